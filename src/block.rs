@@ -1,0 +1,61 @@
+//! What travels between the rooms: the text of a block, the block coded, and what decoding it gave.
+
+/// The text (uncompressed bytes) of one block on its way through the pipeline.
+///
+/// A block of 900,000 run-length-coded bytes can stand for 46 MB of text, so text that is mostly runs travels in the
+/// coded form: what is alive stays small whatever the input is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// The bytes themselves.
+    Plain(Vec<u8>),
+    /// Run-length-coded (bzip2's first step), whole tokens.
+    RunLength {
+        /// The coded bytes, as they enter the BWT.
+        coded: Vec<u8>,
+        /// How many bytes they stand for.
+        len: u64,
+        /// The CRC of those bytes.
+        crc: u32,
+    },
+}
+
+impl Text {
+    /// How many bytes of text this stands for.
+    pub fn len(&self) -> u64 {
+        match self {
+            Text::Plain(bytes) => bytes.len() as u64,
+            Text::RunLength { len, .. } => *len,
+        }
+    }
+
+    /// Whether there is no text at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// One block as it stands in a `.bz2` stream: from its magic to its last Huffman code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CodedBlock {
+    /// The bits, first bit in the top of the first byte; the spare bits of the last byte are zero.
+    pub bytes: Vec<u8>,
+    /// How many bits count.
+    pub bit_len: u64,
+    /// The CRC of the text.
+    pub crc: u32,
+    /// How many bytes of text it holds.
+    pub text_len: u64,
+}
+
+/// One block decoded, its CRC checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodedBlock {
+    /// The text. Never larger in memory than a few megabytes: see [`Text`].
+    pub text: Text,
+    /// The CRC of the text; the stored one is the same.
+    pub crc: u32,
+    /// How many bytes the block had before run-length decoding: what a stream's level limits.
+    pub block_len: u32,
+    /// The bit after the block's last, counted from the first bit of the data it was decoded from.
+    pub end_bit: u64,
+}

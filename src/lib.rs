@@ -1,0 +1,11 @@
+//! hybz: bzip2 on every core of a machine.
+
+mod block;
+pub mod codec;
+mod error;
+mod settings;
+pub mod station;
+
+pub use block::{CodedBlock, DecodedBlock, Text};
+pub use error::{Damage, Error};
+pub use settings::{Level, Settings};

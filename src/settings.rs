@@ -1,0 +1,81 @@
+//! What a caller can choose.
+
+use std::num::NonZeroUsize;
+
+/// How large a block is: 1 to 9 times 100,000 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Level(u8);
+
+impl Level {
+    /// 100,000 bytes a block: least memory.
+    pub const FASTEST: Level = Level(1);
+    /// 900,000 bytes a block: smallest output, and bzip2's default.
+    pub const BEST: Level = Level(9);
+
+    /// The level `level`, if it is one of 1 to 9.
+    pub const fn try_new(level: u8) -> Option<Level> {
+        if level >= 1 && level <= 9 { Some(Level(level)) } else { None }
+    }
+
+    /// The digit, 1 to 9, as it stands in the stream's header.
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+
+    /// The most bytes (run-length-coded) that a decoder takes for one block at this level.
+    pub const fn block_limit(self) -> u32 {
+        self.0 as u32 * 100_000
+    }
+}
+
+impl Default for Level {
+    fn default() -> Self {
+        Level::BEST
+    }
+}
+
+/// How a stream is to be compressed or decompressed. Start from `Settings::new()`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub(crate) level: Level,
+    pub(crate) trailing_garbage: bool,
+    pub(crate) memory: Option<u64>,
+    pub(crate) threads: Option<NonZeroUsize>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { level: Level::BEST, trailing_garbage: true, memory: None, threads: None }
+    }
+}
+
+impl Settings {
+    /// Level 9, trailing garbage ignored as bzip2 does, all cores, the default memory.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The block size to compress with.
+    pub fn level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Whether bytes that are no stream may follow the last stream (bzip2: yes, and they are ignored).
+    pub fn trailing_garbage(mut self, allowed: bool) -> Self {
+        self.trailing_garbage = allowed;
+        self
+    }
+
+    /// The most bytes that blocks on their way may take, in all streams of the pool together.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// How many CPU stations work; by default one for each core this process may use.
+    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+}
