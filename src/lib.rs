@@ -4,6 +4,9 @@ mod block;
 pub mod codec;
 mod error;
 mod settings;
+#[cfg(test)]
+#[path = "../tests/shapes/mod.rs"]
+mod shapes;
 pub mod station;
 
 pub use block::{CodedBlock, DecodedBlock, Text};
