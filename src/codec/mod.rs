@@ -13,5 +13,16 @@
 //! | bit strings | `bits` |
 //! | CRC-32 as bzip2 counts it | `crc` |
 //!
-//! [`Encoder`] and [`Decoder`] own the memory that the steps work in, so that no block allocates megabytes: a station
+//! [`Encoder`] and `Decoder` own the memory that the steps work in, so that no block allocates megabytes: a station
 //! keeps one of each for its whole life.
+
+pub mod bits;
+pub mod bwt;
+pub mod crc;
+pub mod encoder;
+pub mod huffman;
+pub mod mtf;
+pub mod run_length;
+pub mod selector;
+
+pub use encoder::Encoder;

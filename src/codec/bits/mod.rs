@@ -1,0 +1,5 @@
+//! Bit strings, the first bit in the top of the first byte. Blocks follow each other in a stream at any bit.
+
+pub mod writer;
+
+pub use writer::{BitWriter, append_bits};

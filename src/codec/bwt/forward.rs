@@ -1,0 +1,149 @@
+//! Block to last column and origin.
+//!
+//! bzip2 sorts rotations; suffix sorters are faster and never slow, but sort suffixes. On the block's least rotation L
+//! both orders are the same, if the block is primitive (no repetition of a shorter word). For then L is a Lyndon word:
+//! it has no border and is smaller than each of its suffixes. Say suffix j of L is a proper prefix of suffix i, so that
+//! suffix i is suffix j and then some u. Rotation i goes on with u, rotation j with the beginning of L, and L < u with a
+//! difference inside u (or u would be a border). So rotation j comes first, as the shorter suffix does. Otherwise the
+//! first difference decides both.
+//!
+//! The suffix sorter is libsais (I. Grebnov; induced sorting after Nong, Zhang and Chan, DCC 2009), linear for any block.
+//! SORTER_NUMBERS
+//!
+//! A periodic block (a word w, m times) has m equal rows for each rotation of w. Its last column is that of w with each
+//! byte m times over; its origin is the business of `periodic`.
+
+use super::periodic::PeriodicOrigins;
+use super::rotation;
+use libsais::SuffixArrayConstruction;
+use std::sync::Arc;
+
+/// More room for libsais than the suffixes need: with 6 kB and above it allocates nothing.
+const EXTRA: usize = 2048;
+
+/// Makes last columns, in memory of its own that it uses again for each block: 5 bytes for each of the longest block.
+#[derive(Debug)]
+pub struct ForwardBwt {
+    suffixes: Vec<i32>,
+    last: Vec<u8>,
+    candidates: Vec<u32>,
+    origins: Arc<PeriodicOrigins>,
+}
+
+/// A block transformed.
+#[derive(Clone, Copy, Debug)]
+pub struct LastColumn<'a> {
+    /// The last byte of each rotation, in the order of the rotations.
+    pub bytes: &'a [u8],
+    /// Which rotation is the block itself.
+    pub origin: u32,
+}
+
+impl ForwardBwt {
+    /// With these remembered origins.
+    pub fn new(origins: Arc<PeriodicOrigins>) -> Self {
+        ForwardBwt { suffixes: Vec::new(), last: Vec::new(), candidates: Vec::new(), origins }
+    }
+
+    /// Transforms a block of at least one byte and at most 2^31 - 4096.
+    ///
+    /// The block is lent for change because it is turned in place; it comes back as it was.
+    pub fn transform(&mut self, block: &mut Vec<u8>) -> LastColumn<'_> {
+        let len = block.len();
+        let period = rotation::period(block);
+        let times = len / period;
+        let start = rotation::least(&block[..period], &mut self.candidates);
+
+        // The least rotation of the word is what now begins at `start`.
+        if times == 1 {
+            block.extend_from_within(..start);
+        }
+        let row = self.sort(&block[start..start + period], (period - start) % period, times);
+        block.truncate(len);
+
+        let origin = if times == 1 { row } else { self.origins.origin(&block[..period], times as u32, row) };
+        LastColumn { bytes: &self.last, origin }
+    }
+
+    /// Fills the last column of a Lyndon word, each byte `times` times. Answers the row of the word turned by `turn`.
+    fn sort(&mut self, word: &[u8], turn: usize, times: usize) -> u32 {
+        if self.suffixes.len() < word.len() + EXTRA {
+            self.suffixes = vec![0; word.len() + EXTRA];
+        }
+        SuffixArrayConstruction::for_text(word)
+            .in_borrowed_buffer(&mut self.suffixes)
+            .single_threaded()
+            .run()
+            .expect("libsais fails only when there is no memory");
+        let suffixes = &self.suffixes[..word.len()];
+
+        // Row 0 is the word itself, whose last byte stands at its end; the others' stands before their beginning.
+        self.last.clear();
+        self.last.reserve(word.len() * times);
+        let column = suffixes.iter().map(|&suffix| match suffix {
+            0 => word[word.len() - 1],
+            _ => word[suffix as usize - 1],
+        });
+        if times == 1 {
+            self.last.extend(column);
+        } else {
+            self.last.extend(column.flat_map(|byte| std::iter::repeat_n(byte, times)));
+        }
+        suffixes.iter().position(|&suffix| suffix as usize == turn).expect("each suffix has a row") as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::{EDGES, Rng, SHAPES};
+
+    /// The definition: all rotations, sorted.
+    fn naive(block: &[u8]) -> (Vec<u8>, usize) {
+        let rotation = |start: usize| [&block[start..], &block[..start]].concat();
+        let mut rows: Vec<usize> = (0..block.len()).collect();
+        rows.sort_by_cached_key(|&start| rotation(start));
+        let last = rows.iter().map(|&start| block[(start + block.len() - 1) % block.len()]).collect();
+        (last, rows.iter().position(|&start| start == 0).unwrap())
+    }
+
+    fn check(bwt: &mut ForwardBwt, block: &[u8], what: &str) {
+        let (last, row) = naive(block);
+        let mut lent = block.to_vec();
+        let made = bwt.transform(&mut lent);
+        assert!(lent == block, "{what}: the block came back changed");
+        assert!(made.bytes == last, "{what}, {} bytes: last column", block.len());
+        if rotation::period(block) == block.len() {
+            assert_eq!(made.origin as usize, row, "{what}, {} bytes: origin", block.len());
+        } else {
+            // Rows tie: any of the equal ones decodes. That it is bzip2's is tested in `periodic`.
+            let times = block.len() / rotation::period(block);
+            assert_eq!(made.origin as usize / times, row / times, "{what}, {} bytes: origin", block.len());
+        }
+    }
+
+    #[test]
+    fn shapes_and_edges() {
+        let mut bwt = ForwardBwt::new(Arc::default());
+        for edge in EDGES.iter().filter(|edge| edge.name != "empty") {
+            check(&mut bwt, &(edge.make)(), edge.name);
+        }
+        for shape in SHAPES {
+            for len in (1..40).chain([1000, 1999]) {
+                check(&mut bwt, &(shape.make)(len), shape.name);
+            }
+        }
+    }
+
+    #[test]
+    fn at_random() {
+        let mut rng = Rng(7);
+        let mut bwt = ForwardBwt::new(Arc::default());
+        for _ in 0..2000 {
+            let letters = 1 + rng.below(4);
+            let block: Vec<u8> =
+                (0..1 + rng.below(60)).map(|_| 254 + rng.below(letters) as u64 % 2).map(|b| b as u8).collect();
+            check(&mut bwt, &block, "random");
+        }
+    }
+}

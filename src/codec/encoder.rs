@@ -1,0 +1,95 @@
+//! One block, coded: the steps one after the other.
+
+use super::bits::BitWriter;
+use super::bwt::forward::ForwardBwt;
+use super::bwt::periodic::PeriodicOrigins;
+use super::mtf::encode::Symbols;
+use super::selector::encode::Tables;
+use super::{crc, run_length};
+use crate::block::{CodedBlock, Text};
+use std::sync::Arc;
+
+/// The 48 bits that begin a block: pi.
+pub const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
+
+/// How long a block may be after run-length coding. The splitter stays below (899,985 at level 9); beyond it a block
+/// could need more than the 18,002 selectors that a reader must accept.
+pub const LONGEST_BLOCK: usize = 900_004;
+
+/// Codes blocks, bit for bit as bzip2 1.0.8 does.
+///
+/// It owns all memory that the steps work in, about 9 bytes for each byte of the longest block so far, so that a block
+/// costs no allocation but that of its own result.
+#[derive(Debug)]
+pub struct Encoder {
+    block: Vec<u8>,
+    bwt: ForwardBwt,
+    symbols: Symbols,
+    tables: Tables,
+}
+
+impl Encoder {
+    /// An encoder that remembers the origins of periodic blocks for itself.
+    pub fn new() -> Self {
+        Self::with_memo(Arc::default())
+    }
+
+    /// An encoder that shares what is known about periodic blocks with others.
+    pub fn with_memo(origins: Arc<PeriodicOrigins>) -> Self {
+        Encoder {
+            block: Vec::new(),
+            bwt: ForwardBwt::new(origins),
+            symbols: Symbols::default(),
+            tables: Tables::default(),
+        }
+    }
+
+    /// Codes one block.
+    ///
+    /// # Panics
+    /// If the text is empty, or longer than [`LONGEST_BLOCK`] after run-length coding: no splitter makes such a block.
+    pub fn encode(&mut self, text: &Text) -> CodedBlock {
+        self.block.clear();
+        let crc = match text {
+            Text::Plain(plain) => {
+                run_length::encode::encode(plain, &mut self.block);
+                crc::of(plain)
+            }
+            Text::RunLength { coded, crc, .. } => {
+                self.block.extend_from_slice(coded);
+                *crc
+            }
+        };
+        assert!((1..=LONGEST_BLOCK).contains(&self.block.len()), "a block of {} bytes", self.block.len());
+
+        let last = self.bwt.transform(&mut self.block);
+        self.symbols.encode(last.bytes);
+        self.tables.choose(&self.symbols);
+
+        let head = 48 + 32 + 1 + 24 + 16 + 256;
+        let mut out = BitWriter::with_capacity(head + self.tables.bits_needed(self.symbols.alphabet));
+        out.write(BLOCK_MAGIC, 48);
+        out.write(crc.into(), 32);
+        out.write(0, 1); // not randomised
+        out.write(last.origin.into(), 24);
+        write_used(&self.symbols.used, &mut out);
+        self.tables.write(&self.symbols, &mut out);
+        let bit_len = out.bit_len();
+        CodedBlock { bytes: out.finish(), bit_len, crc, text_len: text.len() }
+    }
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Which bytes are used: a bit for each sixteen, and sixteen bits for each of those that has any.
+fn write_used(used: &[bool; 256], out: &mut BitWriter) {
+    let bits = |flags: &mut dyn Iterator<Item = bool>| flags.fold(0, |word, flag| word << 1 | u64::from(flag));
+    out.write(bits(&mut used.chunks(16).map(|part| part.contains(&true))), 16);
+    for part in used.chunks(16).filter(|part| part.contains(&true)) {
+        out.write(bits(&mut part.iter().copied()), 16);
+    }
+}

@@ -1,0 +1,259 @@
+//! Code lengths exactly as bzip2 finds them, and the codes that follow.
+//!
+//! Huffman's algorithm leaves open which of several lightest nodes is taken; the lengths depend on it, and the bytes
+//! of the file on the lengths. bzip2 keeps nodes in a binary heap, so ties fall by position in the heap: that heap, with
+//! its strict comparisons, is part of the format as far as equal bytes are concerned, and no other method (two queues,
+//! sorting) will do. Weights are a frequency (at least 1) above 8 bits of depth, so that of equally frequent trees the
+//! flatter is lighter. If a code gets longer than 17 bits, all frequencies are halved and it starts anew.
+//!
+//! Here a heap entry is weight and node in one word, which saves the look-up of a weight for each comparison, and the
+//! depths are found from the root down in one pass instead of from each leaf up. HUFFMAN_NUMBERS
+
+use crate::codec::mtf::encode::MOST_SYMBOLS;
+
+/// The longest code that bzip2 1.0.8 writes (up to 20 may be read).
+pub const LONGEST_CODE: u8 = 17;
+
+/// Leaves, inner nodes and the unused node 0.
+const MOST_NODES: usize = 2 * MOST_SYMBOLS;
+
+/// A binary heap with its root at 1, its least entry there, and 0 in front of it, which stops what moves up.
+struct Heap {
+    entries: [u64; MOST_SYMBOLS + 2],
+    len: usize,
+}
+
+/// Weight above node.
+fn entry(weight: u32, node: usize) -> u64 {
+    u64::from(weight) << 32 | node as u64
+}
+
+fn node(entry: u64) -> usize {
+    entry as u32 as usize
+}
+
+fn weight(entry: u64) -> u32 {
+    (entry >> 32) as u32
+}
+
+/// Compares weights only: where they are equal it is not less, whatever the nodes.
+fn is_lighter(a: u64, b: u64) -> bool {
+    weight(a) < weight(b)
+}
+
+impl Heap {
+    fn push(&mut self, new: u64) {
+        self.len += 1;
+        let mut at = self.len;
+        while is_lighter(new, self.entries[at >> 1]) {
+            self.entries[at] = self.entries[at >> 1];
+            at >>= 1;
+        }
+        self.entries[at] = new;
+    }
+
+    /// Takes the root; the last entry goes down from there.
+    fn pop(&mut self) -> u64 {
+        let root = self.entries[1];
+        let moved = self.entries[self.len];
+        // An entry heavier than all stands behind the last one: a second child for the node that has only one.
+        self.entries[self.len] = u64::MAX;
+        self.len -= 1;
+        let mut at = 1;
+        loop {
+            let mut child = 2 * at;
+            if child > self.len {
+                break;
+            }
+            child += usize::from(is_lighter(self.entries[child + 1], self.entries[child]));
+            if is_lighter(moved, self.entries[child]) {
+                break;
+            }
+            self.entries[at] = self.entries[child];
+            at = child;
+        }
+        self.entries[at] = moved;
+        root
+    }
+}
+
+/// The code lengths for these frequencies (of 2 to 258 symbols, together below 2^23).
+pub fn code_lengths(frequencies: &[u32], lengths: &mut [u8]) {
+    let count = frequencies.len();
+    let mut weights = [0u32; MOST_SYMBOLS];
+    for (weight, &frequency) in weights.iter_mut().zip(frequencies) {
+        *weight = frequency.max(1) << 8;
+    }
+    while !build(&weights[..count], lengths) {
+        for weight in &mut weights[..count] {
+            *weight = (1 + (*weight >> 8) / 2) << 8;
+        }
+    }
+}
+
+/// One tree. Says no if a code is too long.
+fn build(weights: &[u32], lengths: &mut [u8]) -> bool {
+    let count = weights.len();
+    let mut heap = Heap { entries: [0; MOST_SYMBOLS + 2], len: 0 };
+    for (leaf, &weight) in weights.iter().enumerate() {
+        heap.push(entry(weight, leaf + 1));
+    }
+    let mut parents = [0u16; MOST_NODES];
+    let mut nodes = count;
+    while heap.len > 1 {
+        let (first, second) = (heap.pop(), heap.pop());
+        nodes += 1;
+        parents[node(first)] = nodes as u16;
+        parents[node(second)] = nodes as u16;
+        let (a, b) = (weight(first), weight(second));
+        let depth = 1 + (a & 0xff).max(b & 0xff);
+        heap.push(entry((a & !0xff) + (b & !0xff) | depth, nodes));
+    }
+    // A parent has a higher number than its children. The root, which is the last, has depth 0.
+    let mut depths = [0u8; MOST_NODES];
+    for node in (1..nodes).rev() {
+        depths[node] = depths[usize::from(parents[node])] + 1;
+    }
+    lengths[..count].copy_from_slice(&depths[1..=count]);
+    lengths[..count].iter().all(|&len| len <= LONGEST_CODE)
+}
+
+/// The codes for these lengths, shorter before longer and in the order of symbols, as
+/// [`BitWriter::write_codes`](crate::codec::bits::BitWriter::write_codes) takes them: the code above 8 bits of length.
+pub fn assign_codes(lengths: &[u8]) -> [u32; 512] {
+    let mut codes = [0; 512];
+    let mut next = 0;
+    for len in 1..=LONGEST_CODE {
+        for (code, _) in codes.iter_mut().zip(lengths).filter(|(_, l)| **l == len) {
+            *code = next << 8 | u32::from(len);
+            next += 1;
+        }
+        next <<= 1;
+    }
+    codes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::Rng;
+
+    /// bzip2's method told plainly: weights beside the heap, depths by climbing. Also answers how often it had to halve.
+    fn naive(frequencies: &[u32]) -> (Vec<u8>, u32) {
+        let count = frequencies.len();
+        let mut leaves: Vec<u32> = frequencies.iter().map(|f| f.max(&1) << 8).collect();
+        for halvings in 0.. {
+            let mut weights = vec![0];
+            weights.extend(&leaves);
+            let mut parents: Vec<Option<usize>> = vec![None; 2 * count];
+            let mut heap: Vec<usize> = vec![0];
+            fn rise(heap: &mut [usize], weights: &[u32], mut at: usize) {
+                while weights[heap[at]] < weights[heap[at / 2]] {
+                    heap.swap(at, at / 2);
+                    at /= 2;
+                }
+            }
+            fn take(heap: &mut Vec<usize>, weights: &[u32]) -> usize {
+                let taken = heap.swap_remove(1);
+                let mut at = 1;
+                while 2 * at < heap.len() {
+                    let mut child = 2 * at;
+                    if child + 1 < heap.len() && weights[heap[child + 1]] < weights[heap[child]] {
+                        child += 1;
+                    }
+                    if weights[heap[at]] < weights[heap[child]] {
+                        break;
+                    }
+                    heap.swap(at, child);
+                    at = child;
+                }
+                taken
+            }
+            for leaf in 1..=count {
+                heap.push(leaf);
+                let at = heap.len() - 1;
+                rise(&mut heap, &weights, at);
+            }
+            while heap.len() > 2 {
+                let (a, b) = (take(&mut heap, &weights), take(&mut heap, &weights));
+                let (wa, wb) = (weights[a], weights[b]);
+                weights.push(((wa >> 8) + (wb >> 8)) << 8 | (1 + (wa & 255).max(wb & 255)));
+                let new = weights.len() - 1;
+                parents[a] = Some(new);
+                parents[b] = Some(new);
+                heap.push(new);
+                let at = heap.len() - 1;
+                rise(&mut heap, &weights, at);
+            }
+            let depth = |leaf: usize| std::iter::successors(parents[leaf], |&node| parents[node]).count() as u8;
+            let lengths: Vec<u8> = (1..=count).map(depth).collect();
+            if lengths.iter().all(|&len| len <= 17) {
+                return (lengths, halvings);
+            }
+            for leaf in &mut leaves {
+                *leaf = (1 + (*leaf >> 8) / 2) << 8;
+            }
+        }
+        unreachable!()
+    }
+
+    fn check(frequencies: &[u32]) -> u32 {
+        let (expected, halvings) = naive(frequencies);
+        let mut lengths = vec![0; frequencies.len()];
+        code_lengths(frequencies, &mut lengths);
+        assert_eq!(lengths, expected, "{frequencies:?}");
+        // Complete: no code is left over, none is missing.
+        assert_eq!(lengths.iter().map(|&len| 1u64 << (20 - len)).sum::<u64>(), 1 << 20, "{frequencies:?}");
+        halvings
+    }
+
+    #[test]
+    fn at_random() {
+        let mut rng = Rng(10);
+        for _ in 0..3000 {
+            let count = 2 + rng.below(257);
+            let most = [2, 5, 100, 3000][rng.below(4)];
+            let most = 1 + rng.below(most);
+            check(&(0..count).map(|_| rng.below(most) as u32).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn all_small_ones() {
+        for count in 2..=6u32 {
+            for number in 0..4u32.pow(count) {
+                check(&(0..count).map(|i| number / 4u32.pow(i) % 4).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn equal_frequencies() {
+        for count in 2..=258 {
+            check(&vec![0; count]);
+            check(&vec![3000; count]);
+        }
+    }
+
+    #[test]
+    fn too_long_codes_are_shortened() {
+        let mut halvings = 0;
+        for count in 2..=28 {
+            let mut fibonacci = vec![1, 1];
+            while fibonacci.len() < count {
+                fibonacci.push(fibonacci[fibonacci.len() - 1] + fibonacci[fibonacci.len() - 2]);
+            }
+            halvings += check(&fibonacci);
+            fibonacci.reverse();
+            halvings += check(&fibonacci);
+            halvings += check(&(0..count).map(|i| 1 << i.min(19)).collect::<Vec<_>>());
+        }
+        assert!(halvings > 20, "{halvings}");
+    }
+
+    #[test]
+    fn codes_are_canonical() {
+        let codes = assign_codes(&[2, 3, 1, 3]);
+        assert_eq!(codes[..4], [0b10 << 8 | 2, 0b110 << 8 | 3, 1, 0b111 << 8 | 3]);
+    }
+}

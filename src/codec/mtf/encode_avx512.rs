@@ -1,0 +1,172 @@
+//! Ranks by time of last use, for CPUs with AVX-512 (BW).
+//!
+//! A byte's rank is the number of other bytes used since its own last use. So each byte used has the time of its last
+//! use, 16 bits, 32 of them in a register: the rank is the number of later times, a comparison and a count of bits for each
+//! register, and moving to the front is setting one time to now. The next byte's work does not wait for this one's, as it
+//! does with ranks and with lists: the only thing that goes from one to the next is one masked move. AVX512_NUMBERS
+//!
+//! When the clock runs out (16 bits), times are set back to ranks.
+
+use super::{Output, Symbols};
+use std::arch::x86_64::{
+    __m512i, __mmask32, _mm512_cmpeq_epi16_mask, _mm512_cmpgt_epu16_mask, _mm512_cmpneq_epi8_mask, _mm512_loadu_si512,
+    _mm512_mask_mov_epi16, _mm512_set1_epi16, _mm512_setzero_si512,
+};
+
+/// Encodes if this CPU can do it so; answers whether it did.
+pub(super) fn encode(last: &[u8], order: &[u8; 256], count: usize, symbols: &mut Symbols) -> bool {
+    let able = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt");
+    if !able {
+        return false;
+    }
+    // SAFETY: the features that `by_time` is compiled for have just been detected.
+    #[allow(unsafe_code)]
+    unsafe {
+        match count.div_ceil(32) {
+            0 | 1 => by_time::<1>(last, order, count, symbols),
+            2 => by_time::<2>(last, order, count, symbols),
+            3 => by_time::<3>(last, order, count, symbols),
+            4 => by_time::<4>(last, order, count, symbols),
+            5 => by_time::<5>(last, order, count, symbols),
+            6 => by_time::<6>(last, order, count, symbols),
+            7 => by_time::<7>(last, order, count, symbols),
+            _ => by_time::<8>(last, order, count, symbols),
+        }
+    }
+    true
+}
+
+/// The times of 32 x N symbols, twice: in registers to compare with all, and in memory to look one up.
+struct Times<const N: usize> {
+    registers: [__m512i; N],
+    memory: [u16; 256],
+    now: u16,
+}
+
+impl<const N: usize> Times<N> {
+    /// The first list: `count` symbols in order, the first one used last.
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn new(count: usize) -> Self {
+        let mut memory = [0; 256];
+        for (place, time) in memory.iter_mut().enumerate().take(count) {
+            *time = (count - place) as u16;
+        }
+        let mut times = Times { registers: [_mm512_setzero_si512(); N], memory, now: count as u16 };
+        times.load();
+        times
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn load(&mut self) {
+        for (register, part) in self.registers.iter_mut().zip(self.memory.chunks_exact(32)) {
+            // SAFETY: `part` is 32 times 16 bits: 64 bytes that may be read.
+            #[allow(unsafe_code)]
+            unsafe {
+                *register = _mm512_loadu_si512(part.as_ptr().cast());
+            }
+        }
+    }
+
+    /// Makes room for 64 more ticks of the clock.
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn wind(&mut self, count: usize) {
+        if self.now < u16::MAX - 64 {
+            return;
+        }
+        let old = self.memory;
+        for time in self.memory.iter_mut().take(count) {
+            *time = 1 + old.iter().take(count).filter(|other| **other < *time).count() as u16;
+        }
+        self.now = count as u16;
+        self.load();
+    }
+}
+
+/// Which of 32 lanes of which register is which symbol.
+#[target_feature(enable = "avx512f,avx512bw")]
+fn names<const N: usize>() -> [__m512i; N] {
+    let mut names = [_mm512_setzero_si512(); N];
+    for (number, register) in names.iter_mut().enumerate() {
+        let lanes: [u16; 32] = std::array::from_fn(|lane| (number * 32 + lane) as u16);
+        // SAFETY: 32 times 16 bits are 64 bytes that may be read.
+        #[allow(unsafe_code)]
+        unsafe {
+            *register = _mm512_loadu_si512(lanes.as_ptr().cast());
+        }
+    }
+    names
+}
+
+#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+fn by_time<const N: usize>(last: &[u8], order: &[u8; 256], count: usize, symbols: &mut Symbols) {
+    let names = names::<N>();
+    let mut times = Times::<N>::new(count);
+    let mut seen = [[0; 256]; 2];
+    let mut buffer = std::mem::take(&mut symbols.buffer);
+    let mut out = Output::new(&mut buffer);
+    let mut zeros_from = 0;
+    let first = (0..256).find(|&byte| symbols.used[byte]).unwrap_or(0) as u8;
+    for number in 0..last.len().div_ceil(64) {
+        let mut heads =
+            if number == 0 { super::heads(&last[..last.len().min(64)], first) } else { heads(last, number * 64) };
+        times.wind(count);
+        while heads != 0 {
+            let position = number * 64 + heads.trailing_zeros() as usize;
+            heads &= heads - 1;
+            out.zeros(position - zeros_from);
+            zeros_from = position + 1;
+
+            let symbol = order[usize::from(last[position])];
+            let rank = rank_and_touch(&mut times, &names, symbol);
+            seen[position & 1][rank & 255] += 1;
+            out.place(rank as u16);
+        }
+    }
+    out.zeros(last.len() - zeros_from);
+    let Output { len, run_digits, run_ones, .. } = out;
+    let out = Output { symbols: &mut [], len, run_digits, run_ones };
+    symbols.buffer = buffer;
+    symbols.finish(out, &seen, count);
+}
+
+/// A bit for each of the 64 bytes from `at` on (as far as there are any) that differs from the one before it. `at` is
+/// at least 1.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn heads(last: &[u8], at: usize) -> u64 {
+    match last.get(at - 1..at + 64) {
+        Some(bytes) => {
+            // SAFETY: `bytes` is 65 bytes, so that 64 may be read from its beginning and from the byte after it.
+            #[allow(unsafe_code)]
+            unsafe {
+                let before = _mm512_loadu_si512(bytes.as_ptr().cast());
+                let these = _mm512_loadu_si512(bytes.as_ptr().add(1).cast());
+                _mm512_cmpneq_epi8_mask(before, these)
+            }
+        }
+        None => super::heads(&last[at..], last[at - 1]),
+    }
+}
+
+/// The rank of this symbol, which moves to the front.
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+#[inline]
+fn rank_and_touch<const N: usize>(times: &mut Times<N>, names: &[__m512i; N], symbol: u8) -> usize {
+    times.now += 1;
+    let its_time = _mm512_set1_epi16(times.memory[usize::from(symbol)] as i16);
+    let its_name = _mm512_set1_epi16(i16::from(symbol));
+    let now = _mm512_set1_epi16(times.now as i16);
+    times.memory[usize::from(symbol)] = times.now;
+    let mut rank = 0;
+    for (register, name) in times.registers.iter_mut().zip(names) {
+        let later: __mmask32 = _mm512_cmpgt_epu16_mask(*register, its_time);
+        rank += later.count_ones();
+        *register = _mm512_mask_mov_epi16(*register, _mm512_cmpeq_epi16_mask(*name, its_name), now);
+    }
+    rank as usize
+}

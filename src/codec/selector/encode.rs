@@ -1,0 +1,198 @@
+//! Choosing tables, and writing a block's symbols with them.
+//!
+//! bzip2 takes 2 to 6 tables by the number of symbols, starts with tables that each favour a stretch of the alphabet,
+//! and improves them four times: each group of 50 symbols goes to the table that codes it in the fewest bits (the first
+//! of several), and each table is made anew from the groups that went to it. All of it is integers, so the answer is
+//! exact in whatever order it is computed, except for the code lengths (see `huffman`).
+//!
+//! The six lengths of a symbol stand side by side in one 64-bit word, 10 bits each (50 codes of 17 bits are 850), so that
+//! one addition per symbol gives the six costs of a group. Frequencies are counted once; after that only groups that
+//! change their table are moved from one count to the other, and a table that nothing entered or left is not made again.
+//! SELECTOR_NUMBERS
+
+use crate::codec::bits::BitWriter;
+use crate::codec::huffman::encode::{assign_codes, code_lengths};
+use crate::codec::mtf::encode::{MOST_SYMBOLS, Symbols};
+
+/// Symbols in a group.
+const GROUP: usize = 50;
+
+/// Tables in a block, at most.
+const MOST_TABLES: usize = 6;
+
+/// Rounds of improvement.
+const ROUNDS: usize = 4;
+
+/// Bits of one cost in a word of six.
+const FIELD: u32 = 10;
+
+/// Tables of code lengths and which group is coded by which, in memory that is used again for the next block.
+#[derive(Clone, Debug, Default)]
+pub struct Tables {
+    /// The code lengths of all symbols in each table.
+    lengths: Vec<[u8; MOST_SYMBOLS]>,
+    /// The table of each group.
+    selectors: Vec<u8>,
+    /// How many bits the codes of the block's symbols take.
+    code_bits: u64,
+}
+
+impl Tables {
+    /// Becomes the tables that bzip2 chooses for these symbols.
+    pub fn choose(&mut self, symbols: &Symbols) {
+        let alphabet = symbols.alphabet;
+        let text = symbols.as_slice();
+        let count = table_count(text.len());
+        self.first_tables(count, &symbols.frequencies[..alphabet], text.len());
+
+        self.selectors.clear();
+        let mut frequencies = [[0u32; MOST_SYMBOLS]; MOST_TABLES];
+        for round in 0..ROUNDS {
+            let costs = self.packed_lengths(alphabet);
+            let mut changed = [round == 0; MOST_TABLES];
+            for (number, group) in text.chunks(GROUP).enumerate() {
+                let best = cheapest(group, &costs);
+                let Some(selector) = self.selectors.get_mut(number) else {
+                    self.selectors.push(best);
+                    count_group(&mut frequencies[usize::from(best)], group);
+                    continue;
+                };
+                let old = std::mem::replace(selector, best);
+                if old != best {
+                    for &symbol in group {
+                        frequencies[usize::from(old)][usize::from(symbol)] -= 1;
+                    }
+                    count_group(&mut frequencies[usize::from(best)], group);
+                    changed[usize::from(old)] = true;
+                    changed[usize::from(best)] = true;
+                }
+            }
+            for (table, lengths) in self.lengths.iter_mut().enumerate().filter(|(table, _)| changed[*table]) {
+                code_lengths(&frequencies[table][..alphabet], &mut lengths[..alphabet]);
+            }
+        }
+        let bits = |lengths: &[u8; MOST_SYMBOLS], frequencies: &[u32; MOST_SYMBOLS]| -> u64 {
+            lengths.iter().zip(frequencies).map(|(&len, &times)| u64::from(len) * u64::from(times)).sum()
+        };
+        self.code_bits = self.lengths.iter().zip(&frequencies).map(|(l, f)| bits(l, f)).sum();
+    }
+
+    /// The tables to start from: each has cheap codes for one stretch of the alphabet, of about equal total frequency,
+    /// and dear ones for the rest.
+    fn first_tables(&mut self, count: usize, frequencies: &[u32], total: usize) {
+        const CHEAP: u8 = 0;
+        const DEAR: u8 = 15;
+        self.lengths.clear();
+        self.lengths.resize(count, [DEAR; MOST_SYMBOLS]);
+        let mut left = total as u32;
+        let mut from = 0;
+        for part in (1..=count).rev() {
+            let wanted = left / part as u32;
+            let mut to = from; // the stretch is from..to
+            let mut sum = 0;
+            while sum < wanted && to < frequencies.len() {
+                sum += frequencies[to];
+                to += 1;
+            }
+            // Every second one, but not the first or the last, gives back the symbol that made it too large.
+            if to > from + 1 && part != count && part != 1 && (count - part) % 2 == 1 {
+                to -= 1;
+                sum -= frequencies[to];
+            }
+            self.lengths[part - 1][from..to].fill(CHEAP);
+            from = to;
+            left -= sum;
+        }
+    }
+
+    /// For each symbol its lengths in all tables, side by side. Tables that are not there are dearer than any.
+    fn packed_lengths(&self, alphabet: usize) -> [u64; 512] {
+        const NEVER: u64 = 20;
+        let mut packed = [0; 512];
+        for (symbol, word) in packed.iter_mut().enumerate().take(alphabet) {
+            for table in (0..MOST_TABLES).rev() {
+                *word = *word << FIELD | self.lengths.get(table).map_or(NEVER, |lengths| lengths[symbol].into());
+            }
+        }
+        packed
+    }
+
+    /// How many bits [`write`](Self::write) writes, at most and nearly.
+    pub fn bits_needed(&self, alphabet: usize) -> u64 {
+        let selectors = self.selectors.len() * MOST_TABLES;
+        let tables = self.lengths.len() * (5 + alphabet * 2 * 17);
+        self.code_bits + (18 + selectors + tables) as u64
+    }
+
+    /// Writes the number of tables, the selectors, the tables, and all symbols.
+    pub fn write(&self, symbols: &Symbols, out: &mut BitWriter) {
+        out.write(self.lengths.len() as u64, 3);
+        out.write(self.selectors.len() as u64, 15);
+        self.write_selectors(out);
+        for lengths in &self.lengths {
+            write_table(&lengths[..symbols.alphabet], out);
+        }
+        let codes: Vec<[u32; 512]> = self.lengths.iter().map(|l| assign_codes(&l[..symbols.alphabet])).collect();
+        for (group, &selector) in symbols.as_slice().chunks(GROUP).zip(&self.selectors) {
+            out.write_codes(group, &codes[usize::from(selector)]);
+        }
+    }
+
+    /// Each selector's place in a list of tables, in unary, and to the front with it.
+    fn write_selectors(&self, out: &mut BitWriter) {
+        let mut list = [0, 1, 2, 3, 4, 5];
+        for &selector in &self.selectors {
+            let place = list.iter().position(|&table| table == selector).expect("a table of six");
+            list.copy_within(..place, 1);
+            list[0] = selector;
+            out.write((2 << place) - 2, place as u32 + 1);
+        }
+    }
+}
+
+/// How many tables bzip2 takes for a block of so many symbols.
+fn table_count(symbols: usize) -> usize {
+    match symbols {
+        0..200 => 2,
+        200..600 => 3,
+        600..1200 => 4,
+        1200..2400 => 5,
+        _ => 6,
+    }
+}
+
+/// The table that codes this group in the fewest bits, the first of several.
+#[inline]
+fn cheapest(group: &[u16], costs: &[u64; 512]) -> u8 {
+    let sum: u64 = group.iter().map(|&symbol| costs[usize::from(symbol) & 511]).sum();
+    let mut best = u64::MAX;
+    for table in 0..MOST_TABLES as u32 {
+        let cost = sum >> (FIELD * table) & ((1 << FIELD) - 1);
+        best = best.min(cost << 3 | u64::from(table));
+    }
+    best as u8 & 7
+}
+
+#[inline]
+fn count_group(frequencies: &mut [u32; MOST_SYMBOLS], group: &[u16]) {
+    for &symbol in group {
+        frequencies[usize::from(symbol)] += 1;
+    }
+}
+
+/// A table: the first length, then steps of one up or down to each next length.
+fn write_table(lengths: &[u8], out: &mut BitWriter) {
+    let mut current = lengths[0];
+    out.write(current.into(), 5);
+    for &len in lengths {
+        while current < len {
+            out.write(0b10, 2);
+            current += 1;
+        }
+        while current > len {
+            out.write(0b11, 2);
+            current -= 1;
+        }
+        out.write(0, 1);
+    }
+}
