@@ -7,5 +7,5 @@ mod settings;
 pub mod station;
 
 pub use block::{CodedBlock, DecodedBlock, Text};
-pub use error::{Damage, Error};
+pub use error::{Damage, Error, Fault};
 pub use settings::{Level, Settings};

@@ -15,3 +15,16 @@
 //!
 //! [`Encoder`] and [`Decoder`] own the memory that the steps work in, so that no block allocates megabytes: a station
 //! keeps one of each for its whole life.
+
+pub mod bits;
+pub mod bwt;
+pub mod crc;
+pub mod decoder;
+pub mod header;
+pub mod huffman;
+pub mod magic;
+pub mod mtf;
+mod plain;
+pub mod run_length;
+
+pub use decoder::Decoder;

@@ -1,0 +1,3 @@
+//! The Burrows-Wheeler transform over cyclic rotations.
+
+pub mod inverse;

@@ -1,0 +1,3 @@
+//! Huffman codes: their lengths, and what codes follow from these.
+
+pub mod decode;
