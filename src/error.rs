@@ -65,6 +65,21 @@ impl fmt::Display for Damage {
     }
 }
 
+/// Why the plain decoder gave up on a block. This is an answer, not a failure of whoever was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The data end before the block does.
+    OutOfData,
+    /// The data are no bzip2 block.
+    Damaged(Damage),
+}
+
+impl From<Damage> for Fault {
+    fn from(damage: Damage) -> Self {
+        Fault::Damaged(damage)
+    }
+}
+
 /// What the library's functions fail with.
 ///
 /// Blocks and streams are counted from 1 over the whole input; bit offsets count from its first bit.

@@ -10,5 +10,5 @@ mod shapes;
 pub mod station;
 
 pub use block::{CodedBlock, DecodedBlock, Text};
-pub use error::{Damage, Error};
+pub use error::{Damage, Error, Fault};
 pub use settings::{Level, Settings};

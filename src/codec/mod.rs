@@ -19,10 +19,15 @@
 pub mod bits;
 pub mod bwt;
 pub mod crc;
+pub mod decoder;
 pub mod encoder;
+pub mod header;
 pub mod huffman;
+pub mod magic;
 pub mod mtf;
+mod plain;
 pub mod run_length;
 pub mod selector;
 
+pub use decoder::Decoder;
 pub use encoder::Encoder;

@@ -1,7 +1,7 @@
 //! Who does the work: the [`Station`] trait and the loop that every station thread runs.
 
 use crate::block::{CodedBlock, DecodedBlock, Text};
-use crate::error::Damage;
+pub use crate::error::Fault;
 use std::sync::Arc;
 
 /// One block's worth of work, as it lies on the queue. Stations only read it: a station that fails has lost nothing.
@@ -37,15 +37,6 @@ pub enum Done {
     Coded(CodedBlock),
     /// A block, decoded and its CRC right; or what the plain decoder says is wrong with it.
     Decoded(Result<DecodedBlock, Fault>),
-}
-
-/// Why the plain decoder gave up on a block. This is an answer, not a failure of the station.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The data end before the block does.
-    OutOfData,
-    /// The data are no bzip2 block.
-    Damaged(Damage),
 }
 
 /// A station could not do (all of) its batch. The blocks it did not reply to are done by the CPU codec, and counted.

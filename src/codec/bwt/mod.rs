@@ -8,5 +8,6 @@
 //! | `periodic` | the origin of a block that repeats itself, where rotations tie: bzip2's own choice |
 
 pub mod forward;
+pub mod inverse;
 pub mod periodic;
 pub mod rotation;

@@ -1,3 +1,4 @@
 //! Huffman codes: their lengths, and what codes follow from these.
 
+pub mod decode;
 pub mod encode;

@@ -4,4 +4,5 @@
 //! as the binary digits of `z + 1` but the first, lowest digit first: RUNA for a 0 and RUNB for a 1. Place `p >= 1` is
 //! symbol `p + 1`, and the symbol after the last place ends the block (EOB).
 
+pub mod decode;
 pub mod encode;

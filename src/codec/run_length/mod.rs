@@ -3,4 +3,6 @@
 //! Runs are cut every 255 bytes, counted from where the run begins, so what a text becomes does not depend on where
 //! blocks end. It was meant to spare the sorter long runs; it can make a text a quarter longer (runs of exactly four).
 
+pub mod decode;
+pub mod derandomise;
 pub mod encode;

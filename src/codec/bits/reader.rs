@@ -1,0 +1,187 @@
+//! Reading bits, most significant first.
+//!
+//! [`BitSource`] is the plain door: whoever can hand out bits in order can feed the plain decoder. [`SliceBits`] is the
+//! plain reader of bytes in memory. [`Window`] is the fast one: a 64-bit word that is filled up with one unaligned load
+//! and without a branch (F. Giesen, "Reading bits in far too many ways", variant 4), so that at least 56 bits are there
+//! after each refill and the load is not on the path from one code to the next. Keeping only a bit position and loading
+//! anew for each code is simpler, but puts load, byte swap and shift on that path.
+
+/// Bits in order, from somewhere.
+pub trait BitSource {
+    /// The next `n` bits (1 to 32), first bit on top; `None` if there are not as many, and then none is taken.
+    fn bits(&mut self, n: u32) -> Option<u32>;
+
+    /// How many bits were before the next one, counted from the first bit of the data.
+    fn position(&self) -> u64;
+}
+
+/// The plain reader of a slice.
+#[derive(Clone, Debug)]
+pub struct SliceBits<'a> {
+    data: &'a [u8],
+    at: u64,
+    end: u64,
+}
+
+impl<'a> SliceBits<'a> {
+    /// Bits `start` up to, and without, `end` of `data`; an `end` behind the data means all of them.
+    pub fn new(data: &'a [u8], start: u64, end: u64) -> Self {
+        let end = end.min(data.len() as u64 * 8);
+        SliceBits { data, at: start.min(end), end }
+    }
+}
+
+impl BitSource for SliceBits<'_> {
+    fn bits(&mut self, n: u32) -> Option<u32> {
+        if self.end - self.at < u64::from(n) {
+            return None;
+        }
+        let value = (word(self.data, (self.at / 8) as usize) << (self.at % 8)) >> (64 - n);
+        self.at += u64::from(n);
+        Some(value as u32)
+    }
+
+    fn position(&self) -> u64 {
+        self.at
+    }
+}
+
+/// The eight bytes at `byte` as a big-endian number, with zeros where the data have ended.
+#[inline(always)]
+fn word(data: &[u8], byte: usize) -> u64 {
+    match data.get(byte..).and_then(|rest| rest.first_chunk()) {
+        Some(eight) => u64::from_be_bytes(*eight),
+        None => tail_word(data, byte),
+    }
+}
+
+#[cold]
+fn tail_word(data: &[u8], byte: usize) -> u64 {
+    let mut eight = [0; 8];
+    let tail = data.get(byte..).unwrap_or(&[]);
+    eight[..tail.len().min(8)].copy_from_slice(&tail[..tail.len().min(8)]);
+    u64::from_be_bytes(eight)
+}
+
+/// The fast reader of a slice: at least 56 bits to look at after each [`refill`](Window::refill).
+///
+/// Behind the data there are zeros without end: whoever uses it compares [`position`](Window::position) with the
+/// end now and then, at the latest before believing anything.
+#[derive(Clone, Debug)]
+pub struct Window<'a> {
+    data: &'a [u8],
+    /// The next byte that is not (wholly) in the word.
+    byte: usize,
+    /// The next bits, first on top; below the `ready` ones stand either zeros or bits that the next refill brings again.
+    word: u64,
+    ready: u32,
+}
+
+impl<'a> Window<'a> {
+    /// Reads from bit `start` of `data` on.
+    pub fn new(data: &'a [u8], start: u64) -> Self {
+        let byte = (start / 8) as usize;
+        let mut window = Window { data, byte, word: 0, ready: 0 };
+        window.refill();
+        window.skip((start % 8) as u32);
+        window.refill();
+        window
+    }
+
+    /// Makes at least 56 bits ready.
+    #[inline(always)]
+    pub fn refill(&mut self) {
+        self.word |= word(self.data, self.byte) >> self.ready;
+        self.byte += ((63 - self.ready) >> 3) as usize;
+        self.ready |= 56;
+    }
+
+    /// The next `n` bits (1 to 56 and no more than are ready), without taking them.
+    #[inline(always)]
+    pub fn peek(&self, n: u32) -> u32 {
+        (self.word >> (64 - n)) as u32
+    }
+
+    /// Takes `n` bits, at most as many as are ready.
+    #[inline(always)]
+    pub fn skip(&mut self, n: u32) {
+        self.word <<= n & 63;
+        self.ready -= n;
+    }
+
+    /// How many ones the next zero follows, among the bits that are ready.
+    #[inline(always)]
+    pub fn ones(&self) -> u32 {
+        self.word.leading_ones()
+    }
+
+    /// Bits taken, counted from the first bit of the data. May lie behind the data's end.
+    #[inline(always)]
+    pub fn position(&self) -> u64 {
+        self.byte as u64 * 8 - u64::from(self.ready)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So simple that it is unlikely to be wrong.
+    fn naive(data: &[u8], at: u64, n: u32) -> u32 {
+        (at..at + u64::from(n)).fold(0, |value, bit| {
+            let byte = data.get((bit / 8) as usize).copied().unwrap_or(0);
+            value << 1 | u32::from(byte >> (7 - bit % 8) & 1)
+        })
+    }
+
+    fn some_data() -> Vec<u8> {
+        (0..97u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
+    }
+
+    #[test]
+    fn slice_bits_are_the_naive_ones() {
+        let data = some_data();
+        for n in 1..=32 {
+            for start in 0..64 {
+                let mut bits = SliceBits::new(&data, start, u64::MAX);
+                let mut at = start;
+                while let Some(value) = bits.bits(n) {
+                    assert_eq!(value, naive(&data, at, n));
+                    at += u64::from(n);
+                    assert_eq!(bits.position(), at);
+                }
+                assert!(at + u64::from(n) > data.len() as u64 * 8);
+            }
+        }
+    }
+
+    #[test]
+    fn an_end_inside_the_data_is_kept() {
+        let data = some_data();
+        let mut bits = SliceBits::new(&data, 3, 13);
+        assert_eq!(bits.bits(11), None);
+        assert_eq!(bits.bits(10), Some(naive(&data, 3, 10)));
+        assert_eq!(bits.bits(1), None);
+        assert_eq!(SliceBits::new(&data, 13, 5).bits(1), None);
+    }
+
+    #[test]
+    fn a_window_shows_the_same_bits_and_zeros_behind_them() {
+        let data = some_data();
+        for n in 1..=28 {
+            for start in 0..70 {
+                let mut window = Window::new(&data, start);
+                let mut at = start;
+                while at < data.len() as u64 * 8 + 100 {
+                    assert_eq!(window.position(), at);
+                    assert_eq!(window.peek(n), naive(&data, at, n));
+                    window.skip(n);
+                    assert_eq!(window.peek(n), naive(&data, at + u64::from(n), n));
+                    window.skip(n);
+                    at += 2 * u64::from(n);
+                    window.refill();
+                }
+            }
+        }
+    }
+}

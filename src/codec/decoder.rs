@@ -1,0 +1,122 @@
+//! Decoding one block: the fast path, and behind it the plain decoder.
+//!
+//! ```text
+//! header -> Huffman codes -> zero runs and MTF -> T -> walk -> run lengths -> CRC
+//!           \_____ 1,600 symbols at a time ___/
+//! ```
+//!
+//! The fast path gives an answer only where all is well and the CRC is right. Whatever else it meets (a randomised block,
+//! over-subscribed codes, bits that are no code, data that end, a CRC that does not match) it has no opinion about: the
+//! plain decoder then decodes the block again, and what that says is the answer. So there is one accept set, and a
+//! defect of a fast path costs time but neither accepts nor refuses anything.
+
+use super::bits::reader::Window;
+use super::bits::{BitSource, SliceBits};
+use super::bwt::inverse::{self, MOST_ROWS};
+use super::header::Header;
+use super::huffman::decode::{Groups, Irregular, SYMBOL_BYTES};
+use super::mtf::decode as mtf;
+use super::plain;
+use super::run_length::decode::text_of;
+use crate::block::DecodedBlock;
+use crate::error::{Damage, Fault};
+
+/// Decodes blocks, one after the other, in memory of its own (8 MB, of which a small block touches little).
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    header: Header,
+    groups: Groups,
+    symbols: Box<[u8; SYMBOL_BYTES]>,
+    mtf: mtf::Inverse,
+    bwt: inverse::Inverse,
+    fallbacks: u64,
+}
+
+impl Decoder {
+    /// A decoder for blocks of any level.
+    pub fn new() -> Self {
+        Decoder {
+            header: Header::default(),
+            groups: Groups::new(),
+            symbols: Box::new([0; SYMBOL_BYTES]),
+            mtf: mtf::Inverse::new(MOST_ROWS),
+            bwt: inverse::Inverse::new(),
+            fallbacks: 0,
+        }
+    }
+
+    /// Decodes the block whose magic begins at bit `start` of `data`; bits from `end` on do not count.
+    ///
+    /// `limit` is the most bytes that the block may have before run-length decoding: 100,000 times the stream's level,
+    /// or 900,000 for a caller who does not know the level and compares [`DecodedBlock::block_len`] later. `end_bit` of
+    /// the result counts from the first bit of `data`.
+    ///
+    /// # Errors
+    /// [`Fault::OutOfData`] only if the data end inside the block, otherwise what is wrong with it.
+    pub fn decode(&mut self, data: &[u8], start: u64, end: u64, limit: u32) -> Result<DecodedBlock, Fault> {
+        let end = end.min(data.len() as u64 * 8);
+        match self.decode_fast(data, start, end, limit) {
+            Ok(block) => Ok(block),
+            Err(Irregular) => self.decode_plain(&mut SliceBits::new(data, start, end), limit),
+        }
+    }
+
+    /// The plain decoder, from any source of bits; takes exactly the block's bits, from its magic on.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_plain(&mut self, bits: &mut dyn BitSource, limit: u32) -> Result<DecodedBlock, Fault> {
+        self.fallbacks += 1;
+        let block = plain::decode(bits, limit)?;
+        let block_len = block.coded.len() as u32;
+        let (text, computed) = text_of(block.coded)?;
+        if computed != block.crc {
+            return Err(Damage::BlockCrc { stored: block.crc, computed }.into());
+        }
+        Ok(DecodedBlock { text, crc: computed, block_len, end_bit: bits.position() })
+    }
+
+    /// How many blocks the plain decoder has decoded or refused.
+    pub fn fallbacks(&self) -> u64 {
+        self.fallbacks
+    }
+
+    fn decode_fast(&mut self, data: &[u8], start: u64, end: u64, limit: u32) -> Result<DecodedBlock, Irregular> {
+        let limit = limit.min(MOST_ROWS as u32);
+        let mut bits = SliceBits::new(data, start, end);
+        self.header.read(&mut bits, limit).map_err(|_| Irregular)?;
+        if self.header.randomised {
+            return Err(Irregular);
+        }
+        self.groups.set(&self.header)?;
+        self.mtf.begin(&self.header.used, limit);
+        let mut window = Window::new(data, bits.position());
+        loop {
+            let (len, last) = self.groups.next(&self.header.selectors, &mut window, &mut self.symbols)?;
+            if window.position() > end {
+                return Err(Irregular);
+            }
+            self.mtf.push(&self.symbols[..len])?;
+            if last {
+                break;
+            }
+        }
+        let (runs, rows) = self.mtf.finish();
+        if self.header.origin as usize >= rows {
+            return Err(Irregular);
+        }
+        self.bwt.build(runs, rows);
+        let coded = self.bwt.walk(self.header.origin);
+        let (text, crc) = text_of(coded).map_err(|_| Irregular)?;
+        if crc != self.header.crc {
+            return Err(Irregular);
+        }
+        Ok(DecodedBlock { text, crc, block_len: rows as u32, end_bit: window.position() })
+    }
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}

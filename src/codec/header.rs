@@ -1,0 +1,158 @@
+//! What stands in a block before its Huffman codes.
+//!
+//! ```text
+//! 48  magic 0x314159265359            24  origin pointer
+//! 32  CRC of the text                 16  which sixteenths of the 256 symbols are in use
+//!  1  randomised                      16  for each of those: which of its symbols
+//!  3  number of tables, 2..=6         ..  each table: 5 bits, then +1 (10), -1 (11), next symbol (0)
+//! 15  number of selectors, >= 1       ..  before them: each selector, its MTF rank in unary
+//! ```
+//!
+//! Checked in the order and with the strictness of bzip2 1.0.8, because the first of several faults decides whether a
+//! cut block is called damaged or short: a code length is compared with 1..=20 before every bit of its delta (it may
+//! wander for as long as it likes in between), and selectors behind the 18,002nd are read and checked but not kept.
+
+use super::bits::BitSource;
+use crate::error::{Damage, Fault};
+
+/// The magic of a block, 48 bits.
+pub const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
+/// The most symbols an alphabet has: two run digits, 255 ranks, end of block.
+pub const MOST_SYMBOLS: usize = 258;
+/// The most selectors that a block of 900,000 bytes needs; bzip2 1.0.8 ignores those after them.
+pub const MOST_SELECTORS: usize = 18_002;
+/// The most Huffman tables in a block.
+pub const MOST_TABLES: usize = 6;
+/// How many symbols one selector is for.
+pub const GROUP: usize = 50;
+
+/// A block's header, read and checked as far as it can be without the codes.
+#[derive(Clone, Debug)]
+pub struct Header {
+    /// The stored CRC of the text.
+    pub crc: u32,
+    /// Whether the block's bytes are randomised (bzip2 0.9.0 and before).
+    pub randomised: bool,
+    /// The row of the sorted rotations that holds the block itself; still to be compared with the block's length.
+    pub origin: u32,
+    /// The symbols in use, ascending: the first MTF list.
+    pub used: Vec<u8>,
+    /// Code lengths by table and symbol; `used.len() + 2` symbols count.
+    pub lengths: [[u8; MOST_SYMBOLS]; MOST_TABLES],
+    /// How many tables there are.
+    pub tables: usize,
+    /// Which table codes which group, at most [`MOST_SELECTORS`].
+    pub selectors: Vec<u8>,
+}
+
+impl Default for Header {
+    fn default() -> Self {
+        Header {
+            crc: 0,
+            randomised: false,
+            origin: 0,
+            used: Vec::with_capacity(256),
+            lengths: [[0; MOST_SYMBOLS]; MOST_TABLES],
+            tables: 0,
+            selectors: Vec::with_capacity(MOST_SELECTORS),
+        }
+    }
+}
+
+impl Header {
+    /// How many symbols the alphabet of the codes has.
+    pub fn symbols(&self) -> usize {
+        self.used.len() + 2
+    }
+
+    /// Reads a header from its magic on into `self`, whose memory is used again. `limit` is the most bytes that the block
+    /// may have: 100,000 times the stream's level.
+    pub fn read<B: BitSource + ?Sized>(&mut self, bits: &mut B, limit: u32) -> Result<(), Fault> {
+        for shift in (0..48).step_by(8).rev() {
+            if u64::from(take(bits, 8)?) != BLOCK_MAGIC >> shift & 0xff {
+                return Err(Damage::Magic.into());
+            }
+        }
+        self.crc = take(bits, 32)?;
+        self.randomised = take(bits, 1)? == 1;
+        self.origin = take(bits, 24)?;
+        if self.origin > limit.saturating_add(10) {
+            return Err(Damage::Origin.into());
+        }
+        self.read_map(bits)?;
+        self.tables = take(bits, 3)? as usize;
+        if !(2..=MOST_TABLES).contains(&self.tables) {
+            return Err(Damage::TableCount.into());
+        }
+        self.read_selectors(bits)?;
+        self.read_lengths(bits)
+    }
+
+    fn read_map<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), Fault> {
+        self.used.clear();
+        let sixteenths = take(bits, 16)?;
+        for high in (0..16u8).filter(|high| sixteenths << high & 0x8000 != 0) {
+            let sixteen = take(bits, 16)?;
+            self.used.extend((0..16u8).filter(|low| sixteen << low & 0x8000 != 0).map(|low| high << 4 | low));
+        }
+        if self.used.is_empty() {
+            return Err(Damage::SymbolMap.into());
+        }
+        Ok(())
+    }
+
+    fn read_selectors<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), Fault> {
+        let count = take(bits, 15)? as usize;
+        if count == 0 {
+            return Err(Damage::Selectors.into());
+        }
+        self.selectors.clear();
+        let mut list = [0, 1, 2, 3, 4, 5];
+        for i in 0..count {
+            let mut rank = 0;
+            while take(bits, 1)? == 1 {
+                rank += 1;
+                if rank >= self.tables {
+                    return Err(Damage::Selectors.into());
+                }
+            }
+            if i < MOST_SELECTORS {
+                let table = list[rank];
+                list.copy_within(..rank, 1);
+                list[0] = table;
+                self.selectors.push(table);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_lengths<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), Fault> {
+        let symbols = self.symbols();
+        for table in &mut self.lengths[..self.tables] {
+            let mut length = take(bits, 5)?;
+            for symbol in &mut table[..symbols] {
+                loop {
+                    if !(1..=20).contains(&length) {
+                        return Err(Damage::CodeLength.into());
+                    }
+                    if take(bits, 1)? == 0 {
+                        break;
+                    }
+                    if take(bits, 1)? == 0 {
+                        length += 1;
+                    } else {
+                        length -= 1;
+                    }
+                }
+                *symbol = length as u8;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The next `n` bits, or [`Fault::OutOfData`].
+#[inline(always)]
+pub fn take<B: BitSource + ?Sized>(bits: &mut B, n: u32) -> Result<u32, Fault> {
+    bits.bits(n).ok_or(Fault::OutOfData)
+}

@@ -1,0 +1,253 @@
+//! Huffman decoding, plain and fast.
+//!
+//! [`Canonical`] tells codes apart as bzip2 does: read as many bits as the shortest code has, compare with the largest code
+//! of that length, take one more bit while it is larger. It gives a meaning to any set of lengths, also to incomplete
+//! and over-subscribed ones, and is the plain decoder's.
+//!
+//! [`Table`] looks up 11 bits at once and finds up to three whole codes in them (a table of 2,048 words of 32 bits: 8 kB;
+//! six of them stay in the L2 cache, the two or three that a part of a block uses in L1). Codes longer than 11 bits,
+//! bits that are no code, the end of block and the two ranks that do not fit a byte have an entry that says "none": those
+//! symbols are decoded by `Canonical`. On bzip2's own output that is one look-up in a hundred. A table of one code
+//! per entry needs twice the look-ups, and these are the path that everything waits for (7 to 8 cycles each).
+//!
+//! The table is filled only from lengths that are no more than complete (Kraft's sum at most 1): over-subscribed lengths
+//! would write past it, which is how a fork of bzip2 got its heap overflow. See [`Table::set`].
+
+use super::super::bits::reader::Window;
+use super::super::header::{GROUP, Header, MOST_SYMBOLS, MOST_TABLES};
+
+/// Something a fast path leaves to the plain decoder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Irregular;
+
+/// Codes by comparing, in the exact sense of bzip2.
+#[derive(Clone, Debug)]
+pub struct Canonical {
+    shortest: u32,
+    longest: u32,
+    /// The largest code of each length; below the first one if there is none.
+    limit: [i32; 21],
+    /// What to subtract from a code of this length to get its place in `order`.
+    base: [i32; 21],
+    /// Symbols by length, then by value.
+    order: [u16; MOST_SYMBOLS],
+}
+
+impl Canonical {
+    /// The codes that follow from `lengths` [2..=258, each 1..=20], the code length of each symbol.
+    pub fn new(lengths: &[u8]) -> Self {
+        let mut counts = [0i32; 21];
+        for &length in lengths {
+            counts[usize::from(length)] += 1;
+        }
+        let mut starts = [0usize; 22];
+        for length in 0..21 {
+            starts[length + 1] = starts[length] + counts[length] as usize;
+        }
+        let mut codes = Canonical {
+            shortest: (1..=20).find(|&l| counts[l as usize] > 0).unwrap_or(20),
+            longest: (1..=20).rev().find(|&l| counts[l as usize] > 0).unwrap_or(20),
+            limit: [-1; 21],
+            base: [0; 21],
+            order: [0; MOST_SYMBOLS],
+        };
+        let mut next = starts;
+        for (symbol, &length) in lengths.iter().enumerate() {
+            codes.order[next[usize::from(length)]] = symbol as u16;
+            next[usize::from(length)] += 1;
+        }
+        // At most 258 << 19: no overflow, even where the codes are over-subscribed.
+        let mut code = 0;
+        for length in codes.shortest as usize..=codes.longest as usize {
+            codes.base[length] = code - starts[length] as i32;
+            code += counts[length];
+            codes.limit[length] = code - 1;
+            code <<= 1;
+        }
+        codes
+    }
+
+    /// The length of the shortest code.
+    pub fn shortest(&self) -> u32 {
+        self.shortest
+    }
+
+    /// The symbol whose code is `code`, `length` bits long; to be asked with growing lengths from the shortest on.
+    pub fn symbol(&self, length: u32, code: u32) -> Option<u16> {
+        if length > self.longest || code as i32 > self.limit[length as usize] {
+            return None;
+        }
+        self.order.get((code as i32 - self.base[length as usize]) as usize).copied()
+    }
+}
+
+/// How many bits one look-up sees.
+const LOOKUP_BITS: u32 = 11;
+/// From this symbol on, symbols do not fit the bytes in which [`Table`]s give symbols out: see [`Groups::next`].
+pub const ESCAPE: u16 = 255;
+
+/// Codes by looking up.
+#[derive(Clone, Debug)]
+struct Table {
+    codes: Canonical,
+    lengths: [u8; 256],
+    /// By the next 11 bits. Bits 0-5: how many bits the codes take together; 6-7: how many codes (0 to 3); then the
+    /// symbols, 8 bits each.
+    entries: Box<[u32; 1 << LOOKUP_BITS]>,
+}
+
+impl Table {
+    /// Fills the table for `lengths`. Over-subscribed codes are refused.
+    fn set(&mut self, lengths: &[u8]) -> Result<(), Irregular> {
+        let kraft: u32 = lengths.iter().map(|&length| 1 << (20 - u32::from(length))).sum();
+        if kraft > 1 << 20 {
+            return Err(Irregular);
+        }
+        self.codes = Canonical::new(lengths);
+        let first = lengths.len().min(256);
+        self.lengths[..first].copy_from_slice(&lengths[..first]);
+        let end_of_block = lengths.len() as u16 - 1;
+
+        // One code each. Kraft's inequality keeps `at` within the table.
+        let mut at = 0;
+        for &symbol in &self.codes.order[..lengths.len()] {
+            let length = u32::from(lengths[usize::from(symbol)]);
+            if length > LOOKUP_BITS {
+                break;
+            }
+            let one = length | 1 << 6 | u32::from(symbol) << 8;
+            let entry = if symbol < ESCAPE && symbol != end_of_block { one } else { 0 };
+            let next = at + (1 << (LOOKUP_BITS - length));
+            self.entries[at..next].fill(entry);
+            at = next;
+        }
+        self.entries[at..].fill(0);
+
+        // Two and three codes.
+        let one: [u32; 1 << LOOKUP_BITS] = *self.entries;
+        for (bits, entry) in self.entries.iter_mut().enumerate() {
+            for shift in [16, 24] {
+                let length = *entry & 63;
+                let next = one[(bits << length) & ((1 << LOOKUP_BITS) - 1)];
+                if *entry == 0 || next == 0 || length + (next & 63) > LOOKUP_BITS {
+                    break;
+                }
+                *entry = *entry + (next & 63) + (1 << 6) + (next >> 8 << shift);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The codes of a block, group by group.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    tables: [Table; MOST_TABLES],
+    end_of_block: u16,
+    next_group: usize,
+}
+
+/// How many groups [`Groups::next`] decodes at once: few enough that their symbols stay in the L1 cache.
+const GROUPS: usize = 32;
+/// How many bytes of symbols [`Groups::next`] gives at most, and what it may write behind them.
+pub const SYMBOL_BYTES: usize = GROUPS * GROUP * 2 + 16;
+
+impl Groups {
+    /// No codes yet.
+    pub fn new() -> Self {
+        let table = Table {
+            codes: Canonical::new(&[1, 1]),
+            lengths: [0; 256],
+            entries: vec![0; 1 << LOOKUP_BITS].try_into().expect("as many as asked for"),
+        };
+        Groups { tables: std::array::from_fn(|_| table.clone()), end_of_block: 0, next_group: 0 }
+    }
+
+    /// Makes ready for the codes of the block with this header.
+    pub fn set(&mut self, header: &Header) -> Result<(), Irregular> {
+        let symbols = header.symbols();
+        for (table, lengths) in self.tables.iter_mut().zip(&header.lengths[..header.tables]) {
+            table.set(&lengths[..symbols])?;
+        }
+        self.end_of_block = symbols as u16 - 1;
+        self.next_group = 0;
+        Ok(())
+    }
+
+    /// Decodes some groups into `out` and says how many bytes these take and whether the block ends there.
+    ///
+    /// A symbol below 255 is one byte, 255 and 256 are the byte 255 and one more, 0 or 1; symbols are never torn apart.
+    pub fn next(
+        &mut self,
+        selectors: &[u8],
+        bits: &mut Window<'_>,
+        out: &mut [u8; SYMBOL_BYTES],
+    ) -> Result<(usize, bool), Irregular> {
+        let mut len = 0;
+        let some = selectors.get(self.next_group..).unwrap_or(&[]);
+        if some.is_empty() {
+            return Err(Irregular);
+        }
+        let some = &some[..some.len().min(GROUPS)];
+        self.next_group += some.len();
+        for &selector in some {
+            let table = &self.tables[usize::from(selector)];
+            let mut left = GROUP as u32;
+            while left > 0 {
+                bits.refill();
+                let mut count = 0;
+                if left >= 15 {
+                    // Five look-ups take at most 55 of the 56 bits. After an entry of no code the others see it too.
+                    for _ in 0..5 {
+                        let entry = table.entries[bits.peek(LOOKUP_BITS) as usize];
+                        count = entry >> 6 & 3;
+                        out[len..len + 4].copy_from_slice(&(entry >> 8).to_le_bytes());
+                        len += count as usize;
+                        left -= count;
+                        bits.skip(entry & 63);
+                    }
+                } else {
+                    let entry = table.entries[bits.peek(LOOKUP_BITS) as usize];
+                    count = (entry >> 6 & 3).min(left);
+                    let symbols = (entry >> 8).to_le_bytes();
+                    out[len..len + 4].copy_from_slice(&symbols);
+                    len += count as usize;
+                    left -= count;
+                    for symbol in &symbols[..count as usize] {
+                        bits.skip(u32::from(table.lengths[usize::from(*symbol)]));
+                    }
+                }
+                if count == 0 {
+                    bits.refill();
+                    let symbol = one_symbol(&table.codes, bits)?;
+                    left -= 1;
+                    if symbol == self.end_of_block {
+                        return Ok((len, true));
+                    }
+                    out[len] = symbol.min(ESCAPE) as u8;
+                    out[len + 1] = (symbol.max(ESCAPE) - ESCAPE) as u8;
+                    len += if symbol < ESCAPE { 1 } else { 2 };
+                }
+            }
+        }
+        Ok((len, false))
+    }
+}
+
+impl Default for Groups {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// One symbol, the slow way.
+#[inline(never)]
+fn one_symbol(codes: &Canonical, bits: &mut Window<'_>) -> Result<u16, Irregular> {
+    for length in codes.shortest..=codes.longest {
+        if let Some(symbol) = codes.symbol(length, bits.peek(length)) {
+            bits.skip(length);
+            return Ok(symbol);
+        }
+    }
+    Err(Irregular)
+}

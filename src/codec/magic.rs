@@ -1,0 +1,249 @@
+//! Finding where blocks begin: the 48-bit magic at any bit offset.
+//!
+//! The magic at bit offset s of a byte fills the three bytes after it with known values, whatever s is. So for each byte
+//! a set of offsets, 8 bits, says at which of them it could be the first, the second, or the third of those three; three
+//! such sets are intersected, and what is left (once in two million bytes of noise) is compared in full. In vector code
+//! the sets come from two shuffles, by the low and the high nibble (the "Teddy" idea of Hyperscan, G. Langdale 2015):
+//! 32 bytes in some 15 instructions. Elsewhere they come from tables of 256.
+//!
+//! A magic found means nothing by itself: it may stand inside a block, by chance or on purpose. Only the chain of
+//! blocks decides.
+
+use super::bits::{BitSource, SliceBits};
+use super::header::BLOCK_MAGIC;
+
+/// Where the next block magic begins, at bit `from_bit` or behind it; only one that lies in `data` whole.
+pub fn find(data: &[u8], from_bit: u64) -> Option<u64> {
+    let first = usize::try_from(from_bit / 8).ok()?.checked_add(1)?;
+    #[cfg(target_arch = "x86_64")]
+    #[allow(unsafe_code)]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the CPU has AVX2.
+        return unsafe { x86::find(data, first, from_bit) };
+    }
+    find_portable(data, first, from_bit)
+}
+
+/// The value of byte `byte` (1 to 5) of those that the magic at bit `shift` of byte 0 reaches.
+const fn whole_byte(byte: u32, shift: u32) -> u8 {
+    (BLOCK_MAGIC >> (40 + shift - 8 * byte)) as u8
+}
+
+/// By the value of the first, second, third whole byte: at which bit offsets it may be that, one bit for each.
+static OFFSETS: [[u8; 256]; 3] = {
+    let mut offsets = [[0; 256]; 3];
+    let mut byte = 0;
+    while byte < 3 {
+        let mut shift = 0;
+        while shift < 8 {
+            offsets[byte][whole_byte(byte as u32 + 1, shift) as usize] |= 1 << shift;
+            shift += 1;
+        }
+        byte += 1;
+    }
+    offsets
+};
+
+/// `first`: the first byte to take for the first whole byte of a magic.
+fn find_portable(data: &[u8], first: usize, from_bit: u64) -> Option<u64> {
+    let rest = data.get(first..)?;
+    rest.windows(3).enumerate().find_map(|(i, three)| {
+        let two = OFFSETS[0][usize::from(three[0])] & OFFSETS[1][usize::from(three[1])];
+        if two & OFFSETS[2][usize::from(three[2])] != 0 { confirm(data, first + i, from_bit) } else { None }
+    })
+}
+
+/// The magic whose first whole byte is at `byte`, if there is one.
+#[cold]
+fn confirm(data: &[u8], byte: usize, from_bit: u64) -> Option<u64> {
+    let start = (byte as u64 - 1) * 8;
+    (start..start + 8).find(|&bit| bit >= from_bit && has_magic(data, bit))
+}
+
+fn has_magic(data: &[u8], bit: u64) -> bool {
+    let mut bits = SliceBits::new(data, bit, u64::MAX);
+    bits.bits(24) == Some((BLOCK_MAGIC >> 24) as u32) && bits.bits(24) == Some(BLOCK_MAGIC as u32 & 0xff_ffff)
+}
+
+/// Whether a block could begin at the magic at bit `start`, as far as the fields behind it tell and the data reach.
+///
+/// False only if bzip2 would certainly refuse the block; true also when the data end before the fields do.
+pub fn plausible(data: &[u8], start: u64, end: u64) -> bool {
+    // Behind the magic, the CRC and the bit for randomisation.
+    let mut bits = SliceBits::new(data, start.saturating_add(48 + 32 + 1), end);
+    (|| {
+        if bits.bits(24)? >= 900_000 {
+            return Some(false);
+        }
+        let sixteenths = bits.bits(16)?;
+        let mut used = 0;
+        for _ in 0..sixteenths.count_ones() {
+            used |= bits.bits(16)?;
+        }
+        if used == 0 || !(2..=6).contains(&bits.bits(3)?) {
+            return Some(false);
+        }
+        Some(bits.bits(15)? > 0)
+    })()
+    .unwrap_or(true)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod x86 {
+    use super::{confirm, find_portable, whole_byte};
+    use std::arch::x86_64::*;
+
+    /// The sets of offsets by nibble, for the three whole bytes: by the low one, by the high one. Twice 16 bytes each.
+    static NIBBLES: [[[u8; 32]; 2]; 3] = {
+        let mut nibbles = [[[0; 32]; 2]; 3];
+        let mut byte = 0;
+        while byte < 3 {
+            let mut shift = 0;
+            while shift < 8 {
+                let value = whole_byte(byte as u32 + 1, shift);
+                let mut half = 0;
+                while half < 32 {
+                    nibbles[byte][0][half + (value & 15) as usize] |= 1 << shift;
+                    nibbles[byte][1][half + (value >> 4) as usize] |= 1 << shift;
+                    half += 16;
+                }
+                shift += 1;
+            }
+            byte += 1;
+        }
+        nibbles
+    };
+
+    #[target_feature(enable = "avx2")]
+    pub fn find(data: &[u8], first: usize, from_bit: u64) -> Option<u64> {
+        // SAFETY: each of the tables has 32 bytes.
+        let tables =
+            NIBBLES.each_ref().map(|two| two.each_ref().map(|t| unsafe { _mm256_loadu_si256(t.as_ptr().cast()) }));
+        let low = _mm256_set1_epi8(15);
+        let mut at = first;
+        while let Some(window) = data.get(at..at + 34) {
+            let mut sets = _mm256_set1_epi8(-1);
+            for (i, [by_low, by_high]) in tables.iter().enumerate() {
+                // SAFETY: `i` is at most 2, and the window has 34 bytes.
+                let bytes = unsafe { _mm256_loadu_si256(window.as_ptr().add(i).cast()) };
+                let of_low = _mm256_shuffle_epi8(*by_low, _mm256_and_si256(bytes, low));
+                let of_high = _mm256_shuffle_epi8(*by_high, _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low));
+                sets = _mm256_and_si256(sets, _mm256_and_si256(of_low, of_high));
+            }
+            if _mm256_testz_si256(sets, sets) == 0 {
+                let none = _mm256_movemask_epi8(_mm256_cmpeq_epi8(sets, _mm256_setzero_si256())) as u32;
+                let mut some = !none;
+                while some != 0 {
+                    if let Some(bit) = confirm(data, at + some.trailing_zeros() as usize, from_bit) {
+                        return Some(bit);
+                    }
+                    some &= some - 1;
+                }
+            }
+            at += 32;
+        }
+        find_portable(data, at, from_bit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bit by bit.
+    fn naive(data: &[u8], from_bit: u64) -> Option<u64> {
+        let bit = |i: u64| u64::from(data[(i / 8) as usize] >> (7 - i % 8) & 1);
+        (from_bit..(data.len() as u64 * 8).saturating_sub(47))
+            .find(|&start| (0..48).fold(0, |word, i| word << 1 | bit(start + i)) == BLOCK_MAGIC)
+    }
+
+    fn put(data: &mut [u8], start: u64) {
+        for i in 0..48 {
+            let (byte, bit) = (((start + i) / 8) as usize, 7 - (start + i) % 8);
+            data[byte] = data[byte] & !(1 << bit) | ((BLOCK_MAGIC >> (47 - i) & 1) as u8) << bit;
+        }
+    }
+
+    fn check(data: &[u8], from_bit: u64) {
+        let expected = naive(data, from_bit);
+        assert_eq!(find(data, from_bit), expected);
+        assert_eq!(find_portable(data, (from_bit / 8) as usize + 1, from_bit), expected);
+    }
+
+    #[test]
+    fn at_every_bit_and_from_every_bit() {
+        for background in [0u8, 0xff, 0x31, 0x59] {
+            for start in 0..8 * 94 {
+                let mut data = vec![background; 100];
+                put(&mut data, start);
+                for from in [0, 1, start.saturating_sub(1), start, start + 1, start + 48, 795, 800, 900] {
+                    check(&data, from);
+                }
+                for len in [start / 8, (start + 47) / 8, (start + 47) / 8 + 1] {
+                    check(&data[..len as usize], 0);
+                }
+            }
+        }
+        for len in 0..8 {
+            check(&vec![0; len], 0);
+        }
+        assert_eq!(find(&[], u64::MAX), None);
+    }
+
+    #[test]
+    fn one_after_the_other_and_nearly() {
+        let mut data = vec![0; 3000];
+        for i in 0..400 {
+            put(&mut data, 50 * i + i / 7);
+        }
+        let mut from = 0;
+        let mut count = 0;
+        while let Some(bit) = find(&data, from) {
+            assert_eq!(Some(bit), naive(&data, from));
+            from = bit + 1;
+            count += 1;
+        }
+        assert_eq!(count, 400);
+        // One bit wrong is no magic.
+        for wrong in 0..48 {
+            for start in 0..8 {
+                let mut data = vec![0; 50];
+                put(&mut data, start + 64);
+                data[((start + 64 + wrong) / 8) as usize] ^= 0x80 >> ((start + wrong) % 8);
+                check(&data, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn the_fields_behind_a_magic() {
+        let fields = |origin: u64, map: &[u16], tables: u64, selectors: u64| {
+            let mut bits: Vec<bool> = vec![false; 48 + 32 + 1];
+            let mut push = |value: u64, n: u32| bits.extend((0..n).rev().map(|i| value >> i & 1 == 1));
+            push(origin, 24);
+            map.iter().for_each(|&m| push(u64::from(m), 16));
+            push(tables, 3);
+            push(selectors, 15);
+            let mut bytes = vec![0u8; bits.len().div_ceil(8)];
+            bits.iter().enumerate().filter(|(_, b)| **b).for_each(|(i, _)| bytes[i / 8] |= 0x80 >> (i % 8));
+            (bytes, bits.len() as u64)
+        };
+        for (origin, map, tables, selectors, good) in [
+            (0, &[1u16, 1][..], 2, 1, true),
+            (899_999, &[3, 0, 1], 6, 32_767, true),
+            (900_000, &[1, 1], 2, 1, false),
+            (0, &[0], 2, 1, false),
+            (0, &[3, 0, 0], 2, 1, false),
+            (0, &[1, 1], 1, 1, false),
+            (0, &[1, 1], 7, 1, false),
+            (0, &[1, 1], 2, 0, false),
+        ] {
+            let (bytes, len) = fields(origin, map, tables, selectors);
+            assert_eq!(plausible(&bytes, 0, len), good, "{origin} {map:?} {tables} {selectors}");
+            assert!(plausible(&bytes, 0, 48 + 32 + 1 + 23));
+            assert!(plausible(&bytes, 0, len - 1) || !good);
+            assert!(plausible(&bytes, len, len));
+        }
+    }
+}

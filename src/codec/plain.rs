@@ -1,0 +1,119 @@
+//! The plain decoder of a block: the judge of what is a bzip2 block and what it holds.
+//!
+//! Written for exactness and not for speed. It follows the behaviour of bzip2 1.0.8, field by field and in the same
+//! order, and every fast path hands over to it whatever it finds unusual. It takes bits one by one from any
+//! [`BitSource`], and never one more than the block has, so that it also reads blocks whose header is longer than any
+//! buffer (a code length may wander up and down without limit).
+//!
+//! What bzip2 1.0.8 takes that other decoders refuse: incomplete codes, and over-subscribed ones, as long as no bits
+//! are met that are no code (codes are told apart by comparing with the largest code of each length, shortest first, so
+//! any set of lengths means something); BWTs of more than one cycle; blocks with surplus selectors; runs of up to 259.
+
+use super::bits::BitSource;
+use super::bwt::inverse;
+use super::header::{GROUP, Header, MOST_TABLES, take};
+use super::huffman::decode::Canonical;
+use super::run_length::derandomise::derandomise;
+use crate::error::{Damage, Fault};
+
+/// More than this weight no digit of a zero run may have (CVE-2010-0405: without the limit the sum overflows).
+const MOST_RUN_WEIGHT: u32 = 2 << 20;
+
+/// The bytes of a block before run-length decoding, and what its header said.
+pub struct PlainBlock {
+    /// The stored CRC.
+    pub crc: u32,
+    /// The block's bytes, run-length-coded.
+    pub coded: Vec<u8>,
+}
+
+/// Reads one block from its magic on. `limit`: the most bytes it may have before run-length decoding.
+pub fn decode(bits: &mut dyn BitSource, limit: u32) -> Result<PlainBlock, Fault> {
+    let mut header = Header::default();
+    header.read(bits, limit)?;
+    let last_column = last_column(bits, &header, limit)?;
+    if header.origin as usize >= last_column.len() {
+        return Err(Damage::Origin.into());
+    }
+    let mut coded = inverse::plain(&last_column, header.origin);
+    if header.randomised {
+        derandomise(&mut coded);
+    }
+    Ok(PlainBlock { crc: header.crc, coded })
+}
+
+/// The Huffman codes of a block, one after the other.
+struct Symbols<'a> {
+    bits: &'a mut dyn BitSource,
+    tables: [Canonical; MOST_TABLES],
+    selectors: std::slice::Iter<'a, u8>,
+    table: usize,
+    left_in_group: usize,
+}
+
+impl Symbols<'_> {
+    fn next(&mut self) -> Result<u16, Fault> {
+        if self.left_in_group == 0 {
+            self.table = usize::from(*self.selectors.next().ok_or(Damage::Selectors)?);
+            self.left_in_group = GROUP;
+        }
+        self.left_in_group -= 1;
+        let table = &self.tables[self.table];
+        let mut length = table.shortest();
+        let mut code = take(self.bits, length)?;
+        loop {
+            if length > 20 {
+                return Err(Damage::Code.into());
+            }
+            if let Some(symbol) = table.symbol(length, code) {
+                return Ok(symbol);
+            }
+            length += 1;
+            code = code << 1 | take(self.bits, 1)?;
+        }
+    }
+}
+
+/// Huffman codes, zero runs and move-to-front: the last column of the sorted rotations.
+fn last_column(bits: &mut dyn BitSource, header: &Header, limit: u32) -> Result<Vec<u8>, Fault> {
+    let symbols = header.symbols();
+    let end_of_block = symbols as u16 - 1;
+    let limit = limit as usize;
+    let mut codes = Symbols {
+        bits,
+        tables: std::array::from_fn(|t| Canonical::new(&header.lengths[t][..symbols])),
+        selectors: header.selectors.iter(),
+        table: 0,
+        left_in_group: 0,
+    };
+    let mut list = header.used.clone();
+    let mut column = Vec::new();
+    let mut symbol = codes.next()?;
+    while symbol != end_of_block {
+        if symbol < 2 {
+            let mut run = 0;
+            let mut weight = 1;
+            while symbol < 2 {
+                if weight >= MOST_RUN_WEIGHT {
+                    return Err(Damage::RunTooLong.into());
+                }
+                run += weight << symbol;
+                weight <<= 1;
+                symbol = codes.next()?;
+            }
+            if run as usize > limit - column.len() {
+                return Err(Damage::BlockTooLong.into());
+            }
+            column.resize(column.len() + run as usize, list[0]);
+        } else {
+            if column.len() >= limit {
+                return Err(Damage::BlockTooLong.into());
+            }
+            let rank = usize::from(symbol) - 1;
+            list[..=rank].rotate_right(1);
+            column.push(list[0]);
+            symbol = codes.next()?;
+        }
+    }
+    Ok(column)
+}
