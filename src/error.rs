@@ -65,7 +65,7 @@ impl fmt::Display for Damage {
     }
 }
 
-/// Why the plain decoder gave up on a block. This is an answer, not a failure of whoever was asked.
+/// Why the plain decoder gave up on a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The data end before the block does.
@@ -108,6 +108,14 @@ pub enum Error {
         /// What is wrong there.
         damage: Damage,
     },
+    /// One block has more than 64 MiB of compressed data. bzip2 would read on; no encoder writes such a block, and memory is
+    /// bounded here.
+    BlockTooLarge {
+        /// The block.
+        block: u64,
+        /// Where it begins.
+        bit_offset: u64,
+    },
     /// Bytes that are no stream follow the last stream, and [`Settings`](crate::Settings) forbids that.
     TrailingGarbage {
         /// Where the garbage begins, in bytes.
@@ -132,6 +140,9 @@ impl fmt::Display for Error {
             }
             Error::Data { block, bit_offset, damage } => {
                 write!(f, "data integrity error in block {block} at bit {bit_offset}: {damage}")
+            }
+            Error::BlockTooLarge { block, bit_offset } => {
+                write!(f, "block {block} at bit {bit_offset} is too large to be decoded in bounded memory")
             }
             Error::TrailingGarbage { offset } => write!(f, "trailing garbage at byte {offset}"),
             Error::Internal { block, reason } => {

@@ -1,14 +1,78 @@
 //! hybz: bzip2 on every core of a machine.
+//!
+//! What comes out of compression is what bzip2 1.0.8 would have written at the same level, byte for byte, whoever made which
+//! block; what goes into decompression is anything that bzip2 1.0.8 reads.
+//!
+//! ```
+//! use hybz::{Level, Settings};
+//! let coded = hybz::compress(b"to be or not to be", &Settings::new().level(Level::FASTEST))?;
+//! assert_eq!(hybz::decompress(&coded, &Settings::new())?, b"to be or not to be");
+//! # Ok::<(), hybz::Error>(())
+//! ```
+//!
+//! For streams there are [`read::BzEncoder`], [`read::BzDecoder`], [`write::BzEncoder`] and [`write::BzDecoder`]; for many
+//! inputs through one queue, [`flow::run`]. All share the stations of a [`Pool`].
+//!
+//! # The life of a block
+//!
+//! ```text
+//! input -> cut -> queue -> station -> join -> output
+//! ```
+//!
+//! Compressing, the splitter (`pipeline::split`) reads text into a buffer and watches for the end of the block, which bzip2
+//! defines by run-length tokens. The block becomes a job: its text, and the sending end of a channel for one reply. The job
+//! goes on the queue (`pipeline::queue`), the receiving end, its ticket, to the joiner (`pipeline::assemble`), both in input
+//! order. A station takes the job, codes the block with the steps in [`codec`] and replies. The joiner waits for the oldest
+//! ticket only, so results need no sorting; it appends the block's bits to the stream.
+//!
+//! Decompressing, nobody knows where blocks begin: a block has a 48-bit magic at any bit offset and no length. The scanner
+//! (`pipeline::scan`) cuts the input at everything that looks like a magic, and stations decode each span on trust. The joiner
+//! (`pipeline::chain`) believes a result only if the block before it ended exactly where this span begins.
+//!
+//! **Who holds a block.** The splitter, then the queue, then a station, which only reads it; the reply, then the joiner, then
+//! the writer. A station that fails or panics has therefore lost nothing: the same thread does the block again with the plain
+//! codec, and counts it as a fallback ([`StationReport::fallbacks`]).
+//!
+//! **What bounds memory.** Every piece needs a permit of the pool's window, in bytes, before it is put on the queue, and gives
+//! it back when its result is written. Text that is nearly all runs travels run-length-coded ([`Text`]), so a block is never
+//! larger than 2 MiB or its own coded size, though it may stand for 46 MB. A stream that has nothing on its way gets a permit
+//! whatever the window says.
+//!
+//! **Why nothing locks up.** A station waits for the queue and for nothing else, and replies to every job that it takes. The
+//! queue itself has no bound (the window has), so putting a job on it never waits. The joiner waits for its oldest ticket: that
+//! job is done, being done, or in the queue before every younger one. Whoever waits for the window waits for the joiner, which
+//! gives back what it holds before it asks for more.
 
 mod block;
 pub mod codec;
 mod error;
+mod format;
+mod pipeline;
+pub mod read;
 mod settings;
 #[cfg(test)]
 #[path = "../tests/shapes/mod.rs"]
 mod shapes;
 pub mod station;
+mod summary;
+pub mod write;
 
 pub use block::{CodedBlock, DecodedBlock, Text};
 pub use error::{Damage, Error, Fault};
+pub use pipeline::flow;
+pub use pipeline::pool::{Pool, PoolBuilder};
 pub use settings::{Level, Settings};
+pub use summary::{BlockInfo, StationReport, StreamSummary, Summary};
+
+use pipeline::pump::Pump;
+
+/// `text` as one `.bz2` stream: bzip2's exact bytes at the settings' level.
+pub fn compress(text: &[u8], settings: &Settings) -> Result<Vec<u8>, Error> {
+    read::whole(Pump::compress(settings.get_pool(), settings.level), text)
+}
+
+/// What the `.bz2` streams in `coded` hold, all that follow each other.
+pub fn decompress(coded: &[u8], settings: &Settings) -> Result<Vec<u8>, Error> {
+    let pump = Pump::decompress(settings.get_pool(), settings.trailing_garbage, settings.scan_chunk);
+    read::whole(pump, coded)
+}

@@ -1,6 +1,7 @@
 //! What a caller can choose.
 
-use std::num::NonZeroUsize;
+use crate::pipeline::pool::Pool;
+use crate::pipeline::scan;
 
 /// How large a block is: 1 to 9 times 100,000 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,23 +35,23 @@ impl Default for Level {
     }
 }
 
-/// How a stream is to be compressed or decompressed. Start from `Settings::new()`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// How a stream is to be compressed or decompressed, and by whom. Start from [`Settings::new`].
+#[derive(Clone)]
 pub struct Settings {
     pub(crate) level: Level,
     pub(crate) trailing_garbage: bool,
-    pub(crate) memory: Option<u64>,
-    pub(crate) threads: Option<NonZeroUsize>,
+    pub(crate) pool: Option<Pool>,
+    pub(crate) scan_chunk: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { level: Level::BEST, trailing_garbage: true, memory: None, threads: None }
+        Settings { level: Level::BEST, trailing_garbage: true, pool: None, scan_chunk: scan::CHUNK }
     }
 }
 
 impl Settings {
-    /// Level 9, trailing garbage ignored as bzip2 does, all cores, the default memory.
+    /// Level 9, trailing garbage ignored as bzip2 does, the process's own pool.
     pub fn new() -> Self {
         Self::default()
     }
@@ -67,15 +68,20 @@ impl Settings {
         self
     }
 
-    /// The most bytes that blocks on their way may take, in all streams of the pool together.
-    pub fn memory(mut self, bytes: u64) -> Self {
-        self.memory = Some(bytes);
+    /// The stations that work for the stream; without this those of [`Pool::global`].
+    pub fn pool(mut self, pool: &Pool) -> Self {
+        self.pool = Some(pool.clone());
         self
     }
 
-    /// How many CPU stations work; by default one for each core this process may use.
-    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
-        self.threads = Some(threads);
+    /// How many bytes of compressed input are scanned at once, so that tests can put every boundary everywhere.
+    #[doc(hidden)]
+    pub fn scan_chunk(mut self, bytes: usize) -> Self {
+        self.scan_chunk = bytes;
         self
+    }
+
+    pub(crate) fn get_pool(&self) -> &Pool {
+        self.pool.as_ref().unwrap_or_else(|| Pool::global())
     }
 }

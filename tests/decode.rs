@@ -32,7 +32,7 @@ fn text_of(block: &DecodedBlock) -> Vec<u8> {
         Text::Plain(text) => text.clone(),
         Text::RunLength { coded, len, crc } => {
             let mut text = vec![0; *len as usize + 1];
-            assert_eq!(Expander::new(coded).next(&mut text), *len as usize);
+            assert_eq!(Expander::new().next(coded, &mut text), *len as usize);
             text.pop();
             assert_eq!(crc::of(&text), *crc);
             text

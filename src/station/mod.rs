@@ -1,8 +1,19 @@
 //! Who does the work: the [`Station`] trait and the loop that every station thread runs.
 
 use crate::block::{CodedBlock, DecodedBlock, Text};
-pub use crate::error::Fault;
+use crate::error::Fault;
+use crate::pipeline::queue::{Job, Source};
+use crate::summary::Counters;
+use cpu::CpuStation;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+pub use crate::pipeline::queue::Directions;
+
+pub(crate) mod cpu;
 
 /// One block's worth of work, as it lies on the queue. Stations only read it: a station that fails has lost nothing.
 #[derive(Clone, Debug)]
@@ -35,7 +46,7 @@ impl Work {
 pub enum Done {
     /// A block, coded.
     Coded(CodedBlock),
-    /// A block, decoded and its CRC right; or what the plain decoder says is wrong with it.
+    /// A block, decoded and its CRC right; or what the plain decoder says is wrong with it: an answer, not a failure.
     Decoded(Result<DecodedBlock, Fault>),
 }
 
@@ -61,14 +72,80 @@ pub trait Station: Send {
         1
     }
 
-    /// Whether it can do work of this direction at all; what it cannot do it is not given.
-    fn can(&self, work: &Work) -> bool {
-        let _ = work;
-        true
-    }
-
     /// Does a batch and hands each result to `reply` under its index in `batch`, in any order, each once.
     ///
     /// What has no reply when this returns (with `Ok` or `Err`) or panics is done by the CPU codec.
     fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationFailure>;
+}
+
+/// The loop of a station's thread: take, work, reply, until the queue closes or the station retires. Returns why it retired.
+///
+/// Every job that is taken is replied to, whatever the station does: what it leaves undone is done here by the CPU codec.
+pub(crate) fn serve(
+    station: &mut dyn Station,
+    source: &Source,
+    counters: &Counters,
+    share: &dyn Fn(usize) -> usize,
+) -> Option<String> {
+    loop {
+        let waiting = Instant::now();
+        let jobs = source.take(share)?;
+        counters.waited_ns.fetch_add(waiting.elapsed().as_nanos() as u64, Relaxed);
+        let working = Instant::now();
+        let outcome = work_off(station, jobs, counters);
+        counters.busy_ns.fetch_add(working.elapsed().as_nanos() as u64, Relaxed);
+        if let Err(StationFailure { reason, retire: true }) = outcome {
+            return Some(reason);
+        }
+    }
+}
+
+/// Has the station do some jobs, and the CPU codec those that the station leaves undone.
+pub(crate) fn work_off(
+    station: &mut dyn Station,
+    mut jobs: Vec<Job>,
+    counters: &Counters,
+) -> Result<(), StationFailure> {
+    jobs.retain(|job| !job.cancelled.load(Relaxed));
+    let (batch, mut replies): (Vec<Work>, Vec<_>) = jobs.into_iter().map(|job| (job.work, Some(job.reply))).unzip();
+    if batch.is_empty() {
+        return Ok(());
+    }
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        station.work(&batch, &mut |index, done| {
+            if let Some(reply) = replies.get_mut(index).and_then(Option::take) {
+                count(counters, &batch[index], &done);
+                let _ = reply.send(Ok(done)); // nobody waits for it any more: fine
+            }
+        })
+    }));
+    let outcome = outcome.unwrap_or_else(|panic| Err(StationFailure { reason: panic_text(&*panic), retire: false }));
+    for (work, reply) in batch.iter().zip(&mut replies) {
+        let Some(reply) = reply.take() else { continue };
+        counters.fallbacks.fetch_add(1, Relaxed);
+        // A fresh codec: the station's own may be in any state.
+        let done = catch_unwind(AssertUnwindSafe(|| CpuStation::new(0, Arc::default()).one(work)));
+        let done = done.map_err(|panic| panic_text(&*panic));
+        if let Ok(done) = &done {
+            count(counters, work, done);
+        }
+        let _ = reply.send(done);
+    }
+    outcome
+}
+
+fn count(counters: &Counters, work: &Work, done: &Done) {
+    counters.blocks.fetch_add(1, Relaxed);
+    counters.bytes_in.fetch_add(work.bytes_in(), Relaxed);
+    let out = match done {
+        Done::Coded(block) => block.bytes.len() as u64,
+        Done::Decoded(Ok(block)) => block.text.len(),
+        Done::Decoded(Err(_)) => 0,
+    };
+    counters.bytes_out.fetch_add(out, Relaxed);
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("panic").to_owned()
 }

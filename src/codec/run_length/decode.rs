@@ -4,38 +4,20 @@
 //! whole. The count may equal the bytes around it, so a run cannot be told by looking back: the search starts afresh
 //! behind each count.
 
-use super::super::crc::{self, Crc};
+use super::find_run;
 use crate::block::Text;
+use crate::codec::crc::{self, Crc};
 use crate::error::Damage;
 
 /// Text up to this size leaves the decoder as plain bytes; longer text, which is nearly all runs (a block of 900,000
 /// bytes can stand for 46,620,000), as coded bytes, to be expanded piece by piece when it is written.
 pub const MOST_PLAIN: usize = 2 << 20;
 
-/// Where the first four equal bytes begin, if there are such.
-#[inline]
-fn find_run(bytes: &[u8]) -> Option<usize> {
-    const STEP: usize = 16;
-    let mut at = 0;
-    while let Some(window) = bytes.get(at..at + STEP + 3) {
-        let mut any = 0u8;
-        for i in 0..STEP {
-            let same = window[i] == window[i + 1] && window[i] == window[i + 2] && window[i] == window[i + 3];
-            any |= u8::from(same);
-        }
-        if any != 0 {
-            break;
-        }
-        at += STEP;
-    }
-    bytes[at..].windows(4).position(|four| four == [four[0]; 4]).map(|i| at + i)
-}
-
 /// Appends what `coded` stands for to `out`. Stops, and returns false, before `out` grows over `most` bytes.
 pub fn expand(coded: &[u8], out: &mut Vec<u8>, most: usize) -> Result<bool, Damage> {
     let mut rest = coded;
     loop {
-        match find_run(rest) {
+        match find_run(rest, 0) {
             None => {
                 let fits = out.len() + rest.len() <= most;
                 if fits {
@@ -59,24 +41,25 @@ pub fn expand(coded: &[u8], out: &mut Vec<u8>, most: usize) -> Result<bool, Dama
 /// Expands run-length-coded bytes into pieces of any size, for text that should never be in memory as a whole.
 ///
 /// Four equal bytes at the very end with no count after them stand for themselves: [`text_of`] has refused them before.
-#[derive(Clone, Debug)]
-pub struct Expander<'a> {
-    /// What is still coded.
-    rest: &'a [u8],
-    /// How many bytes at the front of `rest` are known to be no run.
+#[derive(Clone, Debug, Default)]
+pub struct Expander {
+    /// Where in the coded bytes it has arrived.
+    at: usize,
+    /// How many bytes from there on are known to be no run.
     literal: usize,
     /// The rest of a run: how many and of what.
     run: (usize, u8),
 }
 
-impl<'a> Expander<'a> {
-    /// Expands `coded`, which begins at a token's beginning, as a block does.
-    pub fn new(coded: &'a [u8]) -> Self {
-        Expander { rest: coded, literal: 0, run: (0, 0) }
+impl Expander {
+    /// An expander at the beginning of the coded bytes, which is a token's beginning, as a block's is.
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Fills `buf` with the next bytes and says how many these are: fewer than fit only at the end of the text.
-    pub fn next(&mut self, buf: &mut [u8]) -> usize {
+    /// `coded` is the same at every call.
+    pub fn next(&mut self, coded: &[u8], buf: &mut [u8]) -> usize {
         let mut filled = 0;
         while filled < buf.len() {
             let room = buf.len() - filled;
@@ -87,33 +70,33 @@ impl<'a> Expander<'a> {
                 filled += now;
             } else if self.literal > 0 {
                 let now = self.literal.min(room);
-                buf[filled..filled + now].copy_from_slice(&self.rest[..now]);
-                self.rest = &self.rest[now..];
+                buf[filled..filled + now].copy_from_slice(&coded[self.at..self.at + now]);
+                self.at += now;
                 self.literal -= now;
                 filled += now;
-            } else if self.rest.is_empty() {
+            } else if self.at == coded.len() {
                 break;
             } else {
-                self.look_ahead();
+                self.look_ahead(&coded[self.at..]);
             }
         }
         filled
     }
 
     /// Finds the next literal bytes, or the next run if it comes at once.
-    fn look_ahead(&mut self) {
+    fn look_ahead(&mut self, rest: &[u8]) {
         /// Enough to keep each search short, whatever the size of the caller's pieces.
         const AHEAD: usize = 4096;
-        let ahead = &self.rest[..self.rest.len().min(AHEAD)];
-        match find_run(ahead) {
+        let ahead = &rest[..rest.len().min(AHEAD)];
+        match find_run(ahead, 0) {
             Some(0) => {
-                let count = self.rest.get(4).copied().unwrap_or(0);
-                self.run = (4 + usize::from(count), self.rest[0]);
-                self.rest = &self.rest[self.rest.len().min(5)..];
+                let count = rest.get(4).copied().unwrap_or(0);
+                self.run = (4 + usize::from(count), rest[0]);
+                self.at += rest.len().min(5);
             }
             Some(at) => self.literal = at,
             // A run may begin in the last three bytes.
-            None if ahead.len() == self.rest.len() => self.literal = ahead.len(),
+            None if ahead.len() == rest.len() => self.literal = ahead.len(),
             None => self.literal = ahead.len() - 3,
         }
     }
@@ -131,13 +114,13 @@ pub fn text_of(coded: Vec<u8>) -> Result<(Text, u32), Damage> {
     }
     // Only the scan meets a missing count: the expander has no way to say so.
     let mut rest = &coded[..];
-    while let Some(run) = find_run(rest) {
+    while let Some(run) = find_run(rest, 0) {
         rest = rest.get(run + 5..).ok_or(Damage::MissingRunCount)?;
     }
     plain.resize(MOST_PLAIN, 0);
-    let (mut expander, mut crc, mut len) = (Expander::new(&coded), Crc::new(), 0);
+    let (mut expander, mut crc, mut len) = (Expander::new(), Crc::new(), 0);
     loop {
-        let n = expander.next(&mut plain);
+        let n = expander.next(&coded, &mut plain);
         if n == 0 {
             break;
         }
@@ -169,9 +152,9 @@ mod tests {
     }
 
     fn pieces(coded: &[u8], size: usize) -> Vec<u8> {
-        let (mut expander, mut buf, mut all) = (Expander::new(coded), vec![0; size], Vec::new());
+        let (mut expander, mut buf, mut all) = (Expander::new(), vec![0; size], Vec::new());
         loop {
-            let n = expander.next(&mut buf);
+            let n = expander.next(coded, &mut buf);
             all.extend_from_slice(&buf[..n]);
             if n < size {
                 return all;

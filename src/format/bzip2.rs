@@ -1,0 +1,94 @@
+//! The `.bz2` format, drawn as a tree; each line names what writes it and what reads it.
+//!
+//! ```text
+//! file
+//! +- stream, one or more                        pipeline::chain (reading), pipeline::assemble (writing)
+//! |  +- "BZh", level digit '1'..'9'             write_stream_header, parse_stream_header
+//! |  +- block, none or more                     codec::Encoder, codec::Decoder
+//! |  |  +- magic 0x314159265359 (48)
+//! |  |  +- CRC of the text (32)                 codec::crc
+//! |  |  +- randomised (1), only ever set by 0.9.x
+//! |  |  +- origin pointer (24)                  codec::bwt
+//! |  |  +- symbol map (16 + 16 for each bit set)
+//! |  |  +- number of tables 2..6 (3), number of selectors (15), selectors in MTF form, unary
+//! |  |  +- code lengths of each table: first (5), then deltas
+//! |  |  '- codes: groups of 50, each with the table its selector names, the last symbol is EOB
+//! |  +- end magic 0x177245385090 (48)           write_stream_end
+//! |  +- combined CRC (32): rotated left by one, then XORed with each block's CRC
+//! |  '- zero bits up to a whole byte
+//! '- trailing garbage, ignored
+//! ```
+//!
+//! Nothing inside a stream is byte-aligned. There is no length field: a block ends where its EOB symbol ends.
+
+use crate::codec::bits::BitWriter;
+use crate::settings::Level;
+
+/// What a stream ends with, 48 bits.
+pub(crate) const END_MAGIC: u64 = 0x1772_4538_5090;
+/// What a block begins with, 48 bits.
+pub(crate) const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
+
+/// Writes `BZh` and the level's digit.
+pub(crate) fn write_stream_header(bits: &mut BitWriter, level: Level) {
+    for byte in [b'B', b'Z', b'h', b'0' + level.get()] {
+        bits.write(byte.into(), 8);
+    }
+}
+
+/// Writes the end magic and the combined CRC.
+pub(crate) fn write_stream_end(bits: &mut BitWriter, combined_crc: u32) {
+    bits.write(END_MAGIC, 48);
+    bits.write(combined_crc.into(), 32);
+}
+
+/// What the bytes at the place of a stream header turn out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Header {
+    /// `BZh1` to `BZh9`.
+    Stream(Level),
+    /// So far it could be one, but there are fewer than 4 bytes.
+    Short,
+    /// Something else.
+    Other,
+}
+
+/// Looks at up to 4 bytes, one after the other as bzip2 does: `BZ` cut short is a short header, not something else.
+pub(crate) fn parse_stream_header(bytes: &[u8]) -> Header {
+    for (&byte, &wanted) in bytes.iter().zip(b"BZh") {
+        if byte != wanted {
+            return Header::Other;
+        }
+    }
+    match bytes.get(3) {
+        None => Header::Short,
+        Some(&digit) => match Level::try_new(digit.wrapping_sub(b'0')) {
+            Some(level) => Header::Stream(level),
+            None => Header::Other,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_read_byte_by_byte() {
+        assert_eq!(parse_stream_header(b"BZh7"), Header::Stream(Level::try_new(7).unwrap()));
+        for short in [&b""[..], b"B", b"BZ", b"BZh"] {
+            assert_eq!(parse_stream_header(short), Header::Short);
+        }
+        for other in [&b"b"[..], b"Bz", b"BZ0", b"BZh0", b"BZh:", b"\0\0\0\0"] {
+            assert_eq!(parse_stream_header(other), Header::Other);
+        }
+    }
+
+    #[test]
+    fn the_smallest_stream_is_bzip2s() {
+        let mut bits = BitWriter::new();
+        write_stream_header(&mut bits, Level::BEST);
+        write_stream_end(&mut bits, 0);
+        assert_eq!(bits.finish(), [b'B', b'Z', b'h', b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, 0, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,3 @@
+//! What is on disk.
+
+pub(crate) mod bzip2;

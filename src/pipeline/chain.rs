@@ -1,0 +1,280 @@
+//! Believes the chain: decides which of the speculative results are the blocks of the file, and what stands between them.
+//!
+//! `scan` cut the input at everything that looks like a block's magic and the stations decoded each span on trust. The truth is
+//! a chain that starts at bit 0: after the stream header stands a block; where it ends stands the next block or the end of the
+//! stream; behind that, byte-aligned, perhaps another stream. A result counts only if its span begins exactly where the chain
+//! has arrived. All others (magics inside a block's data, even a whole valid block nested there) are dropped unseen.
+//!
+//! A block whose span ended too early, because such a false magic cut it, or that has no span of its own, is decoded here with
+//! the plain decoder from as many spans as it takes. This is slow and rare: it takes a file made to provoke it.
+
+use super::piece::{Issued, Join, Span, Step};
+use crate::block::DecodedBlock;
+use crate::codec::bits::SliceBits;
+use crate::codec::crc;
+use crate::codec::decoder::Decoder;
+use crate::error::{Damage, Error, Fault};
+use crate::format::bzip2::{BLOCK_MAGIC, END_MAGIC, Header, parse_stream_header};
+use crate::settings::Level;
+use crate::station::Done;
+use crate::summary::{BlockInfo, StreamSummary};
+use std::collections::VecDeque;
+
+/// The most compressed bits that one block may have. bzip2 has no bound, because code lengths may wander up and down for ever;
+/// an encoder's blocks stay under 20 million bits. Here it bounds memory.
+pub(crate) const BLOCK_BITS_MOST: u64 = 512 << 20;
+
+/// What stands at the chain's position.
+#[derive(Clone, Copy)]
+enum Expect {
+    /// A stream header, or after the first stream: the end of the input, or garbage.
+    Header,
+    /// A block of a stream of this level, or the end of the stream.
+    Block(Level),
+    /// A block of a stream of this level that no span's result can be had for. It is decoded here once this many bits of it are there.
+    Redo(Level, u64),
+    /// Nothing more.
+    End,
+}
+
+/// Joins decoded blocks.
+pub(crate) struct Chain {
+    /// The spans from the one on in which `bit` lies.
+    held: VecDeque<Issued>,
+    /// Where the chain has arrived, in bits of the whole input.
+    bit: u64,
+    expect: Expect,
+    ended: bool,
+    trailing_garbage: bool,
+    summary: StreamSummary,
+    plain: Option<Box<Decoder>>,
+}
+
+impl Chain {
+    /// A chain at the start of the input; `trailing_garbage` says whether it may end in bytes that are no stream.
+    pub fn new(trailing_garbage: bool) -> Self {
+        Chain {
+            held: VecDeque::new(),
+            bit: 0,
+            expect: Expect::Header,
+            ended: false,
+            trailing_garbage,
+            summary: StreamSummary::default(),
+            plain: None,
+        }
+    }
+
+    /// The block that is next, counted from 1.
+    fn number(&self) -> u64 {
+        self.summary.blocks + 1
+    }
+
+    fn damaged(&self, damage: Damage) -> Error {
+        Error::Data { block: self.number(), bit_offset: self.bit, damage }
+    }
+
+    fn truncated(&self) -> Error {
+        let end = self.held.back().and_then(|piece| piece.span.as_ref()).map_or(self.bit, Span::end_bit);
+        Error::Truncated { block: self.number(), bit_offset: end }
+    }
+
+    /// Bits on hand from the chain's position on.
+    fn on_hand(&self) -> u64 {
+        let end = self.held.back().and_then(|piece| piece.span.as_ref()).map_or(self.bit, Span::end_bit);
+        end.saturating_sub(self.bit)
+    }
+
+    /// The `n <= 64` bits at `offset` bits behind the chain's position; they must be on hand.
+    fn peek(&self, offset: u64, n: u32) -> u64 {
+        let mut at = self.bit + offset;
+        let mut value = 0;
+        let mut missing = u64::from(n);
+        for span in self.held.iter().filter_map(|piece| piece.span.as_ref()) {
+            while missing > 0 && at < span.end_bit() {
+                let bit = at - span.at;
+                let take = (8 - bit % 8).min(missing).min(span.end_bit() - at);
+                let byte = u64::from(span.data[(bit / 8) as usize]);
+                let bits = (byte >> (8 - bit % 8 - take)) & ((1 << take) - 1);
+                value = (value << take) | bits;
+                at += take;
+                missing -= take;
+            }
+        }
+        value
+    }
+
+    /// Lets go of the spans that lie wholly before the chain's position.
+    fn drop_passed(&mut self) {
+        while let Some(span) = self.held.front().and_then(|piece| piece.span.as_ref()) {
+            if span.end_bit() > self.bit {
+                break;
+            }
+            self.held.pop_front();
+        }
+    }
+
+    /// Asks for another piece. What is held gives its permits back first, so that the next piece can come however small the
+    /// window is.
+    fn need(&mut self) -> Step {
+        for piece in &mut self.held {
+            piece.permit = None;
+        }
+        Step::Need
+    }
+
+    fn header(&mut self) -> Result<Option<Step>, Error> {
+        let have = (self.on_hand() / 8).min(4);
+        let bytes: [u8; 4] =
+            std::array::from_fn(|i| if (i as u64) < have { self.peek(i as u64 * 8, 8) as u8 } else { 0 });
+        match parse_stream_header(&bytes[..have as usize]) {
+            Header::Stream(level) => {
+                self.bit += 32;
+                self.summary.streams += 1;
+                self.summary.combined_crc = 0;
+                self.expect = Expect::Block(level);
+            }
+            Header::Short if !self.ended => return Ok(Some(self.need())),
+            Header::Short if have == 0 && self.summary.streams > 0 => self.expect = Expect::End,
+            Header::Short => return Err(self.truncated()),
+            Header::Other if self.summary.streams == 0 => return Err(Error::NotBzip2),
+            Header::Other => {
+                let offset = self.bit / 8;
+                if !self.trailing_garbage {
+                    return Err(Error::TrailingGarbage { offset });
+                }
+                self.summary.trailing_garbage = Some(offset);
+                self.expect = Expect::End;
+            }
+        }
+        Ok(None)
+    }
+
+    fn block_or_end(&mut self, level: Level, wait: bool) -> Result<Option<Step>, Error> {
+        if let Some(piece) = self.held.front()
+            && let Some(ticket) = &piece.ticket
+            && let Some(span) = &piece.span
+            && span.start_bit() == self.bit
+        {
+            let (at, first) = (span.at, span.first);
+            let reply = if wait { Some(ticket.wait()) } else { ticket.poll() };
+            return match reply {
+                None => Ok(Some(Step::Pending)),
+                Some(Ok(Done::Decoded(Ok(block)))) => self.believe(block, at, level).map(Some),
+                Some(Ok(Done::Decoded(Err(Fault::OutOfData)))) => {
+                    // Everything there is was not enough; with one more span it may be.
+                    self.expect = Expect::Redo(level, span.end - first + 1);
+                    Ok(None)
+                }
+                Some(Ok(Done::Decoded(Err(Fault::Damaged(damage))))) => Err(self.damaged(damage)),
+                Some(Ok(Done::Coded(_))) => {
+                    Err(Error::Internal { block: self.number(), reason: "a station coded instead of decoding".into() })
+                }
+                Some(Err(reason)) => Err(Error::Internal { block: self.number(), reason }),
+            };
+        }
+        let have = self.on_hand();
+        if have < 48 {
+            return if self.ended { Err(self.truncated()) } else { Ok(Some(self.need())) };
+        }
+        match self.peek(0, 48) {
+            BLOCK_MAGIC => self.expect = Expect::Redo(level, 0),
+            END_MAGIC if have < 80 => {
+                return if self.ended { Err(self.truncated()) } else { Ok(Some(self.need())) };
+            }
+            END_MAGIC => {
+                let stored = self.peek(48, 32) as u32;
+                let computed = self.summary.combined_crc;
+                if stored != computed {
+                    return Err(self.damaged(Damage::StreamCrc { stored, computed }));
+                }
+                self.bit = (self.bit + 80).next_multiple_of(8);
+                self.expect = Expect::Header;
+            }
+            _ => return Err(self.damaged(Damage::Magic)),
+        }
+        Ok(None)
+    }
+
+    /// Decodes the block at the chain's position from all that is on hand.
+    fn redo(&mut self, level: Level, enough: u64) -> Result<Step, Error> {
+        let have = self.on_hand();
+        if have < enough && !self.ended {
+            return Ok(self.need());
+        }
+        if have > BLOCK_BITS_MOST {
+            return Err(Error::BlockTooLarge { block: self.number(), bit_offset: self.bit });
+        }
+        let skew = self.bit % 8;
+        let at = self.bit - skew;
+        let mut bytes = Vec::with_capacity((have / 8 + 2) as usize);
+        for span in self.held.iter().filter_map(|piece| piece.span.as_ref()) {
+            // Neighbouring spans share the byte in which one ends and the next begins.
+            let skip = (at + bytes.len() as u64 * 8 - span.at) / 8;
+            bytes.extend_from_slice(&span.data[(skip as usize).min(span.data.len())..]);
+        }
+        let mut bits = SliceBits::new(&bytes, skew, skew + have);
+        let plain = self.plain.get_or_insert_default();
+        match plain.decode_plain(&mut bits, level.block_limit()) {
+            Ok(block) => self.believe(block, at, level),
+            Err(Fault::OutOfData) if self.ended => Err(self.truncated()),
+            Err(Fault::OutOfData) => {
+                // Doubling keeps the work linear, whatever the file was made to provoke.
+                self.expect = Expect::Redo(level, have * 2);
+                Ok(self.need())
+            }
+            Err(Fault::Damaged(damage)) => Err(self.damaged(damage)),
+        }
+    }
+
+    /// Takes a block as the next one of the file; `at` is where the data that it was decoded from begin in the input.
+    fn believe(&mut self, block: DecodedBlock, at: u64, level: Level) -> Result<Step, Error> {
+        if block.block_len > level.block_limit() {
+            return Err(self.damaged(Damage::BlockTooLong));
+        }
+        self.bit = at + block.end_bit;
+        self.expect = Expect::Block(level);
+        self.summary.blocks += 1;
+        self.summary.combined_crc = crc::combine(self.summary.combined_crc, block.crc);
+        let info = BlockInfo {
+            number: self.summary.blocks,
+            crc: block.crc,
+            combined_crc: self.summary.combined_crc,
+            text_len: block.text.len(),
+            bytes_in: self.bit / 8,
+        };
+        Ok(Step::Out(block.text, Some(info)))
+    }
+}
+
+impl Join for Chain {
+    fn add(&mut self, piece: Issued) {
+        self.held.push_back(piece);
+    }
+
+    fn finish(&mut self) {
+        self.ended = true;
+    }
+
+    fn step(&mut self, wait: bool) -> Result<Step, Error> {
+        loop {
+            self.drop_passed();
+            let step = match self.expect {
+                Expect::Header => self.header()?,
+                Expect::Block(level) => self.block_or_end(level, wait)?,
+                Expect::Redo(level, enough) => Some(self.redo(level, enough)?),
+                Expect::End => {
+                    self.held.clear();
+                    self.summary.bytes_in = self.bit / 8;
+                    Some(Step::Done)
+                }
+            };
+            if let Some(step) = step {
+                return Ok(step);
+            }
+        }
+    }
+
+    fn summary(&self) -> StreamSummary {
+        self.summary
+    }
+}

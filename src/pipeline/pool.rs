@@ -1,0 +1,277 @@
+//! The stations of a process, and the queue they share.
+//!
+//! Threads are started when the queue first outgrows those that are there, so a small file on a large machine costs one
+//! thread. A station that is slow to start (a GPU) can ask to be started only once the pool has been given enough work.
+
+use super::queue::{Queue, Source, Ticket, Window};
+use crate::codec::bwt::periodic::PeriodicOrigins;
+use crate::station::cpu::CpuStation;
+use crate::station::{Directions, Station, Work, serve, work_off};
+use crate::summary::{Counters, Summary};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+
+/// What the default window takes for each CPU station: five blocks of text on their way and their results. More only fills
+/// memory; less lets a slow block hold the others up.
+const WINDOW_PER_STATION: u64 = 11 << 20;
+
+/// Makes a station on its own thread, or says why it cannot be had.
+type Make = Box<dyn FnOnce() -> Result<Box<dyn Station>, String> + Send>;
+
+/// The stations of a process and the queue they share. Clones are the same pool.
+///
+/// One pool serves any number of streams at once: a process needs only one, and [`Pool::global`] is there for those who do not
+/// care. Its threads end when the last clone is dropped.
+#[derive(Clone)]
+pub struct Pool(Arc<Inner>);
+
+struct Inner {
+    queue: Queue,
+    window: Arc<Window>,
+    roster: Arc<Roster>,
+    /// Stations not started yet.
+    waiting: Mutex<Vec<Waiting>>,
+    /// How many are waiting; spares `submit` the lock.
+    waiting_count: AtomicUsize,
+    /// Bytes of work given to the pool so far.
+    submitted: AtomicU64,
+    origins: Arc<PeriodicOrigins>,
+    /// Works in the caller's thread if not one thread could be started.
+    inline: Mutex<Option<Inline>>,
+}
+
+/// A station that is not started yet.
+struct Waiting {
+    /// It is started once the pool has been given this many bytes.
+    after: u64,
+    directions: Directions,
+    make: Make,
+}
+
+struct Inline {
+    station: CpuStation,
+    source: Source,
+    counters: Counters,
+}
+
+/// Every station that was ever started.
+#[derive(Default)]
+struct Roster {
+    entries: Mutex<Vec<Arc<Entry>>>,
+    /// Station threads that still serve the queue, for each direction.
+    alive: [AtomicUsize; 2],
+}
+
+#[derive(Default)]
+struct Entry {
+    name: OnceLock<String>,
+    counters: Counters,
+    retired: Mutex<Option<String>>,
+}
+
+impl Roster {
+    fn entries(&self) -> MutexGuard<'_, Vec<Arc<Entry>>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many of `waiting` jobs a station may take so that the queue drains evenly: its part of the measured speed of all
+    /// (guided self-scheduling), half of it at a time so that nobody's last batch is the longest.
+    fn share(&self, own: &Entry, most: usize, waiting: usize) -> usize {
+        if most <= 1 {
+            return 1;
+        }
+        let own_rate = own.counters.rate();
+        let all: f64 = self.entries().iter().map(|entry| entry.counters.rate()).sum();
+        let part = if own_rate > 0.0 { own_rate / all } else { 1.0 };
+        ((waiting as f64 * part / 2.0).ceil() as usize).clamp(1, most)
+    }
+}
+
+/// Chooses what a [`Pool`] is made of.
+pub struct PoolBuilder {
+    threads: Option<usize>,
+    memory: Option<u64>,
+    stations: Vec<Waiting>,
+}
+
+impl PoolBuilder {
+    /// How many CPU stations; by default one for each core that this process may use.
+    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = Some(threads.get());
+        self
+    }
+
+    /// No CPU stations: only those added with [`station`](Self::station) work. What they cannot do, the CPU codec still does
+    /// on their threads.
+    pub fn without_cpu(mut self) -> Self {
+        self.threads = Some(0);
+        self
+    }
+
+    /// The most bytes that blocks on their way may take, in all streams together.
+    ///
+    /// Each station needs up to 12 MB besides. A stream that has nothing on its way may always send one block, so a small
+    /// number slows down but never stops.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// Adds a station. `make` runs on the station's own thread, once the pool has been given `after` bytes of work.
+    pub fn station(
+        mut self,
+        after: u64,
+        directions: Directions,
+        make: impl FnOnce() -> Result<Box<dyn Station>, String> + Send + 'static,
+    ) -> Self {
+        self.stations.push(Waiting { after, directions, make: Box::new(make) });
+        self
+    }
+
+    /// Makes the pool. No thread is started before there is work.
+    pub fn build(self) -> Pool {
+        let threads = self.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
+        let origins = Arc::new(PeriodicOrigins::default());
+        let mut waiting = Vec::with_capacity(threads + self.stations.len());
+        for number in 0..threads {
+            let origins = Arc::clone(&origins);
+            let make: Make = Box::new(move || Ok(Box::new(CpuStation::new(number, origins)) as Box<dyn Station>));
+            waiting.push(Waiting { after: 0, directions: Directions::BOTH, make });
+        }
+        waiting.extend(self.stations);
+        let window = self.memory.unwrap_or(WINDOW_PER_STATION * threads.max(1) as u64);
+        Pool(Arc::new(Inner {
+            queue: Queue::new(),
+            window: Window::new(window),
+            roster: Arc::default(),
+            waiting_count: AtomicUsize::new(waiting.len()),
+            waiting: Mutex::new(waiting),
+            submitted: AtomicU64::new(0),
+            origins,
+            inline: Mutex::new(None),
+        }))
+    }
+}
+
+impl Pool {
+    /// Chooses what a pool is made of.
+    pub fn builder() -> PoolBuilder {
+        PoolBuilder { threads: None, memory: None, stations: Vec::new() }
+    }
+
+    /// The pool of those who have none of their own: one CPU station for each core that the process may use.
+    pub fn global() -> &'static Pool {
+        static GLOBAL: OnceLock<Pool> = OnceLock::new();
+        GLOBAL.get_or_init(|| Pool::builder().build())
+    }
+
+    /// What each station has done so far.
+    pub fn summary(&self) -> Summary {
+        let mut stations: Vec<_> = self
+            .0
+            .roster
+            .entries()
+            .iter()
+            .map(|entry| {
+                let retired = entry.retired.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                entry.counters.report(entry.name.get().map_or("starting", String::as_str), retired)
+            })
+            .collect();
+        if let Some(inline) = &*self.0.inline.lock().unwrap_or_else(PoisonError::into_inner) {
+            stations.push(inline.counters.report("cpu (no thread to be had)", None));
+        }
+        Summary { stations, window: self.0.window.limit() }
+    }
+
+    pub(crate) fn window(&self) -> &Arc<Window> {
+        &self.0.window
+    }
+
+    /// Gives a block to the stations. Waits only if there is not one station thread: then the block is done here.
+    pub(crate) fn submit(&self, work: Work, cancelled: &Arc<AtomicBool>) -> Ticket {
+        let inner = &*self.0;
+        inner.submitted.fetch_add(work.bytes_in(), Relaxed);
+        let alive = match &work {
+            Work::Compress(_) => &inner.roster.alive[0],
+            Work::Decompress { .. } => &inner.roster.alive[1],
+        };
+        let ticket = inner.queue.submit(work, Arc::clone(cancelled));
+        if inner.waiting_count.load(Relaxed) > 0 && (inner.queue.backlog() || alive.load(Relaxed) == 0) {
+            inner.start_one();
+        }
+        if alive.load(Relaxed) == 0 {
+            inner.work_inline();
+        }
+        ticket
+    }
+}
+
+impl Inner {
+    /// Starts the next station that may start, if there is one.
+    fn start_one(&self) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let submitted = self.submitted.load(Relaxed);
+        let Some(index) = waiting.iter().position(|station| station.after <= submitted) else { return };
+        let Waiting { directions, make, .. } = waiting.remove(index);
+        self.waiting_count.store(waiting.len(), Relaxed);
+        drop(waiting);
+        let entry = Arc::new(Entry::default());
+        let source = self.queue.source(directions);
+        let roster = Arc::clone(&self.roster);
+        let origins = Arc::clone(&self.origins);
+        directions.each(|direction| self.roster.alive[direction].fetch_add(1, Relaxed));
+        let own = Arc::clone(&entry);
+        let started = thread::Builder::new().name("hybz station".to_owned()).spawn(move || {
+            station_thread(make, directions, &source, &own, &roster, origins);
+        });
+        match started {
+            Ok(_) => self.roster.entries().push(entry),
+            // No more threads to be had: those that are there do the work, or the caller does.
+            Err(_) => directions.each(|direction| self.roster.alive[direction].fetch_sub(1, Relaxed)),
+        }
+    }
+
+    /// Does what is on the queue in the caller's thread.
+    fn work_inline(&self) {
+        let mut inline = self.inline.lock().unwrap_or_else(PoisonError::into_inner);
+        let Inline { station, source, counters } = inline.get_or_insert_with(|| Inline {
+            station: CpuStation::new(0, Arc::clone(&self.origins)),
+            source: self.queue.source(Directions::BOTH),
+            counters: Counters::default(),
+        });
+        while let Some(job) = source.try_take() {
+            // A CPU station fails by panicking only, and then the fallback has replied.
+            let _ = work_off(station, vec![job], counters);
+        }
+    }
+}
+
+/// A station's whole life: it is made, serves the queue, and retires.
+fn station_thread(
+    make: Make,
+    directions: Directions,
+    source: &Source,
+    entry: &Entry,
+    roster: &Roster,
+    origins: Arc<PeriodicOrigins>,
+) {
+    let retired = match make() {
+        Ok(mut station) => {
+            let _ = entry.name.set(station.name());
+            let most = station.most().max(1);
+            serve(&mut *station, source, &entry.counters, &|waiting| roster.share(entry, most, waiting))
+        }
+        Err(reason) => Some(reason),
+    };
+    let Some(reason) = retired else { return };
+    *entry.retired.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+    // The queue must never be without a station: the last one of a direction that retires goes on as a CPU core.
+    let mut last = false;
+    directions.each(|direction| last |= roster.alive[direction].fetch_sub(1, Relaxed) == 1);
+    if last {
+        directions.each(|direction| roster.alive[direction].fetch_add(1, Relaxed));
+        serve(&mut CpuStation::new(0, origins), source, &entry.counters, &|_| 1);
+    }
+}

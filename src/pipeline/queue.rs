@@ -1,0 +1,224 @@
+//! The one queue of blocks, and the tickets on which their results come back.
+//!
+//! [`Queue::submit`] puts a job on the queue and returns its [`Ticket`], the receiving end of that one result. Whoever keeps
+//! the tickets in input order has the results in input order: nothing is ever re-sorted.
+//!
+//! Bytes alive are bounded by the [`Window`], not by the length of the queue: a job's [`Permit`] is given back when its
+//! result has been written.
+
+use crate::station::{Done, Work};
+use crossbeam_channel::{Receiver, Select, Sender, bounded, never, unbounded};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// A block's result, or why there is none although its data may be good: the codec itself panicked at it.
+pub(crate) type Reply = Result<Done, String>;
+
+/// One block's work and where its result goes.
+pub(crate) struct Job {
+    pub work: Work,
+    pub reply: Sender<Reply>,
+    /// Set by the stream that no longer wants the result.
+    pub cancelled: Arc<AtomicBool>,
+}
+
+/// The receiving end of one result.
+pub(crate) struct Ticket(Receiver<Reply>);
+
+impl Ticket {
+    /// Waits for the result.
+    pub fn wait(&self) -> Reply {
+        self.0.recv().unwrap_or_else(|_| Err("a station dropped the block".to_owned()))
+    }
+
+    /// The result, if it is there.
+    pub fn poll(&self) -> Option<Reply> {
+        match self.0.try_recv() {
+            Ok(reply) => Some(reply),
+            Err(crossbeam_channel::TryRecvError::Empty) => None,
+            Err(crossbeam_channel::TryRecvError::Disconnected) => Some(Err("a station dropped the block".to_owned())),
+        }
+    }
+}
+
+/// Which directions of work a station takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Directions {
+    /// Takes blocks to compress.
+    pub compress: bool,
+    /// Takes blocks to decompress.
+    pub decompress: bool,
+}
+
+impl Directions {
+    /// Both.
+    pub const BOTH: Directions = Directions { compress: true, decompress: true };
+
+    /// Calls `f` with 0 for compressing and with 1 for decompressing, as far as these are taken.
+    pub(crate) fn each<T>(self, mut f: impl FnMut(usize) -> T) {
+        if self.compress {
+            f(0);
+        }
+        if self.decompress {
+            f(1);
+        }
+    }
+}
+
+/// The sending side of the queue. Two lanes, one a direction, because some stations know one direction only.
+pub(crate) struct Queue {
+    compress: Sender<Job>,
+    decompress: Sender<Job>,
+    source: Source,
+}
+
+impl Queue {
+    pub fn new() -> Queue {
+        let (compress, take_compress) = unbounded();
+        let (decompress, take_decompress) = unbounded();
+        let directions = Directions::BOTH;
+        let source = Source { compress: take_compress, decompress: take_decompress, idle: Arc::default(), directions };
+        Queue { compress, decompress, source }
+    }
+
+    /// Puts `work` on the queue; never waits.
+    pub fn submit(&self, work: Work, cancelled: Arc<AtomicBool>) -> Ticket {
+        let (reply, ticket) = bounded(1);
+        let lane = match &work {
+            Work::Compress(_) => &self.compress,
+            Work::Decompress { .. } => &self.decompress,
+        };
+        // The queue holds a receiver itself, so this cannot fail.
+        let _ = lane.send(Job { work, reply, cancelled });
+        Ticket(ticket)
+    }
+
+    /// The taking side, for one more station.
+    pub fn source(&self, directions: Directions) -> Source {
+        Source {
+            compress: if directions.compress { self.source.compress.clone() } else { never() },
+            decompress: if directions.decompress { self.source.decompress.clone() } else { never() },
+            idle: Arc::clone(&self.source.idle),
+            directions,
+        }
+    }
+
+    /// Whether more jobs of some direction wait than stations for it.
+    pub fn backlog(&self) -> bool {
+        let [compress, decompress] = &*self.source.idle;
+        self.compress.len() > compress.load(Relaxed) || self.decompress.len() > decompress.load(Relaxed)
+    }
+}
+
+/// The taking side of the queue, as one station sees it.
+pub(crate) struct Source {
+    compress: Receiver<Job>,
+    decompress: Receiver<Job>,
+    /// How many stations wait for work of each direction. Each station counts itself; `backlog` reads it.
+    idle: Arc<[AtomicUsize; 2]>,
+    directions: Directions,
+}
+
+impl Source {
+    /// Waits for work and takes up to `share(jobs waiting)` jobs of one direction; nothing when the queue has closed.
+    pub fn take(&self, share: impl Fn(usize) -> usize) -> Option<Vec<Job>> {
+        self.directions.each(|direction| self.idle[direction].fetch_add(1, Relaxed));
+        let mut select = Select::new();
+        select.recv(&self.compress);
+        select.recv(&self.decompress);
+        let taken = loop {
+            let ready = select.ready();
+            let lane = if ready == 0 { &self.compress } else { &self.decompress };
+            match lane.try_recv() {
+                Ok(job) => break Some((lane, job)),
+                Err(crossbeam_channel::TryRecvError::Empty) => {}
+                // Both senders live in the one `Queue`: when one lane is closed and empty, drain the other, then stop.
+                Err(crossbeam_channel::TryRecvError::Disconnected) => {
+                    let other = if ready == 0 { &self.decompress } else { &self.compress };
+                    break other.try_recv().ok().map(|job| (other, job));
+                }
+            }
+        };
+        self.directions.each(|direction| self.idle[direction].fetch_sub(1, Relaxed));
+        let (lane, job) = taken?;
+        let mut jobs = vec![job];
+        let most = share(lane.len() + 1);
+        while jobs.len() < most {
+            match lane.try_recv() {
+                Ok(job) => jobs.push(job),
+                Err(_) => break,
+            }
+        }
+        Some(jobs)
+    }
+
+    /// Takes a job if one waits.
+    pub fn try_take(&self) -> Option<Job> {
+        self.compress.try_recv().or_else(|_| self.decompress.try_recv()).ok()
+    }
+}
+
+/// Bounds the bytes that are alive between the cutting of the input and the writing of the output.
+pub(crate) struct Window {
+    limit: u64,
+    used: Mutex<u64>,
+    freed: Condvar,
+}
+
+impl Window {
+    pub fn new(limit: u64) -> Arc<Window> {
+        Arc::new(Window { limit, used: Mutex::new(0), freed: Condvar::new() })
+    }
+
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    fn used(&self) -> MutexGuard<'_, u64> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A permit for `bytes`, if they fit or if the stream has nothing alive: so every stream always moves, whatever the
+    /// others hold and however small the window is.
+    pub fn try_permit(self: &Arc<Self>, bytes: u64, stream: &Arc<AtomicUsize>) -> Option<Permit> {
+        self.grant(&mut self.used(), bytes, stream)
+    }
+
+    /// Waits until [`try_permit`](Self::try_permit) succeeds.
+    pub fn permit(self: &Arc<Self>, bytes: u64, stream: &Arc<AtomicUsize>) -> Permit {
+        let mut used = self.used();
+        loop {
+            if let Some(permit) = self.grant(&mut used, bytes, stream) {
+                return permit;
+            }
+            used = self.freed.wait(used).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn grant(self: &Arc<Self>, used: &mut u64, bytes: u64, stream: &Arc<AtomicUsize>) -> Option<Permit> {
+        if *used + bytes > self.limit && stream.load(Relaxed) > 0 {
+            return None;
+        }
+        *used += bytes;
+        stream.fetch_add(1, Relaxed);
+        Some(Permit { window: Arc::clone(self), bytes, stream: Arc::clone(stream) })
+    }
+}
+
+/// Some bytes of the [`Window`]; dropping it gives them back.
+pub(crate) struct Permit {
+    window: Arc<Window>,
+    bytes: u64,
+    /// How many permits the stream holds; changed only under the window's lock.
+    stream: Arc<AtomicUsize>,
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let mut used = self.window.used();
+        *used -= self.bytes;
+        self.stream.fetch_sub(1, Relaxed);
+        drop(used);
+        self.window.freed.notify_all();
+    }
+}

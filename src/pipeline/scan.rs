@@ -1,0 +1,199 @@
+//! Cuts compressed input into spans, each beginning at what looks like a block, so that blocks can be decoded before anybody
+//! knows that they are blocks.
+//!
+//! A block begins with a 48-bit magic at any bit offset, and the same 48 bits may stand anywhere inside a block's data. So a
+//! span is speculation: `chain` believes a span's result only if the block before it ended exactly where the span begins.
+//! Here nothing is decided; a magic that was missed or invented costs time, never a byte.
+
+use super::piece::{Cut, Piece, Span};
+use crate::codec::magic;
+use crate::station::Work;
+use std::sync::Arc;
+
+/// How much is read at once. The scanner's own tests and the trap tests use other sizes.
+pub(crate) const CHUNK: usize = 256 << 10;
+/// How much is read at first.
+const FIRST_CHUNK: usize = 32 << 10;
+/// A span longer than this is handed on without waiting for the next magic. No block that an encoder writes is as long: 18,002
+/// groups of 50 codes of 20 bits are 2.25 MB.
+const SPAN_MOST: usize = 4 << 20;
+/// What a decoded block may take in memory (`Text::Plain` is never longer), so what a job is charged beside its span.
+const TEXT_MOST: u64 = 2 << 20;
+/// Behind a magic, this many bits tell whether bzip2 could accept the block at all.
+const HEADER_BITS: u64 = 48 + 32 + 1 + 24 + 16 + 256 + 3 + 15;
+
+/// Cuts compressed input into spans.
+pub(crate) struct Scanner {
+    /// The input from the open span's first byte on (after `base`), then unused room.
+    buf: Vec<u8>,
+    len: usize,
+    /// Where in `buf` the open span's first byte is.
+    base: usize,
+    /// Where `buf` begins in the whole input, in bytes.
+    at: u64,
+    /// The open span's first bit, in `buf`.
+    first: u64,
+    /// No magic begins before this bit of `buf`, but perhaps the open span's own.
+    searched: u64,
+    /// Whether the open span begins with a magic.
+    coded: bool,
+    chunk: usize,
+    ended: bool,
+}
+
+impl Scanner {
+    pub fn new() -> Self {
+        Self::with_chunk(CHUNK)
+    }
+
+    /// A scanner that reads `chunk` bytes at once.
+    pub fn with_chunk(chunk: usize) -> Self {
+        Scanner {
+            buf: Vec::new(),
+            len: 0,
+            base: 0,
+            at: 0,
+            first: 0,
+            searched: 0,
+            coded: false,
+            chunk: chunk.max(1),
+            ended: false,
+        }
+    }
+
+    /// Hands on bits `first .. end` of `buf`; the next span begins at `end`.
+    fn cut(&mut self, end: u64, next_coded: bool) -> Piece {
+        let last = end.div_ceil(8) as usize;
+        let data = Arc::new(self.buf[self.base..last].to_vec());
+        let skip = self.base as u64 * 8;
+        let span = Span { data: Arc::clone(&data), at: self.at * 8 + skip, first: self.first - skip, end: end - skip };
+        let work = self.coded.then_some(Work::Decompress { data, start: span.first, end: span.end });
+        let charge = (last - self.base) as u64 + 4096 + if self.coded { TEXT_MOST } else { 0 };
+        self.first = end;
+        self.base = (end / 8) as usize;
+        self.coded = next_coded;
+        Piece { work, span: Some(span), raw: Vec::new(), charge }
+    }
+
+    /// The next magic that may begin a block, from `searched` on; `None` if there is none or if it cannot be told yet.
+    fn next_magic(&mut self) -> Option<u64> {
+        let data = &self.buf[..self.len];
+        let have = self.len as u64 * 8;
+        loop {
+            let Some(bit) = magic::find(data, self.searched) else {
+                // A magic that is not wholly there yet may begin in the last 47 bits.
+                self.searched = self.searched.max(have.saturating_sub(47));
+                return None;
+            };
+            if !self.ended && bit + HEADER_BITS > have {
+                self.searched = bit;
+                return None;
+            }
+            self.searched = bit + 1;
+            if magic::plausible(data, bit, have) {
+                return Some(bit);
+            }
+        }
+    }
+}
+
+impl Cut for Scanner {
+    fn room(&mut self) -> &mut [u8] {
+        if self.base > 0 {
+            // Only what the open span has so far: at most SPAN_MOST, mostly less than a chunk.
+            self.buf.copy_within(self.base..self.len, 0);
+            let skip = self.base as u64;
+            self.len -= self.base;
+            self.base = 0;
+            self.at += skip;
+            self.first -= skip * 8;
+            self.searched -= skip * 8;
+        }
+        // No more than is there already, so that a small file does not pay for a large one.
+        let want = self.chunk.min(self.len.max(FIRST_CHUNK));
+        if self.buf.len() < self.len + want {
+            self.buf.resize(self.len + want, 0);
+        }
+        &mut self.buf[self.len..self.len + want]
+    }
+
+    fn filled(&mut self, n: usize) {
+        self.len += n;
+    }
+
+    fn finish(&mut self) {
+        self.ended = true;
+    }
+
+    fn next_piece(&mut self) -> Option<Piece> {
+        if let Some(bit) = self.next_magic() {
+            return Some(self.cut(bit, true));
+        }
+        let have = self.len as u64 * 8;
+        if self.ended {
+            return (self.first < have).then(|| self.cut(have, false));
+        }
+        // Bits before `searched` begin no magic, so they can go.
+        (self.searched / 8 > (self.base + SPAN_MOST) as u64).then(|| {
+            let end = self.searched / 8 * 8;
+            self.cut(end, false)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spans(input: &[u8], chunk: usize) -> Vec<(u64, u64, bool)> {
+        let mut scanner = Scanner::with_chunk(chunk);
+        let mut spans = Vec::new();
+        let mut rest = input;
+        loop {
+            let room = scanner.room();
+            let n = rest.len().min(room.len());
+            room[..n].copy_from_slice(&rest[..n]);
+            rest = &rest[n..];
+            if n == 0 {
+                scanner.finish();
+            } else {
+                scanner.filled(n);
+            }
+            while let Some(piece) = scanner.next_piece() {
+                let span = piece.span.expect("a scanner's pieces are spans");
+                for bit in span.start_bit()..span.end_bit() {
+                    let of = |bytes: &[u8], bit: u64| bytes[(bit / 8) as usize] >> (7 - bit % 8) & 1;
+                    assert_eq!(of(&span.data, bit - span.at), of(input, bit));
+                }
+                spans.push((span.start_bit(), span.end_bit(), piece.work.is_some()));
+            }
+            if n == 0 {
+                return spans;
+            }
+        }
+    }
+
+    /// Spans lie end to end over the whole input, whatever is read at once, and begin exactly at the blocks.
+    #[test]
+    fn spans_tile_the_input() {
+        let text: Vec<u8> = (0..250_000u32).map(|i| (i.wrapping_mul(2654435761) >> 25) as u8).collect();
+        let coded = crate::compress(&text, &crate::Settings::new().level(crate::Level::FASTEST)).unwrap();
+        let expected = spans(&coded, 1 << 20);
+        assert_eq!(expected.iter().filter(|span| span.2).count(), 3);
+        assert_eq!(expected[0], (0, 32, false));
+        assert_eq!(expected[1].0, 32);
+        assert_eq!(expected.last().unwrap().1, coded.len() as u64 * 8);
+        assert!(expected.windows(2).all(|pair| pair[0].1 == pair[1].0));
+        for chunk in [1, 2, 3, 7, 64, 4096] {
+            assert_eq!(spans(&coded, chunk), expected, "chunk {chunk}");
+        }
+    }
+
+    /// Input without any magic is handed on in pieces, not kept.
+    #[test]
+    fn long_spans_are_cut() {
+        let input = vec![0x55; 3 * SPAN_MOST];
+        let spans = spans(&input, CHUNK);
+        assert!(spans.len() >= 3 && spans.iter().all(|span| !span.2));
+    }
+}

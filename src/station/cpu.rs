@@ -1,0 +1,53 @@
+//! One CPU core as a station: one block at a time through the codec.
+
+use super::{Done, Station, StationFailure, Work};
+use crate::codec::bwt::periodic::PeriodicOrigins;
+use crate::codec::decoder::Decoder;
+use crate::codec::encoder::Encoder;
+use crate::settings::Level;
+use std::sync::Arc;
+
+/// A CPU core. Its codecs are made when they are first needed, and kept.
+pub(crate) struct CpuStation {
+    number: usize,
+    origins: Arc<PeriodicOrigins>,
+    encoder: Option<Box<Encoder>>,
+    decoder: Option<Box<Decoder>>,
+}
+
+impl CpuStation {
+    /// The station `cpu <number>`; stations of one pool share what they learn about periodic blocks.
+    pub fn new(number: usize, origins: Arc<PeriodicOrigins>) -> Self {
+        CpuStation { number, origins, encoder: None, decoder: None }
+    }
+
+    /// Does one block.
+    pub fn one(&mut self, work: &Work) -> Done {
+        match work {
+            Work::Compress(text) => {
+                let encoder =
+                    self.encoder.get_or_insert_with(|| Box::new(Encoder::with_memo(Arc::clone(&self.origins))));
+                Done::Coded(encoder.encode(text))
+            }
+            Work::Decompress { data, start, end } => {
+                // The level is not known yet; `chain` checks the block against it.
+                let limit = Level::BEST.block_limit();
+                Done::Decoded(self.decoder.get_or_insert_default().decode(data, *start, *end, limit))
+            }
+        }
+    }
+}
+
+impl Station for CpuStation {
+    fn name(&self) -> String {
+        format!("cpu {}", self.number)
+    }
+
+    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationFailure> {
+        for (index, work) in batch.iter().enumerate() {
+            let done = self.one(work);
+            reply(index, done);
+        }
+        Ok(())
+    }
+}
