@@ -45,6 +45,8 @@ pub struct CodedBlock {
     pub crc: u32,
     /// How many bytes of text it holds.
     pub text_len: u64,
+    /// How many bytes that text has after run-length coding: what a level limits.
+    pub block_len: u32,
 }
 
 /// One block decoded, its CRC checked.

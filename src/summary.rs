@@ -65,6 +65,8 @@ pub struct BlockInfo {
     pub combined_crc: u32,
     /// Bytes of text in it.
     pub text_len: u64,
+    /// Bytes in it after run-length coding.
+    pub block_len: u32,
     /// Bytes of this input done with so far.
     pub bytes_in: u64,
 }

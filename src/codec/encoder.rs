@@ -62,6 +62,7 @@ impl Encoder {
         };
         assert!((1..=LONGEST_BLOCK).contains(&self.block.len()), "a block of {} bytes", self.block.len());
 
+        let block_len = self.block.len() as u32;
         let last = self.bwt.transform(&mut self.block);
         self.symbols.encode(last.bytes);
         self.tables.choose(&self.symbols);
@@ -75,7 +76,7 @@ impl Encoder {
         write_used(&self.symbols.used, &mut out);
         self.tables.write(&self.symbols, &mut out);
         let bit_len = out.bit_len();
-        CodedBlock { bytes: out.finish(), bit_len, crc, text_len: text.len() }
+        CodedBlock { bytes: out.finish(), bit_len, crc, text_len: text.len(), block_len }
     }
 }
 

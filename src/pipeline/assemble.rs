@@ -86,6 +86,7 @@ impl Join for Assembler {
             crc: block.crc,
             combined_crc: self.summary.combined_crc,
             text_len: block.text_len,
+            block_len: block.block_len,
             bytes_in: self.summary.bytes_in,
         };
         Ok(Step::Out(self.whole_bytes(), Some(info)))

@@ -240,6 +240,7 @@ impl Chain {
             crc: block.crc,
             combined_crc: self.summary.combined_crc,
             text_len: block.text.len(),
+            block_len: block.block_len,
             bytes_in: self.bit / 8,
         };
         Ok(Step::Out(block.text, Some(info)))
