@@ -1,0 +1,47 @@
+//! The command `hybz`: a drop-in `bzip2` that uses every core.
+
+#![allow(missing_docs)] // a program has no callers: its manual is `--help`
+
+mod cli;
+
+use cli::args::{self, Request};
+use cli::report::errno_text;
+use cli::{inherited, run};
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut words = env::args_os();
+    let called = words.next().unwrap_or_else(|| OsString::from("hybz"));
+    let program = Path::new(&called).file_name().unwrap_or(&called).to_owned();
+
+    let result = match args::parse(&program, words, |name| env::var_os(name)) {
+        Ok(Request::Show(text)) => show(&text),
+        Ok(Request::Run(plan)) => run::run(plan),
+        Err(error) => Err(error),
+    };
+    match result {
+        Ok(run::Outcome::Exit(code)) => ExitCode::from(code),
+        Ok(run::Outcome::BrokenPipe) => inherited::end_by_broken_pipe(),
+        Err(error) => {
+            let text = [program.as_bytes(), b": ", format!("{error:#}\n").as_bytes()].concat();
+            // Nobody is left to be told when stderr fails too.
+            let _ = io::stderr().write_all(&text);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Help and version go to stdout: somebody asked for them.
+fn show(text: &str) -> anyhow::Result<run::Outcome> {
+    let mut stdout = io::stdout();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(run::Outcome::Exit(0)),
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(run::Outcome::BrokenPipe),
+        Err(e) => anyhow::bail!("Can't write output file (stdout): {}.", errno_text(&e)),
+    }
+}

@@ -1,0 +1,156 @@
+/* System calls that fail or do less than asked, for tests/command/faults.rs.
+ *
+ * FAULT is a list of these, separated by commas:
+ *   read write fdatasync fsync close linkat rename fchmod unlink
+ *             the first such call that concerns a file of the test fails with EIO
+ *   close1    closing stdout fails with EIO
+ *   tmpfile   the file system knows no files without names
+ *   noreplace the kernel knows no renameat2 flags
+ *   short     reads and writes move one byte (writes: at most 7)
+ *   eintr     every second read and write is interrupted
+ *   nothread  no thread can be created for the part after the result is complete
+ *
+ * "A file of the test": a descriptor above 2 that was opened below /tmp or by a relative name; /proc and libraries work.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int has(const char *fault)
+{
+    const char *list = getenv("FAULT");
+    size_t len = strlen(fault);
+    while (list && *list) {
+        if (strncmp(list, fault, len) == 0 && (list[len] == ',' || list[len] == 0)) return 1;
+        list = strchr(list, ',');
+        if (list) list++;
+    }
+    return 0;
+}
+
+/* Once in the life of the process. */
+static int fails(const char *fault)
+{
+    static atomic_int done;
+    if (!has(fault) || atomic_exchange(&done, 1)) return 0;
+    errno = EIO;
+    return 1;
+}
+
+/* Neither a terminal nor a pipe nor /proc; opened for writing if `writing`. */
+static int regular(int fd, int writing)
+{
+    struct stat found;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags == -1 || fstat(fd, &found) == -1 || !S_ISREG(found.st_mode) || found.st_size > (1 << 28)) return 0;
+    char path[64], name[64] = "";
+    strcpy(path, "/proc/self/fd/");
+    int n = fd, at = 14, div = 1;
+    while (n / div >= 10) div *= 10;
+    for (; div; div /= 10) path[at++] = '0' + n / div % 10;
+    path[at] = 0;
+    if (readlink(path, name, sizeof name - 1) < 0) return 0;
+    if (strncmp(name, "/proc/", 6) == 0 || strncmp(name, "/sys/", 5) == 0) return 0;
+    return ((flags & O_ACCMODE) != O_RDONLY) == writing;
+}
+
+static int interrupted(void)
+{
+    static atomic_int calls;
+    if (!has("eintr") || atomic_fetch_add(&calls, 1) % 2) return 0;
+    errno = EINTR;
+    return 1;
+}
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+ssize_t read(int fd, void *buffer, size_t size)
+{
+    if (regular(fd, 0)) {
+        if (fails("read")) return -1;
+        if (interrupted()) return -1;
+        if (has("short") && size > 1) size = 1;
+    }
+    return REAL(read)(fd, buffer, size);
+}
+
+ssize_t write(int fd, const void *buffer, size_t size)
+{
+    if (regular(fd, 1) || fd == 1) {
+        if (fails("write")) return -1;
+        if (interrupted()) return -1;
+        if (has("short") && size > 7) size = 7;
+    }
+    return REAL(write)(fd, buffer, size);
+}
+
+int fdatasync(int fd) { return fails("fdatasync") ? -1 : REAL(fdatasync)(fd); }
+int fsync(int fd) { return fails("fsync") ? -1 : REAL(fsync)(fd); }
+int fchmod(int fd, mode_t mode) { return fails("fchmod") ? -1 : REAL(fchmod)(fd, mode); }
+
+int close(int fd)
+{
+    int ours = (regular(fd, 1) && fails("close")) || (fd == 1 && fails("close1"));
+    int done = REAL(close)(fd);
+    if (ours) errno = EIO;
+    return ours ? -1 : done;
+}
+
+int linkat(int from, const char *old, int to, const char *new, int flags)
+{
+    return fails("linkat") ? -1 : REAL(linkat)(from, old, to, new, flags);
+}
+
+int renameat(int from, const char *old, int to, const char *new)
+{
+    return fails("rename") ? -1 : REAL(renameat)(from, old, to, new);
+}
+
+int renameat2(int from, const char *old, int to, const char *new, unsigned flags)
+{
+    if (flags && has("noreplace")) {
+        errno = EINVAL;
+        return -1;
+    }
+    return fails("rename") ? -1 : REAL(renameat2)(from, old, to, new, flags);
+}
+
+int unlink(const char *name) { return fails("unlink") ? -1 : REAL(unlink)(name); }
+
+static int open_refused(int flags)
+{
+    if ((flags & O_TMPFILE) != O_TMPFILE || !has("tmpfile")) return 0;
+    errno = EOPNOTSUPP;
+    return 1;
+}
+
+int openat(int directory, const char *name, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    return open_refused(flags) ? -1 : REAL(openat)(directory, name, flags, mode);
+}
+
+int openat64(int directory, const char *name, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    return open_refused(flags) ? -1 : REAL(openat64)(directory, name, flags, mode);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*work)(void *), void *argument)
+{
+    return has("nothread") ? EAGAIN : REAL(pthread_create)(thread, attributes, work, argument);
+}

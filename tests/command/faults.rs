@@ -1,0 +1,117 @@
+//! System calls that fail or do less than asked: an error exit, the source kept, nothing half left.
+//!
+//! A library that is loaded before the C library (`faults.c`, compiled here) makes them fail.
+
+use crate::place::{Place, Run, compressed, decompressed, run, text};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The library, if there is a C compiler.
+pub fn shim() -> Option<&'static Path> {
+    static SHIM: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let shim = SHIM.get_or_init(|| {
+        let library = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("faults-{}.so", std::process::id()));
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/command/faults.c");
+        let done =
+            Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).args([source, "-ldl"]).output();
+        match done {
+            Ok(output) if output.status.success() => Some(library),
+            Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
+            Err(_) => None,
+        }
+    });
+    if shim.is_none() {
+        println!("skipped: no C compiler");
+    }
+    shim.as_deref()
+}
+
+/// Runs hybz with a fault (see `faults.c` for their names).
+fn with_fault(place: &Place, fault: &str, args: &[&str]) -> Option<Run> {
+    Some(run(place.called("hybz").args(args).env("LD_PRELOAD", shim()?).env("FAULT", fault)))
+}
+
+/// Calls that fail once: with both kinds of unfinished results, alone and among others.
+#[test]
+fn failing_calls() {
+    for (fault, message) in [
+        ("read", "hybz: Can't read input file a: Input/output error.\n"),
+        ("write", "hybz: Can't write output file a.bz2: Input/output error.\n"),
+        ("fdatasync", "hybz: Can't write output file a.bz2: Input/output error.\n"),
+        ("close", "hybz: Can't create output file a.bz2: Input/output error.\n"),
+        ("linkat", "hybz: Can't create output file a.bz2: Input/output error.\n"),
+        ("tmpfile,rename", "hybz: Can't create output file a.bz2: Input/output error.\n"),
+        ("tmpfile,write", "hybz: Can't write output file a.bz2: Input/output error.\n"),
+        ("tmpfile,close", "hybz: Can't create output file a.bz2: Input/output error.\n"),
+        ("tmpfile,fdatasync", "hybz: Can't write output file a.bz2: Input/output error.\n"),
+        ("fchmod", "hybz: Can't write output file a.bz2: Input/output error.\n"),
+    ] {
+        let place = Place::with(&[("a", &text(300_000))]);
+        let Some(run) = with_fault(&place, fault, &["-1", "a"]) else { return };
+        assert_eq!((run.code, run.stderr.as_str()), (1, message), "{fault}");
+        assert_eq!((place.names(), place.get("a").len()), (vec!["a".to_owned()], 300_000), "{fault}");
+
+        let place = Place::with(&[("a", &text(300_000)), ("b", b"hello\n"), ("c", b"hello\n")]);
+        let run = with_fault(&place, fault, &["-1", "a", "b", "c"]).expect("a shim");
+        assert_eq!((run.code, run.stderr.as_str()), (1, message), "{fault}");
+        assert_eq!(place.names(), ["a", "b.bz2", "c.bz2"], "{fault}: the others are done");
+    }
+}
+
+#[test]
+fn failing_calls_with_force_keep_the_old_file() {
+    for fault in ["read", "write", "fdatasync", "close", "rename", "tmpfile,rename"] {
+        let place = Place::with(&[("a", &text(300_000)), ("a.bz2", b"old")]);
+        let Some(run) = with_fault(&place, fault, &["-1f", "a"]) else { return };
+        assert_eq!(run.code, 1, "{fault}: {run:?}");
+        assert_eq!(place.names(), ["a", "a.bz2"], "{fault}");
+        assert_eq!(place.get("a.bz2"), b"old", "{fault}");
+    }
+}
+
+/// The result is complete, but the disk may not have its name yet, or the source cannot go: both stay.
+#[test]
+fn failures_after_the_name_is_given() {
+    for (fault, message) in [
+        ("fsync", "hybz: Can't sync the directory of output file a.bz2: Input/output error.\n"),
+        ("unlink", "hybz: Can't remove input file a: Input/output error.\n"),
+    ] {
+        let place = Place::with(&[("a", b"hello\n")]);
+        let Some(run) = with_fault(&place, fault, &["a"]) else { return };
+        assert_eq!((run.code, run.stderr.as_str()), (1, message));
+        assert_eq!(place.names(), ["a", "a.bz2"]);
+        assert_eq!(decompressed(&place.get("a.bz2")), b"hello\n");
+    }
+}
+
+#[test]
+fn failing_calls_on_stdout() {
+    let place = Place::with(&[("a", &text(300_000)), ("a.bz2", &compressed(&text(300_000)))]);
+    for (fault, args, message) in [
+        ("read", &["-1c", "a"], "hybz: Can't read input file a: Input/output error.\n"),
+        ("read", &["-dc", "a.bz2"], "hybz: Can't read input file a.bz2: Input/output error.\n"),
+        ("write", &["-1c", "a"], "hybz: Can't write output file (stdout): Input/output error.\n"),
+        ("write", &["-dc", "a.bz2"], "hybz: Can't write output file (stdout): Input/output error.\n"),
+        ("close1", &["-1c", "a"], "hybz: Can't write output file (stdout): Input/output error.\n"),
+        ("close1", &["-dc", "a.bz2"], "hybz: Can't write output file (stdout): Input/output error.\n"),
+    ] {
+        let Some(run) = with_fault(&place, fault, args) else { return };
+        run.says(1, message);
+    }
+}
+
+/// One byte at a time, interruptions, and both directions: the same bytes.
+#[test]
+fn short_and_interrupted_calls() {
+    for fault in ["short", "eintr", "short,eintr", "tmpfile,short,eintr", "noreplace,tmpfile", "nothread"] {
+        let bytes = text(30_000);
+        let place = Place::with(&[("a", &bytes), ("b", b"hello\n")]);
+        let Some(run) = with_fault(&place, fault, &["a", "b"]) else { return };
+        run.silent(0);
+        assert_eq!(place.names(), ["a.bz2", "b.bz2"], "{fault}");
+        with_fault(&place, fault, &["-d", "a.bz2", "b.bz2"]).expect("a shim").silent(0);
+        assert_eq!((place.names(), place.get("a")), (vec!["a".to_owned(), "b".to_owned()], bytes), "{fault}");
+        with_fault(&place, fault, &["-c", "a"]).expect("a shim").silent(0);
+    }
+}

@@ -1,0 +1,251 @@
+//! Table 1A: the flags of bzip2, and the new ones.
+
+use crate::place::{Place, bzip2_installed, compressed, decompressed, run, same_as_bzip2, text};
+
+/// Two small files, one of them compressed too.
+fn two_files(place: &Place) {
+    place.put("one", b"hello\n");
+    place.put("longer-name", &text(5000));
+    place.put("done.bz2", &compressed(b"hello\n"));
+}
+
+/// Flags that both programs understand in the same way, with everything compared.
+#[test]
+fn the_flags_of_bzip2() {
+    let cases: &[&[&str]] = &[
+        &["one"],
+        &["one", "longer-name"],
+        &["-k", "one"],
+        &["--keep", "one"],
+        &["one", "-k"],
+        &["-c", "one", "longer-name"],
+        &["--stdout", "one"],
+        &["-d", "done.bz2"],
+        &["--decompress", "done.bz2"],
+        &["-dk", "done.bz2"],
+        &["-dc", "done.bz2"],
+        &["-z", "one"],
+        &["--compress", "one"],
+        &["-t", "done.bz2"],
+        &["--test", "done.bz2"],
+        &["-d", "-z", "one"],
+        &["-z", "-d", "done.bz2"],
+        &["-z", "-t", "done.bz2"],
+        &["-ct", "done.bz2"],
+        &["-c", "-t"],
+        &["-v", "one", "longer-name"],
+        &["--verbose", "one"],
+        &["-vk4", "one"],
+        &["-v4k", "one"],
+        &["-dvk", "done.bz2"],
+        &["-tv", "done.bz2"],
+        &["-q", "one"],
+        &["--quiet", "-v", "one"],
+        &["-f", "one"],
+        &["--force", "-k", "one"],
+        &["-dq", "done.bz2"],
+        &["-dkv", "one"],
+        &["--exponential", "one"],
+        &["-s", "longer-name"],
+        &["--small", "-c", "longer-name"],
+        &["-s1", "longer-name"],
+        &["-sdk", "done.bz2"],
+        &["--", "one"],
+        &["-k", "--", "one"],
+        &["--", "-k"],
+    ];
+    for args in cases {
+        same_as_bzip2("bzip2", args, b"", two_files);
+    }
+}
+
+#[test]
+fn every_level_writes_its_own_header() {
+    for level in ["-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9", "--fast", "--best", "-19", "-91"] {
+        same_as_bzip2("bzip2", &["-c", level, "one"], b"", two_files);
+    }
+}
+
+/// bzip2 reads all long flags after all short ones; hybz goes from left to right.
+#[test]
+fn the_last_of_contradicting_flags_wins() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    assert_eq!(place.hybz(&["-c", "--best", "-1", "a"]).stdout[3], b'1');
+    assert_eq!(place.hybz(&["-c", "-1", "--best", "a"]).stdout[3], b'9');
+    place.hybz(&["--compress", "-d", "-k", "a"]).says(2, "hybz: a is not a bzip2 file.");
+    place.hybz(&["--rm", "-k", "a"]).silent(0);
+    assert_eq!(place.names(), ["a", "a.bz2"]);
+    place.hybz(&["-f", "-k", "--rm", "a"]).silent(0);
+    assert_eq!(place.names(), ["a.bz2"]);
+}
+
+#[test]
+fn small_means_blocks_of_200_kb_at_most() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    assert_eq!(place.hybz(&["-sc", "a"]).stdout[3], b'2');
+    assert_eq!(place.hybz(&["-sc1", "a"]).stdout[3], b'1');
+    assert_eq!(place.hybz(&["-c", "--small", "-9", "a"]).stdout[3], b'2');
+}
+
+/// A flag that is not known: its whole word in the message, the usage on stderr, nothing touched.
+#[test]
+fn a_bad_flag_stops_everything() {
+    for bad in ["-Z", "-kZ", "-0", "-k0v", "--foo", "--std", "--stdout=1", "--keep=", "-l", "--no-such", "-é"] {
+        let place = Place::with(&[("a", b"hello\n")]);
+        let run = place.hybz(&["a", bad]).says(1, &format!("hybz: Bad flag `{bad}'\n"));
+        assert!(run.stderr.contains("Usage: hybz") && run.stdout.is_empty(), "{run:?}");
+        assert_eq!(place.names(), ["a"]);
+        if bzip2_installed() {
+            let theirs = place.command("bzip2").args([bad, "a"]).output().expect("bzip2");
+            let first = String::from_utf8_lossy(&theirs.stderr).lines().next().map(str::to_owned);
+            assert_eq!(first, Some(format!("bzip2: Bad flag `{bad}'")));
+        }
+    }
+}
+
+/// What the user asked to see goes to stdout (bzip2 writes it to stderr).
+#[test]
+fn help_and_version_go_to_stdout() {
+    let place = Place::new();
+    for flag in ["-h", "--help"] {
+        let run = place.hybz(&[flag]).silent(0);
+        for part in ["Usage: hybz", "-d, --decompress", "-p, --threads <N>", "--no-progress"] {
+            assert!(run.out().contains(part), "{}", run.out());
+        }
+    }
+    for flag in ["-V", "-L", "--version", "--license"] {
+        let run = place.hybz(&[flag]).silent(0);
+        let lines: Vec<_> = run.out().lines().map(str::to_owned).collect();
+        assert_eq!(lines[0], format!("hybz {}", env!("CARGO_PKG_VERSION")));
+        assert!(lines[1].contains("bzip2-compatible"), "{lines:?}");
+    }
+    place.shell("hybz --help > /dev/full").says(1, "No space left on device");
+}
+
+#[test]
+fn flags_that_do_nothing_say_nothing() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    let plain = place.hybz(&["-c", "a"]).silent(0).stdout;
+    for flag in ["--exponential", "--repetitive-fast", "--repetitive-best"] {
+        assert_eq!(place.hybz(&[flag, "-c", "a"]).silent(0).stdout, plain);
+    }
+}
+
+#[test]
+fn threads_and_memory_in_all_spellings() {
+    let text = text(400_000);
+    let place = Place::with(&[("a", &text)]);
+    let plain = place.hybz(&["-c1", "a"]).silent(0).stdout;
+    assert_eq!(decompressed(&plain), text);
+    let spellings: &[&[&str]] = &[
+        &["-p", "2"],
+        &["-p2"],
+        &["-n", "1"],
+        &["-n3"],
+        &["-T0"],
+        &["-T", "7"],
+        &["--threads", "2"],
+        &["--threads=2"],
+        &["-m", "100"],
+        &["-m9000k"],
+        &["--memory", "1G"],
+        &["--memory=64MiB"],
+        &["-kp2"],
+    ];
+    for flags in spellings {
+        let run = place.hybz(&[flags, &["-c1", "a"][..]].concat()).silent(0);
+        assert!(run.stdout == plain, "{flags:?}");
+    }
+    for (flags, message) in [
+        (&["-p", "x"][..], "hybz: Bad value `x' for flag `--threads'"),
+        (&["-p-1"], "hybz: Bad value `-1' for flag `--threads'"),
+        (&["-m", "12q"], "hybz: Bad value `12q' for flag `--memory'"),
+        (&["-m", "0"], "hybz: Bad value `0' for flag `--memory'"),
+        (&["-p"], "hybz: Flag `--threads' needs a value"),
+    ] {
+        place.hybz(&[&["-c", "a"], flags].concat()).says(1, message).says(1, "hybz: For help, type: `hybz --help'.");
+    }
+    assert_eq!(place.names(), ["a"]);
+}
+
+#[test]
+fn output_file_by_name() {
+    let place = Place::with(&[("a", b"hello\n"), ("b", b"hello\n"), ("there", b"old")]);
+    place.hybz(&["-o", "named", "a"]).silent(0);
+    assert_eq!(decompressed(&place.get("named")), b"hello\n");
+    assert!(place.has("a"), "who names the result keeps the source");
+    place.hybz(&["-d", "named", "-obackward"]).silent(0);
+    assert_eq!(place.get("backward"), b"hello\n");
+    assert_eq!(decompressed(&place.hybz(&["-o", "-", "a"]).silent(0).stdout), b"hello\n");
+    place.hybz_with_input(&["-o", "from-stdin"], b"hello\n").silent(0);
+    assert_eq!(decompressed(&place.get("from-stdin")), b"hello\n");
+
+    place.hybz(&["-o", "there", "a"]).says(1, "hybz: Output file there already exists.");
+    place.hybz(&["-o", "a", "a"]).says(1, "hybz: Output file a is the input file.");
+    place.hybz(&["-f", "-o", "./a", "a"]).says(1, "hybz: Output file ./a is the input file.");
+    place.shell("hybz -fo a < a").says(1, "hybz: Output file a is the input file.");
+    place.hybz(&["-o", "x", "a", "b"]).says(1, "hybz: -o takes the result of one input file, not of 2.");
+    place.hybz(&["-co", "x", "a"]).says(1, "hybz: -o and -c cannot be used together.");
+    place.hybz(&["-to", "x", "named"]).says(1, "hybz: -o and -t cannot be used together.");
+    assert_eq!((place.get("a"), place.get("there")), (b"hello\n".to_vec(), b"old".to_vec()));
+
+    place.hybz(&["-f", "-o", "/dev/null", "a"]).silent(0);
+    assert!(std::fs::metadata("/dev/null").is_ok_and(|found| !found.is_file()), "/dev/null is still a device");
+    place.hybz(&["-fo", "there", "--rm", "a"]).silent(0);
+    assert_eq!(decompressed(&place.get("there")), b"hello\n");
+    assert!(!place.has("a") && !place.has("x"));
+}
+
+#[test]
+fn trailing_garbage_can_be_forbidden() {
+    let place = Place::with(&[("a.bz2", &[&compressed(b"hello\n")[..], b"garbage"].concat())]);
+    place.hybz(&["-dk", "--ignore-trailing-garbage=0", "a.bz2"]).says(2, "hybz: Trailing garbage after EOF.");
+    assert_eq!(place.names(), ["a.bz2"]);
+    place.hybz(&["-t", "--ignore-trailing-garbage", "0", "a.bz2"]).says(2, "a.bz2: trailing garbage");
+    place
+        .hybz(&["-dk", "--ignore-trailing-garbage=1", "a.bz2"])
+        .says(0, "hybz: a.bz2: trailing garbage after EOF ignored");
+    assert_eq!(place.get("a"), b"hello\n");
+}
+
+/// The environment comes first, and only its flags count: a build that sets BZIP2=pbzip2 must not lose a file of that name.
+#[test]
+fn flags_from_the_environment() {
+    let place = Place::with(&[("a", b"hello\n"), ("pbzip2", b"not to be touched")]);
+    let mut command = place.called("hybz");
+    let run = run(command.args(["a"]).env("BZIP2", "-k").env("BZIP", "-1 pbzip2").env("HYBZ", "-p 2 - -- -4"));
+    assert_eq!(run.code, 0, "{run:?}");
+    for (word, variable) in [("pbzip2", "BZIP"), ("-", "HYBZ"), ("--", "HYBZ")] {
+        let remark = format!("hybz: `{word}' in the environment variable {variable} is no flag: ignored\n");
+        assert!(run.stderr.contains(&remark), "{run:?}");
+    }
+    assert_eq!(place.names(), ["a", "a.bz2", "pbzip2"]);
+    assert_eq!(place.get("a.bz2")[3], b'4');
+    same_as_env("-9 -v", &["-1", "-k", "one"]);
+    same_as_env("-k -c", &["one"]);
+}
+
+fn same_as_env(variable: &str, args: &[&str]) {
+    if !bzip2_installed() {
+        return println!("skipped: no bzip2 1.0.8");
+    }
+    let (theirs, ours) = (Place::new(), Place::new());
+    two_files(&theirs);
+    two_files(&ours);
+    let their_run = run(theirs.command("bzip2").args(args).env("BZIP2", variable));
+    assert_eq!(run(ours.called("bzip2").args(args).env("BZIP2", variable)), their_run);
+    assert_eq!(ours.files(), theirs.files());
+}
+
+#[test]
+fn progress_when_asked_for() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    place.hybz(&["-kf", "--progress", "a"]).silent(0);
+    place.hybz(&["-kf", "--no-progress", "a"]).silent(0);
+    // A second must pass before anything is shown.
+    let slow =
+        "(head -c 400000 /dev/zero; sleep 1.2; head -c 30000000 /dev/zero; sleep 1.2; head -c 30000000 /dev/zero)";
+    let shown = place.shell(&format!("{slow} | hybz -1 --progress | wc -c"));
+    assert!(shown.code == 0 && shown.stderr.contains("(stdin): ") && shown.stderr.contains("/s"), "{shown:?}");
+    place.shell(&format!("{slow} | hybz -1 > /dev/null")).silent(0);
+}

@@ -1,0 +1,130 @@
+//! Table 1B: the name hybz is called by, and the names of files.
+
+use crate::place::{Place, compressed, decompressed, odd_name, run, same_as_bzip2};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+#[test]
+fn called_like_the_tools_of_bzip2() {
+    for name in ["bunzip2", "bzcat"] {
+        for args in [&["a.bz2"][..], &["-k", "a.bz2"], &["-z", "plain"], &["-t", "a.bz2"], &["-v", "a.bz2"], &[]] {
+            same_as_bzip2(name, args, &compressed(b"from stdin"), |place| {
+                place.put("a.bz2", &compressed(b"hello\n"));
+                place.put("plain", b"hello\n");
+            });
+        }
+    }
+}
+
+/// bzip2's rule is that the name contains one of these.
+#[test]
+fn other_names_that_decompress() {
+    let bytes = compressed(b"hello\n");
+    for (name, to_stdout) in [("hybunz", false), ("hybunzip", false), ("UNZIP.exe", false), ("lbunzip2", false)]
+        .into_iter()
+        .chain(["hybcat", "hybcat.exe", "z2cat", "lbzcat", "Z2CAT", "xZCATx"].map(|name| (name, true)))
+    {
+        let place = Place::with(&[("a.bz2", &bytes)]);
+        let run = run(place.called(name).arg("a.bz2")).silent(0);
+        match to_stdout {
+            true => assert_eq!((run.out().as_str(), place.names()), ("hello\n", vec!["a.bz2".to_owned()]), "{name}"),
+            false => assert_eq!((run.out().as_str(), place.names()), ("", vec!["a".to_owned()]), "{name}"),
+        }
+    }
+    let place = Place::with(&[("a", b"hello\n")]);
+    run(place.called("cat-bz").arg("a")).silent(0);
+    assert_eq!(place.names(), ["a.bz2"], "only those names");
+}
+
+/// A program that is called cat deletes nothing.
+#[test]
+fn cat_never_deletes() {
+    for args in [&["-z", "a"][..], &["--rm", "-z", "a"], &["-f", "-z", "a"]] {
+        let place = Place::with(&[("a", b"hello\n")]);
+        let run = run(place.called("bzcat").args(args)).silent(0);
+        assert_eq!(decompressed(&run.stdout), b"hello\n");
+        assert_eq!(place.names(), ["a"]);
+    }
+}
+
+#[test]
+fn the_names_of_results() {
+    let bytes = compressed(b"hello\n");
+    for name in ["a.bz2", "a.bz", "a.tbz2", "a.tbz", "a.foo", "a", "a.BZ2", "a.bz2.bz2", ".bz2x", "a b.bz2"] {
+        same_as_bzip2("bzip2", &["-d", name], b"", |place| place.put(name, &bytes));
+        same_as_bzip2("bzip2", &["-dq", name], b"", |place| place.put(name, &bytes));
+    }
+    let place = Place::with(&[("a.tz2", &bytes)]);
+    place.hybz(&["-d", "a.tz2"]).silent(0);
+    assert_eq!(place.names(), ["a.tar"]);
+}
+
+#[test]
+fn no_name_left_for_the_result() {
+    let place = Place::with(&[(".bz2", &compressed(b"hello\n"))]);
+    place.hybz(&["-d", ".bz2"]).says(1, "hybz: Can't create output file : No such file or directory.");
+    std::fs::create_dir(place.path("dir")).expect("a directory");
+    place.put("dir/.bz2", &compressed(b"hello\n"));
+    place.hybz(&["-df", "dir/.bz2"]).says(1, "hybz: Can't create output file dir/: No such file or directory.");
+    assert_eq!(place.names(), [".bz2", "dir"]);
+}
+
+#[test]
+fn what_is_compressed_already_is_refused() {
+    for name in ["a.bz2", "a.bz", "a.tbz2", "a.tbz"] {
+        for flags in ["-z", "-c", "-kv", "-q"] {
+            same_as_bzip2("bzip2", &[flags, name], b"", |place| place.put(name, b"x"));
+        }
+    }
+    let place = Place::with(&[("a.tz2", b"x"), ("a.bz2", b"x")]);
+    place.hybz(&["a.tz2"]).says(1, "hybz: Input file a.tz2 already has .tz2 suffix.");
+    // bzip2 refuses even then.
+    place.hybz(&["-f", "a.bz2"]).silent(0);
+    assert_eq!(place.names(), ["a.bz2.bz2", "a.tz2"]);
+}
+
+#[test]
+fn no_name_is_guessed_for_the_source() {
+    same_as_bzip2("bzip2", &["-d", "a"], b"", |place| place.put("a.bz2", &compressed(b"hello\n")));
+}
+
+/// Names are bytes: they come out of messages and into results as they are.
+#[test]
+fn odd_names() {
+    let place = Place::new();
+    place.put(odd_name(), b"hello\n");
+    let with_suffix = OsStr::from_bytes(b"odd \xff\n%s'\"name.bz2");
+    run(place.called("hybz").arg(odd_name())).silent(0);
+    assert!(place.has(with_suffix) && !place.has(odd_name()));
+    let output = place.called("hybz").arg(with_suffix).output().expect("hybz");
+    let message = [b"hybz: Input file ", with_suffix.as_bytes(), b" already has .bz2 suffix.\n"].concat();
+    assert_eq!((output.status.code(), output.stderr), (Some(1), message));
+    run(place.called("hybz").arg("-d").arg(with_suffix)).silent(0);
+    assert_eq!(place.get(odd_name()), b"hello\n");
+    for name in ["-z", "--", "-", "--rm", " ", "*"] {
+        let place = Place::with(&[(name, b"hello\n")]);
+        place.hybz(&["--", name]).silent(0);
+        assert_eq!(place.names(), [format!("{name}.bz2")]);
+    }
+}
+
+/// bzip2 gives up on all files when one name is longer than 1,024 bytes.
+#[test]
+fn long_names() {
+    let place = Place::new();
+    let deep = ["d".repeat(250).as_str(); 5].join("/");
+    std::fs::create_dir_all(place.path(&deep)).expect("directories");
+    let file = format!("{deep}/{}", "f".repeat(250));
+    place.put(&file, b"hello\n");
+    place.hybz(&[&file]).silent(0);
+    assert!(place.has(format!("{file}.bz2")) && !place.has(&file));
+    let longest = "n".repeat(251);
+    place.put(&longest, b"hello\n");
+    place.put(format!("{longest}.bz2"), b"old");
+    place.hybz(&["-f", &longest]).silent(0);
+    assert_eq!(decompressed(&place.get(format!("{longest}.bz2"))), b"hello\n");
+    let too_long = "n".repeat(253);
+    place.put(&too_long, b"hello\n");
+    place.hybz(&[&too_long]).says(1, "File name too long");
+    assert!(place.has(&too_long));
+}

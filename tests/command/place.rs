@@ -1,0 +1,260 @@
+//! A place to run commands in.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// A directory for one test, and a directory of names under which it calls hybz.
+pub struct Place {
+    dir: TempDir,
+    bin: TempDir,
+}
+
+/// How a command ended.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The exit code, or 128 plus the signal, as a shell would say it.
+    pub code: i32,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+impl Place {
+    pub fn new() -> Place {
+        let temporary = || tempfile::Builder::new().prefix("hybz-test-").tempdir().expect("a temporary directory");
+        Place { dir: temporary(), bin: temporary() }
+    }
+
+    /// With these files.
+    pub fn with(files: &[(&str, &[u8])]) -> Place {
+        let place = Place::new();
+        for (name, bytes) in files {
+            place.put(name, bytes);
+        }
+        place
+    }
+
+    pub fn path(&self, name: impl AsRef<OsStr>) -> PathBuf {
+        self.dir.path().join(name.as_ref())
+    }
+
+    pub fn put(&self, name: impl AsRef<OsStr>, bytes: &[u8]) {
+        fs::write(self.path(name), bytes).expect("a file in the place");
+    }
+
+    pub fn get(&self, name: impl AsRef<OsStr>) -> Vec<u8> {
+        let path = self.path(name);
+        fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    }
+
+    pub fn has(&self, name: impl AsRef<OsStr>) -> bool {
+        fs::symlink_metadata(self.path(name)).is_ok()
+    }
+
+    pub fn mode(&self, name: &str) -> u32 {
+        fs::metadata(self.path(name)).expect("metadata").mode() & 0o7777
+    }
+
+    pub fn set_mode(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).expect("chmod");
+    }
+
+    /// The names in the directory, hidden ones too.
+    pub fn names(&self) -> Vec<String> {
+        self.files().into_keys().collect()
+    }
+
+    /// Everything in the directory: what kind it is, its mode, its bytes.
+    pub fn files(&self) -> BTreeMap<String, (String, u32, Vec<u8>)> {
+        let entry = |entry: fs::DirEntry| {
+            let found = entry.metadata().expect("metadata");
+            let bytes = if found.is_file() { fs::read(entry.path()).unwrap_or_default() } else { Vec::new() };
+            let name = entry.file_name().to_string_lossy().into_owned();
+            (name, (format!("{:?}", found.file_type()), found.mode() & 0o7777, bytes))
+        };
+        fs::read_dir(self.dir.path()).expect("the place").map(|e| entry(e.expect("an entry"))).collect()
+    }
+
+    /// hybz under the name `name`, to be run here.
+    pub fn called(&self, name: &str) -> Command {
+        let path = self.bin.path().join(name);
+        if !path.exists() {
+            symlink(env!("CARGO_BIN_EXE_hybz"), &path).expect("a link to hybz");
+        }
+        self.command(&path)
+    }
+
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.dir.path()).env("LC_ALL", "C").stdin(Stdio::null());
+        for variable in ["BZIP2", "BZIP", "HYBZ"] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    /// Runs hybz.
+    pub fn hybz(&self, args: &[&str]) -> Run {
+        run(self.called("hybz").args(args))
+    }
+
+    /// Runs hybz with these bytes on a pipe to its stdin.
+    pub fn hybz_with_input(&self, args: &[&str], input: &[u8]) -> Run {
+        run_with_input(self.called("hybz").args(args), input)
+    }
+
+    /// Runs a line of shell, in which `hybz` is in the PATH, and under all names that [`Self::called`] was asked for.
+    pub fn shell(&self, line: &str) -> Run {
+        self.called("hybz");
+        let path = format!("{}:{}", self.bin.path().display(), std::env::var("PATH").unwrap_or_default());
+        // A group of its own: `kill 0` in the line is not for us.
+        run(self.command("bash").args(["-c", line]).env("PATH", path).process_group(0))
+    }
+}
+
+impl Run {
+    pub fn out(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    /// It ended with this code, and said nothing.
+    #[track_caller]
+    pub fn silent(self, code: i32) -> Run {
+        assert_eq!((self.code, self.stderr.as_str()), (code, ""), "stdout: {:?}", self.stdout.get(..80));
+        self
+    }
+
+    /// It ended with this code, and said this in one of its lines.
+    #[track_caller]
+    pub fn says(self, code: i32, text: &str) -> Run {
+        assert!(self.code == code && self.stderr.contains(text), "expected {code} and {text:?}, got {self:#?}");
+        self
+    }
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Run {
+        let code = output.status.code().or_else(|| output.status.signal().map(|signal| 128 + signal));
+        Run {
+            code: code.expect("a code or a signal"),
+            stdout: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+pub fn run(command: &mut Command) -> Run {
+    command.output().unwrap_or_else(|e| panic!("{command:?}: {e}")).into()
+}
+
+pub fn run_with_input(command: &mut Command, input: &[u8]) -> Run {
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = pipes.spawn().expect("a process");
+    let mut stdin = child.stdin.take().expect("its stdin");
+    let output = std::thread::scope(|scope| {
+        // A process that ends early does not read all of it.
+        scope.spawn(move || drop(stdin.write_all(input)));
+        child.wait_with_output().expect("its output")
+    });
+    output.into()
+}
+
+/// Whether a program is installed; if not, the test says that it was skipped.
+pub fn installed(program: &str) -> bool {
+    let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
+    let found = found.is_ok_and(|output| output.status.success());
+    if !found {
+        println!("skipped: no {program}");
+    }
+    found
+}
+
+/// Whether the system has the bzip2 whose behaviour is the measure.
+pub fn bzip2_installed() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let version = Command::new("bzip2").arg("--help").output();
+        version.is_ok_and(|output| String::from_utf8_lossy(&output.stderr).contains("Version 1.0.8"))
+    })
+}
+
+/// Runs bzip2 and hybz (under the same name) in two identical places, and compares all there is to compare.
+#[track_caller]
+pub fn same_as_bzip2(name: &str, args: &[&str], input: &[u8], prepare: impl Fn(&Place)) {
+    if !bzip2_installed() {
+        return println!("skipped: no bzip2 1.0.8");
+    }
+    let (theirs, ours) = (Place::new(), Place::new());
+    prepare(&theirs);
+    prepare(&ours);
+    let their_run = run_with_input(theirs.command(name).args(args), input);
+    let our_run = run_with_input(ours.called(name).args(args), input);
+    assert_eq!(our_run, their_run, "{name} {args:?}: left is hybz, right is bzip2");
+    assert_eq!(ours.files(), theirs.files(), "{name} {args:?}: the files that are left");
+}
+
+/// Text that compresses about as English does, the same in every run.
+pub fn text(len: usize) -> Vec<u8> {
+    const WORDS: [&str; 16] = [
+        "block", "stream", "run", "the", "of", "and", "rotation", "origin", "selector", "group", "table", "a", "to",
+        "in", "station", "queue",
+    ];
+    let mut seed = 2463534242;
+    let mut text = Vec::with_capacity(len + 16);
+    while text.len() < len {
+        xorshift(&mut seed);
+        text.extend_from_slice(WORDS[(seed >> 7) as usize % WORDS.len()].as_bytes());
+        text.push(if seed % 11 == 0 { b'\n' } else { b' ' });
+    }
+    text.truncate(len);
+    text
+}
+
+/// Bytes that cannot be compressed, the same in every run.
+pub fn noise(len: usize) -> Vec<u8> {
+    let mut seed = 2463534242;
+    (0..len).map(|_| (xorshift(&mut seed) >> 9) as u8).collect()
+}
+
+fn xorshift(seed: &mut u32) -> u32 {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 17;
+    *seed ^= *seed << 5;
+    *seed
+}
+
+/// `text` compressed, by the `bzip2` crate: not by the program under test.
+pub fn compressed(text: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(1));
+    encoder.write_all(text).expect("compress");
+    encoder.finish().expect("compress")
+}
+
+/// The opposite.
+pub fn decompressed(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    std::io::Read::read_to_end(&mut bzip2::read::MultiBzDecoder::new(bytes), &mut text).expect("decompress");
+    text
+}
+
+/// A name that is no UTF-8.
+pub fn odd_name() -> &'static OsStr {
+    OsStr::from_bytes(b"odd \xff\n%s'\"name")
+}
+
+/// Whether we are root, to whom no file is forbidden.
+pub fn root() -> bool {
+    let root = fs::metadata("/proc/self").is_ok_and(|found| found.uid() == 0);
+    if root {
+        println!("skipped in part: root may do everything");
+    }
+    root
+}

@@ -1,0 +1,90 @@
+//! A source that is replaced, shrunk or grown while it is read: it must not be removed.
+
+use crate::place::{Place, decompressed, text};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+/// Compresses `a` while the result of the operand before it is held up, so that `change` happens between the opening of `a`
+/// and its end; returns the place afterwards.
+fn while_it_is_read(change: impl FnOnce(&Place)) -> (Place, crate::place::Run) {
+    let place = Place::with(&[("a", &text(1_500_000))]);
+    place.shell("mkfifo out").silent(0);
+    // The reader of the FIFO is late, so hybz has opened `a`, and cannot be done with it.
+    let child = place
+        .called("hybz")
+        .args(["-1", "-f", "--rm", "-o", "out", "a"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("hybz");
+    sleep(Duration::from_millis(300));
+    change(&place);
+    place.shell("cat out > a.bz2").silent(0);
+    let output = child.wait_with_output().expect("hybz");
+    (place, output.into())
+}
+
+const KEPT: &str = "hybz: Input file a changed while it was read: not removed.\n";
+
+#[test]
+fn unchanged_sources_go() {
+    let (place, run) = while_it_is_read(|_| {});
+    run.silent(0);
+    assert_eq!(place.names(), ["a.bz2", "out"]);
+}
+
+#[test]
+fn replaced_sources_stay() {
+    let (place, run) = while_it_is_read(|place| {
+        place.put("new", &text(1_500_000));
+        fs::rename(place.path("new"), place.path("a")).expect("rename");
+    });
+    run.says(1, KEPT);
+    assert_eq!(decompressed(&place.get("a.bz2")), text(1_500_000), "what was opened was compressed");
+    assert!(place.has("a"));
+}
+
+#[test]
+fn grown_sources_stay() {
+    let (place, run) = while_it_is_read(|place| {
+        let mut file = OpenOptions::new().append(true).open(place.path("a")).expect("a");
+        file.write_all(b"more").expect("write");
+    });
+    run.says(1, KEPT);
+    assert_eq!(place.get("a").len(), 1_500_004);
+    assert!(decompressed(&place.get("a.bz2")).len() >= 1_500_000);
+}
+
+#[test]
+fn shrunk_sources_stay() {
+    let (place, run) = while_it_is_read(|place| {
+        OpenOptions::new().write(true).open(place.path("a")).expect("a").set_len(700_000).expect("truncate");
+    });
+    run.says(1, KEPT);
+    assert_eq!(place.get("a").len(), 700_000);
+    assert!(text(1_500_000).starts_with(&decompressed(&place.get("a.bz2"))));
+}
+
+#[test]
+fn sources_that_are_gone() {
+    let (_, run) = while_it_is_read(|place| fs::remove_file(place.path("a")).expect("remove"));
+    run.says(1, "hybz: Can't remove input file a: No such file or directory.\n");
+}
+
+/// The result's name is taken while it is made: `linkat` refuses, and the source stays.
+#[test]
+fn a_result_that_appears_meanwhile() {
+    let place = Place::with(&[]);
+    let script =
+        "mkfifo a; hybz -f --rm -o result a & exec 3> a; echo hello >&3; sleep 0.3; rm -f result; exec 3>&-; wait $!";
+    place.shell(script).silent(0);
+    let script = "mkfifo b; exec 3<> b; echo hello >&3; (sleep 0.3; echo mine > b.bz2) & hybz -c b > /dev/null & sleep 0.1; kill $!";
+    place.shell(script);
+    // Without -f a FIFO is no input beside -c, so stdin feeds the result that has a name.
+    let script = "(echo hello; sleep 0.3; echo mine > late.bz2; sleep 0.1) | hybz -o late.bz2";
+    place.shell(script).says(1, "hybz: Output file late.bz2 already exists.\n");
+    assert_eq!(place.get("late.bz2"), b"mine\n");
+}
