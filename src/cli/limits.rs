@@ -1,13 +1,31 @@
 //! How many threads one call uses by itself: no more than its share of the machine or container.
 
-use crate::cli::args::Plan;
-use std::fs;
+use crate::cli::args::{Mode, Operand, Plan};
+use std::fs::{self, File};
+use std::io;
 use std::num::NonZeroUsize;
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::thread;
 
 /// What a station needs at most, with its part of the blocks on their way: 12 MB of tables and 11 MB, measured.
 const PER_THREAD: u64 = 24 << 20;
+
+/// Whether there is so little to do that starting threads, or asking how many there may be, would take longer than the work.
+/// A 1 kB file takes 0.3 ms less this way, of 1.4.
+pub fn no_threads(plan: &Plan) -> bool {
+    let [operand] = &plan.operands[..] else { return false };
+    let found = match operand {
+        Operand::Stdin => io::stdin().as_fd().try_clone_to_owned().and_then(|stdin| File::from(stdin).metadata()),
+        Operand::File(path) => fs::metadata(path),
+    };
+    // The size may be a lie (0 is, in /proc): then one thread will do more than it should, and rightly.
+    let most = match plan.mode {
+        Mode::Compress => plan.level.block_limit().into(),
+        Mode::Decompress | Mode::Test => 16 << 10,
+    };
+    plan.verbose < 2 && found.is_ok_and(|found| found.is_file() && (1..=most).contains(&found.len()))
+}
 
 /// The number of CPU stations: what was asked for, or one for each core that affinity and the container's quota allow, but
 /// no more than a quarter of the memory has room for.

@@ -32,10 +32,20 @@ pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
     for word in &plan.ignored_words {
         report.say(&Note::Remark(word.clone().into_bytes()));
     }
-    let pool = Pool::builder().threads(limits::threads(&plan));
-    let pool = if let Some(memory) = plan.memory { pool.memory(memory) } else { pool }.build();
     let mut results = Results::new(plan.clone(), report);
-    flow::run(&pool, Operands::new(plan), &mut results);
+    let mut pool = Pool::builder();
+    if let Some(memory) = plan.memory {
+        pool = pool.memory(memory);
+    }
+    let pool = if limits::no_threads(&plan) {
+        let pool = pool.without_cpu().build();
+        flow::run_here(&pool, Operands::new(plan), &mut results);
+        pool
+    } else {
+        let pool = pool.threads(limits::threads(&plan)).build();
+        flow::run(&pool, Operands::new(plan), &mut results);
+        pool
+    };
     Ok(results.finish(&pool))
 }
 

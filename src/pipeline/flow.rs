@@ -115,7 +115,7 @@ pub fn run<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, output
         }
         Err(_) => {
             if let Some(inputs) = inputs.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                let _ = run_inline(pool, inputs, outputs);
+                run_here(pool, inputs, outputs);
             }
         }
     }
@@ -232,8 +232,13 @@ fn write_one<M>(
     }
 }
 
-/// The same on one thread, for when there is no second to be had.
-fn run_inline<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, mut inputs: I, outputs: &mut O) -> ControlFlow<()> {
+/// The same on the caller's thread alone: for when there is no second to be had, or for input so small that starting one
+/// would cost more than the work. (The pool's stations are still threads, unless it has none.)
+pub fn run_here<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, outputs: &mut O) {
+    let _ = write_here(pool, inputs, outputs);
+}
+
+fn write_here<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, mut inputs: I, outputs: &mut O) -> ControlFlow<()> {
     while let Some(Input { mut meta, task, mut reader }) = inputs.next_input() {
         let Some(mut out) = outputs.begin(&mut meta) else { continue };
         let mut outcome = Ok(StreamSummary::default());
