@@ -135,7 +135,7 @@ pub fn period(text: &[u8]) -> usize {
         if prime * prime > rest {
             prime = rest;
         }
-        if rest % prime != 0 {
+        if !rest.is_multiple_of(prime) {
             prime += 1;
             continue;
         }

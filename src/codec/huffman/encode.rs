@@ -107,7 +107,7 @@ fn build(weights: &[u32], lengths: &mut [u8]) -> bool {
         parents[node(second)] = nodes as u16;
         let (a, b) = (weight(first), weight(second));
         let depth = 1 + (a & 0xff).max(b & 0xff);
-        heap.push(entry((a & !0xff) + (b & !0xff) | depth, nodes));
+        heap.push(entry(((a & !0xff) + (b & !0xff)) | depth, nodes));
     }
     // A parent has a higher number than its children. The root, which is the last, has depth 0.
     let mut depths = [0u8; MOST_NODES];

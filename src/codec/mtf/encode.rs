@@ -56,12 +56,26 @@ impl Symbols {
 
     /// Becomes the symbols of this last column of at least one byte.
     pub fn encode(&mut self, last: &[u8]) {
-        let (order, count) = self.start(last);
         #[cfg(target_arch = "x86_64")]
-        if avx512::encode(last, &order, count, self) {
+        if avx512::is_able() {
+            avx512::encode(last, self);
             return;
         }
-        self.encode_portably(last, &order, count);
+        self.encode_portably(last);
+    }
+
+    /// The same, without looking for better instructions: for CPUs that have none, tests and benches.
+    pub fn encode_portably(&mut self, last: &[u8]) {
+        let (order, count) = self.start(last);
+        match count {
+            0..=16 => self.by_rank::<16>(last, &order, count),
+            17..=32 => self.by_rank::<32>(last, &order, count),
+            33..=64 => self.by_rank::<64>(last, &order, count),
+            65..=96 => self.by_rank::<96>(last, &order, count),
+            97..=128 => self.by_rank::<128>(last, &order, count),
+            129..=192 => self.by_rank::<192>(last, &order, count),
+            _ => self.by_rank::<256>(last, &order, count),
+        }
     }
 
     /// Finds the bytes used and makes room. Answers each used byte's place in the first list, and how many there are.
@@ -89,25 +103,13 @@ impl Symbols {
         self.frequencies = [0; MOST_SYMBOLS];
         self.frequencies[0] = run_digits - run_ones;
         self.frequencies[1] = run_ones;
-        for rank in 1..count {
-            self.frequencies[rank + 1] = ranks[0][rank] + ranks[1][rank];
+        for (rank, frequency) in (1..count).zip(&mut self.frequencies[2..]) {
+            *frequency = ranks[0][rank] + ranks[1][rank];
         }
         self.frequencies[count + 1] = 1;
         self.buffer[len] = count as u16 + 1;
         self.len = len + 1;
         self.alphabet = count + 2;
-    }
-
-    fn encode_portably(&mut self, last: &[u8], order: &[u8; 256], count: usize) {
-        match count {
-            0..=16 => self.by_rank::<16>(last, order, count),
-            17..=32 => self.by_rank::<32>(last, order, count),
-            33..=64 => self.by_rank::<64>(last, order, count),
-            65..=96 => self.by_rank::<96>(last, order, count),
-            97..=128 => self.by_rank::<128>(last, order, count),
-            129..=192 => self.by_rank::<192>(last, order, count),
-            _ => self.by_rank::<256>(last, order, count),
-        }
     }
 
     /// The ranks of at most `N` bytes used.
@@ -268,8 +270,7 @@ mod tests {
         let expected = naive(last);
         made.encode(last);
         check_one(made, last, &expected, what);
-        let (order, count) = made.start(last);
-        made.encode_portably(last, &order, count);
+        made.encode_portably(last);
         check_one(made, last, &expected, &format!("{what}, portably"));
     }
 

@@ -27,7 +27,7 @@ const ROUNDS: usize = 4;
 const FIELD: u32 = 10;
 
 /// Tables of code lengths and which group is coded by which, in memory that is used again for the next block.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {
     /// The code lengths of all symbols in each table.
     lengths: Vec<[u8; MOST_SYMBOLS]>,
