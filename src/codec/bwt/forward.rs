@@ -21,6 +21,9 @@ use std::sync::Arc;
 /// More room for libsais than the suffixes need: with 6 kB and above it allocates nothing.
 const EXTRA: usize = 2048;
 
+/// Rows dealt with together.
+const ROWS: usize = 1024;
+
 /// Makes last columns, in memory of its own that it uses again for each block: 5 bytes for each of the longest block.
 #[derive(Debug)]
 pub struct ForwardBwt {
@@ -78,18 +81,22 @@ impl ForwardBwt {
         let suffixes = &self.suffixes[..word.len()];
 
         // Row 0 is the word itself, whose last byte stands at its end; the others' stands before their beginning.
+        let before = |suffix: i32| if suffix == 0 { word[word.len() - 1] } else { word[suffix as usize - 1] };
         self.last.clear();
         self.last.reserve(word.len() * times);
-        let column = suffixes.iter().map(|&suffix| match suffix {
-            0 => word[word.len() - 1],
-            _ => word[suffix as usize - 1],
-        });
-        if times == 1 {
-            self.last.extend(column);
-        } else {
-            self.last.extend(column.flat_map(|byte| std::iter::repeat_n(byte, times)));
+        let mut row = None;
+        for (number, part) in suffixes.chunks(ROWS).enumerate() {
+            if times == 1 {
+                self.last.extend(part.iter().map(|&suffix| before(suffix)));
+            } else {
+                self.last.extend(part.iter().flat_map(|&suffix| std::iter::repeat_n(before(suffix), times)));
+            }
+            // First whether, without early exit, so that it becomes vector code; then where.
+            if part.iter().fold(false, |any, &suffix| any | (suffix == turn as i32)) {
+                row = part.iter().position(|&suffix| suffix == turn as i32).map(|at| number * ROWS + at);
+            }
         }
-        suffixes.iter().position(|&suffix| suffix as usize == turn).expect("each suffix has a row") as u32
+        row.expect("each suffix has a row") as u32
     }
 }
 

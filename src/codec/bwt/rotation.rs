@@ -19,7 +19,10 @@ const STRETCH: usize = 64;
 ///
 /// `candidates` is memory to work in.
 pub fn least(text: &[u8], candidates: &mut Vec<u32>) -> usize {
-    let Some(&least_byte) = text.iter().min() else { return 0 };
+    if text.is_empty() {
+        return 0;
+    }
+    let least_byte = text.iter().fold(u8::MAX, |least, &byte| least.min(byte));
     candidates.clear();
     if collect(text, least_byte, text.len() / 16 + 16, candidates)
         && let Some(start) = refine(text, candidates)

@@ -25,7 +25,16 @@ pub fn encode(plain: &[u8], coded: &mut Vec<u8>) {
         }
         let stop = (at + STRETCH).min(plain.len() - 3);
         while at < stop {
-            if plain[at..at + 4] != [plain[at]; 4] {
+            // A pair that differs rules out all runs of four that would hold it: so the last pair first.
+            if plain[at + 3] != plain[at + 2] {
+                at += 3;
+                continue;
+            }
+            if plain[at + 2] != plain[at + 1] {
+                at += 2;
+                continue;
+            }
+            if plain[at + 1] != plain[at] {
                 at += 1;
                 continue;
             }
