@@ -13,7 +13,8 @@ use hybz::Text;
 use hybz::codec::bits::{BitWriter, append_bits};
 use hybz::codec::bwt::forward::ForwardBwt;
 use hybz::codec::bwt::rotation;
-use hybz::codec::mtf::encode::Symbols;
+use hybz::codec::huffman::encode::code_lengths;
+use hybz::codec::mtf::encode::{Symbols, WAYS, Way};
 use hybz::codec::selector::encode::Tables;
 use hybz::codec::{Encoder, crc, run_length};
 use std::fmt;
@@ -132,17 +133,31 @@ fn bwt_forward(bencher: Bencher<'_, '_>, input: &Input) {
     bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| bwt.transform(black_box(&mut block)).origin);
 }
 
-#[divan::bench(args = inputs())]
-fn mtf_encode(bencher: Bencher<'_, '_>, input: &Input) {
-    let mut symbols = Symbols::default();
-    bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| symbols.encode(black_box(&input.last)));
-    assert!(symbols.as_slice() == input.symbols.as_slice());
+/// Each way that this CPU knows, on each input.
+fn mtf_cases() -> impl Iterator<Item = MtfCase> {
+    let able = WAYS.iter().filter(|way| (way.is_able)());
+    able.flat_map(|way| inputs().map(move |input| MtfCase { way, input }))
 }
 
-#[divan::bench(args = inputs())]
-fn mtf_encode_portably(bencher: Bencher<'_, '_>, input: &Input) {
+#[derive(Clone, Copy)]
+struct MtfCase {
+    way: &'static Way,
+    input: &'static Input,
+}
+
+impl fmt::Display for MtfCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.way.name, self.input.name)
+    }
+}
+
+#[divan::bench(args = mtf_cases())]
+fn mtf_encode(bencher: Bencher<'_, '_>, case: MtfCase) {
+    let MtfCase { way, input } = case;
     let mut symbols = Symbols::default();
-    bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| symbols.encode_portably(black_box(&input.last)));
+    bencher
+        .counter(BytesCount::of_slice(&input.text))
+        .bench_local(|| (way.encode)(&mut symbols, black_box(&input.last)));
     assert!(symbols.as_slice() == input.symbols.as_slice());
 }
 
@@ -151,6 +166,16 @@ fn selector_choose(bencher: Bencher<'_, '_>, input: &Input) {
     let mut tables = Tables::default();
     bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| tables.choose(black_box(&input.symbols)));
     assert!(tables == input.tables);
+}
+
+/// One table; a block makes up to 24.
+#[divan::bench(args = inputs())]
+fn huffman_code_lengths(bencher: Bencher<'_, '_>, input: &Input) {
+    let frequencies = &input.symbols.frequencies[..input.symbols.alphabet];
+    let mut lengths = vec![0; frequencies.len()];
+    bencher
+        .counter(BytesCount::of_slice(&input.text))
+        .bench_local(|| code_lengths(black_box(frequencies), &mut lengths));
 }
 
 #[divan::bench(args = inputs())]

