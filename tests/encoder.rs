@@ -218,9 +218,8 @@ fn run_length_coded_text_gives_the_same_block() {
 #[test]
 fn real_files_as_the_command() {
     let mut encoder = Encoder::new();
-    for (name, text) in shapes::real_files() {
-        for level in [1, 5, 9] {
-            check_with_command(&mut encoder, &text, level, &name);
-        }
+    for (name, text) in shapes::real_files(u64::MAX) {
+        check_with_command(&mut encoder, &text, 9, &name);
+        check_with_command(&mut encoder, &text[..text.len().min(2_000_000)], 1, &name);
     }
 }

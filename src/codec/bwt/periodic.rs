@@ -112,3 +112,47 @@ fn ask_bzip2(word: &[u8], times: u32) -> u32 {
     let origin = u32::from_be_bytes([head[14], head[15], head[16], head[17]]);
     origin >> 7 & 0xff_ffff
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asked_by_many_at_once() {
+        let origins = PeriodicOrigins::new();
+        let answers: Vec<u32> = std::thread::scope(|scope| {
+            let ask = |times| origins.origin(b"abcab", times, 0);
+            let threads: Vec<_> = (0..8).map(|i| scope.spawn(move || ask(1000 + i % 2))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(answers.iter().step_by(2).all(|answer| *answer == answers[0]));
+        assert!(answers.iter().skip(1).step_by(2).all(|answer| *answer == answers[1]));
+        assert_eq!(origins.known.lock().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_and_the_latest() {
+        let origins = PeriodicOrigins::new();
+        for times in 2..200 {
+            origins.entry(b"ab", times);
+        }
+        assert_eq!(origins.known.lock().unwrap().len(), MOST_WORDS);
+        let kept = origins.entry(b"ab", 150);
+        kept.set(7).unwrap();
+        for word in 0..20 {
+            origins.entry(&vec![word; MOST_BYTES / 4], 2);
+            assert_eq!(origins.entry(b"ab", 150).get(), Some(&7), "asked for again and again, it stays");
+        }
+        assert!(origins.known.lock().unwrap().iter().map(|k| k.word.len()).sum::<usize>() <= MOST_BYTES);
+    }
+
+    /// Longer than any block of bzip2's, or no run-length coding of any text: some origin that decodes.
+    #[test]
+    fn what_bzip2_could_not_have_made() {
+        let origins = PeriodicOrigins::new();
+        assert_eq!(origins.origin(b"ab", 450_001, 0), 0);
+        assert_eq!(origins.origin(b"ba", 450_001, 1), 450_001);
+        assert!(origins.origin(&[0], 1000, 0) < 1000);
+        assert!(origins.origin(b"aaaa\xff", 2, 1) / 2 == 1);
+    }
+}

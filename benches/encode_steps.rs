@@ -1,0 +1,205 @@
+//! Each step of coding a block, and the whole, in bytes of text per second.
+//!
+//! `cargo bench --bench encode_steps`; a word after it picks, as in `cargo bench --bench encode_steps -- mtf`. Inputs are a
+//! full block of some shapes and of the real files that are there. All are checked first: what the encoder makes of
+//! them is what the `bzip2` crate makes of them.
+
+#[path = "../tests/shapes/mod.rs"]
+mod shapes;
+
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+use hybz::Text;
+use hybz::codec::bits::{BitWriter, append_bits};
+use hybz::codec::bwt::forward::ForwardBwt;
+use hybz::codec::bwt::rotation;
+use hybz::codec::huffman::encode::code_lengths;
+use hybz::codec::mtf::encode::{Symbols, WAYS, Way};
+use hybz::codec::selector::encode::Tables;
+use hybz::codec::{Encoder, crc, run_length};
+use std::fmt;
+use std::io::Write;
+use std::sync::{Arc, OnceLock};
+
+/// What does not fill a block at level 9, however much run-length coding adds.
+const LEN: usize = 719_000;
+
+const SHAPES: [&str; 12] = [
+    "words",
+    "records",
+    "image",
+    "random",
+    "five_letters",
+    "short_runs",
+    "zeros",
+    "fibonacci",
+    "de_bruijn",
+    "ab_n_c",
+    "doubled_but_one",
+    "near_copies",
+];
+
+/// A text and what each step makes of it.
+struct Input {
+    name: String,
+    text: Vec<u8>,
+    block: Vec<u8>,
+    last: Vec<u8>,
+    symbols: Symbols,
+    tables: Tables,
+}
+
+impl fmt::Display for &Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Input {
+    fn new(name: String, text: Vec<u8>) -> Self {
+        let mut block = Vec::new();
+        run_length::encode::encode(&text, &mut block);
+        let last = ForwardBwt::new(Arc::default()).transform(&mut block).bytes.to_vec();
+        let mut symbols = Symbols::default();
+        symbols.encode(&last);
+        let mut tables = Tables::default();
+        tables.choose(&symbols);
+        Input { name, text, block, last, symbols, tables }
+    }
+
+    /// The whole encoder gives the bytes of the `bzip2` crate.
+    fn check(&self) {
+        let coded = Encoder::new().encode(&Text::Plain(self.text.clone()));
+        let mut out = BitWriter::new();
+        out.write(0x425a_6839, 32);
+        append_bits(&mut out, &coded.bytes, coded.bit_len);
+        out.write(0x1772_4538_5090, 48);
+        out.write(crc::combine(0, coded.crc).into(), 32);
+        let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+        bzip2.write_all(&self.text).unwrap();
+        assert!(out.finish() == bzip2.finish().unwrap(), "{}", self.name);
+    }
+}
+
+fn inputs() -> impl Iterator<Item = &'static Input> {
+    static INPUTS: OnceLock<Vec<Input>> = OnceLock::new();
+    let all = INPUTS.get_or_init(|| {
+        let mut all: Vec<Input> =
+            SHAPES.iter().map(|name| Input::new(name.to_string(), (shapes::shape(name).make)(LEN))).collect();
+        all.extend(shapes::real_files(LEN as u64).into_iter().map(|(name, text)| Input::new(name, text)));
+        all.iter().for_each(Input::check);
+        all
+    });
+    all.iter()
+}
+
+fn main() {
+    divan::main();
+}
+
+#[divan::bench(args = inputs())]
+fn crc_of_text(bencher: Bencher<'_, '_>, input: &Input) {
+    bencher.counter(BytesCount::of_slice(&input.text)).bench(|| crc::of(black_box(&input.text)));
+}
+
+#[divan::bench(args = inputs())]
+fn run_length_encode(bencher: Bencher<'_, '_>, input: &Input) {
+    let mut coded = Vec::new();
+    bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| {
+        coded.clear();
+        run_length::encode::encode(black_box(&input.text), &mut coded);
+    });
+    assert!(coded == input.block);
+}
+
+#[divan::bench(args = inputs())]
+fn rotation_period(bencher: Bencher<'_, '_>, input: &Input) {
+    bencher.counter(BytesCount::of_slice(&input.text)).bench(|| rotation::period(black_box(&input.block)));
+}
+
+#[divan::bench(args = inputs())]
+fn rotation_least(bencher: Bencher<'_, '_>, input: &Input) {
+    let mut candidates = Vec::new();
+    bencher
+        .counter(BytesCount::of_slice(&input.text))
+        .bench_local(|| rotation::least(black_box(&input.block), &mut candidates));
+}
+
+#[divan::bench(args = inputs())]
+fn bwt_forward(bencher: Bencher<'_, '_>, input: &Input) {
+    let mut bwt = ForwardBwt::new(Arc::default());
+    let mut block = input.block.clone();
+    assert!(bwt.transform(&mut block).bytes == input.last); // also asks for the origin of a periodic block
+    bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| bwt.transform(black_box(&mut block)).origin);
+}
+
+/// Each way that this CPU knows, on each input.
+fn mtf_cases() -> impl Iterator<Item = MtfCase> {
+    let able = WAYS.iter().filter(|way| (way.is_able)());
+    able.flat_map(|way| inputs().map(move |input| MtfCase { way, input }))
+}
+
+#[derive(Clone, Copy)]
+struct MtfCase {
+    way: &'static Way,
+    input: &'static Input,
+}
+
+impl fmt::Display for MtfCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.way.name, self.input.name)
+    }
+}
+
+#[divan::bench(args = mtf_cases())]
+fn mtf_encode(bencher: Bencher<'_, '_>, case: MtfCase) {
+    let MtfCase { way, input } = case;
+    let mut symbols = Symbols::default();
+    bencher
+        .counter(BytesCount::of_slice(&input.text))
+        .bench_local(|| (way.encode)(&mut symbols, black_box(&input.last)));
+    assert!(symbols.as_slice() == input.symbols.as_slice());
+}
+
+#[divan::bench(args = inputs())]
+fn selector_choose(bencher: Bencher<'_, '_>, input: &Input) {
+    let mut tables = Tables::default();
+    bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| tables.choose(black_box(&input.symbols)));
+    assert!(tables == input.tables);
+}
+
+/// One table; a block makes up to 24.
+#[divan::bench(args = inputs())]
+fn huffman_code_lengths(bencher: Bencher<'_, '_>, input: &Input) {
+    let frequencies = &input.symbols.frequencies[..input.symbols.alphabet];
+    let mut lengths = vec![0; frequencies.len()];
+    bencher
+        .counter(BytesCount::of_slice(&input.text))
+        .bench_local(|| code_lengths(black_box(frequencies), &mut lengths));
+}
+
+#[divan::bench(args = inputs())]
+fn selector_write(bencher: Bencher<'_, '_>, input: &Input) {
+    bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| {
+        let mut out = BitWriter::with_capacity(input.tables.bits_needed(input.symbols.alphabet));
+        black_box(&input.tables).write(&input.symbols, &mut out);
+        out
+    });
+}
+
+#[divan::bench(args = inputs())]
+fn append_bits_unaligned(bencher: Bencher<'_, '_>, input: &Input) {
+    let mut out = BitWriter::new();
+    bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| {
+        out.forget_whole_bytes();
+        append_bits(&mut out, black_box(&input.text), input.text.len() as u64 * 8 - 3);
+    });
+}
+
+#[divan::bench(args = inputs())]
+fn whole_encoder(bencher: Bencher<'_, '_>, input: &Input) {
+    let mut encoder = Encoder::new();
+    let text = Text::Plain(input.text.clone());
+    encoder.encode(&text); // the origin of a periodic block
+    bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| encoder.encode(black_box(&text)));
+}
