@@ -68,12 +68,11 @@ impl Decoder {
     pub fn decode_plain(&mut self, bits: &mut dyn BitSource, limit: u32) -> Result<DecodedBlock, Fault> {
         self.fallbacks += 1;
         let block = plain::decode(bits, limit)?;
-        let block_len = block.coded.len() as u32;
-        let (text, computed) = text_of(block.coded)?;
+        let (text, computed) = text_of(std::iter::once(&block.coded[..]), block.coded.len())?;
         if computed != block.crc {
             return Err(Damage::BlockCrc { stored: block.crc, computed }.into());
         }
-        Ok(DecodedBlock { text, crc: computed, block_len, end_bit: bits.position() })
+        Ok(DecodedBlock { text, crc: computed, block_len: block.coded.len() as u32, end_bit: bits.position() })
     }
 
     /// How many blocks the plain decoder has decoded or refused.
@@ -106,8 +105,8 @@ impl Decoder {
             return Err(Irregular);
         }
         self.bwt.build(runs, rows);
-        let coded = self.bwt.walk(self.header.origin);
-        let (text, crc) = text_of(coded).map_err(|_| Irregular)?;
+        self.bwt.walk(self.header.origin);
+        let (text, crc) = text_of(self.bwt.pieces(), rows).map_err(|_| Irregular)?;
         if crc != self.header.crc {
             return Err(Irregular);
         }

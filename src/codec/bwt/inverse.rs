@@ -56,11 +56,6 @@ pub fn plain(column: &[u8], origin: u32) -> Vec<u8> {
         table[next[usize::from(byte)]] = (row as u32) << 8 | u32::from(byte);
         next[usize::from(byte)] += 1;
     }
-    single_chain(&table, origin)
-}
-
-/// Follows `table` from `origin` for as many steps as it has rows.
-fn single_chain(table: &[u32], origin: u32) -> Vec<u8> {
     let mut row = origin;
     table
         .iter()
@@ -91,6 +86,8 @@ pub struct Inverse {
     table: Vec<u32>,
     rows: usize,
     segments: Vec<Segment>,
+    /// The segment with which the text begins.
+    first: u32,
     /// What the lanes write: each its own part.
     lanes: Vec<u8>,
 }
@@ -99,7 +96,7 @@ impl Inverse {
     /// Memory for any block.
     pub fn new() -> Self {
         // Twice as much as the lanes need together, so that one may be longer; what is not used is never touched.
-        Inverse { table: vec![0; TABLE], rows: 0, segments: Vec::new(), lanes: vec![0; 2 * MOST_ROWS] }
+        Inverse { table: vec![0; TABLE], rows: 0, segments: Vec::new(), first: 0, lanes: vec![0; 2 * MOST_ROWS] }
     }
 
     /// Builds T from the runs of the last column.
@@ -147,25 +144,37 @@ impl Inverse {
         }
     }
 
-    /// The text, from row `origin` (less than the rows) on.
-    pub fn walk(&mut self, origin: u32) -> Vec<u8> {
+    /// Finds the text from row `origin` on, which must be less than the rows; then [`pieces`](Self::pieces) has it.
+    pub fn walk(&mut self, origin: u32) {
         assert!((origin as usize) < self.rows, "the origin is a row");
-        if self.rows < FEWEST_ROWS {
-            return single_chain(&self.table[..self.rows], origin);
+        if self.rows >= FEWEST_ROWS {
+            self.split(origin);
+            let walked = self.walk_lanes();
+            for (i, segment) in self.segments.iter().enumerate() {
+                self.table[segment.row as usize] = self.table[ENTRIES + i];
+            }
+            if walked {
+                return;
+            }
         }
-        let first = self.split(origin);
-        let walked = self.walk_lanes();
-        for (i, segment) in self.segments.iter().enumerate() {
-            self.table[segment.row as usize] = self.table[ENTRIES + i];
+        let mut row = origin;
+        for byte in &mut self.lanes[..self.rows] {
+            let entry = self.table[row as usize];
+            row = entry >> 8;
+            *byte = entry as u8;
         }
-        if !walked {
-            return single_chain(&self.table[..self.rows], origin);
-        }
-        self.stitch(first)
+        self.segments.clear();
+        self.segments.push(Segment { row: origin, at: 0, len: self.rows as u32, next: 0 });
+        self.first = 0;
     }
 
-    /// Chooses the splitters, and turns their rows into jumps to their ladders. Returns the one that is the origin.
-    fn split(&mut self, origin: u32) -> u32 {
+    /// The text, in pieces.
+    pub fn pieces(&self) -> Pieces<'_> {
+        Pieces { inverse: self, segment: self.first, left: self.rows }
+    }
+
+    /// Chooses the splitters, of which the origin is one, and turns their rows into jumps to their ladders.
+    fn split(&mut self, origin: u32) {
         if self.table[IDLE] == 0 {
             self.table[IDLE] = (IDLE << 8) as u32;
             for (rung, entry) in (LADDERS..).zip(&mut self.table[LADDERS..ENTRIES]) {
@@ -185,7 +194,7 @@ impl Inverse {
             self.table[ENTRIES + i] = self.table[row];
             self.table[row] = ((LADDERS + i * STEPS) as u32) << 8;
         }
-        first as u32
+        self.first = first as u32;
     }
 
     /// Walks all segments. False if the lanes' memory is too small, since one segment is far longer than it should be.
@@ -236,25 +245,29 @@ impl Inverse {
         }
         true
     }
+}
 
-    /// The segments in the order of the text.
-    fn stitch(&self, first: u32) -> Vec<u8> {
-        let mut text = Vec::with_capacity(self.rows);
-        let mut segment = first;
-        loop {
-            let Segment { at, len, next, .. } = self.segments[segment as usize];
-            text.extend_from_slice(&self.lanes[at as usize..(at + len) as usize]);
-            segment = next;
-            if segment == first {
-                break;
-            }
+/// The text of a block, piece by piece.
+#[derive(Clone, Debug)]
+pub struct Pieces<'a> {
+    inverse: &'a Inverse,
+    segment: u32,
+    left: usize,
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = &'a [u8];
+
+    /// The next piece. If T is more than one cycle, this goes round until there are as many bytes as rows.
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if self.left == 0 {
+            return None;
         }
-        // T is more than one cycle: round and round.
-        while text.len() < self.rows {
-            let again = text.len().min(self.rows - text.len());
-            text.extend_from_within(..again);
-        }
-        text
+        let Segment { at, len, next, .. } = self.inverse.segments[self.segment as usize];
+        let len = self.left.min(len as usize);
+        self.left -= len;
+        self.segment = next;
+        Some(&self.inverse.lanes[at as usize..at as usize + len])
     }
 }
 
@@ -305,7 +318,8 @@ mod tests {
 
     fn fast(inverse: &mut Inverse, column: &[u8], origin: u32) -> Vec<u8> {
         inverse.build(&runs_of(column), column.len());
-        inverse.walk(origin)
+        inverse.walk(origin);
+        inverse.pieces().collect::<Vec<_>>().concat()
     }
 
     struct Random(u64);

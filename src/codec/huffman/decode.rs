@@ -195,29 +195,26 @@ impl Groups {
             let mut left = GROUP as u32;
             while left > 0 {
                 bits.refill();
-                let mut count = 0;
-                if left >= 15 {
-                    // Five look-ups take at most 55 of the 56 bits. After an entry of no code the others see it too.
-                    for _ in 0..5 {
-                        let entry = table.entries[bits.peek(LOOKUP_BITS) as usize];
-                        count = entry >> 6 & 3;
-                        out[len..len + 4].copy_from_slice(&(entry >> 8).to_le_bytes());
-                        len += count as usize;
-                        left -= count;
-                        bits.skip(entry & 63);
+                let mut usual = true;
+                let mut entry = 0;
+                // Five look-ups take at most 55 of the 56 bits.
+                for _ in 0..5 {
+                    entry = table.entries[bits.peek(LOOKUP_BITS) as usize];
+                    let count = entry >> 6 & 3;
+                    out[len..len + 4].copy_from_slice(&(entry >> 8).to_le_bytes());
+                    // No code at all, or those that end the group, or more.
+                    usual = count.wrapping_sub(1) < left - 1;
+                    if !usual {
+                        break;
                     }
-                } else {
-                    let entry = table.entries[bits.peek(LOOKUP_BITS) as usize];
-                    count = (entry >> 6 & 3).min(left);
-                    let symbols = (entry >> 8).to_le_bytes();
-                    out[len..len + 4].copy_from_slice(&symbols);
                     len += count as usize;
                     left -= count;
-                    for symbol in &symbols[..count as usize] {
-                        bits.skip(u32::from(table.lengths[usize::from(*symbol)]));
-                    }
+                    bits.skip(entry & 63);
                 }
-                if count == 0 {
+                if usual {
+                    continue;
+                }
+                if entry >> 6 & 3 == 0 {
                     bits.refill();
                     let symbol = one_symbol(&table.codes, bits)?;
                     left -= 1;
@@ -227,6 +224,12 @@ impl Groups {
                     out[len] = symbol.min(ESCAPE) as u8;
                     out[len + 1] = (symbol.max(ESCAPE) - ESCAPE) as u8;
                     len += if symbol < ESCAPE { 1 } else { 2 };
+                } else {
+                    for symbol in &(entry >> 8).to_le_bytes()[..left as usize] {
+                        bits.skip(u32::from(table.lengths[usize::from(*symbol)]));
+                    }
+                    len += left as usize;
+                    left = 0;
                 }
             }
         }

@@ -49,7 +49,7 @@ impl Kernel {
     fn best() -> Kernel {
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vbmi") {
+            if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vbmi") {
                 return Kernel::Vbmi;
             }
             if is_x86_feature_detected!("ssse3") {
@@ -136,7 +136,7 @@ impl Inverse {
 /// The rank that `symbol` stands for, and the byte after it where it takes two.
 #[inline(always)]
 fn rank_of(symbol: u8, rest: &mut std::slice::Iter<'_, u8>) -> usize {
-    if symbol == 255 { 254 + usize::from(*rest.next().unwrap_or(&0)) } else { usize::from(symbol) - 1 }
+    if symbol == 255 { 254 + usize::from(*rest.next().unwrap_or(&0)) } else { usize::from(symbol.saturating_sub(1)) }
 }
 
 impl State {
@@ -184,62 +184,93 @@ mod x86 {
     #[repr(align(64))]
     struct Masks<const N: usize, const SYMBOLS: usize>([[u8; N]; SYMBOLS]);
 
+    /// The shuffle that moves nothing.
+    static IDENTITY: [u8; 64] = MASKS64.0[0];
     static MASKS16: Masks<16, 17> = Masks(masks());
     static MASKS64: Masks<64, 65> = Masks(masks());
 
-    /// The loop with 16 entries in a register.
+    /// The loop with the first 16 entries in a register, and the others in memory in rows of 16.
     #[target_feature(enable = "ssse3")]
     pub fn push_ssse3(inverse: &mut Inverse, symbols: &[u8]) {
-        let list = &mut inverse.list;
         let mut state = inverse.state;
-        // SAFETY: the list has 256 bytes.
-        let mut head = unsafe { _mm_loadu_si128(list.as_ptr().cast()) };
+        let (rows, _) = inverse.list.as_chunks_mut::<16>();
+        // SAFETY: a row has 16 bytes.
+        let load = |row: &[u8; 16]| unsafe { _mm_loadu_si128(row.as_ptr().cast()) };
+        // SAFETY: a row has 16 bytes.
+        let store = |row: &mut [u8; 16], new| unsafe { _mm_storeu_si128(row.as_mut_ptr().cast(), new) };
+        let mut head = load(&rows[0]);
         let mut symbols = symbols.iter();
         while let Some(&symbol) = symbols.next() {
             if let Some(mask) = MASKS16.0.get(usize::from(symbol)) {
-                // SAFETY: a mask has 16 bytes.
-                head = _mm_shuffle_epi8(head, unsafe { _mm_load_si128(mask.as_ptr().cast()) });
+                head = _mm_shuffle_epi8(head, load(mask));
             } else {
                 let rank = rank_of(symbol, &mut symbols);
-                let byte = list[rank];
-                list.copy_within(16..rank, 17);
-                list[16] = (_mm_extract_epi16::<7>(head) >> 8) as u8;
-                head = _mm_or_si128(_mm_slli_si128::<1>(head), _mm_cvtsi32_si128(i32::from(byte)));
+                // Each row up to that of the rank takes in the last entry of the one before, and the rank's row lets
+                // go the entry itself.
+                let mut before = head;
+                for row in &mut rows[1..rank / 16] {
+                    let old = load(row);
+                    store(row, _mm_alignr_epi8::<15>(old, before));
+                    before = old;
+                }
+                let row = &mut rows[rank / 16];
+                let found = _mm_shuffle_epi8(load(row), load(&MASKS16.0[rank % 16 + 1]));
+                let others = _mm_slli_si128::<1>(_mm_srli_si128::<1>(found));
+                store(row, _mm_or_si128(others, _mm_srli_si128::<15>(before)));
+                head = _mm_or_si128(_mm_slli_si128::<1>(head), _mm_srli_si128::<15>(_mm_slli_si128::<15>(found)));
             }
             state.step(symbol, _mm_cvtsi128_si32(head) as u8, &mut inverse.runs);
         }
-        // SAFETY: the list has 256 bytes.
-        unsafe { _mm_storeu_si128(list.as_mut_ptr().cast(), head) };
+        store(&mut rows[0], head);
         inverse.state = state;
     }
 
-    /// The loop with 64 entries in a register.
-    #[target_feature(enable = "avx512f,avx512vbmi")]
+    /// The loop with all entries in four registers of 64.
+    ///
+    /// Where there are many ranks beyond the first register, all are taken the long way: a branch that goes this way and
+    /// that would cost more.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     pub fn push_vbmi(inverse: &mut Inverse, symbols: &[u8]) {
-        let list = &mut inverse.list;
+        let far = symbols.iter().filter(|&&symbol| symbol > 64).count();
+        if far * 2 > symbols.len() {
+            push_vbmi_by::<true>(inverse, symbols)
+        } else {
+            push_vbmi_by::<false>(inverse, symbols)
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    fn push_vbmi_by<const ALL_FAR: bool>(inverse: &mut Inverse, symbols: &[u8]) {
         let mut state = inverse.state;
-        // SAFETY: the list has 256 bytes.
-        let mut head = unsafe { _mm512_loadu_si512(list.as_ptr().cast()) };
+        let (rows, _) = inverse.list.as_chunks_mut::<64>();
+        // SAFETY: a row has 64 bytes.
+        let load = |row: &[u8; 64]| unsafe { _mm512_loadu_si512(row.as_ptr().cast()) };
+        let [mut head, mut second, mut third, mut last] = [0, 1, 2, 3].map(|i| load(&rows[i]));
+        let place = |i: u8| _mm512_add_epi8(load(&IDENTITY), _mm512_set1_epi8((64 * i) as i8));
+        // The last byte of the first operand, then the second operand but its last.
+        let up = _mm512_add_epi8(load(&IDENTITY), _mm512_set1_epi8(63));
         let mut symbols = symbols.iter();
         while let Some(&symbol) = symbols.next() {
-            if let Some(mask) = MASKS64.0.get(usize::from(symbol)) {
-                // SAFETY: a mask has 64 bytes, and they are aligned to as many.
-                let mask = unsafe { _mm512_load_si512(mask.as_ptr().cast()) };
-                head = _mm512_permutexvar_epi8(mask, head);
+            if !ALL_FAR && symbol <= 64 {
+                head = _mm512_permutexvar_epi8(load(&MASKS64.0[usize::from(symbol)]), head);
             } else {
                 let rank = rank_of(symbol, &mut symbols);
-                // SAFETY: the list has 256 bytes.
-                unsafe { _mm512_storeu_si512(list.as_mut_ptr().cast(), head) };
-                let byte = list[rank];
-                list.copy_within(0..rank, 1);
-                list[0] = byte;
-                // SAFETY: the list has 256 bytes.
-                head = unsafe { _mm512_loadu_si512(list.as_ptr().cast()) };
+                let all = _mm512_set1_epi8(rank as u8 as i8);
+                let low = _mm512_permutex2var_epi8(head, all, second);
+                let high = _mm512_permutex2var_epi8(third, all, last);
+                let front = _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(all), high);
+                let moves = |i| _mm512_cmple_epu8_mask(place(i), all);
+                last = _mm512_mask_mov_epi8(last, moves(3), _mm512_permutex2var_epi8(third, up, last));
+                third = _mm512_mask_mov_epi8(third, moves(2), _mm512_permutex2var_epi8(second, up, third));
+                second = _mm512_mask_mov_epi8(second, moves(1), _mm512_permutex2var_epi8(head, up, second));
+                head = _mm512_mask_mov_epi8(head, moves(0), _mm512_permutex2var_epi8(front, up, head));
             }
             state.step(symbol, _mm_cvtsi128_si32(_mm512_castsi512_si128(head)) as u8, &mut inverse.runs);
         }
-        // SAFETY: the list has 256 bytes.
-        unsafe { _mm512_storeu_si512(list.as_mut_ptr().cast(), head) };
+        for (row, register) in rows.iter_mut().zip([head, second, third, last]) {
+            // SAFETY: a row has 64 bytes.
+            unsafe { _mm512_storeu_si512(row.as_mut_ptr().cast(), register) };
+        }
         inverse.state = state;
     }
 }

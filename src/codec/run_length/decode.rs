@@ -1,10 +1,10 @@
 //! Run-length decoding: after four equal bytes the next one says how many more of them follow, 0 to 255.
 //!
-//! Runs are looked for 16 bytes at a time (the compiler makes vector code of the loop); what lies between runs is copied
-//! whole. The count may equal the bytes around it, so a run cannot be told by looking back: the search starts afresh
-//! behind each count.
+//! 64 bytes at a time are copied and compared with their neighbours at once; in the mask that this gives, three ones in a
+//! row are where four equal bytes begin. The count may equal the bytes around it, so a run cannot be told by looking
+//! back, and the search starts afresh behind each count.
 
-use super::find_run;
+use super::{WINDOW, equal_to_next, find_run};
 use crate::block::Text;
 use crate::codec::crc::{self, Crc};
 use crate::error::Damage;
@@ -13,28 +13,131 @@ use crate::error::Damage;
 /// bytes can stand for 46,620,000), as coded bytes, to be expanded piece by piece when it is written.
 pub const MOST_PLAIN: usize = 2 << 20;
 
-/// Appends what `coded` stands for to `out`. Stops, and returns false, before `out` grows over `most` bytes.
-pub fn expand(coded: &[u8], out: &mut Vec<u8>, most: usize) -> Result<bool, Damage> {
-    let mut rest = coded;
-    loop {
-        match find_run(rest, 0) {
-            None => {
-                let fits = out.len() + rest.len() <= most;
-                if fits {
-                    out.extend_from_slice(rest);
-                }
-                return Ok(fits);
+/// A block that is being expanded into memory, from pieces of its coded bytes.
+#[derive(Clone, Debug)]
+pub struct Expansion {
+    /// The text, `len` bytes of it; behind them is room.
+    out: Vec<u8>,
+    len: usize,
+    /// How many equal bytes the coded bytes so far end with, counted from the last run: 4 means that a count must follow.
+    equal: u32,
+}
+
+/// An expansion grew over [`MOST_PLAIN`] bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong;
+
+impl Expansion {
+    /// A block of `len` coded bytes.
+    pub fn new(len: usize) -> Self {
+        Expansion { out: vec![0; len + len / 16 + 512], len: 0, equal: 0 }
+    }
+
+    /// Takes the next coded bytes.
+    pub fn push(&mut self, coded: &[u8]) -> Result<(), TooLong> {
+        let mut at = self.end_of_run(coded)?;
+        while let Some(window) = coded[at..].first_chunk::<WINDOW>() {
+            self.make_room()?;
+            at += self.push_window(window, u64::MAX, &coded[at..]);
+        }
+        while at < coded.len() {
+            self.make_room()?;
+            let rest = &coded[at..];
+            let mut window = [0; WINDOW];
+            window[..rest.len()].copy_from_slice(rest);
+            at += self.push_window(&window, (1 << (rest.len() - 1)) - 1, rest);
+        }
+        Ok(())
+    }
+
+    /// Takes the first bytes of `coded`, which are those of the window, and says how many these were. Ends behind a run.
+    ///
+    /// `mask` has a bit for each byte of the window that is one of `coded` and so is the next.
+    #[inline(always)]
+    fn push_window(&mut self, window: &[u8; WINDOW], mask: u64, coded: &[u8]) -> usize {
+        self.out[self.len..self.len + WINDOW].copy_from_slice(window);
+        let equal = equal_to_next(window) & mask;
+        let runs = equal & equal >> 1 & equal >> 2;
+        if runs == 0 {
+            // Four that begin in the last three bytes of a full window would not be seen: these are left.
+            let taken = if coded.len() < WINDOW { coded.len() } else { WINDOW - 3 };
+            self.len += taken;
+            self.equal = 1 + equal.unbounded_shl(mask.leading_zeros()).leading_ones();
+            return taken;
+        }
+        let run = runs.trailing_zeros() as usize + 4;
+        self.len += run;
+        match coded.get(run) {
+            Some(&count) => {
+                self.repeat(count);
+                run + 1
             }
-            Some(run) => {
-                let count = usize::from(*rest.get(run + 4).ok_or(Damage::MissingRunCount)?);
-                if out.len() + run + 4 + count > most {
-                    return Ok(false);
-                }
-                out.extend_from_slice(&rest[..run + 4]);
-                out.resize(out.len() + count, rest[run]);
-                rest = &rest[run + 5..];
+            None => {
+                self.equal = 4;
+                run
             }
         }
+    }
+
+    /// Room for a window or a count.
+    #[inline(always)]
+    fn make_room(&mut self) -> Result<(), TooLong> {
+        if self.len + WINDOW + 255 <= self.out.len() {
+            return Ok(());
+        }
+        if self.len > MOST_PLAIN {
+            return Err(TooLong);
+        }
+        self.out.resize(self.out.len() * 2, 0);
+        Ok(())
+    }
+
+    /// Takes the coded bytes that may belong to a run which began in an earlier piece, and says how many these are.
+    fn end_of_run(&mut self, coded: &[u8]) -> Result<usize, TooLong> {
+        if self.equal == 0 {
+            return Ok(0);
+        }
+        let last = self.out[self.len - 1];
+        for (at, &byte) in coded.iter().enumerate() {
+            self.make_room()?;
+            if self.equal == 4 {
+                self.repeat(byte);
+                return Ok(at + 1);
+            }
+            if byte != last {
+                return Ok(at);
+            }
+            self.out[self.len] = byte;
+            self.len += 1;
+            self.equal += 1;
+        }
+        Ok(coded.len())
+    }
+
+    /// Takes a count.
+    #[inline(always)]
+    fn repeat(&mut self, count: u8) {
+        let byte = self.out[self.len - 1];
+        // Most counts are small, and there is room.
+        self.out[self.len..self.len + 16].fill(byte);
+        if count > 16 {
+            self.out[self.len + 16..self.len + usize::from(count)].fill(byte);
+        }
+        self.len += usize::from(count);
+        self.equal = 0;
+    }
+
+    /// The text.
+    ///
+    /// # Errors
+    /// [`Damage::MissingRunCount`] if the block ends in four equal bytes without a count. (Also a text that
+    /// [`push`](Self::push) has called too long is an error.)
+    pub fn finish(mut self) -> Result<Result<Vec<u8>, TooLong>, Damage> {
+        if self.equal == 4 {
+            return Err(Damage::MissingRunCount);
+        }
+        self.out.truncate(self.len);
+        Ok(if self.len > MOST_PLAIN { Err(TooLong) } else { Ok(self.out) })
     }
 }
 
@@ -102,29 +205,35 @@ impl Expander {
     }
 }
 
-/// What the block `coded` stands for, plain if it is at most [`MOST_PLAIN`] bytes long; and its CRC.
+/// What the block whose coded bytes are these `pieces`, `len` together, stands for; and its CRC.
+///
+/// Plain if it is at most [`MOST_PLAIN`] bytes long.
 ///
 /// # Errors
 /// [`Damage::MissingRunCount`] if the block ends in four equal bytes without a count.
-pub fn text_of(coded: Vec<u8>) -> Result<(Text, u32), Damage> {
-    let mut plain = Vec::with_capacity(coded.len() + coded.len() / 8);
-    if expand(&coded, &mut plain, MOST_PLAIN)? {
-        let crc = crc::of(&plain);
-        return Ok((Text::Plain(plain), crc));
+pub fn text_of<'a>(pieces: impl Iterator<Item = &'a [u8]> + Clone, len: usize) -> Result<(Text, u32), Damage> {
+    let mut expansion = Expansion::new(len);
+    if pieces.clone().try_for_each(|piece| expansion.push(piece)).is_ok()
+        && let Ok(text) = expansion.finish()?
+    {
+        let crc = crc::of(&text);
+        return Ok((Text::Plain(text), crc));
     }
+    let mut coded = Vec::with_capacity(len);
+    pieces.for_each(|piece| coded.extend_from_slice(piece));
     // Only the scan meets a missing count: the expander has no way to say so.
     let mut rest = &coded[..];
     while let Some(run) = find_run(rest, 0) {
         rest = rest.get(run + 5..).ok_or(Damage::MissingRunCount)?;
     }
-    plain.resize(MOST_PLAIN, 0);
     let (mut expander, mut crc, mut len) = (Expander::new(), Crc::new(), 0);
+    let mut buf = vec![0; 1 << 16];
     loop {
-        let n = expander.next(&coded, &mut plain);
+        let n = expander.next(&coded, &mut buf);
         if n == 0 {
             break;
         }
-        crc.update(&plain[..n]);
+        crc.update(&buf[..n]);
         len += n as u64;
     }
     let crc = crc.finish();
@@ -133,6 +242,7 @@ pub fn text_of(coded: Vec<u8>) -> Result<(Text, u32), Damage> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::equal_to_next_portable;
     use super::*;
 
     /// The automaton of five states, byte by byte.
@@ -162,9 +272,25 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_masks_agree() {
+        for i in 0..64 {
+            let mut window: [u8; WINDOW] = std::array::from_fn(|i| (i % 7) as u8);
+            window[i + 1] = window[i];
+            assert_eq!(equal_to_next(&window), equal_to_next_portable(&window));
+            window[i..].fill(9);
+            assert_eq!(equal_to_next(&window), equal_to_next_portable(&window));
+        }
+    }
+
     fn check(coded: &[u8]) {
         let expected = naive(coded);
-        let got = text_of(coded.to_vec());
+        let got = text_of(std::iter::once(coded), coded.len());
+        for size in [1, 2, 3, 5, 64, 65, 67, 1000] {
+            if coded.len() / size < 10_000 {
+                assert!(got == text_of(coded.chunks(size), coded.len()), "from pieces of {size}");
+            }
+        }
         match (&expected, &got) {
             (Err(a), Err(b)) => assert_eq!(a, b),
             (Ok(text), Ok((Text::Plain(plain), crc))) => {
