@@ -353,5 +353,5 @@ impl Write for Out {
 /// How many files may wait for the disk together: two descriptors each are never missed elsewhere.
 fn batch() -> usize {
     let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(1024) as usize;
-    (descriptors.saturating_sub(24) / 4).clamp(1, 64)
+    (descriptors.saturating_sub(24) / 4).clamp(1, 256)
 }
