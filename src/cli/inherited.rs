@@ -6,7 +6,8 @@
 //! runtime came: a function in `.init_array` looks. (The other way, a C `main` of our own, loses the arguments on musl.)
 
 use rustix::stdio;
-use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
+use std::fs::File;
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::{io, mem};
@@ -53,12 +54,21 @@ pub fn close(file: OwnedFd) -> io::Result<()> {
 /// Closes stdout and says whether that worked. Nothing of ours writes there afterwards.
 #[allow(unsafe_code)]
 pub fn close_stdout() -> io::Result<()> {
-    use std::os::fd::AsRawFd;
     let stdout: BorrowedFd<'static> = stdio::stdout();
     // SAFETY: std never closes descriptor 1 and treats EBADF on it as success.
     match unsafe { libc::close(stdout.as_raw_fd()) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Asks the system to begin writing a file's data to the disk, and does not wait. Only a hint.
+#[allow(unsafe_code)]
+pub fn start_writing(file: &File) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: the descriptor is open as long as `file` lives; the call has no other argument that it could spoil.
+    unsafe {
+        libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE);
     }
 }
 

@@ -131,6 +131,11 @@ impl Output {
         !matches!(self.kind, Kind::Existing) && fs::symlink_metadata(&self.path).is_ok()
     }
 
+    /// Lets the data begin their way to the disk.
+    pub fn start_sync(&self) {
+        inherited::start_writing(&self.file);
+    }
+
     /// Waits until the data are on the disk.
     pub fn sync(&self) -> io::Result<()> {
         match self.kind {

@@ -1,6 +1,6 @@
 //! One call of the command: a pool of stations, the operands as its inputs, their results in the order of the operands.
 
-use crate::cli::args::{Mode, Plan};
+use crate::cli::args::{Mode, Plan, Target};
 use crate::cli::commit::{Committer, Finished, Item};
 use crate::cli::files::{Destination, Job, Operands, Ready};
 use crate::cli::output::{Directory, Output, Stdout};
@@ -113,7 +113,8 @@ impl Results {
         let mut create = || {
             let directory = Directory::of(path, self.directory.as_ref())?;
             self.directory = Some(directory.clone());
-            Output::create(path, directory, self.plan.force, &self.temporary)
+            let existing = self.plan.force && matches!(self.plan.target, Target::File(_));
+            Output::create(path, directory, existing, &self.temporary)
         };
         let output = create().map_err(|e| Failure::output("create", path.as_os_str(), &e))?;
         Ok(Out::File(BufWriter::with_capacity(BUFFER, output)))
@@ -353,5 +354,5 @@ impl Write for Out {
 /// How many files may wait for the disk together: two descriptors each are never missed elsewhere.
 fn batch() -> usize {
     let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(1024) as usize;
-    (descriptors.saturating_sub(24) / 4).clamp(1, 64)
+    (descriptors.saturating_sub(24) / 4).clamp(1, 256)
 }

@@ -2,7 +2,7 @@
  *
  * FAULT is a list of these, separated by commas:
  *   read write fdatasync fsync close linkat rename fchmod unlink
- *             the first such call that concerns a file of the test fails with EIO
+ *             the first such call that concerns a file of the test fails with EIO; with a number, as in write@3, the third
  *   close1    closing stdout fails with EIO
  *   tmpfile   the file system knows no files without names
  *   noreplace the kernel knows no renameat2 flags
@@ -24,26 +24,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The number behind a fault's @ (1 without), or 0 if the fault is not in the list. */
 static int has(const char *fault)
 {
     const char *list = getenv("FAULT");
     size_t len = strlen(fault);
     while (list && *list) {
-        if (strncmp(list, fault, len) == 0 && (list[len] == ',' || list[len] == 0)) return 1;
+        if (strncmp(list, fault, len) == 0) {
+            if (list[len] == '@') return atoi(list + len + 1);
+            if (list[len] == ',' || list[len] == 0) return 1;
+        }
         list = strchr(list, ',');
         if (list) list++;
     }
     return 0;
 }
 
-/* Once in the life of the process. */
-static int fails(const char *fault)
+static int fails_at(const char *fault, atomic_int *calls)
 {
-    static atomic_int done;
-    if (!has(fault) || atomic_exchange(&done, 1)) return 0;
+    int number = has(fault);
+    if (!number || atomic_fetch_add(calls, 1) + 1 != number) return 0;
     errno = EIO;
     return 1;
 }
+
+/* Whether this is the call that is to fail. */
+#define fails(fault) ({ static atomic_int calls; fails_at(fault, &calls); })
 
 /* Neither a terminal nor a pipe nor /proc; opened for writing if `writing`. */
 static int regular(int fd, int writing)

@@ -52,6 +52,16 @@ fn force_replaces_a_link_not_its_target() {
     }
 }
 
+/// A FIFO in the result's place has no reader that could be waited for.
+#[test]
+fn force_replaces_a_fifo() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    place.shell("mkfifo a.bz2").silent(0);
+    place.hybz(&["a"]).says(1, "hybz: Output file a.bz2 already exists.");
+    place.hybz(&["-f", "a"]).silent(0);
+    assert_eq!(decompressed(&place.get("a.bz2")), b"hello\n");
+}
+
 /// bzip2 loses the old file, and then has no new one.
 #[test]
 fn force_keeps_the_old_file_until_the_new_one_is_complete() {
