@@ -1,5 +1,6 @@
 //! Files that other projects keep to try decoders with: hybz and the `bzip2` program agree on every one.
 
+mod ours;
 mod program;
 
 use std::path::{Path, PathBuf};
@@ -26,6 +27,11 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+fn compressed(path: &Path) -> bool {
+    let name = path.to_string_lossy();
+    name.ends_with(".bz2") || name.ends_with(".bz2.bad")
 }
 
 #[test]
@@ -75,4 +81,25 @@ fn dsnet_is_as_described() {
             eprintln!("{name}: {result} for dsnet, bzip2 accepts it");
         }
     }
+}
+
+#[test]
+fn hybz_and_bzip2_agree_on_every_file() {
+    let Some(suites) = suites() else { return };
+    if !program::installed("bzip2") {
+        return;
+    }
+    let mut complaints = Vec::new();
+    let paths: Vec<PathBuf> = files(&suites).into_iter().filter(|path| compressed(path)).collect();
+    assert!(paths.len() > 100, "{} files", paths.len());
+    for path in paths {
+        let file = std::fs::read(&path).expect("readable");
+        let judged = program::bunzip2(&file).map_err(|(reason, _)| reason);
+        let ours = ours::decompress(&file, &hybz::Settings::new());
+        if judged != ours {
+            let say = |r: &Result<Vec<u8>, _>| r.as_ref().map(Vec::len).map_err(|e| format!("{e:?}"));
+            complaints.push(format!("{}: bzip2 {:?}, hybz {:?}", path.display(), say(&judged), say(&ours)));
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }

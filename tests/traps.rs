@@ -1,9 +1,18 @@
 //! The traps of the format: `crafted::cases` against the `bzip2` program, and hybz against `crafted::cases`.
 
 mod crafted;
+mod ours;
 mod program;
+mod reference;
 
 use crafted::{Case, Expect, cases};
+use std::sync::OnceLock;
+
+/// All cases, made once.
+fn table() -> &'static [Case] {
+    static TABLE: OnceLock<Vec<Case>> = OnceLock::new();
+    TABLE.get_or_init(cases::all)
+}
 
 /// Runs `check` over all cases on two threads; collects what it has to say and fails with all of it.
 fn each(cases: &[Case], check: impl Fn(&Case) -> Result<(), String> + Sync) {
@@ -27,7 +36,7 @@ fn each(cases: &[Case], check: impl Fn(&Case) -> Result<(), String> + Sync) {
 
 #[test]
 fn names_are_unique() {
-    let mut names: Vec<String> = cases::all().into_iter().map(|case| case.name).collect();
+    let mut names: Vec<String> = table().iter().map(|case| case.name.clone()).collect();
     names.sort();
     for pair in names.windows(2) {
         assert_ne!(pair[0], pair[1]);
@@ -39,9 +48,7 @@ fn the_table_says_what_bzip2_does() {
     if !program::installed("bzip2") {
         return;
     }
-    let cases = cases::all();
-    eprintln!("{} cases", cases.len());
-    each(&cases, |case| match (&case.expect, program::bunzip2(&case.file)) {
+    each(table(), |case| match (&case.expect, program::bunzip2(&case.file)) {
         (Expect::Accepted(text), Ok(out)) if *text == out => Ok(()),
         (Expect::Accepted(text), Ok(out)) => Err(format!("{} bytes, not the {} expected", out.len(), text.len())),
         (Expect::Accepted(_), Err((reason, _))) => Err(format!("refused: {reason:?}")),
@@ -55,4 +62,91 @@ fn the_table_says_what_bzip2_does() {
         }
         _ => Ok(()),
     });
+}
+
+/// The judge of the property tests and fuzz targets is right, too.
+#[test]
+fn the_bzip2_crate_says_what_bzip2_does() {
+    each(table(), |case| match (&case.expect, reference::decompress(&case.file, usize::MAX)) {
+        (Expect::Accepted(text), Ok(out)) if *text == out => Ok(()),
+        (Expect::Refused { reason, .. }, Err(said)) if format!("{reason:?}") == format!("{said:?}") => Ok(()),
+        (_, said) => Err(format!("{:?}", said.map(|out| out.len()))),
+    });
+}
+
+/// hybz's verdict on every case, with all of the file in hand and with a decoder that is written to, where the scanner
+/// sees `chunk` bytes at a time.
+fn hybz_agrees(chunk: usize) {
+    let pool = ours::pool(2);
+    let settings = hybz::Settings::new().pool(&pool).scan_chunk(chunk);
+    each(table(), |case| {
+        let (written, out) = ours::decompress_written(&case.file, chunk, &settings);
+        let whole = ours::decompress(&case.file, &settings);
+        match &case.expect {
+            Expect::Accepted(text) => {
+                if whole.as_ref() != Ok(text) {
+                    return Err(format!("all at once: {:?}", whole.map(|out| out.len())));
+                }
+                if written != Ok(()) || out != *text {
+                    return Err(format!("written: {written:?}, {} bytes", out.len()));
+                }
+            }
+            Expect::Refused { reason, good } => {
+                if whole.as_ref() != Err(reason) {
+                    return Err(format!("all at once: {:?}, not {reason:?}", whole.map(|out| out.len())));
+                }
+                if written != Err(*reason) || out != *good {
+                    return Err(format!("written: {written:?}, {} bytes, not {}", out.len(), good.len()));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_1() {
+    hybz_agrees(1);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_2() {
+    hybz_agrees(2);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_3() {
+    hybz_agrees(3);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_7() {
+    hybz_agrees(7);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_64() {
+    hybz_agrees(64);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_4096() {
+    hybz_agrees(4096);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_1_mib() {
+    hybz_agrees(1 << 20);
+}
+
+/// Writes the small cases as files into the folder `HYBZ_SEEDS`: seeds for the fuzz target `decode`.
+#[test]
+#[ignore = "writes files"]
+fn write_seeds() {
+    let folder = std::env::var_os("HYBZ_SEEDS").expect("HYBZ_SEEDS names a folder");
+    std::fs::create_dir_all(&folder).expect("a folder that can be made");
+    for case in table().iter().filter(|case| case.file.len() <= 4096) {
+        let name: String = case.name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+        std::fs::write(std::path::Path::new(&folder).join(name), &case.file).expect("a file that can be written");
+    }
 }

@@ -3,6 +3,7 @@
 use crate::crafted::block::Block;
 use crate::crafted::stream::Stream;
 use crate::crafted::{Family, model, noise};
+use crate::program::Refusal;
 
 /// A block of `len` equal bytes (after the run-length step).
 fn constant(byte: u8, len: u64) -> Block {
@@ -58,6 +59,20 @@ fn lengths(family: &mut Family) {
             Vec::new(),
         );
     }
+    let cut = Stream::of(1, vec![Block::of_column(&noise(9, 150_000), 0)]).bytes();
+    family.damaged(
+        "blocklen-level1-150000-cut",
+        "the file ends after the byte that is too much, and before the block's end",
+        cut[..140_000].to_vec(),
+        Vec::new(),
+    );
+    family.refused(
+        "blocklen-level1-150000-cut-early",
+        "the file ends before the byte that is too much",
+        cut[..90_000].to_vec(),
+        Refusal::Ends,
+        Vec::new(),
+    );
     family.damaged(
         "blocklen-level1-900000",
         "a block of level 9 in a stream of level 1",

@@ -82,6 +82,16 @@ fn false_magics(family: &mut Family) {
         );
     }
     let mut bits = Bits::new();
+    for i in 0..50_000 {
+        bits.push(BLOCK_MAGIC, 48);
+        bits.push(0x15, i % 3);
+    }
+    family.right(
+        "falsemagic-block-flood",
+        "50,000 candidates in one block of 300 kB: the work must not grow with their square",
+        &Stream::of(9, vec![Block::of_text(b"before"), first([bits].into_iter(), 1), Block::of_text(b"after")]),
+    );
+    let mut bits = Bits::new();
     for i in 0..100 {
         bits.push(BLOCK_MAGIC, 48);
         bits.push(0x155, i % 7);
@@ -113,6 +123,11 @@ fn nested(family: &mut Family) {
         "nested-valid-block-40",
         "40 false blocks with right CRCs in one true block, and true blocks around it",
         &Stream::of(9, vec![Block::of_text(b"one"), first([many(40)].into_iter(), 0), Block::of_text(b"three")]),
+    );
+    family.right(
+        "nested-valid-block-flood",
+        "2,000 of them: much to decode for nothing, and then the true block",
+        &Stream::of(9, vec![Block::of_text(b"one"), first([many(2000)].into_iter(), 0), Block::of_text(b"three")]),
     );
     family.right(
         "nested-valid-stream",

@@ -3,9 +3,11 @@
 use crate::crafted::block::Block;
 use crate::crafted::stream::Stream;
 use crate::crafted::{Family, model, noise, words};
+use crate::program::Refusal;
 
 pub fn add(family: &mut Family) {
     origins(family);
+    origins_cut(family);
     cycles(family);
     randomised(family);
 }
@@ -34,6 +36,25 @@ fn origins(family: &mut Family) {
                 format!("origin-{origin}-level{level}"),
                 "outside the block (bzip2 checks twice: against the level before the data, against the block after)",
                 Stream::of(level, vec![block]).bytes(),
+                Vec::new(),
+            );
+        }
+    }
+}
+
+fn origins_cut(family: &mut Family) {
+    let mut block = Block::of_text(b"a banana is not an ananas");
+    for level in [1, 9] {
+        let limit = 100_000 * u32::from(level);
+        for (origin, reason) in [(limit + 10, Refusal::Ends), (limit + 11, Refusal::Data)] {
+            block.origin = origin;
+            // The file ends 32 bits behind the origin.
+            let file = Stream::of(level, vec![block.clone()]).bytes()[..4 + 6 + 4 + 3 + 4].to_vec();
+            family.refused(
+                format!("origin-{origin}-level{level}-cut"),
+                "the first of the two checks lets ten more pass, and the file ends before the second",
+                file,
+                reason,
                 Vec::new(),
             );
         }

@@ -206,7 +206,9 @@ fn flipped(family: &mut Family) {
         file[bit / 8] ^= 0x80 >> (bit % 8);
         let name = format!("flip-{bit:04}");
         let why = "one bit of a small file";
-        let good = if bit < end { Vec::new() } else { text.clone() };
+        // With bit 241 the second table is a bit longer, and the codes behind it happen to mean the same: what is wrong is
+        // only that no magic follows.
+        let good = if bit < end && bit != 241 { Vec::new() } else { text.clone() };
         if unnoticed(bit) {
             family.accepted(name, why, file, text.clone());
         } else {
