@@ -120,6 +120,24 @@ fn same_verdict(file: &[u8], truth: &[u8], chunk: usize) -> Result<(), TestCaseE
     Ok(())
 }
 
+/// One file of two blocks, cut and flipped at 500 places that are spread over it.
+#[test]
+fn damage_at_500_places_gets_the_verdict_of_bzip2() {
+    let text = (shapes::shape("words").make)(110_000);
+    let file = reference::compress(1, &text);
+    let mut places = shapes::Rng(500);
+    for place in 0..500 {
+        let bit = places.below(file.len() * 8);
+        let mut damaged = file.clone();
+        if place % 2 == 0 {
+            damaged.truncate(bit / 8);
+        } else {
+            damaged[bit / 8] ^= 0x80 >> (bit % 8);
+        }
+        same_verdict(&damaged, &text, 1 << 16).unwrap_or_else(|e| panic!("bit {bit}: {e}"));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 

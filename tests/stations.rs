@@ -91,7 +91,7 @@ impl Station for Fake {
                 Fault::Retire(at) if at <= job => return failure(true),
                 Fault::DropPanics => return failure(true),
                 Fault::Silent => continue,
-                Fault::Half if job % 2 == 0 => continue,
+                Fault::Half if job.is_multiple_of(2) => continue,
                 _ => {}
             }
             let done = self.one(&batch[index]);
@@ -302,6 +302,19 @@ fn stations_of_one_direction() {
                 })
                 .build();
             assert!(ours::compress(text, &settings(&pool)) == *file, "compressed");
+            assert!(ours::decompress(file, &settings(&pool)).as_ref() == Ok(text), "decompressed");
+        });
+    }
+}
+
+/// Many more stations than blocks or cores.
+#[test]
+fn as_many_stations_as_one_likes() {
+    for stations in [1, 3, 16, 256] {
+        watched(format!("{stations} stations"), move || {
+            let (text, file) = sample();
+            let pool = ours::pool(stations);
+            assert!(ours::compress_written(text, 4096, &settings(&pool)) == *file, "compressed");
             assert!(ours::decompress(file, &settings(&pool)).as_ref() == Ok(text), "decompressed");
         });
     }

@@ -10,6 +10,8 @@ mod streams;
 
 use super::{Case, Family};
 
+pub use limits::bomb;
+
 /// Every case. The names are unique: a failing test names one.
 pub fn all() -> Vec<Case> {
     let mut family = Family::default();
