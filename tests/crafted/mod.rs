@@ -3,7 +3,7 @@
 //! [`block`] and [`stream`] write streams bit by bit. By default what they write is right (a naive encoder fills the
 //! fields in), and every field can be set to something else. [`cases`] is the table of traps. `tests/traps.rs` holds it
 //! against the `bzip2` program first, and then hybz against it.
-#![allow(dead_code)] // each test uses another part
+#![allow(dead_code, unused_imports)] // each test uses another part
 
 pub mod bits;
 pub mod block;
