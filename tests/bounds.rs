@@ -1,0 +1,136 @@
+//! Memory and time stay bounded, whatever the input is: bombs, blocks and rubbish without end.
+//!
+//! One test in a file of its own, because the peak it measures is that of the whole process.
+
+mod crafted;
+mod ours;
+mod program;
+
+use crafted::bits::Bits;
+use crafted::block::{Block, Table};
+use crafted::cases;
+use hybz::{Error, Settings};
+use std::io::{self, Read, Write};
+
+/// Counts what is written, and forgets it.
+#[derive(Default)]
+struct Count(u64);
+
+impl Write for Count {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        self.0 += buf.len() as u64;
+        Ok(buf.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The process's peak memory in MB since [`forget_peak`], where /proc tells.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kb| kb / 1000)
+}
+
+fn forget_peak() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+fn check(what: &str, most: u64, body: impl FnOnce()) {
+    forget_peak();
+    let start = std::time::Instant::now();
+    body();
+    let peak = peak();
+    eprintln!("{what}: {peak:?} MB, {:?}", start.elapsed());
+    assert!(peak.is_none_or(|peak| peak < most), "{what}: {peak:?} MB of memory");
+}
+
+#[test]
+fn memory_is_bounded() {
+    let pool = ours::pool(2);
+    let settings = Settings::new().pool(&pool);
+
+    let file = cases::bomb(60);
+    check("2.8 GB out of 60 blocks of 45 bytes", 128, || {
+        let mut decoder = hybz::write::BzDecoder::with_settings(Count::default(), &settings);
+        decoder.write_all(&file).expect("a right file");
+        assert_eq!(decoder.finish().expect("a right file").0, 60 * 46_620_000);
+    });
+    let file = cases::bomb(2000);
+    check("a reader that takes little of 93 GB", 128, || {
+        let mut decoder = hybz::read::BzDecoder::with_settings(&file[..], &settings);
+        let mut some = vec![0; 100_000];
+        for _ in 0..1000 {
+            decoder.read_exact(&mut some).expect("a right file");
+        }
+        assert!(some.iter().all(|&byte| byte == 0xff));
+    });
+    check("1 GB of zeros to compress", 128, || {
+        let mut encoder = hybz::read::BzEncoder::with_settings(io::repeat(0).take(1_000_000_000), &settings);
+        let written = io::copy(&mut encoder, &mut io::sink()).expect("nothing that could fail");
+        assert!(written < 1000, "{written} bytes");
+    });
+    check("30 MB of noise to compress, in small pieces", 192, || {
+        let settings = settings.clone().level(ours::level(1));
+        let noise = crafted::noise(1, 1 << 20);
+        let mut encoder = hybz::write::BzEncoder::with_settings(Count::default(), &settings);
+        for piece in noise.chunks(1000).cycle().take(30_000) {
+            encoder.write_all(piece).expect("nothing that could fail");
+        }
+        encoder.finish().expect("nothing that could fail");
+    });
+    check("rubbish without end after a stream", 64, || {
+        let good = ours::compress(b"good", &settings);
+        let mut decoder = hybz::read::BzDecoder::with_settings(good.chain(io::repeat(0)), &settings);
+        let mut text = Vec::new();
+        decoder.read_to_end(&mut text).expect("rubbish is ignored");
+        assert_eq!(text, b"good");
+    });
+    check("rubbish without end", 64, || {
+        let mut decoder = hybz::read::BzDecoder::with_settings(io::repeat(b'B'), &settings);
+        let error = decoder.read(&mut [0; 10]).expect_err("not a file");
+        assert_eq!(ours::io_refusal(&error), program::Refusal::NotBzip2);
+    });
+    check("false magics without end in a block", 256, || {
+        // Magics behind a right block's header: all of them are data, until the block is too long or ends.
+        let header = Block::of_text(&crafted::noise(1, 300)).spare_selectors(32_000).header();
+        let mut start = Bits::of(b"BZh9");
+        start.extend(&header);
+        start.align(false);
+        let magics = Magics(0).take(100_000_000);
+        let mut decoder = hybz::read::BzDecoder::with_settings(start.bytes().chain(magics), &settings);
+        let error = decoder.read(&mut [0; 10]).expect_err("damaged");
+        assert_eq!(ours::io_refusal(&error), program::Refusal::Data);
+    });
+    check("a code length that wanders without end", 400, || {
+        let block = Block::of_text(b"abc");
+        let deltas = Bits::drawn(&"1011".repeat(64));
+        let tables = vec![Table { start: 10, deltas, lengths: vec![5; 5] }];
+        let mut start = Bits::of(b"BZh9");
+        let mut block = block.tables(tables);
+        block.table_count = 2;
+        start.extend(&block.header());
+        // Cut back to a whole byte: one more and one less go on in the same step.
+        let start = start.slice(0, start.len() / 8 * 8);
+        let phase = start.slice(start.len() - 8, start.len()).bytes()[0];
+        let mut decoder = hybz::read::BzDecoder::with_settings(start.bytes().chain(io::repeat(phase)), &settings);
+        let error = decoder.read(&mut [0; 10]).expect_err("it has no end");
+        let error = error.get_ref().and_then(|error| error.downcast_ref());
+        assert!(matches!(error, Some(Error::BlockTooLarge { block: 1, .. })), "{error:?}");
+    });
+}
+
+/// Magics of blocks, end to end, without end.
+struct Magics(usize);
+
+impl Read for Magics {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        for byte in &mut *buf {
+            *byte = [0x31, 0x41, 0x59, 0x26, 0x53, 0x59][self.0 % 6];
+            self.0 += 1;
+        }
+        Ok(buf.len())
+    }
+}

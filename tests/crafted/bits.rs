@@ -1,0 +1,91 @@
+//! A string of bits, most significant first: what every field of a `.bz2` stream is written into.
+
+/// Bits in order. The unused low bits of the last byte are zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bits {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Bits {
+    pub fn new() -> Bits {
+        Bits::default()
+    }
+
+    /// All bits of `bytes`.
+    pub fn of(bytes: &[u8]) -> Bits {
+        Bits { bytes: bytes.to_vec(), len: bytes.len() * 8 }
+    }
+
+    /// Bits drawn as text: `"1100"`; blanks are ignored.
+    pub fn drawn(text: &str) -> Bits {
+        let mut bits = Bits::new();
+        for c in text.chars().filter(|c| !c.is_whitespace()) {
+            bits.bit(c == '1');
+        }
+        bits
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn get(&self, i: usize) -> bool {
+        self.bytes[i / 8] >> (7 - i % 8) & 1 == 1
+    }
+
+    pub fn bit(&mut self, bit: bool) {
+        if self.len.is_multiple_of(8) {
+            self.bytes.push(0);
+        }
+        if bit {
+            self.bytes[self.len / 8] |= 1 << (7 - self.len % 8);
+        }
+        self.len += 1;
+    }
+
+    /// The low `width` bits of `value`.
+    pub fn push(&mut self, value: u64, width: u32) {
+        for i in (0..width).rev() {
+            self.bit(value >> i & 1 == 1);
+        }
+    }
+
+    /// The low `width` bits of `value`, as a string of their own.
+    pub fn number(value: u64, width: u32) -> Bits {
+        let mut bits = Bits::new();
+        bits.push(value, width);
+        bits
+    }
+
+    pub fn extend(&mut self, other: &Bits) {
+        if self.len.is_multiple_of(8) {
+            self.bytes.extend_from_slice(&other.bytes);
+            self.len += other.len;
+        } else {
+            for i in 0..other.len {
+                self.bit(other.get(i));
+            }
+        }
+    }
+
+    /// The bits from `from` up to `to`.
+    pub fn slice(&self, from: usize, to: usize) -> Bits {
+        let mut bits = Bits::new();
+        for i in from..to {
+            bits.bit(self.get(i));
+        }
+        bits
+    }
+
+    /// Fills the last byte up with `pad` bits.
+    pub fn align(&mut self, pad: bool) {
+        while !self.len.is_multiple_of(8) {
+            self.bit(pad);
+        }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}

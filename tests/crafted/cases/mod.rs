@@ -1,0 +1,26 @@
+//! The table of traps, in families.
+
+mod checksums;
+mod huffman;
+mod limits;
+mod magics;
+mod rotations;
+mod runs;
+mod streams;
+
+use super::{Case, Family};
+
+pub use limits::bomb;
+
+/// Every case. The names are unique: a failing test names one.
+pub fn all() -> Vec<Case> {
+    let mut family = Family::default();
+    magics::add(&mut family);
+    checksums::add(&mut family);
+    rotations::add(&mut family);
+    runs::add(&mut family);
+    huffman::add(&mut family);
+    limits::add(&mut family);
+    streams::add(&mut family);
+    family.cases
+}

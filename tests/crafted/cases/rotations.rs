@@ -1,0 +1,140 @@
+//! The last column, the origin, and the randomised blocks of bzip2 0.9.0.
+
+use crate::crafted::block::Block;
+use crate::crafted::stream::Stream;
+use crate::crafted::{Family, model, noise, words};
+use crate::program::Refusal;
+
+pub fn add(family: &mut Family) {
+    origins(family);
+    origins_cut(family);
+    cycles(family);
+    randomised(family);
+}
+
+fn origins(family: &mut Family) {
+    let text = b"a banana is not an ananas";
+    let right = Block::of_text(text);
+    for origin in 0..text.len() as u32 {
+        family.right(
+            format!("origin-{origin}-of-{}", text.len()),
+            "every row is an origin: the text begins elsewhere",
+            &Stream::single(Block::of_column(&right.column, origin)),
+        );
+    }
+    for level in [1, 5, 9] {
+        for origin in [
+            text.len() as u32,
+            100_000 * u32::from(level) - 1,
+            100_000 * u32::from(level) + 10,
+            100_000 * u32::from(level) + 11,
+            0xff_ffff,
+        ] {
+            let mut block = right.clone();
+            block.origin = origin;
+            family.damaged(
+                format!("origin-{origin}-level{level}"),
+                "outside the block (bzip2 checks twice: against the level before the data, against the block after)",
+                Stream::of(level, vec![block]).bytes(),
+                Vec::new(),
+            );
+        }
+    }
+}
+
+fn origins_cut(family: &mut Family) {
+    let mut block = Block::of_text(b"a banana is not an ananas");
+    for level in [1, 9] {
+        let limit = 100_000 * u32::from(level);
+        for (origin, reason) in [(limit + 10, Refusal::Ends), (limit + 11, Refusal::Data)] {
+            block.origin = origin;
+            // The file ends 32 bits behind the origin.
+            let file = Stream::of(level, vec![block.clone()]).bytes()[..4 + 6 + 4 + 3 + 4].to_vec();
+            family.refused(
+                format!("origin-{origin}-level{level}-cut"),
+                "the first of the two checks lets ten more pass, and the file ends before the second",
+                file,
+                reason,
+                Vec::new(),
+            );
+        }
+    }
+}
+
+fn cycles(family: &mut Family) {
+    let why =
+        "the walk from the origin goes round in one of several cycles; it takes as many steps as the block is long";
+    let ascending: Vec<u8> = (0..=255).collect();
+    for origin in [0, 1, 4, 255] {
+        let block = Block::of_column(&ascending, origin);
+        family.right(format!("cycles-256-origin{origin}"), why, &Stream::single(block));
+    }
+    family.right("cycles-two", why, &Stream::single(Block::of_column(b"abab", 1)));
+    for period in [1, 2, 3, 7, 50] {
+        let text = words(period, period as usize).repeat(600 / period as usize);
+        let block = Block::of_text(&text);
+        family.right(
+            format!("cycles-periodic-{period}"),
+            "what an encoder makes of periodic text: many cycles of equal content",
+            &Stream::single(block),
+        );
+    }
+    for len in [2, 3, 5, 10, 100, 255, 256, 257, 1000, 1999, 2001, 40_000] {
+        for alphabet in [2, 5, 200] {
+            let column: Vec<u8> = noise(len as u64, len).iter().map(|b| b % alphabet).collect();
+            let origin = len as u32 / 2;
+            let name = format!("cycles-noise-{len}-of-{alphabet}");
+            if model::text(&column, origin, false).is_some() {
+                family.right(name, why, &Stream::single(Block::of_column(&column, origin)));
+            } else {
+                family.bad_block(name, "happens to end in four equal bytes", Block::of_column(&column, origin));
+            }
+        }
+    }
+}
+
+fn randomised(family: &mut Family) {
+    let why = "bit 0 of bytes 617, 1337, 1464, ... was flipped before sorting";
+    for len in [1, 616, 617, 618, 619, 620, 1336, 1337, 1338, 1339, 1464, 1465, 3000] {
+        let text = words(len as u64, len);
+        family.right(format!("rand-{len}"), why, &Stream::single(Block::randomised_of_text(&text)));
+    }
+    family.right(
+        "rand-bit-only-617",
+        "a block of at most 617 bytes is the same with and without the bit",
+        &Stream::single(Block::of_text(&words(1, 617)).randomise()),
+    );
+    family.right(
+        "rand-300000",
+        "all 512 steps, and round again",
+        &Stream::single(Block::of_column(&noise(8, 300_000), 17).randomise()),
+    );
+    family.right(
+        "rand-zeros",
+        "a run with flipped bytes in it is no longer a run",
+        &Stream::single(Block::randomised_of_text(&[0; 5000])),
+    );
+    // The byte at 617 is one off; put right, it completes a run of four, and the next byte is its count.
+    let mut block: Vec<u8> = words(2, 614);
+    block.extend_from_slice(b"qqqp\x05end");
+    let block = Block::of_run_length_coded(&block).randomise();
+    assert!(block.text.ends_with(b"qqqqqqqqqend"));
+    family.right("rand-makes-run", "runs are counted after the flipping", &Stream::single(block));
+    let mut block: Vec<u8> = words(2, 614);
+    block.extend_from_slice(b"qqqp");
+    family.bad_block(
+        "rand-makes-run-without-count",
+        "the flipping completes a run of four at the block's very end",
+        Block::of_run_length_coded(&block).randomise(),
+    );
+    let plain = |seed| Block::of_text(&words(seed, 2000));
+    let random = |seed| Block::randomised_of_text(&words(seed, 2000));
+    family.right(
+        "rand-mixed",
+        "each block says for itself whether it is randomised; each begins with the first step",
+        &Stream::of(9, vec![plain(1), random(2), random(3), plain(4), random(5)]),
+    );
+    let mut lied = random(6);
+    lied.randomised = false;
+    family.bad_block("rand-bit-cleared", "without its bit a randomised block has another CRC", lied);
+}

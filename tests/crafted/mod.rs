@@ -1,0 +1,97 @@
+//! Crafted `.bz2` files: each a trap that a decoder can fall into, and what bzip2 1.0.8 does with it.
+//!
+//! [`block`] and [`stream`] write streams bit by bit. By default what they write is right (a naive encoder fills the
+//! fields in), and every field can be set to something else. [`cases`] is the table of traps. `tests/traps.rs` holds it
+//! against the `bzip2` program first, and then hybz against it.
+#![allow(dead_code, unused_imports)] // each test uses another part
+
+pub mod bits;
+pub mod block;
+pub mod cases;
+pub mod model;
+pub mod randomise;
+pub mod stream;
+
+use crate::program::Refusal;
+
+/// A crafted file.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub name: String,
+    /// Why a decoder might get it wrong, or why it is decided as it is.
+    pub why: &'static str,
+    pub file: Vec<u8>,
+    pub expect: Expect,
+}
+
+/// What bzip2 1.0.8 does with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// Exit 0 and these bytes.
+    Accepted(Vec<u8>),
+    /// Exit 2.
+    Refused {
+        reason: Refusal,
+        /// The text of all whole blocks before the damage. bzip2 writes them and then some bytes that no CRC has
+        /// vouched for; hybz must write exactly them.
+        good: Vec<u8>,
+    },
+}
+
+/// The cases of one family, and the words to make them with.
+#[derive(Default)]
+pub struct Family {
+    pub cases: Vec<Case>,
+}
+
+impl Family {
+    /// bzip2 takes `file` and makes `text` of it.
+    pub fn accepted(&mut self, name: impl Into<String>, why: &'static str, file: Vec<u8>, text: Vec<u8>) {
+        self.cases.push(Case { name: name.into(), why, file, expect: Expect::Accepted(text) });
+    }
+
+    /// bzip2 takes this stream for what the model takes it.
+    pub fn right(&mut self, name: impl Into<String>, why: &'static str, stream: &stream::Stream) {
+        self.accepted(name, why, stream.bytes(), stream.text());
+    }
+
+    /// bzip2 finds `file` damaged, after whole blocks with the text `good`.
+    pub fn damaged(&mut self, name: impl Into<String>, why: &'static str, file: Vec<u8>, good: Vec<u8>) {
+        self.refused(name, why, file, Refusal::Data, good);
+    }
+
+    /// bzip2 finds this block, alone in a stream of level 9, damaged.
+    pub fn bad_block(&mut self, name: impl Into<String>, why: &'static str, block: block::Block) {
+        self.damaged(name, why, stream::Stream::single(block).bytes(), Vec::new());
+    }
+
+    pub fn refused(
+        &mut self,
+        name: impl Into<String>,
+        why: &'static str,
+        file: Vec<u8>,
+        reason: Refusal,
+        good: Vec<u8>,
+    ) {
+        self.cases.push(Case { name: name.into(), why, file, expect: Expect::Refused { reason, good } });
+    }
+}
+
+/// Bytes of a plain generator (xorshift), the same on every run: data without structure.
+pub fn noise(seed: u64, len: usize) -> Vec<u8> {
+    let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        (x >> 32) as u8
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+/// Text that looks like text: some structure, a small alphabet, no long runs.
+pub fn words(seed: u64, len: usize) -> Vec<u8> {
+    let words: [&[u8]; 8] =
+        [b"block ", b"stream ", b"run ", b"rotation ", b"origin\n", b"selector ", b"table ", b"station "];
+    noise(seed, len).iter().flat_map(|&i| words[usize::from(i % 8)]).copied().take(len).collect()
+}

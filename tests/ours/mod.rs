@@ -1,0 +1,96 @@
+//! hybz as the tests use it.
+#![allow(dead_code)] // each test uses another part
+
+use crate::program::Refusal;
+use hybz::{Error, Level, Pool, Settings};
+use std::io::{Read, Write};
+use std::num::NonZeroUsize;
+
+/// A pool with so many CPU stations.
+pub fn pool(stations: usize) -> Pool {
+    Pool::builder().threads(NonZeroUsize::new(stations).expect("at least one station")).build()
+}
+
+pub fn level(level: u8) -> Level {
+    Level::try_new(level).expect("1 to 9")
+}
+
+/// Which of bzip2's complaints an error is.
+pub fn refusal(error: &Error) -> Refusal {
+    match error {
+        Error::NotBzip2 => Refusal::NotBzip2,
+        Error::Truncated { .. } => Refusal::Ends,
+        Error::Data { .. } => Refusal::Data,
+        other => panic!("neither a file's nor a data error: {other}"),
+    }
+}
+
+/// The same, out of an [`std::io::Error`].
+pub fn io_refusal(error: &std::io::Error) -> Refusal {
+    let inner =
+        error.get_ref().and_then(|e| e.downcast_ref()).unwrap_or_else(|| panic!("not hybz's own error: {error}"));
+    refusal(inner)
+}
+
+/// All of `file` at once.
+pub fn decompress(file: &[u8], settings: &Settings) -> Result<Vec<u8>, Refusal> {
+    hybz::decompress(file, settings).map_err(|error| refusal(&error))
+}
+
+/// Through a decoder that is written to, `piece` bytes at a time: the verdict, and what had been written by then.
+pub fn decompress_written(file: &[u8], piece: usize, settings: &Settings) -> (Result<(), Refusal>, Vec<u8>) {
+    let mut decoder = hybz::write::BzDecoder::with_settings(Vec::new(), settings);
+    let verdict = file
+        .chunks(piece)
+        .try_for_each(|piece| decoder.write_all(piece))
+        .and_then(|()| decoder.try_finish())
+        .map_err(|error| io_refusal(&error));
+    (verdict, std::mem::take(decoder.get_mut()))
+}
+
+/// Through a decoder that is read from, into buffers of `piece` bytes: the verdict, and what had been read by then.
+pub fn decompress_read(file: impl Read, piece: usize, settings: &Settings) -> (Result<(), Refusal>, Vec<u8>) {
+    let mut decoder = hybz::read::BzDecoder::with_settings(file, settings);
+    let mut text = Vec::new();
+    let verdict = read_all(&mut decoder, piece, &mut text).map_err(|error| io_refusal(&error));
+    (verdict, text)
+}
+
+pub fn compress(text: &[u8], settings: &Settings) -> Vec<u8> {
+    hybz::compress(text, settings).expect("nothing that could fail")
+}
+
+pub fn compress_written(text: &[u8], piece: usize, settings: &Settings) -> Vec<u8> {
+    let mut encoder = hybz::write::BzEncoder::with_settings(Vec::new(), settings);
+    for piece in text.chunks(piece) {
+        encoder.write_all(piece).expect("a Vec takes everything");
+    }
+    encoder.finish().expect("a Vec takes everything")
+}
+
+pub fn compress_read(text: impl Read, piece: usize, settings: &Settings) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut encoder = hybz::read::BzEncoder::with_settings(text, settings);
+    read_all(&mut encoder, piece, &mut file).expect("nothing that could fail");
+    file
+}
+
+fn read_all(reader: &mut impl Read, piece: usize, into: &mut Vec<u8>) -> std::io::Result<()> {
+    let mut buffer = vec![0; piece];
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => return Ok(()),
+            n => into.extend_from_slice(&buffer[..n]),
+        }
+    }
+}
+
+/// A reader that gives at most `.1` bytes at a time.
+pub struct Sips<'a>(pub &'a [u8], pub usize);
+
+impl Read for Sips<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+        let n = buf.len().min(self.1);
+        self.0.read(&mut buf[..n])
+    }
+}

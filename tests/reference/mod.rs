@@ -1,0 +1,70 @@
+//! The `bzip2` crate (libbz2) used as the `bzip2` program uses libbz2: a judge without starting a process.
+#![allow(dead_code)] // each test uses another part
+
+use bzip2::{Action, Compress, Compression, Decompress, Error, Status};
+
+/// Why the program would refuse a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The file does not begin as a stream.
+    NotBzip2,
+    /// The file ends in a stream.
+    Ends,
+    /// Something in it is wrong.
+    Data,
+    /// More than `limit` bytes come out: not judged.
+    TooLong,
+}
+
+/// What the program makes of `file`: stream after stream; what does not begin as a stream after one is ignored.
+pub fn decompress(file: &[u8], limit: usize) -> Result<Vec<u8>, Refused> {
+    let mut text = Vec::new();
+    let mut rest = file;
+    let mut streams = 0;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let mut stream = Decompress::new(false);
+        loop {
+            let (taken, made) = (stream.total_in(), stream.total_out());
+            let status = stream.decompress(rest, &mut buffer);
+            let (taken, made) = ((stream.total_in() - taken) as usize, (stream.total_out() - made) as usize);
+            rest = &rest[taken..];
+            text.extend_from_slice(&buffer[..made]);
+            if text.len() > limit {
+                return Err(Refused::TooLong);
+            }
+            match status {
+                Ok(Status::StreamEnd) => break,
+                Ok(_) if rest.is_empty() && made < buffer.len() => return Err(Refused::Ends),
+                Ok(_) => {}
+                Err(Error::DataMagic) if streams > 0 => return Ok(text),
+                Err(Error::DataMagic) => return Err(Refused::NotBzip2),
+                Err(_) => return Err(Refused::Data),
+            }
+        }
+        streams += 1;
+        if rest.is_empty() {
+            return Ok(text);
+        }
+    }
+}
+
+/// What the program writes for `text` at `level`: all of it is fed before the end is announced. (One call that feeds
+/// and finishes cuts the last block elsewhere.)
+pub fn compress(level: u8, text: &[u8]) -> Vec<u8> {
+    let mut stream = Compress::new(Compression::new(level.into()), 0);
+    let mut file = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        file.reserve(1 << 16);
+        let before = stream.total_in();
+        stream.compress_vec(rest, &mut file, Action::Run).expect("running");
+        rest = &rest[(stream.total_in() - before) as usize..];
+    }
+    loop {
+        file.reserve(1 << 16);
+        if stream.compress_vec(&[], &mut file, Action::Finish).expect("finishing") == Status::StreamEnd {
+            return file;
+        }
+    }
+}

@@ -1,0 +1,454 @@
+//! Stations that are slow, fail, panic, shuffle, keep silent or retire: the bytes and the errors stay the same, nothing
+//! locks up, and what others had to do for them is counted.
+
+mod ours;
+mod program;
+mod reference;
+mod shapes;
+
+use hybz::codec::decoder::Decoder;
+use hybz::codec::encoder::Encoder;
+use hybz::station::{Directions, Done, Station, StationFailure, Work};
+use hybz::{Error, Level, Pool, PoolBuilder, Settings};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, mpsc};
+use std::time::Duration;
+
+/// What is wrong with a fake station. Jobs are counted from 0 over all fakes of a pool.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    /// Nothing.
+    None,
+    /// Every job takes a while longer.
+    Slow,
+    /// Fails at job k, with the jobs of its batch before k replied to.
+    Fail(usize),
+    FailAlways,
+    /// Panics at job k.
+    Panic(usize),
+    PanicAlways,
+    /// Replies first, then panics.
+    PanicAfterReply,
+    /// Says that all is well and replies to nothing.
+    Silent,
+    /// Replies to every second job.
+    Half,
+    /// Replies to the last job of a batch first.
+    Shuffle,
+    /// Replies to every job twice, and to jobs that nobody gave it.
+    Babble,
+    /// Fails at job k, and wants no more.
+    Retire(usize),
+    /// Panics when its name is asked, when it is asked how many jobs it wants, when it is dropped after retiring.
+    NamePanics,
+    MostPanics,
+    DropPanics,
+}
+
+struct Fake {
+    fault: Fault,
+    most: usize,
+    jobs: Arc<AtomicUsize>,
+    encoder: Encoder,
+    decoder: Decoder,
+}
+
+impl Fake {
+    fn one(&mut self, work: &Work) -> Done {
+        match work {
+            Work::Compress(text) => Done::Coded(self.encoder.encode(text)),
+            Work::Decompress { data, start, end } => Done::Decoded(self.decoder.decode(data, *start, *end, 900_000)),
+        }
+    }
+}
+
+impl Station for Fake {
+    fn name(&self) -> String {
+        assert!(self.fault != Fault::NamePanics, "the name panics");
+        format!("fake, {:?}", self.fault)
+    }
+
+    fn most(&self) -> usize {
+        assert!(self.fault != Fault::MostPanics, "the number panics");
+        self.most
+    }
+
+    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationFailure> {
+        let failure = |retire| Err(StationFailure { reason: "it is told to".into(), retire });
+        let mut order: Vec<usize> = (0..batch.len()).collect();
+        if self.fault == Fault::Shuffle {
+            order.reverse();
+        }
+        for index in order {
+            let job = self.jobs.fetch_add(1, Ordering::Relaxed);
+            match self.fault {
+                Fault::Slow => std::thread::sleep(Duration::from_millis(30)),
+                Fault::Fail(at) if at == job => return failure(false),
+                Fault::FailAlways => return failure(false),
+                Fault::Panic(at) if at == job => panic!("it is told to"),
+                Fault::PanicAlways => panic!("it is told to"),
+                Fault::Retire(at) if at <= job => return failure(true),
+                Fault::DropPanics => return failure(true),
+                Fault::Silent => continue,
+                Fault::Half if job.is_multiple_of(2) => continue,
+                _ => {}
+            }
+            let done = self.one(&batch[index]);
+            reply(index, done);
+            if self.fault == Fault::Babble {
+                let again = self.one(&batch[index]);
+                reply(index, again);
+                let nobodys = self.one(&batch[index]);
+                reply(batch.len(), nobodys);
+                let nobodys = self.one(&batch[index]);
+                reply(usize::MAX, nobodys);
+            }
+            assert!(self.fault != Fault::PanicAfterReply, "it is told to");
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Fake {
+    fn drop(&mut self) {
+        assert!(self.fault != Fault::DropPanics, "the drop panics");
+    }
+}
+
+/// Adds a fake to a pool.
+fn with_fake(builder: PoolBuilder, fault: Fault, most: usize, jobs: &Arc<AtomicUsize>) -> PoolBuilder {
+    let jobs = Arc::clone(jobs);
+    builder.station(0, Directions::BOTH, move || {
+        Ok(Box::new(Fake { fault, most, jobs, encoder: Encoder::new(), decoder: Decoder::new() }))
+    })
+}
+
+/// The company that a fake is in.
+#[derive(Clone, Copy, Debug)]
+enum Company {
+    Alone,
+    /// Three of its kind.
+    Twins,
+    /// With two CPU stations.
+    Cpu,
+}
+
+fn pool_of(fault: Fault, most: usize, company: Company) -> Pool {
+    let jobs = Arc::default();
+    let builder = match company {
+        Company::Cpu => Pool::builder().threads(NonZeroUsize::new(2).expect("two")),
+        _ => Pool::builder().without_cpu(),
+    };
+    let fakes = if matches!(company, Company::Twins) { 3 } else { 1 };
+    (0..fakes).fold(builder, |builder, _| with_fake(builder, fault, most, &jobs)).build()
+}
+
+const BLOCKS: usize = 9;
+
+/// A text of nine blocks at level 1, and its file.
+fn sample() -> &'static (Vec<u8>, Vec<u8>) {
+    static SAMPLE: OnceLock<(Vec<u8>, Vec<u8>)> = OnceLock::new();
+    SAMPLE.get_or_init(|| {
+        let mut text = (shapes::shape("words").make)(99_981 * BLOCKS + 40_000);
+        text.dedup(); // no runs: then each block is 99,981 bytes of text
+        text.truncate(99_981 * BLOCKS - 5000);
+        let file = reference::compress(1, &text);
+        (text, file)
+    })
+}
+
+fn settings(pool: &Pool) -> Settings {
+    Settings::new().level(Level::FASTEST).pool(pool)
+}
+
+/// Runs `body` on a thread and fails if it takes longer than any machine needs.
+fn watched(what: String, body: impl FnOnce() + Send + 'static) {
+    let (done, wait) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        body();
+        let _ = done.send(());
+    });
+    match wait.recv_timeout(Duration::from_secs(60)) {
+        Ok(()) => {}
+        Err(mpsc::RecvTimeoutError::Disconnected) => {
+            let panic = thread.join().expect_err("it did not reach its end");
+            let text = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+            panic!("{what}: {text}");
+        }
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("{what}: locked up"),
+    }
+}
+
+/// Both directions, in all three ways, give the right bytes with such a pool.
+fn survives(fault: Fault, most: usize, company: Company) {
+    watched(format!("{fault:?}, batches of {most}, {company:?}"), move || {
+        let (text, file) = sample();
+        let pool = pool_of(fault, most, company);
+        assert!(ours::compress(text, &settings(&pool)) == *file, "compressed");
+        let pool = pool_of(fault, most, company);
+        let (verdict, out) = ours::decompress_written(file, 50_000, &settings(&pool));
+        assert_eq!(verdict, Ok(()));
+        assert!(out == *text, "decompressed");
+        // The same pool again: what a station did before must not matter.
+        assert!(ours::compress_read(&text[..], 1 << 16, &settings(&pool)) == *file, "compressed by the same pool");
+        let (verdict, out) = ours::decompress_read(&file[..], 1 << 16, &settings(&pool));
+        assert_eq!(verdict, Ok(()));
+        assert!(out == *text, "decompressed by the same pool");
+    });
+}
+
+/// Panics of fakes are expected: keep them out of the tests' output.
+fn quiet() {
+    static ONCE: OnceLock<()> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if std::thread::current().name() != Some("hybz station") {
+                usual(info);
+            }
+        }));
+    });
+}
+
+#[test]
+fn every_fault_in_every_company() {
+    quiet();
+    for fault in [
+        Fault::None,
+        Fault::Slow,
+        Fault::FailAlways,
+        Fault::PanicAlways,
+        Fault::PanicAfterReply,
+        Fault::Silent,
+        Fault::Half,
+        Fault::Shuffle,
+        Fault::Babble,
+        Fault::Retire(0),
+    ] {
+        for (most, company) in [(1, Company::Alone), (4, Company::Alone), (100, Company::Twins), (3, Company::Cpu)] {
+            survives(fault, most, company);
+        }
+    }
+}
+
+#[test]
+fn a_failure_at_every_job() {
+    quiet();
+    for job in 0..=BLOCKS {
+        survives(Fault::Fail(job), 1 + job % 3, if job % 2 == 0 { Company::Alone } else { Company::Twins });
+    }
+}
+
+#[test]
+fn a_panic_at_every_job() {
+    quiet();
+    for job in 0..=BLOCKS {
+        survives(Fault::Panic(job), 1 + job % 3, if job % 2 == 0 { Company::Twins } else { Company::Alone });
+    }
+}
+
+#[test]
+fn a_retirement_at_every_job() {
+    quiet();
+    for job in 0..=BLOCKS {
+        survives(Fault::Retire(job), 1 + job % 3, if job % 2 == 0 { Company::Alone } else { Company::Cpu });
+    }
+}
+
+#[test]
+fn a_panic_outside_its_work() {
+    quiet();
+    for fault in [Fault::NamePanics, Fault::MostPanics, Fault::DropPanics] {
+        for company in [Company::Alone, Company::Twins, Company::Cpu] {
+            survives(fault, 1, company);
+        }
+    }
+}
+
+#[test]
+fn a_station_that_cannot_be_had() {
+    quiet();
+    let refusing =
+        || Pool::builder().without_cpu().station(0, Directions::BOTH, || Err("no such device".into())).build();
+    let panicking = || Pool::builder().without_cpu().station(0, Directions::BOTH, || panic!("no such device")).build();
+    let nobody = || Pool::builder().without_cpu().build();
+    let late = || with_fake(Pool::builder().without_cpu(), Fault::None, 1, &Arc::default()).build();
+    for (what, pool) in [("refused", refusing()), ("panicked", panicking()), ("nobody", nobody()), ("fine", late())] {
+        watched(what.into(), move || {
+            let (text, file) = sample();
+            assert!(ours::compress(text, &settings(&pool)) == *file, "compressed");
+            assert!(ours::decompress(file, &settings(&pool)).as_ref() == Ok(text), "decompressed");
+        });
+    }
+}
+
+/// Only stations of one direction: the other is done all the same.
+#[test]
+fn stations_of_one_direction() {
+    quiet();
+    for directions in [
+        Directions { compress: true, decompress: false },
+        Directions { compress: false, decompress: true },
+        Directions { compress: false, decompress: false },
+    ] {
+        watched(format!("{directions:?}"), move || {
+            let (text, file) = sample();
+            let pool = Pool::builder()
+                .without_cpu()
+                .station(0, directions, || {
+                    let (encoder, decoder) = (Encoder::new(), Decoder::new());
+                    Ok(Box::new(Fake { fault: Fault::None, most: 2, jobs: Arc::default(), encoder, decoder }))
+                })
+                .build();
+            assert!(ours::compress(text, &settings(&pool)) == *file, "compressed");
+            assert!(ours::decompress(file, &settings(&pool)).as_ref() == Ok(text), "decompressed");
+        });
+    }
+}
+
+/// Many more stations than blocks or cores.
+#[test]
+fn as_many_stations_as_one_likes() {
+    for stations in [1, 3, 16, 256] {
+        watched(format!("{stations} stations"), move || {
+            let (text, file) = sample();
+            let pool = ours::pool(stations);
+            assert!(ours::compress_written(text, 4096, &settings(&pool)) == *file, "compressed");
+            assert!(ours::decompress(file, &settings(&pool)).as_ref() == Ok(text), "decompressed");
+        });
+    }
+}
+
+/// A window of one byte: slow, and never stuck.
+#[test]
+fn the_smallest_window() {
+    quiet();
+    for fault in [Fault::None, Fault::PanicAlways, Fault::Silent] {
+        watched(format!("{fault:?}"), move || {
+            let (text, file) = sample();
+            let pool = with_fake(Pool::builder().without_cpu().memory(1), fault, 4, &Arc::default()).build();
+            assert!(ours::compress_written(text, 1000, &settings(&pool)) == *file, "compressed");
+            let (verdict, out) = ours::decompress_read(ours::Sips(file, 999), 1000, &settings(&pool));
+            assert!(verdict == Ok(()) && out == *text, "decompressed");
+        });
+    }
+}
+
+/// Many streams at once through one pool with a bad station in it.
+#[test]
+fn many_streams_at_once() {
+    quiet();
+    for fault in [Fault::Slow, Fault::PanicAfterReply, Fault::Retire(4)] {
+        watched(format!("{fault:?}"), move || {
+            let (text, file) = sample();
+            let pool = pool_of(fault, 3, Company::Twins);
+            std::thread::scope(|scope| {
+                for _ in 0..3 {
+                    scope.spawn(|| assert!(ours::compress_written(text, 7777, &settings(&pool)) == *file));
+                    scope.spawn(|| assert!(ours::decompress(file, &settings(&pool)).as_ref() == Ok(text)));
+                }
+            });
+        });
+    }
+}
+
+/// What a station does not do is done by the CPU codec, and counted as that station's.
+#[test]
+fn fallbacks_are_counted() {
+    quiet();
+    for (fault, most, expected) in [
+        (Fault::None, 1, 0),
+        (Fault::Shuffle, 4, 0),
+        (Fault::Silent, 1, BLOCKS),
+        (Fault::FailAlways, 1, BLOCKS),
+        (Fault::PanicAlways, 4, BLOCKS),
+        (Fault::Panic(3), 1, 1),
+        (Fault::PanicAfterReply, 1, 0),
+        (Fault::Half, 1, BLOCKS.div_ceil(2)),
+    ] {
+        watched(format!("{fault:?}"), move || {
+            let (text, file) = sample();
+            let pool = pool_of(fault, most, Company::Alone);
+            assert!(ours::compress(text, &settings(&pool)) == *file);
+            let summary = pool.summary();
+            assert_eq!(summary.stations.len(), 1);
+            assert_eq!(summary.stations[0].fallbacks, expected as u64, "{fault:?}");
+            assert_eq!(summary.stations[0].blocks, BLOCKS as u64);
+            assert_eq!(summary.stations[0].retired, None);
+        });
+    }
+    watched("retired".into(), || {
+        let (text, file) = sample();
+        let pool = pool_of(Fault::Retire(2), 1, Company::Alone);
+        assert!(ours::compress(text, &settings(&pool)) == *file);
+        assert_eq!(pool.summary().stations[0].retired.as_deref(), Some("it is told to"));
+    });
+}
+
+/// A file with an error in block k: for every k the same error and the same blocks before it, whatever the stations do.
+#[test]
+fn errors_are_the_same_whoever_meets_them() {
+    quiet();
+    let (text, file) = sample();
+    let mut starts = Vec::new();
+    for (bit, window) in (0..file.len() * 8 - 48).map(|bit| {
+        let byte = bit / 8;
+        let mut value = 0u64;
+        for &b in file[byte..].iter().take(7) {
+            value = value << 8 | u64::from(b);
+        }
+        (bit, value >> (8 - bit % 8) & 0xffff_ffff_ffff)
+    }) {
+        if window == 0x3141_5926_5359 {
+            starts.push(bit);
+        }
+    }
+    assert_eq!(starts.len(), BLOCKS);
+    for (block, &start) in starts.iter().enumerate() {
+        let mut broken = file.clone();
+        let crc_bit = start + 48;
+        broken[crc_bit / 8] ^= 0x80 >> (crc_bit % 8);
+        for (fault, company) in
+            [(Fault::None, Company::Cpu), (Fault::PanicAlways, Company::Alone), (Fault::Shuffle, Company::Twins)]
+        {
+            let broken = broken.clone();
+            watched(format!("block {block}, {fault:?}"), move || {
+                let pool = pool_of(fault, 3, company);
+                let (verdict, out) = ours::decompress_written(&broken, 40_000, &settings(&pool));
+                assert_eq!(verdict, Err(program::Refusal::Data));
+                let whole = 99_981 * block;
+                assert!(out == text[..whole], "{} bytes before block {block}", out.len());
+                match hybz::decompress(&broken, &settings(&pool)) {
+                    Err(Error::Data { block: said, bit_offset, .. }) => {
+                        assert_eq!((said, bit_offset), (block as u64 + 1, start as u64));
+                    }
+                    other => panic!("{:?}", other.map(|text| text.len())),
+                }
+            });
+        }
+    }
+}
+
+/// Encoders and decoders that are dropped half-way, with stations at work: nothing hangs, and the pool goes on.
+#[test]
+fn streams_dropped_half_way() {
+    use std::io::{Read, Write};
+    quiet();
+    watched("dropped".into(), || {
+        let (text, file) = sample();
+        let pool = pool_of(Fault::Slow, 2, Company::Twins);
+        for _ in 0..3 {
+            let mut decoder = hybz::read::BzDecoder::with_settings(&file[..], &settings(&pool));
+            decoder.read_exact(&mut [0; 1000]).expect("a right file");
+            drop(decoder);
+            let mut decoder = hybz::write::BzDecoder::with_settings(std::io::sink(), &settings(&pool));
+            decoder.write_all(&file[..file.len() / 2]).expect("a right file so far");
+            drop(decoder);
+            let mut encoder = hybz::read::BzEncoder::with_settings(&text[..], &settings(&pool));
+            encoder.read_exact(&mut [0; 10]).expect("at least a header");
+            drop(encoder);
+        }
+        assert!(ours::compress(text, &settings(&pool)) == *file);
+    });
+}

@@ -1,0 +1,152 @@
+//! The traps of the format: `crafted::cases` against the `bzip2` program, and hybz against `crafted::cases`.
+
+mod crafted;
+mod ours;
+mod program;
+mod reference;
+
+use crafted::{Case, Expect, cases};
+use std::sync::OnceLock;
+
+/// All cases, made once.
+fn table() -> &'static [Case] {
+    static TABLE: OnceLock<Vec<Case>> = OnceLock::new();
+    TABLE.get_or_init(cases::all)
+}
+
+/// Runs `check` over all cases on two threads; collects what it has to say and fails with all of it.
+fn each(cases: &[Case], check: impl Fn(&Case) -> Result<(), String> + Sync) {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let complaints = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                    if let Err(complaint) = check(case) {
+                        let line = format!("{} ({}): {complaint}", case.name, case.why);
+                        complaints.lock().expect("no check panics").push(line);
+                    }
+                }
+            });
+        }
+    });
+    let complaints = complaints.into_inner().expect("no check panics");
+    assert!(complaints.is_empty(), "{} of {} cases:\n{}", complaints.len(), cases.len(), complaints.join("\n"));
+}
+
+#[test]
+fn names_are_unique() {
+    let mut names: Vec<String> = table().iter().map(|case| case.name.clone()).collect();
+    names.sort();
+    for pair in names.windows(2) {
+        assert_ne!(pair[0], pair[1]);
+    }
+}
+
+#[test]
+fn the_table_says_what_bzip2_does() {
+    if !program::installed("bzip2") {
+        return;
+    }
+    each(table(), |case| match (&case.expect, program::bunzip2(&case.file)) {
+        (Expect::Accepted(text), Ok(out)) if *text == out => Ok(()),
+        (Expect::Accepted(text), Ok(out)) => Err(format!("{} bytes, not the {} expected", out.len(), text.len())),
+        (Expect::Accepted(_), Err((reason, _))) => Err(format!("refused: {reason:?}")),
+        (Expect::Refused { .. }, Ok(_)) => Err("accepted".into()),
+        (Expect::Refused { reason, .. }, Err((said, _))) if *reason != said => {
+            Err(format!("refused as {said:?}, not {reason:?}"))
+        }
+        // What bzip2 wrote before it noticed may be less than the good blocks (it gives up with a full buffer) or more.
+        (Expect::Refused { good, .. }, Err((_, out))) if !out.starts_with(good) && !good.starts_with(&out) => {
+            Err(format!("wrote {} bytes that are not those of the {} good ones", out.len(), good.len()))
+        }
+        _ => Ok(()),
+    });
+}
+
+/// The judge of the property tests and fuzz targets is right, too.
+#[test]
+fn the_bzip2_crate_says_what_bzip2_does() {
+    each(table(), |case| match (&case.expect, reference::decompress(&case.file, usize::MAX)) {
+        (Expect::Accepted(text), Ok(out)) if *text == out => Ok(()),
+        (Expect::Refused { reason, .. }, Err(said)) if format!("{reason:?}") == format!("{said:?}") => Ok(()),
+        (_, said) => Err(format!("{:?}", said.map(|out| out.len()))),
+    });
+}
+
+/// hybz's verdict on every case, with all of the file in hand and with a decoder that is written to, where the scanner
+/// sees `chunk` bytes at a time.
+fn hybz_agrees(chunk: usize) {
+    let pool = ours::pool(2);
+    let settings = hybz::Settings::new().pool(&pool).scan_chunk(chunk);
+    each(table(), |case| {
+        let (written, out) = ours::decompress_written(&case.file, chunk, &settings);
+        let whole = ours::decompress(&case.file, &settings);
+        match &case.expect {
+            Expect::Accepted(text) => {
+                if whole.as_ref() != Ok(text) {
+                    return Err(format!("all at once: {:?}", whole.map(|out| out.len())));
+                }
+                if written != Ok(()) || out != *text {
+                    return Err(format!("written: {written:?}, {} bytes", out.len()));
+                }
+            }
+            Expect::Refused { reason, good } => {
+                if whole.as_ref() != Err(reason) {
+                    return Err(format!("all at once: {:?}, not {reason:?}", whole.map(|out| out.len())));
+                }
+                if written != Err(*reason) || out != *good {
+                    return Err(format!("written: {written:?}, {} bytes, not {}", out.len(), good.len()));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_1() {
+    hybz_agrees(1);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_2() {
+    hybz_agrees(2);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_3() {
+    hybz_agrees(3);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_7() {
+    hybz_agrees(7);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_64() {
+    hybz_agrees(64);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_4096() {
+    hybz_agrees(4096);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_1_mib() {
+    hybz_agrees(1 << 20);
+}
+
+/// Writes the small cases as files into the folder `HYBZ_SEEDS`: seeds for the fuzz target `decode`.
+#[test]
+#[ignore = "writes files"]
+fn write_seeds() {
+    let folder = std::env::var_os("HYBZ_SEEDS").expect("HYBZ_SEEDS names a folder");
+    std::fs::create_dir_all(&folder).expect("a folder that can be made");
+    for case in table().iter().filter(|case| case.file.len() <= 4096) {
+        let name: String = case.name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+        std::fs::write(std::path::Path::new(&folder).join(name), &case.file).expect("a file that can be written");
+    }
+}
