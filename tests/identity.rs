@@ -140,7 +140,7 @@ fn small_texts() {
 #[test]
 fn real_files() {
     let pool = ours::pool(2);
-    for (i, (name, text)) in shapes::real_files().into_iter().enumerate() {
+    for (i, (name, text)) in shapes::real_files(u64::MAX).into_iter().enumerate() {
         let text = &text[..text.len().min(6_000_000)];
         let level = i as u8 % 9 + 1;
         let settings = Settings::new().level(ours::level(level)).pool(&pool);
