@@ -109,12 +109,9 @@ impl Header {
         self.selectors.clear();
         let mut list = [0, 1, 2, 3, 4, 5];
         for i in 0..count {
-            let mut rank = 0;
-            while take(bits, 1)? == 1 {
-                rank += 1;
-                if rank >= self.tables {
-                    return Err(Damage::Selectors.into());
-                }
+            let rank = bits.ones(self.tables as u32).ok_or(Fault::OutOfData)? as usize;
+            if rank == self.tables {
+                return Err(Damage::Selectors.into());
             }
             if i < MOST_SELECTORS {
                 let table = list[rank];

@@ -13,6 +13,16 @@ pub trait BitSource {
 
     /// How many bits were before the next one, counted from the first bit of the data.
     fn position(&self) -> u64;
+
+    /// How many ones come before the next zero, which is taken too; but at most `most` (1 to 8), and then no zero is taken.
+    fn ones(&mut self, most: u32) -> Option<u32> {
+        for ones in 0..most {
+            if self.bits(1)? == 0 {
+                return Some(ones);
+            }
+        }
+        Some(most)
+    }
 }
 
 /// The plain reader of a slice.
@@ -43,6 +53,19 @@ impl BitSource for SliceBits<'_> {
 
     fn position(&self) -> u64 {
         self.at
+    }
+
+    fn ones(&mut self, most: u32) -> Option<u32> {
+        let there = self.end - self.at;
+        let next = word(self.data, (self.at / 8) as usize) << (self.at % 8);
+        let ones = next.leading_ones().min(most);
+        let taken = u64::from((ones + 1).min(most));
+        if taken > there {
+            self.at = self.end;
+            return None;
+        }
+        self.at += taken;
+        Some(ones)
     }
 }
 
@@ -109,12 +132,6 @@ impl<'a> Window<'a> {
         self.ready -= n;
     }
 
-    /// How many ones the next zero follows, among the bits that are ready.
-    #[inline(always)]
-    pub fn ones(&self) -> u32 {
-        self.word.leading_ones()
-    }
-
     /// Bits taken, counted from the first bit of the data. May lie behind the data's end.
     #[inline(always)]
     pub fn position(&self) -> u64 {
@@ -151,6 +168,41 @@ mod tests {
                     assert_eq!(bits.position(), at);
                 }
                 assert!(at + u64::from(n) > data.len() as u64 * 8);
+            }
+        }
+    }
+
+    /// Only what a source must have.
+    struct BitByBit<'a>(SliceBits<'a>);
+
+    impl BitSource for BitByBit<'_> {
+        fn bits(&mut self, n: u32) -> Option<u32> {
+            self.0.bits(n)
+        }
+
+        fn position(&self) -> u64 {
+            self.0.position()
+        }
+    }
+
+    #[test]
+    fn ones_are_those_bit_by_bit() {
+        let mut data = some_data();
+        data.extend([0xff, 0xff, 0x7f, 0xfe, 0, 0xff]);
+        for most in 1..=8 {
+            for start in 0..data.len() as u64 * 8 {
+                for end in [u64::MAX, start + 1, start + 7] {
+                    let mut fast = SliceBits::new(&data, start, end);
+                    let mut slow = BitByBit(fast.clone());
+                    loop {
+                        let ones = fast.ones(most);
+                        assert_eq!(ones, slow.ones(most));
+                        assert_eq!(fast.position(), slow.position());
+                        if ones.is_none() {
+                            break;
+                        }
+                    }
+                }
             }
         }
     }

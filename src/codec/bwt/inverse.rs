@@ -26,7 +26,7 @@
 pub const MOST_ROWS: usize = 900_000;
 
 /// How many chains walk at once.
-const LANES: usize = 16;
+const LANES: usize = 24;
 /// Steps between two looks at the lanes, and rungs of a ladder.
 const STEPS: usize = 16;
 /// The most splitters.
@@ -115,7 +115,6 @@ impl Inverse {
             }
             before = pair[pair.len() - 1];
         }
-        // By byte: where its next piece goes, and where its rows end.
         let mut places = [(0u32, 0u32); 256];
         let mut sum = 0;
         for (byte, place) in places.iter_mut().enumerate() {
@@ -124,24 +123,7 @@ impl Inverse {
             sum += count;
         }
         assert!(sum as usize == rows, "the runs are the whole column");
-        let table = &mut self.table[..rows];
-        for pair in runs.windows(2) {
-            let (run, len) = (pair[0], (pair[1] >> 8) - (pair[0] >> 8));
-            let (at, end) = &mut places[usize::from(run as u8)];
-            let piece = *at as usize;
-            *at += len;
-            if len <= 8 && piece as u32 + 8 <= *end {
-                // What is written too much is written again by the byte's next piece.
-                let eight: &mut [u32] = &mut table[piece..piece + 8];
-                for (i, entry) in eight.iter_mut().enumerate() {
-                    *entry = run.wrapping_add((i as u32) << 8);
-                }
-            } else {
-                for (entry, i) in table[piece..piece + len as usize].iter_mut().zip(0u32..) {
-                    *entry = run + (i << 8);
-                }
-            }
-        }
+        scatter_best(runs, &mut places, &mut self.table[..rows]);
     }
 
     /// Finds the text from row `origin` on, which must be less than the rows; then [`pieces`](Self::pieces) has it.
@@ -277,16 +259,65 @@ impl Default for Inverse {
     }
 }
 
-/// Walks each lane by [`STEPS`]. Lane i writes its bytes at `i * stride`.
+/// [`scatter`], with wider vectors where the CPU has them.
+fn scatter_best(runs: &[u32], places: &mut [(u32, u32); 256], table: &mut [u32]) {
+    #[cfg(target_arch = "x86_64")]
+    #[allow(unsafe_code)]
+    if is_x86_feature_detected!("avx512f") {
+        #[target_feature(enable = "avx512f")]
+        fn scatter_avx512(runs: &[u32], places: &mut [(u32, u32); 256], table: &mut [u32]) {
+            scatter(runs, places, table);
+        }
+        // SAFETY: the CPU has AVX-512F.
+        return unsafe { scatter_avx512(runs, places, table) };
+    }
+    scatter(runs, places, table);
+}
+
+/// Writes each run's piece of T. `places`: by byte, where its next piece goes and where its rows end.
+#[inline(always)]
+fn scatter(runs: &[u32], places: &mut [(u32, u32); 256], table: &mut [u32]) {
+    /// Runs up to this length (97 of 100 in text) are written as if they had it: no loop, no misprediction.
+    const PIECE: usize = 16;
+    for pair in runs.windows(2) {
+        let (run, len) = (pair[0], (pair[1] >> 8) - (pair[0] >> 8));
+        let (at, end) = &mut places[usize::from(run as u8)];
+        let piece = *at as usize;
+        *at += len;
+        if len as usize <= PIECE && piece + PIECE <= *end as usize {
+            // What is written too much is written again by the byte's next piece.
+            let (whole, _) =
+                table[piece..].split_first_chunk_mut::<PIECE>().expect("it ends before the byte's rows do");
+            for (i, entry) in whole.iter_mut().enumerate() {
+                *entry = run.wrapping_add((i as u32) << 8);
+            }
+        } else {
+            for (entry, i) in table[piece..piece + len as usize].iter_mut().zip(0u32..) {
+                *entry = run + (i << 8);
+            }
+        }
+    }
+}
+
+/// Walks each lane by [`STEPS`]. Lane i writes its bytes at `i * stride` of `memory`.
 #[inline(always)]
 fn step_lanes(table: &[u32], rows: &mut [u32; LANES], memory: &mut [u8], stride: usize) {
+    assert!(table.len() >= TABLE && memory.len() >= (LANES - 1) * stride + STEPS);
     let mut now = *rows;
-    for step in 0..STEPS {
+    let mut out = memory.as_mut_ptr();
+    #[allow(unsafe_code)]
+    for _ in 0..STEPS {
         for (lane, row) in now.iter_mut().enumerate() {
-            let entry = table[*row as usize];
-            memory[lane * stride + step] = entry as u8;
-            *row = entry >> 8;
+            // SAFETY: rows, ladders and entry rows lead to rows, ladders and IDLE, all of them less than TABLE: `build`,
+            // `split` and `walk_lanes` write no others. The lanes' STEPS bytes are in `memory` by the assertion.
+            unsafe {
+                let entry = *table.get_unchecked(*row as usize);
+                *out.add(lane * stride) = entry as u8;
+                *row = entry >> 8;
+            }
         }
+        // SAFETY: as above; at most one behind the end.
+        out = unsafe { out.add(1) };
     }
     *rows = now;
 }

@@ -148,7 +148,7 @@ pub struct Groups {
 }
 
 /// How many groups [`Groups::next`] decodes at once: few enough that their symbols stay in the L1 cache.
-const GROUPS: usize = 32;
+const GROUPS: usize = 8;
 /// How many bytes of symbols [`Groups::next`] gives at most, and what it may write behind them.
 pub const SYMBOL_BYTES: usize = GROUPS * GROUP * 2 + 16;
 

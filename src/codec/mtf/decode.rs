@@ -40,7 +40,7 @@ struct State {
 enum Kernel {
     Portable,
     #[cfg(target_arch = "x86_64")]
-    Ssse3,
+    Sse,
     #[cfg(target_arch = "x86_64")]
     Vbmi,
 }
@@ -52,8 +52,8 @@ impl Kernel {
             if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vbmi") {
                 return Kernel::Vbmi;
             }
-            if is_x86_feature_detected!("ssse3") {
-                return Kernel::Ssse3;
+            if is_x86_feature_detected!("ssse3") && is_x86_feature_detected!("sse4.1") {
+                return Kernel::Sse;
             }
         }
         Kernel::Portable
@@ -88,8 +88,8 @@ impl Inverse {
             Kernel::Portable => self.push_portable(symbols),
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code)]
-            // SAFETY: `Kernel::best` has seen that the CPU has SSSE3.
-            Kernel::Ssse3 => unsafe { x86::push_ssse3(self, symbols) },
+            // SAFETY: `Kernel::best` has seen that the CPU has SSSE3 and SSE4.1.
+            Kernel::Sse => unsafe { x86::push_sse(self, symbols) },
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code)]
             // SAFETY: `Kernel::best` has seen that the CPU has AVX-512F and VBMI.
@@ -190,9 +190,11 @@ mod x86 {
     static MASKS64: Masks<64, 65> = Masks(masks());
 
     /// The loop with the first 16 entries in a register, and the others in memory in rows of 16.
-    #[target_feature(enable = "ssse3")]
-    pub fn push_ssse3(inverse: &mut Inverse, symbols: &[u8]) {
+    #[target_feature(enable = "ssse3,sse4.1")]
+    #[inline(never)]
+    pub fn push_sse(inverse: &mut Inverse, symbols: &[u8]) {
         let mut state = inverse.state;
+        let runs = &mut inverse.runs[..];
         let (rows, _) = inverse.list.as_chunks_mut::<16>();
         // SAFETY: a row has 16 bytes.
         let load = |row: &[u8; 16]| unsafe { _mm_loadu_si128(row.as_ptr().cast()) };
@@ -219,29 +221,34 @@ mod x86 {
                 store(row, _mm_or_si128(others, _mm_srli_si128::<15>(before)));
                 head = _mm_or_si128(_mm_slli_si128::<1>(head), _mm_srli_si128::<15>(_mm_slli_si128::<15>(found)));
             }
-            state.step(symbol, _mm_cvtsi128_si32(head) as u8, &mut inverse.runs);
+            state.step(symbol, _mm_cvtsi128_si32(head) as u8, runs);
         }
         store(&mut rows[0], head);
         inverse.state = state;
     }
 
-    /// The loop with all entries in four registers of 64.
+    /// The best of three loops, by how far the ranks in this piece are.
     ///
-    /// Where there are many ranks beyond the first register, all are taken the long way: a branch that goes this way and
-    /// that would cost more.
+    /// A shuffle of 64 entries takes 4 cycles longer than one of 16, a mispredicted branch some 20 longer than none: so 16
+    /// entries where hardly any rank lies beyond them, else 64, and all 256 at each step where most lie beyond these.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     pub fn push_vbmi(inverse: &mut Inverse, symbols: &[u8]) {
-        let far = symbols.iter().filter(|&&symbol| symbol > 64).count();
-        if far * 2 > symbols.len() {
-            push_vbmi_by::<true>(inverse, symbols)
+        let beyond = |most| symbols.iter().filter(|&&symbol| symbol > most).count();
+        if beyond(64) * 2 > symbols.len() {
+            push_vbmi_by::<true>(inverse, symbols);
+        } else if beyond(16) * 24 > symbols.len() {
+            push_vbmi_by::<false>(inverse, symbols);
         } else {
-            push_vbmi_by::<false>(inverse, symbols)
+            push_sse(inverse, symbols);
         }
     }
 
+    /// The loop with all entries in four registers of 64; ranks beyond the first go a longer way, or all do.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    #[inline(never)]
     fn push_vbmi_by<const ALL_FAR: bool>(inverse: &mut Inverse, symbols: &[u8]) {
         let mut state = inverse.state;
+        let runs = &mut inverse.runs[..];
         let (rows, _) = inverse.list.as_chunks_mut::<64>();
         // SAFETY: a row has 64 bytes.
         let load = |row: &[u8; 64]| unsafe { _mm512_loadu_si512(row.as_ptr().cast()) };
@@ -263,9 +270,11 @@ mod x86 {
                 last = _mm512_mask_mov_epi8(last, moves(3), _mm512_permutex2var_epi8(third, up, last));
                 third = _mm512_mask_mov_epi8(third, moves(2), _mm512_permutex2var_epi8(second, up, third));
                 second = _mm512_mask_mov_epi8(second, moves(1), _mm512_permutex2var_epi8(head, up, second));
-                head = _mm512_mask_mov_epi8(head, moves(0), _mm512_permutex2var_epi8(front, up, head));
+                // The new front comes last: everything else does not wait for it.
+                head = _mm512_mask_permutexvar_epi8(head, moves(0), up, head);
+                head = _mm512_mask_mov_epi8(head, 1, front);
             }
-            state.step(symbol, _mm_cvtsi128_si32(_mm512_castsi512_si128(head)) as u8, &mut inverse.runs);
+            state.step(symbol, _mm_cvtsi128_si32(_mm512_castsi512_si128(head)) as u8, runs);
         }
         for (row, register) in rows.iter_mut().zip([head, second, third, last]) {
             // SAFETY: a row has 64 bytes.
@@ -299,8 +308,8 @@ mod tests {
         let mut kernels = vec![Kernel::Portable];
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("ssse3") {
-                kernels.push(Kernel::Ssse3);
+            if Kernel::best() != Kernel::Portable {
+                kernels.push(Kernel::Sse);
             }
             if Kernel::best() == Kernel::Vbmi {
                 kernels.push(Kernel::Vbmi);
