@@ -169,7 +169,7 @@ fn shapes_at_every_level() {
             check_text(&mut decoder, shape.name, 1, &(shape.make)(len));
         }
         let text = (shape.make)(1_000_000);
-        for level in [1, 5, 9] {
+        for level in [2, 9] {
             check_text(&mut decoder, shape.name, level, &text);
         }
     }

@@ -1,0 +1,234 @@
+//! Each step of decoding a block, and the whole, in bytes of text per second.
+//!
+//! `cargo bench --bench decode_steps`; a word after it picks, as in `cargo bench --bench decode_steps -- bwt`. Inputs are
+//! a full block of some shapes and of the real files that are there, coded by the `bzip2` crate. All are checked first:
+//! the decoder gives the text back, and every step what the step after it needs for that.
+
+#[path = "../tests/shapes/mod.rs"]
+mod shapes;
+
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+use hybz::codec::bits::reader::Window;
+use hybz::codec::bits::{BitSource, SliceBits};
+use hybz::codec::bwt::inverse::{Inverse as Bwt, MOST_ROWS};
+use hybz::codec::header::Header;
+use hybz::codec::huffman::decode::{Groups, SYMBOL_BYTES};
+use hybz::codec::mtf::decode::Inverse as Mtf;
+use hybz::codec::run_length::decode::{Expander, text_of};
+use hybz::codec::{Decoder, crc, magic};
+use hybz::{DecodedBlock, Text};
+use std::fmt;
+use std::io::Read;
+use std::sync::OnceLock;
+
+/// What does not fill a block at level 9, however much run-length coding adds.
+const LEN: usize = 719_000;
+
+const SHAPES: [&str; 14] = [
+    "words",
+    "records",
+    "image",
+    "random",
+    "random_64",
+    "five_letters",
+    "two_letters",
+    "short_runs",
+    "runs_of_4",
+    "zeros",
+    "fibonacci",
+    "de_bruijn",
+    "ab_n_c",
+    "near_copies",
+];
+
+/// A text and what each step makes of it on the way back.
+struct Input {
+    name: String,
+    text: Vec<u8>,
+    /// A stream of one block.
+    data: Vec<u8>,
+    header: Header,
+    /// Where the codes begin.
+    codes: u64,
+    /// In pieces, as they come.
+    symbols: Vec<Vec<u8>>,
+    runs: Vec<u32>,
+    rows: usize,
+    coded: Vec<u8>,
+}
+
+impl fmt::Display for &Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Input {
+    fn new(name: String, text: Vec<u8>) -> Self {
+        let mut data = Vec::new();
+        bzip2::read::BzEncoder::new(&text[..], bzip2::Compression::best()).read_to_end(&mut data).unwrap();
+        let mut header = Header::default();
+        let mut bits = SliceBits::new(&data, 32, u64::MAX);
+        header.read(&mut bits, 900_000).unwrap();
+        let codes = bits.position();
+
+        let mut symbols = Vec::new();
+        decode_codes(&mut Groups::new(), &header, &data, codes, |piece| symbols.push(piece.to_vec()));
+        let mut mtf = Mtf::new(MOST_ROWS);
+        mtf.begin(&header.used, 900_000);
+        symbols.iter().for_each(|piece| mtf.push(piece).unwrap());
+        let (runs, rows) = mtf.finish();
+        let mut bwt = Bwt::new();
+        bwt.build(runs, rows);
+        bwt.walk(header.origin);
+        let coded = bwt.pieces().collect::<Vec<_>>().concat();
+        let runs = runs.to_vec();
+        Input { name, text, data, header, codes, symbols, runs, rows, coded }
+    }
+
+    /// Both decoders, and the steps one by one, give the text back.
+    fn check(&self) {
+        let (text, crc) = text_of(std::iter::once(&self.coded[..]), self.rows).unwrap();
+        assert!(plain(&text) == self.text && crc == self.header.crc, "{}", self.name);
+        let mut decoder = Decoder::new();
+        assert!(plain(&self.decode(&mut decoder).text) == self.text, "{}", self.name);
+        assert_eq!(decoder.fallbacks(), 0, "{}", self.name);
+        let block = decoder.decode_plain(&mut SliceBits::new(&self.data, 32, u64::MAX), 900_000).unwrap();
+        assert!(plain(&block.text) == self.text, "{}", self.name);
+    }
+
+    fn decode(&self, decoder: &mut Decoder) -> DecodedBlock {
+        decoder.decode(&self.data, 32, u64::MAX, 900_000).unwrap()
+    }
+
+    fn bytes(&self) -> BytesCount {
+        BytesCount::of_slice(&self.text)
+    }
+}
+
+fn plain(text: &Text) -> Vec<u8> {
+    match text {
+        Text::Plain(text) => text.clone(),
+        Text::RunLength { coded, len, .. } => {
+            let mut text = vec![0; *len as usize];
+            Expander::new().next(coded, &mut text);
+            text
+        }
+    }
+}
+
+fn decode_codes(groups: &mut Groups, header: &Header, data: &[u8], codes: u64, mut each: impl FnMut(&[u8])) {
+    let mut out = [0; SYMBOL_BYTES];
+    groups.set(header).unwrap();
+    let mut window = Window::new(data, codes);
+    loop {
+        let (len, last) = groups.next(&header.selectors, &mut window, &mut out).unwrap();
+        each(&out[..len]);
+        if last {
+            return;
+        }
+    }
+}
+
+fn inputs() -> impl Iterator<Item = &'static Input> {
+    static INPUTS: OnceLock<Vec<Input>> = OnceLock::new();
+    let all = INPUTS.get_or_init(|| {
+        let mut all: Vec<Input> =
+            SHAPES.iter().map(|name| Input::new(name.to_string(), (shapes::shape(name).make)(LEN))).collect();
+        all.extend(shapes::real_files(LEN as u64).into_iter().map(|(name, text)| Input::new(name, text)));
+        all.iter().for_each(Input::check);
+        all
+    });
+    all.iter()
+}
+
+fn main() {
+    divan::main();
+}
+
+/// In compressed bytes per second: what the scan of a file for blocks costs.
+#[divan::bench]
+fn magic_find(bencher: Bencher<'_, '_>) {
+    let data = (shapes::shape("random").make)(LEN);
+    assert_eq!(magic::find(&data, 0), None);
+    bencher.counter(BytesCount::of_slice(&data)).bench(|| magic::find(black_box(&data), 0));
+}
+
+#[divan::bench(args = inputs())]
+fn header_read(bencher: Bencher<'_, '_>, input: &Input) {
+    let mut header = Header::default();
+    bencher.counter(input.bytes()).bench_local(|| {
+        let mut bits = SliceBits::new(black_box(&input.data), 32, u64::MAX);
+        header.read(&mut bits, 900_000).unwrap();
+        bits.position()
+    });
+    assert_eq!(header.selectors, input.header.selectors);
+}
+
+#[divan::bench(args = inputs())]
+fn huffman_tables(bencher: Bencher<'_, '_>, input: &Input) {
+    let mut groups = Groups::new();
+    bencher.counter(input.bytes()).bench_local(|| groups.set(black_box(&input.header)).unwrap());
+}
+
+/// The tables included.
+#[divan::bench(args = inputs())]
+fn huffman_decode(bencher: Bencher<'_, '_>, input: &Input) {
+    let mut groups = Groups::new();
+    let mut symbols = 0;
+    bencher.counter(input.bytes()).bench_local(|| {
+        symbols = 0;
+        decode_codes(&mut groups, &input.header, black_box(&input.data), input.codes, |piece| symbols += piece.len());
+    });
+    assert!(symbols == 0 || symbols == input.symbols.iter().map(Vec::len).sum());
+}
+
+#[divan::bench(args = inputs())]
+fn mtf_decode(bencher: Bencher<'_, '_>, input: &Input) {
+    let mut mtf = Mtf::new(MOST_ROWS);
+    bencher.counter(input.bytes()).bench_local(|| {
+        mtf.begin(&input.header.used, 900_000);
+        black_box(&input.symbols).iter().for_each(|piece| mtf.push(piece).unwrap());
+        mtf.finish().1
+    });
+}
+
+#[divan::bench(args = inputs())]
+fn bwt_build(bencher: Bencher<'_, '_>, input: &Input) {
+    let mut bwt = Bwt::new();
+    bencher.counter(input.bytes()).bench_local(|| bwt.build(black_box(&input.runs), input.rows));
+}
+
+#[divan::bench(args = inputs())]
+fn bwt_walk(bencher: Bencher<'_, '_>, input: &Input) {
+    let mut bwt = Bwt::new();
+    bwt.build(&input.runs, input.rows);
+    bencher.counter(input.bytes()).bench_local(|| bwt.walk(black_box(input.header.origin)));
+}
+
+/// The CRC included.
+#[divan::bench(args = inputs())]
+fn run_length_decode(bencher: Bencher<'_, '_>, input: &Input) {
+    let pieces = || black_box(&input.coded).chunks(900);
+    bencher.counter(input.bytes()).bench_local(|| text_of(pieces(), input.rows).unwrap());
+}
+
+#[divan::bench(args = inputs())]
+fn crc_of_text(bencher: Bencher<'_, '_>, input: &Input) {
+    bencher.counter(input.bytes()).bench(|| crc::of(black_box(&input.text)));
+}
+
+#[divan::bench(args = inputs())]
+fn whole_decoder(bencher: Bencher<'_, '_>, input: &Input) {
+    let mut decoder = Decoder::new();
+    bencher.counter(input.bytes()).bench_local(|| black_box(input).decode(&mut decoder));
+}
+
+#[divan::bench(args = inputs())]
+fn plain_decoder(bencher: Bencher<'_, '_>, input: &Input) {
+    let mut decoder = Decoder::new();
+    bencher.counter(input.bytes()).bench_local(|| {
+        decoder.decode_plain(&mut SliceBits::new(black_box(&input.data), 32, u64::MAX), 900_000).unwrap()
+    });
+}
