@@ -11,6 +11,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::panic;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -21,7 +22,8 @@ fn main() -> ExitCode {
 
     let result = match args::parse(&program, words, |name| env::var_os(name)) {
         Ok(Request::Show(text)) => show(&text),
-        Ok(Request::Run(plan)) => run::run(plan),
+        // A panic is a defect of ours, and has said where it is.
+        Ok(Request::Run(plan)) => panic::catch_unwind(|| run::run(plan)).unwrap_or(Ok(run::Outcome::Exit(3))),
         Err(error) => Err(error),
     };
     match result {

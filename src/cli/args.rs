@@ -186,7 +186,7 @@ fn plan(
     };
     let remove_sources = match target {
         Target::Beside => mode != Mode::Test && !flag("keep"),
-        Target::File(_) => flag("rm"), // who names the result himself does not expect the source to go
+        Target::File(_) => flag("rm") && !cat, // who names the result himself does not expect the source to go
         Target::Stdout => false,
     };
     let mut level = (1..=9).find(|&n| flag(DIGITS[n as usize - 1])).and_then(Level::try_new).unwrap_or_default();
@@ -225,6 +225,13 @@ fn called_as(program: &OsStr) -> (Mode, bool) {
 }
 
 const DIGITS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "\na bzip2-compatible block-sorting file compressor\n", "MIT OR Apache-2.0");
+const AFTER_HELP: &str = "\
+Called by a name that contains `unzip' (or `hybunz') it decompresses, and by one that contains `zcat' (or `hybcat')
+to stdout. Without files it reads stdin and writes stdout; so does the file name `-'. The variables BZIP2, BZIP and
+HYBZ may hold flags that come before those typed. Exit codes: 0 all well, 1 something could not be read, written or
+understood, 2 damaged data, 3 a defect in hybz.";
 const MODES: [&str; 3] = ["compress", "decompress", "test"];
 
 /// All flags, in the order of `--help`.
@@ -245,51 +252,71 @@ fn command() -> Command {
         .args_override_self(true)
         .disable_help_flag(true)
         .disable_version_flag(true)
-        .version(concat!(env!("CARGO_PKG_VERSION"), "\na bzip2-compatible block-sorting file compressor\n", "MIT OR Apache-2.0"))
+        .version(VERSION)
         .override_usage("hybz [flags and input files in any order]")
         .about("Compresses files into .bz2, or decompresses them, on every core.")
-        .after_help(
-            "Called by a name that contains `unzip' (or `hybunz') it decompresses, and by one that contains `zcat' (or\n\
-             `hybcat') to stdout. Without files it reads stdin and writes stdout; so does the file name `-'. The variables\n\
-             BZIP2, BZIP and HYBZ may hold flags that come before those typed. Exit codes: 0 all well, 1 something\n\
-             could not be read, written or understood, 2 damaged data, 3 a defect in hybz.",
-        )
+        .after_help(AFTER_HELP)
         .arg(Arg::new("FILE").action(ArgAction::Append).num_args(0..).value_parser(value_parser!(OsString)).hide(true))
         .arg(flag("decompress", 'd', "decompress").overrides_with_all(MODES))
         .arg(flag("compress", 'z', "compress").overrides_with_all(MODES))
         .arg(flag("test", 't', "test compressed files, write nothing").overrides_with_all(MODES))
         .arg(flag("stdout", 'c', "write to stdout, keep input files"))
         .arg(
-            Arg::new("output").short('o').value_name("FILE").value_parser(value_parser!(OsString))
+            Arg::new("output")
+                .short('o')
+                .value_name("FILE")
+                .value_parser(value_parser!(OsString))
                 .help("write to FILE (`-': stdout), keep the one input file unless --rm"),
         )
         .arg(flag("keep", 'k', "keep input files").overrides_with("rm"))
-        .arg(long_flag("rm", "remove input files when their results are safe (default without -c and -o)").overrides_with("keep"))
+        .arg(
+            long_flag("rm", "remove input files when results are safe (default without -c, -o)").overrides_with("keep"),
+        )
         .arg(flag("force", 'f', "overwrite output files; take links and devices; with -dc copy what is not bzip2"))
         .args(digits)
         .arg(flag("small", 's', "one thread, blocks of 200 kB at most"))
         .arg(
-            Arg::new("threads").short('p').visible_short_aliases(['n', 'T']).long("threads").value_name("N")
-                .value_parser(value_parser!(usize)).help("use N threads (0, default: one for each core)"),
+            Arg::new("threads")
+                .short('p')
+                .visible_short_aliases(['n', 'T'])
+                .long("threads")
+                .value_name("N")
+                .value_parser(value_parser!(usize))
+                .help("use N threads (0, default: one for each core)"),
         )
         .arg(
-            Arg::new("memory").short('m').long("memory").value_name("SIZE").value_parser(bytes)
+            Arg::new("memory")
+                .short('m')
+                .long("memory")
+                .value_name("SIZE")
+                .value_parser(bytes)
                 .help("let blocks on their way take SIZE MiB (or 300k, 1G ...)"),
         )
         .arg(
-            Arg::new("ignore-trailing-garbage").long("ignore-trailing-garbage").value_name("0|1")
-                .value_parser(value_parser!(u8).range(0..=1)).help("0: bytes after the last stream are an error (default 1)"),
+            Arg::new("ignore-trailing-garbage")
+                .long("ignore-trailing-garbage")
+                .value_name("0|1")
+                .value_parser(value_parser!(u8).range(0..=1))
+                .help("0: bytes after the last stream are an error (default 1)"),
         )
         .arg(long_flag("no-sync", "do not wait for the disk before input files are removed"))
         .arg(flag("quiet", 'q', "no remarks (-qq: no error messages either)").action(ArgAction::Count))
-        .arg(flag("verbose", 'v', "a line for each file (-vv: for each block, and who did them)").action(ArgAction::Count))
+        .arg(
+            flag("verbose", 'v', "a line for each file (-vv: for each block, and who did them)")
+                .action(ArgAction::Count),
+        )
         .arg(long_flag("progress", "show progress even if stderr is no terminal").overrides_with("no-progress"))
         .arg(long_flag("no-progress", "never show progress").overrides_with("progress"))
         .args(["exponential", "repetitive-fast", "repetitive-best"].map(obsolete))
         .arg(Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).help("show this text"))
         .arg(
-            Arg::new("version").short('V').visible_short_alias('L').long("version").visible_alias("license")
-                .action(ArgAction::Version).help("show version and licence"),
+            Arg::new("version")
+                .short('V')
+                .visible_short_alias('L')
+                .long("version")
+                .visible_alias("license")
+                .action(ArgAction::Version)
+                .help("show version and licence"),
         )
 }
 

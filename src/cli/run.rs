@@ -73,6 +73,11 @@ enum Out {
 }
 
 const BUFFER: usize = 8 << 10;
+const RECOVER: &str = "
+You can use the `bzip2recover' program to attempt to recover
+data from undamaged sections of corrupted files.
+
+";
 
 impl Results {
     fn new(plan: Arc<Plan>, report: Arc<Report>) -> Results {
@@ -228,7 +233,7 @@ impl Results {
         self.report.progress.end();
         let operands = self.plan.operands.len();
         if self.damage {
-            self.hint("\nYou can use the `bzip2recover' program to attempt to recover\ndata from undamaged sections of corrupted files.\n\n");
+            self.hint(RECOVER);
         }
         if self.done < operands && !self.broken_pipe {
             let (program, left) = (self.plan.program.display(), operands - self.done);

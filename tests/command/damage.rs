@@ -101,7 +101,8 @@ fn a_broken_file_on_stdout_is_the_last() {
             ("z.bz2", &compressed(b"end\n")),
         ]);
         let run = place.hybz(&["-dc", "a.bz2", "broken.bz2", "z.bz2", "z.bz2"]).says(2, &format!("hybz: {message}\n"));
-        let end = "hybz: WARNING: some files have not been processed:\nhybz:    4 specified on command line, 2 not processed yet.\n";
+        let end = "hybz: WARNING: some files have not been processed:\n\
+                   hybz:    4 specified on command line, 2 not processed yet.\n";
         assert!(run.stderr.contains("output file = (stdout)") && run.stderr.contains(end), "{run:?}");
         let expected = [b"hello\n", &text(250_000)[..]].concat();
         assert!(expected.starts_with(&run.stdout) && run.stdout.starts_with(b"hello\n"), "{name}: only checked bytes");

@@ -60,8 +60,8 @@ fn nohup() {
     let Some(shim) = shim() else { return };
     let place = Place::new();
     let shell = format!(
-        "trap '' HUP; mkfifo a; LD_PRELOAD={} FAULT=tmpfile hybz -f a & exec 3> a; echo hel >&3; sleep 0.1; kill -HUP $!; \
-         sleep 0.1; echo lo >&3; exec 3>&-; wait $!",
+        "trap '' HUP; mkfifo a; LD_PRELOAD={} FAULT=tmpfile hybz -f a & exec 3> a; echo hel >&3; sleep 0.1; \
+         kill -HUP $!; sleep 0.1; echo lo >&3; exec 3>&-; wait $!",
         shim.display()
     );
     place.shell(&shell).silent(0);
