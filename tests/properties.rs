@@ -138,8 +138,14 @@ fn damage_at_500_places_gets_the_verdict_of_bzip2() {
     }
 }
 
+/// 96 cases of each, or as many as `PROPTEST_CASES` says.
+fn config() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(96);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn the_bytes_are_those_of_bzip2(text in text(), level in 1..=9u8) {
@@ -161,6 +167,17 @@ proptest! {
         let (verdict, file) = read_in(encoder, &b);
         verdict.unwrap();
         prop_assert!(file == expected);
+    }
+
+    #[test]
+    fn a_flush_ends_the_block_as_in_libbz2(parts in vec((text(), 0..3usize), 0..5), level in 1..=9u8) {
+        let mut encoder = hybz::write::BzEncoder::with_settings(Vec::new(), &settings().level(ours::level(level)));
+        for (text, flushes) in &parts {
+            encoder.write_all(text).unwrap();
+            (0..*flushes).for_each(|_| encoder.flush().unwrap());
+        }
+        let parts: Vec<_> = parts.iter().map(|(text, flushes)| (&text[..], *flushes)).collect();
+        prop_assert!(encoder.finish().unwrap() == reference::compress_flushing(level, &parts));
     }
 
     #[test]

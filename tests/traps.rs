@@ -6,6 +6,7 @@ mod program;
 mod reference;
 
 use crafted::{Case, Expect, cases};
+use std::io::Write;
 use std::sync::OnceLock;
 
 /// All cases, made once.
@@ -137,6 +138,31 @@ fn hybz_agrees_with_chunks_of_4096() {
 #[test]
 fn hybz_agrees_with_chunks_of_1_mib() {
     hybz_agrees(1 << 20);
+}
+
+/// Where rubbish is forbidden, it is an error that says where the rubbish begins, after all that is good has been written.
+#[test]
+fn forbidden_rubbish() {
+    let settings = hybz::Settings::new().trailing_garbage(false).scan_chunk(5);
+    each(table(), |case| {
+        let Expect::Accepted(text) = &case.expect else { return Ok(()) };
+        if !["trail-", "gap-", "block-after"].iter().any(|family| case.name.starts_with(family)) {
+            return Ok(());
+        }
+        let mut decoder = hybz::write::BzDecoder::with_settings(Vec::new(), &settings);
+        let verdict = decoder.write_all(&case.file).and_then(|()| decoder.try_finish());
+        let error = verdict.err().and_then(|error| error.into_inner()).ok_or("accepted")?;
+        match error.downcast_ref() {
+            Some(hybz::Error::TrailingGarbage { offset }) => {
+                let before = ours::decompress(&case.file[..*offset as usize], &settings);
+                if before.as_ref() != Ok(text) || decoder.get_ref() != text {
+                    return Err(format!("not the text before byte {offset}"));
+                }
+                Ok(())
+            }
+            other => Err(format!("{other:?}")),
+        }
+    });
 }
 
 /// Writes the small cases as files into the folder `HYBZ_SEEDS`: seeds for the fuzz target `decode`.

@@ -52,14 +52,28 @@ pub fn decompress(file: &[u8], limit: usize) -> Result<Vec<u8>, Refused> {
 /// What the program writes for `text` at `level`: all of it is fed before the end is announced. (One call that feeds
 /// and finishes cuts the last block elsewhere.)
 pub fn compress(level: u8, text: &[u8]) -> Vec<u8> {
+    compress_flushing(level, &[(text, 0)])
+}
+
+/// The same for a text in parts, each followed by so many flushes.
+pub fn compress_flushing(level: u8, parts: &[(&[u8], usize)]) -> Vec<u8> {
     let mut stream = Compress::new(Compression::new(level.into()), 0);
     let mut file = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        file.reserve(1 << 16);
-        let before = stream.total_in();
-        stream.compress_vec(rest, &mut file, Action::Run).expect("running");
-        rest = &rest[(stream.total_in() - before) as usize..];
+    for &(mut rest, flushes) in parts {
+        while !rest.is_empty() {
+            file.reserve(1 << 16);
+            let before = stream.total_in();
+            stream.compress_vec(rest, &mut file, Action::Run).expect("running");
+            rest = &rest[(stream.total_in() - before) as usize..];
+        }
+        for _ in 0..flushes {
+            loop {
+                file.reserve(1 << 16);
+                if stream.compress_vec(&[], &mut file, Action::Flush).expect("flushing") == Status::RunOk {
+                    break;
+                }
+            }
+        }
     }
     loop {
         file.reserve(1 << 16);
