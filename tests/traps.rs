@@ -165,6 +165,25 @@ fn forbidden_rubbish() {
     });
 }
 
+/// A block cut by a false magic, with more than 64 MiB of good blocks already on their way behind it.
+#[test]
+fn false_magics_before_much_more() {
+    let pool = hybz::Pool::builder().memory(4 << 30).build();
+    let settings = hybz::Settings::new().pool(&pool);
+    let noise = crafted::noise(7, 800_000);
+    let more = ours::compress(&noise, &settings);
+    for name in ["falsemagic-block-200", "nested-valid-block-40", "falsemagic-block-in-selectors"] {
+        let case = table().iter().find(|case| case.name == name).expect("a case of this name");
+        let Expect::Accepted(text) = &case.expect else { panic!("{name} is right") };
+        // The first keep the stations busy while the rest is read.
+        let file = [&more.repeat(4)[..], &case.file, &more.repeat(90)].concat();
+        let (verdict, out) = ours::decompress_written(&file, 1 << 20, &settings);
+        assert_eq!(verdict, Ok(()), "{name}");
+        assert!(out[4 * noise.len()..].starts_with(text) && out.len() == text.len() + 94 * noise.len(), "{name}");
+        assert!(ours::decompress(&file, &settings).as_ref() == Ok(&out), "{name}");
+    }
+}
+
 /// Writes the small cases as files into the folder `HYBZ_SEEDS`: seeds for the fuzz target `decode`.
 #[test]
 #[ignore = "writes files"]
