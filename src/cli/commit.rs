@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// A complete result, and what is left to do with it.
 pub struct Finished {
@@ -75,10 +76,20 @@ impl Committer {
     }
 }
 
+/// How long a batch is collected, if it does not fill up: a journal's commit for every file would be a load on the disk, and
+/// nobody waits for these files.
+const COLLECTED: Duration = Duration::from_millis(100);
+
 fn commit_all(items: &Receiver<Item>, batch: usize, report: &Report) {
     while let Ok(first) = items.recv() {
-        let others = items.try_iter().take(batch - 1);
-        commit(std::iter::once(first).chain(others).collect(), report);
+        let until = Instant::now() + COLLECTED;
+        let mut collected = vec![first];
+        while collected.len() < batch
+            && let Ok(item) = items.recv_timeout(until.saturating_duration_since(Instant::now()))
+        {
+            collected.push(item);
+        }
+        commit(collected, report);
     }
 }
 
