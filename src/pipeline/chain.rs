@@ -173,6 +173,12 @@ impl Chain {
             };
         }
         let have = self.on_hand();
+        // As bzip2 does: byte by byte, so that a wrong byte is damage even if the input ends before the sixth.
+        let whole = (have.min(48) / 8 * 8) as u32;
+        let begin = self.peek(0, whole);
+        if ![BLOCK_MAGIC, END_MAGIC].iter().any(|magic| magic >> (48 - whole) == begin) {
+            return Err(self.damaged(Damage::Magic));
+        }
         if have < 48 {
             return if self.ended { Err(self.truncated()) } else { Ok(Some(self.need())) };
         }

@@ -6,9 +6,10 @@
 use super::queue::{Queue, Source, Ticket, Window};
 use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::station::cpu::CpuStation;
-use crate::station::{Directions, Station, Work, serve, work_off};
+use crate::station::{Directions, Station, Work, panic_text, serve, work_off};
 use crate::summary::{Counters, Summary};
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
@@ -257,14 +258,17 @@ fn station_thread(
     roster: &Roster,
     origins: Arc<PeriodicOrigins>,
 ) {
-    let retired = match make() {
+    // A panic in the station's own code, be it its drop, retires it like any other failure: the count below must be right, or
+    // the queue could be left without a station.
+    let retired = catch_unwind(AssertUnwindSafe(|| match make() {
         Ok(mut station) => {
             let _ = entry.name.set(station.name());
             let most = station.most().max(1);
             serve(&mut *station, source, &entry.counters, &|waiting| roster.share(entry, most, waiting))
         }
         Err(reason) => Some(reason),
-    };
+    }));
+    let retired = retired.unwrap_or_else(|panic| Some(panic_text(&*panic)));
     let Some(reason) = retired else { return };
     *entry.retired.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
     // The queue must never be without a station: the last one of a direction that retires goes on as a CPU core.

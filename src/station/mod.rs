@@ -145,7 +145,8 @@ fn count(counters: &Counters, work: &Work, done: &Done) {
     counters.bytes_out.fetch_add(out, Relaxed);
 }
 
-fn panic_text(panic: &(dyn Any + Send)) -> String {
+/// What a panic said.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("panic").to_owned()
 }
