@@ -67,7 +67,7 @@ impl Decoder {
     /// As [`decode`](Self::decode).
     pub fn decode_plain(&mut self, bits: &mut dyn BitSource, limit: u32) -> Result<DecodedBlock, Fault> {
         self.fallbacks += 1;
-        let block = plain::decode(bits, limit)?;
+        let block = plain::decode(bits, limit.min(MOST_ROWS as u32))?;
         let (text, computed) = text_of(std::iter::once(&block.coded[..]), block.coded.len())?;
         if computed != block.crc {
             return Err(Damage::BlockCrc { stored: block.crc, computed }.into());
