@@ -75,7 +75,7 @@ fn usage() -> ! {
 
 /// The command, which cargo builds before any bench runs, beside the bench's own folder; or the one that is named.
 fn hybz() -> PathBuf {
-    std::env::var_os("HYBZ").map_or_else(|| env!("CARGO_BIN_EXE_hybz").into(), PathBuf::from)
+    std::env::var_os("HYBZ_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_hybz").into(), PathBuf::from)
 }
 
 fn tools() -> Vec<Tool> {
