@@ -18,6 +18,12 @@
 //! no test for marks: every 16 steps one looks which lanes are on a ladder; which ladder says where the segment
 //! ended, and which rung, how many steps ago.
 //!
+//! Measured on a Zen 5 core, ns per byte of a block, the kernel tarball: 8 lanes 1.75, 12 1.25, 16 1.1, 20 0.97, 24 0.90, 32
+//! 0.88; 512 to 2048 splitters and ladders of 8 to 32 rungs make no difference, nor do huge pages.
+//! Building T 0.70; with runs of up to 8, not 16, written at once 0.90; prefetching the next piece's line gained nothing.
+//! Two bytes a step (T composed with itself) would halve the steps, but with 24 chains these no longer wait, and the
+//! vector would be twice as large and one pass more to build.
+//!
 //! **Not one cycle.** For a periodic text, and for crafted data, T consists of several cycles. The segments from the origin
 //! on then come back to the origin before they have n bytes. bzip2 walks round again until it has its n bytes, so the
 //! text is that cycle over and over.

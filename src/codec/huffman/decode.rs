@@ -10,6 +10,10 @@
 //! symbols are decoded by `Canonical`. On bzip2's own output that is one look-up in a hundred. A table of one code
 //! per entry needs twice the look-ups, and these are the path that everything waits for (7 to 8 cycles each).
 //!
+//! Measured on a Zen 5 core: 1.3 to 1.6 ns per symbol of text, 2.6 where every code has 8 bits. Before a group's end was
+//! watched at each look-up (it was decoded code by code from 15 symbols before it) a quarter more. Decoding into smaller
+//! pieces, so that the move-to-front of one could overlap the codes of the next, gained nothing.
+//!
 //! The table is filled only from lengths that are no more than complete (Kraft's sum at most 1): over-subscribed lengths
 //! would write past it, which is how a fork of bzip2 got its heap overflow. See [`Table::set`].
 

@@ -8,7 +8,11 @@
 //! mispredicted branch costs as much as ten symbols. A run digit is a rank of 0 (which leaves the list as it is) that
 //! adds its weight instead of 1 and does not begin a run. The head of the list lives in a vector register, where moving
 //! to front is one byte shuffle with a mask from a table: 16 entries with SSSE3, 64 with AVX-512 VBMI, 8 in a plain
-//! 64-bit word elsewhere. Ranks beyond it go through a list in memory; they are 1 to 14 in a hundred with 16 entries.
+//! 64-bit word elsewhere. Ranks beyond it go a longer way; they are 1 to 14 in a hundred with 16 entries.
+//!
+//! Measured on a Zen 5 core, ns per symbol: 16 entries 1.2 on near ranks (English prose 1.25, an executable 5.5), 64 entries 1.5
+//! (English 1.5, the executable 2.1), 256 entries 2.7 wherever the ranks are, the plain word 4. So with VBMI each piece of
+//! 400 symbols goes to one of three loops by its ranks. Moving the far part of the list by `memmove` cost 9.
 
 use super::super::huffman::decode::Irregular;
 
