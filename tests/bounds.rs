@@ -58,6 +58,16 @@ fn memory_is_bounded() {
         decoder.write_all(&file).expect("a right file");
         assert_eq!(decoder.finish().expect("a right file").0, 60 * 46_620_000);
     });
+    let stream = cases::nested_bombs(3000);
+    let (file, text) = (stream.bytes(), stream.text());
+    drop(stream);
+    check("3,000 bombs nested in one block's data", 256, || {
+        assert!(ours::decompress(&file, &settings).as_ref() == Ok(&text));
+    });
+    check("the same, so slowly that stations decode all of them", 100, || {
+        let (verdict, out) = ours::decompress_read(Drip(&file), 1 << 16, &settings);
+        assert!(verdict == Ok(()) && out == text);
+    });
     let file = cases::bomb(2000);
     check("a reader that takes little of 93 GB", 128, || {
         let mut decoder = hybz::read::BzDecoder::with_settings(&file[..], &settings);
@@ -120,6 +130,17 @@ fn memory_is_bounded() {
         let error = error.get_ref().and_then(|error| error.downcast_ref());
         assert!(matches!(error, Some(Error::BlockTooLarge { block: 1, .. })), "{error:?}");
     });
+}
+
+/// A reader that gives a little at a time, and takes its time.
+struct Drip<'a>(&'a [u8]);
+
+impl Read for Drip<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        std::thread::sleep(std::time::Duration::from_micros(500));
+        let n = buf.len().min(60);
+        self.0.read(&mut buf[..n])
+    }
 }
 
 /// Magics of blocks, end to end, without end.

@@ -7,7 +7,7 @@ use crate::crafted::{Family, model, noise};
 use crate::program::Refusal;
 
 /// A block of `len` equal bytes (after the run-length step).
-fn constant(byte: u8, len: u64) -> Block {
+pub fn constant(byte: u8, len: u64) -> Block {
     let mut symbols = model::zero_run(len);
     symbols.push(2);
     Block::of_symbols(&[byte], symbols, 0)

@@ -157,6 +157,16 @@ fn nested(family: &mut Family) {
     );
 }
 
+/// A right stream of one block, in whose data `count` whole blocks stand, each of which would become 46 MB.
+pub fn nested_bombs(count: usize) -> Stream {
+    let one = first((0..=255).map(|byte| super::limits::constant(byte, 900_000).bits()), 0);
+    let Body::Verbatim(bits) = &one.body else { unreachable!("a carrier's body is verbatim") };
+    let without_end = bits.slice(0, bits.len() - 8);
+    let mut all = Bits::new();
+    (0..count).for_each(|_| all.extend(&without_end));
+    Stream::single(first([all].into_iter(), 0))
+}
+
 fn in_headers(family: &mut Family) {
     // The map's first 16 bits name groups: 0x3141 has five, whose rows follow: two more magic words and three free ones.
     for (which, magic, last) in [("block", BLOCK_MAGIC, 3), ("end", END_MAGIC, 6)] {

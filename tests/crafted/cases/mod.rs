@@ -11,6 +11,7 @@ mod streams;
 use super::{Case, Family};
 
 pub use limits::bomb;
+pub use magics::nested_bombs;
 
 /// Every case. The names are unique: a failing test names one.
 pub fn all() -> Vec<Case> {
