@@ -1,4 +1,4 @@
-//! Stations that are slow, fail, panic, shuffle, keep silent or retire: the bytes and the errors stay the same, nothing
+//! Stations that are slow, fail, panic, shuffle, keep silent, retire or call good blocks bad: the bytes and the errors stay the same, nothing
 //! locks up, and what others had to do for them is counted.
 
 mod ours;
@@ -9,7 +9,7 @@ mod shapes;
 use hybz::codec::decoder::Decoder;
 use hybz::codec::encoder::Encoder;
 use hybz::station::{Directions, Done, Station, StationFailure, Work};
-use hybz::{Error, Level, Pool, PoolBuilder, Settings};
+use hybz::{CodedBlock, Damage, Error, Level, Pool, PoolBuilder, Settings};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
@@ -40,6 +40,11 @@ enum Fault {
     Babble,
     /// Fails at job k, and wants no more.
     Retire(usize),
+    /// Says of good blocks that they are damaged, or cut short.
+    SaysDamaged,
+    SaysCut,
+    /// Codes where it should decode, and the reverse.
+    Confused,
     /// Panics when its name is asked, when it is asked how many jobs it wants, when it is dropped after retiring.
     NamePanics,
     MostPanics,
@@ -57,7 +62,11 @@ struct Fake {
 impl Fake {
     fn one(&mut self, work: &Work) -> Done {
         match work {
+            Work::Compress(_) if self.fault == Fault::Confused => Done::Decoded(Err(hybz::Fault::OutOfData)),
             Work::Compress(text) => Done::Coded(self.encoder.encode(text)),
+            Work::Decompress { .. } if self.fault == Fault::SaysDamaged => Done::Decoded(Err(Damage::Code.into())),
+            Work::Decompress { .. } if self.fault == Fault::SaysCut => Done::Decoded(Err(hybz::Fault::OutOfData)),
+            Work::Decompress { .. } if self.fault == Fault::Confused => Done::Coded(CodedBlock::default()),
             Work::Decompress { data, start, end } => Done::Decoded(self.decoder.decode(data, *start, *end, 900_000)),
         }
     }
@@ -224,6 +233,9 @@ fn every_fault_in_every_company() {
         Fault::Half,
         Fault::Shuffle,
         Fault::Babble,
+        Fault::SaysDamaged,
+        Fault::SaysCut,
+        Fault::Confused,
         Fault::Retire(0),
     ] {
         for (most, company) in [(1, Company::Alone), (4, Company::Alone), (100, Company::Twins), (3, Company::Cpu)] {
