@@ -24,6 +24,9 @@ use std::collections::VecDeque;
 /// an encoder's blocks stay under 20 million bits. Here it bounds memory.
 pub(crate) const BLOCK_BITS_MOST: u64 = 512 << 20;
 
+/// How much is tried first where a block must be decoded here: more than any encoder's block.
+const REDO_FIRST: u64 = 32 << 20;
+
 /// What stands at the chain's position.
 #[derive(Clone, Copy)]
 enum Expect {
@@ -201,32 +204,39 @@ impl Chain {
         Ok(None)
     }
 
-    /// Decodes the block at the chain's position from all that is on hand.
-    fn redo(&mut self, level: Level, enough: u64) -> Result<Step, Error> {
+    /// Decodes the block at the chain's position from what is on hand; nothing if that takes another try.
+    fn redo(&mut self, level: Level, enough: u64) -> Result<Option<Step>, Error> {
         let have = self.on_hand();
         if have < enough && !self.ended {
-            return Ok(self.need());
+            return Ok(Some(self.need()));
         }
-        if have > BLOCK_BITS_MOST {
-            return Err(Error::BlockTooLarge { block: self.number(), bit_offset: self.bit });
-        }
+        // Not all of it: behind the block may lie hundreds of megabytes that wait for their turn.
+        let take = have.min(enough.max(REDO_FIRST)).min(BLOCK_BITS_MOST);
         let skew = self.bit % 8;
         let at = self.bit - skew;
-        let mut bytes = Vec::with_capacity((have / 8 + 2) as usize);
+        let bytes_most = (skew + take).div_ceil(8) as usize;
+        let mut bytes = Vec::with_capacity(bytes_most);
         for span in self.held.iter().filter_map(|piece| piece.span.as_ref()) {
+            if bytes.len() == bytes_most {
+                break;
+            }
             // Neighbouring spans share the byte in which one ends and the next begins.
-            let skip = (at + bytes.len() as u64 * 8 - span.at) / 8;
-            bytes.extend_from_slice(&span.data[(skip as usize).min(span.data.len())..]);
+            let skip = ((at + bytes.len() as u64 * 8 - span.at) / 8) as usize;
+            let rest = &span.data[skip.min(span.data.len())..];
+            bytes.extend_from_slice(&rest[..rest.len().min(bytes_most - bytes.len())]);
         }
-        let mut bits = SliceBits::new(&bytes, skew, skew + have);
+        let mut bits = SliceBits::new(&bytes, skew, skew + take);
         let plain = self.plain.get_or_insert_default();
         match plain.decode_plain(&mut bits, level.block_limit()) {
-            Ok(block) => self.believe(block, at, level),
-            Err(Fault::OutOfData) if self.ended => Err(self.truncated()),
+            Ok(block) => self.believe(block, at, level).map(Some),
+            Err(Fault::OutOfData) if take == BLOCK_BITS_MOST => {
+                Err(Error::BlockTooLarge { block: self.number(), bit_offset: self.bit })
+            }
+            Err(Fault::OutOfData) if take == have && self.ended => Err(self.truncated()),
             Err(Fault::OutOfData) => {
                 // Doubling keeps the work linear, whatever the file was made to provoke.
-                self.expect = Expect::Redo(level, have * 2);
-                Ok(self.need())
+                self.expect = Expect::Redo(level, take * 2);
+                Ok(None)
             }
             Err(Fault::Damaged(damage)) => Err(self.damaged(damage)),
         }
@@ -268,7 +278,7 @@ impl Join for Chain {
             let step = match self.expect {
                 Expect::Header => self.header()?,
                 Expect::Block(level) => self.block_or_end(level, wait)?,
-                Expect::Redo(level, enough) => Some(self.redo(level, enough)?),
+                Expect::Redo(level, enough) => self.redo(level, enough)?,
                 Expect::End => {
                     self.held.clear();
                     self.summary.bytes_in = self.bit / 8;
