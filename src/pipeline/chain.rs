@@ -117,10 +117,12 @@ impl Chain {
     }
 
     /// Asks for another piece. What is held gives its permits back first, so that the next piece can come however small the
-    /// window is.
+    /// window is; and its results with them: thousands of blocks nested in one block's data must not pile up. Where one of
+    /// them turns out to be a true block, it is decoded again.
     fn need(&mut self) -> Step {
         for piece in &mut self.held {
             piece.permit = None;
+            piece.ticket = None;
         }
         Step::Need
     }
