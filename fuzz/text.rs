@@ -2,7 +2,7 @@
 //! periods.
 
 /// No text is longer than this.
-const MOST: usize = 250_000;
+const MOST: usize = 110_000;
 
 /// The level and the text of a recipe. Its first byte chooses the level; then each byte below 0xF0 stands for itself, and
 /// the others are followed by numbers: 0xF0 to 0xF3 repeat the last byte, 0xF4 to 0xF7 repeat the last few bytes as a whole,
