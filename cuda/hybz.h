@@ -20,12 +20,14 @@ extern "C" {
 #define HYBZ_ARGUMENT (-1)  /* a batch that the lane was not made for, or a block shorter than HYBZ_SHORTEST */
 #define HYBZ_DEADLINE (-2)  /* the device did not finish in time */
 #define HYBZ_PERIODIC (-3)  /* the sort does not end: a block is u repeated (the caller must not send such blocks) */
-#define HYBZ_TEMPORARY (-4) /* CUB asks for more temporary memory than it said it would */
 
 #define HYBZ_SHORTEST 64     /* the shortest block, in bytes */
 #define HYBZ_LONGEST 1048576 /* the longest block, in bytes: a rotation's index takes 20 bits */
 #define HYBZ_MOST_BLOCKS 512 /* the most blocks in a batch */
 #define HYBZ_MOST_ROUNDS 32  /* 20 rounds of doubling sort any primitive block of 2^20 bytes */
+#ifndef HYBZ_SMALL
+#define HYBZ_SMALL 256       /* groups of up to this many tied rotations are sorted in shared memory; a power of two */
+#endif
 
 /* How to sort; hybz_tuning_default gives what measured fastest. The result does not depend on it. */
 struct hybz_tuning {

@@ -18,6 +18,7 @@ python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$
 for part in bin include lib nvvm; do
     ln -sfn "wheels/nvidia/cu13/$part" "$dir/$part"
 done
+ln -sfn lib "$dir/lib64"
 chmod +x "$dir"/bin/* "$dir"/nvvm/bin/* 2>/dev/null || true
 "$dir/bin/nvcc" --version | tail -n 2
 echo "now: export CUDA_HOME=$dir"
