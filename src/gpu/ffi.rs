@@ -1,0 +1,51 @@
+//! The declarations of `cuda/hybz.h`, which says what they do. Nothing else.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_char, c_int, c_void};
+
+/// The device did not finish in time.
+pub const DEADLINE: c_int = -2;
+/// `cudaErrorMemoryAllocation`.
+pub const OUT_OF_MEMORY: c_int = 2;
+
+/// `struct hybz_lane`.
+#[repr(C)]
+pub struct Lane {
+    _private: [u8; 0],
+}
+
+/// `struct hybz_tuning`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Tuning {
+    pub sort_bits: i32,
+    pub coded: i32,
+    pub steps: i32,
+    pub counting: i32,
+}
+
+/// `struct hybz_report`, of which this side reads nothing yet.
+#[repr(C)]
+pub struct Report {
+    _private: [u8; 0],
+}
+
+unsafe extern "C" {
+    pub fn hybz_lane_create(device: c_int, most_blocks: u32, longest: u32, lane: *mut *mut Lane) -> c_int;
+    pub fn hybz_lane_bwt(
+        lane: *mut Lane,
+        tuning: *const Tuning,
+        blocks: u32,
+        lengths: *const u32,
+        text: *const u8,
+        column: *mut u8,
+        origins: *mut u32,
+        deadline_ms: u32,
+        report: *mut Report,
+    ) -> c_int;
+    pub fn hybz_lane_destroy(lane: *mut Lane) -> c_int;
+    pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
+    pub fn hybz_pinned_free(memory: *mut c_void) -> c_int;
+    pub fn hybz_is_sticky(code: c_int) -> c_int;
+    pub fn hybz_error_text(code: c_int) -> *const c_char;
+}
