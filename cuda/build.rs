@@ -36,7 +36,8 @@ mod cuda {
         }
 
         let release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
-        let archs = env::var("HYBZ_CUDA_ARCHS").unwrap_or_else(|_| if release { "80,89,90,100" } else { "90" }.to_owned());
+        let archs =
+            env::var("HYBZ_CUDA_ARCHS").unwrap_or_else(|_| if release { "80,89,90,100" } else { "90" }.to_owned());
         let archs: Vec<&str> = archs.split(',').map(str::trim).collect();
         if let Some(bad) = archs.iter().find(|arch| arch.is_empty() || !arch.bytes().all(|b| b.is_ascii_digit())) {
             fail(&format!("HYBZ_CUDA_ARCHS: `{bad}` is no compute capability (such as 90)"));
@@ -65,7 +66,8 @@ mod cuda {
         println!("cargo::rustc-link-search=native={}", out.display());
         println!("cargo::rustc-link-lib=static=hybz_cuda");
 
-        let libraries = ["lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"].map(|lib| root.join(lib));
+        let libraries =
+            ["lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"].map(|lib| root.join(lib));
         let Some(library) = libraries.iter().find(|lib| lib.join("libcudart_static.a").exists()) else {
             fail(&format!("no libcudart_static.a in {}", root.display()));
         };

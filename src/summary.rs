@@ -9,8 +9,10 @@ use std::time::Duration;
 pub struct StationReport {
     /// The station's name, such as `cpu 0`.
     pub name: String,
-    /// Blocks it did.
+    /// Blocks it did, or at least began.
     pub blocks: u64,
+    /// Blocks that other stations had begun and it finished.
+    pub finished: u64,
     /// Bytes that went in: text when compressing, compressed bytes when decompressing.
     pub bytes_in: u64,
     /// Bytes that came out.
@@ -19,7 +21,7 @@ pub struct StationReport {
     pub busy: Duration,
     /// How long it waited for work.
     pub waited: Duration,
-    /// Blocks that it could not do and that the CPU codec did in its place.
+    /// Blocks that it failed at and that a CPU core did in its place.
     pub fallbacks: u64,
     /// Why it was given no more work, if so.
     pub retired: Option<String>,
@@ -75,6 +77,7 @@ pub struct BlockInfo {
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub blocks: AtomicU64,
+    pub finished: AtomicU64,
     pub bytes_in: AtomicU64,
     pub bytes_out: AtomicU64,
     pub busy_ns: AtomicU64,
@@ -87,6 +90,7 @@ impl Counters {
         StationReport {
             name: name.to_owned(),
             blocks: self.blocks.load(Relaxed),
+            finished: self.finished.load(Relaxed),
             bytes_in: self.bytes_in.load(Relaxed),
             bytes_out: self.bytes_out.load(Relaxed),
             busy: Duration::from_nanos(self.busy_ns.load(Relaxed)),

@@ -13,10 +13,10 @@ use std::time::Duration;
 #[path = "absent.rs"]
 mod backend;
 #[cfg(feature = "cuda")]
-mod call;
-#[cfg(feature = "cuda")]
 #[path = "device.rs"]
 mod backend;
+#[cfg(feature = "cuda")]
+mod call;
 #[cfg(test)]
 pub(crate) mod fake;
 #[cfg(feature = "cuda")]
@@ -25,7 +25,7 @@ mod ffi;
 mod lane;
 mod select;
 
-pub use backend::{devices, open};
+pub use backend::{devices, likely, open};
 pub use select::select;
 
 /// The shortest block that a device sorts: shorter ones are not worth a thought.

@@ -166,7 +166,7 @@ impl Chain {
                     Ok(None)
                 }
                 Some(Ok(Done::Decoded(Err(Fault::Damaged(damage))))) => Err(self.damaged(damage)),
-                Some(Ok(Done::Coded(_))) => {
+                Some(Ok(_)) => {
                     Err(Error::Internal { block: self.number(), reason: "a station coded instead of decoding".into() })
                 }
                 Some(Err(reason)) => Err(Error::Internal { block: self.number(), reason }),

@@ -3,7 +3,7 @@
 //! Threads are started when the queue first outgrows those that are there, so a small file on a large machine costs one
 //! thread. A station that is slow to start (a GPU) can ask to be started only once the pool has been given enough work.
 
-use super::queue::{Queue, Source, Ticket, Window};
+use super::queue::{DIRECTIONS, Queue, Source, Ticket, Window};
 use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::station::cpu::CpuStation;
 use crate::station::{Directions, Station, Work, panic_text, serve, work_off};
@@ -62,7 +62,7 @@ struct Inline {
 struct Roster {
     entries: Mutex<Vec<Arc<Entry>>>,
     /// Station threads that still serve the queue, for each direction.
-    alive: [AtomicUsize; 2],
+    alive: [AtomicUsize; DIRECTIONS],
 }
 
 #[derive(Default)]
@@ -94,6 +94,9 @@ impl Roster {
 pub struct PoolBuilder {
     threads: Option<usize>,
     memory: Option<u64>,
+    cpu: Directions,
+    /// What the stations added can hold at once, in bytes.
+    held: u64,
     stations: Vec<Waiting>,
 }
 
@@ -111,6 +114,13 @@ impl PoolBuilder {
         self
     }
 
+    /// The CPU stations begin no blocks: those that compress are the ones added with [`station`](Self::station), and the
+    /// CPU finishes what they pass on. (For measuring.)
+    pub fn cpu_finishes_only(mut self) -> Self {
+        self.cpu = Directions::ALL_BUT_COMPRESS;
+        self
+    }
+
     /// The most bytes that blocks on their way may take, in all streams together.
     ///
     /// Each station needs up to 12 MB besides. A stream that has nothing on its way may always send one block, so a small
@@ -120,13 +130,16 @@ impl PoolBuilder {
         self
     }
 
-    /// Adds a station. `make` runs on the station's own thread, once the pool has been given `after` bytes of work.
+    /// Adds a station. `make` runs on the station's own thread, once the pool has been given `after` bytes of work. `held` is
+    /// how many bytes it can have in work at once: the default window grows by so much.
     pub fn station(
         mut self,
         after: u64,
+        held: u64,
         directions: Directions,
         make: impl FnOnce() -> Result<Box<dyn Station>, String> + Send + 'static,
     ) -> Self {
+        self.held += held;
         self.stations.push(Waiting { after, directions, make: Box::new(make) });
         self
     }
@@ -139,10 +152,10 @@ impl PoolBuilder {
         for number in 0..threads {
             let origins = Arc::clone(&origins);
             let make: Make = Box::new(move || Ok(Box::new(CpuStation::new(number, origins)) as Box<dyn Station>));
-            waiting.push(Waiting { after: 0, directions: Directions::BOTH, make });
+            waiting.push(Waiting { after: 0, directions: self.cpu, make });
         }
         waiting.extend(self.stations);
-        let window = self.memory.unwrap_or(WINDOW_PER_STATION * threads.max(1) as u64);
+        let window = self.memory.unwrap_or(WINDOW_PER_STATION * threads.max(1) as u64 + self.held);
         Pool(Arc::new(Inner {
             queue: Queue::new(),
             window: Window::new(window),
@@ -159,7 +172,7 @@ impl PoolBuilder {
 impl Pool {
     /// Chooses what a pool is made of.
     pub fn builder() -> PoolBuilder {
-        PoolBuilder { threads: None, memory: None, stations: Vec::new() }
+        PoolBuilder { threads: None, memory: None, cpu: Directions::ALL, held: 0, stations: Vec::new() }
     }
 
     /// The pool of those who have none of their own: one CPU station for each core that the process may use.
@@ -194,13 +207,17 @@ impl Pool {
     pub(crate) fn submit(&self, work: Work, cancelled: &Arc<AtomicBool>) -> Ticket {
         let inner = &*self.0;
         inner.submitted.fetch_add(work.bytes_in(), Relaxed);
-        let alive = match &work {
-            Work::Compress(_) => &inner.roster.alive[0],
-            Work::Decompress { .. } => &inner.roster.alive[1],
+        let direction = match &work {
+            Work::Compress(_) | Work::Finish(_) => 0,
+            Work::Decompress { .. } => 1,
         };
+        let alive = &inner.roster.alive[direction];
         let ticket = inner.queue.submit(work, Arc::clone(cancelled));
-        if inner.waiting_count.load(Relaxed) > 0 && (inner.queue.backlog() || alive.load(Relaxed) == 0) {
-            inner.start_one();
+        if inner.waiting_count.load(Relaxed) > 0 {
+            let wanted = if alive.load(Relaxed) == 0 { Some(direction) } else { inner.queue.backlog() };
+            if let Some(direction) = wanted {
+                inner.start_one(direction);
+            }
         }
         if alive.load(Relaxed) == 0 {
             inner.work_inline();
@@ -210,11 +227,13 @@ impl Pool {
 }
 
 impl Inner {
-    /// Starts the next station that may start, if there is one.
-    fn start_one(&self) {
+    /// Starts the next station that takes this direction and may start, if there is one.
+    fn start_one(&self, direction: usize) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let submitted = self.submitted.load(Relaxed);
-        let Some(index) = waiting.iter().position(|station| station.after <= submitted) else { return };
+        let Some(index) = waiting.iter().position(|s| s.after <= submitted && s.directions.takes(direction)) else {
+            return;
+        };
         let Waiting { directions, make, .. } = waiting.remove(index);
         self.waiting_count.store(waiting.len(), Relaxed);
         drop(waiting);
@@ -222,7 +241,9 @@ impl Inner {
         let source = self.queue.source(directions);
         let roster = Arc::clone(&self.roster);
         let origins = Arc::clone(&self.origins);
-        directions.each(|direction| self.roster.alive[direction].fetch_add(1, Relaxed));
+        directions.each(|direction| {
+            self.roster.alive[direction].fetch_add(1, Relaxed);
+        });
         let own = Arc::clone(&entry);
         let started = thread::Builder::new().name("hybz station".to_owned()).spawn(move || {
             station_thread(make, directions, &source, &own, &roster, origins);
@@ -230,7 +251,9 @@ impl Inner {
         match started {
             Ok(_) => self.roster.entries().push(entry),
             // No more threads to be had: those that are there do the work, or the caller does.
-            Err(_) => directions.each(|direction| self.roster.alive[direction].fetch_sub(1, Relaxed)),
+            Err(_) => directions.each(|direction| {
+                self.roster.alive[direction].fetch_sub(1, Relaxed);
+            }),
         }
     }
 
@@ -239,12 +262,12 @@ impl Inner {
         let mut inline = self.inline.lock().unwrap_or_else(PoisonError::into_inner);
         let Inline { station, source, counters } = inline.get_or_insert_with(|| Inline {
             station: CpuStation::new(0, Arc::clone(&self.origins)),
-            source: self.queue.source(Directions::BOTH),
+            source: self.queue.source(Directions::ALL),
             counters: Counters::default(),
         });
         while let Some(job) = source.try_take() {
             // A CPU station fails by panicking only, and then the fallback has replied.
-            let _ = work_off(station, vec![job], counters);
+            let _ = work_off(station, vec![job], counters, &Err);
         }
     }
 }
@@ -264,7 +287,8 @@ fn station_thread(
         Ok(mut station) => {
             let _ = entry.name.set(station.name());
             let most = station.most().max(1);
-            serve(&mut *station, source, &entry.counters, &|waiting| roster.share(entry, most, waiting))
+            let share = |waiting: usize| roster.share(entry, most, waiting);
+            serve(&mut *station, source, &entry.counters, &share, &|| roster.alive[2].load(Relaxed) > 0)
         }
         Err(reason) => Some(reason),
     }));
@@ -275,7 +299,9 @@ fn station_thread(
     let mut last = false;
     directions.each(|direction| last |= roster.alive[direction].fetch_sub(1, Relaxed) == 1);
     if last {
-        directions.each(|direction| roster.alive[direction].fetch_add(1, Relaxed));
-        serve(&mut CpuStation::new(0, origins), source, &entry.counters, &|_| 1);
+        directions.each(|direction| {
+            roster.alive[direction].fetch_add(1, Relaxed);
+        });
+        serve(&mut CpuStation::new(0, origins), source, &entry.counters, &|_| 1, &|| false);
     }
 }

@@ -48,24 +48,37 @@ pub struct Directions {
     pub compress: bool,
     /// Takes blocks to decompress.
     pub decompress: bool,
+    /// Takes what other stations pass on: blocks that they have sorted, and those they leave as they came.
+    pub passed: bool,
 }
 
-impl Directions {
-    /// Both.
-    pub const BOTH: Directions = Directions { compress: true, decompress: true };
+/// How many directions there are.
+pub(crate) const DIRECTIONS: usize = 3;
 
-    /// Calls `f` with 0 for compressing and with 1 for decompressing, as far as these are taken.
-    pub(crate) fn each<T>(self, mut f: impl FnMut(usize) -> T) {
-        if self.compress {
-            f(0);
+impl Directions {
+    /// All: a CPU core.
+    pub const ALL: Directions = Directions { compress: true, decompress: true, passed: true };
+    /// Begins blocks, and passes them on: a GPU.
+    pub const COMPRESS: Directions = Directions { compress: true, decompress: false, passed: false };
+    /// Decompresses, and finishes what others have begun: a CPU core that leaves the rest to the GPUs.
+    pub const ALL_BUT_COMPRESS: Directions = Directions { compress: false, decompress: true, passed: true };
+
+    /// Calls `f` with 0 for compressing, 1 for decompressing and 2 for what is passed on, as far as these are taken.
+    pub(crate) fn each(self, mut f: impl FnMut(usize)) {
+        for (direction, taken) in [self.compress, self.decompress, self.passed].into_iter().enumerate() {
+            if taken {
+                f(direction);
+            }
         }
-        if self.decompress {
-            f(1);
-        }
+    }
+
+    /// Whether `direction`, numbered as in [`each`](Self::each), is taken.
+    pub(crate) fn takes(self, direction: usize) -> bool {
+        [self.compress, self.decompress, self.passed][direction]
     }
 }
 
-/// The sending side of the queue. Two lanes, one a direction, because some stations know one direction only.
+/// The sending side of the queue. A lane for each direction, because some stations know one direction only.
 pub(crate) struct Queue {
     compress: Sender<Job>,
     decompress: Sender<Job>,
@@ -76,8 +89,15 @@ impl Queue {
     pub fn new() -> Queue {
         let (compress, take_compress) = unbounded();
         let (decompress, take_decompress) = unbounded();
-        let directions = Directions::BOTH;
-        let source = Source { compress: take_compress, decompress: take_decompress, idle: Arc::default(), directions };
+        let (pass_on, passed) = unbounded();
+        let source = Source {
+            compress: take_compress,
+            decompress: take_decompress,
+            passed,
+            pass_on,
+            idle: Arc::default(),
+            directions: Directions::ALL,
+        };
         Queue { compress, decompress, source }
     }
 
@@ -85,7 +105,7 @@ impl Queue {
     pub fn submit(&self, work: Work, cancelled: Arc<AtomicBool>) -> Ticket {
         let (reply, ticket) = bounded(1);
         let lane = match &work {
-            Work::Compress(_) => &self.compress,
+            Work::Compress(_) | Work::Finish(_) => &self.compress,
             Work::Decompress { .. } => &self.decompress,
         };
         // The queue holds a receiver itself, so this cannot fail.
@@ -98,15 +118,17 @@ impl Queue {
         Source {
             compress: if directions.compress { self.source.compress.clone() } else { never() },
             decompress: if directions.decompress { self.source.decompress.clone() } else { never() },
+            passed: if directions.passed { self.source.passed.clone() } else { never() },
+            pass_on: self.source.pass_on.clone(),
             idle: Arc::clone(&self.source.idle),
             directions,
         }
     }
 
-    /// Whether more jobs of some direction wait than stations for it.
-    pub fn backlog(&self) -> bool {
-        let [compress, decompress] = &*self.source.idle;
-        self.compress.len() > compress.load(Relaxed) || self.decompress.len() > decompress.load(Relaxed)
+    /// A direction of which more jobs wait than stations for it.
+    pub fn backlog(&self) -> Option<usize> {
+        let lanes = [&self.source.compress, &self.source.decompress, &self.source.passed];
+        lanes.iter().zip(&*self.source.idle).position(|(lane, idle)| lane.len() > idle.load(Relaxed))
     }
 }
 
@@ -114,32 +136,45 @@ impl Queue {
 pub(crate) struct Source {
     compress: Receiver<Job>,
     decompress: Receiver<Job>,
+    passed: Receiver<Job>,
+    /// Where this station puts what it passes on. All stations hold it, so this lane never closes.
+    pass_on: Sender<Job>,
     /// How many stations wait for work of each direction. Each station counts itself; `backlog` reads it.
-    idle: Arc<[AtomicUsize; 2]>,
+    idle: Arc<[AtomicUsize; DIRECTIONS]>,
     directions: Directions,
 }
 
 impl Source {
     /// Waits for work and takes up to `share(jobs waiting)` jobs of one direction; nothing when the queue has closed.
+    ///
+    /// What was passed on comes first: it is older than what was not begun yet, and what follows it waits for it.
     pub fn take(&self, share: impl Fn(usize) -> usize) -> Option<Vec<Job>> {
-        self.directions.each(|direction| self.idle[direction].fetch_add(1, Relaxed));
+        if let Ok(job) = self.passed.try_recv() {
+            return Some(vec![job]);
+        }
+        self.directions.each(|direction| {
+            self.idle[direction].fetch_add(1, Relaxed);
+        });
+        let lanes = [&self.compress, &self.decompress, &self.passed];
         let mut select = Select::new();
-        select.recv(&self.compress);
-        select.recv(&self.decompress);
+        for lane in lanes {
+            select.recv(lane);
+        }
         let taken = loop {
-            let ready = select.ready();
-            let lane = if ready == 0 { &self.compress } else { &self.decompress };
+            let lane = lanes[select.ready()];
             match lane.try_recv() {
                 Ok(job) => break Some((lane, job)),
                 Err(crossbeam_channel::TryRecvError::Empty) => {}
-                // Both senders live in the one `Queue`: when one lane is closed and empty, drain the other, then stop.
+                // The senders of the first two lanes live in the one `Queue`: when one is closed and empty, drain the
+                // others, then stop.
                 Err(crossbeam_channel::TryRecvError::Disconnected) => {
-                    let other = if ready == 0 { &self.decompress } else { &self.compress };
-                    break other.try_recv().ok().map(|job| (other, job));
+                    break lanes.into_iter().find_map(|lane| Some((lane, lane.try_recv().ok()?)));
                 }
             }
         };
-        self.directions.each(|direction| self.idle[direction].fetch_sub(1, Relaxed));
+        self.directions.each(|direction| {
+            self.idle[direction].fetch_sub(1, Relaxed);
+        });
         let (lane, job) = taken?;
         let mut jobs = vec![job];
         let most = share(lane.len() + 1);
@@ -152,9 +187,14 @@ impl Source {
         Some(jobs)
     }
 
+    /// Passes a job on to the stations that take such, unless this is one of them: then it gets the job back. Never waits.
+    pub fn pass_on(&self, job: Job) -> Result<(), Job> {
+        if self.directions.passed { Err(job) } else { self.pass_on.send(job).map_err(|unsent| unsent.0) }
+    }
+
     /// Takes a job if one waits.
     pub fn try_take(&self) -> Option<Job> {
-        self.compress.try_recv().or_else(|_| self.decompress.try_recv()).ok()
+        [&self.passed, &self.compress, &self.decompress].into_iter().find_map(|lane| lane.try_recv().ok())
     }
 }
 

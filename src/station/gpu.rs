@@ -1,0 +1,368 @@
+//! One lane of a GPU as a station: it run-length-codes a batch of blocks, has the device sort them, and passes them on; the
+//! rest (move-to-front and Huffman coding) is done by CPU cores, one block each.
+//!
+//! Why passed on: the device sorts 3 to 4 GB/s, while one core codes 0.1 to 0.2 GB/s of what it has sorted. So a GPU needs all
+//! cores of its host to finish for it, and a core does most for the whole by finishing first and sorting only
+//! when there is nothing to finish. Two or three lanes keep the device busy: while one uploads or prepares, another sorts.
+//!
+//! What is not for the device is left to the cores: periodic blocks, whose rotations tie forever, and tiny ones.
+//!
+//! **Trust.** A column must hold the same bytes as its block (three power sums, compared), and the origin's row must
+//! end in the block's last byte. A device that fails this check is not asked again. Blocks it got right before it failed have
+//! been checked the same way.
+//!
+//! **Failure.** A lane that fails is replaced by one of half the size, down to [`FEWEST`] blocks; then it retires, and at
+//! once if its context is lost. Its blocks are passed on as they came.
+
+use super::{Directions, Done, SortedBlock, Station, StationFailure, Work};
+use crate::block::Text;
+use crate::codec::bwt::rotation;
+use crate::codec::encoder::LONGEST_BLOCK;
+use crate::codec::{crc, run_length};
+use crate::gpu::{self, Device, Failure, Sorter};
+use crate::pipeline::pool::PoolBuilder;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// The fewest blocks for which a lane is worth having.
+const FEWEST: usize = 16;
+
+/// How long a batch may take, whatever its size, and per byte (50 MB/s: the slowest batches seen run at 500).
+const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE_PER_BYTE: Duration = Duration::from_nanos(20);
+
+/// What a pool is to have of GPUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lanes {
+    /// Which devices, as [`gpu::select`] takes them; all that are visible if `None`.
+    pub devices: Option<String>,
+    /// Lanes of each device.
+    pub lanes: usize,
+    /// The most blocks in a batch. Each costs 73 bytes of device memory and 2 of pinned memory for each of its bytes.
+    pub blocks: usize,
+    /// No lane is started before the pool has been given so many bytes of work.
+    pub after: u64,
+}
+
+impl Default for Lanes {
+    /// Two lanes of 128 blocks (8.8 GB of device memory each) on every device, for inputs of more than 64 MB.
+    fn default() -> Self {
+        Lanes { devices: None, lanes: 2, blocks: 128, after: 64 << 20 }
+    }
+}
+
+impl Lanes {
+    /// Adds these lanes to a pool. Nothing is looked for before they are started, except that without a list of devices
+    /// there are only as many lanes as there seem to be devices. A lane that cannot be had says so in its station's report.
+    pub fn add_to(&self, mut pool: PoolBuilder) -> PoolBuilder {
+        let count = match &self.devices {
+            Some(list) => list.split(',').count(),
+            None => gpu::likely(),
+        };
+        let found: Arc<OnceLock<Result<Vec<Device>, String>>> = Arc::default();
+        for lane in 0..self.lanes {
+            for number in 0..count {
+                let found = Arc::clone(&found);
+                let Lanes { devices: list, blocks, .. } = self.clone();
+                let held = 2 * (blocks * LONGEST_BLOCK) as u64;
+                pool = pool.station(self.after, held, Directions::COMPRESS, move || {
+                    let devices = found.get_or_init(|| {
+                        let all = gpu::devices()?;
+                        list.map_or(Ok(all.clone()), |list| gpu::select(&list, &all))
+                    });
+                    let device = devices.as_ref().map_err(String::clone)?.get(number).cloned();
+                    let device = device.ok_or_else(|| format!("only {number} GPUs to be used"))?;
+                    let name = format!("gpu {} lane {lane}", device.ordinal);
+                    let open = move |most| gpu::open(&device, most, LONGEST_BLOCK);
+                    Ok(Box::new(GpuStation::new(name, blocks, Box::new(open))?) as Box<dyn Station>)
+                });
+            }
+        }
+        pool
+    }
+}
+
+/// Opens a lane for so many blocks.
+type Open = Box<dyn FnMut(usize) -> Result<Box<dyn Sorter>, Failure> + Send>;
+
+/// One lane.
+pub(crate) struct GpuStation {
+    name: String,
+    most: usize,
+    open: Open,
+    sorter: Option<Box<dyn Sorter>>,
+    coded: Vec<u8>,
+}
+
+/// A block in the batch.
+struct Entry {
+    index: usize,
+    crc: u32,
+    text_len: u64,
+    sums: [u64; 3],
+    last: u8,
+}
+
+impl GpuStation {
+    /// A lane for `most` blocks, or as many as there is memory for.
+    pub fn new(name: String, most: usize, open: Open) -> Result<GpuStation, String> {
+        let mut station =
+            GpuStation { name, most: most.clamp(1, gpu::MOST_BLOCKS), open, sorter: None, coded: Vec::new() };
+        station.reopen().map_err(|failure| failure.to_string())?;
+        Ok(station)
+    }
+
+    /// Opens the lane, with half as many blocks as long as there is too little memory.
+    fn reopen(&mut self) -> Result<(), Failure> {
+        loop {
+            match (self.open)(self.most) {
+                Ok(sorter) => {
+                    self.sorter = Some(sorter);
+                    return Ok(());
+                }
+                Err(Failure::Memory(_)) if self.most / 2 >= FEWEST => self.most /= 2,
+                Err(failure) => return Err(failure),
+            }
+        }
+    }
+
+    /// Sorts what stands in the batch and begins each block of it.
+    fn sort(
+        sorter: &mut dyn Sorter,
+        entries: &[Entry],
+        lengths: &[u32],
+        reply: &mut dyn FnMut(usize, Done),
+    ) -> Result<(), Failure> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let total: u32 = lengths.iter().sum();
+        let sorted = sorter.sort(lengths, PATIENCE + PATIENCE_PER_BYTE * total)?;
+        let mut rest = sorted.columns;
+        for ((entry, &length), &origin) in entries.iter().zip(lengths).zip(sorted.origins) {
+            let Some((column, next)) = rest.split_at_checked(length as usize) else {
+                return Err(Failure::Other("the device gave back too little".to_owned()));
+            };
+            rest = next;
+            if column.get(origin as usize) != Some(&entry.last) || power_sums(column) != entry.sums {
+                return Err(Failure::Lost("the device computes wrongly".to_owned()));
+            }
+            let begun = SortedBlock { column: column.to_vec(), origin, crc: entry.crc, text_len: entry.text_len };
+            reply(entry.index, Done::Begun(begun));
+        }
+        Ok(())
+    }
+
+    /// Does the batch, in as many sorts as the lane needs.
+    fn do_batch(
+        sorter: &mut dyn Sorter,
+        coded: &mut Vec<u8>,
+        batch: &[Work],
+        reply: &mut dyn FnMut(usize, Done),
+    ) -> Result<(), Failure> {
+        let mut entries: Vec<Entry> = Vec::with_capacity(sorter.most_blocks());
+        let mut lengths: Vec<u32> = Vec::with_capacity(sorter.most_blocks());
+        let mut filled = 0;
+        for (index, work) in batch.iter().enumerate() {
+            let Work::Compress(text) = work else {
+                reply(index, Done::Left);
+                continue;
+            };
+            let (block, crc): (&[u8], u32) = match text {
+                Text::Plain(plain) => {
+                    coded.clear();
+                    run_length::encode::encode(plain, coded);
+                    (coded, crc::of(plain))
+                }
+                Text::RunLength { coded, crc, .. } => (coded, *crc),
+            };
+            let usual = (gpu::SHORTEST..=sorter.longest()).contains(&block.len());
+            if !usual || rotation::period(block) != block.len() {
+                reply(index, Done::Left);
+                continue;
+            }
+            sorter.texts()[filled..filled + block.len()].copy_from_slice(block);
+            filled += block.len();
+            lengths.push(block.len() as u32);
+            let last = block[block.len() - 1];
+            entries.push(Entry { index, crc, text_len: text.len(), sums: power_sums(block), last });
+            if entries.len() == sorter.most_blocks() {
+                Self::sort(sorter, &entries, &lengths, reply)?;
+                entries.clear();
+                lengths.clear();
+                filled = 0;
+            }
+        }
+        Self::sort(sorter, &entries, &lengths, reply)
+    }
+}
+
+impl Station for GpuStation {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn most(&self) -> usize {
+        self.most
+    }
+
+    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationFailure> {
+        let Some(sorter) = &mut self.sorter else {
+            return Err(StationFailure { reason: "the lane is closed".to_owned(), retire: true });
+        };
+        let Err(failure) = Self::do_batch(&mut **sorter, &mut self.coded, batch, reply) else { return Ok(()) };
+        // After a failure a lane may only be dropped.
+        self.sorter = None;
+        let mut retire = matches!(failure, Failure::Lost(_)) || self.most / 2 < FEWEST;
+        if !retire {
+            self.most /= 2;
+            retire = self.reopen().is_err();
+        }
+        Err(StationFailure { reason: failure.to_string(), retire })
+    }
+}
+
+/// The sums of the bytes, of their squares and of their cubes: the same for a block and its last column.
+fn power_sums(bytes: &[u8]) -> [u64; 3] {
+    let mut all = [0; 3];
+    // 256 cubes fit in 32 bits; so the inner loop becomes vector code.
+    for piece in bytes.chunks(256) {
+        let mut sums = [0u32; 3];
+        for &byte in piece {
+            let byte = u32::from(byte);
+            sums[0] += byte;
+            sums[1] += byte * byte;
+            sums[2] += byte * byte * byte;
+        }
+        for (total, sum) in all.iter_mut().zip(sums) {
+            *total += u64::from(sum);
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::encoder::Encoder;
+    use crate::gpu::fake::{FakeSorter, Fault};
+    use crate::shapes::SHAPES;
+    use crate::{Level, Settings};
+    use std::num::NonZeroUsize;
+
+    fn fake(most: usize, fault: Option<(usize, Fault)>) -> GpuStation {
+        let mut fault = fault;
+        let open = move |most| {
+            // What replaces a lane that failed is in order.
+            Ok(Box::new(FakeSorter::new(most, LONGEST_BLOCK, fault.take())) as Box<dyn Sorter>)
+        };
+        GpuStation::new("fake".to_owned(), most, Box::new(open)).unwrap()
+    }
+
+    fn texts() -> Vec<Work> {
+        let lens = [1, 63, 64, 65, 5000, 20000];
+        let all = SHAPES.iter().flat_map(|shape| lens.map(|len| Work::Compress(Text::Plain((shape.make)(len)))));
+        all.collect()
+    }
+
+    /// Does the batch; answers how many blocks were sorted, left, and not done, having checked those sorted.
+    fn outcome(station: &mut GpuStation, batch: &[Work]) -> ([usize; 3], Result<(), StationFailure>) {
+        let mut encoder = Encoder::new();
+        let mut done = vec![2; batch.len()];
+        let result = station.work(batch, &mut |index, answer| {
+            assert_eq!(done[index], 2, "answered twice");
+            done[index] = match answer {
+                Done::Begun(sorted) => {
+                    let Work::Compress(text) = &batch[index] else { panic!() };
+                    let last = crate::codec::bwt::forward::LastColumn { bytes: &sorted.column, origin: sorted.origin };
+                    let finished = Encoder::new().finish(last, sorted.crc, sorted.text_len);
+                    assert_eq!(finished, encoder.encode(text), "block {index}");
+                    0
+                }
+                Done::Left => 1,
+                other => panic!("{other:?}"),
+            };
+        });
+        ([0, 1, 2].map(|kind| done.iter().filter(|&&d| d == kind).count()), result)
+    }
+
+    #[test]
+    fn sorts_what_is_usual_and_leaves_the_rest() {
+        let batch = texts();
+        for most in [16, 37, 512] {
+            let ([begun, left, undone], result) = outcome(&mut fake(most, None), &batch);
+            assert!(result.is_ok());
+            assert_eq!(undone, 0);
+            assert!(begun > batch.len() / 3 && left > batch.len() / 6, "{begun} {left}");
+        }
+    }
+
+    #[test]
+    fn failures() {
+        let batch = texts();
+        for call in 0..3 {
+            for (fault, retire) in
+                [(Fault::Memory, false), (Fault::Sticky, true), (Fault::Hang, true), (Fault::Wrong, true)]
+            {
+                let mut station = fake(32, Some((call, fault)));
+                let ([begun, _, undone], result) = outcome(&mut station, &batch);
+                if undone == 0 {
+                    continue; // it did not come to that call
+                }
+                assert_eq!(result.unwrap_err().retire, retire, "{fault:?}");
+                assert!(begun >= call * 16, "{fault:?} at call {call}: {begun} begun");
+                let (_, again) = outcome(&mut station, &batch);
+                assert_eq!(again.is_ok(), !retire, "{fault:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn too_little_memory_makes_smaller_lanes() {
+        let open = |most: usize| {
+            if most > 30 {
+                return Err(Failure::Memory("fake".to_owned()));
+            }
+            Ok(Box::new(FakeSorter::new(most, LONGEST_BLOCK, None)) as Box<dyn Sorter>)
+        };
+        assert_eq!(GpuStation::new("fake".to_owned(), 100, Box::new(open)).unwrap().most(), 25);
+        let never = |_| Err(Failure::Memory("none at all".to_owned()));
+        assert_eq!(GpuStation::new("fake".to_owned(), 100, Box::new(never)).err().unwrap(), "none at all");
+    }
+
+    /// The whole pipeline, with fake lanes that fail in every way: the bytes are the same.
+    #[test]
+    fn in_a_pool() {
+        let mut text = Vec::new();
+        for shape in SHAPES {
+            text.extend((shape.make)(150_000));
+        }
+        let level = Settings::new().level(Level::FASTEST);
+        let plain = crate::compress(&text, &level).unwrap();
+        for fault in [None, Some(Fault::Memory), Some(Fault::Sticky), Some(Fault::Hang), Some(Fault::Wrong)] {
+            for finishes_only in [false, true] {
+                for cores in [0, 2] {
+                    let mut pool = crate::Pool::builder();
+                    pool = match NonZeroUsize::new(cores) {
+                        Some(cores) => pool.threads(cores),
+                        None => pool.without_cpu(),
+                    };
+                    if finishes_only {
+                        pool = pool.cpu_finishes_only();
+                    }
+                    for lane in 0..2 {
+                        pool = pool.station(0, 1 << 20, Directions::COMPRESS, move || {
+                            Ok(Box::new(fake(16, fault.map(|fault| (lane, fault)))) as Box<dyn Station>)
+                        });
+                    }
+                    let pool = pool.build();
+                    let coded = crate::compress(&text, &level.clone().pool(&pool)).unwrap();
+                    assert!(coded == plain, "{fault:?}, {cores} cores");
+                    let summary = pool.summary();
+                    let counted: u64 = summary.stations.iter().map(|s| s.bytes_in).sum();
+                    assert_eq!(counted, text.len() as u64, "{summary:?}");
+                }
+            }
+        }
+    }
+}
