@@ -79,6 +79,9 @@ int hybz_lane_bwt(struct hybz_lane *lane, const struct hybz_tuning *tuning, uint
                   const uint8_t *text, uint8_t *column, uint32_t *origins, uint32_t deadline_ms,
                   struct hybz_report *report);
 
+/* sizeof(struct hybz_report), so that the other side can check its declaration. */
+size_t hybz_report_bytes(void);
+
 /* Gives everything back. NULL is allowed. */
 int hybz_lane_destroy(struct hybz_lane *lane);
 

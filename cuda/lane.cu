@@ -316,6 +316,8 @@ extern "C" int hybz_lane_bwt(hybz_lane *lane, const hybz_tuning *given, uint32_t
     return 0;
 }
 
+extern "C" size_t hybz_report_bytes(void) { return sizeof(hybz_report); }
+
 extern "C" int hybz_lane_destroy(hybz_lane *lane) {
     if (!lane) return 0;
     int first = int(cudaSetDevice(lane->device));

@@ -1,6 +1,7 @@
 //! What was done, by whom, and how long it took.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// One station's share of the work so far.
@@ -25,6 +26,8 @@ pub struct StationReport {
     pub fallbacks: u64,
     /// Why it was given no more work, if so.
     pub retired: Option<String>,
+    /// What it was busy with, in words, if it says.
+    pub details: Option<String>,
 }
 
 /// What a [`Pool`](crate::Pool) has done since it was built.
@@ -83,6 +86,7 @@ pub(crate) struct Counters {
     pub busy_ns: AtomicU64,
     pub waited_ns: AtomicU64,
     pub fallbacks: AtomicU64,
+    details: Mutex<Option<String>>,
 }
 
 impl Counters {
@@ -97,7 +101,13 @@ impl Counters {
             waited: Duration::from_nanos(self.waited_ns.load(Relaxed)),
             fallbacks: self.fallbacks.load(Relaxed),
             retired,
+            details: self.details.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         }
+    }
+
+    /// Keeps what the station says about its work.
+    pub fn say(&self, details: String) {
+        *self.details.lock().unwrap_or_else(PoisonError::into_inner) = Some(details);
     }
 
     /// Bytes in per second of work, or 0 before the first block.

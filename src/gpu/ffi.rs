@@ -24,10 +24,36 @@ pub struct Tuning {
     pub counting: i32,
 }
 
-/// `struct hybz_report`, of which this side reads nothing yet.
+/// `HYBZ_MOST_ROUNDS`.
+pub const MOST_ROUNDS: usize = 32;
+
+/// `struct hybz_round`.
 #[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Round {
+    pub small: u32,
+    pub large: u32,
+    pub resolved: u32,
+    pub small_ms: f32,
+    pub large_ms: f32,
+    pub commit_ms: f32,
+}
+
+/// `struct hybz_report`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Report {
-    _private: [u8; 0],
+    pub bytes: u64,
+    pub table_ms: f32,
+    pub upload_ms: f32,
+    pub keys_ms: f32,
+    pub sort_ms: f32,
+    pub group_ms: f32,
+    pub download_ms: f32,
+    pub tied_small: u32,
+    pub tied_large: u32,
+    pub rounds: u32,
+    pub round: [Round; MOST_ROUNDS],
 }
 
 unsafe extern "C" {
@@ -46,6 +72,7 @@ unsafe extern "C" {
     pub fn hybz_lane_destroy(lane: *mut Lane) -> c_int;
     pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
     pub fn hybz_pinned_free(memory: *mut c_void) -> c_int;
+    pub fn hybz_report_bytes() -> usize;
     pub fn hybz_is_sticky(code: c_int) -> c_int;
     pub fn hybz_error_text(code: c_int) -> *const c_char;
 }

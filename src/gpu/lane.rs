@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::call::check;
-use super::{Failure, Sorted, Sorter, ffi};
+use super::{Failure, Sorted, Sorter, Steps, ffi};
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
@@ -61,6 +61,7 @@ pub struct GpuLane {
     origins: Vec<u32>,
     most_blocks: usize,
     longest: usize,
+    steps: Steps,
     /// Its context is lost or in use by a kernel that hangs: nothing may be given back.
     lost: bool,
 }
@@ -86,6 +87,7 @@ impl GpuLane {
             origins: vec![0; most_blocks],
             most_blocks,
             longest,
+            steps: Steps::default(),
             lost: false,
         })
     }
@@ -110,8 +112,9 @@ impl Sorter for GpuLane {
             return Err(Failure::Other("a batch that the lane was not made for".to_owned()));
         }
         let patience = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
+        let mut report = ffi::Report::default();
         // SAFETY: `lengths` has as many entries as said; texts and columns have room for their sum, origins for one each
-        // (checked above); a null tuning and report are allowed.
+        // (checked above); `report` is declared as it is there (tested); a null tuning is allowed.
         let code = unsafe {
             ffi::hybz_lane_bwt(
                 self.lane.as_ptr(),
@@ -122,14 +125,35 @@ impl Sorter for GpuLane {
                 self.columns.memory.as_ptr(),
                 self.origins.as_mut_ptr(),
                 patience,
-                ptr::null_mut(),
+                &mut report,
             )
         };
         if let Err(failure) = check(code, "sorting a batch") {
             self.lost |= matches!(failure, Failure::Lost(_));
             return Err(failure);
         }
+        self.steps.add(&report);
         Ok(Sorted { columns: &self.columns.as_slice()[..total], origins: &self.origins[..lengths.len()] })
+    }
+
+    fn steps(&self) -> Steps {
+        self.steps
+    }
+}
+
+impl Steps {
+    fn add(&mut self, report: &ffi::Report) {
+        self.batches += 1;
+        self.upload += f64::from(report.upload_ms);
+        self.keys += f64::from(report.keys_ms);
+        self.sort += f64::from(report.sort_ms);
+        self.group += f64::from(report.group_ms);
+        self.download += f64::from(report.download_ms);
+        for round in report.round.iter().take(report.rounds as usize) {
+            self.small += f64::from(round.small_ms);
+            self.large += f64::from(round.large_ms);
+            self.commit += f64::from(round.commit_ms);
+        }
     }
 }
 
@@ -147,5 +171,16 @@ impl Drop for GpuLane {
                 ManuallyDrop::drop(&mut self.columns);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_is_declared_alike() {
+        // SAFETY: it takes and touches nothing.
+        assert_eq!(unsafe { ffi::hybz_report_bytes() }, size_of::<ffi::Report>());
     }
 }

@@ -84,6 +84,34 @@ pub trait Sorter: Send {
     ///
     /// After any failure it must not be used again, only dropped.
     fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, Failure>;
+
+    /// How long the steps have taken so far.
+    fn steps(&self) -> Steps {
+        Steps::default()
+    }
+}
+
+/// How long the steps of a lane have taken so far, in milliseconds of device time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Steps {
+    /// Batches.
+    pub batches: u32,
+    /// Texts to the device.
+    pub upload: f64,
+    /// Sort keys.
+    pub keys: f64,
+    /// The first sort.
+    pub sort: f64,
+    /// Groups and ranks after it.
+    pub group: f64,
+    /// Rounds: small groups, in shared memory.
+    pub small: f64,
+    /// Rounds: large groups, by radix sort.
+    pub large: f64,
+    /// Rounds: new ranks.
+    pub commit: f64,
+    /// Columns from the device.
+    pub download: f64,
 }
 
 /// A batch, transformed.

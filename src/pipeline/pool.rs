@@ -79,9 +79,11 @@ impl Roster {
 
     /// How many of `waiting` jobs a station may take so that the queue drains evenly: its part of the measured speed of all
     /// (guided self-scheduling), half of it at a time so that nobody's last batch is the longest.
-    fn share(&self, own: &Entry, most: usize, waiting: usize) -> usize {
-        if most <= 1 {
-            return 1;
+    ///
+    /// As long as the window is full there is no end in sight, and a large batch is worth more than an even one.
+    fn share(&self, own: &Entry, most: usize, waiting: usize, window: &Window) -> usize {
+        if most <= 1 || window.is_full() {
+            return most;
         }
         let own_rate = own.counters.rate();
         let all: f64 = self.entries().iter().map(|entry| entry.counters.rate()).sum();
@@ -214,10 +216,9 @@ impl Pool {
         let alive = &inner.roster.alive[direction];
         let ticket = inner.queue.submit(work, Arc::clone(cancelled));
         if inner.waiting_count.load(Relaxed) > 0 {
-            let wanted = if alive.load(Relaxed) == 0 { Some(direction) } else { inner.queue.backlog() };
-            if let Some(direction) = wanted {
-                inner.start_one(direction);
-            }
+            let mut wanted = inner.queue.backlog();
+            wanted[direction] |= alive.load(Relaxed) == 0;
+            inner.start_one(wanted);
         }
         if alive.load(Relaxed) == 0 {
             inner.work_inline();
@@ -227,11 +228,14 @@ impl Pool {
 }
 
 impl Inner {
-    /// Starts the next station that takes this direction and may start, if there is one.
-    fn start_one(&self, direction: usize) {
+    /// Starts the next station that takes any of these directions and may start, if there is one.
+    fn start_one(&self, wanted: [bool; DIRECTIONS]) {
+        if wanted == [false; DIRECTIONS] {
+            return;
+        }
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let submitted = self.submitted.load(Relaxed);
-        let Some(index) = waiting.iter().position(|s| s.after <= submitted && s.directions.takes(direction)) else {
+        let Some(index) = waiting.iter().position(|s| s.after <= submitted && s.directions.any(wanted)) else {
             return;
         };
         let Waiting { directions, make, .. } = waiting.remove(index);
@@ -240,13 +244,14 @@ impl Inner {
         let entry = Arc::new(Entry::default());
         let source = self.queue.source(directions);
         let roster = Arc::clone(&self.roster);
+        let window = Arc::clone(&self.window);
         let origins = Arc::clone(&self.origins);
         directions.each(|direction| {
             self.roster.alive[direction].fetch_add(1, Relaxed);
         });
         let own = Arc::clone(&entry);
         let started = thread::Builder::new().name("hybz station".to_owned()).spawn(move || {
-            station_thread(make, directions, &source, &own, &roster, origins);
+            station_thread(make, directions, &source, &own, &roster, &window, origins);
         });
         match started {
             Ok(_) => self.roster.entries().push(entry),
@@ -279,6 +284,7 @@ fn station_thread(
     source: &Source,
     entry: &Entry,
     roster: &Roster,
+    window: &Window,
     origins: Arc<PeriodicOrigins>,
 ) {
     // A panic in the station's own code, be it its drop, retires it like any other failure: the count below must be right, or
@@ -287,7 +293,7 @@ fn station_thread(
         Ok(mut station) => {
             let _ = entry.name.set(station.name());
             let most = station.most().max(1);
-            let share = |waiting: usize| roster.share(entry, most, waiting);
+            let share = |waiting: usize| roster.share(entry, most, waiting, window);
             serve(&mut *station, source, &entry.counters, &share, &|| roster.alive[2].load(Relaxed) > 0)
         }
         Err(reason) => Some(reason),

@@ -72,9 +72,11 @@ impl Directions {
         }
     }
 
-    /// Whether `direction`, numbered as in [`each`](Self::each), is taken.
-    pub(crate) fn takes(self, direction: usize) -> bool {
-        [self.compress, self.decompress, self.passed][direction]
+    /// Whether any of these, numbered as in [`each`](Self::each), is taken.
+    pub(crate) fn any(self, wanted: [bool; DIRECTIONS]) -> bool {
+        let mut any = false;
+        self.each(|direction| any |= wanted[direction]);
+        any
     }
 }
 
@@ -125,10 +127,10 @@ impl Queue {
         }
     }
 
-    /// A direction of which more jobs wait than stations for it.
-    pub fn backlog(&self) -> Option<usize> {
+    /// Of which directions more jobs wait than stations for them.
+    pub fn backlog(&self) -> [bool; DIRECTIONS] {
         let lanes = [&self.source.compress, &self.source.decompress, &self.source.passed];
-        lanes.iter().zip(&*self.source.idle).position(|(lane, idle)| lane.len() > idle.load(Relaxed))
+        std::array::from_fn(|direction| lanes[direction].len() > self.source.idle[direction].load(Relaxed))
     }
 }
 
@@ -203,11 +205,13 @@ pub(crate) struct Window {
     limit: u64,
     used: Mutex<u64>,
     freed: Condvar,
+    /// How many wait for a permit. Changed by those who wait, read by stations.
+    waiters: AtomicUsize,
 }
 
 impl Window {
     pub fn new(limit: u64) -> Arc<Window> {
-        Arc::new(Window { limit, used: Mutex::new(0), freed: Condvar::new() })
+        Arc::new(Window { limit, used: Mutex::new(0), freed: Condvar::new(), waiters: AtomicUsize::new(0) })
     }
 
     pub fn limit(&self) -> u64 {
@@ -231,8 +235,15 @@ impl Window {
             if let Some(permit) = self.grant(&mut used, bytes, stream) {
                 return permit;
             }
+            self.waiters.fetch_add(1, Relaxed);
             used = self.freed.wait(used).unwrap_or_else(PoisonError::into_inner);
+            self.waiters.fetch_sub(1, Relaxed);
         }
+    }
+
+    /// Whether somebody waits for room: then there is more input than the stations can take.
+    pub fn is_full(&self) -> bool {
+        self.waiters.load(Relaxed) > 0
     }
 
     fn grant(self: &Arc<Self>, used: &mut u64, bytes: u64, stream: &Arc<AtomicUsize>) -> Option<Permit> {

@@ -94,6 +94,11 @@ pub trait Station: Send {
         1
     }
 
+    /// What it was busy with, in words, for reports.
+    fn details(&self) -> Option<String> {
+        None
+    }
+
     /// Does a batch and hands each result to `reply` under its index in `batch`, in any order, each once.
     ///
     /// What has no reply when this returns (with `Ok` or `Err`) or panics is done by a CPU core.
@@ -119,6 +124,9 @@ pub(crate) fn serve(
         let working = Instant::now();
         let outcome = work_off(station, jobs, counters, &pass_on);
         counters.busy_ns.fetch_add(working.elapsed().as_nanos() as u64, Relaxed);
+        if let Some(details) = station.details() {
+            counters.say(details);
+        }
         if let Err(StationFailure { reason, retire: true }) = outcome {
             return Some(reason);
         }
