@@ -141,7 +141,9 @@ fn main() {
             "null" => {
                 let mut builder = builder.without_cpu();
                 for _ in 0..4 {
-                    builder = builder.station(0, 300 << 20, Directions::ALL, || Ok(Box::new(Null) as Box<dyn Station>));
+                    builder = builder
+                        .more_memory(300 << 20)
+                        .station(0, Directions::BOTH, || Ok(Box::new(Null) as Box<dyn Station>));
                 }
                 builder
             }

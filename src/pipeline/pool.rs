@@ -132,16 +132,19 @@ impl PoolBuilder {
         self
     }
 
-    /// Adds a station. `make` runs on the station's own thread, once the pool has been given `after` bytes of work. `held` is
-    /// how many bytes it can have in work at once: the default window grows by so much.
+    /// The default window grows by so many bytes, for stations that have many blocks in work at once.
+    pub fn more_memory(mut self, bytes: u64) -> Self {
+        self.held += bytes;
+        self
+    }
+
+    /// Adds a station. `make` runs on the station's own thread, once the pool has been given `after` bytes of work.
     pub fn station(
         mut self,
         after: u64,
-        held: u64,
         directions: Directions,
         make: impl FnOnce() -> Result<Box<dyn Station>, String> + Send + 'static,
     ) -> Self {
-        self.held += held;
         self.stations.push(Waiting { after, directions, make: Box::new(make) });
         self
     }
@@ -174,7 +177,7 @@ impl PoolBuilder {
 impl Pool {
     /// Chooses what a pool is made of.
     pub fn builder() -> PoolBuilder {
-        PoolBuilder { threads: None, memory: None, cpu: Directions::ALL, held: 0, stations: Vec::new() }
+        PoolBuilder { threads: None, memory: None, cpu: Directions::BOTH, held: 0, stations: Vec::new() }
     }
 
     /// The pool of those who have none of their own: one CPU station for each core that the process may use.
@@ -267,7 +270,7 @@ impl Inner {
         let mut inline = self.inline.lock().unwrap_or_else(PoisonError::into_inner);
         let Inline { station, source, counters } = inline.get_or_insert_with(|| Inline {
             station: CpuStation::new(0, Arc::clone(&self.origins)),
-            source: self.queue.source(Directions::ALL),
+            source: self.queue.source(Directions::BOTH),
             counters: Counters::default(),
         });
         while let Some(job) = source.try_take() {

@@ -56,8 +56,8 @@ pub struct Directions {
 pub(crate) const DIRECTIONS: usize = 3;
 
 impl Directions {
-    /// All: a CPU core.
-    pub const ALL: Directions = Directions { compress: true, decompress: true, passed: true };
+    /// Both, and what is passed on: a CPU core.
+    pub const BOTH: Directions = Directions { compress: true, decompress: true, passed: true };
     /// Begins blocks, and passes them on: a GPU.
     pub const COMPRESS: Directions = Directions { compress: true, decompress: false, passed: false };
     /// Decompresses, and finishes what others have begun: a CPU core that leaves the rest to the GPUs.
@@ -98,7 +98,7 @@ impl Queue {
             passed,
             pass_on,
             idle: Arc::default(),
-            directions: Directions::ALL,
+            directions: Directions::BOTH,
         };
         Queue { compress, decompress, source }
     }

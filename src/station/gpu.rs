@@ -65,7 +65,7 @@ impl Lanes {
                 let found = Arc::clone(&found);
                 let Lanes { devices: list, blocks, .. } = self.clone();
                 let held = 3 * (blocks * LONGEST_BLOCK) as u64;
-                pool = pool.station(self.after, held, Directions::COMPRESS, move || {
+                pool = pool.more_memory(held).station(self.after, Directions::COMPRESS, move || {
                     let devices = found.get_or_init(|| {
                         let all = gpu::devices()?;
                         list.map_or(Ok(all.clone()), |list| gpu::select(&list, &all))
@@ -399,7 +399,7 @@ mod tests {
                         pool = pool.cpu_finishes_only();
                     }
                     for lane in 0..2 {
-                        pool = pool.station(0, 1 << 20, Directions::COMPRESS, move || {
+                        pool = pool.station(0, Directions::COMPRESS, move || {
                             Ok(Box::new(fake(16, fault.map(|fault| (lane, fault)))) as Box<dyn Station>)
                         });
                     }
