@@ -101,7 +101,7 @@ impl Station for Null {
         for (index, work) in batch.iter().enumerate() {
             let bytes = vec![0; work.bytes_in() as usize / 5];
             let bit_len = bytes.len() as u64 * 8;
-            reply(index, Done::Coded(CodedBlock { bytes, bit_len, crc: 0, text_len: work.bytes_in() }));
+            reply(index, Done::Coded(CodedBlock { bytes, bit_len, crc: 0, text_len: work.bytes_in(), block_len: 0 }));
         }
         Ok(())
     }

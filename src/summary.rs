@@ -86,6 +86,8 @@ pub(crate) struct Counters {
     pub busy_ns: AtomicU64,
     pub waited_ns: AtomicU64,
     pub fallbacks: AtomicU64,
+    /// Of `busy_ns`, what went into finishing blocks that others began.
+    pub finishing_ns: AtomicU64,
     details: Mutex<Option<String>>,
 }
 
@@ -110,9 +112,9 @@ impl Counters {
         *self.details.lock().unwrap_or_else(PoisonError::into_inner) = Some(details);
     }
 
-    /// Bytes in per second of work, or 0 before the first block.
+    /// Bytes in per second of work, or 0 before the first block. What it finished for others does not count.
     pub fn rate(&self) -> f64 {
-        let busy = self.busy_ns.load(Relaxed);
+        let busy = self.busy_ns.load(Relaxed).saturating_sub(self.finishing_ns.load(Relaxed));
         if busy == 0 { 0.0 } else { self.bytes_in.load(Relaxed) as f64 * 1e9 / busy as f64 }
     }
 }

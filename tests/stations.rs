@@ -58,6 +58,7 @@ impl Fake {
     fn one(&mut self, work: &Work) -> Done {
         match work {
             Work::Compress(text) => Done::Coded(self.encoder.encode(text)),
+            Work::Finish(_) => Done::Left, // it takes none
             Work::Decompress { data, start, end } => Done::Decoded(self.decoder.decode(data, *start, *end, 900_000)),
         }
     }
@@ -288,9 +289,9 @@ fn a_station_that_cannot_be_had() {
 fn stations_of_one_direction() {
     quiet();
     for directions in [
-        Directions { compress: true, decompress: false },
-        Directions { compress: false, decompress: true },
-        Directions { compress: false, decompress: false },
+        Directions { compress: true, decompress: false, passed: false },
+        Directions { compress: false, decompress: true, passed: false },
+        Directions { compress: false, decompress: false, passed: false },
     ] {
         watched(format!("{directions:?}"), move || {
             let (text, file) = sample();

@@ -10,7 +10,7 @@ use crate::station::{Directions, Station, Work, panic_text, serve, work_off};
 use crate::summary::{Counters, Summary};
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
@@ -63,12 +63,16 @@ struct Roster {
     entries: Mutex<Vec<Arc<Entry>>>,
     /// Station threads that still serve the queue, for each direction.
     alive: [AtomicUsize; DIRECTIONS],
+    /// Of those, stations that only begin blocks and are ready.
+    fast: AtomicUsize,
 }
 
 #[derive(Default)]
 struct Entry {
     name: OnceLock<String>,
     counters: Counters,
+    /// For a station that only begins blocks, how many it takes at once. 0 for others, and when it has retired.
+    fast: AtomicUsize,
     retired: Mutex<Option<String>>,
 }
 
@@ -89,6 +93,24 @@ impl Roster {
         let all: f64 = self.entries().iter().map(|entry| entry.counters.rate()).sum();
         let part = if own_rate > 0.0 { own_rate / all } else { 1.0 };
         ((waiting as f64 * part / 2.0).ceil() as usize).clamp(1, most)
+    }
+
+    /// How many blocks the fast stations begin while a core does one: with fewer than that before them, they are done
+    /// sooner than the core would be. No more than they take at once.
+    fn reserve(&self) -> usize {
+        let (mut fast, mut most, mut slow, mut cores) = (0.0, 0, 0.0, 0.0);
+        for entry in self.entries().iter() {
+            let rate = entry.counters.rate();
+            let entry_most = entry.fast.load(Relaxed);
+            if entry_most > 0 {
+                fast += rate;
+                most += entry_most;
+            } else if rate > 0.0 {
+                slow += rate;
+                cores += 1.0;
+            }
+        }
+        if cores == 0.0 { most } else { ((fast * cores / slow) as usize).min(most) }
     }
 }
 
@@ -221,6 +243,7 @@ impl Pool {
         if inner.waiting_count.load(Relaxed) > 0 {
             let mut wanted = inner.queue.backlog();
             wanted[direction] |= alive.load(Relaxed) == 0;
+            wanted[2] |= inner.roster.alive[2].load(Relaxed) == 0;
             inner.start_one(wanted);
         }
         if alive.load(Relaxed) == 0 {
@@ -296,12 +319,24 @@ fn station_thread(
         Ok(mut station) => {
             let _ = entry.name.set(station.name());
             let most = station.most().max(1);
-            let share = |waiting: usize| roster.share(entry, most, waiting, window);
+            if directions.only_begins() {
+                entry.fast.store(most, Relaxed);
+                roster.fast.fetch_add(1, SeqCst);
+            }
+            let share = |waiting: usize| {
+                if directions.only_begins() {
+                    source.keep(roster.reserve());
+                }
+                roster.share(entry, most, waiting, window)
+            };
             serve(&mut *station, source, &entry.counters, &share, &|| roster.alive[2].load(Relaxed) > 0)
         }
         Err(reason) => Some(reason),
     }));
     let retired = retired.unwrap_or_else(|panic| Some(panic_text(&*panic)));
+    if entry.fast.swap(0, Relaxed) > 0 && roster.fast.fetch_sub(1, SeqCst) == 1 && roster.alive[2].load(SeqCst) > 0 {
+        source.release();
+    }
     let Some(reason) = retired else { return };
     *entry.retired.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
     // The queue must never be without a station: the last one of a direction that retires goes on as a CPU core.

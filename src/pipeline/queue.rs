@@ -8,7 +8,7 @@
 
 use crate::station::{Done, Work};
 use crossbeam_channel::{Receiver, Select, Sender, bounded, never, unbounded};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A block's result, or why there is none although its data may be good: the codec itself panicked at it.
@@ -72,6 +72,11 @@ impl Directions {
         }
     }
 
+    /// Whether such a station only begins blocks: a fast one, for which some are kept back.
+    pub(crate) fn only_begins(self) -> bool {
+        self.compress && !self.passed
+    }
+
     /// Whether any of these, numbered as in [`each`](Self::each), is taken.
     pub(crate) fn any(self, wanted: [bool; DIRECTIONS]) -> bool {
         let mut any = false;
@@ -81,9 +86,14 @@ impl Directions {
 }
 
 /// The sending side of the queue. A lane for each direction, because some stations know one direction only.
+///
+/// And one lane more: where fast stations (GPUs) begin blocks, a core that begins one as well is of use only if the fast ones
+/// have so much before them that the core is done sooner. So up to `reserve` blocks are kept for them, and cores
+/// see only what goes beyond that. The stations say how large the reserve is, from their measured rates.
 pub(crate) struct Queue {
     compress: Sender<Job>,
     decompress: Sender<Job>,
+    keep: Sender<Job>,
     source: Source,
 }
 
@@ -92,26 +102,34 @@ impl Queue {
         let (compress, take_compress) = unbounded();
         let (decompress, take_decompress) = unbounded();
         let (pass_on, passed) = unbounded();
+        let (keep, kept) = unbounded();
         let source = Source {
             compress: take_compress,
             decompress: take_decompress,
             passed,
+            kept,
+            reserve: Arc::default(),
             pass_on,
             idle: Arc::default(),
             directions: Directions::BOTH,
         };
-        Queue { compress, decompress, source }
+        Queue { compress, decompress, keep, source }
     }
 
     /// Puts `work` on the queue; never waits.
     pub fn submit(&self, work: Work, cancelled: Arc<AtomicBool>) -> Ticket {
         let (reply, ticket) = bounded(1);
         let lane = match &work {
+            Work::Compress(_) if self.source.kept.len() < self.source.reserve.load(SeqCst) => &self.keep,
             Work::Compress(_) | Work::Finish(_) => &self.compress,
             Work::Decompress { .. } => &self.decompress,
         };
         // The queue holds a receiver itself, so this cannot fail.
         let _ = lane.send(Job { work, reply, cancelled });
+        // Was it kept for a station that has just retired? See `release`.
+        if self.source.reserve.load(SeqCst) == 0 && !self.source.kept.is_empty() {
+            self.source.release();
+        }
         Ticket(ticket)
     }
 
@@ -121,6 +139,8 @@ impl Queue {
             compress: if directions.compress { self.source.compress.clone() } else { never() },
             decompress: if directions.decompress { self.source.decompress.clone() } else { never() },
             passed: if directions.passed { self.source.passed.clone() } else { never() },
+            kept: if directions.only_begins() { self.source.kept.clone() } else { never() },
+            reserve: Arc::clone(&self.source.reserve),
             pass_on: self.source.pass_on.clone(),
             idle: Arc::clone(&self.source.idle),
             directions,
@@ -139,6 +159,9 @@ pub(crate) struct Source {
     compress: Receiver<Job>,
     decompress: Receiver<Job>,
     passed: Receiver<Job>,
+    kept: Receiver<Job>,
+    /// How many blocks may be kept. Fast stations set it, `submit` reads it.
+    reserve: Arc<AtomicUsize>,
     /// Where this station puts what it passes on. All stations hold it, so this lane never closes.
     pass_on: Sender<Job>,
     /// How many stations wait for work of each direction. Each station counts itself; `backlog` reads it.
@@ -157,7 +180,7 @@ impl Source {
         self.directions.each(|direction| {
             self.idle[direction].fetch_add(1, Relaxed);
         });
-        let lanes = [&self.compress, &self.decompress, &self.passed];
+        let lanes = [&self.compress, &self.decompress, &self.passed, &self.kept];
         let mut select = Select::new();
         for lane in lanes {
             select.recv(lane);
@@ -179,11 +202,14 @@ impl Source {
         });
         let (lane, job) = taken?;
         let mut jobs = vec![job];
-        let most = share(lane.len() + 1);
-        while jobs.len() < most {
-            match lane.try_recv() {
-                Ok(job) => jobs.push(job),
-                Err(_) => break,
+        // The kept ones are the younger ones.
+        let lanes = if self.directions.only_begins() { [&self.compress, &self.kept] } else { [lane, &self.kept] };
+        let most = share(lanes[0].len() + lanes[1].len() + 1);
+        for lane in lanes {
+            while jobs.len() < most
+                && let Ok(job) = lane.try_recv()
+            {
+                jobs.push(job);
             }
         }
         Some(jobs)
@@ -194,9 +220,24 @@ impl Source {
         if self.directions.passed { Err(job) } else { self.pass_on.send(job).map_err(|unsent| unsent.0) }
     }
 
+    /// Says how many blocks are to be kept for the fast stations.
+    pub fn keep(&self, reserve: usize) {
+        self.reserve.store(reserve, SeqCst);
+    }
+
+    /// Keeps nothing any more, because there are no fast stations left: what was kept goes to the others.
+    ///
+    /// A block that is being submitted is not forgotten: either it is in the lane by now, or `submit` sees the reserve gone.
+    pub fn release(&self) {
+        self.reserve.store(0, SeqCst);
+        while let Ok(job) = self.kept.try_recv() {
+            let _ = self.pass_on.send(job);
+        }
+    }
+
     /// Takes a job if one waits.
     pub fn try_take(&self) -> Option<Job> {
-        [&self.passed, &self.compress, &self.decompress].into_iter().find_map(|lane| lane.try_recv().ok())
+        [&self.passed, &self.compress, &self.decompress, &self.kept].into_iter().find_map(|lane| lane.try_recv().ok())
     }
 }
 

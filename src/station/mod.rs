@@ -122,8 +122,13 @@ pub(crate) fn serve(
         let jobs = source.take(share)?;
         counters.waited_ns.fetch_add(waiting.elapsed().as_nanos() as u64, Relaxed);
         let working = Instant::now();
+        let finishing = jobs.iter().all(|job| matches!(job.work, Work::Finish(_)));
         let outcome = work_off(station, jobs, counters, &pass_on);
-        counters.busy_ns.fetch_add(working.elapsed().as_nanos() as u64, Relaxed);
+        let busy = working.elapsed().as_nanos() as u64;
+        counters.busy_ns.fetch_add(busy, Relaxed);
+        if finishing {
+            counters.finishing_ns.fetch_add(busy, Relaxed);
+        }
         if let Some(details) = station.details() {
             counters.say(details);
         }
