@@ -72,6 +72,7 @@ unsafe extern "C" {
     pub fn hybz_lane_destroy(lane: *mut Lane) -> c_int;
     pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
     pub fn hybz_pinned_free(memory: *mut c_void) -> c_int;
+    #[cfg(test)]
     pub fn hybz_report_bytes() -> usize;
     pub fn hybz_is_sticky(code: c_int) -> c_int;
     pub fn hybz_error_text(code: c_int) -> *const c_char;

@@ -3,7 +3,7 @@
 //! Threads are started when the queue first outgrows those that are there, so a small file on a large machine costs one
 //! thread. A station that is slow to start (a GPU) can ask to be started only once the pool has been given enough work.
 
-use super::queue::{DIRECTIONS, Queue, Source, Ticket, Window};
+use super::queue::{DIRECTIONS, Queue, Source, Ticket, Waits, Window};
 use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::station::cpu::CpuStation;
 use crate::station::{Directions, Station, Work, panic_text, serve, work_off};
@@ -81,18 +81,19 @@ impl Roster {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many of `waiting` jobs a station may take so that the queue drains evenly: its part of the measured speed of all
-    /// (guided self-scheduling), half of it at a time so that nobody's last batch is the longest.
+    /// How many jobs a station may take so that the queue drains evenly: of those that any station can do its part of the
+    /// measured speed of all (guided self-scheduling), of those kept for the fast stations its part of them.
     ///
     /// As long as the window is full there is no end in sight, and a large batch is worth more than an even one.
-    fn share(&self, own: &Entry, most: usize, waiting: usize, window: &Window) -> usize {
+    fn share(&self, own: &Entry, most: usize, waiting: Waits, window: &Window) -> usize {
         if most <= 1 || window.is_full() {
             return most;
         }
         let own_rate = own.counters.rate();
         let all: f64 = self.entries().iter().map(|entry| entry.counters.rate()).sum();
         let part = if own_rate > 0.0 { own_rate / all } else { 1.0 };
-        ((waiting as f64 * part / 2.0).ceil() as usize).clamp(1, most)
+        let kept = waiting.kept.div_ceil(self.fast.load(Relaxed).max(1));
+        ((waiting.open as f64 * part).ceil() as usize + kept).clamp(1, most)
     }
 
     /// How many blocks the fast stations begin while a core does one: with fewer than that before them, they are done
@@ -323,7 +324,7 @@ fn station_thread(
                 entry.fast.store(most, Relaxed);
                 roster.fast.fetch_add(1, SeqCst);
             }
-            let share = |waiting: usize| {
+            let share = |waiting: Waits| {
                 if directions.only_begins() {
                     source.keep(roster.reserve());
                 }

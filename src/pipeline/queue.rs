@@ -154,6 +154,15 @@ impl Queue {
     }
 }
 
+/// How many jobs wait that a station could take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waits {
+    /// That others could take as well.
+    pub open: usize,
+    /// That are kept for stations like it.
+    pub kept: usize,
+}
+
 /// The taking side of the queue, as one station sees it.
 pub(crate) struct Source {
     compress: Receiver<Job>,
@@ -170,10 +179,10 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Waits for work and takes up to `share(jobs waiting)` jobs of one direction; nothing when the queue has closed.
+    /// Waits for work and takes up to `share(what waits)` jobs of one direction; nothing when the queue has closed.
     ///
     /// What was passed on comes first: it is older than what was not begun yet, and what follows it waits for it.
-    pub fn take(&self, share: impl Fn(usize) -> usize) -> Option<Vec<Job>> {
+    pub fn take(&self, share: impl Fn(Waits) -> usize) -> Option<Vec<Job>> {
         if let Ok(job) = self.passed.try_recv() {
             return Some(vec![job]);
         }
@@ -204,7 +213,7 @@ impl Source {
         let mut jobs = vec![job];
         // The kept ones are the younger ones.
         let lanes = if self.directions.only_begins() { [&self.compress, &self.kept] } else { [lane, &self.kept] };
-        let most = share(lanes[0].len() + lanes[1].len() + 1);
+        let most = share(Waits { open: lanes[0].len() + 1, kept: lanes[1].len() });
         for lane in lanes {
             while jobs.len() < most
                 && let Ok(job) = lane.try_recv()

@@ -45,9 +45,9 @@ pub struct Lanes {
 }
 
 impl Default for Lanes {
-    /// Two lanes of 128 blocks (8.8 GB of device memory each) on every device, for inputs of more than 64 MB.
+    /// Four lanes of 64 blocks (4.4 GB of device memory each) on every device, for inputs of more than 64 MB.
     fn default() -> Self {
-        Lanes { devices: None, lanes: 2, blocks: 128, after: 64 << 20 }
+        Lanes { devices: None, lanes: 4, blocks: 64, after: 64 << 20 }
     }
 }
 
@@ -64,7 +64,7 @@ impl Lanes {
             for number in 0..count {
                 let found = Arc::clone(&found);
                 let Lanes { devices: list, blocks, .. } = self.clone();
-                let held = 3 * (blocks * LONGEST_BLOCK) as u64;
+                let held = 5 * (blocks * LONGEST_BLOCK) as u64;
                 pool = pool.more_memory(held).station(self.after, Directions::COMPRESS, move || {
                     let devices = found.get_or_init(|| {
                         let all = gpu::devices()?;
@@ -376,6 +376,45 @@ mod tests {
         assert_eq!(GpuStation::new("fake".to_owned(), 100, Box::new(open)).unwrap().most(), 25);
         let never = |_| Err(Failure::Memory("none at all".to_owned()));
         assert_eq!(GpuStation::new("fake".to_owned(), 100, Box::new(never)).err().unwrap(), "none at all");
+    }
+
+    /// The same with real devices, where there are any.
+    #[test]
+    fn on_every_device() {
+        let devices = match gpu::devices() {
+            Ok(devices) => devices,
+            Err(why) => return println!("skipped: no device ({why})"),
+        };
+        let batch = texts();
+        for device in devices {
+            for most in [1, 2, 17, 128, 512] {
+                let device = device.clone();
+                let open = move |most| gpu::open(&device, most, LONGEST_BLOCK);
+                let mut station = GpuStation::new("device".to_owned(), most, Box::new(open)).unwrap();
+                for _ in 0..2 {
+                    let ([begun, left, undone], result) = outcome(&mut station, &batch);
+                    assert!(result.is_ok(), "{result:?}");
+                    assert_eq!(undone, 0);
+                    assert!(begun > batch.len() / 3 && left > batch.len() / 6, "{begun} {left}");
+                }
+                println!("{}", station.details().unwrap_or_default());
+            }
+        }
+        // Every level, all shapes, with a pool that leaves nothing but finishing to the cores.
+        let mut text = Vec::new();
+        for shape in SHAPES {
+            text.extend((shape.make)(950_000));
+        }
+        for level in 1..=9 {
+            let settings = Settings::new().level(Level::try_new(level).unwrap());
+            let lanes = Lanes { after: 0, blocks: 32, ..Lanes::default() };
+            let pool = lanes.add_to(crate::Pool::builder().cpu_finishes_only()).build();
+            let coded = crate::compress(&text, &settings.clone().pool(&pool)).unwrap();
+            assert!(coded == crate::compress(&text, &settings).unwrap(), "level {level}");
+            let stations = pool.summary().stations;
+            let on_device: u64 = stations.iter().filter(|s| s.name.starts_with("gpu")).map(|s| s.blocks).sum();
+            assert!(on_device > 0 && stations.iter().all(|s| s.fallbacks == 0), "{stations:?}");
+        }
     }
 
     /// The whole pipeline, with fake lanes that fail in every way: the bytes are the same.

@@ -2,7 +2,7 @@
 
 use crate::block::{CodedBlock, DecodedBlock, Text};
 use crate::error::Fault;
-use crate::pipeline::queue::{Job, Reply, Source};
+use crate::pipeline::queue::{Job, Reply, Source, Waits};
 use crate::summary::Counters;
 use cpu::CpuStation;
 use crossbeam_channel::Sender;
@@ -113,7 +113,7 @@ pub(crate) fn serve(
     station: &mut dyn Station,
     source: &Source,
     counters: &Counters,
-    share: &dyn Fn(usize) -> usize,
+    share: &dyn Fn(Waits) -> usize,
     anybody_else: &dyn Fn() -> bool,
 ) -> Option<String> {
     let pass_on = |job| if anybody_else() { source.pass_on(job) } else { Err(job) };
