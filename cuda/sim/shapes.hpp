@@ -40,7 +40,7 @@ inline std::vector<Shape> shapes(uint32_t n) {
     // (ab)^m c: two groups of n/2, all the rounds.
     std::vector<uint8_t> ab(n);
     for (uint32_t i = 0; i < n; i++) ab[i] = i % 2 ? 'b' : 'a';
-    ab.back() = 'c';
+    ab[n - 1] = 'c';
     all.push_back({"abab_c", ab});
     // One symbol but for one: a group of n.
     std::vector<uint8_t> zeros(n, 0);
