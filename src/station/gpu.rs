@@ -11,7 +11,7 @@
 //! end in the block's last byte. A device that fails this check is not asked again. Blocks it got right before it failed have
 //! been checked the same way.
 //!
-//! **Failure.** A lane that fails is replaced by one of half the size, down to [`FEWEST`] blocks; then it retires, and at
+//! **Failure.** A lane that fails is replaced by one of half the size, down to 16 blocks; then it retires, and at
 //! once if its context is lost. Its blocks are passed on as they came.
 
 use super::{Directions, Done, SortedBlock, Station, StationFailure, Work};
