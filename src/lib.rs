@@ -47,6 +47,7 @@ mod block;
 pub mod codec;
 mod error;
 mod format;
+pub mod gpu;
 mod pipeline;
 pub mod read;
 mod settings;

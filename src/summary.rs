@@ -1,6 +1,7 @@
 //! What was done, by whom, and how long it took.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// One station's share of the work so far.
@@ -9,8 +10,10 @@ use std::time::Duration;
 pub struct StationReport {
     /// The station's name, such as `cpu 0`.
     pub name: String,
-    /// Blocks it did.
+    /// Blocks it did, or at least began.
     pub blocks: u64,
+    /// Blocks that other stations had begun and it finished.
+    pub finished: u64,
     /// Bytes that went in: text when compressing, compressed bytes when decompressing.
     pub bytes_in: u64,
     /// Bytes that came out.
@@ -19,10 +22,12 @@ pub struct StationReport {
     pub busy: Duration,
     /// How long it waited for work.
     pub waited: Duration,
-    /// Blocks that it could not do and that the CPU codec did in its place.
+    /// Blocks that it failed at and that a CPU core did in its place.
     pub fallbacks: u64,
     /// Why it was given no more work, if so.
     pub retired: Option<String>,
+    /// What it was busy with, in words, if it says.
+    pub details: Option<String>,
 }
 
 /// What a [`Pool`](crate::Pool) has done since it was built.
@@ -75,11 +80,15 @@ pub struct BlockInfo {
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub blocks: AtomicU64,
+    pub finished: AtomicU64,
     pub bytes_in: AtomicU64,
     pub bytes_out: AtomicU64,
     pub busy_ns: AtomicU64,
     pub waited_ns: AtomicU64,
     pub fallbacks: AtomicU64,
+    /// Of `busy_ns`, what went into finishing blocks that others began.
+    pub finishing_ns: AtomicU64,
+    details: Mutex<Option<String>>,
 }
 
 impl Counters {
@@ -87,18 +96,25 @@ impl Counters {
         StationReport {
             name: name.to_owned(),
             blocks: self.blocks.load(Relaxed),
+            finished: self.finished.load(Relaxed),
             bytes_in: self.bytes_in.load(Relaxed),
             bytes_out: self.bytes_out.load(Relaxed),
             busy: Duration::from_nanos(self.busy_ns.load(Relaxed)),
             waited: Duration::from_nanos(self.waited_ns.load(Relaxed)),
             fallbacks: self.fallbacks.load(Relaxed),
             retired,
+            details: self.details.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         }
     }
 
-    /// Bytes in per second of work, or 0 before the first block.
+    /// Keeps what the station says about its work.
+    pub fn say(&self, details: String) {
+        *self.details.lock().unwrap_or_else(PoisonError::into_inner) = Some(details);
+    }
+
+    /// Bytes in per second of work, or 0 before the first block. What it finished for others does not count.
     pub fn rate(&self) -> f64 {
-        let busy = self.busy_ns.load(Relaxed);
+        let busy = self.busy_ns.load(Relaxed).saturating_sub(self.finishing_ns.load(Relaxed));
         if busy == 0 { 0.0 } else { self.bytes_in.load(Relaxed) as f64 * 1e9 / busy as f64 }
     }
 }

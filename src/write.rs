@@ -127,7 +127,7 @@ impl<W: Write> Write for BzEncoder<W> {
 
 /// Takes `.bz2` streams, all that follow each other, and writes what they hold to `W`.
 ///
-/// Only bytes whose block has the right CRC are written. Damaged data give an [`io::Error`] with an [`Error`] inside. Call
+/// Only bytes whose block has the right CRC are written. Damaged data give an [`io::Error`] with an [`Error`](crate::Error) inside. Call
 /// [`finish`](Self::finish) at the end: only then is it known whether the input was complete.
 ///
 /// ```

@@ -67,6 +67,7 @@ impl Fake {
             Work::Decompress { .. } if self.fault == Fault::SaysDamaged => Done::Decoded(Err(Damage::Code.into())),
             Work::Decompress { .. } if self.fault == Fault::SaysCut => Done::Decoded(Err(hybz::Fault::OutOfData)),
             Work::Decompress { .. } if self.fault == Fault::Confused => Done::Coded(CodedBlock::default()),
+            Work::Finish(_) => Done::Left, // it takes none
             Work::Decompress { data, start, end } => Done::Decoded(self.decoder.decode(data, *start, *end, 900_000)),
         }
     }
@@ -300,9 +301,9 @@ fn a_station_that_cannot_be_had() {
 fn stations_of_one_direction() {
     quiet();
     for directions in [
-        Directions { compress: true, decompress: false },
-        Directions { compress: false, decompress: true },
-        Directions { compress: false, decompress: false },
+        Directions { compress: true, decompress: false, passed: false },
+        Directions { compress: false, decompress: true, passed: false },
+        Directions { compress: false, decompress: false, passed: false },
     ] {
         watched(format!("{directions:?}"), move || {
             let (text, file) = sample();

@@ -1,7 +1,7 @@
 //! One block, coded: the steps one after the other.
 
 use super::bits::BitWriter;
-use super::bwt::forward::ForwardBwt;
+use super::bwt::forward::{ForwardBwt, LastColumn};
 use super::bwt::periodic::PeriodicOrigins;
 use super::mtf::encode::Symbols;
 use super::selector::encode::Tables;
@@ -62,22 +62,32 @@ impl Encoder {
         };
         assert!((1..=LONGEST_BLOCK).contains(&self.block.len()), "a block of {} bytes", self.block.len());
 
-        let block_len = self.block.len() as u32;
         let last = self.bwt.transform(&mut self.block);
-        self.symbols.encode(last.bytes);
-        self.tables.choose(&self.symbols);
-
-        let head = 48 + 32 + 1 + 24 + 16 + 256;
-        let mut out = BitWriter::with_capacity(head + self.tables.bits_needed(self.symbols.alphabet));
-        out.write(BLOCK_MAGIC, 48);
-        out.write(crc.into(), 32);
-        out.write(0, 1); // not randomised
-        out.write(last.origin.into(), 24);
-        write_used(&self.symbols.used, &mut out);
-        self.tables.write(&self.symbols, &mut out);
-        let bit_len = out.bit_len();
-        CodedBlock { bytes: out.finish(), bit_len, crc, text_len: text.len(), block_len }
+        finish(&mut self.symbols, &mut self.tables, last, crc, text.len())
     }
+
+    /// Codes a block that somebody else has transformed: its last column of 1 to [`LONGEST_BLOCK`] bytes, its origin, and the
+    /// CRC and length of its text.
+    pub fn finish(&mut self, last: LastColumn<'_>, crc: u32, text_len: u64) -> CodedBlock {
+        finish(&mut self.symbols, &mut self.tables, last, crc, text_len)
+    }
+}
+
+/// Codes a transformed block.
+fn finish(symbols: &mut Symbols, tables: &mut Tables, last: LastColumn<'_>, crc: u32, text_len: u64) -> CodedBlock {
+    symbols.encode(last.bytes);
+    tables.choose(symbols);
+
+    let head = 48 + 32 + 1 + 24 + 16 + 256;
+    let mut out = BitWriter::with_capacity(head + tables.bits_needed(symbols.alphabet));
+    out.write(BLOCK_MAGIC, 48);
+    out.write(crc.into(), 32);
+    out.write(0, 1); // not randomised
+    out.write(last.origin.into(), 24);
+    write_used(&symbols.used, &mut out);
+    tables.write(symbols, &mut out);
+    let bit_len = out.bit_len();
+    CodedBlock { bytes: out.finish(), bit_len, crc, text_len, block_len: last.bytes.len() as u32 }
 }
 
 impl Default for Encoder {

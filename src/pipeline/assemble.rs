@@ -71,7 +71,7 @@ impl Join for Assembler {
         };
         let block = match reply {
             Ok(Done::Coded(block)) => block,
-            Ok(Done::Decoded(_)) => {
+            Ok(_) => {
                 return Err(Error::Internal { block: number, reason: "a station decoded instead of coding".into() });
             }
             Err(reason) => return Err(Error::Internal { block: number, reason }),

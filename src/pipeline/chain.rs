@@ -175,7 +175,7 @@ impl Chain {
                     self.expect = Expect::Redo(level, 0);
                     Ok(None)
                 }
-                Some(Ok(Done::Coded(_))) => {
+                Some(Ok(_)) => {
                     Err(Error::Internal { block: self.number(), reason: "a station coded instead of decoding".into() })
                 }
                 Some(Err(reason)) => Err(Error::Internal { block: self.number(), reason }),

@@ -32,8 +32,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// Items between the manager and the writer: bounds how many small files are under way at once.
-const ITEMS_MOST: usize = 256;
+/// Items between the manager and the writer: bounds how many small files are under way at once. (Blocks are bounded by the
+/// window: with GPUs that may be a thousand.)
+const ITEMS_MOST: usize = 4096;
 /// How much of an input that is only copied is read at once.
 const COPY_CHUNK: usize = 128 << 10;
 

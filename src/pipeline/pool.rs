@@ -3,14 +3,14 @@
 //! Threads are started when the queue first outgrows those that are there, so a small file on a large machine costs one
 //! thread. A station that is slow to start (a GPU) can ask to be started only once the pool has been given enough work.
 
-use super::queue::{Queue, Source, Ticket, Window};
+use super::queue::{DIRECTIONS, Queue, Source, Ticket, Waits, Window};
 use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::station::cpu::CpuStation;
 use crate::station::{Directions, Station, Work, panic_text, serve, work_off};
 use crate::summary::{Counters, Summary};
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
@@ -62,13 +62,17 @@ struct Inline {
 struct Roster {
     entries: Mutex<Vec<Arc<Entry>>>,
     /// Station threads that still serve the queue, for each direction.
-    alive: [AtomicUsize; 2],
+    alive: [AtomicUsize; DIRECTIONS],
+    /// Of those, stations that only begin blocks and are ready.
+    fast: AtomicUsize,
 }
 
 #[derive(Default)]
 struct Entry {
     name: OnceLock<String>,
     counters: Counters,
+    /// For a station that only begins blocks, how many it takes at once. 0 for others, and when it has retired.
+    fast: AtomicUsize,
     retired: Mutex<Option<String>>,
 }
 
@@ -77,16 +81,37 @@ impl Roster {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many of `waiting` jobs a station may take so that the queue drains evenly: its part of the measured speed of all
-    /// (guided self-scheduling), half of it at a time so that nobody's last batch is the longest.
-    fn share(&self, own: &Entry, most: usize, waiting: usize) -> usize {
-        if most <= 1 {
-            return 1;
+    /// How many jobs a station may take so that the queue drains evenly: of those that any station can do its part of the
+    /// measured speed of all (guided self-scheduling), of those kept for the fast stations its part of them.
+    ///
+    /// As long as the window is full there is no end in sight, and a large batch is worth more than an even one.
+    fn share(&self, own: &Entry, most: usize, waiting: Waits, window: &Window) -> usize {
+        if most <= 1 || window.is_full() {
+            return most;
         }
         let own_rate = own.counters.rate();
         let all: f64 = self.entries().iter().map(|entry| entry.counters.rate()).sum();
         let part = if own_rate > 0.0 { own_rate / all } else { 1.0 };
-        ((waiting as f64 * part / 2.0).ceil() as usize).clamp(1, most)
+        let kept = waiting.kept.div_ceil(self.fast.load(Relaxed).max(1));
+        ((waiting.open as f64 * part).ceil() as usize + kept).clamp(1, most)
+    }
+
+    /// How many blocks the fast stations begin while a core does one: with fewer than that before them, they are done
+    /// sooner than the core would be. No more than they take at once.
+    fn reserve(&self) -> usize {
+        let (mut fast, mut most, mut slow, mut cores) = (0.0, 0, 0.0, 0.0);
+        for entry in self.entries().iter() {
+            let rate = entry.counters.rate();
+            let entry_most = entry.fast.load(Relaxed);
+            if entry_most > 0 {
+                fast += rate;
+                most += entry_most;
+            } else if rate > 0.0 {
+                slow += rate;
+                cores += 1.0;
+            }
+        }
+        if cores == 0.0 { most } else { ((fast * cores / slow) as usize).min(most) }
     }
 }
 
@@ -94,6 +119,9 @@ impl Roster {
 pub struct PoolBuilder {
     threads: Option<usize>,
     memory: Option<u64>,
+    cpu: Directions,
+    /// What the stations added can hold at once, in bytes.
+    held: u64,
     stations: Vec<Waiting>,
 }
 
@@ -111,12 +139,25 @@ impl PoolBuilder {
         self
     }
 
+    /// The CPU stations begin no blocks: those that compress are the ones added with [`station`](Self::station), and the
+    /// CPU finishes what they pass on. (For measuring.)
+    pub fn cpu_finishes_only(mut self) -> Self {
+        self.cpu = Directions::ALL_BUT_COMPRESS;
+        self
+    }
+
     /// The most bytes that blocks on their way may take, in all streams together.
     ///
     /// Each station needs up to 12 MB besides. A stream that has nothing on its way may always send one block, so a small
     /// number slows down but never stops.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
+        self
+    }
+
+    /// The default window grows by so many bytes, for stations that have many blocks in work at once.
+    pub fn more_memory(mut self, bytes: u64) -> Self {
+        self.held += bytes;
         self
     }
 
@@ -139,10 +180,10 @@ impl PoolBuilder {
         for number in 0..threads {
             let origins = Arc::clone(&origins);
             let make: Make = Box::new(move || Ok(Box::new(CpuStation::new(number, origins)) as Box<dyn Station>));
-            waiting.push(Waiting { after: 0, directions: Directions::BOTH, make });
+            waiting.push(Waiting { after: 0, directions: self.cpu, make });
         }
         waiting.extend(self.stations);
-        let window = self.memory.unwrap_or(WINDOW_PER_STATION * threads.max(1) as u64);
+        let window = self.memory.unwrap_or(WINDOW_PER_STATION * threads.max(1) as u64 + self.held);
         Pool(Arc::new(Inner {
             queue: Queue::new(),
             window: Window::new(window),
@@ -159,7 +200,7 @@ impl PoolBuilder {
 impl Pool {
     /// Chooses what a pool is made of.
     pub fn builder() -> PoolBuilder {
-        PoolBuilder { threads: None, memory: None, stations: Vec::new() }
+        PoolBuilder { threads: None, memory: None, cpu: Directions::BOTH, held: 0, stations: Vec::new() }
     }
 
     /// The pool of those who have none of their own: one CPU station for each core that the process may use.
@@ -194,13 +235,17 @@ impl Pool {
     pub(crate) fn submit(&self, work: Work, cancelled: &Arc<AtomicBool>) -> Ticket {
         let inner = &*self.0;
         inner.submitted.fetch_add(work.bytes_in(), Relaxed);
-        let alive = match &work {
-            Work::Compress(_) => &inner.roster.alive[0],
-            Work::Decompress { .. } => &inner.roster.alive[1],
+        let direction = match &work {
+            Work::Compress(_) | Work::Finish(_) => 0,
+            Work::Decompress { .. } => 1,
         };
+        let alive = &inner.roster.alive[direction];
         let ticket = inner.queue.submit(work, Arc::clone(cancelled));
-        if inner.waiting_count.load(Relaxed) > 0 && (inner.queue.backlog() || alive.load(Relaxed) == 0) {
-            inner.start_one();
+        if inner.waiting_count.load(Relaxed) > 0 {
+            let mut wanted = inner.queue.backlog();
+            wanted[direction] |= alive.load(Relaxed) == 0;
+            wanted[2] |= inner.roster.alive[2].load(Relaxed) == 0;
+            inner.start_one(wanted);
         }
         if alive.load(Relaxed) == 0 {
             inner.work_inline();
@@ -210,27 +255,37 @@ impl Pool {
 }
 
 impl Inner {
-    /// Starts the next station that may start, if there is one.
-    fn start_one(&self) {
+    /// Starts the next station that takes any of these directions and may start, if there is one.
+    fn start_one(&self, wanted: [bool; DIRECTIONS]) {
+        if wanted == [false; DIRECTIONS] {
+            return;
+        }
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let submitted = self.submitted.load(Relaxed);
-        let Some(index) = waiting.iter().position(|station| station.after <= submitted) else { return };
+        let Some(index) = waiting.iter().position(|s| s.after <= submitted && s.directions.any(wanted)) else {
+            return;
+        };
         let Waiting { directions, make, .. } = waiting.remove(index);
         self.waiting_count.store(waiting.len(), Relaxed);
         drop(waiting);
         let entry = Arc::new(Entry::default());
         let source = self.queue.source(directions);
         let roster = Arc::clone(&self.roster);
+        let window = Arc::clone(&self.window);
         let origins = Arc::clone(&self.origins);
-        directions.each(|direction| self.roster.alive[direction].fetch_add(1, Relaxed));
+        directions.each(|direction| {
+            self.roster.alive[direction].fetch_add(1, Relaxed);
+        });
         let own = Arc::clone(&entry);
         let started = thread::Builder::new().name("hybz station".to_owned()).spawn(move || {
-            station_thread(make, directions, &source, &own, &roster, origins);
+            station_thread(make, directions, &source, &own, &roster, &window, origins);
         });
         match started {
             Ok(_) => self.roster.entries().push(entry),
             // No more threads to be had: those that are there do the work, or the caller does.
-            Err(_) => directions.each(|direction| self.roster.alive[direction].fetch_sub(1, Relaxed)),
+            Err(_) => directions.each(|direction| {
+                self.roster.alive[direction].fetch_sub(1, Relaxed);
+            }),
         }
     }
 
@@ -244,7 +299,7 @@ impl Inner {
         });
         while let Some(job) = source.try_take() {
             // A CPU station fails by panicking only, and then the fallback has replied.
-            let _ = work_off(station, vec![job], counters);
+            let _ = work_off(station, vec![job], counters, &Err);
         }
     }
 }
@@ -256,6 +311,7 @@ fn station_thread(
     source: &Source,
     entry: &Entry,
     roster: &Roster,
+    window: &Window,
     origins: Arc<PeriodicOrigins>,
 ) {
     // A panic in the station's own code, be it its drop, retires it like any other failure: the count below must be right, or
@@ -264,18 +320,35 @@ fn station_thread(
         Ok(mut station) => {
             let _ = entry.name.set(station.name());
             let most = station.most().max(1);
-            serve(&mut *station, source, &entry.counters, &|waiting| roster.share(entry, most, waiting))
+            if directions.only_begins() {
+                entry.fast.store(most, Relaxed);
+                roster.fast.fetch_add(1, SeqCst);
+            }
+            let share = |waiting: Waits| {
+                if directions.only_begins() {
+                    source.keep(roster.reserve());
+                }
+                roster.share(entry, most, waiting, window)
+            };
+            // Whoever takes what is passed on does its own failures itself: or a block that no codec can do would go round for ever.
+            let anybody_else = || !directions.passed && roster.alive[2].load(Relaxed) > 0;
+            serve(&mut *station, source, &entry.counters, &share, &anybody_else)
         }
         Err(reason) => Some(reason),
     }));
     let retired = retired.unwrap_or_else(|panic| Some(panic_text(&*panic)));
+    if entry.fast.swap(0, Relaxed) > 0 && roster.fast.fetch_sub(1, SeqCst) == 1 && roster.alive[2].load(SeqCst) > 0 {
+        source.release();
+    }
     let Some(reason) = retired else { return };
     *entry.retired.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
     // The queue must never be without a station: the last one of a direction that retires goes on as a CPU core.
     let mut last = false;
     directions.each(|direction| last |= roster.alive[direction].fetch_sub(1, Relaxed) == 1);
     if last {
-        directions.each(|direction| roster.alive[direction].fetch_add(1, Relaxed));
-        serve(&mut CpuStation::new(0, origins), source, &entry.counters, &|_| 1);
+        directions.each(|direction| {
+            roster.alive[direction].fetch_add(1, Relaxed);
+        });
+        serve(&mut CpuStation::new(0, origins), source, &entry.counters, &|_| 1, &|| false);
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::station::{Done, Work};
 use crossbeam_channel::{Receiver, Select, Sender, bounded, never, unbounded};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A block's result, or why there is none although its data may be good: the codec itself panicked at it.
@@ -48,27 +48,52 @@ pub struct Directions {
     pub compress: bool,
     /// Takes blocks to decompress.
     pub decompress: bool,
+    /// Takes what other stations pass on: blocks that they have sorted, and those they leave as they came.
+    pub passed: bool,
 }
 
-impl Directions {
-    /// Both.
-    pub const BOTH: Directions = Directions { compress: true, decompress: true };
+/// How many directions there are.
+pub(crate) const DIRECTIONS: usize = 3;
 
-    /// Calls `f` with 0 for compressing and with 1 for decompressing, as far as these are taken.
-    pub(crate) fn each<T>(self, mut f: impl FnMut(usize) -> T) {
-        if self.compress {
-            f(0);
+impl Directions {
+    /// Both, and what is passed on: a CPU core.
+    pub const BOTH: Directions = Directions { compress: true, decompress: true, passed: true };
+    /// Begins blocks, and passes them on: a GPU.
+    pub const COMPRESS: Directions = Directions { compress: true, decompress: false, passed: false };
+    /// Decompresses, and finishes what others have begun: a CPU core that leaves the rest to the GPUs.
+    pub const ALL_BUT_COMPRESS: Directions = Directions { compress: false, decompress: true, passed: true };
+
+    /// Calls `f` with 0 for compressing, 1 for decompressing and 2 for what is passed on, as far as these are taken.
+    pub(crate) fn each(self, mut f: impl FnMut(usize)) {
+        for (direction, taken) in [self.compress, self.decompress, self.passed].into_iter().enumerate() {
+            if taken {
+                f(direction);
+            }
         }
-        if self.decompress {
-            f(1);
-        }
+    }
+
+    /// Whether such a station only begins blocks: a fast one, for which some are kept back.
+    pub(crate) fn only_begins(self) -> bool {
+        self.compress && !self.passed
+    }
+
+    /// Whether any of these, numbered as in [`each`](Self::each), is taken.
+    pub(crate) fn any(self, wanted: [bool; DIRECTIONS]) -> bool {
+        let mut any = false;
+        self.each(|direction| any |= wanted[direction]);
+        any
     }
 }
 
-/// The sending side of the queue. Two lanes, one a direction, because some stations know one direction only.
+/// The sending side of the queue. A lane for each direction, because some stations know one direction only.
+///
+/// And one lane more: where fast stations (GPUs) begin blocks, a core that begins one as well is of use only if the fast ones
+/// have so much before them that the core is done sooner. So up to `reserve` blocks are kept for them, and cores
+/// see only what goes beyond that. The stations say how large the reserve is, from their measured rates.
 pub(crate) struct Queue {
     compress: Sender<Job>,
     decompress: Sender<Job>,
+    keep: Sender<Job>,
     source: Source,
 }
 
@@ -76,20 +101,35 @@ impl Queue {
     pub fn new() -> Queue {
         let (compress, take_compress) = unbounded();
         let (decompress, take_decompress) = unbounded();
-        let directions = Directions::BOTH;
-        let source = Source { compress: take_compress, decompress: take_decompress, idle: Arc::default(), directions };
-        Queue { compress, decompress, source }
+        let (pass_on, passed) = unbounded();
+        let (keep, kept) = unbounded();
+        let source = Source {
+            compress: take_compress,
+            decompress: take_decompress,
+            passed,
+            kept,
+            reserve: Arc::default(),
+            pass_on,
+            idle: Arc::default(),
+            directions: Directions::BOTH,
+        };
+        Queue { compress, decompress, keep, source }
     }
 
     /// Puts `work` on the queue; never waits.
     pub fn submit(&self, work: Work, cancelled: Arc<AtomicBool>) -> Ticket {
         let (reply, ticket) = bounded(1);
         let lane = match &work {
-            Work::Compress(_) => &self.compress,
+            Work::Compress(_) if self.source.kept.len() < self.source.reserve.load(SeqCst) => &self.keep,
+            Work::Compress(_) | Work::Finish(_) => &self.compress,
             Work::Decompress { .. } => &self.decompress,
         };
         // The queue holds a receiver itself, so this cannot fail.
         let _ = lane.send(Job { work, reply, cancelled });
+        // Was it kept for a station that has just retired? See `release`.
+        if self.source.reserve.load(SeqCst) == 0 && !self.source.kept.is_empty() {
+            self.source.release();
+        }
         Ticket(ticket)
     }
 
@@ -98,63 +138,115 @@ impl Queue {
         Source {
             compress: if directions.compress { self.source.compress.clone() } else { never() },
             decompress: if directions.decompress { self.source.decompress.clone() } else { never() },
+            passed: if directions.passed { self.source.passed.clone() } else { never() },
+            kept: if directions.only_begins() { self.source.kept.clone() } else { never() },
+            reserve: Arc::clone(&self.source.reserve),
+            pass_on: self.source.pass_on.clone(),
             idle: Arc::clone(&self.source.idle),
             directions,
         }
     }
 
-    /// Whether more jobs of some direction wait than stations for it.
-    pub fn backlog(&self) -> bool {
-        let [compress, decompress] = &*self.source.idle;
-        self.compress.len() > compress.load(Relaxed) || self.decompress.len() > decompress.load(Relaxed)
+    /// Of which directions more jobs wait than stations for them.
+    pub fn backlog(&self) -> [bool; DIRECTIONS] {
+        let lanes = [&self.source.compress, &self.source.decompress, &self.source.passed];
+        std::array::from_fn(|direction| lanes[direction].len() > self.source.idle[direction].load(Relaxed))
     }
+}
+
+/// How many jobs wait that a station could take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waits {
+    /// That others could take as well.
+    pub open: usize,
+    /// That are kept for stations like it.
+    pub kept: usize,
 }
 
 /// The taking side of the queue, as one station sees it.
 pub(crate) struct Source {
     compress: Receiver<Job>,
     decompress: Receiver<Job>,
+    passed: Receiver<Job>,
+    kept: Receiver<Job>,
+    /// How many blocks may be kept. Fast stations set it, `submit` reads it.
+    reserve: Arc<AtomicUsize>,
+    /// Where this station puts what it passes on. All stations hold it, so this lane never closes.
+    pass_on: Sender<Job>,
     /// How many stations wait for work of each direction. Each station counts itself; `backlog` reads it.
-    idle: Arc<[AtomicUsize; 2]>,
+    idle: Arc<[AtomicUsize; DIRECTIONS]>,
     directions: Directions,
 }
 
 impl Source {
-    /// Waits for work and takes up to `share(jobs waiting)` jobs of one direction; nothing when the queue has closed.
-    pub fn take(&self, share: impl Fn(usize) -> usize) -> Option<Vec<Job>> {
-        self.directions.each(|direction| self.idle[direction].fetch_add(1, Relaxed));
+    /// Waits for work and takes up to `share(what waits)` jobs of one direction; nothing when the queue has closed.
+    ///
+    /// What was passed on comes first: it is older than what was not begun yet, and what follows it waits for it.
+    pub fn take(&self, share: impl Fn(Waits) -> usize) -> Option<Vec<Job>> {
+        if let Ok(job) = self.passed.try_recv() {
+            return Some(vec![job]);
+        }
+        self.directions.each(|direction| {
+            self.idle[direction].fetch_add(1, Relaxed);
+        });
+        let lanes = [&self.compress, &self.decompress, &self.passed, &self.kept];
         let mut select = Select::new();
-        select.recv(&self.compress);
-        select.recv(&self.decompress);
+        for lane in lanes {
+            select.recv(lane);
+        }
         let taken = loop {
-            let ready = select.ready();
-            let lane = if ready == 0 { &self.compress } else { &self.decompress };
+            let lane = lanes[select.ready()];
             match lane.try_recv() {
                 Ok(job) => break Some((lane, job)),
                 Err(crossbeam_channel::TryRecvError::Empty) => {}
-                // Both senders live in the one `Queue`: when one lane is closed and empty, drain the other, then stop.
+                // The senders of the first two lanes live in the one `Queue`: when one is closed and empty, drain the
+                // others, then stop.
                 Err(crossbeam_channel::TryRecvError::Disconnected) => {
-                    let other = if ready == 0 { &self.decompress } else { &self.compress };
-                    break other.try_recv().ok().map(|job| (other, job));
+                    break lanes.into_iter().find_map(|lane| Some((lane, lane.try_recv().ok()?)));
                 }
             }
         };
-        self.directions.each(|direction| self.idle[direction].fetch_sub(1, Relaxed));
+        self.directions.each(|direction| {
+            self.idle[direction].fetch_sub(1, Relaxed);
+        });
         let (lane, job) = taken?;
         let mut jobs = vec![job];
-        let most = share(lane.len() + 1);
-        while jobs.len() < most {
-            match lane.try_recv() {
-                Ok(job) => jobs.push(job),
-                Err(_) => break,
+        // The kept ones are the younger ones.
+        let lanes = if self.directions.only_begins() { [&self.compress, &self.kept] } else { [lane, &self.kept] };
+        let most = share(Waits { open: lanes[0].len() + 1, kept: lanes[1].len() });
+        for lane in lanes {
+            while jobs.len() < most
+                && let Ok(job) = lane.try_recv()
+            {
+                jobs.push(job);
             }
         }
         Some(jobs)
     }
 
+    /// Passes a job on to the stations that take such, unless this is one of them: then it gets the job back. Never waits.
+    pub fn pass_on(&self, job: Job) -> Result<(), Job> {
+        if self.directions.passed { Err(job) } else { self.pass_on.send(job).map_err(|unsent| unsent.0) }
+    }
+
+    /// Says how many blocks are to be kept for the fast stations.
+    pub fn keep(&self, reserve: usize) {
+        self.reserve.store(reserve, SeqCst);
+    }
+
+    /// Keeps nothing any more, because there are no fast stations left: what was kept goes to the others.
+    ///
+    /// A block that is being submitted is not forgotten: either it is in the lane by now, or `submit` sees the reserve gone.
+    pub fn release(&self) {
+        self.reserve.store(0, SeqCst);
+        while let Ok(job) = self.kept.try_recv() {
+            let _ = self.pass_on.send(job);
+        }
+    }
+
     /// Takes a job if one waits.
     pub fn try_take(&self) -> Option<Job> {
-        self.compress.try_recv().or_else(|_| self.decompress.try_recv()).ok()
+        [&self.passed, &self.compress, &self.decompress, &self.kept].into_iter().find_map(|lane| lane.try_recv().ok())
     }
 }
 
@@ -163,11 +255,13 @@ pub(crate) struct Window {
     limit: u64,
     used: Mutex<u64>,
     freed: Condvar,
+    /// How many wait for a permit. Changed by those who wait, read by stations.
+    waiters: AtomicUsize,
 }
 
 impl Window {
     pub fn new(limit: u64) -> Arc<Window> {
-        Arc::new(Window { limit, used: Mutex::new(0), freed: Condvar::new() })
+        Arc::new(Window { limit, used: Mutex::new(0), freed: Condvar::new(), waiters: AtomicUsize::new(0) })
     }
 
     pub fn limit(&self) -> u64 {
@@ -191,8 +285,15 @@ impl Window {
             if let Some(permit) = self.grant(&mut used, bytes, stream) {
                 return permit;
             }
+            self.waiters.fetch_add(1, Relaxed);
             used = self.freed.wait(used).unwrap_or_else(PoisonError::into_inner);
+            self.waiters.fetch_sub(1, Relaxed);
         }
+    }
+
+    /// Whether somebody waits for room: then there is more input than the stations can take.
+    pub fn is_full(&self) -> bool {
+        self.waiters.load(Relaxed) > 0
     }
 
     fn grant(self: &Arc<Self>, used: &mut u64, bytes: u64, stream: &Arc<AtomicUsize>) -> Option<Permit> {

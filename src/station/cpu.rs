@@ -1,6 +1,7 @@
 //! One CPU core as a station: one block at a time through the codec.
 
 use super::{Done, Station, StationFailure, Work};
+use crate::codec::bwt::forward::LastColumn;
 use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::codec::decoder::Decoder;
 use crate::codec::encoder::Encoder;
@@ -28,6 +29,12 @@ impl CpuStation {
                 let encoder =
                     self.encoder.get_or_insert_with(|| Box::new(Encoder::with_memo(Arc::clone(&self.origins))));
                 Done::Coded(encoder.encode(text))
+            }
+            Work::Finish(sorted) => {
+                let encoder =
+                    self.encoder.get_or_insert_with(|| Box::new(Encoder::with_memo(Arc::clone(&self.origins))));
+                let last = LastColumn { bytes: &sorted.column, origin: sorted.origin };
+                Done::Coded(encoder.finish(last, sorted.crc, sorted.text_len))
             }
             Work::Decompress { data, start, end } => {
                 // The level is not known yet; `chain` checks the block against it.

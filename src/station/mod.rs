@@ -2,24 +2,28 @@
 
 use crate::block::{CodedBlock, DecodedBlock, Text};
 use crate::error::Fault;
-use crate::pipeline::queue::{Job, Source};
+use crate::pipeline::queue::{Job, Reply, Source, Waits};
 use crate::summary::Counters;
 use cpu::CpuStation;
+use crossbeam_channel::Sender;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 pub use crate::pipeline::queue::Directions;
 
 pub(crate) mod cpu;
+pub mod gpu;
 
 /// One block's worth of work, as it lies on the queue. Stations only read it: a station that fails has lost nothing.
 #[derive(Clone, Debug)]
 pub enum Work {
     /// Code this text as one block.
     Compress(Text),
+    /// Code this block, which another station has sorted.
+    Finish(SortedBlock),
     /// Decode the block whose magic begins at bit `start` of `data` (which may hold more than the block, or too little).
     Decompress {
         /// Compressed bytes.
@@ -36,9 +40,23 @@ impl Work {
     pub fn bytes_in(&self) -> u64 {
         match self {
             Work::Compress(text) => text.len(),
+            Work::Finish(sorted) => sorted.text_len,
             Work::Decompress { data, .. } => data.len() as u64,
         }
     }
+}
+
+/// A block after the Burrows-Wheeler transform, on its way from the station that sorted it to the one that codes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortedBlock {
+    /// The last column.
+    pub column: Vec<u8>,
+    /// The row of the block itself.
+    pub origin: u32,
+    /// The CRC of the block's text.
+    pub crc: u32,
+    /// How many bytes of text it holds.
+    pub text_len: u64,
 }
 
 /// What a station made of one [`Work`].
@@ -48,6 +66,10 @@ pub enum Done {
     Coded(CodedBlock),
     /// A block, decoded and its CRC right; or what the plain decoder says is wrong with it: an answer, not a failure.
     Decoded(Result<DecodedBlock, Fault>),
+    /// The block begun: what is left to do, for another station.
+    Begun(SortedBlock),
+    /// Not done: this kind of block is better done by a CPU core, from the beginning.
+    Left,
 }
 
 /// A station could not do (all of) its batch. The blocks it did not reply to are done by the CPU codec, and counted.
@@ -72,67 +94,113 @@ pub trait Station: Send {
         1
     }
 
+    /// What it was busy with, in words, for reports.
+    fn details(&self) -> Option<String> {
+        None
+    }
+
     /// Does a batch and hands each result to `reply` under its index in `batch`, in any order, each once.
     ///
-    /// What has no reply when this returns (with `Ok` or `Err`) or panics is done by the CPU codec.
+    /// What has no reply when this returns (with `Ok` or `Err`) or panics is done by a CPU core.
     fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationFailure>;
 }
 
 /// The loop of a station's thread: take, work, reply, until the queue closes or the station retires. Returns why it retired.
 ///
-/// Every job that is taken is replied to, whatever the station does: what it leaves undone is done here by the CPU codec.
+/// Every job that is taken is replied to, whatever the station does: what it begins or leaves undone is passed on, if there is
+/// anybody else to take it, or else done here by the CPU codec.
 pub(crate) fn serve(
     station: &mut dyn Station,
     source: &Source,
     counters: &Counters,
-    share: &dyn Fn(usize) -> usize,
+    share: &dyn Fn(Waits) -> usize,
+    anybody_else: &dyn Fn() -> bool,
 ) -> Option<String> {
+    let pass_on = |job| if anybody_else() { source.pass_on(job) } else { Err(job) };
     loop {
         let waiting = Instant::now();
         let jobs = source.take(share)?;
         counters.waited_ns.fetch_add(waiting.elapsed().as_nanos() as u64, Relaxed);
         let working = Instant::now();
-        let outcome = work_off(station, jobs, counters);
-        counters.busy_ns.fetch_add(working.elapsed().as_nanos() as u64, Relaxed);
+        let finishing = jobs.iter().all(|job| matches!(job.work, Work::Finish(_)));
+        let outcome = work_off(station, jobs, counters, &pass_on);
+        let busy = working.elapsed().as_nanos() as u64;
+        counters.busy_ns.fetch_add(busy, Relaxed);
+        if finishing {
+            counters.finishing_ns.fetch_add(busy, Relaxed);
+        }
+        if let Some(details) = station.details() {
+            counters.say(details);
+        }
         if let Err(StationFailure { reason, retire: true }) = outcome {
             return Some(reason);
         }
     }
 }
 
-/// Has the station do some jobs, and the CPU codec those that the station leaves undone.
+/// Where a job's result goes, and whether anybody still wants it.
+type Answer = (Sender<Reply>, Arc<AtomicBool>);
+
+/// Has the station do some jobs. Those that it begins or leaves undone are passed on; those that `pass_on` gives back are done
+/// here, by the CPU codec.
 pub(crate) fn work_off(
     station: &mut dyn Station,
     mut jobs: Vec<Job>,
     counters: &Counters,
+    pass_on: &dyn Fn(Job) -> Result<(), Job>,
 ) -> Result<(), StationFailure> {
     jobs.retain(|job| !job.cancelled.load(Relaxed));
-    let (batch, mut replies): (Vec<Work>, Vec<_>) = jobs.into_iter().map(|job| (job.work, Some(job.reply))).unzip();
+    let (batch, mut answers): (Vec<Work>, Vec<Option<Answer>>) =
+        jobs.into_iter().map(|job| (job.work, Some((job.reply, job.cancelled)))).unzip();
     if batch.is_empty() {
         return Ok(());
     }
+    let mut left = vec![false; batch.len()];
+    let mut returned = Vec::new();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         station.work(&batch, &mut |index, done| {
             // What answers another question is no reply; the CPU codec will give one.
-            let answers = matches!(
+            let fits = matches!(
                 (batch.get(index), &done),
-                (Some(Work::Compress(_)), Done::Coded(_)) | (Some(Work::Decompress { .. }), Done::Decoded(_))
+                (Some(Work::Compress(_)), Done::Coded(_) | Done::Begun(_) | Done::Left)
+                    | (Some(Work::Finish(_)), Done::Coded(_) | Done::Left)
+                    | (Some(Work::Decompress { .. }), Done::Decoded(_) | Done::Left)
             );
-            if answers && let Some(reply) = replies.get_mut(index).and_then(Option::take) {
-                count(counters, &batch[index], &done);
-                let _ = reply.send(Ok(done)); // nobody waits for it any more: fine
+            if !fits {
+                return;
+            }
+            let Some((reply, cancelled)) = answers.get_mut(index).and_then(Option::take) else { return };
+            match done {
+                Done::Begun(sorted) => {
+                    counters.blocks.fetch_add(1, Relaxed);
+                    counters.bytes_in.fetch_add(sorted.text_len, Relaxed);
+                    returned.extend(pass_on(Job { work: Work::Finish(sorted), reply, cancelled }).err());
+                }
+                Done::Left => {
+                    left[index] = true;
+                    answers[index] = Some((reply, cancelled));
+                }
+                done => {
+                    count(counters, &batch[index], &done);
+                    let _ = reply.send(Ok(done)); // nobody waits for it any more: fine
+                }
             }
         })
     }));
     let outcome = outcome.unwrap_or_else(|panic| Err(StationFailure { reason: panic_text(&*panic), retire: false }));
-    for (work, reply) in batch.iter().zip(&mut replies) {
-        let Some(reply) = reply.take() else { continue };
-        counters.fallbacks.fetch_add(1, Relaxed);
+    for ((work, answer), left) in batch.into_iter().zip(answers).zip(left) {
+        let Some((reply, cancelled)) = answer else { continue };
+        if !left {
+            counters.fallbacks.fetch_add(1, Relaxed);
+        }
+        returned.extend(pass_on(Job { work, reply, cancelled }).err());
+    }
+    for Job { work, reply, .. } in returned {
         // A fresh codec: the station's own may be in any state.
-        let done = catch_unwind(AssertUnwindSafe(|| CpuStation::new(0, Arc::default()).one(work)));
+        let done = catch_unwind(AssertUnwindSafe(|| CpuStation::new(0, Arc::default()).one(&work)));
         let done = done.map_err(|panic| panic_text(&*panic));
         if let Ok(done) = &done {
-            count(counters, work, done);
+            count(counters, &work, done);
         }
         let _ = reply.send(done);
     }
@@ -140,12 +208,17 @@ pub(crate) fn work_off(
 }
 
 fn count(counters: &Counters, work: &Work, done: &Done) {
-    counters.blocks.fetch_add(1, Relaxed);
-    counters.bytes_in.fetch_add(work.bytes_in(), Relaxed);
+    // Whoever began a block has counted it.
+    if matches!(work, Work::Finish(_)) {
+        counters.finished.fetch_add(1, Relaxed);
+    } else {
+        counters.blocks.fetch_add(1, Relaxed);
+        counters.bytes_in.fetch_add(work.bytes_in(), Relaxed);
+    }
     let out = match done {
         Done::Coded(block) => block.bytes.len() as u64,
         Done::Decoded(Ok(block)) => block.text.len(),
-        Done::Decoded(Err(_)) => 0,
+        Done::Decoded(Err(_)) | Done::Begun(_) | Done::Left => 0,
     };
     counters.bytes_out.fetch_add(out, Relaxed);
 }

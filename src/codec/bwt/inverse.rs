@@ -8,7 +8,7 @@
 //! of the last column is written as one piece, counting up, and where the next piece for the byte goes is known from
 //! a table of 256. (bzip2 does it byte by byte, in two passes, with a dependent increment each.)
 //!
-//! **Walking in lanes.** Some hundred rows are marked as splitters; they cut the cycle into segments. [`LANES`] chains
+//! **Walking in lanes.** Some hundred rows are marked as splitters; they cut the cycle into segments. `LANES` chains
 //! walk at once, each from a splitter to the next one, so that as many loads are under way; then the segments are put
 //! in order. The splitters are taken at random out of equal strata, since rows at a fixed stride can all lie on a few
 //! percent of the cycle of a repetitive block. Walking several blocks at once would hide the latency as well, but needs

@@ -4,7 +4,7 @@
 //! of that length, take one more bit while it is larger. It gives a meaning to any set of lengths, also to incomplete
 //! and over-subscribed ones, and is the plain decoder's.
 //!
-//! [`Table`] looks up 11 bits at once and finds up to three whole codes in them (a table of 2,048 words of 32 bits: 8 kB;
+//! `Table` looks up 11 bits at once and finds up to three whole codes in them (a table of 2,048 words of 32 bits: 8 kB;
 //! six of them stay in the L2 cache, the two or three that a part of a block uses in L1). Codes longer than 11 bits,
 //! bits that are no code, the end of block and the two ranks that do not fit a byte have an entry that says "none": those
 //! symbols are decoded by `Canonical`. On bzip2's own output that is one look-up in a hundred. A table of one code
@@ -15,7 +15,7 @@
 //! pieces, so that the move-to-front of one could overlap the codes of the next, gained nothing.
 //!
 //! The table is filled only from lengths that are no more than complete (Kraft's sum at most 1): over-subscribed lengths
-//! would write past it, which is how a fork of bzip2 got its heap overflow. See [`Table::set`].
+//! would write past it, which is how a fork of bzip2 got its heap overflow. See `Table::set`.
 
 use super::super::bits::reader::Window;
 use super::super::header::{GROUP, Header, MOST_SYMBOLS, MOST_TABLES};
@@ -87,7 +87,7 @@ impl Canonical {
 
 /// How many bits one look-up sees.
 const LOOKUP_BITS: u32 = 11;
-/// From this symbol on, symbols do not fit the bytes in which [`Table`]s give symbols out: see [`Groups::next`].
+/// From this symbol on, symbols do not fit the bytes in which tables give symbols out: see [`Groups::next`].
 pub const ESCAPE: u16 = 255;
 
 /// Codes by looking up.

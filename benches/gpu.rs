@@ -1,0 +1,185 @@
+//! Compresses from memory to memory on CPU cores, on GPUs, and on both at once, and says who did what.
+//!
+//!     cargo bench --features cuda --bench gpu -- FILE [MEGABYTES] [MODE...]
+//!
+//! FILE is read once and repeated up to so many bytes (default: its length). Modes: `null` (stations that do nothing: what
+//! the pipeline itself can carry), `cpu`, `gpu` (GPUs sort, cores only finish), `all`; by default the last three. Each is a
+//! pool of its own and timed from nothing, GPU start-up included. All outputs must be the same. HYBZ_LANES and HYBZ_BLOCKS
+//! change the lanes, HYBZ_WINDOW (MB) the memory, HYBZ_OUT names a file for the output.
+
+use hybz::flow::{Input, Inputs, Outputs, Task, run};
+use hybz::station::gpu::Lanes;
+use hybz::station::{Directions, Done, Station, StationFailure, Work};
+use hybz::{CodedBlock, Error, Level, Pool, StreamSummary};
+use std::env;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A text again and again.
+struct Repeated {
+    text: Arc<Vec<u8>>,
+    at: usize,
+    left: u64,
+}
+
+impl Read for Repeated {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = buf.len().min(self.text.len() - self.at).min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        buf[..n].copy_from_slice(&self.text[self.at..self.at + n]);
+        self.at = (self.at + n) % self.text.len();
+        self.left -= n as u64;
+        Ok(n)
+    }
+}
+
+/// One input.
+struct One(Option<Repeated>);
+
+impl Inputs for One {
+    type Meta = ();
+    fn next_input(&mut self) -> Option<Input<()>> {
+        let reader = Box::new(self.0.take()?);
+        Some(Input { meta: (), task: Task::Compress(Level::BEST), reader })
+    }
+}
+
+/// Where an output goes: counted, checked by its CRC, and kept if a file is named.
+struct Sink {
+    crc: crc_fast::Digest,
+    len: u64,
+    file: Option<File>,
+}
+
+impl Write for Sink {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        self.crc.update(buf);
+        self.len += buf.len() as u64;
+        if let Some(file) = &mut self.file {
+            file.write_all(buf)?;
+        }
+        Ok(buf.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct Collect {
+    began: Instant,
+    first: Option<Duration>,
+    result: Option<(u64, u64)>,
+}
+
+impl Outputs for Collect {
+    type Meta = ();
+    type Out = Sink;
+    fn begin(&mut self, (): &mut ()) -> Option<Sink> {
+        let file = env::var_os("HYBZ_OUT").map(|path| File::create(path).expect("HYBZ_OUT can be written"));
+        Some(Sink { crc: crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc64Nvme), len: 0, file })
+    }
+    fn block(&mut self, (): &mut (), _: &hybz::BlockInfo) {
+        self.first.get_or_insert_with(|| self.began.elapsed());
+    }
+    fn end(&mut self, (): (), out: Sink, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
+        outcome.expect("compression succeeds");
+        self.result = Some((out.crc.finalize(), out.len));
+        ControlFlow::Continue(())
+    }
+}
+
+/// Does nothing.
+struct Null;
+
+impl Station for Null {
+    fn name(&self) -> String {
+        "null".to_owned()
+    }
+    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationFailure> {
+        for (index, work) in batch.iter().enumerate() {
+            let bytes = vec![0; work.bytes_in() as usize / 5];
+            let bit_len = bytes.len() as u64 * 8;
+            reply(index, Done::Coded(CodedBlock { bytes, bit_len, crc: 0, text_len: work.bytes_in(), block_len: 0 }));
+        }
+        Ok(())
+    }
+}
+
+fn number(name: &str) -> Option<usize> {
+    env::var(name).ok()?.parse().ok()
+}
+
+fn main() {
+    let args: Vec<String> = env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
+    let Some(path) = args.first() else {
+        println!("usage: gpu FILE [MEGABYTES] [null|cpu|gpu|all...]; nothing measured");
+        return;
+    };
+    let text = Arc::new(std::fs::read(path).expect("FILE can be read"));
+    let total = args.get(1).and_then(|mb| mb.parse().ok()).map_or(text.len() as u64, |mb: u64| mb * 1_000_000);
+    let modes: Vec<&str> =
+        if args.len() > 2 { args[2..].iter().map(String::as_str).collect() } else { vec!["cpu", "gpu", "all"] };
+    match hybz::gpu::devices() {
+        Ok(devices) => println!("devices: {devices:?}"),
+        Err(why) => println!("no device: {why}"),
+    }
+    let mut lanes = Lanes { after: 0, ..Lanes::default() };
+    lanes.lanes = number("HYBZ_LANES").unwrap_or(lanes.lanes);
+    lanes.blocks = number("HYBZ_BLOCKS").unwrap_or(lanes.blocks);
+    let mut answer = None;
+    for mode in modes {
+        let mut builder = Pool::builder();
+        if let Some(window) = number("HYBZ_WINDOW") {
+            builder = builder.memory(window as u64 * 1_000_000);
+        }
+        builder = match mode {
+            "cpu" => builder,
+            "all" => lanes.add_to(builder),
+            "gpu" => lanes.add_to(builder.cpu_finishes_only()),
+            "null" => {
+                let mut builder = builder.without_cpu();
+                for _ in 0..4 {
+                    builder = builder
+                        .more_memory(300 << 20)
+                        .station(0, Directions::BOTH, || Ok(Box::new(Null) as Box<dyn Station>));
+                }
+                builder
+            }
+            other => panic!("no mode {other}"),
+        };
+        let began = Instant::now();
+        let pool = builder.build();
+        let reader = Repeated { text: Arc::clone(&text), at: 0, left: total };
+        let mut outputs = Collect { began, first: None, result: None };
+        run(&pool, One(Some(reader)), &mut outputs);
+        let seconds = began.elapsed().as_secs_f64();
+        let (crc, len) = outputs.result.expect("there was an output");
+        let first = outputs.first.unwrap_or_default().as_secs_f64();
+        println!(
+            "{mode}: {total} -> {len} bytes (CRC-64 {crc:016x}) in {seconds:.3} s: {:.1} MB/s; first block after {first:.3} s",
+            total as f64 / seconds / 1e6
+        );
+        let summary = pool.summary();
+        for station in &summary.stations {
+            println!(
+                "    {:14} began {:5} finished {:5} fallbacks {:3}, {:7.1} MB, busy {:.3} s, waited {:.3} s{}",
+                station.name,
+                station.blocks,
+                station.finished,
+                station.fallbacks,
+                station.bytes_in as f64 / 1e6,
+                station.busy.as_secs_f64(),
+                station.waited.as_secs_f64(),
+                station.retired.as_ref().map_or(String::new(), |why| format!("; retired: {why}")),
+            );
+            if let Some(details) = &station.details {
+                println!("        {details}");
+            }
+        }
+        if mode != "null" {
+            assert_eq!(*answer.get_or_insert((crc, len)), (crc, len), "{mode}: other bytes");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// keys.cu: the sort key of every rotation: block id, then the text in order-preserving code (codes.hpp says why).
+//
+// One CTA does kKeyTile rotations of one block: it looks up the code word of each of their symbols and of the kAhead
+// after them (each in the context of the symbol before it, cyclically), once, into shared memory; then each thread strings
+// code words together until its key is full: 8 to 16 steps on text. Looking up costs one read of a 256 KB table that
+// text uses a small part of; the strings cost about 6 instructions a step.
+//
+// Twin: simulate() in sim/sim.hpp, first loop.
+#include "device.cuh"
+
+namespace hybz {
+
+namespace {
+
+constexpr uint32_t kKeyTile = 1024;
+constexpr uint32_t kAhead = 64; // a key of 55 bits has at most 56 symbols, the last one incomplete
+
+__global__ void __launch_bounds__(kThreads)
+make_keys_kernel(Batch batch, const uint32_t *__restrict__ table, int block_bits, int code_bits, uint64_t *__restrict__ keys,
+                 uint32_t *__restrict__ values) {
+    __shared__ uint32_t words[kKeyTile + kAhead];
+    const uint32_t block = blockIdx.y;
+    const uint32_t base = batch.base[block];
+    const uint32_t n = batch.base[block + 1] - base;
+    const uint32_t first = blockIdx.x * kKeyTile;
+    if (first >= n) return;
+    const uint8_t *text = batch.text + base;
+    const uint32_t count = min(kKeyTile, n - first);
+    for (uint32_t t = threadIdx.x; t < count + kAhead; t += kThreads) {
+        uint32_t i = first + t;
+        if (i >= n) i -= n; // n >= kAhead
+        const uint32_t before = text[i == 0 ? n - 1 : i - 1];
+        words[t] = table[before << 8 | text[i]];
+    }
+    __syncthreads();
+    for (uint32_t t = threadIdx.x; t < count; t += kThreads) {
+        const uint32_t i = first + t;
+        const uint32_t before = text[i == 0 ? n - 1 : i - 1];
+        uint32_t word = table[65536 + text[i]];
+        uint64_t bits = 0;
+        int length = 0;
+        uint32_t complete = 0;
+        for (;;) {
+            const int size = int(word & 31);
+            const int shift = 64 - length - size;
+            const uint64_t code = word >> 5;
+            bits |= shift >= 0 ? code << shift : code >> -shift;
+            length += size;
+            if (length > code_bits) break;
+            complete++;
+            word = words[t + complete];
+        }
+        const uint64_t id = uint64_t(block) << (64 - block_bits);
+        const int unused = 64 - block_bits - code_bits;
+        keys[base + i] = id | bits >> (64 - code_bits) << unused | complete;
+        values[base + i] = i | before << kIndexBits;
+    }
+}
+
+} // namespace
+
+cudaError_t make_keys(const Batch &batch, const uint32_t *table, int block_bits, int code_bits, uint32_t longest,
+                      uint64_t *keys, uint32_t *values, cudaStream_t stream) {
+    const dim3 grid(blocks_for(longest, kKeyTile), batch.blocks);
+    make_keys_kernel<<<grid, kThreads, 0, stream>>>(batch, table, block_bits, code_bits, keys, values);
+    return cudaGetLastError();
+}
+
+} // namespace hybz

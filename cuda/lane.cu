@@ -1,0 +1,382 @@
+// lane.cu: the C interface (hybz.h): a lane's memory, and a batch from upload to download.
+//
+// Algorithm: rank doubling over cyclic rotations (Manber and Myers 1990; on a GPU Osipov 2012) of all blocks at once.
+//   1 keys.cu    every rotation gets a key: block id and the next 6 to 15 symbols, coded
+//   2 sort.cu    one radix sort of all of them
+//   3 group.cu   equal keys form groups; single rotations are final and leave
+//   4 rounds     each group is split by the ranks `depth` symbols further on: small groups in shared memory (refine.cu), large
+//                ones by one more radix sort (group.cu); then new ranks are committed; until nothing is tied
+// Every round at least doubles each group's depth, and rotations of a primitive block of n bytes differ within n.
+//
+// Measured (H200, batches of 224 or 256 blocks of 900 kB, ps a byte of device time; "model" is ALGORITHMS' prediction):
+//              keys  sort  group  rounds  all           model
+//   linux      10.8  61.7  32.5   142     247 (4.0 GB/s)  223
+//   nci        13.2  58.5  28.0   240     340 (2.9 GB/s)  292
+//   dickens    11.5  61.7  30.9    30     134 (7.5 GB/s)  127
+// Raw keys instead of coded ones, one step: linux 324, and without refine.cu (all groups by CUB) 407 (model 329). Keys of 48
+// bits instead of 56 save 9 ps of sort and cost 20 in the rounds (linux). What misses the model is the rank scatter in the
+// group step (all ranks, 17 ps, besides 12 for flags) and the groups of 20 and more, where counting costs more than the model's
+// radix sort. Transfers, 18 ps each way, overlap with other lanes.
+//
+// The host reads 12 bytes after each round (about 20 us for 4 to 14 rounds: nothing next to 50 ms of a full batch).
+#include "codes.hpp"
+#include "device.cuh"
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <thread>
+
+using namespace hybz;
+
+namespace {
+
+constexpr uint32_t kEvents = 8 + 4 * HYBZ_MOST_ROUNDS;
+
+// What the host hands to the device for a batch, and gets back from it, besides text and column; pinned.
+struct Staging {
+    uint32_t table[kTableEntries];
+    uint32_t base[HYBZ_MOST_BLOCKS + 1];
+    uint32_t origin[HYBZ_MOST_BLOCKS];
+    Counters counters;
+};
+
+// Device memory of a lane; `lay_out` is the table of it.
+struct Arena {
+    uint8_t *text, *column;
+    uint32_t *table, *base, *origin;
+    Counters *counters;
+    SortBuffers sort;
+    uint32_t *starts, *rank, *depth;
+    List lists[2], done;
+    LargeTables tables;
+    uint8_t *temporary;
+};
+
+struct Row {
+    void *pointer; // of the arena's pointer
+    uint64_t bytes;
+};
+
+// Gives each array its place at `memory` (null: only sums up). Sizes for n rotations, of which m rows with pitch.
+uint64_t lay_out(Arena &a, uint8_t *memory, uint64_t n, uint64_t m, uint64_t temporary) {
+    const Row rows[] = {
+        // pointer               bytes                             what
+        {&a.text, n},                                           // the blocks, back to back
+        {&a.column, n},                                         // their last columns
+        {&a.table, kTableEntries * 4},                          // code words
+        {&a.base, (HYBZ_MOST_BLOCKS + 1) * 4},                  // first rotation of each block
+        {&a.origin, HYBZ_MOST_BLOCKS * 4},                      //
+        {&a.counters, (HYBZ_MOST_ROUNDS + 1) * sizeof(Counters)}, // one for each round, and the first sort's
+        {&a.sort.keys[0], n * 8},                               // radix sort: keys
+        {&a.sort.keys[1], n * 8},                               //
+        {&a.sort.values[0], n * 4},                             //   values
+        {&a.sort.values[1], n * 4},                             //
+        {&a.starts, n * 4},                                     // where the run of equal keys begins
+        {&a.rank, m * 4},                                       // of each rotation
+        {&a.depth, m * 4},                                      // of each group, at its head's row
+        {&a.lists[0].value, n * 4},                             // tied rotations, two generations
+        {&a.lists[0].head, n * 4},                              //
+        {&a.lists[0].depth, n * 4},                             //
+        {&a.lists[1].value, n * 4},                             //
+        {&a.lists[1].head, n * 4},                              //
+        {&a.lists[1].depth, n * 4},                             //
+        {&a.done.value, n * 4},                                 // rotations that became final in this round
+        {&a.done.head, n * 4},                                  //
+        {&a.tables.head_of, m * 2},                             // large groups: at most one for two rows
+        {&a.tables.first_of, m * 2},                            //
+        {&a.temporary, temporary},                              // CUB's
+    };
+    uint64_t at = 0;
+    for (const Row &row : rows) {
+        if (memory) {
+            uint8_t *place = memory + at;
+            memcpy(row.pointer, &place, sizeof place);
+        }
+        at += (row.bytes + 255) / 256 * 256;
+    }
+    return at;
+}
+
+using Clock = std::chrono::steady_clock;
+
+} // namespace
+
+struct hybz_lane {
+    int device = 0;
+    uint32_t most_blocks = 0, longest = 0, most_bytes = 0;
+    int pitch_bits = 0;
+    size_t temporary_bytes = 0;
+    uint8_t *memory = nullptr;
+    Arena arena{};
+    Staging *staging = nullptr;
+    cudaStream_t stream = nullptr;
+    cudaEvent_t events[kEvents] = {};
+    uint32_t used_events = 0;
+    cudaError_t event_error = cudaSuccess;
+
+    // Marks this point of the stream; returns the mark's number.
+    uint32_t mark() {
+        const cudaError_t error = cudaEventRecord(events[used_events], stream);
+        if (error != cudaSuccess) event_error = error;
+        return used_events++;
+    }
+
+    float between(uint32_t from, uint32_t to) const {
+        float ms = 0;
+        if (cudaEventElapsedTime(&ms, events[from], events[to]) != cudaSuccess) return -1;
+        return ms;
+    }
+
+    // Waits until the stream is empty. A hung kernel must not hang the thread: so this asks instead of blocking.
+    int wait(Clock::time_point deadline) const {
+        for (uint32_t asked = 0;; asked++) {
+            const cudaError_t state = cudaStreamQuery(stream);
+            if (state != cudaErrorNotReady) return int(state);
+            if (asked < 50) continue;
+            if (Clock::now() > deadline) return HYBZ_DEADLINE;
+            std::this_thread::sleep_for(std::chrono::microseconds(asked < 500 ? 10 : 100));
+        }
+    }
+};
+
+#define HYBZ_TRY(call)                                                                                                 \
+    do {                                                                                                               \
+        const int code_ = int(call);                                                                                   \
+        if (code_ != 0) return code_;                                                                                  \
+    } while (0)
+
+namespace {
+
+int pitch_of(uint32_t longest) { return ceil_log2(int(longest)); }
+
+bool fits(uint32_t most_blocks, uint32_t longest) {
+    return most_blocks >= 1 && most_blocks <= HYBZ_MOST_BLOCKS && longest >= HYBZ_SHORTEST && longest <= HYBZ_LONGEST;
+}
+
+int arena_bytes(uint32_t most_blocks, uint32_t longest, size_t *temporary, uint64_t *bytes) {
+    const uint64_t n = uint64_t(most_blocks) * longest;
+    HYBZ_TRY(sort_temporary(uint32_t(n), temporary));
+    Arena none{};
+    *bytes = lay_out(none, nullptr, n, uint64_t(most_blocks) << pitch_of(longest), *temporary);
+    return 0;
+}
+
+int create(hybz_lane *lane) {
+    uint64_t bytes = 0;
+    HYBZ_TRY(cudaSetDevice(lane->device));
+    HYBZ_TRY(arena_bytes(lane->most_blocks, lane->longest, &lane->temporary_bytes, &bytes));
+    HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lane->memory), bytes));
+    lay_out(lane->arena, lane->memory, lane->most_bytes, uint64_t(lane->most_blocks) << lane->pitch_bits,
+            lane->temporary_bytes);
+    HYBZ_TRY(cudaHostAlloc(reinterpret_cast<void **>(&lane->staging), sizeof(Staging), cudaHostAllocDefault));
+    HYBZ_TRY(cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking));
+    for (cudaEvent_t &event : lane->events) HYBZ_TRY(cudaEventCreate(&event));
+    return 0;
+}
+
+} // namespace
+
+extern "C" hybz_tuning hybz_tuning_default(void) { return {56, 1, 3, 1}; }
+
+extern "C" int hybz_lane_bytes(int device, uint32_t most_blocks, uint32_t longest, uint64_t *bytes) {
+    if (!fits(most_blocks, longest)) return HYBZ_ARGUMENT;
+    HYBZ_TRY(cudaSetDevice(device));
+    size_t temporary = 0;
+    return arena_bytes(most_blocks, longest, &temporary, bytes);
+}
+
+extern "C" int hybz_lane_create(int device, uint32_t most_blocks, uint32_t longest, hybz_lane **out) {
+    *out = nullptr;
+    if (!fits(most_blocks, longest)) return HYBZ_ARGUMENT;
+    hybz_lane *lane = new (std::nothrow) hybz_lane;
+    if (!lane) return int(cudaErrorMemoryAllocation);
+    lane->device = device;
+    lane->most_blocks = most_blocks;
+    lane->longest = longest;
+    lane->most_bytes = most_blocks * longest;
+    lane->pitch_bits = pitch_of(longest);
+    const int code = create(lane);
+    if (code != 0) {
+        hybz_lane_destroy(lane);
+        cudaGetLastError(); // an allocation that failed leaves its error behind
+        return code;
+    }
+    *out = lane;
+    return 0;
+}
+
+extern "C" int hybz_lane_bwt(hybz_lane *lane, const hybz_tuning *given, uint32_t blocks, const uint32_t *lengths,
+                             const uint8_t *text, uint8_t *column, uint32_t *origins, uint32_t deadline_ms,
+                             hybz_report *report) {
+    const auto deadline = Clock::now() + std::chrono::milliseconds(deadline_ms);
+    const hybz_tuning tuning = given ? *given : hybz_tuning_default();
+    if (blocks < 1 || blocks > lane->most_blocks || tuning.sort_bits < 40 || tuning.sort_bits > 56 || tuning.steps < 1 ||
+        tuning.steps > 3)
+        return HYBZ_ARGUMENT;
+    Arena &arena = lane->arena;
+    Staging &staging = *lane->staging;
+    const cudaStream_t stream = lane->stream;
+    uint32_t total = 0, longest = 0;
+    for (uint32_t b = 0; b < blocks; b++) {
+        if (lengths[b] < HYBZ_SHORTEST || lengths[b] > lane->longest) return HYBZ_ARGUMENT;
+        staging.base[b] = total;
+        total += lengths[b];
+        longest = std::max(longest, lengths[b]);
+    }
+    for (uint32_t b = blocks; b <= HYBZ_MOST_BLOCKS; b++) staging.base[b] = total;
+
+    HYBZ_TRY(cudaSetDevice(lane->device));
+    lane->used_events = 0;
+    const uint32_t begin = lane->mark();
+    HYBZ_TRY(cudaMemcpyAsync(arena.text, text, total, cudaMemcpyHostToDevice, stream));
+    const uint32_t uploaded = lane->mark();
+    const auto table_begin = Clock::now();
+    if (tuning.coded) code_table(text, total, staging.table);
+    else raw_table(staging.table);
+    const std::chrono::duration<float, std::milli> table_time = Clock::now() - table_begin;
+    const KeyLayout layout(blocks, tuning.sort_bits);
+    HYBZ_TRY(cudaMemcpyAsync(arena.table, staging.table, sizeof staging.table, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemcpyAsync(arena.base, staging.base, sizeof staging.base, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemsetAsync(arena.counters, 0, (HYBZ_MOST_ROUNDS + 1) * sizeof(Counters), stream));
+
+    const Batch batch{blocks,       total,         lane->pitch_bits, arena.base, arena.text,
+                      arena.column, arena.origin, arena.rank,       arena.depth};
+    const bool counting = tuning.counting != 0;
+    const uint32_t capacity = lane->most_bytes;
+    arena.sort.current = 0;
+    const uint32_t keys_begin = lane->mark();
+    HYBZ_TRY(make_keys(batch, arena.table, layout.block_bits, layout.code_bits, longest, arena.sort.keys[0],
+                       arena.sort.values[0], stream));
+    const uint32_t keyed = lane->mark();
+    HYBZ_TRY(sort_pairs(arena.temporary, lane->temporary_bytes, arena.sort, total, layout.unused, 64, stream));
+    const uint32_t sorted = lane->mark();
+    const auto groups_of = [&](uint32_t count) {
+        return Groups{arena.sort.keys[arena.sort.current], arena.sort.values[arena.sort.current], arena.starts, count};
+    };
+    HYBZ_TRY(run_starts(arena.temporary, lane->temporary_bytes, arena.sort.keys[arena.sort.current], arena.starts, total,
+                        stream));
+    HYBZ_TRY(group_first(batch, groups_of(total), layout.block_bits, counting, arena.lists[0], capacity, arena.counters,
+                         stream));
+    const uint32_t grouped = lane->mark();
+
+    uint32_t round = 0;
+    uint32_t marks[HYBZ_MOST_ROUNDS][4];
+    uint32_t small = 0, large = 0;
+    for (;; round++) {
+        HYBZ_TRY(cudaMemcpyAsync(&staging.counters, arena.counters + round, sizeof(Counters), cudaMemcpyDeviceToHost, stream));
+        HYBZ_TRY(lane->wait(deadline));
+        small = staging.counters.of[kToSmall];
+        large = staging.counters.of[kToLarge];
+        if (report) {
+            if (round == 0) {
+                report->tied_small = small;
+                report->tied_large = large;
+            } else {
+                report->round[round - 1].resolved = staging.counters.of[kToDone];
+            }
+        }
+        if (small + large == 0) break;
+        if (round == HYBZ_MOST_ROUNDS) return HYBZ_PERIODIC;
+        if (report) {
+            report->round[round].small = small;
+            report->round[round].large = large;
+        }
+        const List in = arena.lists[round & 1], out = arena.lists[1 - (round & 1)];
+        Counters *const counters = arena.counters + round + 1;
+        marks[round][0] = lane->mark();
+        if (small) HYBZ_TRY(refine_small(batch, in, small, tuning.steps, out, arena.done, counters, stream));
+        marks[round][1] = lane->mark();
+        if (large) {
+            arena.sort.current = 0;
+            HYBZ_TRY(large_keys(batch, in, capacity, large, counting, arena.tables, arena.sort.keys[0],
+                                arena.sort.values[0], stream));
+            const int number_bits = layout.block_bits + lane->pitch_bits - number_shift(counting);
+            HYBZ_TRY(sort_pairs(arena.temporary, lane->temporary_bytes, arena.sort, large, 0,
+                                lane->pitch_bits + std::max(number_bits, 1), stream));
+            HYBZ_TRY(run_starts(arena.temporary, lane->temporary_bytes, arena.sort.keys[arena.sort.current], arena.starts,
+                                large, stream));
+            HYBZ_TRY(group_large(batch, groups_of(large), counting, arena.tables, out, arena.done, capacity, counters, stream));
+        }
+        marks[round][2] = lane->mark();
+        HYBZ_TRY(commit(batch, out, capacity, arena.done, small + large, counters, stream));
+        marks[round][3] = lane->mark();
+    }
+    const uint32_t download = lane->mark();
+    HYBZ_TRY(cudaMemcpyAsync(column, arena.column, total, cudaMemcpyDeviceToHost, stream));
+    HYBZ_TRY(cudaMemcpyAsync(staging.origin, arena.origin, blocks * sizeof(uint32_t), cudaMemcpyDeviceToHost, stream));
+    const uint32_t end = lane->mark();
+    HYBZ_TRY(lane->wait(deadline));
+    HYBZ_TRY(lane->event_error);
+    memcpy(origins, staging.origin, blocks * sizeof(uint32_t));
+    if (report) {
+        report->bytes = total;
+        report->table_ms = table_time.count();
+        report->upload_ms = lane->between(begin, uploaded);
+        report->keys_ms = lane->between(keys_begin, keyed);
+        report->sort_ms = lane->between(keyed, sorted);
+        report->group_ms = lane->between(sorted, grouped);
+        report->download_ms = lane->between(download, end);
+        report->rounds = round;
+        for (uint32_t r = 0; r < round; r++) {
+            report->round[r].small_ms = lane->between(marks[r][0], marks[r][1]);
+            report->round[r].large_ms = lane->between(marks[r][1], marks[r][2]);
+            report->round[r].commit_ms = lane->between(marks[r][2], marks[r][3]);
+        }
+    }
+    return 0;
+}
+
+extern "C" size_t hybz_report_bytes(void) { return sizeof(hybz_report); }
+
+extern "C" int hybz_lane_destroy(hybz_lane *lane) {
+    if (!lane) return 0;
+    int first = int(cudaSetDevice(lane->device));
+    const auto keep = [&first](cudaError_t error) {
+        if (first == 0) first = int(error);
+    };
+    for (cudaEvent_t event : lane->events)
+        if (event) keep(cudaEventDestroy(event));
+    if (lane->stream) keep(cudaStreamDestroy(lane->stream));
+    if (lane->staging) keep(cudaFreeHost(lane->staging));
+    if (lane->memory) keep(cudaFree(lane->memory));
+    delete lane;
+    return first;
+}
+
+extern "C" int hybz_pinned_alloc(int device, size_t bytes, void **memory) {
+    *memory = nullptr;
+    HYBZ_TRY(cudaSetDevice(device));
+    const cudaError_t error = cudaHostAlloc(memory, bytes, cudaHostAllocPortable);
+    if (error != cudaSuccess) cudaGetLastError();
+    return int(error);
+}
+
+extern "C" int hybz_pinned_free(void *memory) { return memory ? int(cudaFreeHost(memory)) : 0; }
+
+extern "C" int hybz_is_sticky(int code) {
+    switch (code) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorUnknown: return 1;
+    default: return 0;
+    }
+}
+
+extern "C" const char *hybz_error_text(int code) {
+    switch (code) {
+    case HYBZ_ARGUMENT: return "a batch that the lane was not made for";
+    case HYBZ_DEADLINE: return "the device did not finish in time";
+    case HYBZ_PERIODIC: return "the rounds of the sort did not end";
+    default: return cudaGetErrorString(cudaError_t(code));
+    }
+}

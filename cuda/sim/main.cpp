@@ -1,0 +1,66 @@
+// Tests the simulation against the plain sort on every shape, and prints how many rotations each round has.
+//     sim [FILE]    (a file: its first blocks of 900 kB, plain bytes)
+#include "shapes.hpp"
+#include "sim.hpp"
+#include <cstdio>
+#include <cstring>
+
+using namespace hybz;
+
+static int check(const std::string &name, const std::vector<uint8_t> &text, int sort_bits, bool coded, int steps,
+                 uint32_t small, uint32_t blocks, bool print) {
+    const uint32_t n = uint32_t(text.size());
+    if (is_periodic(text.data(), n)) {
+        if (print) printf("%-20s %7u periodic\n", name.c_str(), n);
+        return 0;
+    }
+    std::vector<uint32_t> table(kTableEntries);
+    if (coded) code_table(text.data(), n, table.data());
+    else raw_table(table.data());
+    std::vector<uint8_t> got(n), want(n);
+    uint32_t got_origin = ~0u, want_origin = ~0u;
+    SimCounts counts;
+    const bool ended = simulate(text.data(), n, table.data(), KeyLayout(blocks, sort_bits), steps, small, got.data(),
+                                &got_origin, counts);
+    plain_bwt(text.data(), n, want.data(), &want_origin);
+    const bool right = ended && got == want && got_origin == want_origin;
+    if (print || !right) {
+        double all = 0, large = 0;
+        for (uint64_t r = 0; r < counts.rounds; r++) {
+            all += double(counts.small[r] + counts.large[r]);
+            large += double(counts.large[r]);
+        }
+        printf("%-20s %7u bits %d coded %d steps %d: %s, tied %.3f, rounds %llu, rotation-rounds %.3f, large %.3f, gathers %.3f\n",
+               name.c_str(), n, sort_bits, coded, steps, right ? "ok" : "WRONG",
+               double(counts.tied_small + counts.tied_large) / n, (unsigned long long)counts.rounds, all / n, large / n,
+               double(counts.gathers) / n);
+    }
+    return right ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+    int wrong = 0;
+    for (uint32_t n : {64u, 65u, 100u, 1000u, 4099u, 60000u})
+        for (const Shape &shape : shapes(n))
+            for (int variant = 0; variant < 4; variant++)
+                wrong += check(shape.name, shape.text, variant & 1 ? 56 : 40, variant & 2, variant == 3 ? 3 : 1 + variant % 3,
+                               variant == 0 ? 1 : 256, variant == 1 ? 512 : 1, n == 60000 && variant == 3);
+    for (int a = 1; a < argc; a++) {
+        FILE *f = fopen(argv[a], "rb");
+        if (!f) continue;
+        std::vector<uint8_t> text(900000);
+        for (int block = 0; block < 3; block++) {
+            const size_t n = fread(text.data(), 1, text.size(), f);
+            text.resize(n);
+            if (n < 64) break;
+            const std::string name = std::string(strrchr(argv[a], '/') ? strrchr(argv[a], '/') + 1 : argv[a]);
+            wrong += check(name, text, 56, true, 3, 256, 256, true);
+            wrong += check(name, text, 48, true, 3, 256, 256, true);
+            wrong += check(name, text, 56, true, 1, 256, 256, true);
+            wrong += check(name, text, 56, false, 1, 256, 256, true);
+        }
+        fclose(f);
+    }
+    printf(wrong ? "%d WRONG\n" : "all right\n", wrong);
+    return wrong != 0;
+}

@@ -1,0 +1,142 @@
+// sim.hpp: the sort of cuda/*.cu on a CPU, one rotation after the other, and a plainer one to test both against.
+//
+// simulate() takes the same decisions as the device (keys, which groups count as large, snapshots, steps), so besides the
+// last column and the origin its counts of rotations per round must equal the device's, exactly.
+// plain_bwt() is the twin so simple that it is unlikely to be wrong: rank doubling by std::sort.
+#pragma once
+#include "../codes.hpp"
+#include "../hybz.h"
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace hybz {
+
+struct SimCounts {
+    uint64_t tied_small = 0, tied_large = 0;
+    uint64_t rounds = 0;
+    uint64_t small[HYBZ_MOST_ROUNDS] = {}, large[HYBZ_MOST_ROUNDS] = {}, resolved[HYBZ_MOST_ROUNDS] = {};
+    uint64_t gathers = 0;
+};
+
+// Whether text is u repeated: then its rotations are not all different and the sort would not end.
+inline bool is_periodic(const uint8_t *text, uint32_t n) {
+    uint32_t rest = n;
+    for (uint32_t q = 2; rest > 1; q++) {
+        if (uint64_t(q) * q > rest) q = rest;
+        if (rest % q) continue;
+        while (rest % q == 0) rest /= q;
+        const uint32_t p = n / q;
+        if (std::equal(text + p, text + n, text)) return true;
+    }
+    return false;
+}
+
+inline void plain_bwt(const uint8_t *text, uint32_t n, uint8_t *column, uint32_t *origin) {
+    std::vector<uint32_t> order(n), rank(n), next(n);
+    std::vector<uint64_t> key(n);
+    std::iota(order.begin(), order.end(), 0u);
+    for (uint32_t i = 0; i < n; i++) rank[i] = text[i];
+    for (uint64_t depth = 1;; depth *= 2) {
+        for (uint32_t i = 0; i < n; i++) key[i] = uint64_t(rank[i]) << 32 | rank[(i + depth) % n];
+        std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key[a] < key[b]; });
+        uint32_t groups = 0;
+        for (uint32_t j = 0; j < n; j++) {
+            if (j == 0 || key[order[j]] != key[order[j - 1]]) groups++;
+            next[order[j]] = groups - 1;
+        }
+        rank.swap(next);
+        if (groups == n || depth >= n) break;
+    }
+    for (uint32_t j = 0; j < n; j++) {
+        column[j] = text[(order[j] + n - 1) % n];
+        if (order[j] == 0) *origin = j;
+    }
+}
+
+struct SimGroup {
+    uint32_t start, size, depth;
+};
+
+// One block. Returns false when the rounds do not end (a periodic block).
+inline bool simulate(const uint8_t *text, uint32_t n, const uint32_t *table, const KeyLayout &layout, int steps,
+                     uint32_t small_limit, uint8_t *column, uint32_t *origin, SimCounts &counts) {
+    std::vector<uint64_t> key(n);
+    std::vector<uint32_t> order(n), rank(n), depth(n, 0), new_rank;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t bits = 0;
+        int length = 0;
+        uint32_t complete = 0;
+        for (uint32_t t = 0;; t++) {
+            const uint32_t symbol = text[(i + t) % n];
+            const uint32_t entry = t == 0 ? table[65536 + symbol] : table[text[(i + t + n - 1) % n] << 8 | symbol];
+            const int size = int(entry & 31);
+            const int shift = 64 - length - size;
+            bits |= shift >= 0 ? uint64_t(entry >> 5) << shift : uint64_t(entry >> 5) >> -shift;
+            length += size;
+            if (length > layout.code_bits) break;
+            complete++;
+        }
+        key[i] = bits >> (64 - layout.code_bits) << layout.unused | complete;
+    }
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key[a] < key[b]; });
+    std::vector<SimGroup> groups, next;
+    for (uint32_t j = 0; j < n;) {
+        uint32_t end = j + 1;
+        while (end < n && key[order[end]] == key[order[j]]) end++;
+        for (uint32_t t = j; t < end; t++) rank[order[t]] = j;
+        if (end - j > 1) {
+            groups.push_back({j, end - j, uint32_t(key[order[j]] & 127)});
+            depth[j] = groups.back().depth;
+            (end - j > small_limit ? counts.tied_large : counts.tied_small) += end - j;
+        }
+        j = end;
+    }
+    std::vector<std::pair<uint32_t, uint32_t>> pairs;
+    for (uint32_t round = 0; !groups.empty(); round++) {
+        if (round == HYBZ_MOST_ROUNDS) return false;
+        if (round + 1 > counts.rounds) counts.rounds = round + 1;
+        new_rank = rank;
+        std::vector<SimGroup> all;
+        for (const SimGroup &whole : groups) {
+            const bool large = whole.size > small_limit;
+            (large ? counts.large : counts.small)[round] += whole.size;
+            std::vector<SimGroup> todo{whole};
+            for (int step = 0; step < (large ? 1 : steps); step++) {
+                std::vector<SimGroup> tied;
+                for (const SimGroup &g : todo) {
+                    pairs.clear();
+                    for (uint32_t j = g.start; j < g.start + g.size; j++)
+                        pairs.push_back({rank[(order[j] + g.depth) % n], order[j]});
+                    counts.gathers += g.size;
+                    std::sort(pairs.begin(), pairs.end());
+                    for (uint32_t a = 0; a < g.size;) {
+                        uint32_t b = a + 1;
+                        while (b < g.size && pairs[b].first == pairs[a].first) b++;
+                        for (uint32_t t = a; t < b; t++) {
+                            order[g.start + t] = pairs[t].second;
+                            new_rank[pairs[t].second] = g.start + a;
+                        }
+                        if (b - a > 1) tied.push_back({g.start + a, b - a, g.depth + depth[pairs[a].first]});
+                        else counts.resolved[round]++;
+                        a = b;
+                    }
+                }
+                todo.swap(tied);
+            }
+            all.insert(all.end(), todo.begin(), todo.end());
+        }
+        groups.swap(all);
+        rank.swap(new_rank);
+        for (const SimGroup &g : groups) depth[g.start] = g.depth;
+    }
+    for (uint32_t j = 0; j < n; j++) {
+        column[j] = text[(order[j] + n - 1) % n];
+        if (order[j] == 0) *origin = j;
+    }
+    return true;
+}
+
+} // namespace hybz

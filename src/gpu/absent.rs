@@ -1,0 +1,18 @@
+//! What stands behind the door of `gpu` when the feature `cuda` is off: nothing.
+
+use super::{Device, Failure, Sorter};
+
+/// How many devices there seem to be: a look that costs nothing.
+pub fn likely() -> usize {
+    0
+}
+
+/// The devices that this process may use, or why there are none.
+pub fn devices() -> Result<Vec<Device>, String> {
+    Err("this hybz was built without GPU support (feature `cuda`)".to_owned())
+}
+
+/// Opens a lane on a device.
+pub fn open(device: &Device, _most_blocks: usize, _longest: usize) -> Result<Box<dyn Sorter>, Failure> {
+    Err(Failure::Other(format!("{}: this hybz was built without GPU support", device.name)))
+}

@@ -1,0 +1,90 @@
+//! A device that is not there: does the work on the CPU, and fails when and how the test says.
+
+use super::{Failure, Sorted, Sorter};
+use crate::codec::bwt::forward::ForwardBwt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How it fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// No memory left.
+    Memory,
+    /// The context is lost.
+    Sticky,
+    /// The kernel does not end: told after the patience is over.
+    Hang,
+    /// It says all is well, and a byte of the middle block is wrong.
+    Wrong,
+}
+
+/// A fake lane.
+pub struct FakeSorter {
+    bwt: ForwardBwt,
+    most_blocks: usize,
+    longest: usize,
+    texts: Vec<u8>,
+    columns: Vec<u8>,
+    origins: Vec<u32>,
+    calls: usize,
+    fault: Option<(usize, Fault)>,
+}
+
+impl FakeSorter {
+    /// A lane that fails at its call number `fault.0` (the first is 0), and works before and after.
+    pub fn new(most_blocks: usize, longest: usize, fault: Option<(usize, Fault)>) -> Self {
+        FakeSorter {
+            bwt: ForwardBwt::new(Arc::default()),
+            most_blocks,
+            longest,
+            texts: vec![0; most_blocks * longest],
+            columns: Vec::new(),
+            origins: Vec::new(),
+            calls: 0,
+            fault,
+        }
+    }
+}
+
+impl Sorter for FakeSorter {
+    fn most_blocks(&self) -> usize {
+        self.most_blocks
+    }
+
+    fn longest(&self) -> usize {
+        self.longest
+    }
+
+    fn texts(&mut self) -> &mut [u8] {
+        &mut self.texts
+    }
+
+    fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, Failure> {
+        let fault = self.fault.filter(|(call, _)| *call == self.calls).map(|(_, fault)| fault);
+        self.calls += 1;
+        match fault {
+            Some(Fault::Memory) => return Err(Failure::Memory("fake: out of memory".to_owned())),
+            Some(Fault::Sticky) => return Err(Failure::Lost("fake: an illegal address".to_owned())),
+            Some(Fault::Hang) => {
+                std::thread::sleep(patience.min(Duration::from_millis(10)));
+                return Err(Failure::Lost("fake: it hangs".to_owned()));
+            }
+            Some(Fault::Wrong) | None => {}
+        }
+        self.columns.clear();
+        self.origins.clear();
+        let mut at = 0;
+        for &length in lengths {
+            let mut block = self.texts[at..at + length as usize].to_vec();
+            at += length as usize;
+            let column = self.bwt.transform(&mut block);
+            self.columns.extend_from_slice(column.bytes);
+            self.origins.push(column.origin);
+        }
+        if fault == Some(Fault::Wrong) {
+            let middle = self.columns.len() / 2;
+            self.columns[middle] ^= 1;
+        }
+        Ok(Sorted { columns: &self.columns, origins: &self.origins })
+    }
+}

@@ -1,0 +1,186 @@
+//! One lane of a GPU: a CUDA stream, its device memory, and pinned memory on the host, taken once and kept.
+//!
+//! Pinned memory costs 0.1 s for 256 MB, so it is taken on the lane's own thread. It is not write-combined: the CPU reads the
+//! columns in it, which would then go at a hundredth of the speed.
+#![allow(unsafe_code)]
+
+use super::call::check;
+use super::{Failure, Sorted, Sorter, Steps, ffi};
+use std::ffi::c_void;
+use std::mem::ManuallyDrop;
+use std::ptr::{self, NonNull};
+use std::slice;
+use std::time::Duration;
+
+/// Pinned memory.
+struct Pinned {
+    memory: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: it is plain memory that `Pinned` alone owns.
+unsafe impl Send for Pinned {}
+
+impl Pinned {
+    fn new(device: i32, bytes: usize) -> Result<Pinned, Failure> {
+        let mut memory: *mut c_void = ptr::null_mut();
+        // SAFETY: `memory` is a place to write to.
+        check(unsafe { ffi::hybz_pinned_alloc(device, bytes, &mut memory) }, "taking pinned memory")?;
+        let memory = NonNull::new(memory.cast::<u8>());
+        let memory = memory.ok_or_else(|| Failure::Memory("taking pinned memory: got none".to_owned()))?;
+        // The memory is new and belongs to nobody else: as bytes it must have been written once.
+        // SAFETY: `bytes` bytes were just allocated at `memory`.
+        unsafe { memory.write_bytes(0, bytes) };
+        Ok(Pinned { memory, bytes })
+    }
+
+    fn as_slice(&self) -> &[u8] {
+        // SAFETY: `new` allocated and filled that many bytes; the device writes to them only inside `sort`, which has `&mut`.
+        unsafe { slice::from_raw_parts(self.memory.as_ptr(), self.bytes) }
+    }
+
+    fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and `self` is borrowed mutably.
+        unsafe { slice::from_raw_parts_mut(self.memory.as_ptr(), self.bytes) }
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        // SAFETY: `new` allocated it. What this answers changes nothing any more.
+        let _ = unsafe { ffi::hybz_pinned_free(self.memory.as_ptr().cast()) };
+    }
+}
+
+/// A lane of a GPU.
+pub struct GpuLane {
+    lane: NonNull<ffi::Lane>,
+    /// These outlive a lost lane: the device may still write to them.
+    texts: ManuallyDrop<Pinned>,
+    columns: ManuallyDrop<Pinned>,
+    origins: Vec<u32>,
+    most_blocks: usize,
+    longest: usize,
+    steps: Steps,
+    /// Its context is lost or in use by a kernel that hangs: nothing may be given back.
+    lost: bool,
+}
+
+// SAFETY: `ffi::Lane` may be used from any thread, one at a time (hybz.h); all its uses here need `&mut` or are in `drop`.
+unsafe impl Send for GpuLane {}
+
+impl GpuLane {
+    /// A lane on device `ordinal`.
+    pub fn new(ordinal: i32, most_blocks: usize, longest: usize) -> Result<GpuLane, Failure> {
+        let bytes = most_blocks * longest;
+        let texts = Pinned::new(ordinal, bytes)?;
+        let columns = Pinned::new(ordinal, bytes)?;
+        let mut lane: *mut ffi::Lane = ptr::null_mut();
+        // SAFETY: `lane` is a place to write to; sizes out of range are refused there.
+        let code = unsafe { ffi::hybz_lane_create(ordinal, most_blocks as u32, longest as u32, &mut lane) };
+        check(code, "taking device memory")?;
+        let lane = NonNull::new(lane).ok_or_else(|| Failure::Other("got no lane".to_owned()))?;
+        Ok(GpuLane {
+            lane,
+            texts: ManuallyDrop::new(texts),
+            columns: ManuallyDrop::new(columns),
+            origins: vec![0; most_blocks],
+            most_blocks,
+            longest,
+            steps: Steps::default(),
+            lost: false,
+        })
+    }
+}
+
+impl Sorter for GpuLane {
+    fn most_blocks(&self) -> usize {
+        self.most_blocks
+    }
+
+    fn longest(&self) -> usize {
+        self.longest
+    }
+
+    fn texts(&mut self) -> &mut [u8] {
+        self.texts.as_mut_slice()
+    }
+
+    fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, Failure> {
+        let total: usize = lengths.iter().map(|&length| length as usize).sum();
+        if self.lost || lengths.len() > self.most_blocks || total > self.texts.bytes {
+            return Err(Failure::Other("a batch that the lane was not made for".to_owned()));
+        }
+        let patience = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
+        let mut report = ffi::Report::default();
+        // SAFETY: `lengths` has as many entries as said; texts and columns have room for their sum, origins for one each
+        // (checked above); `report` is declared as it is there (tested); a null tuning is allowed.
+        let code = unsafe {
+            ffi::hybz_lane_bwt(
+                self.lane.as_ptr(),
+                ptr::null(),
+                lengths.len() as u32,
+                lengths.as_ptr(),
+                self.texts.memory.as_ptr(),
+                self.columns.memory.as_ptr(),
+                self.origins.as_mut_ptr(),
+                patience,
+                &mut report,
+            )
+        };
+        if let Err(failure) = check(code, "sorting a batch") {
+            self.lost |= matches!(failure, Failure::Lost(_));
+            return Err(failure);
+        }
+        self.steps.add(&report);
+        Ok(Sorted { columns: &self.columns.as_slice()[..total], origins: &self.origins[..lengths.len()] })
+    }
+
+    fn steps(&self) -> Steps {
+        self.steps
+    }
+}
+
+impl Steps {
+    fn add(&mut self, report: &ffi::Report) {
+        self.batches += 1;
+        self.upload += f64::from(report.upload_ms);
+        self.keys += f64::from(report.keys_ms);
+        self.sort += f64::from(report.sort_ms);
+        self.group += f64::from(report.group_ms);
+        self.download += f64::from(report.download_ms);
+        for round in report.round.iter().take(report.rounds as usize) {
+            self.small += f64::from(round.small_ms);
+            self.large += f64::from(round.large_ms);
+            self.commit += f64::from(round.commit_ms);
+        }
+    }
+}
+
+impl Drop for GpuLane {
+    fn drop(&mut self) {
+        if self.lost {
+            return;
+        }
+        // SAFETY: `new` made it and nobody uses it any more; after that no copy to or from the pinned memory is under way.
+        let code = unsafe { ffi::hybz_lane_destroy(self.lane.as_ptr()) };
+        if check(code, "").is_ok() {
+            // SAFETY: they are not used after this.
+            unsafe {
+                ManuallyDrop::drop(&mut self.texts);
+                ManuallyDrop::drop(&mut self.columns);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_is_declared_alike() {
+        // SAFETY: it takes and touches nothing.
+        assert_eq!(unsafe { ffi::hybz_report_bytes() }, size_of::<ffi::Report>());
+    }
+}

@@ -1,0 +1,124 @@
+//! GPUs: the Burrows-Wheeler transforms of a batch of blocks, on a device.
+//!
+//! Everything that knows CUDA lives behind this door: the kernels in `cuda/`, declared in `ffi`, called through `call`,
+//! owned by `lane`; devices are found by `device`. Without the cargo feature `cuda` the door is the same and `absent` stands
+//! behind it: there are no devices. In tests `fake` does the work on the CPU and fails as scripted.
+//!
+//! The door is the trait [`Sorter`]: fill in texts, sort, read columns.
+
+use std::fmt;
+use std::time::Duration;
+
+#[cfg(not(feature = "cuda"))]
+#[path = "absent.rs"]
+mod backend;
+#[cfg(feature = "cuda")]
+#[path = "device.rs"]
+mod backend;
+#[cfg(feature = "cuda")]
+mod call;
+#[cfg(test)]
+pub(crate) mod fake;
+#[cfg(feature = "cuda")]
+mod ffi;
+#[cfg(feature = "cuda")]
+mod lane;
+mod select;
+
+pub use backend::{devices, likely, open};
+pub use select::select;
+
+/// The shortest block that a device sorts: shorter ones are not worth a thought.
+pub const SHORTEST: usize = 64;
+
+/// The most blocks in a batch.
+pub const MOST_BLOCKS: usize = 512;
+
+/// A GPU that this process may use (CUDA hides those that CUDA_VISIBLE_DEVICES does not name).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Its number among the visible ones.
+    pub ordinal: i32,
+    /// Such as `NVIDIA H200`.
+    pub name: String,
+    /// Such as `GPU-4f0b...`, as nvidia-smi prints it.
+    pub uuid: String,
+    /// Such as `0000:1b:00.0`.
+    pub pci: String,
+    /// Bytes of memory.
+    pub memory: u64,
+}
+
+/// Why a device did not do what it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Not enough memory, on the device or pinned: a smaller lane may do.
+    Memory(String),
+    /// The context is lost or hangs. Nothing in this process must touch it again.
+    Lost(String),
+    /// Anything else.
+    Other(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Memory(what) | Failure::Lost(what) | Failure::Other(what) => f.write_str(what),
+        }
+    }
+}
+
+/// Somebody who transforms batches of blocks: a lane of a GPU, or a fake one.
+pub trait Sorter: Send {
+    /// The most blocks in a batch.
+    fn most_blocks(&self) -> usize;
+
+    /// The longest block, in bytes.
+    fn longest(&self) -> usize;
+
+    /// Where the blocks of the next batch go, back to back: `most_blocks` x `longest` bytes.
+    fn texts(&mut self) -> &mut [u8];
+
+    /// Transforms the blocks that [`texts`](Self::texts) holds, which have these lengths: at least [`SHORTEST`] each, and
+    /// none of them periodic.
+    ///
+    /// After any failure it must not be used again, only dropped.
+    fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, Failure>;
+
+    /// How long the steps have taken so far.
+    fn steps(&self) -> Steps {
+        Steps::default()
+    }
+}
+
+/// How long the steps of a lane have taken so far, in milliseconds of device time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Steps {
+    /// Batches.
+    pub batches: u32,
+    /// Texts to the device.
+    pub upload: f64,
+    /// Sort keys.
+    pub keys: f64,
+    /// The first sort.
+    pub sort: f64,
+    /// Groups and ranks after it.
+    pub group: f64,
+    /// Rounds: small groups, in shared memory.
+    pub small: f64,
+    /// Rounds: large groups, by radix sort.
+    pub large: f64,
+    /// Rounds: new ranks.
+    pub commit: f64,
+    /// Columns from the device.
+    pub download: f64,
+}
+
+/// A batch, transformed.
+#[derive(Clone, Copy, Debug)]
+pub struct Sorted<'a> {
+    /// The last columns, back to back.
+    pub columns: &'a [u8],
+    /// In which row of each block the block itself stands.
+    pub origins: &'a [u32],
+}
