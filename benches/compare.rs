@@ -1,7 +1,7 @@
 //! hybz against bzip2, lbzip2 and pbzip2: whole processes, alternating on the same files in one run, every output verified.
 //!
 //! ```text
-//! cargo bench --bench compare -- [--pairs 5] [--threads 1,2] [--sink null|file] [--level 9] [--only compress|decompress] FILE...
+//! cargo bench --bench compare -- [--pairs 5] [--threads 1,2] [--sink null|file] [--level 9] [--only compress|decompress] [--peers lbzip2,bzip2] FILE...
 //! ```
 //!
 //! Prints for each file, direction and number of threads every tool's median speed in MB/s of plain text, and the median over the
@@ -35,6 +35,7 @@ struct Options {
     to_file: bool,
     level: usize,
     directions: Vec<bool>,
+    peers: Vec<String>,
     files: Vec<PathBuf>,
 }
 
@@ -45,6 +46,7 @@ fn options() -> Options {
         to_file: false,
         level: 9,
         directions: vec![false, true],
+        peers: ["bzip2", "lbzip2", "pbzip2"].map(String::from).to_vec(),
         files: Vec::new(),
     };
     let mut args = std::env::args().skip(1);
@@ -58,6 +60,7 @@ fn options() -> Options {
                 options.threads = value().split(',').map(|n| n.parse().unwrap_or_else(|_| usage())).collect();
             }
             "--sink" => options.to_file = value() == "file",
+            "--peers" => options.peers = value().split(',').map(String::from).collect(),
             "--only" => options.directions = vec![value() == "decompress"],
             _ if arg.starts_with('-') => usage(),
             _ => options.files.push(arg.into()),
@@ -68,7 +71,7 @@ fn options() -> Options {
 
 fn usage() -> ! {
     eprintln!(
-        "usage: compare [--pairs N] [--threads 1,2] [--sink null|file] [--level 9] [--only compress|decompress] FILE..."
+        "usage: compare [--pairs N] [--threads 1,2] [--sink null|file] [--level 9] [--only compress|decompress] [--peers lbzip2,bzip2] FILE..."
     );
     exit(1)
 }
@@ -78,13 +81,16 @@ fn hybz() -> PathBuf {
     std::env::var_os("HYBZ_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_hybz").into(), PathBuf::from)
 }
 
-fn tools() -> Vec<Tool> {
+fn tools(peers: &[String]) -> Vec<Tool> {
     let installed = |name: &str| {
         let path = std::env::var_os("PATH")?;
         std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| path.is_file())
     };
     let mut tools = vec![Tool { name: "hybz", path: hybz(), threads: Some("-p") }];
     for (name, threads) in [("bzip2", None), ("lbzip2", Some("-n")), ("pbzip2", Some("-p"))] {
+        if !peers.iter().any(|peer| peer == name) {
+            continue;
+        }
         match installed(name) {
             Some(path) => tools.push(Tool { name, path, threads }),
             None => println!("{name}: not installed"),
@@ -139,7 +145,7 @@ fn main() {
         println!("compare: no files given");
         return;
     }
-    let tools = tools();
+    let tools = tools(&options.peers);
     let dir = std::env::temp_dir().join(format!("hybz-compare-{}", std::process::id()));
     fs::create_dir(&dir).expect("a fresh directory for the outputs");
     println!(
