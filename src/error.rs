@@ -127,7 +127,7 @@ pub enum Error {
         damage: Damage,
     },
     /// One block has more than 64 MiB of compressed data. bzip2 would read on; no encoder writes such a block, and memory is
-    /// bounded here.
+    /// bounded here. Or a block of a `.hbz` stream needs more memory than the [`Pool`](crate::Pool) was allowed.
     BlockTooLarge {
         /// The block.
         block: u64,

@@ -38,6 +38,9 @@ const ENTRY_LEN: usize = 12;
 pub const LEAST_BLOCK: u32 = 1 << 10;
 /// The largest block size: 1 GiB.
 pub const MOST_BLOCK: u32 = 1 << 30;
+/// Rows between entry points, as a power of two, in what is written: 32,768, which costs 0.06 % and gives even a block of
+/// 1 MB some 20 chains.
+pub const ENTRY_LOG: u8 = 15;
 /// Rows of a segment, as a power of two: version 1 knows no other.
 const SEGMENT_LOG: u8 = 16;
 
@@ -205,8 +208,7 @@ pub fn parse_index(bytes: &[u8]) -> Result<Vec<IndexEntry>, Damage> {
     let len = bytes.len().checked_sub(INDEX_LEN - 8).ok_or(bad)?;
     let (body, tail) = bytes.split_at(len);
     let crc = crc::of(body);
-    let expected: Vec<u8> =
-        [&crc.to_le_bytes()[..], &[0; 4], &(len as u64).to_le_bytes(), &END_MAGIC].concat();
+    let expected: Vec<u8> = [&crc.to_le_bytes()[..], &[0; 4], &(len as u64).to_le_bytes(), &END_MAGIC].concat();
     if tail != expected || !body.starts_with(&INDEX_MAGIC) || len != 8 + ENTRY_LEN * number(body, 4) as usize {
         return Err(bad);
     }

@@ -97,7 +97,9 @@ impl LargeDone {
     /// How many bytes came out.
     pub fn bytes_out(&self) -> u64 {
         match self {
-            LargeDone::Encoded(_, bytes) | LargeDone::Text(Ok(bytes)) | LargeDone::Walked(Ok(bytes)) => bytes.len() as u64,
+            LargeDone::Encoded(_, bytes) | LargeDone::Text(Ok(bytes)) | LargeDone::Walked(Ok(bytes)) => {
+                bytes.len() as u64
+            }
             _ => 0,
         }
     }

@@ -198,8 +198,7 @@ mod tests {
                 let bytes = round_trip(&symbols, alphabet) as f64;
                 let mut counts = vec![0f64; alphabet];
                 symbols.iter().for_each(|&symbol| counts[usize::from(symbol)] += 1.0);
-                let bits: f64 =
-                    counts.iter().filter(|c| **c > 0.0).map(|c| -c * (c / len as f64).log2()).sum();
+                let bits: f64 = counts.iter().filter(|c| **c > 0.0).map(|c| -c * (c / len as f64).log2()).sum();
                 assert!(bytes <= bits / 8.0 * 1.02 + 4.0, "{alphabet} {len}: {bytes} for {bits}");
             }
         }
@@ -209,7 +208,8 @@ mod tests {
     fn shares_are_complete_whatever_the_counts() {
         let mut rng = Rng(22);
         for _ in 0..500 {
-            let counts: Vec<u32> = (0..1 + rng.below(250)).map(|_| rng.below(3) as u32 * rng.below(1 << 20) as u32).collect();
+            let counts: Vec<u32> =
+                (0..1 + rng.below(250)).map(|_| rng.below(3) as u32 * rng.below(1 << 20) as u32).collect();
             let shares = shares(&counts, 256);
             assert_eq!(shares.iter().map(|&share| u32::from(share)).sum::<u32>(), 256);
         }

@@ -328,11 +328,7 @@ fn symbol(entry: u32, bits: &mut Window<'_>, out: &mut [u8]) -> usize {
 
 /// Walks up to [`LANES`] chains, each into its own part of the text.
 #[inline(always)]
-fn walk_lanes<'a>(
-    starts: &[u32],
-    chains: &mut impl Iterator<Item = &'a mut [u8]>,
-    step: impl Fn(u32) -> (u32, u8),
-) {
+fn walk_lanes<'a>(starts: &[u32], chains: &mut impl Iterator<Item = &'a mut [u8]>, step: impl Fn(u32) -> (u32, u8)) {
     if let Ok(starts) = <[u32; LANES]>::try_from(starts) {
         let mut rows = starts;
         let mut parts: [&mut [u8]; LANES] = std::array::from_fn(|_| chains.next().unwrap_or_default());

@@ -3,6 +3,7 @@
 use super::ENCODE_BYTES;
 use crate::format::hbz::StreamHeader;
 use crate::pipeline::piece::{Cut, Piece};
+use crate::pipeline::pool::Pool;
 use crate::station::Work;
 use crate::station::large::LargeWork;
 
@@ -20,7 +21,8 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    pub fn new(stream: StreamHeader) -> Self {
+    pub fn new(stream: StreamHeader, pool: &Pool) -> Self {
+        pool.window().raise(u64::from(stream.block_size) * ENCODE_BYTES);
         Blocks { stream, text: Vec::new(), len: 0, ready: None, number: 0 }
     }
 }

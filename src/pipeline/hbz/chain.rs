@@ -1,6 +1,7 @@
 //! Joins the texts of a `.hbz` stream's blocks, and checks what stands around them: the headers again, that blocks come in
 //! order, and that the index says what the blocks were.
 
+use super::DECODE_BYTES;
 use super::staged::{Staged, Stop};
 use crate::block::Text;
 use crate::codec::crc;
@@ -138,6 +139,9 @@ impl Chain {
     fn payload(&mut self, stream: StreamHeader, header: BlockHeader, wait: bool) -> Result<Option<Step>, Error> {
         let Some(piece) = self.pieces.front_mut() else { return Ok(None) };
         let Some(ticket) = &piece.ticket else {
+            if self.pool.window().forbids(u64::from(header.rows) * DECODE_BYTES) {
+                return Err(Error::BlockTooLarge { block: self.number(), bit_offset: self.at * 8 });
+            }
             if piece.raw.len() < header.coded_len as usize {
                 return Err(self.truncated(self.pieces[0].raw.len()));
             }

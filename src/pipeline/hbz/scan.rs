@@ -116,7 +116,7 @@ impl Scanner {
                     self.part = Part::Next(stream);
                     self.number += 1;
                     let charge = u64::from(header.rows) * DECODE_BYTES + bytes.len() as u64;
-                    if header.rows > STAGED_ROWS {
+                    if header.rows > STAGED_ROWS || self.window.forbids(charge) {
                         self.push(None, bytes, charge);
                     } else {
                         let work = LargeWork::Decode { payload: Arc::new(bytes), header, stream };
