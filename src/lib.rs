@@ -48,6 +48,7 @@ pub mod codec;
 mod error;
 mod format;
 pub mod gpu;
+pub mod hbz;
 mod pipeline;
 pub mod read;
 mod settings;
@@ -60,7 +61,6 @@ pub mod write;
 
 pub use block::{CodedBlock, DecodedBlock, Text};
 pub use error::{Damage, Error, Fault};
-pub use format::hbz;
 pub use pipeline::flow;
 pub use pipeline::pool::{Pool, PoolBuilder};
 pub use settings::{LargeBlocks, Level, Settings};

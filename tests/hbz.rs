@@ -144,3 +144,66 @@ fn damage_is_refused() {
         }
     }
 }
+
+/// A damaged block is named, and the others can be listed, found good and read.
+#[test]
+fn undamaged_blocks_can_be_listed() {
+    let text = (shape("words").make)(400_000);
+    let coded = hybz::compress(&text, &large(60_000, 0)).unwrap();
+    let good = hybz::hbz::List::read(&mut std::io::Cursor::new(&coded)).unwrap();
+    assert_eq!((good.blocks().len(), good.text_len()), (7, 400_000));
+    for (number, block) in good.blocks().iter().enumerate() {
+        let mut bad = coded.clone();
+        bad[block.at as usize + 100] ^= 4;
+        let error = hybz::decompress(&bad, &Settings::new()).unwrap_err();
+        assert!(matches!(error, Error::Data { block, .. } if block == number as u64 + 1), "{error}");
+        // Without the index, too.
+        for cut in [0, 30] {
+            let mut bad = std::io::Cursor::new(&bad[..bad.len() - cut]);
+            let list = hybz::hbz::List::read(&mut bad).unwrap();
+            assert_eq!(list, good);
+            let verdicts = list.verify(&mut bad).unwrap();
+            assert!(verdicts.iter().enumerate().all(|(n, verdict)| verdict.is_err() == (n == number)));
+            for other in list.blocks().iter().filter(|other| **other != *block) {
+                let range = other.text_at..other.text_at + u64::from(other.text_len);
+                let part = list.read_range(&mut bad, range.clone()).unwrap();
+                assert!(part == text[range.start as usize..range.end as usize]);
+            }
+        }
+    }
+}
+
+#[test]
+fn ranges() {
+    let text = (shape("words").make)(200_000);
+    let mut file = hybz::compress(&text[..90_000], &large(30_000, 0)).unwrap();
+    file.extend(hybz::compress(&text[90_000..], &large(50_000, 777)).unwrap());
+    let mut file = std::io::Cursor::new(file);
+    let list = hybz::hbz::List::read(&mut file).unwrap();
+    assert_eq!(list.text_len(), 200_000);
+    for (from, to) in [(0, 0), (0, 1), (29_999, 30_001), (89_990, 140_010), (199_999, 200_000), (10, 200_000)] {
+        assert!(list.read_range(&mut file, from..to).unwrap() == text[from as usize..to as usize]);
+    }
+    assert!(list.read_range(&mut file, 199_990..300_000).unwrap() == text[199_990..]);
+}
+
+/// The worked example of docs/FORMAT.md, byte for byte.
+#[test]
+fn the_example_in_the_specification() {
+    let spec = include_str!("../docs/FORMAT.md");
+    let (_, example) = spec.split_once("<!-- example -->").expect("the example's mark");
+    let (example, _) = example.split_once("<!-- end -->").expect("its end");
+    let bytes: Vec<u8> = example
+        .lines()
+        .filter_map(|line| {
+            line.split_once(": ").filter(|(at, _)| at.len() == 4 && at.bytes().all(|b| b.is_ascii_hexdigit()))
+        })
+        .flat_map(|(_, line)| {
+            line.split("  ").next().unwrap().split_whitespace().map(|b| u8::from_str_radix(b, 16).unwrap())
+        })
+        .collect();
+    let text = b"abracadabra, abracadabra";
+    let coded = hybz::compress(text, &large(1 << 20, 0)).unwrap();
+    assert!(bytes == coded, "is {coded:02x?}");
+    assert_eq!(hybz::decompress(&bytes, &Settings::new()).unwrap(), text);
+}
