@@ -265,7 +265,17 @@ pub(crate) struct Window {
 
 impl Window {
     pub fn new(limit: u64) -> Arc<Window> {
-        Arc::new(Window { limit, used: Mutex::new(0), freed: Condvar::new(), waiters: AtomicUsize::new(0) })
+        Self::with_growth(limit, None)
+    }
+
+    /// A window that [`raise`](Self::raise) enlarges until `pieces` of them fit, but not beyond `most`.
+    pub fn growing(limit: u64, pieces: u64, most: u64) -> Arc<Window> {
+        Self::with_growth(limit, Some((pieces, most)))
+    }
+
+    fn with_growth(limit: u64, growth: Option<(u64, u64)>) -> Arc<Window> {
+        let (used, freed, waiters) = Default::default();
+        Arc::new(Window { limit: AtomicU64::new(limit), growth, used, freed, waiters })
     }
 
     pub fn limit(&self) -> u64 {

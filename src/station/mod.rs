@@ -172,7 +172,7 @@ pub(crate) fn work_off(
                 (Some(Work::Compress(_)), Done::Coded(_) | Done::Begun(_) | Done::Left)
                     | (Some(Work::Finish(_)), Done::Coded(_) | Done::Left)
                     | (Some(Work::Decompress { .. }), Done::Decoded(_) | Done::Left)
-                    | (Some(Work::Large(_)), Done::Large(_))
+                    | (Some(Work::Large(_)), Done::Large(_) | Done::Left)
             );
             if !fits {
                 return;

@@ -466,5 +466,6 @@ pub fn segment_mtf() -> Inverse {
 
 /// A vector of so many rows.
 pub fn new_vector(rows: usize) -> Vec<AtomicU32> {
-    std::iter::repeat_with(AtomicU32::default).take(rows).collect()
+    // Zeros from the system, which this leaves in place: pages are first touched by whoever fills them.
+    vec![0; rows].into_iter().map(AtomicU32::new).collect()
 }

@@ -80,7 +80,11 @@ impl Staged {
             }
             match std::mem::replace(&mut self.stage, Stage::Walk(Vec::new())) {
                 Stage::Runs(runs) => self.begin_fill(runs),
-                Stage::Fill(vector, first_column) => self.begin_walk(&vector, &first_column),
+                Stage::Fill(vector, first_column) => {
+                    // All rows are there, so the header did not ask for more than the block has.
+                    self.stage = Stage::Walk(Vec::with_capacity(self.block.rows() as usize));
+                    self.begin_walk(&vector, &first_column);
+                }
                 Stage::Walk(text) => return self.block.finish(text).map(Some).map_err(Stop::Damaged),
             }
         }
