@@ -33,6 +33,19 @@ pub enum Damage {
         /// The CRC of the bytes that came out.
         computed: u32,
     },
+    /// A field of a `.hbz` stream has a value that it cannot have.
+    Field(&'static str),
+    /// A `.hbz` stream of a version that this library does not know.
+    Version(u8),
+    /// A part of a `.hbz` stream does not have the CRC that it states.
+    PartCrc {
+        /// Which part.
+        part: &'static str,
+        /// The CRC that it states.
+        stored: u32,
+        /// The CRC that its bytes have.
+        computed: u32,
+    },
     /// The combined CRC at the end of a stream is wrong.
     StreamCrc {
         /// The CRC that the end of the stream states.
@@ -55,6 +68,11 @@ impl fmt::Display for Damage {
             Damage::BlockTooLong => f.write_str("block longer than its level allows"),
             Damage::Origin => f.write_str("origin pointer outside the block"),
             Damage::MissingRunCount => f.write_str("run without its count at the end of the block"),
+            Damage::Field(field) => write!(f, "bad {field}"),
+            Damage::Version(version) => write!(f, "version {version} of the format is not known"),
+            Damage::PartCrc { part, stored, computed } => {
+                write!(f, "CRC of the {part} 0x{computed:08x}, but 0x{stored:08x} is stored")
+            }
             Damage::BlockCrc { stored, computed } => {
                 write!(f, "block CRC 0x{computed:08x}, but 0x{stored:08x} is stored")
             }
@@ -109,7 +127,7 @@ pub enum Error {
         damage: Damage,
     },
     /// One block has more than 64 MiB of compressed data. bzip2 would read on; no encoder writes such a block, and memory is
-    /// bounded here.
+    /// bounded here. Or a block of a `.hbz` stream needs more memory than the [`Pool`](crate::Pool) was allowed.
     BlockTooLarge {
         /// The block.
         block: u64,

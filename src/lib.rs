@@ -48,6 +48,7 @@ pub mod codec;
 mod error;
 mod format;
 pub mod gpu;
+pub mod hbz;
 mod pipeline;
 pub mod read;
 mod settings;
@@ -62,18 +63,18 @@ pub use block::{CodedBlock, DecodedBlock, Text};
 pub use error::{Damage, Error, Fault};
 pub use pipeline::flow;
 pub use pipeline::pool::{Pool, PoolBuilder};
-pub use settings::{Level, Settings};
+pub use settings::{LargeBlocks, Level, Settings};
 pub use summary::{BlockInfo, StationReport, StreamSummary, Summary};
 
 use pipeline::pump::Pump;
 
 /// `text` as one `.bz2` stream: bzip2's exact bytes at the settings' level.
 pub fn compress(text: &[u8], settings: &Settings) -> Result<Vec<u8>, Error> {
-    read::whole(Pump::compress(settings.get_pool(), settings.level), text)
+    read::whole(Pump::compress(settings), text)
 }
 
 /// What the `.bz2` streams in `coded` hold, all that follow each other.
 pub fn decompress(coded: &[u8], settings: &Settings) -> Result<Vec<u8>, Error> {
-    let pump = Pump::decompress(settings.get_pool(), settings.trailing_garbage, settings.scan_chunk);
+    let pump = Pump::decompress(settings);
     read::whole(pump, coded)
 }

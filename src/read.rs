@@ -88,7 +88,7 @@ impl<R: Read> BzEncoder<R> {
 
     /// An encoder with these settings.
     pub fn with_settings(inner: R, settings: &Settings) -> Self {
-        BzEncoder(Reader::new(inner, Pump::compress(settings.get_pool(), settings.level)))
+        BzEncoder(Reader::new(inner, Pump::compress(settings)))
     }
 }
 
@@ -115,7 +115,7 @@ impl<R: Read> BzDecoder<R> {
 
     /// A decoder with these settings.
     pub fn with_settings(inner: R, settings: &Settings) -> Self {
-        let pump = Pump::decompress(settings.get_pool(), settings.trailing_garbage, settings.scan_chunk);
+        let pump = Pump::decompress(settings);
         BzDecoder(Reader::new(inner, pump))
     }
 }

@@ -106,7 +106,7 @@ impl<W: Write> BzEncoder<W> {
 
     /// An encoder with these settings.
     pub fn with_settings(inner: W, settings: &Settings) -> Self {
-        BzEncoder(Writer::new(inner, Pump::compress(settings.get_pool(), settings.level)))
+        BzEncoder(Writer::new(inner, Pump::compress(settings)))
     }
 }
 
@@ -149,7 +149,7 @@ impl<W: Write> BzDecoder<W> {
 
     /// A decoder with these settings.
     pub fn with_settings(inner: W, settings: &Settings) -> Self {
-        let pump = Pump::decompress(settings.get_pool(), settings.trailing_garbage, settings.scan_chunk);
+        let pump = Pump::decompress(settings);
         BzDecoder(Writer::new(inner, pump))
     }
 }

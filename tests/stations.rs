@@ -67,7 +67,7 @@ impl Fake {
             Work::Decompress { .. } if self.fault == Fault::SaysDamaged => Done::Decoded(Err(Damage::Code.into())),
             Work::Decompress { .. } if self.fault == Fault::SaysCut => Done::Decoded(Err(hybz::Fault::OutOfData)),
             Work::Decompress { .. } if self.fault == Fault::Confused => Done::Coded(CodedBlock::default()),
-            Work::Finish(_) => Done::Left, // it takes none
+            Work::Finish(_) | Work::Large(_) => Done::Left, // it takes none
             Work::Decompress { data, start, end } => Done::Decoded(self.decoder.decode(data, *start, *end, 900_000)),
         }
     }

@@ -7,7 +7,7 @@
 use anyhow::{anyhow, bail};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use hybz::Level;
+use hybz::{LargeBlocks, Level};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -55,6 +55,8 @@ pub struct Plan {
     pub program: OsString,
     pub mode: Mode,
     pub level: Level,
+    /// Write `.hbz` with such blocks instead of `.bz2`.
+    pub large_blocks: Option<LargeBlocks>,
     pub target: Target,
     pub operands: Vec<Operand>,
     /// Whether a source goes when its result is safely there.
@@ -190,6 +192,7 @@ fn plan(
         Target::Stdout => false,
     };
     let mut level = (1..=9).find(|&n| flag(DIGITS[n as usize - 1])).and_then(Level::try_new).unwrap_or_default();
+    let large_blocks = large_blocks(typed)?;
     let mut threads = typed.get_one::<usize>("threads").copied().and_then(NonZeroUsize::new);
     if flag("small") {
         level = level.min(Level::try_new(2).unwrap_or_default());
@@ -199,6 +202,7 @@ fn plan(
         program: program.to_owned(),
         mode,
         level,
+        large_blocks,
         target,
         operands,
         remove_sources,
@@ -212,6 +216,24 @@ fn plan(
         memory: typed.get_one::<u64>("memory").copied(),
         ignored_words,
     })
+}
+
+/// The blocks of a `.hbz` stream, if the flags ask for one.
+fn large_blocks(typed: &ArgMatches) -> anyhow::Result<Option<LargeBlocks>> {
+    let (size, interval) = (typed.get_one::<u64>("block-size").copied(), typed.get_one::<u32>("perturb").copied());
+    if size.is_none() && interval.is_none() {
+        return Ok(None);
+    }
+    let size = size.unwrap_or(PERTURBED_SIZE);
+    let large = u32::try_from(size).ok().filter(|&size| size >= 1_000_000 || u64::from(size) == PERTURBED_SIZE);
+    let Some(large) = large.and_then(LargeBlocks::try_new) else {
+        bail!("--block-size must be 1M to 1G, or 900k with --perturb.");
+    };
+    if size == PERTURBED_SIZE && interval.is_none() {
+        bail!("--block-size 900k is bzip2's own: it makes sense with --perturb only.");
+    }
+    let seed = typed.get_one::<u64>("perturb-seed").copied().unwrap_or(0);
+    Ok(Some(large.perturbation(interval.unwrap_or(0), seed)))
 }
 
 /// What a name such as `bunzip2` or `bzcat` asks for (bzip2's rule: the name contains one of these), and whether it is `cat`.
@@ -232,6 +254,8 @@ Called by a name that contains `unzip' (or `hybunz') it decompresses, and by one
 to stdout. Without files it reads stdin and writes stdout; so does the file name `-'. The variables BZIP2, BZIP and
 HYBZ may hold flags that come before those typed. Exit codes: 0 all well, 1 something could not be read, written or
 understood, 2 damaged data, 3 a defect in hybz.";
+/// The block size of perturbed streams, if none is given.
+const PERTURBED_SIZE: u64 = 900_000;
 const MODES: [&str; 3] = ["compress", "decompress", "test"];
 
 /// All flags, in the order of `--help`.
@@ -275,6 +299,21 @@ fn command() -> Command {
         .arg(flag("force", 'f', "overwrite output files; take links and devices; with -dc copy what is not bzip2"))
         .args(digits)
         .arg(flag("small", 's', "one thread, blocks of 200 kB at most"))
+        .arg(
+            Arg::new("block-size")
+                .long("block-size")
+                .value_name("SIZE")
+                .value_parser(decimal_bytes)
+                .help("write FILE.hbz with blocks of 1M to 1G: smaller, but only hybz reads it"),
+        )
+        .arg(
+            Arg::new("perturb")
+                .long("perturb")
+                .value_name("K|P%")
+                .value_parser(interval)
+                .help("in a .hbz, put in a byte after every K, or P per cent, of the input (for experiments)"),
+        )
+        .arg(Arg::new("perturb-seed").long("perturb-seed").value_name("N").value_parser(value_parser!(u64)).hide(true))
         .arg(
             Arg::new("threads")
                 .short('p')
@@ -335,6 +374,36 @@ fn bytes(text: &str) -> Result<u64, String> {
     };
     let number: u64 = number.parse().map_err(|_| "no number".to_owned())?;
     number.checked_mul(1 << shift).filter(|&n| n > 0).ok_or_else(|| "out of range".to_owned())
+}
+
+/// A block size: a number of bytes, or of the decimal unit that follows it, as bzip2 counts its blocks.
+fn decimal_bytes(text: &str) -> Result<u64, String> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let unit: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" => 1000,
+        "m" | "mb" => 1_000_000,
+        "g" | "gb" => 1_000_000_000,
+        "ki" | "kib" => 1 << 10,
+        "mi" | "mib" => 1 << 20,
+        "gi" | "gib" => 1 << 30,
+        _ => return Err(format!("`{unit}' is no unit")),
+    };
+    let number: u64 = number.parse().map_err(|_| "no number".to_owned())?;
+    number.checked_mul(unit).ok_or_else(|| "out of range".to_owned())
+}
+
+/// An interval of perturbation: a number of bytes, or how many per cent of the bytes are put in.
+fn interval(text: &str) -> Result<u32, String> {
+    let interval = match text.strip_suffix('%') {
+        None => text.parse().map_err(|_| "no number".to_owned())?,
+        Some(percent) => {
+            let percent: f64 = percent.parse().map_err(|_| "no number".to_owned())?;
+            (100.0 / percent).round()
+        }
+    };
+    if (1.0..=1e9).contains(&interval) { Ok(interval as u32) } else { Err("out of range".to_owned()) }
 }
 
 /// bzip2's message for a flag that it does not know, with the usage under it; ours for a value that does not fit.

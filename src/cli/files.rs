@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Suffixes that compressed files bear, and what stands in their place when they are decompressed.
-const SUFFIXES: [(&str, &str); 5] = [(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar"), (".tz2", ".tar")];
+const SUFFIXES: [(&str, &str); 6] =
+    [(".bz2", ""), (".hbz", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar"), (".tz2", ".tar")];
 
 /// What there is to say about one operand.
 pub struct Job {
@@ -89,7 +90,10 @@ impl Operands {
             Ok((ready, file)) => {
                 let mut reader = Reader::new(file);
                 let (task, reader): (Task, Box<dyn Read + Send>) = match self.plan.mode {
-                    Mode::Compress => (Task::Compress(self.plan.level), Box::new(reader)),
+                    Mode::Compress => {
+                        let task = self.plan.large_blocks.map_or(Task::Compress(self.plan.level), Task::CompressLarge);
+                        (task, Box::new(reader))
+                    }
                     Mode::Decompress if self.plan.force && matches!(ready.destination, Destination::Stdout) => {
                         let head = reader.head(HEADER.len());
                         let task = if may_be_bzip2(&head) { self.decompress() } else { Task::Copy };
@@ -179,7 +183,9 @@ impl Operands {
             (_, Mode::Test) => Destination::Nothing,
             (Target::Stdout, _) => Destination::Stdout,
             (Target::File(result), _) => Destination::File(result.clone()),
-            (Target::Beside, Mode::Compress) => Destination::File(appended(path, ".bz2")),
+            (Target::Beside, Mode::Compress) => {
+                Destination::File(appended(path, if self.plan.large_blocks.is_some() { ".hbz" } else { ".bz2" }))
+            }
             (Target::Beside, Mode::Decompress) => Destination::File(original_name(path).unwrap_or_else(|| {
                 let (name, guess) = (path.as_os_str().as_bytes(), appended(path, ".out"));
                 let text: [&[u8]; 4] =
@@ -254,8 +260,11 @@ fn original_name(path: &Path) -> Option<PathBuf> {
 
 const HEADER: &[u8] = b"BZh9";
 
-/// Whether data that begin with `head` can be a stream: bzip2's rule for what `-dcf` copies. A cut header counts as one.
+/// Whether data that begin with `head` can be a stream, ours or bzip2's: bzip2's rule for what `-dcf` copies. A cut header counts as one.
 fn may_be_bzip2(head: &[u8]) -> bool {
+    if head.first() == hybz::hbz::MAGIC.first() {
+        return head.iter().zip(&hybz::hbz::MAGIC).all(|(a, b)| a == b);
+    }
     let magic = head.iter().zip(&HEADER[..3]).all(|(a, b)| a == b);
     magic && head.get(3).is_none_or(|digit| (b'1'..=b'9').contains(digit))
 }

@@ -37,7 +37,9 @@ pub fn threads(plan: &Plan) -> NonZeroUsize {
             return cores;
         }
         let memory = total_memory().min(container_memory().unwrap_or(u64::MAX));
-        let room = usize::try_from(memory / 4 / PER_THREAD).unwrap_or(usize::MAX);
+        // A large block takes 12 times its size; those who ask for large ones may have half of the memory.
+        let large = plan.large_blocks.map_or(0, |large| u64::from(large.size()) * 6);
+        let room = usize::try_from(memory / 4 / PER_THREAD.max(large)).unwrap_or(usize::MAX);
         cores.min(NonZeroUsize::new(room).unwrap_or(NonZeroUsize::MIN))
     })
 }

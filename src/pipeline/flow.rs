@@ -14,15 +14,16 @@
 //! for the oldest piece, which is done, being worked on or next in the queue. So nothing can lock up.
 
 use super::assemble::Assembler;
-use super::chain::Chain;
+use super::hbz;
+use super::hbz::detect::{EitherCut, EitherJoin};
 use super::piece::{Cut, Issued, Join, Piece, Step};
 use super::pool::Pool;
 use super::pump::{Pump, read_some, send, write_text};
-use super::scan::Scanner;
+use super::scan;
 use super::split::Splitter;
 use crate::block::Text;
 use crate::error::Error;
-use crate::settings::Level;
+use crate::settings::{LargeBlocks, Level};
 use crate::summary::{BlockInfo, StreamSummary};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::collections::VecDeque;
@@ -43,7 +44,9 @@ const COPY_CHUNK: usize = 128 << 10;
 pub enum Task {
     /// Write it as one `.bz2` stream.
     Compress(Level),
-    /// Write what its streams hold.
+    /// Write it as one `.hbz` stream.
+    CompressLarge(LargeBlocks),
+    /// Write what its streams hold, `.bz2` or `.hbz`.
     Decompress {
         /// Whether bytes that are no stream may follow the last stream.
         trailing_garbage: bool,
@@ -112,7 +115,7 @@ pub fn run<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, output
     };
     match manager {
         Ok(_) => {
-            let _ = write_all(&taken, outputs);
+            let _ = write_all(pool, &taken, outputs);
         }
         Err(_) => {
             if let Some(inputs) = inputs.lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -122,19 +125,21 @@ pub fn run<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, output
     }
 }
 
-fn cutter(task: Task) -> Option<Box<dyn Cut + Send>> {
+fn cutter(pool: &Pool, task: Task) -> Option<Box<dyn Cut + Send>> {
     match task {
         Task::Compress(level) => Some(Box::new(Splitter::new(level))),
-        Task::Decompress { .. } => Some(Box::new(Scanner::new())),
+        Task::CompressLarge(large) => Some(Box::new(hbz::blocks::Blocks::new(large.stream(), pool))),
+        Task::Decompress { .. } => Some(Box::new(EitherCut::new(pool, scan::CHUNK))),
         Task::Copy => Some(Box::new(Chunks { room: Vec::new(), ready: None })),
         Task::Skip => None,
     }
 }
 
-fn joiner(task: Task) -> Box<dyn Join + Send> {
+fn joiner(pool: &Pool, task: Task) -> Box<dyn Join + Send> {
     match task {
         Task::Compress(level) => Box::new(Assembler::new(level)),
-        Task::Decompress { trailing_garbage } => Box::new(Chain::new(trailing_garbage)),
+        Task::CompressLarge(large) => Box::new(hbz::assemble::Assembler::new(large.stream())),
+        Task::Decompress { trailing_garbage } => Box::new(EitherJoin::new(pool, trailing_garbage)),
         Task::Copy | Task::Skip => Box::new(Unchanged::default()),
     }
 }
@@ -153,7 +158,7 @@ fn manage<I: Inputs>(pool: &Pool, mut inputs: I, items: &Sender<Item<I::Meta>>) 
             sent = items.send(Item::Piece(send(pool, piece, permit, &cancelled))).is_ok();
             sent && !cancelled.load(Relaxed)
         };
-        let end = match cutter(task) {
+        let end = match cutter(pool, task) {
             Some(mut cut) => read_all(reader, &mut *cut, &mut submit),
             None => Ok(()),
         };
@@ -188,14 +193,14 @@ fn read_all(
 }
 
 /// The writer's side: takes every input's items and has them written.
-fn write_all<O: Outputs>(items: &Receiver<Item<O::Meta>>, outputs: &mut O) -> ControlFlow<()> {
+fn write_all<O: Outputs>(pool: &Pool, items: &Receiver<Item<O::Meta>>, outputs: &mut O) -> ControlFlow<()> {
     while let Ok(item) = items.recv() {
         let Item::Begin(mut meta, task, cancelled) = item else { continue }; // of an input that was passed over
         let Some(mut out) = outputs.begin(&mut meta) else {
             cancelled.store(true, Relaxed);
             continue;
         };
-        let mut join = joiner(task);
+        let mut join = joiner(pool, task);
         let outcome = write_one(items, &mut *join, &mut out, &mut |info| outputs.block(&mut meta, info));
         cancelled.store(true, Relaxed);
         outputs.end(meta, out, outcome)?;
@@ -243,8 +248,8 @@ fn write_here<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, mut inputs: I,
     while let Some(Input { mut meta, task, mut reader }) = inputs.next_input() {
         let Some(mut out) = outputs.begin(&mut meta) else { continue };
         let mut outcome = Ok(StreamSummary::default());
-        if let Some(cut) = cutter(task) {
-            let mut pump = Pump::new(pool, cut, joiner(task));
+        if let Some(cut) = cutter(pool, task) {
+            let mut pump = Pump::new(pool, cut, joiner(pool, task));
             let mut bytes_out = 0;
             outcome = loop {
                 match pump.pull(&mut *reader) {

@@ -7,6 +7,7 @@
 pub(crate) mod assemble;
 pub(crate) mod chain;
 pub mod flow;
+pub(crate) mod hbz;
 pub(crate) mod piece;
 pub(crate) mod pool;
 pub(crate) mod pump;

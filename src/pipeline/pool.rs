@@ -149,7 +149,9 @@ impl PoolBuilder {
     /// The most bytes that blocks on their way may take, in all streams together.
     ///
     /// Each station needs up to 12 MB besides. A stream that has nothing on its way may always send one block, so a small
-    /// number slows down but never stops.
+    /// number slows down but never stops; only a block of a `.hbz` stream that alone needs more to be decoded is refused.
+    ///
+    /// Without this it is some blocks for each station, of whatever size, and no more than half of the machine's memory.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self
@@ -183,10 +185,14 @@ impl PoolBuilder {
             waiting.push(Waiting { after: 0, directions: self.cpu, make });
         }
         waiting.extend(self.stations);
-        let window = self.memory.unwrap_or(WINDOW_PER_STATION * threads.max(1) as u64 + self.held);
+        let stations = threads.max(1) as u64;
+        let window = match self.memory {
+            Some(memory) => Window::new(memory),
+            None => Window::growing(WINDOW_PER_STATION * stations + self.held, stations + 1, memory_to_use()),
+        };
         Pool(Arc::new(Inner {
             queue: Queue::new(),
-            window: Window::new(window),
+            window,
             roster: Arc::default(),
             waiting_count: AtomicUsize::new(waiting.len()),
             waiting: Mutex::new(waiting),
@@ -238,6 +244,7 @@ impl Pool {
         let direction = match &work {
             Work::Compress(_) | Work::Finish(_) => 0,
             Work::Decompress { .. } => 1,
+            Work::Large(_) => 2,
         };
         let alive = &inner.roster.alive[direction];
         let ticket = inner.queue.submit(work, Arc::clone(cancelled));
@@ -252,6 +259,13 @@ impl Pool {
         }
         ticket
     }
+}
+
+/// Half of the machine's memory.
+fn memory_to_use() -> u64 {
+    let info = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse().ok());
+    total.map_or(4 << 30, |kilobytes: u64| kilobytes * 512)
 }
 
 impl Inner {

@@ -4,16 +4,16 @@
 //! `'static`, and dropping one leaves nothing behind but jobs that nobody waits for.
 
 use super::assemble::Assembler;
-use super::chain::Chain;
+use super::hbz;
+use super::hbz::detect::{EitherCut, EitherJoin};
 use super::piece::{Cut, Issued, Join, Piece, Step};
 use super::pool::Pool;
 use super::queue::Permit;
-use super::scan::Scanner;
 use super::split::Splitter;
 use crate::block::Text;
 use crate::codec::run_length::decode::Expander;
 use crate::error::Error;
-use crate::settings::Level;
+use crate::settings::Settings;
 use crate::summary::{BlockInfo, StreamSummary};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -34,12 +34,25 @@ pub(crate) struct Pump {
 }
 
 impl Pump {
-    pub fn compress(pool: &Pool, level: Level) -> Pump {
-        Pump::new(pool, Box::new(Splitter::new(level)), Box::new(Assembler::new(level)))
+    pub fn compress(settings: &Settings) -> Pump {
+        let pool = settings.get_pool();
+        match settings.large_blocks {
+            None => Pump::new(pool, Box::new(Splitter::new(settings.level)), Box::new(Assembler::new(settings.level))),
+            Some(large) => {
+                let stream = large.stream();
+                Pump::new(
+                    pool,
+                    Box::new(hbz::blocks::Blocks::new(stream, pool)),
+                    Box::new(hbz::assemble::Assembler::new(stream)),
+                )
+            }
+        }
     }
 
-    pub fn decompress(pool: &Pool, trailing_garbage: bool, chunk: usize) -> Pump {
-        Pump::new(pool, Box::new(Scanner::with_chunk(chunk)), Box::new(Chain::new(trailing_garbage)))
+    pub fn decompress(settings: &Settings) -> Pump {
+        let pool = settings.get_pool();
+        let cut = EitherCut::new(pool, settings.scan_chunk);
+        Pump::new(pool, Box::new(cut), Box::new(EitherJoin::new(pool, settings.trailing_garbage)))
     }
 
     pub fn new(pool: &Pool, cut: Box<dyn Cut + Send>, join: Box<dyn Join + Send>) -> Pump {

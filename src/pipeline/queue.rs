@@ -8,7 +8,7 @@
 
 use crate::station::{Done, Work};
 use crossbeam_channel::{Receiver, Select, Sender, bounded, never, unbounded};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A block's result, or why there is none although its data may be good: the codec itself panicked at it.
@@ -48,7 +48,8 @@ pub struct Directions {
     pub compress: bool,
     /// Takes blocks to decompress.
     pub decompress: bool,
-    /// Takes what other stations pass on: blocks that they have sorted, and those they leave as they came.
+    /// Takes what other stations pass on: blocks that they have sorted, and those they leave as they came. Also all work of
+    /// `.hbz` streams, which CPU cores do.
     pub passed: bool,
 }
 
@@ -123,6 +124,7 @@ impl Queue {
             Work::Compress(_) if self.source.kept.len() < self.source.reserve.load(SeqCst) => &self.keep,
             Work::Compress(_) | Work::Finish(_) => &self.compress,
             Work::Decompress { .. } => &self.decompress,
+            Work::Large(_) => &self.source.pass_on,
         };
         // The queue holds a receiver itself, so this cannot fail.
         let _ = lane.send(Job { work, reply, cancelled });
@@ -252,7 +254,9 @@ impl Source {
 
 /// Bounds the bytes that are alive between the cutting of the input and the writing of the output.
 pub(crate) struct Window {
-    limit: u64,
+    limit: AtomicU64,
+    /// How many pieces of any size should fit, and how far the limit may grow for that; nothing if it is fixed.
+    growth: Option<(u64, u64)>,
     used: Mutex<u64>,
     freed: Condvar,
     /// How many wait for a permit. Changed by those who wait, read by stations.
@@ -261,11 +265,34 @@ pub(crate) struct Window {
 
 impl Window {
     pub fn new(limit: u64) -> Arc<Window> {
-        Arc::new(Window { limit, used: Mutex::new(0), freed: Condvar::new(), waiters: AtomicUsize::new(0) })
+        Self::with_growth(limit, None)
+    }
+
+    /// A window that [`raise`](Self::raise) enlarges until `pieces` of them fit, but not beyond `most`.
+    pub fn growing(limit: u64, pieces: u64, most: u64) -> Arc<Window> {
+        Self::with_growth(limit, Some((pieces, most)))
+    }
+
+    fn with_growth(limit: u64, growth: Option<(u64, u64)>) -> Arc<Window> {
+        let (used, freed, waiters) = Default::default();
+        Arc::new(Window { limit: AtomicU64::new(limit), growth, used, freed, waiters })
     }
 
     pub fn limit(&self) -> u64 {
-        self.limit
+        self.limit.load(Relaxed)
+    }
+
+    /// Makes room for pieces of so many bytes, unless the limit is fixed.
+    pub fn raise(&self, piece: u64) {
+        if let Some((pieces, most)) = self.growth {
+            self.limit.fetch_max(piece.saturating_mul(pieces).min(most), Relaxed);
+            self.freed.notify_all();
+        }
+    }
+
+    /// Whether a piece of so many bytes is more than a fixed limit allows.
+    pub fn forbids(&self, piece: u64) -> bool {
+        self.growth.is_none() && piece > self.limit()
     }
 
     fn used(&self) -> MutexGuard<'_, u64> {
@@ -297,7 +324,7 @@ impl Window {
     }
 
     fn grant(self: &Arc<Self>, used: &mut u64, bytes: u64, stream: &Arc<AtomicUsize>) -> Option<Permit> {
-        if *used + bytes > self.limit && stream.load(Relaxed) > 0 {
+        if *used + bytes > self.limit() && stream.load(Relaxed) > 0 {
             return None;
         }
         *used += bytes;

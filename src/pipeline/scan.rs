@@ -42,10 +42,6 @@ pub(crate) struct Scanner {
 }
 
 impl Scanner {
-    pub fn new() -> Self {
-        Self::with_chunk(CHUNK)
-    }
-
     /// A scanner that reads `chunk` bytes at once.
     pub fn with_chunk(chunk: usize) -> Self {
         Scanner {

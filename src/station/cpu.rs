@@ -1,5 +1,6 @@
 //! One CPU core as a station: one block at a time through the codec.
 
+use super::large::LargeCodecs;
 use super::{Done, Station, StationFailure, Work};
 use crate::codec::bwt::forward::LastColumn;
 use crate::codec::bwt::periodic::PeriodicOrigins;
@@ -14,12 +15,13 @@ pub(crate) struct CpuStation {
     origins: Arc<PeriodicOrigins>,
     encoder: Option<Box<Encoder>>,
     decoder: Option<Box<Decoder>>,
+    large: LargeCodecs,
 }
 
 impl CpuStation {
     /// The station `cpu <number>`; stations of one pool share what they learn about periodic blocks.
     pub fn new(number: usize, origins: Arc<PeriodicOrigins>) -> Self {
-        CpuStation { number, origins, encoder: None, decoder: None }
+        CpuStation { number, origins, encoder: None, decoder: None, large: LargeCodecs::default() }
     }
 
     /// Does one block.
@@ -41,6 +43,7 @@ impl CpuStation {
                 let limit = Level::BEST.block_limit();
                 Done::Decoded(self.decoder.get_or_insert_default().decode(data, *start, *end, limit))
             }
+            Work::Large(work) => Done::Large(self.large.one(work)),
         }
     }
 }

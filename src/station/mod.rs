@@ -6,6 +6,7 @@ use crate::pipeline::queue::{Job, Reply, Source, Waits};
 use crate::summary::Counters;
 use cpu::CpuStation;
 use crossbeam_channel::Sender;
+use large::{LargeDone, LargeWork};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -16,6 +17,7 @@ pub use crate::pipeline::queue::Directions;
 
 pub(crate) mod cpu;
 pub mod gpu;
+pub mod large;
 
 /// One block's worth of work, as it lies on the queue. Stations only read it: a station that fails has lost nothing.
 #[derive(Clone, Debug)]
@@ -33,6 +35,8 @@ pub enum Work {
         /// The first bit that does not belong to these data (the last byte may be shared with the next span).
         end: u64,
     },
+    /// A block of a `.hbz` stream, or a part of one.
+    Large(LargeWork),
 }
 
 impl Work {
@@ -42,6 +46,7 @@ impl Work {
             Work::Compress(text) => text.len(),
             Work::Finish(sorted) => sorted.text_len,
             Work::Decompress { data, .. } => data.len() as u64,
+            Work::Large(work) => work.bytes_in(),
         }
     }
 }
@@ -70,6 +75,8 @@ pub enum Done {
     Begun(SortedBlock),
     /// Not done: this kind of block is better done by a CPU core, from the beginning.
     Left,
+    /// What came of a [`Work::Large`].
+    Large(LargeDone),
 }
 
 /// A station could not do (all of) its batch. The blocks it did not reply to are done by the CPU codec, and counted.
@@ -165,6 +172,7 @@ pub(crate) fn work_off(
                 (Some(Work::Compress(_)), Done::Coded(_) | Done::Begun(_) | Done::Left)
                     | (Some(Work::Finish(_)), Done::Coded(_) | Done::Left)
                     | (Some(Work::Decompress { .. }), Done::Decoded(_) | Done::Left)
+                    | (Some(Work::Large(_)), Done::Large(_) | Done::Left)
             );
             if !fits {
                 return;
@@ -219,6 +227,7 @@ fn count(counters: &Counters, work: &Work, done: &Done) {
         Done::Coded(block) => block.bytes.len() as u64,
         Done::Decoded(Ok(block)) => block.text.len(),
         Done::Decoded(Err(_)) | Done::Begun(_) | Done::Left => 0,
+        Done::Large(done) => done.bytes_out(),
     };
     counters.bytes_out.fetch_add(out, Relaxed);
 }

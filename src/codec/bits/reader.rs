@@ -132,6 +132,14 @@ impl<'a> Window<'a> {
         self.ready -= n;
     }
 
+    /// Takes and answers the next `n` bits (0 to 56 and no more than are ready).
+    #[inline(always)]
+    pub fn take(&mut self, n: u32) -> u32 {
+        let value = (self.word >> 1 >> (63 - n)) as u32;
+        self.skip(n);
+        value
+    }
+
     /// Bits taken, counted from the first bit of the data. May lie behind the data's end.
     #[inline(always)]
     pub fn position(&self) -> u64 {

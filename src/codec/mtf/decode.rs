@@ -109,6 +109,11 @@ impl Inverse {
         (&self.runs[..=runs], len as usize)
     }
 
+    /// The list as it is now, most recent symbol first.
+    pub fn list(&self) -> &[u8; 256] {
+        &self.list
+    }
+
     /// The loop with the first eight entries of the list in a word.
     fn push_portable(&mut self, symbols: &[u8]) {
         let (head, _) = self.list.split_first_chunk_mut::<8>().expect("256 are more than 8");

@@ -1,0 +1,93 @@
+//! Whole blocks through both directions, and the stages beside plain twins.
+
+use super::decode::{Block, Decoder};
+use super::encode::Encoder;
+use crate::error::Damage;
+use crate::format::hbz::{BlockHeader, StreamHeader};
+use crate::shapes::{EDGES, Rng, SHAPES};
+
+fn stream(block_size: u32, interval: u32) -> StreamHeader {
+    StreamHeader { block_size, interval, seed: 7, entry_log: 12 }
+}
+
+fn check(encoder: &mut Encoder, decoder: &mut Decoder, text: &[u8], interval: u32, what: &str) {
+    if text.is_empty() {
+        return;
+    }
+    let stream = stream(1 << 26, interval);
+    let (header, payload) = encoder.encode(text, 3, &stream);
+    let back = decoder.decode(stream, header, payload.into());
+    assert!(back.as_deref() == Ok(text), "{what}, {} bytes, interval {interval}: {:?}", text.len(), back.err());
+}
+
+#[test]
+fn shapes_and_edges() {
+    let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
+    for edge in EDGES {
+        check(&mut encoder, &mut decoder, &(edge.make)(), 0, edge.name);
+        check(&mut encoder, &mut decoder, &(edge.make)(), 3, edge.name);
+    }
+    for shape in SHAPES {
+        for len in [1, 2, 31, 4095, 4097, 65_535, 65_536, 65_537, 200_003] {
+            check(&mut encoder, &mut decoder, &(shape.make)(len), 0, shape.name);
+        }
+        check(&mut encoder, &mut decoder, &(shape.make)(150_000), 1000, shape.name);
+    }
+}
+
+/// Above 2^24 rows the vector has no room for bytes.
+#[test]
+fn more_rows_than_a_word_packs() {
+    let text = (crate::shapes::shape("words").make)(1 << 20);
+    let text: Vec<u8> = (0u8..40).flat_map(|i| [&text[usize::from(i)..], &[i ^ 0x80; 3]].concat()).collect();
+    check(&mut Encoder::new(), &mut Decoder::new(), &text, 0, "many words");
+}
+
+/// The inverse by the definition: sort the column stably, follow.
+#[test]
+fn the_vector_is_the_naive_one() {
+    let text = (crate::shapes::shape("words").make)(30_000);
+    let stream = stream(1 << 20, 0);
+    let (header, payload) = Encoder::new().encode(&text, 0, &stream);
+    let block = Block::parse(stream, header, payload.into()).unwrap();
+    let runs = vec![block.runs(0, &mut super::decode::segment_mtf()).unwrap()];
+    let (places, first) = block.places(&runs);
+    let vector = super::decode::new_vector(header.rows as usize);
+    block.fill(0, &runs[0], &places[0], &vector);
+    let whole = block.walk(0..block.entries(), &vector, &first).unwrap();
+    assert!(whole == text);
+    // From any entry on, the same text.
+    for entry in 0..block.entries() {
+        let part = block.walk(entry..block.entries(), &vector, &first).unwrap();
+        assert!(text.ends_with(&part));
+    }
+}
+
+/// Whatever is in a payload whose CRC fits: an error or other bytes, never a panic.
+#[test]
+fn damaged_payloads_with_good_crcs() {
+    let mut rng = Rng(77);
+    let mut decoder = Decoder::new();
+    let stream = stream(1 << 20, 0);
+    for shape in ["words", "short_runs", "random", "zeros"] {
+        let text = (crate::shapes::shape(shape).make)(140_000);
+        let (header, payload) = Encoder::new().encode(&text, 0, &stream);
+        for round in 0..400 {
+            let mut bad = payload.clone();
+            let near = if round % 2 == 0 { bad.len().min(900) } else { bad.len() };
+            for _ in 0..1 + rng.below(3) {
+                let at = rng.below(near);
+                bad[at] ^= 1 << rng.below(8);
+            }
+            if round % 5 == 0 {
+                bad.truncate(rng.below(near));
+            }
+            let header = BlockHeader { coded_len: bad.len() as u32, coded_crc: crate::codec::crc::of(&bad), ..header };
+            match decoder.decode(stream, header, bad.into()) {
+                Ok(back) => assert!(back == text),
+                Err(Damage::PartCrc { .. }) => panic!("the CRC fits"),
+                Err(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Looking into `.hbz` files: which blocks there are, a part of the text without decoding the rest, and which blocks a
+//! damaged file still has. (Whole streams go through [`compress`](crate::compress), [`decompress`](crate::decompress) and the
+//! encoders and decoders.)
+//!
+//! ```
+//! use hybz::{LargeBlocks, Settings};
+//! let text: Vec<u8> = (0..50_000u32).flat_map(u32::to_le_bytes).collect();
+//! let settings = Settings::new().large_blocks(LargeBlocks::try_new(60_000).unwrap());
+//! let mut file = std::io::Cursor::new(hybz::compress(&text, &settings)?);
+//! let list = hybz::hbz::List::read(&mut file)?;
+//! assert_eq!(list.blocks().len(), 4);
+//! assert_eq!(list.read_range(&mut file, 119_990..120_010)?, &text[119_990..120_010]);
+//! # Ok::<(), hybz::Error>(())
+//! ```
+
+use crate::codec::large::decode::Decoder;
+use crate::error::{Damage, Error};
+pub use crate::format::hbz::{BlockHeader, IndexEntry, MAGIC, StreamHeader};
+use crate::format::hbz::{HEADER_LEN, Next, index_len, next, parse_index};
+use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
+
+/// One block of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// Its place in its stream, from 0.
+    pub number: u32,
+    /// Where its header begins in the file, in bytes.
+    pub at: u64,
+    /// Where its text begins in the text of the whole file.
+    pub text_at: u64,
+    /// Bytes of its text.
+    pub text_len: u32,
+    /// Bytes of its payload, which follows 32 bytes of header.
+    pub coded_len: u32,
+    /// The CRC of its text.
+    pub crc: u32,
+    stream: StreamHeader,
+}
+
+/// The blocks of a file, of all streams that follow each other in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct List {
+    blocks: Vec<Listed>,
+}
+
+impl List {
+    /// From the indexes at the ends of the streams; if one of them is damaged, from the blocks' own headers as far as they
+    /// can be followed.
+    ///
+    /// # Errors
+    /// [`Error::Read`]; [`Error::NotBzip2`] if the file does not begin like a `.hbz` stream.
+    pub fn read(input: &mut (impl Read + Seek)) -> Result<List, Error> {
+        let blocks = match List::by_indexes(input)? {
+            Some(blocks) => blocks,
+            None => List::by_headers(input)?,
+        };
+        Ok(List { blocks })
+    }
+
+    /// All blocks, in order.
+    pub fn blocks(&self) -> &[Listed] {
+        &self.blocks
+    }
+
+    /// Bytes of text in the file.
+    pub fn text_len(&self) -> u64 {
+        self.blocks.last().map_or(0, |block| block.text_at + u64::from(block.text_len))
+    }
+
+    /// The part of the text that lies in `range`, cut off where the text ends. Only the blocks that have some of it are read.
+    ///
+    /// # Errors
+    /// What is wrong with one of those blocks.
+    pub fn read_range(&self, input: &mut (impl Read + Seek), range: Range<u64>) -> Result<Vec<u8>, Error> {
+        let mut text = Vec::new();
+        let mut decoder = Decoder::new();
+        for block in &self.blocks {
+            let end = block.text_at + u64::from(block.text_len);
+            if end <= range.start || block.text_at >= range.end {
+                continue;
+            }
+            let whole = block.read(input, &mut decoder)?;
+            let from = range.start.saturating_sub(block.text_at) as usize;
+            let to = (range.end.min(end) - block.text_at) as usize;
+            text.extend_from_slice(&whole[from..to]);
+        }
+        Ok(text)
+    }
+
+    /// Decodes every block and says which are good.
+    ///
+    /// # Errors
+    /// [`Error::Read`] only: damage is in the answer, one for each block.
+    pub fn verify(&self, input: &mut (impl Read + Seek)) -> Result<Vec<Result<(), Error>>, Error> {
+        let mut decoder = Decoder::new();
+        let verdict = |block: &Listed| match block.read(input, &mut decoder) {
+            Err(Error::Read(e)) => Err(Error::Read(e)),
+            other => Ok(other.map(drop)),
+        };
+        self.blocks.iter().map(verdict).collect()
+    }
+
+    /// From the last stream to the first. Nothing if anything does not fit.
+    fn by_indexes(input: &mut (impl Read + Seek)) -> Result<Option<Vec<Listed>>, Error> {
+        let mut end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
+        let mut streams = Vec::new();
+        while end > 0 {
+            let Some(tail_at) = end.checked_sub(16) else { return Ok(None) };
+            let tail: [u8; 16] = read_at(input, tail_at)?;
+            let Some(index_at) = index_len(&tail).and_then(|len| end.checked_sub(len)) else { return Ok(None) };
+            let mut index = vec![0; (end - index_at) as usize];
+            input.seek(SeekFrom::Start(index_at)).map_err(Error::Read)?;
+            input.read_exact(&mut index).map_err(Error::Read)?;
+            let Ok(index) = parse_index(&index) else { return Ok(None) };
+            let coded: u64 = index.iter().map(|entry| HEADER_LEN as u64 + u64::from(entry.coded_len)).sum();
+            let Some(begin) = index_at.checked_sub(coded + HEADER_LEN as u64) else { return Ok(None) };
+            let Ok(stream) = StreamHeader::parse(&read_at(input, begin)?) else { return Ok(None) };
+            streams.push((begin + HEADER_LEN as u64, stream, index));
+            end = begin;
+        }
+        let mut blocks = Vec::new();
+        let mut text_at = 0;
+        for (mut at, stream, index) in streams.into_iter().rev() {
+            for (number, entry) in (0..).zip(index) {
+                let IndexEntry { text_len, coded_len, crc } = entry;
+                blocks.push(Listed { number, at, text_at, text_len, coded_len, crc, stream });
+                at += HEADER_LEN as u64 + u64::from(coded_len);
+                text_at += u64::from(text_len);
+            }
+        }
+        Ok(Some(blocks))
+    }
+
+    /// From header to header, as far as they are good.
+    fn by_headers(input: &mut (impl Read + Seek)) -> Result<Vec<Listed>, Error> {
+        let end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
+        let (mut at, mut text_at, mut number) = (0, 0, 0);
+        let mut blocks = Vec::new();
+        let mut open: Option<StreamHeader> = None;
+        while at + HEADER_LEN as u64 <= end {
+            let bytes: [u8; HEADER_LEN] = read_at(input, at)?;
+            let Some(stream) = open else {
+                match StreamHeader::parse(&bytes) {
+                    Ok(stream) => open = Some(stream),
+                    Err(_) if at == 0 => return Err(Error::NotBzip2),
+                    Err(_) => break,
+                }
+                (at, number) = (at + HEADER_LEN as u64, 0);
+                continue;
+            };
+            match (next(&bytes, number), BlockHeader::parse(&bytes, &stream, number)) {
+                (Next::Block, Ok(header)) => {
+                    let BlockHeader { text_len, coded_len, crc, .. } = header;
+                    blocks.push(Listed { number, at, text_at, text_len, coded_len, crc, stream });
+                    at += HEADER_LEN as u64 + u64::from(coded_len);
+                    text_at += u64::from(text_len);
+                    number += 1;
+                }
+                (Next::Index(len), _) => {
+                    at += len as u64;
+                    open = None;
+                }
+                _ => break,
+            }
+        }
+        if blocks.is_empty() && open.is_none() && at == 0 { Err(Error::NotBzip2) } else { Ok(blocks) }
+    }
+}
+
+impl Listed {
+    /// The block's text.
+    fn read(&self, input: &mut (impl Read + Seek), decoder: &mut Decoder) -> Result<Vec<u8>, Error> {
+        let damaged = |damage| Error::Data { block: u64::from(self.number) + 1, bit_offset: self.at * 8, damage };
+        let header: [u8; HEADER_LEN] = read_at(input, self.at)?;
+        let header = BlockHeader::parse(&header, &self.stream, self.number).map_err(damaged)?;
+        if (header.text_len, header.coded_len, header.crc) != (self.text_len, self.coded_len, self.crc) {
+            return Err(damaged(Damage::Field("index")));
+        }
+        // Grows with what is there: the file may be shorter than the header says.
+        let mut payload = Vec::new();
+        input.take(header.coded_len.into()).read_to_end(&mut payload).map_err(Error::Read)?;
+        if payload.len() < header.coded_len as usize {
+            let bit_offset = (self.at + (HEADER_LEN + payload.len()) as u64) * 8;
+            return Err(Error::Truncated { block: u64::from(self.number) + 1, bit_offset });
+        }
+        decoder.decode(self.stream, header, payload.into()).map_err(damaged)
+    }
+}
+
+fn read_at<const N: usize>(input: &mut (impl Read + Seek), at: u64) -> Result<[u8; N], Error> {
+    let mut bytes = [0; N];
+    input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
+    input.read_exact(&mut bytes).map_err(Error::Read)?;
+    Ok(bytes)
+}
