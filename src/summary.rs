@@ -24,6 +24,10 @@ pub struct StationReport {
     pub waited: Duration,
     /// Blocks that it failed at and that a CPU core did in its place.
     pub fallbacks: u64,
+    /// Whether it only begins blocks for others to finish, as the lanes of a GPU do.
+    pub only_begins: bool,
+    /// What went wrong the last time that something did.
+    pub failure: Option<String>,
     /// Why it was given no more work, if so.
     pub retired: Option<String>,
     /// What it was busy with, in words, if it says.
@@ -89,6 +93,7 @@ pub(crate) struct Counters {
     /// Of `busy_ns`, what went into finishing blocks that others began.
     pub finishing_ns: AtomicU64,
     details: Mutex<Option<String>>,
+    failure: Mutex<Option<String>>,
 }
 
 impl Counters {
@@ -102,6 +107,8 @@ impl Counters {
             busy: Duration::from_nanos(self.busy_ns.load(Relaxed)),
             waited: Duration::from_nanos(self.waited_ns.load(Relaxed)),
             fallbacks: self.fallbacks.load(Relaxed),
+            only_begins: false,
+            failure: self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             retired,
             details: self.details.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         }
@@ -110,6 +117,11 @@ impl Counters {
     /// Keeps what the station says about its work.
     pub fn say(&self, details: String) {
         *self.details.lock().unwrap_or_else(PoisonError::into_inner) = Some(details);
+    }
+
+    /// Keeps why a batch, or a part of it, was not done.
+    pub fn fail(&self, reason: &str) {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.to_owned());
     }
 
     /// Bytes in per second of work, or 0 before the first block. What it finished for others does not count.

@@ -49,6 +49,16 @@ impl Operand {
     }
 }
 
+/// Which GPUs are to help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gpus {
+    None,
+    /// All that are visible, if the input is worth it.
+    Visible,
+    /// Those that this list names, if the input is worth it.
+    These(String),
+}
+
 /// What the program needs to know, all contradictions settled.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -73,6 +83,9 @@ pub struct Plan {
     pub trailing_garbage: bool,
     pub threads: Option<NonZeroUsize>,
     pub memory: Option<u64>,
+    pub gpus: Gpus,
+    /// Whether a GPU that cannot be had, or fails, is an error.
+    pub gpu_required: bool,
     /// Words of the environment variables that were ignored.
     pub ignored_words: Vec<String>,
 }
@@ -198,6 +211,19 @@ fn plan(
         level = level.min(Level::try_new(2).unwrap_or_default());
         threads = threads.or(Some(NonZeroUsize::MIN));
     }
+    let gpu_required = flag("gpu-required");
+    let gpus = match typed.get_one::<String>("gpu").map(String::as_str) {
+        _ if flag("no-gpu") || flag("small") => Gpus::None,
+        Some("none") => Gpus::None,
+        None => Gpus::Visible,
+        Some(list) => Gpus::These(list.to_owned()),
+    };
+    if gpu_required && gpus == Gpus::None {
+        bail!("--gpu-required and no GPU cannot be used together.");
+    }
+    if !cfg!(feature = "cuda") && (gpu_required || matches!(gpus, Gpus::These(_))) {
+        bail!("This hybz was built without GPU support (feature `cuda').");
+    }
     Ok(Plan {
         program: program.to_owned(),
         mode,
@@ -214,6 +240,8 @@ fn plan(
         trailing_garbage: typed.get_one::<u8>("ignore-trailing-garbage") != Some(&0),
         threads,
         memory: typed.get_one::<u64>("memory").copied(),
+        gpus,
+        gpu_required,
         ignored_words,
     })
 }
@@ -331,6 +359,15 @@ fn command() -> Command {
                 .value_parser(bytes)
                 .help("let blocks on their way take SIZE MiB (or 300k, 1G ...)"),
         )
+        .arg(
+            Arg::new("gpu")
+                .long("gpu")
+                .value_name("LIST")
+                .overrides_with("no-gpu")
+                .help("compress on these GPUs too: numbers, UUIDs, PCI ids, or none (default: all, for large inputs)"),
+        )
+        .arg(long_flag("no-gpu", "the same as --gpu none").overrides_with("gpu"))
+        .arg(long_flag("gpu-required", "it is an error if a GPU cannot be had, or fails, when compressing"))
         .arg(
             Arg::new("ignore-trailing-garbage")
                 .long("ignore-trailing-garbage")

@@ -1,6 +1,8 @@
-//! How many threads one call uses by itself: no more than its share of the machine or container.
+//! How many threads, how much memory and which GPUs one call uses by itself: no more than its share of the machine or
+//! container.
 
-use crate::cli::args::{Mode, Operand, Plan};
+use crate::cli::args::{Gpus, Mode, Operand, Plan};
+use hybz::station::gpu::Lanes;
 use std::fs::{self, File};
 use std::io;
 use std::num::NonZeroUsize;
@@ -15,16 +17,42 @@ const PER_THREAD: u64 = 24 << 20;
 /// A 1 kB file takes 0.3 ms less this way, of 1.4.
 pub fn no_threads(plan: &Plan) -> bool {
     let [operand] = &plan.operands[..] else { return false };
-    let found = match operand {
-        Operand::Stdin => io::stdin().as_fd().try_clone_to_owned().and_then(|stdin| File::from(stdin).metadata()),
-        Operand::File(path) => fs::metadata(path),
-    };
     // The size may be a lie (0 is, in /proc): then one thread will do more than it should, and rightly.
     let most = match plan.mode {
         Mode::Compress => plan.level.block_limit().into(),
         Mode::Decompress | Mode::Test => 16 << 10,
     };
-    plan.verbose < 2 && found.is_ok_and(|found| found.is_file() && (1..=most).contains(&found.len()))
+    plan.verbose < 2 && !plan.gpu_required && file_len(operand).is_some_and(|len| (1..=most).contains(&len))
+}
+
+/// How long an operand is, if it is a file.
+fn file_len(operand: &Operand) -> Option<u64> {
+    let found = match operand {
+        Operand::Stdin => io::stdin().as_fd().try_clone_to_owned().and_then(|stdin| File::from(stdin).metadata()),
+        Operand::File(path) => fs::metadata(path),
+    };
+    found.ok().filter(fs::Metadata::is_file).map(|found| found.len())
+}
+
+/// The lanes of GPUs that are to help, if any.
+///
+/// Where all operands are files, their sizes say beforehand whether it is worth it; of pipes it is known when that much has
+/// come. Below that nothing of CUDA is called: to start it takes as long as the cores take for such an input.
+pub fn lanes(plan: &Plan) -> Option<Lanes> {
+    let devices = match (&plan.gpus, plan.mode) {
+        (Gpus::None, _) | (_, Mode::Decompress | Mode::Test) => return None,
+        (Gpus::Visible, _) => None,
+        (Gpus::These(list), _) => Some(list.clone()),
+    };
+    let lanes = Lanes { devices, ..Lanes::default() };
+    // Of thousands of files it is not worth to ask for all sizes beforehand.
+    let files = if plan.operands.len() <= 64 { plan.operands.iter().map(file_len).sum::<Option<u64>>() } else { None };
+    match files {
+        _ if plan.gpu_required => Some(Lanes { after: 0, ..lanes }),
+        Some(total) if total < lanes.after => None,
+        Some(_) => Some(Lanes { after: 0, ..lanes }),
+        None => Some(lanes),
+    }
 }
 
 /// The number of CPU stations: what was asked for, or one for each core that affinity and the container's quota allow, but
@@ -36,12 +64,16 @@ pub fn threads(plan: &Plan) -> NonZeroUsize {
         if cores == NonZeroUsize::MIN {
             return cores;
         }
-        let memory = total_memory().min(container_memory().unwrap_or(u64::MAX));
         // A large block takes 12 times its size; those who ask for large ones may have half of the memory.
         let large = plan.large_blocks.map_or(0, |large| u64::from(large.size()) * 6);
-        let room = usize::try_from(memory / 4 / PER_THREAD.max(large)).unwrap_or(usize::MAX);
+        let room = usize::try_from(share_of_memory() / PER_THREAD.max(large)).unwrap_or(usize::MAX);
         cores.min(NonZeroUsize::new(room).unwrap_or(NonZeroUsize::MIN))
     })
+}
+
+/// A quarter of what the machine or container has: the most that blocks on their way take by default.
+pub fn share_of_memory() -> u64 {
+    total_memory().min(container_memory().unwrap_or(u64::MAX)) / 4
 }
 
 #[allow(clippy::useless_conversion)] // it has 32 bits on smaller machines

@@ -206,21 +206,40 @@ pub fn damage(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure
     Failure::new(2, [what.as_bytes(), b"\n\t", place.as_bytes(), &files.concat()].concat())
 }
 
-/// The table of stations that `-vv` ends with: who did how many blocks, how busy they were, how often another had to help.
+/// What went wrong with a GPU, if anything did: what the first of its lanes says that has something to say.
+pub fn gpu_trouble(summary: &Summary) -> Option<String> {
+    let mut lanes = summary.stations.iter().filter(|station| station.only_begins);
+    let (lane, why) = lanes.find_map(|lane| Some((lane, lane.retired.as_ref().or(lane.failure.as_ref())?)))?;
+    Some(match &*lane.name {
+        STARTING => format!("a GPU could not be used: {why}"),
+        name => format!("{name} failed, and the CPU did its work: {why}"),
+    })
+}
+
+/// What a station is called whose thread is still making it.
+const STARTING: &str = "starting";
+
+/// The table of stations that `-vv` ends with: who did how many blocks, how fast, how busy they were, how often another had
+/// to help.
 pub fn stations(summary: &Summary) -> Vec<u8> {
     let mut text = format!(
-        "  {:<16}{:>10}{:>16}{:>16}{:>9}{:>9}{:>11}\n",
-        "station", "blocks", "bytes in", "bytes out", "busy s", "waits s", "fallbacks"
+        "  {:<16}{:>10}{:>10}{:>16}{:>16}{:>9}{:>9}{:>9}{:>11}\n",
+        "station", "blocks", "finished", "bytes in", "bytes out", "MB/s", "busy s", "waits s", "fallbacks"
     );
     for station in &summary.stations {
-        let StationReport { name, blocks, bytes_in, bytes_out, fallbacks, .. } = station;
+        let StationReport { name, blocks, finished, bytes_in, bytes_out, fallbacks, .. } = station;
         let (busy, waits) = (station.busy.as_secs_f64(), station.waited.as_secs_f64());
+        let rate = if busy > 0.0 { *bytes_in as f64 / busy / 1e6 } else { 0.0 };
         let retired = station.retired.as_ref().map(|why| format!("  retired: {why}")).unwrap_or_default();
         // Writing into a String cannot fail.
         let _ = writeln!(
             text,
-            "  {name:<16}{blocks:>10}{bytes_in:>16}{bytes_out:>16}{busy:>9.2}{waits:>9.2}{fallbacks:>11}{retired}"
+            "  {name:<16}{blocks:>10}{finished:>10}{bytes_in:>16}{bytes_out:>16}{rate:>9.1}{busy:>9.2}{waits:>9.2}\
+             {fallbacks:>11}{retired}"
         );
+        if let Some(details) = &station.details {
+            let _ = writeln!(text, "      {details}");
+        }
     }
     let _ = writeln!(text, "  blocks on their way: {:.1} MiB at most", summary.window as f64 / 1048576.0);
     text.into_bytes()

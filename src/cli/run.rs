@@ -1,6 +1,6 @@
 //! One call of the command: a pool of stations, the operands as its inputs, their results in the order of the operands.
 
-use crate::cli::args::{Mode, Plan, Target};
+use crate::cli::args::{Gpus, Mode, Plan, Target};
 use crate::cli::commit::{Committer, Finished, Item};
 use crate::cli::files::{Destination, Job, Operands, Ready};
 use crate::cli::output::{Directory, Output, Stdout};
@@ -8,6 +8,7 @@ use crate::cli::progress::Progress;
 use crate::cli::report::{self, Failure, Note, Report};
 use crate::cli::signals::TemporaryFiles;
 use crate::cli::{inherited, limits};
+use anyhow::anyhow;
 use hybz::flow::{self, Outputs};
 use hybz::{BlockInfo, Error, Pool, StreamSummary};
 use rustix::process::{Resource, getrlimit};
@@ -42,11 +43,27 @@ pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
         flow::run_here(&pool, Operands::new(plan), &mut results);
         pool
     } else {
-        let pool = pool.threads(limits::threads(&plan)).build();
+        if plan.gpu_required && plan.mode == Mode::Compress {
+            require_gpus(&plan.gpus)?;
+        }
+        pool = pool.threads(limits::threads(&plan)).memory_most(limits::share_of_memory());
+        if let Some(lanes) = limits::lanes(&plan) {
+            pool = lanes.add_to(pool);
+        }
+        let pool = pool.build();
         flow::run(&pool, Operands::new(plan), &mut results);
         pool
     };
     Ok(results.finish(&pool))
+}
+
+/// Asks for the GPUs that must be there.
+fn require_gpus(gpus: &Gpus) -> anyhow::Result<()> {
+    let found = hybz::gpu::devices().and_then(|devices| match gpus {
+        Gpus::These(list) => hybz::gpu::select(list, &devices),
+        _ => Ok(devices),
+    });
+    found.map(drop).map_err(|why| anyhow!("A GPU is required: {why}."))
 }
 
 /// Takes the results, in the order of the operands.
@@ -242,8 +259,15 @@ impl Results {
                  {program}:    {operands} specified on command line, {left} not processed yet.\n\n"
             ));
         }
+        let summary = pool.summary();
+        if let Some(trouble) = report::gpu_trouble(&summary) {
+            self.say(match self.plan.gpu_required {
+                true => Note::Failure(Failure::new(1, [b"A GPU is required: ", trouble.as_bytes()].concat())),
+                false => Note::Remark(trouble.into_bytes()),
+            });
+        }
         if self.plan.verbose >= 2 {
-            self.say(Note::Line(report::stations(&pool.summary())));
+            self.say(Note::Line(report::stations(&summary)));
         }
         if self.wrote_to_stdout
             && !self.broken_pipe

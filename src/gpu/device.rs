@@ -6,6 +6,7 @@
 use super::lane::GpuLane;
 use super::{Device, Failure, Sorter};
 use cudarc::driver::{result, sys};
+use std::env;
 use std::ffi::{CStr, c_int};
 use std::fs;
 use std::path::Path;
@@ -22,7 +23,13 @@ pub fn likely() -> usize {
     let names = fs::read_dir("/dev").into_iter().flatten().flatten().map(|entry| entry.file_name());
     let count = names.filter(|name| name.to_str().is_some_and(is_device)).count();
     // Under Windows' Linux there is one door for all.
-    if count == 0 && Path::new("/dev/dxg").exists() { 1 } else { count }
+    let count = if count == 0 && Path::new("/dev/dxg").exists() { 1 } else { count };
+    env::var("CUDA_VISIBLE_DEVICES").map_or(count, |list| count.min(named(&list)))
+}
+
+/// How many devices a CUDA_VISIBLE_DEVICES names: what follows a bad entry does not count.
+fn named(list: &str) -> usize {
+    list.split(',').map(str::trim).take_while(|name| !name.is_empty() && !name.starts_with('-')).count()
 }
 
 /// The devices that this process may use, or why there are none.
@@ -73,6 +80,14 @@ fn told_by(doing: &str, error: result::DriverError) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn visible_devices() {
+        for (list, count) in [("", 0), ("-1", 0), ("0", 1), ("1, 0", 2), ("0,-1,1", 1), ("GPU-4f,GPU-5e", 2), ("0,", 1)]
+        {
+            assert_eq!(named(list), count, "{list}");
+        }
+    }
 
     #[test]
     fn looking_is_safe_without_a_gpu() {

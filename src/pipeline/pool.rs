@@ -7,7 +7,7 @@ use super::queue::{DIRECTIONS, Queue, Source, Ticket, Waits, Window};
 use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::station::cpu::CpuStation;
 use crate::station::{Directions, Station, Work, panic_text, serve, work_off};
-use crate::summary::{Counters, Summary};
+use crate::summary::{Counters, StationReport, Summary};
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
@@ -70,6 +70,7 @@ struct Roster {
 #[derive(Default)]
 struct Entry {
     name: OnceLock<String>,
+    only_begins: bool,
     counters: Counters,
     /// For a station that only begins blocks, how many it takes at once. 0 for others, and when it has retired.
     fast: AtomicUsize,
@@ -122,6 +123,8 @@ pub struct PoolBuilder {
     cpu: Directions,
     /// What the stations added can hold at once, in bytes.
     held: u64,
+    /// The most that the default window may be.
+    memory_most: u64,
     stations: Vec<Waiting>,
 }
 
@@ -163,6 +166,12 @@ impl PoolBuilder {
         self
     }
 
+    /// The default window is no larger than this, whatever the stations could hold.
+    pub fn memory_most(mut self, bytes: u64) -> Self {
+        self.memory_most = bytes;
+        self
+    }
+
     /// Adds a station. `make` runs on the station's own thread, once the pool has been given `after` bytes of work.
     pub fn station(
         mut self,
@@ -186,9 +195,12 @@ impl PoolBuilder {
         }
         waiting.extend(self.stations);
         let stations = threads.max(1) as u64;
+        let own = WINDOW_PER_STATION * stations;
+        // What the threads need was settled with their number.
+        let limit = (own + self.held).min(self.memory_most.max(own));
         let window = match self.memory {
             Some(memory) => Window::new(memory),
-            None => Window::growing(WINDOW_PER_STATION * stations + self.held, stations + 1, memory_to_use()),
+            None => Window::growing(limit, stations + 1, memory_to_use()),
         };
         Pool(Arc::new(Inner {
             queue: Queue::new(),
@@ -206,7 +218,14 @@ impl PoolBuilder {
 impl Pool {
     /// Chooses what a pool is made of.
     pub fn builder() -> PoolBuilder {
-        PoolBuilder { threads: None, memory: None, cpu: Directions::BOTH, held: 0, stations: Vec::new() }
+        PoolBuilder {
+            threads: None,
+            memory: None,
+            cpu: Directions::BOTH,
+            held: 0,
+            memory_most: u64::MAX,
+            stations: Vec::new(),
+        }
     }
 
     /// The pool of those who have none of their own: one CPU station for each core that the process may use.
@@ -224,7 +243,8 @@ impl Pool {
             .iter()
             .map(|entry| {
                 let retired = entry.retired.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                entry.counters.report(entry.name.get().map_or("starting", String::as_str), retired)
+                let name = entry.name.get().map_or("starting", String::as_str);
+                StationReport { only_begins: entry.only_begins, ..entry.counters.report(name, retired) }
             })
             .collect();
         if let Some(inline) = &*self.0.inline.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -282,7 +302,7 @@ impl Inner {
         let Waiting { directions, make, .. } = waiting.remove(index);
         self.waiting_count.store(waiting.len(), Relaxed);
         drop(waiting);
-        let entry = Arc::new(Entry::default());
+        let entry = Arc::new(Entry { only_begins: directions.only_begins(), ..Entry::default() });
         let source = self.queue.source(directions);
         let roster = Arc::clone(&self.roster);
         let window = Arc::clone(&self.window);

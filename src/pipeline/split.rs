@@ -94,8 +94,7 @@ impl Splitter {
                 break;
             }
             let longest = (self.len - short_end).min(TOKEN_MOST);
-            let byte = text[short_end];
-            let length = text[short_end..short_end + longest].iter().take_while(|&&b| b == byte).count();
+            let length = run_length::run_len(&text[short_end..short_end + longest]);
             if length == longest && longest < TOKEN_MOST && !ended {
                 break; // the run may go on
             }

@@ -139,8 +139,11 @@ pub(crate) fn serve(
         if let Some(details) = station.details() {
             counters.say(details);
         }
-        if let Err(StationFailure { reason, retire: true }) = outcome {
-            return Some(reason);
+        if let Err(StationFailure { reason, retire }) = outcome {
+            counters.fail(&reason);
+            if retire {
+                return Some(reason);
+            }
         }
     }
 }

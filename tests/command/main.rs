@@ -9,6 +9,7 @@
 mod damage;
 mod faults;
 mod flags;
+mod gpus;
 mod inputs;
 mod messages;
 mod names;

@@ -9,6 +9,8 @@ pub mod encode;
 
 pub use encode::encode;
 
+/// The longest run that one token holds.
+const LONGEST: usize = 255;
 /// Positions looked at together when searching for runs.
 const STRETCH: usize = 32;
 /// What decoding looks at at once: one byte more than there are comparisons.
@@ -76,6 +78,14 @@ fn is_clean(window: &[u8]) -> bool {
             & u8::from(window[i + 2] == window[i + 3]);
     }
     runs == 0
+}
+
+/// The length of the run at the start, at most [`LONGEST`].
+pub fn run_len(text: &[u8]) -> usize {
+    let text = &text[..text.len().min(LONGEST)];
+    let pattern = u64::from_ne_bytes([text[0]; 8]);
+    let words = text.chunks_exact(8).take_while(|word| **word == pattern.to_ne_bytes()).count();
+    words * 8 + text[words * 8..].iter().take_while(|byte| **byte == text[0]).count()
 }
 
 #[cfg(test)]

@@ -1,0 +1,80 @@
+//! The flags for GPUs. What they do with one is shown on a machine that has one; here it must not matter that there is none.
+
+use crate::place::{Place, compressed, run, text};
+use std::path::Path;
+
+const BUILT_WITH: bool = cfg!(feature = "cuda");
+
+fn gpu_here() -> bool {
+    let here = Path::new("/dev/nvidiactl").exists() || Path::new("/dev/dxg").exists();
+    if here {
+        eprintln!("skipped: there is a GPU here");
+    }
+    here
+}
+
+/// Without GPUs the flags mean nothing, and the bytes are the same.
+#[test]
+fn no_gpus() {
+    let place = Place::with(&[("a", b"hello\n"), ("b", &text(3_000_000))]);
+    for name in ["a", "b"] {
+        let plain = place.hybz(&["-c", name]).silent(0);
+        for flags in
+            [&["--no-gpu"][..], &["--gpu", "none"], &["--gpu=none", "-p2"], &["--gpu", "7", "--no-gpu"], &["-s9"]]
+        {
+            let args = [&["-c", name], flags].concat();
+            let run = place.hybz(&args).silent(0);
+            assert!(flags == ["-s9"] || run.stdout == plain.stdout, "{args:?}");
+        }
+    }
+    place
+        .hybz(&["--no-gpu", "--gpu-required", "a"])
+        .says(1, "hybz: --gpu-required and no GPU cannot be used together.");
+    place.hybz(&["-s", "--gpu-required", "a"]).says(1, "cannot be used together.");
+    place.hybz(&["--gpu"]).says(1, "hybz: Flag `--gpu' needs a value");
+    assert_eq!(place.names(), ["a", "b"]);
+}
+
+#[test]
+fn a_program_without_gpu_support_says_so() {
+    if BUILT_WITH {
+        return println!("skipped: this is one with");
+    }
+    let place = Place::with(&[("a", b"hello\n")]);
+    for flags in [&["--gpu", "0"][..], &["--gpu-required"], &["--gpu=GPU-4f0b"]] {
+        let args = [flags, &["a"]].concat();
+        place.hybz(&args).says(1, "hybz: This hybz was built without GPU support (feature `cuda').\n");
+    }
+    assert_eq!(place.names(), ["a"]);
+}
+
+/// A GPU that is not there: small inputs never ask for it, for large ones the CPU does it all and one line says why, and
+/// whoever requires it gets an error and no output.
+#[test]
+fn a_gpu_that_is_not_there() {
+    if !BUILT_WITH || gpu_here() {
+        return println!("skipped: for programs with GPU support on machines without a GPU");
+    }
+    let large = text(5_000_000).repeat(15);
+    let place = Place::with(&[("small", b"hello\n"), ("large", &large), ("small.bz2", &compressed(b"hello\n"))]);
+    place.hybz(&["-kc", "--gpu", "0", "small"]).silent(0);
+    place.hybz(&["-dkc", "--gpu-required", "small.bz2"]).silent(0);
+    let plain = place.hybz(&["-1c", "large"]).silent(0);
+    let asked = place.hybz(&["-1c", "--gpu=0", "large"]);
+    assert_eq!((asked.code, asked.stderr.lines().count()), (0, 1), "{}", asked.stderr);
+    assert!(asked.stderr.starts_with("hybz: a GPU could not be used: "), "{}", asked.stderr);
+    assert!(asked.stdout == plain.stdout);
+    place.hybz(&["-1cq", "--gpu=0", "large"]).silent(0);
+    for file in ["small", "large"] {
+        place.hybz(&["--gpu-required", file]).says(1, "hybz: A GPU is required: ");
+    }
+    assert_eq!(place.names(), ["large", "small", "small.bz2"]);
+}
+
+/// The environment can say it once for all.
+#[test]
+fn in_the_environment() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    run(place.called("hybz").env("HYBZ", "--gpu none").arg("a")).silent(0);
+    assert_eq!(place.names(), ["a.bz2"]);
+}
