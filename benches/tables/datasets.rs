@@ -1,0 +1,123 @@
+//! The sets of `datasets.toml`: where they are, and how to get them.
+
+use crate::fail;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// One set.
+struct Set {
+    name: String,
+    address: Option<String>,
+    unpack: Option<String>,
+    bytes: Option<u64>,
+    sha256: Option<String>,
+    bzip2: Option<u64>,
+    why: String,
+}
+
+fn all() -> Vec<Set> {
+    let table: toml::Table = include_str!("../../datasets.toml").parse().expect("datasets.toml is well-formed");
+    let sets = table.into_iter().map(|(name, set)| {
+        let text = |key: &str| set.get(key).and_then(|value| value.as_str()).map(str::to_owned);
+        let number = |key: &str| set.get(key).and_then(|value| value.as_integer()).map(|n| n as u64);
+        Set {
+            address: text("address"),
+            unpack: text("unpack"),
+            bytes: number("bytes"),
+            sha256: text("sha256"),
+            bzip2: number("bzip2"),
+            why: text("why").unwrap_or_default(),
+            name,
+        }
+    });
+    sets.collect()
+}
+
+fn cache() -> PathBuf {
+    let home = || PathBuf::from(env::var_os("HOME").unwrap_or_default()).join(".cache/hybz");
+    env::var_os("HYBZ_CACHE").map_or_else(home, PathBuf::from)
+}
+
+/// Where a set's plain file is, if it is.
+fn place(name: &str) -> Option<PathBuf> {
+    let local = env::var_os("HYBZ_DATA").map(PathBuf::from);
+    local.into_iter().chain([cache()]).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// Prints all sets.
+pub fn show() {
+    println!("# set  bytes  bzip2 -9  where");
+    for set in all() {
+        let number = |n: Option<u64>| n.map_or("?".to_owned(), |n| n.to_string());
+        let at = place(&set.name).map_or("not here".to_owned(), |path| path.display().to_string());
+        println!("{}  {}  {}  {at}\n#   {}", set.name, number(set.bytes), number(set.bzip2), set.why);
+    }
+}
+
+/// Runs `f` on each of these sets (all, if none is named) that is here, and says which these are.
+pub fn each(names: &[&str], f: impl Fn(&[u8])) {
+    let most = env::var("HYBZ_MOST").ok().and_then(|n| n.parse().ok()).unwrap_or(usize::MAX);
+    println!("# {}", env::args().skip(1).filter(|arg| arg != "--bench").collect::<Vec<_>>().join(" "));
+    println!("# hybz {}, {}", env!("CARGO_PKG_VERSION"), machine());
+    for set in all().iter().filter(|set| names.is_empty() || names.contains(&&*set.name)) {
+        let Some(path) = place(&set.name) else {
+            println!("# set {}: not here", set.name);
+            continue;
+        };
+        let mut text = std::fs::read(&path).unwrap_or_else(|e| fail(&format!("{}: {e}", path.display())));
+        if set.bytes.is_some_and(|bytes| bytes != text.len() as u64) {
+            fail(&format!("{} has {} bytes, not those of datasets.toml", path.display(), text.len()));
+        }
+        text.truncate(most);
+        println!("# set {}: {} bytes", set.name, text.len());
+        f(&text);
+    }
+}
+
+fn machine() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ")).map_or("?", |m| m.1);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{cores} cores of {model}")
+}
+
+/// Fetches a set into the cache and verifies it. What does not fit is not kept.
+pub fn fetch(name: &str) {
+    let set = all().into_iter().find(|set| set.name == name).unwrap_or_else(|| fail("no such set"));
+    let folder = cache();
+    std::fs::create_dir_all(&folder).unwrap_or_else(|e| fail(&e.to_string()));
+    let (packed, plain) = (folder.join(format!("{name}.packed")), folder.join(format!("{name}.part")));
+    if let Some(address) = &set.address {
+        run(Command::new("curl").args(["--fail", "--location", "--output"]).arg(&packed).arg(address));
+    }
+    let unpack = set.unpack.unwrap_or_else(|| "cat %s".to_owned());
+    run(Command::new("sh")
+        .arg("-c")
+        .arg(format!("{} > \"$PLAIN\"", unpack.replace("%s", "\"$PACKED\"")))
+        .env("PACKED", &packed)
+        .env("PLAIN", &plain));
+    let bytes = std::fs::metadata(&plain).map_or(0, |m| m.len());
+    let sum = sha256(&plain);
+    println!("{name}: {bytes} bytes, sha256 {sum}");
+    let fits = set.bytes.is_none_or(|n| n == bytes) && set.sha256.as_ref().is_none_or(|s| *s == sum);
+    let _ = std::fs::remove_file(&packed);
+    if !fits {
+        let _ = std::fs::remove_file(&plain);
+        fail("not what datasets.toml says: not kept");
+    }
+    std::fs::rename(&plain, folder.join(name)).unwrap_or_else(|e| fail(&e.to_string()));
+}
+
+fn run(command: &mut Command) {
+    match command.status() {
+        Ok(status) if status.success() => {}
+        Ok(status) => fail(&format!("{command:?}: {status}")),
+        Err(e) => fail(&format!("{command:?}: {e}")),
+    }
+}
+
+fn sha256(path: &Path) -> String {
+    let output = Command::new("sha256sum").arg(path).output().unwrap_or_else(|e| fail(&format!("sha256sum: {e}")));
+    String::from_utf8_lossy(&output.stdout).split_whitespace().next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,97 @@
+//! Times and sizes on one core: Table 5.1, Figure 5.7, and beside libsais alone.
+
+use crate::{INTERVALS, SIZES};
+use hybz::codec::large::{decode::Decoder, encode::Encoder};
+use hybz::hbz::StreamHeader;
+use libsais::BwtConstruction;
+use std::time::{Duration, Instant};
+
+/// What one core needed for some blocks.
+#[derive(Default)]
+struct Times {
+    text: usize,
+    coded: usize,
+    rows: u64,
+    /// libsais on the text itself, and its inverse.
+    sort: Duration,
+    unsort: Duration,
+    encode: Duration,
+    decode: Duration,
+}
+
+impl Times {
+    fn speed(&self, time: Duration) -> f64 {
+        self.text as f64 / 1e6 / time.as_secs_f64()
+    }
+}
+
+fn measure(text: &[u8], size: usize, interval: u32, every: usize, with_libsais: bool) -> Times {
+    let stream = StreamHeader { block_size: size as u32, interval, seed: 0, entry_log: 15 };
+    let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
+    let mut times = Times::default();
+    let (mut suffixes, mut vector) = (vec![0i32; size + 10_000], vec![0i32; size + 1]);
+    for block in text.chunks(size).step_by(every) {
+        if with_libsais {
+            let mut column = block.to_vec();
+            let start = Instant::now();
+            let bwt = BwtConstruction::replace_text(&mut column)
+                .with_borrowed_temporary_array_buffer(&mut suffixes)
+                .single_threaded()
+                .run()
+                .expect("memory");
+            times.sort += start.elapsed();
+            let start = Instant::now();
+            let vector = &mut vector[..block.len() + 1];
+            let back = bwt.unbwt().with_borrowed_temporary_array_buffer(vector).single_threaded().run();
+            times.unsort += start.elapsed();
+            assert!(back.expect("memory").as_slice() == block);
+        }
+        let start = Instant::now();
+        let (header, payload) = encoder.encode(block, 0, &stream);
+        times.encode += start.elapsed();
+        times.text += block.len();
+        times.coded += payload.len() + 44;
+        times.rows += u64::from(header.rows);
+        let payload = payload.into();
+        let start = Instant::now();
+        let back = decoder.decode(stream, header, payload).expect("a good block");
+        times.decode += start.elapsed();
+        assert!(back == block);
+    }
+    times
+}
+
+/// Table 5.1. The time of "BWC on the CPU" there is that of everything but the sort: here coding less libsais.
+pub fn by_size_and_perturbation(text: &[u8]) {
+    println!("block perturbed seconds of_it_BWT other_steps bytes");
+    for size in SIZES {
+        for (interval, name) in INTERVALS {
+            let t = measure(text, size, interval, 1, true);
+            // libsais sorted the text, the encoder the fewer rows that phrases leave.
+            let sort = t.sort.as_secs_f64() * t.rows as f64 / t.text as f64;
+            let all = t.encode.as_secs_f64();
+            println!("{size} {name} {all:.2} {sort:.2} {:.2} {}", (all - sort).max(0.0), t.coded);
+        }
+    }
+}
+
+/// Figure 5.7.
+pub fn decompression(text: &[u8]) {
+    println!("block perturbed decode_MB/s libsais_inverse_alone_MB/s");
+    for size in SIZES.into_iter().chain([64 << 20]) {
+        for (interval, name) in [INTERVALS[0], INTERVALS[2]] {
+            let t = measure(text, size, interval, 1, interval == 0);
+            let libsais = if interval == 0 { format!("{:.1}", t.speed(t.unsort)) } else { "-".to_owned() };
+            println!("{size} {name} {:.1} {libsais}", t.speed(t.decode));
+        }
+    }
+}
+
+/// One block size, beside libsais alone.
+pub fn beside_libsais(text: &[u8], size: usize, interval: u32, every: usize) {
+    let t = measure(text, size, interval, every, true);
+    println!("bytes coded rows_per_byte BWT_MB/s coding_MB/s decoding_MB/s libsais_inverse_MB/s");
+    let rows = t.rows as f64 / t.text as f64;
+    let speeds = [t.sort, t.encode, t.decode, t.unsort].map(|time| format!("{:.1}", t.speed(time)));
+    println!("{} {} {rows:.3} {}", t.text, t.coded, speeds.join(" "));
+}
