@@ -1,7 +1,8 @@
 //! Run-length encoding: text to tokens.
 //!
 //! All bytes up to a run of four are copied as they are, so it is as fast as runs are found. Measured (Zen 5):
-//! 18 GB/s of prose or random bytes, 3 of tables with aligned columns, and 1.0 at least (two letters, short runs).
+//! 18 GB/s of prose or random bytes before runs were looked for 62 positions at once, which made the splitting of a tar of
+//! sources 1.4 times as fast.
 
 use super::{find_run, run_len};
 

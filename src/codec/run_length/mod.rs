@@ -11,9 +11,7 @@ pub use encode::encode;
 
 /// The longest run that one token holds.
 const LONGEST: usize = 255;
-/// Positions looked at together when searching for runs.
-const STRETCH: usize = 32;
-/// What decoding looks at at once: one byte more than there are comparisons.
+/// What is looked at at once: one byte more than there are comparisons.
 pub(crate) const WINDOW: usize = 65;
 
 /// Bit i: whether byte i is equal to the next one.
@@ -41,43 +39,22 @@ pub(crate) fn equal_to_next_portable(window: &[u8; WINDOW]) -> u64 {
 
 /// Where the first four equal bytes begin, at or after `from`, if there are such.
 ///
-/// Nearly all text has nearly no such runs, so the fast part is to see that there are none: 32 positions at once, each
-/// compared with the next three, in a form that the compiler turns into vector code on any target. What is not clean is
-/// gone through pair by pair.
+/// 62 positions at once, with runs or without: a run begins where three neighbours in a row are equal to their next ones.
+/// (A loop that first asked only whether a stretch holds a run at all was as fast on prose, and half as fast on a tar of
+/// sources, where every other stretch does.)
 #[inline]
 pub fn find_run(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
-    loop {
-        while bytes.get(at..at + STRETCH + 3).is_some_and(is_clean) {
-            at += STRETCH;
+    while let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let equal = equal_to_next(window);
+        let runs = equal & equal >> 1 & equal >> 2;
+        if runs != 0 {
+            return Some(at + runs.trailing_zeros() as usize);
         }
-        let stop = at + STRETCH;
-        while at < stop {
-            let four = bytes.get(at..at + 4)?;
-            // A pair that differs rules out all runs of four that would hold it: so the last pair first.
-            at += if four[3] != four[2] {
-                3
-            } else if four[2] != four[1] {
-                2
-            } else if four[1] != four[0] {
-                1
-            } else {
-                return Some(at);
-            };
-        }
+        at += WINDOW - 3;
     }
-}
-
-/// Whether no run of four begins in this window but in its last three bytes.
-#[inline]
-fn is_clean(window: &[u8]) -> bool {
-    let mut runs = 0u8;
-    for i in 0..STRETCH {
-        runs |= u8::from(window[i] == window[i + 1])
-            & u8::from(window[i + 1] == window[i + 2])
-            & u8::from(window[i + 2] == window[i + 3]);
-    }
-    runs == 0
+    let rest = bytes.get(at..)?;
+    rest.windows(4).position(|four| four.iter().all(|&byte| byte == four[0])).map(|position| at + position)
 }
 
 /// The length of the run at the start, at most [`LONGEST`].

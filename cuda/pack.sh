@@ -1,0 +1,28 @@
+#!/bin/sh
+# Bundles what it takes to try, test and measure hybz on a GPU machine that has no Rust (and no nvcc):
+#
+#     CUDA_HOME=target/cuda cuda/pack.sh target/pack    # here
+#     ./hybz --gpu-required -vv FILE                    # there; or: ./test-hybz gpu; ./bench-gpu FILE 8000
+#
+# All of it is stripped: a dozen megabytes. HYBZ_CUDA_ARCHS (see cuda/build.rs) makes it smaller and the building faster.
+set -eu
+if [ $# -ne 1 ]; then
+    echo "usage: $0 DIRECTORY" >&2
+    exit 2
+fi
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+cd "$(dirname "$0")/.."
+# cargo names what it built: `Executable benches/gpu.rs (DIRECTORY/gpu-0123456789abcdef)`.
+built() { sed -n 's/.*Executable.*(\(.*\))$/\1/p'; }
+pack() { # prefix; paths on stdin
+    while read -r path; do
+        strip -o "$out/$1$(basename "$path" | sed 's/-[0-9a-f]\{16\}$//')" "$path"
+    done
+}
+cargo build --release --features cuda --bin hybz
+target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
+echo "$target/release/hybz" | pack ""
+cargo test --features cuda --lib --no-run 2>&1 | built | pack test-
+cargo bench --features cuda --bench gpu --no-run 2>&1 | built | pack bench-
+ls -l "$out"
