@@ -21,7 +21,9 @@ fn find<'a>(name: &str, devices: &'a [Device]) -> Result<&'a Device, String> {
         if let Some(uuid) = lower.strip_prefix("gpu-") {
             !uuid.is_empty() && device.uuid.to_lowercase().starts_with(&lower)
         } else if lower.contains(':') {
-            device.pci == lower || device.pci.split_once(':').is_some_and(|(_, short)| short == lower)
+            // nvidia-smi writes the domain with 8 digits, CUDA with 4, people with none.
+            let short = device.pci.split_once(':').map_or("", |(_, short)| short);
+            [&*device.pci, short].iter().any(|pci| pci.trim_start_matches('0') == lower.trim_start_matches('0'))
         } else {
             name.parse() == Ok(device.ordinal)
         }
@@ -53,6 +55,7 @@ mod tests {
         assert_eq!(ordinals("1, 0,1"), Ok(vec![1, 0]));
         assert_eq!(ordinals("gpu-4F0c"), Ok(vec![1]));
         assert_eq!(ordinals("0000:1B:00.0"), Ok(vec![0]));
+        assert_eq!(ordinals("00000001:1B:00.0"), Ok(vec![1]));
         for bad in ["", "2", "-1", "GPU-", "GPU-4f0", "1b:00.0", "gpu-5", "00:00.0", "x"] {
             assert!(ordinals(bad).is_err(), "{bad}");
         }

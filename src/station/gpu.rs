@@ -3,7 +3,8 @@
 //!
 //! Why passed on: the device sorts 3 to 4 GB/s, while one core codes 0.1 to 0.2 GB/s of what it has sorted. So a GPU needs all
 //! cores of its host to finish for it, and a core does most for the whole by finishing first and sorting only
-//! when there is nothing to finish. Two or three lanes keep the device busy: while one uploads or prepares, another sorts.
+//! when there is nothing to finish. Several lanes keep the device busy: while some
+//! prepare, others sort.
 //!
 //! What is not for the device is left to the cores: periodic blocks, whose rotations tie forever, and tiny ones.
 //!
@@ -45,9 +46,12 @@ pub struct Lanes {
 }
 
 impl Default for Lanes {
-    /// Four lanes of 64 blocks (4.4 GB of device memory each) on every device, for inputs of more than 64 MB.
+    /// Eight lanes of 32 blocks (2.1 GB of device memory each) on every device, for inputs of more than 64 MB.
+    ///
+    /// A lane's thread prepares and checks for two thirds of its time, so four lanes leave an H200 half idle: all-core 1.83
+    /// GB/s, with eight 2.45 (16 cores).
     fn default() -> Self {
-        Lanes { devices: None, lanes: 4, blocks: 64, after: 64 << 20 }
+        Lanes { devices: None, lanes: 8, blocks: 32, after: 64 << 20 }
     }
 }
 
