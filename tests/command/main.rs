@@ -10,6 +10,7 @@ mod damage;
 mod faults;
 mod flags;
 mod gpus;
+mod hbz;
 mod inputs;
 mod messages;
 mod names;
