@@ -6,8 +6,11 @@
 //! | `rotation` | the least rotation, where suffix order is rotation order; the period |
 //! | `forward` | block to last column and origin |
 //! | `periodic` | the origin of a block that repeats itself, where rotations tie: bzip2's own choice |
+//! | `quick`, `steady` | that choice: whether bzip2's quick sort gives up on such a block, and what the other one does |
 
 pub mod forward;
 pub mod inverse;
 pub mod periodic;
+mod quick;
 pub mod rotation;
+mod steady;
