@@ -7,7 +7,7 @@
 //!
 //! [`Decoder`] does all of them on one core, which is the way to decode where there are as many blocks as stations.
 //!
-//! The walk is what takes longest: each byte waits for a load from a random place of the vector. [`LANES`] entry points are
+//! The walk is what takes longest: each byte waits for a load from a random place of the vector. `LANES` entry points are
 //! walked at once, so that as many loads are under way. Since the entry points are known, each lane writes to its place in the
 //! text; there is nothing to be searched for, marked or put together as in the decoder of bzip2's blocks.
 //!

@@ -57,7 +57,7 @@ pub fn find_run(bytes: &[u8], from: usize) -> Option<usize> {
     rest.windows(4).position(|four| four.iter().all(|&byte| byte == four[0])).map(|position| at + position)
 }
 
-/// The length of the run at the start, at most [`LONGEST`].
+/// The length of the run at the start, at most 255.
 pub fn run_len(text: &[u8]) -> usize {
     let text = &text[..text.len().min(LONGEST)];
     let pattern = u64::from_ne_bytes([text[0]; 8]);
