@@ -178,6 +178,10 @@ fn periodic_blocks() {
         check_with_command(&mut encoder, &word.repeat(times), 1, "a repeated word");
         check_with_command(&mut encoder, &word.repeat(times), 9, "a repeated word");
     }
+    for (level, tokens) in [(1, 2_000), (1, 2_001), (1, 19_996), (9, 179_996)] {
+        check_with_command(&mut encoder, &vec![0; tokens * 255], level, "zeros");
+    }
+    check_with_command(&mut encoder, &shapes::letters(449_990, 256).repeat(2), 9, "a doubled random half");
     for word in [2, 3, 5, 100, 1000, 300_000, 449_990] {
         // As close to a full block as whole words go.
         let word = shapes::letters(word, 20);
