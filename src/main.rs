@@ -16,7 +16,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    keep_memory();
     let mut words = env::args_os();
     let called = words.next().unwrap_or_else(|| OsString::from("hybz"));
     let program = Path::new(&called).file_name().unwrap_or(&called).to_owned();
@@ -38,21 +37,6 @@ fn main() -> ExitCode {
         }
     }
 }
-
-/// Has the C library keep what is freed: blocks come and go by the megabyte, and giving each back to the system, to have it
-/// zeroed again page by page, took the thread that reads a quarter of its time.
-#[cfg(target_env = "gnu")]
-#[allow(unsafe_code)]
-fn keep_memory() {
-    // SAFETY: it only sets two numbers of malloc's, before there is a second thread.
-    unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
-        libc::mallopt(libc::M_TRIM_THRESHOLD, 1 << 30);
-    }
-}
-
-#[cfg(not(target_env = "gnu"))]
-fn keep_memory() {}
 
 /// Ends the process at once: everything is written, and nobody waits for a GPU that is still starting, or hangs. (The CUDA
 /// runtime would, in what it has registered to be called at exit.)

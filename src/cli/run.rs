@@ -38,7 +38,11 @@ pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
     if let Some(memory) = plan.memory {
         pool = pool.memory(memory);
     }
-    let pool = if limits::no_threads(&plan) {
+    let small = limits::no_threads(&plan);
+    if !small {
+        inherited::keep_memory();
+    }
+    let pool = if small {
         let pool = pool.without_cpu().build();
         flow::run_here(&pool, Operands::new(plan), &mut results);
         pool
