@@ -44,7 +44,8 @@ pub struct Lanes {
     pub devices: Option<String>,
     /// Lanes of each device.
     pub lanes: usize,
-    /// The most blocks in a batch. Each costs 73 bytes of device memory and 2 of pinned memory for each of its bytes.
+    /// The most blocks in a batch. Each costs 73 bytes of device memory and 2 of pinned memory for each of its bytes (hybrid:
+    /// 64 and 7).
     pub blocks: usize,
     /// No lane is started before the pool has been given so many bytes of work.
     pub after: u64,
