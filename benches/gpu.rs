@@ -4,10 +4,12 @@
 //!
 //! FILE is read once and repeated up to so many bytes (default: its length). Modes: `null` (stations that do nothing: what
 //! the pipeline itself can carry), `cpu`, `gpu` (GPUs sort, cores only finish), `all`; by default the last three. Each is a
-//! pool of its own and timed from nothing, GPU start-up included. All outputs must be the same. HYBZ_LANES and HYBZ_BLOCKS
+//! pool of its own and timed from nothing, GPU start-up included. `hybrid-gpu` and `hybrid-all` are the same with lanes of the hybrid
+//! shape. All outputs must be the same. HYBZ_LANES and HYBZ_BLOCKS
 //! change the lanes, HYBZ_WINDOW (MB) the memory, HYBZ_OUT names a file for the output.
 
 use hybz::flow::{Input, Inputs, Outputs, Task, run};
+use hybz::gpu::Pipeline;
 use hybz::station::gpu::Lanes;
 use hybz::station::{Directions, Done, Station, StationFailure, Work};
 use hybz::{CodedBlock, Error, Level, Pool, StreamSummary};
@@ -128,6 +130,7 @@ fn main() {
     let mut lanes = Lanes { after: 0, ..Lanes::default() };
     lanes.lanes = number("HYBZ_LANES").unwrap_or(lanes.lanes);
     lanes.blocks = number("HYBZ_BLOCKS").unwrap_or(lanes.blocks);
+    let hybrid = Lanes { pipeline: Pipeline::Hybrid, ..lanes.clone() };
     let mut answer = None;
     for mode in modes {
         let mut builder = Pool::builder();
@@ -138,6 +141,8 @@ fn main() {
             "cpu" => builder,
             "all" => lanes.add_to(builder),
             "gpu" => lanes.add_to(builder.cpu_finishes_only()),
+            "hybrid-all" => hybrid.add_to(builder),
+            "hybrid-gpu" => hybrid.add_to(builder.cpu_finishes_only()),
             "null" => {
                 let mut builder = builder.without_cpu();
                 for _ in 0..4 {

@@ -19,7 +19,7 @@ mod cuda {
     use std::path::{Path, PathBuf};
     use std::process::{Command, exit};
 
-    const STEPS: [&str; 5] = ["keys", "sort", "group", "refine", "lane"];
+    const STEPS: [&str; 6] = ["keys", "sort", "group", "refine", "thirds", "lane"];
     const HEADERS: [&str; 3] = ["hybz.h", "device.cuh", "codes.hpp"];
 
     pub fn build() {

@@ -30,10 +30,10 @@ inline int ceil_log2(int n) {
 }
 
 // Codes for symbols [from, to) below the node `bits` of depth `depth`; sums[i] is the weight of the symbols before i.
-inline void split_codes(const uint64_t *sums, int from, int to, uint32_t bits, int depth, uint32_t *table) {
+inline void split_codes(const uint64_t *sums, int from, int to, uint32_t bits, int depth, int longest, uint32_t *table) {
     while (to - from > 1) {
         int middle = (from + to) / 2;
-        if (depth + 1 + ceil_log2(to - from - 1) <= kLongestCode) {
+        if (depth + 1 + ceil_log2(to - from - 1) <= longest) {
             // The first boundary with at least half of the weight before it, or the one before that, whichever is nearer.
             const uint64_t twice_half = sums[from] + sums[to];
             int low = from + 1, high = to - 1;
@@ -46,7 +46,7 @@ inline void split_codes(const uint64_t *sums, int from, int to, uint32_t bits, i
             if (low - 1 > from && twice_half - 2 * sums[low - 1] < 2 * sums[low] - twice_half) middle = low - 1;
         }
         depth++;
-        split_codes(sums, from, middle, bits << 1, depth, table);
+        split_codes(sums, from, middle, bits << 1, depth, longest, table);
         bits = bits << 1 | 1;
         from = middle;
     }
@@ -58,8 +58,9 @@ inline void raw_table(uint32_t *table) {
     for (size_t i = 0; i < kTableEntries; i++) table[i] = code_entry(i & 255, 8);
 }
 
-// Builds the table of a batch: text [0..size-1] the blocks back to back; table [0..kTableEntries-1] out.
-inline void code_table(const uint8_t *text, size_t size, uint32_t *table) {
+// Builds the table of a batch: text [0..size-1] the blocks back to back; table out. `marks` symbols that no text has come before
+// the bytes in each context (thirds.cu: an end mark): table [0..257*(256+marks)-1]. No code word is longer than `longest` bits.
+inline void code_table(const uint8_t *text, size_t size, uint32_t *table, int marks = 0, int longest = kLongestCode) {
     std::vector<uint32_t> pairs(256 * 256, 0);
     const size_t piece = 1024;
     const size_t step = size > (size_t(1) << 20) ? 32 * piece : piece;
@@ -67,28 +68,28 @@ inline void code_table(const uint8_t *text, size_t size, uint32_t *table) {
         const size_t to = from + piece < size ? from + piece : size;
         for (size_t i = from + 1; i < to; i++) pairs[size_t(text[i - 1]) << 8 | text[i]]++;
     }
-    uint32_t unseen[256];
-    uint64_t sums[257];
-    for (int s = 0; s <= 256; s++) sums[s] = uint64_t(s);
-    split_codes(sums, 0, 256, 0, 0, unseen);
+    const int symbols = 256 + marks;
+    std::vector<uint32_t> unseen(static_cast<size_t>(symbols));
+    std::vector<uint64_t> sums(static_cast<size_t>(symbols) + 1, 0);
+    for (int s = 0; s < 256; s++) sums[size_t(marks + s + 1)] = uint64_t(s + 1);
+    split_codes(sums.data(), 0, symbols, 0, 0, longest, unseen.data());
     uint64_t single[256] = {};
     for (int context = 0; context < 256; context++) {
         const uint32_t *counts = pairs.data() + 256 * context;
-        sums[0] = 0;
+        uint64_t *sum = sums.data() + marks;
         for (int s = 0; s < 256; s++) {
-            sums[s + 1] = sums[s] + 16 * uint64_t(counts[s]) + 1;
+            sum[s + 1] = sum[s] + 16 * uint64_t(counts[s]) + 1;
             single[s] += counts[s];
         }
-        uint32_t *out = table + 256 * context;
-        if (sums[256] == 256) {
-            for (int s = 0; s < 256; s++) out[s] = unseen[s];
+        uint32_t *out = table + symbols * context;
+        if (sum[256] == 256) {
+            for (int s = 0; s < symbols; s++) out[s] = unseen[size_t(s)];
         } else {
-            split_codes(sums, 0, 256, 0, 0, out);
+            split_codes(sums.data(), 0, symbols, 0, 0, longest, out);
         }
     }
-    sums[0] = 0;
-    for (int s = 0; s < 256; s++) sums[s + 1] = sums[s] + 16 * single[s] + 1;
-    split_codes(sums, 0, 256, 0, 0, table + 256 * 256);
+    for (int s = 0; s < 256; s++) sums[size_t(marks + s + 1)] = sums[size_t(marks + s)] + 16 * single[s] + 1;
+    split_codes(sums.data(), 0, symbols, 0, 0, longest, table + symbols * 256);
 }
 
 // How a batch's sort keys are laid out: block id, code bits, and below them, not sorted by, the number of complete symbols.

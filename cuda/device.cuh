@@ -49,6 +49,7 @@ struct Batch {
     const uint32_t *base; // [0..blocks] the first rotation of a block, rotations numbered without pitch
     const uint8_t *text;  // [0..total-1]
     uint8_t *column;      // [0..total-1] out
+    uint32_t *order;      // [0..total-1] or null: sorted values, wanted instead of column and origin (thirds.cu)
     uint32_t *origin;     // [0..blocks-1] out
     uint32_t *rank;       // [pitched rotation] the position, in its block, of the head of its group
     uint32_t *depth;      // [pitched row] for heads of tied groups
@@ -58,6 +59,10 @@ struct Batch {
 __device__ inline void place(const Batch &batch, uint32_t row, uint32_t value) {
     const uint32_t block = row >> batch.pitch_bits;
     const uint32_t position = row & ((1u << batch.pitch_bits) - 1);
+    if (batch.order) {
+        batch.order[batch.base[block] + position] = value;
+        return;
+    }
     batch.column[batch.base[block] + position] = uint8_t(value >> kIndexBits);
     if ((value & kIndexMask) == 0) batch.origin[block] = position;
 }
@@ -160,6 +165,33 @@ cudaError_t refine_small(const Batch &batch, List in, uint32_t count, int steps,
 // `count` is the number of rotations in all three lists together.
 cudaError_t commit(const Batch &batch, List out, uint32_t capacity, List done, uint32_t count, const Counters *counters,
                    cudaStream_t stream);
+
+// thirds.cu: the hybrid shape's first and last steps. There `batch.base` counts rows of the sample.
+constexpr uint32_t kThirdSymbols = 257; // the end mark and the bytes
+constexpr int kThirdCode = 15;          // the longest code word: three fit in every key
+constexpr size_t kThirdTable = 257 * kThirdSymbols;
+// How many rows of a block are in the sample, the end mark's included, and how many are not.
+__host__ __device__ inline uint32_t third_sample(uint32_t length) { return length - length / 3; }
+__host__ __device__ inline uint32_t third_others(uint32_t length) { return (length + 2) / 3; }
+struct Thirds {
+    const uint32_t *text_base;  // [0..blocks] the first byte of a block
+    const uint32_t *third_base; // [0..blocks] the first row not in the sample, those alone numbered
+    const uint32_t *turn;       // [0..blocks-1] the position at which the block began before it was turned
+    uint32_t *order;            // [sample row] value, sorted
+    uint32_t *keys;             // out
+    uint8_t *bytes;             // out
+};
+cudaError_t third_keys(const Batch &batch, const Thirds &thirds, const uint32_t *table, int block_bits, int code_bits,
+                       uint32_t longest, uint64_t *keys, uint32_t *values, cudaStream_t stream);
+// until[row] = how many rows up to and with this one lead a row of the other third. Without temporary memory: how much of it.
+cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *order, uint32_t *until, uint32_t count,
+                       cudaStream_t stream);
+// The sample's rows out; the other third's, unsorted: (block << 8 | byte before, position).
+cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, const uint32_t *until, uint32_t longest, uint64_t *keys,
+                        uint32_t *values, cudaStream_t stream);
+// The other third's rows out, from their positions sorted.
+cudaError_t other_rows(const Batch &batch, const Thirds &thirds, uint32_t longest, const uint32_t *values,
+                       cudaStream_t stream);
 
 // A group's number among the large ones: more than kSmall rows lie between two heads, so this is different for each and
 // takes kSmallBits bits less than the head. (Without counting even a pair is "large".)

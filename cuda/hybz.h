@@ -4,7 +4,7 @@
  * allocates nothing. A lane is used by one thread at a time; different lanes, on one device or several, are independent.
  *
  * Every function returns 0, a CUDA error (positive: a cudaError_t), or one of the codes below (negative). After any
- * failure of hybz_lane_bwt the lane must only be destroyed; after a sticky error (hybz_is_sticky) or a missed deadline not
+ * failure of a sort the lane must only be destroyed; after a sticky error (hybz_is_sticky) or a missed deadline not
  * even that: the context is lost, or still in use by the kernel that hangs, and the memory is left to the end of the process.
  */
 #ifndef HYBZ_H
@@ -20,6 +20,10 @@ extern "C" {
 #define HYBZ_ARGUMENT (-1)  /* a batch that the lane was not made for, or a block shorter than HYBZ_SHORTEST */
 #define HYBZ_DEADLINE (-2)  /* the device did not finish in time */
 #define HYBZ_PERIODIC (-3)  /* the sort does not end: a block is u repeated (the caller must not send such blocks) */
+
+/* What a lane is for: `pipeline` of hybz_lane_create. */
+#define HYBZ_BWT 0    /* hybz_lane_bwt: all rotations sorted */
+#define HYBZ_HYBRID 1 /* hybz_lane_thirds: two thirds of them, and the rest from these; the CPU merges */
 
 #define HYBZ_SHORTEST 64     /* the shortest block, in bytes */
 #define HYBZ_LONGEST 1048576 /* the longest block, in bytes: a rotation's index takes 20 bits */
@@ -50,6 +54,7 @@ struct hybz_report {
     uint64_t bytes;
     float table_ms;    /* host: the code table */
     float upload_ms, keys_ms, sort_ms, group_ms, download_ms;
+    float thirds_ms; /* hybrid: from the sorted sample to what goes to the CPU */
     uint32_t tied_small, tied_large; /* rotations still tied after the first sort */
     uint32_t rounds;
     struct hybz_round round[HYBZ_MOST_ROUNDS];
@@ -60,10 +65,10 @@ struct hybz_lane;
 struct hybz_tuning hybz_tuning_default(void);
 
 /* Bytes of device memory that such a lane takes (CUB's temporary memory included; needs a device). */
-int hybz_lane_bytes(int device, uint32_t most_blocks, uint32_t longest, uint64_t *bytes);
+int hybz_lane_bytes(int device, uint32_t most_blocks, uint32_t longest, int32_t pipeline, uint64_t *bytes);
 
 /* Makes a lane for batches of up to most_blocks blocks of up to longest bytes each. *lane is NULL after a failure. */
-int hybz_lane_create(int device, uint32_t most_blocks, uint32_t longest, struct hybz_lane **lane);
+int hybz_lane_create(int device, uint32_t most_blocks, uint32_t longest, int32_t pipeline, struct hybz_lane **lane);
 
 /* The Burrows-Wheeler transforms of a batch of blocks: the last column of the sorted cyclic rotations, and the origin.
  *   tuning   how, or NULL
@@ -78,6 +83,16 @@ int hybz_lane_create(int device, uint32_t most_blocks, uint32_t longest, struct 
 int hybz_lane_bwt(struct hybz_lane *lane, const struct hybz_tuning *tuning, uint32_t blocks, const uint32_t *lengths,
                   const uint8_t *text, uint8_t *column, uint32_t *origins, uint32_t deadline_ms,
                   struct hybz_report *report);
+
+/* The same blocks, each turned to its least rotation: two sorted lists of rows for the CPU to merge (thirds.cu says what they are).
+ * A block of n bytes has m = n - n/3 rows in the sample and t = (n + 2)/3 others.
+ *   turns    [0..blocks-1] where in the turned block the original begins: less than its length
+ *   keys     out, pinned: for each block [0..m-1] and [0..2t-1], back to back
+ *   bytes    out, pinned: for each block the byte before each row, [0..m-1] and [0..t-1], back to back
+ *   origins  [0..blocks-1] out: the row of the original, the rows numbered as in bytes */
+int hybz_lane_thirds(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint32_t *turns,
+                     const uint8_t *text, uint32_t *keys, uint8_t *bytes, uint32_t *origins, uint32_t deadline_ms,
+                     struct hybz_report *report);
 
 /* sizeof(struct hybz_report), so that the other side can check its declaration. */
 size_t hybz_report_bytes(void);

@@ -31,12 +31,13 @@ using namespace hybz;
 
 namespace {
 
-constexpr uint32_t kEvents = 8 + 4 * HYBZ_MOST_ROUNDS;
+constexpr uint32_t kEvents = 9 + 4 * HYBZ_MOST_ROUNDS;
 
 // What the host hands to the device for a batch, and gets back from it, besides text and column; pinned.
 struct Staging {
-    uint32_t table[kTableEntries];
-    uint32_t base[HYBZ_MOST_BLOCKS + 1];
+    uint32_t table[kThirdTable]; // the larger of the two
+    uint32_t base[HYBZ_MOST_BLOCKS + 1], text_base[HYBZ_MOST_BLOCKS + 1], third_base[HYBZ_MOST_BLOCKS + 1];
+    uint32_t turn[HYBZ_MOST_BLOCKS + 1];
     uint32_t origin[HYBZ_MOST_BLOCKS];
     Counters counters;
 };
@@ -44,11 +45,12 @@ struct Staging {
 // Device memory of a lane; `lay_out` is the table of it.
 struct Arena {
     uint8_t *text, *column;
-    uint32_t *table, *base, *origin;
+    uint32_t *table, *base, *text_base, *third_base, *turn, *origin;
     Counters *counters;
     SortBuffers sort;
     uint32_t *starts, *rank, *depth;
     List lists[2], done;
+    uint32_t *order, *third_keys; // hybrid
     LargeTables tables;
     uint8_t *temporary;
 };
@@ -58,14 +60,23 @@ struct Row {
     uint64_t bytes;
 };
 
-// Gives each array its place at `memory` (null: only sums up). Sizes for n rotations, of which m rows with pitch.
-uint64_t lay_out(Arena &a, uint8_t *memory, uint64_t n, uint64_t m, uint64_t temporary) {
+// Gives each array its place at `memory` (null: only sums up). Sizes for a text of so many bytes in so many blocks, of which n
+// rotations are sorted, in m rows with pitch.
+uint64_t lay_out(Arena &a, uint8_t *memory, int32_t pipeline, uint64_t text, uint64_t blocks, uint64_t m, uint64_t temporary) {
+    const bool hybrid = pipeline == HYBZ_HYBRID;
+    const uint64_t n = hybrid ? text - text / 3 + blocks : text;
+    const uint64_t others = hybrid ? text / 3 + blocks : 0;
     const Row rows[] = {
         // pointer               bytes                             what
-        {&a.text, n},                                           // the blocks, back to back
-        {&a.column, n},                                         // their last columns
-        {&a.table, kTableEntries * 4},                          // code words
+        {&a.text, text},                                        // the blocks, back to back
+        {&a.column, n + others},                                // their last columns
+        {&a.table, kThirdTable * 4},                            // code words
         {&a.base, (HYBZ_MOST_BLOCKS + 1) * 4},                  // first rotation of each block
+        {&a.text_base, (HYBZ_MOST_BLOCKS + 1) * 4},             // hybrid: first byte
+        {&a.third_base, (HYBZ_MOST_BLOCKS + 1) * 4},            // hybrid: first row not in the sample
+        {&a.turn, (HYBZ_MOST_BLOCKS + 1) * 4},                  // hybrid: where the block began
+        {&a.order, hybrid ? n * 4 : 0},                         // hybrid: sorted values of the sample
+        {&a.third_keys, hybrid ? (n + 2 * others) * 4 : 0},     // hybrid: what the CPU compares
         {&a.origin, HYBZ_MOST_BLOCKS * 4},                      //
         {&a.counters, (HYBZ_MOST_ROUNDS + 1) * sizeof(Counters)}, // one for each round, and the first sort's
         {&a.sort.keys[0], n * 8},                               // radix sort: keys
@@ -105,6 +116,8 @@ using Clock = std::chrono::steady_clock;
 struct hybz_lane {
     int device = 0;
     uint32_t most_blocks = 0, longest = 0, most_bytes = 0;
+    int32_t pipeline = HYBZ_BWT;
+    uint32_t capacity = 0; // of rotations to be sorted
     int pitch_bits = 0;
     size_t temporary_bytes = 0;
     uint8_t *memory = nullptr;
@@ -150,25 +163,28 @@ namespace {
 
 int pitch_of(uint32_t longest) { return ceil_log2(int(longest)); }
 
-bool fits(uint32_t most_blocks, uint32_t longest) {
-    return most_blocks >= 1 && most_blocks <= HYBZ_MOST_BLOCKS && longest >= HYBZ_SHORTEST && longest <= HYBZ_LONGEST;
+bool fits(uint32_t most_blocks, uint32_t longest, int32_t pipeline) {
+    return (pipeline == HYBZ_BWT || pipeline == HYBZ_HYBRID) && most_blocks >= 1 && most_blocks <= HYBZ_MOST_BLOCKS && longest >= HYBZ_SHORTEST && longest <= HYBZ_LONGEST;
 }
 
-int arena_bytes(uint32_t most_blocks, uint32_t longest, size_t *temporary, uint64_t *bytes) {
+int arena_bytes(uint32_t most_blocks, uint32_t longest, int32_t pipeline, size_t *temporary, uint64_t *bytes) {
     const uint64_t n = uint64_t(most_blocks) * longest;
     HYBZ_TRY(sort_temporary(uint32_t(n), temporary));
+    size_t for_thirds = 0;
+    if (pipeline == HYBZ_HYBRID) HYBZ_TRY(third_scan(nullptr, &for_thirds, nullptr, nullptr, uint32_t(n), 0));
+    *temporary = std::max(*temporary, for_thirds);
     Arena none{};
-    *bytes = lay_out(none, nullptr, n, uint64_t(most_blocks) << pitch_of(longest), *temporary);
+    *bytes = lay_out(none, nullptr, pipeline, n, most_blocks, uint64_t(most_blocks) << pitch_of(longest), *temporary);
     return 0;
 }
 
 int create(hybz_lane *lane) {
     uint64_t bytes = 0;
     HYBZ_TRY(cudaSetDevice(lane->device));
-    HYBZ_TRY(arena_bytes(lane->most_blocks, lane->longest, &lane->temporary_bytes, &bytes));
+    HYBZ_TRY(arena_bytes(lane->most_blocks, lane->longest, lane->pipeline, &lane->temporary_bytes, &bytes));
     HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lane->memory), bytes));
-    lay_out(lane->arena, lane->memory, lane->most_bytes, uint64_t(lane->most_blocks) << lane->pitch_bits,
-            lane->temporary_bytes);
+    lay_out(lane->arena, lane->memory, lane->pipeline, lane->most_bytes, lane->most_blocks,
+            uint64_t(lane->most_blocks) << lane->pitch_bits, lane->temporary_bytes);
     HYBZ_TRY(cudaHostAlloc(reinterpret_cast<void **>(&lane->staging), sizeof(Staging), cudaHostAllocDefault));
     HYBZ_TRY(cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking));
     for (cudaEvent_t &event : lane->events) HYBZ_TRY(cudaEventCreate(&event));
@@ -179,22 +195,24 @@ int create(hybz_lane *lane) {
 
 extern "C" hybz_tuning hybz_tuning_default(void) { return {56, 1, 3, 1}; }
 
-extern "C" int hybz_lane_bytes(int device, uint32_t most_blocks, uint32_t longest, uint64_t *bytes) {
-    if (!fits(most_blocks, longest)) return HYBZ_ARGUMENT;
+extern "C" int hybz_lane_bytes(int device, uint32_t most_blocks, uint32_t longest, int32_t pipeline, uint64_t *bytes) {
+    if (!fits(most_blocks, longest, pipeline)) return HYBZ_ARGUMENT;
     HYBZ_TRY(cudaSetDevice(device));
     size_t temporary = 0;
-    return arena_bytes(most_blocks, longest, &temporary, bytes);
+    return arena_bytes(most_blocks, longest, pipeline, &temporary, bytes);
 }
 
-extern "C" int hybz_lane_create(int device, uint32_t most_blocks, uint32_t longest, hybz_lane **out) {
+extern "C" int hybz_lane_create(int device, uint32_t most_blocks, uint32_t longest, int32_t pipeline, hybz_lane **out) {
     *out = nullptr;
-    if (!fits(most_blocks, longest)) return HYBZ_ARGUMENT;
+    if (!fits(most_blocks, longest, pipeline)) return HYBZ_ARGUMENT;
     hybz_lane *lane = new (std::nothrow) hybz_lane;
     if (!lane) return int(cudaErrorMemoryAllocation);
     lane->device = device;
     lane->most_blocks = most_blocks;
     lane->longest = longest;
     lane->most_bytes = most_blocks * longest;
+    lane->pipeline = pipeline;
+    lane->capacity = pipeline == HYBZ_HYBRID ? lane->most_bytes - lane->most_bytes / 3 + most_blocks : lane->most_bytes;
     lane->pitch_bits = pitch_of(longest);
     const int code = create(lane);
     if (code != 0) {
@@ -206,13 +224,102 @@ extern "C" int hybz_lane_create(int device, uint32_t most_blocks, uint32_t longe
     return 0;
 }
 
+namespace {
+
+// Notes of one batch: where its steps begin and end.
+struct Marks {
+    uint32_t begin, uploaded, keyed_from, keyed, sorted, grouped, download, end;
+    uint32_t rounds = 0;
+    uint32_t round[HYBZ_MOST_ROUNDS][4];
+};
+
+// From keys to ranks that are all different: the first sort, groups, rounds. Keys and values stand in arena.sort.
+int sort_all(hybz_lane *lane, const Batch &batch, const hybz_tuning &tuning, const KeyLayout &layout,
+             Clock::time_point deadline, Marks &marks, hybz_report *report) {
+    Arena &arena = lane->arena;
+    Staging &staging = *lane->staging;
+    const cudaStream_t stream = lane->stream;
+    const bool counting = tuning.counting != 0;
+    const uint32_t capacity = lane->capacity, total = batch.total;
+    HYBZ_TRY(sort_pairs(arena.temporary, lane->temporary_bytes, arena.sort, total, layout.unused, 64, stream));
+    marks.sorted = lane->mark();
+    const auto groups_of = [&](uint32_t count) {
+        return Groups{arena.sort.keys[arena.sort.current], arena.sort.values[arena.sort.current], arena.starts, count};
+    };
+    HYBZ_TRY(run_starts(arena.temporary, lane->temporary_bytes, arena.sort.keys[arena.sort.current], arena.starts, total,
+                        stream));
+    HYBZ_TRY(group_first(batch, groups_of(total), layout.block_bits, counting, arena.lists[0], capacity, arena.counters,
+                         stream));
+    marks.grouped = lane->mark();
+
+    for (uint32_t round = 0;; round++) {
+        HYBZ_TRY(cudaMemcpyAsync(&staging.counters, arena.counters + round, sizeof(Counters), cudaMemcpyDeviceToHost, stream));
+        HYBZ_TRY(lane->wait(deadline));
+        const uint32_t small = staging.counters.of[kToSmall], large = staging.counters.of[kToLarge];
+        if (report) {
+            if (round == 0) {
+                report->tied_small = small;
+                report->tied_large = large;
+            } else {
+                report->round[round - 1].resolved = staging.counters.of[kToDone];
+            }
+        }
+        marks.rounds = round;
+        if (small + large == 0) return 0;
+        if (round == HYBZ_MOST_ROUNDS) return HYBZ_PERIODIC;
+        if (report) {
+            report->round[round].small = small;
+            report->round[round].large = large;
+        }
+        const List in = arena.lists[round & 1], out = arena.lists[1 - (round & 1)];
+        Counters *const counters = arena.counters + round + 1;
+        marks.round[round][0] = lane->mark();
+        if (small) HYBZ_TRY(refine_small(batch, in, small, tuning.steps, out, arena.done, counters, stream));
+        marks.round[round][1] = lane->mark();
+        if (large) {
+            arena.sort.current = 0;
+            HYBZ_TRY(large_keys(batch, in, capacity, large, counting, arena.tables, arena.sort.keys[0],
+                                arena.sort.values[0], stream));
+            const int number_bits = layout.block_bits + lane->pitch_bits - number_shift(counting);
+            HYBZ_TRY(sort_pairs(arena.temporary, lane->temporary_bytes, arena.sort, large, 0,
+                                lane->pitch_bits + std::max(number_bits, 1), stream));
+            HYBZ_TRY(run_starts(arena.temporary, lane->temporary_bytes, arena.sort.keys[arena.sort.current], arena.starts,
+                                large, stream));
+            HYBZ_TRY(group_large(batch, groups_of(large), counting, arena.tables, out, arena.done, capacity, counters, stream));
+        }
+        marks.round[round][2] = lane->mark();
+        HYBZ_TRY(commit(batch, out, capacity, arena.done, small + large, counters, stream));
+        marks.round[round][3] = lane->mark();
+    }
+}
+
+void tell(const hybz_lane &lane, const Marks &marks, hybz_report *report) {
+    report->upload_ms = lane.between(marks.begin, marks.uploaded);
+    report->keys_ms = lane.between(marks.keyed_from, marks.keyed);
+    report->sort_ms = lane.between(marks.keyed, marks.sorted);
+    report->group_ms = lane.between(marks.sorted, marks.grouped);
+    report->download_ms = lane.between(marks.download, marks.end);
+    report->rounds = marks.rounds;
+    for (uint32_t r = 0; r < marks.rounds; r++) {
+        report->round[r].small_ms = lane.between(marks.round[r][0], marks.round[r][1]);
+        report->round[r].large_ms = lane.between(marks.round[r][1], marks.round[r][2]);
+        report->round[r].commit_ms = lane.between(marks.round[r][2], marks.round[r][3]);
+    }
+}
+
+float milliseconds(Clock::time_point from) {
+    return std::chrono::duration<float, std::milli>(Clock::now() - from).count();
+}
+
+} // namespace
+
 extern "C" int hybz_lane_bwt(hybz_lane *lane, const hybz_tuning *given, uint32_t blocks, const uint32_t *lengths,
                              const uint8_t *text, uint8_t *column, uint32_t *origins, uint32_t deadline_ms,
                              hybz_report *report) {
     const auto deadline = Clock::now() + std::chrono::milliseconds(deadline_ms);
     const hybz_tuning tuning = given ? *given : hybz_tuning_default();
     if (blocks < 1 || blocks > lane->most_blocks || tuning.sort_bits < 40 || tuning.sort_bits > 56 || tuning.steps < 1 ||
-        tuning.steps > 3)
+        tuning.steps > 3 || lane->pipeline != HYBZ_BWT)
         return HYBZ_ARGUMENT;
     Arena &arena = lane->arena;
     Staging &staging = *lane->staging;
@@ -228,101 +335,113 @@ extern "C" int hybz_lane_bwt(hybz_lane *lane, const hybz_tuning *given, uint32_t
 
     HYBZ_TRY(cudaSetDevice(lane->device));
     lane->used_events = 0;
-    const uint32_t begin = lane->mark();
+    Marks marks;
+    marks.begin = lane->mark();
     HYBZ_TRY(cudaMemcpyAsync(arena.text, text, total, cudaMemcpyHostToDevice, stream));
-    const uint32_t uploaded = lane->mark();
+    marks.uploaded = lane->mark();
     const auto table_begin = Clock::now();
     if (tuning.coded) code_table(text, total, staging.table);
     else raw_table(staging.table);
-    const std::chrono::duration<float, std::milli> table_time = Clock::now() - table_begin;
+    const float table_ms = milliseconds(table_begin);
     const KeyLayout layout(blocks, tuning.sort_bits);
-    HYBZ_TRY(cudaMemcpyAsync(arena.table, staging.table, sizeof staging.table, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemcpyAsync(arena.table, staging.table, kTableEntries * 4, cudaMemcpyHostToDevice, stream));
     HYBZ_TRY(cudaMemcpyAsync(arena.base, staging.base, sizeof staging.base, cudaMemcpyHostToDevice, stream));
     HYBZ_TRY(cudaMemsetAsync(arena.counters, 0, (HYBZ_MOST_ROUNDS + 1) * sizeof(Counters), stream));
 
-    const Batch batch{blocks,       total,         lane->pitch_bits, arena.base, arena.text,
-                      arena.column, arena.origin, arena.rank,       arena.depth};
-    const bool counting = tuning.counting != 0;
-    const uint32_t capacity = lane->most_bytes;
+    const Batch batch{blocks,  total,        lane->pitch_bits, arena.base, arena.text,
+                      arena.column, nullptr, arena.origin,     arena.rank, arena.depth};
     arena.sort.current = 0;
-    const uint32_t keys_begin = lane->mark();
+    marks.keyed_from = lane->mark();
     HYBZ_TRY(make_keys(batch, arena.table, layout.block_bits, layout.code_bits, longest, arena.sort.keys[0],
                        arena.sort.values[0], stream));
-    const uint32_t keyed = lane->mark();
-    HYBZ_TRY(sort_pairs(arena.temporary, lane->temporary_bytes, arena.sort, total, layout.unused, 64, stream));
-    const uint32_t sorted = lane->mark();
-    const auto groups_of = [&](uint32_t count) {
-        return Groups{arena.sort.keys[arena.sort.current], arena.sort.values[arena.sort.current], arena.starts, count};
-    };
-    HYBZ_TRY(run_starts(arena.temporary, lane->temporary_bytes, arena.sort.keys[arena.sort.current], arena.starts, total,
-                        stream));
-    HYBZ_TRY(group_first(batch, groups_of(total), layout.block_bits, counting, arena.lists[0], capacity, arena.counters,
-                         stream));
-    const uint32_t grouped = lane->mark();
-
-    uint32_t round = 0;
-    uint32_t marks[HYBZ_MOST_ROUNDS][4];
-    uint32_t small = 0, large = 0;
-    for (;; round++) {
-        HYBZ_TRY(cudaMemcpyAsync(&staging.counters, arena.counters + round, sizeof(Counters), cudaMemcpyDeviceToHost, stream));
-        HYBZ_TRY(lane->wait(deadline));
-        small = staging.counters.of[kToSmall];
-        large = staging.counters.of[kToLarge];
-        if (report) {
-            if (round == 0) {
-                report->tied_small = small;
-                report->tied_large = large;
-            } else {
-                report->round[round - 1].resolved = staging.counters.of[kToDone];
-            }
-        }
-        if (small + large == 0) break;
-        if (round == HYBZ_MOST_ROUNDS) return HYBZ_PERIODIC;
-        if (report) {
-            report->round[round].small = small;
-            report->round[round].large = large;
-        }
-        const List in = arena.lists[round & 1], out = arena.lists[1 - (round & 1)];
-        Counters *const counters = arena.counters + round + 1;
-        marks[round][0] = lane->mark();
-        if (small) HYBZ_TRY(refine_small(batch, in, small, tuning.steps, out, arena.done, counters, stream));
-        marks[round][1] = lane->mark();
-        if (large) {
-            arena.sort.current = 0;
-            HYBZ_TRY(large_keys(batch, in, capacity, large, counting, arena.tables, arena.sort.keys[0],
-                                arena.sort.values[0], stream));
-            const int number_bits = layout.block_bits + lane->pitch_bits - number_shift(counting);
-            HYBZ_TRY(sort_pairs(arena.temporary, lane->temporary_bytes, arena.sort, large, 0,
-                                lane->pitch_bits + std::max(number_bits, 1), stream));
-            HYBZ_TRY(run_starts(arena.temporary, lane->temporary_bytes, arena.sort.keys[arena.sort.current], arena.starts,
-                                large, stream));
-            HYBZ_TRY(group_large(batch, groups_of(large), counting, arena.tables, out, arena.done, capacity, counters, stream));
-        }
-        marks[round][2] = lane->mark();
-        HYBZ_TRY(commit(batch, out, capacity, arena.done, small + large, counters, stream));
-        marks[round][3] = lane->mark();
-    }
-    const uint32_t download = lane->mark();
+    marks.keyed = lane->mark();
+    HYBZ_TRY(sort_all(lane, batch, tuning, layout, deadline, marks, report));
+    marks.download = lane->mark();
     HYBZ_TRY(cudaMemcpyAsync(column, arena.column, total, cudaMemcpyDeviceToHost, stream));
     HYBZ_TRY(cudaMemcpyAsync(staging.origin, arena.origin, blocks * sizeof(uint32_t), cudaMemcpyDeviceToHost, stream));
-    const uint32_t end = lane->mark();
+    marks.end = lane->mark();
     HYBZ_TRY(lane->wait(deadline));
     HYBZ_TRY(lane->event_error);
     memcpy(origins, staging.origin, blocks * sizeof(uint32_t));
     if (report) {
         report->bytes = total;
-        report->table_ms = table_time.count();
-        report->upload_ms = lane->between(begin, uploaded);
-        report->keys_ms = lane->between(keys_begin, keyed);
-        report->sort_ms = lane->between(keyed, sorted);
-        report->group_ms = lane->between(sorted, grouped);
-        report->download_ms = lane->between(download, end);
-        report->rounds = round;
-        for (uint32_t r = 0; r < round; r++) {
-            report->round[r].small_ms = lane->between(marks[r][0], marks[r][1]);
-            report->round[r].large_ms = lane->between(marks[r][1], marks[r][2]);
-            report->round[r].commit_ms = lane->between(marks[r][2], marks[r][3]);
-        }
+        report->table_ms = table_ms;
+        tell(*lane, marks, report);
+    }
+    return 0;
+}
+
+extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint32_t *turns,
+                                const uint8_t *text, uint32_t *keys, uint8_t *bytes, uint32_t *origins,
+                                uint32_t deadline_ms, hybz_report *report) {
+    const auto deadline = Clock::now() + std::chrono::milliseconds(deadline_ms);
+    const hybz_tuning tuning = hybz_tuning_default();
+    if (blocks < 1 || blocks > lane->most_blocks || lane->pipeline != HYBZ_HYBRID) return HYBZ_ARGUMENT;
+    const KeyLayout layout(blocks, tuning.sort_bits);
+    if (layout.code_bits < 3 * kThirdCode) return HYBZ_ARGUMENT;
+    Arena &arena = lane->arena;
+    Staging &staging = *lane->staging;
+    const cudaStream_t stream = lane->stream;
+    uint32_t text_total = 0, sample_total = 0, third_total = 0, longest = 0;
+    for (uint32_t b = 0; b <= HYBZ_MOST_BLOCKS; b++) {
+        staging.text_base[b] = text_total;
+        staging.base[b] = sample_total;
+        staging.third_base[b] = third_total;
+        if (b >= blocks) continue;
+        if (lengths[b] < HYBZ_SHORTEST || lengths[b] > lane->longest || turns[b] >= lengths[b]) return HYBZ_ARGUMENT;
+        staging.turn[b] = turns[b];
+        text_total += lengths[b];
+        sample_total += third_sample(lengths[b]);
+        third_total += third_others(lengths[b]);
+        longest = std::max(longest, lengths[b]);
+    }
+
+    HYBZ_TRY(cudaSetDevice(lane->device));
+    lane->used_events = 0;
+    Marks marks;
+    marks.begin = lane->mark();
+    HYBZ_TRY(cudaMemcpyAsync(arena.text, text, text_total, cudaMemcpyHostToDevice, stream));
+    marks.uploaded = lane->mark();
+    const auto table_begin = Clock::now();
+    code_table(text, text_total, staging.table, 1, kThirdCode);
+    const float table_ms = milliseconds(table_begin);
+    HYBZ_TRY(cudaMemcpyAsync(arena.table, staging.table, kThirdTable * 4, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemcpyAsync(arena.base, staging.base, sizeof staging.base, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemcpyAsync(arena.text_base, staging.text_base, sizeof staging.text_base, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemcpyAsync(arena.third_base, staging.third_base, sizeof staging.third_base, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemcpyAsync(arena.turn, staging.turn, sizeof staging.turn, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemsetAsync(arena.counters, 0, (HYBZ_MOST_ROUNDS + 1) * sizeof(Counters), stream));
+
+    const Batch batch{blocks,       sample_total, lane->pitch_bits, arena.base, arena.text,
+                      arena.column, arena.order,  arena.origin,     arena.rank, arena.depth};
+    const Thirds thirds{arena.text_base, arena.third_base, arena.turn, arena.order, arena.third_keys, arena.column};
+    arena.sort.current = 0;
+    marks.keyed_from = lane->mark();
+    HYBZ_TRY(third_keys(batch, thirds, arena.table, layout.block_bits, layout.code_bits, longest, arena.sort.keys[0],
+                        arena.sort.values[0], stream));
+    marks.keyed = lane->mark();
+    HYBZ_TRY(sort_all(lane, batch, tuning, layout, deadline, marks, report));
+
+    const uint32_t ordered = lane->mark();
+    size_t temporary = lane->temporary_bytes;
+    HYBZ_TRY(third_scan(arena.temporary, &temporary, arena.order, arena.starts, sample_total, stream));
+    arena.sort.current = 0;
+    HYBZ_TRY(sample_rows(batch, thirds, arena.starts, longest, arena.sort.keys[0], arena.sort.values[0], stream));
+    HYBZ_TRY(sort_pairs(arena.temporary, lane->temporary_bytes, arena.sort, third_total, 0, 8 + layout.block_bits, stream));
+    HYBZ_TRY(other_rows(batch, thirds, longest, arena.sort.values[arena.sort.current], stream));
+    marks.download = lane->mark();
+    HYBZ_TRY(cudaMemcpyAsync(keys, arena.third_keys, (sample_total + 2 * uint64_t(third_total)) * 4, cudaMemcpyDeviceToHost, stream));
+    HYBZ_TRY(cudaMemcpyAsync(bytes, arena.column, sample_total + third_total, cudaMemcpyDeviceToHost, stream));
+    HYBZ_TRY(cudaMemcpyAsync(staging.origin, arena.origin, blocks * sizeof(uint32_t), cudaMemcpyDeviceToHost, stream));
+    marks.end = lane->mark();
+    HYBZ_TRY(lane->wait(deadline));
+    HYBZ_TRY(lane->event_error);
+    memcpy(origins, staging.origin, blocks * sizeof(uint32_t));
+    if (report) {
+        report->bytes = text_total;
+        report->table_ms = table_ms;
+        tell(*lane, marks, report);
+        report->thirds_ms = lane->between(ordered, marks.download);
     }
     return 0;
 }

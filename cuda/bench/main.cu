@@ -78,7 +78,7 @@ int check(uint32_t longest_shape) {
         });
         const uint32_t most = 20, longest = n + 100000 > HYBZ_LONGEST ? HYBZ_LONGEST : n + 100000;
         hybz_lane *lane = nullptr;
-        must(hybz_lane_create(0, most, longest, &lane), "create");
+        must(hybz_lane_create(0, most, longest, HYBZ_BWT, &lane), "create");
         Pinned pinned(size_t(most) * longest);
         const auto run = [&](const std::vector<size_t> &which, hybz_tuning tuning) {
             std::vector<uint32_t> lengths, origins(which.size(), ~0u);
@@ -200,9 +200,9 @@ int time_it(const char *path, uint32_t count) {
     hybz_lane *lane = nullptr;
     const auto start = Clock::now();
     uint64_t bytes = 0;
-    must(hybz_lane_bytes(0, count, 900000, &bytes), "bytes");
+    must(hybz_lane_bytes(0, count, 900000, HYBZ_BWT, &bytes), "bytes");
     const double context = seconds(start);
-    must(hybz_lane_create(0, count, 900000, &lane), "create");
+    must(hybz_lane_create(0, count, 900000, HYBZ_BWT, &lane), "create");
     const double created = seconds(start);
     Pinned pinned(size_t(count) * 900000);
     const double ready = seconds(start);
@@ -280,7 +280,7 @@ int lanes(const char *path, uint32_t count, uint32_t batch) {
     for (uint32_t l = 0; l < count; l++)
         threads.emplace_back([&, l] {
             hybz_lane *lane = nullptr;
-            must(hybz_lane_create(0, batch, 900000, &lane), "create");
+            must(hybz_lane_create(0, batch, 900000, HYBZ_BWT, &lane), "create");
             Pinned pinned(size_t(batch) * 900000);
             const Loaded loaded = load(blocks, batch, l * 37, pinned.text);
             std::vector<uint32_t> origins(batch);

@@ -7,6 +7,7 @@
 use anyhow::{anyhow, bail};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use hybz::gpu::Pipeline;
 use hybz::{LargeBlocks, Level};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
@@ -86,6 +87,8 @@ pub struct Plan {
     pub gpus: Gpus,
     /// Whether a GPU that cannot be had, or fails, is an error.
     pub gpu_required: bool,
+    /// How GPUs and cores share the work.
+    pub gpu_pipeline: Pipeline,
     /// Words of the environment variables that were ignored.
     pub ignored_words: Vec<String>,
 }
@@ -221,7 +224,9 @@ fn plan(
     if gpu_required && gpus == Gpus::None {
         bail!("--gpu-required and no GPU cannot be used together.");
     }
-    if !cfg!(feature = "cuda") && (gpu_required || matches!(gpus, Gpus::These(_))) {
+    let pipeline = typed.get_one::<String>("gpu-pipeline");
+    let gpu_pipeline = if pipeline.is_some_and(|name| name == "hybrid") { Pipeline::Hybrid } else { Pipeline::Bwt };
+    if !cfg!(feature = "cuda") && (gpu_required || pipeline.is_some() || matches!(gpus, Gpus::These(_))) {
         bail!("This hybz was built without GPU support (feature `cuda').");
     }
     Ok(Plan {
@@ -242,6 +247,7 @@ fn plan(
         memory: typed.get_one::<u64>("memory").copied(),
         gpus,
         gpu_required,
+        gpu_pipeline,
         ignored_words,
     })
 }
@@ -367,6 +373,16 @@ fn command() -> Command {
                 .help("compress on these GPUs too: numbers, UUIDs, PCI ids, or none (default: all, for large inputs)"),
         )
         .arg(long_flag("no-gpu", "the same as --gpu none").overrides_with("gpu"))
+        .arg(
+            Arg::new("gpu-pipeline")
+                .long("gpu-pipeline")
+                .value_name("SHAPE")
+                .value_parser(["bwt", "hybrid"])
+                .hide_possible_values(true)
+                .help(
+                    "bwt: GPUs sort (default); hybrid: they sort two lists of each block, and the CPU merges; slower",
+                ),
+        )
         .arg(long_flag("gpu-required", "it is an error if a GPU cannot be had, or fails, when compressing"))
         .arg(
             Arg::new("ignore-trailing-garbage")

@@ -48,7 +48,7 @@ pub fn lanes(plan: &Plan) -> Option<Lanes> {
         (Gpus::Visible, _) => None,
         (Gpus::These(list), _) => Some(list.clone()),
     };
-    let mut lanes = Lanes { devices, ..Lanes::default() };
+    let mut lanes = Lanes { devices, pipeline: plan.gpu_pipeline, ..Lanes::default() };
     lanes.after = lanes.after.max(WORTH_A_GPU * threads(plan).get() as u64);
     // Of thousands of files it is not worth to ask for all sizes beforehand.
     let files = if plan.operands.len() <= 64 { plan.operands.iter().map(file_len).sum::<Option<u64>>() } else { None };

@@ -1,6 +1,6 @@
 //! What stands behind the door of `gpu` when the feature `cuda` is off: nothing.
 
-use super::{Device, Failure, Sorter};
+use super::{Device, Failure, Pipeline, Sorter};
 
 /// How many devices there seem to be: a look that costs nothing.
 pub fn likely() -> usize {
@@ -13,6 +13,11 @@ pub fn devices() -> Result<Vec<Device>, String> {
 }
 
 /// Opens a lane on a device.
-pub fn open(device: &Device, _most_blocks: usize, _longest: usize) -> Result<Box<dyn Sorter>, Failure> {
+pub fn open(
+    device: &Device,
+    _most_blocks: usize,
+    _longest: usize,
+    _pipeline: Pipeline,
+) -> Result<Box<dyn Sorter>, Failure> {
     Err(Failure::Other(format!("{}: this hybz was built without GPU support", device.name)))
 }

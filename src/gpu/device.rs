@@ -4,7 +4,7 @@
 #![allow(unsafe_code)]
 
 use super::lane::GpuLane;
-use super::{Device, Failure, Sorter};
+use super::{Device, Failure, Pipeline, Sorter};
 use cudarc::driver::{result, sys};
 use std::env;
 use std::ffi::{CStr, c_int};
@@ -53,8 +53,13 @@ pub fn devices() -> Result<Vec<Device>, String> {
 }
 
 /// Opens a lane on a device.
-pub fn open(device: &Device, most_blocks: usize, longest: usize) -> Result<Box<dyn Sorter>, Failure> {
-    Ok(Box::new(GpuLane::new(device.ordinal, most_blocks, longest)?))
+pub fn open(
+    device: &Device,
+    most_blocks: usize,
+    longest: usize,
+    pipeline: Pipeline,
+) -> Result<Box<dyn Sorter>, Failure> {
+    Ok(Box::new(GpuLane::new(device.ordinal, most_blocks, longest, pipeline)?))
 }
 
 fn describe(ordinal: c_int) -> Result<Device, result::DriverError> {

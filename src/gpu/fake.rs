@@ -1,7 +1,8 @@
 //! A device that is not there: does the work on the CPU, and fails when and how the test says.
 
-use super::{Failure, Sorted, Sorter};
+use super::{Failure, Sorted, SortedThirds, Sorter};
 use crate::codec::bwt::forward::ForwardBwt;
+use crate::codec::bwt::merge::twin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +26,7 @@ pub struct FakeSorter {
     longest: usize,
     texts: Vec<u8>,
     columns: Vec<u8>,
+    keys: Vec<u32>,
     origins: Vec<u32>,
     calls: usize,
     fault: Option<(usize, Fault)>,
@@ -39,9 +41,29 @@ impl FakeSorter {
             longest,
             texts: vec![0; most_blocks * longest],
             columns: Vec::new(),
+            keys: Vec::new(),
             origins: Vec::new(),
             calls: 0,
             fault,
+        }
+    }
+
+    /// Fails if it is this call's turn; answers whether the call is to do wrong.
+    fn begin(&mut self, patience: Duration) -> Result<bool, Failure> {
+        let fault = self.fault.filter(|(call, _)| *call == self.calls).map(|(_, fault)| fault);
+        self.calls += 1;
+        self.columns.clear();
+        self.keys.clear();
+        self.origins.clear();
+        match fault {
+            Some(Fault::Memory) => Err(Failure::Memory("fake: out of memory".to_owned())),
+            Some(Fault::Sticky) => Err(Failure::Lost("fake: an illegal address".to_owned())),
+            Some(Fault::Hang) => {
+                std::thread::sleep(patience.min(Duration::from_millis(10)));
+                Err(Failure::Lost("fake: it hangs".to_owned()))
+            }
+            Some(Fault::Wrong) => Ok(true),
+            None => Ok(false),
         }
     }
 }
@@ -60,19 +82,7 @@ impl Sorter for FakeSorter {
     }
 
     fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, Failure> {
-        let fault = self.fault.filter(|(call, _)| *call == self.calls).map(|(_, fault)| fault);
-        self.calls += 1;
-        match fault {
-            Some(Fault::Memory) => return Err(Failure::Memory("fake: out of memory".to_owned())),
-            Some(Fault::Sticky) => return Err(Failure::Lost("fake: an illegal address".to_owned())),
-            Some(Fault::Hang) => {
-                std::thread::sleep(patience.min(Duration::from_millis(10)));
-                return Err(Failure::Lost("fake: it hangs".to_owned()));
-            }
-            Some(Fault::Wrong) | None => {}
-        }
-        self.columns.clear();
-        self.origins.clear();
+        let wrong = self.begin(patience)?;
         let mut at = 0;
         for &length in lengths {
             let mut block = self.texts[at..at + length as usize].to_vec();
@@ -81,10 +91,28 @@ impl Sorter for FakeSorter {
             self.columns.extend_from_slice(column.bytes);
             self.origins.push(column.origin);
         }
-        if fault == Some(Fault::Wrong) {
+        if wrong {
             let middle = self.columns.len() / 2;
             self.columns[middle] ^= 1;
         }
         Ok(Sorted { columns: &self.columns, origins: &self.origins })
+    }
+
+    fn thirds(&mut self, lengths: &[u32], turns: &[u32], patience: Duration) -> Result<SortedThirds<'_>, Failure> {
+        let wrong = self.begin(patience)?;
+        let mut at = 0;
+        for (&length, &turn) in lengths.iter().zip(turns) {
+            let block = &self.texts[at..at + length as usize];
+            at += length as usize;
+            let (thirds, origin) = twin::thirds(block, turn as usize);
+            self.keys.extend_from_slice(&thirds.keys);
+            self.columns.extend_from_slice(&thirds.bytes);
+            self.origins.push(origin);
+        }
+        if wrong {
+            let middle = self.columns.len() / 2;
+            self.columns[middle] ^= 1;
+        }
+        Ok(SortedThirds { keys: &self.keys, bytes: &self.columns, origins: &self.origins })
     }
 }

@@ -3,6 +3,11 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+/// `HYBZ_BWT`.
+pub const BWT: i32 = 0;
+/// `HYBZ_HYBRID`.
+pub const HYBRID: i32 = 1;
+
 /// The device did not finish in time.
 pub const DEADLINE: c_int = -2;
 /// `cudaErrorMemoryAllocation`.
@@ -50,6 +55,7 @@ pub struct Report {
     pub sort_ms: f32,
     pub group_ms: f32,
     pub download_ms: f32,
+    pub thirds_ms: f32,
     pub tied_small: u32,
     pub tied_large: u32,
     pub rounds: u32,
@@ -57,7 +63,13 @@ pub struct Report {
 }
 
 unsafe extern "C" {
-    pub fn hybz_lane_create(device: c_int, most_blocks: u32, longest: u32, lane: *mut *mut Lane) -> c_int;
+    pub fn hybz_lane_create(
+        device: c_int,
+        most_blocks: u32,
+        longest: u32,
+        pipeline: i32,
+        lane: *mut *mut Lane,
+    ) -> c_int;
     pub fn hybz_lane_bwt(
         lane: *mut Lane,
         tuning: *const Tuning,
@@ -65,6 +77,18 @@ unsafe extern "C" {
         lengths: *const u32,
         text: *const u8,
         column: *mut u8,
+        origins: *mut u32,
+        deadline_ms: u32,
+        report: *mut Report,
+    ) -> c_int;
+    pub fn hybz_lane_thirds(
+        lane: *mut Lane,
+        blocks: u32,
+        lengths: *const u32,
+        turns: *const u32,
+        text: *const u8,
+        keys: *mut u32,
+        bytes: *mut u8,
         origins: *mut u32,
         deadline_ms: u32,
         report: *mut Report,

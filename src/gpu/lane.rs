@@ -5,7 +5,8 @@
 #![allow(unsafe_code)]
 
 use super::call::check;
-use super::{Failure, Sorted, Sorter, Steps, ffi};
+use super::{Failure, Pipeline, Sorted, SortedThirds, Sorter, Steps, ffi};
+use crate::codec::bwt::merge::{byte_count, key_count};
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
@@ -39,6 +40,11 @@ impl Pinned {
         unsafe { slice::from_raw_parts(self.memory.as_ptr(), self.bytes) }
     }
 
+    fn as_words(&self) -> &[u32] {
+        // SAFETY: as above; pinned memory begins at a page, and any four bytes are a number.
+        unsafe { slice::from_raw_parts(self.memory.as_ptr().cast(), self.bytes / 4) }
+    }
+
     fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as above, and `self` is borrowed mutably.
         unsafe { slice::from_raw_parts_mut(self.memory.as_ptr(), self.bytes) }
@@ -58,6 +64,9 @@ pub struct GpuLane {
     /// These outlive a lost lane: the device may still write to them.
     texts: ManuallyDrop<Pinned>,
     columns: ManuallyDrop<Pinned>,
+    /// Of thirds; of columns there are none.
+    keys: ManuallyDrop<Pinned>,
+    pipeline: Pipeline,
     origins: Vec<u32>,
     most_blocks: usize,
     longest: usize,
@@ -71,19 +80,27 @@ unsafe impl Send for GpuLane {}
 
 impl GpuLane {
     /// A lane on device `ordinal`.
-    pub fn new(ordinal: i32, most_blocks: usize, longest: usize) -> Result<GpuLane, Failure> {
+    pub fn new(ordinal: i32, most_blocks: usize, longest: usize, pipeline: Pipeline) -> Result<GpuLane, Failure> {
         let bytes = most_blocks * longest;
         let texts = Pinned::new(ordinal, bytes)?;
-        let columns = Pinned::new(ordinal, bytes)?;
+        let (column_bytes, keys, code) = match pipeline {
+            Pipeline::Bwt => (bytes, 1, ffi::BWT),
+            // A shorter block has no more of either.
+            Pipeline::Hybrid => (most_blocks * (longest + 1), most_blocks * (key_count(longest) + 2), ffi::HYBRID),
+        };
+        let columns = Pinned::new(ordinal, column_bytes)?;
+        let keys = Pinned::new(ordinal, 4 * keys)?;
         let mut lane: *mut ffi::Lane = ptr::null_mut();
         // SAFETY: `lane` is a place to write to; sizes out of range are refused there.
-        let code = unsafe { ffi::hybz_lane_create(ordinal, most_blocks as u32, longest as u32, &mut lane) };
+        let code = unsafe { ffi::hybz_lane_create(ordinal, most_blocks as u32, longest as u32, code, &mut lane) };
         check(code, "taking device memory")?;
         let lane = NonNull::new(lane).ok_or_else(|| Failure::Other("got no lane".to_owned()))?;
         Ok(GpuLane {
             lane,
             texts: ManuallyDrop::new(texts),
             columns: ManuallyDrop::new(columns),
+            keys: ManuallyDrop::new(keys),
+            pipeline,
             origins: vec![0; most_blocks],
             most_blocks,
             longest,
@@ -108,7 +125,7 @@ impl Sorter for GpuLane {
 
     fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, Failure> {
         let total: usize = lengths.iter().map(|&length| length as usize).sum();
-        if self.lost || lengths.len() > self.most_blocks || total > self.texts.bytes {
+        if self.lost || self.pipeline != Pipeline::Bwt || lengths.len() > self.most_blocks || total > self.texts.bytes {
             return Err(Failure::Other("a batch that the lane was not made for".to_owned()));
         }
         let patience = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
@@ -136,6 +153,49 @@ impl Sorter for GpuLane {
         Ok(Sorted { columns: &self.columns.as_slice()[..total], origins: &self.origins[..lengths.len()] })
     }
 
+    fn thirds(&mut self, lengths: &[u32], turns: &[u32], patience: Duration) -> Result<SortedThirds<'_>, Failure> {
+        let sum = |count: fn(usize) -> usize| lengths.iter().map(|&length| count(length as usize)).sum::<usize>();
+        let (total, bytes, keys) = (sum(|length| length), sum(byte_count), sum(key_count));
+        if self.lost
+            || self.pipeline != Pipeline::Hybrid
+            || lengths.len() > self.most_blocks
+            || turns.len() != lengths.len()
+            || total > self.texts.bytes
+            || bytes > self.columns.bytes
+            || keys > self.keys.bytes / 4
+        {
+            return Err(Failure::Other("a batch that the lane was not made for".to_owned()));
+        }
+        let patience = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
+        let mut report = ffi::Report::default();
+        // SAFETY: `lengths` and `turns` have as many entries as said; texts, keys and columns have room for what the lengths
+        // make of them, origins for one each (checked above); `report` is declared as it is there (tested).
+        let code = unsafe {
+            ffi::hybz_lane_thirds(
+                self.lane.as_ptr(),
+                lengths.len() as u32,
+                lengths.as_ptr(),
+                turns.as_ptr(),
+                self.texts.memory.as_ptr(),
+                self.keys.memory.as_ptr().cast(),
+                self.columns.memory.as_ptr(),
+                self.origins.as_mut_ptr(),
+                patience,
+                &mut report,
+            )
+        };
+        if let Err(failure) = check(code, "sorting a batch") {
+            self.lost |= matches!(failure, Failure::Lost(_));
+            return Err(failure);
+        }
+        self.steps.add(&report);
+        Ok(SortedThirds {
+            keys: &self.keys.as_words()[..keys],
+            bytes: &self.columns.as_slice()[..bytes],
+            origins: &self.origins[..lengths.len()],
+        })
+    }
+
     fn steps(&self) -> Steps {
         self.steps
     }
@@ -148,6 +208,7 @@ impl Steps {
         self.keys += f64::from(report.keys_ms);
         self.sort += f64::from(report.sort_ms);
         self.group += f64::from(report.group_ms);
+        self.thirds += f64::from(report.thirds_ms);
         self.download += f64::from(report.download_ms);
         for round in report.round.iter().take(report.rounds as usize) {
             self.small += f64::from(round.small_ms);
@@ -169,6 +230,7 @@ impl Drop for GpuLane {
             unsafe {
                 ManuallyDrop::drop(&mut self.texts);
                 ManuallyDrop::drop(&mut self.columns);
+                ManuallyDrop::drop(&mut self.keys);
             }
         }
     }

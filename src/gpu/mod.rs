@@ -4,7 +4,7 @@
 //! owned by `lane`; devices are found by `device`. Without the cargo feature `cuda` the door is the same and `absent` stands
 //! behind it: there are no devices. In tests `fake` does the work on the CPU and fails as scripted.
 //!
-//! The door is the trait [`Sorter`]: fill in texts, sort, read columns.
+//! The door is the trait [`Sorter`]: fill in texts, sort, read columns; or, of a lane of the other [`Pipeline`], sorted thirds.
 
 use std::fmt;
 use std::time::Duration;
@@ -27,6 +27,17 @@ mod select;
 
 pub use backend::{devices, likely, open};
 pub use select::select;
+
+/// How a lane shares the work with the cores that finish for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pipeline {
+    /// The device sorts all rotations, and hands over the last column.
+    #[default]
+    Bwt,
+    /// The device sorts two thirds of the rotations and from these the rest, and hands over both lists; a core merges them
+    /// (the shape of Deshpande's thesis, chapter 4).
+    Hybrid,
+}
 
 /// The shortest block that a device sorts: shorter ones are not worth a thought.
 pub const SHORTEST: usize = 64;
@@ -85,6 +96,10 @@ pub trait Sorter: Send {
     /// After any failure it must not be used again, only dropped.
     fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, Failure>;
 
+    /// Of a lane opened for [`Pipeline::Hybrid`], where `sort` is of the others: sorts two lists of each of the blocks that
+    /// [`texts`](Self::texts) holds. Each has been turned to its least rotation, and began at `turns` of it before.
+    fn thirds(&mut self, lengths: &[u32], turns: &[u32], patience: Duration) -> Result<SortedThirds<'_>, Failure>;
+
     /// How long the steps have taken so far.
     fn steps(&self) -> Steps {
         Steps::default()
@@ -110,8 +125,21 @@ pub struct Steps {
     pub large: f64,
     /// Rounds: new ranks.
     pub commit: f64,
-    /// Columns from the device.
+    /// The other third, and what goes to the cores (hybrid).
+    pub thirds: f64,
+    /// Columns or lists from the device.
     pub download: f64,
+}
+
+/// A batch of which two lists of rotations are sorted: each block's as in [`Thirds`](crate::codec::bwt::merge::Thirds), back to back.
+#[derive(Clone, Copy, Debug)]
+pub struct SortedThirds<'a> {
+    /// What the rows are compared by.
+    pub keys: &'a [u32],
+    /// The bytes before the rows.
+    pub bytes: &'a [u8],
+    /// In which row, of both lists, each block itself stands.
+    pub origins: &'a [u32],
 }
 
 /// A batch, transformed.

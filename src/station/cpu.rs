@@ -1,7 +1,7 @@
 //! One CPU core as a station: one block at a time through the codec.
 
 use super::large::LargeCodecs;
-use super::{Done, Station, StationFailure, Work};
+use super::{Done, Rows, Station, StationFailure, Work};
 use crate::codec::bwt::forward::LastColumn;
 use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::codec::decoder::Decoder;
@@ -16,12 +16,15 @@ pub(crate) struct CpuStation {
     encoder: Option<Box<Encoder>>,
     decoder: Option<Box<Decoder>>,
     large: LargeCodecs,
+    /// A merged column.
+    column: Vec<u8>,
 }
 
 impl CpuStation {
     /// The station `cpu <number>`; stations of one pool share what they learn about periodic blocks.
     pub fn new(number: usize, origins: Arc<PeriodicOrigins>) -> Self {
-        CpuStation { number, origins, encoder: None, decoder: None, large: LargeCodecs::default() }
+        let large = LargeCodecs::default();
+        CpuStation { number, origins, encoder: None, decoder: None, large, column: Vec::new() }
     }
 
     /// Does one block.
@@ -35,7 +38,13 @@ impl CpuStation {
             Work::Finish(sorted) => {
                 let encoder =
                     self.encoder.get_or_insert_with(|| Box::new(Encoder::with_memo(Arc::clone(&self.origins))));
-                let last = LastColumn { bytes: &sorted.column, origin: sorted.origin };
+                let last = match &sorted.rows {
+                    Rows::Column(column) => LastColumn { bytes: column, origin: sorted.origin },
+                    Rows::Thirds(thirds) => {
+                        let origin = thirds.merge(sorted.origin, &mut self.column);
+                        LastColumn { bytes: &self.column, origin }
+                    }
+                };
                 Done::Coded(encoder.finish(last, sorted.crc, sorted.text_len))
             }
             Work::Decompress { data, start, end } => {

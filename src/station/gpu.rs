@@ -6,6 +6,10 @@
 //! when there is nothing to finish. Several lanes keep the device busy: while some
 //! prepare, others sort.
 //!
+//! So it is with the default [`Pipeline`]. With [`Pipeline::Hybrid`], the thesis's, the device sorts two thirds of the rotations and from
+//! them the rest, and the core that finishes a block first merges the two lists (`codec::bwt::merge`). Its blocks go to the device
+//! turned to their least rotations.
+//!
 //! What is not for the device is left to the cores: periodic blocks, whose rotations tie forever, and tiny ones.
 //!
 //! **Trust.** A column must hold the same bytes as its block (sums of the bytes and of their squares, compared), and the origin's row must
@@ -15,12 +19,13 @@
 //! **Failure.** A lane that fails is replaced by one of half the size, down to 16 blocks; then it retires, and at
 //! once if its context is lost. Its blocks are passed on as they came.
 
-use super::{Directions, Done, SortedBlock, Station, StationFailure, Work};
+use super::{Directions, Done, Rows, SortedBlock, Station, StationFailure, Work};
 use crate::block::Text;
+use crate::codec::bwt::merge::{Thirds, byte_count, key_count};
 use crate::codec::bwt::rotation;
 use crate::codec::encoder::LONGEST_BLOCK;
 use crate::codec::{crc, run_length};
-use crate::gpu::{self, Device, Failure, Sorter};
+use crate::gpu::{self, Device, Failure, Pipeline, Sorter};
 use crate::pipeline::pool::PoolBuilder;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -39,10 +44,13 @@ pub struct Lanes {
     pub devices: Option<String>,
     /// Lanes of each device.
     pub lanes: usize,
-    /// The most blocks in a batch. Each costs 73 bytes of device memory and 2 of pinned memory for each of its bytes.
+    /// The most blocks in a batch. Each costs 73 bytes of device memory and 2 of pinned memory for each of its bytes (hybrid:
+    /// 64 and 7).
     pub blocks: usize,
     /// No lane is started before the pool has been given so many bytes of work.
     pub after: u64,
+    /// What the devices do and what the cores.
+    pub pipeline: Pipeline,
 }
 
 impl Default for Lanes {
@@ -51,7 +59,7 @@ impl Default for Lanes {
     /// A lane's thread prepares and checks for two thirds of its time, so four lanes leave an H200 half idle: all-core 1.83
     /// GB/s, with eight 2.45 (16 cores).
     fn default() -> Self {
-        Lanes { devices: None, lanes: 8, blocks: 32, after: 64 << 20 }
+        Lanes { devices: None, lanes: 8, blocks: 32, after: 64 << 20, pipeline: Pipeline::Bwt }
     }
 }
 
@@ -67,8 +75,10 @@ impl Lanes {
         for lane in 0..self.lanes {
             for number in 0..count {
                 let found = Arc::clone(&found);
-                let Lanes { devices: list, blocks, .. } = self.clone();
-                let held = 5 * (blocks * LONGEST_BLOCK) as u64;
+                let Lanes { devices: list, blocks, pipeline, .. } = self.clone();
+                // Lists of rows take 6.33 bytes where a column takes one: in pinned memory, and on their way to a core.
+                let each = if pipeline == Pipeline::Bwt { 5 } else { 16 };
+                let held = each * (blocks * LONGEST_BLOCK) as u64;
                 pool = pool.more_memory(held).station(self.after, Directions::COMPRESS, move || {
                     let devices = found.get_or_init(|| {
                         let all = gpu::devices()?;
@@ -77,8 +87,8 @@ impl Lanes {
                     let device = devices.as_ref().map_err(String::clone)?.get(number).cloned();
                     let device = device.ok_or_else(|| format!("only {number} GPUs to be used"))?;
                     let name = format!("gpu {} lane {lane}", device.ordinal);
-                    let open = move |most| gpu::open(&device, most, LONGEST_BLOCK);
-                    Ok(Box::new(GpuStation::new(name, blocks, Box::new(open))?) as Box<dyn Station>)
+                    let open = move |most| gpu::open(&device, most, LONGEST_BLOCK, pipeline);
+                    Ok(Box::new(GpuStation::new(name, blocks, pipeline, Box::new(open))?) as Box<dyn Station>)
                 });
             }
         }
@@ -93,9 +103,11 @@ type Open = Box<dyn FnMut(usize) -> Result<Box<dyn Sorter>, Failure> + Send>;
 pub(crate) struct GpuStation {
     name: String,
     most: usize,
+    pipeline: Pipeline,
     open: Open,
     sorter: Option<Box<dyn Sorter>>,
     coded: Vec<u8>,
+    candidates: Vec<u32>,
     times: Times,
 }
 
@@ -114,19 +126,32 @@ struct Entry {
     index: usize,
     crc: u32,
     text_len: u64,
+    len: usize,
     sums: [u64; 2],
     last: u8,
 }
 
+/// The blocks that stand in a sorter's texts.
+#[derive(Default)]
+struct Batch {
+    entries: Vec<Entry>,
+    lengths: Vec<u32>,
+    /// Where each began before it was turned.
+    turns: Vec<u32>,
+    filled: usize,
+}
+
 impl GpuStation {
     /// A lane for `most` blocks, or as many as there is memory for.
-    pub fn new(name: String, most: usize, open: Open) -> Result<GpuStation, String> {
+    pub fn new(name: String, most: usize, pipeline: Pipeline, open: Open) -> Result<GpuStation, String> {
         let mut station = GpuStation {
             name,
             most: most.clamp(1, gpu::MOST_BLOCKS),
+            pipeline,
             open,
             sorter: None,
             coded: Vec::new(),
+            candidates: Vec::new(),
             times: Times::default(),
         };
         station.reopen().map_err(|failure| failure.to_string())?;
@@ -150,31 +175,52 @@ impl GpuStation {
     /// Sorts what stands in the batch and begins each block of it.
     fn sort(
         sorter: &mut dyn Sorter,
-        entries: &[Entry],
-        lengths: &[u32],
+        pipeline: Pipeline,
+        batch: &Batch,
         times: &mut Times,
         reply: &mut dyn FnMut(usize, Done),
     ) -> Result<(), Failure> {
-        if entries.is_empty() {
+        if batch.entries.is_empty() {
             return Ok(());
         }
         let began = Instant::now();
-        let total: u32 = lengths.iter().sum();
-        let sorted = sorter.sort(lengths, PATIENCE + PATIENCE_PER_BYTE * total)?;
+        let patience = PATIENCE + PATIENCE_PER_BYTE * batch.lengths.iter().sum();
+        let (mut keys, mut bytes, origins): (&[u32], &[u8], &[u32]) = match pipeline {
+            Pipeline::Bwt => {
+                let sorted = sorter.sort(&batch.lengths, patience)?;
+                (&[], sorted.columns, sorted.origins)
+            }
+            Pipeline::Hybrid => {
+                let sorted = sorter.thirds(&batch.lengths, &batch.turns, patience)?;
+                (sorted.keys, sorted.bytes, sorted.origins)
+            }
+        };
         times.batches += 1;
-        times.blocks += entries.len();
+        times.blocks += batch.entries.len();
         times.sort += began.elapsed();
         let began = Instant::now();
-        let mut rest = sorted.columns;
-        for ((entry, &length), &origin) in entries.iter().zip(lengths).zip(sorted.origins) {
-            let Some((column, next)) = rest.split_at_checked(length as usize) else {
+        for (entry, &origin) in batch.entries.iter().zip(origins) {
+            let (key_count, byte_count, marks) = match pipeline {
+                Pipeline::Bwt => (0, entry.len, 0),
+                Pipeline::Hybrid => (key_count(entry.len), byte_count(entry.len), Thirds::marks(entry.len)),
+            };
+            let (Some(for_keys), Some(for_bytes)) =
+                (keys.split_at_checked(key_count), bytes.split_at_checked(byte_count))
+            else {
                 return Err(Failure::Other("the device gave back too little".to_owned()));
             };
-            rest = next;
-            if column.get(origin as usize) != Some(&entry.last) || power_sums(column) != entry.sums {
+            (keys, bytes) = (for_keys.1, for_bytes.1);
+            let rows = for_bytes.0;
+            if rows.get(origin as usize) != Some(&entry.last) || power_sums(&rows[marks..]) != entry.sums {
                 return Err(Failure::Lost("the device computes wrongly".to_owned()));
             }
-            let begun = SortedBlock { column: column.to_vec(), origin, crc: entry.crc, text_len: entry.text_len };
+            let rows = rows.to_vec();
+            let rows = match pipeline {
+                Pipeline::Bwt => Some(Rows::Column(rows)),
+                Pipeline::Hybrid => Thirds::new(for_keys.0.to_vec(), rows, entry.len).map(Rows::Thirds),
+            };
+            let Some(rows) = rows else { continue };
+            let begun = SortedBlock { rows, origin, crc: entry.crc, text_len: entry.text_len };
             reply(entry.index, Done::Begun(begun));
         }
         times.pass_on += began.elapsed();
@@ -183,26 +229,23 @@ impl GpuStation {
 
     /// Does the batch, in as many sorts as the lane needs.
     fn do_batch(
+        &mut self,
         sorter: &mut dyn Sorter,
-        coded: &mut Vec<u8>,
-        batch: &[Work],
-        times: &mut Times,
+        works: &[Work],
         reply: &mut dyn FnMut(usize, Done),
     ) -> Result<(), Failure> {
         let mut began = Instant::now();
-        let mut entries: Vec<Entry> = Vec::with_capacity(sorter.most_blocks());
-        let mut lengths: Vec<u32> = Vec::with_capacity(sorter.most_blocks());
-        let mut filled = 0;
-        for (index, work) in batch.iter().enumerate() {
+        let mut batch = Batch::default();
+        for (index, work) in works.iter().enumerate() {
             let Work::Compress(text) = work else {
                 reply(index, Done::Left);
                 continue;
             };
             let (block, crc): (&[u8], u32) = match text {
                 Text::Plain(plain) => {
-                    coded.clear();
-                    run_length::encode::encode(plain, coded);
-                    (coded, crc::of(plain))
+                    self.coded.clear();
+                    run_length::encode::encode(plain, &mut self.coded);
+                    (&self.coded, crc::of(plain))
                 }
                 Text::RunLength { coded, crc, .. } => (coded, *crc),
             };
@@ -211,22 +254,28 @@ impl GpuStation {
                 reply(index, Done::Left);
                 continue;
             }
-            sorter.texts()[filled..filled + block.len()].copy_from_slice(block);
-            filled += block.len();
-            lengths.push(block.len() as u32);
-            let last = block[block.len() - 1];
-            entries.push(Entry { index, crc, text_len: text.len(), sums: power_sums(block), last });
-            if entries.len() == sorter.most_blocks() {
-                times.prepare += began.elapsed();
-                Self::sort(sorter, &entries, &lengths, times, reply)?;
+            let start = match self.pipeline {
+                Pipeline::Bwt => 0,
+                Pipeline::Hybrid => rotation::least(block, &mut self.candidates),
+            };
+            let place = &mut sorter.texts()[batch.filled..batch.filled + block.len()];
+            let (before, from) = block.split_at(start);
+            place[..from.len()].copy_from_slice(from);
+            place[from.len()..].copy_from_slice(before);
+            batch.filled += block.len();
+            batch.lengths.push(block.len() as u32);
+            batch.turns.push(if start == 0 { 0 } else { (block.len() - start) as u32 });
+            let (len, last) = (block.len(), block[block.len() - 1]);
+            batch.entries.push(Entry { index, crc, text_len: text.len(), len, sums: power_sums(block), last });
+            if batch.entries.len() == sorter.most_blocks() {
+                self.times.prepare += began.elapsed();
+                Self::sort(sorter, self.pipeline, &batch, &mut self.times, reply)?;
                 began = Instant::now();
-                entries.clear();
-                lengths.clear();
-                filled = 0;
+                batch = Batch::default();
             }
         }
-        times.prepare += began.elapsed();
-        Self::sort(sorter, &entries, &lengths, times, reply)
+        self.times.prepare += began.elapsed();
+        Self::sort(sorter, self.pipeline, &batch, &mut self.times, reply)
     }
 }
 
@@ -244,7 +293,7 @@ impl Station for GpuStation {
         let steps = self.sorter.as_ref().map(|sorter| sorter.steps()).unwrap_or_default();
         Some(format!(
             "{batches} sorts of {:.0} blocks; prepare {:.3} s, sort {:.3} s, pass on {:.3} s; device, in ms: upload {:.0}, keys \
-             {:.0}, sort {:.0}, group {:.0}, rounds {:.0} + {:.0} + {:.0}, download {:.0}",
+             {:.0}, sort {:.0}, group {:.0}, rounds {:.0} + {:.0} + {:.0}, thirds {:.0}, download {:.0}",
             blocks as f64 / f64::from(batches.max(1)),
             prepare.as_secs_f64(),
             sort.as_secs_f64(),
@@ -256,19 +305,21 @@ impl Station for GpuStation {
             steps.small,
             steps.large,
             steps.commit,
+            steps.thirds,
             steps.download,
         ))
     }
 
     fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationFailure> {
-        let Some(sorter) = &mut self.sorter else {
+        // Put back only after success: after a failure (or a panic) a lane may only be dropped.
+        let Some(mut sorter) = self.sorter.take() else {
             return Err(StationFailure { reason: "the lane is closed".to_owned(), retire: true });
         };
-        let Err(failure) = Self::do_batch(&mut **sorter, &mut self.coded, batch, &mut self.times, reply) else {
+        let Err(failure) = self.do_batch(&mut *sorter, batch, reply) else {
+            self.sorter = Some(sorter);
             return Ok(());
         };
-        // After a failure a lane may only be dropped.
-        self.sorter = None;
+        drop(sorter);
         let mut retire = matches!(failure, Failure::Lost(_)) || self.most / 2 < FEWEST;
         if !retire {
             self.most /= 2;
@@ -299,16 +350,19 @@ mod tests {
     use crate::codec::encoder::Encoder;
     use crate::gpu::fake::{FakeSorter, Fault};
     use crate::shapes::SHAPES;
+    use crate::station::cpu::CpuStation;
     use crate::{Level, Settings};
     use std::num::NonZeroUsize;
 
-    fn fake(most: usize, fault: Option<(usize, Fault)>) -> GpuStation {
+    const PIPELINES: [Pipeline; 2] = [Pipeline::Bwt, Pipeline::Hybrid];
+
+    fn fake(pipeline: Pipeline, most: usize, fault: Option<(usize, Fault)>) -> GpuStation {
         let mut fault = fault;
         let open = move |most| {
             // What replaces a lane that failed is in order.
             Ok(Box::new(FakeSorter::new(most, LONGEST_BLOCK, fault.take())) as Box<dyn Sorter>)
         };
-        GpuStation::new("fake".to_owned(), most, Box::new(open)).unwrap()
+        GpuStation::new("fake".to_owned(), most, pipeline, Box::new(open)).unwrap()
     }
 
     fn texts() -> Vec<Work> {
@@ -320,14 +374,14 @@ mod tests {
     /// Does the batch; answers how many blocks were sorted, left, and not done, having checked those sorted.
     fn outcome(station: &mut GpuStation, batch: &[Work]) -> ([usize; 3], Result<(), StationFailure>) {
         let mut encoder = Encoder::new();
+        let mut core = CpuStation::new(0, Arc::default());
         let mut done = vec![2; batch.len()];
         let result = station.work(batch, &mut |index, answer| {
             assert_eq!(done[index], 2, "answered twice");
             done[index] = match answer {
                 Done::Begun(sorted) => {
                     let Work::Compress(text) = &batch[index] else { panic!() };
-                    let last = crate::codec::bwt::forward::LastColumn { bytes: &sorted.column, origin: sorted.origin };
-                    let finished = Encoder::new().finish(last, sorted.crc, sorted.text_len);
+                    let Done::Coded(finished) = core.one(&Work::Finish(sorted)) else { panic!() };
                     assert_eq!(finished, encoder.encode(text), "block {index}");
                     0
                 }
@@ -341,8 +395,8 @@ mod tests {
     #[test]
     fn sorts_what_is_usual_and_leaves_the_rest() {
         let batch = texts();
-        for most in [16, 37, 512] {
-            let ([begun, left, undone], result) = outcome(&mut fake(most, None), &batch);
+        for (most, pipeline) in [16, 37, 512].into_iter().flat_map(|most| PIPELINES.map(|pipeline| (most, pipeline))) {
+            let ([begun, left, undone], result) = outcome(&mut fake(pipeline, most, None), &batch);
             assert!(result.is_ok());
             assert_eq!(undone, 0);
             assert!(begun > batch.len() / 3 && left > batch.len() / 6, "{begun} {left}");
@@ -352,11 +406,11 @@ mod tests {
     #[test]
     fn failures() {
         let batch = texts();
-        for call in 0..3 {
+        for (call, pipeline) in (0..3).flat_map(|call| PIPELINES.map(|pipeline| (call, pipeline))) {
             for (fault, retire) in
                 [(Fault::Memory, false), (Fault::Sticky, true), (Fault::Hang, true), (Fault::Wrong, true)]
             {
-                let mut station = fake(32, Some((call, fault)));
+                let mut station = fake(pipeline, 32, Some((call, fault)));
                 let ([begun, _, undone], result) = outcome(&mut station, &batch);
                 if undone == 0 {
                     continue; // it did not come to that call
@@ -377,9 +431,12 @@ mod tests {
             }
             Ok(Box::new(FakeSorter::new(most, LONGEST_BLOCK, None)) as Box<dyn Sorter>)
         };
-        assert_eq!(GpuStation::new("fake".to_owned(), 100, Box::new(open)).unwrap().most(), 25);
+        assert_eq!(GpuStation::new("fake".to_owned(), 100, Pipeline::Bwt, Box::new(open)).unwrap().most(), 25);
         let never = |_| Err(Failure::Memory("none at all".to_owned()));
-        assert_eq!(GpuStation::new("fake".to_owned(), 100, Box::new(never)).err().unwrap(), "none at all");
+        assert_eq!(
+            GpuStation::new("fake".to_owned(), 100, Pipeline::Bwt, Box::new(never)).err().unwrap(),
+            "none at all"
+        );
     }
 
     /// The same with real devices, where there are any.
@@ -390,18 +447,18 @@ mod tests {
             Err(why) => return println!("skipped: no device ({why})"),
         };
         let batch = texts();
-        for device in devices {
+        for (device, pipeline) in devices.iter().flat_map(|device| PIPELINES.map(|pipeline| (device, pipeline))) {
             for most in [1, 2, 17, 128, 512] {
                 let device = device.clone();
-                let open = move |most| gpu::open(&device, most, LONGEST_BLOCK);
-                let mut station = GpuStation::new("device".to_owned(), most, Box::new(open)).unwrap();
+                let open = move |most| gpu::open(&device, most, LONGEST_BLOCK, pipeline);
+                let mut station = GpuStation::new("device".to_owned(), most, pipeline, Box::new(open)).unwrap();
                 for _ in 0..2 {
                     let ([begun, left, undone], result) = outcome(&mut station, &batch);
                     assert!(result.is_ok(), "{result:?}");
                     assert_eq!(undone, 0);
                     assert!(begun > batch.len() / 3 && left > batch.len() / 6, "{begun} {left}");
                 }
-                println!("{}", station.details().unwrap_or_default());
+                println!("{pipeline:?}: {}", station.details().unwrap_or_default());
             }
         }
         // Every level, all shapes, with a pool that leaves nothing but finishing to the cores.
@@ -409,12 +466,12 @@ mod tests {
         for shape in SHAPES {
             text.extend((shape.make)(950_000));
         }
-        for level in 1..=9 {
+        for (level, pipeline) in (1..=9).flat_map(|level| PIPELINES.map(|pipeline| (level, pipeline))) {
             let settings = Settings::new().level(Level::try_new(level).unwrap());
-            let lanes = Lanes { after: 0, blocks: 32, ..Lanes::default() };
+            let lanes = Lanes { after: 0, blocks: 32, pipeline, ..Lanes::default() };
             let pool = lanes.add_to(crate::Pool::builder().cpu_finishes_only()).build();
             let coded = crate::compress(&text, &settings.clone().pool(&pool)).unwrap();
-            assert!(coded == crate::compress(&text, &settings).unwrap(), "level {level}");
+            assert!(coded == crate::compress(&text, &settings).unwrap(), "level {level}, {pipeline:?}");
             let stations = pool.summary().stations;
             let on_device: u64 = stations.iter().filter(|s| s.name.starts_with("gpu")).map(|s| s.blocks).sum();
             assert!(on_device > 0 && stations.iter().all(|s| s.fallbacks == 0), "{stations:?}");
@@ -441,9 +498,9 @@ mod tests {
                     if finishes_only {
                         pool = pool.cpu_finishes_only();
                     }
-                    for lane in 0..2 {
+                    for (lane, pipeline) in PIPELINES.into_iter().enumerate() {
                         pool = pool.station(0, Directions::COMPRESS, move || {
-                            Ok(Box::new(fake(16, fault.map(|fault| (lane, fault)))) as Box<dyn Station>)
+                            Ok(Box::new(fake(pipeline, 16, fault.map(|fault| (lane, fault)))) as Box<dyn Station>)
                         });
                     }
                     let pool = pool.build();

@@ -1,6 +1,7 @@
 //! Who does the work: the [`Station`] trait and the loop that every station thread runs.
 
 use crate::block::{CodedBlock, DecodedBlock, Text};
+use crate::codec::bwt::merge::Thirds;
 use crate::error::Fault;
 use crate::pipeline::queue::{Job, Reply, Source, Waits};
 use crate::summary::Counters;
@@ -51,12 +52,21 @@ impl Work {
     }
 }
 
-/// A block after the Burrows-Wheeler transform, on its way from the station that sorted it to the one that codes it.
+/// How far a block has been sorted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// All the way: the last column.
+    Column(Vec<u8>),
+    /// Two lists of rotations, to be merged.
+    Thirds(Thirds),
+}
+
+/// A block whose rotations are sorted, on its way from the station that sorted it to the one that codes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortedBlock {
-    /// The last column.
-    pub column: Vec<u8>,
-    /// The row of the block itself.
+    /// Its rows.
+    pub rows: Rows,
+    /// Which of them is the block itself.
     pub origin: u32,
     /// The CRC of the block's text.
     pub crc: u32,

@@ -5,11 +5,13 @@
 //! |---|---|
 //! | `rotation` | the least rotation, where suffix order is rotation order; the period |
 //! | `forward` | block to last column and origin |
+//! | `merge` | the last column from two sorted lists of rotations: what the GPU's hybrid shape leaves to a core |
 //! | `periodic` | the origin of a block that repeats itself, where rotations tie: bzip2's own choice |
 //! | `quick`, `steady` | that choice: whether bzip2's quick sort gives up on such a block, and what the other one does |
 
 pub mod forward;
 pub mod inverse;
+pub mod merge;
 pub mod periodic;
 mod quick;
 pub mod rotation;
