@@ -43,6 +43,9 @@ fn file_len(operand: &Operand) -> Option<u64> {
 /// come. Below that nothing of CUDA is called: to start it takes as long as the cores take for such an input, and takes from
 /// them. (16 cores: 100 MB in 0.15 s without and 0.22 with a GPU, 203 MB in 0.30 and 0.42, 1 GB in 1.46 and 1.0.)
 pub fn lanes(plan: &Plan) -> Option<Lanes> {
+    if plan.large_blocks.is_some() {
+        return None; // lanes are made for blocks of 900 kB
+    }
     let devices = match (&plan.gpus, plan.mode) {
         (Gpus::None, _) | (_, Mode::Decompress | Mode::Test) => return None,
         (Gpus::Visible, _) => None,
