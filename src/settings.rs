@@ -54,7 +54,7 @@ impl LargeBlocks {
     }
 
     /// Puts a byte in after every `interval` bytes of a block (0: none), from a generator that starts from `seed`; readers drop
-    /// them. It helps sorters that compare fixed stretches of long repeats; it costs about 1.5 bytes of output each.
+    /// them. It helps sorters that compare fixed stretches of long repeats; it costs about 5 bytes of output each.
     pub const fn perturbation(mut self, interval: u32, seed: u64) -> LargeBlocks {
         self.interval = interval;
         self.seed = seed;

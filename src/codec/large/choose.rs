@@ -2,8 +2,9 @@
 //!
 //! Lloyd's algorithm, as bzip2's, with costs in 1/32 bits (minus the logarithm of the probability) in place of code lengths,
 //! and the price of the selector counted in. The first guess sorts the groups by how far their ranks are on average and cuts
-//! them into equal parts. All rounds but the last look at a part of the groups only: the tables settle as well on a third of
-//! them, and choosing takes 5 % of the time of the BWT instead of 12.
+//! them into equal parts. The first rounds look at a quarter of the segments, the last three at all: 0.8 % less than with six rounds
+//! on a third, in the same time. (A third of the groups instead of the segments does not do: the prices of selectors are then
+//! those of choices that are never looked at again.)
 //!
 //! Sixteen costs of 16 bits are one vector of 32 bytes: one addition for each token, whatever the number of tables.
 
@@ -18,8 +19,10 @@ pub const SELECTOR_STATES: usize = 256;
 
 /// Tokens for each table: fewer would not pay for its description.
 const TOKENS_PER_TABLE: usize = 8000;
-/// Rounds on a part of the groups.
-const ROUNDS: usize = 6;
+/// Rounds on a part of the segments, and how large that part is; then rounds on all.
+const ROUNDS_ON_PART: usize = 10;
+const PART: usize = 4;
+const ROUNDS: usize = 3;
 /// A cost of a token that the table does not have.
 const NEVER: u16 = 16 * 32;
 
@@ -42,21 +45,16 @@ impl Tables {
     pub fn choose(&mut self, tokens: &[u8], ends: &[usize]) {
         let count = (tokens.len() / TOKENS_PER_TABLE).clamp(1, MOST_TABLES);
         self.first_choice(tokens, ends, count);
-        let groups = self.choice.len();
-        let step = if groups > 3000 { 3 } else { 1 };
         let mut selector_costs = [[0u16; MOST_TABLES]; MOST_TABLES];
-        for round in 0..=ROUNDS {
-            let step = if round == ROUNDS || count == 1 { 1 } else { step };
+        for round in 0..ROUNDS_ON_PART + ROUNDS {
+            let step = if round < ROUNDS_ON_PART && ends.len() > 30 { PART } else { 1 };
             let costs = costs(&self.counts(tokens, ends, step));
-            let mut number = 0;
             let mut moves = [[1u32; MOST_TABLES]; MOST_TABLES];
-            each_group(tokens, ends, |group, first| {
+            each_group(tokens, ends, step, |number, group, first| {
                 let last = if first { 0 } else { usize::from(self.choice[number - 1]) };
-                if number % step == 0 {
-                    self.choice[number] = cheapest(group, &costs, &selector_costs[last], count);
-                }
-                moves[last][usize::from(self.choice[number])] += 1;
-                number += 1;
+                let table = cheapest(group, &costs, &selector_costs[last], count);
+                self.choice[number] = table;
+                moves[last][usize::from(table)] += 1;
             });
             for (costs, moves) in selector_costs.iter_mut().zip(&moves) {
                 let total: u32 = moves[..count].iter().sum();
@@ -71,11 +69,9 @@ impl Tables {
         let counts = self.counts(tokens, ends, 1);
         self.tokens = counts[..count].iter().map(|counts| shares(counts, STATES)).collect();
         let mut moves = [[0u32; MOST_TABLES]; MOST_TABLES];
-        let mut number = 0;
-        each_group(tokens, ends, |_, first| {
+        each_group(tokens, ends, 1, |number, _, first| {
             let last = if first { 0 } else { usize::from(self.choice[number - 1]) };
             moves[last][usize::from(self.choice[number])] += 1;
-            number += 1;
         });
         self.selectors = moves[..count].iter().map(|moves| shares(&moves[..count], SELECTOR_STATES)).collect();
     }
@@ -86,7 +82,7 @@ impl Tables {
         let weights: [u32; TOKENS] = std::array::from_fn(|token| ((token as f64 + 1.0).log2() * 256.0) as u32);
         let mut levels = Vec::with_capacity(tokens.len() / GROUP + ends.len());
         let mut histogram = [0usize; LEVELS];
-        each_group(tokens, ends, |group, _| {
+        each_group(tokens, ends, 1, |_, group, _| {
             let sum: u32 = group.iter().map(|&token| weights[usize::from(token)]).sum();
             let level = (sum as usize / group.len()).min(LEVELS - 1);
             histogram[level] += 1;
@@ -101,28 +97,28 @@ impl Tables {
         self.choice.extend(levels.iter().map(|&level| parts[usize::from(level)]));
     }
 
-    /// How often each token occurs in the groups of each table, of every `step`th group.
+    /// How often each token occurs in the groups of each table, in every `step`th segment.
     fn counts(&self, tokens: &[u8], ends: &[usize], step: usize) -> Counts {
         let mut counts = [[0; TOKENS]; MOST_TABLES];
-        let mut number = 0;
-        each_group(tokens, ends, |group, _| {
-            if number % step == 0 {
-                let counts = &mut counts[usize::from(self.choice[number])];
-                group.iter().for_each(|&token| counts[usize::from(token)] += 1);
-            }
-            number += 1;
+        each_group(tokens, ends, step, |number, group, _| {
+            let counts = &mut counts[usize::from(self.choice[number])];
+            group.iter().for_each(|&token| counts[usize::from(token)] += 1);
         });
         counts
     }
 }
 
-/// Calls `f` with each group's tokens, and whether it is its segment's first.
-pub fn each_group(tokens: &[u8], ends: &[usize], mut f: impl FnMut(&[u8], bool)) {
-    let mut from = 0;
-    for &end in ends {
-        for (number, group) in tokens[from..end].chunks(GROUP).enumerate() {
-            f(group, number == 0);
+/// Calls `f` with each group of every `step`th segment: its number, its tokens, and whether it is its segment's first.
+fn each_group(tokens: &[u8], ends: &[usize], step: usize, mut f: impl FnMut(usize, &[u8], bool)) {
+    let (mut from, mut number) = (0, 0);
+    for (segment, &end) in ends.iter().enumerate() {
+        let groups = (end - from).div_ceil(GROUP);
+        if segment % step == 0 {
+            for (place, group) in tokens[from..end].chunks(GROUP).enumerate() {
+                f(number + place, group, place == 0);
+            }
         }
+        number += groups;
         from = end;
     }
 }
@@ -190,15 +186,14 @@ mod tests {
             let ends = if len > 40 { vec![37, len] } else { vec![len] };
             let mut tables = Tables::default();
             tables.choose(&tokens, &ends);
-            let mut number = 0;
-            let mut last = 0;
-            each_group(&tokens, &ends, |group, first| {
+            let (mut groups, mut last) = (0, 0);
+            each_group(&tokens, &ends, 1, |number, group, first| {
                 let table = usize::from(tables.choice[number]);
                 assert!(group.iter().all(|&token| tables.tokens[table][usize::from(token)] > 0));
                 assert!(tables.selectors[if first { 0 } else { last }][table] > 0);
-                (number, last) = (number + 1, table);
+                (groups, last) = (number + 1, table);
             });
-            assert_eq!(number, tables.choice.len());
+            assert_eq!(groups, tables.choice.len());
         }
     }
 }

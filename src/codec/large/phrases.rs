@@ -20,7 +20,7 @@ const BLANKS: usize = 8;
 const FEWEST: u32 = 16;
 /// How much of a block is looked at: so many pieces of so many bytes.
 const SAMPLES: usize = 32;
-const SAMPLE: usize = 32 << 10;
+const SAMPLE: usize = 16 << 10;
 
 /// What each byte stands for.
 #[derive(Clone, Debug)]
@@ -130,28 +130,47 @@ impl Phrases {
             }
             slots[slot] = number as u16;
         }
-        let mut rest = text;
-        out.reserve(text.len());
-        while !rest.is_empty() {
-            let len = word(rest);
-            let (now, after) = rest.split_at(len);
-            rest = after;
-            if len >= SHORTEST_CHOSEN {
-                let mut slot = hash(now);
-                let found = loop {
-                    match self.strings.get(usize::from(slots[slot])) {
-                        None => break None,
-                        Some((byte, string)) if string == now => break Some(*byte),
-                        Some(_) => slot = (slot + 1) % SLOTS,
-                    }
-                };
-                if let Some(byte) = found {
-                    out.push(byte);
-                    continue;
-                }
+        // Bytes are written as they are looked at; where a word turns out to be a phrase, its byte goes over them.
+        let begin = out.len();
+        out.resize(begin + text.len(), 0);
+        let coded = &mut out[begin..];
+        let (mut at, mut from) = (0, 0);
+        while from < text.len() {
+            let first = text[from];
+            coded[at] = first;
+            let kind = KINDS[usize::from(first)];
+            if kind == Kind::Other {
+                at += 1;
+                from += 1;
+                continue;
             }
-            out.extend_from_slice(now);
+            let most = text.len().min(from + if kind == Kind::Word { LONGEST_CHOSEN } else { BLANKS });
+            let mut len = 1;
+            for (to, &byte) in coded[at + 1..].iter_mut().zip(&text[from + 1..most]) {
+                if KINDS[usize::from(byte)] != kind {
+                    break;
+                }
+                *to = byte;
+                len += 1;
+            }
+            let now = &text[from..from + len];
+            from += len;
+            at += len;
+            if len < SHORTEST_CHOSEN {
+                continue;
+            }
+            let mut slot = hash(now);
+            while let Some((byte, string)) = self.strings.get(usize::from(slots[slot])) {
+                if string == now {
+                    at -= len;
+                    coded[at] = *byte;
+                    at += 1;
+                    break;
+                }
+                slot = (slot + 1) % SLOTS;
+            }
         }
+        out.truncate(begin + at);
     }
 }
 

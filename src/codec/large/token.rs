@@ -49,60 +49,73 @@ impl Tokens {
     /// Becomes the tokens of these symbols (from `mtf`, the last one the end of the block), which stand for `rows` rows. A
     /// zero run is cut where a segment ends.
     pub fn set(&mut self, symbols: &[u16], rows: usize) {
-        self.tokens.clear();
-        self.extras.clear();
-        self.ends.clear();
+        let table: [(u8, u8); 257] = std::array::from_fn(|symbol| {
+            let (token, extra, _) = token_of(symbol as u16);
+            (token, extra)
+        });
         let symbols = &symbols[..symbols.len() - 1];
         let segment = 1usize << SEGMENT_LOG;
+        // A run that is cut becomes a few more tokens in each segment.
+        let room = symbols.len() + rows.div_ceil(segment) * 2 * (SEGMENT_LOG as usize + 1);
+        self.tokens.resize(room, 0);
+        self.extras.resize(room, 0);
+        self.ends.clear();
         let (mut row, mut end) = (0, segment.min(rows));
-        let mut at = 0;
-        while at < symbols.len() {
-            if symbols[at] >= 2 {
-                let (token, extra, _) = token_of(symbols[at]);
-                self.tokens.push(token);
-                self.extras.push(extra);
+        let (mut len, mut at, mut weight) = (0, 0, 1);
+        while let Some(&symbol) = symbols.get(at) {
+            (self.tokens[len], self.extras[len]) = table[usize::from(symbol)];
+            len += 1;
+            at += 1;
+            let digit = symbol < 2;
+            row += if digit { weight << symbol } else { 1 };
+            weight = if digit { weight << 1 } else { 1 };
+            if row < end {
+                continue;
+            }
+            // The end of a segment, and if this is a run, perhaps not the run's end.
+            while digit && let Some(&symbol @ (0 | 1)) = symbols.get(at) {
+                (self.tokens[len], self.extras[len]) = (symbol as u8, 0);
+                len += 1;
                 at += 1;
-                row += 1;
-            } else {
-                let mut run = 0;
-                let mut weight = 1;
-                let begin = at;
-                while let Some(&digit @ (0 | 1)) = symbols.get(at) {
-                    run += weight << digit;
-                    weight <<= 1;
-                    at += 1;
-                }
-                if row + run <= end {
-                    self.tokens.extend(symbols[begin..at].iter().map(|&digit| digit as u8));
-                    row += run;
-                } else {
-                    while run > 0 {
-                        let part = run.min(end - row);
-                        self.digits(part);
-                        row += part;
-                        run -= part;
-                        if row == end && run > 0 {
-                            self.close(&mut end, rows);
-                        }
+                row += weight << symbol;
+                weight <<= 1;
+            }
+            if row > end {
+                let digits = symbols[..at].iter().rev().take_while(|&&symbol| symbol < 2).count();
+                let run: usize = symbols[at - digits..at].iter().enumerate().map(|(i, &digit)| (1 << digit) << i).sum();
+                len -= digits;
+                row -= run;
+                let stop = row + run;
+                while row < stop {
+                    let part = (stop - row).min(end - row);
+                    len = self.digits(part, len);
+                    row += part;
+                    if row == end && row < stop {
+                        self.close(len, &mut end, rows);
                     }
                 }
-                self.extras.resize(self.tokens.len(), 0);
             }
+            weight = 1;
             if row == end {
-                self.close(&mut end, rows);
+                self.close(len, &mut end, rows);
             }
         }
+        self.tokens.truncate(len);
+        self.extras.truncate(len);
     }
 
-    fn close(&mut self, end: &mut usize, rows: usize) {
-        self.ends.push(self.tokens.len());
+    fn close(&mut self, len: usize, end: &mut usize, rows: usize) {
+        self.ends.push(len);
         *end = (*end + (1 << SEGMENT_LOG)).min(rows);
     }
 
-    /// A run's digits in bijective base 2, lowest first.
-    fn digits(&mut self, run: usize) {
-        let digits = run + 1;
-        self.tokens.extend((0..digits.ilog2()).map(|i| (digits >> i & 1) as u8));
+    /// Writes a run's digits in bijective base 2, lowest first, behind `len` tokens. Answers how many there are then.
+    fn digits(&mut self, run: usize, len: usize) -> usize {
+        let (digits, count) = (run + 1, (run + 1).ilog2() as usize);
+        for i in 0..count {
+            (self.tokens[len + i], self.extras[len + i]) = ((digits >> i & 1) as u8, 0);
+        }
+        len + count
     }
 }
 
