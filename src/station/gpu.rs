@@ -129,6 +129,8 @@ struct Entry {
     len: usize,
     sums: [u64; 2],
     last: u8,
+    /// The last byte of the turned block: what stands before the end mark.
+    turned_last: u8,
 }
 
 /// The blocks that stand in a sorter's texts.
@@ -211,7 +213,10 @@ impl GpuStation {
             };
             (keys, bytes) = (for_keys.1, for_bytes.1);
             let rows = for_bytes.0;
-            if rows.get(origin as usize) != Some(&entry.last) || power_sums(&rows[marks..]) != entry.sums {
+            // The sums do not count the byte before the end mark, but the merge does.
+            let mark_is_right = rows[..marks].iter().all(|&byte| byte == entry.turned_last);
+            let origin_is_right = rows.get(origin as usize) == Some(&entry.last);
+            if !mark_is_right || !origin_is_right || power_sums(&rows[marks..]) != entry.sums {
                 return Err(Failure::Lost("the device computes wrongly".to_owned()));
             }
             let rows = rows.to_vec();
@@ -266,7 +271,9 @@ impl GpuStation {
             batch.lengths.push(block.len() as u32);
             batch.turns.push(if start == 0 { 0 } else { (block.len() - start) as u32 });
             let (len, last) = (block.len(), block[block.len() - 1]);
-            batch.entries.push(Entry { index, crc, text_len: text.len(), len, sums: power_sums(block), last });
+            let turned_last = before.last().copied().unwrap_or(last);
+            let sums = power_sums(block);
+            batch.entries.push(Entry { index, crc, text_len: text.len(), len, sums, last, turned_last });
             if batch.entries.len() == sorter.most_blocks() {
                 self.times.prepare += began.elapsed();
                 Self::sort(sorter, self.pipeline, &batch, &mut self.times, reply)?;
