@@ -30,8 +30,8 @@
 //! (`pipeline::chain`) believes a result only if the block before it ended exactly where this span begins.
 //!
 //! **Who holds a block.** The splitter, then the queue, then a station, which only reads it; the reply, then the joiner, then
-//! the writer. A station that fails or panics has therefore lost nothing: the same thread does the block again with the plain
-//! codec, and counts it as a fallback ([`StationReport::fallbacks`]).
+//! the writer. A station that fails or panics has therefore lost nothing: a CPU core does the block again with a
+//! fresh codec, and it is counted as a fallback ([`StationReport::fallbacks`]).
 //!
 //! **What bounds memory.** Every piece needs a permit of the pool's window, in bytes, before it is put on the queue, and gives
 //! it back when its result is written. Text that is nearly all runs travels run-length-coded ([`Text`]), so a block is never
