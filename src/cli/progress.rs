@@ -131,3 +131,12 @@ fn total(plan: &Plan) -> Option<u64> {
     };
     plan.operands.iter().map(size).sum()
 }
+
+/// C's `pow`, which indicatif's estimate of the time left calls through std. Were it left to the linker, libm.so would be loaded
+/// at each start for this alone: 0.1 ms, of 1.1 for a small file (bzip2: 0.7).
+#[allow(unsafe_code)]
+// SAFETY: it is declared as C declares it and does what C says, so whoever else calls it gets what he expects.
+#[unsafe(no_mangle)]
+extern "C" fn pow(base: f64, exponent: f64) -> f64 {
+    libm::pow(base, exponent)
+}

@@ -15,6 +15,7 @@ use rustix::process::{Resource, getrlimit};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, BufWriter, Write};
+use std::mem::ManuallyDrop;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
@@ -42,7 +43,8 @@ pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
     if !small {
         inherited::keep_memory();
     }
-    let pool = if small {
+    // The process ends with this call, and the kernel takes back what a pool holds faster than we could give it.
+    let pool = ManuallyDrop::new(if small {
         let pool = pool.without_cpu().build();
         flow::run_here(&pool, Operands::new(plan), &mut results);
         pool
@@ -57,7 +59,7 @@ pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
         let pool = pool.build();
         flow::run(&pool, Operands::new(plan), &mut results);
         pool
-    };
+    });
     Ok(results.finish(&pool))
 }
 

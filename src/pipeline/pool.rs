@@ -200,7 +200,7 @@ impl PoolBuilder {
         let limit = (own + self.held).min(self.memory_most.max(own));
         let window = match self.memory {
             Some(memory) => Window::new(memory),
-            None => Window::growing(limit, stations + 1, memory_to_use()),
+            None => Window::growing(limit, stations + 1, memory_to_use),
         };
         Pool(Arc::new(Inner {
             queue: Queue::new(),

@@ -256,7 +256,7 @@ impl Source {
 pub(crate) struct Window {
     limit: AtomicU64,
     /// How many pieces of any size should fit, and how far the limit may grow for that; nothing if it is fixed.
-    growth: Option<(u64, u64)>,
+    growth: Option<(u64, fn() -> u64)>,
     used: Mutex<u64>,
     freed: Condvar,
     /// How many wait for a permit. Changed by those who wait, read by stations.
@@ -269,11 +269,11 @@ impl Window {
     }
 
     /// A window that [`raise`](Self::raise) enlarges until `pieces` of them fit, but not beyond `most`.
-    pub fn growing(limit: u64, pieces: u64, most: u64) -> Arc<Window> {
+    pub fn growing(limit: u64, pieces: u64, most: fn() -> u64) -> Arc<Window> {
         Self::with_growth(limit, Some((pieces, most)))
     }
 
-    fn with_growth(limit: u64, growth: Option<(u64, u64)>) -> Arc<Window> {
+    fn with_growth(limit: u64, growth: Option<(u64, fn() -> u64)>) -> Arc<Window> {
         let (used, freed, waiters) = Default::default();
         Arc::new(Window { limit: AtomicU64::new(limit), growth, used, freed, waiters })
     }
@@ -285,8 +285,11 @@ impl Window {
     /// Makes room for pieces of so many bytes, unless the limit is fixed.
     pub fn raise(&self, piece: u64) {
         if let Some((pieces, most)) = self.growth {
-            self.limit.fetch_max(piece.saturating_mul(pieces).min(most), Relaxed);
-            self.freed.notify_all();
+            let wanted = piece.saturating_mul(pieces);
+            if wanted > self.limit() {
+                self.limit.fetch_max(wanted.min(most()), Relaxed);
+                self.freed.notify_all();
+            }
         }
     }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// How much is read at once. The scanner's own tests and the trap tests use other sizes.
 pub(crate) const CHUNK: usize = 256 << 10;
 /// How much is read at first.
-const FIRST_CHUNK: usize = 32 << 10;
+const FIRST_CHUNK: usize = 8 << 10;
 /// A span longer than this is handed on without waiting for the next magic. No block that an encoder writes is as long: 18,002
 /// groups of 50 codes of 20 bits are 2.25 MB.
 const SPAN_MOST: usize = 4 << 20;
@@ -105,12 +105,14 @@ impl Cut for Scanner {
             self.first -= skip * 8;
             self.searched -= skip * 8;
         }
-        // No more than is there already, so that a small file does not pay for a large one.
+        // No more than is there already, so that a small file does not pay for a large one; and what is left will mostly do:
+        // after a small file there is only its end to be read.
         let want = self.chunk.min(self.len.max(FIRST_CHUNK));
-        if self.buf.len() < self.len + want {
+        if self.buf.len() < self.len + want.div_ceil(2) {
             self.buf.resize(self.len + want, 0);
         }
-        &mut self.buf[self.len..self.len + want]
+        let most = self.buf.len().min(self.len + want);
+        &mut self.buf[self.len..most]
     }
 
     fn filled(&mut self, n: usize) {

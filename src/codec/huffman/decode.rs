@@ -101,6 +101,12 @@ struct Table {
 }
 
 impl Table {
+    /// No codes yet.
+    fn new() -> Table {
+        let entries = vec![0; 1 << LOOKUP_BITS].try_into().expect("as many as asked for");
+        Table { codes: Canonical::new(&[1, 1]), lengths: [0; 256], entries }
+    }
+
     /// Fills the table for `lengths`. Over-subscribed codes are refused.
     fn set(&mut self, lengths: &[u8]) -> Result<(), Irregular> {
         let kraft: u32 = lengths.iter().map(|&length| 1 << (20 - u32::from(length))).sum();
@@ -146,7 +152,8 @@ impl Table {
 /// The codes of a block, group by group.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    tables: [Table; MOST_TABLES],
+    /// As many as a block has had so far: a small file has two, and touches only the memory of those.
+    tables: Vec<Table>,
     end_of_block: u16,
     next_group: usize,
 }
@@ -159,17 +166,15 @@ pub const SYMBOL_BYTES: usize = GROUPS * GROUP * 2 + 16;
 impl Groups {
     /// No codes yet.
     pub fn new() -> Self {
-        let table = Table {
-            codes: Canonical::new(&[1, 1]),
-            lengths: [0; 256],
-            entries: vec![0; 1 << LOOKUP_BITS].try_into().expect("as many as asked for"),
-        };
-        Groups { tables: std::array::from_fn(|_| table.clone()), end_of_block: 0, next_group: 0 }
+        Groups { tables: Vec::with_capacity(MOST_TABLES), end_of_block: 0, next_group: 0 }
     }
 
     /// Makes ready for the codes of the block with this header.
     pub fn set(&mut self, header: &Header) -> Result<(), Irregular> {
         let symbols = header.symbols();
+        while self.tables.len() < header.tables {
+            self.tables.push(Table::new());
+        }
         for (table, lengths) in self.tables.iter_mut().zip(&header.lengths[..header.tables]) {
             table.set(&lengths[..symbols])?;
         }

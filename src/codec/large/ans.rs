@@ -134,7 +134,7 @@ pub fn shares(counts: &[u32], states: usize) -> Shares {
         let change = |share: u16, count: u32| {
             let (share, count) = (f64::from(share), f64::from(count));
             let after = if grow { share + 1.0 } else { share - 1.0 };
-            count * (share / after).log2()
+            count * libm::log2(share / after)
         };
         let (at, _) = shares
             .iter()

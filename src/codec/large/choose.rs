@@ -79,7 +79,7 @@ impl Tables {
     /// The groups in parts of equal number, by the mean of their ranks' logarithms.
     fn first_choice(&mut self, tokens: &[u8], ends: &[usize], count: usize) {
         const LEVELS: usize = 1024;
-        let weights: [u32; TOKENS] = std::array::from_fn(|token| ((token as f64 + 1.0).log2() * 256.0) as u32);
+        let weights: [u32; TOKENS] = std::array::from_fn(|token| (libm::log2(token as f64 + 1.0) * 256.0) as u32);
         let mut levels = Vec::with_capacity(tokens.len() / GROUP + ends.len());
         let mut histogram = [0usize; LEVELS];
         each_group(tokens, ends, 1, |_, group, _| {
@@ -125,7 +125,7 @@ fn each_group(tokens: &[u8], ends: &[usize], step: usize, mut f: impl FnMut(usiz
 
 /// What an event costs that occurs `times` times of `total`, in 1/32 bits.
 fn bits_32(times: u32, total: u32) -> u16 {
-    if times == 0 { NEVER } else { ((f64::from(total) / f64::from(times)).log2() * 32.0) as u16 }
+    if times == 0 { NEVER } else { (libm::log2(f64::from(total) / f64::from(times)) * 32.0) as u16 }
 }
 
 fn costs(counts: &Counts) -> Costs {
