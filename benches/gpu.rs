@@ -6,45 +6,47 @@
 //! the pipeline itself can carry), `cpu`, `gpu` (GPUs sort, cores only finish), `all`; by default the last three. Each is a
 //! pool of its own and timed from nothing, GPU start-up included. `hybrid-gpu` and `hybrid-all` are the same with lanes of the hybrid
 //! shape. All outputs must be the same. HYBZ_LANES and HYBZ_BLOCKS
-//! change the lanes, HYBZ_WINDOW (MB) the memory, HYBZ_OUT names a file for the output.
+//! change the lanes, HYBZ_READERS the threads that read and cut, HYBZ_WINDOW (MB) the memory, HYBZ_OUT names a file for the output.
 
-use hybz::flow::{Input, Inputs, Outputs, Task, run};
+use hybz::flow::{Input, Inputs, Outputs, ReadAt, Source, Task, run};
 use hybz::gpu::Pipeline;
 use hybz::station::gpu::Lanes;
 use hybz::station::{Directions, Done, Station, StationFailure, Work};
 use hybz::{CodedBlock, Error, Level, Pool, StreamSummary};
 use std::env;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A text again and again.
+/// A text again and again, so many bytes of it.
 struct Repeated {
-    text: Arc<Vec<u8>>,
-    at: usize,
-    left: u64,
+    text: Vec<u8>,
+    len: u64,
 }
 
-impl Read for Repeated {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = buf.len().min(self.text.len() - self.at).min(usize::try_from(self.left).unwrap_or(usize::MAX));
-        buf[..n].copy_from_slice(&self.text[self.at..self.at + n]);
-        self.at = (self.at + n) % self.text.len();
-        self.left -= n as u64;
+impl ReadAt for Repeated {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        let at = (offset % self.text.len() as u64) as usize;
+        let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let n = buf.len().min(self.text.len() - at).min(left);
+        buf[..n].copy_from_slice(&self.text[at..at + n]);
         Ok(n)
+    }
+    fn len(&self) -> u64 {
+        self.len
     }
 }
 
 /// One input.
-struct One(Option<Repeated>);
+struct One(Option<Arc<Repeated>>);
 
 impl Inputs for One {
     type Meta = ();
     fn next_input(&mut self) -> Option<Input<()>> {
-        let reader = Box::new(self.0.take()?);
-        Some(Input { meta: (), task: Task::Compress(Level::BEST), reader })
+        let source = Source::File(self.0.take()?, 0);
+        Some(Input { meta: (), task: Task::Compress(Level::BEST), source })
     }
 }
 
@@ -119,10 +121,11 @@ fn main() {
         println!("usage: gpu FILE [MEGABYTES] [null|cpu|gpu|all...]; nothing measured");
         return;
     };
-    let text = Arc::new(std::fs::read(path).expect("FILE can be read"));
+    let text = std::fs::read(path).expect("FILE can be read");
     let total = args.get(1).and_then(|mb| mb.parse().ok()).map_or(text.len() as u64, |mb: u64| mb * 1_000_000);
     let modes: Vec<&str> =
         if args.len() > 2 { args[2..].iter().map(String::as_str).collect() } else { vec!["cpu", "gpu", "all"] };
+    let input = Arc::new(Repeated { text, len: total });
     match hybz::gpu::devices() {
         Ok(devices) => println!("devices: {devices:?}"),
         Err(why) => println!("no device: {why}"),
@@ -154,11 +157,13 @@ fn main() {
             }
             other => panic!("no mode {other}"),
         };
+        if let Some(readers) = number("HYBZ_READERS") {
+            builder = builder.readers(readers);
+        }
         let began = Instant::now();
         let pool = builder.build();
-        let reader = Repeated { text: Arc::clone(&text), at: 0, left: total };
         let mut outputs = Collect { began, first: None, result: None };
-        run(&pool, One(Some(reader)), &mut outputs);
+        run(&pool, One(Some(Arc::clone(&input))), &mut outputs);
         let seconds = began.elapsed().as_secs_f64();
         let (crc, len) = outputs.result.expect("there was an output");
         let first = outputs.first.unwrap_or_default().as_secs_f64();

@@ -1,5 +1,24 @@
 //! What travels between the rooms: the text of a block, the block coded, and what decoding it gave.
 
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Some of the bytes that several blocks share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Bytes of the input.
+    pub bytes: Arc<Vec<u8>>,
+    /// Which of them.
+    pub range: Range<usize>,
+}
+
+impl Part {
+    /// The bytes.
+    pub fn as_slice(&self) -> &[u8] {
+        &self.bytes[self.range.clone()]
+    }
+}
+
 /// The text (uncompressed bytes) of one block on its way through the pipeline.
 ///
 /// A block of 900,000 run-length-coded bytes can stand for 46 MB of text, so text that is mostly runs travels in the
@@ -8,6 +27,8 @@
 pub enum Text {
     /// The bytes themselves.
     Plain(Vec<u8>),
+    /// The bytes themselves, where they were read: one part or a few, one after the other.
+    Parts(Vec<Part>),
     /// Run-length-coded (bzip2's first step), whole tokens.
     RunLength {
         /// The coded bytes, as they enter the BWT.
@@ -24,7 +45,24 @@ impl Text {
     pub fn len(&self) -> u64 {
         match self {
             Text::Plain(bytes) => bytes.len() as u64,
+            Text::Parts(parts) => parts.iter().map(|part| part.range.len() as u64).sum(),
             Text::RunLength { len, .. } => *len,
+        }
+    }
+
+    /// The bytes, if they stand anywhere; `room` is for putting parts together.
+    pub fn plain<'a>(&'a self, room: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        match self {
+            Text::Plain(bytes) => Some(bytes),
+            Text::Parts(parts) => match &parts[..] {
+                [part] => Some(part.as_slice()),
+                parts => {
+                    room.clear();
+                    parts.iter().for_each(|part| room.extend_from_slice(part.as_slice()));
+                    Some(room)
+                }
+            },
+            Text::RunLength { .. } => None,
         }
     }
 

@@ -52,6 +52,7 @@ impl<R: Read> Reader<R> {
             match self.pump.pull(&mut self.inner)? {
                 None => break,
                 Some((Text::Plain(bytes), _)) => self.bytes = bytes,
+                Some((Text::Parts(parts), _)) => parts.iter().for_each(|part| self.bytes.extend(part.as_slice())),
                 Some((Text::RunLength { coded, .. }, _)) => self.runs = Some((coded, Expander::new())),
             }
             self.done = false;

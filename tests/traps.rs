@@ -142,7 +142,7 @@ fn hybz_agrees_with_chunks_of_1_mib() {
 
 /// All cases as so many files through one queue, as the command does them: each has its own outcome, in order.
 fn in_one_queue(pool: &hybz::Pool, here: bool) {
-    use hybz::flow::{Input, Inputs, Outputs, Task, run, run_here};
+    use hybz::flow::{Input, Inputs, Outputs, Source, Task, run, run_here};
     use std::ops::ControlFlow;
 
     struct Files(std::slice::Iter<'static, Case>);
@@ -150,7 +150,7 @@ fn in_one_queue(pool: &hybz::Pool, here: bool) {
         type Meta = &'static Case;
         fn next_input(&mut self) -> Option<Input<&'static Case>> {
             let task = Task::Decompress { trailing_garbage: true };
-            self.0.next().map(|case| Input { meta: case, task, reader: Box::new(&case.file[..]) })
+            self.0.next().map(|case| Input { meta: case, task, source: Source::Stream(Box::new(&case.file[..])) })
         }
     }
     #[derive(Default)]

@@ -6,16 +6,16 @@
 use crate::cli::args::{Mode, Operand, Plan, Target};
 use crate::cli::inherited;
 use crate::cli::report::Failure;
-use hybz::flow::{Input, Inputs, Task};
+use hybz::flow::{self, Input, Inputs, ReadAt, Source as Bytes, Task};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 use rustix::io::retry_on_intr;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -89,23 +89,23 @@ impl Operands {
         match self.open(operand, &name, &mut remark) {
             Ok((ready, file)) => {
                 let mut reader = Reader::new(file);
-                let (task, reader): (Task, Box<dyn Read + Send>) = match self.plan.mode {
+                let (task, source) = match self.plan.mode {
                     Mode::Compress => {
                         let task = self.plan.large_blocks.map_or(Task::Compress(self.plan.level), Task::CompressLarge);
-                        (task, Box::new(reader))
+                        (task, reader.into_bytes())
                     }
                     Mode::Decompress if self.plan.force && matches!(ready.destination, Destination::Stdout) => {
                         let head = reader.head(HEADER.len());
                         let task = if may_be_bzip2(&head) { self.decompress() } else { Task::Copy };
-                        (task, Box::new(io::Cursor::new(head).chain(reader)))
+                        (task, Bytes::Stream(Box::new(io::Cursor::new(head).chain(reader))))
                     }
-                    Mode::Decompress | Mode::Test => (self.decompress(), Box::new(reader)),
+                    Mode::Decompress | Mode::Test => (self.decompress(), Bytes::Stream(Box::new(reader))),
                 };
-                Input { meta: Job { name, remark, ready: Ok(ready) }, task, reader }
+                Input { meta: Job { name, remark, ready: Ok(ready) }, task, source }
             }
             Err(failure) => {
                 let meta = Job { name, remark, ready: Err(failure) };
-                Input { meta, task: Task::Skip, reader: Box::new(io::empty()) }
+                Input { meta, task: Task::Skip, source: Bytes::Stream(Box::new(io::empty())) }
             }
         }
     }
@@ -291,12 +291,16 @@ struct Reader {
     file: File,
     /// A FIFO that nobody has opened for writing yet reads as empty: wait for its writer first.
     wait_first: bool,
+    /// A file on a disk, so long that several threads may be worth starting to read it.
+    is_long: bool,
 }
 
 impl Reader {
     fn new(file: File) -> Self {
-        let wait_first = file.metadata().is_ok_and(|found| found.file_type().is_fifo());
-        Reader { file, wait_first }
+        let found = file.metadata().ok();
+        let wait_first = found.as_ref().is_some_and(|found| found.file_type().is_fifo());
+        let is_long = found.is_some_and(|found| found.is_file() && found.len() >= flow::LONG_FILE);
+        Reader { file, wait_first, is_long }
     }
 
     /// The first `most` bytes, or fewer at the end. An error is left for the next read to meet again.
@@ -306,9 +310,34 @@ impl Reader {
         head
     }
 
+    /// A long file can be read by several threads, from where its reading stands. (Of stdin others may hold the same descriptor:
+    /// for them it is read to its end, as bzip2 leaves it.)
+    fn into_bytes(mut self) -> Bytes {
+        if !self.is_long {
+            return Bytes::Stream(Box::new(self));
+        }
+        match self.file.stream_position().and_then(|at| self.file.seek(SeekFrom::End(0)).map(|_| at)) {
+            Ok(at) => Bytes::File(Arc::new(Anywhere(self.file)), at),
+            Err(_) => Bytes::Stream(Box::new(self)),
+        }
+    }
+
     fn wait(&self) -> io::Result<()> {
         retry_on_intr(|| poll(&mut [PollFd::new(&self.file, PollFlags::IN)], None))?;
         Ok(())
+    }
+}
+
+/// A file on a disk.
+struct Anywhere(File);
+
+impl ReadAt for Anywhere {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.0.read_at(buf, offset)
+    }
+
+    fn len(&self) -> u64 {
+        self.0.metadata().map_or(0, |found| found.len())
     }
 }
 

@@ -22,6 +22,8 @@ pub const LONGEST_BLOCK: usize = 900_004;
 /// costs no allocation but that of its own result.
 #[derive(Debug)]
 pub struct Encoder {
+    /// A text put together from its parts.
+    text: Vec<u8>,
     block: Vec<u8>,
     bwt: ForwardBwt,
     symbols: Symbols,
@@ -37,6 +39,7 @@ impl Encoder {
     /// An encoder that shares what is known about periodic blocks with others.
     pub fn with_memo(origins: Arc<PeriodicOrigins>) -> Self {
         Encoder {
+            text: Vec::new(),
             block: Vec::new(),
             bwt: ForwardBwt::new(origins),
             symbols: Symbols::default(),
@@ -50,16 +53,7 @@ impl Encoder {
     /// If the text is empty, or longer than [`LONGEST_BLOCK`] after run-length coding: no splitter makes such a block.
     pub fn encode(&mut self, text: &Text) -> CodedBlock {
         self.block.clear();
-        let crc = match text {
-            Text::Plain(plain) => {
-                run_length::encode::encode(plain, &mut self.block);
-                crc::of(plain)
-            }
-            Text::RunLength { coded, crc, .. } => {
-                self.block.extend_from_slice(coded);
-                *crc
-            }
-        };
+        let crc = run_length_code(text, &mut self.text, &mut self.block);
         assert!((1..=LONGEST_BLOCK).contains(&self.block.len()), "a block of {} bytes", self.block.len());
 
         let last = self.bwt.transform(&mut self.block);
@@ -71,6 +65,17 @@ impl Encoder {
     pub fn finish(&mut self, last: LastColumn<'_>, crc: u32, text_len: u64) -> CodedBlock {
         finish(&mut self.symbols, &mut self.tables, last, crc, text_len)
     }
+}
+
+/// Appends the run-length-coded form of a text, which may need `room`; answers the CRC of the text.
+pub fn run_length_code(text: &Text, room: &mut Vec<u8>, block: &mut Vec<u8>) -> u32 {
+    if let Text::RunLength { coded, crc, .. } = text {
+        block.extend_from_slice(coded);
+        return *crc;
+    }
+    let plain = text.plain(room).unwrap_or_default();
+    run_length::encode::encode(plain, block);
+    crc::of(plain)
 }
 
 /// Codes a transformed block.

@@ -21,6 +21,7 @@ use super::pool::Pool;
 use super::pump::{Pump, read_some, send, write_text};
 use super::scan;
 use super::split::Splitter;
+use super::stretches::{self, Readers};
 use crate::block::Text;
 use crate::error::Error;
 use crate::settings::{LargeBlocks, Level};
@@ -38,6 +39,10 @@ use std::thread;
 const ITEMS_MOST: usize = 4096;
 /// How much of an input that is only copied is read at once.
 const COPY_CHUNK: usize = 128 << 10;
+/// How long a file is, at least, for which several threads are started to read it.
+pub const LONG_FILE: u64 = 64 << 20;
+
+pub use super::stretches::ReadAt;
 
 /// What is to be done with an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +69,38 @@ pub struct Input<M> {
     /// What is to be done with it.
     pub task: Task,
     /// Its bytes. Dropped when it has been read, or is no longer wanted.
-    pub reader: Box<dyn Read + Send>,
+    pub source: Source,
+}
+
+/// Where an input's bytes come from.
+pub enum Source {
+    /// They come one after the other.
+    Stream(Box<dyn Read + Send>),
+    /// They can be read anywhere, from this position on.
+    File(Arc<dyn ReadAt>, u64),
+}
+
+impl Source {
+    fn into_reader(self) -> Box<dyn Read + Send> {
+        match self {
+            Source::Stream(reader) => reader,
+            Source::File(file, at) => Box::new(FromStart { file, at }),
+        }
+    }
+}
+
+/// Reads a file from one end to the other.
+struct FromStart {
+    file: Arc<dyn ReadAt>,
+    at: u64,
+}
+
+impl Read for FromStart {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read_at(buf, self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
 }
 
 /// Opens the inputs, one after the other. Called on the manager's thread, which runs ahead of the writing.
@@ -147,7 +183,7 @@ fn joiner(pool: &Pool, task: Task) -> Box<dyn Join + Send> {
 /// The manager's thread.
 fn manage<I: Inputs>(pool: &Pool, mut inputs: I, items: &Sender<Item<I::Meta>>) {
     let permits = Arc::new(AtomicUsize::new(0));
-    while let Some(Input { meta, task, reader }) = inputs.next_input() {
+    while let Some(Input { meta, task, source }) = inputs.next_input() {
         let cancelled = Arc::new(AtomicBool::new(false));
         if items.send(Item::Begin(meta, task, Arc::clone(&cancelled))).is_err() {
             return;
@@ -158,14 +194,24 @@ fn manage<I: Inputs>(pool: &Pool, mut inputs: I, items: &Sender<Item<I::Meta>>) 
             sent = items.send(Item::Piece(send(pool, piece, permit, &cancelled))).is_ok();
             sent && !cancelled.load(Relaxed)
         };
-        let end = match cutter(pool, task) {
-            Some(mut cut) => read_all(reader, &mut *cut, &mut submit),
-            None => Ok(()),
+        let end = match (task, several_readers(pool, &source, task)) {
+            (Task::Compress(level), Some(readers)) => stretches::read_all(readers, level, &mut submit),
+            _ => match cutter(pool, task) {
+                Some(mut cut) => read_all(source.into_reader(), &mut *cut, &mut submit),
+                None => Ok(()),
+            },
         };
         if !sent || items.send(Item::End(end)).is_err() {
             return;
         }
     }
+}
+
+/// Several readers for one input, if it is worth it and they can be had.
+fn several_readers(pool: &Pool, source: &Source, task: Task) -> Option<Readers> {
+    let (Source::File(file, at), Task::Compress(_)) = (source, task) else { return None };
+    let worth_it = pool.readers() > 1 && file.len().saturating_sub(*at) >= LONG_FILE;
+    worth_it.then(|| Readers::start(file, *at, pool.readers()).ok()).flatten()
 }
 
 /// Reads an input to its end, or until `submit` says that no more is wanted.
@@ -245,10 +291,11 @@ pub fn run_here<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, o
 }
 
 fn write_here<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, mut inputs: I, outputs: &mut O) -> ControlFlow<()> {
-    while let Some(Input { mut meta, task, mut reader }) = inputs.next_input() {
+    while let Some(Input { mut meta, task, source }) = inputs.next_input() {
         let Some(mut out) = outputs.begin(&mut meta) else { continue };
         let mut outcome = Ok(StreamSummary::default());
         if let Some(cut) = cutter(pool, task) {
+            let mut reader = source.into_reader();
             let mut pump = Pump::new(pool, cut, joiner(pool, task));
             let mut bytes_out = 0;
             outcome = loop {

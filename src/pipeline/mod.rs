@@ -1,4 +1,4 @@
-//! The flow of blocks, in reading order: a [`Cut`](piece::Cut) cuts the input into pieces (`split` when compressing,
+//! The flow of blocks, in reading order: a [`Cut`](piece::Cut) cuts the input into pieces (`split` when compressing, or `stretches`,
 //! `scan` when decompressing), the `manager` puts them on the `queue`, stations take them from it, and a
 //! [`Join`](piece::Join) puts the results together in order (`assemble` when compressing, `chain` when decompressing).
 //!
@@ -14,3 +14,4 @@ pub(crate) mod pump;
 pub(crate) mod queue;
 pub(crate) mod scan;
 pub(crate) mod split;
+pub(crate) mod stretches;

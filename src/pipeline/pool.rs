@@ -31,6 +31,7 @@ pub struct Pool(Arc<Inner>);
 struct Inner {
     queue: Queue,
     window: Arc<Window>,
+    readers: usize,
     roster: Arc<Roster>,
     /// Stations not started yet.
     waiting: Mutex<Vec<Waiting>>,
@@ -125,6 +126,7 @@ pub struct PoolBuilder {
     held: u64,
     /// The most that the default window may be.
     memory_most: u64,
+    readers: usize,
     stations: Vec<Waiting>,
 }
 
@@ -172,6 +174,13 @@ impl PoolBuilder {
         self
     }
 
+    /// How many threads read and cut one long file to be compressed, where it can be read from many places
+    /// ([`Source::File`](crate::flow::Source)): one keeps up with 2 GB/s and more.
+    pub fn readers(mut self, readers: usize) -> Self {
+        self.readers = readers;
+        self
+    }
+
     /// Adds a station. `make` runs on the station's own thread, once the pool has been given `after` bytes of work.
     pub fn station(
         mut self,
@@ -205,6 +214,7 @@ impl PoolBuilder {
         Pool(Arc::new(Inner {
             queue: Queue::new(),
             window,
+            readers: self.readers,
             roster: Arc::default(),
             waiting_count: AtomicUsize::new(waiting.len()),
             waiting: Mutex::new(waiting),
@@ -224,6 +234,7 @@ impl Pool {
             cpu: Directions::BOTH,
             held: 0,
             memory_most: u64::MAX,
+            readers: 1,
             stations: Vec::new(),
         }
     }
@@ -251,6 +262,10 @@ impl Pool {
             stations.push(inline.counters.report("cpu (no thread to be had)", None));
         }
         Summary { stations, window: self.0.window.limit() }
+    }
+
+    pub(crate) fn readers(&self) -> usize {
+        self.0.readers
     }
 
     pub(crate) fn window(&self) -> &Arc<Window> {

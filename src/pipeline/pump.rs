@@ -171,6 +171,10 @@ pub(crate) fn write_text(out: &mut dyn Write, text: &Text) -> io::Result<u64> {
             out.write_all(bytes)?;
             Ok(bytes.len() as u64)
         }
+        Text::Parts(parts) => {
+            parts.iter().try_for_each(|part| out.write_all(part.as_slice()))?;
+            Ok(text.len())
+        }
         Text::RunLength { coded, len, .. } => {
             let mut expander = Expander::new();
             let mut buf = vec![0; 128 << 10];

@@ -17,11 +17,11 @@ use crate::station::Work;
 use std::collections::VecDeque;
 
 /// Plain text longer than this is run-length-coded here, so that a block on its way never takes more.
-const PLAIN_MOST: usize = 2 << 20;
+pub(crate) const PLAIN_MOST: usize = 2 << 20;
 /// The least room offered for reading, so that the end of a block is not read in crumbs.
 const ROOM_LEAST: usize = 64 << 10;
 /// A run-length token never stands for more.
-const TOKEN_MOST: usize = 255;
+pub(crate) const TOKEN_MOST: usize = 255;
 
 /// Cuts text into blocks.
 pub(crate) struct Splitter {
@@ -41,22 +41,26 @@ pub(crate) struct Splitter {
 }
 
 /// The run-length-coded beginning of a block.
-struct CodedText {
+pub(crate) struct CodedText {
     coded: Vec<u8>,
     len: u64,
     crc: Crc,
 }
 
 impl CodedText {
-    fn new() -> Self {
+    pub fn new() -> Self {
         CodedText { coded: Vec::new(), len: 0, crc: Crc::new() }
     }
 
     /// Adds whole tokens.
-    fn add(&mut self, text: &[u8]) {
+    pub fn add(&mut self, text: &[u8]) {
         run_length::encode(text, &mut self.coded);
         self.len += text.len() as u64;
         self.crc.update(text);
+    }
+
+    pub fn finish(self) -> Text {
+        Text::RunLength { coded: self.coded, len: self.len, crc: self.crc.finish() }
     }
 }
 
@@ -140,7 +144,7 @@ impl Splitter {
             Some(mut coded) => {
                 coded.add(&self.text[..end]);
                 self.text.copy_within(end..self.len, 0);
-                Text::RunLength { coded: coded.coded, len: coded.len, crc: coded.crc.finish() }
+                coded.finish()
             }
         };
         self.len = rest;
@@ -180,18 +184,24 @@ impl Cut for Splitter {
 
     fn next_piece(&mut self) -> Option<Piece> {
         let text = self.ready.pop_front()?;
-        let alive = match &text {
-            Text::Plain(plain) => plain.capacity(),
-            Text::RunLength { coded, .. } => coded.capacity(),
-        };
-        // The coded block is a little longer than the run-length-coded text at the very worst.
-        let charge = (alive + text.len().min(self.limit as u64) as usize + 4096) as u64;
-        Some(Piece { work: Some(Work::Compress(text)), span: None, raw: Vec::new(), charge })
+        Some(piece_of(text, self.limit))
     }
 }
 
+/// A block's text as work, for blocks that are run-length-coded up to `limit`.
+pub(crate) fn piece_of(text: Text, limit: usize) -> Piece {
+    let alive = match &text {
+        Text::Plain(plain) => plain.capacity() as u64,
+        Text::Parts(_) => text.len(),
+        Text::RunLength { coded, .. } => coded.capacity() as u64,
+    };
+    // The coded block is a little longer than the run-length-coded text at the very worst.
+    let charge = alive + text.len().min(limit as u64) + 4096;
+    Piece { work: Some(Work::Compress(text)), span: None, raw: Vec::new(), charge }
+}
+
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// bzip2's own way, byte by byte: a pending run that is added to the block when it can grow no more, and a block that ends
@@ -246,20 +256,24 @@ mod tests {
     }
 
     fn check(text: &[u8], limit: usize, chunk: usize) {
-        let blocks = split(text, limit, chunk);
+        check_blocks(text, limit, &split(text, limit, chunk));
+    }
+
+    /// Compares blocks with those that bzip2 would cut `text` into.
+    pub fn check_blocks(text: &[u8], limit: usize, blocks: &[Text]) {
         let lens: Vec<usize> = blocks.iter().map(|block| block.len() as usize).collect();
-        assert_eq!(lens, naive(text, limit), "{} bytes, limit {limit}, chunk {chunk}", text.len());
+        assert_eq!(lens, naive(text, limit), "{} bytes, limit {limit}", text.len());
         let mut at = 0;
         for block in blocks {
             let part = &text[at..at + block.len() as usize];
             at += part.len();
             match block {
-                Text::Plain(plain) => assert!(plain == part),
                 Text::RunLength { coded, crc, .. } => {
                     let mut expected = Vec::new();
                     run_length::encode(part, &mut expected);
-                    assert!(coded == expected && crc == crate::codec::crc::of(part));
+                    assert!(*coded == expected && *crc == crate::codec::crc::of(part));
                 }
+                plain => assert!(plain.plain(&mut Vec::new()) == Some(part)),
             }
         }
     }
@@ -267,6 +281,10 @@ mod tests {
     /// Runs of every length at every distance from the end of the block, read in every way.
     #[test]
     fn blocks_end_where_bzip2_ends_them() {
+        runs_around_block_ends(&mut |text, limit| [1, 3, 1 << 20].iter().for_each(|&chunk| check(text, limit, chunk)));
+    }
+
+    pub fn runs_around_block_ends(check: &mut dyn FnMut(&[u8], usize)) {
         for limit in [1, 2, 5, 9, 30] {
             for run in [1, 2, 3, 4, 5, 6, 254, 255, 256, 257, 259, 510, 511, 600] {
                 for before in 0..limit + 3 {
@@ -274,9 +292,7 @@ mod tests {
                     text.extend(std::iter::repeat_n(7, run));
                     for tail in [&b""[..], b"x", b"xx", b"xyz", b"\x07x"] {
                         let text = [&text[..], tail].concat();
-                        for chunk in [1, 3, 1 << 20] {
-                            check(&text, limit, chunk);
-                        }
+                        check(&text, limit);
                     }
                 }
             }

@@ -23,8 +23,7 @@ use super::{Directions, Done, Rows, SortedBlock, Station, StationFailure, Work};
 use crate::block::Text;
 use crate::codec::bwt::merge::{Thirds, byte_count, key_count};
 use crate::codec::bwt::rotation;
-use crate::codec::encoder::LONGEST_BLOCK;
-use crate::codec::{crc, run_length};
+use crate::codec::encoder::{LONGEST_BLOCK, run_length_code};
 use crate::gpu::{self, Device, Failure, Pipeline, Sorter};
 use crate::pipeline::pool::PoolBuilder;
 use std::sync::{Arc, OnceLock};
@@ -32,6 +31,9 @@ use std::time::{Duration, Instant};
 
 /// The fewest blocks for which a lane is worth having.
 const FEWEST: usize = 16;
+
+/// Threads that read and cut one long file for each device.
+const READERS: usize = 2;
 
 /// How long a batch may take, whatever its size, and per byte (50 MB/s: the slowest batches seen run at 500).
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -71,6 +73,8 @@ impl Lanes {
             Some(list) => list.split(',').count(),
             None => gpu::likely(),
         };
+        // One reader carries 3.6 GB/s, and a device may take more.
+        pool = pool.readers(1 + READERS * count);
         let found: Arc<OnceLock<Result<Vec<Device>, String>>> = Arc::default();
         for lane in 0..self.lanes {
             for number in 0..count {
@@ -106,6 +110,8 @@ pub(crate) struct GpuStation {
     pipeline: Pipeline,
     open: Open,
     sorter: Option<Box<dyn Sorter>>,
+    /// A text put together from its parts, and run-length-coded.
+    text: Vec<u8>,
     coded: Vec<u8>,
     candidates: Vec<u32>,
     times: Times,
@@ -152,6 +158,7 @@ impl GpuStation {
             pipeline,
             open,
             sorter: None,
+            text: Vec::new(),
             coded: Vec::new(),
             candidates: Vec::new(),
             times: Times::default(),
@@ -247,12 +254,12 @@ impl GpuStation {
                 continue;
             };
             let (block, crc): (&[u8], u32) = match text {
-                Text::Plain(plain) => {
-                    self.coded.clear();
-                    run_length::encode::encode(plain, &mut self.coded);
-                    (&self.coded, crc::of(plain))
-                }
                 Text::RunLength { coded, crc, .. } => (coded, *crc),
+                plain => {
+                    self.coded.clear();
+                    let crc = run_length_code(plain, &mut self.text, &mut self.coded);
+                    (&self.coded, crc)
+                }
             };
             let usual = (gpu::SHORTEST..=sorter.longest()).contains(&block.len());
             if !usual || rotation::period(block) != block.len() {
