@@ -26,7 +26,7 @@ use crate::block::Text;
 use crate::error::Error;
 use crate::settings::{LargeBlocks, Level};
 use crate::summary::{BlockInfo, StreamSummary};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvError, Sender, bounded};
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
@@ -271,7 +271,7 @@ fn write_one<M>(
                 }
             }
             Step::Done => return Ok(StreamSummary { bytes_out, ..join.summary() }),
-            Step::Need | Step::Pending => match items.recv() {
+            Step::Need | Step::Pending => match next_item(items, out)? {
                 Ok(Item::Piece(piece)) => join.add(piece),
                 Ok(Item::End(Ok(()))) => join.finish(),
                 Ok(Item::End(Err(e))) => return Err(Error::Read(e)),
@@ -282,6 +282,15 @@ fn write_one<M>(
             },
         }
     }
+}
+
+/// The next item. If that is yet to come, what has been written so far goes out first: perhaps nothing comes before it has been read.
+fn next_item<M>(items: &Receiver<Item<M>>, out: &mut dyn Write) -> Result<Result<Item<M>, RecvError>, Error> {
+    if let Ok(item) = items.try_recv() {
+        return Ok(Ok(item));
+    }
+    out.flush().map_err(Error::Write)?;
+    Ok(items.recv())
 }
 
 /// The same on the caller's thread alone: for when there is no second to be had, or for input so small that starting one

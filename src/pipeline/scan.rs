@@ -6,7 +6,9 @@
 //! Here nothing is decided; a magic that was missed or invented costs time, never a byte.
 
 use super::piece::{Cut, Piece, Span};
+use crate::codec::bits::{BitSource, SliceBits};
 use crate::codec::magic;
+use crate::format::bzip2::END_MAGIC;
 use crate::station::Work;
 use std::sync::Arc;
 
@@ -72,7 +74,8 @@ impl Scanner {
     }
 
     /// The next magic that may begin a block, from `searched` on; `None` if there is none or if it cannot be told yet.
-    fn next_magic(&mut self) -> Option<u64> {
+    /// With `whole`, a block that is as short as its header is there.
+    fn next_magic(&mut self, whole: bool) -> Option<u64> {
         let data = &self.buf[..self.len];
         let have = self.len as u64 * 8;
         loop {
@@ -81,7 +84,7 @@ impl Scanner {
                 self.searched = self.searched.max(have.saturating_sub(47));
                 return None;
             };
-            if !self.ended && bit + HEADER_BITS > have {
+            if !whole && bit + HEADER_BITS > have {
                 self.searched = bit;
                 return None;
             }
@@ -91,6 +94,19 @@ impl Scanner {
             }
         }
     }
+}
+
+/// Where the end of a stream begins, if the data end with one. There may come more, but perhaps not soon: then nobody shall wait
+/// for the block before it.
+fn end_record(data: &[u8]) -> Option<u64> {
+    // Magic, CRC, and up to 7 bits of padding.
+    let have = data.len() as u64 * 8;
+    let starts = have.checked_sub(80 + 7)?..=have - 80;
+    starts.into_iter().find(|&bit| {
+        let mut bits = SliceBits::new(data, bit, have);
+        let mut half = || bits.bits(24).map(u64::from);
+        half().zip(half()).is_some_and(|(high, low)| high << 24 | low == END_MAGIC)
+    })
 }
 
 impl Cut for Scanner {
@@ -124,12 +140,18 @@ impl Cut for Scanner {
     }
 
     fn next_piece(&mut self) -> Option<Piece> {
-        if let Some(bit) = self.next_magic() {
+        let record = end_record(&self.buf[..self.len]).filter(|&bit| bit > self.first);
+        if let Some(bit) = self.next_magic(self.ended || record.is_some()) {
             return Some(self.cut(bit, true));
         }
         let have = self.len as u64 * 8;
         if self.ended {
             return (self.first < have).then(|| self.cut(have, false));
+        }
+        if self.coded
+            && let Some(bit) = record
+        {
+            return Some(self.cut(bit, false));
         }
         // Bits before `searched` begin no magic, so they can go.
         (self.searched / 8 > (self.base + SPAN_MOST) as u64).then(|| {
@@ -180,7 +202,9 @@ mod tests {
         assert_eq!(expected.iter().filter(|span| span.2).count(), 3);
         assert_eq!(expected[0], (0, 32, false));
         assert_eq!(expected[1].0, 32);
-        assert_eq!(expected.last().unwrap().1, coded.len() as u64 * 8);
+        // The end of the stream may be the end of the input, and then the last block is wanted.
+        let end = expected.last().unwrap();
+        assert!(!end.2 && end.1 == coded.len() as u64 * 8 && (80..88).contains(&(end.1 - end.0)));
         assert!(expected.windows(2).all(|pair| pair[0].1 == pair[1].0));
         for chunk in [1, 2, 3, 7, 64, 4096] {
             assert_eq!(spans(&coded, chunk), expected, "chunk {chunk}");

@@ -1,5 +1,11 @@
 //! Table 1E: stdin, stdout, terminals and pipes.
 
+use std::io::{Read, Write};
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
 use crate::place::{Place, compressed, decompressed, installed, same_as_bzip2, text};
 
 #[test]
@@ -139,6 +145,34 @@ fn no_waiting_for_a_silent_writer() {
             "mkfifo fifo; exec 3<>fifo; cat {file} >&3 & ({line}) | head -c 5 > /dev/null; kill %1; rm fifo"
         ));
         assert!(run.stderr.contains(&format!("{code}\n")), "{line}: {run:?}");
+    }
+}
+
+/// Of a stream that is complete everything comes out, although the pipe stays open.
+#[test]
+fn all_of_a_stream_before_the_pipe_closes() {
+    let place = Place::new();
+    for args in [&["-d"][..], &["-dp1"]] {
+        let mut child = place.called("hybz").args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let (sender, received) = mpsc::channel();
+        thread::spawn(move || {
+            let mut buffer = vec![0; 1 << 16];
+            while let Ok(n @ 1..) = stdout.read(&mut buffer) {
+                let _ = sender.send(buffer[..n].to_vec());
+            }
+        });
+        for len in [5, 100_000, 2_000_000, 6] {
+            let bytes = text(len);
+            stdin.write_all(&compressed(&bytes)).unwrap();
+            let mut out = Vec::new();
+            while out.len() < len {
+                out.extend(received.recv_timeout(Duration::from_secs(20)).expect("it does not wait for more"));
+            }
+            assert!(out == bytes, "{args:?}, {len} bytes");
+        }
+        drop(stdin);
+        assert!(child.wait().unwrap().success());
     }
 }
 
