@@ -23,7 +23,9 @@
 //! defines by run-length tokens. The block becomes a job: its text, and the sending end of a channel for one reply. The job
 //! goes on the queue (`pipeline::queue`), the receiving end, its ticket, to the joiner (`pipeline::assemble`), both in input
 //! order. A station takes the job, codes the block with the steps in [`codec`] and replies. The joiner waits for the oldest
-//! ticket only, so results need no sorting; it appends the block's bits to the stream.
+//! ticket only, so results need no sorting; it appends the block's bits to the stream. (Where stations are faster than one
+//! reader, several threads read a long file and find the runs in it, and only the block ends are found one after the other:
+//! `pipeline::stretches`.)
 //!
 //! Decompressing, nobody knows where blocks begin: a block has a 48-bit magic at any bit offset and no length. The scanner
 //! (`pipeline::scan`) cuts the input at everything that looks like a magic, and stations decode each span on trust. The joiner
@@ -59,7 +61,7 @@ pub mod station;
 mod summary;
 pub mod write;
 
-pub use block::{CodedBlock, DecodedBlock, Text};
+pub use block::{CodedBlock, DecodedBlock, Part, Text};
 pub use error::{Damage, Error, Fault};
 pub use pipeline::flow;
 pub use pipeline::pool::{Pool, PoolBuilder};
