@@ -194,6 +194,7 @@ fn manage<I: Inputs>(pool: &Pool, mut inputs: I, items: &Sender<Item<I::Meta>>) 
             sent = items.send(Item::Piece(send(pool, piece, permit, &cancelled))).is_ok();
             sent && !cancelled.load(Relaxed)
         };
+        let reading = pool.window().reading();
         let end = match (task, several_readers(pool, &source, task)) {
             (Task::Compress(level), Some(readers)) => stretches::read_all(readers, level, &mut submit),
             _ => match cutter(pool, task) {
@@ -201,6 +202,7 @@ fn manage<I: Inputs>(pool: &Pool, mut inputs: I, items: &Sender<Item<I::Meta>>) 
                 None => Ok(()),
             },
         };
+        drop(reading);
         if !sent || items.send(Item::End(end)).is_err() {
             return;
         }

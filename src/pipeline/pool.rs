@@ -86,9 +86,10 @@ impl Roster {
     /// How many jobs a station may take so that the queue drains evenly: of those that any station can do its part of the
     /// measured speed of all (guided self-scheduling), of those kept for the fast stations its part of them.
     ///
-    /// As long as the window is full there is no end in sight, and a large batch is worth more than an even one.
+    /// As long as more comes there is no end in sight, and a large batch is worth more than an even one: with even ones two H200s
+    /// sorted 8 blocks at a time instead of 28, and took 7 % longer.
     fn share(&self, own: &Entry, most: usize, waiting: Waits, window: &Window) -> usize {
-        if most <= 1 || window.is_full() {
+        if most <= 1 || window.more_comes() {
             return most;
         }
         let own_rate = own.counters.rate();

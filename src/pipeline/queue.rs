@@ -261,6 +261,17 @@ pub(crate) struct Window {
     freed: Condvar,
     /// How many wait for a permit. Changed by those who wait, read by stations.
     waiters: AtomicUsize,
+    /// How many inputs are being read.
+    reading: AtomicUsize,
+}
+
+/// An input is being read.
+pub(crate) struct Reading(Arc<Window>);
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.0.reading.fetch_sub(1, Relaxed);
+    }
 }
 
 impl Window {
@@ -274,8 +285,8 @@ impl Window {
     }
 
     fn with_growth(limit: u64, growth: Option<(u64, fn() -> u64)>) -> Arc<Window> {
-        let (used, freed, waiters) = Default::default();
-        Arc::new(Window { limit: AtomicU64::new(limit), growth, used, freed, waiters })
+        let (used, freed, waiters, reading) = Default::default();
+        Arc::new(Window { limit: AtomicU64::new(limit), growth, used, freed, waiters, reading })
     }
 
     pub fn limit(&self) -> u64 {
@@ -321,9 +332,15 @@ impl Window {
         }
     }
 
-    /// Whether somebody waits for room: then there is more input than the stations can take.
-    pub fn is_full(&self) -> bool {
-        self.waiters.load(Relaxed) > 0
+    /// Whether it is certain that more comes: somebody waits for room, or has not read an input to its end.
+    pub fn more_comes(&self) -> bool {
+        self.waiters.load(Relaxed) > 0 || self.reading.load(Relaxed) > 0
+    }
+
+    /// Says that an input is being read, until the answer is dropped.
+    pub fn reading(self: &Arc<Self>) -> Reading {
+        self.reading.fetch_add(1, Relaxed);
+        Reading(Arc::clone(self))
     }
 
     fn grant(self: &Arc<Self>, used: &mut u64, bytes: u64, stream: &Arc<AtomicUsize>) -> Option<Permit> {
