@@ -7,7 +7,7 @@
 
 namespace hybz {
 
-constexpr uint32_t kChunk = 2048;                        // bytes of a column that one warp does
+constexpr uint32_t kChunk = 4096;                        // bytes of a column that one warp does
 constexpr uint32_t kMostChunks = HYBZ_LONGEST / kChunk;  // of a block
 constexpr uint32_t kGroup = 50;                          // symbols of one selector
 constexpr uint32_t kGroupWords = kGroup / 2;             // two symbols in a word
@@ -16,10 +16,11 @@ constexpr uint32_t kRow = 260;                           // room for all symbols
 constexpr uint32_t kNone = ~0u;
 static_assert(kMostChunks <= 1024, "one thread for each chunk of a block");
 
-// What a warp found in its chunk, and what those before it found.
+// What a warp found in its chunk, and what those before it found. A head is a byte that differs from the one before.
 struct Chunk {
-    uint32_t first;   // position of the first byte that differs from the one before, or kNone
-    uint32_t last;    // of the last one
+    uint32_t heads;   // how many
+    uint32_t first;   // position of the first, or kNone
+    uint32_t last;    // of the last
     uint32_t symbols; // how many it makes, without those of the run of zeros before `first`; then: number of its first symbol
     uint32_t after;   // where the run of zeros that enters the chunk begins
 };
@@ -36,7 +37,7 @@ struct Coding {
     uint32_t *last;            // [block][chunk][256] 1 + the last position of each byte: in the chunk; then: before it
     Chunk *chunks;             // [block][chunk]
     uint8_t *order;            // [block][256] the bytes used, ascending
-    uint8_t *ranks;            // [0..total-1] each byte's place in the list
+    uint32_t *heads;           // [0..total-1] a chunk's from its first place on: position, rank << kIndexBits
     uint16_t *symbols;         // at symbol_base
     uint32_t *frequencies;     // [block][kRow]
     uint8_t *selectors;        // [block][group_pitch]

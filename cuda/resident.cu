@@ -1,6 +1,6 @@
 // resident.cu: the resident shape: a batch from texts to codes and selectors, of which the columns never leave the device.
 //
-// After the sort (lane.cu) the memory it sorted in is free, and holds all that coding needs: 5 bytes for each of the text.
+// After the sort (lane.cu) the memory it sorted in is free, and holds all that coding needs: 9 bytes for each of the text.
 //   1 mtf.cu     columns to symbols, frequencies
 //   2 tables.cu  tables, selectors, code lengths, where each group's codes go
 //   3 bits.cu    codes; then 0.2 bytes for each of the text go to the host, which writes the headers before them
@@ -32,7 +32,7 @@ uint64_t lay_out(Coding &c, uint8_t *memory, uint64_t blocks, uint64_t longest) 
         {&c.order, blocks * 256},
         {&c.last, blocks * chunks * 256 * 4},
         {&c.chunks, blocks * chunks * sizeof(Chunk)},
-        {&c.ranks, blocks * longest},
+        {&c.heads, blocks * longest * 4},
         {&c.symbols, (blocks * (longest + 64) + 8) * 2},
         {&c.selectors, blocks * groups},
         {&c.offsets, blocks * groups * 4},

@@ -175,6 +175,22 @@ inline uint32_t __reduce_add_sync(uint32_t, uint32_t value) {
     for (int lane = 0; lane < 32; lane++) sum += uint32_t(values[lane]);
     return sum;
 }
+inline uint32_t __reduce_or_sync(uint32_t, uint32_t value) {
+    const uint64_t *values = emulated::exchange(value);
+    uint32_t all = 0;
+    for (int lane = 0; lane < 32; lane++) all |= uint32_t(values[lane]);
+    return all;
+}
+inline uint32_t __reduce_max_sync(uint32_t, uint32_t value) {
+    const uint64_t *values = emulated::exchange(value);
+    return uint32_t(*std::max_element(values, values + 32));
+}
+inline uint32_t __match_any_sync(uint32_t, uint32_t value) {
+    const uint64_t *values = emulated::exchange(value);
+    uint32_t mask = 0;
+    for (int lane = 0; lane < 32; lane++) mask |= uint32_t(values[lane] == value) << lane;
+    return mask;
+}
 inline uint32_t atomicAdd(uint32_t *at, uint32_t value) { return std::exchange(*at, *at + value); }
 inline uint32_t atomicMax(uint32_t *at, uint32_t value) { return std::exchange(*at, std::max(*at, value)); }
 inline uint32_t atomicOr(uint32_t *at, uint32_t value) { return std::exchange(*at, *at | value); }
