@@ -6,7 +6,7 @@
 //! the pipeline itself can carry), `cpu`, `gpu` (GPUs sort, cores only finish), `all`; by default the last three. Each is a
 //! pool of its own and timed from nothing, GPU start-up included. `gpu` and `all` take the default shape of lanes; `bwt-gpu`,
 //! `bwt-all`, `hybrid-gpu` and so on the one they name. All outputs must be the same. HYBZ_LANES and HYBZ_BLOCKS
-//! change the lanes, HYBZ_READERS the threads that read and cut, HYBZ_WINDOW (MB) the memory, HYBZ_OUT names a file for the output.
+//! change the lanes, HYBZ_THREADS the cores, HYBZ_READERS the threads that read and cut, HYBZ_WINDOW (MB) the memory, HYBZ_OUT names a file for the output.
 
 use hybz::flow::{Input, Inputs, Outputs, ReadAt, Source, Task, run};
 use hybz::gpu::Pipeline;
@@ -16,6 +16,7 @@ use hybz::{CodedBlock, Error, Level, Pool, StreamSummary};
 use std::env;
 use std::fs::File;
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -147,6 +148,9 @@ fn main() {
         let mut builder = Pool::builder();
         if let Some(window) = number("HYBZ_WINDOW") {
             builder = builder.memory(window as u64 * 1_000_000);
+        }
+        if let Some(threads) = number("HYBZ_THREADS").and_then(NonZeroUsize::new) {
+            builder = builder.threads(threads);
         }
         builder = match mode {
             "cpu" => builder,

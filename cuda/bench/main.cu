@@ -4,7 +4,7 @@
 //     bench code [LONGEST]      every shape, alone and in batches, sorted and coded, against the plain sort and coding
 //     bench resident FILE [BLOCKS]  as `time`, coded as well; the first 16 against the plain coding of their columns
 //     bench time FILE [BLOCKS]  the file's blocks (run-length-coded as bzip2 does), repeated up to BLOCKS (256): device time a byte
-//     bench lanes FILE LANES    several lanes at once: bytes a second, transfers included
+//     bench lanes FILE LANES BLOCKS [code]  several lanes at once (which code as well): bytes a second, transfers included
 #include "../sim/coding.hpp"
 #include "../sim/shapes.hpp"
 #include "../sim/sim.hpp"
@@ -403,7 +403,7 @@ int time_coding(const char *path, uint32_t count) {
     return wrong != 0;
 }
 
-int lanes(const char *path, uint32_t count, uint32_t batch) {
+int lanes(const char *path, uint32_t count, uint32_t batch, bool code) {
     const auto blocks = blocks_of(path);
     std::vector<std::thread> threads;
     std::atomic<uint64_t> bytes{0};
@@ -412,13 +412,19 @@ int lanes(const char *path, uint32_t count, uint32_t batch) {
     for (uint32_t l = 0; l < count; l++)
         threads.emplace_back([&, l] {
             hybz_lane *lane = nullptr;
-            must(hybz_lane_create(0, batch, 900000, HYBZ_BWT, &lane), "create");
-            Pinned pinned(size_t(batch) * 900000);
+            must(hybz_lane_create(0, batch, 900000, code ? HYBZ_RESIDENT : HYBZ_BWT, &lane), "create");
+            Pinned pinned(size_t(batch) * HYBZ_CODED_BYTES(900000));
             const Loaded loaded = load(blocks, batch, l * 37, pinned.text);
             std::vector<uint32_t> origins(batch);
+            std::vector<hybz_coded> coded(batch);
+            uint64_t filled = 0;
             const auto run = [&] {
-                must(hybz_lane_bwt(lane, nullptr, batch, loaded.lengths.data(), pinned.text, pinned.column, origins.data(),
-                                   20000, nullptr), "bwt");
+                if (code)
+                    must(hybz_lane_code(lane, batch, loaded.lengths.data(), pinned.text, coded.data(), pinned.column, &filled,
+                                        20000, nullptr), "code");
+                else
+                    must(hybz_lane_bwt(lane, nullptr, batch, loaded.lengths.data(), pinned.text, pinned.column, origins.data(),
+                                       20000, nullptr), "bwt");
             };
             run();
             ready++;
@@ -433,7 +439,7 @@ int lanes(const char *path, uint32_t count, uint32_t batch) {
     const auto start = Clock::now();
     go = true;
     for (auto &t : threads) t.join();
-    printf("%u lanes of %u blocks: %.2f GB/s, transfers included\n", count, batch, double(bytes) / seconds(start) / 1e9);
+    printf("%u lanes of %u blocks%s: %.2f GB/s, transfers included\n", count, batch, code ? ", coded" : "", double(bytes) / seconds(start) / 1e9);
     return 0;
 }
 
@@ -445,7 +451,7 @@ int main(int argc, char **argv) {
     if (what == "time" && argc > 2) return time_it(argv[2], argc > 3 ? uint32_t(atoi(argv[3])) : 256);
     if (what == "code") return check_coding(argc > 2 ? uint32_t(atoi(argv[2])) : ~0u);
     if (what == "resident" && argc > 2) return time_coding(argv[2], argc > 3 ? uint32_t(atoi(argv[3])) : 256);
-    if (what == "lanes" && argc > 4) return lanes(argv[2], uint32_t(atoi(argv[3])), uint32_t(atoi(argv[4])));
-    fprintf(stderr, "usage: bench check | code | time FILE [BLOCKS] | resident FILE [BLOCKS] | lanes FILE LANES BLOCKS\n");
+    if (what == "lanes" && argc > 4) return lanes(argv[2], uint32_t(atoi(argv[3])), uint32_t(atoi(argv[4])), argc > 5);
+    fprintf(stderr, "usage: bench check | code | time FILE [BLOCKS] | resident FILE [BLOCKS] | lanes FILE LANES BLOCKS [code]\n");
     return 2;
 }
