@@ -18,7 +18,9 @@ namespace hybz {
 
 namespace {
 
-constexpr uint32_t kTableThreads = 320;
+constexpr uint32_t kTileGroups = 320;
+constexpr uint32_t kTableThreads = 2 * kTileGroups; // two share a group: one takes 26 symbols, the other 24
+constexpr uint32_t kHalf = (kGroupWords + 1) / 2;
 constexpr uint32_t kTables = HYBZ_MOST_TABLES;
 constexpr uint32_t kRounds = 4;
 constexpr int kField = 10; // bits of one cost: 50 codes of 17 bits are 850
@@ -34,7 +36,7 @@ struct Heap {
 
 struct TablesMemory {
     union {
-        uint32_t words[kTableThreads * kGroupWords]; // symbols of as many groups, two in a word
+        uint32_t words[kTileGroups * kGroupWords]; // symbols of a tile, two in a word
         Heap heaps[kTables];
     };
     uint64_t costs[kRow];
@@ -135,20 +137,29 @@ inline __device__ void set_costs(TablesMemory &memory, uint32_t tables, uint32_t
 
 // Loads the groups of a tile; whole CTA. What is at hand must not be needed any more; a barrier must follow.
 inline __device__ void load_groups(TablesMemory &memory, const uint32_t *symbols, uint32_t tile, uint32_t groups) {
-    const uint32_t words = min(kTableThreads, groups - tile) * kGroupWords;
+    const uint32_t words = min(kTileGroups, groups - tile) * kGroupWords;
     for (uint32_t w = threadIdx.x; w < words; w += kTableThreads) memory.words[w] = symbols[tile * kGroupWords + w];
 }
 
-// What this thread's group costs by each table.
-inline __device__ uint64_t cost_of(const TablesMemory &memory) {
-    const uint32_t *words = memory.words + threadIdx.x * kGroupWords;
-    uint64_t even = 0, odd = 0;
-#pragma unroll 5
-    for (uint32_t w = 0; w < kGroupWords; w++) {
-        even += memory.costs[words[w] & 0xffff];
-        odd += memory.costs[words[w] >> 16];
+// Calls `f` with the symbols of this thread's half of its group.
+template <class F>
+inline __device__ void each_symbol(const TablesMemory &memory, F f) {
+    const uint32_t *words = memory.words + (threadIdx.x >> 1) * kGroupWords;
+    const uint32_t from = threadIdx.x & 1 ? kHalf : 0;
+#pragma unroll
+    for (uint32_t w = 0; w < kHalf; w++) {
+        if (w == kHalf - 1 && from) break;
+        f(words[from + w] & 0xffff);
+        f(words[from + w] >> 16);
     }
-    return even + odd;
+}
+
+// What this thread's group costs by each table; 0 if it is not `mine`. Whole warp.
+inline __device__ uint64_t cost_of(const TablesMemory &memory, bool mine) {
+    uint64_t cost = 0;
+    if (mine) each_symbol(memory, [&](uint32_t symbol) { cost += memory.costs[symbol]; });
+    const uint32_t low = __shfl_xor_sync(~0u, uint32_t(cost), 1), high = __shfl_xor_sync(~0u, uint32_t(cost >> 32), 1);
+    return cost + (uint64_t(high) << 32 | low);
 }
 
 __global__ void __launch_bounds__(kTableThreads) tables_kernel(Coding coding) {
@@ -171,25 +182,21 @@ __global__ void __launch_bounds__(kTableThreads) tables_kernel(Coding coding) {
     for (uint32_t round = 0; round < kRounds; round++) {
         set_costs(memory, tables, alphabet);
         for (uint32_t c = thread; c < kTables * kRow; c += kTableThreads) memory.counts[c] = 0;
-        for (uint32_t tile = 0; tile < groups; tile += kTableThreads) {
+        for (uint32_t tile = 0; tile < groups; tile += kTileGroups) {
             __syncthreads();
             load_groups(memory, symbols, tile, groups);
             __syncthreads();
-            if (tile + thread >= groups) continue;
-            const uint64_t cost = cost_of(memory);
+            const uint32_t group = tile + thread / 2;
+            const uint64_t cost = cost_of(memory, group < groups);
+            if (group >= groups) continue;
             uint32_t best = ~0u;
 #pragma unroll
             for (uint32_t t = 0; t < kTables; t++)
                 best = min(best, uint32_t(cost >> (kField * t) & ((1u << kField) - 1)) << 3 | t);
             best &= 7;
-            selectors[tile + thread] = uint8_t(best);
+            if (thread % 2 == 0) selectors[group] = uint8_t(best);
             uint32_t *counts = memory.counts + best * kRow;
-            const uint32_t *words = memory.words + thread * kGroupWords;
-#pragma unroll 5
-            for (uint32_t w = 0; w < kGroupWords; w++) {
-                atomicAdd(&counts[words[w] & 0xffff], 1u);
-                atomicAdd(&counts[words[w] >> 16], 1u);
-            }
+            each_symbol(memory, [&](uint32_t symbol) { atomicAdd(&counts[symbol], 1u); });
         }
         __syncthreads();
         if (warp < tables) make_lengths(memory.heaps[warp], memory.counts + warp * kRow, alphabet, memory.lengths[warp]);
@@ -200,15 +207,17 @@ __global__ void __launch_bounds__(kTableThreads) tables_kernel(Coding coding) {
     set_costs(memory, tables, alphabet);
     uint32_t *offsets = coding.offsets + block * coding.group_pitch;
     uint32_t bits = 0;
-    for (uint32_t tile = 0; tile < groups; tile += kTableThreads) {
+    for (uint32_t tile = 0; tile < groups; tile += kTileGroups) {
         __syncthreads();
         load_groups(memory, symbols, tile, groups);
         __syncthreads();
-        const bool mine = tile + thread < groups;
+        const uint32_t group = tile + thread / 2;
+        const uint64_t cost = cost_of(memory, group < groups);
+        const bool mine = group < groups && thread % 2 == 0;
         uint32_t own = 0;
-        if (mine) own = uint32_t(cost_of(memory) >> (kField * selectors[tile + thread])) & ((1u << kField) - 1);
+        if (mine) own = uint32_t(cost >> (kField * selectors[group])) & ((1u << kField) - 1);
         const Scanned sum = scan_before(memory.scan, own, [](uint32_t a, uint32_t b) { return a + b; });
-        if (mine) offsets[tile + thread] = bits + sum.before;
+        if (mine) offsets[group] = bits + sum.before;
         bits += sum.all;
     }
 

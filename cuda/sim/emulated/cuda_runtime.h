@@ -169,6 +169,9 @@ inline uint32_t __shfl_up_sync(uint32_t, uint32_t value, uint32_t by) {
     const uint64_t *values = emulated::exchange(value);
     return uint32_t(values[lane >= by ? lane - by : lane]);
 }
+inline uint32_t __shfl_xor_sync(uint32_t, uint32_t value, uint32_t with) {
+    return uint32_t(emulated::exchange(value)[(threadIdx.x & 31) ^ with]);
+}
 inline uint32_t __reduce_add_sync(uint32_t, uint32_t value) {
     const uint64_t *values = emulated::exchange(value);
     uint32_t sum = 0;
