@@ -11,9 +11,9 @@
 //   5 symbols one warp a chunk: each head writes the digits of the run before it, and itself
 //
 // Measured (H200, linux, 64 blocks, ps a byte; in brackets predicted): last 1.6 (1.5), start 0.2 (0.7), rank 6.2 (6), join 0.1 (0.3),
-// symbols 1.8 (3); all 10.4. nci 6.9, dickens 12.6. For 32 blocks 14.5, for 256 8.2. What was first built, a list in registers
-// searched for one head after the other, by ballot and shuffle, was right to the instruction count of one hit, but a quarter of
-// linux's heads stand beyond the first 32 places: 16 instructions of a warp for a byte instead of 4.4, 21 ps for `rank` alone.
+// symbols 1.8 (3); all 10.4. nci 6.9, dickens 12.6. For 32 blocks 14.5, for 256 8.2. What was built first, a list in registers
+// searched for one head after the other by ballot and shuffle, took 16 instructions of a warp for a byte where this takes 4.4, and
+// 21 ps for `rank` alone: a quarter of linux's heads stand beyond the first 32 places, which the prediction forgot.
 //
 // Twin: src/codec/mtf/encode.rs; on the CPU sim/coding.hpp.
 #include "coding.cuh"

@@ -5,8 +5,9 @@
 //   2 tables.cu  tables, selectors, code lengths, where each group's codes go
 //   3 bits.cu    codes; then 0.2 bytes for each of the text go to the host, which writes the headers before them
 //
-// Predicted (H200, linux, ps a byte, besides 247 for the sort): mtf 12, tables 35 / 17 / 8 for batches of 32 / 64 / 256 blocks,
-// codes 1, download 4 (a column: 18).
+// Measured (H200, linux, ps a byte; in brackets predicted), for batches of 32 / 64 / 256 blocks: sort 230 / 241 / 242; mtf 14 / 10 / 8
+// (12), tables 53 / 27 / 8 (35 / 17 / 8), codes 1 (1), download 5 / 4 / 4 (4; a column: 18). Without transfers 3.35 / 3.58 / 3.86 GB/s.
+// Eight lanes of 32 at once, with transfers: 3.29 GB/s, where 3.42 only sort.
 #include "coding.cuh"
 #include "lane.cuh"
 #include <algorithm>

@@ -1,4 +1,4 @@
-//! GPUs: the Burrows-Wheeler transforms of a batch of blocks, on a device.
+//! GPUs: a batch of blocks transformed, or coded all the way, on a device.
 //!
 //! Everything that knows CUDA lives behind this door: the kernels in `cuda/`, declared in `ffi`, called through `call`,
 //! owned by `lane`; devices are found by `device`. Without the cargo feature `cuda` the door is the same and `absent` stands
@@ -30,7 +30,7 @@ mod select;
 pub use backend::{devices, likely, open};
 pub use select::select;
 
-/// How a lane shares the work with the cores that finish for it.
+/// How a lane shares the work with the cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pipeline {
     /// The device sorts all rotations, and hands over the last column.

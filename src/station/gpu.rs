@@ -1,18 +1,15 @@
-//! One lane of a GPU as a station: it run-length-codes a batch of blocks, has the device sort them, and passes them on; the
-//! rest (move-to-front and Huffman coding) is done by CPU cores, one block each. Or the device does that too.
+//! One lane of a GPU as a station: it run-length-codes a batch of blocks and has the device do what the lane's [`Pipeline`] says.
 //!
-//! Why passed on: the device sorts 3 to 4 GB/s, while one core codes 0.1 to 0.2 GB/s of what it has sorted. So a GPU needs all
-//! cores of its host to finish for it, and a core does most for the whole by finishing first and sorting only
-//! when there is nothing to finish. Several lanes keep the device busy: while some
-//! prepare, others sort.
+//! With [`Pipeline::Resident`] that is all of it: the lane writes the blocks' heads before their codes and replies. With
+//! [`Pipeline::Bwt`] the device sorts, and the rest (move-to-front and Huffman coding) is passed on to CPU cores, one block each:
+//! the device sorts 3 to 4 GB/s, one core codes 0.1 to 0.2 GB/s of what it has sorted, so it takes all cores of its host, and a core
+//! does most for the whole by finishing first and sorting only when there is nothing to finish. With [`Pipeline::Hybrid`], the
+//! thesis's, the device sorts two thirds of the rotations and from them the rest, and the core that finishes a block first merges the two
+//! lists (`codec::bwt::merge`). Its blocks go to the device turned to their least rotations.
 //!
-//! So it is with the default [`Pipeline`]. With [`Pipeline::Hybrid`], the thesis's, the device sorts two thirds of the rotations and from
-//! them the rest, and the core that finishes a block first merges the two lists (`codec::bwt::merge`). Its blocks go to the device
-//! turned to their least rotations.
+//! Several lanes keep the device busy: while some prepare, others sort.
 //!
 //! What is not for the device is left to the cores: periodic blocks, whose rotations tie forever, and tiny ones.
-//!
-//! With [`Pipeline::Resident`] the device codes as well, and there is nothing to pass on.
 //!
 //! **Trust.** A column must hold the same bytes as its block (sums of the bytes and of their squares, compared), and the origin's row must
 //! end in the block's last byte. A device that fails this check is not asked again. Blocks it got right before it failed have

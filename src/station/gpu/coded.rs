@@ -5,8 +5,8 @@
 //! possible (complete codes, one selector for each group, the last code the one for the end). Only then is the batch replied to:
 //! a device that computes wrongly shows it at its first batch, while a single wrong bit can pass, which `bzip2 -t` finds.
 //!
-//! Decoding takes 3 ns for each byte of that one block, in a batch of 32 a tenth of one for each byte of all; a block's head
-//! and moving its codes another tenth.
+//! Measured (Zen 5, alone): decoding 2.2 ms a batch, head and codes 0.09 ms a block of 900 kB. Beside an H200, all cores of its host
+//! busy: 0.6 ns a byte for both, in batches of 28.
 
 use super::{Batch, Entry};
 use crate::block::CodedBlock;
