@@ -356,8 +356,8 @@ impl Inner {
 }
 
 /// From now on this thread runs when others do not want to: a core that does blocks on its own beside fast stations is worth less than
-/// the threads that feed those. (16 cores and one H200: 3.42 instead of 3.53 s for 8 GB where the fast ones do all of a block,
-/// 3.73 instead of 4.15 where cores finish.)
+/// the threads that feed those. (16 cores and one H200, 8 GB: 3.67 instead of 4.16 s where the fast ones do all of a block, 3.73
+/// instead of 4.15 where cores finish.)
 fn give_way() {
     // Elsewhere than on Linux this would be the whole process.
     #[cfg(all(target_os = "linux", feature = "cuda"))]

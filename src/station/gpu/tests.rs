@@ -3,6 +3,7 @@
 use super::*;
 use crate::codec::encoder::Encoder;
 use crate::gpu::fake::{FakeSorter, Fault};
+use crate::gpu::{CodedBatch, CodedByDevice};
 use crate::shapes::SHAPES;
 use crate::station::cpu::CpuStation;
 use crate::{Level, Settings};
@@ -132,6 +133,65 @@ fn on_every_device() {
         let on_device: u64 = stations.iter().filter(|s| s.name.starts_with("gpu")).map(|s| s.blocks).sum();
         assert!(on_device > 0 && stations.iter().all(|s| s.fallbacks == 0), "{stations:?}");
     }
+}
+
+/// A coded batch is believed as a whole or not at all, and what cannot be is seen in any block, sampled or not.
+#[test]
+fn coded_batches_that_cannot_be() {
+    let mut sorter = FakeSorter::new(16, LONGEST_BLOCK, None);
+    let mut batch = Batch::default();
+    for (index, shape) in SHAPES.iter().take(3).enumerate() {
+        let (mut text, mut coded) = ((shape.make)(20_000), Vec::new());
+        text.push(b'!'); // not periodic
+        let crc = run_length_code(&Text::Plain(text.clone()), &mut Vec::new(), &mut coded);
+        sorter.texts()[batch.filled..batch.filled + coded.len()].copy_from_slice(&coded);
+        batch.filled += coded.len();
+        batch.lengths.push(coded.len() as u32);
+        let (len, text_len) = (coded.len(), text.len() as u64);
+        batch.entries.push(Entry { index, crc, text_len, len, sums: [0; 2], last: 0, turned_last: 0 });
+    }
+    let answer = sorter.code(&batch.lengths, Duration::MAX).unwrap();
+    let (blocks, bytes) = (answer.blocks.to_vec(), answer.bytes.to_vec());
+    let mut coder = coded::Coder::default();
+    let mut try_it = |blocks: &[CodedByDevice], bytes: &[u8], sample: usize| {
+        let mut replies = Vec::new();
+        let result = coder
+            .reply_all(&batch, CodedBatch { blocks, bytes }, sample, &mut |index, done| replies.push((index, done)));
+        assert!(result.is_ok() || replies.is_empty());
+        result.map(|()| replies.iter().filter(|(_, done)| matches!(done, Done::Coded(_))).count())
+    };
+    for sample in 0..4 {
+        assert_eq!(try_it(&blocks, &bytes, sample), Ok(3));
+        // Codes that were too many: that block is left, and another one sampled.
+        let mut too_many = blocks.clone();
+        too_many[sample % 3].bits = 0;
+        assert_eq!(try_it(&too_many, &bytes, sample), Ok(2));
+        // A wrong bit: seen where it is sampled.
+        let mut wrong = bytes.clone();
+        wrong[(blocks[sample % 3].at + blocks[sample % 3].bits / 16) as usize] ^= 4;
+        assert!(matches!(try_it(&blocks, &wrong, sample), Err(Failure::Lost(_))));
+    }
+    let spoils: [fn(&mut CodedByDevice); 12] = [
+        |block| block.origin = 1 << 24,
+        |block| block.symbols += 50,
+        |block| block.symbols = u32::MAX,
+        |block| block.tables = 7,
+        |block| block.tables -= 1,
+        |block| block.tables = 0,
+        |block| block.bits += 1,
+        |block| block.bits = u32::MAX,
+        |block| block.at = u32::MAX,
+        |block| block.used[0] ^= 1,
+        |block| block.lengths[0][1] += 1,
+        |block| block.lengths[1][0] = 0,
+    ];
+    for (number, spoil) in spoils.iter().enumerate() {
+        let mut spoilt = blocks.clone();
+        spoil(&mut spoilt[2]);
+        assert!(matches!(try_it(&spoilt, &bytes, 0), Err(Failure::Lost(_))), "{number}");
+    }
+    assert!(try_it(&blocks[..2], &bytes, 0).is_err());
+    assert!(try_it(&blocks, &bytes[..bytes.len() - 4], 0).is_err());
 }
 
 /// The whole pipeline, with fake lanes that fail in every way: the bytes are the same.
