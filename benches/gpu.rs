@@ -4,9 +4,9 @@
 //!
 //! FILE is read once and repeated up to so many bytes (default: its length). Modes: `null` (stations that do nothing: what
 //! the pipeline itself can carry), `cpu`, `gpu` (GPUs sort, cores only finish), `all`; by default the last three. Each is a
-//! pool of its own and timed from nothing, GPU start-up included. `hybrid-gpu` and `hybrid-all` are the same with lanes of the hybrid
-//! shape. All outputs must be the same. HYBZ_LANES and HYBZ_BLOCKS
-//! change the lanes, HYBZ_READERS the threads that read and cut, HYBZ_WINDOW (MB) the memory, HYBZ_OUT names a file for the output.
+//! pool of its own and timed from nothing, GPU start-up included. `gpu` and `all` take the default shape of lanes; `bwt-gpu`,
+//! `bwt-all`, `hybrid-gpu` and so on the one they name. All outputs must be the same. HYBZ_LANES and HYBZ_BLOCKS
+//! change the lanes, HYBZ_THREADS the cores, HYBZ_READERS the threads that read and cut, HYBZ_WINDOW (MB) the memory, HYBZ_OUT names a file for the output.
 
 use hybz::flow::{Input, Inputs, Outputs, ReadAt, Source, Task, run};
 use hybz::gpu::Pipeline;
@@ -16,6 +16,7 @@ use hybz::{CodedBlock, Error, Level, Pool, StreamSummary};
 use std::env;
 use std::fs::File;
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -133,19 +134,28 @@ fn main() {
     let mut lanes = Lanes { after: 0, ..Lanes::default() };
     lanes.lanes = number("HYBZ_LANES").unwrap_or(lanes.lanes);
     lanes.blocks = number("HYBZ_BLOCKS").unwrap_or(lanes.blocks);
-    let hybrid = Lanes { pipeline: Pipeline::Hybrid, ..lanes.clone() };
+    let shaped = |mode: &str| {
+        let pipeline = match mode.split_once('-').map_or("", |(shape, _)| shape) {
+            "bwt" => Pipeline::Bwt,
+            "hybrid" => Pipeline::Hybrid,
+            "resident" => Pipeline::Resident,
+            _ => Pipeline::default(),
+        };
+        Lanes { pipeline, ..lanes.clone() }
+    };
     let mut answer = None;
     for mode in modes {
         let mut builder = Pool::builder();
         if let Some(window) = number("HYBZ_WINDOW") {
             builder = builder.memory(window as u64 * 1_000_000);
         }
+        if let Some(threads) = number("HYBZ_THREADS").and_then(NonZeroUsize::new) {
+            builder = builder.threads(threads);
+        }
         builder = match mode {
             "cpu" => builder,
-            "all" => lanes.add_to(builder),
-            "gpu" => lanes.add_to(builder.cpu_finishes_only()),
-            "hybrid-all" => hybrid.add_to(builder),
-            "hybrid-gpu" => hybrid.add_to(builder.cpu_finishes_only()),
+            "all" | "bwt-all" | "hybrid-all" | "resident-all" => shaped(mode).add_to(builder),
+            "gpu" | "bwt-gpu" | "hybrid-gpu" | "resident-gpu" => shaped(mode).add_to(builder.cpu_finishes_only()),
             "null" => {
                 let mut builder = builder.without_cpu();
                 for _ in 0..4 {

@@ -19,8 +19,9 @@ mod cuda {
     use std::path::{Path, PathBuf};
     use std::process::{Command, exit};
 
-    const STEPS: [&str; 6] = ["keys", "sort", "group", "refine", "thirds", "lane"];
-    const HEADERS: [&str; 3] = ["hybz.h", "device.cuh", "codes.hpp"];
+    const STEPS: [&str; 10] =
+        ["keys", "sort", "group", "refine", "thirds", "mtf", "tables", "bits", "resident", "lane"];
+    const HEADERS: [&str; 5] = ["hybz.h", "device.cuh", "lane.cuh", "coding.cuh", "codes.hpp"];
 
     pub fn build() {
         for variable in ["CUDA_HOME", "PATH", "HYBZ_CUDA_ARCHS"] {

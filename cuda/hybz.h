@@ -21,14 +21,19 @@ extern "C" {
 #define HYBZ_DEADLINE (-2)  /* the device did not finish in time */
 #define HYBZ_PERIODIC (-3)  /* the sort does not end: a block is u repeated (the caller must not send such blocks) */
 
+#define HYBZ_WRONG (-4)     /* what the device answers cannot be */
+
 /* What a lane is for: `pipeline` of hybz_lane_create. */
 #define HYBZ_BWT 0    /* hybz_lane_bwt: all rotations sorted */
 #define HYBZ_HYBRID 1 /* hybz_lane_thirds: two thirds of them, and the rest from these; the CPU merges */
+#define HYBZ_RESIDENT 2 /* hybz_lane_code: all rotations sorted, and the columns coded; the CPU writes headers */
 
 #define HYBZ_SHORTEST 64     /* the shortest block, in bytes */
 #define HYBZ_LONGEST 1048576 /* the longest block, in bytes: a rotation's index takes 20 bits */
 #define HYBZ_MOST_BLOCKS 512 /* the most blocks in a batch */
 #define HYBZ_MOST_ROUNDS 32  /* 20 rounds of doubling sort any primitive block of 2^20 bytes */
+#define HYBZ_MOST_SYMBOLS 258 /* RUNA, RUNB, places 1 to 255, EOB */
+#define HYBZ_MOST_TABLES 6    /* of code lengths, in a block */
 #ifndef HYBZ_SMALL
 #define HYBZ_SMALL 256       /* groups of up to this many tied rotations are sorted in shared memory; a power of two */
 #endif
@@ -55,10 +60,25 @@ struct hybz_report {
     float table_ms;    /* host: the code table */
     float upload_ms, keys_ms, sort_ms, group_ms, download_ms;
     float thirds_ms; /* hybrid: from the sorted sample to what goes to the CPU */
+    float mtf_ms, tables_ms, bits_ms; /* resident: columns to symbols, tables and selectors, codes */
     uint32_t tied_small, tied_large; /* rotations still tied after the first sort */
     uint32_t rounds;
     struct hybz_round round[HYBZ_MOST_ROUNDS];
 };
+
+/* One block, coded. */
+struct hybz_coded {
+    uint32_t origin;  /* the row in which the block itself stands (bzip2's origPtr) */
+    uint32_t symbols; /* EOB included: a selector for each 50 of them */
+    uint32_t tables;  /* 2..6 */
+    uint32_t bits;    /* of all codes; 0: they take more than HYBZ_CODED_BYTES, and none are there */
+    uint32_t at;      /* where the codes begin: (bits + 31) / 32 * 4 bytes, then the selectors, one byte each */
+    uint32_t used[8]; /* bit c % 32 of word c / 32: whether byte c occurs */
+    uint8_t lengths[HYBZ_MOST_TABLES][HYBZ_MOST_SYMBOLS]; /* of the codes of each table */
+};
+
+/* The most bytes of codes and selectors that a block of so many bytes has. */
+#define HYBZ_CODED_BYTES(length) (((length) + (length) / 4 + 128) / 4 * 4)
 
 struct hybz_lane;
 
@@ -94,8 +114,17 @@ int hybz_lane_thirds(struct hybz_lane *lane, uint32_t blocks, const uint32_t *le
                      const uint8_t *text, uint32_t *keys, uint8_t *bytes, uint32_t *origins, uint32_t deadline_ms,
                      struct hybz_report *report);
 
-/* sizeof(struct hybz_report), so that the other side can check its declaration. */
+/* The same blocks as for hybz_lane_bwt, coded all the way.
+ *   coded   [0..blocks-1] out, any host memory
+ *   bytes   out, pinned: codes and selectors of all blocks; room for HYBZ_CODED_BYTES of each
+ *   filled  out: how many bytes that is */
+int hybz_lane_code(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
+                   struct hybz_coded *coded, uint8_t *bytes, uint64_t *filled, uint32_t deadline_ms,
+                   struct hybz_report *report);
+
+/* sizeof(struct hybz_report) and of struct hybz_coded, so that the other side can check its declarations. */
 size_t hybz_report_bytes(void);
+size_t hybz_coded_bytes(void);
 
 /* Gives everything back. NULL is allowed. */
 int hybz_lane_destroy(struct hybz_lane *lane);

@@ -20,41 +20,14 @@
 // radix sort. Transfers, 18 ps each way, overlap with other lanes.
 //
 // The host reads 12 bytes after each round (about 20 us for 4 to 14 rounds: nothing next to 50 ms of a full batch).
-#include "codes.hpp"
-#include "device.cuh"
+#include "lane.cuh"
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <new>
-#include <thread>
 
 using namespace hybz;
 
 namespace {
-
-constexpr uint32_t kEvents = 9 + 4 * HYBZ_MOST_ROUNDS;
-
-// What the host hands to the device for a batch, and gets back from it, besides text and column; pinned.
-struct Staging {
-    uint32_t table[kThirdTable]; // the larger of the two
-    uint32_t base[HYBZ_MOST_BLOCKS + 1], text_base[HYBZ_MOST_BLOCKS + 1], third_base[HYBZ_MOST_BLOCKS + 1];
-    uint32_t turn[HYBZ_MOST_BLOCKS + 1];
-    uint32_t origin[HYBZ_MOST_BLOCKS];
-    Counters counters;
-};
-
-// Device memory of a lane; `lay_out` is the table of it.
-struct Arena {
-    uint8_t *text, *column;
-    uint32_t *table, *base, *text_base, *third_base, *turn, *origin;
-    Counters *counters;
-    SortBuffers sort;
-    uint32_t *starts, *rank, *depth;
-    List lists[2], done;
-    uint32_t *order, *third_keys; // hybrid
-    LargeTables tables;
-    uint8_t *temporary;
-};
 
 struct Row {
     void *pointer; // of the arena's pointer
@@ -62,11 +35,13 @@ struct Row {
 };
 
 // Gives each array its place at `memory` (null: only sums up). Sizes for a text of so many bytes in so many blocks, of which n
-// rotations are sorted, in m rows with pitch.
-uint64_t lay_out(Arena &a, uint8_t *memory, int32_t pipeline, uint64_t text, uint64_t blocks, uint64_t m, uint64_t temporary) {
+// rotations are sorted, in m rows with pitch; coding comes where the sort has been.
+uint64_t lay_out(Arena &a, uint8_t *memory, int32_t pipeline, uint64_t text, uint64_t blocks, uint64_t m, uint64_t temporary,
+                 uint64_t coding) {
     const bool hybrid = pipeline == HYBZ_HYBRID;
     const uint64_t n = hybrid ? text - text / 3 + blocks : text;
     const uint64_t others = hybrid ? text / 3 + blocks : 0;
+    const uint64_t sorting = n * 60; // from keys[0] to done.head
     const Row rows[] = {
         // pointer               bytes                             what
         {&a.text, text},                                        // the blocks, back to back
@@ -97,6 +72,7 @@ uint64_t lay_out(Arena &a, uint8_t *memory, int32_t pipeline, uint64_t text, uin
         {&a.done.head, n * 4},                                  //
         {&a.tables.head_of, m * 2},                             // large groups: at most one for two rows
         {&a.tables.first_of, m * 2},                            //
+        {&a.more, coding > sorting ? coding - sorting : 0},     // resident: tiny blocks' tables
         {&a.temporary, temporary},                              // CUB's
     };
     uint64_t at = 0;
@@ -110,62 +86,15 @@ uint64_t lay_out(Arena &a, uint8_t *memory, int32_t pipeline, uint64_t text, uin
     return at;
 }
 
-using Clock = std::chrono::steady_clock;
-
-} // namespace
-
-struct hybz_lane {
-    int device = 0;
-    uint32_t most_blocks = 0, longest = 0, most_bytes = 0;
-    int32_t pipeline = HYBZ_BWT;
-    uint32_t capacity = 0; // of rotations to be sorted
-    int pitch_bits = 0;
-    size_t temporary_bytes = 0;
-    uint8_t *memory = nullptr;
-    Arena arena{};
-    Staging *staging = nullptr;
-    cudaStream_t stream = nullptr;
-    cudaEvent_t events[kEvents] = {};
-    uint32_t used_events = 0;
-    cudaError_t event_error = cudaSuccess;
-
-    // Marks this point of the stream; returns the mark's number.
-    uint32_t mark() {
-        const cudaError_t error = cudaEventRecord(events[used_events], stream);
-        if (error != cudaSuccess) event_error = error;
-        return used_events++;
-    }
-
-    float between(uint32_t from, uint32_t to) const {
-        float ms = 0;
-        if (cudaEventElapsedTime(&ms, events[from], events[to]) != cudaSuccess) return -1;
-        return ms;
-    }
-
-    // Waits until the stream is empty. A hung kernel must not hang the thread: so this asks instead of blocking.
-    int wait(Clock::time_point deadline) const {
-        for (uint32_t asked = 0;; asked++) {
-            const cudaError_t state = cudaStreamQuery(stream);
-            if (state != cudaErrorNotReady) return int(state);
-            if (asked < 50) continue;
-            if (Clock::now() > deadline) return HYBZ_DEADLINE;
-            std::this_thread::sleep_for(std::chrono::microseconds(asked < 500 ? 10 : 100));
-        }
-    }
-};
-
-#define HYBZ_TRY(call)                                                                                                 \
-    do {                                                                                                               \
-        const int code_ = int(call);                                                                                   \
-        if (code_ != 0) return code_;                                                                                  \
-    } while (0)
-
-namespace {
-
 int pitch_of(uint32_t longest) { return ceil_log2(int(longest)); }
 
 bool fits(uint32_t most_blocks, uint32_t longest, int32_t pipeline) {
-    return (pipeline == HYBZ_BWT || pipeline == HYBZ_HYBRID) && most_blocks >= 1 && most_blocks <= HYBZ_MOST_BLOCKS && longest >= HYBZ_SHORTEST && longest <= HYBZ_LONGEST;
+    return pipeline >= HYBZ_BWT && pipeline <= HYBZ_RESIDENT && most_blocks >= 1 && most_blocks <= HYBZ_MOST_BLOCKS &&
+           longest >= HYBZ_SHORTEST && longest <= HYBZ_LONGEST;
+}
+
+uint64_t coding_of(int32_t pipeline, uint64_t most_blocks, uint64_t longest) {
+    return pipeline == HYBZ_RESIDENT ? coding_bytes(most_blocks, longest) : 0;
 }
 
 int arena_bytes(uint32_t most_blocks, uint32_t longest, int32_t pipeline, size_t *temporary, uint64_t *bytes) {
@@ -175,7 +104,8 @@ int arena_bytes(uint32_t most_blocks, uint32_t longest, int32_t pipeline, size_t
     if (pipeline == HYBZ_HYBRID) HYBZ_TRY(third_scan(nullptr, &for_thirds, nullptr, nullptr, uint32_t(n), 0));
     *temporary = std::max(*temporary, for_thirds);
     Arena none{};
-    *bytes = lay_out(none, nullptr, pipeline, n, most_blocks, uint64_t(most_blocks) << pitch_of(longest), *temporary);
+    *bytes = lay_out(none, nullptr, pipeline, n, most_blocks, uint64_t(most_blocks) << pitch_of(longest), *temporary,
+                     coding_of(pipeline, most_blocks, longest));
     return 0;
 }
 
@@ -185,7 +115,8 @@ int create(hybz_lane *lane) {
     HYBZ_TRY(arena_bytes(lane->most_blocks, lane->longest, lane->pipeline, &lane->temporary_bytes, &bytes));
     HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lane->memory), bytes));
     lay_out(lane->arena, lane->memory, lane->pipeline, lane->most_bytes, lane->most_blocks,
-            uint64_t(lane->most_blocks) << lane->pitch_bits, lane->temporary_bytes);
+            uint64_t(lane->most_blocks) << lane->pitch_bits, lane->temporary_bytes,
+            coding_of(lane->pipeline, lane->most_blocks, lane->longest));
     HYBZ_TRY(cudaHostAlloc(reinterpret_cast<void **>(&lane->staging), sizeof(Staging), cudaHostAllocDefault));
     HYBZ_TRY(cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking));
     for (cudaEvent_t &event : lane->events) HYBZ_TRY(cudaEventCreate(&event));
@@ -226,13 +157,6 @@ extern "C" int hybz_lane_create(int device, uint32_t most_blocks, uint32_t longe
 }
 
 namespace {
-
-// Notes of one batch: where its steps begin and end.
-struct Marks {
-    uint32_t begin, uploaded, keyed_from, keyed, sorted, grouped, download, end;
-    uint32_t rounds = 0;
-    uint32_t round[HYBZ_MOST_ROUNDS][4];
-};
 
 // From keys to ranks that are all different: the first sort, groups, rounds. Keys and values stand in arena.sort.
 int sort_all(hybz_lane *lane, const Batch &batch, const hybz_tuning &tuning, const KeyLayout &layout,
@@ -294,6 +218,14 @@ int sort_all(hybz_lane *lane, const Batch &batch, const hybz_tuning &tuning, con
     }
 }
 
+float milliseconds(Clock::time_point from) {
+    return std::chrono::duration<float, std::milli>(Clock::now() - from).count();
+}
+
+} // namespace
+
+namespace hybz {
+
 void tell(const hybz_lane &lane, const Marks &marks, hybz_report *report) {
     report->upload_ms = lane.between(marks.begin, marks.uploaded);
     report->keys_ms = lane.between(marks.keyed_from, marks.keyed);
@@ -308,20 +240,8 @@ void tell(const hybz_lane &lane, const Marks &marks, hybz_report *report) {
     }
 }
 
-float milliseconds(Clock::time_point from) {
-    return std::chrono::duration<float, std::milli>(Clock::now() - from).count();
-}
-
-} // namespace
-
-extern "C" int hybz_lane_bwt(hybz_lane *lane, const hybz_tuning *given, uint32_t blocks, const uint32_t *lengths,
-                             const uint8_t *text, uint8_t *column, uint32_t *origins, uint32_t deadline_ms,
-                             hybz_report *report) {
-    const auto deadline = Clock::now() + std::chrono::milliseconds(deadline_ms);
-    const hybz_tuning tuning = given ? *given : hybz_tuning_default();
-    if (blocks < 1 || blocks > lane->most_blocks || tuning.sort_bits < 40 || tuning.sort_bits > 56 || tuning.steps < 1 ||
-        tuning.steps > 3 || lane->pipeline != HYBZ_BWT)
-        return HYBZ_ARGUMENT;
+int sort_columns(hybz_lane *lane, const hybz_tuning &tuning, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
+                 Clock::time_point deadline, Marks &marks, hybz_report *report) {
     Arena &arena = lane->arena;
     Staging &staging = *lane->staging;
     const cudaStream_t stream = lane->stream;
@@ -336,7 +256,6 @@ extern "C" int hybz_lane_bwt(hybz_lane *lane, const hybz_tuning *given, uint32_t
 
     HYBZ_TRY(cudaSetDevice(lane->device));
     lane->used_events = 0;
-    Marks marks;
     marks.begin = lane->mark();
     HYBZ_TRY(cudaMemcpyAsync(arena.text, text, total, cudaMemcpyHostToDevice, stream));
     marks.uploaded = lane->mark();
@@ -357,18 +276,35 @@ extern "C" int hybz_lane_bwt(hybz_lane *lane, const hybz_tuning *given, uint32_t
                        arena.sort.values[0], stream));
     marks.keyed = lane->mark();
     HYBZ_TRY(sort_all(lane, batch, tuning, layout, deadline, marks, report));
+    if (report) {
+        report->bytes = total;
+        report->table_ms = table_ms;
+    }
+    return 0;
+}
+
+} // namespace hybz
+
+extern "C" int hybz_lane_bwt(hybz_lane *lane, const hybz_tuning *given, uint32_t blocks, const uint32_t *lengths,
+                             const uint8_t *text, uint8_t *column, uint32_t *origins, uint32_t deadline_ms,
+                             hybz_report *report) {
+    const auto deadline = Clock::now() + std::chrono::milliseconds(deadline_ms);
+    const hybz_tuning tuning = given ? *given : hybz_tuning_default();
+    if (blocks < 1 || blocks > lane->most_blocks || tuning.sort_bits < 40 || tuning.sort_bits > 56 || tuning.steps < 1 ||
+        tuning.steps > 3 || lane->pipeline != HYBZ_BWT)
+        return HYBZ_ARGUMENT;
+    Marks marks;
+    HYBZ_TRY(sort_columns(lane, tuning, blocks, lengths, text, deadline, marks, report));
+    Staging &staging = *lane->staging;
     marks.download = lane->mark();
-    HYBZ_TRY(cudaMemcpyAsync(column, arena.column, total, cudaMemcpyDeviceToHost, stream));
-    HYBZ_TRY(cudaMemcpyAsync(staging.origin, arena.origin, blocks * sizeof(uint32_t), cudaMemcpyDeviceToHost, stream));
+    HYBZ_TRY(cudaMemcpyAsync(column, lane->arena.column, staging.base[blocks], cudaMemcpyDeviceToHost, lane->stream));
+    HYBZ_TRY(cudaMemcpyAsync(staging.origin, lane->arena.origin, blocks * sizeof(uint32_t), cudaMemcpyDeviceToHost,
+                             lane->stream));
     marks.end = lane->mark();
     HYBZ_TRY(lane->wait(deadline));
     HYBZ_TRY(lane->event_error);
     memcpy(origins, staging.origin, blocks * sizeof(uint32_t));
-    if (report) {
-        report->bytes = total;
-        report->table_ms = table_ms;
-        tell(*lane, marks, report);
-    }
+    if (report) tell(*lane, marks, report);
     return 0;
 }
 
@@ -449,6 +385,8 @@ extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t
 
 extern "C" size_t hybz_report_bytes(void) { return sizeof(hybz_report); }
 
+extern "C" size_t hybz_coded_bytes(void) { return sizeof(hybz_coded); }
+
 extern "C" int hybz_lane_destroy(hybz_lane *lane) {
     if (!lane) return 0;
     int first = int(cudaSetDevice(lane->device));
@@ -497,6 +435,7 @@ extern "C" const char *hybz_error_text(int code) {
     case HYBZ_ARGUMENT: return "a batch that the lane was not made for";
     case HYBZ_DEADLINE: return "the device did not finish in time";
     case HYBZ_PERIODIC: return "the rounds of the sort did not end";
+    case HYBZ_WRONG: return "the device computes wrongly";
     default: return cudaGetErrorString(cudaError_t(code));
     }
 }

@@ -1,8 +1,11 @@
 // Tests and times the batched sort on a device, without Rust: no registry, no build tools.
 //
 //     bench check [LONGEST]     every shape, alone and in batches, all tunings, against the simulation and the plain sort
+//     bench code [LONGEST]      every shape, alone and in batches, sorted and coded, against the plain sort and coding
+//     bench resident FILE [BLOCKS]  as `time`, coded as well; the first 16 against the plain coding of their columns
 //     bench time FILE [BLOCKS]  the file's blocks (run-length-coded as bzip2 does), repeated up to BLOCKS (256): device time a byte
-//     bench lanes FILE LANES    several lanes at once: bytes a second, transfers included
+//     bench lanes FILE LANES BLOCKS [code]  several lanes at once (which code as well): bytes a second, transfers included
+#include "../sim/coding.hpp"
 #include "../sim/shapes.hpp"
 #include "../sim/sim.hpp"
 #include <atomic>
@@ -271,7 +274,136 @@ int time_it(const char *path, uint32_t count) {
     return wrong != 0;
 }
 
-int lanes(const char *path, uint32_t count, uint32_t batch) {
+// A lane that codes, and what it gave last.
+struct CodingLane {
+    hybz_lane *lane = nullptr;
+    uint32_t most, longest;
+    uint8_t *text = nullptr, *bytes = nullptr;
+    std::vector<hybz_coded> coded;
+    uint64_t filled = 0;
+    hybz_report report{};
+    double wall_ms = 0;
+
+    CodingLane(uint32_t most, uint32_t longest) : most(most), longest(longest), coded(most) {
+        must(hybz_lane_create(0, most, longest, HYBZ_RESIDENT, &lane), "create");
+        must(hybz_pinned_alloc(0, size_t(most) * longest, reinterpret_cast<void **>(&text)), "pinned");
+        must(hybz_pinned_alloc(0, size_t(most) * HYBZ_CODED_BYTES(longest), reinterpret_cast<void **>(&bytes)), "pinned");
+    }
+    ~CodingLane() {
+        hybz_lane_destroy(lane);
+        hybz_pinned_free(text);
+        hybz_pinned_free(bytes);
+    }
+    void run(const std::vector<uint32_t> &lengths) {
+        memset(bytes, 0xA5, size_t(most) * HYBZ_CODED_BYTES(longest));
+        report = {};
+        const auto start = Clock::now();
+        must(hybz_lane_code(lane, uint32_t(lengths.size()), lengths.data(), text, coded.data(), bytes, &filled, 20000, &report),
+             "code");
+        wall_ms = 1e3 * seconds(start);
+    }
+};
+
+struct Wanted {
+    uint32_t origin;
+    PlainCoding coding;
+};
+
+Wanted wanted_of(const std::vector<uint8_t> &block) {
+    const uint32_t n = uint32_t(block.size());
+    Wanted wanted;
+    std::vector<uint8_t> column(n);
+    if (n < 100000) {
+        plain_bwt(block.data(), n, column.data(), &wanted.origin);
+    } else {
+        std::vector<uint32_t> table(kTableEntries);
+        code_table(block.data(), n, table.data());
+        SimCounts ignored;
+        simulate(block.data(), n, table.data(), KeyLayout(1, 56), 3, HYBZ_SMALL, column.data(), &wanted.origin, ignored);
+    }
+    wanted.coding = plain_coding(column);
+    return wanted;
+}
+
+int check_coding(uint32_t longest_shape) {
+    int wrong = 0, done = 0;
+    for (uint32_t n : {64u, 200u, 2050u, 5000u, 70000u, 899981u}) {
+        if (n > longest_shape) break;
+        std::vector<Shape> all;
+        for (Shape &shape : shapes(n))
+            if (!is_periodic(shape.text.data(), uint32_t(shape.text.size()))) all.push_back(shape);
+        std::vector<Wanted> wanted(all.size());
+        parallel(all.size(), [&](size_t i) { wanted[i] = wanted_of(all[i].text); });
+        CodingLane lane(uint32_t(2 * all.size()), std::min(n * 5 / 3, uint32_t(HYBZ_LONGEST)));
+        const auto run = [&](const std::vector<size_t> &which) {
+            std::vector<uint32_t> lengths;
+            size_t at = 0;
+            for (size_t i : which) {
+                memcpy(lane.text + at, all[i].text.data(), all[i].text.size());
+                lengths.push_back(uint32_t(all[i].text.size()));
+                at += all[i].text.size();
+            }
+            lane.run(lengths);
+            for (size_t w = 0; w < which.size(); w++) {
+                const char *what = difference(wanted[which[w]].coding, lane.coded[w], lane.bytes);
+                if (lane.coded[w].origin != wanted[which[w]].origin) what = "origin";
+                done++;
+                if (!what) continue;
+                wrong++;
+                printf("WRONG %s %u in a batch of %zu: %s\n", all[which[w]].name.c_str(), lengths[w], which.size(), what);
+            }
+        };
+        std::vector<size_t> together;
+        for (size_t i = 0; i < all.size(); i++) {
+            run({i});
+            together.push_back(i);
+        }
+        run(together);
+        for (size_t i = 0; i < all.size(); i++) together.push_back(i);
+        run(together);
+        printf("n %u: %zu shapes, %d blocks so far, %d wrong\n", n, all.size(), done, wrong);
+        fflush(stdout);
+    }
+    return wrong != 0;
+}
+
+int time_coding(const char *path, uint32_t count) {
+    const auto blocks = blocks_of(path);
+    CodingLane lane(count, 900000);
+    const Loaded loaded = load(blocks, count, 0, lane.text);
+    hybz_report best{};
+    double best_ms = 1e9, best_wall = 1e9;
+    for (int repeat = 0; repeat < 5; repeat++) {
+        lane.run(loaded.lengths);
+        best_wall = std::min(best_wall, lane.wall_ms);
+        const double ms = lane.report.mtf_ms + lane.report.tables_ms + lane.report.bits_ms;
+        if (ms < best_ms) best_ms = ms, best = lane.report;
+    }
+    double sort_ms = best.keys_ms + best.sort_ms + best.group_ms;
+    for (uint32_t r = 0; r < best.rounds; r++)
+        sort_ms += best.round[r].small_ms + best.round[r].large_ms + best.round[r].commit_ms;
+    const double ps = 1e9 / double(loaded.bytes); // ps a byte for each ms
+    printf("%s, %u blocks: ps/char: upload %.1f sort %.1f mtf %.1f tables %.1f (%.2f ms) codes %.1f download %.1f (%.3f bytes a byte); "
+           "device but transfers %.2f GB/s, all %.2f GB/s\n",
+           path, count, best.upload_ms * ps, sort_ms * ps, best.mtf_ms * ps, best.tables_ms * ps, best.tables_ms,
+           best.bits_ms * ps, best.download_ms * ps, double(lane.filled) / double(loaded.bytes),
+           double(loaded.bytes) / (sort_ms + best_ms) / 1e6, double(loaded.bytes) / best_wall / 1e6);
+    std::vector<Wanted> wanted(std::min<size_t>(std::min<size_t>(count, 16), blocks.size()));
+    parallel(wanted.size(), [&](size_t b) { wanted[b] = wanted_of(blocks[b]); });
+    int wrong = 0;
+    for (uint32_t b = 0; b < count; b++) {
+        if (b % blocks.size() >= wanted.size()) continue;
+        const Wanted &want = wanted[b % blocks.size()];
+        const char *what = difference(want.coding, lane.coded[b], lane.bytes);
+        if (lane.coded[b].origin != want.origin) what = "origin";
+        if (what) printf("block %u WRONG: %s\n", b, what);
+        wrong += what != nullptr;
+    }
+    printf(wrong ? "WRONG\n" : "right (those of the first 16 blocks, compared)\n");
+    return wrong != 0;
+}
+
+int lanes(const char *path, uint32_t count, uint32_t batch, bool code) {
     const auto blocks = blocks_of(path);
     std::vector<std::thread> threads;
     std::atomic<uint64_t> bytes{0};
@@ -280,13 +412,19 @@ int lanes(const char *path, uint32_t count, uint32_t batch) {
     for (uint32_t l = 0; l < count; l++)
         threads.emplace_back([&, l] {
             hybz_lane *lane = nullptr;
-            must(hybz_lane_create(0, batch, 900000, HYBZ_BWT, &lane), "create");
-            Pinned pinned(size_t(batch) * 900000);
+            must(hybz_lane_create(0, batch, 900000, code ? HYBZ_RESIDENT : HYBZ_BWT, &lane), "create");
+            Pinned pinned(size_t(batch) * HYBZ_CODED_BYTES(900000));
             const Loaded loaded = load(blocks, batch, l * 37, pinned.text);
             std::vector<uint32_t> origins(batch);
+            std::vector<hybz_coded> coded(batch);
+            uint64_t filled = 0;
             const auto run = [&] {
-                must(hybz_lane_bwt(lane, nullptr, batch, loaded.lengths.data(), pinned.text, pinned.column, origins.data(),
-                                   20000, nullptr), "bwt");
+                if (code)
+                    must(hybz_lane_code(lane, batch, loaded.lengths.data(), pinned.text, coded.data(), pinned.column, &filled,
+                                        20000, nullptr), "code");
+                else
+                    must(hybz_lane_bwt(lane, nullptr, batch, loaded.lengths.data(), pinned.text, pinned.column, origins.data(),
+                                       20000, nullptr), "bwt");
             };
             run();
             ready++;
@@ -301,7 +439,7 @@ int lanes(const char *path, uint32_t count, uint32_t batch) {
     const auto start = Clock::now();
     go = true;
     for (auto &t : threads) t.join();
-    printf("%u lanes of %u blocks: %.2f GB/s, transfers included\n", count, batch, double(bytes) / seconds(start) / 1e9);
+    printf("%u lanes of %u blocks%s: %.2f GB/s, transfers included\n", count, batch, code ? ", coded" : "", double(bytes) / seconds(start) / 1e9);
     return 0;
 }
 
@@ -311,7 +449,9 @@ int main(int argc, char **argv) {
     const std::string what = argc > 1 ? argv[1] : "";
     if (what == "check") return check(argc > 2 ? uint32_t(atoi(argv[2])) : ~0u);
     if (what == "time" && argc > 2) return time_it(argv[2], argc > 3 ? uint32_t(atoi(argv[3])) : 256);
-    if (what == "lanes" && argc > 4) return lanes(argv[2], uint32_t(atoi(argv[3])), uint32_t(atoi(argv[4])));
-    fprintf(stderr, "usage: bench check | time FILE [BLOCKS] | lanes FILE LANES BLOCKS\n");
+    if (what == "code") return check_coding(argc > 2 ? uint32_t(atoi(argv[2])) : ~0u);
+    if (what == "resident" && argc > 2) return time_coding(argv[2], argc > 3 ? uint32_t(atoi(argv[3])) : 256);
+    if (what == "lanes" && argc > 4) return lanes(argv[2], uint32_t(atoi(argv[3])), uint32_t(atoi(argv[4])), argc > 5);
+    fprintf(stderr, "usage: bench check | code | time FILE [BLOCKS] | resident FILE [BLOCKS] | lanes FILE LANES BLOCKS [code]\n");
     return 2;
 }

@@ -225,7 +225,12 @@ fn plan(
         bail!("--gpu-required and no GPU cannot be used together.");
     }
     let pipeline = typed.get_one::<String>("gpu-pipeline");
-    let gpu_pipeline = if pipeline.is_some_and(|name| name == "hybrid") { Pipeline::Hybrid } else { Pipeline::Bwt };
+    let gpu_pipeline = match pipeline.map(String::as_str) {
+        Some("bwt") => Pipeline::Bwt,
+        Some("hybrid") => Pipeline::Hybrid,
+        Some("resident") => Pipeline::Resident,
+        _ => Pipeline::default(),
+    };
     if !cfg!(feature = "cuda") && (gpu_required || pipeline.is_some() || matches!(gpus, Gpus::These(_))) {
         bail!("This hybz was built without GPU support (feature `cuda').");
     }
@@ -377,10 +382,10 @@ fn command() -> Command {
             Arg::new("gpu-pipeline")
                 .long("gpu-pipeline")
                 .value_name("SHAPE")
-                .value_parser(["bwt", "hybrid"])
+                .value_parser(["bwt", "hybrid", "resident"])
                 .hide_possible_values(true)
                 .help(
-                    "bwt: GPUs sort (default); hybrid: they sort two lists of each block, and the CPU merges; slower",
+                    "bwt: GPUs sort (default); resident: they do all; hybrid: they sort two lists and the CPU merges",
                 ),
         )
         .arg(long_flag("gpu-required", "it is an error if a GPU cannot be had, or fails, when compressing"))

@@ -1,9 +1,9 @@
 //! One block, coded: the steps one after the other.
 
-use super::bits::BitWriter;
+use super::bits::{BitSource, BitWriter, SliceBits, append_bits};
 use super::bwt::forward::{ForwardBwt, LastColumn};
 use super::bwt::periodic::PeriodicOrigins;
-use super::mtf::encode::Symbols;
+use super::mtf::encode::{MOST_SYMBOLS, Symbols};
 use super::selector::encode::Tables;
 use super::{crc, run_length};
 use crate::block::{CodedBlock, Text};
@@ -82,17 +82,71 @@ pub fn run_length_code(text: &Text, room: &mut Vec<u8>, block: &mut Vec<u8>) -> 
 fn finish(symbols: &mut Symbols, tables: &mut Tables, last: LastColumn<'_>, crc: u32, text_len: u64) -> CodedBlock {
     symbols.encode(last.bytes);
     tables.choose(symbols);
+    let mut out = head(&symbols.used, tables, symbols.alphabet, last.origin, crc);
+    tables.write_codes(symbols, &mut out);
+    let bit_len = out.bit_len();
+    CodedBlock { bytes: out.finish(), bit_len, crc, text_len, block_len: last.bytes.len() as u32 }
+}
 
+/// A block whose symbols somebody else has coded.
+#[derive(Clone, Copy, Debug)]
+pub struct CodedSymbols<'a> {
+    /// In which row the block itself stands.
+    pub origin: u32,
+    /// Which bytes occur.
+    pub used: &'a [bool; 256],
+    /// How many symbols there are, EOB included.
+    pub symbols: usize,
+    /// The code lengths of each table.
+    pub lengths: &'a [[u8; MOST_SYMBOLS]],
+    /// Each group's table.
+    pub selectors: &'a [u8],
+    /// All codes.
+    pub codes: &'a [u8],
+    /// How many bits these are.
+    pub code_bits: u64,
+}
+
+impl Encoder {
+    /// Writes the head of a block before its codes. Nothing comes of what no block of so many bytes (before its run-length
+    /// decoding) can have; whether it is this block is not looked at.
+    pub fn assemble(
+        &mut self,
+        coded: &CodedSymbols<'_>,
+        block_len: u32,
+        crc: u32,
+        text_len: u64,
+    ) -> Option<CodedBlock> {
+        let alphabet = coded.used.iter().filter(|used| **used).count() + 2;
+        let CodedSymbols { symbols, lengths, selectors, codes, code_bits, .. } = *coded;
+        let possible = coded.origin < block_len
+            && symbols <= block_len as usize + 1
+            && code_bits.div_ceil(8) <= codes.len() as u64
+            && self.tables.take(lengths, selectors, symbols, alphabet, code_bits);
+        if !possible {
+            return None;
+        }
+        let mut out = head(coded.used, &self.tables, alphabet, coded.origin, crc);
+        append_bits(&mut out, codes, code_bits);
+        let bit_len = out.bit_len();
+        let bytes = out.finish();
+        let (end, len) = self.tables.end_code(alphabet);
+        let last = SliceBits::new(&bytes, bit_len - u64::from(len), bit_len).bits(len);
+        (last == Some(end)).then_some(CodedBlock { bytes, bit_len, crc, text_len, block_len })
+    }
+}
+
+/// What stands before a block's codes, and room for these.
+fn head(used: &[bool; 256], tables: &Tables, alphabet: usize, origin: u32, crc: u32) -> BitWriter {
     let head = 48 + 32 + 1 + 24 + 16 + 256;
-    let mut out = BitWriter::with_capacity(head + tables.bits_needed(symbols.alphabet));
+    let mut out = BitWriter::with_capacity(head + tables.bits_needed(alphabet));
     out.write(BLOCK_MAGIC, 48);
     out.write(crc.into(), 32);
     out.write(0, 1); // not randomised
-    out.write(last.origin.into(), 24);
-    write_used(&symbols.used, &mut out);
-    tables.write(symbols, &mut out);
-    let bit_len = out.bit_len();
-    CodedBlock { bytes: out.finish(), bit_len, crc, text_len, block_len: last.bytes.len() as u32 }
+    out.write(origin.into(), 24);
+    write_used(used, &mut out);
+    tables.write_head(alphabet, &mut out);
+    out
 }
 
 impl Default for Encoder {

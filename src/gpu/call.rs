@@ -16,7 +16,7 @@ pub fn check(code: c_int, doing: &str) -> Result<(), Failure> {
     let sticky = unsafe { ffi::hybz_is_sticky(code) } != 0;
     Err(match code {
         ffi::OUT_OF_MEMORY => Failure::Memory(text),
-        ffi::DEADLINE => Failure::Lost(text),
+        ffi::DEADLINE | ffi::WRONG => Failure::Lost(text),
         _ if sticky => Failure::Lost(text),
         _ => Failure::Other(text),
     })

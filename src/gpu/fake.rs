@@ -1,8 +1,11 @@
 //! A device that is not there: does the work on the CPU, and fails when and how the test says.
 
-use super::{Failure, Sorted, SortedThirds, Sorter};
+use super::{CodedBatch, CodedByDevice, Failure, Sorted, SortedThirds, Sorter};
+use crate::codec::bits::BitWriter;
 use crate::codec::bwt::forward::ForwardBwt;
 use crate::codec::bwt::merge::twin;
+use crate::codec::mtf::encode::Symbols;
+use crate::codec::selector::encode::Tables;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +18,7 @@ pub enum Fault {
     Sticky,
     /// The kernel does not end: told after the patience is over.
     Hang,
-    /// It says all is well, and a byte of the middle block is wrong.
+    /// It says all is well, and a byte of the middle block is wrong; of coded blocks, a bit in the middle of each.
     Wrong,
 }
 
@@ -28,6 +31,7 @@ pub struct FakeSorter {
     columns: Vec<u8>,
     keys: Vec<u32>,
     origins: Vec<u32>,
+    coded: Vec<CodedByDevice>,
     calls: usize,
     fault: Option<(usize, Fault)>,
 }
@@ -43,6 +47,7 @@ impl FakeSorter {
             columns: Vec::new(),
             keys: Vec::new(),
             origins: Vec::new(),
+            coded: Vec::new(),
             calls: 0,
             fault,
         }
@@ -55,6 +60,7 @@ impl FakeSorter {
         self.columns.clear();
         self.keys.clear();
         self.origins.clear();
+        self.coded.clear();
         match fault {
             Some(Fault::Memory) => Err(Failure::Memory("fake: out of memory".to_owned())),
             Some(Fault::Sticky) => Err(Failure::Lost("fake: an illegal address".to_owned())),
@@ -114,5 +120,44 @@ impl Sorter for FakeSorter {
             self.columns[middle] ^= 1;
         }
         Ok(SortedThirds { keys: &self.keys, bytes: &self.columns, origins: &self.origins })
+    }
+
+    fn code(&mut self, lengths: &[u32], patience: Duration) -> Result<CodedBatch<'_>, Failure> {
+        let wrong = self.begin(patience)?;
+        let (mut symbols, mut tables) = (Symbols::default(), Tables::default());
+        let mut at = 0;
+        for &length in lengths {
+            let mut block = self.texts[at..at + length as usize].to_vec();
+            at += length as usize;
+            let column = self.bwt.transform(&mut block);
+            symbols.encode(column.bytes);
+            tables.choose(&symbols);
+            let (table_lengths, selectors, bits) = tables.parts();
+            let mut coded = CodedByDevice {
+                origin: column.origin,
+                symbols: symbols.as_slice().len() as u32,
+                tables: table_lengths.len() as u32,
+                bits: bits as u32,
+                at: self.columns.len() as u32,
+                ..CodedByDevice::EMPTY
+            };
+            coded.lengths[..table_lengths.len()].copy_from_slice(table_lengths);
+            for (byte, _) in symbols.used.iter().enumerate().filter(|(_, used)| **used) {
+                coded.used[byte / 32] |= 1 << (byte % 32);
+            }
+            let mut codes = BitWriter::new();
+            tables.write_codes(&symbols, &mut codes);
+            let mut codes = codes.finish();
+            if wrong {
+                let middle = codes.len() / 2;
+                codes[middle] ^= 1;
+            }
+            codes.resize(codes.len().next_multiple_of(4), 0);
+            self.columns.extend_from_slice(&codes);
+            self.columns.extend_from_slice(selectors);
+            self.columns.resize(self.columns.len().next_multiple_of(4), 0);
+            self.coded.push(coded);
+        }
+        Ok(CodedBatch { blocks: &self.coded, bytes: &self.columns })
     }
 }

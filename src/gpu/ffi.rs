@@ -1,15 +1,20 @@
 //! The declarations of `cuda/hybz.h`, which says what they do. Nothing else.
 #![allow(unsafe_code)]
 
+use super::CodedByDevice;
 use std::ffi::{c_char, c_int, c_void};
 
 /// `HYBZ_BWT`.
 pub const BWT: i32 = 0;
 /// `HYBZ_HYBRID`.
 pub const HYBRID: i32 = 1;
+/// `HYBZ_RESIDENT`.
+pub const RESIDENT: i32 = 2;
 
 /// The device did not finish in time.
 pub const DEADLINE: c_int = -2;
+/// What the device answers cannot be.
+pub const WRONG: c_int = -4;
 /// `cudaErrorMemoryAllocation`.
 pub const OUT_OF_MEMORY: c_int = 2;
 
@@ -56,6 +61,9 @@ pub struct Report {
     pub group_ms: f32,
     pub download_ms: f32,
     pub thirds_ms: f32,
+    pub mtf_ms: f32,
+    pub tables_ms: f32,
+    pub bits_ms: f32,
     pub tied_small: u32,
     pub tied_large: u32,
     pub rounds: u32,
@@ -93,11 +101,24 @@ unsafe extern "C" {
         deadline_ms: u32,
         report: *mut Report,
     ) -> c_int;
+    pub fn hybz_lane_code(
+        lane: *mut Lane,
+        blocks: u32,
+        lengths: *const u32,
+        text: *const u8,
+        coded: *mut CodedByDevice,
+        bytes: *mut u8,
+        filled: *mut u64,
+        deadline_ms: u32,
+        report: *mut Report,
+    ) -> c_int;
     pub fn hybz_lane_destroy(lane: *mut Lane) -> c_int;
     pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
     pub fn hybz_pinned_free(memory: *mut c_void) -> c_int;
     #[cfg(test)]
     pub fn hybz_report_bytes() -> usize;
+    #[cfg(test)]
+    pub fn hybz_coded_bytes() -> usize;
     pub fn hybz_is_sticky(code: c_int) -> c_int;
     pub fn hybz_error_text(code: c_int) -> *const c_char;
 }

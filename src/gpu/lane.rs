@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::call::check;
-use super::{Failure, Pipeline, Sorted, SortedThirds, Sorter, Steps, ffi};
+use super::{CodedBatch, CodedByDevice, Failure, Pipeline, Sorted, SortedThirds, Sorter, Steps, ffi};
 use crate::codec::bwt::merge::{byte_count, key_count};
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
@@ -63,11 +63,13 @@ pub struct GpuLane {
     lane: NonNull<ffi::Lane>,
     /// These outlive a lost lane: the device may still write to them.
     texts: ManuallyDrop<Pinned>,
+    /// Columns, what stands before the rows, or codes.
     columns: ManuallyDrop<Pinned>,
     /// Of thirds; of columns there are none.
     keys: ManuallyDrop<Pinned>,
     pipeline: Pipeline,
     origins: Vec<u32>,
+    coded: Vec<CodedByDevice>,
     most_blocks: usize,
     longest: usize,
     steps: Steps,
@@ -85,6 +87,7 @@ impl GpuLane {
         let texts = Pinned::new(ordinal, bytes)?;
         let (column_bytes, keys, code) = match pipeline {
             Pipeline::Bwt => (bytes, 1, ffi::BWT),
+            Pipeline::Resident => (most_blocks * CodedByDevice::most_bytes(longest), 1, ffi::RESIDENT),
             // A shorter block has no more of either.
             Pipeline::Hybrid => (most_blocks * (longest + 1), most_blocks * (key_count(longest) + 2), ffi::HYBRID),
         };
@@ -102,6 +105,7 @@ impl GpuLane {
             keys: ManuallyDrop::new(keys),
             pipeline,
             origins: vec![0; most_blocks],
+            coded: vec![CodedByDevice::EMPTY; if pipeline == Pipeline::Resident { most_blocks } else { 0 }],
             most_blocks,
             longest,
             steps: Steps::default(),
@@ -196,6 +200,39 @@ impl Sorter for GpuLane {
         })
     }
 
+    fn code(&mut self, lengths: &[u32], patience: Duration) -> Result<CodedBatch<'_>, Failure> {
+        let total: usize = lengths.iter().map(|&length| length as usize).sum();
+        let fits = lengths.iter().all(|&length| length as usize <= self.longest) && total <= self.texts.bytes;
+        if self.lost || self.pipeline != Pipeline::Resident || lengths.len() > self.most_blocks || !fits {
+            return Err(Failure::Other("a batch that the lane was not made for".to_owned()));
+        }
+        let patience = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
+        let mut report = ffi::Report::default();
+        let mut filled = 0;
+        // SAFETY: `lengths` has as many entries as said, and `coded` room for as many; texts have room for their sum, columns
+        // for as many bytes of codes as blocks no longer than these can have (checked above; more are not copied); `report` and
+        // `coded` are declared as they are there (tested).
+        let code = unsafe {
+            ffi::hybz_lane_code(
+                self.lane.as_ptr(),
+                lengths.len() as u32,
+                lengths.as_ptr(),
+                self.texts.memory.as_ptr(),
+                self.coded.as_mut_ptr(),
+                self.columns.memory.as_ptr(),
+                &mut filled,
+                patience,
+                &mut report,
+            )
+        };
+        if let Err(failure) = check(code, "coding a batch") {
+            self.lost |= matches!(failure, Failure::Lost(_));
+            return Err(failure);
+        }
+        self.steps.add(&report);
+        Ok(CodedBatch { blocks: &self.coded[..lengths.len()], bytes: &self.columns.as_slice()[..filled as usize] })
+    }
+
     fn steps(&self) -> Steps {
         self.steps
     }
@@ -209,6 +246,9 @@ impl Steps {
         self.sort += f64::from(report.sort_ms);
         self.group += f64::from(report.group_ms);
         self.thirds += f64::from(report.thirds_ms);
+        self.mtf += f64::from(report.mtf_ms);
+        self.tables += f64::from(report.tables_ms);
+        self.bits += f64::from(report.bits_ms);
         self.download += f64::from(report.download_ms);
         for round in report.round.iter().take(report.rounds as usize) {
             self.small += f64::from(round.small_ms);
@@ -241,8 +281,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_report_is_declared_alike() {
+    fn the_structures_are_declared_alike() {
         // SAFETY: it takes and touches nothing.
         assert_eq!(unsafe { ffi::hybz_report_bytes() }, size_of::<ffi::Report>());
+        // SAFETY: as above.
+        assert_eq!(unsafe { ffi::hybz_coded_bytes() }, size_of::<CodedByDevice>());
     }
 }

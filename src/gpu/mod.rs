@@ -1,11 +1,13 @@
-//! GPUs: the Burrows-Wheeler transforms of a batch of blocks, on a device.
+//! GPUs: a batch of blocks transformed, or coded all the way, on a device.
 //!
 //! Everything that knows CUDA lives behind this door: the kernels in `cuda/`, declared in `ffi`, called through `call`,
 //! owned by `lane`; devices are found by `device`. Without the cargo feature `cuda` the door is the same and `absent` stands
 //! behind it: there are no devices. In tests `fake` does the work on the CPU and fails as scripted.
 //!
-//! The door is the trait [`Sorter`]: fill in texts, sort, read columns; or, of a lane of the other [`Pipeline`], sorted thirds.
+//! The door is the trait [`Sorter`]: fill in texts, sort, read columns; or, of a lane of another [`Pipeline`], sorted thirds, or
+//! blocks coded all the way.
 
+use crate::codec::mtf::encode::MOST_SYMBOLS;
 use std::fmt;
 use std::time::Duration;
 
@@ -28,7 +30,7 @@ mod select;
 pub use backend::{devices, likely, open};
 pub use select::select;
 
-/// How a lane shares the work with the cores that finish for it.
+/// How a lane shares the work with the cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pipeline {
     /// The device sorts all rotations, and hands over the last column.
@@ -37,6 +39,9 @@ pub enum Pipeline {
     /// The device sorts two thirds of the rotations and from these the rest, and hands over both lists; a core merges them
     /// (the shape of Deshpande's thesis, chapter 4).
     Hybrid,
+    /// The device sorts all rotations and codes the columns; the lane's thread writes the heads of the blocks before the codes. There
+    /// is nothing left for a core.
+    Resident,
 }
 
 /// The shortest block that a device sorts: shorter ones are not worth a thought.
@@ -100,6 +105,9 @@ pub trait Sorter: Send {
     /// [`texts`](Self::texts) holds. Each has been turned to its least rotation, and began at `turns` of it before.
     fn thirds(&mut self, lengths: &[u32], turns: &[u32], patience: Duration) -> Result<SortedThirds<'_>, Failure>;
 
+    /// Of a lane opened for [`Pipeline::Resident`]: transforms the blocks as `sort` does, and codes their columns.
+    fn code(&mut self, lengths: &[u32], patience: Duration) -> Result<CodedBatch<'_>, Failure>;
+
     /// How long the steps have taken so far.
     fn steps(&self) -> Steps {
         Steps::default()
@@ -127,8 +135,64 @@ pub struct Steps {
     pub commit: f64,
     /// The other third, and what goes to the cores (hybrid).
     pub thirds: f64,
-    /// Columns or lists from the device.
+    /// Move-to-front and zero runs (resident).
+    pub mtf: f64,
+    /// Tables and selectors (resident).
+    pub tables: f64,
+    /// Codes (resident).
+    pub bits: f64,
+    /// Columns, lists or codes from the device.
     pub download: f64,
+}
+
+/// The most tables of a block.
+pub const MOST_TABLES: usize = 6;
+
+/// One block of a batch, coded: `struct hybz_coded` of `cuda/hybz.h`. Nothing in it is checked yet.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CodedByDevice {
+    /// In which row the block itself stands.
+    pub origin: u32,
+    /// How many symbols there are, EOB included.
+    pub symbols: u32,
+    /// How many tables.
+    pub tables: u32,
+    /// How many bits the codes take; 0 if that is so much that they are not there.
+    pub bits: u32,
+    /// Where in the batch's bytes the codes begin, in whole words of 32 bits; behind them each group's selector, a byte each.
+    pub at: u32,
+    /// Whether byte c occurs: bit c % 32 of word c / 32.
+    pub used: [u32; 8],
+    /// The code lengths of each table.
+    pub lengths: [[u8; MOST_SYMBOLS]; MOST_TABLES],
+}
+
+impl CodedByDevice {
+    /// Nothing.
+    pub const EMPTY: CodedByDevice = CodedByDevice {
+        origin: 0,
+        symbols: 0,
+        tables: 0,
+        bits: 0,
+        at: 0,
+        used: [0; 8],
+        lengths: [[0; MOST_SYMBOLS]; MOST_TABLES],
+    };
+
+    /// The most bytes of codes and selectors that a block of so many bytes has.
+    pub const fn most_bytes(length: usize) -> usize {
+        (length + length / 4 + 128) / 4 * 4
+    }
+}
+
+/// A batch, coded.
+#[derive(Clone, Copy, Debug)]
+pub struct CodedBatch<'a> {
+    /// Its blocks.
+    pub blocks: &'a [CodedByDevice],
+    /// Codes and selectors of all of them.
+    pub bytes: &'a [u8],
 }
 
 /// A batch of which two lists of rotations are sorted: each block's as in [`Thirds`](crate::codec::bwt::merge::Thirds), back to back.

@@ -8,6 +8,7 @@ use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::station::cpu::CpuStation;
 use crate::station::{Directions, Station, Work, panic_text, serve, work_off};
 use crate::summary::{Counters, StationReport, Summary};
+use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
@@ -354,6 +355,15 @@ impl Inner {
     }
 }
 
+/// From now on this thread runs when others do not want to: a core that does blocks on its own beside fast stations is worth less than
+/// the threads that feed those. (16 cores and one H200, 8 GB: 3.67 instead of 4.16 s where the fast ones do all of a block, 3.73
+/// instead of 4.15 where cores finish.)
+fn give_way() {
+    // Elsewhere than on Linux this would be the whole process.
+    #[cfg(all(target_os = "linux", feature = "cuda"))]
+    let _ = rustix::process::setpriority_process(None, 10);
+}
+
 /// A station's whole life: it is made, serves the queue, and retires.
 fn station_thread(
     make: Make,
@@ -374,9 +384,12 @@ fn station_thread(
                 entry.fast.store(most, Relaxed);
                 roster.fast.fetch_add(1, SeqCst);
             }
+            let gives_way = Cell::new(false);
             let share = |waiting: Waits| {
                 if directions.only_begins() {
                     source.keep(roster.reserve());
+                } else if roster.fast.load(Relaxed) > 0 && !gives_way.replace(true) {
+                    give_way();
                 }
                 roster.share(entry, most, waiting, window)
             };

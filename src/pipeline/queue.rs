@@ -128,9 +128,12 @@ impl Queue {
         };
         // The queue holds a receiver itself, so this cannot fail.
         let _ = lane.send(Job { work, reply, cancelled });
-        // Was it kept for a station that has just retired? See `release`.
-        if self.source.reserve.load(SeqCst) == 0 && !self.source.kept.is_empty() {
-            self.source.release();
+        // Was it kept for a station that has just retired? See `release`. Not passed on: where there are no CPU cores nobody takes
+        // that, while somebody always compresses.
+        if self.source.reserve.load(SeqCst) == 0 {
+            while let Ok(job) = self.source.kept.try_recv() {
+                let _ = self.compress.send(job);
+            }
         }
         Ticket(ticket)
     }

@@ -1,33 +1,36 @@
-//! One lane of a GPU as a station: it run-length-codes a batch of blocks, has the device sort them, and passes them on; the
-//! rest (move-to-front and Huffman coding) is done by CPU cores, one block each.
+//! One lane of a GPU as a station: it run-length-codes a batch of blocks and has the device do what the lane's [`Pipeline`] says.
 //!
-//! Why passed on: the device sorts 3 to 4 GB/s, while one core codes 0.1 to 0.2 GB/s of what it has sorted. So a GPU needs all
-//! cores of its host to finish for it, and a core does most for the whole by finishing first and sorting only
-//! when there is nothing to finish. Several lanes keep the device busy: while some
-//! prepare, others sort.
+//! With [`Pipeline::Resident`] that is all of it: the lane writes the blocks' heads before their codes and replies. With
+//! [`Pipeline::Bwt`] the device sorts, and the rest (move-to-front and Huffman coding) is passed on to CPU cores, one block each:
+//! the device sorts 3 to 4 GB/s, one core codes 0.1 to 0.2 GB/s of what it has sorted, so it takes all cores of its host, and a core
+//! does most for the whole by finishing first and sorting only when there is nothing to finish. With [`Pipeline::Hybrid`], the
+//! thesis's, the device sorts two thirds of the rotations and from them the rest, and the core that finishes a block first merges the two
+//! lists (`codec::bwt::merge`). Its blocks go to the device turned to their least rotations.
 //!
-//! So it is with the default [`Pipeline`]. With [`Pipeline::Hybrid`], the thesis's, the device sorts two thirds of the rotations and from
-//! them the rest, and the core that finishes a block first merges the two lists (`codec::bwt::merge`). Its blocks go to the device
-//! turned to their least rotations.
+//! Several lanes keep the device busy: while some prepare, others sort.
 //!
 //! What is not for the device is left to the cores: periodic blocks, whose rotations tie forever, and tiny ones.
 //!
 //! **Trust.** A column must hold the same bytes as its block (sums of the bytes and of their squares, compared), and the origin's row must
 //! end in the block's last byte. A device that fails this check is not asked again. Blocks it got right before it failed have
-//! been checked the same way.
+//! been checked the same way. Of coded blocks see `coded`.
 //!
 //! **Failure.** A lane that fails is replaced by one of half the size, down to 16 blocks; then it retires, and at
 //! once if its context is lost. Its blocks are passed on as they came.
 
-use super::{Directions, Done, Rows, SortedBlock, Station, StationFailure, Work};
+use super::{Directions, Done, Station, StationFailure, Work};
 use crate::block::Text;
-use crate::codec::bwt::merge::{Thirds, byte_count, key_count};
 use crate::codec::bwt::rotation;
 use crate::codec::encoder::{LONGEST_BLOCK, run_length_code};
 use crate::gpu::{self, Device, Failure, Pipeline, Sorter};
 use crate::pipeline::pool::PoolBuilder;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+
+mod begun;
+mod coded;
+#[cfg(test)]
+mod tests;
 
 /// The fewest blocks for which a lane is worth having.
 const FEWEST: usize = 16;
@@ -47,7 +50,7 @@ pub struct Lanes {
     /// Lanes of each device.
     pub lanes: usize,
     /// The most blocks in a batch. Each costs 73 bytes of device memory and 2 of pinned memory for each of its bytes (hybrid:
-    /// 64 and 7).
+    /// 64 and 7, resident: 73 and 2.25).
     pub blocks: usize,
     /// No lane is started before the pool has been given so many bytes of work.
     pub after: u64,
@@ -81,7 +84,7 @@ impl Lanes {
                 let found = Arc::clone(&found);
                 let Lanes { devices: list, blocks, pipeline, .. } = self.clone();
                 // Lists of rows take 6.33 bytes where a column takes one: in pinned memory, and on their way to a core.
-                let each = if pipeline == Pipeline::Bwt { 5 } else { 16 };
+                let each = if pipeline == Pipeline::Hybrid { 16 } else { 5 };
                 let held = each * (blocks * LONGEST_BLOCK) as u64;
                 pool = pool.more_memory(held).station(self.after, Directions::COMPRESS, move || {
                     let devices = found.get_or_init(|| {
@@ -114,6 +117,7 @@ pub(crate) struct GpuStation {
     text: Vec<u8>,
     coded: Vec<u8>,
     candidates: Vec<u32>,
+    coder: coded::Coder,
     times: Times,
 }
 
@@ -161,6 +165,7 @@ impl GpuStation {
             text: Vec::new(),
             coded: Vec::new(),
             candidates: Vec::new(),
+            coder: coded::Coder::default(),
             times: Times::default(),
         };
         station.reopen().map_err(|failure| failure.to_string())?;
@@ -181,12 +186,11 @@ impl GpuStation {
         }
     }
 
-    /// Sorts what stands in the batch and begins each block of it.
-    fn sort(
+    /// Has the device do what stands in the batch, and replies.
+    fn do_sort(
+        &mut self,
         sorter: &mut dyn Sorter,
-        pipeline: Pipeline,
         batch: &Batch,
-        times: &mut Times,
         reply: &mut dyn FnMut(usize, Done),
     ) -> Result<(), Failure> {
         if batch.entries.is_empty() {
@@ -194,48 +198,33 @@ impl GpuStation {
         }
         let began = Instant::now();
         let patience = PATIENCE + PATIENCE_PER_BYTE * batch.lengths.iter().sum();
-        let (mut keys, mut bytes, origins): (&[u32], &[u8], &[u32]) = match pipeline {
+        let times = &mut self.times;
+        let mut sorted = || {
+            times.batches += 1;
+            times.blocks += batch.entries.len();
+            times.sort += began.elapsed();
+            Instant::now()
+        };
+        let passing_on;
+        match self.pipeline {
             Pipeline::Bwt => {
-                let sorted = sorter.sort(&batch.lengths, patience)?;
-                (&[], sorted.columns, sorted.origins)
+                let answer = sorter.sort(&batch.lengths, patience)?;
+                passing_on = sorted();
+                begun::columns(batch, answer, reply)?;
             }
             Pipeline::Hybrid => {
-                let sorted = sorter.thirds(&batch.lengths, &batch.turns, patience)?;
-                (sorted.keys, sorted.bytes, sorted.origins)
+                let answer = sorter.thirds(&batch.lengths, &batch.turns, patience)?;
+                passing_on = sorted();
+                begun::thirds(batch, answer, reply)?;
             }
-        };
-        times.batches += 1;
-        times.blocks += batch.entries.len();
-        times.sort += began.elapsed();
-        let began = Instant::now();
-        for (entry, &origin) in batch.entries.iter().zip(origins) {
-            let (key_count, byte_count, marks) = match pipeline {
-                Pipeline::Bwt => (0, entry.len, 0),
-                Pipeline::Hybrid => (key_count(entry.len), byte_count(entry.len), Thirds::marks(entry.len)),
-            };
-            let (Some(for_keys), Some(for_bytes)) =
-                (keys.split_at_checked(key_count), bytes.split_at_checked(byte_count))
-            else {
-                return Err(Failure::Other("the device gave back too little".to_owned()));
-            };
-            (keys, bytes) = (for_keys.1, for_bytes.1);
-            let rows = for_bytes.0;
-            // The sums do not count the byte before the end mark, but the merge does.
-            let mark_is_right = rows[..marks].iter().all(|&byte| byte == entry.turned_last);
-            let origin_is_right = rows.get(origin as usize) == Some(&entry.last);
-            if !mark_is_right || !origin_is_right || power_sums(&rows[marks..]) != entry.sums {
-                return Err(Failure::Lost("the device computes wrongly".to_owned()));
+            Pipeline::Resident => {
+                let answer = sorter.code(&batch.lengths, patience)?;
+                passing_on = sorted();
+                let sample = self.times.batches as usize;
+                self.coder.reply_all(batch, answer, sample, reply)?;
             }
-            let rows = rows.to_vec();
-            let rows = match pipeline {
-                Pipeline::Bwt => Some(Rows::Column(rows)),
-                Pipeline::Hybrid => Thirds::new(for_keys.0.to_vec(), rows, entry.len).map(Rows::Thirds),
-            };
-            let Some(rows) = rows else { continue };
-            let begun = SortedBlock { rows, origin, crc: entry.crc, text_len: entry.text_len };
-            reply(entry.index, Done::Begun(begun));
         }
-        times.pass_on += began.elapsed();
+        self.times.pass_on += passing_on.elapsed();
         Ok(())
     }
 
@@ -267,7 +256,7 @@ impl GpuStation {
                 continue;
             }
             let start = match self.pipeline {
-                Pipeline::Bwt => 0,
+                Pipeline::Bwt | Pipeline::Resident => 0,
                 Pipeline::Hybrid => rotation::least(block, &mut self.candidates),
             };
             let place = &mut sorter.texts()[batch.filled..batch.filled + block.len()];
@@ -279,17 +268,18 @@ impl GpuStation {
             batch.turns.push(if start == 0 { 0 } else { (block.len() - start) as u32 });
             let (len, last) = (block.len(), block[block.len() - 1]);
             let turned_last = before.last().copied().unwrap_or(last);
-            let sums = power_sums(block);
+            // Only a column is compared by them.
+            let sums = if self.pipeline == Pipeline::Resident { [0; 2] } else { begun::power_sums(block) };
             batch.entries.push(Entry { index, crc, text_len: text.len(), len, sums, last, turned_last });
             if batch.entries.len() == sorter.most_blocks() {
                 self.times.prepare += began.elapsed();
-                Self::sort(sorter, self.pipeline, &batch, &mut self.times, reply)?;
+                self.do_sort(sorter, &batch, reply)?;
                 began = Instant::now();
                 batch = Batch::default();
             }
         }
         self.times.prepare += began.elapsed();
-        Self::sort(sorter, self.pipeline, &batch, &mut self.times, reply)
+        self.do_sort(sorter, &batch, reply)
     }
 }
 
@@ -307,7 +297,7 @@ impl Station for GpuStation {
         let steps = self.sorter.as_ref().map(|sorter| sorter.steps()).unwrap_or_default();
         Some(format!(
             "{batches} sorts of {:.0} blocks; prepare {:.3} s, sort {:.3} s, pass on {:.3} s; device, in ms: upload {:.0}, keys \
-             {:.0}, sort {:.0}, group {:.0}, rounds {:.0} + {:.0} + {:.0}, thirds {:.0}, download {:.0}",
+             {:.0}, sort {:.0}, group {:.0}, rounds {:.0} + {:.0} + {:.0}, thirds {:.0}, mtf {:.0}, tables {:.0}, codes {:.0}, download {:.0}",
             blocks as f64 / f64::from(batches.max(1)),
             prepare.as_secs_f64(),
             sort.as_secs_f64(),
@@ -320,6 +310,9 @@ impl Station for GpuStation {
             steps.large,
             steps.commit,
             steps.thirds,
+            steps.mtf,
+            steps.tables,
+            steps.bits,
             steps.download,
         ))
     }
@@ -340,191 +333,5 @@ impl Station for GpuStation {
             retire = self.reopen().is_err();
         }
         Err(StationFailure { reason: failure.to_string(), retire })
-    }
-}
-
-/// The sums of the bytes and of their squares: the same for a block and its last column.
-///
-/// Not the cubes: these two are one `psadbw` and one `pmaddwd` for 8 or more bytes on any x86-64, while 32-bit products
-/// made this the slowest part of a lane.
-fn power_sums(bytes: &[u8]) -> [u64; 2] {
-    let (mut sum, mut squares) = (0, 0);
-    // 16384 squares fit in 31 bits.
-    for piece in bytes.chunks(16384) {
-        sum += piece.iter().map(|&byte| u64::from(byte)).sum::<u64>();
-        squares +=
-            piece.iter().map(|&byte| i32::from(i16::from(byte)) * i32::from(i16::from(byte))).sum::<i32>() as u64;
-    }
-    [sum, squares]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::codec::encoder::Encoder;
-    use crate::gpu::fake::{FakeSorter, Fault};
-    use crate::shapes::SHAPES;
-    use crate::station::cpu::CpuStation;
-    use crate::{Level, Settings};
-    use std::num::NonZeroUsize;
-
-    const PIPELINES: [Pipeline; 2] = [Pipeline::Bwt, Pipeline::Hybrid];
-
-    fn fake(pipeline: Pipeline, most: usize, fault: Option<(usize, Fault)>) -> GpuStation {
-        let mut fault = fault;
-        let open = move |most| {
-            // What replaces a lane that failed is in order.
-            Ok(Box::new(FakeSorter::new(most, LONGEST_BLOCK, fault.take())) as Box<dyn Sorter>)
-        };
-        GpuStation::new("fake".to_owned(), most, pipeline, Box::new(open)).unwrap()
-    }
-
-    fn texts() -> Vec<Work> {
-        let lens = [1, 63, 64, 65, 5000, 20000];
-        let all = SHAPES.iter().flat_map(|shape| lens.map(|len| Work::Compress(Text::Plain((shape.make)(len)))));
-        all.collect()
-    }
-
-    /// Does the batch; answers how many blocks were sorted, left, and not done, having checked those sorted.
-    fn outcome(station: &mut GpuStation, batch: &[Work]) -> ([usize; 3], Result<(), StationFailure>) {
-        let mut encoder = Encoder::new();
-        let mut core = CpuStation::new(0, Arc::default());
-        let mut done = vec![2; batch.len()];
-        let result = station.work(batch, &mut |index, answer| {
-            assert_eq!(done[index], 2, "answered twice");
-            done[index] = match answer {
-                Done::Begun(sorted) => {
-                    let Work::Compress(text) = &batch[index] else { panic!() };
-                    let Done::Coded(finished) = core.one(&Work::Finish(sorted)) else { panic!() };
-                    assert_eq!(finished, encoder.encode(text), "block {index}");
-                    0
-                }
-                Done::Left => 1,
-                other => panic!("{other:?}"),
-            };
-        });
-        ([0, 1, 2].map(|kind| done.iter().filter(|&&d| d == kind).count()), result)
-    }
-
-    #[test]
-    fn sorts_what_is_usual_and_leaves_the_rest() {
-        let batch = texts();
-        for (most, pipeline) in [16, 37, 512].into_iter().flat_map(|most| PIPELINES.map(|pipeline| (most, pipeline))) {
-            let ([begun, left, undone], result) = outcome(&mut fake(pipeline, most, None), &batch);
-            assert!(result.is_ok());
-            assert_eq!(undone, 0);
-            assert!(begun > batch.len() / 3 && left > batch.len() / 6, "{begun} {left}");
-        }
-    }
-
-    #[test]
-    fn failures() {
-        let batch = texts();
-        for (call, pipeline) in (0..3).flat_map(|call| PIPELINES.map(|pipeline| (call, pipeline))) {
-            for (fault, retire) in
-                [(Fault::Memory, false), (Fault::Sticky, true), (Fault::Hang, true), (Fault::Wrong, true)]
-            {
-                let mut station = fake(pipeline, 32, Some((call, fault)));
-                let ([begun, _, undone], result) = outcome(&mut station, &batch);
-                if undone == 0 {
-                    continue; // it did not come to that call
-                }
-                assert_eq!(result.unwrap_err().retire, retire, "{fault:?}");
-                assert!(begun >= call * 16, "{fault:?} at call {call}: {begun} begun");
-                let (_, again) = outcome(&mut station, &batch);
-                assert_eq!(again.is_ok(), !retire, "{fault:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn too_little_memory_makes_smaller_lanes() {
-        let open = |most: usize| {
-            if most > 30 {
-                return Err(Failure::Memory("fake".to_owned()));
-            }
-            Ok(Box::new(FakeSorter::new(most, LONGEST_BLOCK, None)) as Box<dyn Sorter>)
-        };
-        assert_eq!(GpuStation::new("fake".to_owned(), 100, Pipeline::Bwt, Box::new(open)).unwrap().most(), 25);
-        let never = |_| Err(Failure::Memory("none at all".to_owned()));
-        assert_eq!(
-            GpuStation::new("fake".to_owned(), 100, Pipeline::Bwt, Box::new(never)).err().unwrap(),
-            "none at all"
-        );
-    }
-
-    /// The same with real devices, where there are any.
-    #[test]
-    fn on_every_device() {
-        let devices = match gpu::devices() {
-            Ok(devices) => devices,
-            Err(why) => return println!("skipped: no device ({why})"),
-        };
-        let batch = texts();
-        for (device, pipeline) in devices.iter().flat_map(|device| PIPELINES.map(|pipeline| (device, pipeline))) {
-            for most in [1, 2, 17, 128, 512] {
-                let device = device.clone();
-                let open = move |most| gpu::open(&device, most, LONGEST_BLOCK, pipeline);
-                let mut station = GpuStation::new("device".to_owned(), most, pipeline, Box::new(open)).unwrap();
-                for _ in 0..2 {
-                    let ([begun, left, undone], result) = outcome(&mut station, &batch);
-                    assert!(result.is_ok(), "{result:?}");
-                    assert_eq!(undone, 0);
-                    assert!(begun > batch.len() / 3 && left > batch.len() / 6, "{begun} {left}");
-                }
-                println!("{pipeline:?}: {}", station.details().unwrap_or_default());
-            }
-        }
-        // Every level, all shapes, with a pool that leaves nothing but finishing to the cores.
-        let mut text = Vec::new();
-        for shape in SHAPES {
-            text.extend((shape.make)(950_000));
-        }
-        for (level, pipeline) in (1..=9).flat_map(|level| PIPELINES.map(|pipeline| (level, pipeline))) {
-            let settings = Settings::new().level(Level::try_new(level).unwrap());
-            let lanes = Lanes { after: 0, blocks: 32, pipeline, ..Lanes::default() };
-            let pool = lanes.add_to(crate::Pool::builder().cpu_finishes_only()).build();
-            let coded = crate::compress(&text, &settings.clone().pool(&pool)).unwrap();
-            assert!(coded == crate::compress(&text, &settings).unwrap(), "level {level}, {pipeline:?}");
-            let stations = pool.summary().stations;
-            let on_device: u64 = stations.iter().filter(|s| s.name.starts_with("gpu")).map(|s| s.blocks).sum();
-            assert!(on_device > 0 && stations.iter().all(|s| s.fallbacks == 0), "{stations:?}");
-        }
-    }
-
-    /// The whole pipeline, with fake lanes that fail in every way: the bytes are the same.
-    #[test]
-    fn in_a_pool() {
-        let mut text = Vec::new();
-        for shape in SHAPES {
-            text.extend((shape.make)(150_000));
-        }
-        let level = Settings::new().level(Level::FASTEST);
-        let plain = crate::compress(&text, &level).unwrap();
-        for fault in [None, Some(Fault::Memory), Some(Fault::Sticky), Some(Fault::Hang), Some(Fault::Wrong)] {
-            for finishes_only in [false, true] {
-                for cores in [0, 2] {
-                    let mut pool = crate::Pool::builder();
-                    pool = match NonZeroUsize::new(cores) {
-                        Some(cores) => pool.threads(cores),
-                        None => pool.without_cpu(),
-                    };
-                    if finishes_only {
-                        pool = pool.cpu_finishes_only();
-                    }
-                    for (lane, pipeline) in PIPELINES.into_iter().enumerate() {
-                        pool = pool.station(0, Directions::COMPRESS, move || {
-                            Ok(Box::new(fake(pipeline, 16, fault.map(|fault| (lane, fault)))) as Box<dyn Station>)
-                        });
-                    }
-                    let pool = pool.build();
-                    let coded = crate::compress(&text, &level.clone().pool(&pool)).unwrap();
-                    assert!(coded == plain, "{fault:?}, {cores} cores");
-                    let summary = pool.summary();
-                    let counted: u64 = summary.stations.iter().map(|s| s.bytes_in).sum();
-                    assert_eq!(counted, text.len() as u64, "{summary:?}");
-                }
-            }
-        }
     }
 }

@@ -32,7 +32,7 @@ fn no_gpus() {
         .says(1, "hybz: --gpu-required and no GPU cannot be used together.");
     place.hybz(&["-s", "--gpu-required", "a"]).says(1, "cannot be used together.");
     place.hybz(&["--gpu"]).says(1, "hybz: Flag `--gpu' needs a value");
-    place.hybz(&["--gpu-pipeline", "resident", "a"]).says(1, "--gpu-pipeline");
+    place.hybz(&["--gpu-pipeline", "whole", "a"]).says(1, "--gpu-pipeline");
     assert_eq!(place.names(), ["a", "b"]);
 }
 
@@ -59,7 +59,7 @@ fn a_gpu_that_is_not_there() {
     let large = text(5_000_000).repeat(15);
     let place = Place::with(&[("small", b"hello\n"), ("large", &large), ("small.bz2", &compressed(b"hello\n"))]);
     place.hybz(&["-kc", "--gpu", "0", "small"]).silent(0);
-    place.hybz(&["-kc", "--gpu-pipeline", "hybrid", "small"]).silent(0);
+    place.hybz(&["-kc", "--gpu-pipeline", "resident", "small"]).silent(0);
     place.hybz(&["-dkc", "--gpu-required", "small.bz2"]).silent(0);
     let plain = place.hybz(&["-1c", "large"]).silent(0);
     let asked = place.hybz(&["-1c", "--gpu=0", "large"]);
@@ -67,8 +67,10 @@ fn a_gpu_that_is_not_there() {
     assert!(asked.stderr.starts_with("hybz: a GPU could not be used: "), "{}", asked.stderr);
     assert!(asked.stdout == plain.stdout);
     place.hybz(&["-1cq", "--gpu=0", "large"]).silent(0);
-    let hybrid = place.hybz(&["-1c", "--gpu=0", "--gpu-pipeline=hybrid", "large"]);
-    assert!(hybrid.stderr == asked.stderr && hybrid.stdout == plain.stdout, "{}", hybrid.stderr);
+    for shape in ["bwt", "hybrid", "resident"] {
+        let shaped = place.hybz(&["-1c", "--gpu=0", "--gpu-pipeline", shape, "large"]);
+        assert!(shaped.stderr == asked.stderr && shaped.stdout == plain.stdout, "{shape}: {}", shaped.stderr);
+    }
     for file in ["small", "large"] {
         place.hybz(&["--gpu-required", file]).says(1, "hybz: A GPU is required: ");
     }

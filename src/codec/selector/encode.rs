@@ -11,7 +11,7 @@
 //! Measured (Zen 5, of block): choosing 0.45 GB/s of random bytes, 0.75 of English, 2.7 of tables; writing 1.1, 1.9 and 8.
 
 use crate::codec::bits::BitWriter;
-use crate::codec::huffman::encode::{assign_codes, code_lengths};
+use crate::codec::huffman::encode::{LONGEST_CODE, assign_codes, code_lengths};
 use crate::codec::mtf::encode::{MOST_SYMBOLS, Symbols};
 
 /// Symbols in a group.
@@ -119,21 +119,71 @@ impl Tables {
         packed
     }
 
-    /// How many bits [`write`](Self::write) writes, at most and nearly.
+    /// How many bits [`write_head`](Self::write_head) and [`write_codes`](Self::write_codes) write, at most and nearly.
     pub fn bits_needed(&self, alphabet: usize) -> u64 {
         let selectors = self.selectors.len() * MOST_TABLES;
         let tables = self.lengths.len() * (5 + alphabet * 2 * 17);
         self.code_bits + (18 + selectors + tables) as u64
     }
 
-    /// Writes the number of tables, the selectors, the tables, and all symbols.
-    pub fn write(&self, symbols: &Symbols, out: &mut BitWriter) {
+    /// Becomes what somebody else has chosen for a block of so many symbols, EOB included, from an alphabet of so many: code lengths,
+    /// selectors, and how many bits all codes take. Says no to what no block can have; whether it is what bzip2 would have
+    /// chosen is not looked at.
+    pub fn take(
+        &mut self,
+        lengths: &[[u8; MOST_SYMBOLS]],
+        selectors: &[u8],
+        symbols: usize,
+        alphabet: usize,
+        code_bits: u64,
+    ) -> bool {
+        let complete = |lengths: &[u8; MOST_SYMBOLS]| {
+            let lengths = &lengths[..alphabet];
+            let usual = lengths.iter().all(|len| (1..=LONGEST_CODE).contains(len));
+            usual && lengths.iter().map(|len| 1u32 << (LONGEST_CODE - len)).sum::<u32>() == 1 << LONGEST_CODE
+        };
+        let possible = (3..=MOST_SYMBOLS).contains(&alphabet)
+            && symbols >= 2
+            && lengths.len() == table_count(symbols)
+            && selectors.len() == symbols.div_ceil(GROUP)
+            && selectors.iter().all(|&selector| usize::from(selector) < lengths.len())
+            && (symbols as u64..=symbols as u64 * u64::from(LONGEST_CODE)).contains(&code_bits)
+            && lengths.iter().all(complete);
+        if possible {
+            self.lengths.clear();
+            self.lengths.extend_from_slice(lengths);
+            self.selectors.clear();
+            self.selectors.extend_from_slice(selectors);
+            self.code_bits = code_bits;
+        }
+        possible
+    }
+
+    /// The code with which a block of this alphabet must end: its bits and their number.
+    pub fn end_code(&self, alphabet: usize) -> (u32, u32) {
+        let table = usize::from(*self.selectors.last().expect("a block has symbols"));
+        let code = assign_codes(&self.lengths[table][..alphabet])[alphabet - 1];
+        (code >> 8, code & 0xff)
+    }
+
+    /// The lengths of each table's codes, each group's table, and how many bits all codes take.
+    #[cfg(test)]
+    pub fn parts(&self) -> (&[[u8; MOST_SYMBOLS]], &[u8], u64) {
+        (&self.lengths, &self.selectors, self.code_bits)
+    }
+
+    /// Writes the number of tables, the selectors and the tables.
+    pub fn write_head(&self, alphabet: usize, out: &mut BitWriter) {
         out.write(self.lengths.len() as u64, 3);
         out.write(self.selectors.len() as u64, 15);
         self.write_selectors(out);
         for lengths in &self.lengths {
-            write_table(&lengths[..symbols.alphabet], out);
+            write_table(&lengths[..alphabet], out);
         }
+    }
+
+    /// Writes all symbols.
+    pub fn write_codes(&self, symbols: &Symbols, out: &mut BitWriter) {
         let codes: Vec<[u32; 512]> = self.lengths.iter().map(|l| assign_codes(&l[..symbols.alphabet])).collect();
         for (group, &selector) in symbols.as_slice().chunks(GROUP).zip(&self.selectors) {
             out.write_codes(group, &codes[usize::from(selector)]);
@@ -207,6 +257,7 @@ fn write_table(lengths: &[u8], out: &mut BitWriter) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::bits::append_bits;
     use crate::shapes::{EDGES, Rng, SHAPES};
 
     /// bzip2's method told plainly: every cost of every group added up, every frequency counted, in every round.
@@ -268,12 +319,55 @@ mod tests {
             assert!(made[..symbols.alphabet] == expected[..], "{what}, {} bytes: lengths", last.len());
         }
         let mut out = BitWriter::new();
-        tables.write(&symbols, &mut out);
+        tables.write_head(symbols.alphabet, &mut out);
+        tables.write_codes(&symbols, &mut out);
         assert!(out.bit_len() <= tables.bits_needed(symbols.alphabet), "{what}: more bits than foretold");
         let groups = symbols.as_slice().chunks(GROUP).zip(&selectors);
         let code_bits = groups.flat_map(|(group, &t)| group.iter().map(move |&s| (t, s)));
         let code_bits = code_bits.map(|(t, s)| u64::from(lengths[usize::from(t)][usize::from(s)])).sum::<u64>();
         assert_eq!(tables.code_bits, code_bits, "{what}");
+
+        let mut taken = Tables::default();
+        let text = symbols.as_slice();
+        assert!(taken.take(&tables.lengths, &selectors, text.len(), symbols.alphabet, code_bits) && taken == *tables);
+        let mut end = BitWriter::new();
+        out = BitWriter::new();
+        tables.write_codes(&symbols, &mut out);
+        assert_eq!(out.bit_len(), code_bits);
+        let (code, len) = taken.end_code(symbols.alphabet);
+        append_bits(&mut end, &out.finish(), code_bits - u64::from(len));
+        end.write(code.into(), len);
+        let mut whole = BitWriter::new();
+        tables.write_codes(&symbols, &mut whole);
+        assert!(end.finish() == whole.finish(), "{what}: the code at the end");
+    }
+
+    #[test]
+    fn takes_nothing_impossible() {
+        let mut lengths = [[0; MOST_SYMBOLS]; 2];
+        for table in &mut lengths {
+            table[..4].copy_from_slice(&[1, 2, 3, 3]);
+        }
+        let mut tables = Tables::default();
+        assert!(tables.take(&lengths, &[0, 1], 60, 4, 100));
+        for (selectors, symbols, alphabet, bits) in [
+            (&[0, 2][..], 60, 4, 100),
+            (&[0], 60, 4, 100),
+            (&[0, 1], 1, 4, 100),
+            (&[0, 1], 260, 4, 1000),
+            (&[0, 1], 60, 3, 100),
+            (&[0, 1], 60, 5, 100),
+            (&[0, 1], 60, 300, 100),
+            (&[0, 1], 60, 4, 59),
+            (&[0, 1], 60, 4, 1021),
+        ] {
+            assert!(!tables.take(&lengths, selectors, symbols, alphabet, bits), "{symbols} {alphabet} {bits}");
+        }
+        assert!(!tables.take(&lengths[..1], &[0, 0], 60, 4, 100));
+        for bad in [[1, 2, 3, 4], [1, 2, 3, 0], [1, 2, 2, 3], [1, 2, 3, 18]] {
+            lengths[1][..4].copy_from_slice(&bad);
+            assert!(!tables.take(&lengths, &[0, 1], 60, 4, 100), "{bad:?}");
+        }
     }
 
     #[test]

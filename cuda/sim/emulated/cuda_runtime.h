@@ -1,0 +1,210 @@
+// Stands in for CUDA's header: a kernel's source compiled by a C++ compiler, its threads run on one CPU thread. For finding
+// errors without a device; coding.sh builds with it.
+//
+// A CTA's threads are contexts that run until they reach a barrier or a warp function, which hand over to the next one; in
+// which order they run changes at random from turn to turn, so that what lacks a barrier is likely to show. One CTA runs
+// after the other, so __shared__ is static. What a thread must not do (a warp function that not all 32 lanes reach) aborts.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <ucontext.h>
+#include <utility>
+#include <vector>
+
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static
+#define __launch_bounds__(...)
+
+struct dim3 {
+    unsigned x, y, z;
+    dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+struct uint2 {
+    uint32_t x, y;
+};
+struct alignas(16) uint4 {
+    uint32_t x, y, z, w;
+};
+inline uint2 make_uint2(uint32_t x, uint32_t y) { return {x, y}; }
+using cudaStream_t = void *;
+enum cudaError_t { cudaSuccess };
+inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+
+inline dim3 threadIdx, blockIdx, blockDim;
+
+namespace emulated {
+
+struct Barrier {
+    unsigned arrived = 0, turn = 0;
+};
+
+struct Thread {
+    ucontext_t context;
+    std::vector<uint8_t> stack;
+    bool ended = false;
+    const Barrier *waits = nullptr;
+    unsigned turn = 0;
+};
+
+struct Warp {
+    Barrier barrier;
+    uint64_t values[2][32];
+};
+
+struct Cta {
+    std::vector<Thread> threads;
+    std::vector<Warp> warps;
+    Barrier barrier;
+    ucontext_t main;
+    unsigned running = 0, alive = 0;
+    uint64_t random = 88172645463325252u;
+    const std::function<void()> *kernel = nullptr;
+};
+inline Cta cta;
+
+inline void hand_over() { swapcontext(&cta.threads[cta.running].context, &cta.main); }
+
+inline void arrive(Barrier &barrier, unsigned all) {
+    const unsigned turn = barrier.turn;
+    if (++barrier.arrived == all) {
+        barrier.arrived = 0;
+        barrier.turn++;
+        return;
+    }
+    Thread &mine = cta.threads[cta.running];
+    mine.waits = &barrier;
+    mine.turn = turn;
+    hand_over();
+}
+
+inline void entry() {
+    (*cta.kernel)();
+    cta.threads[cta.running].ended = true;
+    cta.alive--;
+    hand_over();
+}
+
+inline void run_cta(unsigned count, const std::function<void()> &kernel) {
+    if (cta.threads.size() < count) cta.threads.resize(count);
+    cta.warps.assign(count / 32, Warp{});
+    cta.barrier = Barrier{};
+    cta.kernel = &kernel;
+    cta.alive = count;
+    for (unsigned t = 0; t < count; t++) {
+        Thread &thread = cta.threads[t];
+        thread.stack.resize(64 << 10);
+        thread.ended = false;
+        thread.waits = nullptr;
+        getcontext(&thread.context);
+        thread.context.uc_stack.ss_sp = thread.stack.data();
+        thread.context.uc_stack.ss_size = thread.stack.size();
+        thread.context.uc_link = nullptr;
+        makecontext(&thread.context, entry, 0);
+    }
+    while (cta.alive) {
+        cta.random = cta.random * 6364136223846793005u + 1442695040888963407u;
+        const unsigned first = unsigned(cta.random >> 33) % count, step = cta.random >> 20 & 1 ? 1 : count - 1;
+        bool any = false;
+        for (unsigned k = 0, t = first; k < count; k++, t = (t + step) % count) {
+            Thread &thread = cta.threads[t];
+            if (thread.ended || (thread.waits && thread.waits->turn == thread.turn)) continue;
+            thread.waits = nullptr;
+            cta.running = t;
+            threadIdx.x = t;
+            any = true;
+            swapcontext(&cta.main, &thread.context);
+        }
+        if (any) continue;
+        // What waits for all threads does not wait for those that have ended.
+        if (cta.barrier.arrived == cta.alive) {
+            cta.barrier.arrived = 0;
+            cta.barrier.turn++;
+        } else {
+            fprintf(stderr, "emulated: a barrier that not all threads reach\n");
+            abort();
+        }
+    }
+}
+
+// Each lane's value, when all 32 have given theirs.
+inline const uint64_t *exchange(uint64_t value) {
+    const unsigned t = cta.running;
+    Warp &warp = cta.warps[t / 32];
+    const unsigned turn = warp.barrier.turn & 1;
+    warp.values[turn][t & 31] = value;
+    arrive(warp.barrier, 32);
+    return warp.values[turn];
+}
+
+template <class... Wanted, class... Given>
+void launch(void (*kernel)(Wanted...), dim3 grid, unsigned threads, const Given &...given) {
+    const std::function<void()> call = [&] { kernel(given...); };
+    blockDim = dim3(threads);
+    for (unsigned y = 0; y < grid.y; y++)
+        for (unsigned x = 0; x < grid.x; x++) {
+            blockIdx = dim3(x, y);
+            run_cta(threads, call);
+        }
+}
+
+} // namespace emulated
+
+inline void __syncthreads() { emulated::arrive(emulated::cta.barrier, unsigned(emulated::cta.warps.size() * 32)); }
+inline void __syncwarp() { emulated::exchange(0); }
+inline uint32_t __ballot_sync(uint32_t, bool vote) {
+    const uint64_t *votes = emulated::exchange(vote);
+    uint32_t mask = 0;
+    for (int lane = 0; lane < 32; lane++) mask |= uint32_t(votes[lane]) << lane;
+    return mask;
+}
+inline bool __any_sync(uint32_t all, bool vote) { return __ballot_sync(all, vote) != 0; }
+inline uint32_t __shfl_sync(uint32_t, uint32_t value, uint32_t lane) { return uint32_t(emulated::exchange(value)[lane & 31]); }
+inline uint32_t __shfl_up_sync(uint32_t, uint32_t value, uint32_t by) {
+    const uint32_t lane = threadIdx.x & 31;
+    const uint64_t *values = emulated::exchange(value);
+    return uint32_t(values[lane >= by ? lane - by : lane]);
+}
+inline uint32_t __shfl_xor_sync(uint32_t, uint32_t value, uint32_t with) {
+    return uint32_t(emulated::exchange(value)[(threadIdx.x & 31) ^ with]);
+}
+inline uint32_t __reduce_add_sync(uint32_t, uint32_t value) {
+    const uint64_t *values = emulated::exchange(value);
+    uint32_t sum = 0;
+    for (int lane = 0; lane < 32; lane++) sum += uint32_t(values[lane]);
+    return sum;
+}
+inline uint32_t __reduce_or_sync(uint32_t, uint32_t value) {
+    const uint64_t *values = emulated::exchange(value);
+    uint32_t all = 0;
+    for (int lane = 0; lane < 32; lane++) all |= uint32_t(values[lane]);
+    return all;
+}
+inline uint32_t __reduce_max_sync(uint32_t, uint32_t value) {
+    const uint64_t *values = emulated::exchange(value);
+    return uint32_t(*std::max_element(values, values + 32));
+}
+inline uint32_t __match_any_sync(uint32_t, uint32_t value) {
+    const uint64_t *values = emulated::exchange(value);
+    uint32_t mask = 0;
+    for (int lane = 0; lane < 32; lane++) mask |= uint32_t(values[lane] == value) << lane;
+    return mask;
+}
+inline uint32_t atomicAdd(uint32_t *at, uint32_t value) { return std::exchange(*at, *at + value); }
+inline uint32_t atomicMax(uint32_t *at, uint32_t value) { return std::exchange(*at, std::max(*at, value)); }
+inline uint32_t atomicOr(uint32_t *at, uint32_t value) { return std::exchange(*at, *at | value); }
+inline int __popc(uint32_t x) { return __builtin_popcount(x); }
+inline int __clz(uint32_t x) { return x ? __builtin_clz(x) : 32; }
+inline int __ffs(uint32_t x) { return __builtin_ffs(int(x)); }
+inline uint32_t __byte_perm(uint32_t x, uint32_t y, uint32_t which) {
+    const uint64_t bytes = uint64_t(y) << 32 | x;
+    uint32_t out = 0;
+    for (int k = 0; k < 4; k++) out |= uint32_t(bytes >> 8 * (which >> 4 * k & 7) & 0xff) << 8 * k;
+    return out;
+}
+using std::max;
+using std::min;

@@ -1,0 +1,90 @@
+//! Blocks that a device has coded: checked, given their heads, and done.
+//!
+//! **Trust.** The column stays on the device, so its sums cannot be compared. Instead one block of each batch, another one each
+//! time, is decoded to its end and must have its text's CRC; and of every block all that is stored beside the codes must be
+//! possible (complete codes, one selector for each group, the last code the one for the end). Only then is the batch replied to:
+//! a device that computes wrongly shows it at its first batch, while a single wrong bit can pass, which `bzip2 -t` finds.
+//!
+//! Measured (Zen 5, alone): decoding 2.2 ms a batch, head and codes 0.09 ms a block of 900 kB. Beside an H200, all cores of its host
+//! busy: 0.6 ns a byte for both, in batches of 28.
+
+use super::{Batch, Entry};
+use crate::block::CodedBlock;
+use crate::codec::Encoder;
+use crate::codec::decoder::Decoder;
+use crate::codec::encoder::{CodedSymbols, LONGEST_BLOCK};
+use crate::gpu::{CodedBatch, CodedByDevice, Failure};
+use crate::station::Done;
+
+/// What it takes to finish and to check blocks; made when it is first needed.
+#[derive(Default)]
+pub struct Coder {
+    encoder: Option<Box<Encoder>>,
+    decoder: Option<Box<Decoder>>,
+}
+
+impl Coder {
+    /// Finishes a batch; the blocks that may be decoded take turns by `sample`.
+    pub fn reply_all(
+        &mut self,
+        batch: &Batch,
+        coded: CodedBatch<'_>,
+        sample: usize,
+        reply: &mut dyn FnMut(usize, Done),
+    ) -> Result<(), Failure> {
+        let wrong = || Failure::Lost("the device computes wrongly".to_owned());
+        if coded.blocks.len() != batch.entries.len() {
+            return Err(Failure::Other("the device gave back too little".to_owned()));
+        }
+        let mut blocks = Vec::with_capacity(batch.entries.len());
+        for (entry, block) in batch.entries.iter().zip(coded.blocks) {
+            // Bits that were too many to keep: the block is left to a core.
+            let done = match block.bits {
+                0 => None,
+                _ => Some(self.finish(entry, block, coded.bytes).ok_or_else(wrong)?),
+            };
+            blocks.push(done);
+        }
+        let count = blocks.len();
+        let sampled =
+            (0..count).map(|i| (sample + i) % count).find_map(|i| Some((&batch.entries[i], blocks[i].as_ref()?)));
+        if let Some((entry, block)) = sampled
+            && !self.is_right(entry, block)
+        {
+            return Err(wrong());
+        }
+        for (entry, block) in batch.entries.iter().zip(blocks) {
+            reply(entry.index, block.map_or(Done::Left, Done::Coded));
+        }
+        Ok(())
+    }
+
+    /// One block with its head; nothing if it cannot be.
+    fn finish(&mut self, entry: &Entry, block: &CodedByDevice, bytes: &[u8]) -> Option<CodedBlock> {
+        let bytes = bytes.get(block.at as usize..)?;
+        let (codes, rest) = bytes.split_at_checked(block.bits.div_ceil(32) as usize * 4)?;
+        let coded = CodedSymbols {
+            origin: block.origin,
+            used: &std::array::from_fn(|byte| block.used[byte / 32] >> (byte % 32) & 1 == 1),
+            symbols: block.symbols as usize,
+            lengths: block.lengths.get(..block.tables as usize)?,
+            selectors: rest.get(..block.symbols.div_ceil(50) as usize)?,
+            codes,
+            code_bits: block.bits.into(),
+        };
+        let encoder = self.encoder.get_or_insert_default();
+        encoder.assemble(&coded, entry.len as u32, entry.crc, entry.text_len)
+    }
+
+    /// Whether it decodes to what it was made from.
+    fn is_right(&mut self, entry: &Entry, block: &CodedBlock) -> bool {
+        let decoder = self.decoder.get_or_insert_default();
+        let decoded = decoder.decode(&block.bytes, 0, block.bit_len, LONGEST_BLOCK as u32);
+        decoded.is_ok_and(|decoded| {
+            decoded.crc == entry.crc
+                && decoded.text.len() == entry.text_len
+                && decoded.block_len as usize == entry.len
+                && decoded.end_bit == block.bit_len
+        })
+    }
+}
