@@ -12,7 +12,9 @@
 pub mod forward;
 pub mod inverse;
 pub mod merge;
+mod partition;
 pub mod periodic;
 mod quick;
 pub mod rotation;
 mod steady;
+mod word;
