@@ -13,25 +13,30 @@ pub fn partition<T: Copy>(entries: &mut [T], order: impl Fn(T) -> Ordering) -> O
     let (mut equal_front, mut low, mut high, mut equal_back) = (0, 0, len, len);
     loop {
         while low < high {
-            match order(entries[low]) {
-                Ordering::Greater => break,
-                Ordering::Equal => {
-                    entries.swap(low, equal_front);
-                    equal_front += 1;
-                }
-                Ordering::Less => {}
+            let entry = entries[low];
+            let order = order(entry);
+            if order == Ordering::Greater {
+                break;
             }
+            // A swap if it is equal, but without a branch, which would be a coin toss.
+            let is_equal = order == Ordering::Equal;
+            let first = entries[equal_front];
+            entries[equal_front] = if is_equal { entry } else { first };
+            entries[low] = if is_equal { first } else { entry };
+            equal_front += usize::from(is_equal);
             low += 1;
         }
         while low < high {
-            match order(entries[high - 1]) {
-                Ordering::Less => break,
-                Ordering::Equal => {
-                    equal_back -= 1;
-                    entries.swap(high - 1, equal_back);
-                }
-                Ordering::Greater => {}
+            let entry = entries[high - 1];
+            let order = order(entry);
+            if order == Ordering::Less {
+                break;
             }
+            let is_equal = order == Ordering::Equal;
+            let last = entries[equal_back - 1];
+            entries[equal_back - 1] = if is_equal { entry } else { last };
+            entries[high - 1] = if is_equal { last } else { entry };
+            equal_back -= usize::from(is_equal);
             high -= 1;
         }
         if low == high {

@@ -130,12 +130,16 @@ impl Quick<'_> {
         let mut order = Order { copies: (0..times as u32).collect(), costs: vec![never; times] };
         order.costs[0] = 0;
         let mut next = from;
+        let mut ranks = Vec::with_capacity(times);
         while let Some(at) = self.next_of(&self.telling, start, next).filter(|at| at - from < self.len() * times) {
             next = at + 1;
             if self.shared_rank(start + at).is_some() {
                 continue;
             }
-            let ranks: Vec<usize> = (0..times).map(|copy| self.rank(start + at, copy)).collect();
+            let likeness = self.order(start + at);
+            let (first, shift) = (self.first_rank(start + at), self.shift(start + at));
+            ranks.clear();
+            ranks.extend((0..times).map(|copy| (first + self.place(likeness, copy)) >> shift));
             let mut tied = 0;
             for place in 1..=times {
                 if place < times && order.costs[place] == never {
