@@ -85,6 +85,8 @@ impl<'a> Costs<'a> {
 struct Class {
     start: usize,
     decision: Decision,
+    /// The order of the copies, as soon as it is known.
+    like: Likeness,
 }
 
 /// Lists that are used again for each range.
@@ -93,7 +95,6 @@ pub struct Scratch {
     classes: Vec<Class>,
     /// The costs of comparing neighbours in the order of all entries.
     costs: Vec<u32>,
-    orders: Vec<Likeness>,
     /// For each place, how many before it and with it begin something that costs nothing to tell from what is before it.
     groups: Vec<u32>,
     places: Vec<u64>,
@@ -103,7 +104,6 @@ impl Scratch {
     fn clear(&mut self) {
         self.classes.clear();
         self.costs.clear();
-        self.orders.clear();
         self.groups.clear();
         self.places.clear();
     }
@@ -119,7 +119,7 @@ impl Quick<'_> {
         work.clear();
         for row in rows.clone() {
             let start = self.sorted.starts[row] as usize;
-            let class = Class { start, decision: self.decision(start, from) };
+            let mut class = Class { start, decision: self.decision(start, from), like: Likeness::default() };
             let border = work.classes.last().map_or(0, |&before| self.border(before, class, depth));
             work.costs.push(border);
             match class.decision {
@@ -127,19 +127,17 @@ impl Quick<'_> {
                 _ => {
                     let order = self.copies(start, from);
                     work.costs.extend(&order.costs[1..]);
-                    self.keep(row, &order.copies);
+                    class.like = self.keep(row, order.copies.into_iter());
                 }
             }
             work.classes.push(class);
         }
         if work.costs.iter().any(|&cost| cost > 0) {
-            for (row, class) in rows.clone().zip(&work.classes) {
-                let order = match class.decision {
-                    Decision::At(at) => self.order(class.start + at),
-                    _ => Likeness { row, first: 0 },
-                };
-                self.keep_likeness(row, order);
-                work.orders.push(order);
+            for (row, class) in rows.clone().zip(&mut work.classes) {
+                if let Decision::At(at) = class.decision {
+                    class.like = self.order(class.start + at);
+                    self.set_like(row, class.like);
+                }
             }
             work.groups.extend(work.costs.iter().scan(0, |groups, &cost| {
                 *groups += u32::from(cost == 0);
@@ -147,18 +145,17 @@ impl Quick<'_> {
             }));
             let first = rows.start * times;
             work.places.extend(self.entries[first..rows.end * times].iter().map(|&entry| {
-                let (row, copy) = (entry as usize / times, entry as usize % times);
-                let class = row - rows.start;
-                let place = class * times + self.place(work.orders[class], copy);
-                (place as u64) << (2 * NUMBER) | u64::from(work.groups[place]) << NUMBER | copy as u64
+                let entry = entry - first as u32;
+                let (class, copy) = (entry / times as u32, entry % times as u32);
+                let place = class as usize * times + self.place(work.classes[class as usize].like, copy as usize);
+                (place as u64) << (2 * NUMBER) | u64::from(work.groups[place]) << NUMBER | u64::from(copy)
             }));
             let costs = Costs::new(&work.costs);
             self.spent += insert(&mut work.places, &costs, never, self.budget - self.spent);
-            for (row, places) in rows.zip(work.places.chunks_exact(times)) {
-                // Where nothing told copies apart, this was the order that insertion has left them in.
-                if self.is_kept(row) {
-                    let copies: Vec<u32> = places.iter().map(|&place| (place & MASK) as u32).collect();
-                    self.keep(row, &copies);
+            for (row, (class, places)) in rows.zip(work.classes.iter().zip(work.places.chunks_exact(times))) {
+                // Where nothing told copies apart, insertion has.
+                if let Decision::Never | Decision::Some = class.decision {
+                    self.keep(row, places.iter().map(|&place| (place & MASK) as u32));
                 }
             }
         }
@@ -172,7 +169,11 @@ impl Quick<'_> {
         if common < from + STEP {
             return 0;
         }
-        let end = self.common(before.start, class.start, common, self.len());
+        let end = match (before.decision, class.decision) {
+            (_, Decision::At(at)) | (Decision::At(at), _) => at + 1,
+            _ => self.len(),
+        };
+        let end = self.common(before.start, class.start, common, end);
         let mut next = from;
         let mut copies = None;
         while let Some(at) = self.next_ranked(class.start, next).filter(|&at| at < end) {
@@ -193,8 +194,8 @@ impl Quick<'_> {
     fn nth(&mut self, class: Class, place: usize, from: usize) -> usize {
         match class.decision {
             Decision::At(at) => {
-                let order = self.order(class.start + at);
-                (0..self.times).find(|&copy| self.place(order, copy) == place).unwrap_or(0)
+                let like = self.order(class.start + at);
+                (0..self.times).find(|&copy| self.place(like, copy) == place).unwrap_or(0)
             }
             _ => self.copies(class.start, from).copies[place] as usize,
         }

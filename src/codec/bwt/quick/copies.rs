@@ -8,13 +8,28 @@
 use super::marks::Marks;
 use super::{BUCKET_DEPTH, DEEPEST, FREE, Quick, STEP, unequalled};
 
-/// Copies stand in the order of those of another rotation.
-#[derive(Clone, Copy, Debug)]
+/// Copies stand in an order that is kept.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Likeness {
-    /// The row of the other one, whose order is kept.
-    pub row: usize,
-    /// Which copy of the other one belongs to the copy 0.
-    pub first: usize,
+    /// The number of the order.
+    order: usize,
+    /// Which copy of the rotation with that order belongs to the copy 0.
+    first: usize,
+}
+
+impl Likeness {
+    /// Bits for `first`: 72 copies at most.
+    const FIRST: u32 = 7;
+
+    /// As a number that is not 0.
+    fn pack(self) -> u32 {
+        (self.order as u32 + 1) << Self::FIRST | self.first as u32
+    }
+
+    fn unpack(packed: u32) -> Option<Self> {
+        let order = (packed >> Self::FIRST).checked_sub(1)? as usize;
+        Some(Likeness { order, first: packed as usize & ((1 << Self::FIRST) - 1) })
+    }
 }
 
 /// The copies of a rotation, one after another.
@@ -51,50 +66,45 @@ impl Quick<'_> {
                 continue;
             }
             let row = self.sorted.rows[start] as usize;
-            if let Some(known) = self.likeness(row) {
-                return Likeness { row: known.row, first: (first + known.first) % self.times };
+            if let Some(known) = Likeness::unpack(self.likenesses[row]) {
+                return Likeness { order: known.order, first: (first + known.first) % self.times };
             }
             let from = self.depth(row) + FREE;
             match self.decision(start, from) {
                 Decision::At(next) => start += next,
                 _ => {
-                    let order = self.copies(start, from);
-                    self.keep(row, &order.copies);
-                    return Likeness { row, first: first % self.times };
+                    let copies = self.copies(start, from).copies;
+                    let kept = self.keep(row, copies.into_iter());
+                    return Likeness { order: kept.order, first: first % self.times };
                 }
             }
         }
     }
 
     /// Which among its equals the copy is.
-    pub fn place(&self, order: Likeness, copy: usize) -> usize {
-        let copy = order.first + copy;
+    pub fn place(&self, like: Likeness, copy: usize) -> usize {
+        let copy = like.first + copy;
         let copy = if copy < self.times { copy } else { copy - self.times };
-        self.places[order.row * self.times + copy] as usize
+        usize::from(self.places[like.order * self.times + copy])
     }
 
-    /// Keeps an order.
-    pub fn keep(&mut self, row: usize, copies: &[u32]) {
-        for (place, &copy) in copies.iter().enumerate() {
-            self.places[row * self.times + copy as usize] = place as u32;
+    /// Keeps the order of a row's copies, instead of the one that is kept of it.
+    pub fn keep(&mut self, row: usize, copies: impl Iterator<Item = u32>) -> Likeness {
+        let like = Likeness::unpack(self.likenesses[row]).unwrap_or_else(|| {
+            let order = self.places.len() / self.times;
+            self.places.resize(self.places.len() + self.times, 0);
+            Likeness { order, first: 0 }
+        });
+        for (place, copy) in copies.enumerate() {
+            self.places[like.order * self.times + copy as usize] = place as u8;
         }
-        self.keep_likeness(row, Likeness { row, first: 0 });
+        self.set_like(row, like);
+        like
     }
 
-    /// Keeps that the copies of a row stand like others.
-    pub fn keep_likeness(&mut self, row: usize, order: Likeness) {
-        self.likenesses[row] = (order.row as u64 + 1) << 32 | order.first as u64;
-    }
-
-    /// Whether the order of this row's copies is kept, and not that of another one.
-    pub fn is_kept(&self, row: usize) -> bool {
-        self.likeness(row).is_some_and(|order| order.row == row)
-    }
-
-    fn likeness(&self, row: usize) -> Option<Likeness> {
-        let likeness = self.likenesses[row];
-        let row = (likeness >> 32).checked_sub(1)?;
-        Some(Likeness { row: row as usize, first: likeness as u32 as usize })
+    /// Keeps that the copies of a row stand like that.
+    pub fn set_like(&mut self, row: usize, like: Likeness) {
+        self.likenesses[row] = like.pack();
     }
 
     /// The depth at which quicksort leaves this row, or another one if it makes no difference to the decision.
@@ -136,10 +146,10 @@ impl Quick<'_> {
             if self.shared_rank(start + at).is_some() {
                 continue;
             }
-            let likeness = self.order(start + at);
+            let like = self.order(start + at);
             let (first, shift) = (self.first_rank(start + at), self.shift(start + at));
             ranks.clear();
-            ranks.extend((0..times).map(|copy| (first + self.place(likeness, copy)) >> shift));
+            ranks.extend((0..times).map(|copy| (first + self.place(like, copy)) >> shift));
             let mut tied = 0;
             for place in 1..=times {
                 if place < times && order.costs[place] == never {

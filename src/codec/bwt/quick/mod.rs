@@ -105,11 +105,10 @@ struct Quick<'a> {
     borders: Marks,
     /// For the first row of a range: at which depth all in it are the same, or `UNTOUCHED`.
     depths: Vec<u8>,
-    /// For each row, if known, a row whose copies stand in the same order, plus one, and below the 32nd bit which of them
-    /// belongs to copy 0.
-    likenesses: Vec<u64>,
-    /// For `times` x row + copy, if a row's order is kept: which among its equals it is.
-    places: Vec<u32>,
+    /// For each row, if known, a `Likeness`.
+    likenesses: Vec<u32>,
+    /// The orders that are kept, one after another: for each copy, which among its equals it is.
+    places: Vec<u8>,
     scratch: charge::Scratch,
     spent: usize,
     budget: usize,
@@ -206,7 +205,7 @@ impl<'a> Quick<'a> {
             borders,
             depths: vec![ranges::UNTOUCHED as u8; len],
             likenesses: vec![0; len],
-            places: vec![0; len * times],
+            places: Vec::new(),
             scratch: charge::Scratch::default(),
             spent: 0,
             budget: BUDGET * len * times,
