@@ -17,6 +17,9 @@ const PART: usize = 16;
 /// Up to so many costs the least one is looked for.
 const FEW: usize = 40;
 
+/// Bytes compared at once.
+const LOAD: usize = 32;
+
 /// Bits for a number below that of the entries of a block.
 const NUMBER: u32 = 20;
 
@@ -203,14 +206,15 @@ impl Quick<'_> {
 
     /// How many bytes two different rotations have in common: at least `from`, at most `to`.
     fn common(&self, one: usize, other: usize, from: usize, to: usize) -> usize {
-        let load = |at: usize| u64::from_le_bytes(self.text[at..at + 8].try_into().expect("eight bytes"));
+        let load = |at: usize| <&[u8; LOAD]>::try_from(&self.text[at..at + LOAD]).expect("as many as asked for");
         let mut common = from;
         while common < to {
-            let differ = load(one + common) ^ load(other + common);
-            if differ != 0 {
-                return to.min(common + differ.trailing_zeros() as usize / 8);
+            let (one, other) = (load(one + common), load(other + common));
+            if one != other {
+                let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+                return to.min(common + same);
             }
-            common += 8;
+            common += LOAD;
         }
         to
     }

@@ -56,7 +56,9 @@ impl Quick<'_> {
     pub fn order(&mut self, at: usize) -> Likeness {
         let len = self.len();
         let (mut start, mut first) = (at, 0);
-        loop {
+        // The first rotation on the way whose bucket is sorted, and which copy of it is the first one's.
+        let mut sorted = None;
+        let like = loop {
             while start >= len {
                 start -= len;
                 first += 1;
@@ -67,7 +69,7 @@ impl Quick<'_> {
             }
             let row = self.sorted.rows[start] as usize;
             if let Some(known) = Likeness::unpack(self.likenesses[row]) {
-                return Likeness { order: known.order, first: (first + known.first) % self.times };
+                break Likeness { order: known.order, first: (first + known.first) % self.times };
             }
             let from = self.depth(row) + FREE;
             match self.decision(start, from) {
@@ -75,10 +77,16 @@ impl Quick<'_> {
                 _ => {
                     let copies = self.copies(start, from).copies;
                     let kept = self.keep(row, copies.into_iter());
-                    return Likeness { order: kept.order, first: first % self.times };
+                    break Likeness { order: kept.order, first: first % self.times };
                 }
             }
+            sorted.get_or_insert((row, first));
+        };
+        if let Some((row, first)) = sorted {
+            let first = (like.first + self.times - first % self.times) % self.times;
+            self.set_like(row, Likeness { order: like.order, first });
         }
+        like
     }
 
     /// Which among its equals the copy is.
