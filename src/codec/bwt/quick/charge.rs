@@ -5,83 +5,15 @@
 //! what is sorted here are numbers, to see which are compared.
 
 use super::copies::{Decision, Likeness};
-use super::{FREE, Quick, STEP, unequalled};
+use super::least::Least;
+use super::{FREE, Quick, SMALL, STEP, unequalled};
 use std::ops::Range;
 
 /// Knuth's steps, of which bzip2 uses those that are less than the entries are many.
 const STEPS: [usize; 13] = [797_161, 265_720, 88_573, 29_524, 9841, 3280, 1093, 364, 121, 40, 13, 4, 1];
 
-/// Costs whose least one is kept.
-const PART: usize = 16;
-
-/// Up to so many costs the least one is looked for.
-const FEW: usize = 40;
-
 /// Bytes compared at once.
 const LOAD: usize = 32;
-
-/// Bits for a number below that of the entries of a block.
-const NUMBER: u32 = 20;
-
-/// The lowest of three such numbers.
-const MASK: u64 = (1 << NUMBER) - 1;
-
-/// The costs of comparing neighbours in the order, and the least of many.
-#[derive(Debug)]
-struct Costs<'a> {
-    /// For each place, the cost of comparing it with the place before.
-    single: &'a [u32],
-    /// The least from the beginning of its `PART` to here, and from here to its end.
-    before: Vec<u32>,
-    after: Vec<u32>,
-    /// The least of each `PART`, of each two of them side by side, of each four and so on.
-    least: Vec<Vec<u32>>,
-}
-
-impl<'a> Costs<'a> {
-    fn new(single: &'a [u32]) -> Self {
-        let mut costs = Costs { single, before: Vec::new(), after: Vec::new(), least: Vec::new() };
-        if single.len() <= FEW {
-            return costs;
-        }
-        let least = |least: &mut u32, &cost: &u32| {
-            *least = cost.min(*least);
-            Some(*least)
-        };
-        for part in single.chunks(PART) {
-            costs.before.extend(part.iter().scan(u32::MAX, least));
-            costs.after.extend(part.iter().rev().scan(u32::MAX, least));
-            let from = costs.after.len() - part.len();
-            costs.after[from..].reverse();
-        }
-        let mut last: Vec<u32> = costs.after.iter().step_by(PART).copied().collect();
-        let mut step = 1;
-        while last.len() > step {
-            let next = last.iter().zip(&last[step..]).map(|(&a, &b)| a.min(b)).collect();
-            costs.least.push(std::mem::replace(&mut last, next));
-            step *= 2;
-        }
-        costs.least.push(last);
-        costs
-    }
-
-    /// The cost of comparing these two places.
-    fn between(&self, low: usize, high: usize) -> u32 {
-        let (from, to) = (low + 1, high);
-        let (first, last) = (from / PART, to / PART);
-        if self.least.is_empty() || first == last {
-            return self.single[from..=to].iter().fold(u32::MAX, |least, &cost| least.min(cost));
-        }
-        let ends = self.after[from].min(self.before[to]);
-        match (last - first - 1).checked_ilog2() {
-            None => ends,
-            Some(level) => {
-                let parts = &self.least[level as usize];
-                ends.min(parts[first + 1]).min(parts[last - (1 << level)])
-            }
-        }
-    }
-}
 
 /// A rotation of the word: what all its copies in a range have in common.
 #[derive(Clone, Copy, Debug)]
@@ -96,10 +28,9 @@ struct Class {
 #[derive(Debug, Default)]
 pub struct Scratch {
     classes: Vec<Class>,
-    /// The costs of comparing neighbours in the order of all entries.
-    costs: Vec<u32>,
-    /// For each place, how many before it and with it begin something that costs nothing to tell from what is before it.
-    groups: Vec<u32>,
+    /// For each place of the order, what it costs to compare the entry there with the one before it.
+    costs: Least,
+    /// For each entry its place in the order, and below the 32nd bit which copy it is.
     places: Vec<u64>,
 }
 
@@ -107,7 +38,6 @@ impl Scratch {
     fn clear(&mut self) {
         self.classes.clear();
         self.costs.clear();
-        self.groups.clear();
         self.places.clear();
     }
 }
@@ -124,45 +54,90 @@ impl Quick<'_> {
             let start = self.sorted.starts[row] as usize;
             let mut class = Class { start, decision: self.decision(start, from), like: Likeness::default() };
             let border = work.classes.last().map_or(0, |&before| self.border(before, class, depth));
-            work.costs.push(border);
+            work.costs.single.push(border);
             match class.decision {
-                Decision::At(at) => work.costs.extend(std::iter::repeat_n(((at - from) / STEP) as u32, times - 1)),
+                Decision::At(at) => {
+                    work.costs.single.extend(std::iter::repeat_n(((at - from) / STEP) as u32, times - 1))
+                }
                 _ => {
                     let order = self.copies(start, from);
-                    work.costs.extend(&order.costs[1..]);
+                    work.costs.single.extend(&order.costs[1..]);
                     class.like = self.keep(row, order.copies.into_iter());
                 }
             }
             work.classes.push(class);
         }
-        if work.costs.iter().any(|&cost| cost > 0) {
+        let decided = work.classes.iter().all(|class| matches!(class.decision, Decision::At(_)));
+        if work.costs.single.iter().all(|&cost| cost == 0) {
+            // Nothing to pay.
+        } else if times == 2
+            && rows.len() <= SMALL / 2
+            && decided
+            && work.costs.single.iter().step_by(2).all(|&cost| cost == 0)
+        {
+            self.charge_pairs(rows, &work);
+        } else {
             for (row, class) in rows.clone().zip(&mut work.classes) {
                 if let Decision::At(at) = class.decision {
                     class.like = self.order(class.start + at);
                     self.set_like(row, class.like);
                 }
             }
-            work.groups.extend(work.costs.iter().scan(0, |groups, &cost| {
-                *groups += u32::from(cost == 0);
-                Some(*groups)
-            }));
             let first = rows.start * times;
             work.places.extend(self.entries[first..rows.end * times].iter().map(|&entry| {
                 let entry = entry - first as u32;
                 let (class, copy) = (entry / times as u32, entry % times as u32);
                 let place = class as usize * times + self.place(work.classes[class as usize].like, copy as usize);
-                (place as u64) << (2 * NUMBER) | u64::from(work.groups[place]) << NUMBER | u64::from(copy)
+                (place as u64) << 32 | u64::from(copy)
             }));
-            let costs = Costs::new(&work.costs);
-            self.spent += insert(&mut work.places, &costs, never, self.budget - self.spent);
+            work.costs.prepare();
+            self.spent += insert(&mut work.places, &work.costs, never, self.budget - self.spent);
             for (row, (class, places)) in rows.zip(work.classes.iter().zip(work.places.chunks_exact(times))) {
                 // Where nothing told copies apart, insertion has.
-                if let Decision::Never | Decision::Some = class.decision {
-                    self.keep(row, places.iter().map(|&place| (place & MASK) as u32));
+                if let Decision::Never | Decision::Partly = class.decision {
+                    self.keep(row, places.iter().map(|&place| place as u32));
                 }
             }
         }
         self.scratch = work;
+    }
+
+    /// The same for a small range of rotations in two copies each, where to compare one with another costs nothing.
+    ///
+    /// Insertion compares two that stand side by side in the order, if both are among what one pass sorts. So each
+    /// pass compares both copies once if they are as far apart as a multiple of its step, and nothing else counts.
+    fn charge_pairs(&mut self, rows: Range<usize>, work: &Scratch) {
+        let first = 2 * rows.start;
+        let mut entries = [0; SMALL];
+        let entries = &mut entries[..2 * rows.len()];
+        for (to, &entry) in entries.iter_mut().zip(&self.entries[first..]) {
+            *to = entry as usize - first;
+        }
+        let cost = |entry: usize| work.costs.single[entry | 1] as usize;
+        // The first of three passes, of steps so long that it compares each at most once.
+        for at in 13..entries.len() {
+            let (one, other) = (entries[at - 13], entries[at]);
+            let is_greater = if one / 2 == other / 2 {
+                self.spent += cost(one);
+                let class = &work.classes[one / 2];
+                let Decision::At(decision) = class.decision else { continue };
+                let like = self.order(class.start + decision);
+                self.place(like, one % 2) > self.place(like, other % 2)
+            } else {
+                one > other
+            };
+            if is_greater {
+                entries.swap(at - 13, at);
+            }
+        }
+        let mut seen = [None; SMALL / 2];
+        for (at, &entry) in entries.iter().enumerate() {
+            match seen[entry / 2] {
+                None => seen[entry / 2] = Some(at),
+                Some(other) if entries.len() > 4 && (at - other) % 4 == 0 => self.spent += 2 * cost(entry),
+                Some(_) => self.spent += cost(entry),
+            }
+        }
     }
 
     /// What it costs to compare the last copy of a rotation with the first one of the next.
@@ -221,7 +196,7 @@ impl Quick<'_> {
 }
 
 /// Sorts places by insertion in falling steps, and says what it costs: at least in part, if more than `budget`.
-fn insert(places: &mut [u64], costs: &Costs<'_>, never: u32, budget: usize) -> usize {
+fn insert(places: &mut [u64], costs: &Least, never: u32, budget: usize) -> usize {
     let mut spent = 0;
     let too_long = STEPS.partition_point(|&step| step >= places.len());
     for &step in &STEPS[too_long..] {
@@ -230,16 +205,10 @@ fn insert(places: &mut [u64], costs: &Costs<'_>, never: u32, budget: usize) -> u
             let mut at = from;
             while at >= step {
                 let other = places[at - step];
-                if (place ^ other) >> NUMBER & MASK == 0 {
-                    let [low, high] =
-                        [place.min(other), place.max(other)].map(|place| (place >> (2 * NUMBER)) as usize);
-                    let cost = costs.between(low, high);
-                    spent += cost as usize;
-                    if cost == never {
-                        break;
-                    }
-                }
-                if other < place {
+                let [low, high] = [place.min(other), place.max(other)].map(|place| (place >> 32) as usize);
+                let cost = costs.of(low + 1, high);
+                spent += cost as usize;
+                if other < place || cost == never {
                     break;
                 }
                 places[at] = other;

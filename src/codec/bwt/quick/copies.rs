@@ -46,7 +46,7 @@ pub enum Decision {
     /// All of them, so far behind.
     At(usize),
     /// Perhaps only some of them: several share its rank.
-    Some,
+    Partly,
     /// None does.
     Never,
 }
@@ -56,8 +56,8 @@ impl Quick<'_> {
     pub fn order(&mut self, at: usize) -> Likeness {
         let len = self.len();
         let (mut start, mut first) = (at, 0);
-        // The first rotation on the way whose bucket is sorted, and which copy of it is the first one's.
-        let mut sorted = None;
+        // The rotations on the way whose buckets are sorted, and which copy of each is the first one's.
+        let mut way = std::mem::take(&mut self.way);
         let like = loop {
             while start >= len {
                 start -= len;
@@ -80,12 +80,13 @@ impl Quick<'_> {
                     break Likeness { order: kept.order, first: first % self.times };
                 }
             }
-            sorted.get_or_insert((row, first));
+            way.push((row, first));
         };
-        if let Some((row, first)) = sorted {
+        for (row, first) in way.drain(..) {
             let first = (like.first + self.times - first % self.times) % self.times;
             self.set_like(row, Likeness { order: like.order, first });
         }
+        self.way = way;
         like
     }
 
@@ -134,7 +135,7 @@ impl Quick<'_> {
                 return Decision::At(at);
             }
             if self.shared_rank(start + at).is_none() {
-                return Decision::Some;
+                return Decision::Partly;
             }
             next = at + 1;
         }

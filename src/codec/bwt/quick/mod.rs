@@ -23,6 +23,7 @@
 
 mod charge;
 mod copies;
+mod least;
 mod marks;
 #[cfg(test)]
 pub mod plain;
@@ -110,6 +111,7 @@ struct Quick<'a> {
     /// The orders that are kept, one after another: for each copy, which among its equals it is.
     places: Vec<u8>,
     scratch: charge::Scratch,
+    way: Vec<(usize, usize)>,
     spent: usize,
     budget: usize,
 }
@@ -207,6 +209,7 @@ impl<'a> Quick<'a> {
             likenesses: vec![0; len],
             places: Vec::new(),
             scratch: charge::Scratch::default(),
+            way: Vec::new(),
             spent: 0,
             budget: BUDGET * len * times,
         }
