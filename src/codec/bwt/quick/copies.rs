@@ -150,6 +150,7 @@ impl Quick<'_> {
         order.costs[0] = 0;
         let mut next = from;
         let mut ranks = Vec::with_capacity(times);
+        let mut tied = times;
         while let Some(at) = self.next_of(&self.telling, start, next).filter(|at| at - from < self.len() * times) {
             next = at + 1;
             if self.shared_rank(start + at).is_some() {
@@ -159,21 +160,23 @@ impl Quick<'_> {
             let (first, shift) = (self.first_rank(start + at), self.shift(start + at));
             ranks.clear();
             ranks.extend((0..times).map(|copy| (first + self.place(like, copy)) >> shift));
-            let mut tied = 0;
-            for place in 1..=times {
-                if place < times && order.costs[place] == never {
-                    continue;
+            for place in 1..times {
+                let copy = order.copies[place];
+                let mut to = place;
+                while order.costs[to] == never && ranks[order.copies[to - 1] as usize] > ranks[copy as usize] {
+                    order.copies[to] = order.copies[to - 1];
+                    to -= 1;
                 }
-                order.copies[tied..place].sort_by_key(|&copy| ranks[copy as usize]);
-                tied = place;
+                order.copies[to] = copy;
             }
             for place in 1..times {
                 let [before, here] = [place - 1, place].map(|place| ranks[order.copies[place] as usize]);
                 if order.costs[place] == never && before != here {
                     order.costs[place] = ((at - from) / STEP) as u32;
+                    tied -= 1;
                 }
             }
-            if !order.costs.contains(&never) {
+            if tied == 1 {
                 break;
             }
         }
