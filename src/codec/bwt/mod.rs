@@ -7,12 +7,15 @@
 //! | `forward` | block to last column and origin |
 //! | `merge` | the last column from two sorted lists of rotations: what the GPU's hybrid shape leaves to a core |
 //! | `periodic` | the origin of a block that repeats itself, where rotations tie: bzip2's own choice |
-//! | `quick`, `steady` | that choice: whether bzip2's quick sort gives up on such a block, and what the other one does |
+//! | `quick`, `steady` | that choice: what bzip2's quick sort makes of such a block, and the other one if it gives up |
+//! | `word`, `partition` | what both start from, the sorted rotations of the word, and a step of quicksort as bzip2 does it |
 
 pub mod forward;
 pub mod inverse;
 pub mod merge;
+mod partition;
 pub mod periodic;
 mod quick;
 pub mod rotation;
 mod steady;
+mod word;

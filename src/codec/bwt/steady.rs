@@ -16,19 +16,11 @@
 //! the block has bytes like its first one, and those after it mostly far fewer. At most 20 bytes of memory for each of the
 //! word's and 8 for each of the block's, while it lasts. Measured: see `periodic`.
 
-use std::cmp::Ordering;
+use super::partition::partition;
+use super::word::SortedWord;
 
 /// A range up to here is sorted by insertion.
 const FEW: usize = 10;
-
-/// The rotations of a word, in order.
-#[derive(Debug)]
-pub struct SortedWord<'a> {
-    /// A word that is no repetition of a shorter one.
-    pub word: &'a [u8],
-    /// Where the rotation of each row begins in it.
-    pub starts: Vec<u32>,
-}
 
 /// A rotation of the block, in the bucket that is followed.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +37,8 @@ const BLOCK: u32 = 1 << 31;
 pub fn origin(sorted: &SortedWord<'_>, times: usize) -> usize {
     let word = sorted.word;
     let len = word.len();
-    let rows = rows(&sorted.starts);
-    let common = common(word, &sorted.starts, &rows);
+    let rows = &sorted.rows;
+    let common = sorted.common();
 
     // The first pass counts bytes, and puts what begins later first.
     let of_one = (0..len as u32).rev().filter(|&start| word[start as usize] == word[0]);
@@ -79,38 +71,6 @@ pub fn origin(sorted: &SortedWord<'_>, times: usize) -> usize {
     rows[0] as usize * times + before.expect("the block is in its own bucket")
 }
 
-/// The row of each rotation: the inverse of `starts`.
-fn rows(starts: &[u32]) -> Vec<u32> {
-    let mut rows = vec![0; starts.len()];
-    for (row, &start) in starts.iter().enumerate() {
-        rows[start as usize] = row as u32;
-    }
-    rows
-}
-
-/// How many bytes each rotation has in common with that of the row before; 0 for the first row.
-fn common(word: &[u8], starts: &[u32], rows: &[u32]) -> Vec<u32> {
-    let len = word.len();
-    let byte = |at: usize| word[if at < len { at } else { at - len }];
-    let mut common = vec![0; len];
-    let mut same = 0_usize;
-    for (start, &row) in rows.iter().enumerate() {
-        if row == 0 {
-            same = 0;
-            continue;
-        }
-        let before = starts[row as usize - 1] as usize;
-        // Ends: in a word that repeats nothing no two rotations are equal.
-        while byte(start + same) == byte(before + same) {
-            same += 1;
-        }
-        common[row as usize] = same as u32;
-        // Without their first byte both are rows again, in the same order, perhaps with others between them.
-        same = same.saturating_sub(1);
-    }
-    common
-}
-
 /// Bentley and McIlroy's quicksort: what equals the pivot is gathered at both ends and then swapped into the middle. The
 /// ranges are taken up as bzip2 does (the smaller part next), because they share the generator of the pivots.
 ///
@@ -129,7 +89,7 @@ fn quicksort(entries: &mut [Entry], wanted: u32) {
             1 => entries[(from + to - 1) / 2].key,
             _ => entries[to - 1].key,
         };
-        let parts = partition(&mut entries[from..to], pivot);
+        let parts = partition(&mut entries[from..to], |entry: Entry| entry.key.cmp(&pivot));
         if pivot == wanted {
             return;
         }
@@ -142,58 +102,6 @@ fn quicksort(entries: &mut [Entry], wanted: u32) {
             }
         }
     }
-}
-
-/// Brings what is less than the pivot to the front, what is greater to the back, and says how many of both; `None` if
-/// all equal it, which leaves them as they are.
-fn partition(entries: &mut [Entry], pivot: u32) -> Option<(usize, usize)> {
-    let len = entries.len();
-    // In between, from the front: equal up to `equal_front`, less up to `low`, not looked at up to `high`, greater up to
-    // `equal_back`, equal.
-    let (mut equal_front, mut low, mut high, mut equal_back) = (0, 0, len, len);
-    loop {
-        while low < high {
-            match entries[low].key.cmp(&pivot) {
-                Ordering::Greater => break,
-                Ordering::Equal => {
-                    entries.swap(low, equal_front);
-                    equal_front += 1;
-                }
-                Ordering::Less => {}
-            }
-            low += 1;
-        }
-        while low < high {
-            match entries[high - 1].key.cmp(&pivot) {
-                Ordering::Less => break,
-                Ordering::Equal => {
-                    equal_back -= 1;
-                    entries.swap(high - 1, equal_back);
-                }
-                Ordering::Greater => {}
-            }
-            high -= 1;
-        }
-        if low == high {
-            break;
-        }
-        entries.swap(low, high - 1);
-        low += 1;
-        high -= 1;
-    }
-    if equal_front == len {
-        return None;
-    }
-    let (less, greater) = (low - equal_front, equal_back - high);
-    let front = less.min(equal_front);
-    for i in 0..front {
-        entries.swap(i, low - front + i);
-    }
-    let back = greater.min(len - equal_back);
-    for i in 0..back {
-        entries.swap(low + i, len - back + i);
-    }
-    Some((less, greater))
 }
 
 /// Sorts a few by insertion from the back: in steps of four first, if there are more than that, then of one.

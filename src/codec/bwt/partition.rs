@@ -1,0 +1,62 @@
+//! Bentley and McIlroy's partition into three ("Engineering a sort function", Software: Practice and Experience 23, 1993),
+//! move for move as both of bzip2's sorts do it: what equals the pivot is gathered at both ends and then swapped into the
+//! middle. Where rotations tie, these moves decide which comes first.
+
+use std::cmp::Ordering;
+
+/// Brings what is less than the pivot to the front, what is greater to the back, and says how many of both; `None` if
+/// all equal it, which leaves them as they are. `order` compares an entry with the pivot.
+pub fn partition<T: Copy>(entries: &mut [T], order: impl Fn(T) -> Ordering) -> Option<(usize, usize)> {
+    let len = entries.len();
+    // In between, from the front: equal up to `equal_front`, less up to `low`, not looked at up to `high`, greater up to
+    // `equal_back`, equal.
+    let (mut equal_front, mut low, mut high, mut equal_back) = (0, 0, len, len);
+    loop {
+        while low < high {
+            let entry = entries[low];
+            let order = order(entry);
+            if order == Ordering::Greater {
+                break;
+            }
+            // A swap if it is equal, but without a branch, which would be a coin toss.
+            let is_equal = order == Ordering::Equal;
+            let first = entries[equal_front];
+            entries[equal_front] = if is_equal { entry } else { first };
+            entries[low] = if is_equal { first } else { entry };
+            equal_front += usize::from(is_equal);
+            low += 1;
+        }
+        while low < high {
+            let entry = entries[high - 1];
+            let order = order(entry);
+            if order == Ordering::Less {
+                break;
+            }
+            let is_equal = order == Ordering::Equal;
+            let last = entries[equal_back - 1];
+            entries[equal_back - 1] = if is_equal { entry } else { last };
+            entries[high - 1] = if is_equal { last } else { entry };
+            equal_back -= usize::from(is_equal);
+            high -= 1;
+        }
+        if low == high {
+            break;
+        }
+        entries.swap(low, high - 1);
+        low += 1;
+        high -= 1;
+    }
+    if equal_front == len {
+        return None;
+    }
+    let (less, greater) = (low - equal_front, equal_back - high);
+    let front = less.min(equal_front);
+    for i in 0..front {
+        entries.swap(i, low - front + i);
+    }
+    let back = greater.min(len - equal_back);
+    for i in 0..back {
+        entries.swap(low + i, len - back + i);
+    }
+    Some((less, greater))
+}
