@@ -129,9 +129,9 @@ size_t hybz_coded_bytes(void);
 /* Gives everything back. NULL is allowed. */
 int hybz_lane_destroy(struct hybz_lane *lane);
 
-/* Pinned host memory that the CPU can also read at full speed (not write-combined). */
+/* Pinned host memory that the CPU can also read at full speed (not write-combined), zeroed. */
 int hybz_pinned_alloc(int device, size_t bytes, void **memory);
-int hybz_pinned_free(void *memory);
+int hybz_pinned_free(void *memory, size_t bytes);
 
 /* Whether a code means that the context is lost for this process. */
 int hybz_is_sticky(int code);

@@ -44,13 +44,14 @@ void parallel(size_t count, const std::function<void(size_t)> &work) {
 
 struct Pinned {
     uint8_t *text = nullptr, *column = nullptr;
-    explicit Pinned(size_t bytes) {
+    size_t bytes;
+    explicit Pinned(size_t bytes) : bytes(bytes) {
         must(hybz_pinned_alloc(0, bytes, reinterpret_cast<void **>(&text)), "pinned");
         must(hybz_pinned_alloc(0, bytes, reinterpret_cast<void **>(&column)), "pinned");
     }
     ~Pinned() {
-        hybz_pinned_free(text);
-        hybz_pinned_free(column);
+        hybz_pinned_free(text, bytes);
+        hybz_pinned_free(column, bytes);
     }
 };
 
@@ -291,8 +292,8 @@ struct CodingLane {
     }
     ~CodingLane() {
         hybz_lane_destroy(lane);
-        hybz_pinned_free(text);
-        hybz_pinned_free(bytes);
+        hybz_pinned_free(text, size_t(most) * longest);
+        hybz_pinned_free(bytes, size_t(most) * HYBZ_CODED_BYTES(longest));
     }
     void run(const std::vector<uint32_t> &lengths) {
         memset(bytes, 0xA5, size_t(most) * HYBZ_CODED_BYTES(longest));

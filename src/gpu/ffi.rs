@@ -114,7 +114,7 @@ unsafe extern "C" {
     ) -> c_int;
     pub fn hybz_lane_destroy(lane: *mut Lane) -> c_int;
     pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
-    pub fn hybz_pinned_free(memory: *mut c_void) -> c_int;
+    pub fn hybz_pinned_free(memory: *mut c_void, bytes: usize) -> c_int;
     #[cfg(test)]
     pub fn hybz_report_bytes() -> usize;
     #[cfg(test)]

@@ -1,6 +1,6 @@
 //! One lane of a GPU: a CUDA stream, its device memory, and pinned memory on the host, taken once and kept.
 //!
-//! Pinned memory costs 0.1 s for 256 MB, so it is taken on the lane's own thread. It is not write-combined: the CPU reads the
+//! Pinned memory costs 0.1 s for 256 MB and more, so it is taken on the lane's own thread. It is not write-combined: the CPU reads the
 //! columns in it, which would then go at a hundredth of the speed.
 #![allow(unsafe_code)]
 
@@ -9,11 +9,12 @@ use super::{CodedBatch, CodedByDevice, Failure, Pipeline, Sorted, SortedThirds, 
 use crate::codec::bwt::merge::{byte_count, key_count};
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
+use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::slice;
 use std::time::Duration;
 
-/// Pinned memory.
+/// Pinned memory of a lane: taking it in one piece is quicker.
 struct Pinned {
     memory: NonNull<u8>,
     bytes: usize,
@@ -29,44 +30,45 @@ impl Pinned {
         check(unsafe { ffi::hybz_pinned_alloc(device, bytes, &mut memory) }, "taking pinned memory")?;
         let memory = NonNull::new(memory.cast::<u8>());
         let memory = memory.ok_or_else(|| Failure::Memory("taking pinned memory: got none".to_owned()))?;
-        // The memory is new and belongs to nobody else: as bytes it must have been written once.
-        // SAFETY: `bytes` bytes were just allocated at `memory`.
-        unsafe { memory.write_bytes(0, bytes) };
         Ok(Pinned { memory, bytes })
     }
 
     fn as_slice(&self) -> &[u8] {
-        // SAFETY: `new` allocated and filled that many bytes; the device writes to them only inside `sort`, which has `&mut`.
+        // SAFETY: `new` took that many bytes, zeroed there; the device writes to them only inside calls that have `&mut`.
         unsafe { slice::from_raw_parts(self.memory.as_ptr(), self.bytes) }
-    }
-
-    fn as_words(&self) -> &[u32] {
-        // SAFETY: as above; pinned memory begins at a page, and any four bytes are a number.
-        unsafe { slice::from_raw_parts(self.memory.as_ptr().cast(), self.bytes / 4) }
     }
 
     fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as above, and `self` is borrowed mutably.
         unsafe { slice::from_raw_parts_mut(self.memory.as_ptr(), self.bytes) }
     }
+
+    /// Where a part of it begins.
+    fn part(&self, part: &Range<usize>) -> *mut u8 {
+        assert!(part.end <= self.bytes);
+        // SAFETY: checked just now.
+        unsafe { self.memory.as_ptr().add(part.start) }
+    }
 }
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // SAFETY: `new` allocated it. What this answers changes nothing any more.
-        let _ = unsafe { ffi::hybz_pinned_free(self.memory.as_ptr().cast()) };
+        // SAFETY: `new` took it. What this answers changes nothing any more.
+        let _ = unsafe { ffi::hybz_pinned_free(self.memory.as_ptr().cast(), self.bytes) };
     }
 }
 
 /// A lane of a GPU.
 pub struct GpuLane {
     lane: NonNull<ffi::Lane>,
-    /// These outlive a lost lane: the device may still write to them.
-    texts: ManuallyDrop<Pinned>,
+    /// It outlives a lost lane: the device may still write to it.
+    pinned: ManuallyDrop<Pinned>,
+    /// Of the pinned memory: the texts.
+    texts: Range<usize>,
     /// Columns, what stands before the rows, or codes.
-    columns: ManuallyDrop<Pinned>,
+    columns: Range<usize>,
     /// Of thirds; of columns there are none.
-    keys: ManuallyDrop<Pinned>,
+    keys: Range<usize>,
     pipeline: Pipeline,
     origins: Vec<u32>,
     coded: Vec<CodedByDevice>,
@@ -84,15 +86,20 @@ impl GpuLane {
     /// A lane on device `ordinal`.
     pub fn new(ordinal: i32, most_blocks: usize, longest: usize, pipeline: Pipeline) -> Result<GpuLane, Failure> {
         let bytes = most_blocks * longest;
-        let texts = Pinned::new(ordinal, bytes)?;
         let (column_bytes, keys, code) = match pipeline {
-            Pipeline::Bwt => (bytes, 1, ffi::BWT),
-            Pipeline::Resident => (most_blocks * CodedByDevice::most_bytes(longest), 1, ffi::RESIDENT),
+            Pipeline::Bwt => (bytes, 0, ffi::BWT),
+            Pipeline::Resident => (most_blocks * CodedByDevice::most_bytes(longest), 0, ffi::RESIDENT),
             // A shorter block has no more of either.
             Pipeline::Hybrid => (most_blocks * (longest + 1), most_blocks * (key_count(longest) + 2), ffi::HYBRID),
         };
-        let columns = Pinned::new(ordinal, column_bytes)?;
-        let keys = Pinned::new(ordinal, 4 * keys)?;
+        let mut end = 0;
+        let mut part = |bytes: usize| {
+            let begin = end;
+            end = begin + bytes.next_multiple_of(4096);
+            begin..begin + bytes
+        };
+        let (texts, columns, keys) = (part(bytes), part(column_bytes), part(4 * keys));
+        let pinned = Pinned::new(ordinal, end)?;
         let mut lane: *mut ffi::Lane = ptr::null_mut();
         // SAFETY: `lane` is a place to write to; sizes out of range are refused there.
         let code = unsafe { ffi::hybz_lane_create(ordinal, most_blocks as u32, longest as u32, code, &mut lane) };
@@ -100,9 +107,10 @@ impl GpuLane {
         let lane = NonNull::new(lane).ok_or_else(|| Failure::Other("got no lane".to_owned()))?;
         Ok(GpuLane {
             lane,
-            texts: ManuallyDrop::new(texts),
-            columns: ManuallyDrop::new(columns),
-            keys: ManuallyDrop::new(keys),
+            pinned: ManuallyDrop::new(pinned),
+            texts,
+            columns,
+            keys,
             pipeline,
             origins: vec![0; most_blocks],
             coded: vec![CodedByDevice::EMPTY; if pipeline == Pipeline::Resident { most_blocks } else { 0 }],
@@ -124,12 +132,12 @@ impl Sorter for GpuLane {
     }
 
     fn texts(&mut self) -> &mut [u8] {
-        self.texts.as_mut_slice()
+        &mut self.pinned.as_mut_slice()[self.texts.clone()]
     }
 
     fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, Failure> {
         let total: usize = lengths.iter().map(|&length| length as usize).sum();
-        if self.lost || self.pipeline != Pipeline::Bwt || lengths.len() > self.most_blocks || total > self.texts.bytes {
+        if self.lost || self.pipeline != Pipeline::Bwt || lengths.len() > self.most_blocks || total > self.texts.len() {
             return Err(Failure::Other("a batch that the lane was not made for".to_owned()));
         }
         let patience = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
@@ -142,8 +150,8 @@ impl Sorter for GpuLane {
                 ptr::null(),
                 lengths.len() as u32,
                 lengths.as_ptr(),
-                self.texts.memory.as_ptr(),
-                self.columns.memory.as_ptr(),
+                self.pinned.part(&self.texts),
+                self.pinned.part(&self.columns),
                 self.origins.as_mut_ptr(),
                 patience,
                 &mut report,
@@ -154,7 +162,10 @@ impl Sorter for GpuLane {
             return Err(failure);
         }
         self.steps.add(&report);
-        Ok(Sorted { columns: &self.columns.as_slice()[..total], origins: &self.origins[..lengths.len()] })
+        Ok(Sorted {
+            columns: &self.pinned.as_slice()[self.columns.clone()][..total],
+            origins: &self.origins[..lengths.len()],
+        })
     }
 
     fn thirds(&mut self, lengths: &[u32], turns: &[u32], patience: Duration) -> Result<SortedThirds<'_>, Failure> {
@@ -164,9 +175,9 @@ impl Sorter for GpuLane {
             || self.pipeline != Pipeline::Hybrid
             || lengths.len() > self.most_blocks
             || turns.len() != lengths.len()
-            || total > self.texts.bytes
-            || bytes > self.columns.bytes
-            || keys > self.keys.bytes / 4
+            || total > self.texts.len()
+            || bytes > self.columns.len()
+            || keys > self.keys.len() / 4
         {
             return Err(Failure::Other("a batch that the lane was not made for".to_owned()));
         }
@@ -180,9 +191,9 @@ impl Sorter for GpuLane {
                 lengths.len() as u32,
                 lengths.as_ptr(),
                 turns.as_ptr(),
-                self.texts.memory.as_ptr(),
-                self.keys.memory.as_ptr().cast(),
-                self.columns.memory.as_ptr(),
+                self.pinned.part(&self.texts),
+                self.pinned.part(&self.keys).cast(),
+                self.pinned.part(&self.columns),
                 self.origins.as_mut_ptr(),
                 patience,
                 &mut report,
@@ -194,15 +205,15 @@ impl Sorter for GpuLane {
         }
         self.steps.add(&report);
         Ok(SortedThirds {
-            keys: &self.keys.as_words()[..keys],
-            bytes: &self.columns.as_slice()[..bytes],
+            keys: words(&self.pinned.as_slice()[self.keys.clone()][..4 * keys]),
+            bytes: &self.pinned.as_slice()[self.columns.clone()][..bytes],
             origins: &self.origins[..lengths.len()],
         })
     }
 
     fn code(&mut self, lengths: &[u32], patience: Duration) -> Result<CodedBatch<'_>, Failure> {
         let total: usize = lengths.iter().map(|&length| length as usize).sum();
-        let fits = lengths.iter().all(|&length| length as usize <= self.longest) && total <= self.texts.bytes;
+        let fits = lengths.iter().all(|&length| length as usize <= self.longest) && total <= self.texts.len();
         if self.lost || self.pipeline != Pipeline::Resident || lengths.len() > self.most_blocks || !fits {
             return Err(Failure::Other("a batch that the lane was not made for".to_owned()));
         }
@@ -217,9 +228,9 @@ impl Sorter for GpuLane {
                 self.lane.as_ptr(),
                 lengths.len() as u32,
                 lengths.as_ptr(),
-                self.texts.memory.as_ptr(),
+                self.pinned.part(&self.texts),
                 self.coded.as_mut_ptr(),
-                self.columns.memory.as_ptr(),
+                self.pinned.part(&self.columns),
                 &mut filled,
                 patience,
                 &mut report,
@@ -230,12 +241,23 @@ impl Sorter for GpuLane {
             return Err(failure);
         }
         self.steps.add(&report);
-        Ok(CodedBatch { blocks: &self.coded[..lengths.len()], bytes: &self.columns.as_slice()[..filled as usize] })
+        Ok(CodedBatch {
+            blocks: &self.coded[..lengths.len()],
+            bytes: &self.pinned.as_slice()[self.columns.clone()][..filled as usize],
+        })
     }
 
     fn steps(&self) -> Steps {
         self.steps
     }
+}
+
+/// Bytes that the device has written as numbers, at an address that is a multiple of four.
+fn words(bytes: &[u8]) -> &[u32] {
+    // SAFETY: any four bytes are a number.
+    let (before, words, after) = unsafe { bytes.align_to() };
+    debug_assert!(before.is_empty() && after.is_empty());
+    words
 }
 
 impl Steps {
@@ -266,12 +288,8 @@ impl Drop for GpuLane {
         // SAFETY: `new` made it and nobody uses it any more; after that no copy to or from the pinned memory is under way.
         let code = unsafe { ffi::hybz_lane_destroy(self.lane.as_ptr()) };
         if check(code, "").is_ok() {
-            // SAFETY: they are not used after this.
-            unsafe {
-                ManuallyDrop::drop(&mut self.texts);
-                ManuallyDrop::drop(&mut self.columns);
-                ManuallyDrop::drop(&mut self.keys);
-            }
+            // SAFETY: it is not used after this.
+            unsafe { ManuallyDrop::drop(&mut self.pinned) };
         }
     }
 }
