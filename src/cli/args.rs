@@ -385,7 +385,7 @@ fn command() -> Command {
                 .value_parser(["bwt", "hybrid", "resident"])
                 .hide_possible_values(true)
                 .help(
-                    "bwt: GPUs sort (default); resident: they do all; hybrid: they sort two lists and the CPU merges",
+                    "resident: GPUs do all (default); bwt: they sort; hybrid: they sort two lists and the CPU merges",
                 ),
         )
         .arg(long_flag("gpu-required", "it is an error if a GPU cannot be had, or fails, when compressing"))

@@ -34,13 +34,13 @@ pub use select::select;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pipeline {
     /// The device sorts all rotations, and hands over the last column.
-    #[default]
     Bwt,
     /// The device sorts two thirds of the rotations and from these the rest, and hands over both lists; a core merges them
     /// (the shape of Deshpande's thesis, chapter 4).
     Hybrid,
     /// The device sorts all rotations and codes the columns; the lane's thread writes the heads of the blocks before the codes. There
     /// is nothing left for a core.
+    #[default]
     Resident,
 }
 

@@ -64,7 +64,7 @@ impl Default for Lanes {
     /// A lane's thread prepares and checks for two thirds of its time, so four lanes leave an H200 half idle: on one machine of
     /// 16 cores four lanes of 64 gave 1.57 GB/s all-core and eight of 32 2.12.
     fn default() -> Self {
-        Lanes { devices: None, lanes: 8, blocks: 32, after: 64 << 20, pipeline: Pipeline::Bwt }
+        Lanes { devices: None, lanes: 8, blocks: 32, after: 64 << 20, pipeline: Pipeline::default() }
     }
 }
 
