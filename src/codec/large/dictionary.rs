@@ -22,7 +22,7 @@ pub const LONGEST: usize = 255;
 /// Longest that is chosen here.
 const LONGEST_CHOSEN: usize = 64;
 /// The shortest phrase chosen.
-const SHORTEST_CHOSEN: usize = 3;
+const SHORTEST_CHOSEN: usize = 2;
 /// The longest stretch of blanks chosen.
 const BLANKS: usize = 8;
 /// Fewer occurrences than this do not pay for the phrase's description.
