@@ -26,7 +26,7 @@ use super::token::{self, CLASSES, TOKENS, first_symbol};
 use super::{GROUP, SEGMENT_LOG, perturb};
 use crate::codec::bits::reader::Window;
 use crate::codec::bits::{BitSource, SliceBits};
-use crate::codec::crc;
+use crate::codec::crc::{self, Crc};
 use crate::codec::mtf::decode::Inverse;
 use crate::error::Damage;
 use crate::format::hbz::{BlockHeader, StreamHeader, check};
@@ -76,6 +76,8 @@ pub struct Runs {
     /// Where each run begins, shifted up by 8, and the place in the segment's first list of its byte; the last one says where
     /// the one before it ends.
     runs: Vec<u32>,
+    /// How many rows the bytes at each place of the first list have.
+    counts: [u32; 256],
     /// Which place of the first list each place of the list has in the end.
     list: [u8; 256],
 }
@@ -211,7 +213,11 @@ impl Block {
         let (runs, len) = mtf.finish();
         check("rows of a segment", len == rows)?;
         check("end of a segment", states == [0, 0] && selector_state == 0)?;
-        Ok(Runs { runs: runs.to_vec(), list: *mtf.list() })
+        let mut counts = [0; 256];
+        for pair in runs.windows(2) {
+            counts[usize::from(pair[0] as u8)] += (pair[1] >> 8) - (pair[0] >> 8);
+        }
+        Ok(Runs { runs: runs.to_vec(), counts, list: *mtf.list() })
     }
 
     /// Between the stages 1 and 2: what each segment begins with. Also where each byte's rows begin.
@@ -221,8 +227,8 @@ impl Block {
         let mut places = Vec::with_capacity(segments.len());
         for segment in segments {
             places.push(Places { list, next: counts });
-            for pair in segment.runs.windows(2) {
-                counts[usize::from(list[usize::from(pair[0] as u8)])] += (pair[1] >> 8) - (pair[0] >> 8);
+            for (&byte, rows) in list.iter().zip(segment.counts) {
+                counts[usize::from(byte)] += rows;
             }
             list = segment.list.map(|place| list[usize::from(place)]);
         }
@@ -294,14 +300,39 @@ impl Block {
         self.expansion.expand(&text, interval, most).ok_or(Damage::BlockTooLong)
     }
 
-    /// The end: drops what perturbation put in, and compares with the header.
-    pub fn finish(&self, mut text: Vec<u8>) -> Result<Vec<u8>, Damage> {
+    /// The next part of the text as [`walk`](Block::walk) gave it: drops what perturbation put in, and counts.
+    pub fn take(&self, ending: &mut Ending, part: &mut Vec<u8>) {
+        let before = ending.changed;
+        ending.changed += part.len() as u64;
         if self.stream.interval > 0 {
-            perturb::drop_out(&mut text, self.stream.interval as usize);
+            perturb::drop_out(part, self.stream.interval as usize, before);
         }
-        check("length of the text", text.len() == self.header.text_len as usize)?;
-        let (stored, computed) = (self.header.crc, crc::of(&text));
-        if stored == computed { Ok(text) } else { Err(Damage::BlockCrc { stored, computed }) }
+        ending.len += part.len() as u64;
+        ending.crc.update(part);
+    }
+
+    /// After the last part: compares with the header.
+    pub fn end(&self, ending: &Ending) -> Result<(), Damage> {
+        check("length of the text", ending.len == u64::from(self.header.text_len))?;
+        let (stored, computed) = (self.header.crc, ending.crc.finish());
+        if stored == computed { Ok(()) } else { Err(Damage::BlockCrc { stored, computed }) }
+    }
+}
+
+/// What has been seen of a block's text.
+#[derive(Debug, Default)]
+pub struct Ending {
+    /// Bytes, perturbation's among them.
+    changed: u64,
+    /// Bytes of text.
+    len: u64,
+    crc: Crc,
+}
+
+impl Ending {
+    /// Bytes so far, perturbation's among them.
+    pub fn changed(&self) -> u64 {
+        self.changed
     }
 }
 
@@ -456,8 +487,11 @@ impl Decoder {
             block.fill(number, runs, places, &self.vector[..rows]);
         }
         drop(runs);
-        let text = block.walk(0..block.entries(), &self.vector, &first_column)?;
-        block.finish(text)
+        let mut text = block.walk(0..block.entries(), &self.vector, &first_column)?;
+        let mut ending = Ending::default();
+        block.take(&mut ending, &mut text);
+        block.end(&ending)?;
+        Ok(text)
     }
 }
 
