@@ -199,12 +199,14 @@ impl Dictionary {
     /// # Panics
     /// If a byte of the text has no code, and the dictionary no escape.
     pub fn replace(&self, text: &[u8], interval: usize, out: &mut Vec<u8>) {
-        const RARE: u8 = 1;
-        // By byte: its code (or its place among the escaped), whether it is escaped, its kind.
-        let mut table: [(u8, u8, Kind); 256] = std::array::from_fn(|byte| (0, RARE, KINDS[byte]));
-        self.escaped().iter().zip(0..=255).for_each(|(&byte, place)| table[usize::from(byte)].0 = place);
+        // By byte: its code; or its place among the escaped, and that it is one of them.
+        const RARE: u16 = 1 << 8;
+        let mut table = [RARE; 256];
+        self.escaped().iter().zip(0..).for_each(|(&byte, place)| table[usize::from(byte)] |= place);
         let mut escape = None;
-        // Open addressing by a hash of first bytes and length: nearly all words are none of these.
+        // By first byte: a bit for each length that a phrase has. Nearly all words are none, and end here.
+        let mut lens = [0u64; 256];
+        // The others by open addressing, by a hash of first bytes and length.
         const SLOTS: usize = 2048;
         let mut slots = [u16::MAX; SLOTS];
         let hash = |word: &[u8]| {
@@ -213,9 +215,10 @@ impl Dictionary {
         };
         for (code, meaning) in (0u8..=255).zip(&self.codes) {
             match meaning {
-                Meaning::Byte(byte) => (table[usize::from(*byte)].0, table[usize::from(*byte)].1) = (code, 0),
+                Meaning::Byte(byte) => table[usize::from(*byte)] = code.into(),
                 Meaning::Escape => escape = Some(code),
                 Meaning::Phrase(string) => {
+                    lens[usize::from(string[0])] |= 1 << (string.len() % 64);
                     let mut slot = hash(string);
                     while slots[slot] != u16::MAX {
                         slot = (slot + 1) % SLOTS;
@@ -224,64 +227,79 @@ impl Dictionary {
                 }
             }
         }
-        let rare = text.iter().filter(|&&byte| table[usize::from(byte)].1 == RARE).count();
-        // Codes are written as the bytes are looked at; where a word turns out to be a phrase, its code goes over them.
-        let begin = out.len();
-        out.resize(begin + text.len() + 2 * rare, 0);
-        let coded = &mut out[begin..];
-        let (mut at, mut from) = (0, 0);
-        while from < text.len() {
-            let (code, mut any_rare, kind) = table[usize::from(text[from])];
-            coded[at] = code;
-            let most = text.len().min(from + most_of(kind));
-            let mut len = 1;
-            for (to, &byte) in coded[at + 1..].iter_mut().zip(&text[from + 1..most]) {
-                let (code, rare, other) = table[usize::from(byte)];
-                if other != kind {
+        let is_rare = |byte: &&u8| table[usize::from(**byte)] & RARE > 0;
+        let rare = if escape.is_some() { text.iter().filter(is_rare).count() } else { 0 };
+        out.reserve(text.len() + 2 * rare);
+        // Up to `done` the text is in `out`; what is between two phrases goes there in one piece.
+        let mut done = 0;
+        let put = |from: usize, to: usize, out: &mut Vec<u8>| {
+            if rare == 0 {
+                return out.extend(text[from..to].iter().map(|&byte| table[usize::from(byte)] as u8));
+            }
+            for &byte in &text[from..to] {
+                let entry = table[usize::from(byte)];
+                if entry & RARE > 0 {
+                    let escape = escape.expect("an escape for bytes without a code");
+                    // An entry point must not lie between an escape and its byte.
+                    if (out.len() + 1).is_multiple_of(interval) {
+                        out.push(escape);
+                    }
+                    out.push(escape);
+                }
+                out.push(entry as u8);
+            }
+        };
+        each_word(text, |from, to| {
+            let now = &text[from..to];
+            if now.len() < 2 || lens[usize::from(now[0])] >> (now.len() % 64) & 1 == 0 {
+                return;
+            }
+            let mut slot = hash(now);
+            while let Some(Meaning::Phrase(string)) = self.codes.get(usize::from(slots[slot])) {
+                if string == now {
+                    put(done, from, out);
+                    out.push(slots[slot] as u8);
+                    done = to;
                     break;
                 }
-                *to = code;
-                any_rare |= rare;
-                len += 1;
+                slot = (slot + 1) % SLOTS;
             }
-            let now = &text[from..from + len];
-            from += len;
-            if len >= 2 {
-                let mut slot = hash(now);
-                let mut phrase = None;
-                while let Some(Meaning::Phrase(string)) = self.codes.get(usize::from(slots[slot])) {
-                    if string == now {
-                        phrase = Some(slots[slot] as u8);
-                        break;
-                    }
-                    slot = (slot + 1) % SLOTS;
-                }
-                if let Some(code) = phrase {
-                    coded[at] = code;
-                    at += 1;
-                    continue;
-                }
-            }
-            if any_rare == 0 {
-                at += len;
-                continue;
-            }
-            let escape = escape.expect("an escape for bytes without a code");
-            for &byte in now {
-                let (code, rare, _) = table[usize::from(byte)];
-                if rare == RARE {
-                    // An entry point must not lie between an escape and its byte.
-                    for _ in 0..1 + usize::from((at + 1) % interval == 0) {
-                        coded[at] = escape;
-                        at += 1;
-                    }
-                }
-                coded[at] = code;
-                at += 1;
-            }
-        }
-        out.truncate(begin + at);
+        });
+        put(done, text.len(), out);
     }
+}
+
+/// Calls `f` with where each word and each stretch of blanks begins and ends.
+///
+/// Where a byte is of another kind than the one before is found for 64 bytes at a time, without a branch.
+fn each_word(text: &[u8], mut f: impl FnMut(usize, usize)) {
+    let mut piece = |mut from: usize, to: usize| {
+        let most = most_of(KINDS[usize::from(text[from])]);
+        while to - from > most && most > 1 {
+            f(from, from + most);
+            from += most;
+        }
+        if most > 1 {
+            f(from, to);
+        }
+    };
+    let Some(&first) = text.first() else { return };
+    let (mut begin, mut before) = (0, KINDS[usize::from(first)]);
+    for (number, part) in text.chunks(64).enumerate() {
+        let mut changes = 0u64;
+        for (at, &byte) in part.iter().enumerate() {
+            let kind = KINDS[usize::from(byte)];
+            changes |= u64::from(kind != before) << at;
+            before = kind;
+        }
+        while changes != 0 {
+            let at = number * 64 + changes.trailing_zeros() as usize;
+            changes &= changes - 1;
+            piece(begin, at);
+            begin = at;
+        }
+    }
+    piece(begin, text.len());
 }
 
 /// Strings of which phrases could be made, and how many bytes each would save in this text, best first.
@@ -431,6 +449,28 @@ mod tests {
         for shape in SHAPES {
             check(&(shape.make)(50_000), shape.name);
         }
+    }
+
+    /// The cutter of 64 bytes at a time beside the plain one, which is what phrases are chosen by.
+    #[test]
+    fn words_are_the_same_words() {
+        let check = |text: &[u8], what: &str| {
+            let (mut expected, mut from) = (Vec::new(), 0);
+            while from < text.len() {
+                let len = word(&text[from..]);
+                if KINDS[usize::from(text[from])] != Kind::Other {
+                    expected.push((from, from + len));
+                }
+                from += len;
+            }
+            let mut found = Vec::new();
+            each_word(text, |from, to| found.push((from, to)));
+            assert!(found == expected, "{what}");
+        };
+        EDGES.iter().for_each(|edge| check(&(edge.make)(), edge.name));
+        SHAPES.iter().for_each(|shape| check(&(shape.make)(30_001), shape.name));
+        check(&b"a".repeat(200), "a long word");
+        check(&[&b" ".repeat(70)[..], b"ab", &b"\0".repeat(17)].concat(), "blanks");
     }
 
     #[test]
