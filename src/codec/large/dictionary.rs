@@ -194,6 +194,11 @@ impl Dictionary {
         (0..=255).filter(|byte| !self.codes.contains(&Meaning::Byte(*byte))).collect()
     }
 
+    /// Whether a code stands for this string.
+    fn stands_for(&self, code: u8, string: &[u8]) -> bool {
+        matches!(&self.codes[usize::from(code)], Meaning::Phrase(own) if own == string)
+    }
+
     /// The text in codes. Appends to `out`, which must be empty or have a multiple of `interval` codes.
     ///
     /// # Panics
@@ -204,26 +209,25 @@ impl Dictionary {
         let mut table = [RARE; 256];
         self.escaped().iter().zip(0..).for_each(|(&byte, place)| table[usize::from(byte)] |= place);
         let mut escape = None;
-        // By first byte: a bit for each length that a phrase has. Nearly all words are none, and end here.
-        let mut lens = [0u64; 256];
-        // The others by open addressing, by a hash of first bytes and length.
-        const SLOTS: usize = 2048;
-        let mut slots = [u16::MAX; SLOTS];
-        let hash = |word: &[u8]| {
-            let head = word[0] as usize | (word[1] as usize) << 8 | (word[word.len() - 1] as usize) << 16;
-            (head.wrapping_mul(0x9e37_79b1) >> 12).wrapping_add(word.len() * 97) % SLOTS
-        };
+        // By a hash: a bit for each phrase. Nearly all words that are none end here, with one branch that cannot be foreseen.
+        let mut filter = [0u64; 64];
+        // The others by open addressing: first eight bytes, length, code.
+        const SLOTS: usize = 1024;
+        let mut slots = [(0u64, 0usize, 0u8); SLOTS];
+        let hash = |key: u64, len: usize| (key ^ (len as u64) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
         for (code, meaning) in (0u8..=255).zip(&self.codes) {
             match meaning {
                 Meaning::Byte(byte) => table[usize::from(*byte)] = code.into(),
                 Meaning::Escape => escape = Some(code),
                 Meaning::Phrase(string) => {
-                    lens[usize::from(string[0])] |= 1 << (string.len() % 64);
-                    let mut slot = hash(string);
-                    while slots[slot] != u16::MAX {
+                    let key = first_eight(string);
+                    let hash = hash(key, string.len());
+                    filter[hash as usize / 64] |= 1 << (hash % 64);
+                    let mut slot = hash as usize % SLOTS;
+                    while slots[slot].1 > 0 {
                         slot = (slot + 1) % SLOTS;
                     }
-                    slots[slot] = code.into();
+                    slots[slot] = (key, string.len(), code);
                 }
             }
         }
@@ -251,14 +255,20 @@ impl Dictionary {
         };
         each_word(text, |from, to| {
             let now = &text[from..to];
-            if now.len() < 2 || lens[usize::from(now[0])] >> (now.len() % 64) & 1 == 0 {
+            let key = match text[from..].first_chunk::<8>() {
+                Some(eight) => u64::from_le_bytes(*eight) & (u64::MAX >> (64 - 8 * now.len().min(8))),
+                None => first_eight(now),
+            };
+            let hash = hash(key, now.len());
+            if filter[hash as usize / 64] >> (hash % 64) & 1 == 0 {
                 return;
             }
-            let mut slot = hash(now);
-            while let Some(Meaning::Phrase(string)) = self.codes.get(usize::from(slots[slot])) {
-                if string == now {
+            let mut slot = hash as usize % SLOTS;
+            while slots[slot].1 > 0 {
+                let (other, len, code) = slots[slot];
+                if other == key && len == now.len() && (len <= 8 || self.stands_for(code, now)) {
                     put(done, from, out);
-                    out.push(slots[slot] as u8);
+                    out.push(code);
                     done = to;
                     break;
                 }
@@ -269,19 +279,30 @@ impl Dictionary {
     }
 }
 
-/// Calls `f` with where each word and each stretch of blanks begins and ends.
+/// The first eight bytes of a string, zeros behind a shorter one.
+fn first_eight(string: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    let len = string.len().min(8);
+    bytes[..len].copy_from_slice(&string[..len]);
+    u64::from_le_bytes(bytes)
+}
+
+/// Calls `f` with where each word and each stretch of blanks begins and ends; and of other bytes perhaps.
 ///
 /// Where a byte is of another kind than the one before is found for 64 bytes at a time, without a branch.
 fn each_word(text: &[u8], mut f: impl FnMut(usize, usize)) {
     let mut piece = |mut from: usize, to: usize| {
-        let most = most_of(KINDS[usize::from(text[from])]);
-        while to - from > most && most > 1 {
-            f(from, from + most);
-            from += most;
+        if to - from > BLANKS {
+            let most = most_of(KINDS[usize::from(text[from])]);
+            if most == 1 {
+                return;
+            }
+            while to - from > most {
+                f(from, from + most);
+                from += most;
+            }
         }
-        if most > 1 {
-            f(from, to);
-        }
+        f(from, to);
     };
     let Some(&first) = text.first() else { return };
     let (mut begin, mut before) = (0, KINDS[usize::from(first)]);
@@ -465,6 +486,7 @@ mod tests {
             }
             let mut found = Vec::new();
             each_word(text, |from, to| found.push((from, to)));
+            found.retain(|(from, _)| KINDS[usize::from(text[*from])] != Kind::Other);
             assert!(found == expected, "{what}");
         };
         EDGES.iter().for_each(|edge| check(&(edge.make)(), edge.name));
