@@ -43,6 +43,8 @@ pub struct Listed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List {
     blocks: Vec<Listed>,
+    streams: u64,
+    complete: bool,
 }
 
 impl List {
@@ -52,16 +54,25 @@ impl List {
     /// # Errors
     /// [`Error::Read`]; [`Error::NotBzip2`] if the file does not begin like a `.hbz` stream.
     pub fn read(input: &mut (impl Read + Seek)) -> Result<List, Error> {
-        let blocks = match List::by_indexes(input)? {
-            Some(blocks) => blocks,
-            None => List::by_headers(input)?,
-        };
-        Ok(List { blocks })
+        match List::by_indexes(input)? {
+            Some(list) => Ok(list),
+            None => List::by_headers(input),
+        }
     }
 
     /// All blocks, in order.
     pub fn blocks(&self) -> &[Listed] {
         &self.blocks
+    }
+
+    /// How many streams there are, or their beginnings.
+    pub fn streams(&self) -> u64 {
+        self.streams
+    }
+
+    /// Whether these are all blocks. If not, the file is damaged or cut between them: there may be more, behind the last.
+    pub fn is_complete(&self) -> bool {
+        self.complete
     }
 
     /// Bytes of text in the file.
@@ -103,7 +114,7 @@ impl List {
     }
 
     /// From the last stream to the first. Nothing if anything does not fit.
-    fn by_indexes(input: &mut (impl Read + Seek)) -> Result<Option<Vec<Listed>>, Error> {
+    fn by_indexes(input: &mut (impl Read + Seek)) -> Result<Option<List>, Error> {
         let mut end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
         let mut streams = Vec::new();
         while end > 0 {
@@ -120,52 +131,70 @@ impl List {
             streams.push((begin + HEADER_LEN as u64, stream, index));
             end = begin;
         }
-        let mut blocks = Vec::new();
+        if streams.is_empty() {
+            return Ok(None);
+        }
+        let mut list = List { blocks: Vec::new(), streams: streams.len() as u64, complete: true };
         let mut text_at = 0;
         for (mut at, stream, index) in streams.into_iter().rev() {
             for (number, entry) in (0..).zip(index) {
                 let IndexEntry { text_len, coded_len, crc } = entry;
-                blocks.push(Listed { number, at, text_at, text_len, coded_len, crc, stream });
+                list.blocks.push(Listed { number, at, text_at, text_len, coded_len, crc, stream });
                 at += HEADER_LEN as u64 + u64::from(coded_len);
                 text_at += u64::from(text_len);
             }
         }
-        Ok(Some(blocks))
+        Ok(Some(list))
     }
 
     /// From header to header, as far as they are good.
-    fn by_headers(input: &mut (impl Read + Seek)) -> Result<Vec<Listed>, Error> {
+    fn by_headers(input: &mut (impl Read + Seek)) -> Result<List, Error> {
         let end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
-        let (mut at, mut text_at, mut number) = (0, 0, 0);
-        let mut blocks = Vec::new();
-        let mut open: Option<StreamHeader> = None;
+        let (mut at, mut text_at) = (0, 0);
+        let mut list = List { blocks: Vec::new(), streams: 0, complete: false };
+        // Of the stream that has begun: its header, and what its index must say.
+        let mut open: Option<(StreamHeader, Vec<IndexEntry>)> = None;
         while at + HEADER_LEN as u64 <= end {
             let bytes: [u8; HEADER_LEN] = read_at(input, at)?;
-            let Some(stream) = open else {
+            let Some((stream, index)) = &mut open else {
                 match StreamHeader::parse(&bytes) {
-                    Ok(stream) => open = Some(stream),
+                    Ok(stream) => open = Some((stream, Vec::new())),
                     Err(_) if at == 0 => return Err(Error::NotBzip2),
                     Err(_) => break,
                 }
-                (at, number) = (at + HEADER_LEN as u64, 0);
+                at += HEADER_LEN as u64;
+                list.streams += 1;
                 continue;
             };
-            match (next(&bytes, number), BlockHeader::parse(&bytes, &stream, number)) {
+            let number = index.len() as u32;
+            match (next(&bytes, number), BlockHeader::parse(&bytes, stream, number)) {
                 (Next::Block, Ok(header)) => {
                     let BlockHeader { text_len, coded_len, crc, .. } = header;
-                    blocks.push(Listed { number, at, text_at, text_len, coded_len, crc, stream });
+                    list.blocks.push(Listed { number, at, text_at, text_len, coded_len, crc, stream: *stream });
+                    index.push(IndexEntry { text_len, coded_len, crc });
                     at += HEADER_LEN as u64 + u64::from(coded_len);
                     text_at += u64::from(text_len);
-                    number += 1;
                 }
-                (Next::Index(len), _) => {
+                (Next::Index(len), _) if at + len as u64 <= end => {
+                    let mut bytes = vec![0; len];
+                    input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
+                    input.read_exact(&mut bytes).map_err(Error::Read)?;
+                    if parse_index(&bytes).as_ref() != Ok(index) {
+                        break;
+                    }
                     at += len as u64;
                     open = None;
                 }
                 _ => break,
             }
         }
-        if blocks.is_empty() && open.is_none() && at == 0 { Err(Error::NotBzip2) } else { Ok(blocks) }
+        // What is behind a good index, and is no stream, is garbage.
+        let rest = end.saturating_sub(at).min(MAGIC.len() as u64) as usize;
+        let mut bytes = vec![0; rest];
+        input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
+        input.read_exact(&mut bytes).map_err(Error::Read)?;
+        list.complete = open.is_none() && list.streams > 0 && (rest == 0 || !MAGIC.starts_with(&bytes));
+        if list.streams == 0 { Err(Error::NotBzip2) } else { Ok(list) }
     }
 }
 

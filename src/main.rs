@@ -6,7 +6,7 @@ mod cli;
 
 use cli::args::{self, Request};
 use cli::report::errno_text;
-use cli::{inherited, run};
+use cli::{inherited, list, run};
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         Ok(Request::Show(text)) => show(&text),
         // A panic is a defect of ours, and has said where it is.
         Ok(Request::Run(plan)) => panic::catch_unwind(|| run::run(plan)).unwrap_or(Ok(run::Outcome::Exit(3))),
+        Ok(Request::List(plan)) => panic::catch_unwind(|| list::list(plan)).unwrap_or(Ok(run::Outcome::Exit(3))),
         Err(error) => Err(error),
     };
     match result {

@@ -12,12 +12,16 @@ struct Set {
     unpack: Option<String>,
     bytes: Option<u64>,
     sha256: Option<String>,
+    packed_sha256: Option<String>,
     bzip2: Option<u64>,
     why: String,
 }
 
 fn all() -> Vec<Set> {
-    let table: toml::Table = include_str!("../../datasets.toml").parse().expect("datasets.toml is well-formed");
+    let own =
+        env::var_os("HYBZ_DATASETS").map(|path| std::fs::read_to_string(path).unwrap_or_else(|e| fail(&e.to_string())));
+    let list = own.as_deref().unwrap_or(include_str!("../../datasets.toml"));
+    let table: toml::Table = list.parse().unwrap_or_else(|e| fail(&format!("datasets.toml: {e}")));
     let sets = table.into_iter().map(|(name, set)| {
         let text = |key: &str| set.get(key).and_then(|value| value.as_str()).map(str::to_owned);
         let number = |key: &str| set.get(key).and_then(|value| value.as_integer()).map(|n| n as u64);
@@ -26,8 +30,9 @@ fn all() -> Vec<Set> {
             unpack: text("unpack"),
             bytes: number("bytes"),
             sha256: text("sha256"),
+            packed_sha256: text("packed_sha256"),
             bzip2: number("bzip2"),
-            why: text("why").unwrap_or_default(),
+            why: text("why").unwrap_or_else(|| fail(&format!("datasets.toml: {name} does not say why it is there"))),
             name,
         }
     });
@@ -85,35 +90,46 @@ fn machine() -> String {
 /// Fetches a set into the cache and verifies it. What does not fit is not kept.
 pub fn fetch(name: &str) {
     let set = all().into_iter().find(|set| set.name == name).unwrap_or_else(|| fail("no such set"));
+    if let Some(path) = place(name) {
+        return println!("{name}: is here already, {}", path.display());
+    }
     let folder = cache();
     std::fs::create_dir_all(&folder).unwrap_or_else(|e| fail(&e.to_string()));
     let (packed, plain) = (folder.join(format!("{name}.packed")), folder.join(format!("{name}.part")));
-    if let Some(address) = &set.address {
-        run(Command::new("curl").args(["--fail", "--location", "--output"]).arg(&packed).arg(address));
-    }
-    let unpack = set.unpack.unwrap_or_else(|| "cat %s".to_owned());
-    run(Command::new("sh")
-        .arg("-c")
-        .arg(format!("{} > \"$PLAIN\"", unpack.replace("%s", "\"$PACKED\"")))
-        .env("PACKED", &packed)
-        .env("PLAIN", &plain));
-    let bytes = std::fs::metadata(&plain).map_or(0, |m| m.len());
-    let sum = sha256(&plain);
-    println!("{name}: {bytes} bytes, sha256 {sum}");
-    let fits = set.bytes.is_none_or(|n| n == bytes) && set.sha256.as_ref().is_none_or(|s| *s == sum);
+    let fetched = fetch_as(&set, &packed, &plain);
     let _ = std::fs::remove_file(&packed);
-    if !fits {
+    if let Err(why) = fetched {
         let _ = std::fs::remove_file(&plain);
-        fail("not what datasets.toml says: not kept");
+        fail(&format!("{why}: not kept"));
     }
     std::fs::rename(&plain, folder.join(name)).unwrap_or_else(|e| fail(&e.to_string()));
 }
 
-fn run(command: &mut Command) {
+fn fetch_as(set: &Set, packed: &Path, plain: &Path) -> Result<(), String> {
+    let not_so = Err("not what datasets.toml says".to_owned());
+    if let Some(address) = &set.address {
+        run(Command::new("curl").args(["--fail", "--location", "--output"]).arg(packed).arg(address))?;
+        let sum = sha256(packed);
+        println!("{address}: sha256 {sum}");
+        if set.packed_sha256.as_ref().is_some_and(|expected| *expected != sum) {
+            return not_so;
+        }
+    }
+    let unpack = set.unpack.as_deref().unwrap_or("cat %s").replace("%s", "\"$PACKED\"");
+    let mut shell = Command::new("sh");
+    run(shell.arg("-c").arg(format!("{unpack} > \"$PLAIN\"")).env("PACKED", packed).env("PLAIN", plain))?;
+    let bytes = std::fs::metadata(plain).map_or(0, |m| m.len());
+    let sum = sha256(plain);
+    println!("{}: {bytes} bytes, sha256 {sum}", set.name);
+    let fits = set.bytes.is_none_or(|n| n == bytes) && set.sha256.as_ref().is_none_or(|s| *s == sum);
+    if fits { Ok(()) } else { not_so }
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
     match command.status() {
-        Ok(status) if status.success() => {}
-        Ok(status) => fail(&format!("{command:?}: {status}")),
-        Err(e) => fail(&format!("{command:?}: {e}")),
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{}: {status}", command.get_program().display())),
+        Err(e) => Err(format!("{}: {e}", command.get_program().display())),
     }
 }
 

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! What they print is what is recorded in `benches/runs`: lines of columns, and lines that begin with `#` around them. `HYBZ_MOST=BYTES` takes
-//! only the beginning of each set. Machines are noisy: compare within a run.
+//! only the beginning of each set; `HYBZ_DATASETS=FILE` is another list of sets. Machines are noisy: compare within a run.
 
 mod datasets;
 mod depth;

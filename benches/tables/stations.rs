@@ -11,6 +11,9 @@ pub fn by_number(text: &[u8]) {
     let numbers = std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|n| *n < cores).chain([cores]);
     let gpus = hybz::gpu::likely() > 0;
     println!("format cpu gpu seconds blocks_by_station");
+    if !gpus {
+        println!("# no device: the lines with GPUs (Table 5.3) are missing");
+    }
     for number in numbers {
         for (name, large, gpu) in [("hbz-9M", true, false), ("bz2", false, false), ("bz2", false, true)] {
             if gpu && !gpus {

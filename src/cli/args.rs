@@ -99,6 +99,8 @@ pub enum Request {
     /// Help or version: a text for stdout.
     Show(String),
     Run(Plan),
+    /// Say what is in the operands.
+    List(Plan),
 }
 
 /// Variables with flags that come before those of the command line, in this order.
@@ -119,7 +121,9 @@ pub fn parse(
     match command.try_get_matches_from_mut(&flags) {
         Ok(typed) => {
             let operands = operands(&typed).chain(files_after_dashes).collect();
-            plan(program, &typed, operands, ignored_words).map(Request::Run)
+            let list = typed.get_flag("list");
+            let request = if list { Request::List } else { Request::Run };
+            plan(program, &typed, operands, ignored_words).map(request)
         }
         Err(e) if matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             Ok(Request::Show(e.to_string()))
@@ -183,7 +187,7 @@ fn plan(
     let mode = match () {
         () if flag("compress") => Mode::Compress,
         () if flag("decompress") => Mode::Decompress,
-        () if flag("test") => Mode::Test,
+        () if flag("test") || flag("list") => Mode::Test,
         () => mode_of_name,
     };
     if operands.is_empty() {
@@ -191,7 +195,7 @@ fn plan(
     }
     let (to_stdout, file) = (flag("stdout") || cat, typed.get_one::<OsString>("output"));
     if mode == Mode::Test && to_stdout {
-        bail!("-c and -t cannot be used together.");
+        bail!("-c and -{} cannot be used together.", if flag("list") { 'l' } else { 't' });
     }
     let target = match file {
         Some(_) if mode == Mode::Test => bail!("-o and -t cannot be used together."),
@@ -295,7 +299,7 @@ HYBZ may hold flags that come before those typed. Exit codes: 0 all well, 1 some
 understood, 2 damaged data, 3 a defect in hybz.";
 /// The block size of perturbed streams, if none is given.
 const PERTURBED_SIZE: u64 = 900_000;
-const MODES: [&str; 3] = ["compress", "decompress", "test"];
+const MODES: [&str; 4] = ["compress", "decompress", "test", "list"];
 
 /// All flags, in the order of `--help`.
 fn command() -> Command {
@@ -323,6 +327,10 @@ fn command() -> Command {
         .arg(flag("decompress", 'd', "decompress").overrides_with_all(MODES))
         .arg(flag("compress", 'z', "compress").overrides_with_all(MODES))
         .arg(flag("test", 't', "test compressed files, write nothing").overrides_with_all(MODES))
+        .arg(
+            flag("list", 'l', "say how many blocks and bytes are in compressed files (-lv: check and show each block)")
+                .overrides_with_all(MODES),
+        )
         .arg(flag("stdout", 'c', "write to stdout, keep input files"))
         .arg(
             Arg::new("output")

@@ -329,7 +329,7 @@ impl Reader {
 }
 
 /// A file on a disk.
-struct Anywhere(File);
+pub struct Anywhere(pub File);
 
 impl ReadAt for Anywhere {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {

@@ -3,13 +3,14 @@
 //!
 //! In reading order: `args` (what was typed, what the program needs), `run` (the flow of one call), `files` (operands and
 //! names), `output` (files that appear complete or not at all), `commit` (sync, name, remove the source), `report`
-//! (messages), `progress`, `limits` (threads and memory), `signals` and `inherited` (what the process was born with).
+//! (messages), `list` (what `-l` says), `progress`, `limits` (threads and memory), `signals` and `inherited` (what the process was born with).
 
 pub mod args;
 pub mod commit;
 pub mod files;
 pub mod inherited;
 pub mod limits;
+pub mod list;
 pub mod output;
 pub mod progress;
 pub mod report;

@@ -105,7 +105,7 @@ pub struct BlockHeader {
     pub number: u32,
     /// Bytes of its text.
     pub text_len: u32,
-    /// Rows of its last column: bytes after perturbation and phrases.
+    /// Rows of its last column: codes of the text, after perturbation.
     pub rows: u32,
     /// Bytes of its payload, which follows.
     pub coded_len: u32,
@@ -146,7 +146,7 @@ impl BlockHeader {
         check("block number", header.number == expected)?;
         check("text length", (1..=stream.block_size).contains(&header.text_len))?;
         check("number of rows", (1..=stream.most_rows(header.text_len)).contains(&header.rows))?;
-        // No encoder needs 3 bytes a row: 17 bits is the dearest token. The rest is for tables and phrases.
+        // No encoder needs 3 bytes a row: 17 bits is the dearest token. The rest is for tables and the dictionary.
         let most = 3 * u64::from(header.rows) + (1 << 18);
         check("payload length", (1..=most).contains(&u64::from(header.coded_len)))?;
         Ok(header)

@@ -1,6 +1,7 @@
 //! `.hbz`: what the flags make, who reads it, and what happens to damaged ones.
 
 use crate::place::{Place, bzip2_installed, run_with_input, text};
+use hybz::{LargeBlocks, Settings};
 
 #[test]
 fn there_and_back() {
@@ -64,4 +65,82 @@ fn damaged_ones() {
         assert_eq!(place.hybz(&["-d", "a.hbz"]).code, 2);
         assert_eq!(place.names(), ["a.hbz"], "nothing left behind");
     }
+}
+
+/// A file of small blocks, which the library writes but no flag asks for: so that 500 damaged ones cost little.
+fn small_blocks(plain: &[u8], size: u32) -> Vec<u8> {
+    hybz::compress(plain, &Settings::new().large_blocks(LargeBlocks::try_new(size).unwrap())).unwrap()
+}
+
+/// 500 flips and cuts: exit code 2, the block named, nothing left behind, and the undamaged blocks listed as such.
+#[test]
+fn five_hundred_damaged_ones() {
+    let plain = text(60_000);
+    let coded = small_blocks(&plain, 8192);
+    let blocks = hybz::hbz::List::read(&mut std::io::Cursor::new(&coded)).unwrap().blocks().to_vec();
+    let (place, mut state) = (Place::new(), 1u64);
+    for round in 0..500 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let mut bad = coded.clone();
+        let at = (state >> 33) as usize % coded.len();
+        if round % 3 == 0 {
+            bad.truncate(at);
+        } else {
+            bad[at] ^= 1 << (state >> 60 & 7);
+        }
+        place.put("a.hbz", &bad);
+        let run = place.hybz(&["-d", "a.hbz"]);
+        assert!(run.code == 2 && run.stdout.is_empty(), "{round}: {run:?}");
+        assert_eq!(place.names(), ["a.hbz"], "{round}: nothing left behind");
+        // In its first 32 bytes, or before them, is no block.
+        if at < 32 {
+            continue;
+        }
+        let hit = blocks.iter().rposition(|block| block.at as usize <= at).unwrap();
+        let in_block = at < blocks[hit].at as usize + 32 + blocks[hit].coded_len as usize;
+        let named = if in_block { hit + 1 } else { blocks.len() + 1 };
+        assert!(run.stderr.contains(&format!("block {named},")), "{round}: {at} in {named}: {run:?}");
+
+        let run = place.hybz(&["-lv", "a.hbz"]);
+        assert_eq!(run.code, 2, "{round}");
+        let text = String::from_utf8(run.stdout).unwrap();
+        // A cut takes what is behind it; a flip in one block leaves all others.
+        let good = if round % 3 != 0 { blocks.len() - usize::from(in_block) } else { hit + usize::from(!in_block) };
+        assert_eq!(text.lines().filter(|line| line.ends_with(" ok")).count(), good, "{round}: {at}: {text}");
+    }
+}
+
+#[test]
+fn lists() {
+    let plain = text(1_500_000);
+    let place = Place::with(&[("a", &plain), ("b", &plain), ("c", b"")]);
+    place.hybz(&["--block-size", "1M", "a", "c"]).silent(0);
+    place.hybz(&["-3", "b"]).silent(0);
+    let run = place.hybz(&["-l", "a.hbz", "b.bz2", "c.hbz"]).silent(0);
+    let text = String::from_utf8(run.stdout).unwrap();
+    let words: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(words[0], ["streams", "blocks", "compressed", "uncompressed", "ratio", "name"]);
+    for (line, name, blocks, len) in
+        [(1, "a.hbz", "2", "1500000"), (2, "b.bz2", "6", "1500000"), (3, "c.hbz", "0", "0")]
+    {
+        let bytes = place.get(name).len().to_string();
+        let words = &words[line];
+        assert_eq!((words[0], words[1], words[2], words[3], words[5]), ("1", blocks, &*bytes, len, name), "{text}");
+    }
+    for (name, blocks) in [("a.hbz", 2), ("b.bz2", 6)] {
+        let run = place.hybz(&["-lv", name]).silent(0);
+        let text = String::from_utf8(run.stdout).unwrap();
+        assert_eq!(text.lines().filter(|line| line.ends_with(" ok")).count(), blocks, "{text}");
+    }
+    assert!(place.shell("hybz -l < a.hbz").silent(0).stdout.ends_with(b"(stdin)\n"));
+    assert!(place.shell("cat b.bz2 | hybz -l").silent(0).stdout.ends_with(b"(stdin)\n"));
+    assert_eq!(place.shell("cat a.hbz | hybz -l").code, 1, "a .hbz is listed from its end");
+    for (flags, code) in
+        [(&["-l", "none"][..], 1), (&["-l", "."], 1), (&["-lc", "a.hbz"], 1), (&["-l", "a.hbz", "x"], 1)]
+    {
+        assert_eq!(place.hybz(flags).code, code, "{flags:?}");
+    }
+    place.put("x", &plain);
+    assert_eq!(place.hybz(&["-l", "x"]).code, 2);
+    assert_eq!(place.names(), ["a.hbz", "b.bz2", "c.hbz", "x"]);
 }

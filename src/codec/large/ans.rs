@@ -11,10 +11,10 @@
 
 use crate::codec::bits::reader::Window;
 
-/// One table for decoding. By state: symbol (bits 0..8), extra bits (8..12), bits to read (12..16), next state less those
-/// bits (16..).
+/// Tables for decoding, one behind the other. By state: symbol (bits 0..8), extra bits (8..12), bits to read (12..16), next
+/// state less those bits (16..27), the symbol's class (27..).
 #[derive(Clone, Debug)]
-pub struct Decoding<const STATES: usize>(Box<[u32; STATES]>);
+pub struct Decoding<const STATES: usize>(Vec<[u32; STATES]>);
 
 /// How often each symbol occurs, normalised: together 2^LOG.
 pub type Shares = Vec<u16>;
@@ -35,27 +35,32 @@ fn spread(shares: &[u16], states: usize) -> Vec<u8> {
 }
 
 impl<const STATES: usize> Decoding<STATES> {
-    /// The table for these shares, whose sum must be `STATES`. `entry` says what a symbol decodes to: its byte and the
-    /// number of extra bits that follow it.
-    pub fn new(shares: &[u16], entry: impl Fn(u8) -> (u8, u32)) -> Self {
-        assert!(shares.iter().map(|&share| usize::from(share)).sum::<usize>() == STATES, "shares of all states");
-        let mut next: Vec<u32> = shares.iter().map(|&share| share.into()).collect();
-        let mut table: Box<[u32; STATES]> = vec![0; STATES].try_into().expect("as many as asked for");
-        for (slot, symbol) in table.iter_mut().zip(spread(shares, STATES)) {
-            let state = &mut next[usize::from(symbol)];
-            let bits = STATES.ilog2() - state.ilog2();
-            let (byte, extra) = entry(symbol);
-            *slot = u32::from(byte) | extra << 8 | bits << 12 | ((*state << bits) - STATES as u32) << 16;
-            *state += 1;
-        }
-        Decoding(table)
+    /// The tables for these shares, the sum of each of which must be `STATES`. `entry` says what a symbol decodes to: its byte,
+    /// the number of extra bits that follow it, and its class.
+    pub fn new(tables: &[Shares], entry: impl Fn(u8) -> (u8, u32, usize)) -> Self {
+        let table = |shares: &Shares| {
+            assert!(shares.iter().map(|&share| usize::from(share)).sum::<usize>() == STATES, "shares of all states");
+            let mut next: Vec<u32> = shares.iter().map(|&share| share.into()).collect();
+            let mut table = [0; STATES];
+            for (slot, symbol) in table.iter_mut().zip(spread(shares, STATES)) {
+                let state = &mut next[usize::from(symbol)];
+                let bits = STATES.ilog2() - state.ilog2();
+                let (byte, extra, class) = entry(symbol);
+                let base = (*state << bits) - STATES as u32;
+                *slot = u32::from(byte) | extra << 8 | bits << 12 | base << 16 | (class as u32) << 27;
+                *state += 1;
+            }
+            table
+        };
+        Decoding(tables.iter().map(table).collect())
     }
 
-    /// Decodes one symbol: its entry, for [`byte`] and [`extra`]. Takes at most LOG bits, which must be ready.
+    /// Decodes one symbol with the table of this number: its entry, for [`byte`], [`extra`] and [`class`]. Takes at most
+    /// log2(STATES) bits, which must be ready.
     #[inline(always)]
-    pub fn next(&self, state: &mut usize, bits: &mut Window<'_>) -> u32 {
-        let entry = self.0[*state & (STATES - 1)];
-        *state = ((entry >> 16) + bits.take(entry >> 12 & 15)) as usize;
+    pub fn next(&self, table: usize, state: &mut usize, bits: &mut Window<'_>) -> u32 {
+        let entry = self.0[table][*state & (STATES - 1)];
+        *state = ((entry >> 16 & 0x7ff) + bits.take(entry >> 12 & 15)) as usize;
         entry
     }
 }
@@ -70,6 +75,12 @@ pub fn byte(entry: u32) -> u8 {
 #[inline(always)]
 pub fn extra(entry: u32) -> u32 {
     entry >> 8 & 15
+}
+
+/// The class of the symbol of an entry.
+#[inline(always)]
+pub fn class(entry: u32) -> usize {
+    (entry >> 27) as usize
 }
 
 /// One table for encoding.
@@ -176,12 +187,12 @@ mod tests {
         let mut out = BitWriter::new();
         parts.iter().rev().for_each(|&(value, count)| out.write(value.into(), count));
         let bytes = out.finish();
-        let decoding = Decoding::<STATES>::new(&shares, |symbol| (symbol, 0));
+        let decoding = Decoding::<STATES>::new(&[shares], |symbol| (symbol, 0, 0));
         let mut bits = Window::new(&bytes, 0);
         let mut now = states.map(|state| state as usize - STATES);
         for (i, &symbol) in symbols.iter().enumerate() {
             bits.refill();
-            assert_eq!(byte(decoding.next(&mut now[i & 1], &mut bits)), symbol);
+            assert_eq!(byte(decoding.next(0, &mut now[i & 1], &mut bits)), symbol);
         }
         assert_eq!(now, [0, 0]);
         bytes.len()

@@ -18,15 +18,15 @@
 //! costs nothing, and needs no unsafe code. What a damaged payload makes of all this is nonsense, but rows stay below the
 //! number of rows, and the CRC of the text decides.
 
-use super::ans::{Decoding, byte, extra};
+use super::ans::{self, Decoding, Shares, byte, extra};
 use super::choose::{SELECTOR_STATES, STATES};
+use super::dictionary::{Dictionary, Expansion, Meaning};
 use super::encode::row_bits;
-use super::phrases::{Expansion, LONGEST, Phrases};
-use super::token::{TOKENS, first_symbol};
+use super::token::{self, CLASSES, TOKENS, first_symbol};
 use super::{GROUP, SEGMENT_LOG, perturb};
 use crate::codec::bits::reader::Window;
 use crate::codec::bits::{BitSource, SliceBits};
-use crate::codec::crc;
+use crate::codec::crc::{self, Crc};
 use crate::codec::mtf::decode::Inverse;
 use crate::error::Damage;
 use crate::format::hbz::{BlockHeader, StreamHeader, check};
@@ -56,8 +56,9 @@ pub struct Block {
     entries: Vec<u32>,
     /// The first move-to-front list.
     list: [u8; 256],
-    tokens: Vec<Decoding<STATES>>,
-    selectors: Vec<Decoding<SELECTOR_STATES>>,
+    /// By selector and class.
+    tokens: Decoding<STATES>,
+    selectors: Decoding<SELECTOR_STATES>,
     segments: Vec<Segment>,
 }
 
@@ -75,6 +76,8 @@ pub struct Runs {
     /// Where each run begins, shifted up by 8, and the place in the segment's first list of its byte; the last one says where
     /// the one before it ends.
     runs: Vec<u32>,
+    /// How many rows the bytes at each place of the first list have.
+    counts: [u32; 256],
     /// Which place of the first list each place of the list has in the end.
     list: [u8; 256],
 }
@@ -96,7 +99,7 @@ impl Block {
             return Err(Damage::PartCrc { part: "payload", stored: header.coded_crc, computed });
         }
         let mut bits = SliceBits::new(&payload, 0, u64::MAX);
-        let phrases = read_phrases(&mut bits)?;
+        let (dictionary, list) = read_dictionary(&mut bits)?;
 
         let count = (header.rows as usize).div_ceil(1 << stream.entry_log);
         let width = row_bits(header.rows);
@@ -106,25 +109,14 @@ impl Block {
             check("entry point", row < header.rows)?;
             entries.push(row);
         }
-        let mut list = [0; 256];
-        let mut used = 0;
-        for byte in 0..=255 {
-            if take(&mut bits, 1, "symbol map")? == 1 {
-                list[used] = byte;
-                used += 1;
-            }
-        }
-        check("symbol map", used > 0)?;
-
         let tables = take(&mut bits, 4, "number of tables")? as usize + 1;
-        let mut tokens = Vec::with_capacity(tables);
-        for _ in 0..tables {
-            tokens.push(Decoding::new(&read_shares::<STATES>(&mut bits, TOKENS)?, first_symbol));
-        }
-        let mut selectors = Vec::with_capacity(tables);
-        for _ in 0..tables {
-            selectors.push(Decoding::new(&read_shares::<SELECTOR_STATES>(&mut bits, tables)?, |table| (table, 0)));
-        }
+        let tokens = read_shares(&mut bits, tables * CLASSES, STATES, TOKENS)?;
+        let tokens = Decoding::new(&tokens, |token| {
+            let (first, extra) = first_symbol(token);
+            (first, extra, token::class(token))
+        });
+        let selectors = read_shares(&mut bits, tables, SELECTOR_STATES, tables)?;
+        let selectors = Decoding::new(&selectors, |table| (table, 0, 0));
 
         let count = (header.rows as usize).div_ceil(SEGMENT);
         let mut lens = Vec::with_capacity(count);
@@ -143,7 +135,7 @@ impl Block {
             })
             .collect();
         check("length of segments", at == payload.len())?;
-        let expansion = Expansion::new(phrases);
+        let expansion = Expansion::new(dictionary);
         Ok(Block { stream, header, payload, expansion, entries, list, tokens, selectors, segments })
     }
 
@@ -186,24 +178,28 @@ impl Block {
         let mut bits = Window::new(data, 0);
         let mut states = [bits.take(STATES.ilog2()) as usize, bits.take(STATES.ilog2()) as usize];
         let mut selector_state = bits.take(SELECTOR_STATES.ilog2()) as usize;
-        let mut table = 0;
+        let (mut table, mut class) = (0, 0);
         let mut left = tokens;
         let mut symbols = [0u8; GROUPS_AT_ONCE * GROUP * 2];
         while left > 0 {
             let mut len = 0;
             for _ in 0..GROUPS_AT_ONCE.min(left.div_ceil(GROUP)) {
                 bits.refill();
-                table = byte(self.selectors[table].next(&mut selector_state, &mut bits)).into();
-                let decoding = &self.tokens[table];
+                table = byte(self.selectors.next(table, &mut selector_state, &mut bits)).into();
+                let first = table * CLASSES;
                 let group = left.min(GROUP);
                 left -= group;
                 let [mut one, mut two] = states;
                 let mut done = 0;
                 while done < group {
                     bits.refill();
-                    len += symbol(decoding.next(&mut one, &mut bits), &mut bits, &mut symbols[len..]);
+                    let entry = self.tokens.next(first + class, &mut one, &mut bits);
+                    class = ans::class(entry);
+                    len += symbol(entry, &mut bits, &mut symbols[len..]);
                     if done + 1 < group {
-                        len += symbol(decoding.next(&mut two, &mut bits), &mut bits, &mut symbols[len..]);
+                        let entry = self.tokens.next(first + class, &mut two, &mut bits);
+                        class = ans::class(entry);
+                        len += symbol(entry, &mut bits, &mut symbols[len..]);
                     }
                     done += 2;
                 }
@@ -217,7 +213,11 @@ impl Block {
         let (runs, len) = mtf.finish();
         check("rows of a segment", len == rows)?;
         check("end of a segment", states == [0, 0] && selector_state == 0)?;
-        Ok(Runs { runs: runs.to_vec(), list: *mtf.list() })
+        let mut counts = [0; 256];
+        for pair in runs.windows(2) {
+            counts[usize::from(pair[0] as u8)] += (pair[1] >> 8) - (pair[0] >> 8);
+        }
+        Ok(Runs { runs: runs.to_vec(), counts, list: *mtf.list() })
     }
 
     /// Between the stages 1 and 2: what each segment begins with. Also where each byte's rows begin.
@@ -227,8 +227,8 @@ impl Block {
         let mut places = Vec::with_capacity(segments.len());
         for segment in segments {
             places.push(Places { list, next: counts });
-            for pair in segment.runs.windows(2) {
-                counts[usize::from(list[usize::from(pair[0] as u8)])] += (pair[1] >> 8) - (pair[0] >> 8);
+            for (&byte, rows) in list.iter().zip(segment.counts) {
+                counts[usize::from(byte)] += rows;
             }
             list = segment.list.map(|place| list[usize::from(place)]);
         }
@@ -271,7 +271,7 @@ impl Block {
         }
     }
 
-    /// Stage 3: the text from some entry points on, phrases expanded. `text_left` is the most that it may be.
+    /// Stage 3: the text from some entry points on.
     pub fn walk(
         &self,
         entries: Range<usize>,
@@ -297,17 +297,42 @@ impl Block {
         }
         text.truncate(len);
         let most = self.stream.most_rows(self.header.text_len) as usize;
-        self.expansion.expand(text, most).ok_or(Damage::BlockTooLong)
+        self.expansion.expand(&text, interval, most).ok_or(Damage::BlockTooLong)
     }
 
-    /// The end: drops what perturbation put in, and compares with the header.
-    pub fn finish(&self, mut text: Vec<u8>) -> Result<Vec<u8>, Damage> {
+    /// The next part of the text as [`walk`](Block::walk) gave it: drops what perturbation put in, and counts.
+    pub fn take(&self, ending: &mut Ending, part: &mut Vec<u8>) {
+        let before = ending.changed;
+        ending.changed += part.len() as u64;
         if self.stream.interval > 0 {
-            perturb::drop_out(&mut text, self.stream.interval as usize);
+            perturb::drop_out(part, self.stream.interval as usize, before);
         }
-        check("length of the text", text.len() == self.header.text_len as usize)?;
-        let (stored, computed) = (self.header.crc, crc::of(&text));
-        if stored == computed { Ok(text) } else { Err(Damage::BlockCrc { stored, computed }) }
+        ending.len += part.len() as u64;
+        ending.crc.update(part);
+    }
+
+    /// After the last part: compares with the header.
+    pub fn end(&self, ending: &Ending) -> Result<(), Damage> {
+        check("length of the text", ending.len == u64::from(self.header.text_len))?;
+        let (stored, computed) = (self.header.crc, ending.crc.finish());
+        if stored == computed { Ok(()) } else { Err(Damage::BlockCrc { stored, computed }) }
+    }
+}
+
+/// What has been seen of a block's text.
+#[derive(Debug, Default)]
+pub struct Ending {
+    /// Bytes, perturbation's among them.
+    changed: u64,
+    /// Bytes of text.
+    len: u64,
+    crc: Crc,
+}
+
+impl Ending {
+    /// Bytes so far, perturbation's among them.
+    pub fn changed(&self) -> u64 {
+        self.changed
     }
 }
 
@@ -388,32 +413,46 @@ fn take(bits: &mut SliceBits<'_>, count: u32, field: &'static str) -> Result<u32
     bits.bits(count).ok_or(Damage::Field(field))
 }
 
-fn read_phrases(bits: &mut SliceBits<'_>) -> Result<Phrases, Damage> {
-    let count = take(bits, 8, "phrases")?;
-    let mut strings: Vec<(u8, Vec<u8>)> = Vec::new();
-    for _ in 0..count {
-        let byte = take(bits, 8, "phrases")? as u8;
-        let len = take(bits, 8, "phrases")? as usize;
-        check("phrase", (2..=LONGEST).contains(&len) && strings.iter().all(|(other, _)| *other != byte))?;
-        let string = (0..len).map(|_| take(bits, 8, "phrases").map(|byte| byte as u8)).collect::<Result<_, _>>()?;
-        strings.push((byte, string));
-    }
-    Ok(Phrases::new(strings))
-}
-
-fn read_shares<const STATES: usize>(bits: &mut SliceBits<'_>, count: usize) -> Result<Vec<u16>, Damage> {
-    let mut shares = Vec::with_capacity(count);
-    for _ in 0..count {
-        let width = take(bits, 4, "shares")?;
-        check("share", width <= STATES.ilog2() + 1)?;
-        shares.push(match width {
-            0 => 0,
-            1 => 1,
-            _ => 1 << (width - 1) | take(bits, width - 1, "shares")? as u16,
+/// The dictionary, and the first move-to-front list: the codes that are in the column.
+fn read_dictionary(bits: &mut SliceBits<'_>) -> Result<(Dictionary, [u8; 256]), Damage> {
+    let field = "dictionary";
+    let count = take(bits, 8, field)? as usize + 1;
+    let (mut codes, mut list, mut used) = (Vec::with_capacity(count), [0; 256], 0);
+    for code in (0..=255).take(count) {
+        if take(bits, 1, field)? == 1 {
+            list[used] = code;
+            used += 1;
+        }
+        codes.push(match take(bits, 9, field)? {
+            byte @ 0..256 => Meaning::Byte(byte as u8),
+            256 => Meaning::Escape,
+            long => {
+                let string = (256..long).map(|_| take(bits, 8, field).map(|byte| byte as u8));
+                Meaning::Phrase(string.collect::<Result<_, _>>()?)
+            }
         });
     }
-    check("sum of shares", shares.iter().map(|&share| usize::from(share)).sum::<usize>() == STATES)?;
-    Ok(shares)
+    check("codes in use", used > 0)?;
+    Dictionary::new(codes).map(|dictionary| (dictionary, list)).ok_or(Damage::Field(field))
+}
+
+/// So many tables of so many symbols, the shares of each of which add up to `states`.
+fn read_shares(bits: &mut SliceBits<'_>, tables: usize, states: usize, symbols: usize) -> Result<Vec<Shares>, Damage> {
+    let mut read = || -> Result<Shares, Damage> {
+        let mut shares = Vec::with_capacity(symbols);
+        for _ in 0..symbols {
+            let width = take(bits, 4, "shares")?;
+            check("share", width <= states.ilog2() + 1)?;
+            shares.push(match width {
+                0 => 0,
+                1 => 1,
+                _ => 1 << (width - 1) | take(bits, width - 1, "shares")? as u16,
+            });
+        }
+        check("sum of shares", shares.iter().map(|&share| usize::from(share)).sum::<usize>() == states)?;
+        Ok(shares)
+    };
+    (0..tables).map(|_| read()).collect()
 }
 
 /// Decodes blocks on one core, one after the other, in memory of its own: 4 bytes for each row of the longest so far.
@@ -448,8 +487,11 @@ impl Decoder {
             block.fill(number, runs, places, &self.vector[..rows]);
         }
         drop(runs);
-        let text = block.walk(0..block.entries(), &self.vector, &first_column)?;
-        block.finish(text)
+        let mut text = block.walk(0..block.entries(), &self.vector, &first_column)?;
+        let mut ending = Ending::default();
+        block.take(&mut ending, &mut text);
+        block.end(&ending)?;
+        Ok(text)
     }
 }
 

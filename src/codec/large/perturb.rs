@@ -30,16 +30,18 @@ fn next(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Drops the bytes that [`put_in`] put in.
-pub fn drop_out(text: &mut Vec<u8>, interval: usize) {
+/// Drops the bytes that [`put_in`] put in, of a part of its result that so many bytes come before.
+pub fn drop_out(part: &mut Vec<u8>, interval: usize, before: u64) {
+    let mut piece = interval - (before % (interval as u64 + 1)) as usize;
     let (mut to, mut from) = (0, 0);
-    while from < text.len() {
-        let len = interval.min(text.len() - from);
-        text.copy_within(from..from + len, to);
+    while from < part.len() {
+        let len = piece.min(part.len() - from);
+        part.copy_within(from..from + len, to);
         to += len;
         from += len + 1;
+        piece = interval;
     }
-    text.truncate(to);
+    part.truncate(to);
 }
 
 #[cfg(test)]
@@ -54,8 +56,14 @@ mod tests {
                 let mut changed = Vec::new();
                 put_in(&text, interval, 5, &mut changed);
                 assert_eq!(changed.len(), len + len / interval);
-                drop_out(&mut changed, interval);
-                assert_eq!(changed, text, "{len} {interval}");
+                for at in [0, 1, changed.len() / 3, changed.len() / 2 + 1, changed.len()] {
+                    let (one, two) = changed.split_at(at.min(changed.len()));
+                    let (mut one, mut two) = (one.to_vec(), two.to_vec());
+                    let before = one.len() as u64;
+                    drop_out(&mut one, interval, 0);
+                    drop_out(&mut two, interval, before);
+                    assert_eq!([one, two].concat(), text, "{len} {interval} {at}");
+                }
             }
         }
     }

@@ -35,6 +35,18 @@ fn shapes_and_edges() {
     }
 }
 
+/// Words where the dictionary looks for them, and bytes that it takes for rare where it does not.
+#[test]
+fn a_sample_that_deceives() {
+    let words = (crate::shapes::shape("words").make)(40_000_000 / 32);
+    let mut text: Vec<u8> = Vec::new();
+    for piece in 0..32usize {
+        text.extend_from_slice(&words[piece * 39_000..][..17_000]);
+        text.extend((0..1_250_000 - 17_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8));
+    }
+    check(&mut Encoder::new(), &mut Decoder::new(), &text, 0, "a deceiving sample");
+}
+
 /// Above 2^24 rows the vector has no room for bytes.
 #[test]
 fn more_rows_than_a_word_packs() {

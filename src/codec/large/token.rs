@@ -11,6 +11,21 @@ pub const TOKENS: usize = 26;
 /// The first token that is a class.
 pub const FIRST_CLASS: u8 = 18;
 
+/// Classes of tokens. The class of the token before says, with the group's selector, which table a token is coded with.
+/// Measured on 203 MB of source code in blocks of 9 MB: 3 classes 0.3 % smaller than none, these 0.45 %; the classes of two tokens
+/// before, three each, would make it 0.6 %, with half as many tables again.
+pub const CLASSES: usize = 6;
+
+/// The class of a token: each run digit, rank 1, ranks 2 and 3, ranks to 8, all others.
+pub const fn class(token: u8) -> usize {
+    match token {
+        0..3 => token as usize,
+        3..5 => 3,
+        5..10 => 4,
+        _ => 5,
+    }
+}
+
 /// What a token decodes to: its first symbol (RUNA 0, RUNB 1, rank r: r + 1), and how many extra bits say which one.
 pub fn first_symbol(token: u8) -> (u8, u32) {
     if token < FIRST_CLASS {
@@ -41,9 +56,14 @@ pub struct Tokens {
     pub tokens: Vec<u8>,
     /// The extra bits of each, if it has any.
     pub extras: Vec<u8>,
+    /// Each token with the class of the one before it in its segment (0 if there is none): class x [`TOKENS`] + token.
+    pub joint: Vec<u8>,
     /// Where each segment's tokens end.
     pub ends: Vec<usize>,
 }
+
+/// Joint tokens, and classes, that there are.
+pub const JOINT: usize = CLASSES * TOKENS;
 
 impl Tokens {
     /// Becomes the tokens of these symbols (from `mtf`, the last one the end of the block), which stand for `rows` rows. A
@@ -102,6 +122,18 @@ impl Tokens {
         }
         self.tokens.truncate(len);
         self.extras.truncate(len);
+        let classes: [u8; TOKENS] = std::array::from_fn(|token| (class(token as u8) * TOKENS) as u8);
+        self.joint.clear();
+        let mut from = 0;
+        for &end in &self.ends {
+            let mut before = 0;
+            self.joint.extend(self.tokens[from..end].iter().map(|&token| {
+                let joint = before + token;
+                before = classes[usize::from(token)];
+                joint
+            }));
+            from = end;
+        }
     }
 
     fn close(&mut self, len: usize, end: &mut usize, rows: usize) {
@@ -167,6 +199,17 @@ mod tests {
                 from = end;
             }
             assert_eq!(from, tokens.tokens.len());
+        }
+    }
+
+    #[test]
+    fn joint_tokens_have_the_class_before() {
+        let (segment, mut tokens) = (1 << SEGMENT_LOG, Tokens::default());
+        let ranks: Vec<u16> = (0..segment + 500).map(|i| 2 + i % 200).map(|symbol| symbol as u16).collect();
+        tokens.set(&[&ranks[..], &[257]].concat(), ranks.len());
+        for (at, (&joint, &token)) in tokens.joint.iter().zip(&tokens.tokens).enumerate() {
+            let before = if at == 0 || at == tokens.ends[0] { 0 } else { class(tokens.tokens[at - 1]) };
+            assert_eq!((usize::from(joint) / TOKENS, joint % TOKENS as u8), (before, token));
         }
     }
 }

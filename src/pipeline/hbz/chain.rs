@@ -154,7 +154,7 @@ impl Chain {
         let reply = if wait { Some(ticket.wait()) } else { ticket.poll() };
         match reply {
             None => Ok(Some(Step::Pending)),
-            Some(Ok(Done::Large(LargeDone::Text(Ok(text))))) => Ok(Some(self.block(text, stream, header))),
+            Some(Ok(Done::Large(LargeDone::Text(Ok(text))))) => Ok(Some(self.block(Text::Plain(text), stream, header))),
             Some(Ok(Done::Large(LargeDone::Text(Err(damage))))) => Err(self.damaged(damage)),
             Some(Ok(_)) => Err(self.internal("a station did something else")),
             Some(Err(reason)) => Err(self.internal(reason)),
@@ -162,7 +162,7 @@ impl Chain {
     }
 
     /// Takes a block's text as the next output.
-    fn block(&mut self, text: Vec<u8>, stream: StreamHeader, header: BlockHeader) -> Step {
+    fn block(&mut self, text: Text, stream: StreamHeader, header: BlockHeader) -> Step {
         self.pieces.pop_front();
         self.index.push(IndexEntry { text_len: header.text_len, coded_len: header.coded_len, crc: header.crc });
         self.at += u64::from(header.coded_len);
@@ -177,7 +177,7 @@ impl Chain {
             block_len: header.rows,
             bytes_in: self.at,
         };
-        Step::Out(Text::Plain(text), Some(info))
+        Step::Out(text, Some(info))
     }
 }
 

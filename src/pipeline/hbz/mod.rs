@@ -11,6 +11,8 @@ mod staged;
 
 /// Blocks of more rows than this are decoded in stages by all stations.
 const STAGED_ROWS: u32 = 1 << 24;
+/// If a block is alone in its stream, that pays from this many rows on.
+const STAGED_ROWS_ALONE: u32 = 1 << 20;
 /// How many bytes coding a block takes for each byte of its text, all in all: the text, 4 for the suffixes, 2 for symbols, 2
 /// for tokens, 3 for columns and results.
 const ENCODE_BYTES: u64 = 12;

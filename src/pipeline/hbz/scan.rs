@@ -4,7 +4,7 @@
 //! Memory grows with the bytes that have arrived, not with what a header claims. What does not look right is passed on as it
 //! is: the joiner, which sees everything in order, says what is wrong with it. After that nothing more is cut.
 
-use super::{DECODE_BYTES, ENCODE_BYTES, STAGED_ROWS};
+use super::{DECODE_BYTES, ENCODE_BYTES, STAGED_ROWS, STAGED_ROWS_ALONE};
 use crate::format::hbz::{self, BlockHeader, HEADER_LEN, Next, StreamHeader};
 use crate::pipeline::piece::{Cut, Piece};
 use crate::pipeline::queue::Window;
@@ -116,7 +116,10 @@ impl Scanner {
                     self.part = Part::Next(stream);
                     self.number += 1;
                     let charge = u64::from(header.rows) * DECODE_BYTES + bytes.len() as u64;
-                    if header.rows > STAGED_ROWS || self.window.forbids(charge) {
+                    // The only block of its stream: nobody else would have anything to do.
+                    let alone = header.number == 0 && header.text_len < stream.block_size;
+                    let staged = header.rows > if alone { STAGED_ROWS_ALONE } else { STAGED_ROWS };
+                    if staged || self.window.forbids(charge) {
                         self.push(None, bytes, charge);
                     } else {
                         let work = LargeWork::Decode { payload: Arc::new(bytes), header, stream };

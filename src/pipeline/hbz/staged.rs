@@ -4,8 +4,9 @@
 //! results in order, and goes on to the next stage. It waits only for jobs that are on the queue, and stations wait for
 //! nothing but the queue, so this cannot lock up either.
 
+use crate::block::{Part, Text};
 use crate::codec::large::SEGMENT_LOG;
-use crate::codec::large::decode::{Block, FirstColumn, Runs, new_vector};
+use crate::codec::large::decode::{Block, Ending, FirstColumn, Runs, new_vector};
 use crate::error::Damage;
 use crate::pipeline::pool::Pool;
 use crate::pipeline::queue::Ticket;
@@ -16,8 +17,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-/// Rows of a job.
-const JOB_ROWS: usize = 1 << 22;
+/// Rows of a job: as many as one set of lanes walks at once. A stage ends when its last job does, so jobs are short.
+const JOB_ROWS: usize = 1 << 19;
 
 /// What stops a block.
 pub(super) enum Stop {
@@ -38,7 +39,7 @@ pub(super) struct Staged {
 enum Stage {
     Runs(Vec<Runs>),
     Fill(Arc<Vec<AtomicU32>>, Arc<FirstColumn>),
-    Walk(Vec<u8>),
+    Walk(Vec<Part>, Box<Ending>),
 }
 
 impl Staged {
@@ -58,7 +59,7 @@ impl Staged {
     }
 
     /// The text, once all is done; nothing if that is not yet so and `wait` forbids waiting.
-    pub fn step(&mut self, wait: bool) -> Result<Option<Vec<u8>>, Stop> {
+    pub fn step(&mut self, wait: bool) -> Result<Option<Text>, Stop> {
         loop {
             while let Some(ticket) = self.tickets.front() {
                 let reply = match if wait { Some(ticket.wait()) } else { ticket.poll() } {
@@ -69,23 +70,26 @@ impl Staged {
                 match (reply, &mut self.stage) {
                     (Done::Large(LargeDone::Runs(runs)), Stage::Runs(all)) => all.extend(runs.map_err(Stop::Damaged)?),
                     (Done::Large(LargeDone::Filled), Stage::Fill(..)) => {}
-                    (Done::Large(LargeDone::Walked(part)), Stage::Walk(text)) => {
-                        text.append(&mut part.map_err(Stop::Damaged)?);
-                        if text.len() as u64 > self.block.most_text() {
+                    (Done::Large(LargeDone::Walked(part)), Stage::Walk(parts, ending)) => {
+                        // Here, and not at the end: while stations walk the next parts.
+                        let mut part = part.map_err(Stop::Damaged)?;
+                        self.block.take(ending, &mut part);
+                        if ending.changed() > self.block.most_text() {
                             return Err(Stop::Damaged(Damage::BlockTooLong));
                         }
+                        parts.push(Part { range: 0..part.len(), bytes: Arc::new(part) });
                     }
                     _ => return Err(Stop::Internal("a station did something else".into())),
                 }
             }
-            match std::mem::replace(&mut self.stage, Stage::Walk(Vec::new())) {
+            match std::mem::replace(&mut self.stage, Stage::Walk(Vec::new(), Box::default())) {
                 Stage::Runs(runs) => self.begin_fill(runs),
                 Stage::Fill(vector, first_column) => {
-                    // All rows are there, so the header did not ask for more than the block has.
-                    self.stage = Stage::Walk(Vec::with_capacity(self.block.rows() as usize));
                     self.begin_walk(&vector, &first_column);
                 }
-                Stage::Walk(text) => return self.block.finish(text).map(Some).map_err(Stop::Damaged),
+                Stage::Walk(parts, ending) => {
+                    return self.block.end(&ending).map(|()| Some(Text::Parts(parts))).map_err(Stop::Damaged);
+                }
             }
         }
     }
