@@ -50,6 +50,8 @@ struct Waiting {
     /// It is started once the pool has been given this many bytes.
     after: u64,
     directions: Directions,
+    /// It begins no blocks while fast stations do.
+    rests: bool,
     make: Make,
 }
 
@@ -129,6 +131,7 @@ pub struct PoolBuilder {
     /// The most that the default window may be.
     memory_most: u64,
     readers: usize,
+    resting: usize,
     stations: Vec<Waiting>,
 }
 
@@ -183,6 +186,13 @@ impl PoolBuilder {
         self
     }
 
+    /// So many of the CPU stations, but no more than half of them, begin no blocks while stations that take several at once are ready: they
+    /// finish what these pass on, and otherwise leave their cores to the threads that feed them.
+    pub fn resting(mut self, stations: usize) -> Self {
+        self.resting = stations;
+        self
+    }
+
     /// Adds a station. `make` runs on the station's own thread, once the pool has been given `after` bytes of work.
     pub fn station(
         mut self,
@@ -190,7 +200,7 @@ impl PoolBuilder {
         directions: Directions,
         make: impl FnOnce() -> Result<Box<dyn Station>, String> + Send + 'static,
     ) -> Self {
-        self.stations.push(Waiting { after, directions, make: Box::new(make) });
+        self.stations.push(Waiting { after, directions, rests: false, make: Box::new(make) });
         self
     }
 
@@ -202,7 +212,8 @@ impl PoolBuilder {
         for number in 0..threads {
             let origins = Arc::clone(&origins);
             let make: Make = Box::new(move || Ok(Box::new(CpuStation::new(number, origins)) as Box<dyn Station>));
-            waiting.push(Waiting { after: 0, directions: self.cpu, make });
+            let rests = number >= threads - self.resting.min(threads / 2);
+            waiting.push(Waiting { after: 0, directions: self.cpu, rests, make });
         }
         waiting.extend(self.stations);
         let stations = threads.max(1) as u64;
@@ -237,6 +248,7 @@ impl Pool {
             held: 0,
             memory_most: u64::MAX,
             readers: 1,
+            resting: 0,
             stations: Vec::new(),
         }
     }
@@ -316,7 +328,8 @@ impl Inner {
         let Some(index) = waiting.iter().position(|s| s.after <= submitted && s.directions.any(wanted)) else {
             return;
         };
-        let Waiting { directions, make, .. } = waiting.remove(index);
+        let station = waiting.remove(index);
+        let directions = station.directions;
         self.waiting_count.store(waiting.len(), Relaxed);
         drop(waiting);
         let entry = Arc::new(Entry { only_begins: directions.only_begins(), ..Entry::default() });
@@ -329,7 +342,7 @@ impl Inner {
         });
         let own = Arc::clone(&entry);
         let started = thread::Builder::new().name("hybz station".to_owned()).spawn(move || {
-            station_thread(make, directions, &source, &own, &roster, &window, origins);
+            station_thread(station, &source, &own, &roster, &window, origins);
         });
         match started {
             Ok(_) => self.roster.entries().push(entry),
@@ -366,8 +379,7 @@ fn give_way() {
 
 /// A station's whole life: it is made, serves the queue, and retires.
 fn station_thread(
-    make: Make,
-    directions: Directions,
+    Waiting { directions, rests, make, .. }: Waiting,
     source: &Source,
     entry: &Entry,
     roster: &Roster,
@@ -395,7 +407,8 @@ fn station_thread(
             };
             // Whoever takes what is passed on does its own failures itself: or a block that no codec can do would go round for ever.
             let anybody_else = || !directions.passed && roster.alive[2].load(Relaxed) > 0;
-            serve(&mut *station, source, &entry.counters, &share, &anybody_else)
+            let rests = || rests && roster.fast.load(Relaxed) > 0;
+            serve(&mut *station, source, &entry.counters, &share, &rests, &anybody_else)
         }
         Err(reason) => Some(reason),
     }));
@@ -412,6 +425,6 @@ fn station_thread(
         directions.each(|direction| {
             roster.alive[direction].fetch_add(1, Relaxed);
         });
-        serve(&mut CpuStation::new(0, origins), source, &entry.counters, &|_| 1, &|| false);
+        serve(&mut CpuStation::new(0, origins), source, &entry.counters, &|_| 1, &|| false, &|| false);
     }
 }

@@ -10,6 +10,7 @@ use crate::station::{Done, Work};
 use crossbeam_channel::{Receiver, Select, Sender, bounded, never, unbounded};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// A block's result, or why there is none although its data may be good: the codec itself panicked at it.
 pub(crate) type Reply = Result<Done, String>;
@@ -52,6 +53,9 @@ pub struct Directions {
     /// `.hbz` streams, which CPU cores do.
     pub passed: bool,
 }
+
+/// How often a station that rests looks whether it still has to.
+const REST: Duration = Duration::from_millis(20);
 
 /// How many directions there are.
 pub(crate) const DIRECTIONS: usize = 3;
@@ -186,27 +190,39 @@ pub(crate) struct Source {
 impl Source {
     /// Waits for work and takes up to `share(what waits)` jobs of one direction; nothing when the queue has closed.
     ///
-    /// What was passed on comes first: it is older than what was not begun yet, and what follows it waits for it.
-    pub fn take(&self, share: impl Fn(Waits) -> usize) -> Option<Vec<Job>> {
+    /// What was passed on comes first: it is older than what was not begun yet, and what follows it waits for it. As long as
+    /// `rests` says so, nothing is taken that is to be compressed from the beginning.
+    pub fn take(&self, share: impl Fn(Waits) -> usize, rests: &dyn Fn() -> bool) -> Option<Vec<Job>> {
         if let Ok(job) = self.passed.try_recv() {
             return Some(vec![job]);
         }
         self.directions.each(|direction| {
             self.idle[direction].fetch_add(1, Relaxed);
         });
-        let lanes = [&self.compress, &self.decompress, &self.passed, &self.kept];
-        let mut select = Select::new();
-        for lane in lanes {
-            select.recv(lane);
-        }
+        let nothing = never();
         let taken = loop {
-            let lane = lanes[select.ready()];
+            let resting = rests();
+            let compress = if resting { &nothing } else { &self.compress };
+            let lanes = [compress, &self.decompress, &self.passed, &self.kept];
+            let mut select = Select::new();
+            for lane in lanes {
+                select.recv(lane);
+            }
+            let ready = match resting {
+                false => select.ready(),
+                true => match select.ready_timeout(REST) {
+                    Ok(ready) => ready,
+                    Err(_) => continue,
+                },
+            };
+            let lane = lanes[ready];
             match lane.try_recv() {
                 Ok(job) => break Some((lane, job)),
                 Err(crossbeam_channel::TryRecvError::Empty) => {}
                 // The senders of the first two lanes live in the one `Queue`: when one is closed and empty, drain the
                 // others, then stop.
                 Err(crossbeam_channel::TryRecvError::Disconnected) => {
+                    let lanes = [&self.compress, &self.decompress, &self.passed, &self.kept];
                     break lanes.into_iter().find_map(|lane| Some((lane, lane.try_recv().ok()?)));
                 }
             }

@@ -131,12 +131,13 @@ pub(crate) fn serve(
     source: &Source,
     counters: &Counters,
     share: &dyn Fn(Waits) -> usize,
+    rests: &dyn Fn() -> bool,
     anybody_else: &dyn Fn() -> bool,
 ) -> Option<String> {
     let pass_on = |job| if anybody_else() { source.pass_on(job) } else { Err(job) };
     loop {
         let waiting = Instant::now();
-        let jobs = source.take(share)?;
+        let jobs = source.take(share, rests)?;
         counters.waited_ns.fetch_add(waiting.elapsed().as_nanos() as u64, Relaxed);
         let working = Instant::now();
         let finishing = jobs.iter().all(|job| matches!(job.work, Work::Finish(_)));

@@ -205,8 +205,8 @@ fn in_a_pool() {
     let plain = crate::compress(&text, &level).unwrap();
     for fault in [None, Some(Fault::Memory), Some(Fault::Sticky), Some(Fault::Hang), Some(Fault::Wrong)] {
         for finishes_only in [false, true] {
-            for cores in [0, 2] {
-                let mut pool = crate::Pool::builder();
+            for (cores, resting) in [(0, 0), (2, 0), (2, 1)] {
+                let mut pool = crate::Pool::builder().resting(resting);
                 pool = match NonZeroUsize::new(cores) {
                     Some(cores) => pool.threads(cores),
                     None => pool.without_cpu(),
