@@ -102,6 +102,15 @@ impl Roster {
         ((waiting.open as f64 * part).ceil() as usize + kept).clamp(1, most)
     }
 
+    /// Whether the fast stations are so fast that a few cores more or less do not count: 3 times as fast as all others together.
+    fn outpaced(&self) -> bool {
+        let (mut fast, mut slow) = (0.0, 0.0);
+        for entry in self.entries().iter() {
+            *(if entry.fast.load(Relaxed) > 0 { &mut fast } else { &mut slow }) += entry.counters.rate();
+        }
+        fast > 3.0 * slow
+    }
+
     /// How many blocks the fast stations begin while a core does one: with fewer than that before them, they are done
     /// sooner than the core would be. No more than they take at once.
     fn reserve(&self) -> usize {
@@ -186,8 +195,8 @@ impl PoolBuilder {
         self
     }
 
-    /// So many of the CPU stations, but no more than half of them, begin no blocks while stations that take several at once are ready: they
-    /// finish what these pass on, and otherwise leave their cores to the threads that feed them.
+    /// So many of the CPU stations, but not the first, begin no blocks while stations that take several at once are ready and far
+    /// faster: they finish what these pass on, and otherwise leave their cores to the threads that feed them.
     pub fn resting(mut self, stations: usize) -> Self {
         self.resting = stations;
         self
@@ -212,7 +221,7 @@ impl PoolBuilder {
         for number in 0..threads {
             let origins = Arc::clone(&origins);
             let make: Make = Box::new(move || Ok(Box::new(CpuStation::new(number, origins)) as Box<dyn Station>));
-            let rests = number >= threads - self.resting.min(threads / 2);
+            let rests = number > 0 && number >= threads.saturating_sub(self.resting);
             waiting.push(Waiting { after: 0, directions: self.cpu, rests, make });
         }
         waiting.extend(self.stations);
@@ -407,7 +416,7 @@ fn station_thread(
             };
             // Whoever takes what is passed on does its own failures itself: or a block that no codec can do would go round for ever.
             let anybody_else = || !directions.passed && roster.alive[2].load(Relaxed) > 0;
-            let rests = || rests && roster.fast.load(Relaxed) > 0;
+            let rests = || rests && roster.fast.load(Relaxed) > 0 && roster.outpaced();
             serve(&mut *station, source, &entry.counters, &share, &rests, &anybody_else)
         }
         Err(reason) => Some(reason),
