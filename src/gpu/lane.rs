@@ -7,7 +7,7 @@
 use super::call::check;
 use super::{CodedBatch, CodedByDevice, Failure, Pipeline, Sorted, SortedThirds, Sorter, Steps, ffi};
 use crate::codec::bwt::merge::{byte_count, key_count};
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
@@ -122,6 +122,17 @@ impl GpuLane {
     }
 }
 
+impl GpuLane {
+    /// What a batch came to: its times, or a failure, after which the lane may be lost.
+    fn settle(&mut self, code: c_int, doing: &str, report: &ffi::Report) -> Result<(), Failure> {
+        let checked = check(code, doing);
+        self.lost |= matches!(checked, Err(Failure::Lost(_)));
+        checked?;
+        self.steps.add(report);
+        Ok(())
+    }
+}
+
 impl Sorter for GpuLane {
     fn most_blocks(&self) -> usize {
         self.most_blocks
@@ -157,11 +168,7 @@ impl Sorter for GpuLane {
                 &mut report,
             )
         };
-        if let Err(failure) = check(code, "sorting a batch") {
-            self.lost |= matches!(failure, Failure::Lost(_));
-            return Err(failure);
-        }
-        self.steps.add(&report);
+        self.settle(code, "sorting a batch", &report)?;
         Ok(Sorted {
             columns: &self.pinned.as_slice()[self.columns.clone()][..total],
             origins: &self.origins[..lengths.len()],
@@ -199,11 +206,7 @@ impl Sorter for GpuLane {
                 &mut report,
             )
         };
-        if let Err(failure) = check(code, "sorting a batch") {
-            self.lost |= matches!(failure, Failure::Lost(_));
-            return Err(failure);
-        }
-        self.steps.add(&report);
+        self.settle(code, "sorting a batch", &report)?;
         Ok(SortedThirds {
             keys: words(&self.pinned.as_slice()[self.keys.clone()][..4 * keys]),
             bytes: &self.pinned.as_slice()[self.columns.clone()][..bytes],
@@ -236,11 +239,7 @@ impl Sorter for GpuLane {
                 &mut report,
             )
         };
-        if let Err(failure) = check(code, "coding a batch") {
-            self.lost |= matches!(failure, Failure::Lost(_));
-            return Err(failure);
-        }
-        self.steps.add(&report);
+        self.settle(code, "coding a batch", &report)?;
         Ok(CodedBatch {
             blocks: &self.coded[..lengths.len()],
             bytes: &self.pinned.as_slice()[self.columns.clone()][..filled as usize],

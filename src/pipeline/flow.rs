@@ -10,7 +10,10 @@
 //!                 '--------> caller's thread: join, write -> Outputs
 //! ```
 //!
-//! The manager waits only for the window and for room in the channel of items; the caller's thread empties both and waits only
+//! Beside fast stations, several more threads read a long file and find its runs, and the manager only finds where blocks end
+//! (`stretches`).
+//!
+//! The manager waits only for these readers, for the window and for room in the channel of items; the caller's thread empties both and waits only
 //! for the oldest piece, which is done, being worked on or next in the queue. So nothing can lock up.
 
 use super::assemble::Assembler;

@@ -1,5 +1,5 @@
 //! The flow of blocks, in reading order: a [`Cut`](piece::Cut) cuts the input into pieces (`split` when compressing, or `stretches`,
-//! `scan` when decompressing), the `manager` puts them on the `queue`, stations take them from it, and a
+//! `scan` when decompressing), the manager (in `flow`) puts them on the `queue`, stations take them from it, and a
 //! [`Join`](piece::Join) puts the results together in order (`assemble` when compressing, `chain` when decompressing).
 //!
 //! Nothing here knows who the stations are.

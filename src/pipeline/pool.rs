@@ -50,7 +50,7 @@ struct Waiting {
     /// It is started once the pool has been given this many bytes.
     after: u64,
     directions: Directions,
-    /// It begins no blocks while fast stations do.
+    /// It begins no blocks while far faster stations do.
     rests: bool,
     make: Make,
 }
@@ -195,8 +195,8 @@ impl PoolBuilder {
         self
     }
 
-    /// So many of the CPU stations, but not the first, begin no blocks while stations that take several at once are ready and far
-    /// faster: they finish what these pass on, and otherwise leave their cores to the threads that feed them.
+    /// So many of the CPU stations, but no more than half of them, begin no blocks while stations that take several at once are ready and
+    /// far faster: they finish what these pass on, and otherwise leave their cores to the threads that feed them.
     pub fn resting(mut self, stations: usize) -> Self {
         self.resting = stations;
         self
@@ -221,7 +221,7 @@ impl PoolBuilder {
         for number in 0..threads {
             let origins = Arc::clone(&origins);
             let make: Make = Box::new(move || Ok(Box::new(CpuStation::new(number, origins)) as Box<dyn Station>));
-            let rests = number > 0 && number >= threads.saturating_sub(self.resting);
+            let rests = number >= threads - self.resting.min(threads / 2);
             waiting.push(Waiting { after: 0, directions: self.cpu, rests, make });
         }
         waiting.extend(self.stations);

@@ -79,9 +79,9 @@ impl Lanes {
         // One reader carries 3.6 GB/s, and a device may take more.
         pool = pool.readers(1 + READERS * count);
         // The threads of lanes and readers need cores and memory, and more threads than cores make all of them slower. One H200 and 16
-        // cores, 8 GB: 3.16 s with 16 stations beside eight lanes, 3.05 with 8, 2.91 with one; two and 32 cores, 24 GB: 5.0 s with 32
-        // stations, 4.66 with 24 or 16, 4.77 with one; one and 32 cores, 24 GB from memory: 7.0 s with 32, 7.6 with none.
-        pool = pool.resting(2 * self.lanes * count);
+        // cores, 8 GB: 3.16 s with all at work beside eight lanes, 3.05 with half of them, 2.91 with one; two and 32 cores, 24 GB:
+        // 5.0 s with 32 stations, 4.66 with 24 or 16, 4.77 with one.
+        pool = pool.resting(self.lanes * count);
         let found: Arc<OnceLock<Result<Vec<Device>, String>>> = Arc::default();
         for lane in 0..self.lanes {
             for number in 0..count {
