@@ -19,8 +19,8 @@ mod cuda {
     use std::path::{Path, PathBuf};
     use std::process::{Command, exit};
 
-    const STEPS: [&str; 10] =
-        ["keys", "sort", "group", "refine", "thirds", "mtf", "tables", "bits", "resident", "lane"];
+    const STEPS: [&str; 11] =
+        ["keys", "sort", "group", "refine", "thirds", "mtf", "tables", "bits", "resident", "suffixes", "lane"];
     const HEADERS: [&str; 5] = ["hybz.h", "device.cuh", "lane.cuh", "coding.cuh", "codes.hpp"];
 
     pub fn build() {

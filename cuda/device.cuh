@@ -6,6 +6,9 @@
 // Values. Sorting moves a u32 along with each key: the rotation's index (20 bits) and, above it, the byte before the
 // rotation (8 bits), which becomes the last column without another gather. The block is known from the row.
 //
+// Wide batches (suffixes.cu) have blocks of up to 1 GB: there a value is the index alone, and the byte is gathered when its row
+// becomes final. And what is sorted are the suffixes of each text and an end mark, so rows are one more than bytes.
+//
 // Lists. A rotation that is still tied stands in a list as (value, head, depth): head is the row at which its group begins, depth
 // how many symbols the group agrees on. Members of one small group (up to kSmall) stand together; groups stand in any
 // order, but nearly that of the rows, so that what runs at one time touches a few blocks' ranks only and stays in the L2 cache. Small
@@ -47,32 +50,40 @@ struct Batch {
     uint32_t total;       // rotations in all blocks
     int pitch_bits;
     const uint32_t *base; // [0..blocks] the first rotation of a block, rotations numbered without pitch
-    const uint8_t *text;  // [0..total-1]
+    const uint8_t *text;  // [0..total-1]; wide: [0..total-blocks-1]
     uint8_t *column;      // [0..total-1] out
     uint32_t *order;      // [0..total-1] or null: sorted values, wanted instead of column and origin (thirds.cu)
     uint32_t *origin;     // [0..blocks-1] out
     uint32_t *rank;       // [pitched rotation] the position, in its block, of the head of its group
     uint32_t *depth;      // [pitched row] for heads of tied groups
+    bool wide;            // kernels that look into values are made for either
 };
 
+template <bool kWide> __device__ inline uint32_t index_of(uint32_t value) { return kWide ? value : value & kIndexMask; }
+
 // A row becomes final: its byte of the last column, and the origin if this is the block itself.
-__device__ inline void place(const Batch &batch, uint32_t row, uint32_t value) {
+template <bool kWide> __device__ inline void place(const Batch &batch, uint32_t row, uint32_t value) {
     const uint32_t block = row >> batch.pitch_bits;
     const uint32_t position = row & ((1u << batch.pitch_bits) - 1);
-    if (batch.order) {
-        batch.order[batch.base[block] + position] = value;
+    const uint32_t base = batch.base[block];
+    if (!kWide && batch.order) {
+        batch.order[base + position] = value;
         return;
     }
-    batch.column[batch.base[block] + position] = uint8_t(value >> kIndexBits);
-    if ((value & kIndexMask) == 0) batch.origin[block] = position;
+    const uint32_t index = index_of<kWide>(value);
+    // Of a wide batch, the texts of `block` blocks stand before this one, and each has one row more; before its first byte is the mark.
+    if (kWide) batch.column[base + position] = index == 0 ? 0 : batch.text[base - block + index - 1];
+    else batch.column[base + position] = uint8_t(value >> kIndexBits);
+    if (index == 0) batch.origin[block] = position;
 }
 
 // The rank of the rotation `depth` symbols after that of `value`, in the block of `row`.
+template <bool kWide>
 __device__ inline uint32_t rank_after(const Batch &batch, uint32_t row, uint32_t value, uint32_t depth) {
     const uint32_t block = row >> batch.pitch_bits;
     const uint32_t n = batch.base[block + 1] - batch.base[block];
     // depth < n: two rotations of a block that is not periodic agree on fewer than n symbols.
-    uint32_t index = (value & kIndexMask) + depth;
+    uint32_t index = index_of<kWide>(value) + depth;
     if (index >= n) index -= n;
     return batch.rank[(block << batch.pitch_bits) + index];
 }
@@ -122,9 +133,12 @@ inline uint32_t blocks_for(uint64_t items, uint32_t each) { return uint32_t((ite
 
 // The steps, each in the file of its name. All are asynchronous on `stream`; all return the launch's error.
 
-// keys.cu: key and value of every rotation.
+// keys.cu: key and value of every rotation; and of suffixes of texts with an end mark, in the sample of thirds.cu or all of them.
+// `longest` is the longest text's length, text_base [0..blocks] the first byte of each.
 cudaError_t make_keys(const Batch &batch, const uint32_t *table, int block_bits, int code_bits, uint32_t longest,
                       uint64_t *keys, uint32_t *values, cudaStream_t stream);
+cudaError_t suffix_keys(const Batch &batch, const uint32_t *text_base, bool sample, const uint32_t *table, int block_bits,
+                        int code_bits, uint32_t longest, uint64_t *keys, uint32_t *values, cudaStream_t stream);
 
 // sort.cu: CUB's radix sort and running maximum.
 struct SortBuffers {
@@ -167,9 +181,12 @@ cudaError_t commit(const Batch &batch, List out, uint32_t capacity, List done, u
                    cudaStream_t stream);
 
 // thirds.cu: the hybrid shape's first and last steps. There `batch.base` counts rows of the sample.
-constexpr uint32_t kThirdSymbols = 257; // the end mark and the bytes
-constexpr int kThirdCode = 15;          // the longest code word: three fit in every key
-constexpr size_t kThirdTable = 257 * kThirdSymbols;
+constexpr uint32_t kMarkedSymbols = 257; // the end mark and the bytes
+constexpr size_t kMarkedTable = 257 * kMarkedSymbols;
+constexpr int kThirdCode = 15;           // the longest code word: three fit in every key
+// Of a position in the sample its number there, and back.
+__host__ __device__ inline uint32_t position_of(uint32_t number) { return number / 2 * 3 + (number & 1) + 1; }
+__host__ __device__ inline uint32_t number_of(uint32_t position) { return position / 3 * 2 + position % 3 - 1; }
 // How many rows of a block are in the sample, the end mark's included, and how many are not.
 __host__ __device__ inline uint32_t third_sample(uint32_t length) { return length - length / 3; }
 __host__ __device__ inline uint32_t third_others(uint32_t length) { return (length + 2) / 3; }
@@ -181,8 +198,6 @@ struct Thirds {
     uint32_t *keys;             // out
     uint8_t *bytes;             // out
 };
-cudaError_t third_keys(const Batch &batch, const Thirds &thirds, const uint32_t *table, int block_bits, int code_bits,
-                       uint32_t longest, uint64_t *keys, uint32_t *values, cudaStream_t stream);
 // until[row] = how many rows up to and with this one lead a row of the other third. Without temporary memory: how much of it.
 cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *order, uint32_t *until, uint32_t count,
                        cudaStream_t stream);
@@ -192,6 +207,9 @@ cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, const uint32_t
 // The other third's rows out, from their positions sorted.
 cudaError_t other_rows(const Batch &batch, const Thirds &thirds, uint32_t longest, const uint32_t *values,
                        cudaStream_t stream);
+
+// suffixes.cu: the ranks of every 2^entry_log-th suffix, `each` of them for a block, counted without the mark's row.
+cudaError_t entry_rows(const Batch &batch, int entry_log, uint32_t each, uint32_t *entries, cudaStream_t stream);
 
 // A group's number among the large ones: more than kSmall rows lie between two heads, so this is different for each and
 // takes kSmallBits bits less than the head. (Without counting even a pair is "large".)

@@ -35,6 +35,7 @@ __device__ void list_up(List out, uint32_t capacity, int category, uint32_t slot
     out.depth[at] = depth;
 }
 
+template <bool kWide>
 __global__ void __launch_bounds__(kThreads)
 group_first_kernel(Batch batch, Groups groups, int block_bits, bool counting, List out, uint32_t capacity,
                    Counters *counters) {
@@ -55,9 +56,9 @@ group_first_kernel(Batch batch, Groups groups, int block_bits, bool counting, Li
         const uint32_t block = uint32_t(key >> (64 - block_bits));
         const uint32_t base = batch.base[block];
         const uint32_t pitched = block << batch.pitch_bits;
-        batch.rank[pitched + (value & kIndexMask)] = start[k] - base;
+        batch.rank[pitched + index_of<kWide>(value)] = start[k] - base;
         if (category[k] == kToDone) {
-            place(batch, pitched + j - base, value);
+            place<kWide>(batch, pitched + j - base, value);
         } else {
             const uint32_t head = pitched + start[k] - base;
             const uint32_t depth = uint32_t(key & 127);
@@ -67,6 +68,7 @@ group_first_kernel(Batch batch, Groups groups, int block_bits, bool counting, Li
     }
 }
 
+template <bool kWide>
 __global__ void __launch_bounds__(kThreads)
 large_keys_kernel(Batch batch, List in, uint32_t capacity, uint32_t count, int shift, LargeTables tables,
                   uint64_t *__restrict__ keys, uint32_t *__restrict__ values) {
@@ -76,7 +78,7 @@ large_keys_kernel(Batch batch, List in, uint32_t capacity, uint32_t count, int s
     const uint32_t value = in.value[at], head = in.head[at];
     const uint32_t number = head >> shift;
     if (j == 0 || in.head[at + 1] != head) tables.head_of[number] = head; // each piece of a group writes the same
-    keys[j] = uint64_t(number) << batch.pitch_bits | rank_after(batch, head, value, in.depth[at]);
+    keys[j] = uint64_t(number) << batch.pitch_bits | rank_after<kWide>(batch, head, value, in.depth[at]);
     values[j] = value;
 }
 
@@ -88,6 +90,7 @@ mark_first_kernel(const uint64_t *__restrict__ keys, uint32_t count, int pitch_b
     if (j == 0 || uint32_t(keys[j - 1] >> pitch_bits) != number) first_of[number] = j;
 }
 
+template <bool kWide>
 __global__ void __launch_bounds__(kThreads)
 group_large_kernel(Batch batch, Groups groups, bool counting, LargeTables tables, List out, List done, uint32_t capacity,
                    Counters *counters) {
@@ -109,7 +112,7 @@ group_large_kernel(Batch batch, Groups groups, bool counting, LargeTables tables
         const uint32_t old_head = tables.head_of[number];
         const uint32_t head = old_head + start[k] - tables.first_of[number];
         if (category[k] == kToDone) {
-            place(batch, head, value); // a single rotation is its own head
+            place<kWide>(batch, head, value); // a single rotation is its own head
             done.value[slot[k]] = value;
             done.head[slot[k]] = head;
         } else {
@@ -124,15 +127,17 @@ group_large_kernel(Batch batch, Groups groups, bool counting, LargeTables tables
 
 cudaError_t group_first(const Batch &batch, const Groups &groups, int block_bits, bool counting, List out,
                         uint32_t capacity, Counters *counters, cudaStream_t stream) {
-    group_first_kernel<<<blocks_for(groups.count, kWindow), kThreads, 0, stream>>>(batch, groups, block_bits, counting, out,
-                                                                                  capacity, counters);
+    const auto kernel = batch.wide ? group_first_kernel<true> : group_first_kernel<false>;
+    kernel<<<blocks_for(groups.count, kWindow), kThreads, 0, stream>>>(batch, groups, block_bits, counting, out, capacity,
+                                                                      counters);
     return cudaGetLastError();
 }
 
 cudaError_t large_keys(const Batch &batch, List in, uint32_t capacity, uint32_t count, bool counting, LargeTables tables,
                        uint64_t *keys, uint32_t *values, cudaStream_t stream) {
-    large_keys_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(batch, in, capacity, count,
-                                                                           number_shift(counting), tables, keys, values);
+    const auto kernel = batch.wide ? large_keys_kernel<true> : large_keys_kernel<false>;
+    kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(batch, in, capacity, count, number_shift(counting), tables,
+                                                                keys, values);
     return cudaGetLastError();
 }
 
@@ -142,8 +147,9 @@ cudaError_t group_large(const Batch &batch, const Groups &groups, bool counting,
                                                                                   batch.pitch_bits, tables.first_of);
     cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) return error;
-    group_large_kernel<<<blocks_for(groups.count, kWindow), kThreads, 0, stream>>>(batch, groups, counting, tables, out, done,
-                                                                                  capacity, counters);
+    const auto kernel = batch.wide ? group_large_kernel<true> : group_large_kernel<false>;
+    kernel<<<blocks_for(groups.count, kWindow), kThreads, 0, stream>>>(batch, groups, counting, tables, out, done, capacity,
+                                                                      counters);
     return cudaGetLastError();
 }
 

@@ -27,9 +27,11 @@ extern "C" {
 #define HYBZ_BWT 0    /* hybz_lane_bwt: all rotations sorted */
 #define HYBZ_HYBRID 1 /* hybz_lane_thirds: two thirds of them, and the rest from these; the CPU merges */
 #define HYBZ_RESIDENT 2 /* hybz_lane_code: all rotations sorted, and the columns coded; the CPU writes headers */
+#define HYBZ_SUFFIXES 3 /* hybz_lane_suffixes: all suffixes of large blocks sorted; the CPU codes */
 
 #define HYBZ_SHORTEST 64     /* the shortest block, in bytes */
 #define HYBZ_LONGEST 1048576 /* the longest block, in bytes: a rotation's index takes 20 bits */
+#define HYBZ_LONGEST_WIDE 1073741824 /* the longest block of HYBZ_SUFFIXES; and all blocks of a lane together are less than 2^31 */
 #define HYBZ_MOST_BLOCKS 512 /* the most blocks in a batch */
 #define HYBZ_MOST_ROUNDS 32  /* 20 rounds of doubling sort any primitive block of 2^20 bytes */
 #define HYBZ_MOST_SYMBOLS 258 /* RUNA, RUNB, places 1 to 255, EOB */
@@ -121,6 +123,17 @@ int hybz_lane_thirds(struct hybz_lane *lane, uint32_t blocks, const uint32_t *le
 int hybz_lane_code(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                    struct hybz_coded *coded, uint8_t *bytes, uint64_t *filled, uint32_t deadline_ms,
                    struct hybz_report *report);
+
+/* Blocks of a lane for HYBZ_SUFFIXES: each as the text it is with an end mark below all bytes, of which all suffixes are sorted. So
+ * any text does, periodic ones too. A block of n bytes has n + 1 rows; the first one is the mark's own.
+ *   entry_log  1..30
+ *   column   out, pinned: for each block [0..n] the byte before each row, back to back
+ *   origins  [0..blocks-1] out: the row of the whole text, before which there is no byte (the column has a 0 there)
+ *   entries  out, pinned: for each block the rows of the suffixes at multiples of 2^entry_log, the mark's row not counted: for
+ *            every block as many as the longest of the batch has, of which its own come first */
+int hybz_lane_suffixes(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
+                       uint32_t entry_log, uint8_t *column, uint32_t *origins, uint32_t *entries, uint32_t deadline_ms,
+                       struct hybz_report *report);
 
 /* sizeof(struct hybz_report) and of struct hybz_coded, so that the other side can check its declarations. */
 size_t hybz_report_bytes(void);

@@ -5,6 +5,9 @@
 // code words together until its key is full: 8 to 16 steps on text. Looking up costs one read of a 256 KB table that
 // text uses a small part of; the strings cost about 6 instructions a step.
 //
+// The keys of suffixes (of a text and an end mark, which is below all bytes) are the same with one symbol more in each context; they
+// end with the mark, and no other key is that of a suffix with the mark in it.
+//
 // Twin: simulate() in sim/sim.hpp, first loop.
 #include "device.cuh"
 
@@ -57,12 +60,67 @@ make_keys_kernel(Batch batch, const uint32_t *__restrict__ table, int block_bits
     }
 }
 
+// kSample: the positions that thirds.cu has in its sample, numbered without gaps; else all.
+template <bool kSample>
+__global__ void __launch_bounds__(kThreads)
+suffix_keys_kernel(Batch batch, const uint32_t *__restrict__ text_base, const uint32_t *__restrict__ table, int block_bits,
+                   int code_bits, uint64_t *__restrict__ keys, uint32_t *__restrict__ values) {
+    __shared__ uint32_t words[kKeyTile + kAhead];
+    const uint32_t block = blockIdx.y;
+    const uint32_t from = text_base[block];
+    const uint32_t n = text_base[block + 1] - from;
+    const uint32_t first = blockIdx.x * kKeyTile;
+    if (first > n) return;
+    const uint8_t *text = batch.text + from;
+    const uint32_t count = min(kKeyTile, n + 1 - first);
+    for (uint32_t t = threadIdx.x; t < count + kAhead; t += kThreads) {
+        const uint32_t i = first + t;
+        if (i > n) break;
+        const uint32_t before = text[i == 0 ? n - 1 : i - 1];
+        words[t] = table[before * kMarkedSymbols + (i < n ? text[i] + 1u : 0u)];
+    }
+    __syncthreads();
+    for (uint32_t t = threadIdx.x; t < count; t += kThreads) {
+        const uint32_t i = first + t;
+        if (kSample && i % 3 == 0) continue;
+        uint32_t word = table[256 * kMarkedSymbols + (i < n ? text[i] + 1u : 0u)];
+        uint64_t bits = 0;
+        int length = 0;
+        uint32_t complete = 0;
+        for (;;) {
+            const int size = int(word & 31);
+            const int shift = 64 - length - size;
+            const uint64_t code = word >> 5;
+            bits |= shift >= 0 ? code << shift : code >> -shift;
+            length += size;
+            if (length > code_bits) break;
+            complete++;
+            if (i + complete > n) break; // the end mark is in: no other key is the same
+            word = words[t + complete];
+        }
+        const uint64_t id = uint64_t(block) << (64 - block_bits);
+        const int unused = 64 - block_bits - code_bits;
+        const uint32_t number = kSample ? number_of(i) : i;
+        const uint32_t at = batch.base[block] + number;
+        keys[at] = id | bits >> (64 - code_bits) << unused | (kSample ? complete / 3 * 2 : complete);
+        values[at] = kSample ? number | uint32_t(text[i - 1]) << kIndexBits : number;
+    }
+}
+
 } // namespace
 
 cudaError_t make_keys(const Batch &batch, const uint32_t *table, int block_bits, int code_bits, uint32_t longest,
                       uint64_t *keys, uint32_t *values, cudaStream_t stream) {
     const dim3 grid(blocks_for(longest, kKeyTile), batch.blocks);
     make_keys_kernel<<<grid, kThreads, 0, stream>>>(batch, table, block_bits, code_bits, keys, values);
+    return cudaGetLastError();
+}
+
+cudaError_t suffix_keys(const Batch &batch, const uint32_t *text_base, bool sample, const uint32_t *table, int block_bits,
+                        int code_bits, uint32_t longest, uint64_t *keys, uint32_t *values, cudaStream_t stream) {
+    const auto kernel = sample ? suffix_keys_kernel<true> : suffix_keys_kernel<false>;
+    const dim3 grid(blocks_for(uint64_t(longest) + 1, kKeyTile), batch.blocks);
+    kernel<<<grid, kThreads, 0, stream>>>(batch, text_base, table, block_bits, code_bits, keys, values);
     return cudaGetLastError();
 }
 

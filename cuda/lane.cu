@@ -6,7 +6,7 @@
 //   3 group.cu   equal keys form groups; single rotations are final and leave
 //   4 rounds     each group is split by the ranks `depth` symbols further on: small groups in shared memory (refine.cu), large
 //                ones by one more radix sort (group.cu); then new ranks are committed; until nothing is tied
-// The hybrid shape has its own first and last steps (thirds.cu) around 2 to 4.
+// The hybrid shape has its own first and last steps (thirds.cu) around 2 to 4, and so have large blocks (suffixes.cu).
 // Every round at least doubles each group's depth, and rotations of a primitive block of n bytes differ within n.
 //
 // Measured (H200, batches of 224 or 256 blocks of 900 kB, ps a byte of device time; "model" is ALGORITHMS' prediction):
@@ -37,19 +37,26 @@ struct Row {
     uint64_t bytes;
 };
 
+// How many rotations or suffixes of a text of so many bytes in so many blocks are sorted, at most.
+uint64_t sorted_of(int32_t pipeline, uint64_t text, uint64_t blocks) {
+    return pipeline == HYBZ_HYBRID ? text - text / 3 + blocks : pipeline == HYBZ_SUFFIXES ? text + blocks : text;
+}
+
 // Gives each array its place at `memory` (null: only sums up). Sizes for a text of so many bytes in so many blocks, of which n
 // rotations are sorted, in m rows with pitch; coding comes where the sort has been.
 uint64_t lay_out(Arena &a, uint8_t *memory, int32_t pipeline, uint64_t text, uint64_t blocks, uint64_t m, uint64_t temporary,
                  uint64_t coding) {
-    const bool hybrid = pipeline == HYBZ_HYBRID;
-    const uint64_t n = hybrid ? text - text / 3 + blocks : text;
+    const bool hybrid = pipeline == HYBZ_HYBRID, wide = pipeline == HYBZ_SUFFIXES;
+    const uint64_t n = sorted_of(pipeline, text, blocks);
     const uint64_t others = hybrid ? text / 3 + blocks : 0;
+    // A tuning may call every pair of rows large; wide batches have no tuning.
+    const uint64_t large_groups = 4 * (m >> number_shift(wide));
     const uint64_t sorting = n * 60; // from keys[0] to done.head
     const Row rows[] = {
         // pointer               bytes                             what
         {&a.text, text},                                        // the blocks, back to back
         {&a.column, n + others},                                // their last columns
-        {&a.table, kThirdTable * 4},                            // code words
+        {&a.table, kMarkedTable * 4},                           // code words
         {&a.base, (HYBZ_MOST_BLOCKS + 1) * 4},                  // first rotation of each block
         {&a.text_base, (HYBZ_MOST_BLOCKS + 1) * 4},             // hybrid: first byte
         {&a.third_base, (HYBZ_MOST_BLOCKS + 1) * 4},            // hybrid: first row not in the sample
@@ -73,8 +80,8 @@ uint64_t lay_out(Arena &a, uint8_t *memory, int32_t pipeline, uint64_t text, uin
         {&a.lists[1].depth, n * 4},                             //
         {&a.done.value, n * 4},                                 // rotations that became final in this round
         {&a.done.head, n * 4},                                  //
-        {&a.tables.head_of, m * 2},                             // large groups: at most one for two rows
-        {&a.tables.first_of, m * 2},                            //
+        {&a.tables.head_of, large_groups},                      // large groups
+        {&a.tables.first_of, large_groups},                     //
         {&a.more, coding > sorting ? coding - sorting : 0},     // resident: tiny blocks' tables
         {&a.temporary, temporary},                              // CUB's
     };
@@ -89,11 +96,22 @@ uint64_t lay_out(Arena &a, uint8_t *memory, int32_t pipeline, uint64_t text, uin
     return at;
 }
 
-int pitch_of(uint32_t longest) { return ceil_log2(int(longest)); }
+// Enough bits for an index.
+int pitch_of(int32_t pipeline, uint32_t longest) {
+    const uint64_t rows = uint64_t(longest) + (pipeline == HYBZ_SUFFIXES);
+    int bits = 0;
+    while (uint64_t(1) << bits < rows) bits++;
+    return bits;
+}
 
 bool fits(uint32_t most_blocks, uint32_t longest, int32_t pipeline) {
-    return pipeline >= HYBZ_BWT && pipeline <= HYBZ_RESIDENT && most_blocks >= 1 && most_blocks <= HYBZ_MOST_BLOCKS &&
-           longest >= HYBZ_SHORTEST && longest <= HYBZ_LONGEST;
+    if (pipeline < HYBZ_BWT || pipeline > HYBZ_SUFFIXES || most_blocks < 1 || most_blocks > HYBZ_MOST_BLOCKS ||
+        longest < HYBZ_SHORTEST)
+        return false;
+    if (pipeline != HYBZ_SUFFIXES) return longest <= HYBZ_LONGEST;
+    // Rows are numbered in 32 bits, and CUB counts in 31.
+    return longest <= HYBZ_LONGEST_WIDE && uint64_t(most_blocks) << pitch_of(pipeline, longest) <= uint64_t(1) << 32 &&
+           uint64_t(most_blocks) * (longest + 1) <= INT32_MAX;
 }
 
 uint64_t coding_of(int32_t pipeline, uint64_t most_blocks, uint64_t longest) {
@@ -102,13 +120,13 @@ uint64_t coding_of(int32_t pipeline, uint64_t most_blocks, uint64_t longest) {
 
 int arena_bytes(uint32_t most_blocks, uint32_t longest, int32_t pipeline, size_t *temporary, uint64_t *bytes) {
     const uint64_t n = uint64_t(most_blocks) * longest;
-    HYBZ_TRY(sort_temporary(uint32_t(n), temporary));
+    HYBZ_TRY(sort_temporary(uint32_t(std::max(n, sorted_of(pipeline, n, most_blocks))), temporary));
     size_t for_thirds = 0;
     if (pipeline == HYBZ_HYBRID) HYBZ_TRY(third_scan(nullptr, &for_thirds, nullptr, nullptr, uint32_t(n), 0));
     *temporary = std::max(*temporary, for_thirds);
     Arena none{};
-    *bytes = lay_out(none, nullptr, pipeline, n, most_blocks, uint64_t(most_blocks) << pitch_of(longest), *temporary,
-                     coding_of(pipeline, most_blocks, longest));
+    *bytes = lay_out(none, nullptr, pipeline, n, most_blocks, uint64_t(most_blocks) << pitch_of(pipeline, longest),
+                     *temporary, coding_of(pipeline, most_blocks, longest));
     return 0;
 }
 
@@ -147,8 +165,8 @@ extern "C" int hybz_lane_create(int device, uint32_t most_blocks, uint32_t longe
     lane->longest = longest;
     lane->most_bytes = most_blocks * longest;
     lane->pipeline = pipeline;
-    lane->capacity = pipeline == HYBZ_HYBRID ? lane->most_bytes - lane->most_bytes / 3 + most_blocks : lane->most_bytes;
-    lane->pitch_bits = pitch_of(longest);
+    lane->capacity = uint32_t(sorted_of(pipeline, lane->most_bytes, most_blocks));
+    lane->pitch_bits = pitch_of(pipeline, longest);
     const int code = create(lane);
     if (code != 0) {
         hybz_lane_destroy(lane);
@@ -159,9 +177,8 @@ extern "C" int hybz_lane_create(int device, uint32_t most_blocks, uint32_t longe
     return 0;
 }
 
-namespace {
+namespace hybz {
 
-// From keys to ranks that are all different: the first sort, groups, rounds. Keys and values stand in arena.sort.
 int sort_all(hybz_lane *lane, const Batch &batch, const hybz_tuning &tuning, const KeyLayout &layout,
              Clock::time_point deadline, Marks &marks, hybz_report *report) {
     Arena &arena = lane->arena;
@@ -225,10 +242,6 @@ float milliseconds(Clock::time_point from) {
     return std::chrono::duration<float, std::milli>(Clock::now() - from).count();
 }
 
-} // namespace
-
-namespace hybz {
-
 void tell(const hybz_lane &lane, const Marks &marks, hybz_report *report) {
     report->upload_ms = lane.between(marks.begin, marks.uploaded);
     report->keys_ms = lane.between(marks.keyed_from, marks.keyed);
@@ -272,7 +285,7 @@ int sort_columns(hybz_lane *lane, const hybz_tuning &tuning, uint32_t blocks, co
     HYBZ_TRY(cudaMemsetAsync(arena.counters, 0, (HYBZ_MOST_ROUNDS + 1) * sizeof(Counters), stream));
 
     const Batch batch{blocks,  total,        lane->pitch_bits, arena.base, arena.text,
-                      arena.column, nullptr, arena.origin,     arena.rank, arena.depth};
+                      arena.column, nullptr, arena.origin,     arena.rank, arena.depth, false};
     arena.sort.current = 0;
     marks.keyed_from = lane->mark();
     HYBZ_TRY(make_keys(batch, arena.table, layout.block_bits, layout.code_bits, longest, arena.sort.keys[0],
@@ -345,7 +358,7 @@ extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t
     const auto table_begin = Clock::now();
     code_table(text, text_total, staging.table, 1, kThirdCode);
     const float table_ms = milliseconds(table_begin);
-    HYBZ_TRY(cudaMemcpyAsync(arena.table, staging.table, kThirdTable * 4, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemcpyAsync(arena.table, staging.table, kMarkedTable * 4, cudaMemcpyHostToDevice, stream));
     HYBZ_TRY(cudaMemcpyAsync(arena.base, staging.base, sizeof staging.base, cudaMemcpyHostToDevice, stream));
     HYBZ_TRY(cudaMemcpyAsync(arena.text_base, staging.text_base, sizeof staging.text_base, cudaMemcpyHostToDevice, stream));
     HYBZ_TRY(cudaMemcpyAsync(arena.third_base, staging.third_base, sizeof staging.third_base, cudaMemcpyHostToDevice, stream));
@@ -353,12 +366,12 @@ extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t
     HYBZ_TRY(cudaMemsetAsync(arena.counters, 0, (HYBZ_MOST_ROUNDS + 1) * sizeof(Counters), stream));
 
     const Batch batch{blocks,       sample_total, lane->pitch_bits, arena.base, arena.text,
-                      arena.column, arena.order,  arena.origin,     arena.rank, arena.depth};
+                      arena.column, arena.order,  arena.origin,     arena.rank, arena.depth, false};
     const Thirds thirds{arena.text_base, arena.third_base, arena.turn, arena.order, arena.third_keys, arena.column};
     arena.sort.current = 0;
     marks.keyed_from = lane->mark();
-    HYBZ_TRY(third_keys(batch, thirds, arena.table, layout.block_bits, layout.code_bits, longest, arena.sort.keys[0],
-                        arena.sort.values[0], stream));
+    HYBZ_TRY(suffix_keys(batch, arena.text_base, true, arena.table, layout.block_bits, layout.code_bits, longest,
+                         arena.sort.keys[0], arena.sort.values[0], stream));
     marks.keyed = lane->mark();
     HYBZ_TRY(sort_all(lane, batch, tuning, layout, deadline, marks, report));
 

@@ -11,7 +11,7 @@ constexpr uint32_t kEvents = 12 + 4 * HYBZ_MOST_ROUNDS;
 
 // What the host hands to the device for a batch, and gets back from it, besides text and column; pinned.
 struct Staging {
-    uint32_t table[kThirdTable]; // the larger of the two
+    uint32_t table[kMarkedTable]; // the larger of the two
     uint32_t base[HYBZ_MOST_BLOCKS + 1], text_base[HYBZ_MOST_BLOCKS + 1], third_base[HYBZ_MOST_BLOCKS + 1];
     uint32_t turn[HYBZ_MOST_BLOCKS + 1];
     uint32_t origin[HYBZ_MOST_BLOCKS];
@@ -92,9 +92,13 @@ struct Marks {
     uint32_t round[HYBZ_MOST_ROUNDS][4];
 };
 
+// From keys to ranks that are all different: the first sort, groups, rounds. Keys and values stand in arena.sort.
+int sort_all(hybz_lane *lane, const Batch &batch, const hybz_tuning &tuning, const KeyLayout &layout,
+             Clock::time_point deadline, Marks &marks, hybz_report *report);
 // A batch from upload to columns and origins, in the arena. Marks what it did but the end.
 int sort_columns(hybz_lane *lane, const hybz_tuning &tuning, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                  Clock::time_point deadline, Marks &marks, hybz_report *report);
+float milliseconds(Clock::time_point from);
 // Times of all steps of a sort.
 void tell(const hybz_lane &lane, const Marks &marks, hybz_report *report);
 // Bytes that coding takes after the sort, in the memory from sort.keys[0] on.

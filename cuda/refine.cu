@@ -19,6 +19,8 @@
 // to `steps` times: with 3 steps a round multiplies depths by up to 8. On the linux tarball the whole sort takes 269 ps a byte with
 // one step, 249 with two, 247 with three.
 //
+// Ranks of wide batches leave no room for a place beside them in 32 bits: there the place decides in the comparison, at an addition a look.
+//
 // Twin: simulate() in sim/sim.hpp.
 #include "device.cuh"
 
@@ -44,6 +46,7 @@ struct Tile {
     SlotMemory slots;
 };
 
+template <bool kWide>
 __global__ void __launch_bounds__(kThreads, HYBZ_REFINE_CTAS)
 refine_small_kernel(Batch batch, List in, uint32_t count, int steps, List out, List done, Counters *counters) {
     __shared__ Tile tile;
@@ -115,13 +118,13 @@ refine_small_kernel(Batch batch, List in, uint32_t count, int steps, List out, L
             if (end[k] - start[k] <= 1) continue; // not mine, or single
             value[k] = tile.value[t];
             depth[k] = tile.depth[start[k]];
-            key[k] = rank_after(batch, shift[k] + t, value[k], depth[k]);
+            key[k] = rank_after<kWide>(batch, shift[k] + t, value[k], depth[k]);
             any = true;
         }
 #pragma unroll
         for (uint32_t k = 0; k < kItems; k++) {
             const uint32_t t = k * kThreads + threadIdx.x;
-            if (end[k] - start[k] > 1) tile.key[t] = key[k] << kPlaceBits | t;
+            if (end[k] - start[k] > 1) tile.key[t] = kWide ? key[k] : key[k] << kPlaceBits | t;
         }
         if (!__syncthreads_or(any)) break;
         uint32_t to[kItems], smaller[kItems];
@@ -129,12 +132,12 @@ refine_small_kernel(Batch batch, List in, uint32_t count, int steps, List out, L
         for (uint32_t k = 0; k < kItems; k++) {
             if (end[k] - start[k] <= 1) continue;
             const uint32_t t = k * kThreads + threadIdx.x;
-            const uint32_t low = key[k] << kPlaceBits, mine = low | t;
+            const uint32_t low = kWide ? key[k] : key[k] << kPlaceBits, mine = low | t;
             uint32_t before = 0, below = 0;
 #pragma unroll 4
             for (uint32_t u = start[k]; u < end[k]; u++) {
                 const uint32_t other = tile.key[u];
-                before += other < mine;
+                before += kWide ? other < low + (u < t) : other < mine;
                 below += other < low;
             }
             to[k] = start[k] + before;
@@ -182,7 +185,7 @@ refine_small_kernel(Batch batch, List in, uint32_t count, int steps, List out, L
         const uint32_t value = tile.value[t];
         const uint32_t head = shift[k] + start[k];
         if (category[k] == kToDone) {
-            place(batch, head, value);
+            place<kWide>(batch, head, value);
             done.value[slot[k]] = value;
             done.head[slot[k]] = head;
         } else {
@@ -193,6 +196,7 @@ refine_small_kernel(Batch batch, List in, uint32_t count, int steps, List out, L
     }
 }
 
+template <bool kWide>
 __global__ void __launch_bounds__(kThreads)
 commit_kernel(Batch batch, List out, uint32_t capacity, List done, uint32_t count, const Counters *counters) {
     uint32_t j = blockIdx.x * kThreads + threadIdx.x;
@@ -212,20 +216,22 @@ commit_kernel(Batch batch, List out, uint32_t capacity, List done, uint32_t coun
         value = done.value[j];
         head = done.head[j];
     }
-    batch.rank[(head & ~mask) + (value & kIndexMask)] = head & mask;
+    batch.rank[(head & ~mask) + index_of<kWide>(value)] = head & mask;
 }
 
 } // namespace
 
 cudaError_t refine_small(const Batch &batch, List in, uint32_t count, int steps, List out, List done, Counters *counters,
                          cudaStream_t stream) {
-    refine_small_kernel<<<blocks_for(count, kWindow), kThreads, 0, stream>>>(batch, in, count, steps, out, done, counters);
+    const auto kernel = batch.wide ? refine_small_kernel<true> : refine_small_kernel<false>;
+    kernel<<<blocks_for(count, kWindow), kThreads, 0, stream>>>(batch, in, count, steps, out, done, counters);
     return cudaGetLastError();
 }
 
 cudaError_t commit(const Batch &batch, List out, uint32_t capacity, List done, uint32_t count, const Counters *counters,
                    cudaStream_t stream) {
-    commit_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(batch, out, capacity, done, count, counters);
+    const auto kernel = batch.wide ? commit_kernel<true> : commit_kernel<false>;
+    kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(batch, out, capacity, done, count, counters);
     return cudaGetLastError();
 }
 

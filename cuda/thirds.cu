@@ -34,60 +34,6 @@ namespace hybz {
 
 namespace {
 
-constexpr uint32_t kKeyTile = 1024; // positions of a CTA
-constexpr uint32_t kAhead = 64;     // a key of 55 bits has at most 56 symbols
-
-// Of a sample position, from its number, and back.
-__host__ __device__ inline uint32_t position_of(uint32_t number) { return number / 2 * 3 + (number & 1) + 1; }
-__host__ __device__ inline uint32_t number_of(uint32_t position) { return position / 3 * 2 + position % 3 - 1; }
-
-// One CTA does kKeyTile positions of one block, the end mark among them: as make_keys_kernel, with entry 0 of each context
-// for the end mark.
-__global__ void __launch_bounds__(kThreads)
-third_keys_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ table, int block_bits, int code_bits,
-                  uint64_t *__restrict__ keys, uint32_t *__restrict__ values) {
-    __shared__ uint32_t words[kKeyTile + kAhead];
-    const uint32_t block = blockIdx.y;
-    const uint32_t from = thirds.text_base[block];
-    const uint32_t n = thirds.text_base[block + 1] - from;
-    const uint32_t first = blockIdx.x * kKeyTile;
-    if (first > n) return;
-    const uint8_t *text = batch.text + from;
-    const uint32_t count = min(kKeyTile, n + 1 - first);
-    for (uint32_t t = threadIdx.x; t < count + kAhead; t += kThreads) {
-        const uint32_t i = first + t;
-        if (i > n) break;
-        const uint32_t before = text[i == 0 ? n - 1 : i - 1];
-        words[t] = table[before * kThirdSymbols + (i < n ? text[i] + 1u : 0u)];
-    }
-    __syncthreads();
-    for (uint32_t t = threadIdx.x; t < count; t += kThreads) {
-        const uint32_t i = first + t;
-        if (i % 3 == 0) continue;
-        uint32_t word = table[256 * kThirdSymbols + (i < n ? text[i] + 1u : 0u)];
-        uint64_t bits = 0;
-        int length = 0;
-        uint32_t complete = 0;
-        for (;;) {
-            const int size = int(word & 31);
-            const int shift = 64 - length - size;
-            const uint64_t code = word >> 5;
-            bits |= shift >= 0 ? code << shift : code >> -shift;
-            length += size;
-            if (length > code_bits) break;
-            complete++;
-            if (i + complete > n) break; // the end mark is in: no other key is the same
-            word = words[t + complete];
-        }
-        const uint64_t id = uint64_t(block) << (64 - block_bits);
-        const int unused = 64 - block_bits - code_bits;
-        const uint32_t number = number_of(i);
-        const uint32_t at = batch.base[block] + number;
-        keys[at] = id | bits >> (64 - code_bits) << unused | complete / 3 * 2;
-        values[at] = number | uint32_t(text[i - 1]) << kIndexBits;
-    }
-}
-
 // 1 for a row of residue 1: the row after one of the other third.
 struct LeadsThird {
     const uint32_t *order;
@@ -152,13 +98,6 @@ other_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ value
 }
 
 } // namespace
-
-cudaError_t third_keys(const Batch &batch, const Thirds &thirds, const uint32_t *table, int block_bits, int code_bits,
-                       uint32_t longest, uint64_t *keys, uint32_t *values, cudaStream_t stream) {
-    const dim3 grid(blocks_for(longest + 1, kKeyTile), batch.blocks);
-    third_keys_kernel<<<grid, kThreads, 0, stream>>>(batch, thirds, table, block_bits, code_bits, keys, values);
-    return cudaGetLastError();
-}
 
 cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *order, uint32_t *until, uint32_t count,
                        cudaStream_t stream) {

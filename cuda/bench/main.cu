@@ -4,6 +4,7 @@
 //     bench code [LONGEST]      every shape, alone and in batches, sorted and coded, against the plain sort and coding
 //     bench resident FILE [BLOCKS]  as `time`, coded as well; the first 16 against the plain coding of their columns
 //     bench time FILE [BLOCKS]  the file's blocks (run-length-coded as bzip2 does), repeated up to BLOCKS (256): device time a byte
+//     bench suffixes [LONGEST] | FILE LONGEST BLOCKS  every shape, periodic ones too, against the plain sort; the file's blocks: device time a byte
 //     bench lanes FILE LANES BLOCKS [code]  several lanes at once (which code as well): bytes a second, transfers included
 #include "../sim/coding.hpp"
 #include "../sim/shapes.hpp"
@@ -404,6 +405,122 @@ int time_coding(const char *path, uint32_t count) {
     return wrong != 0;
 }
 
+// A lane of large blocks, and what it gave last.
+struct SuffixLane {
+    hybz_lane *lane = nullptr;
+    size_t most, longest;
+    uint8_t *text = nullptr, *column = nullptr;
+    uint32_t *entries = nullptr;
+    size_t entry_bytes;
+    std::vector<uint32_t> origins;
+    hybz_report report{};
+    double wall_ms = 0;
+
+    SuffixLane(uint32_t most, uint32_t longest, uint32_t entry_log) : most(most), longest(longest), origins(most) {
+        must(hybz_lane_create(0, most, longest, HYBZ_SUFFIXES, &lane), "create");
+        entry_bytes = (size_t(longest >> entry_log) + 1) * most * 4;
+        must(hybz_pinned_alloc(0, this->most * longest, reinterpret_cast<void **>(&text)), "pinned");
+        must(hybz_pinned_alloc(0, this->most * (longest + 1), reinterpret_cast<void **>(&column)), "pinned");
+        must(hybz_pinned_alloc(0, entry_bytes, reinterpret_cast<void **>(&entries)), "pinned");
+    }
+    ~SuffixLane() {
+        hybz_lane_destroy(lane);
+        hybz_pinned_free(text, most * longest);
+        hybz_pinned_free(column, most * (longest + 1));
+        hybz_pinned_free(entries, entry_bytes);
+    }
+    void run(const std::vector<uint32_t> &lengths, uint32_t entry_log) {
+        memset(column, 0xA5, most * (longest + 1));
+        memset(entries, 0xA5, entry_bytes);
+        report = {};
+        const auto start = Clock::now();
+        must(hybz_lane_suffixes(lane, uint32_t(lengths.size()), lengths.data(), text, entry_log, column, origins.data(), entries,
+                                60000, &report), "suffixes");
+        wall_ms = 1e3 * seconds(start);
+    }
+};
+
+int check_suffixes(uint32_t longest_shape) {
+    int wrong = 0, done = 0;
+    for (uint32_t n : {64u, 1000u, 70000u, 1500000u}) {
+        if (n > longest_shape) break;
+        const uint32_t entry_log = n < 5000 ? 3 : 12;
+        const std::vector<Shape> all = shapes(n);
+        std::vector<Answer> answers(all.size());
+        std::vector<std::vector<uint32_t>> ranks(all.size());
+        parallel(all.size(), [&](size_t i) {
+            const uint32_t size = uint32_t(all[i].text.size());
+            answers[i].column.resize(size + 1);
+            plain_suffixes(all[i].text.data(), size, answers[i].column.data(), &answers[i].origin, ranks[i]);
+        });
+        SuffixLane lane(uint32_t(all.size()), n * 5 / 3, entry_log);
+        const auto run = [&](const std::vector<size_t> &which) {
+            std::vector<uint32_t> lengths;
+            size_t at = 0, most = 0;
+            for (size_t i : which) {
+                memcpy(lane.text + at, all[i].text.data(), all[i].text.size());
+                lengths.push_back(uint32_t(all[i].text.size()));
+                at += all[i].text.size();
+                most = std::max(most, all[i].text.size());
+            }
+            lane.run(lengths, entry_log);
+            const size_t each = ((most - 1) >> entry_log) + 1;
+            at = 0;
+            for (size_t w = 0; w < which.size(); w++) {
+                const Answer &answer = answers[which[w]];
+                bool right = lane.origins[w] == answer.origin && memcmp(lane.column + at, answer.column.data(), answer.column.size()) == 0;
+                for (size_t e = 0; e << entry_log < lengths[w]; e++)
+                    right = right && lane.entries[w * each + e] == ranks[which[w]][e << entry_log] - 1;
+                at += answer.column.size();
+                done++;
+                if (right) continue;
+                wrong++;
+                printf("WRONG %s %u in a batch of %zu\n", all[which[w]].name.c_str(), lengths[w], which.size());
+            }
+        };
+        std::vector<size_t> together;
+        for (size_t i = 0; i < all.size(); i++) {
+            run({i});
+            together.push_back(i);
+        }
+        run(together);
+        printf("n %u: %zu shapes, %d blocks so far, %d wrong\n", n, all.size(), done, wrong);
+        fflush(stdout);
+    }
+    return wrong != 0;
+}
+
+int time_suffixes(const char *path, uint32_t longest, uint32_t count) {
+    SuffixLane lane(count, longest, 15);
+    FILE *file = fopen(path, "rb");
+    if (!file) return 1;
+    const size_t got = fread(lane.text, 1, size_t(count) * longest, file);
+    fclose(file);
+    std::vector<uint32_t> lengths;
+    for (size_t at = 0; at < got && got - at >= HYBZ_SHORTEST; at += longest) lengths.push_back(uint32_t(std::min<size_t>(longest, got - at)));
+    double best = 1e9;
+    for (int repeat = 0; repeat < 4; repeat++) {
+        lane.run(lengths, 15);
+        const hybz_report &report = lane.report;
+        const double ps = 1e9 / double(report.bytes);
+        double small = 0, large = 0, commit = 0;
+        for (uint32_t r = 0; r < report.rounds; r++) {
+            small += report.round[r].small_ms;
+            large += report.round[r].large_ms;
+            commit += report.round[r].commit_ms;
+        }
+        const double sort_ms = report.keys_ms + report.sort_ms + report.group_ms + small + large + commit;
+        if (sort_ms >= best) continue;
+        best = sort_ms;
+        printf("%s, %zu blocks of %u: ps/char: upload %.1f keys %.1f sort %.1f group %.1f small %.1f large %.1f commit %.1f (%u rounds) "
+               "download %.1f; sort %.0f = %.2f GB/s, all %.2f GB/s\n",
+               path, lengths.size(), longest, report.upload_ms * ps, report.keys_ms * ps, report.sort_ms * ps, report.group_ms * ps,
+               small * ps, large * ps, commit * ps, report.rounds, report.download_ms * ps, sort_ms * ps, 1e3 / (sort_ms * ps),
+               double(report.bytes) / lane.wall_ms / 1e6);
+    }
+    return 0;
+}
+
 int lanes(const char *path, uint32_t count, uint32_t batch, bool code) {
     const auto blocks = blocks_of(path);
     std::vector<std::thread> threads;
@@ -452,7 +569,9 @@ int main(int argc, char **argv) {
     if (what == "time" && argc > 2) return time_it(argv[2], argc > 3 ? uint32_t(atoi(argv[3])) : 256);
     if (what == "code") return check_coding(argc > 2 ? uint32_t(atoi(argv[2])) : ~0u);
     if (what == "resident" && argc > 2) return time_coding(argv[2], argc > 3 ? uint32_t(atoi(argv[3])) : 256);
+    if (what == "suffixes" && argc > 4) return time_suffixes(argv[2], uint32_t(atoi(argv[3])), uint32_t(atoi(argv[4])));
+    if (what == "suffixes") return check_suffixes(argc > 2 ? uint32_t(atoi(argv[2])) : ~0u);
     if (what == "lanes" && argc > 4) return lanes(argv[2], uint32_t(atoi(argv[3])), uint32_t(atoi(argv[4])), argc > 5);
-    fprintf(stderr, "usage: bench check | code | time FILE [BLOCKS] | resident FILE [BLOCKS] | lanes FILE LANES BLOCKS [code]\n");
+    fprintf(stderr, "usage: bench check | code | suffixes [LONGEST] | suffixes FILE LONGEST BLOCKS | time FILE [BLOCKS] | resident FILE [BLOCKS] | lanes FILE LANES BLOCKS [code]\n");
     return 2;
 }
