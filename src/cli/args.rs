@@ -235,6 +235,9 @@ fn plan(
         Some("resident") => Pipeline::Resident,
         _ => Pipeline::default(),
     };
+    if pipeline.is_some() && large_blocks.is_some() {
+        bail!("--gpu-pipeline is about .bz2: it cannot be used together with --block-size or --perturb.");
+    }
     if !cfg!(feature = "cuda") && (gpu_required || pipeline.is_some() || matches!(gpus, Gpus::These(_))) {
         bail!("This hybz was built without GPU support (feature `cuda').");
     }

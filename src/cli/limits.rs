@@ -43,18 +43,21 @@ fn file_len(operand: &Operand) -> Option<u64> {
 /// come. Below that nothing of CUDA is called: to start it takes as long as the cores take for such an input, and takes from
 /// them. (16 cores: 100 MB in 0.15 s without and 0.22 with a GPU, 203 MB in 0.30 and 0.42, 1 GB in 1.46 and 1.0.)
 pub fn lanes(plan: &Plan) -> Option<Lanes> {
-    if plan.large_blocks.is_some() {
-        return None; // lanes are made for blocks of 900 kB
-    }
     let devices = match (&plan.gpus, plan.mode) {
         (Gpus::None, _) | (_, Mode::Decompress | Mode::Test) => return None,
         (Gpus::Visible, _) => None,
         (Gpus::These(list), _) => Some(list.clone()),
     };
-    let mut lanes = Lanes { devices, pipeline: plan.gpu_pipeline, ..Lanes::default() };
-    lanes.after = lanes.after.max(WORTH_A_GPU * threads(plan).get() as u64);
+    let kind = match &plan.large_blocks {
+        Some(large) => Lanes::for_large_blocks(large),
+        None => Lanes { pipeline: plan.gpu_pipeline, ..Lanes::default() },
+    };
+    let mut lanes = Lanes { devices, ..kind };
     // Of thousands of files it is not worth to ask for all sizes beforehand.
     let files = if plan.operands.len() <= 64 { plan.operands.iter().map(file_len).sum::<Option<u64>>() } else { None };
+    // No more threads than there are blocks have anything to do.
+    let blocks = files.map_or(u64::MAX, |total| total.div_ceil(lanes.longest as u64));
+    lanes.after = lanes.after.max(WORTH_A_GPU * blocks.min(threads(plan).get() as u64));
     match files {
         _ if plan.gpu_required => Some(Lanes { after: 0, ..lanes }),
         Some(total) if total < lanes.after => None,

@@ -1,11 +1,12 @@
 //! A device that is not there: does the work on the CPU, and fails when and how the test says.
 
-use super::{CodedBatch, CodedByDevice, Failure, Sorted, SortedThirds, Sorter};
+use super::{CodedBatch, CodedByDevice, Failure, Sorted, SortedSuffixes, SortedThirds, Sorter};
 use crate::codec::bits::BitWriter;
 use crate::codec::bwt::forward::ForwardBwt;
 use crate::codec::bwt::merge::twin;
 use crate::codec::mtf::encode::Symbols;
 use crate::codec::selector::encode::Tables;
+use libsais::SuffixArrayConstruction;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -159,5 +160,32 @@ impl Sorter for FakeSorter {
             self.coded.push(coded);
         }
         Ok(CodedBatch { blocks: &self.coded, bytes: &self.columns })
+    }
+
+    fn suffixes(&mut self, lengths: &[u32], entry_log: u8, patience: Duration) -> Result<SortedSuffixes<'_>, Failure> {
+        let wrong = self.begin(patience)?;
+        let longest = lengths.iter().copied().max().unwrap_or(0) as usize;
+        let each = longest.div_ceil(1 << entry_log);
+        let mut at = 0;
+        for &length in lengths {
+            let length = length as usize;
+            let text = &self.texts[at..at + length];
+            at += length;
+            let order = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run().unwrap();
+            let mut rows = vec![0; length];
+            // The end mark's suffix is the first, and not in the array.
+            self.columns.push(text[length - 1]);
+            for (row, &from) in order.suffix_array().iter().enumerate() {
+                self.columns.push(if from == 0 { 0 } else { text[from as usize - 1] });
+                rows[from as usize] = row as u32;
+            }
+            self.origins.push(rows[0] + 1);
+            self.keys.extend((0..each).map(|entry| rows.get(entry << entry_log).copied().unwrap_or(0)));
+        }
+        if wrong {
+            let middle = self.columns.len() / 2;
+            self.columns[middle] ^= 1;
+        }
+        Ok(SortedSuffixes { columns: &self.columns, origins: &self.origins, entries: &self.keys })
     }
 }

@@ -10,6 +10,8 @@ pub const BWT: i32 = 0;
 pub const HYBRID: i32 = 1;
 /// `HYBZ_RESIDENT`.
 pub const RESIDENT: i32 = 2;
+/// `HYBZ_SUFFIXES`.
+pub const SUFFIXES: i32 = 3;
 
 /// The device did not finish in time.
 pub const DEADLINE: c_int = -2;
@@ -109,6 +111,18 @@ unsafe extern "C" {
         coded: *mut CodedByDevice,
         bytes: *mut u8,
         filled: *mut u64,
+        deadline_ms: u32,
+        report: *mut Report,
+    ) -> c_int;
+    pub fn hybz_lane_suffixes(
+        lane: *mut Lane,
+        blocks: u32,
+        lengths: *const u32,
+        text: *const u8,
+        entry_log: u32,
+        column: *mut u8,
+        origins: *mut u32,
+        entries: *mut u32,
         deadline_ms: u32,
         report: *mut Report,
     ) -> c_int;

@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::call::check;
-use super::{CodedBatch, CodedByDevice, Failure, Pipeline, Sorted, SortedThirds, Sorter, Steps, ffi};
+use super::{CodedBatch, CodedByDevice, Failure, Pipeline, Sorted, SortedSuffixes, SortedThirds, Sorter, Steps, ffi};
 use crate::codec::bwt::merge::{byte_count, key_count};
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
@@ -67,7 +67,7 @@ pub struct GpuLane {
     texts: Range<usize>,
     /// Columns, what stands before the rows, or codes.
     columns: Range<usize>,
-    /// Of thirds; of columns there are none.
+    /// Of thirds; of suffixes the rows of entry points; of columns there are none.
     keys: Range<usize>,
     pipeline: Pipeline,
     origins: Vec<u32>,
@@ -91,6 +91,10 @@ impl GpuLane {
             Pipeline::Resident => (most_blocks * CodedByDevice::most_bytes(longest), 0, ffi::RESIDENT),
             // A shorter block has no more of either.
             Pipeline::Hybrid => (most_blocks * (longest + 1), most_blocks * (key_count(longest) + 2), ffi::HYBRID),
+            Pipeline::Suffixes => {
+                let entries = entry_count(longest, LEAST_ENTRY_LOG);
+                (most_blocks * (longest + 1), most_blocks * entries, ffi::SUFFIXES)
+            }
         };
         let mut end = 0;
         let mut part = |bytes: usize| {
@@ -246,9 +250,57 @@ impl Sorter for GpuLane {
         })
     }
 
+    fn suffixes(&mut self, lengths: &[u32], entry_log: u8, patience: Duration) -> Result<SortedSuffixes<'_>, Failure> {
+        let rows: usize = lengths.iter().map(|&length| length as usize + 1).sum();
+        let each = lengths.iter().max().map_or(0, |&longest| entry_count(longest as usize, entry_log));
+        let entries = each * lengths.len();
+        if self.lost
+            || self.pipeline != Pipeline::Suffixes
+            || lengths.len() > self.most_blocks
+            || lengths.contains(&0)
+            || rows - lengths.len() > self.texts.len()
+            || rows > self.columns.len()
+            || entries > self.keys.len() / 4
+        {
+            return Err(Failure::Other("a batch that the lane was not made for".to_owned()));
+        }
+        let patience = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
+        let mut report = ffi::Report::default();
+        // SAFETY: `lengths` has as many entries as said; texts, columns and keys have room for the bytes, rows and entry points that
+        // these make, origins for one each (checked above); `report` is declared as it is there (tested).
+        let code = unsafe {
+            ffi::hybz_lane_suffixes(
+                self.lane.as_ptr(),
+                lengths.len() as u32,
+                lengths.as_ptr(),
+                self.pinned.part(&self.texts),
+                entry_log.into(),
+                self.pinned.part(&self.columns),
+                self.origins.as_mut_ptr(),
+                self.pinned.part(&self.keys).cast(),
+                patience,
+                &mut report,
+            )
+        };
+        self.settle(code, "sorting a batch", &report)?;
+        Ok(SortedSuffixes {
+            columns: &self.pinned.as_slice()[self.columns.clone()][..rows],
+            origins: &self.origins[..lengths.len()],
+            entries: words(&self.pinned.as_slice()[self.keys.clone()][..4 * entries]),
+        })
+    }
+
     fn steps(&self) -> Steps {
         self.steps
     }
+}
+
+/// There is room for entry points as near to each other as this.
+const LEAST_ENTRY_LOG: u8 = 12;
+
+/// How many entry points a block of so many bytes has.
+fn entry_count(length: usize, entry_log: u8) -> usize {
+    length.div_ceil(1 << entry_log)
 }
 
 /// Bytes that the device has written as numbers, at an address that is a multiple of four.

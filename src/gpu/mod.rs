@@ -42,10 +42,16 @@ pub enum Pipeline {
     /// is nothing left for a core.
     #[default]
     Resident,
+    /// Of blocks of `.hbz` streams: the device sorts all suffixes, and hands over the last column and the entry points; a core codes. (What
+    /// comes before the sort the lane's thread does.)
+    Suffixes,
 }
 
 /// The shortest block that a device sorts: shorter ones are not worth a thought.
 pub const SHORTEST: usize = 64;
+
+/// The longest block of a lane for [`Pipeline::Suffixes`], in bytes; and all blocks of one lane together are less than 2^31.
+pub const LONGEST_WIDE: usize = 1 << 30;
 
 /// The most blocks in a batch.
 pub const MOST_BLOCKS: usize = 512;
@@ -107,6 +113,10 @@ pub trait Sorter: Send {
 
     /// Of a lane opened for [`Pipeline::Resident`]: transforms the blocks as `sort` does, and codes their columns.
     fn code(&mut self, lengths: &[u32], patience: Duration) -> Result<CodedBatch<'_>, Failure>;
+
+    /// Of a lane opened for [`Pipeline::Suffixes`]: sorts all suffixes of each block, periodic or not, and tells in which rows those at
+    /// multiples of 2^`entry_log` stand.
+    fn suffixes(&mut self, lengths: &[u32], entry_log: u8, patience: Duration) -> Result<SortedSuffixes<'_>, Failure>;
 
     /// How long the steps have taken so far.
     fn steps(&self) -> Steps {
@@ -204,6 +214,17 @@ pub struct SortedThirds<'a> {
     pub bytes: &'a [u8],
     /// In which row, of both lists, each block itself stands.
     pub origins: &'a [u32],
+}
+
+/// A batch of which all suffixes are sorted, those of the end marks (below all bytes) included.
+#[derive(Clone, Copy, Debug)]
+pub struct SortedSuffixes<'a> {
+    /// For each block the bytes before the rows, one more than the block has, back to back: 0 where there is none before.
+    pub columns: &'a [u8],
+    /// In which row of each block the whole block stands.
+    pub origins: &'a [u32],
+    /// The rows of the entry points, the end mark's row not counted: for each block as many as the longest one has.
+    pub entries: &'a [u32],
 }
 
 /// A batch, transformed.

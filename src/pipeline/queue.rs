@@ -49,8 +49,8 @@ pub struct Directions {
     pub compress: bool,
     /// Takes blocks to decompress.
     pub decompress: bool,
-    /// Takes what other stations pass on: blocks that they have sorted, and those they leave as they came. Also all work of
-    /// `.hbz` streams, which CPU cores do.
+    /// Takes what other stations pass on: blocks that they have sorted, and those they leave as they came. Also what there is to do
+    /// when decompressing `.hbz` streams, which CPU cores do.
     pub passed: bool,
 }
 
@@ -124,11 +124,11 @@ impl Queue {
     /// Puts `work` on the queue; never waits.
     pub fn submit(&self, work: Work, cancelled: Arc<AtomicBool>) -> Ticket {
         let (reply, ticket) = bounded(1);
-        let lane = match &work {
-            Work::Compress(_) if self.source.kept.len() < self.source.reserve.load(SeqCst) => &self.keep,
-            Work::Compress(_) | Work::Finish(_) => &self.compress,
-            Work::Decompress { .. } => &self.decompress,
-            Work::Large(_) => &self.source.pass_on,
+        let lane = match work.direction() {
+            0 if self.source.kept.len() < self.source.reserve.load(SeqCst) => &self.keep,
+            0 => &self.compress,
+            1 => &self.decompress,
+            _ => &self.source.pass_on,
         };
         // The queue holds a receiver itself, so this cannot fail.
         let _ = lane.send(Job { work, reply, cancelled });

@@ -1,7 +1,7 @@
 //! One CPU core as a station: one block at a time through the codec.
 
 use super::large::LargeCodecs;
-use super::{Done, Rows, Station, StationFailure, Work};
+use super::{Begun, Done, Rows, Station, StationFailure, Work};
 use crate::codec::bwt::forward::LastColumn;
 use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::codec::decoder::Decoder;
@@ -35,7 +35,7 @@ impl CpuStation {
                     self.encoder.get_or_insert_with(|| Box::new(Encoder::with_memo(Arc::clone(&self.origins))));
                 Done::Coded(encoder.encode(text))
             }
-            Work::Finish(sorted) => {
+            Work::Finish(Begun::Block(sorted)) => {
                 let encoder =
                     self.encoder.get_or_insert_with(|| Box::new(Encoder::with_memo(Arc::clone(&self.origins))));
                 let last = match &sorted.rows {
@@ -52,6 +52,7 @@ impl CpuStation {
                 let limit = Level::BEST.block_limit();
                 Done::Decoded(self.decoder.get_or_insert_default().decode(data, *start, *end, limit))
             }
+            Work::Finish(Begun::Large(sorted)) => Done::Large(self.large.finish(sorted)),
             Work::Large(work) => Done::Large(self.large.one(work)),
         }
     }

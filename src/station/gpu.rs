@@ -9,6 +9,8 @@
 //!
 //! Several lanes keep the device busy: while some prepare, others sort.
 //!
+//! Lanes for [`Pipeline::Suffixes`] do blocks of `.hbz` streams instead, and those only (`suffixes`).
+//!
 //! What is not for the device is left to the cores: periodic blocks, whose rotations tie forever, and tiny ones.
 //!
 //! **Trust.** A column must hold the same bytes as its block (sums of the bytes and of their squares, compared), and the origin's row must
@@ -24,16 +26,23 @@ use crate::codec::bwt::rotation;
 use crate::codec::encoder::{LONGEST_BLOCK, run_length_code};
 use crate::gpu::{self, Device, Failure, Pipeline, Sorter};
 use crate::pipeline::pool::PoolBuilder;
+use crate::settings::LargeBlocks;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 mod begun;
 mod coded;
+mod suffixes;
 #[cfg(test)]
 mod tests;
 
-/// The fewest blocks for which a lane is worth having.
+/// The fewest blocks for which a lane is worth having, where they are of bzip2's size.
 const FEWEST: usize = 16;
+/// How much text a batch of large blocks should have, and all of a device's lanes together: up to 86 bytes of device memory each.
+const LARGE_BATCH: usize = 32 << 20;
+const LARGE_BATCHES: usize = 512 << 20;
+/// With a block of this size a core is busy for about half a second, in which a device has started.
+const WAITED_FOR: usize = 16 << 20;
 
 /// Threads that read and cut one long file for each device.
 const READERS: usize = 2;
@@ -50,8 +59,10 @@ pub struct Lanes {
     /// Lanes of each device.
     pub lanes: usize,
     /// The most blocks in a batch. Each costs 73 bytes of device memory and 2 of pinned memory for each of its bytes (hybrid:
-    /// 64 and 7, resident: 73 and 2.25).
+    /// 64 and 7, resident: 73 and 2.25, suffixes: 72 to 86 and 2).
     pub blocks: usize,
+    /// The longest block, in bytes: of `.bz2` streams 900,000 and a few more.
+    pub longest: usize,
     /// No lane is started before the pool has been given so many bytes of work.
     pub after: u64,
     /// What the devices do and what the cores.
@@ -64,11 +75,34 @@ impl Default for Lanes {
     /// A lane's thread prepares and checks for two thirds of its time, so four lanes leave an H200 half idle: on one machine of
     /// 16 cores four lanes of 64 gave 1.57 GB/s all-core and eight of 32 2.12.
     fn default() -> Self {
-        Lanes { devices: None, lanes: 8, blocks: 32, after: 64 << 20, pipeline: Pipeline::default() }
+        let (lanes, blocks, longest) = (8, 32, LONGEST_BLOCK);
+        Lanes { devices: None, lanes, blocks, longest, after: 64 << 20, pipeline: Pipeline::default() }
     }
 }
 
 impl Lanes {
+    /// Lanes that sort blocks of `.hbz` streams, and none of `.bz2`: batches of 32 MB or one block, in up to eight lanes.
+    pub fn for_large_blocks(large: &LargeBlocks) -> Self {
+        let stream = large.stream();
+        // Perturbation makes blocks longer, and what no lane can hold is left to the cores.
+        let longest = (stream.most_rows(stream.block_size) as usize).min(gpu::LONGEST_WIDE);
+        let blocks = LARGE_BATCH.div_ceil(longest).min(gpu::MOST_BLOCKS);
+        let lanes = (LARGE_BATCHES / (blocks * longest)).clamp(1, 8);
+        Lanes { lanes, blocks, longest, pipeline: Pipeline::Suffixes, ..Lanes::default() }
+    }
+
+    /// How many bytes of the window a lane can hold at once.
+    fn held(&self) -> u64 {
+        let each = match self.pipeline {
+            Pipeline::Bwt | Pipeline::Resident => 5,
+            // Lists of rows take 6.33 bytes where a column takes one: in pinned memory, and on their way to a core.
+            Pipeline::Hybrid => 16,
+            // What such a block is charged with, in the lane and after it.
+            Pipeline::Suffixes => 24,
+        };
+        each * (self.blocks * self.longest) as u64
+    }
+
     /// Adds these lanes to a pool. Nothing is looked for before they are started, except that without a list of devices
     /// there are only as many lanes as there seem to be devices. A lane that cannot be had says so in its station's report.
     pub fn add_to(&self, mut pool: PoolBuilder) -> PoolBuilder {
@@ -82,15 +116,15 @@ impl Lanes {
         // cores, 8 GB: 3.16 s with all at work beside eight lanes, 3.05 with half of them, 2.91 with one; two and 32 cores, 24 GB:
         // 5.0 s with 32 stations, 4.66 with 24 or 16, 4.77 with one.
         pool = pool.resting(self.lanes * count);
+        if count > 0 && self.longest > WAITED_FOR {
+            pool = pool.cpu_waits();
+        }
         let found: Arc<OnceLock<Result<Vec<Device>, String>>> = Arc::default();
         for lane in 0..self.lanes {
             for number in 0..count {
                 let found = Arc::clone(&found);
-                let Lanes { devices: list, blocks, pipeline, .. } = self.clone();
-                // Lists of rows take 6.33 bytes where a column takes one: in pinned memory, and on their way to a core.
-                let each = if pipeline == Pipeline::Hybrid { 16 } else { 5 };
-                let held = each * (blocks * LONGEST_BLOCK) as u64;
-                pool = pool.more_memory(held).station(self.after, Directions::COMPRESS, move || {
+                let Lanes { devices: list, blocks, longest, pipeline, .. } = self.clone();
+                pool = pool.more_memory(self.held()).station(self.after, Directions::COMPRESS, move || {
                     let devices = found.get_or_init(|| {
                         let all = gpu::devices()?;
                         list.map_or(Ok(all.clone()), |list| gpu::select(&list, &all))
@@ -98,7 +132,7 @@ impl Lanes {
                     let device = devices.as_ref().map_err(String::clone)?.get(number).cloned();
                     let device = device.ok_or_else(|| format!("only {number} GPUs to be used"))?;
                     let name = format!("gpu {} lane {lane}", device.ordinal);
-                    let open = move |most| gpu::open(&device, most, LONGEST_BLOCK, pipeline);
+                    let open = move |most| gpu::open(&device, most, longest, pipeline);
                     Ok(Box::new(GpuStation::new(name, blocks, pipeline, Box::new(open))?) as Box<dyn Station>)
                 });
             }
@@ -122,6 +156,7 @@ pub(crate) struct GpuStation {
     coded: Vec<u8>,
     candidates: Vec<u32>,
     coder: coded::Coder,
+    preparer: suffixes::Preparer,
     times: Times,
 }
 
@@ -170,6 +205,7 @@ impl GpuStation {
             coded: Vec::new(),
             candidates: Vec::new(),
             coder: coded::Coder::default(),
+            preparer: suffixes::Preparer::default(),
             times: Times::default(),
         };
         station.reopen().map_err(|failure| failure.to_string())?;
@@ -184,10 +220,15 @@ impl GpuStation {
                     self.sorter = Some(sorter);
                     return Ok(());
                 }
-                Err(Failure::Memory(_)) if self.most / 2 >= FEWEST => self.most /= 2,
+                Err(Failure::Memory(_)) if self.most / 2 >= self.fewest() => self.most /= 2,
                 Err(failure) => return Err(failure),
             }
         }
+    }
+
+    /// The fewest blocks for which the lane is worth having.
+    fn fewest(&self) -> usize {
+        if self.pipeline == Pipeline::Suffixes { 1 } else { FEWEST }
     }
 
     /// Has the device do what stands in the batch, and replies.
@@ -211,7 +252,8 @@ impl GpuStation {
         };
         let passing_on;
         match self.pipeline {
-            Pipeline::Bwt => {
+            // Large blocks do not come here.
+            Pipeline::Bwt | Pipeline::Suffixes => {
                 let answer = sorter.sort(&batch.lengths, patience)?;
                 passing_on = sorted();
                 begun::columns(batch, answer, reply)?;
@@ -239,6 +281,9 @@ impl GpuStation {
         works: &[Work],
         reply: &mut dyn FnMut(usize, Done),
     ) -> Result<(), Failure> {
+        if self.pipeline == Pipeline::Suffixes {
+            return self.do_large(sorter, works, reply);
+        }
         let mut began = Instant::now();
         let mut batch = Batch::default();
         for (index, work) in works.iter().enumerate() {
@@ -260,7 +305,7 @@ impl GpuStation {
                 continue;
             }
             let start = match self.pipeline {
-                Pipeline::Bwt | Pipeline::Resident => 0,
+                Pipeline::Bwt | Pipeline::Resident | Pipeline::Suffixes => 0,
                 Pipeline::Hybrid => rotation::least(block, &mut self.candidates),
             };
             let place = &mut sorter.texts()[batch.filled..batch.filled + block.len()];
@@ -331,7 +376,7 @@ impl Station for GpuStation {
             return Ok(());
         };
         drop(sorter);
-        let mut retire = matches!(failure, Failure::Lost(_)) || self.most / 2 < FEWEST;
+        let mut retire = matches!(failure, Failure::Lost(_)) || self.most / 2 < self.fewest();
         if !retire {
             self.most /= 2;
             retire = self.reopen().is_err();

@@ -4,7 +4,7 @@
 //! 2^24 rows is decoded in stages, each of several jobs, so that all stations work on it.
 
 use crate::codec::large::decode::{self, Block, FirstColumn, Places, Runs};
-use crate::codec::large::encode::Encoder;
+use crate::codec::large::encode::{Encoder, Prepared};
 use crate::codec::mtf::decode::Inverse;
 use crate::error::Damage;
 use crate::format::hbz::{BlockHeader, StreamHeader};
@@ -77,6 +77,15 @@ impl LargeWork {
     }
 }
 
+/// A block of a `.hbz` stream whose codes are sorted, on its way from the station that sorted them to the one that codes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortedLarge {
+    pub(crate) prepared: Prepared,
+    /// The last column, and the rows of the entry points.
+    pub(crate) column: Vec<u8>,
+    pub(crate) entries: Vec<u32>,
+}
+
 /// What came of a [`LargeWork`].
 #[derive(Debug)]
 #[non_exhaustive]
@@ -115,6 +124,14 @@ pub(crate) struct LargeCodecs {
 }
 
 impl LargeCodecs {
+    /// Codes a block that another station has sorted.
+    pub fn finish(&mut self, sorted: &SortedLarge) -> LargeDone {
+        self.decoder = None;
+        let encoder = self.encoder.get_or_insert_default();
+        let (header, payload) = encoder.finish(&sorted.prepared, &sorted.column, &sorted.entries);
+        LargeDone::Encoded(header, payload)
+    }
+
     /// Does one job.
     pub fn one(&mut self, work: &LargeWork) -> LargeDone {
         match work {

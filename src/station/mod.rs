@@ -7,7 +7,7 @@ use crate::pipeline::queue::{Job, Reply, Source, Waits};
 use crate::summary::Counters;
 use cpu::CpuStation;
 use crossbeam_channel::Sender;
-use large::{LargeDone, LargeWork};
+use large::{LargeDone, LargeWork, SortedLarge};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub enum Work {
     /// Code this text as one block.
     Compress(Text),
     /// Code this block, which another station has sorted.
-    Finish(SortedBlock),
+    Finish(Begun),
     /// Decode the block whose magic begins at bit `start` of `data` (which may hold more than the block, or too little).
     Decompress {
         /// Compressed bytes.
@@ -45,9 +45,38 @@ impl Work {
     pub fn bytes_in(&self) -> u64 {
         match self {
             Work::Compress(text) => text.len(),
-            Work::Finish(sorted) => sorted.text_len,
+            Work::Finish(begun) => begun.text_len(),
             Work::Decompress { data, .. } => data.len() as u64,
             Work::Large(work) => work.bytes_in(),
+        }
+    }
+
+    /// Which of the queue's [`Directions`] it is, numbered as they are there. Whoever compresses may be given any blocks of text, and
+    /// leave those that are not for it.
+    pub(crate) fn direction(&self) -> usize {
+        match self {
+            Work::Compress(_) | Work::Finish(_) | Work::Large(LargeWork::Encode { .. }) => 0,
+            Work::Decompress { .. } => 1,
+            Work::Large(_) => 2,
+        }
+    }
+}
+
+/// A block that one station has sorted, for another to code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// Of a `.bz2` stream.
+    Block(SortedBlock),
+    /// Of a `.hbz` stream.
+    Large(SortedLarge),
+}
+
+impl Begun {
+    /// How many bytes of text it holds.
+    pub fn text_len(&self) -> u64 {
+        match self {
+            Begun::Block(sorted) => sorted.text_len,
+            Begun::Large(sorted) => sorted.prepared.text_len(),
         }
     }
 }
@@ -82,7 +111,7 @@ pub enum Done {
     /// A block, decoded and its CRC right; or what the plain decoder says is wrong with it: an answer, not a failure.
     Decoded(Result<DecodedBlock, Fault>),
     /// The block begun: what is left to do, for another station.
-    Begun(SortedBlock),
+    Begun(Begun),
     /// Not done: this kind of block is better done by a CPU core, from the beginning.
     Left,
     /// What came of a [`Work::Large`].
@@ -183,20 +212,23 @@ pub(crate) fn work_off(
             // What answers another question is no reply; the CPU codec will give one.
             let fits = matches!(
                 (batch.get(index), &done),
-                (Some(Work::Compress(_)), Done::Coded(_) | Done::Begun(_) | Done::Left)
-                    | (Some(Work::Finish(_)), Done::Coded(_) | Done::Left)
-                    | (Some(Work::Decompress { .. }), Done::Decoded(_) | Done::Left)
-                    | (Some(Work::Large(_)), Done::Large(_) | Done::Left)
+                (Some(_), Done::Left)
+                    | (Some(Work::Compress(_)), Done::Coded(_) | Done::Begun(Begun::Block(_)))
+                    | (Some(Work::Finish(Begun::Block(_))), Done::Coded(_))
+                    | (Some(Work::Finish(Begun::Large(_))), Done::Large(LargeDone::Encoded(..)))
+                    | (Some(Work::Decompress { .. }), Done::Decoded(_))
+                    | (Some(Work::Large(LargeWork::Encode { .. })), Done::Begun(Begun::Large(_)))
+                    | (Some(Work::Large(_)), Done::Large(_))
             );
             if !fits {
                 return;
             }
             let Some((reply, cancelled)) = answers.get_mut(index).and_then(Option::take) else { return };
             match done {
-                Done::Begun(sorted) => {
+                Done::Begun(begun) => {
                     counters.blocks.fetch_add(1, Relaxed);
-                    counters.bytes_in.fetch_add(sorted.text_len, Relaxed);
-                    returned.extend(pass_on(Job { work: Work::Finish(sorted), reply, cancelled }).err());
+                    counters.bytes_in.fetch_add(begun.text_len(), Relaxed);
+                    returned.extend(pass_on(Job { work: Work::Finish(begun), reply, cancelled }).err());
                 }
                 Done::Left => {
                     left[index] = true;

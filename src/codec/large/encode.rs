@@ -22,6 +22,22 @@ use libsais::bwt::AuxIndicesSamplingRate;
 /// More room for libsais than the suffixes need: with 6 kB and above it allocates nothing.
 const EXTRA: usize = 2048;
 
+/// A block before its sort: all but the codes, whose last column and entry points somebody else may find.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prepared {
+    dictionary: Dictionary,
+    number: u32,
+    text_len: u32,
+    crc: u32,
+}
+
+impl Prepared {
+    /// Bytes of the block's text.
+    pub fn text_len(&self) -> u64 {
+        self.text_len.into()
+    }
+}
+
 /// Codes large blocks, in memory of its own: about 8 bytes for each byte of the longest block so far.
 #[derive(Debug, Default)]
 pub struct Encoder {
@@ -45,6 +61,19 @@ impl Encoder {
     /// # Panics
     /// If the text is empty or longer than the stream's block size.
     pub fn encode(&mut self, text: &[u8], number: u32, stream: &StreamHeader) -> (BlockHeader, Vec<u8>) {
+        let mut column = std::mem::take(&mut self.column);
+        let prepared = self.prepare(text, number, stream, &mut column);
+        let entries = self.transform(&mut column, stream.entry_log);
+        let coded = self.finish(&prepared, &column, &entries);
+        self.column = column;
+        coded
+    }
+
+    /// What comes before the sort: the codes, no more of them than the stream's [`most_rows`](StreamHeader::most_rows), in `codes`.
+    ///
+    /// # Panics
+    /// As [`encode`](Self::encode).
+    pub fn prepare(&mut self, text: &[u8], number: u32, stream: &StreamHeader, codes: &mut Vec<u8>) -> Prepared {
         assert!((1..=stream.block_size as usize).contains(&text.len()), "a block of {} bytes", text.len());
         let mut text_to_code = text;
         if stream.interval > 0 {
@@ -54,40 +83,43 @@ impl Encoder {
             text_to_code = &self.changed;
         }
         let mut dictionary = Dictionary::choose(text_to_code);
-        self.column.clear();
-        dictionary.replace(text_to_code, 1 << stream.entry_log, &mut self.column);
-        if self.column.len() > text_to_code.len() {
+        codes.clear();
+        dictionary.replace(text_to_code, 1 << stream.entry_log, codes);
+        if codes.len() > text_to_code.len() {
             // It was chosen by a sample, which deceived: more escapes than phrases. No block may be longer than its text.
             dictionary = Dictionary::of_bytes(text_to_code);
-            self.column.clear();
-            dictionary.replace(text_to_code, 1 << stream.entry_log, &mut self.column);
+            codes.clear();
+            dictionary.replace(text_to_code, 1 << stream.entry_log, codes);
         }
-        let rows = self.column.len();
+        Prepared { dictionary, number, text_len: text.len() as u32, crc: crc::of(text) }
+    }
 
-        let entries = self.transform(stream.entry_log);
-        self.symbols.encode(&self.column);
+    /// What comes after it: the block's header and its payload, from the last column of its codes and the rows of its entry points.
+    pub fn finish(&mut self, prepared: &Prepared, column: &[u8], entries: &[u32]) -> (BlockHeader, Vec<u8>) {
+        let rows = column.len();
+        self.symbols.encode(column);
         self.tokens.set(self.symbols.as_slice(), rows);
         self.tables.choose(&self.tokens.joint, &self.tokens.ends);
 
-        let payload = self.write(&dictionary, &entries);
+        let payload = self.write(&prepared.dictionary, rows, entries);
         let header = BlockHeader {
-            number,
-            text_len: text.len() as u32,
+            number: prepared.number,
+            text_len: prepared.text_len,
             rows: rows as u32,
             coded_len: payload.len() as u32,
-            crc: crc::of(text),
+            crc: prepared.crc,
             coded_crc: crc::of(&payload),
         };
         (header, payload)
     }
 
-    /// The last column in the place of the text. Answers the rows of the positions that are multiples of 2^`entry_log`.
-    fn transform(&mut self, entry_log: u8) -> Vec<u32> {
-        let rows = self.column.len();
+    /// The last column in the place of the codes. Answers the rows of the positions that are multiples of 2^`entry_log`.
+    fn transform(&mut self, column: &mut [u8], entry_log: u8) -> Vec<u32> {
+        let rows = column.len();
         if self.suffixes.len() < rows + EXTRA {
             self.suffixes = vec![0; (rows + EXTRA).next_multiple_of(4096)];
         }
-        let made = BwtConstruction::replace_text(&mut self.column)
+        let made = BwtConstruction::replace_text(column)
             .with_borrowed_temporary_array_buffer(&mut self.suffixes)
             .single_threaded()
             .with_aux_indices(AuxIndicesSamplingRate::from(1i32 << entry_log))
@@ -97,10 +129,10 @@ impl Encoder {
         made.aux_indices()[..rows.div_ceil(1 << entry_log)].iter().map(|&row| row as u32 - 1).collect()
     }
 
-    fn write(&mut self, dictionary: &Dictionary, entries: &[u32]) -> Vec<u8> {
+    fn write(&mut self, dictionary: &Dictionary, rows: usize, entries: &[u32]) -> Vec<u8> {
         let mut out = BitWriter::new();
         self.write_dictionary(dictionary, &mut out);
-        let width = row_bits(self.column.len() as u32);
+        let width = row_bits(rows as u32);
         entries.iter().for_each(|&row| out.write(row.into(), width));
         out.write(self.tables.selectors.len() as u64 - 1, 4);
         self.tables.tokens.iter().chain(&self.tables.selectors).for_each(|shares| write_shares(shares, &mut out));

@@ -3,7 +3,7 @@
 use super::{Batch, Entry};
 use crate::codec::bwt::merge::{Thirds, byte_count, key_count};
 use crate::gpu::{Failure, Sorted, SortedThirds};
-use crate::station::{Done, Rows, SortedBlock};
+use crate::station::{Begun, Done, Rows, SortedBlock};
 
 /// Passes on the columns.
 pub fn columns(batch: &Batch, sorted: Sorted<'_>, reply: &mut dyn FnMut(usize, Done)) -> Result<(), Failure> {
@@ -32,7 +32,7 @@ pub fn thirds(batch: &Batch, sorted: SortedThirds<'_>, reply: &mut dyn FnMut(usi
     Ok(())
 }
 
-fn too_little() -> Failure {
+pub fn too_little() -> Failure {
     Failure::Other("the device gave back too little".to_owned())
 }
 
@@ -45,13 +45,17 @@ fn check(entry: &Entry, rows: &[u8], marks: usize, origin: u32) -> Result<(), Fa
     if mark_is_right && origin_is_right && power_sums(&rows[marks..]) == entry.sums {
         Ok(())
     } else {
-        Err(Failure::Lost("the device computes wrongly".to_owned()))
+        Err(computes_wrongly())
     }
+}
+
+pub fn computes_wrongly() -> Failure {
+    Failure::Lost("the device computes wrongly".to_owned())
 }
 
 fn begin(entry: &Entry, rows: Rows, origin: u32, reply: &mut dyn FnMut(usize, Done)) {
     let begun = SortedBlock { rows, origin, crc: entry.crc, text_len: entry.text_len };
-    reply(entry.index, Done::Begun(begun));
+    reply(entry.index, Done::Begun(Begun::Block(begun)));
 }
 
 /// The sums of the bytes and of their squares: the same for a block and its last column.

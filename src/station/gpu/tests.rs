@@ -5,7 +5,9 @@ use crate::codec::encoder::Encoder;
 use crate::gpu::fake::{FakeSorter, Fault};
 use crate::gpu::{CodedBatch, CodedByDevice};
 use crate::shapes::SHAPES;
+use crate::station::Begun;
 use crate::station::cpu::CpuStation;
+use crate::station::large::{LargeDone, LargeWork};
 use crate::{Level, Settings};
 use std::num::NonZeroUsize;
 
@@ -26,6 +28,22 @@ fn texts() -> Vec<Work> {
     all.collect()
 }
 
+/// Blocks of `.hbz` streams: all shapes, perturbed or not.
+fn large_texts() -> Vec<Work> {
+    let streams = [0, 100].map(|interval| LargeBlocks::try_new(100_000).unwrap().perturbation(interval, 7).stream());
+    let lens = [1, 64, 5000, 100_000];
+    let all = SHAPES.iter().flat_map(|shape| lens.map(|len| (shape.make)(len))).zip(0..);
+    let works = all.flat_map(|(text, number)| {
+        streams.map(|stream| Work::Large(LargeWork::Encode { text: text.clone(), number, stream }))
+    });
+    works.collect()
+}
+
+/// What the codec alone makes of a block.
+fn alone(work: &Work) -> Done {
+    CpuStation::new(0, Arc::default()).one(work)
+}
+
 /// Does the batch; answers how many blocks were sorted, left, and not done, having checked those sorted.
 fn outcome(station: &mut GpuStation, batch: &[Work]) -> ([usize; 3], Result<(), StationFailure>) {
     let mut encoder = Encoder::new();
@@ -34,10 +52,16 @@ fn outcome(station: &mut GpuStation, batch: &[Work]) -> ([usize; 3], Result<(), 
     let result = station.work(batch, &mut |index, answer| {
         assert_eq!(done[index], 2, "answered twice");
         done[index] = match answer {
-            Done::Begun(sorted) => {
+            Done::Begun(begun @ Begun::Block(_)) => {
                 let Work::Compress(text) = &batch[index] else { panic!() };
-                let Done::Coded(finished) = core.one(&Work::Finish(sorted)) else { panic!() };
+                let Done::Coded(finished) = core.one(&Work::Finish(begun)) else { panic!() };
                 assert_eq!(finished, encoder.encode(text), "block {index}");
+                0
+            }
+            Done::Begun(begun @ Begun::Large(_)) => {
+                let Done::Large(LargeDone::Encoded(header, payload)) = core.one(&Work::Finish(begun)) else { panic!() };
+                let Done::Large(LargeDone::Encoded(wanted, wanted_payload)) = alone(&batch[index]) else { panic!() };
+                assert!(header == wanted && payload == wanted_payload, "block {index}: {header:?} for {wanted:?}");
                 0
             }
             Done::Coded(coded) => {
@@ -60,6 +84,83 @@ fn sorts_what_is_usual_and_leaves_the_rest() {
         assert!(result.is_ok());
         assert_eq!(undone, 0);
         assert!(begun > batch.len() / 3 && left > batch.len() / 6, "{begun} {left}");
+    }
+}
+
+#[test]
+fn sorts_large_blocks_and_leaves_others() {
+    let mut batch = large_texts();
+    batch.insert(3, Work::Compress(Text::Plain(b"a block of another stream".repeat(100))));
+    for most in [1, 5, 512] {
+        let ([begun, left, undone], result) = outcome(&mut fake(Pipeline::Suffixes, most, None), &batch);
+        assert!(result.is_ok(), "{result:?}");
+        assert_eq!(undone, 0);
+        assert!(begun > batch.len() / 2 && left > batch.len() / 8, "{begun} {left}");
+    }
+    // And the others leave large ones.
+    for pipeline in PIPELINES {
+        assert_eq!(outcome(&mut fake(pipeline, 16, None), &large_texts()).0[1], large_texts().len());
+    }
+}
+
+#[test]
+fn large_columns_that_cannot_be() {
+    let text: Vec<u8> = (SHAPES[SHAPES.len() - 1].make)(100_000);
+    let stream = LargeBlocks::try_new(100_000).unwrap().stream();
+    let work = [Work::Large(LargeWork::Encode { text, number: 0, stream })];
+    struct Spoilt(FakeSorter, usize, Vec<u8>, Vec<u32>, Vec<u32>);
+    impl Sorter for Spoilt {
+        fn most_blocks(&self) -> usize {
+            1
+        }
+        fn longest(&self) -> usize {
+            self.0.longest()
+        }
+        fn texts(&mut self) -> &mut [u8] {
+            self.0.texts()
+        }
+        fn sort(&mut self, _: &[u32], _: Duration) -> Result<gpu::Sorted<'_>, Failure> {
+            unreachable!()
+        }
+        fn thirds(&mut self, _: &[u32], _: &[u32], _: Duration) -> Result<gpu::SortedThirds<'_>, Failure> {
+            unreachable!()
+        }
+        fn code(&mut self, _: &[u32], _: Duration) -> Result<CodedBatch<'_>, Failure> {
+            unreachable!()
+        }
+        fn suffixes(
+            &mut self,
+            lengths: &[u32],
+            log: u8,
+            patience: Duration,
+        ) -> Result<gpu::SortedSuffixes<'_>, Failure> {
+            let good = self.0.suffixes(lengths, log, patience)?;
+            (self.2, self.3, self.4) = (good.columns.to_vec(), good.origins.to_vec(), good.entries.to_vec());
+            let origin = self.3[0] as usize;
+            match self.1 {
+                1 => self.2[0] = self.2[0].wrapping_add(1),
+                2 => self.2[origin] = 1,
+                3 => self.2[origin / 2] ^= 1,
+                4 => self.3[0] += 1,
+                5 => self.3[0] = u32::MAX,
+                6 => self.4[0] = u32::MAX,
+                7 => self.4[1] = u32::MAX,
+                8 => self.4[1] = self.2.len() as u32 - 1,
+                9 => self.4.clear(),
+                10 => self.2.truncate(1000),
+                _ => {}
+            }
+            Ok(gpu::SortedSuffixes { columns: &self.2, origins: &self.3, entries: &self.4 })
+        }
+    }
+    for spoil in 0..=10 {
+        let open = move |most| {
+            let fake = FakeSorter::new(most, 200_000, None);
+            Ok(Box::new(Spoilt(fake, spoil, Vec::new(), Vec::new(), Vec::new())) as Box<dyn Sorter>)
+        };
+        let mut station = GpuStation::new("spoilt".to_owned(), 1, Pipeline::Suffixes, Box::new(open)).unwrap();
+        let ([begun, _, undone], result) = outcome(&mut station, &work);
+        assert_eq!((begun, undone, result.is_ok()), if spoil == 0 { (1, 0, true) } else { (0, 1, false) }, "{spoil}");
     }
 }
 
@@ -118,6 +219,16 @@ fn on_every_device() {
             println!("{pipeline:?}: {}", station.details().unwrap_or_default());
         }
     }
+    let batch = large_texts();
+    for device in devices {
+        for most in [1, 7, 512] {
+            let device = device.clone();
+            let open = move |most| gpu::open(&device, most, 200_000, Pipeline::Suffixes);
+            let mut station = GpuStation::new("device".to_owned(), most, Pipeline::Suffixes, Box::new(open)).unwrap();
+            let ([begun, _, undone], result) = outcome(&mut station, &batch);
+            assert!(result.is_ok() && undone == 0 && begun > batch.len() / 2, "{result:?} {begun}");
+        }
+    }
     // Every level, all shapes, with a pool that leaves nothing but finishing to the cores.
     let mut text = Vec::new();
     for shape in SHAPES {
@@ -129,6 +240,18 @@ fn on_every_device() {
         let pool = lanes.add_to(crate::Pool::builder().cpu_finishes_only()).build();
         let coded = crate::compress(&text, &settings.clone().pool(&pool)).unwrap();
         assert!(coded == crate::compress(&text, &settings).unwrap(), "level {level}, {pipeline:?}");
+        let stations = pool.summary().stations;
+        let on_device: u64 = stations.iter().filter(|s| s.name.starts_with("gpu")).map(|s| s.blocks).sum();
+        assert!(on_device > 0 && stations.iter().all(|s| s.fallbacks == 0), "{stations:?}");
+    }
+    // And large blocks of several sizes.
+    for (size, interval) in [(1 << 10, 0), (100_000, 10), (1_000_000, 0), (9_000_000, 1000), (64_000_000, 0)] {
+        let large = LargeBlocks::try_new(size).unwrap().perturbation(interval, 1);
+        let settings = Settings::new().large_blocks(large);
+        let lanes = Lanes { after: 0, lanes: 2, ..Lanes::for_large_blocks(&large) };
+        let pool = lanes.add_to(crate::Pool::builder().cpu_finishes_only()).build();
+        let coded = crate::compress(&text, &settings.clone().pool(&pool)).unwrap();
+        assert!(coded == crate::compress(&text, &settings).unwrap(), "{size} {interval}");
         let stations = pool.summary().stations;
         let on_device: u64 = stations.iter().filter(|s| s.name.starts_with("gpu")).map(|s| s.blocks).sum();
         assert!(on_device > 0 && stations.iter().all(|s| s.fallbacks == 0), "{stations:?}");
@@ -192,6 +315,68 @@ fn coded_batches_that_cannot_be() {
     }
     assert!(try_it(&blocks[..2], &bytes, 0).is_err());
     assert!(try_it(&blocks, &bytes[..bytes.len() - 4], 0).is_err());
+}
+
+/// Large blocks through a whole pool, with fake lanes that fail in every way, and lanes for `.bz2` beside them.
+#[test]
+fn large_blocks_in_a_pool() {
+    let mut text = Vec::new();
+    for shape in SHAPES {
+        text.extend((shape.make)(70_000));
+    }
+    let settings = Settings::new().large_blocks(LargeBlocks::try_new(40_000).unwrap());
+    let plain = crate::compress(&text, &settings).unwrap();
+    for fault in [None, Some(Fault::Memory), Some(Fault::Sticky), Some(Fault::Hang), Some(Fault::Wrong)] {
+        for cores in [0, 2] {
+            let mut pool = crate::Pool::builder();
+            pool = match NonZeroUsize::new(cores) {
+                Some(cores) => pool.threads(cores),
+                None => pool.without_cpu(),
+            };
+            for pipeline in [Pipeline::Suffixes, Pipeline::Suffixes, Pipeline::Resident] {
+                pool = pool.station(0, Directions::COMPRESS, move || {
+                    Ok(Box::new(fake(pipeline, 4, fault.map(|fault| (1, fault)))) as Box<dyn Station>)
+                });
+            }
+            let pool = pool.build();
+            let coded = crate::compress(&text, &settings.clone().pool(&pool)).unwrap();
+            assert!(coded == plain, "{fault:?}, {cores} cores");
+            let summary = pool.summary();
+            let counted: u64 = summary.stations.iter().map(|s| s.bytes_in).sum();
+            assert_eq!(counted, text.len() as u64, "{summary:?}");
+            assert!(crate::decompress(&coded, &settings.clone().pool(&pool)).unwrap() == text);
+        }
+    }
+}
+
+/// Cores that wait for lanes begin nothing, unless these do not come, or go.
+#[test]
+fn cores_wait_for_lanes() {
+    let text = (SHAPES[SHAPES.len() - 1].make)(400_000);
+    let settings = Settings::new().large_blocks(LargeBlocks::try_new(40_000).unwrap());
+    let plain = crate::compress(&text, &settings).unwrap();
+    let slow = || std::thread::sleep(Duration::from_millis(50));
+    type Make = fn() -> Result<Box<dyn Station>, String>;
+    let makes: [(Make, Option<u64>); 4] = [
+        (|| Ok(Box::new(fake(Pipeline::Suffixes, 2, None))), Some(0)),
+        (|| Err("there is no such device".to_owned()), Some(10)),
+        (|| panic!("the station cannot be made"), Some(10)),
+        (|| Ok(Box::new(fake(Pipeline::Suffixes, 2, Some((1, Fault::Sticky))))), None),
+    ];
+    for (make, by_cores) in makes {
+        let made = move || {
+            slow();
+            make()
+        };
+        let pool = crate::Pool::builder().threads(NonZeroUsize::MIN.saturating_add(1)).cpu_waits();
+        let pool = pool.station(0, Directions::COMPRESS, made).build();
+        assert!(crate::compress(&text, &settings.clone().pool(&pool)).unwrap() == plain);
+        let summary = pool.summary();
+        let cores = summary.stations.iter().filter(|s| !s.only_begins);
+        let (begun, finished) = cores.fold((0, 0), |sums, s| (sums.0 + s.blocks, sums.1 + s.finished));
+        assert!(by_cores.is_none_or(|blocks| begun == blocks), "{summary:?}");
+        assert_eq!(begun + finished, 10, "{summary:?}");
+    }
 }
 
 /// The whole pipeline, with fake lanes that fail in every way: the bytes are the same.
