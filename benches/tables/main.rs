@@ -17,6 +17,7 @@
 
 mod datasets;
 mod depth;
+mod device;
 mod speed;
 mod stations;
 mod svg;

@@ -25,13 +25,21 @@ impl Times {
     }
 }
 
-fn measure(text: &[u8], size: usize, interval: u32, every: usize, with_libsais: bool) -> Times {
+/// How much of libsais is measured beside.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Libsais {
+    Nothing,
+    Sort,
+    Inverse,
+}
+
+fn measure(text: &[u8], size: usize, interval: u32, every: usize, libsais: Libsais) -> Times {
     let stream = StreamHeader { block_size: size as u32, interval, seed: 0, entry_log: 15 };
     let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
     let mut times = Times::default();
     let (mut suffixes, mut vector) = (vec![0i32; size + 10_000], vec![0i32; size + 1]);
     for block in text.chunks(size).step_by(every) {
-        if with_libsais {
+        if libsais >= Libsais::Sort {
             let mut column = block.to_vec();
             let start = Instant::now();
             let bwt = BwtConstruction::replace_text(&mut column)
@@ -40,11 +48,13 @@ fn measure(text: &[u8], size: usize, interval: u32, every: usize, with_libsais: 
                 .run()
                 .expect("memory");
             times.sort += start.elapsed();
-            let start = Instant::now();
-            let vector = &mut vector[..block.len() + 1];
-            let back = bwt.unbwt().with_borrowed_temporary_array_buffer(vector).single_threaded().run();
-            times.unsort += start.elapsed();
-            assert!(back.expect("memory").as_slice() == block);
+            if libsais == Libsais::Inverse {
+                let start = Instant::now();
+                let vector = &mut vector[..block.len() + 1];
+                let back = bwt.unbwt().with_borrowed_temporary_array_buffer(vector).single_threaded().run();
+                times.unsort += start.elapsed();
+                assert!(back.expect("memory").as_slice() == block);
+            }
         }
         let start = Instant::now();
         let (header, payload) = encoder.encode(block, 0, &stream);
@@ -61,16 +71,19 @@ fn measure(text: &[u8], size: usize, interval: u32, every: usize, with_libsais: 
     times
 }
 
-/// Table 5.1. The time of "BWC on the CPU" there is that of everything but the sort: here coding less libsais.
+/// Table 5.1. The time of "BWC on the CPU" there is that of everything but the sort: here coding less libsais. The device's columns are the
+/// thesis's sort on the GPU, and the time of all cores and the GPU together.
 pub fn by_size_and_perturbation(text: &[u8]) {
-    println!("block perturbed seconds of_it_BWT other_steps bytes");
+    println!("block perturbed seconds of_it_BWT other_steps bytes GPU_sort all_cores_and_GPU");
     for size in SIZES {
         for (interval, name) in INTERVALS {
-            let t = measure(text, size, interval, 1, true);
+            let t = measure(text, size, interval, 1, Libsais::Sort);
             // libsais sorted the text, the encoder the fewer rows that phrases leave.
             let sort = t.sort.as_secs_f64() * t.rows as f64 / t.text as f64;
             let all = t.encode.as_secs_f64();
-            println!("{size} {name} {all:.2} {sort:.2} {:.2} {}", (all - sort).max(0.0), t.coded);
+            let device = crate::device::seconds(text, size, interval);
+            let device = device.map_or("- -".to_owned(), |[sort, all]| format!("{sort:.3} {all:.3}"));
+            println!("{size} {name} {all:.2} {sort:.2} {:.2} {} {device}", (all - sort).max(0.0), t.coded);
         }
     }
 }
@@ -80,7 +93,7 @@ pub fn decompression(text: &[u8]) {
     println!("block perturbed decode_MB/s libsais_inverse_alone_MB/s");
     for size in SIZES.into_iter().chain([64 << 20]) {
         for (interval, name) in [INTERVALS[0], INTERVALS[2]] {
-            let t = measure(text, size, interval, 1, interval == 0);
+            let t = measure(text, size, interval, 1, if interval == 0 { Libsais::Inverse } else { Libsais::Nothing });
             let libsais = if interval == 0 { format!("{:.1}", t.speed(t.unsort)) } else { "-".to_owned() };
             println!("{size} {name} {:.1} {libsais}", t.speed(t.decode));
         }
@@ -89,7 +102,7 @@ pub fn decompression(text: &[u8]) {
 
 /// One block size, beside libsais alone.
 pub fn beside_libsais(text: &[u8], size: usize, interval: u32, every: usize) {
-    let t = measure(text, size, interval, every, true);
+    let t = measure(text, size, interval, every, Libsais::Inverse);
     println!("bytes coded rows_per_byte BWT_MB/s coding_MB/s decoding_MB/s libsais_inverse_MB/s");
     let rows = t.rows as f64 / t.text as f64;
     let speeds = [t.sort, t.encode, t.decode, t.unsort].map(|time| format!("{:.1}", t.speed(time)));

@@ -2,38 +2,62 @@
 
 use hybz::station::gpu::Lanes;
 use hybz::{LargeBlocks, Level, Pool, Settings};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-/// Compresses with 1, 2, 4 .. CPU stations, `.hbz` at 9 MB and `.bz2`; `.bz2` with GPU lanes too where there are any.
+/// With GPUs, shorter texts are repeated to have so many bytes.
+const LEAST_WITH_GPUS: usize = 1_000_000_000;
+
+/// Compresses with 1, 2, 4 .. CPU stations, `.hbz` at 9 MB and `.bz2`, without and with GPU lanes where there are any.
+///
+/// With lanes it is done twice, and the second time counts: to start a device takes half a second.
 pub fn by_number(text: &[u8]) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let numbers = std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|n| *n < cores).chain([cores]);
-    let gpus = hybz::gpu::likely() > 0;
-    println!("format cpu gpu seconds blocks_by_station");
-    if !gpus {
+    let gpus = hybz::gpu::likely();
+    let mut text = std::borrow::Cow::Borrowed(text);
+    if gpus == 0 {
         println!("# no device: the lines with GPUs (Table 5.3) are missing");
+    } else {
+        text = text.repeat(LEAST_WITH_GPUS.div_ceil(text.len())).into();
+        println!("# repeated: {} bytes", text.len());
     }
+    println!("format cpu gpu seconds MB/s blocks_by_station");
+    let large = LargeBlocks::try_new(9_000_000).expect("a block size");
     for number in numbers {
-        for (name, large, gpu) in [("hbz-9M", true, false), ("bz2", false, false), ("bz2", false, true)] {
-            if gpu && !gpus {
-                continue;
+        let number = NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN);
+        for (name, lanes, settings) in [
+            ("hbz-9M", Lanes::for_large_blocks(&large), Settings::new().large_blocks(large)),
+            ("bz2", Lanes::default(), Settings::new().level(Level::BEST)),
+        ] {
+            let coded = line(&text, &settings, Pool::builder().threads(number).build(), name, 0);
+            if gpus > 0 {
+                let pool = Lanes { after: 0, ..lanes }.add_to(Pool::builder().threads(number)).build();
+                assert!(coded == line(&text, &settings, pool, name, gpus), "the same bytes, whoever made them");
             }
-            let mut pool = Pool::builder().threads(NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN));
-            if gpu {
-                pool = Lanes { after: 0, ..Lanes::default() }.add_to(pool);
-            }
-            let pool = pool.build();
-            let settings = Settings::new().pool(&pool).level(Level::BEST);
-            let blocks = LargeBlocks::try_new(9_000_000).expect("a block size");
-            let settings = if large { settings.large_blocks(blocks) } else { settings };
-            let start = Instant::now();
-            let coded = hybz::compress(text, &settings).expect("memory");
-            let seconds = start.elapsed().as_secs_f64();
-            assert!(!coded.is_empty());
-            let shares: Vec<String> =
-                pool.summary().stations.iter().map(|s| format!("{}:{}", s.name.replace(' ', "_"), s.blocks)).collect();
-            println!("{name} {number} {} {seconds:.2} {}", u8::from(gpu), shares.join(","));
         }
     }
+}
+
+/// One line of the table. Answers what was written.
+fn line(text: &[u8], settings: &Settings, pool: Pool, name: &str, gpus: usize) -> Vec<u8> {
+    let settings = settings.clone().pool(&pool);
+    let blocks =
+        || -> BTreeMap<String, u64> { pool.summary().stations.into_iter().map(|s| (s.name, s.blocks)).collect() };
+    if gpus > 0 {
+        hybz::compress(text, &settings).expect("memory");
+    }
+    let before = blocks();
+    let start = Instant::now();
+    let coded = hybz::compress(text, &settings).expect("memory");
+    let seconds = start.elapsed().as_secs_f64();
+    let done = |(name, blocks): (String, u64)| {
+        let done = blocks - before.get(&name).copied().unwrap_or(0);
+        format!("{}:{done}", name.replace(' ', "_"))
+    };
+    let shares: Vec<String> = blocks().into_iter().map(done).collect();
+    let cores = pool.summary().stations.iter().filter(|s| !s.only_begins).count();
+    println!("{name} {cores} {gpus} {seconds:.2} {:.0} {}", text.len() as f64 / 1e6 / seconds, shares.join(","));
+    coded
 }
