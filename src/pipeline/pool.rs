@@ -40,8 +40,6 @@ struct Inner {
     waiting_count: AtomicUsize,
     /// Bytes of work given to the pool so far.
     submitted: AtomicU64,
-    /// All stations are started with the first block.
-    together: bool,
     origins: Arc<PeriodicOrigins>,
     /// Works in the caller's thread if not one thread could be started.
     inline: Mutex<Option<Inline>>,
@@ -52,18 +50,9 @@ struct Waiting {
     /// It is started once the pool has been given this many bytes.
     after: u64,
     directions: Directions,
-    rest: Rest,
+    /// It begins no blocks while far faster stations do.
+    rests: bool,
     make: Make,
-}
-
-/// When a station begins no blocks.
-#[derive(Clone, Copy)]
-enum Rest {
-    Never,
-    /// While far faster stations do.
-    Outpaced,
-    /// While stations that only begin blocks are there, or being made.
-    ForFast,
 }
 
 struct Inline {
@@ -80,8 +69,6 @@ struct Roster {
     alive: [AtomicUsize; DIRECTIONS],
     /// Of those, stations that only begin blocks and are ready.
     fast: AtomicUsize,
-    /// And those that are being made.
-    coming: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -97,6 +84,14 @@ struct Entry {
 impl Roster {
     fn entries(&self) -> MutexGuard<'_, Vec<Arc<Entry>>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A station is no more. What was kept for it and its like is there for all if it was the last; where there are no cores, it goes
+    /// on as one, and keeps it.
+    fn depart(&self, source: &Source) {
+        if source.leave() && self.alive[2].load(SeqCst) > 0 {
+            source.release();
+        }
     }
 
     /// How many jobs a station may take so that the queue drains evenly: of those that any station can do its part of the
@@ -154,7 +149,6 @@ pub struct PoolBuilder {
     memory_most: u64,
     readers: usize,
     resting: usize,
-    waits: bool,
     stations: Vec<Waiting>,
 }
 
@@ -216,13 +210,6 @@ impl PoolBuilder {
         self
     }
 
-    /// The CPU stations begin no blocks as long as there are stations that only begin some, or these are being made: so that no core
-    /// is busy with a block for longer than the others take for all. Those start with the first block, if they may.
-    pub fn cpu_waits(mut self) -> Self {
-        self.waits = true;
-        self
-    }
-
     /// Adds a station. `make` runs on the station's own thread, once the pool has been given `after` bytes of work.
     pub fn station(
         mut self,
@@ -230,7 +217,7 @@ impl PoolBuilder {
         directions: Directions,
         make: impl FnOnce() -> Result<Box<dyn Station>, String> + Send + 'static,
     ) -> Self {
-        self.stations.push(Waiting { after, directions, rest: Rest::Never, make: Box::new(make) });
+        self.stations.push(Waiting { after, directions, rests: false, make: Box::new(make) });
         self
     }
 
@@ -242,16 +229,10 @@ impl PoolBuilder {
         for number in 0..threads {
             let origins = Arc::clone(&origins);
             let make: Make = Box::new(move || Ok(Box::new(CpuStation::new(number, origins)) as Box<dyn Station>));
-            let rest = match number >= threads - self.resting.min(threads / 2) {
-                _ if self.waits => Rest::ForFast,
-                true => Rest::Outpaced,
-                false => Rest::Never,
-            };
-            waiting.push(Waiting { after: 0, directions: self.cpu, rest, make });
+            let rests = number >= threads - self.resting.min(threads / 2);
+            waiting.push(Waiting { after: 0, directions: self.cpu, rests, make });
         }
-        // Whoever waits for others must know of them when it starts.
-        let at = if self.waits { 0 } else { waiting.len() };
-        waiting.splice(at..at, self.stations);
+        waiting.extend(self.stations);
         let stations = threads.max(1) as u64;
         let own = WINDOW_PER_STATION * stations;
         // What the threads need was settled with their number.
@@ -268,7 +249,6 @@ impl PoolBuilder {
             waiting_count: AtomicUsize::new(waiting.len()),
             waiting: Mutex::new(waiting),
             submitted: AtomicU64::new(0),
-            together: self.waits,
             origins,
             inline: Mutex::new(None),
         }))
@@ -286,7 +266,6 @@ impl Pool {
             memory_most: u64::MAX,
             readers: 1,
             resting: 0,
-            waits: false,
             stations: Vec::new(),
         }
     }
@@ -330,16 +309,17 @@ impl Pool {
         inner.submitted.fetch_add(work.bytes_in(), Relaxed);
         let direction = work.direction();
         let alive = &inner.roster.alive[direction];
+        let long = work.is_long();
+        if long && inner.waiting_count.load(Relaxed) > 0 {
+            while inner.start_one(|station| station.directions.only_begins()) {}
+        }
         let ticket = inner.queue.submit(work, Arc::clone(cancelled));
         if inner.waiting_count.load(Relaxed) > 0 {
             let mut wanted = inner.queue.backlog();
             wanted[direction] |= alive.load(Relaxed) == 0;
             wanted[2] |= inner.roster.alive[2].load(Relaxed) == 0;
-            if inner.together {
-                while inner.start_one([true; DIRECTIONS]) {}
-            } else {
-                inner.start_one(wanted);
-            }
+            // Somebody will have to finish it, and by then perhaps nothing more is submitted.
+            inner.start_one(|station| long || station.directions.any(wanted));
         }
         if alive.load(Relaxed) == 0 {
             inner.work_inline();
@@ -356,14 +336,11 @@ fn memory_to_use() -> u64 {
 }
 
 impl Inner {
-    /// Starts the next station that takes any of these directions and may start. Says whether there was one, and a thread for it.
-    fn start_one(&self, wanted: [bool; DIRECTIONS]) -> bool {
-        if wanted == [false; DIRECTIONS] {
-            return false;
-        }
+    /// Starts the next station of those wanted that may start. Says whether there was one, and a thread for it.
+    fn start_one(&self, wanted: impl Fn(&Waiting) -> bool) -> bool {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let submitted = self.submitted.load(Relaxed);
-        let Some(index) = waiting.iter().position(|s| s.after <= submitted && s.directions.any(wanted)) else {
+        let Some(index) = waiting.iter().position(|s| s.after <= submitted && wanted(s)) else {
             return false;
         };
         let station = waiting.remove(index);
@@ -378,8 +355,7 @@ impl Inner {
         directions.each(|direction| {
             self.roster.alive[direction].fetch_add(1, Relaxed);
         });
-        let coming = usize::from(directions.only_begins());
-        self.roster.coming.fetch_add(coming, SeqCst);
+        source.arrive();
         let own = Arc::clone(&entry);
         let started = thread::Builder::new().name("hybz station".to_owned()).spawn(move || {
             station_thread(station, &source, &own, &roster, &window, origins);
@@ -391,7 +367,7 @@ impl Inner {
                 directions.each(|direction| {
                     self.roster.alive[direction].fetch_sub(1, Relaxed);
                 });
-                self.roster.coming.fetch_sub(coming, SeqCst);
+                self.roster.depart(&self.queue.source(directions));
                 return false;
             }
         }
@@ -422,18 +398,9 @@ fn give_way() {
     let _ = rustix::process::setpriority_process(None, 10);
 }
 
-/// A station that is being made is among those that come, until this is dropped.
-struct Coming<'a>(&'a AtomicUsize);
-
-impl Drop for Coming<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, SeqCst);
-    }
-}
-
 /// A station's whole life: it is made, serves the queue, and retires.
 fn station_thread(
-    Waiting { directions, rest, make, .. }: Waiting,
+    Waiting { directions, rests, make, .. }: Waiting,
     source: &Source,
     entry: &Entry,
     roster: &Roster,
@@ -442,8 +409,7 @@ fn station_thread(
 ) {
     // A panic in the station's own code, be it its drop, retires it like any other failure: the count below must be right, or
     // the queue could be left without a station.
-    let coming = directions.only_begins().then(|| Coming(&roster.coming));
-    let retired = catch_unwind(AssertUnwindSafe(move || match make() {
+    let retired = catch_unwind(AssertUnwindSafe(|| match make() {
         Ok(mut station) => {
             let _ = entry.name.set(station.name());
             let most = station.most().max(1);
@@ -451,7 +417,6 @@ fn station_thread(
                 entry.fast.store(most, Relaxed);
                 roster.fast.fetch_add(1, SeqCst);
             }
-            drop(coming);
             let gives_way = Cell::new(false);
             let share = |waiting: Waits| {
                 if directions.only_begins() {
@@ -463,19 +428,16 @@ fn station_thread(
             };
             // Whoever takes what is passed on does its own failures itself: or a block that no codec can do would go round for ever.
             let anybody_else = || !directions.passed && roster.alive[2].load(Relaxed) > 0;
-            let rests = || match rest {
-                Rest::Never => false,
-                Rest::Outpaced => roster.fast.load(Relaxed) > 0 && roster.outpaced(),
-                Rest::ForFast => roster.fast.load(Relaxed) > 0 || roster.coming.load(Relaxed) > 0,
-            };
+            let rests = || rests && roster.fast.load(Relaxed) > 0 && roster.outpaced();
             serve(&mut *station, source, &entry.counters, &share, &rests, &anybody_else)
         }
         Err(reason) => Some(reason),
     }));
     let retired = retired.unwrap_or_else(|panic| Some(panic_text(&*panic)));
-    if entry.fast.swap(0, Relaxed) > 0 && roster.fast.fetch_sub(1, SeqCst) == 1 && roster.alive[2].load(SeqCst) > 0 {
-        source.release();
+    if entry.fast.swap(0, Relaxed) > 0 {
+        roster.fast.fetch_sub(1, SeqCst);
     }
+    roster.depart(source);
     let Some(reason) = retired else { return };
     *entry.retired.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
     // The queue must never be without a station: the last one of a direction that retires goes on as a CPU core.

@@ -94,7 +94,8 @@ impl Directions {
 ///
 /// And one lane more: where fast stations (GPUs) begin blocks, a core that begins one as well is of use only if the fast ones
 /// have so much before them that the core is done sooner. So up to `reserve` blocks are kept for them, and cores
-/// see only what goes beyond that. The stations say how large the reserve is, from their measured rates.
+/// see only what goes beyond that. The stations say how large the reserve is, from their measured rates. Long blocks are kept for
+/// them whatever the reserve, and while they are being made: no core is to be busy with one for longer than they take for all.
 pub(crate) struct Queue {
     compress: Sender<Job>,
     decompress: Sender<Job>,
@@ -114,6 +115,7 @@ impl Queue {
             passed,
             kept,
             reserve: Arc::default(),
+            fast: Arc::default(),
             pass_on,
             idle: Arc::default(),
             directions: Directions::BOTH,
@@ -126,6 +128,7 @@ impl Queue {
         let (reply, ticket) = bounded(1);
         let lane = match work.direction() {
             0 if self.source.kept.len() < self.source.reserve.load(SeqCst) => &self.keep,
+            0 if work.is_long() && self.source.fast.load(SeqCst) > 0 => &self.keep,
             0 => &self.compress,
             1 => &self.decompress,
             _ => &self.source.pass_on,
@@ -134,7 +137,7 @@ impl Queue {
         let _ = lane.send(Job { work, reply, cancelled });
         // Was it kept for a station that has just retired? See `release`. Not passed on: where there are no CPU cores nobody takes
         // that, while somebody always compresses.
-        if self.source.reserve.load(SeqCst) == 0 {
+        if self.source.reserve.load(SeqCst) == 0 && self.source.fast.load(SeqCst) == 0 {
             while let Ok(job) = self.source.kept.try_recv() {
                 let _ = self.compress.send(job);
             }
@@ -150,6 +153,7 @@ impl Queue {
             passed: if directions.passed { self.source.passed.clone() } else { never() },
             kept: if directions.only_begins() { self.source.kept.clone() } else { never() },
             reserve: Arc::clone(&self.source.reserve),
+            fast: Arc::clone(&self.source.fast),
             pass_on: self.source.pass_on.clone(),
             idle: Arc::clone(&self.source.idle),
             directions,
@@ -180,6 +184,8 @@ pub(crate) struct Source {
     kept: Receiver<Job>,
     /// How many blocks may be kept. Fast stations set it, `submit` reads it.
     reserve: Arc<AtomicUsize>,
+    /// How many stations there are that only begin blocks, those that are being made included.
+    fast: Arc<AtomicUsize>,
     /// Where this station puts what it passes on. All stations hold it, so this lane never closes.
     pass_on: Sender<Job>,
     /// How many stations wait for work of each direction. Each station counts itself; `backlog` reads it.
@@ -248,6 +254,16 @@ impl Source {
     /// Passes a job on to the stations that take such, unless this is one of them: then it gets the job back. Never waits.
     pub fn pass_on(&self, job: Job) -> Result<(), Job> {
         if self.directions.passed { Err(job) } else { self.pass_on.send(job).map_err(|unsent| unsent.0) }
+    }
+
+    /// Says that this station is going to be there.
+    pub fn arrive(&self) {
+        self.fast.fetch_add(usize::from(self.directions.only_begins()), SeqCst);
+    }
+
+    /// Says that this station is not there any more, and answers whether it was the last fast one.
+    pub fn leave(&self) -> bool {
+        self.directions.only_begins() && self.fast.fetch_sub(1, SeqCst) == 1
     }
 
     /// Says how many blocks are to be kept for the fast stations.

@@ -41,8 +41,6 @@ const FEWEST: usize = 16;
 /// How much text a batch of large blocks should have, and all of a device's lanes together: up to 86 bytes of device memory each.
 const LARGE_BATCH: usize = 32 << 20;
 const LARGE_BATCHES: usize = 512 << 20;
-/// With a block of this size a core is busy for about half a second, in which a device has started.
-const WAITED_FOR: usize = 16 << 20;
 
 /// Threads that read and cut one long file for each device.
 const READERS: usize = 2;
@@ -116,9 +114,6 @@ impl Lanes {
         // cores, 8 GB: 3.16 s with all at work beside eight lanes, 3.05 with half of them, 2.91 with one; two and 32 cores, 24 GB:
         // 5.0 s with 32 stations, 4.66 with 24 or 16, 4.77 with one.
         pool = pool.resting(self.lanes * count);
-        if count > 0 && self.longest > WAITED_FOR {
-            pool = pool.cpu_waits();
-        }
         let found: Arc<OnceLock<Result<Vec<Device>, String>>> = Arc::default();
         for lane in 0..self.lanes {
             for number in 0..count {

@@ -60,7 +60,15 @@ impl Work {
             Work::Large(_) => 2,
         }
     }
+
+    /// Whether it is a block that a core should not begin where stations are there for that.
+    pub(crate) fn is_long(&self) -> bool {
+        matches!(self, Work::Large(LargeWork::Encode { text, .. }) if text.len() > LONG)
+    }
 }
+
+/// A core is busy with a block of so many bytes for about half a second, in which a GPU has started. (Tests have no time for these.)
+const LONG: usize = if cfg!(test) { 32 << 10 } else { 16 << 20 };
 
 /// A block that one station has sorted, for another to code.
 #[derive(Clone, Debug, PartialEq, Eq)]

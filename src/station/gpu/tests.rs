@@ -349,9 +349,9 @@ fn large_blocks_in_a_pool() {
     }
 }
 
-/// Cores that wait for lanes begin nothing, unless these do not come, or go.
+/// Long blocks are left to the lanes, unless these do not come, or go.
 #[test]
-fn cores_wait_for_lanes() {
+fn long_blocks_wait_for_lanes() {
     let text = (SHAPES[SHAPES.len() - 1].make)(400_000);
     let settings = Settings::new().large_blocks(LargeBlocks::try_new(40_000).unwrap());
     let plain = crate::compress(&text, &settings).unwrap();
@@ -368,7 +368,7 @@ fn cores_wait_for_lanes() {
             slow();
             make()
         };
-        let pool = crate::Pool::builder().threads(NonZeroUsize::MIN.saturating_add(1)).cpu_waits();
+        let pool = crate::Pool::builder().threads(NonZeroUsize::MIN.saturating_add(1));
         let pool = pool.station(0, Directions::COMPRESS, made).build();
         assert!(crate::compress(&text, &settings.clone().pool(&pool)).unwrap() == plain);
         let summary = pool.summary();
