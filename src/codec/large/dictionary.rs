@@ -15,16 +15,12 @@
 //! letters in an order that puts like to like (B. Chapin and S. Tate, "Higher compression from the Burrows-Wheeler transform by
 //! modified sorting", DCC 1998): measured, 0.3 and 0.15 % smaller, at no cost for readers.
 
+use super::replace;
+use super::words::Cutter;
 use std::collections::HashMap;
 
 /// The longest phrase.
 pub const LONGEST: usize = 255;
-/// Longest that is chosen here.
-const LONGEST_CHOSEN: usize = 64;
-/// The shortest phrase chosen.
-const SHORTEST_CHOSEN: usize = 2;
-/// The longest stretch of blanks chosen.
-const BLANKS: usize = 8;
 /// Fewer occurrences than this do not pay for the phrase's description.
 const FEWEST: u32 = 16;
 /// How much of a block is looked at: so many pieces of so many bytes.
@@ -49,30 +45,6 @@ pub enum Meaning {
 pub struct Dictionary {
     codes: Vec<Meaning>,
 }
-
-/// What each byte is to the cutter of words.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-enum Kind {
-    Word,
-    Blank,
-    Other,
-}
-
-const KINDS: [Kind; 256] = {
-    let mut kinds = [Kind::Other; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let b = byte as u8;
-        if b.is_ascii_alphanumeric() || b >= 0x80 {
-            kinds[byte] = Kind::Word;
-        } else if b == b' ' || b == b'\t' || b == b'\n' || b == b'\r' || b == 0 {
-            kinds[byte] = Kind::Blank;
-        }
-        byte += 1;
-    }
-    kinds
-};
 
 /// The order of the codes by their first bytes.
 const PLACES: [u8; 256] = {
@@ -105,24 +77,6 @@ const PLACES: [u8; 256] = {
     }
     places
 };
-
-/// The first word, stretch of blanks or other byte of a text of at least one byte: how long it is.
-#[inline]
-fn word(text: &[u8]) -> usize {
-    let kind = KINDS[usize::from(text[0])];
-    let most = most_of(kind).min(text.len());
-    text[1..most].iter().position(|&byte| KINDS[usize::from(byte)] != kind).map_or(most, |at| at + 1)
-}
-
-/// The longest piece of a kind.
-#[inline]
-fn most_of(kind: Kind) -> usize {
-    match kind {
-        Kind::Word => LONGEST_CHOSEN,
-        Kind::Blank => BLANKS,
-        Kind::Other => 1,
-    }
-}
 
 impl Dictionary {
     /// From what a reader found. Refuses a byte with two codes, a second escape, and phrases of no such length.
@@ -190,154 +144,35 @@ impl Dictionary {
     }
 
     /// Which bytes have no code, ascending.
-    fn escaped(&self) -> Vec<u8> {
+    pub(super) fn escaped(&self) -> Vec<u8> {
         (0..=255).filter(|byte| !self.codes.contains(&Meaning::Byte(*byte))).collect()
     }
 
     /// Whether a code stands for this string.
-    fn stands_for(&self, code: u8, string: &[u8]) -> bool {
+    pub(super) fn stands_for(&self, code: u8, string: &[u8]) -> bool {
         matches!(&self.codes[usize::from(code)], Meaning::Phrase(own) if own == string)
     }
 
-    /// The text in codes. Appends to `out`, which must be empty or have a multiple of `interval` codes.
+    /// `out` becomes the text in codes; entry points will be `interval` codes apart.
     ///
     /// # Panics
     /// If a byte of the text has no code, and the dictionary no escape.
     pub fn replace(&self, text: &[u8], interval: usize, out: &mut Vec<u8>) {
-        // By byte: its code; or its place among the escaped, and that it is one of them.
-        const RARE: u16 = 1 << 8;
-        let mut table = [RARE; 256];
-        self.escaped().iter().zip(0..).for_each(|(&byte, place)| table[usize::from(byte)] |= place);
-        let mut escape = None;
-        // By a hash: a bit for each phrase. Nearly all words that are none end here, with one branch that cannot be foreseen.
-        let mut filter = [0u64; 64];
-        // The others by open addressing: first eight bytes, length, code.
-        const SLOTS: usize = 1024;
-        let mut slots = [(0u64, 0usize, 0u8); SLOTS];
-        let hash = |key: u64, len: usize| (key ^ (len as u64) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
-        for (code, meaning) in (0u8..=255).zip(&self.codes) {
-            match meaning {
-                Meaning::Byte(byte) => table[usize::from(*byte)] = code.into(),
-                Meaning::Escape => escape = Some(code),
-                Meaning::Phrase(string) => {
-                    let key = first_eight(string);
-                    let hash = hash(key, string.len());
-                    filter[hash as usize / 64] |= 1 << (hash % 64);
-                    let mut slot = hash as usize % SLOTS;
-                    while slots[slot].1 > 0 {
-                        slot = (slot + 1) % SLOTS;
-                    }
-                    slots[slot] = (key, string.len(), code);
-                }
-            }
-        }
-        let is_rare = |byte: &&u8| table[usize::from(**byte)] & RARE > 0;
-        let rare = if escape.is_some() { text.iter().filter(is_rare).count() } else { 0 };
-        out.reserve(text.len() + 2 * rare);
-        // Up to `done` the text is in `out`; what is between two phrases goes there in one piece.
-        let mut done = 0;
-        let put = |from: usize, to: usize, out: &mut Vec<u8>| {
-            if rare == 0 {
-                return out.extend(text[from..to].iter().map(|&byte| table[usize::from(byte)] as u8));
-            }
-            for &byte in &text[from..to] {
-                let entry = table[usize::from(byte)];
-                if entry & RARE > 0 {
-                    let escape = escape.expect("an escape for bytes without a code");
-                    // An entry point must not lie between an escape and its byte.
-                    if (out.len() + 1).is_multiple_of(interval) {
-                        out.push(escape);
-                    }
-                    out.push(escape);
-                }
-                out.push(entry as u8);
-            }
-        };
-        each_word(text, |from, to| {
-            let now = &text[from..to];
-            let key = match text[from..].first_chunk::<8>() {
-                Some(eight) => u64::from_le_bytes(*eight) & (u64::MAX >> (64 - 8 * now.len().min(8))),
-                None => first_eight(now),
-            };
-            let hash = hash(key, now.len());
-            if filter[hash as usize / 64] >> (hash % 64) & 1 == 0 {
-                return;
-            }
-            let mut slot = hash as usize % SLOTS;
-            while slots[slot].1 > 0 {
-                let (other, len, code) = slots[slot];
-                if other == key && len == now.len() && (len <= 8 || self.stands_for(code, now)) {
-                    put(done, from, out);
-                    out.push(code);
-                    done = to;
-                    break;
-                }
-                slot = (slot + 1) % SLOTS;
-            }
-        });
-        put(done, text.len(), out);
+        replace::replace(self, text, interval, out);
     }
-}
-
-/// The first eight bytes of a string, zeros behind a shorter one.
-fn first_eight(string: &[u8]) -> u64 {
-    let mut bytes = [0; 8];
-    let len = string.len().min(8);
-    bytes[..len].copy_from_slice(&string[..len]);
-    u64::from_le_bytes(bytes)
-}
-
-/// Calls `f` with where each word and each stretch of blanks begins and ends; and of other bytes perhaps.
-///
-/// Where a byte is of another kind than the one before is found for 64 bytes at a time, without a branch.
-fn each_word(text: &[u8], mut f: impl FnMut(usize, usize)) {
-    let mut piece = |mut from: usize, to: usize| {
-        if to - from > BLANKS {
-            let most = most_of(KINDS[usize::from(text[from])]);
-            if most == 1 {
-                return;
-            }
-            while to - from > most {
-                f(from, from + most);
-                from += most;
-            }
-        }
-        f(from, to);
-    };
-    let Some(&first) = text.first() else { return };
-    let (mut begin, mut before) = (0, KINDS[usize::from(first)]);
-    for (number, part) in text.chunks(64).enumerate() {
-        let mut changes = 0u64;
-        for (at, &byte) in part.iter().enumerate() {
-            let kind = KINDS[usize::from(byte)];
-            changes |= u64::from(kind != before) << at;
-            before = kind;
-        }
-        while changes != 0 {
-            let at = number * 64 + changes.trailing_zeros() as usize;
-            changes &= changes - 1;
-            piece(begin, at);
-            begin = at;
-        }
-    }
-    piece(begin, text.len());
 }
 
 /// Strings of which phrases could be made, and how many bytes each would save in this text, best first.
 fn candidates(text: &[u8]) -> Vec<(u64, &[u8])> {
     let mut counts: HashMap<&[u8], u32> = HashMap::new();
     let stride = (text.len() / SAMPLES).max(SAMPLE);
-    let mut seen = 0;
+    let (mut seen, mut pieces) = (0, Vec::new());
     for piece in text.chunks(stride) {
-        let mut rest = &piece[..piece.len().min(SAMPLE)];
-        seen += rest.len() as u64;
-        while !rest.is_empty() {
-            let len = word(rest);
-            if len >= SHORTEST_CHOSEN {
-                *counts.entry(&rest[..len]).or_default() += 1;
-            }
-            rest = &rest[len..];
-        }
+        let sample = &piece[..piece.len().min(SAMPLE)];
+        seen += sample.len() as u64;
+        pieces.clear();
+        Cutter::default().cut(sample, 0..sample.len(), &mut pieces);
+        pieces.iter().for_each(|&(from, to)| *counts.entry(&sample[from..to]).or_default() += 1);
     }
     let saved = |times: u32, len: usize| u64::from(times) * (len as u64 - 1) * text.len() as u64 / seen;
     let mut best: Vec<(u64, &[u8])> = counts
@@ -470,29 +305,6 @@ mod tests {
         for shape in SHAPES {
             check(&(shape.make)(50_000), shape.name);
         }
-    }
-
-    /// The cutter of 64 bytes at a time beside the plain one, which is what phrases are chosen by.
-    #[test]
-    fn words_are_the_same_words() {
-        let check = |text: &[u8], what: &str| {
-            let (mut expected, mut from) = (Vec::new(), 0);
-            while from < text.len() {
-                let len = word(&text[from..]);
-                if KINDS[usize::from(text[from])] != Kind::Other {
-                    expected.push((from, from + len));
-                }
-                from += len;
-            }
-            let mut found = Vec::new();
-            each_word(text, |from, to| found.push((from, to)));
-            found.retain(|(from, _)| KINDS[usize::from(text[*from])] != Kind::Other);
-            assert!(found == expected, "{what}");
-        };
-        EDGES.iter().for_each(|edge| check(&(edge.make)(), edge.name));
-        SHAPES.iter().for_each(|shape| check(&(shape.make)(30_001), shape.name));
-        check(&b"a".repeat(200), "a long word");
-        check(&[&b" ".repeat(70)[..], b"ab", &b"\0".repeat(17)].concat(), "blanks");
     }
 
     #[test]

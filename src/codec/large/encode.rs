@@ -83,12 +83,10 @@ impl Encoder {
             text_to_code = &self.changed;
         }
         let mut dictionary = Dictionary::choose(text_to_code);
-        codes.clear();
         dictionary.replace(text_to_code, 1 << stream.entry_log, codes);
         if codes.len() > text_to_code.len() {
             // It was chosen by a sample, which deceived: more escapes than phrases. No block may be longer than its text.
             dictionary = Dictionary::of_bytes(text_to_code);
-            codes.clear();
             dictionary.replace(text_to_code, 1 << stream.entry_log, codes);
         }
         Prepared { dictionary, number, text_len: text.len() as u32, crc: crc::of(text) }

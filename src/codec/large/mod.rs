@@ -8,7 +8,7 @@
 //! | step | file | instead of bzip2's |
 //! |---|---|---|
 //! | a byte dropped in after every k | `perturb` | nothing |
-//! | codes, some of which stand for frequent strings | `dictionary` | run-length coding |
+//! | codes, some of which stand for frequent strings | `dictionary`, `words`, `replace` | run-length coding |
 //! | BWT of the text and a sentinel, with entry points | here, libsais | BWT of rotations, one origin |
 //! | move-to-front, zero runs | `mtf` | the same code |
 //! | far ranks in classes; 26 tokens | `token` | 258 symbols |
@@ -58,9 +58,11 @@ pub mod decode;
 pub(crate) mod dictionary;
 pub mod encode;
 pub(crate) mod perturb;
+mod replace;
 #[cfg(test)]
 mod tests;
 pub(crate) mod token;
+mod words;
 
 /// Rows of a segment, as a power of two.
 pub const SEGMENT_LOG: u32 = 16;

@@ -1,0 +1,176 @@
+//! Where a text can be cut into words and stretches of blanks: what phrases are made of, and what is looked up in their
+//! dictionary.
+//!
+//! A word is letters, digits and bytes from 128 on; blanks are spaces, tabs, ends of lines and zeros. Sixty-four bytes at
+//! a time become two masks, a bit for each byte that is of a word, and for each that is blank; shifts and
+//! exclusive ors of these give a bit for each end of a piece. There is no branch that depends on a single byte, and pieces of
+//! one byte, of which no phrase can be made, are not even looked at. In plain code, which every compiler turns into vector
+//! instructions.
+
+/// The longest word, and the longest stretch of blanks; longer ones are cut into such pieces.
+const WORD: usize = 64;
+const BLANKS: usize = 8;
+
+/// Bytes to cut at once.
+const BLOCK: usize = 64;
+
+/// A piece of a text: where it begins, and where it ends.
+pub type Piece = (usize, usize);
+
+/// Cuts a text into pieces, part by part.
+#[derive(Debug, Default)]
+pub struct Cutter {
+    /// Where the last piece begins that has not ended, or that is no word and no blanks.
+    begin: usize,
+    /// Of the byte before: whether it is of a word, is blank, and is of another kind than the one before it.
+    word: bool,
+    blank: bool,
+    change: bool,
+}
+
+impl Cutter {
+    /// Appends to `pieces` all pieces of two bytes or more that end in this part of `text`, and are known to; the parts
+    /// must follow one another, and all but the last one have a multiple of 64 bytes.
+    pub fn cut(&mut self, text: &[u8], part: std::ops::Range<usize>, pieces: &mut Vec<Piece>) {
+        let end = part.end;
+        for at in part.step_by(BLOCK) {
+            let (words, blanks) = match text[at..end].first_chunk() {
+                Some(block) => masks(block),
+                None => {
+                    let mut block = [b'.'; BLOCK];
+                    block[..end - at].copy_from_slice(&text[at..end]);
+                    masks(&block)
+                }
+            };
+            self.block(at, words, blanks, pieces);
+        }
+        if self.word || self.blank {
+            let most = if self.word { WORD } else { BLANKS };
+            self.begin = split(self.begin, end, most, pieces);
+            if end == text.len() {
+                push(self.begin, end, pieces);
+                self.begin = end;
+            }
+        }
+    }
+
+    /// Where the piece begins that has not ended, after the part that ends at `end`.
+    pub fn open(&self, end: usize) -> usize {
+        if self.word || self.blank { self.begin } else { end }
+    }
+
+    /// Cuts the 64 bytes at `at`, whose kinds are in these masks.
+    #[inline(always)]
+    fn block(&mut self, at: usize, words: u64, blanks: u64, pieces: &mut Vec<Piece>) {
+        let words_before = words << 1 | u64::from(self.word);
+        let blanks_before = blanks << 1 | u64::from(self.blank);
+        let changes = (words ^ words_before) | (blanks ^ blanks_before);
+        let changes_before = changes << 1 | u64::from(self.change);
+        let mut ends = changes & (words_before | blanks_before) & !changes_before;
+        while ends != 0 {
+            let bit = ends.trailing_zeros();
+            ends &= ends - 1;
+            let earlier = changes & ((1 << bit) - 1);
+            let mut from = if earlier == 0 { self.begin } else { at + earlier.ilog2() as usize };
+            let to = at + bit as usize;
+            let most = if blanks_before >> bit & 1 == 0 { WORD } else { BLANKS };
+            if to - from > most {
+                from = split(from, to, most, pieces);
+            }
+            push(from, to, pieces);
+        }
+        if changes != 0 {
+            self.begin = at + changes.ilog2() as usize;
+        }
+        (self.word, self.blank, self.change) = (words >> 63 == 1, blanks >> 63 == 1, changes >> 63 == 1);
+    }
+}
+
+/// Cuts pieces of `most` bytes off, as long as there are more; answers where the rest begins.
+#[cold]
+fn split(mut from: usize, to: usize, most: usize, pieces: &mut Vec<Piece>) -> usize {
+    while to - from > most {
+        pieces.push((from, from + most));
+        from += most;
+    }
+    from
+}
+
+#[inline(always)]
+fn push(from: usize, to: usize, pieces: &mut Vec<Piece>) {
+    if to - from > 1 {
+        pieces.push((from, to));
+    }
+}
+
+/// A bit for each byte that is of a word, and for each that is blank.
+#[inline(always)]
+fn masks(block: &[u8; BLOCK]) -> (u64, u64) {
+    (mask(&block.map(is_word)), mask(&block.map(is_blank)))
+}
+
+#[inline(always)]
+fn is_word(byte: u8) -> u8 {
+    let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+    u8::from(letter | (byte.wrapping_sub(b'0') < 10) | (byte >= 0x80))
+}
+
+#[inline(always)]
+fn is_blank(byte: u8) -> u8 {
+    u8::from((byte == b' ') | (byte == b'\n') | (byte == b'\t') | (byte == b'\r') | (byte == 0))
+}
+
+/// The lowest bits of bytes that are 0 or 1: eight at a time by a multiplication that moves each to its place on top.
+#[inline(always)]
+fn mask(bits: &[u8; BLOCK]) -> u64 {
+    let mut mask = 0;
+    for (number, eight) in bits.as_chunks::<8>().0.iter().enumerate() {
+        mask |= (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * number);
+    }
+    mask
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::{EDGES, SHAPES};
+
+    /// The first piece of a text of at least one byte: how long it is.
+    fn first(text: &[u8]) -> usize {
+        let kind = |byte: u8| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | 0x80.. => WORD,
+            b' ' | b'\t' | b'\n' | b'\r' | 0 => BLANKS,
+            _ => 1,
+        };
+        text.iter().take(kind(text[0])).take_while(|byte| kind(**byte) == kind(text[0])).count()
+    }
+
+    fn check(text: &[u8], what: &str) {
+        let (mut expected, mut from) = (Vec::new(), 0);
+        while from < text.len() {
+            let len = first(&text[from..]);
+            expected.extend((len > 1).then_some((from, from + len)));
+            from += len;
+        }
+        for part in [64, 128, 1024, 1 << 20] {
+            let (mut cutter, mut found) = (Cutter::default(), Vec::new());
+            for from in (0..text.len()).step_by(part) {
+                cutter.cut(text, from..text.len().min(from + part), &mut found);
+            }
+            assert!(found == expected, "{what}, parts of {part}");
+        }
+    }
+
+    #[test]
+    fn pieces_are_those_one_by_one() {
+        EDGES.iter().for_each(|edge| check(&(edge.make)(), edge.name));
+        SHAPES.iter().for_each(|shape| check(&(shape.make)(30_001), shape.name));
+        for len in 1..300 {
+            check(&b"a".repeat(len), "a long word");
+            check(&[&b" ".repeat(len)[..], b"ab", &b"\0".repeat(17)].concat(), "blanks");
+            check(&[&b".".repeat(len)[..], b"ab,", &b"x".repeat(len), b"  "].concat(), "others");
+        }
+        let all: Vec<u8> = (0..=255).flat_map(|byte| [byte, byte, byte / 2, b'.']).collect();
+        check(&all, "all bytes");
+    }
+}
