@@ -83,47 +83,48 @@ pub fn class(entry: u32) -> usize {
     (entry >> 27) as usize
 }
 
-/// One table for encoding.
+/// Tables for encoding, one behind the other.
 #[derive(Clone, Debug)]
 pub struct Encoding {
-    /// By symbol: the bits to write are `(state + bits) >> 16`; then `first` more gives the place in `states`.
+    /// By table and symbol: the bits to write are `(state + bits) >> 16`; then `first` more gives the place in `states`.
     symbols: Vec<(u32, i32)>,
     /// By symbol and the state's remaining bits: the state before.
     states: Vec<u16>,
 }
 
 impl Encoding {
-    /// The table for these shares, whose sum must be `states`, a power of two.
-    pub fn new(shares: &[u16], states: usize) -> Self {
-        let mut symbols = Vec::with_capacity(shares.len());
-        let mut starts = Vec::with_capacity(shares.len());
-        let mut sum = 0u32;
-        for &share in shares {
-            let share = u32::from(share);
-            // A state in STATES..2 * STATES loses so many bits, or one fewer, until it lies in share..2 * share.
-            let most = states.ilog2() - share.max(1).ilog2();
-            symbols.push(((most << 16).wrapping_sub(share << most), sum as i32 - share as i32));
-            starts.push(sum);
-            sum += share;
+    /// The tables for these shares, the sum of each of which must be `states`, a power of two.
+    pub fn new(tables: &[Shares], states: usize) -> Self {
+        let mut new = Encoding { symbols: Vec::new(), states: vec![0; tables.len() * states] };
+        for (table, shares) in tables.iter().enumerate() {
+            let mut starts = Vec::with_capacity(shares.len());
+            let mut sum = (table * states) as u32;
+            for &share in shares {
+                let share = u32::from(share);
+                // A state in STATES..2 * STATES loses so many bits, or one fewer, until it lies in share..2 * share.
+                let most = states.ilog2() - share.max(1).ilog2();
+                new.symbols.push(((most << 16).wrapping_sub(share << most), sum as i32 - share as i32));
+                starts.push(sum);
+                sum += share;
+            }
+            for (state, symbol) in spread(shares, states).into_iter().enumerate() {
+                let at = &mut starts[usize::from(symbol)];
+                new.states[*at as usize] = (states + state) as u16;
+                *at += 1;
+            }
         }
-        let mut before = vec![0; states];
-        for (state, symbol) in spread(shares, states).into_iter().enumerate() {
-            let at = &mut starts[usize::from(symbol)];
-            before[*at as usize] = (states + state) as u16;
-            *at += 1;
-        }
-        Encoding { symbols, states: before }
+        new
     }
 
-    /// Steps back over `symbol`, from a state in STATES..2 * STATES to such a state; answers the bits that decoding will
-    /// read there, and how many.
+    /// Steps back over a symbol, from a state in STATES..2 * STATES to such a state; answers the bits that decoding will
+    /// read there, and how many. `symbol` is counted from the first one of the first table.
     #[inline(always)]
-    pub fn back(&self, symbol: u8, state: &mut u32) -> (u32, u32) {
-        let (bits, first) = self.symbols[usize::from(symbol)];
+    pub fn back(&self, symbol: usize, state: &mut u32) -> (u64, u32) {
+        let (bits, first) = self.symbols[symbol];
         let count = state.wrapping_add(bits) >> 16;
         let value = *state & ((1 << count) - 1);
         *state = self.states[((*state >> count) as i32 + first) as usize].into();
-        (value, count)
+        (value.into(), count)
     }
 }
 
@@ -178,14 +179,16 @@ mod tests {
         symbols.iter().for_each(|&symbol| counts[usize::from(symbol)] += 1);
         let shares = shares(&counts, STATES);
         assert!(shares.iter().zip(&counts).all(|(&share, &count)| (share > 0) == (count > 0)));
-        let encoding = Encoding::new(&shares, STATES);
+        // A table of another kind before it, for the places.
+        let other = self::shares(&vec![1; alphabet], STATES);
+        let encoding = Encoding::new(&[other, shares.clone()], STATES);
         let mut states = [STATES as u32; 2];
-        let mut parts: Vec<(u32, u32)> = Vec::new();
+        let mut parts: Vec<(u64, u32)> = Vec::new();
         for (i, &symbol) in symbols.iter().enumerate().rev() {
-            parts.push(encoding.back(symbol, &mut states[i & 1]));
+            parts.push(encoding.back(alphabet + usize::from(symbol), &mut states[i & 1]));
         }
         let mut out = BitWriter::new();
-        parts.iter().rev().for_each(|&(value, count)| out.write(value.into(), count));
+        parts.iter().rev().for_each(|&(value, count)| out.write(value, count));
         let bytes = out.finish();
         let decoding = Decoding::<STATES>::new(&[shares], |symbol| (symbol, 0, 0));
         let mut bits = Window::new(&bytes, 0);
