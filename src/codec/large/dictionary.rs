@@ -101,8 +101,7 @@ impl Dictionary {
 
     /// A good one for this text of at least one byte.
     pub fn choose(text: &[u8]) -> Self {
-        let mut counts = [0u64; 256];
-        text.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
+        let counts = count(text);
         let mut bytes: Vec<u8> = (0..=255).filter(|&byte| counts[usize::from(byte)] > 0).collect();
         bytes.sort_by_key(|&byte| counts[usize::from(byte)]);
         let free = 256 - bytes.len();
@@ -160,6 +159,19 @@ impl Dictionary {
     pub fn replace(&self, text: &[u8], interval: usize, out: &mut Vec<u8>) {
         replace::replace(self, text, interval, out);
     }
+}
+
+/// How often each byte occurs. Counted in four tables by turns: so a byte like the one before it need not wait for its count.
+fn count(text: &[u8]) -> [u64; 256] {
+    let mut counts = [[0u32; 256]; 4];
+    let (fours, rest) = text.as_chunks::<4>();
+    for four in fours {
+        for (counts, &byte) in counts.iter_mut().zip(four) {
+            counts[usize::from(byte)] += 1;
+        }
+    }
+    rest.iter().for_each(|&byte| counts[0][usize::from(byte)] += 1);
+    std::array::from_fn(|byte| counts.iter().map(|counts| u64::from(counts[byte])).sum())
 }
 
 /// Strings of which phrases could be made, and how many bytes each would save in this text, best first.

@@ -4,8 +4,9 @@
 //! A word is letters, digits and bytes from 128 on; blanks are spaces, tabs, ends of lines and zeros. Sixty-four bytes at
 //! a time become two masks, a bit for each byte that is of a word, and for each that is blank; shifts and
 //! exclusive ors of these give a bit for each end of a piece. There is no branch that depends on a single byte, and pieces of
-//! one byte, of which no phrase can be made, are not even looked at. In plain code, which every compiler turns into vector
-//! instructions.
+//! one byte, of which no phrase can be made, are not even looked at.
+
+use std::hint::select_unpredictable;
 
 /// The longest word, and the longest stretch of blanks; longer ones are cut into such pieces.
 const WORD: usize = 64;
@@ -73,7 +74,7 @@ impl Cutter {
             let earlier = changes & ((1 << bit) - 1);
             let mut from = if earlier == 0 { self.begin } else { at + earlier.ilog2() as usize };
             let to = at + bit as usize;
-            let most = if blanks_before >> bit & 1 == 0 { WORD } else { BLANKS };
+            let most = select_unpredictable(blanks_before >> bit & 1 == 0, WORD, BLANKS);
             if to - from > most {
                 from = split(from, to, most, pieces);
             }
