@@ -23,6 +23,7 @@ pub mod decoder;
 pub mod encoder;
 pub mod header;
 pub mod huffman;
+pub(crate) mod huge;
 pub mod large;
 pub mod magic;
 pub mod mtf;

@@ -27,6 +27,7 @@ use super::{GROUP, SEGMENT_LOG, perturb};
 use crate::codec::bits::reader::Window;
 use crate::codec::bits::{BitSource, SliceBits};
 use crate::codec::crc::{self, Crc};
+use crate::codec::huge;
 use crate::codec::mtf::decode::Inverse;
 use crate::error::Damage;
 use crate::format::hbz::{BlockHeader, StreamHeader, check};
@@ -509,5 +510,7 @@ pub fn segment_mtf() -> Inverse {
 /// A vector of so many rows.
 pub fn new_vector(rows: usize) -> Vec<AtomicU32> {
     // Zeros from the system, which this leaves in place: pages are first touched by whoever fills them.
-    vec![0; rows].into_iter().map(AtomicU32::new).collect()
+    let words = vec![0; rows];
+    huge::advise(&words);
+    words.into_iter().map(AtomicU32::new).collect()
 }

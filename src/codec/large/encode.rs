@@ -13,8 +13,8 @@ use super::dictionary::{Dictionary, Meaning};
 use super::token::{JOINT, TOKENS, Tokens, first_symbol};
 use super::{GROUP, SEGMENT_LOG, perturb};
 use crate::codec::bits::{BackWriter, BitWriter};
-use crate::codec::crc;
 use crate::codec::mtf::encode::Symbols;
+use crate::codec::{crc, huge};
 use crate::format::hbz::{BlockHeader, StreamHeader};
 use libsais::BwtConstruction;
 use libsais::bwt::AuxIndicesSamplingRate;
@@ -116,6 +116,7 @@ impl Encoder {
         let rows = column.len();
         if self.suffixes.len() < rows + EXTRA {
             self.suffixes = vec![0; (rows + EXTRA).next_multiple_of(4096)];
+            huge::advise(&self.suffixes);
         }
         let made = BwtConstruction::replace_text(column)
             .with_borrowed_temporary_array_buffer(&mut self.suffixes)

@@ -1,0 +1,60 @@
+//! Huge pages for large buffers that are read and written at random places.
+//!
+//! The suffix array of 9 MB of source code (7 million codes) is 7,000 pages of 4 KiB, more than the TLB holds: steps of the sort,
+//! and of the walk when decoding, wait for the page table too. In pages of 2 MiB it is 14. Where Linux makes these for
+//! those who ask ("madvise", the usual setting), asking is all there is to do. Measured (Zen 5): coding 3 % faster at 9 MB, decoding
+//! 1 % at 9 MB and 5 % at 64 MB. For buffers that are written from one end to the other it does not pay: the text, decoded
+//! into huge pages, 1 to 2 % slower.
+//!
+//! Whatever becomes of it, nothing else changes: so errors are not looked at, and other systems do nothing.
+
+/// Smaller buffers are left alone: rounded to huge pages, many stations' small blocks would take much more memory.
+const LEAST: usize = 8 << 20;
+
+/// Asks for huge pages for this memory, which should not have been touched yet.
+pub fn advise<T>(memory: &[T]) {
+    #[cfg(target_os = "linux")]
+    linux::advise(memory.as_ptr().cast_mut().cast(), size_of_val(memory));
+    #[cfg(not(target_os = "linux"))]
+    let _ = memory;
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use rustix::mm::{Advice, madvise};
+    use std::ffi::c_void;
+
+    /// The size of a huge page on x86-64 and most others; where it is another, the kernel takes what fits.
+    const PAGE: usize = 2 << 20;
+
+    pub fn advise(begin: *mut c_void, len: usize) {
+        if len < super::LEAST {
+            return;
+        }
+        // Only whole pages within: the others are shared with whatever lies beside the buffer.
+        let skip = begin.addr().next_multiple_of(PAGE) - begin.addr();
+        let len = (len - skip) / PAGE * PAGE;
+        // SAFETY: the range lies in memory that the caller has borrowed (`skip` is less than `PAGE`, hence less than its
+        // length), and this advice changes none of its contents.
+        #[allow(unsafe_code)]
+        let _ = unsafe { madvise(begin.wrapping_byte_add(skip), len, Advice::LinuxHugepage) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_keeps_its_contents() {
+        for len in [0, 1, LEAST - 1, LEAST, LEAST + 4097, 5 * LEAST] {
+            let mut memory = vec![7u8; len];
+            for from in [0, 1, len / 3] {
+                advise(&memory[from.min(len)..]);
+            }
+            assert!(memory.iter().all(|byte| *byte == 7));
+            memory.fill(8);
+            assert!(memory.iter().all(|byte| *byte == 8));
+        }
+    }
+}
