@@ -72,8 +72,8 @@ mod tests {
                 .collect();
             for before in [0, 3] {
                 let (mut expected, mut out) = (BitWriter::new(), BitWriter::new());
-                expected.write(1, before);
-                out.write(1, before);
+                expected.write(u64::from(before > 0), before);
+                out.write(u64::from(before > 0), before);
                 parts.iter().for_each(|&(value, count)| expected.write(value, count));
                 backwards.start(parts.len() * 28);
                 for pair in parts.rchunks(2) {
