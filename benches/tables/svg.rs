@@ -1,4 +1,4 @@
-//! A bar chart of one column of a recorded run: a bar for each line, named by the line's first two columns.
+//! A bar chart of one column of a recorded run: a bar for each line, named by the columns before its seconds, or else by the first two.
 
 use crate::fail;
 
@@ -9,7 +9,7 @@ const WIDTH: usize = 620;
 /// Draws column `column` (its name) of the run in the file `run`, to stdout.
 pub fn draw(run: &str, column: &str) {
     let text = std::fs::read_to_string(run).unwrap_or_else(|e| fail(&format!("{run}: {e}")));
-    let mut at = None;
+    let (mut at, mut named_by) = (None, 2);
     let mut bars: Vec<(String, Option<f64>)> = Vec::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -18,8 +18,9 @@ pub fn draw(run: &str, column: &str) {
         } else if line.starts_with('#') || words.len() < 3 {
         } else if words.iter().all(|word| word.parse::<f64>().is_err()) {
             at = words.iter().position(|word| *word == column);
+            named_by = words.iter().position(|word| *word == "seconds").unwrap_or(2);
         } else if let Some(value) = at.and_then(|at| words.get(at)).and_then(|word| word.parse().ok()) {
-            bars.push((format!("{} {}", words[0], words[1]), Some(value)));
+            bars.push((words[..named_by.min(words.len())].join(" "), Some(value)));
         }
     }
     let most = bars.iter().filter_map(|bar| bar.1).fold(0.0, f64::max);
