@@ -31,6 +31,8 @@ fn link_unwinder() {
     let archive = asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
     // Without such a file the name comes back alone. A comma would end the linker's argument.
     if std::path::Path::new(&archive).is_absolute() && !archive.contains(',') {
+        // With another compiler it is elsewhere.
+        println!("cargo::rerun-if-changed={archive}");
         println!("cargo::rustc-link-arg-bin=hybz=-Wl,--push-state,--whole-archive,{archive},--pop-state");
     }
 }

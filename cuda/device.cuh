@@ -180,7 +180,7 @@ cudaError_t refine_small(const Batch &batch, List in, uint32_t count, int steps,
 cudaError_t commit(const Batch &batch, List out, uint32_t capacity, List done, uint32_t count, const Counters *counters,
                    cudaStream_t stream);
 
-// thirds.cu: the hybrid shape's first and last steps. There `batch.base` counts rows of the sample.
+// thirds.cu: the hybrid shape's last steps. There `batch.base` counts rows of the sample.
 constexpr uint32_t kMarkedSymbols = 257; // the end mark and the bytes
 constexpr size_t kMarkedTable = 257 * kMarkedSymbols;
 constexpr int kThirdCode = 15;           // the longest code word: three fit in every key

@@ -33,7 +33,7 @@ extern "C" {
 #define HYBZ_LONGEST 1048576 /* the longest block, in bytes: a rotation's index takes 20 bits */
 #define HYBZ_LONGEST_WIDE 1073741824 /* the longest block of HYBZ_SUFFIXES; and all blocks of a lane together are less than 2^31 */
 #define HYBZ_MOST_BLOCKS 512 /* the most blocks in a batch */
-#define HYBZ_MOST_ROUNDS 32  /* 20 rounds of doubling sort any primitive block of 2^20 bytes */
+#define HYBZ_MOST_ROUNDS 32  /* 20 rounds of doubling sort any primitive block of 2^20 bytes, 30 any suffixes of 2^30 */
 #define HYBZ_MOST_SYMBOLS 258 /* RUNA, RUNB, places 1 to 255, EOB */
 #define HYBZ_MOST_TABLES 6    /* of code lengths, in a block */
 #ifndef HYBZ_SMALL

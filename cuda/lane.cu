@@ -6,7 +6,7 @@
 //   3 group.cu   equal keys form groups; single rotations are final and leave
 //   4 rounds     each group is split by the ranks `depth` symbols further on: small groups in shared memory (refine.cu), large
 //                ones by one more radix sort (group.cu); then new ranks are committed; until nothing is tied
-// The hybrid shape has its own first and last steps (thirds.cu) around 2 to 4, and so have large blocks (suffixes.cu).
+// The hybrid shape and large blocks have other keys, of suffixes, and their own last steps (thirds.cu, suffixes.cu).
 // Every round at least doubles each group's depth, and rotations of a primitive block of n bytes differ within n.
 //
 // Measured (H200, batches of 224 or 256 blocks of 900 kB, ps a byte of device time; "model" is ALGORITHMS' prediction):

@@ -42,7 +42,8 @@
 //!
 //! **Why nothing locks up.** A station waits for the queue and for nothing else, and replies to every job that it takes. The
 //! queue itself has no bound (the window has), so putting a job on it never waits. The joiner waits for its oldest ticket: that
-//! job is done, being done, or in the queue before every younger one. Whoever waits for the window waits for the joiner, which
+//! job is done, being done, or in the queue before every younger one (or kept for a GPU that is being started: then until this
+//! has started or failed). Whoever waits for the window waits for the joiner, which
 //! gives back what it holds before it asks for more.
 
 mod block;

@@ -208,8 +208,13 @@ pub fn damage(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure
 
 /// What went wrong with a GPU, if anything did: what the first of its lanes says that has something to say.
 pub fn gpu_trouble(summary: &Summary) -> Option<String> {
-    let mut lanes = summary.stations.iter().filter(|station| station.only_begins);
-    let (lane, why) = lanes.find_map(|lane| Some((lane, lane.retired.as_ref().or(lane.failure.as_ref())?)))?;
+    let lanes = summary.stations.iter().filter(|station| station.only_begins);
+    let trouble = |lane: &&StationReport| lane.retired.is_some() || lane.failure.is_some();
+    // A device may have memory for fewer lanes than it was to have: that costs time, and only with none of them it is trouble.
+    let some_work = lanes.clone().any(|lane| lane.blocks > 0 && !trouble(&lane));
+    let mut troubled = lanes.filter(|lane| trouble(lane) && !(some_work && lane.name == STARTING));
+    let lane = troubled.next()?;
+    let why = lane.retired.as_ref().or(lane.failure.as_ref())?;
     Some(match &*lane.name {
         STARTING => format!("a GPU could not be used: {why}"),
         name => format!("{name} failed, and the CPU did its work: {why}"),

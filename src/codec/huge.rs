@@ -28,22 +28,38 @@ mod linux {
     const PAGE: usize = 2 << 20;
 
     pub fn advise(begin: *mut c_void, len: usize) {
-        if len < super::LEAST {
-            return;
+        if let Some((skip, len)) = pages(begin.addr(), len) {
+            // SAFETY: the range lies in memory that the caller has borrowed, and this advice changes none of its contents.
+            #[allow(unsafe_code)]
+            let _ = unsafe { madvise(begin.wrapping_byte_add(skip), len, Advice::LinuxHugepage) };
         }
-        // Only whole pages within: the others are shared with whatever lies beside the buffer.
-        let skip = begin.addr().next_multiple_of(PAGE) - begin.addr();
-        let len = (len - skip) / PAGE * PAGE;
-        // SAFETY: the range lies in memory that the caller has borrowed (`skip` is less than `PAGE`, hence less than its
-        // length), and this advice changes none of its contents.
-        #[allow(unsafe_code)]
-        let _ = unsafe { madvise(begin.wrapping_byte_add(skip), len, Advice::LinuxHugepage) };
+    }
+
+    /// The whole pages in a buffer that is large enough: where in it they begin, and how many bytes they are. What is before and
+    /// behind them is shared with whatever lies beside the buffer.
+    pub fn pages(begin: usize, len: usize) -> Option<(usize, usize)> {
+        let skip = begin.next_multiple_of(PAGE) - begin;
+        (len >= super::LEAST).then(|| (skip, (len - skip) / PAGE * PAGE))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn only_whole_pages_within() {
+        const PAGE: usize = 2 << 20;
+        for begin in [PAGE, PAGE + 1, 2 * PAGE - 16, 3 * PAGE - 4096] {
+            assert_eq!(linux::pages(begin, LEAST - 1), None);
+            for len in [LEAST, LEAST + 1, LEAST + PAGE - 1, 9 * LEAST + 77] {
+                let (skip, pages) = linux::pages(begin, len).unwrap();
+                assert!((begin + skip) % PAGE == 0 && pages % PAGE == 0 && skip + pages <= len, "{begin} {len}");
+                assert!(skip < PAGE && len - skip - pages < PAGE, "{begin} {len}");
+            }
+        }
+    }
 
     #[test]
     fn memory_keeps_its_contents() {

@@ -120,8 +120,8 @@ impl Roster {
     }
 
     /// How many blocks the fast stations begin while a core does one: with fewer than that before them, they are done
-    /// sooner than the core would be. No more than they take at once.
-    fn reserve(&self) -> usize {
+    /// sooner than the core would be. First, no more than they take at once; then, if blocks are long, at least twice that.
+    fn reserve(&self) -> [usize; 2] {
         let (mut fast, mut most, mut slow, mut cores) = (0.0, 0, 0.0, 0.0);
         for entry in self.entries().iter() {
             let rate = entry.counters.rate();
@@ -134,7 +134,8 @@ impl Roster {
                 cores += 1.0;
             }
         }
-        if cores == 0.0 { most } else { ((fast * cores / slow) as usize).min(most) }
+        let meanwhile = if cores == 0.0 { most } else { (fast * cores / slow) as usize };
+        [meanwhile.min(most), meanwhile.max(2 * most)]
     }
 }
 
@@ -175,7 +176,7 @@ impl PoolBuilder {
 
     /// The most bytes that blocks on their way may take, in all streams together.
     ///
-    /// Each station needs up to 12 MB besides. A stream that has nothing on its way may always send one block, so a small
+    /// Each station needs up to 12 MB besides, and a lane of a GPU two to three times the text of a batch, pinned. A stream that has nothing on its way may always send one block, so a small
     /// number slows down but never stops; only a block of a `.hbz` stream that alone needs more to be decoded is refused.
     ///
     /// Without this it is some blocks for each station, of whatever size, and no more than half of the machine's memory.
@@ -321,6 +322,7 @@ impl Pool {
             // Somebody will have to finish it, and by then perhaps nothing more is submitted.
             inner.start_one(|station| long || station.directions.any(wanted));
         }
+        inner.queue.settle();
         if alive.load(Relaxed) == 0 {
             inner.work_inline();
         }
@@ -353,7 +355,7 @@ impl Inner {
         let window = Arc::clone(&self.window);
         let origins = Arc::clone(&self.origins);
         directions.each(|direction| {
-            self.roster.alive[direction].fetch_add(1, Relaxed);
+            self.roster.alive[direction].fetch_add(1, SeqCst);
         });
         source.arrive();
         let own = Arc::clone(&entry);
@@ -365,7 +367,7 @@ impl Inner {
             // No more threads to be had: those that are there do the work, or the caller does.
             Err(_) => {
                 directions.each(|direction| {
-                    self.roster.alive[direction].fetch_sub(1, Relaxed);
+                    self.roster.alive[direction].fetch_sub(1, SeqCst);
                 });
                 self.roster.depart(&self.queue.source(directions));
                 return false;
@@ -442,10 +444,10 @@ fn station_thread(
     *entry.retired.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
     // The queue must never be without a station: the last one of a direction that retires goes on as a CPU core.
     let mut last = false;
-    directions.each(|direction| last |= roster.alive[direction].fetch_sub(1, Relaxed) == 1);
+    directions.each(|direction| last |= roster.alive[direction].fetch_sub(1, SeqCst) == 1);
     if last {
         directions.each(|direction| {
-            roster.alive[direction].fetch_add(1, Relaxed);
+            roster.alive[direction].fetch_add(1, SeqCst);
         });
         serve(&mut CpuStation::new(0, origins), source, &entry.counters, &|_| 1, &|| false, &|| false);
     }

@@ -9,7 +9,7 @@
 use crate::station::{Done, Work};
 use crossbeam_channel::{Receiver, Select, Sender, bounded, never, unbounded};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// A block's result, or why there is none although its data may be good: the codec itself panicked at it.
@@ -45,7 +45,7 @@ impl Ticket {
 /// Which directions of work a station takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directions {
-    /// Takes blocks to compress.
+    /// Takes blocks to compress, of `.bz2` and of `.hbz` streams: those that are not for it it leaves ([`Done::Left`]).
     pub compress: bool,
     /// Takes blocks to decompress.
     pub decompress: bool,
@@ -95,7 +95,7 @@ impl Directions {
 /// And one lane more: where fast stations (GPUs) begin blocks, a core that begins one as well is of use only if the fast ones
 /// have so much before them that the core is done sooner. So up to `reserve` blocks are kept for them, and cores
 /// see only what goes beyond that. The stations say how large the reserve is, from their measured rates. Long blocks are kept for
-/// them whatever the reserve, and while they are being made: no core is to be busy with one for longer than they take for all.
+/// them while they are being made, too: no core is to be busy with one for longer than they take for all.
 pub(crate) struct Queue {
     compress: Sender<Job>,
     decompress: Sender<Job>,
@@ -114,7 +114,6 @@ impl Queue {
             decompress: take_decompress,
             passed,
             kept,
-            reserve: Arc::default(),
             fast: Arc::default(),
             pass_on,
             idle: Arc::default(),
@@ -127,22 +126,27 @@ impl Queue {
     pub fn submit(&self, work: Work, cancelled: Arc<AtomicBool>) -> Ticket {
         let (reply, ticket) = bounded(1);
         let lane = match work.direction() {
-            0 if self.source.kept.len() < self.source.reserve.load(SeqCst) => &self.keep,
-            0 if work.is_long() && self.source.fast.load(SeqCst) > 0 => &self.keep,
+            0 if self.source.kept.len() < self.source.fast.room(&work) => &self.keep,
             0 => &self.compress,
             1 => &self.decompress,
             _ => &self.source.pass_on,
         };
         // The queue holds a receiver itself, so this cannot fail.
         let _ = lane.send(Job { work, reply, cancelled });
-        // Was it kept for a station that has just retired? See `release`. Not passed on: where there are no CPU cores nobody takes
-        // that, while somebody always compresses.
-        if self.source.reserve.load(SeqCst) == 0 && self.source.fast.load(SeqCst) == 0 {
+        Ticket(ticket)
+    }
+
+    /// Keeps nothing for fast stations that are not there any more. To be called after [`submit`](Self::submit) and whenever a
+    /// station has been started: a block may have been kept for one that was just leaving, and when that looked, there was perhaps
+    /// nobody to leave it to.
+    pub fn settle(&self) {
+        if self.source.fast.stations.load(SeqCst) == 0 {
+            self.source.fast.reserve.store(0, SeqCst);
+            // Not passed on: where there are no CPU cores nobody takes that, while somebody always compresses.
             while let Ok(job) = self.source.kept.try_recv() {
                 let _ = self.compress.send(job);
             }
         }
-        Ticket(ticket)
     }
 
     /// The taking side, for one more station.
@@ -152,7 +156,6 @@ impl Queue {
             decompress: if directions.decompress { self.source.decompress.clone() } else { never() },
             passed: if directions.passed { self.source.passed.clone() } else { never() },
             kept: if directions.only_begins() { self.source.kept.clone() } else { never() },
-            reserve: Arc::clone(&self.source.reserve),
             fast: Arc::clone(&self.source.fast),
             pass_on: self.source.pass_on.clone(),
             idle: Arc::clone(&self.source.idle),
@@ -176,16 +179,34 @@ pub(crate) struct Waits {
     pub kept: usize,
 }
 
+/// What is to be known of stations that only begin blocks. They set it, `submit` reads it.
+#[derive(Default)]
+struct Fast {
+    /// How many there are, those that are being made included.
+    stations: AtomicUsize,
+    /// How many blocks may be kept for them, and how many if they are long ones; of these any number until they have said so.
+    reserve: AtomicUsize,
+    long: OnceLock<AtomicUsize>,
+}
+
+impl Fast {
+    /// How many blocks may be kept if this one is to be kept.
+    fn room(&self, work: &Work) -> usize {
+        match self.long.get() {
+            _ if !work.is_long() || self.stations.load(SeqCst) == 0 => self.reserve.load(SeqCst),
+            None => usize::MAX,
+            Some(long) => long.load(SeqCst),
+        }
+    }
+}
+
 /// The taking side of the queue, as one station sees it.
 pub(crate) struct Source {
     compress: Receiver<Job>,
     decompress: Receiver<Job>,
     passed: Receiver<Job>,
     kept: Receiver<Job>,
-    /// How many blocks may be kept. Fast stations set it, `submit` reads it.
-    reserve: Arc<AtomicUsize>,
-    /// How many stations there are that only begin blocks, those that are being made included.
-    fast: Arc<AtomicUsize>,
+    fast: Arc<Fast>,
     /// Where this station puts what it passes on. All stations hold it, so this lane never closes.
     pass_on: Sender<Job>,
     /// How many stations wait for work of each direction. Each station counts itself; `backlog` reads it.
@@ -258,24 +279,25 @@ impl Source {
 
     /// Says that this station is going to be there.
     pub fn arrive(&self) {
-        self.fast.fetch_add(usize::from(self.directions.only_begins()), SeqCst);
+        self.fast.stations.fetch_add(usize::from(self.directions.only_begins()), SeqCst);
     }
 
     /// Says that this station is not there any more, and answers whether it was the last fast one.
     pub fn leave(&self) -> bool {
-        self.directions.only_begins() && self.fast.fetch_sub(1, SeqCst) == 1
+        self.directions.only_begins() && self.fast.stations.fetch_sub(1, SeqCst) == 1
     }
 
-    /// Says how many blocks are to be kept for the fast stations.
-    pub fn keep(&self, reserve: usize) {
-        self.reserve.store(reserve, SeqCst);
+    /// Says how many blocks are to be kept for the fast stations, and how many if they are long ones.
+    pub fn keep(&self, [reserve, long]: [usize; 2]) {
+        self.fast.reserve.store(reserve, SeqCst);
+        self.fast.long.get_or_init(Default::default).store(long, SeqCst);
     }
 
     /// Keeps nothing any more, because there are no fast stations left: what was kept goes to the others.
     ///
-    /// A block that is being submitted is not forgotten: either it is in the lane by now, or `submit` sees the reserve gone.
+    /// A block that is being submitted is not forgotten: either it is in the lane by now, or [`settle`](Queue::settle) sees it.
     pub fn release(&self) {
-        self.reserve.store(0, SeqCst);
+        self.fast.reserve.store(0, SeqCst);
         while let Ok(job) = self.kept.try_recv() {
             let _ = self.pass_on.send(job);
         }

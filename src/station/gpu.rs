@@ -17,7 +17,7 @@
 //! end in the block's last byte. A device that fails this check is not asked again. Blocks it got right before it failed have
 //! been checked the same way. Of coded blocks see `coded`.
 //!
-//! **Failure.** A lane that fails is replaced by one of half the size, down to 16 blocks; then it retires, and at
+//! **Failure.** A lane that fails is replaced by one of half the size, down to 16 blocks (one, of large ones); then it retires, and at
 //! once if its context is lost. Its blocks are passed on as they came.
 
 use super::{Directions, Done, Station, StationFailure, Work};
@@ -38,7 +38,7 @@ mod tests;
 
 /// The fewest blocks for which a lane is worth having, where they are of bzip2's size.
 const FEWEST: usize = 16;
-/// How much text a batch of large blocks should have, and all of a device's lanes together: up to 86 bytes of device memory each.
+/// How much text a batch of large blocks should have, and all of a device's lanes together: up to 78 bytes of device memory for each byte.
 const LARGE_BATCH: usize = 32 << 20;
 const LARGE_BATCHES: usize = 512 << 20;
 
@@ -57,7 +57,7 @@ pub struct Lanes {
     /// Lanes of each device.
     pub lanes: usize,
     /// The most blocks in a batch. Each costs 73 bytes of device memory and 2 of pinned memory for each of its bytes (hybrid:
-    /// 64 and 7, resident: 73 and 2.25, suffixes: 72 to 86 and 2).
+    /// 64 and 7, resident: 73 and 2.25, suffixes: 70 to 78 and 2).
     pub blocks: usize,
     /// The longest block, in bytes: of `.bz2` streams 900,000 and a few more.
     pub longest: usize,

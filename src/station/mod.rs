@@ -67,7 +67,7 @@ impl Work {
     }
 }
 
-/// A core is busy with a block of so many bytes for about half a second, in which a GPU has started. (Tests have no time for these.)
+/// A core is busy with a block of so many bytes for 0.4 s and more, in which a GPU has started. (Tests have no time for these.)
 const LONG: usize = if cfg!(test) { 32 << 10 } else { 16 << 20 };
 
 /// A block that one station has sorted, for another to code.

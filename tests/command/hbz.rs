@@ -44,9 +44,13 @@ fn bzip2_refuses_it_at_once() {
 fn names_and_sizes_that_do_not_fit() {
     let place = Place::with(&[("a.hbz", b"x"), ("a", b"x")]);
     assert_eq!(place.hybz(&["a.hbz"]).code, 1);
-    for flags in
-        [&["--block-size", "100k"][..], &["--block-size", "2G"], &["--block-size", "900k"], &["--perturb", "0"]]
-    {
+    for flags in [
+        &["--block-size", "100k"][..],
+        &["--block-size", "2G"],
+        &["--block-size", "900k"],
+        &["--perturb", "0"],
+        &["--block-size", "1M", "--gpu-pipeline", "bwt"],
+    ] {
         assert_eq!(place.hybz(&[flags, &["a"]].concat()).code, 1, "{flags:?}");
     }
     assert_eq!(place.names(), ["a", "a.hbz"]);

@@ -218,3 +218,63 @@ impl Output<'_> {
         self.done = to;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::twin::first;
+    use super::*;
+    use crate::shapes::{EDGES, Rng, SHAPES};
+
+    /// Piece by piece, byte by byte.
+    fn plainly(dictionary: &Dictionary, text: &[u8], interval: usize) -> Vec<u8> {
+        let code_of = |meaning: &Meaning| dictionary.codes().iter().position(|m| m == meaning).map(|code| code as u8);
+        let (mut out, mut rest) = (Vec::new(), text);
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(first(rest));
+            rest = after;
+            if let Some(code) = code_of(&Meaning::Phrase(piece.to_vec())) {
+                out.push(code);
+                continue;
+            }
+            for &byte in piece {
+                if let Some(code) = code_of(&Meaning::Byte(byte)) {
+                    out.push(code);
+                    continue;
+                }
+                let escape = code_of(&Meaning::Escape).unwrap();
+                out.extend(vec![escape; 1 + usize::from((out.len() + 1).is_multiple_of(interval))]);
+                out.push(dictionary.escaped().iter().position(|b| *b == byte).unwrap() as u8);
+            }
+        }
+        out
+    }
+
+    fn check(text: &[u8], what: &str) -> usize {
+        let dictionary = Dictionary::choose(text);
+        let mut out = b"left from before".repeat(9);
+        for interval in [64, 1 << 15] {
+            replace(&dictionary, text, interval, &mut out);
+            assert!(out == plainly(&dictionary, text, interval), "{what}, {interval}");
+        }
+        dictionary.codes().iter().filter(|code| matches!(code, Meaning::Phrase(_))).count()
+    }
+
+    #[test]
+    fn as_byte_by_byte() {
+        EDGES.iter().filter(|edge| !(edge.make)().is_empty()).for_each(|edge| _ = check(&(edge.make)(), edge.name));
+        SHAPES.iter().for_each(|shape| _ = check(&(shape.make)(10_001), shape.name));
+        // Words of all lengths, which begin and end anywhere in a part, some bytes that are rare, and blanks.
+        let mut rng = Rng(51);
+        for round in 0..12 {
+            let words: Vec<Vec<u8>> =
+                (0..40).map(|_| (0..1 + rng.below(70)).map(|_| b"abcdefgh_0189XYZ"[rng.below(16)]).collect()).collect();
+            let mut text = Vec::new();
+            while text.len() < 40_000 {
+                text.extend_from_slice(&words[rng.below(20)]);
+                text.extend(b" ".repeat(1 + rng.below(10)));
+                text.extend((round % 3 == 2 && rng.below(20) == 0).then(|| rng.below(256) as u8));
+            }
+            assert!(check(&text, "words") > 15);
+        }
+    }
+}

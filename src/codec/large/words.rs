@@ -132,12 +132,11 @@ fn mask(bits: &[u8; BLOCK]) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::shapes::{EDGES, SHAPES};
+pub mod twin {
+    use super::{BLANKS, WORD};
 
     /// The first piece of a text of at least one byte: how long it is.
-    fn first(text: &[u8]) -> usize {
+    pub fn first(text: &[u8]) -> usize {
         let kind = |byte: u8| match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | 0x80.. => WORD,
             b' ' | b'\t' | b'\n' | b'\r' | 0 => BLANKS,
@@ -145,6 +144,13 @@ mod tests {
         };
         text.iter().take(kind(text[0])).take_while(|byte| kind(**byte) == kind(text[0])).count()
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::twin::first;
+    use super::*;
+    use crate::shapes::{EDGES, SHAPES};
 
     fn check(text: &[u8], what: &str) {
         let (mut expected, mut from) = (Vec::new(), 0);

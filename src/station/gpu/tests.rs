@@ -144,6 +144,7 @@ fn large_columns_that_cannot_be() {
                 4 => self.3[0] += 1,
                 5 => self.3[0] = u32::MAX,
                 6 => self.4[0] = u32::MAX,
+                11 => self.3[0] = 0,
                 7 => self.4[1] = u32::MAX,
                 8 => self.4[1] = self.2.len() as u32 - 1,
                 9 => self.4.clear(),
@@ -153,7 +154,7 @@ fn large_columns_that_cannot_be() {
             Ok(gpu::SortedSuffixes { columns: &self.2, origins: &self.3, entries: &self.4 })
         }
     }
-    for spoil in 0..=10 {
+    for spoil in 0..=11 {
         let open = move |most| {
             let fake = FakeSorter::new(most, 200_000, None);
             Ok(Box::new(Spoilt(fake, spoil, Vec::new(), Vec::new(), Vec::new())) as Box<dyn Sorter>)
@@ -345,6 +346,46 @@ fn large_blocks_in_a_pool() {
             let counted: u64 = summary.stations.iter().map(|s| s.bytes_in).sum();
             assert_eq!(counted, text.len() as u64, "{summary:?}");
             assert!(crate::decompress(&coded, &settings.clone().pool(&pool)).unwrap() == text);
+        }
+    }
+}
+
+/// One long block, and a lane that is gone as soon as it comes: whichever comes first, somebody does the block.
+#[test]
+fn a_long_block_and_no_lane() {
+    let text = (SHAPES[SHAPES.len() - 1].make)(40_000);
+    let settings = Settings::new().large_blocks(LargeBlocks::try_new(40_000).unwrap());
+    let plain = crate::compress(&text, &settings).unwrap();
+    let (done, all_done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for wait in 0..400 {
+            for cores in [0, 1] {
+                let mut pool = crate::Pool::builder().without_cpu();
+                pool = NonZeroUsize::new(cores).map_or(pool, |cores| crate::Pool::builder().threads(cores));
+                for _ in 0..2 {
+                    pool = pool.station(0, Directions::COMPRESS, move || {
+                        std::thread::sleep(Duration::from_micros(wait % 100));
+                        Err("there is no such device".to_owned())
+                    });
+                }
+                assert!(crate::compress(&text, &settings.clone().pool(&pool.build())).unwrap() == plain);
+            }
+        }
+        done.send(()).unwrap();
+    });
+    all_done.recv_timeout(Duration::from_secs(120)).expect("no block waits for ever");
+}
+
+#[test]
+fn lanes_of_any_block_size_can_be_made() {
+    for size in [1 << 10, 900_000, 9_000_000, 32 << 20, (32 << 20) + 1, 600 << 20, 1 << 30] {
+        for interval in [0, 1, 1000] {
+            let lanes = Lanes::for_large_blocks(&LargeBlocks::try_new(size).unwrap().perturbation(interval, 0));
+            let (blocks, rows) = (lanes.blocks as u64, lanes.longest as u64 + 1);
+            assert!((1..=8).contains(&lanes.lanes) && (1..=gpu::MOST_BLOCKS).contains(&lanes.blocks), "{lanes:?}");
+            assert!(lanes.longest >= size as usize && lanes.longest <= gpu::LONGEST_WIDE, "{lanes:?}");
+            // What `fits` in cuda/lane.cu asks for.
+            assert!(blocks * rows < 1 << 31 && blocks * rows.next_power_of_two() <= 1 << 32, "{lanes:?}");
         }
     }
 }
