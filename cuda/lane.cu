@@ -179,6 +179,30 @@ extern "C" int hybz_lane_create(int device, uint32_t most_blocks, uint32_t longe
 
 namespace hybz {
 
+int upload(hybz_lane *lane, const Codes &codes, const uint8_t *text, uint32_t total, Marks &marks, hybz_report *report) {
+    Arena &arena = lane->arena;
+    Staging &staging = *lane->staging;
+    const cudaStream_t stream = lane->stream;
+    HYBZ_TRY(cudaSetDevice(lane->device));
+    lane->used_events = 0;
+    marks.begin = lane->mark();
+    HYBZ_TRY(cudaMemcpyAsync(arena.text, text, total, cudaMemcpyHostToDevice, stream));
+    marks.uploaded = lane->mark();
+    const auto table_begin = Clock::now();
+    if (codes.coded) code_table(text, total, staging.table, codes.marks, codes.longest);
+    else raw_table(staging.table);
+    if (report) {
+        report->bytes = total;
+        report->table_ms = std::chrono::duration<float, std::milli>(Clock::now() - table_begin).count();
+    }
+    const size_t entries = codes.marks ? kMarkedTable : kTableEntries;
+    HYBZ_TRY(cudaMemcpyAsync(arena.table, staging.table, entries * 4, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemcpyAsync(arena.base, staging.base, sizeof staging.base, cudaMemcpyHostToDevice, stream));
+    if (codes.marks)
+        HYBZ_TRY(cudaMemcpyAsync(arena.text_base, staging.text_base, sizeof staging.text_base, cudaMemcpyHostToDevice, stream));
+    return cudaMemsetAsync(arena.counters, 0, (HYBZ_MOST_ROUNDS + 1) * sizeof(Counters), stream);
+}
+
 int sort_all(hybz_lane *lane, const Batch &batch, const hybz_tuning &tuning, const KeyLayout &layout,
              Clock::time_point deadline, Marks &marks, hybz_report *report) {
     Arena &arena = lane->arena;
@@ -238,10 +262,6 @@ int sort_all(hybz_lane *lane, const Batch &batch, const hybz_tuning &tuning, con
     }
 }
 
-float milliseconds(Clock::time_point from) {
-    return std::chrono::duration<float, std::milli>(Clock::now() - from).count();
-}
-
 void tell(const hybz_lane &lane, const Marks &marks, hybz_report *report) {
     report->upload_ms = lane.between(marks.begin, marks.uploaded);
     report->keys_ms = lane.between(marks.keyed_from, marks.keyed);
@@ -270,20 +290,8 @@ int sort_columns(hybz_lane *lane, const hybz_tuning &tuning, uint32_t blocks, co
     }
     for (uint32_t b = blocks; b <= HYBZ_MOST_BLOCKS; b++) staging.base[b] = total;
 
-    HYBZ_TRY(cudaSetDevice(lane->device));
-    lane->used_events = 0;
-    marks.begin = lane->mark();
-    HYBZ_TRY(cudaMemcpyAsync(arena.text, text, total, cudaMemcpyHostToDevice, stream));
-    marks.uploaded = lane->mark();
-    const auto table_begin = Clock::now();
-    if (tuning.coded) code_table(text, total, staging.table);
-    else raw_table(staging.table);
-    const float table_ms = milliseconds(table_begin);
+    HYBZ_TRY(upload(lane, {tuning.coded != 0, 0, kLongestCode}, text, total, marks, report));
     const KeyLayout layout(blocks, tuning.sort_bits);
-    HYBZ_TRY(cudaMemcpyAsync(arena.table, staging.table, kTableEntries * 4, cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemcpyAsync(arena.base, staging.base, sizeof staging.base, cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemsetAsync(arena.counters, 0, (HYBZ_MOST_ROUNDS + 1) * sizeof(Counters), stream));
-
     const Batch batch{blocks,  total,        lane->pitch_bits, arena.base, arena.text,
                       arena.column, nullptr, arena.origin,     arena.rank, arena.depth, false};
     arena.sort.current = 0;
@@ -291,12 +299,7 @@ int sort_columns(hybz_lane *lane, const hybz_tuning &tuning, uint32_t blocks, co
     HYBZ_TRY(make_keys(batch, arena.table, layout.block_bits, layout.code_bits, longest, arena.sort.keys[0],
                        arena.sort.values[0], stream));
     marks.keyed = lane->mark();
-    HYBZ_TRY(sort_all(lane, batch, tuning, layout, deadline, marks, report));
-    if (report) {
-        report->bytes = total;
-        report->table_ms = table_ms;
-    }
-    return 0;
+    return sort_all(lane, batch, tuning, layout, deadline, marks, report);
 }
 
 } // namespace hybz
@@ -349,21 +352,10 @@ extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t
         longest = std::max(longest, lengths[b]);
     }
 
-    HYBZ_TRY(cudaSetDevice(lane->device));
-    lane->used_events = 0;
     Marks marks;
-    marks.begin = lane->mark();
-    HYBZ_TRY(cudaMemcpyAsync(arena.text, text, text_total, cudaMemcpyHostToDevice, stream));
-    marks.uploaded = lane->mark();
-    const auto table_begin = Clock::now();
-    code_table(text, text_total, staging.table, 1, kThirdCode);
-    const float table_ms = milliseconds(table_begin);
-    HYBZ_TRY(cudaMemcpyAsync(arena.table, staging.table, kMarkedTable * 4, cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemcpyAsync(arena.base, staging.base, sizeof staging.base, cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemcpyAsync(arena.text_base, staging.text_base, sizeof staging.text_base, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(upload(lane, {true, 1, kThirdCode}, text, text_total, marks, report));
     HYBZ_TRY(cudaMemcpyAsync(arena.third_base, staging.third_base, sizeof staging.third_base, cudaMemcpyHostToDevice, stream));
     HYBZ_TRY(cudaMemcpyAsync(arena.turn, staging.turn, sizeof staging.turn, cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemsetAsync(arena.counters, 0, (HYBZ_MOST_ROUNDS + 1) * sizeof(Counters), stream));
 
     const Batch batch{blocks,       sample_total, lane->pitch_bits, arena.base, arena.text,
                       arena.column, arena.order,  arena.origin,     arena.rank, arena.depth, false};
@@ -391,8 +383,6 @@ extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t
     HYBZ_TRY(lane->event_error);
     memcpy(origins, staging.origin, blocks * sizeof(uint32_t));
     if (report) {
-        report->bytes = text_total;
-        report->table_ms = table_ms;
         tell(*lane, marks, report);
         report->thirds_ms = lane->between(ordered, marks.download);
     }

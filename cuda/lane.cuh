@@ -92,13 +92,20 @@ struct Marks {
     uint32_t round[HYBZ_MOST_ROUNDS][4];
 };
 
+// The code table of a batch (codes.hpp): coded or raw bytes, with so many end marks, words of so many bits.
+struct Codes {
+    bool coded;
+    int marks, longest;
+};
+// The first step: the text goes to the device, and with it the code table and where the blocks begin: `base` of the staging memory,
+// and `text_base` if there are end marks.
+int upload(hybz_lane *lane, const Codes &codes, const uint8_t *text, uint32_t total, Marks &marks, hybz_report *report);
 // From keys to ranks that are all different: the first sort, groups, rounds. Keys and values stand in arena.sort.
 int sort_all(hybz_lane *lane, const Batch &batch, const hybz_tuning &tuning, const KeyLayout &layout,
              Clock::time_point deadline, Marks &marks, hybz_report *report);
 // A batch from upload to columns and origins, in the arena. Marks what it did but the end.
 int sort_columns(hybz_lane *lane, const hybz_tuning &tuning, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                  Clock::time_point deadline, Marks &marks, hybz_report *report);
-float milliseconds(Clock::time_point from);
 // Times of all steps of a sort.
 void tell(const hybz_lane &lane, const Marks &marks, hybz_report *report);
 // Bytes that coding takes after the sort, in the memory from sort.keys[0] on.

@@ -57,21 +57,9 @@ extern "C" int hybz_lane_suffixes(hybz_lane *lane, uint32_t blocks, const uint32
     }
     const uint32_t each = ((longest - 1) >> entry_log) + 1;
 
-    HYBZ_TRY(cudaSetDevice(lane->device));
-    lane->used_events = 0;
     Marks marks;
-    marks.begin = lane->mark();
-    HYBZ_TRY(cudaMemcpyAsync(arena.text, text, total, cudaMemcpyHostToDevice, stream));
-    marks.uploaded = lane->mark();
-    const auto table_begin = Clock::now();
-    code_table(text, total, staging.table, 1);
-    const float table_ms = milliseconds(table_begin);
+    HYBZ_TRY(upload(lane, {true, 1, kLongestCode}, text, total, marks, report));
     const KeyLayout layout(blocks, tuning.sort_bits);
-    HYBZ_TRY(cudaMemcpyAsync(arena.table, staging.table, kMarkedTable * 4, cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemcpyAsync(arena.base, staging.base, sizeof staging.base, cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemcpyAsync(arena.text_base, staging.text_base, sizeof staging.text_base, cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemsetAsync(arena.counters, 0, (HYBZ_MOST_ROUNDS + 1) * sizeof(Counters), stream));
-
     const Batch batch{blocks,       total + blocks, lane->pitch_bits, arena.base, arena.text,
                       arena.column, nullptr,        arena.origin,     arena.rank, arena.depth, true};
     arena.sort.current = 0;
@@ -90,10 +78,6 @@ extern "C" int hybz_lane_suffixes(hybz_lane *lane, uint32_t blocks, const uint32
     HYBZ_TRY(lane->wait(deadline));
     HYBZ_TRY(lane->event_error);
     memcpy(origins, staging.origin, blocks * sizeof(uint32_t));
-    if (report) {
-        report->bytes = total;
-        report->table_ms = table_ms;
-        tell(*lane, marks, report);
-    }
+    if (report) tell(*lane, marks, report);
     return 0;
 }

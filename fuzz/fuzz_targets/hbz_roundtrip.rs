@@ -1,0 +1,26 @@
+//! Any text, perturbed or not, in large blocks of any size: hybz's decoder gives it back, and a list of the blocks has all of it.
+#![no_main]
+
+#[path = "../text.rs"]
+mod text;
+
+use hybz::{LargeBlocks, Pool, Settings};
+use libfuzzer_sys::fuzz_target;
+use std::io::Cursor;
+use std::num::NonZeroUsize;
+use std::sync::OnceLock;
+
+fuzz_target!(|recipe: &[u8]| {
+    static POOL: OnceLock<Pool> = OnceLock::new();
+    let pool = POOL.get_or_init(|| Pool::builder().threads(NonZeroUsize::new(2).unwrap()).build());
+    let [size, interval, recipe @ ..] = recipe else { return };
+    let (_, text) = text::cooked(recipe);
+    // 1 KiB to 128 KiB; none, or 1 to 253 bytes between two that are put in.
+    let size = (1 << 10) + u32::from(*size) * 500;
+    let large = LargeBlocks::try_new(size).unwrap().perturbation(u32::from(interval.saturating_sub(2)), 1);
+    let settings = Settings::new().pool(pool).large_blocks(large);
+    let file = hybz::compress(&text, &settings).unwrap();
+    assert!(hybz::decompress(&file, &settings).unwrap() == text);
+    let list = hybz::hbz::List::read(&mut Cursor::new(&file)).unwrap();
+    assert!(list.is_complete() && list.text_len() == text.len() as u64);
+});
