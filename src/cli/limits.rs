@@ -58,8 +58,10 @@ pub fn lanes(plan: &Plan) -> Option<Lanes> {
     // No more threads than there are blocks have anything to do.
     let blocks = files.map_or(u64::MAX, |total| total.div_ceil(lanes.longest as u64));
     lanes.after = lanes.after.max(WORTH_A_GPU * blocks.min(threads(plan).get() as u64));
-    // Nor more lanes than there are batches.
-    lanes.lanes = lanes.lanes.min(usize::try_from(blocks.div_ceil(lanes.blocks as u64)).unwrap_or(usize::MAX)).max(1);
+    // Nor more lanes than there are batches, or room for: a lane pins two to three times the text of a batch.
+    let batches = blocks.div_ceil(lanes.blocks as u64);
+    let room = plan.memory.map_or(u64::MAX, |memory| memory / (3 * lanes.blocks * lanes.longest) as u64);
+    lanes.lanes = lanes.lanes.min(usize::try_from(batches.min(room)).unwrap_or(usize::MAX)).max(1);
     match files {
         _ if plan.gpu_required => Some(Lanes { after: 0, ..lanes }),
         Some(total) if total < lanes.after => None,
