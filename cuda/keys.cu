@@ -18,6 +18,37 @@ namespace {
 constexpr uint32_t kKeyTile = 1024;
 constexpr uint32_t kAhead = 64; // a key of 55 bits has at most 56 symbols, the last one incomplete
 
+// Code words behind each other from the topmost bit on, and how many are complete within the key's bits.
+struct Strung {
+    uint64_t bits;
+    uint32_t complete;
+};
+
+// The first one's word is given, the others' are words[1..]. kMarked: there are `left` symbols before the end mark, and with the mark
+// in it no other key is the same.
+template <bool kMarked>
+__device__ inline Strung string_up(uint32_t word, const uint32_t *words, int code_bits, uint32_t left) {
+    Strung strung{0, 0};
+    int length = 0;
+    for (;;) {
+        const int size = int(word & 31);
+        const int shift = 64 - length - size;
+        const uint64_t code = word >> 5;
+        strung.bits |= shift >= 0 ? code << shift : code >> -shift;
+        length += size;
+        if (length > code_bits) break;
+        strung.complete++;
+        if (kMarked && strung.complete > left) break;
+        word = words[strung.complete];
+    }
+    return strung;
+}
+
+// The sorted part of a key: the number of complete symbols goes below it.
+__device__ inline uint64_t key_of(const Strung &strung, uint32_t block, int block_bits, int code_bits) {
+    return uint64_t(block) << (64 - block_bits) | strung.bits >> (64 - code_bits) << (64 - block_bits - code_bits);
+}
+
 __global__ void __launch_bounds__(kThreads)
 make_keys_kernel(Batch batch, const uint32_t *__restrict__ table, int block_bits, int code_bits, uint64_t *__restrict__ keys,
                  uint32_t *__restrict__ values) {
@@ -39,23 +70,8 @@ make_keys_kernel(Batch batch, const uint32_t *__restrict__ table, int block_bits
     for (uint32_t t = threadIdx.x; t < count; t += kThreads) {
         const uint32_t i = first + t;
         const uint32_t before = text[i == 0 ? n - 1 : i - 1];
-        uint32_t word = table[65536 + text[i]];
-        uint64_t bits = 0;
-        int length = 0;
-        uint32_t complete = 0;
-        for (;;) {
-            const int size = int(word & 31);
-            const int shift = 64 - length - size;
-            const uint64_t code = word >> 5;
-            bits |= shift >= 0 ? code << shift : code >> -shift;
-            length += size;
-            if (length > code_bits) break;
-            complete++;
-            word = words[t + complete];
-        }
-        const uint64_t id = uint64_t(block) << (64 - block_bits);
-        const int unused = 64 - block_bits - code_bits;
-        keys[base + i] = id | bits >> (64 - code_bits) << unused | complete;
+        const Strung strung = string_up<false>(table[65536 + text[i]], words + t, code_bits, 0);
+        keys[base + i] = key_of(strung, block, block_bits, code_bits) | strung.complete;
         values[base + i] = i | before << kIndexBits;
     }
 }
@@ -83,26 +99,12 @@ suffix_keys_kernel(Batch batch, const uint32_t *__restrict__ text_base, const ui
     for (uint32_t t = threadIdx.x; t < count; t += kThreads) {
         const uint32_t i = first + t;
         if (kSample && i % 3 == 0) continue;
-        uint32_t word = table[256 * kMarkedSymbols + (i < n ? text[i] + 1u : 0u)];
-        uint64_t bits = 0;
-        int length = 0;
-        uint32_t complete = 0;
-        for (;;) {
-            const int size = int(word & 31);
-            const int shift = 64 - length - size;
-            const uint64_t code = word >> 5;
-            bits |= shift >= 0 ? code << shift : code >> -shift;
-            length += size;
-            if (length > code_bits) break;
-            complete++;
-            if (i + complete > n) break; // the end mark is in: no other key is the same
-            word = words[t + complete];
-        }
-        const uint64_t id = uint64_t(block) << (64 - block_bits);
-        const int unused = 64 - block_bits - code_bits;
+        const uint32_t word = table[256 * kMarkedSymbols + (i < n ? text[i] + 1u : 0u)];
+        const Strung strung = string_up<true>(word, words + t, code_bits, n - i);
         const uint32_t number = kSample ? number_of(i) : i;
         const uint32_t at = batch.base[block] + number;
-        keys[at] = id | bits >> (64 - code_bits) << unused | (kSample ? complete / 3 * 2 : complete);
+        const uint32_t complete = kSample ? strung.complete / 3 * 2 : strung.complete;
+        keys[at] = key_of(strung, block, block_bits, code_bits) | complete;
         values[at] = kSample ? number | uint32_t(text[i - 1]) << kIndexBits : number;
     }
 }

@@ -32,11 +32,6 @@ using namespace hybz;
 
 namespace {
 
-struct Row {
-    void *pointer; // of the arena's pointer
-    uint64_t bytes;
-};
-
 // How many rotations or suffixes of a text of so many bytes in so many blocks are sorted, at most.
 uint64_t sorted_of(int32_t pipeline, uint64_t text, uint64_t blocks) {
     return pipeline == HYBZ_HYBRID ? text - text / 3 + blocks : pipeline == HYBZ_SUFFIXES ? text + blocks : text;
@@ -58,7 +53,7 @@ uint64_t lay_out(Arena &a, uint8_t *memory, int32_t pipeline, uint64_t text, uin
         {&a.column, n + others},                                // their last columns
         {&a.table, kMarkedTable * 4},                           // code words
         {&a.base, (HYBZ_MOST_BLOCKS + 1) * 4},                  // first rotation of each block
-        {&a.text_base, (HYBZ_MOST_BLOCKS + 1) * 4},             // hybrid: first byte
+        {&a.text_base, (HYBZ_MOST_BLOCKS + 1) * 4},             // hybrid, suffixes: first byte
         {&a.third_base, (HYBZ_MOST_BLOCKS + 1) * 4},            // hybrid: first row not in the sample
         {&a.turn, (HYBZ_MOST_BLOCKS + 1) * 4},                  // hybrid: where the block began
         {&a.order, hybrid ? n * 4 : 0},                         // hybrid: sorted values of the sample
@@ -85,15 +80,7 @@ uint64_t lay_out(Arena &a, uint8_t *memory, int32_t pipeline, uint64_t text, uin
         {&a.more, coding > sorting ? coding - sorting : 0},     // resident: tiny blocks' tables
         {&a.temporary, temporary},                              // CUB's
     };
-    uint64_t at = 0;
-    for (const Row &row : rows) {
-        if (memory) {
-            uint8_t *place = memory + at;
-            memcpy(row.pointer, &place, sizeof place);
-        }
-        at += (row.bytes + 255) / 256 * 256;
-    }
-    return at;
+    return place_rows(rows, memory);
 }
 
 // Enough bits for an index.
@@ -262,6 +249,17 @@ int sort_all(hybz_lane *lane, const Batch &batch, const hybz_tuning &tuning, con
     }
 }
 
+int sort_suffixes(hybz_lane *lane, const Batch &batch, bool sample, const hybz_tuning &tuning, const KeyLayout &layout,
+                  uint32_t longest, Clock::time_point deadline, Marks &marks, hybz_report *report) {
+    Arena &arena = lane->arena;
+    arena.sort.current = 0;
+    marks.keyed_from = lane->mark();
+    HYBZ_TRY(suffix_keys(batch, arena.text_base, sample, arena.table, layout.block_bits, layout.code_bits, longest,
+                         arena.sort.keys[0], arena.sort.values[0], lane->stream));
+    marks.keyed = lane->mark();
+    return sort_all(lane, batch, tuning, layout, deadline, marks, report);
+}
+
 void tell(const hybz_lane &lane, const Marks &marks, hybz_report *report) {
     report->upload_ms = lane.between(marks.begin, marks.uploaded);
     report->keys_ms = lane.between(marks.keyed_from, marks.keyed);
@@ -360,12 +358,7 @@ extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t
     const Batch batch{blocks,       sample_total, lane->pitch_bits, arena.base, arena.text,
                       arena.column, arena.order,  arena.origin,     arena.rank, arena.depth, false};
     const Thirds thirds{arena.text_base, arena.third_base, arena.turn, arena.order, arena.third_keys, arena.column};
-    arena.sort.current = 0;
-    marks.keyed_from = lane->mark();
-    HYBZ_TRY(suffix_keys(batch, arena.text_base, true, arena.table, layout.block_bits, layout.code_bits, longest,
-                         arena.sort.keys[0], arena.sort.values[0], stream));
-    marks.keyed = lane->mark();
-    HYBZ_TRY(sort_all(lane, batch, tuning, layout, deadline, marks, report));
+    HYBZ_TRY(sort_suffixes(lane, batch, true, tuning, layout, longest, deadline, marks, report));
 
     const uint32_t ordered = lane->mark();
     size_t temporary = lane->temporary_bytes;

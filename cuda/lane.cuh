@@ -3,6 +3,7 @@
 #include "codes.hpp"
 #include "device.cuh"
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 namespace hybz {
@@ -34,6 +35,25 @@ struct Arena {
 };
 
 using Clock = std::chrono::steady_clock;
+
+// An array in device memory: where its pointer stands, and how many bytes it has.
+struct Row {
+    void *pointer;
+    uint64_t bytes;
+};
+
+// Gives each array its place at `memory` (null: none). Answers how many bytes they take.
+template <size_t kRows> uint64_t place_rows(const Row (&rows)[kRows], uint8_t *memory) {
+    uint64_t at = 0;
+    for (const Row &row : rows) {
+        if (memory) {
+            uint8_t *place = memory + at;
+            memcpy(row.pointer, &place, sizeof place);
+        }
+        at += (row.bytes + 255) / 256 * 256;
+    }
+    return at;
+}
 
 } // namespace hybz
 
@@ -103,6 +123,9 @@ int upload(hybz_lane *lane, const Codes &codes, const uint8_t *text, uint32_t to
 // From keys to ranks that are all different: the first sort, groups, rounds. Keys and values stand in arena.sort.
 int sort_all(hybz_lane *lane, const Batch &batch, const hybz_tuning &tuning, const KeyLayout &layout,
              Clock::time_point deadline, Marks &marks, hybz_report *report);
+// suffixes.cu and thirds.cu: the keys of the suffixes in the batch, or of the sample of them, and then sort_all.
+int sort_suffixes(hybz_lane *lane, const Batch &batch, bool sample, const hybz_tuning &tuning, const KeyLayout &layout,
+                  uint32_t longest, Clock::time_point deadline, Marks &marks, hybz_report *report);
 // A batch from upload to columns and origins, in the arena. Marks what it did but the end.
 int sort_columns(hybz_lane *lane, const hybz_tuning &tuning, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                  Clock::time_point deadline, Marks &marks, hybz_report *report);

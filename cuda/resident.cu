@@ -17,11 +17,6 @@ using namespace hybz;
 
 namespace {
 
-struct Row {
-    void *pointer; // of the pointer
-    uint64_t bytes;
-};
-
 // Gives each array its place at `memory` (null: only sums up).
 uint64_t lay_out(Coding &c, uint8_t *memory, uint64_t blocks, uint64_t longest) {
     const uint64_t chunks = (longest + kChunk - 1) / kChunk, groups = longest / kGroup + 2;
@@ -41,15 +36,7 @@ uint64_t lay_out(Coding &c, uint8_t *memory, uint64_t blocks, uint64_t longest) 
     };
     c.chunk_pitch = uint32_t(chunks);
     c.group_pitch = uint32_t(groups);
-    uint64_t at = 0;
-    for (const Row &row : rows) {
-        if (memory) {
-            uint8_t *place = memory + at;
-            memcpy(row.pointer, &place, sizeof place);
-        }
-        at += (row.bytes + 255) / 256 * 256;
-    }
-    return at;
+    return place_rows(rows, memory);
 }
 
 } // namespace

@@ -62,12 +62,7 @@ extern "C" int hybz_lane_suffixes(hybz_lane *lane, uint32_t blocks, const uint32
     const KeyLayout layout(blocks, tuning.sort_bits);
     const Batch batch{blocks,       total + blocks, lane->pitch_bits, arena.base, arena.text,
                       arena.column, nullptr,        arena.origin,     arena.rank, arena.depth, true};
-    arena.sort.current = 0;
-    marks.keyed_from = lane->mark();
-    HYBZ_TRY(suffix_keys(batch, arena.text_base, false, arena.table, layout.block_bits, layout.code_bits, longest,
-                         arena.sort.keys[0], arena.sort.values[0], stream));
-    marks.keyed = lane->mark();
-    HYBZ_TRY(sort_all(lane, batch, tuning, layout, deadline, marks, report));
+    HYBZ_TRY(sort_suffixes(lane, batch, false, tuning, layout, longest, deadline, marks, report));
 
     HYBZ_TRY(entry_rows(batch, int(entry_log), each, arena.starts, stream));
     marks.download = lane->mark();

@@ -518,7 +518,14 @@ int time_suffixes(const char *path, uint32_t longest, uint32_t count) {
                small * ps, large * ps, commit * ps, report.rounds, report.download_ms * ps, sort_ms * ps, 1e3 / (sort_ms * ps),
                double(report.bytes) / lane.wall_ms / 1e6);
     }
-    return 0;
+    std::atomic<int> wrong{0};
+    const size_t each = ((lengths[0] - 1) >> 15) + 1; // the first block is as long as any
+    parallel(lengths.size(), [&](size_t b) {
+        const size_t at = b * longest;
+        if (!walks_back(lane.text + at, lengths[b], lane.column + at + b, lane.origins[b], lane.entries + b * each, 15)) wrong++;
+    });
+    printf(wrong ? "%d blocks WRONG\n" : "all blocks walked back\n", wrong.load());
+    return wrong != 0;
 }
 
 int lanes(const char *path, uint32_t count, uint32_t batch, bool code) {

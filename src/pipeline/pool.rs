@@ -1,7 +1,8 @@
 //! The stations of a process, and the queue they share.
 //!
 //! Threads are started when the queue first outgrows those that are there, so a small file on a large machine costs one
-//! thread. A station that is slow to start (a GPU) can ask to be started only once the pool has been given enough work.
+//! thread. A station that is slow to start (a GPU) can ask to be started only once the pool has been given enough work; a long
+//! block starts all those that only begin blocks, and is kept for them.
 
 use super::queue::{DIRECTIONS, Queue, Source, Ticket, Waits, Window};
 use crate::codec::bwt::periodic::PeriodicOrigins;

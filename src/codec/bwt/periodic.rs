@@ -134,27 +134,9 @@ mod tests {
 
         // The text goes in as it does in the command, where the end is only known once all has been read: fed and finished
         // in one go, bzip2 can close the block before the last byte.
-        let mut text = Vec::with_capacity(1 << 16);
-        let mut feed = |text: &mut Vec<u8>| {
-            bzip2.compress_vec(text, &mut head, Action::Run).expect("bzip2 takes text");
-            text.clear();
-        };
-        let mut run = 0;
-        let mut last = None;
-        for &byte in &block {
-            if run == 4 {
-                text.extend(std::iter::repeat_n(last.unwrap_or(byte), usize::from(byte)));
-                (run, last) = (0, None);
-            } else {
-                run = if last == Some(byte) { run + 1 } else { 1 };
-                last = Some(byte);
-                text.push(byte);
-            }
-            if text.len() + 256 > 1 << 16 {
-                feed(&mut text);
-            }
+        for piece in text_of(&block).chunks(1 << 16) {
+            bzip2.compress_vec(piece, &mut head, Action::Run).expect("bzip2 takes text");
         }
-        feed(&mut text);
 
         // "BZh9", 48 bits of magic, 32 of CRC, one that says not randomised; then 24 of origin.
         while head.len() < 18 {
@@ -172,8 +154,8 @@ mod tests {
         starts
     }
 
-    /// Whether bzip2 can make this block.
-    fn is_run_length_coded(block: &[u8]) -> bool {
+    /// The text of a run-length-coded block.
+    fn text_of(block: &[u8]) -> Vec<u8> {
         let (mut text, mut run, mut last) = (Vec::new(), 0, None);
         for &byte in block {
             if run == 4 {
@@ -185,8 +167,13 @@ mod tests {
                 text.push(byte);
             }
         }
+        text
+    }
+
+    /// Whether bzip2 can make this block.
+    fn is_run_length_coded(block: &[u8]) -> bool {
         let mut coded = Vec::new();
-        encode(&text, &mut coded);
+        encode(&text_of(block), &mut coded);
         coded == block
     }
 
