@@ -9,9 +9,9 @@ mod shapes;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use hybz::codec::bits::reader::Window;
-use hybz::codec::bits::{BitSource, SliceBits};
-use hybz::codec::bwt::inverse::{Inverse as Bwt, MOST_ROWS};
+use hybz::bits::reader::Window;
+use hybz::bits::{BitSource, SliceBits};
+use hybz::codec::bwt::inverse::{Inverse as Bwt, MAX_ROWS};
 use hybz::codec::header::Header;
 use hybz::codec::huffman::decode::{Groups, SYMBOL_BYTES};
 use hybz::codec::mtf::decode::Inverse as Mtf;
@@ -75,7 +75,7 @@ impl Input {
 
         let mut symbols = Vec::new();
         decode_codes(&mut Groups::new(), &header, &data, codes, |piece| symbols.push(piece.to_vec()));
-        let mut mtf = Mtf::new(MOST_ROWS);
+        let mut mtf = Mtf::new(MAX_ROWS);
         mtf.begin(&header.used, 900_000);
         symbols.iter().for_each(|piece| mtf.push(piece).unwrap());
         let (runs, rows) = mtf.finish();
@@ -187,7 +187,7 @@ fn huffman_decode(bencher: Bencher<'_, '_>, input: &Input) {
 
 #[divan::bench(args = inputs())]
 fn mtf_decode(bencher: Bencher<'_, '_>, input: &Input) {
-    let mut mtf = Mtf::new(MOST_ROWS);
+    let mut mtf = Mtf::new(MAX_ROWS);
     bencher.counter(input.bytes()).bench_local(|| {
         mtf.begin(&input.header.used, 900_000);
         black_box(&input.symbols).iter().for_each(|piece| mtf.push(piece).unwrap());

@@ -11,7 +11,7 @@
 use hybz::flow::{Input, Inputs, Outputs, ReadAt, Source, Task, run};
 use hybz::gpu::Pipeline;
 use hybz::station::gpu::Lanes;
-use hybz::station::{Directions, Done, Station, StationFailure, Work};
+use hybz::station::{Directions, Done, Station, StationError, Work};
 use hybz::{CodedBlock, Error, Level, Pool, StreamSummary};
 use std::env;
 use std::fs::File;
@@ -102,7 +102,7 @@ impl Station for Null {
     fn name(&self) -> String {
         "null".to_owned()
     }
-    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationFailure> {
+    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationError> {
         for (index, work) in batch.iter().enumerate() {
             let bytes = vec![0; work.bytes_in() as usize / 5];
             let bit_len = bytes.len() as u64 * 8;

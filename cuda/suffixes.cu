@@ -1,6 +1,6 @@
 // suffixes.cu: the blocks of `.hbz` streams: up to 1 GB each, last column and entry points.
 //
-// Each text has an end mark below all bytes behind it, as libsais has it (src/codec/large/encode.rs), and what is sorted are all
+// Each text has an end mark below all bytes behind it, as libsais has it (src/codec/hbz/encode.rs), and what is sorted are all
 // rotations of both, which are in the order of the suffixes: no block is periodic. The sort is that of lane.cu, over wide values
 // (device.cuh); one gather of a byte for each row is what that costs, and refine.cu's comparisons.
 //

@@ -85,16 +85,16 @@ impl fmt::Display for Damage {
 
 /// Why the plain decoder gave up on a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum DecodeError {
     /// The data end before the block does.
     OutOfData,
     /// The data are no bzip2 block.
     Damaged(Damage),
 }
 
-impl From<Damage> for Fault {
+impl From<Damage> for DecodeError {
     fn from(damage: Damage) -> Self {
-        Fault::Damaged(damage)
+        DecodeError::Damaged(damage)
     }
 }
 

@@ -13,7 +13,7 @@
 //! # Ok::<(), hybz::Error>(())
 //! ```
 
-use crate::codec::large::decode::Decoder;
+use crate::codec::hbz::decode::Decoder;
 use crate::error::{Damage, Error};
 pub use crate::format::hbz::{BlockHeader, IndexEntry, MAGIC, StreamHeader};
 use crate::format::hbz::{HEADER_LEN, Next, index_len, next, parse_index};

@@ -46,8 +46,10 @@
 //! has started or failed). Whoever waits for the window waits for the joiner, which
 //! gives back what it holds before it asks for more.
 
+pub mod bits;
 mod block;
 pub mod codec;
+pub mod crc;
 mod error;
 mod format;
 pub mod gpu;
@@ -63,10 +65,12 @@ mod summary;
 pub mod write;
 
 pub use block::{CodedBlock, DecodedBlock, Part, Text};
-pub use error::{Damage, Error, Fault};
+pub use error::{Damage, DecodeError, Error};
+pub use format::bzip2::Level;
+pub use format::hbz::LargeBlocks;
 pub use pipeline::flow;
 pub use pipeline::pool::{Pool, PoolBuilder};
-pub use settings::{LargeBlocks, Level, Settings};
+pub use settings::Settings;
 pub use summary::{BlockInfo, StationReport, StreamSummary, Summary};
 
 use pipeline::pump::Pump;

@@ -6,8 +6,9 @@
 use crate::block::Text;
 use crate::codec::run_length::decode::Expander;
 use crate::error::Error;
+use crate::format::bzip2::Level;
 use crate::pipeline::pump::Pump;
-use crate::settings::{Level, Settings};
+use crate::settings::Settings;
 use crate::summary::StreamSummary;
 use std::io::{self, Read};
 

@@ -1,77 +1,9 @@
 //! What a caller can choose.
 
-use crate::format::hbz::{self, StreamHeader};
+use crate::format::bzip2::Level;
+use crate::format::hbz::LargeBlocks;
 use crate::pipeline::pool::Pool;
 use crate::pipeline::scan;
-
-/// How large a block is: 1 to 9 times 100,000 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Level(u8);
-
-impl Level {
-    /// 100,000 bytes a block: least memory.
-    pub const FASTEST: Level = Level(1);
-    /// 900,000 bytes a block: smallest output, and bzip2's default.
-    pub const BEST: Level = Level(9);
-
-    /// The level `level`, if it is one of 1 to 9.
-    pub const fn try_new(level: u8) -> Option<Level> {
-        if level >= 1 && level <= 9 { Some(Level(level)) } else { None }
-    }
-
-    /// The digit, 1 to 9, as it stands in the stream's header.
-    pub const fn get(self) -> u8 {
-        self.0
-    }
-
-    /// The most bytes (run-length-coded) that a decoder takes for one block at this level.
-    pub const fn block_limit(self) -> u32 {
-        self.0 as u32 * 100_000
-    }
-}
-
-impl Default for Level {
-    fn default() -> Self {
-        Level::BEST
-    }
-}
-
-/// What a `.hbz` stream is made of: blocks that are larger than bzip2's, or perturbed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LargeBlocks {
-    size: u32,
-    interval: u32,
-    seed: u64,
-}
-
-impl LargeBlocks {
-    /// Blocks of `size` bytes of text, if that is 1 KiB to 1 GiB.
-    ///
-    /// Small blocks are there for tests: below 900,000 bytes `.bz2` is better in every way.
-    pub const fn try_new(size: u32) -> Option<LargeBlocks> {
-        let allowed = size >= hbz::LEAST_BLOCK && size <= hbz::MOST_BLOCK;
-        if allowed { Some(LargeBlocks { size, interval: 0, seed: 0 }) } else { None }
-    }
-
-    /// Puts a byte in after every `interval` bytes of a block (0: none), from a generator that starts from `seed`; readers drop
-    /// them. It helps sorters that compare fixed stretches of long repeats; it costs about 5 bytes of output each.
-    pub const fn perturbation(mut self, interval: u32, seed: u64) -> LargeBlocks {
-        self.interval = interval;
-        self.seed = seed;
-        self
-    }
-
-    /// Bytes of text in a block.
-    pub const fn size(&self) -> u32 {
-        self.size
-    }
-
-    pub(crate) const fn stream(&self) -> StreamHeader {
-        // Without perturbation the seed is nobody's business: the same blocks, the same bytes.
-        let seed = if self.interval == 0 { 0 } else { self.seed };
-        StreamHeader { block_size: self.size, interval: self.interval, seed, entry_log: hbz::ENTRY_LOG }
-    }
-}
 
 /// How a stream is to be compressed or decompressed, and by whom. Start from [`Settings::new`].
 #[derive(Clone)]

@@ -3,8 +3,9 @@
 //! The caller's thread does all writing, inside `write`, `flush` and `finish`; the inner writer need not be `Send`. Blocks are
 //! handed to the pool as they fill up, and the results written in order as they come back.
 
+use crate::format::bzip2::Level;
 use crate::pipeline::pump::{Drained, Pump, write_text};
-use crate::settings::{Level, Settings};
+use crate::settings::Settings;
 use crate::summary::StreamSummary;
 use std::io::{self, Write};
 

@@ -4,7 +4,7 @@
 
 mod shapes;
 
-use hybz::codec::bits::{BitSource, SliceBits};
+use hybz::bits::{BitSource, SliceBits};
 use hybz::codec::run_length::decode::Expander;
 use hybz::codec::{Decoder, crc};
 use hybz::{DecodedBlock, Fault, Text};
@@ -276,7 +276,7 @@ fn blocks_at_any_bit() {
         }
         let block = both_ways(&mut decoder, &shifted, 32 + shift, u64::MAX, 900_000).unwrap();
         assert_eq!(text_of(&block), text);
-        assert_eq!(hybz::codec::magic::find(&shifted, 0), Some(32 + shift));
-        assert!(hybz::codec::magic::plausible(&shifted, 32 + shift, u64::MAX));
+        assert_eq!(hybz::codec::find_magic::find(&shifted, 0), Some(32 + shift));
+        assert!(hybz::codec::find_magic::plausible(&shifted, 32 + shift, u64::MAX));
     }
 }

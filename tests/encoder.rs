@@ -5,7 +5,7 @@
 mod shapes;
 
 use hybz::Text;
-use hybz::codec::bits::{BitWriter, append_bits};
+use hybz::bits::{BitWriter, append_bits};
 use hybz::codec::{Encoder, crc};
 use shapes::{EDGES, Rng, SHAPES, periodic};
 use std::io::{Read, Write};

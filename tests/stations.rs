@@ -8,7 +8,7 @@ mod shapes;
 
 use hybz::codec::decoder::Decoder;
 use hybz::codec::encoder::Encoder;
-use hybz::station::{Directions, Done, Station, StationFailure, Work};
+use hybz::station::{Directions, Done, Station, StationError, Work};
 use hybz::{CodedBlock, Damage, Error, Level, Pool, PoolBuilder, Settings};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -62,10 +62,10 @@ struct Fake {
 impl Fake {
     fn one(&mut self, work: &Work) -> Done {
         match work {
-            Work::Compress(_) if self.fault == Fault::Confused => Done::Decoded(Err(hybz::Fault::OutOfData)),
+            Work::Compress(_) if self.fault == Fault::Confused => Done::Decoded(Err(hybz::DecodeError::OutOfData)),
             Work::Compress(text) => Done::Coded(self.encoder.encode(text)),
             Work::Decompress { .. } if self.fault == Fault::SaysDamaged => Done::Decoded(Err(Damage::Code.into())),
-            Work::Decompress { .. } if self.fault == Fault::SaysCut => Done::Decoded(Err(hybz::Fault::OutOfData)),
+            Work::Decompress { .. } if self.fault == Fault::SaysCut => Done::Decoded(Err(hybz::DecodeError::OutOfData)),
             Work::Decompress { .. } if self.fault == Fault::Confused => Done::Coded(CodedBlock::default()),
             Work::Finish(_) | Work::Large(_) => Done::Left, // it takes none
             Work::Decompress { data, start, end } => Done::Decoded(self.decoder.decode(data, *start, *end, 900_000)),
@@ -84,8 +84,8 @@ impl Station for Fake {
         self.most
     }
 
-    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationFailure> {
-        let failure = |retire| Err(StationFailure { reason: "it is told to".into(), retire });
+    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationError> {
+        let failure = |retire| Err(StationError { reason: "it is told to".into(), retire });
         let mut order: Vec<usize> = (0..batch.len()).collect();
         if self.fault == Fault::Shuffle {
             order.reverse();

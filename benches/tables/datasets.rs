@@ -62,7 +62,7 @@ pub fn show() {
 
 /// Runs `f` on each of these sets (all, if none is named) that is here, and says which these are.
 pub fn each(names: &[&str], f: impl Fn(&[u8])) {
-    let most = env::var("HYBZ_MOST").ok().and_then(|n| n.parse().ok()).unwrap_or(usize::MAX);
+    let most = env::var("HYBZ_MAX").ok().and_then(|n| n.parse().ok()).unwrap_or(usize::MAX);
     println!("# {}", env::args().skip(1).filter(|arg| arg != "--bench").collect::<Vec<_>>().join(" "));
     println!("# hybz {}, {}", env!("CARGO_PKG_VERSION"), machine());
     for set in all().iter().filter(|set| names.is_empty() || names.contains(&&*set.name)) {

@@ -1,6 +1,6 @@
 //! A GPU's part of the tables, where there is one.
 
-use hybz::codec::large::encode::Encoder;
+use hybz::codec::hbz::encode::Encoder;
 use hybz::gpu::{Sorter, devices, open};
 use hybz::hbz::StreamHeader;
 use hybz::station::gpu::Lanes;

@@ -12,7 +12,7 @@
 //! cargo bench --bench tables -- svg RUN COLUMN > x.svg      a picture of a recorded run
 //! ```
 //!
-//! What they print is what is recorded in `benches/runs`: lines of columns, and lines that begin with `#` around them. `HYBZ_MOST=BYTES` takes
+//! What they print is what is recorded in `benches/runs`: lines of columns, and lines that begin with `#` around them. `HYBZ_MAX=BYTES` takes
 //! only the beginning of each set; `HYBZ_DATASETS=FILE` is another list of sets. Machines are noisy: compare within a run.
 
 mod datasets;

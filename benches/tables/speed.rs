@@ -1,7 +1,7 @@
 //! Times and sizes on one core: Table 5.1, Figure 5.7, and beside libsais alone.
 
 use crate::{INTERVALS, SIZES};
-use hybz::codec::large::{decode::Decoder, encode::Encoder};
+use hybz::codec::hbz::{decode::Decoder, encode::Encoder};
 use hybz::hbz::StreamHeader;
 use libsais::BwtConstruction;
 use std::time::{Duration, Instant};

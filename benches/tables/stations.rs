@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::time::Instant;
 
 /// With GPUs, shorter texts are repeated to have so many bytes.
-const LEAST_WITH_GPUS: usize = 1_000_000_000;
+const MIN_WITH_GPUS: usize = 1_000_000_000;
 
 /// Compresses with 1, 2, 4 .. CPU stations, `.hbz` at 9 MB and `.bz2`, without and with GPU lanes where there are any.
 ///
@@ -20,7 +20,7 @@ pub fn by_number(text: &[u8]) {
     if gpus == 0 {
         println!("# no device: the lines with GPUs (Table 5.3) are missing");
     } else {
-        text = text.repeat(LEAST_WITH_GPUS.div_ceil(text.len())).into();
+        text = text.repeat(MIN_WITH_GPUS.div_ceil(text.len())).into();
         println!("# repeated: {} bytes", text.len());
     }
     println!("format cpu gpu seconds MB/s blocks_by_station");

@@ -14,16 +14,17 @@
 //! plain decoder then decodes the block again, and what that says is the answer. So there is one accept set, and a
 //! defect of a fast path costs time but neither accepts nor refuses anything.
 
-use super::bits::reader::Window;
-use super::bits::{BitSource, SliceBits};
-use super::bwt::inverse::{self, MOST_ROWS};
+use super::bwt::inverse;
 use super::header::Header;
 use super::huffman::decode::{Groups, Irregular, SYMBOL_BYTES};
 use super::mtf::decode as mtf;
-use super::plain;
+use super::reference;
 use super::run_length::decode::text_of;
+use crate::bits::reader::Window;
+use crate::bits::{BitSource, SliceBits};
 use crate::block::DecodedBlock;
-use crate::error::{Damage, Fault};
+use crate::error::{Damage, DecodeError};
+use crate::format::bzip2::MAX_BLOCK;
 
 /// Decodes blocks, one after the other, in memory of its own (8 MB, of which a small block touches little).
 #[derive(Clone, Debug)]
@@ -43,7 +44,7 @@ impl Decoder {
             header: Header::default(),
             groups: Groups::new(),
             symbols: Box::new([0; SYMBOL_BYTES]),
-            mtf: mtf::Inverse::new(MOST_ROWS),
+            mtf: mtf::Inverse::new(MAX_BLOCK),
             bwt: inverse::Inverse::new(),
             fallbacks: 0,
         }
@@ -56,8 +57,8 @@ impl Decoder {
     /// the result counts from the first bit of `data`.
     ///
     /// # Errors
-    /// [`Fault::OutOfData`] only if the data end inside the block, otherwise what is wrong with it.
-    pub fn decode(&mut self, data: &[u8], start: u64, end: u64, limit: u32) -> Result<DecodedBlock, Fault> {
+    /// [`DecodeError::OutOfData`] only if the data end inside the block, otherwise what is wrong with it.
+    pub fn decode(&mut self, data: &[u8], start: u64, end: u64, limit: u32) -> Result<DecodedBlock, DecodeError> {
         let end = end.min(data.len() as u64 * 8);
         match self.decode_fast(data, start, end, limit) {
             Ok(block) => Ok(block),
@@ -69,9 +70,9 @@ impl Decoder {
     ///
     /// # Errors
     /// As [`decode`](Self::decode).
-    pub fn decode_plain(&mut self, bits: &mut dyn BitSource, limit: u32) -> Result<DecodedBlock, Fault> {
+    pub fn decode_plain(&mut self, bits: &mut dyn BitSource, limit: u32) -> Result<DecodedBlock, DecodeError> {
         self.fallbacks += 1;
-        let block = plain::decode(bits, limit.min(MOST_ROWS as u32))?;
+        let block = reference::decode(bits, limit.min(MAX_BLOCK as u32))?;
         let (text, computed) = text_of(std::iter::once(&block.coded[..]), block.coded.len())?;
         if computed != block.crc {
             return Err(Damage::BlockCrc { stored: block.crc, computed }.into());
@@ -85,7 +86,7 @@ impl Decoder {
     }
 
     fn decode_fast(&mut self, data: &[u8], start: u64, end: u64, limit: u32) -> Result<DecodedBlock, Irregular> {
-        let limit = limit.min(MOST_ROWS as u32);
+        let limit = limit.min(MAX_BLOCK as u32);
         let mut bits = SliceBits::new(data, start, end);
         self.header.read(&mut bits, limit).map_err(|_| Irregular)?;
         if self.header.randomised {

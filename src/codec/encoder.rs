@@ -1,20 +1,19 @@
 //! One block, coded: the steps one after the other.
 
-use super::bits::{BitSource, BitWriter, SliceBits, append_bits};
 use super::bwt::forward::{ForwardBwt, LastColumn};
 use super::bwt::periodic::PeriodicOrigins;
-use super::mtf::encode::{MOST_SYMBOLS, Symbols};
+use super::mtf::encode::Symbols;
+use super::run_length;
 use super::selector::encode::Tables;
-use super::{crc, run_length};
+use crate::bits::{BitSource, BitWriter, SliceBits, append_bits};
 use crate::block::{CodedBlock, Text};
+use crate::crc;
+use crate::format::bzip2::{BLOCK_MAGIC, MAX_SYMBOLS};
 use std::sync::Arc;
-
-/// The 48 bits that begin a block: pi.
-pub const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
 
 /// How long a block may be after run-length coding. The splitter stays below (899,985 at level 9); beyond it a block
 /// could need more than the 18,002 selectors that a reader must accept.
-pub const LONGEST_BLOCK: usize = 900_004;
+pub const MAX_ENCODER_BLOCK: usize = 900_004;
 
 /// Codes blocks, bit for bit as bzip2 1.0.8 does.
 ///
@@ -50,17 +49,17 @@ impl Encoder {
     /// Codes one block.
     ///
     /// # Panics
-    /// If the text is empty, or longer than [`LONGEST_BLOCK`] after run-length coding: no splitter makes such a block.
+    /// If the text is empty, or longer than [`MAX_ENCODER_BLOCK`] after run-length coding: no splitter makes such a block.
     pub fn encode(&mut self, text: &Text) -> CodedBlock {
         self.block.clear();
         let crc = run_length_code(text, &mut self.text, &mut self.block);
-        assert!((1..=LONGEST_BLOCK).contains(&self.block.len()), "a block of {} bytes", self.block.len());
+        assert!((1..=MAX_ENCODER_BLOCK).contains(&self.block.len()), "a block of {} bytes", self.block.len());
 
         let last = self.bwt.transform(&mut self.block);
         finish(&mut self.symbols, &mut self.tables, last, crc, text.len())
     }
 
-    /// Codes a block that somebody else has transformed: its last column of 1 to [`LONGEST_BLOCK`] bytes, its origin, and the
+    /// Codes a block that somebody else has transformed: its last column of 1 to [`MAX_ENCODER_BLOCK`] bytes, its origin, and the
     /// CRC and length of its text.
     pub fn finish(&mut self, last: LastColumn<'_>, crc: u32, text_len: u64) -> CodedBlock {
         finish(&mut self.symbols, &mut self.tables, last, crc, text_len)
@@ -98,7 +97,7 @@ pub struct CodedSymbols<'a> {
     /// How many symbols there are, EOB included.
     pub symbols: usize,
     /// The code lengths of each table.
-    pub lengths: &'a [[u8; MOST_SYMBOLS]],
+    pub lengths: &'a [[u8; MAX_SYMBOLS]],
     /// Each group's table.
     pub selectors: &'a [u8],
     /// All codes.

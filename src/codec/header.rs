@@ -12,19 +12,9 @@
 //! cut block is called damaged or short: a code length is compared with 1..=20 before every bit of its delta (it may
 //! wander for as long as it likes in between), and selectors behind the 18,002nd are read and checked but not kept.
 
-use super::bits::BitSource;
-use crate::error::{Damage, Fault};
-
-/// The magic of a block, 48 bits.
-pub const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
-/// The most symbols an alphabet has: two run digits, 255 ranks, end of block.
-pub const MOST_SYMBOLS: usize = 258;
-/// The most selectors that a block of 900,000 bytes needs; bzip2 1.0.8 ignores those after them.
-pub const MOST_SELECTORS: usize = 18_002;
-/// The most Huffman tables in a block.
-pub const MOST_TABLES: usize = 6;
-/// How many symbols one selector is for.
-pub const GROUP: usize = 50;
+use crate::bits::BitSource;
+use crate::error::{Damage, DecodeError};
+use crate::format::bzip2::{BLOCK_MAGIC, MAX_SELECTORS, MAX_SYMBOLS, MAX_TABLES};
 
 /// A block's header, read and checked as far as it can be without the codes.
 #[derive(Clone, Debug)]
@@ -38,10 +28,10 @@ pub struct Header {
     /// The symbols in use, ascending: the first MTF list.
     pub used: Vec<u8>,
     /// Code lengths by table and symbol; `used.len() + 2` symbols count.
-    pub lengths: [[u8; MOST_SYMBOLS]; MOST_TABLES],
+    pub lengths: [[u8; MAX_SYMBOLS]; MAX_TABLES],
     /// How many tables there are.
     pub tables: usize,
-    /// Which table codes which group, at most [`MOST_SELECTORS`].
+    /// Which table codes which group, at most [`MAX_SELECTORS`].
     pub selectors: Vec<u8>,
 }
 
@@ -52,9 +42,9 @@ impl Default for Header {
             randomised: false,
             origin: 0,
             used: Vec::with_capacity(256),
-            lengths: [[0; MOST_SYMBOLS]; MOST_TABLES],
+            lengths: [[0; MAX_SYMBOLS]; MAX_TABLES],
             tables: 0,
-            selectors: Vec::with_capacity(MOST_SELECTORS),
+            selectors: Vec::with_capacity(MAX_SELECTORS),
         }
     }
 }
@@ -67,7 +57,7 @@ impl Header {
 
     /// Reads a header from its magic on into `self`, whose memory is used again. `limit` is the most bytes that the block
     /// may have: 100,000 times the stream's level.
-    pub fn read<B: BitSource + ?Sized>(&mut self, bits: &mut B, limit: u32) -> Result<(), Fault> {
+    pub fn read<B: BitSource + ?Sized>(&mut self, bits: &mut B, limit: u32) -> Result<(), DecodeError> {
         for shift in (0..48).step_by(8).rev() {
             if u64::from(take(bits, 8)?) != BLOCK_MAGIC >> shift & 0xff {
                 return Err(Damage::Magic.into());
@@ -81,14 +71,14 @@ impl Header {
         }
         self.read_map(bits)?;
         self.tables = take(bits, 3)? as usize;
-        if !(2..=MOST_TABLES).contains(&self.tables) {
+        if !(2..=MAX_TABLES).contains(&self.tables) {
             return Err(Damage::TableCount.into());
         }
         self.read_selectors(bits)?;
         self.read_lengths(bits)
     }
 
-    fn read_map<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), Fault> {
+    fn read_map<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), DecodeError> {
         self.used.clear();
         let sixteenths = take(bits, 16)?;
         for high in (0..16u8).filter(|high| sixteenths << high & 0x8000 != 0) {
@@ -101,7 +91,7 @@ impl Header {
         Ok(())
     }
 
-    fn read_selectors<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), Fault> {
+    fn read_selectors<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), DecodeError> {
         let count = take(bits, 15)? as usize;
         if count == 0 {
             return Err(Damage::Selectors.into());
@@ -109,11 +99,11 @@ impl Header {
         self.selectors.clear();
         let mut list = [0, 1, 2, 3, 4, 5];
         for i in 0..count {
-            let rank = bits.ones(self.tables as u32).ok_or(Fault::OutOfData)? as usize;
+            let rank = bits.ones(self.tables as u32).ok_or(DecodeError::OutOfData)? as usize;
             if rank == self.tables {
                 return Err(Damage::Selectors.into());
             }
-            if i < MOST_SELECTORS {
+            if i < MAX_SELECTORS {
                 let table = list[rank];
                 list.copy_within(..rank, 1);
                 list[0] = table;
@@ -123,7 +113,7 @@ impl Header {
         Ok(())
     }
 
-    fn read_lengths<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), Fault> {
+    fn read_lengths<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), DecodeError> {
         let symbols = self.symbols();
         for table in &mut self.lengths[..self.tables] {
             let mut length = take(bits, 5)?;
@@ -148,8 +138,8 @@ impl Header {
     }
 }
 
-/// The next `n` bits, or [`Fault::OutOfData`].
+/// The next `n` bits, or [`DecodeError::OutOfData`].
 #[inline(always)]
-pub fn take<B: BitSource + ?Sized>(bits: &mut B, n: u32) -> Result<u32, Fault> {
-    bits.bits(n).ok_or(Fault::OutOfData)
+pub fn take<B: BitSource + ?Sized>(bits: &mut B, n: u32) -> Result<u32, DecodeError> {
+    bits.bits(n).ok_or(DecodeError::OutOfData)
 }

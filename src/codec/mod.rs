@@ -10,24 +10,20 @@
 //! | move-to-front and zero runs | `mtf` |
 //! | code lengths and codes | `huffman` |
 //! | which table codes which group of 50 | `selector` |
-//! | bit strings | `bits` |
-//! | CRC-32 as bzip2 counts it | `crc` |
 //!
 //! [`Encoder`] and `Decoder` own the memory that the steps work in, so that no block allocates megabytes: a station
 //! keeps one of each for its whole life.
 
-pub mod bits;
 pub mod bwt;
-pub mod crc;
 pub mod decoder;
 pub mod encoder;
+pub mod find_magic;
+pub mod hbz;
 pub mod header;
 pub mod huffman;
-pub(crate) mod huge;
-pub mod large;
-pub mod magic;
+pub(crate) mod huge_pages;
 pub mod mtf;
-mod plain;
+mod reference;
 pub mod run_length;
 pub mod selector;
 

@@ -21,13 +21,61 @@
 //!
 //! Nothing inside a stream is byte-aligned. There is no length field: a block ends where its EOB symbol ends.
 
-use crate::codec::bits::BitWriter;
-use crate::settings::Level;
+use crate::bits::BitWriter;
 
-/// What a stream ends with, 48 bits.
-pub(crate) const END_MAGIC: u64 = 0x1772_4538_5090;
-/// What a block begins with, 48 bits.
-pub(crate) const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
+/// The 48 bits that end a stream: the square root of pi.
+pub const END_MAGIC: u64 = 0x1772_4538_5090;
+/// The 48 bits that begin a block: pi.
+pub const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
+/// The most bytes that a block has after run-length coding, at level 9.
+pub const MAX_BLOCK: usize = 900_000;
+/// The most symbols of an alphabet: two run digits, 255 ranks, end of block.
+pub const MAX_SYMBOLS: usize = 258;
+/// The most Huffman tables of a block.
+pub const MAX_TABLES: usize = 6;
+/// How many symbols one selector stands for.
+pub const GROUP: usize = 50;
+/// The most selectors that a block of 900,000 bytes needs. bzip2 1.0.8 reads and ignores those after them.
+pub const MAX_SELECTORS: usize = 18_002;
+/// The longest code that bzip2 1.0.8 writes, in bits; readers accept 20.
+pub const MAX_WRITTEN_CODE: u8 = 17;
+
+/// How large a block is: 1 to 9 times 100,000 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Level(u8);
+
+impl Level {
+    /// 100,000 bytes a block: least memory.
+    pub const FASTEST: Level = Level(1);
+    /// 900,000 bytes a block: smallest output, and bzip2's default.
+    pub const BEST: Level = Level(9);
+
+    /// The level `level`, if it is one of 1 to 9.
+    pub const fn try_new(level: u8) -> Option<Level> {
+        if level >= 1 && level <= 9 { Some(Level(level)) } else { None }
+    }
+
+    /// The digit, 1 to 9, as it stands in the stream's header.
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+
+    /// The most bytes (run-length-coded) that a decoder accepts in one block at this level.
+    pub const fn block_limit(self) -> u32 {
+        self.0 as u32 * 100_000
+    }
+
+    /// The run-length-coded size at which bzip2 1.0.8 ends a block: 19 bytes below [`block_limit`](Self::block_limit).
+    pub(crate) const fn fill_limit(self) -> usize {
+        self.block_limit() as usize - 19
+    }
+}
+
+impl Default for Level {
+    fn default() -> Self {
+        Level::BEST
+    }
+}
 
 /// Writes `BZh` and the level's digit.
 pub(crate) fn write_stream_header(bits: &mut BitWriter, level: Level) {

@@ -5,7 +5,7 @@
 //! stream   := header block* index
 //! header   32  magic 8 | version 1 | flags 1 | entry log 1 | segment log 1 | block size 4 | interval 4 | seed 8 | CRC 4
 //! block    32  "hbzB" | number 4 | text bytes 4 | rows 4 | payload bytes 4 | CRC of text 4 | CRC of payload 4 | CRC 4
-//!          ..  payload: see `codec::large`
+//!          ..  payload: see `codec::hbz`
 //! index     8  "hbzX" | number of blocks 4
 //!          12  each block: text bytes 4 | payload bytes 4 | CRC of text 4
 //!          24  CRC of the index so far 4 | zero 4 | bytes of the index so far 8 | end magic 8
@@ -14,7 +14,7 @@
 //! Each header ends in the CRC of its other bytes, and every field is checked before anything is made of it: what a header
 //! claims bounds the memory that is asked for, and a claim is bounded by the stream's block size.
 
-use crate::codec::crc;
+use crate::crc;
 use crate::error::Damage;
 
 /// The first bytes of a stream. bzip2 refuses the first of them; the others show whether a transfer has changed line ends.
@@ -35,14 +35,55 @@ const INDEX_LEN: usize = 32;
 const ENTRY_LEN: usize = 12;
 
 /// The smallest block size.
-pub const LEAST_BLOCK: u32 = 1 << 10;
+pub const MIN_BLOCK: u32 = 1 << 10;
 /// The largest block size: 1 GiB.
-pub const MOST_BLOCK: u32 = 1 << 30;
+pub const MAX_BLOCK: u32 = 1 << 30;
 /// Rows between entry points, as a power of two, in what is written: 32,768, which costs 0.06 % and gives even a block of
 /// 1 MB some 20 chains.
 pub const ENTRY_LOG: u8 = 15;
 /// Rows of a segment, as a power of two: version 1 knows no other.
-const SEGMENT_LOG: u8 = 16;
+pub const SEGMENT_LOG: u32 = 16;
+/// Tokens for which one table is chosen.
+pub const GROUP: usize = 32;
+/// The most tables of a block.
+pub const MAX_TABLES: usize = 16;
+
+/// What a `.hbz` stream is made of: blocks that are larger than bzip2's, or perturbed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LargeBlocks {
+    size: u32,
+    interval: u32,
+    seed: u64,
+}
+
+impl LargeBlocks {
+    /// Blocks of `size` bytes of text, if that is 1 KiB to 1 GiB.
+    ///
+    /// Small blocks are there for tests: below 900,000 bytes `.bz2` is better in every way.
+    pub const fn try_new(size: u32) -> Option<LargeBlocks> {
+        let allowed = size >= MIN_BLOCK && size <= MAX_BLOCK;
+        if allowed { Some(LargeBlocks { size, interval: 0, seed: 0 }) } else { None }
+    }
+
+    /// Puts a byte in after every `interval` bytes of a block (0: none), from a generator that starts from `seed`; readers drop
+    /// them. It helps sorters that compare fixed stretches of long repeats; it costs about 5 bytes of output each.
+    pub const fn perturbation(mut self, interval: u32, seed: u64) -> LargeBlocks {
+        self.interval = interval;
+        self.seed = seed;
+        self
+    }
+
+    /// Bytes of text in a block.
+    pub const fn size(&self) -> u32 {
+        self.size
+    }
+
+    pub(crate) const fn stream(&self) -> StreamHeader {
+        // Without perturbation the seed is nobody's business: the same blocks, the same bytes.
+        let seed = if self.interval == 0 { 0 } else { self.seed };
+        StreamHeader { block_size: self.size, interval: self.interval, seed, entry_log: ENTRY_LOG }
+    }
+}
 
 /// The header of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +103,7 @@ impl StreamHeader {
     pub fn write(&self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..12].copy_from_slice(&[VERSION, 0, self.entry_log, SEGMENT_LOG]);
+        bytes[8..12].copy_from_slice(&[VERSION, 0, self.entry_log, SEGMENT_LOG as u8]);
         bytes[12..16].copy_from_slice(&self.block_size.to_le_bytes());
         bytes[16..20].copy_from_slice(&self.interval.to_le_bytes());
         bytes[20..28].copy_from_slice(&self.seed.to_le_bytes());
@@ -86,9 +127,9 @@ impl StreamHeader {
             seed: u64::from(number(bytes, 20)) | u64::from(number(bytes, 24)) << 32,
             entry_log,
         };
-        check("segment size", segment_log == SEGMENT_LOG)?;
+        check("segment size", u32::from(segment_log) == SEGMENT_LOG)?;
         check("entry interval", (12..=24).contains(&entry_log))?;
-        check("block size", (LEAST_BLOCK..=MOST_BLOCK).contains(&header.block_size))?;
+        check("block size", (MIN_BLOCK..=MAX_BLOCK).contains(&header.block_size))?;
         Ok(header)
     }
 

@@ -1,6 +1,6 @@
 //! What stands behind the door of `gpu` when the feature `cuda` is off: nothing.
 
-use super::{Device, Failure, Pipeline, Sorter};
+use super::{Device, DeviceError, Pipeline, Sorter};
 
 /// How many devices there seem to be: a look that costs nothing.
 pub fn likely() -> usize {
@@ -18,6 +18,6 @@ pub fn open(
     _most_blocks: usize,
     _longest: usize,
     _pipeline: Pipeline,
-) -> Result<Box<dyn Sorter>, Failure> {
-    Err(Failure::Other(format!("{}: this hybz was built without GPU support", device.name)))
+) -> Result<Box<dyn Sorter>, DeviceError> {
+    Err(DeviceError::Other(format!("{}: this hybz was built without GPU support", device.name)))
 }

@@ -1,11 +1,11 @@
 //! Codes of `cuda/hybz.h` as results.
 #![allow(unsafe_code)]
 
-use super::{Failure, ffi};
+use super::{DeviceError, ffi};
 use std::ffi::{CStr, c_int};
 
 /// `Ok` for 0; otherwise what the code means, told with what was being done.
-pub fn check(code: c_int, doing: &str) -> Result<(), Failure> {
+pub fn check(code: c_int, doing: &str) -> Result<(), DeviceError> {
     if code == 0 {
         return Ok(());
     }
@@ -15,10 +15,10 @@ pub fn check(code: c_int, doing: &str) -> Result<(), Failure> {
     // SAFETY: it takes any number.
     let sticky = unsafe { ffi::hybz_is_sticky(code) } != 0;
     Err(match code {
-        ffi::OUT_OF_MEMORY => Failure::Memory(text),
-        ffi::DEADLINE | ffi::WRONG => Failure::Lost(text),
-        _ if sticky => Failure::Lost(text),
-        _ => Failure::Other(text),
+        ffi::OUT_OF_MEMORY => DeviceError::Memory(text),
+        ffi::DEADLINE | ffi::WRONG => DeviceError::Lost(text),
+        _ if sticky => DeviceError::Lost(text),
+        _ => DeviceError::Other(text),
     })
 }
 
@@ -29,10 +29,12 @@ mod tests {
     #[test]
     fn codes() {
         assert_eq!(check(0, "nothing"), Ok(()));
-        assert!(matches!(check(2, "taking memory"), Err(Failure::Memory(what)) if what.starts_with("taking memory: ")));
-        assert!(matches!(check(700, ""), Err(Failure::Lost(_)))); // an illegal address
-        assert!(matches!(check(-2, ""), Err(Failure::Lost(_)))); // a kernel that hangs
-        assert!(matches!(check(-1, ""), Err(Failure::Other(_))));
-        assert!(matches!(check(35, ""), Err(Failure::Other(_)))); // a driver too old
+        assert!(
+            matches!(check(2, "taking memory"), Err(DeviceError::Memory(what)) if what.starts_with("taking memory: "))
+        );
+        assert!(matches!(check(700, ""), Err(DeviceError::Lost(_)))); // an illegal address
+        assert!(matches!(check(-2, ""), Err(DeviceError::Lost(_)))); // a kernel that hangs
+        assert!(matches!(check(-1, ""), Err(DeviceError::Other(_))));
+        assert!(matches!(check(35, ""), Err(DeviceError::Other(_)))); // a driver too old
     }
 }

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)]
 
 use super::lane::GpuLane;
-use super::{Device, Failure, Pipeline, Sorter};
+use super::{Device, DeviceError, Pipeline, Sorter};
 use cudarc::driver::{result, sys};
 use std::env;
 use std::ffi::{CStr, c_int};
@@ -58,7 +58,7 @@ pub fn open(
     most_blocks: usize,
     longest: usize,
     pipeline: Pipeline,
-) -> Result<Box<dyn Sorter>, Failure> {
+) -> Result<Box<dyn Sorter>, DeviceError> {
     Ok(Box::new(GpuLane::new(device.ordinal, most_blocks, longest, pipeline)?))
 }
 

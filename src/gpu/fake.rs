@@ -1,7 +1,7 @@
 //! A device that is not there: does the work on the CPU, and fails when and how the test says.
 
-use super::{CodedBatch, CodedByDevice, Failure, Sorted, SortedSuffixes, SortedThirds, Sorter};
-use crate::codec::bits::BitWriter;
+use super::{CodedBatch, CodedByDevice, DeviceError, Sorted, SortedSuffixes, SortedThirds, Sorter};
+use crate::bits::BitWriter;
 use crate::codec::bwt::forward::ForwardBwt;
 use crate::codec::bwt::merge::twin;
 use crate::codec::mtf::encode::Symbols;
@@ -55,7 +55,7 @@ impl FakeSorter {
     }
 
     /// Fails if it is this call's turn; answers whether the call is to do wrong.
-    fn begin(&mut self, patience: Duration) -> Result<bool, Failure> {
+    fn begin(&mut self, patience: Duration) -> Result<bool, DeviceError> {
         let fault = self.fault.filter(|(call, _)| *call == self.calls).map(|(_, fault)| fault);
         self.calls += 1;
         self.columns.clear();
@@ -63,11 +63,11 @@ impl FakeSorter {
         self.origins.clear();
         self.coded.clear();
         match fault {
-            Some(Fault::Memory) => Err(Failure::Memory("fake: out of memory".to_owned())),
-            Some(Fault::Sticky) => Err(Failure::Lost("fake: an illegal address".to_owned())),
+            Some(Fault::Memory) => Err(DeviceError::Memory("fake: out of memory".to_owned())),
+            Some(Fault::Sticky) => Err(DeviceError::Lost("fake: an illegal address".to_owned())),
             Some(Fault::Hang) => {
                 std::thread::sleep(patience.min(Duration::from_millis(10)));
-                Err(Failure::Lost("fake: it hangs".to_owned()))
+                Err(DeviceError::Lost("fake: it hangs".to_owned()))
             }
             Some(Fault::Wrong) => Ok(true),
             None => Ok(false),
@@ -88,7 +88,7 @@ impl Sorter for FakeSorter {
         &mut self.texts
     }
 
-    fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, Failure> {
+    fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, DeviceError> {
         let wrong = self.begin(patience)?;
         let mut at = 0;
         for &length in lengths {
@@ -105,7 +105,7 @@ impl Sorter for FakeSorter {
         Ok(Sorted { columns: &self.columns, origins: &self.origins })
     }
 
-    fn thirds(&mut self, lengths: &[u32], turns: &[u32], patience: Duration) -> Result<SortedThirds<'_>, Failure> {
+    fn thirds(&mut self, lengths: &[u32], turns: &[u32], patience: Duration) -> Result<SortedThirds<'_>, DeviceError> {
         let wrong = self.begin(patience)?;
         let mut at = 0;
         for (&length, &turn) in lengths.iter().zip(turns) {
@@ -123,7 +123,7 @@ impl Sorter for FakeSorter {
         Ok(SortedThirds { keys: &self.keys, bytes: &self.columns, origins: &self.origins })
     }
 
-    fn code(&mut self, lengths: &[u32], patience: Duration) -> Result<CodedBatch<'_>, Failure> {
+    fn code(&mut self, lengths: &[u32], patience: Duration) -> Result<CodedBatch<'_>, DeviceError> {
         let wrong = self.begin(patience)?;
         let (mut symbols, mut tables) = (Symbols::default(), Tables::default());
         let mut at = 0;
@@ -162,7 +162,12 @@ impl Sorter for FakeSorter {
         Ok(CodedBatch { blocks: &self.coded, bytes: &self.columns })
     }
 
-    fn suffixes(&mut self, lengths: &[u32], entry_log: u8, patience: Duration) -> Result<SortedSuffixes<'_>, Failure> {
+    fn suffixes(
+        &mut self,
+        lengths: &[u32],
+        entry_log: u8,
+        patience: Duration,
+    ) -> Result<SortedSuffixes<'_>, DeviceError> {
         let wrong = self.begin(patience)?;
         let longest = lengths.iter().copied().max().unwrap_or(0) as usize;
         let each = longest.div_ceil(1 << entry_log);

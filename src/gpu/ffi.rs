@@ -36,8 +36,8 @@ pub struct Tuning {
     pub counting: i32,
 }
 
-/// `HYBZ_MOST_ROUNDS`.
-pub const MOST_ROUNDS: usize = 32;
+/// `HYBZ_MAX_ROUNDS`.
+pub const MAX_ROUNDS: usize = 32;
 
 /// `struct hybz_round`.
 #[repr(C)]
@@ -69,7 +69,7 @@ pub struct Report {
     pub tied_small: u32,
     pub tied_large: u32,
     pub rounds: u32,
-    pub round: [Round; MOST_ROUNDS],
+    pub round: [Round; MAX_ROUNDS],
 }
 
 unsafe extern "C" {

@@ -5,7 +5,9 @@
 #![allow(unsafe_code)]
 
 use super::call::check;
-use super::{CodedBatch, CodedByDevice, Failure, Pipeline, Sorted, SortedSuffixes, SortedThirds, Sorter, Steps, ffi};
+use super::{
+    CodedBatch, CodedByDevice, DeviceError, Pipeline, Sorted, SortedSuffixes, SortedThirds, Sorter, Steps, ffi,
+};
 use crate::codec::bwt::merge::{byte_count, key_count};
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
@@ -24,12 +26,12 @@ struct Pinned {
 unsafe impl Send for Pinned {}
 
 impl Pinned {
-    fn new(device: i32, bytes: usize) -> Result<Pinned, Failure> {
+    fn new(device: i32, bytes: usize) -> Result<Pinned, DeviceError> {
         let mut memory: *mut c_void = ptr::null_mut();
         // SAFETY: `memory` is a place to write to.
         check(unsafe { ffi::hybz_pinned_alloc(device, bytes, &mut memory) }, "taking pinned memory")?;
         let memory = NonNull::new(memory.cast::<u8>());
-        let memory = memory.ok_or_else(|| Failure::Memory("taking pinned memory: got none".to_owned()))?;
+        let memory = memory.ok_or_else(|| DeviceError::Memory("taking pinned memory: got none".to_owned()))?;
         Ok(Pinned { memory, bytes })
     }
 
@@ -84,7 +86,7 @@ unsafe impl Send for GpuLane {}
 
 impl GpuLane {
     /// A lane on device `ordinal`.
-    pub fn new(ordinal: i32, most_blocks: usize, longest: usize, pipeline: Pipeline) -> Result<GpuLane, Failure> {
+    pub fn new(ordinal: i32, most_blocks: usize, longest: usize, pipeline: Pipeline) -> Result<GpuLane, DeviceError> {
         let bytes = most_blocks * longest;
         let (column_bytes, keys, code) = match pipeline {
             Pipeline::Bwt => (bytes, 0, ffi::BWT),
@@ -92,7 +94,7 @@ impl GpuLane {
             // A shorter block has no more of either.
             Pipeline::Hybrid => (most_blocks * (longest + 1), most_blocks * (key_count(longest) + 2), ffi::HYBRID),
             Pipeline::Suffixes => {
-                let entries = entry_count(longest, LEAST_ENTRY_LOG);
+                let entries = entry_count(longest, MIN_ENTRY_LOG);
                 (most_blocks * (longest + 1), most_blocks * entries, ffi::SUFFIXES)
             }
         };
@@ -108,7 +110,7 @@ impl GpuLane {
         // SAFETY: `lane` is a place to write to; sizes out of range are refused there.
         let code = unsafe { ffi::hybz_lane_create(ordinal, most_blocks as u32, longest as u32, code, &mut lane) };
         check(code, "taking device memory")?;
-        let lane = NonNull::new(lane).ok_or_else(|| Failure::Other("got no lane".to_owned()))?;
+        let lane = NonNull::new(lane).ok_or_else(|| DeviceError::Other("got no lane".to_owned()))?;
         Ok(GpuLane {
             lane,
             pinned: ManuallyDrop::new(pinned),
@@ -128,9 +130,9 @@ impl GpuLane {
 
 impl GpuLane {
     /// What a batch came to: its times, or a failure, after which the lane may be lost.
-    fn settle(&mut self, code: c_int, doing: &str, report: &ffi::Report) -> Result<(), Failure> {
+    fn settle(&mut self, code: c_int, doing: &str, report: &ffi::Report) -> Result<(), DeviceError> {
         let checked = check(code, doing);
-        self.lost |= matches!(checked, Err(Failure::Lost(_)));
+        self.lost |= matches!(checked, Err(DeviceError::Lost(_)));
         checked?;
         self.steps.add(report);
         Ok(())
@@ -150,10 +152,10 @@ impl Sorter for GpuLane {
         &mut self.pinned.as_mut_slice()[self.texts.clone()]
     }
 
-    fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, Failure> {
+    fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, DeviceError> {
         let total: usize = lengths.iter().map(|&length| length as usize).sum();
         if self.lost || self.pipeline != Pipeline::Bwt || lengths.len() > self.most_blocks || total > self.texts.len() {
-            return Err(Failure::Other("a batch that the lane was not made for".to_owned()));
+            return Err(DeviceError::Other("a batch that the lane was not made for".to_owned()));
         }
         let patience = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
         let mut report = ffi::Report::default();
@@ -179,7 +181,7 @@ impl Sorter for GpuLane {
         })
     }
 
-    fn thirds(&mut self, lengths: &[u32], turns: &[u32], patience: Duration) -> Result<SortedThirds<'_>, Failure> {
+    fn thirds(&mut self, lengths: &[u32], turns: &[u32], patience: Duration) -> Result<SortedThirds<'_>, DeviceError> {
         let sum = |count: fn(usize) -> usize| lengths.iter().map(|&length| count(length as usize)).sum::<usize>();
         let (total, bytes, keys) = (sum(|length| length), sum(byte_count), sum(key_count));
         if self.lost
@@ -190,7 +192,7 @@ impl Sorter for GpuLane {
             || bytes > self.columns.len()
             || keys > self.keys.len() / 4
         {
-            return Err(Failure::Other("a batch that the lane was not made for".to_owned()));
+            return Err(DeviceError::Other("a batch that the lane was not made for".to_owned()));
         }
         let patience = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
         let mut report = ffi::Report::default();
@@ -218,11 +220,11 @@ impl Sorter for GpuLane {
         })
     }
 
-    fn code(&mut self, lengths: &[u32], patience: Duration) -> Result<CodedBatch<'_>, Failure> {
+    fn code(&mut self, lengths: &[u32], patience: Duration) -> Result<CodedBatch<'_>, DeviceError> {
         let total: usize = lengths.iter().map(|&length| length as usize).sum();
         let fits = lengths.iter().all(|&length| length as usize <= self.longest) && total <= self.texts.len();
         if self.lost || self.pipeline != Pipeline::Resident || lengths.len() > self.most_blocks || !fits {
-            return Err(Failure::Other("a batch that the lane was not made for".to_owned()));
+            return Err(DeviceError::Other("a batch that the lane was not made for".to_owned()));
         }
         let patience = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
         let mut report = ffi::Report::default();
@@ -250,7 +252,12 @@ impl Sorter for GpuLane {
         })
     }
 
-    fn suffixes(&mut self, lengths: &[u32], entry_log: u8, patience: Duration) -> Result<SortedSuffixes<'_>, Failure> {
+    fn suffixes(
+        &mut self,
+        lengths: &[u32],
+        entry_log: u8,
+        patience: Duration,
+    ) -> Result<SortedSuffixes<'_>, DeviceError> {
         let rows: usize = lengths.iter().map(|&length| length as usize + 1).sum();
         let each = lengths.iter().max().map_or(0, |&longest| entry_count(longest as usize, entry_log));
         let entries = each * lengths.len();
@@ -262,7 +269,7 @@ impl Sorter for GpuLane {
             || rows > self.columns.len()
             || entries > self.keys.len() / 4
         {
-            return Err(Failure::Other("a batch that the lane was not made for".to_owned()));
+            return Err(DeviceError::Other("a batch that the lane was not made for".to_owned()));
         }
         let patience = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
         let mut report = ffi::Report::default();
@@ -296,7 +303,7 @@ impl Sorter for GpuLane {
 }
 
 /// There is room for entry points as near to each other as this.
-const LEAST_ENTRY_LOG: u8 = 12;
+const MIN_ENTRY_LOG: u8 = 12;
 
 /// How many entry points a block of so many bytes has.
 fn entry_count(length: usize, entry_log: u8) -> usize {

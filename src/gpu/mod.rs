@@ -7,7 +7,7 @@
 //! The door is the trait [`Sorter`]: fill in texts, sort, read columns; or, of a lane of another [`Pipeline`], sorted thirds, or
 //! blocks coded all the way.
 
-use crate::codec::mtf::encode::MOST_SYMBOLS;
+use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
 use std::fmt;
 use std::time::Duration;
 
@@ -48,13 +48,13 @@ pub enum Pipeline {
 }
 
 /// The shortest block that a device sorts: shorter ones are not worth a thought.
-pub const SHORTEST: usize = 64;
+pub const MIN_DEVICE_BLOCK: usize = 64;
 
 /// The longest block of a lane for [`Pipeline::Suffixes`], in bytes; and all blocks of one lane together are less than 2^31.
-pub const LONGEST_WIDE: usize = 1 << 30;
+pub const MAX_WIDE_BLOCK: usize = 1 << 30;
 
 /// The most blocks in a batch.
-pub const MOST_BLOCKS: usize = 512;
+pub const MAX_BATCH: usize = 512;
 
 /// A GPU that this process may use (CUDA hides those that CUDA_VISIBLE_DEVICES does not name).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub struct Device {
 
 /// Why a device did not do what it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum DeviceError {
     /// Not enough memory, on the device or pinned: a smaller lane may do.
     Memory(String),
     /// The context is lost or hangs. Nothing in this process must touch it again.
@@ -82,10 +82,10 @@ pub enum Failure {
     Other(String),
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for DeviceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Memory(what) | Failure::Lost(what) | Failure::Other(what) => f.write_str(what),
+            DeviceError::Memory(what) | DeviceError::Lost(what) | DeviceError::Other(what) => f.write_str(what),
         }
     }
 }
@@ -101,22 +101,27 @@ pub trait Sorter: Send {
     /// Where the blocks of the next batch go, back to back: `most_blocks` x `longest` bytes.
     fn texts(&mut self) -> &mut [u8];
 
-    /// Transforms the blocks that [`texts`](Self::texts) holds, which have these lengths: at least [`SHORTEST`] each, and
+    /// Transforms the blocks that [`texts`](Self::texts) holds, which have these lengths: at least [`MIN_DEVICE_BLOCK`] each, and
     /// none of them periodic.
     ///
     /// After any failure it must not be used again, only dropped.
-    fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, Failure>;
+    fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, DeviceError>;
 
     /// Of a lane opened for [`Pipeline::Hybrid`], where `sort` is of the others: sorts two lists of each of the blocks that
     /// [`texts`](Self::texts) holds. Each has been turned to its least rotation, and began at `turns` of it before.
-    fn thirds(&mut self, lengths: &[u32], turns: &[u32], patience: Duration) -> Result<SortedThirds<'_>, Failure>;
+    fn thirds(&mut self, lengths: &[u32], turns: &[u32], patience: Duration) -> Result<SortedThirds<'_>, DeviceError>;
 
     /// Of a lane opened for [`Pipeline::Resident`]: transforms the blocks as `sort` does, and codes their columns.
-    fn code(&mut self, lengths: &[u32], patience: Duration) -> Result<CodedBatch<'_>, Failure>;
+    fn code(&mut self, lengths: &[u32], patience: Duration) -> Result<CodedBatch<'_>, DeviceError>;
 
     /// Of a lane opened for [`Pipeline::Suffixes`]: sorts all suffixes of each block, periodic or not, and tells in which rows those at
     /// multiples of 2^`entry_log` stand.
-    fn suffixes(&mut self, lengths: &[u32], entry_log: u8, patience: Duration) -> Result<SortedSuffixes<'_>, Failure>;
+    fn suffixes(
+        &mut self,
+        lengths: &[u32],
+        entry_log: u8,
+        patience: Duration,
+    ) -> Result<SortedSuffixes<'_>, DeviceError>;
 
     /// How long the steps have taken so far.
     fn steps(&self) -> Steps {
@@ -155,9 +160,6 @@ pub struct Steps {
     pub download: f64,
 }
 
-/// The most tables of a block.
-pub const MOST_TABLES: usize = 6;
-
 /// One block of a batch, coded: `struct hybz_coded` of `cuda/hybz.h`. Nothing in it is checked yet.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -175,7 +177,7 @@ pub struct CodedByDevice {
     /// Whether byte c occurs: bit c % 32 of word c / 32.
     pub used: [u32; 8],
     /// The code lengths of each table.
-    pub lengths: [[u8; MOST_SYMBOLS]; MOST_TABLES],
+    pub lengths: [[u8; MAX_SYMBOLS]; MAX_TABLES],
 }
 
 impl CodedByDevice {
@@ -187,7 +189,7 @@ impl CodedByDevice {
         bits: 0,
         at: 0,
         used: [0; 8],
-        lengths: [[0; MOST_SYMBOLS]; MOST_TABLES],
+        lengths: [[0; MAX_SYMBOLS]; MAX_TABLES],
     };
 
     /// The most bytes of codes and selectors that a block of so many bytes has.

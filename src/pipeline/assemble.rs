@@ -1,12 +1,12 @@
 //! Puts coded blocks together into one `.bz2` stream: header, blocks bit by bit behind each other, end with the combined CRC.
 
 use super::piece::{Issued, Join, Step};
+use crate::bits::{BitWriter, append_bits};
 use crate::block::Text;
-use crate::codec::bits::{BitWriter, append_bits};
-use crate::codec::crc;
+use crate::crc;
 use crate::error::Error;
 use crate::format::bzip2;
-use crate::settings::Level;
+use crate::format::bzip2::Level;
 use crate::station::Done;
 use crate::summary::{BlockInfo, StreamSummary};
 use std::collections::VecDeque;

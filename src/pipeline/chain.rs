@@ -9,20 +9,20 @@
 //! the plain decoder from as many spans as it takes. This is slow and rare: it takes a file made to provoke it.
 
 use super::piece::{Issued, Join, Span, Step};
+use crate::bits::SliceBits;
 use crate::block::DecodedBlock;
-use crate::codec::bits::SliceBits;
-use crate::codec::crc;
 use crate::codec::decoder::Decoder;
-use crate::error::{Damage, Error, Fault};
+use crate::crc;
+use crate::error::{Damage, DecodeError, Error};
+use crate::format::bzip2::Level;
 use crate::format::bzip2::{BLOCK_MAGIC, END_MAGIC, Header, parse_stream_header};
-use crate::settings::Level;
 use crate::station::Done;
 use crate::summary::{BlockInfo, StreamSummary};
 use std::collections::VecDeque;
 
 /// The most compressed bits that one block may have. bzip2 has no bound, because code lengths may wander up and down for ever;
 /// an encoder's blocks stay under 20 million bits. Here it bounds memory.
-pub(crate) const BLOCK_BITS_MOST: u64 = 512 << 20;
+pub(crate) const MAX_BLOCK_BITS: u64 = 512 << 20;
 
 /// How much is tried first where a block must be decoded here: more than any encoder's block.
 const REDO_FIRST: u64 = 32 << 20;
@@ -165,12 +165,12 @@ impl Chain {
             return match reply {
                 None => Ok(Some(Step::Pending)),
                 Some(Ok(Done::Decoded(Ok(block)))) => self.believe(block, at, level).map(Some),
-                Some(Ok(Done::Decoded(Err(Fault::OutOfData)))) => {
+                Some(Ok(Done::Decoded(Err(DecodeError::OutOfData)))) => {
                     // Everything there is was not enough; with one more span it may be.
                     self.expect = Expect::Redo(level, span.end - first + 1);
                     Ok(None)
                 }
-                Some(Ok(Done::Decoded(Err(Fault::Damaged(_))))) => {
+                Some(Ok(Done::Decoded(Err(DecodeError::Damaged(_))))) => {
                     // Nobody's word is taken for it that a file is damaged, but the plain decoder's.
                     self.expect = Expect::Redo(level, 0);
                     Ok(None)
@@ -217,7 +217,7 @@ impl Chain {
             return Ok(Some(self.need()));
         }
         // Not all of it: behind the block may lie hundreds of megabytes that wait for their turn.
-        let take = have.min(enough.max(REDO_FIRST)).min(BLOCK_BITS_MOST);
+        let take = have.min(enough.max(REDO_FIRST)).min(MAX_BLOCK_BITS);
         let skew = self.bit % 8;
         let at = self.bit - skew;
         let bytes_most = (skew + take).div_ceil(8) as usize;
@@ -235,16 +235,16 @@ impl Chain {
         let plain = self.plain.get_or_insert_default();
         match plain.decode_plain(&mut bits, level.block_limit()) {
             Ok(block) => self.believe(block, at, level).map(Some),
-            Err(Fault::OutOfData) if take == BLOCK_BITS_MOST => {
+            Err(DecodeError::OutOfData) if take == MAX_BLOCK_BITS => {
                 Err(Error::BlockTooLarge { block: self.number(), bit_offset: self.bit })
             }
-            Err(Fault::OutOfData) if take == have && self.ended => Err(self.truncated()),
-            Err(Fault::OutOfData) => {
+            Err(DecodeError::OutOfData) if take == have && self.ended => Err(self.truncated()),
+            Err(DecodeError::OutOfData) => {
                 // Doubling keeps the work linear, whatever the file was made to provoke.
                 self.expect = Expect::Redo(level, take * 2);
                 Ok(None)
             }
-            Err(Fault::Damaged(damage)) => Err(self.damaged(damage)),
+            Err(DecodeError::Damaged(damage)) => Err(self.damaged(damage)),
         }
     }
 

@@ -27,7 +27,8 @@ use super::split::Splitter;
 use super::stretches::{self, Readers};
 use crate::block::Text;
 use crate::error::Error;
-use crate::settings::{LargeBlocks, Level};
+use crate::format::bzip2::Level;
+use crate::format::hbz::LargeBlocks;
 use crate::summary::{BlockInfo, StreamSummary};
 use crossbeam_channel::{Receiver, RecvError, Sender, bounded};
 use std::collections::VecDeque;
@@ -39,7 +40,7 @@ use std::thread;
 
 /// Items between the manager and the writer: bounds how many small files are under way at once. (Blocks are bounded by the
 /// window: with GPUs that may be a thousand.)
-const ITEMS_MOST: usize = 4096;
+const MAX_ITEMS: usize = 4096;
 /// How much of an input that is only copied is read at once.
 const COPY_CHUNK: usize = 128 << 10;
 /// How long a file is, at least, for which several threads are started to read it.
@@ -140,7 +141,7 @@ enum Item<M> {
 /// Runs all inputs through the pool. Returns when every output has been taken, or right after the first `Break`, without
 /// waiting for a manager that may still be reading.
 pub fn run<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, outputs: &mut O) {
-    let (items, taken) = bounded(ITEMS_MOST);
+    let (items, taken) = bounded(MAX_ITEMS);
     // The thread takes the inputs out of here; if it cannot be started they are still there.
     let inputs = Arc::new(Mutex::new(Some(inputs)));
     let manager = {

@@ -6,8 +6,8 @@
 //! Here nothing is decided; a magic that was missed or invented costs time, never a byte.
 
 use super::piece::{Cut, Piece, Span};
-use crate::codec::bits::{BitSource, SliceBits};
-use crate::codec::magic;
+use crate::bits::{BitSource, SliceBits};
+use crate::codec::find_magic;
 use crate::format::bzip2::END_MAGIC;
 use crate::station::Work;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ pub(crate) const CHUNK: usize = 256 << 10;
 const FIRST_CHUNK: usize = 8 << 10;
 /// A span longer than this is handed on without waiting for the next magic. No block that an encoder writes is as long: 18,002
 /// groups of 50 codes of 20 bits are 2.25 MB.
-const SPAN_MOST: usize = 4 << 20;
+const MAX_SPAN: usize = 4 << 20;
 /// What a decoded block may take in memory (`Text::Plain` is never longer), so what a job is charged beside its span.
-const TEXT_MOST: u64 = 2 << 20;
+const MAX_TEXT: u64 = 2 << 20;
 /// Behind a magic, this many bits tell whether bzip2 could accept the block at all.
 const HEADER_BITS: u64 = 48 + 32 + 1 + 24 + 16 + 256 + 3 + 15;
 
@@ -66,7 +66,7 @@ impl Scanner {
         let skip = self.base as u64 * 8;
         let span = Span { data: Arc::clone(&data), at: self.at * 8 + skip, first: self.first - skip, end: end - skip };
         let work = self.coded.then_some(Work::Decompress { data, start: span.first, end: span.end });
-        let charge = (last - self.base) as u64 + 4096 + if self.coded { TEXT_MOST } else { 0 };
+        let charge = (last - self.base) as u64 + 4096 + if self.coded { MAX_TEXT } else { 0 };
         self.first = end;
         self.base = (end / 8) as usize;
         self.coded = next_coded;
@@ -79,7 +79,7 @@ impl Scanner {
         let data = &self.buf[..self.len];
         let have = self.len as u64 * 8;
         loop {
-            let Some(bit) = magic::find(data, self.searched) else {
+            let Some(bit) = find_magic::find(data, self.searched) else {
                 // A magic that is not wholly there yet may begin in the last 47 bits.
                 self.searched = self.searched.max(have.saturating_sub(47));
                 return None;
@@ -89,7 +89,7 @@ impl Scanner {
                 return None;
             }
             self.searched = bit + 1;
-            if magic::plausible(data, bit, have) {
+            if find_magic::plausible(data, bit, have) {
                 return Some(bit);
             }
         }
@@ -112,7 +112,7 @@ fn end_record(data: &[u8]) -> Option<u64> {
 impl Cut for Scanner {
     fn room(&mut self) -> &mut [u8] {
         if self.base > 0 {
-            // Only what the open span has so far: at most SPAN_MOST, mostly less than a chunk.
+            // Only what the open span has so far: at most MAX_SPAN, mostly less than a chunk.
             self.buf.copy_within(self.base..self.len, 0);
             let skip = self.base as u64;
             self.len -= self.base;
@@ -154,7 +154,7 @@ impl Cut for Scanner {
             return Some(self.cut(bit, false));
         }
         // Bits before `searched` begin no magic, so they can go.
-        (self.searched / 8 > (self.base + SPAN_MOST) as u64).then(|| {
+        (self.searched / 8 > (self.base + MAX_SPAN) as u64).then(|| {
             let end = self.searched / 8 * 8;
             self.cut(end, false)
         })
@@ -214,7 +214,7 @@ mod tests {
     /// Input without any magic is handed on in pieces, not kept.
     #[test]
     fn long_spans_are_cut() {
-        let input = vec![0x55; 3 * SPAN_MOST];
+        let input = vec![0x55; 3 * MAX_SPAN];
         let spans = spans(&input, CHUNK);
         assert!(spans.len() >= 3 && spans.iter().all(|span| !span.2));
     }

@@ -10,18 +10,18 @@
 
 use super::piece::{Cut, Piece};
 use crate::block::Text;
-use crate::codec::crc::Crc;
 use crate::codec::run_length;
-use crate::settings::Level;
+use crate::crc::Crc;
+use crate::format::bzip2::Level;
 use crate::station::Work;
 use std::collections::VecDeque;
 
 /// Plain text longer than this is run-length-coded here, so that a block on its way never takes more.
-pub(crate) const PLAIN_MOST: usize = 2 << 20;
+pub(crate) const MAX_PLAIN_TEXT: usize = 2 << 20;
 /// The least room offered for reading, so that the end of a block is not read in crumbs.
-const ROOM_LEAST: usize = 64 << 10;
+const MIN_ROOM: usize = 64 << 10;
 /// A run-length token never stands for more.
-pub(crate) const TOKEN_MOST: usize = 255;
+pub(crate) const MAX_TOKEN: usize = 255;
 
 /// Cuts text into blocks.
 pub(crate) struct Splitter {
@@ -66,7 +66,7 @@ impl CodedText {
 
 impl Splitter {
     pub fn new(level: Level) -> Self {
-        Self::with_limit(level.block_limit() as usize - 19)
+        Self::with_limit(level.fill_limit())
     }
 
     fn with_limit(limit: usize) -> Self {
@@ -97,9 +97,9 @@ impl Splitter {
             if !found {
                 break;
             }
-            let longest = (self.len - short_end).min(TOKEN_MOST);
+            let longest = (self.len - short_end).min(MAX_TOKEN);
             let length = run_length::run_len(&text[short_end..short_end + longest]);
-            if length == longest && longest < TOKEN_MOST && !ended {
+            if length == longest && longest < MAX_TOKEN && !ended {
                 break; // the run may go on
             }
             self.size += 5;
@@ -108,7 +108,7 @@ impl Splitter {
                 self.close();
             }
         }
-        if self.token >= PLAIN_MOST {
+        if self.token >= MAX_PLAIN_TEXT {
             let coded = self.coded.get_or_insert_with(CodedText::new);
             coded.add(&self.text[..self.token]);
             self.text.copy_within(self.token..self.len, 0);
@@ -136,7 +136,7 @@ impl Splitter {
             None => {
                 let mut next = Vec::with_capacity(self.text.len());
                 next.extend_from_slice(&self.text[end..self.len]);
-                next.resize(rest.max(ROOM_LEAST), 0);
+                next.resize(rest.max(MIN_ROOM), 0);
                 let mut plain = std::mem::replace(&mut self.text, next);
                 plain.truncate(end);
                 Text::Plain(plain)
@@ -159,7 +159,7 @@ impl Cut for Splitter {
         // Reading no more than the block still takes leaves little to be carried over to the next; reading no more than is
         // there already keeps small files from paying for a large block.
         let rest = self.limit.saturating_sub(self.size + (self.len - self.token));
-        let want = rest.min(self.len).max(ROOM_LEAST);
+        let want = rest.min(self.len).max(MIN_ROOM);
         if self.text.len() < self.len + want {
             self.text.resize(self.len + want, 0);
         }
@@ -271,7 +271,7 @@ pub(crate) mod tests {
                 Text::RunLength { coded, crc, .. } => {
                     let mut expected = Vec::new();
                     run_length::encode(part, &mut expected);
-                    assert!(*coded == expected && *crc == crate::codec::crc::of(part));
+                    assert!(*coded == expected && *crc == crate::crc::of(part));
                 }
                 plain => assert!(plain.plain(&mut Vec::new()) == Some(part)),
             }

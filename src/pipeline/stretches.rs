@@ -9,10 +9,10 @@
 //! A block's text is not copied either: it is a part of a stretch, or of two, until a station puts it together.
 
 use super::piece::Piece;
-use super::split::{CodedText, PLAIN_MOST, TOKEN_MOST, piece_of};
+use super::split::{CodedText, MAX_PLAIN_TEXT, MAX_TOKEN, piece_of};
 use crate::block::{Part, Text};
 use crate::codec::run_length;
-use crate::settings::Level;
+use crate::format::bzip2::Level;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::collections::VecDeque;
 use std::io;
@@ -218,7 +218,7 @@ impl Cutter {
             self.run(len.into(), runs.peek().is_none());
             from = (start + len) as usize;
         }
-        if self.token - self.begin >= PLAIN_MOST as u64 {
+        if self.token - self.begin >= MAX_PLAIN_TEXT as u64 {
             let text = Self::joined(&self.parts());
             self.coded.get_or_insert_with(CodedText::new).add(&text);
             self.begin = self.token;
@@ -244,8 +244,8 @@ impl Cutter {
 
     /// Takes the tokens of a run; if it may go on, only those that are complete.
     fn run(&mut self, mut len: u64, may_go_on: bool) {
-        while len >= TOKEN_MOST as u64 || len > 0 && !may_go_on {
-            let token = len.min(TOKEN_MOST as u64);
+        while len >= MAX_TOKEN as u64 || len > 0 && !may_go_on {
+            let token = len.min(MAX_TOKEN as u64);
             self.size += if token < 4 { token as usize } else { 5 };
             self.token += token;
             len -= token;
@@ -304,7 +304,7 @@ impl Cutter {
 
 /// Reads a file to its end and cuts it, until `submit` says that no more is wanted.
 pub(crate) fn read_all(mut readers: Readers, level: Level, submit: &mut dyn FnMut(Piece) -> bool) -> io::Result<()> {
-    let limit = level.block_limit() as usize - 19;
+    let limit = level.fill_limit();
     let mut cutter = Cutter::new(limit);
     loop {
         let stretch = readers.next().transpose()?;

@@ -1,12 +1,12 @@
 //! One CPU core as a station: one block at a time through the codec.
 
 use super::large::LargeCodecs;
-use super::{Begun, Done, Rows, Station, StationFailure, Work};
+use super::{Begun, Done, Rows, Station, StationError, Work};
 use crate::codec::bwt::forward::LastColumn;
 use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::codec::decoder::Decoder;
 use crate::codec::encoder::Encoder;
-use crate::settings::Level;
+use crate::format::bzip2::Level;
 use std::sync::Arc;
 
 /// A CPU core. Its codecs are made when they are first needed, and kept.
@@ -63,7 +63,7 @@ impl Station for CpuStation {
         format!("cpu {}", self.number)
     }
 
-    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationFailure> {
+    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationError> {
         for (index, work) in batch.iter().enumerate() {
             let done = self.one(work);
             reply(index, done);

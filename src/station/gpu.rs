@@ -17,16 +17,16 @@
 //! end in the block's last byte. A device that fails this check is not asked again. Blocks it got right before it failed have
 //! been checked the same way. Of coded blocks see `coded`.
 //!
-//! **Failure.** A lane that fails is replaced by one of half the size, down to 16 blocks (one, of large ones); then it retires, and at
+//! **DeviceError.** A lane that fails is replaced by one of half the size, down to 16 blocks (one, of large ones); then it retires, and at
 //! once if its context is lost. Its blocks are passed on as they came.
 
-use super::{Directions, Done, Station, StationFailure, Work};
+use super::{Directions, Done, Station, StationError, Work};
 use crate::block::Text;
 use crate::codec::bwt::rotation;
-use crate::codec::encoder::{LONGEST_BLOCK, run_length_code};
-use crate::gpu::{self, Device, Failure, Pipeline, Sorter};
+use crate::codec::encoder::{MAX_ENCODER_BLOCK, run_length_code};
+use crate::format::hbz::LargeBlocks;
+use crate::gpu::{self, Device, DeviceError, Pipeline, Sorter};
 use crate::pipeline::pool::PoolBuilder;
-use crate::settings::LargeBlocks;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,7 @@ mod suffixes;
 mod tests;
 
 /// The fewest blocks for which a lane is worth having, where they are of bzip2's size.
-const FEWEST: usize = 16;
+const MIN_BATCH: usize = 16;
 /// How much text a batch of large blocks should have, and all of a device's lanes together: up to 78 bytes of device memory for each byte.
 const LARGE_BATCH: usize = 32 << 20;
 const LARGE_BATCHES: usize = 512 << 20;
@@ -73,7 +73,7 @@ impl Default for Lanes {
     /// A lane's thread prepares and checks for two thirds of its time, so four lanes leave an H200 half idle: on one machine of
     /// 16 cores four lanes of 64 gave 1.57 GB/s all-core and eight of 32 2.12.
     fn default() -> Self {
-        let (lanes, blocks, longest) = (8, 32, LONGEST_BLOCK);
+        let (lanes, blocks, longest) = (8, 32, MAX_ENCODER_BLOCK);
         Lanes { devices: None, lanes, blocks, longest, after: 64 << 20, pipeline: Pipeline::default() }
     }
 }
@@ -83,8 +83,8 @@ impl Lanes {
     pub fn for_large_blocks(large: &LargeBlocks) -> Self {
         let stream = large.stream();
         // Perturbation makes blocks longer, and what no lane can hold is left to the cores.
-        let longest = (stream.most_rows(stream.block_size) as usize).min(gpu::LONGEST_WIDE);
-        let blocks = LARGE_BATCH.div_ceil(longest).min(gpu::MOST_BLOCKS);
+        let longest = (stream.most_rows(stream.block_size) as usize).min(gpu::MAX_WIDE_BLOCK);
+        let blocks = LARGE_BATCH.div_ceil(longest).min(gpu::MAX_BATCH);
         let lanes = (LARGE_BATCHES / (blocks * longest)).clamp(1, 8);
         Lanes { lanes, blocks, longest, pipeline: Pipeline::Suffixes, ..Lanes::default() }
     }
@@ -137,7 +137,7 @@ impl Lanes {
 }
 
 /// Opens a lane for so many blocks.
-type Open = Box<dyn FnMut(usize) -> Result<Box<dyn Sorter>, Failure> + Send>;
+type Open = Box<dyn FnMut(usize) -> Result<Box<dyn Sorter>, DeviceError> + Send>;
 
 /// One lane.
 pub(crate) struct GpuStation {
@@ -192,7 +192,7 @@ impl GpuStation {
     pub fn new(name: String, most: usize, pipeline: Pipeline, open: Open) -> Result<GpuStation, String> {
         let mut station = GpuStation {
             name,
-            most: most.clamp(1, gpu::MOST_BLOCKS),
+            most: most.clamp(1, gpu::MAX_BATCH),
             pipeline,
             open,
             sorter: None,
@@ -208,14 +208,14 @@ impl GpuStation {
     }
 
     /// Opens the lane, with half as many blocks as long as there is too little memory.
-    fn reopen(&mut self) -> Result<(), Failure> {
+    fn reopen(&mut self) -> Result<(), DeviceError> {
         loop {
             match (self.open)(self.most) {
                 Ok(sorter) => {
                     self.sorter = Some(sorter);
                     return Ok(());
                 }
-                Err(Failure::Memory(_)) if self.most / 2 >= self.fewest() => self.most /= 2,
+                Err(DeviceError::Memory(_)) if self.most / 2 >= self.fewest() => self.most /= 2,
                 Err(failure) => return Err(failure),
             }
         }
@@ -223,7 +223,7 @@ impl GpuStation {
 
     /// The fewest blocks for which the lane is worth having.
     fn fewest(&self) -> usize {
-        if self.pipeline == Pipeline::Suffixes { 1 } else { FEWEST }
+        if self.pipeline == Pipeline::Suffixes { 1 } else { MIN_BATCH }
     }
 
     /// Has the device do what stands in the batch, and replies.
@@ -232,7 +232,7 @@ impl GpuStation {
         sorter: &mut dyn Sorter,
         batch: &Batch,
         reply: &mut dyn FnMut(usize, Done),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DeviceError> {
         if batch.entries.is_empty() {
             return Ok(());
         }
@@ -275,7 +275,7 @@ impl GpuStation {
         sorter: &mut dyn Sorter,
         works: &[Work],
         reply: &mut dyn FnMut(usize, Done),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DeviceError> {
         if self.pipeline == Pipeline::Suffixes {
             return self.do_large(sorter, works, reply);
         }
@@ -294,7 +294,7 @@ impl GpuStation {
                     (&self.coded, crc)
                 }
             };
-            let usual = (gpu::SHORTEST..=sorter.longest()).contains(&block.len());
+            let usual = (gpu::MIN_DEVICE_BLOCK..=sorter.longest()).contains(&block.len());
             if !usual || rotation::period(block) != block.len() {
                 reply(index, Done::Left);
                 continue;
@@ -361,21 +361,21 @@ impl Station for GpuStation {
         ))
     }
 
-    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationFailure> {
+    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationError> {
         // Put back only after success: after a failure (or a panic) a lane may only be dropped.
         let Some(mut sorter) = self.sorter.take() else {
-            return Err(StationFailure { reason: "the lane is closed".to_owned(), retire: true });
+            return Err(StationError { reason: "the lane is closed".to_owned(), retire: true });
         };
         let Err(failure) = self.do_batch(&mut *sorter, batch, reply) else {
             self.sorter = Some(sorter);
             return Ok(());
         };
         drop(sorter);
-        let mut retire = matches!(failure, Failure::Lost(_)) || self.most / 2 < self.fewest();
+        let mut retire = matches!(failure, DeviceError::Lost(_)) || self.most / 2 < self.fewest();
         if !retire {
             self.most /= 2;
             retire = self.reopen().is_err();
         }
-        Err(StationFailure { reason: failure.to_string(), retire })
+        Err(StationError { reason: failure.to_string(), retire })
     }
 }

@@ -3,8 +3,8 @@
 //! A block is one job, in either direction, as long as there are as many blocks as stations. A block of more than
 //! 2^24 rows is decoded in stages, each of several jobs, so that all stations work on it.
 
-use crate::codec::large::decode::{self, Block, FirstColumn, Places, Runs};
-use crate::codec::large::encode::{Encoder, Prepared};
+use crate::codec::hbz::decode::{self, Block, FirstColumn, Places, Runs};
+use crate::codec::hbz::encode::{Encoder, Prepared};
 use crate::codec::mtf::decode::Inverse;
 use crate::error::Damage;
 use crate::format::hbz::{BlockHeader, StreamHeader};

@@ -2,7 +2,7 @@
 
 use crate::block::{CodedBlock, DecodedBlock, Text};
 use crate::codec::bwt::merge::Thirds;
-use crate::error::Fault;
+use crate::error::DecodeError;
 use crate::pipeline::queue::{Job, Reply, Source, Waits};
 use crate::summary::Counters;
 use cpu::CpuStation;
@@ -117,7 +117,7 @@ pub enum Done {
     /// A block, coded.
     Coded(CodedBlock),
     /// A block, decoded and its CRC right; or what the plain decoder says is wrong with it: an answer, not a failure.
-    Decoded(Result<DecodedBlock, Fault>),
+    Decoded(Result<DecodedBlock, DecodeError>),
     /// The block begun: what is left to do, for another station.
     Begun(Begun),
     /// Not done: this kind of block is better done by a CPU core, from the beginning.
@@ -128,7 +128,7 @@ pub enum Done {
 
 /// A station could not do (all of) its batch. The blocks it did not reply to are done by the CPU codec, and counted.
 #[derive(Debug)]
-pub struct StationFailure {
+pub struct StationError {
     /// What happened, for the user.
     pub reason: String,
     /// Whether the station must not be given work again.
@@ -156,7 +156,7 @@ pub trait Station: Send {
     /// Does a batch and hands each result to `reply` under its index in `batch`, in any order, each once.
     ///
     /// What has no reply when this returns (with `Ok` or `Err`) or panics is done by a CPU core.
-    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationFailure>;
+    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationError>;
 }
 
 /// The loop of a station's thread: take, work, reply, until the queue closes or the station retires. Returns why it retired.
@@ -187,7 +187,7 @@ pub(crate) fn serve(
         if let Some(details) = station.details() {
             counters.say(details);
         }
-        if let Err(StationFailure { reason, retire }) = outcome {
+        if let Err(StationError { reason, retire }) = outcome {
             counters.fail(&reason);
             if retire {
                 return Some(reason);
@@ -206,7 +206,7 @@ pub(crate) fn work_off(
     mut jobs: Vec<Job>,
     counters: &Counters,
     pass_on: &dyn Fn(Job) -> Result<(), Job>,
-) -> Result<(), StationFailure> {
+) -> Result<(), StationError> {
     jobs.retain(|job| !job.cancelled.load(Relaxed));
     let (batch, mut answers): (Vec<Work>, Vec<Option<Answer>>) =
         jobs.into_iter().map(|job| (job.work, Some((job.reply, job.cancelled)))).unzip();
@@ -249,7 +249,7 @@ pub(crate) fn work_off(
             }
         })
     }));
-    let outcome = outcome.unwrap_or_else(|panic| Err(StationFailure { reason: panic_text(&*panic), retire: false }));
+    let outcome = outcome.unwrap_or_else(|panic| Err(StationError { reason: panic_text(&*panic), retire: false }));
     for ((work, answer), left) in batch.into_iter().zip(answers).zip(left) {
         let Some((reply, cancelled)) = answer else { continue };
         if !left {

@@ -28,8 +28,7 @@
 //! on then come back to the origin before they have n bytes. bzip2 walks round again until it has its n bytes, so the
 //! text is that cycle over and over.
 
-/// The most rows: 900,000 of a block at level 9. Rows from 2^20 on are ladders and entry rows.
-pub const MOST_ROWS: usize = 900_000;
+use crate::format::bzip2::MAX_BLOCK;
 
 /// How many chains walk at once.
 const LANES: usize = 24;
@@ -38,7 +37,7 @@ const STEPS: usize = 16;
 /// The most splitters.
 const SPLITTERS: usize = 1024;
 /// Below this many rows one chain does it.
-const FEWEST_ROWS: usize = 4096;
+const MIN_ROWS: usize = 4096;
 /// An entry that leads to itself, for lanes that have nothing to do.
 const IDLE: usize = (1 << 20) - 1;
 /// The first rung of the first ladder.
@@ -85,7 +84,7 @@ struct Segment {
     next: u32,
 }
 
-/// The memory for inverting blocks of at most [`MOST_ROWS`] bytes.
+/// The memory for inverting blocks of at most [`MAX_BLOCK`] bytes.
 #[derive(Clone, Debug)]
 pub struct Inverse {
     /// T: rows, then (unused memory, never touched, and) ladders and entry rows.
@@ -102,15 +101,15 @@ impl Inverse {
     /// Memory for any block.
     pub fn new() -> Self {
         // Twice as much as the lanes need together, so that one may be longer; what is not used is never touched.
-        Inverse { table: vec![0; TABLE], rows: 0, segments: Vec::new(), first: 0, lanes: vec![0; 2 * MOST_ROWS] }
+        Inverse { table: vec![0; TABLE], rows: 0, segments: Vec::new(), first: 0, lanes: vec![0; 2 * MAX_BLOCK] }
     }
 
     /// Builds T from the runs of the last column.
     ///
     /// `runs`: where each begins, shifted up by 8, and its byte; the last one says only where the one before it ends, and
-    /// that is at `rows` [1..=MOST_ROWS]. The first run begins at 0, and none before the one before it.
+    /// that is at `rows` [1..=MAX_BLOCK]. The first run begins at 0, and none before the one before it.
     pub fn build(&mut self, runs: &[u32], rows: usize) {
-        assert!(rows <= MOST_ROWS, "a block has at most 900,000 rows");
+        assert!(rows <= MAX_BLOCK, "a block has at most 900,000 rows");
         self.rows = rows;
         let mut counts = [[0u32; 256]; 2];
         let mut before = runs[0];
@@ -135,7 +134,7 @@ impl Inverse {
     /// Finds the text from row `origin` on, which must be less than the rows; then [`pieces`](Self::pieces) has it.
     pub fn walk(&mut self, origin: u32) {
         assert!((origin as usize) < self.rows, "the origin is a row");
-        if self.rows >= FEWEST_ROWS {
+        if self.rows >= MIN_ROWS {
             self.split(origin);
             let walked = self.walk_lanes();
             for (i, segment) in self.segments.iter().enumerate() {

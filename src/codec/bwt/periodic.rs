@@ -39,10 +39,10 @@ use super::word::SortedWord;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Bytes of words that are kept, at most (and one word of any length). A full block of zeros has a word of five.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// Words that are kept, at most, so that looking one up stays quick.
-const MOST_WORDS: usize = 64;
+const MAX_WORDS: usize = 64;
 
 /// bzip2 has no longer block: at level 9 it closes one as soon as 899,981 bytes are in it, and what closes it has 5.
 const LONGEST: usize = 899_985;
@@ -106,7 +106,7 @@ impl PeriodicOrigins {
         let origin = Arc::clone(&entry.origin);
         known.push(entry);
         let mut bytes: usize = known.iter().map(|k| k.word.len()).sum();
-        while known.len() > 1 && (bytes > MOST_BYTES || known.len() > MOST_WORDS) {
+        while known.len() > 1 && (bytes > MAX_BYTES || known.len() > MAX_WORDS) {
             bytes -= known.remove(0).word.len();
         }
         origin
@@ -362,14 +362,14 @@ mod tests {
         for times in 2..200 {
             origins.entry(b"ab", times);
         }
-        assert_eq!(origins.known.lock().unwrap().len(), MOST_WORDS);
+        assert_eq!(origins.known.lock().unwrap().len(), MAX_WORDS);
         let kept = origins.entry(b"ab", 150);
         kept.set(7).unwrap();
         for word in 0..20 {
-            origins.entry(&vec![word; MOST_BYTES / 4], 2);
+            origins.entry(&vec![word; MAX_BYTES / 4], 2);
             assert_eq!(origins.entry(b"ab", 150).get(), Some(&7), "asked for again and again, it stays");
         }
-        assert!(origins.known.lock().unwrap().iter().map(|k| k.word.len()).sum::<usize>() <= MOST_BYTES);
+        assert!(origins.known.lock().unwrap().iter().map(|k| k.word.len()).sum::<usize>() <= MAX_BYTES);
     }
 
     /// Longer than any block of bzip2's, or no run-length coding of any text: some origin that decodes.

@@ -17,8 +17,9 @@
 //! The table is filled only from lengths that are no more than complete (Kraft's sum at most 1): over-subscribed lengths
 //! would write past it, which is how a fork of bzip2 got its heap overflow. See `Table::set`.
 
-use super::super::bits::reader::Window;
-use super::super::header::{GROUP, Header, MOST_SYMBOLS, MOST_TABLES};
+use super::super::header::Header;
+use crate::bits::reader::Window;
+use crate::format::bzip2::{GROUP, MAX_SYMBOLS, MAX_TABLES};
 
 /// Something a fast path leaves to the plain decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub struct Canonical {
     /// What to subtract from a code of this length to get its place in `order`.
     base: [i32; 21],
     /// Symbols by length, then by value.
-    order: [u16; MOST_SYMBOLS],
+    order: [u16; MAX_SYMBOLS],
 }
 
 impl Canonical {
@@ -53,7 +54,7 @@ impl Canonical {
             longest: (1..=20).rev().find(|&l| counts[l as usize] > 0).unwrap_or(20),
             limit: [-1; 21],
             base: [0; 21],
-            order: [0; MOST_SYMBOLS],
+            order: [0; MAX_SYMBOLS],
         };
         let mut next = starts;
         for (symbol, &length) in lengths.iter().enumerate() {
@@ -166,7 +167,7 @@ pub const SYMBOL_BYTES: usize = GROUPS * GROUP * 2 + 16;
 impl Groups {
     /// No codes yet.
     pub fn new() -> Self {
-        Groups { tables: Vec::with_capacity(MOST_TABLES), end_of_block: 0, next_group: 0 }
+        Groups { tables: Vec::with_capacity(MAX_TABLES), end_of_block: 0, next_group: 0 }
     }
 
     /// Makes ready for the codes of the block with this header.

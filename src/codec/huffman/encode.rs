@@ -10,17 +10,14 @@
 //! depths are found from the root down in one pass instead of from each leaf up. Measured: 10 us for a
 //! table of 258 symbols, 1 us for 30 (Zen 5), of which a block takes up to 24.
 
-use crate::codec::mtf::encode::MOST_SYMBOLS;
-
-/// The longest code that bzip2 1.0.8 writes (up to 20 may be read).
-pub const LONGEST_CODE: u8 = 17;
+use crate::format::bzip2::{MAX_SYMBOLS, MAX_WRITTEN_CODE};
 
 /// Leaves, inner nodes and the unused node 0.
-const MOST_NODES: usize = 2 * MOST_SYMBOLS;
+const MAX_NODES: usize = 2 * MAX_SYMBOLS;
 
 /// A binary heap with its root at 1, its least entry there, and 0 in front of it, which stops what moves up.
 struct Heap {
-    entries: [u64; MOST_SYMBOLS + 2],
+    entries: [u64; MAX_SYMBOLS + 2],
     len: usize,
 }
 
@@ -81,7 +78,7 @@ impl Heap {
 /// The code lengths for these frequencies (of 2 to 258 symbols, together below 2^23).
 pub fn code_lengths(frequencies: &[u32], lengths: &mut [u8]) {
     let count = frequencies.len();
-    let mut weights = [0u32; MOST_SYMBOLS];
+    let mut weights = [0u32; MAX_SYMBOLS];
     for (weight, &frequency) in weights.iter_mut().zip(frequencies) {
         *weight = frequency.max(1) << 8;
     }
@@ -95,11 +92,11 @@ pub fn code_lengths(frequencies: &[u32], lengths: &mut [u8]) {
 /// One tree. Says no if a code is too long.
 fn build(weights: &[u32], lengths: &mut [u8]) -> bool {
     let count = weights.len();
-    let mut heap = Heap { entries: [0; MOST_SYMBOLS + 2], len: 0 };
+    let mut heap = Heap { entries: [0; MAX_SYMBOLS + 2], len: 0 };
     for (leaf, &weight) in weights.iter().enumerate() {
         heap.push(entry(weight, leaf + 1));
     }
-    let mut parents = [0u16; MOST_NODES];
+    let mut parents = [0u16; MAX_NODES];
     let mut nodes = count;
     while heap.len > 1 {
         let (first, second) = (heap.pop(), heap.pop());
@@ -111,20 +108,20 @@ fn build(weights: &[u32], lengths: &mut [u8]) -> bool {
         heap.push(entry(((a & !0xff) + (b & !0xff)) | depth, nodes));
     }
     // A parent has a higher number than its children. The root, which is the last, has depth 0.
-    let mut depths = [0u8; MOST_NODES];
+    let mut depths = [0u8; MAX_NODES];
     for node in (1..nodes).rev() {
         depths[node] = depths[usize::from(parents[node])] + 1;
     }
     lengths[..count].copy_from_slice(&depths[1..=count]);
-    lengths[..count].iter().all(|&len| len <= LONGEST_CODE)
+    lengths[..count].iter().all(|&len| len <= MAX_WRITTEN_CODE)
 }
 
 /// The codes for these lengths, shorter before longer and in the order of symbols, as
-/// [`BitWriter::write_codes`](crate::codec::bits::BitWriter::write_codes) takes them: the code above 8 bits of length.
+/// [`BitWriter::write_codes`](crate::bits::BitWriter::write_codes) takes them: the code above 8 bits of length.
 pub fn assign_codes(lengths: &[u8]) -> [u32; 512] {
     let mut codes = [0; 512];
     let mut next = 0;
-    for len in 1..=LONGEST_CODE {
+    for len in 1..=MAX_WRITTEN_CODE {
         for (code, _) in codes.iter_mut().zip(lengths).filter(|(_, l)| **l == len) {
             *code = next << 8 | u32::from(len);
             next += 1;

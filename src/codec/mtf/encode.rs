@@ -34,10 +34,8 @@ pub const WAYS: &[Way] = &[
     Way { name: "portable", is_able: || true, encode: Symbols::encode_portably },
 ];
 
-/// The largest alphabet: RUNA, RUNB, places 1 to 255, EOB.
-pub const MOST_SYMBOLS: usize = 258;
-
 /// Low bits of a number as four symbols, RUNA or RUNB each.
+use crate::format::bzip2::MAX_SYMBOLS;
 const RUN_SYMBOLS: [[u16; 4]; 16] = {
     let mut table = [[0; 4]; 16];
     let mut i = 0;
@@ -55,7 +53,7 @@ pub struct Symbols {
     buffer: Vec<u16>,
     len: usize,
     /// How often each symbol occurs.
-    pub frequencies: [u32; MOST_SYMBOLS],
+    pub frequencies: [u32; MAX_SYMBOLS],
     /// Which bytes occur in the block.
     pub used: [bool; 256],
     /// How many symbols there are to choose from: the bytes used and two.
@@ -64,7 +62,7 @@ pub struct Symbols {
 
 impl Default for Symbols {
     fn default() -> Self {
-        Symbols { buffer: Vec::new(), len: 0, frequencies: [0; MOST_SYMBOLS], used: [false; 256], alphabet: 0 }
+        Symbols { buffer: Vec::new(), len: 0, frequencies: [0; MAX_SYMBOLS], used: [false; 256], alphabet: 0 }
     }
 }
 
@@ -116,7 +114,7 @@ impl Symbols {
     /// Closes the block: EOB, and the frequencies of what was counted elsewhere.
     fn finish(&mut self, out: Output<'_>, ranks: &[[u32; 256]; 2], count: usize) {
         let Output { len, run_digits, run_ones, .. } = out;
-        self.frequencies = [0; MOST_SYMBOLS];
+        self.frequencies = [0; MAX_SYMBOLS];
         self.frequencies[0] = run_digits - run_ones;
         self.frequencies[1] = run_ones;
         for (rank, frequency) in (1..count).zip(&mut self.frequencies[2..]) {
@@ -273,7 +271,7 @@ mod tests {
 
     fn check_one(made: &Symbols, last: &[u8], expected: &[u16], what: &str) {
         assert!(made.as_slice() == expected, "{what}, {} bytes", last.len());
-        let mut frequencies = [0; MOST_SYMBOLS];
+        let mut frequencies = [0; MAX_SYMBOLS];
         for &symbol in expected {
             frequencies[usize::from(symbol)] += 1;
         }

@@ -9,12 +9,12 @@
 
 use super::{WINDOW, equal_to_next, find_run};
 use crate::block::Text;
-use crate::codec::crc::{self, Crc};
+use crate::crc::{self, Crc};
 use crate::error::Damage;
 
 /// Text up to this size leaves the decoder as plain bytes; longer text, which is nearly all runs (a block of 900,000
 /// bytes can stand for 46,620,000), as coded bytes, to be expanded piece by piece when it is written.
-pub const MOST_PLAIN: usize = 2 << 20;
+pub const MAX_PLAIN: usize = 2 << 20;
 
 /// A block that is being expanded into memory, from pieces of its coded bytes.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct Expansion {
     equal: u32,
 }
 
-/// An expansion grew over [`MOST_PLAIN`] bytes.
+/// An expansion grew over [`MAX_PLAIN`] bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
@@ -88,7 +88,7 @@ impl Expansion {
         if self.len + WINDOW + 255 <= self.out.len() {
             return Ok(());
         }
-        if self.len > MOST_PLAIN {
+        if self.len > MAX_PLAIN {
             return Err(TooLong);
         }
         self.out.resize(self.out.len() * 2, 0);
@@ -140,7 +140,7 @@ impl Expansion {
             return Err(Damage::MissingRunCount);
         }
         self.out.truncate(self.len);
-        Ok(if self.len > MOST_PLAIN { Err(TooLong) } else { Ok(self.out) })
+        Ok(if self.len > MAX_PLAIN { Err(TooLong) } else { Ok(self.out) })
     }
 }
 
@@ -210,7 +210,7 @@ impl Expander {
 
 /// What the block whose coded bytes are these `pieces`, `len` together, stands for; and its CRC.
 ///
-/// Plain if it is at most [`MOST_PLAIN`] bytes long.
+/// Plain if it is at most [`MAX_PLAIN`] bytes long.
 ///
 /// # Errors
 /// [`Damage::MissingRunCount`] if the block ends in four equal bytes without a count.
@@ -297,11 +297,11 @@ mod tests {
         match (&expected, &got) {
             (Err(a), Err(b)) => assert_eq!(a, b),
             (Ok(text), Ok((Text::Plain(plain), crc))) => {
-                assert!(text == plain && text.len() <= MOST_PLAIN);
+                assert!(text == plain && text.len() <= MAX_PLAIN);
                 assert_eq!(crc::of(text), *crc);
             }
             (Ok(text), Ok((Text::RunLength { coded: same, len, crc: a }, b))) => {
-                assert!(same == coded && *len == text.len() as u64 && text.len() > MOST_PLAIN);
+                assert!(same == coded && *len == text.len() as u64 && text.len() > MAX_PLAIN);
                 assert_eq!((crc::of(text), *a), (*b, *b));
             }
             _ => panic!("{expected:?} and {got:?}"),
@@ -361,7 +361,7 @@ mod tests {
         check(&[coded.clone(), vec![1, 2, 3]].concat());
         check(&[coded, vec![8; 4]].concat());
         // Just at the limit, and one more.
-        let mut coded = [0, 0, 0, 0, 252].repeat(MOST_PLAIN / 256);
+        let mut coded = [0, 0, 0, 0, 252].repeat(MAX_PLAIN / 256);
         check(&coded);
         coded.push(1);
         check(&coded);

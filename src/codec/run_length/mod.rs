@@ -10,7 +10,7 @@ pub mod encode;
 pub use encode::encode;
 
 /// The longest run that one token holds.
-const LONGEST: usize = 255;
+const MAX_TOKEN: usize = 255;
 /// What is looked at at once: one byte more than there are comparisons.
 pub(crate) const WINDOW: usize = 65;
 
@@ -59,7 +59,7 @@ pub fn find_run(bytes: &[u8], from: usize) -> Option<usize> {
 
 /// The length of the run at the start, at most 255.
 pub fn run_len(text: &[u8]) -> usize {
-    let text = &text[..text.len().min(LONGEST)];
+    let text = &text[..text.len().min(MAX_TOKEN)];
     let pattern = u64::from_ne_bytes([text[0]; 8]);
     let words = text.chunks_exact(8).take_while(|word| **word == pattern.to_ne_bytes()).count();
     words * 8 + text[words * 8..].iter().take_while(|byte| **byte == text[0]).count()

@@ -10,15 +10,10 @@
 //! change their table are moved from one count to the other, and a table that nothing entered or left is not made again.
 //! Measured (Zen 5, of block): choosing 0.45 GB/s of random bytes, 0.75 of English, 2.7 of tables; writing 1.1, 1.9 and 8.
 
-use crate::codec::bits::BitWriter;
-use crate::codec::huffman::encode::{LONGEST_CODE, assign_codes, code_lengths};
-use crate::codec::mtf::encode::{MOST_SYMBOLS, Symbols};
-
-/// Symbols in a group.
-const GROUP: usize = 50;
-
-/// Tables in a block, at most.
-const MOST_TABLES: usize = 6;
+use crate::bits::BitWriter;
+use crate::codec::huffman::encode::{assign_codes, code_lengths};
+use crate::codec::mtf::encode::Symbols;
+use crate::format::bzip2::{GROUP, MAX_SYMBOLS, MAX_TABLES, MAX_WRITTEN_CODE};
 
 /// Rounds of improvement.
 const ROUNDS: usize = 4;
@@ -30,7 +25,7 @@ const FIELD: u32 = 10;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {
     /// The code lengths of all symbols in each table.
-    lengths: Vec<[u8; MOST_SYMBOLS]>,
+    lengths: Vec<[u8; MAX_SYMBOLS]>,
     /// The table of each group.
     selectors: Vec<u8>,
     /// How many bits the codes of the block's symbols take.
@@ -46,10 +41,10 @@ impl Tables {
         self.first_tables(count, &symbols.frequencies[..alphabet], text.len());
 
         self.selectors.clear();
-        let mut frequencies = [[0u32; MOST_SYMBOLS]; MOST_TABLES];
+        let mut frequencies = [[0u32; MAX_SYMBOLS]; MAX_TABLES];
         for round in 0..ROUNDS {
             let costs = self.packed_lengths(alphabet);
-            let mut changed = [round == 0; MOST_TABLES];
+            let mut changed = [round == 0; MAX_TABLES];
             for (number, group) in text.chunks(GROUP).enumerate() {
                 let best = cheapest(group, &costs);
                 let Some(selector) = self.selectors.get_mut(number) else {
@@ -73,7 +68,7 @@ impl Tables {
                 code_lengths(&frequencies[table][..alphabet], &mut lengths[..alphabet]);
             }
         }
-        let bits = |lengths: &[u8; MOST_SYMBOLS], frequencies: &[u32; MOST_SYMBOLS]| -> u64 {
+        let bits = |lengths: &[u8; MAX_SYMBOLS], frequencies: &[u32; MAX_SYMBOLS]| -> u64 {
             lengths.iter().zip(frequencies).map(|(&len, &times)| u64::from(len) * u64::from(times)).sum()
         };
         self.code_bits = self.lengths.iter().zip(&frequencies).map(|(l, f)| bits(l, f)).sum();
@@ -85,7 +80,7 @@ impl Tables {
         const CHEAP: u8 = 0;
         const DEAR: u8 = 15;
         self.lengths.clear();
-        self.lengths.resize(count, [DEAR; MOST_SYMBOLS]);
+        self.lengths.resize(count, [DEAR; MAX_SYMBOLS]);
         let mut left = total as u32;
         let mut from = 0;
         for part in (1..=count).rev() {
@@ -112,7 +107,7 @@ impl Tables {
         const NEVER: u64 = 20;
         let mut packed = [0; 512];
         for (symbol, word) in packed.iter_mut().enumerate().take(alphabet) {
-            for table in (0..MOST_TABLES).rev() {
+            for table in (0..MAX_TABLES).rev() {
                 *word = *word << FIELD | self.lengths.get(table).map_or(NEVER, |lengths| lengths[symbol].into());
             }
         }
@@ -121,7 +116,7 @@ impl Tables {
 
     /// How many bits [`write_head`](Self::write_head) and [`write_codes`](Self::write_codes) write, at most and nearly.
     pub fn bits_needed(&self, alphabet: usize) -> u64 {
-        let selectors = self.selectors.len() * MOST_TABLES;
+        let selectors = self.selectors.len() * MAX_TABLES;
         let tables = self.lengths.len() * (5 + alphabet * 2 * 17);
         self.code_bits + (18 + selectors + tables) as u64
     }
@@ -131,23 +126,23 @@ impl Tables {
     /// chosen is not looked at.
     pub fn take(
         &mut self,
-        lengths: &[[u8; MOST_SYMBOLS]],
+        lengths: &[[u8; MAX_SYMBOLS]],
         selectors: &[u8],
         symbols: usize,
         alphabet: usize,
         code_bits: u64,
     ) -> bool {
-        let complete = |lengths: &[u8; MOST_SYMBOLS]| {
+        let complete = |lengths: &[u8; MAX_SYMBOLS]| {
             let lengths = &lengths[..alphabet];
-            let usual = lengths.iter().all(|len| (1..=LONGEST_CODE).contains(len));
-            usual && lengths.iter().map(|len| 1u32 << (LONGEST_CODE - len)).sum::<u32>() == 1 << LONGEST_CODE
+            let usual = lengths.iter().all(|len| (1..=MAX_WRITTEN_CODE).contains(len));
+            usual && lengths.iter().map(|len| 1u32 << (MAX_WRITTEN_CODE - len)).sum::<u32>() == 1 << MAX_WRITTEN_CODE
         };
-        let possible = (3..=MOST_SYMBOLS).contains(&alphabet)
+        let possible = (3..=MAX_SYMBOLS).contains(&alphabet)
             && symbols >= 2
             && lengths.len() == table_count(symbols)
             && selectors.len() == symbols.div_ceil(GROUP)
             && selectors.iter().all(|&selector| usize::from(selector) < lengths.len())
-            && (symbols as u64..=symbols as u64 * u64::from(LONGEST_CODE)).contains(&code_bits)
+            && (symbols as u64..=symbols as u64 * u64::from(MAX_WRITTEN_CODE)).contains(&code_bits)
             && lengths.iter().all(complete);
         if possible {
             self.lengths.clear();
@@ -168,7 +163,7 @@ impl Tables {
 
     /// The lengths of each table's codes, each group's table, and how many bits all codes take.
     #[cfg(test)]
-    pub fn parts(&self) -> (&[[u8; MOST_SYMBOLS]], &[u8], u64) {
+    pub fn parts(&self) -> (&[[u8; MAX_SYMBOLS]], &[u8], u64) {
         (&self.lengths, &self.selectors, self.code_bits)
     }
 
@@ -223,7 +218,7 @@ fn cheapest(group: &[u16], costs: &[u64; 512]) -> u8 {
     let (first, second) = pairs.fold((odd, 0), |(a, b), pair| (a + cost(pair[0]), b + cost(pair[1])));
     let sum = first + second;
     let mut best = u64::MAX;
-    for table in 0..MOST_TABLES as u32 {
+    for table in 0..MAX_TABLES as u32 {
         let cost = sum >> (FIELD * table) & ((1 << FIELD) - 1);
         best = best.min(cost << 3 | u64::from(table));
     }
@@ -231,7 +226,7 @@ fn cheapest(group: &[u16], costs: &[u64; 512]) -> u8 {
 }
 
 #[inline]
-fn count_group(frequencies: &mut [u32; MOST_SYMBOLS], group: &[u16]) {
+fn count_group(frequencies: &mut [u32; MAX_SYMBOLS], group: &[u16]) {
     for &symbol in group {
         frequencies[usize::from(symbol)] += 1;
     }
@@ -257,7 +252,7 @@ fn write_table(lengths: &[u8], out: &mut BitWriter) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::bits::append_bits;
+    use crate::bits::append_bits;
     use crate::shapes::{EDGES, Rng, SHAPES};
 
     /// bzip2's method told plainly: every cost of every group added up, every frequency counted, in every round.
@@ -344,7 +339,7 @@ mod tests {
 
     #[test]
     fn takes_nothing_impossible() {
-        let mut lengths = [[0; MOST_SYMBOLS]; 2];
+        let mut lengths = [[0; MAX_SYMBOLS]; 2];
         for table in &mut lengths {
             table[..4].copy_from_slice(&[1, 2, 3, 3]);
         }

@@ -1,7 +1,7 @@
 //! Puts coded blocks together into a `.hbz` stream: header, blocks, index.
 
 use crate::block::Text;
-use crate::codec::crc;
+use crate::crc;
 use crate::error::Error;
 use crate::format::hbz::{HEADER_LEN, IndexEntry, StreamHeader, write_index};
 use crate::pipeline::piece::{Issued, Join, Step};

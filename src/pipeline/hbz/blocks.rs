@@ -8,7 +8,7 @@ use crate::station::Work;
 use crate::station::large::LargeWork;
 
 /// The least that is read at once.
-const ROOM_LEAST: usize = 64 << 10;
+const MIN_ROOM: usize = 64 << 10;
 
 /// Cuts text.
 pub(crate) struct Blocks {
@@ -32,7 +32,7 @@ impl Cut for Blocks {
         let size = self.stream.block_size as usize;
         if self.len == self.text.len() {
             // Growing with what is there keeps small inputs from paying for a large block.
-            self.text.resize((self.len * 2).max(ROOM_LEAST).min(size), 0);
+            self.text.resize((self.len * 2).max(MIN_ROOM).min(size), 0);
         }
         &mut self.text[self.len..]
     }

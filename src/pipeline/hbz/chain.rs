@@ -4,8 +4,8 @@
 use super::DECODE_BYTES;
 use super::staged::{Staged, Stop};
 use crate::block::Text;
-use crate::codec::crc;
-use crate::codec::large::decode::Block;
+use crate::codec::hbz::decode::Block;
+use crate::crc;
 use crate::error::{Damage, Error};
 use crate::format::hbz::{self, BlockHeader, HEADER_LEN, IndexEntry, Next, StreamHeader};
 use crate::pipeline::piece::{Issued, Join, Step};

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// The most that is read at once.
 const ROOM: usize = 1 << 20;
 /// The first room, enough for a small file.
-const ROOM_LEAST: usize = 64 << 10;
+const MIN_ROOM: usize = 64 << 10;
 
 /// What is being gathered.
 #[derive(Clone, Copy)]
@@ -143,7 +143,7 @@ impl Cut for Scanner {
         }
         if self.bytes.len() <= self.len {
             // For a long payload its whole length would be claimed by a header; so only twice what is there.
-            let more = self.len.clamp(ROOM_LEAST, ROOM.max(self.wanted().saturating_sub(self.len).min(self.len)));
+            let more = self.len.clamp(MIN_ROOM, ROOM.max(self.wanted().saturating_sub(self.len).min(self.len)));
             self.bytes.resize(self.len + more, 0);
         }
         &mut self.bytes[self.len..]

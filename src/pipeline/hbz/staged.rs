@@ -1,13 +1,13 @@
-//! One block decoded by all stations: the three stages of `codec::large::decode`, each cut into jobs of the one queue.
+//! One block decoded by all stations: the three stages of `codec::hbz::decode`, each cut into jobs of the one queue.
 //!
 //! The joiner drives this when the block is the next to be written: it puts all jobs of a stage on the queue, collects their
 //! results in order, and goes on to the next stage. It waits only for jobs that are on the queue, and stations wait for
 //! nothing but the queue, so this cannot lock up either.
 
 use crate::block::{Part, Text};
-use crate::codec::large::SEGMENT_LOG;
-use crate::codec::large::decode::{Block, Ending, FirstColumn, Runs, new_vector};
+use crate::codec::hbz::decode::{Block, Ending, FirstColumn, Runs, new_vector};
 use crate::error::Damage;
+use crate::format::hbz::SEGMENT_LOG;
 use crate::pipeline::pool::Pool;
 use crate::pipeline::queue::Ticket;
 use crate::station::large::{LargeDone, LargeWork};

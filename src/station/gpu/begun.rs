@@ -2,11 +2,11 @@
 
 use super::{Batch, Entry};
 use crate::codec::bwt::merge::{Thirds, byte_count, key_count};
-use crate::gpu::{Failure, Sorted, SortedThirds};
+use crate::gpu::{DeviceError, Sorted, SortedThirds};
 use crate::station::{Begun, Done, Rows, SortedBlock};
 
 /// Passes on the columns.
-pub fn columns(batch: &Batch, sorted: Sorted<'_>, reply: &mut dyn FnMut(usize, Done)) -> Result<(), Failure> {
+pub fn columns(batch: &Batch, sorted: Sorted<'_>, reply: &mut dyn FnMut(usize, Done)) -> Result<(), DeviceError> {
     let mut columns = sorted.columns;
     for (entry, &origin) in batch.entries.iter().zip(sorted.origins) {
         let (column, rest) = columns.split_at_checked(entry.len).ok_or_else(too_little)?;
@@ -18,7 +18,7 @@ pub fn columns(batch: &Batch, sorted: Sorted<'_>, reply: &mut dyn FnMut(usize, D
 }
 
 /// Passes on the lists.
-pub fn thirds(batch: &Batch, sorted: SortedThirds<'_>, reply: &mut dyn FnMut(usize, Done)) -> Result<(), Failure> {
+pub fn thirds(batch: &Batch, sorted: SortedThirds<'_>, reply: &mut dyn FnMut(usize, Done)) -> Result<(), DeviceError> {
     let (mut keys, mut bytes) = (sorted.keys, sorted.bytes);
     for (entry, &origin) in batch.entries.iter().zip(sorted.origins) {
         let for_keys = keys.split_at_checked(key_count(entry.len)).ok_or_else(too_little)?;
@@ -32,13 +32,13 @@ pub fn thirds(batch: &Batch, sorted: SortedThirds<'_>, reply: &mut dyn FnMut(usi
     Ok(())
 }
 
-pub fn too_little() -> Failure {
-    Failure::Other("the device gave back too little".to_owned())
+pub fn too_little() -> DeviceError {
+    DeviceError::Other("the device gave back too little".to_owned())
 }
 
 /// Whether the bytes before the rows are those of the block, and the origin's is its last. The first `marks` of them stand
 /// before the end mark.
-fn check(entry: &Entry, rows: &[u8], marks: usize, origin: u32) -> Result<(), Failure> {
+fn check(entry: &Entry, rows: &[u8], marks: usize, origin: u32) -> Result<(), DeviceError> {
     // The sums do not count the byte before the end mark, but the merge does.
     let mark_is_right = rows[..marks].iter().all(|&byte| byte == entry.turned_last);
     let origin_is_right = rows.get(origin as usize) == Some(&entry.last);
@@ -49,8 +49,8 @@ fn check(entry: &Entry, rows: &[u8], marks: usize, origin: u32) -> Result<(), Fa
     }
 }
 
-pub fn computes_wrongly() -> Failure {
-    Failure::Lost("the device computes wrongly".to_owned())
+pub fn computes_wrongly() -> DeviceError {
+    DeviceError::Lost("the device computes wrongly".to_owned())
 }
 
 fn begin(entry: &Entry, rows: Rows, origin: u32, reply: &mut dyn FnMut(usize, Done)) {

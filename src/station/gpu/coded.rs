@@ -12,8 +12,8 @@ use super::{Batch, Entry};
 use crate::block::CodedBlock;
 use crate::codec::Encoder;
 use crate::codec::decoder::Decoder;
-use crate::codec::encoder::{CodedSymbols, LONGEST_BLOCK};
-use crate::gpu::{CodedBatch, CodedByDevice, Failure};
+use crate::codec::encoder::{CodedSymbols, MAX_ENCODER_BLOCK};
+use crate::gpu::{CodedBatch, CodedByDevice, DeviceError};
 use crate::station::Done;
 
 /// What it takes to finish and to check blocks; made when it is first needed.
@@ -31,10 +31,10 @@ impl Coder {
         coded: CodedBatch<'_>,
         sample: usize,
         reply: &mut dyn FnMut(usize, Done),
-    ) -> Result<(), Failure> {
-        let wrong = || Failure::Lost("the device computes wrongly".to_owned());
+    ) -> Result<(), DeviceError> {
+        let wrong = || DeviceError::Lost("the device computes wrongly".to_owned());
         if coded.blocks.len() != batch.entries.len() {
-            return Err(Failure::Other("the device gave back too little".to_owned()));
+            return Err(DeviceError::Other("the device gave back too little".to_owned()));
         }
         let mut blocks = Vec::with_capacity(batch.entries.len());
         for (entry, block) in batch.entries.iter().zip(coded.blocks) {
@@ -79,7 +79,7 @@ impl Coder {
     /// Whether it decodes to what it was made from.
     fn is_right(&mut self, entry: &Entry, block: &CodedBlock) -> bool {
         let decoder = self.decoder.get_or_insert_default();
-        let decoded = decoder.decode(&block.bytes, 0, block.bit_len, LONGEST_BLOCK as u32);
+        let decoded = decoder.decode(&block.bytes, 0, block.bit_len, MAX_ENCODER_BLOCK as u32);
         decoded.is_ok_and(|decoded| {
             decoded.crc == entry.crc
                 && decoded.text.len() == entry.text_len

@@ -9,9 +9,9 @@
 
 use super::begun::{computes_wrongly, power_sums, too_little};
 use super::{GpuStation, PATIENCE, PATIENCE_PER_BYTE};
-use crate::codec::large::encode::{Encoder, Prepared};
+use crate::codec::hbz::encode::{Encoder, Prepared};
 use crate::format::hbz::ENTRY_LOG;
-use crate::gpu::{self, Failure, Sorter};
+use crate::gpu::{self, DeviceError, Sorter};
 use crate::station::large::{LargeWork, SortedLarge};
 use crate::station::{Begun, Done, Work};
 use std::time::Instant;
@@ -52,7 +52,7 @@ impl Preparer {
         }
         let prepared = self.encoder.prepare(text, *number, stream, &mut self.codes);
         let len = self.codes.len();
-        if !(gpu::SHORTEST..=sorter.longest()).contains(&len) {
+        if !(gpu::MIN_DEVICE_BLOCK..=sorter.longest()).contains(&len) {
             return false;
         }
         sorter.texts()[batch.filled..batch.filled + len].copy_from_slice(&self.codes);
@@ -72,7 +72,7 @@ impl GpuStation {
         sorter: &mut dyn Sorter,
         works: &[Work],
         reply: &mut dyn FnMut(usize, Done),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DeviceError> {
         let mut began = Instant::now();
         let mut batch = Batch::default();
         for (index, work) in works.iter().enumerate() {
@@ -95,7 +95,7 @@ impl GpuStation {
         sorter: &mut dyn Sorter,
         batch: Batch,
         reply: &mut dyn FnMut(usize, Done),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DeviceError> {
         if batch.entries.is_empty() {
             return Ok(());
         }
@@ -125,7 +125,7 @@ impl GpuStation {
 }
 
 /// Whether this can be the last column of a block's codes, the end mark's row in it, and these its entry points.
-fn check(entry: &Entry, column: &[u8], origin: u32, entries: &[u32]) -> Result<(), Failure> {
+fn check(entry: &Entry, column: &[u8], origin: u32, entries: &[u32]) -> Result<(), DeviceError> {
     let before = |row: u32| column.get(row as usize + 1).copied();
     // The mark's own row is the first, so no other's suffix is the whole block.
     let ends_are_right = column[0] == entry.last && origin > 0 && column.get(origin as usize) == Some(&0);

@@ -17,7 +17,7 @@ fn fake(pipeline: Pipeline, most: usize, fault: Option<(usize, Fault)>) -> GpuSt
     let mut fault = fault;
     let open = move |most| {
         // What replaces a lane that failed is in order.
-        Ok(Box::new(FakeSorter::new(most, LONGEST_BLOCK, fault.take())) as Box<dyn Sorter>)
+        Ok(Box::new(FakeSorter::new(most, MAX_ENCODER_BLOCK, fault.take())) as Box<dyn Sorter>)
     };
     GpuStation::new("fake".to_owned(), most, pipeline, Box::new(open)).unwrap()
 }
@@ -45,7 +45,7 @@ fn alone(work: &Work) -> Done {
 }
 
 /// Does the batch; answers how many blocks were sorted, left, and not done, having checked those sorted.
-fn outcome(station: &mut GpuStation, batch: &[Work]) -> ([usize; 3], Result<(), StationFailure>) {
+fn outcome(station: &mut GpuStation, batch: &[Work]) -> ([usize; 3], Result<(), StationError>) {
     let mut encoder = Encoder::new();
     let mut core = CpuStation::new(0, Arc::default());
     let mut done = vec![2; batch.len()];
@@ -119,13 +119,13 @@ fn large_columns_that_cannot_be() {
         fn texts(&mut self) -> &mut [u8] {
             self.0.texts()
         }
-        fn sort(&mut self, _: &[u32], _: Duration) -> Result<gpu::Sorted<'_>, Failure> {
+        fn sort(&mut self, _: &[u32], _: Duration) -> Result<gpu::Sorted<'_>, DeviceError> {
             unreachable!()
         }
-        fn thirds(&mut self, _: &[u32], _: &[u32], _: Duration) -> Result<gpu::SortedThirds<'_>, Failure> {
+        fn thirds(&mut self, _: &[u32], _: &[u32], _: Duration) -> Result<gpu::SortedThirds<'_>, DeviceError> {
             unreachable!()
         }
-        fn code(&mut self, _: &[u32], _: Duration) -> Result<CodedBatch<'_>, Failure> {
+        fn code(&mut self, _: &[u32], _: Duration) -> Result<CodedBatch<'_>, DeviceError> {
             unreachable!()
         }
         fn suffixes(
@@ -133,7 +133,7 @@ fn large_columns_that_cannot_be() {
             lengths: &[u32],
             log: u8,
             patience: Duration,
-        ) -> Result<gpu::SortedSuffixes<'_>, Failure> {
+        ) -> Result<gpu::SortedSuffixes<'_>, DeviceError> {
             let good = self.0.suffixes(lengths, log, patience)?;
             (self.2, self.3, self.4) = (good.columns.to_vec(), good.origins.to_vec(), good.entries.to_vec());
             let origin = self.3[0] as usize;
@@ -189,12 +189,12 @@ fn failures() {
 fn too_little_memory_makes_smaller_lanes() {
     let open = |most: usize| {
         if most > 30 {
-            return Err(Failure::Memory("fake".to_owned()));
+            return Err(DeviceError::Memory("fake".to_owned()));
         }
-        Ok(Box::new(FakeSorter::new(most, LONGEST_BLOCK, None)) as Box<dyn Sorter>)
+        Ok(Box::new(FakeSorter::new(most, MAX_ENCODER_BLOCK, None)) as Box<dyn Sorter>)
     };
     assert_eq!(GpuStation::new("fake".to_owned(), 100, Pipeline::Bwt, Box::new(open)).unwrap().most(), 25);
-    let never = |_| Err(Failure::Memory("none at all".to_owned()));
+    let never = |_| Err(DeviceError::Memory("none at all".to_owned()));
     assert_eq!(GpuStation::new("fake".to_owned(), 100, Pipeline::Bwt, Box::new(never)).err().unwrap(), "none at all");
 }
 
@@ -209,7 +209,7 @@ fn on_every_device() {
     for (device, pipeline) in devices.iter().flat_map(|device| PIPELINES.map(|pipeline| (device, pipeline))) {
         for most in [1, 2, 17, 128, 512] {
             let device = device.clone();
-            let open = move |most| gpu::open(&device, most, LONGEST_BLOCK, pipeline);
+            let open = move |most| gpu::open(&device, most, MAX_ENCODER_BLOCK, pipeline);
             let mut station = GpuStation::new("device".to_owned(), most, pipeline, Box::new(open)).unwrap();
             for _ in 0..2 {
                 let ([begun, left, undone], result) = outcome(&mut station, &batch);
@@ -262,7 +262,7 @@ fn on_every_device() {
 /// A coded batch is believed as a whole or not at all, and what cannot be is seen in any block, sampled or not.
 #[test]
 fn coded_batches_that_cannot_be() {
-    let mut sorter = FakeSorter::new(16, LONGEST_BLOCK, None);
+    let mut sorter = FakeSorter::new(16, MAX_ENCODER_BLOCK, None);
     let mut batch = Batch::default();
     for (index, shape) in SHAPES.iter().take(3).enumerate() {
         let (mut text, mut coded) = ((shape.make)(20_000), Vec::new());
@@ -293,7 +293,7 @@ fn coded_batches_that_cannot_be() {
         // A wrong bit: seen where it is sampled.
         let mut wrong = bytes.clone();
         wrong[(blocks[sample % 3].at + blocks[sample % 3].bits / 16) as usize] ^= 4;
-        assert!(matches!(try_it(&blocks, &wrong, sample), Err(Failure::Lost(_))));
+        assert!(matches!(try_it(&blocks, &wrong, sample), Err(DeviceError::Lost(_))));
     }
     let spoils: [fn(&mut CodedByDevice); 12] = [
         |block| block.origin = 1 << 24,
@@ -312,7 +312,7 @@ fn coded_batches_that_cannot_be() {
     for (number, spoil) in spoils.iter().enumerate() {
         let mut spoilt = blocks.clone();
         spoil(&mut spoilt[2]);
-        assert!(matches!(try_it(&spoilt, &bytes, 0), Err(Failure::Lost(_))), "{number}");
+        assert!(matches!(try_it(&spoilt, &bytes, 0), Err(DeviceError::Lost(_))), "{number}");
     }
     assert!(try_it(&blocks[..2], &bytes, 0).is_err());
     assert!(try_it(&blocks, &bytes[..bytes.len() - 4], 0).is_err());
@@ -382,8 +382,8 @@ fn lanes_of_any_block_size_can_be_made() {
         for interval in [0, 1, 1000] {
             let lanes = Lanes::for_large_blocks(&LargeBlocks::try_new(size).unwrap().perturbation(interval, 0));
             let (blocks, rows) = (lanes.blocks as u64, lanes.longest as u64 + 1);
-            assert!((1..=8).contains(&lanes.lanes) && (1..=gpu::MOST_BLOCKS).contains(&lanes.blocks), "{lanes:?}");
-            assert!(lanes.longest >= size as usize && lanes.longest <= gpu::LONGEST_WIDE, "{lanes:?}");
+            assert!((1..=8).contains(&lanes.lanes) && (1..=gpu::MAX_BATCH).contains(&lanes.blocks), "{lanes:?}");
+            assert!(lanes.longest >= size as usize && lanes.longest <= gpu::MAX_WIDE_BLOCK, "{lanes:?}");
             // What `fits` in cuda/lane.cu asks for.
             assert!(blocks * rows < 1 << 31 && blocks * rows.next_power_of_two() <= 1 << 32, "{lanes:?}");
         }

@@ -63,10 +63,3 @@ mod replace;
 mod tests;
 pub(crate) mod token;
 mod words;
-
-/// Rows of a segment, as a power of two.
-pub const SEGMENT_LOG: u32 = 16;
-/// Tokens for which one table is chosen.
-pub const GROUP: usize = 32;
-/// The most tables of a block.
-pub const MOST_TABLES: usize = 16;

@@ -9,7 +9,7 @@
 //! Two states take turns, so that one look-up need not wait for the other; all tables of a block have the same LOG, so
 //! that the states pass from table to table.
 
-use crate::codec::bits::reader::Window;
+use crate::bits::reader::Window;
 
 /// Tables for decoding, one behind the other. By state: symbol (bits 0..8), extra bits (8..12), bits to read (12..16), next
 /// state less those bits (16..27), the symbol's class (27..).
@@ -170,7 +170,7 @@ pub fn shares(counts: &[u32], states: usize) -> Shares {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::bits::BitWriter;
+    use crate::bits::BitWriter;
     use crate::shapes::Rng;
 
     fn round_trip(symbols: &[u8], alphabet: usize) -> usize {

@@ -17,7 +17,7 @@
 
 use super::ans::{Shares, shares};
 use super::token::{JOINT, TOKENS};
-use super::{GROUP, MOST_TABLES};
+use crate::format::hbz::{GROUP, MAX_TABLES};
 
 /// States of the tables of tokens.
 pub const STATES: usize = 2048;
@@ -36,7 +36,7 @@ const NEVER: u16 = 16 * 32;
 const NO_TABLE: u16 = 1 << 15;
 
 /// By joint token (with rows to 256, so that no byte lies outside): what it costs with each table.
-type Costs = [[u16; MOST_TABLES]; 256];
+type Costs = [[u16; MAX_TABLES]; 256];
 
 /// The tables of a block.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,7 @@ pub struct Tables {
 impl Tables {
     /// Becomes the tables for these joint tokens; `ends`: where each segment's tokens end.
     pub fn choose(&mut self, tokens: &[u8], ends: &[usize]) {
-        let count = (tokens.len() / TOKENS_PER_TABLE).clamp(1, MOST_TABLES);
+        let count = (tokens.len() / TOKENS_PER_TABLE).clamp(1, MAX_TABLES);
         let part = if count > 1 && ends.len() > 30 { PART } else { 1 };
         let mut tally = self.first_choice(tokens, ends, part, count);
         let rounds = if count == 1 { 0..0 } else { 0..ROUNDS_ON_PART + ROUNDS };
@@ -142,14 +142,14 @@ impl Tables {
 struct Tally {
     /// How often each token occurs in the groups of each table; twice, since tokens at even and at odd places take turns:
     /// so that a token like the one before it need not wait for its count.
-    tokens: [[[u32; 256]; MOST_TABLES]; 2],
+    tokens: [[[u32; 256]; MAX_TABLES]; 2],
     /// How often each selector follows each.
-    moves: [[u32; MOST_TABLES]; MOST_TABLES],
+    moves: [[u32; MAX_TABLES]; MAX_TABLES],
 }
 
 impl Default for Tally {
     fn default() -> Self {
-        Tally { tokens: [[[0; 256]; MOST_TABLES]; 2], moves: [[0; MOST_TABLES]; MOST_TABLES] }
+        Tally { tokens: [[[0; 256]; MAX_TABLES]; 2], moves: [[0; MAX_TABLES]; MAX_TABLES] }
     }
 }
 
@@ -157,7 +157,7 @@ impl Tally {
     /// A group of this table, whose selector comes behind that of `last`.
     #[inline(always)]
     fn add(&mut self, group: &[u8], last: u8, table: u8) {
-        let (last, table) = (usize::from(last) % MOST_TABLES, usize::from(table) % MOST_TABLES);
+        let (last, table) = (usize::from(last) % MAX_TABLES, usize::from(table) % MAX_TABLES);
         self.moves[last][table] += 1;
         let [even, odd] = self.tokens.each_mut().map(|tables| &mut tables[table]);
         let mut pairs = group.chunks_exact(2);
@@ -169,7 +169,7 @@ impl Tally {
     }
 
     /// How often each token occurs in the groups of each table.
-    fn counts(&self) -> [[u32; JOINT]; MOST_TABLES] {
+    fn counts(&self) -> [[u32; JOINT]; MAX_TABLES] {
         let [even, odd] = &self.tokens;
         std::array::from_fn(|table| std::array::from_fn(|token| even[table][token] + odd[table][token]))
     }
@@ -179,13 +179,13 @@ impl Tally {
 struct Prices {
     tokens: Costs,
     /// By the selector before.
-    selectors: [[u16; MOST_TABLES]; MOST_TABLES],
+    selectors: [[u16; MAX_TABLES]; MAX_TABLES],
 }
 
 impl Prices {
     /// By what has been counted for `count` tables; with `free_moves`, selectors cost nothing.
     fn new(tally: &Tally, free_moves: bool, count: usize) -> Self {
-        let mut tokens = [[NEVER; MOST_TABLES]; 256];
+        let mut tokens = [[NEVER; MAX_TABLES]; 256];
         for (table, counts) in tally.counts().iter().enumerate() {
             for (costs, counts) in tokens.chunks_mut(TOKENS).zip(counts.chunks(TOKENS)) {
                 let total = counts.iter().sum();
@@ -226,15 +226,15 @@ fn bits_32(times: u32, total: u32) -> u16 {
 /// The table that codes this group in the fewest bits, its selector included.
 #[inline(always)]
 fn cheapest(group: &[u8], prices: &Prices, last: u8) -> u8 {
-    let mut sums = prices.selectors[usize::from(last) % MOST_TABLES];
+    let mut sums = prices.selectors[usize::from(last) % MAX_TABLES];
     for &token in group {
         for (sum, cost) in sums.iter_mut().zip(&prices.tokens[usize::from(token)]) {
             *sum += cost;
         }
     }
     let key = |(sum, table): (u16, u32)| u32::from(sum) << 4 | table;
-    let keys: [u32; MOST_TABLES] = std::array::from_fn(|table| key((sums[table], table as u32)));
-    keys.iter().fold(u32::MAX, |a, &b| a.min(b)) as u8 % MOST_TABLES as u8
+    let keys: [u32; MAX_TABLES] = std::array::from_fn(|table| key((sums[table], table as u32)));
+    keys.iter().fold(u32::MAX, |a, &b| a.min(b)) as u8 % MAX_TABLES as u8
 }
 
 #[cfg(test)]

@@ -22,15 +22,16 @@ use super::ans::{self, Decoding, Shares, byte, extra};
 use super::choose::{SELECTOR_STATES, STATES};
 use super::dictionary::{Dictionary, Expansion, Meaning};
 use super::encode::row_bits;
+use super::perturb;
 use super::token::{self, CLASSES, TOKENS, first_symbol};
-use super::{GROUP, SEGMENT_LOG, perturb};
-use crate::codec::bits::reader::Window;
-use crate::codec::bits::{BitSource, SliceBits};
-use crate::codec::crc::{self, Crc};
-use crate::codec::huge;
+use crate::bits::reader::Window;
+use crate::bits::{BitSource, SliceBits};
+use crate::codec::huge_pages;
 use crate::codec::mtf::decode::Inverse;
+use crate::crc::{self, Crc};
 use crate::error::Damage;
 use crate::format::hbz::{BlockHeader, StreamHeader, check};
+use crate::format::hbz::{GROUP, SEGMENT_LOG};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -511,6 +512,6 @@ pub fn segment_mtf() -> Inverse {
 pub fn new_vector(rows: usize) -> Vec<AtomicU32> {
     // Zeros from the system, which this leaves in place: pages are first touched by whoever fills them.
     let words = vec![0; rows];
-    huge::advise(&words);
+    huge_pages::advise(&words);
     words.into_iter().map(AtomicU32::new).collect()
 }

@@ -10,12 +10,14 @@
 use super::ans::Encoding;
 use super::choose::{SELECTOR_STATES, STATES, Tables};
 use super::dictionary::{Dictionary, Meaning};
+use super::perturb;
 use super::token::{JOINT, TOKENS, Tokens, first_symbol};
-use super::{GROUP, SEGMENT_LOG, perturb};
-use crate::codec::bits::{BackWriter, BitWriter};
+use crate::bits::{BackWriter, BitWriter};
+use crate::codec::huge_pages;
 use crate::codec::mtf::encode::Symbols;
-use crate::codec::{crc, huge};
+use crate::crc;
 use crate::format::hbz::{BlockHeader, StreamHeader};
+use crate::format::hbz::{GROUP, SEGMENT_LOG};
 use libsais::BwtConstruction;
 use libsais::bwt::AuxIndicesSamplingRate;
 
@@ -116,7 +118,7 @@ impl Encoder {
         let rows = column.len();
         if self.suffixes.len() < rows + EXTRA {
             self.suffixes = vec![0; (rows + EXTRA).next_multiple_of(4096)];
-            huge::advise(&self.suffixes);
+            huge_pages::advise(&self.suffixes);
         }
         let made = BwtConstruction::replace_text(column)
             .with_borrowed_temporary_array_buffer(&mut self.suffixes)

@@ -4,7 +4,7 @@
 //! at least one state, and each of 16 tables would have to describe it. So ranks from 17 on share 8 tokens, and the place
 //! within the class is written as it is. On source code that costs nothing (measured: 0.01 %), and a table takes 30 bytes.
 
-use super::SEGMENT_LOG;
+use crate::format::hbz::SEGMENT_LOG;
 
 /// RUNA, RUNB, ranks 1 to 16, and two classes for each of the octaves from 17 on.
 pub const TOKENS: usize = 26;

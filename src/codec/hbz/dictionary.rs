@@ -20,9 +20,9 @@ use super::words::Cutter;
 use std::collections::HashMap;
 
 /// The longest phrase.
-pub const LONGEST: usize = 255;
+pub const MAX_PHRASE: usize = 255;
 /// Fewer occurrences than this do not pay for the phrase's description.
-const FEWEST: u32 = 16;
+const MIN_BATCH: u32 = 16;
 /// How much of a block is looked at: so many pieces of so many bytes.
 const SAMPLES: usize = 32;
 const SAMPLE: usize = 16 << 10;
@@ -34,7 +34,7 @@ const ESCAPE_COST: u64 = 8;
 pub enum Meaning {
     /// A byte.
     Byte(u8),
-    /// A string of 2 to [`LONGEST`] bytes.
+    /// A string of 2 to [`MAX_PHRASE`] bytes.
     Phrase(Vec<u8>),
     /// With the code behind it, a byte that has no code.
     Escape,
@@ -85,7 +85,7 @@ impl Dictionary {
         let mut escapes = 0;
         let good = codes.iter().all(|code| match code {
             Meaning::Byte(byte) => !std::mem::replace(&mut seen[usize::from(*byte)], true),
-            Meaning::Phrase(string) => (2..=LONGEST).contains(&string.len()),
+            Meaning::Phrase(string) => (2..=MAX_PHRASE).contains(&string.len()),
             Meaning::Escape => {
                 escapes += 1;
                 escapes == 1
@@ -189,7 +189,7 @@ fn candidates(text: &[u8]) -> Vec<(u64, &[u8])> {
     let saved = |times: u32, len: usize| u64::from(times) * (len as u64 - 1) * text.len() as u64 / seen;
     let mut best: Vec<(u64, &[u8])> = counts
         .into_iter()
-        .filter(|(_, times)| *times >= FEWEST)
+        .filter(|(_, times)| *times >= MIN_BATCH)
         .map(|(string, times)| (saved(times, string.len()), string))
         .collect();
     best.sort_unstable_by(|a, b| b.cmp(a));

@@ -9,8 +9,8 @@
 //! A magic found means nothing by itself: it may stand inside a block, by chance or on purpose. Only the chain of
 //! blocks decides.
 
-use super::bits::{BitSource, SliceBits};
-use super::header::BLOCK_MAGIC;
+use crate::bits::{BitSource, SliceBits};
+use crate::format::bzip2::BLOCK_MAGIC;
 
 /// Where the next block magic begins, at bit `from_bit` or behind it; only one that lies in `data` whole.
 pub fn find(data: &[u8], from_bit: u64) -> Option<u64> {

@@ -9,15 +9,16 @@
 //! are met that are no code (codes are told apart by comparing with the largest code of each length, shortest first, so
 //! any set of lengths means something); BWTs of more than one cycle; blocks with surplus selectors; runs of up to 259.
 
-use super::bits::BitSource;
 use super::bwt::inverse;
-use super::header::{GROUP, Header, MOST_TABLES, take};
+use super::header::{Header, take};
 use super::huffman::decode::Canonical;
 use super::run_length::derandomise::derandomise;
-use crate::error::{Damage, Fault};
+use crate::bits::BitSource;
+use crate::error::{Damage, DecodeError};
+use crate::format::bzip2::{GROUP, MAX_TABLES};
 
 /// More than this weight no digit of a zero run may have (CVE-2010-0405: without the limit the sum overflows).
-const MOST_RUN_WEIGHT: u32 = 2 << 20;
+const MAX_RUN_WEIGHT: u32 = 2 << 20;
 
 /// The bytes of a block before run-length decoding, and what its header said.
 pub struct PlainBlock {
@@ -28,7 +29,7 @@ pub struct PlainBlock {
 }
 
 /// Reads one block from its magic on. `limit`: the most bytes it may have before run-length decoding.
-pub fn decode(bits: &mut dyn BitSource, limit: u32) -> Result<PlainBlock, Fault> {
+pub fn decode(bits: &mut dyn BitSource, limit: u32) -> Result<PlainBlock, DecodeError> {
     let mut header = Header::default();
     header.read(bits, limit)?;
     let last_column = last_column(bits, &header, limit)?;
@@ -45,14 +46,14 @@ pub fn decode(bits: &mut dyn BitSource, limit: u32) -> Result<PlainBlock, Fault>
 /// The Huffman codes of a block, one after the other.
 struct Symbols<'a> {
     bits: &'a mut dyn BitSource,
-    tables: [Canonical; MOST_TABLES],
+    tables: [Canonical; MAX_TABLES],
     selectors: std::slice::Iter<'a, u8>,
     table: usize,
     left_in_group: usize,
 }
 
 impl Symbols<'_> {
-    fn next(&mut self) -> Result<u16, Fault> {
+    fn next(&mut self) -> Result<u16, DecodeError> {
         if self.left_in_group == 0 {
             self.table = usize::from(*self.selectors.next().ok_or(Damage::Selectors)?);
             self.left_in_group = GROUP;
@@ -75,7 +76,7 @@ impl Symbols<'_> {
 }
 
 /// Huffman codes, zero runs and move-to-front: the last column of the sorted rotations.
-fn last_column(bits: &mut dyn BitSource, header: &Header, limit: u32) -> Result<Vec<u8>, Fault> {
+fn last_column(bits: &mut dyn BitSource, header: &Header, limit: u32) -> Result<Vec<u8>, DecodeError> {
     let symbols = header.symbols();
     let end_of_block = symbols as u16 - 1;
     let limit = limit as usize;
@@ -94,7 +95,7 @@ fn last_column(bits: &mut dyn BitSource, header: &Header, limit: u32) -> Result<
             let mut run = 0;
             let mut weight = 1;
             while symbol < 2 {
-                if weight >= MOST_RUN_WEIGHT {
+                if weight >= MAX_RUN_WEIGHT {
                     return Err(Damage::RunTooLong.into());
                 }
                 run += weight << symbol;
