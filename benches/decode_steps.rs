@@ -11,12 +11,14 @@ use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use hybz::bits::reader::Window;
 use hybz::bits::{BitSource, SliceBits};
-use hybz::codec::bwt::inverse::{Inverse as Bwt, MAX_ROWS};
+use hybz::codec::bwt::inverse::Inverse as Bwt;
 use hybz::codec::header::Header;
 use hybz::codec::huffman::decode::{Groups, SYMBOL_BYTES};
 use hybz::codec::mtf::decode::Inverse as Mtf;
 use hybz::codec::run_length::decode::{Expander, text_of};
-use hybz::codec::{Decoder, crc, magic};
+use hybz::codec::{Decoder, find_magic};
+use hybz::crc;
+use hybz::format::bzip2::MAX_BLOCK as MAX_ROWS;
 use hybz::{DecodedBlock, Text};
 use std::fmt;
 use std::io::Read;
@@ -152,8 +154,8 @@ fn main() {
 #[divan::bench]
 fn magic_find(bencher: Bencher<'_, '_>) {
     let data = (shapes::shape("random").make)(LEN);
-    assert_eq!(magic::find(&data, 0), None);
-    bencher.counter(BytesCount::of_slice(&data)).bench(|| magic::find(black_box(&data), 0));
+    assert_eq!(find_magic::find(&data, 0), None);
+    bencher.counter(BytesCount::of_slice(&data)).bench(|| find_magic::find(black_box(&data), 0));
 }
 
 #[divan::bench(args = inputs())]

@@ -46,12 +46,16 @@
 //! has started or failed). Whoever waits for the window waits for the joiner, which
 //! gives back what it holds before it asks for more.
 
+#[doc(hidden)]
 pub mod bits;
 mod block;
+#[doc(hidden)]
 pub mod codec;
+#[doc(hidden)]
 pub mod crc;
 mod error;
-mod format;
+#[doc(hidden)]
+pub mod format;
 pub mod gpu;
 pub mod hbz;
 mod pipeline;

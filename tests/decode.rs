@@ -5,9 +5,10 @@
 mod shapes;
 
 use hybz::bits::{BitSource, SliceBits};
+use hybz::codec::Decoder;
 use hybz::codec::run_length::decode::Expander;
-use hybz::codec::{Decoder, crc};
-use hybz::{DecodedBlock, Fault, Text};
+use hybz::crc;
+use hybz::{DecodeError, DecodedBlock, Text};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,7 +21,7 @@ enum End {
 }
 
 /// One of the two ways to decode a block.
-type Way = fn(&mut Decoder, &[u8], u64, u32) -> Result<DecodedBlock, Fault>;
+type Way = fn(&mut Decoder, &[u8], u64, u32) -> Result<DecodedBlock, DecodeError>;
 
 const WAYS: [(&str, Way); 2] = [
     ("fast", |decoder, data, start, limit| decoder.decode(data, start, data.len() as u64 * 8, limit)),
@@ -203,7 +204,13 @@ fn many_zeros_stay_coded() {
 }
 
 /// The block in `data` by both ways must come to the same, and the fault must be the same.
-fn both_ways(decoder: &mut Decoder, data: &[u8], start: u64, end: u64, limit: u32) -> Result<DecodedBlock, Fault> {
+fn both_ways(
+    decoder: &mut Decoder,
+    data: &[u8],
+    start: u64,
+    end: u64,
+    limit: u32,
+) -> Result<DecodedBlock, DecodeError> {
     let fast = decoder.decode(data, start, end, limit);
     let plain = decoder.decode_plain(&mut SliceBits::new(data, start, end), limit);
     assert_eq!(fast, plain);
@@ -222,7 +229,7 @@ fn cut_at_every_bit() {
             let bytes = &data[..end.div_ceil(8) as usize];
             assert_eq!(cut, both_ways(&mut decoder, bytes, 32, end, 900_000));
             if end < whole.end_bit {
-                assert_eq!(cut, Err(Fault::OutOfData), "at bit {end}");
+                assert_eq!(cut, Err(DecodeError::OutOfData), "at bit {end}");
             } else {
                 assert_eq!(cut.as_ref(), Ok(&whole));
             }

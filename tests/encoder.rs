@@ -6,7 +6,8 @@ mod shapes;
 
 use hybz::Text;
 use hybz::bits::{BitWriter, append_bits};
-use hybz::codec::{Encoder, crc};
+use hybz::codec::Encoder;
+use hybz::crc;
 use shapes::{EDGES, Rng, SHAPES, periodic};
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};

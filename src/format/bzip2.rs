@@ -78,21 +78,21 @@ impl Default for Level {
 }
 
 /// Writes `BZh` and the level's digit.
-pub(crate) fn write_stream_header(bits: &mut BitWriter, level: Level) {
+pub fn write_stream_header(bits: &mut BitWriter, level: Level) {
     for byte in [b'B', b'Z', b'h', b'0' + level.get()] {
         bits.write(byte.into(), 8);
     }
 }
 
 /// Writes the end magic and the combined CRC.
-pub(crate) fn write_stream_end(bits: &mut BitWriter, combined_crc: u32) {
+pub fn write_stream_end(bits: &mut BitWriter, combined_crc: u32) {
     bits.write(END_MAGIC, 48);
     bits.write(combined_crc.into(), 32);
 }
 
 /// What the bytes at the place of a stream header turn out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Header {
+pub enum Header {
     /// `BZh1` to `BZh9`.
     Stream(Level),
     /// So far it could be one, but there are fewer than 4 bytes.
@@ -102,7 +102,7 @@ pub(crate) enum Header {
 }
 
 /// Looks at up to 4 bytes, one after the other as bzip2 does: `BZ` cut short is a short header, not something else.
-pub(crate) fn parse_stream_header(bytes: &[u8]) -> Header {
+pub fn parse_stream_header(bytes: &[u8]) -> Header {
     for (&byte, &wanted) in bytes.iter().zip(b"BZh") {
         if byte != wanted {
             return Header::Other;

@@ -1,4 +1,4 @@
 //! What is on disk.
 
-pub(crate) mod bzip2;
+pub mod bzip2;
 pub mod hbz;
