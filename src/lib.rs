@@ -58,34 +58,46 @@ mod error;
 pub mod format;
 pub mod gpu;
 pub mod hbz;
-mod pipeline;
 pub mod read;
+pub mod schedule;
 mod settings;
 #[cfg(test)]
 #[path = "../tests/shapes/mod.rs"]
 mod shapes;
+#[doc(hidden)]
 pub mod station;
+mod stream;
 mod summary;
+#[doc(hidden)]
+pub mod work;
 pub mod write;
 
 pub use block::{CodedBlock, DecodedBlock, Part, Text};
 pub use error::{Damage, DecodeError, Error};
 pub use format::bzip2::Level;
 pub use format::hbz::LargeBlocks;
-pub use pipeline::flow;
-pub use pipeline::pool::{Pool, PoolBuilder};
+pub use schedule::{StationReport, Summary};
 pub use settings::Settings;
-pub use summary::{BlockInfo, StationReport, StreamSummary, Summary};
+pub use station::gpu::Lanes;
+pub use stream::flow;
+pub use summary::{BlockInfo, StreamSummary};
 
-use pipeline::pump::Pump;
+use stream::driver::Driver;
+
+/// The stations of a process and the queue they share, for compressing and decompressing.
+pub type Pool = schedule::Pool<work::Codec>;
+/// Chooses what a [`Pool`] is made of: [`Pool::builder`](schedule::Pool::builder).
+pub type PoolBuilder = schedule::PoolBuilder<work::Codec>;
+/// Somebody who submits blocks.
+pub(crate) type Client = schedule::Client<work::Codec>;
 
 /// `text` as one `.bz2` stream: bzip2's exact bytes at the settings' level.
 pub fn compress(text: &[u8], settings: &Settings) -> Result<Vec<u8>, Error> {
-    read::whole(Pump::compress(settings), text)
+    read::whole(Driver::compress(settings), text)
 }
 
 /// What the `.bz2` streams in `coded` hold, all that follow each other.
 pub fn decompress(coded: &[u8], settings: &Settings) -> Result<Vec<u8>, Error> {
-    let pump = Pump::decompress(settings);
-    read::whole(pump, coded)
+    let driver = Driver::decompress(settings);
+    read::whole(driver, coded)
 }

@@ -7,8 +7,8 @@ use crate::block::Text;
 use crate::codec::run_length::decode::Expander;
 use crate::error::Error;
 use crate::format::bzip2::Level;
-use crate::pipeline::pump::Pump;
 use crate::settings::Settings;
+use crate::stream::driver::Driver;
 use crate::summary::StreamSummary;
 use std::io::{self, Read};
 
@@ -18,7 +18,7 @@ const EXPAND_CHUNK: usize = 128 << 10;
 /// What both directions share: reads from `inner`, has blocks done, hands out what came back.
 struct Reader<R> {
     inner: R,
-    pump: Pump,
+    pump: Driver,
     /// Output that is not handed out yet: `bytes[at..]`, then what `runs` still expands to.
     bytes: Vec<u8>,
     at: usize,
@@ -28,7 +28,7 @@ struct Reader<R> {
 }
 
 impl<R: Read> Reader<R> {
-    fn new(inner: R, pump: Pump) -> Self {
+    fn new(inner: R, pump: Driver) -> Self {
         Reader { inner, pump, bytes: Vec::new(), at: 0, runs: None, bytes_out: 0, done: false }
     }
 
@@ -90,7 +90,7 @@ impl<R: Read> BzEncoder<R> {
 
     /// An encoder with these settings.
     pub fn with_settings(inner: R, settings: &Settings) -> Self {
-        BzEncoder(Reader::new(inner, Pump::compress(settings)))
+        BzEncoder(Reader::new(inner, Driver::compress(settings)))
     }
 }
 
@@ -117,7 +117,7 @@ impl<R: Read> BzDecoder<R> {
 
     /// A decoder with these settings.
     pub fn with_settings(inner: R, settings: &Settings) -> Self {
-        let pump = Pump::decompress(settings);
+        let pump = Driver::decompress(settings);
         BzDecoder(Reader::new(inner, pump))
     }
 }
@@ -160,11 +160,11 @@ accessors!(BzEncoder);
 accessors!(BzDecoder);
 
 /// Reads all that `pump` makes of `input`.
-pub(crate) fn whole(pump: Pump, mut input: &[u8]) -> Result<Vec<u8>, Error> {
+pub(crate) fn whole(pump: Driver, mut input: &[u8]) -> Result<Vec<u8>, Error> {
     let mut pump = pump;
     let mut out = Vec::new();
     while let Some((text, _)) = pump.pull(&mut input)? {
-        crate::pipeline::pump::write_text(&mut out, &text).map_err(Error::Write)?;
+        crate::stream::driver::write_text(&mut out, &text).map_err(Error::Write)?;
     }
     Ok(out)
 }

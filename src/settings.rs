@@ -1,9 +1,8 @@
 //! What a caller can choose.
 
+use crate::Pool;
 use crate::format::bzip2::Level;
 use crate::format::hbz::LargeBlocks;
-use crate::pipeline::pool::Pool;
-use crate::pipeline::scan;
 
 /// How a stream is to be compressed or decompressed, and by whom. Start from [`Settings::new`].
 #[derive(Clone)]
@@ -12,12 +11,12 @@ pub struct Settings {
     pub(crate) large_blocks: Option<LargeBlocks>,
     pub(crate) trailing_garbage: bool,
     pub(crate) pool: Option<Pool>,
-    pub(crate) scan_chunk: usize,
+    pub(crate) scan_chunk: Option<usize>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { level: Level::BEST, large_blocks: None, trailing_garbage: true, pool: None, scan_chunk: scan::CHUNK }
+        Settings { level: Level::BEST, large_blocks: None, trailing_garbage: true, pool: None, scan_chunk: None }
     }
 }
 
@@ -54,7 +53,7 @@ impl Settings {
     /// How many bytes of compressed input are scanned at once, so that tests can put every boundary everywhere.
     #[doc(hidden)]
     pub fn scan_chunk(mut self, bytes: usize) -> Self {
-        self.scan_chunk = bytes;
+        self.scan_chunk = Some(bytes);
         self
     }
 

@@ -4,8 +4,8 @@
 //! handed to the pool as they fill up, and the results written in order as they come back.
 
 use crate::format::bzip2::Level;
-use crate::pipeline::pump::{Drained, Pump, write_text};
 use crate::settings::Settings;
+use crate::stream::driver::{Drained, Driver, write_text};
 use crate::summary::StreamSummary;
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use std::io::{self, Write};
 struct Writer<W: Write> {
     /// `None` only after `finish` has taken it.
     inner: Option<W>,
-    pump: Pump,
+    pump: Driver,
     bytes_out: u64,
     state: State,
 }
@@ -29,7 +29,7 @@ enum State {
 }
 
 impl<W: Write> Writer<W> {
-    fn new(inner: W, pump: Pump) -> Self {
+    fn new(inner: W, pump: Driver) -> Self {
         Writer { inner: Some(inner), pump, bytes_out: 0, state: State::Open }
     }
 
@@ -107,7 +107,7 @@ impl<W: Write> BzEncoder<W> {
 
     /// An encoder with these settings.
     pub fn with_settings(inner: W, settings: &Settings) -> Self {
-        BzEncoder(Writer::new(inner, Pump::compress(settings)))
+        BzEncoder(Writer::new(inner, Driver::compress(settings)))
     }
 }
 
@@ -150,7 +150,7 @@ impl<W: Write> BzDecoder<W> {
 
     /// A decoder with these settings.
     pub fn with_settings(inner: W, settings: &Settings) -> Self {
-        let pump = Pump::decompress(settings);
+        let pump = Driver::decompress(settings);
         BzDecoder(Writer::new(inner, pump))
     }
 }

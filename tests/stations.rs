@@ -8,8 +8,9 @@ mod shapes;
 
 use hybz::codec::decoder::Decoder;
 use hybz::codec::encoder::Encoder;
-use hybz::station::{Directions, Done, Station, StationError, Work};
-use hybz::{CodedBlock, Damage, Error, Level, Pool, PoolBuilder, Settings};
+use hybz::schedule::{Accepts, Class, Crew, Expected, Job, Question, Station, StationError, Work};
+use hybz::work::{BlockJob, DECODE, ENCODE, EncodeBlock};
+use hybz::{Damage, DecodeError, Error, Level, Pool, PoolBuilder, Settings};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
@@ -36,15 +37,13 @@ enum Fault {
     Half,
     /// Replies to the last job of a batch first.
     Shuffle,
-    /// Replies to every job twice, and to jobs that nobody gave it.
+    /// Replies to every job twice.
     Babble,
     /// Fails at job k, and wants no more.
     Retire(usize),
     /// Says of good blocks that they are damaged, or cut short.
     SaysDamaged,
     SaysCut,
-    /// Codes where it should decode, and the reverse.
-    Confused,
     /// Panics when its name is asked, when it is asked how many jobs it wants, when it is dropped after retiring.
     NamePanics,
     MostPanics,
@@ -60,31 +59,44 @@ struct Fake {
 }
 
 impl Fake {
-    fn one(&mut self, work: &Work) -> Done {
-        match work {
-            Work::Compress(_) if self.fault == Fault::Confused => Done::Decoded(Err(hybz::DecodeError::OutOfData)),
-            Work::Compress(text) => Done::Coded(self.encoder.encode(text)),
-            Work::Decompress { .. } if self.fault == Fault::SaysDamaged => Done::Decoded(Err(Damage::Code.into())),
-            Work::Decompress { .. } if self.fault == Fault::SaysCut => Done::Decoded(Err(hybz::DecodeError::OutOfData)),
-            Work::Decompress { .. } if self.fault == Fault::Confused => Done::Coded(CodedBlock::default()),
-            Work::Finish(_) | Work::Large(_) => Done::Left, // it takes none
-            Work::Decompress { data, start, end } => Done::Decoded(self.decoder.decode(data, *start, *end, 900_000)),
+    /// Does a job; says what it was told to say of it. (That it answers another question than the one asked cannot be
+    /// written.)
+    fn one(&mut self, job: &mut BlockJob) {
+        match job {
+            BlockJob::Encode(job) => match job.question() {
+                EncodeBlock::Text(text) => {
+                    let block = self.encoder.encode(text);
+                    job.answer(block);
+                }
+                EncodeBlock::Sorted(_) => job.decline(), // it takes none
+            },
+            BlockJob::Decode(job) => {
+                let question = job.question();
+                let (start, end) = (question.start, question.end);
+                let block = match self.fault {
+                    Fault::SaysDamaged => Err(Damage::Code.into()),
+                    Fault::SaysCut => Err(DecodeError::OutOfData),
+                    _ => self.decoder.decode(&question.data, start, end, 900_000),
+                };
+                job.answer(block);
+            }
+            _ => {}
         }
     }
 }
 
-impl Station for Fake {
+impl Station<BlockJob> for Fake {
     fn name(&self) -> String {
         assert!(self.fault != Fault::NamePanics, "the name panics");
         format!("fake, {:?}", self.fault)
     }
 
-    fn most(&self) -> usize {
+    fn max_batch(&self) -> usize {
         assert!(self.fault != Fault::MostPanics, "the number panics");
         self.most
     }
 
-    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationError> {
+    fn work(&mut self, batch: &mut [BlockJob]) -> Result<(), StationError> {
         let failure = |retire| Err(StationError { reason: "it is told to".into(), retire });
         let mut order: Vec<usize> = (0..batch.len()).collect();
         if self.fault == Fault::Shuffle {
@@ -104,15 +116,9 @@ impl Station for Fake {
                 Fault::Half if job.is_multiple_of(2) => continue,
                 _ => {}
             }
-            let done = self.one(&batch[index]);
-            reply(index, done);
+            self.one(&mut batch[index]);
             if self.fault == Fault::Babble {
-                let again = self.one(&batch[index]);
-                reply(index, again);
-                let nobodys = self.one(&batch[index]);
-                reply(batch.len(), nobodys);
-                let nobodys = self.one(&batch[index]);
-                reply(usize::MAX, nobodys);
+                self.one(&mut batch[index]);
             }
             assert!(self.fault != Fault::PanicAfterReply, "it is told to");
         }
@@ -129,7 +135,7 @@ impl Drop for Fake {
 /// Adds a fake to a pool.
 fn with_fake(builder: PoolBuilder, fault: Fault, most: usize, jobs: &Arc<AtomicUsize>) -> PoolBuilder {
     let jobs = Arc::clone(jobs);
-    builder.station(0, Directions::BOTH, move || {
+    builder.station(Accepts::Everything, move || {
         Ok(Box::new(Fake { fault, most, jobs, encoder: Encoder::new(), decoder: Decoder::new() }))
     })
 }
@@ -236,7 +242,6 @@ fn every_fault_in_every_company() {
         Fault::Babble,
         Fault::SaysDamaged,
         Fault::SaysCut,
-        Fault::Confused,
         Fault::Retire(0),
     ] {
         for (most, company) in [(1, Company::Alone), (4, Company::Alone), (100, Company::Twins), (3, Company::Cpu)] {
@@ -282,9 +287,9 @@ fn a_panic_outside_its_work() {
 #[test]
 fn a_station_that_cannot_be_had() {
     quiet();
-    let refusing =
-        || Pool::builder().without_cpu().station(0, Directions::BOTH, || Err("no such device".into())).build();
-    let panicking = || Pool::builder().without_cpu().station(0, Directions::BOTH, || panic!("no such device")).build();
+    let everything = Accepts::Everything;
+    let refusing = || Pool::builder().without_cpu().station(everything, || Err("no such device".into())).build();
+    let panicking = || Pool::builder().without_cpu().station(everything, || panic!("no such device")).build();
     let nobody = || Pool::builder().without_cpu().build();
     let late = || with_fake(Pool::builder().without_cpu(), Fault::None, 1, &Arc::default()).build();
     for (what, pool) in [("refused", refusing()), ("panicked", panicking()), ("nobody", nobody()), ("fine", late())] {
@@ -300,16 +305,12 @@ fn a_station_that_cannot_be_had() {
 #[test]
 fn stations_of_one_direction() {
     quiet();
-    for directions in [
-        Directions { compress: true, decompress: false, passed: false },
-        Directions { compress: false, decompress: true, passed: false },
-        Directions { compress: false, decompress: false, passed: false },
-    ] {
-        watched(format!("{directions:?}"), move || {
+    for classes in [&[ENCODE][..], &[DECODE], &[]] {
+        watched(format!("{classes:?}"), move || {
             let (text, file) = sample();
             let pool = Pool::builder()
                 .without_cpu()
-                .station(0, directions, || {
+                .station(Accepts::Only(classes), || {
                     let (encoder, decoder) = (Encoder::new(), Decoder::new());
                     Ok(Box::new(Fake { fault: Fault::None, most: 2, jobs: Arc::default(), encoder, decoder }))
                 })
@@ -333,9 +334,9 @@ fn as_many_stations_as_one_likes() {
     }
 }
 
-/// A window of one byte: slow, and never stuck.
+/// A memory budget of one byte: slow, and never stuck.
 #[test]
-fn the_smallest_window() {
+fn the_smallest_budget() {
     quiet();
     for fault in [Fault::None, Fault::PanicAlways, Fault::Silent] {
         watched(format!("{fault:?}"), move || {
@@ -464,4 +465,147 @@ fn streams_dropped_half_way() {
         }
         assert!(ours::compress(text, &settings(&pool)) == *file);
     });
+}
+
+/// Another kind of work on the same queue: numbers to be squared, by cores, by accelerators that take many at once, and by
+/// accelerators that do a part and pass the rest on.
+mod squares {
+    use super::*;
+
+    /// Multiply the two.
+    #[derive(Clone, Copy)]
+    pub enum Square {
+        Of(u64),
+        /// As far as an accelerator got: the product of the lower halves is known.
+        Rest {
+            number: u64,
+            low: u64,
+        },
+    }
+
+    const SQUARE: Class = Class(0);
+
+    impl Question for Square {
+        type Answer = u64;
+        const CLASS: Class = SQUARE;
+
+        fn bytes(&self) -> u64 {
+            8
+        }
+
+        fn is_second_stage(&self) -> bool {
+            matches!(self, Square::Rest { .. })
+        }
+    }
+
+    fn low(number: u64) -> u64 {
+        (number & 0xff) * (number & 0xff)
+    }
+
+    impl Square {
+        fn answer(self) -> u64 {
+            match self {
+                Square::Of(number) => number * number,
+                Square::Rest { number, low } => {
+                    let high = number & !0xff;
+                    high * high + 2 * high * (number & 0xff) + low
+                }
+            }
+        }
+    }
+
+    pub struct Squares;
+
+    impl Work for Squares {
+        type Job = Job<Square>;
+
+        fn core(&self, number: usize) -> Box<dyn Station<Job<Square>>> {
+            Box::new(Core(number))
+        }
+    }
+
+    struct Core(usize);
+
+    impl Station<Job<Square>> for Core {
+        fn name(&self) -> String {
+            format!("core {}", self.0)
+        }
+
+        fn work(&mut self, batch: &mut [Job<Square>]) -> Result<(), StationError> {
+            for job in batch {
+                assert!(!matches!(job.question(), Square::Of(13) if self.0 != 0), "13 is unlucky but for a fresh core");
+                let answer = job.question().answer();
+                job.answer(answer);
+            }
+            Ok(())
+        }
+    }
+
+    /// Does even numbers, passes on what is divisible by 3, declines the rest; fails at every seventh batch.
+    struct Accelerator(usize);
+
+    impl Station<Job<Square>> for Accelerator {
+        fn name(&self) -> String {
+            "accelerator".into()
+        }
+
+        fn max_batch(&self) -> usize {
+            50
+        }
+
+        fn work(&mut self, batch: &mut [Job<Square>]) -> Result<(), StationError> {
+            self.0 += 1;
+            for job in &mut *batch {
+                match *job.question() {
+                    Square::Of(number) if number % 3 == 0 => job.pass_on(Square::Rest { number, low: low(number) }),
+                    question @ Square::Of(number) if number % 2 == 0 => job.answer(question.answer()),
+                    Square::Of(number) if number % 5 == 0 => {} // forgotten
+                    _ => job.decline(),
+                }
+            }
+            let retire = self.0 == 70;
+            if self.0 % 7 == 0 { Err(StationError { reason: "seven".into(), retire }) } else { Ok(()) }
+        }
+    }
+
+    #[test]
+    fn another_kind_of_work() {
+        quiet();
+        for (threads, lanes) in [(1, 0), (3, 0), (2, 2), (0, 1), (0, 0)] {
+            watched(format!("{threads} cores, {lanes} lanes"), move || {
+                let mut builder = hybz::schedule::Pool::with_work(Squares).memory(800);
+                builder = match NonZeroUsize::new(threads) {
+                    Some(threads) => builder.threads(threads),
+                    None => builder.without_cpu(),
+                };
+                let expected = Expected { rate: 1e6, start: Duration::ZERO, end: Duration::ZERO };
+                let mut crew = Crew::new(&[SQUARE], expected).at_once();
+                for _ in 0..lanes {
+                    crew = crew.member(|| Ok(Box::new(Accelerator(0))));
+                }
+                let pool = builder.crew(crew).build();
+                let client = pool.client();
+                let mut tickets = std::collections::VecDeque::new();
+                let mut answers = Vec::new();
+                for number in 0..20_000 {
+                    while tickets.len() > 60 {
+                        let (ticket, permit): (hybz::schedule::Ticket<u64>, _) =
+                            tickets.pop_front().expect("there are 60");
+                        answers.push(ticket.wait().expect("somebody can always multiply"));
+                        drop::<hybz::schedule::Permit>(permit);
+                    }
+                    let permit = client.permit(8);
+                    tickets.push_back((client.submit(Square::Of(number)), permit));
+                }
+                answers.extend(tickets.iter().map(|(ticket, _)| ticket.wait().expect("and always again")));
+                assert!((0..20_000).map(|number| number * number).eq(answers));
+                let summary = pool.summary();
+                let done: u64 = summary.stations.iter().map(|station| station.blocks).sum();
+                assert_eq!(done, 20_000, "{summary:?}");
+                let finished: u64 = summary.stations.iter().map(|station| station.finished).sum();
+                let accelerated: u64 = summary.stations.iter().filter(|s| s.accelerator).map(|s| s.bytes_in).sum();
+                assert!(lanes == 0 || threads == 0 || finished > 0 && accelerated > 0, "{summary:?}");
+            });
+        }
+    }
 }

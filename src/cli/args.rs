@@ -7,7 +7,7 @@
 use anyhow::{anyhow, bail};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use hybz::gpu::Pipeline;
+use hybz::gpu::Offload;
 use hybz::{LargeBlocks, Level};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
@@ -88,7 +88,7 @@ pub struct Plan {
     /// Whether a GPU that cannot be had, or fails, is an error.
     pub gpu_required: bool,
     /// How GPUs and cores share the work.
-    pub gpu_pipeline: Pipeline,
+    pub gpu_pipeline: Offload,
     /// Words of the environment variables that were ignored.
     pub ignored_words: Vec<String>,
 }
@@ -230,10 +230,10 @@ fn plan(
     }
     let pipeline = typed.get_one::<String>("gpu-pipeline");
     let gpu_pipeline = match pipeline.map(String::as_str) {
-        Some("bwt") => Pipeline::Bwt,
-        Some("hybrid") => Pipeline::Hybrid,
-        Some("resident") => Pipeline::Resident,
-        _ => Pipeline::default(),
+        Some("bwt") => Offload::Bwt,
+        Some("hybrid") => Offload::Hybrid,
+        Some("resident") => Offload::Resident,
+        _ => Offload::default(),
     };
     if pipeline.is_some() && large_blocks.is_some() {
         bail!("--gpu-pipeline is about .bz2: it cannot be used together with --block-size or --perturb.");

@@ -4,8 +4,8 @@
 //! and everything is then asked of the open file, so that what was checked is what is read.
 
 use crate::cli::args::{Mode, Operand, Plan, Target};
-use crate::cli::inherited;
 use crate::cli::report::Failure;
+use crate::cli::{inherited, limits};
 use hybz::flow::{self, Input, Inputs, ReadAt, Source as Bytes, Task};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
@@ -240,6 +240,10 @@ impl Inputs for Operands {
         let operand = self.plan.operands.get(self.next)?;
         self.next += 1;
         Some(self.job(operand))
+    }
+
+    fn expected_bytes(&self) -> Option<u64> {
+        limits::expected_bytes(&self.plan)
     }
 }
 

@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// Says what is in the operands, on stdout.
 pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
     let report = Report::new(&plan, Progress::new(&plan));
-    let mut pool = Pool::builder().threads(limits::threads(&plan)).memory_most(limits::share_of_memory());
+    let mut pool = Pool::builder().threads(limits::threads(&plan)).max_memory(limits::share_of_memory());
     if let Some(memory) = plan.memory {
         pool = pool.memory(memory);
     }

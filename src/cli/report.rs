@@ -208,7 +208,7 @@ pub fn damage(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure
 
 /// What went wrong with a GPU, if anything did: what the first of its lanes says that has something to say.
 pub fn gpu_trouble(summary: &Summary) -> Option<String> {
-    let lanes = summary.stations.iter().filter(|station| station.only_begins);
+    let lanes = summary.stations.iter().filter(|station| station.accelerator);
     let trouble = |lane: &&StationReport| lane.retired.is_some() || lane.failure.is_some();
     // A device may have memory for fewer lanes than it was to have: that costs time, and only with none of them it is trouble.
     let some_work = lanes.clone().any(|lane| lane.blocks > 0 && !trouble(&lane));
@@ -246,6 +246,6 @@ pub fn stations(summary: &Summary) -> Vec<u8> {
             let _ = writeln!(text, "      {details}");
         }
     }
-    let _ = writeln!(text, "  blocks on their way: {:.1} MiB at most", summary.window as f64 / 1048576.0);
+    let _ = writeln!(text, "  blocks on their way: {:.1} MiB at most", summary.memory as f64 / 1048576.0);
     text.into_bytes()
 }

@@ -52,9 +52,9 @@ pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
         if plan.gpu_required && plan.mode == Mode::Compress {
             require_gpus(&plan.gpus)?;
         }
-        pool = pool.threads(limits::threads(&plan)).memory_most(limits::share_of_memory());
+        pool = pool.threads(limits::threads(&plan)).max_memory(limits::share_of_memory());
         if let Some(lanes) = limits::lanes(&plan) {
-            pool = lanes.add_to(pool);
+            pool = pool.gpus(&lanes);
         }
         let pool = pool.build();
         flow::run(&pool, Operands::new(plan), &mut results);

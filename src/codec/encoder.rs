@@ -8,12 +8,8 @@ use super::selector::encode::Tables;
 use crate::bits::{BitSource, BitWriter, SliceBits, append_bits};
 use crate::block::{CodedBlock, Text};
 use crate::crc;
-use crate::format::bzip2::{BLOCK_MAGIC, MAX_SYMBOLS};
+use crate::format::bzip2::{BLOCK_MAGIC, MAX_ENCODER_BLOCK, MAX_SYMBOLS};
 use std::sync::Arc;
-
-/// How long a block may be after run-length coding. The splitter stays below (899,985 at level 9); beyond it a block
-/// could need more than the 18,002 selectors that a reader must accept.
-pub const MAX_ENCODER_BLOCK: usize = 900_004;
 
 /// Codes blocks, bit for bit as bzip2 1.0.8 does.
 ///

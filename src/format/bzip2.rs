@@ -29,6 +29,9 @@ pub const END_MAGIC: u64 = 0x1772_4538_5090;
 pub const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
 /// The most bytes that a block has after run-length coding, at level 9.
 pub const MAX_BLOCK: usize = 900_000;
+/// How long a block may be after run-length coding. The splitter stays below (899,985 at level 9); beyond it a block
+/// could need more than the 18,002 selectors that a reader must accept.
+pub const MAX_ENCODER_BLOCK: usize = 900_004;
 /// The most symbols of an alphabet: two run digits, 255 ranks, end of block.
 pub const MAX_SYMBOLS: usize = 258;
 /// The most Huffman tables of a block.

@@ -1,6 +1,9 @@
 //! A device that is not there: does the work on the CPU, and fails when and how the test says.
 
-use super::{CodedBatch, CodedByDevice, DeviceError, Sorted, SortedSuffixes, SortedThirds, Sorter};
+use super::{
+    CodeBlocks, CodedBatch, CodedByDevice, DeviceError, DeviceLane, LaneSize, SortColumns, SortSuffixes, SortThirds,
+    Sorted, SortedSuffixes, SortedThirds,
+};
 use crate::bits::BitWriter;
 use crate::codec::bwt::forward::ForwardBwt;
 use crate::codec::bwt::merge::twin;
@@ -17,17 +20,16 @@ pub enum Fault {
     Memory,
     /// The context is lost.
     Sticky,
-    /// The kernel does not end: told after the patience is over.
+    /// The kernel does not end: told after the timeout is over.
     Hang,
     /// It says all is well, and a byte of the middle block is wrong; of coded blocks, a bit in the middle of each.
     Wrong,
 }
 
 /// A fake lane.
-pub struct FakeSorter {
+pub struct FakeLane {
     bwt: ForwardBwt,
-    most_blocks: usize,
-    longest: usize,
+    size: LaneSize,
     texts: Vec<u8>,
     columns: Vec<u8>,
     keys: Vec<u32>,
@@ -37,14 +39,13 @@ pub struct FakeSorter {
     fault: Option<(usize, Fault)>,
 }
 
-impl FakeSorter {
+impl FakeLane {
     /// A lane that fails at its call number `fault.0` (the first is 0), and works before and after.
-    pub fn new(most_blocks: usize, longest: usize, fault: Option<(usize, Fault)>) -> Self {
-        FakeSorter {
+    pub fn new(size: LaneSize, fault: Option<(usize, Fault)>) -> Self {
+        FakeLane {
             bwt: ForwardBwt::new(Arc::default()),
-            most_blocks,
-            longest,
-            texts: vec![0; most_blocks * longest],
+            size,
+            texts: vec![0; size.max_blocks * size.max_length],
             columns: Vec::new(),
             keys: Vec::new(),
             origins: Vec::new(),
@@ -55,7 +56,7 @@ impl FakeSorter {
     }
 
     /// Fails if it is this call's turn; answers whether the call is to do wrong.
-    fn begin(&mut self, patience: Duration) -> Result<bool, DeviceError> {
+    fn begin(&mut self, timeout: Duration) -> Result<bool, DeviceError> {
         let fault = self.fault.filter(|(call, _)| *call == self.calls).map(|(_, fault)| fault);
         self.calls += 1;
         self.columns.clear();
@@ -66,7 +67,7 @@ impl FakeSorter {
             Some(Fault::Memory) => Err(DeviceError::Memory("fake: out of memory".to_owned())),
             Some(Fault::Sticky) => Err(DeviceError::Lost("fake: an illegal address".to_owned())),
             Some(Fault::Hang) => {
-                std::thread::sleep(patience.min(Duration::from_millis(10)));
+                std::thread::sleep(timeout.min(Duration::from_millis(10)));
                 Err(DeviceError::Lost("fake: it hangs".to_owned()))
             }
             Some(Fault::Wrong) => Ok(true),
@@ -75,21 +76,19 @@ impl FakeSorter {
     }
 }
 
-impl Sorter for FakeSorter {
-    fn most_blocks(&self) -> usize {
-        self.most_blocks
-    }
-
-    fn longest(&self) -> usize {
-        self.longest
+impl DeviceLane for FakeLane {
+    fn size(&self) -> LaneSize {
+        self.size
     }
 
     fn texts(&mut self) -> &mut [u8] {
         &mut self.texts
     }
+}
 
-    fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, DeviceError> {
-        let wrong = self.begin(patience)?;
+impl SortColumns for FakeLane {
+    fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>, DeviceError> {
+        let wrong = self.begin(timeout)?;
         let mut at = 0;
         for &length in lengths {
             let mut block = self.texts[at..at + length as usize].to_vec();
@@ -104,9 +103,11 @@ impl Sorter for FakeSorter {
         }
         Ok(Sorted { columns: &self.columns, origins: &self.origins })
     }
+}
 
-    fn thirds(&mut self, lengths: &[u32], turns: &[u32], patience: Duration) -> Result<SortedThirds<'_>, DeviceError> {
-        let wrong = self.begin(patience)?;
+impl SortThirds for FakeLane {
+    fn thirds(&mut self, lengths: &[u32], turns: &[u32], timeout: Duration) -> Result<SortedThirds<'_>, DeviceError> {
+        let wrong = self.begin(timeout)?;
         let mut at = 0;
         for (&length, &turn) in lengths.iter().zip(turns) {
             let block = &self.texts[at..at + length as usize];
@@ -122,9 +123,11 @@ impl Sorter for FakeSorter {
         }
         Ok(SortedThirds { keys: &self.keys, bytes: &self.columns, origins: &self.origins })
     }
+}
 
-    fn code(&mut self, lengths: &[u32], patience: Duration) -> Result<CodedBatch<'_>, DeviceError> {
-        let wrong = self.begin(patience)?;
+impl CodeBlocks for FakeLane {
+    fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>, DeviceError> {
+        let wrong = self.begin(timeout)?;
         let (mut symbols, mut tables) = (Symbols::default(), Tables::default());
         let mut at = 0;
         for &length in lengths {
@@ -161,14 +164,16 @@ impl Sorter for FakeSorter {
         }
         Ok(CodedBatch { blocks: &self.coded, bytes: &self.columns })
     }
+}
 
+impl SortSuffixes for FakeLane {
     fn suffixes(
         &mut self,
         lengths: &[u32],
         entry_log: u8,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<SortedSuffixes<'_>, DeviceError> {
-        let wrong = self.begin(patience)?;
+        let wrong = self.begin(timeout)?;
         let longest = lengths.iter().copied().max().unwrap_or(0) as usize;
         let each = longest.div_ceil(1 << entry_log);
         let mut at = 0;

@@ -1,56 +1,49 @@
-//! GPUs: a batch of blocks transformed, or coded all the way, on a device.
+//! The door to GPUs: batches of blocks sorted, or coded all the way, on a device.
 //!
-//! Everything that knows CUDA lives behind this door: the kernels in `cuda/`, declared in `ffi`, called through `call`,
-//! owned by `lane`; devices are found by `device`. Without the cargo feature `cuda` the door is the same and `absent` stands
-//! behind it: there are no devices. In tests `fake` does the work on the CPU and fails as scripted.
-//!
-//! The door is the trait [`Sorter`]: fill in texts, sort, read columns; or, of a lane of another [`Pipeline`], sorted thirds, or
-//! blocks coded all the way.
+//! A [`Backend`] finds devices and opens lanes on them; `cuda`, behind the cargo feature of that name, is the only one. Another
+//! one is a folder beside it and a line in [`BACKENDS`]. There is one trait for each thing that a device can take off the
+//! cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`]. In tests `fake` does the work on
+//! the CPU and fails as scripted.
 
 use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
 use std::fmt;
 use std::time::Duration;
 
-#[cfg(not(feature = "cuda"))]
-#[path = "absent.rs"]
-mod backend;
 #[cfg(feature = "cuda")]
-#[path = "device.rs"]
-mod backend;
-#[cfg(feature = "cuda")]
-mod call;
+mod cuda;
 #[cfg(test)]
 pub(crate) mod fake;
-#[cfg(feature = "cuda")]
-mod ffi;
-#[cfg(feature = "cuda")]
-mod lane;
 mod select;
 
-pub use backend::{devices, likely, open};
 pub use select::select;
 
-/// How a lane shares the work with the cores.
+/// What can be reached. Where several have devices, the first counts.
+const BACKENDS: &[&dyn Backend] = &[
+    #[cfg(feature = "cuda")]
+    &cuda::Cuda,
+];
+
+/// What a device takes off the cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pipeline {
-    /// The device sorts all rotations, and hands over the last column.
+pub enum Offload {
+    /// The device sorts all rotations and returns the last column; a core codes it.
     Bwt,
-    /// The device sorts two thirds of the rotations and from these the rest, and hands over both lists; a core merges them
-    /// (the shape of Deshpande's thesis, chapter 4).
+    /// The device sorts two thirds of the rotations and from these the rest, and returns both lists; a core merges and codes
+    /// them (the shape of Deshpande's thesis, 2014, chapter 4).
     Hybrid,
-    /// The device sorts all rotations and codes the columns; the lane's thread writes the heads of the blocks before the codes. There
-    /// is nothing left for a core.
+    /// The device sorts all rotations and codes the columns; the lane's thread writes the heads of the blocks before the codes.
+    /// There is nothing left for a core.
     #[default]
     Resident,
-    /// Of blocks of `.hbz` streams: the device sorts all suffixes, and hands over the last column and the entry points; a core codes. (What
-    /// comes before the sort the lane's thread does.)
+    /// Of blocks of `.hbz` streams: the device sorts all suffixes, and returns the last column and the entry points; a core
+    /// codes. (The lane's thread does what comes before the sort.)
     Suffixes,
 }
 
-/// The shortest block that a device sorts: shorter ones are not worth a thought.
+/// The shortest block that a device sorts, in bytes: a core does a shorter one before a transfer has begun.
 pub const MIN_DEVICE_BLOCK: usize = 64;
 
-/// The longest block of a lane for [`Pipeline::Suffixes`], in bytes; and all blocks of one lane together are less than 2^31.
+/// The longest block of a lane for [`Offload::Suffixes`], in bytes; and all blocks of one lane together are less than 2^31.
 pub const MAX_WIDE_BLOCK: usize = 1 << 30;
 
 /// The most blocks in a batch.
@@ -90,43 +83,103 @@ impl fmt::Display for DeviceError {
     }
 }
 
-/// Somebody who transforms batches of blocks: a lane of a GPU, or a fake one.
-pub trait Sorter: Send {
+impl std::error::Error for DeviceError {}
+
+/// How many blocks a lane is to hold, and how long these may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneSize {
     /// The most blocks in a batch.
-    fn most_blocks(&self) -> usize;
-
+    pub max_blocks: usize,
     /// The longest block, in bytes.
-    fn longest(&self) -> usize;
+    pub max_length: usize,
+}
 
-    /// Where the blocks of the next batch go, back to back: `most_blocks` x `longest` bytes.
+/// Finds devices, and opens lanes on them.
+pub trait Backend: Sync {
+    /// How many devices there seem to be: a look that costs nothing.
+    fn likely(&self) -> usize;
+    /// The devices that this process may use, or why there are none.
+    fn devices(&self) -> Result<Vec<Device>, String>;
+    /// Opens a lane for [`Offload::Bwt`].
+    fn open_columns(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortColumns>, DeviceError>;
+    /// Opens a lane for [`Offload::Hybrid`].
+    fn open_thirds(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortThirds>, DeviceError>;
+    /// Opens a lane for [`Offload::Resident`].
+    fn open_codes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn CodeBlocks>, DeviceError>;
+    /// Opens a lane for [`Offload::Suffixes`].
+    fn open_suffixes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortSuffixes>, DeviceError>;
+}
+
+/// How many devices there seem to be: a look that costs nothing, while asking a driver takes tenths of a second.
+pub fn likely() -> usize {
+    BACKENDS.iter().map(|backend| backend.likely()).find(|&count| count > 0).unwrap_or(0)
+}
+
+/// The devices that this process may use, or why there are none.
+///
+/// # Errors
+/// A sentence for the user: no driver, no device, or a build without the feature `cuda`.
+pub fn devices() -> Result<Vec<Device>, String> {
+    backend().map(|(_, devices)| devices)
+}
+
+/// The backend that has devices, and these.
+pub(crate) fn backend() -> Result<(&'static dyn Backend, Vec<Device>), String> {
+    let mut reason = "this hybz was built without GPU support (feature `cuda`)".to_owned();
+    for &backend in BACKENDS {
+        match backend.devices() {
+            Ok(devices) => return Ok((backend, devices)),
+            Err(why) => reason = why,
+        }
+    }
+    Err(reason)
+}
+
+/// A lane of a device: what all kinds have in common.
+pub trait DeviceLane: Send {
+    /// The most blocks in a batch, and the longest block.
+    fn size(&self) -> LaneSize;
+
+    /// Where the blocks of the next batch go, back to back: room for `max_blocks` of `max_length` bytes.
     fn texts(&mut self) -> &mut [u8];
-
-    /// Transforms the blocks that [`texts`](Self::texts) holds, which have these lengths: at least [`MIN_DEVICE_BLOCK`] each, and
-    /// none of them periodic.
-    ///
-    /// After any failure it must not be used again, only dropped.
-    fn sort(&mut self, lengths: &[u32], patience: Duration) -> Result<Sorted<'_>, DeviceError>;
-
-    /// Of a lane opened for [`Pipeline::Hybrid`], where `sort` is of the others: sorts two lists of each of the blocks that
-    /// [`texts`](Self::texts) holds. Each has been turned to its least rotation, and began at `turns` of it before.
-    fn thirds(&mut self, lengths: &[u32], turns: &[u32], patience: Duration) -> Result<SortedThirds<'_>, DeviceError>;
-
-    /// Of a lane opened for [`Pipeline::Resident`]: transforms the blocks as `sort` does, and codes their columns.
-    fn code(&mut self, lengths: &[u32], patience: Duration) -> Result<CodedBatch<'_>, DeviceError>;
-
-    /// Of a lane opened for [`Pipeline::Suffixes`]: sorts all suffixes of each block, periodic or not, and tells in which rows those at
-    /// multiples of 2^`entry_log` stand.
-    fn suffixes(
-        &mut self,
-        lengths: &[u32],
-        entry_log: u8,
-        patience: Duration,
-    ) -> Result<SortedSuffixes<'_>, DeviceError>;
 
     /// How long the steps have taken so far.
     fn steps(&self) -> Steps {
         Steps::default()
     }
+}
+
+/// A lane that sorts rotations ([`Offload::Bwt`]).
+pub trait SortColumns: DeviceLane {
+    /// Transforms the blocks that [`texts`](DeviceLane::texts) holds, which have these lengths: at least
+    /// [`MIN_DEVICE_BLOCK`] each, and none of them periodic.
+    ///
+    /// After any error the lane must not be used again, only dropped; so it is with the others.
+    fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>, DeviceError>;
+}
+
+/// A lane that sorts two lists of rotations ([`Offload::Hybrid`]).
+pub trait SortThirds: DeviceLane {
+    /// Sorts two lists of each of the blocks that [`texts`](DeviceLane::texts) holds. Each has been turned to its least
+    /// rotation, and began at `turns` of it before.
+    fn thirds(&mut self, lengths: &[u32], turns: &[u32], timeout: Duration) -> Result<SortedThirds<'_>, DeviceError>;
+}
+
+/// A lane that codes blocks ([`Offload::Resident`]).
+pub trait CodeBlocks: DeviceLane {
+    /// Transforms the blocks as [`SortColumns::sort`] does, and codes their columns.
+    fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>, DeviceError>;
+}
+
+/// A lane that sorts suffixes ([`Offload::Suffixes`]).
+pub trait SortSuffixes: DeviceLane {
+    /// Sorts all suffixes of each block, periodic or not, and tells in which rows those at multiples of 2^`entry_log` are.
+    fn suffixes(
+        &mut self,
+        lengths: &[u32],
+        entry_log: u8,
+        timeout: Duration,
+    ) -> Result<SortedSuffixes<'_>, DeviceError>;
 }
 
 /// How long the steps of a lane have taken so far, in milliseconds of device time.

@@ -1,12 +1,19 @@
 //! One CPU core as a station: one block at a time through the codec.
 
-use super::large::LargeCodecs;
-use super::{Begun, Done, Rows, Station, StationError, Work};
+use super::stages;
+use crate::block::{CodedBlock, DecodedBlock, Text};
 use crate::codec::bwt::forward::LastColumn;
 use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::codec::decoder::Decoder;
 use crate::codec::encoder::Encoder;
+use crate::codec::hbz::decode::{self, Block};
+use crate::codec::hbz::encode;
+use crate::codec::mtf::decode::Inverse;
+use crate::error::{Damage, DecodeError};
 use crate::format::bzip2::Level;
+use crate::format::hbz::BlockHeader;
+use crate::schedule::{Job, Station, StationError};
+use crate::work::{BlockJob, DecodeBlock, DecodeLarge, EncodeBlock, EncodeLarge, Rows};
 use std::sync::Arc;
 
 /// A CPU core. Its codecs are made when they are first needed, and kept.
@@ -20,24 +27,28 @@ pub(crate) struct CpuStation {
     column: Vec<u8>,
 }
 
+/// The codecs for large blocks. Their memory is that of the largest block so far; it is given back when a job of another
+/// kind comes.
+#[derive(Default)]
+struct LargeCodecs {
+    encoder: Option<encode::Encoder>,
+    decoder: Option<decode::Decoder>,
+    mtf: Option<Inverse>,
+}
+
 impl CpuStation {
-    /// The station `cpu <number>`; stations of one pool share what they learn about periodic blocks.
+    /// The station `cpu <number>`. Stations of one pool share what they learn about periodic blocks.
     pub fn new(number: usize, origins: Arc<PeriodicOrigins>) -> Self {
         let large = LargeCodecs::default();
         CpuStation { number, origins, encoder: None, decoder: None, large, column: Vec::new() }
     }
 
-    /// Does one block.
-    pub fn one(&mut self, work: &Work) -> Done {
-        match work {
-            Work::Compress(text) => {
-                let encoder =
-                    self.encoder.get_or_insert_with(|| Box::new(Encoder::with_memo(Arc::clone(&self.origins))));
-                Done::Coded(encoder.encode(text))
-            }
-            Work::Finish(Begun::Block(sorted)) => {
-                let encoder =
-                    self.encoder.get_or_insert_with(|| Box::new(Encoder::with_memo(Arc::clone(&self.origins))));
+    /// Codes one block.
+    pub fn encode(&mut self, block: &EncodeBlock) -> CodedBlock {
+        let encoder = self.encoder.get_or_insert_with(|| Box::new(Encoder::with_memo(Arc::clone(&self.origins))));
+        match block {
+            EncodeBlock::Text(text) => encoder.encode(text),
+            EncodeBlock::Sorted(sorted) => {
                 let last = match &sorted.rows {
                     Rows::Column(column) => LastColumn { bytes: column, origin: sorted.origin },
                     Rows::Thirds(thirds) => {
@@ -45,29 +56,103 @@ impl CpuStation {
                         LastColumn { bytes: &self.column, origin }
                     }
                 };
-                Done::Coded(encoder.finish(last, sorted.crc, sorted.text_len))
+                encoder.finish(last, sorted.crc, sorted.text_len)
             }
-            Work::Decompress { data, start, end } => {
-                // The level is not known yet; `chain` checks the block against it.
-                let limit = Level::BEST.block_limit();
-                Done::Decoded(self.decoder.get_or_insert_default().decode(data, *start, *end, limit))
+        }
+    }
+
+    /// Decodes one block.
+    pub fn decode(&mut self, block: &DecodeBlock) -> Result<DecodedBlock, DecodeError> {
+        // The level is not known yet; the joiner checks the block against it.
+        let limit = Level::BEST.block_limit();
+        self.decoder.get_or_insert_default().decode(&block.data, block.start, block.end, limit)
+    }
+
+    fn one(&mut self, job: &mut BlockJob) {
+        match job {
+            BlockJob::Encode(job) => {
+                let block = self.encode(job.question());
+                job.answer(block);
             }
-            Work::Finish(Begun::Large(sorted)) => Done::Large(self.large.finish(sorted)),
-            Work::Large(work) => Done::Large(self.large.one(work)),
+            BlockJob::Decode(job) => {
+                let block = self.decode(job.question());
+                job.answer(block);
+            }
+            BlockJob::EncodeLarge(job) => {
+                let block = self.large.encode(job.question());
+                job.answer(block);
+            }
+            BlockJob::DecodeLarge(job) => self.large.decode(job),
+            BlockJob::Runs(job) => {
+                let mtf = self.large.for_segments();
+                let question = job.question();
+                let runs = question.segments.clone().map(|number| question.block.runs(number, mtf)).collect();
+                job.answer(runs);
+            }
+            BlockJob::Fill(job) => {
+                let question = job.question();
+                for (number, part) in (question.first..).zip(&question.parts) {
+                    question.block.fill(number, &part.0, &part.1, &question.vector);
+                }
+                job.answer(());
+            }
+            BlockJob::Walk(job) => {
+                let question = job.question();
+                let text = question.block.walk(question.entries.clone(), &question.vector, &question.first_column);
+                job.answer(text);
+            }
         }
     }
 }
 
-impl Station for CpuStation {
+impl LargeCodecs {
+    /// Codes a block.
+    pub fn encode(&mut self, block: &EncodeLarge) -> (BlockHeader, Vec<u8>) {
+        self.decoder = None;
+        let encoder = self.encoder.get_or_insert_default();
+        match block {
+            EncodeLarge::Text { text, number, stream } => encoder.encode(text, *number, stream),
+            EncodeLarge::Sorted(sorted) => encoder.finish(&sorted.prepared, &sorted.column, &sorted.entries),
+        }
+    }
+
+    /// Decodes a block, or puts the jobs of its first stage on the queue.
+    fn decode(&mut self, job: &mut Job<DecodeLarge>) {
+        self.encoder = None;
+        let DecodeLarge { payload, header, stream, stages } = job.question();
+        let Some(submitter) = stages.clone() else {
+            let text = self.decoder.get_or_insert_default().decode(*stream, *header, Arc::clone(payload));
+            return job.answer(text.map(Text::Plain));
+        };
+        self.decoder = None;
+        match Block::parse(*stream, *header, Arc::clone(payload)) {
+            Ok(block) => {
+                if let Some(reply) = job.defer() {
+                    stages::start(block, submitter, reply);
+                }
+            }
+            Err(damage) => job.answer(Err(damage)),
+        }
+    }
+
+    /// What stage 1 needs.
+    fn for_segments(&mut self) -> &mut Inverse {
+        self.encoder = None;
+        self.decoder = None;
+        self.mtf.get_or_insert_with(decode::segment_mtf)
+    }
+}
+
+impl Station<BlockJob> for CpuStation {
     fn name(&self) -> String {
         format!("cpu {}", self.number)
     }
 
-    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationError> {
-        for (index, work) in batch.iter().enumerate() {
-            let done = self.one(work);
-            reply(index, done);
-        }
+    fn work(&mut self, batch: &mut [BlockJob]) -> Result<(), StationError> {
+        batch.iter_mut().for_each(|job| self.one(job));
         Ok(())
     }
 }
+
+/// What the codec says is wrong with a block's text, if anything.
+pub(crate) type TextResult = Result<Text, Damage>;

@@ -7,13 +7,12 @@
 //! **Trust.** The column must hold the same bytes as the codes (sums, compared), the byte before each entry point must be the one that stands
 //! there, and the first entry point must be the origin.
 
-use super::begun::{computes_wrongly, power_sums, too_little};
-use super::{GpuStation, PATIENCE, PATIENCE_PER_BYTE};
+use super::lane::{Offloaded, Times, timeout};
+use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::hbz::encode::{Encoder, Prepared};
 use crate::format::hbz::ENTRY_LOG;
-use crate::gpu::{self, DeviceError, Sorter};
-use crate::station::large::{LargeWork, SortedLarge};
-use crate::station::{Begun, Done, Work};
+use crate::gpu::{self, DeviceError, SortSuffixes, SortedSuffixes};
+use crate::work::{BlockJob, EncodeLarge, SortedLarge};
 use std::time::Instant;
 
 /// A block in the batch.
@@ -27,7 +26,7 @@ struct Entry {
     before: Vec<u8>,
 }
 
-/// The blocks that stand in a sorter's texts.
+/// The blocks that are in the texts of a lane.
 #[derive(Default)]
 struct Batch {
     entries: Vec<Entry>,
@@ -37,25 +36,25 @@ struct Batch {
 
 /// What a lane needs to prepare blocks.
 #[derive(Default)]
-pub struct Preparer {
+pub(super) struct Suffixes {
     /// It sorts nothing, so its memory is small, or that of a block if it is perturbed.
     encoder: Encoder,
     codes: Vec<u8>,
 }
 
-impl Preparer {
-    /// Puts a block into codes, behind those that stand in the texts. Says whether it is one for the device.
-    fn add(&mut self, index: usize, work: &Work, sorter: &mut dyn Sorter, batch: &mut Batch) -> bool {
-        let Work::Large(LargeWork::Encode { text, number, stream }) = work else { return false };
+impl Suffixes {
+    /// Puts a block into codes, behind those in the batch. Returns whether it is one for the device.
+    fn add(&mut self, index: usize, block: &EncodeLarge, lane: &mut dyn SortSuffixes, batch: &mut Batch) -> bool {
+        let EncodeLarge::Text { text, number, stream } = block else { return false };
         if stream.entry_log != ENTRY_LOG {
             return false; // nobody writes such
         }
         let prepared = self.encoder.prepare(text, *number, stream, &mut self.codes);
         let len = self.codes.len();
-        if !(gpu::MIN_DEVICE_BLOCK..=sorter.longest()).contains(&len) {
+        if !(gpu::MIN_DEVICE_BLOCK..=lane.size().max_length).contains(&len) {
             return false;
         }
-        sorter.texts()[batch.filled..batch.filled + len].copy_from_slice(&self.codes);
+        lane.texts()[batch.filled..batch.filled + len].copy_from_slice(&self.codes);
         batch.filled += len;
         batch.lengths.push(len as u32);
         let before = self.codes.chunks_exact(1 << ENTRY_LOG).map(|chunk| chunk[chunk.len() - 1]).collect();
@@ -65,63 +64,68 @@ impl Preparer {
     }
 }
 
-impl GpuStation {
-    /// Does a batch of large blocks, in as many sorts as the lane needs.
-    pub(super) fn do_large(
+impl Offloaded for Suffixes {
+    type Lane = dyn SortSuffixes;
+    const MIN_BATCH: usize = 1;
+
+    /// Does the jobs in as many batches as the lane needs.
+    fn work(
         &mut self,
-        sorter: &mut dyn Sorter,
-        works: &[Work],
-        reply: &mut dyn FnMut(usize, Done),
+        lane: &mut (dyn SortSuffixes + 'static),
+        jobs: &mut [BlockJob],
+        times: &mut Times,
     ) -> Result<(), DeviceError> {
         let mut began = Instant::now();
         let mut batch = Batch::default();
-        for (index, work) in works.iter().enumerate() {
-            if !self.preparer.add(index, work, sorter, &mut batch) {
-                reply(index, Done::Left);
-                continue;
+        for index in 0..jobs.len() {
+            let BlockJob::EncodeLarge(job) = &mut jobs[index] else { continue };
+            if !self.add(index, job.question(), lane, &mut batch) {
+                job.decline();
             }
-            if batch.entries.len() == sorter.most_blocks() {
-                self.times.prepare += began.elapsed();
-                self.sort_large(sorter, std::mem::take(&mut batch), reply)?;
+            if batch.entries.len() == lane.size().max_blocks {
+                times.prepare += began.elapsed();
+                run(lane, std::mem::take(&mut batch), jobs, times)?;
                 began = Instant::now();
             }
         }
-        self.times.prepare += began.elapsed();
-        self.sort_large(sorter, batch, reply)
+        times.prepare += began.elapsed();
+        run(lane, batch, jobs, times)
     }
+}
 
-    fn sort_large(
-        &mut self,
-        sorter: &mut dyn Sorter,
-        batch: Batch,
-        reply: &mut dyn FnMut(usize, Done),
-    ) -> Result<(), DeviceError> {
-        if batch.entries.is_empty() {
-            return Ok(());
-        }
-        let began = Instant::now();
-        let patience = PATIENCE + PATIENCE_PER_BYTE * batch.lengths.iter().sum();
-        let sorted = sorter.suffixes(&batch.lengths, ENTRY_LOG, patience)?;
-        self.times.batches += 1;
-        self.times.blocks += batch.entries.len();
-        self.times.sort += began.elapsed();
-        let passing_on = Instant::now();
-        let each = sorted.entries.len() / batch.entries.len();
-        let (mut columns, mut rows) = (sorted.columns, sorted.entries);
-        for (entry, &origin) in batch.entries.into_iter().zip(sorted.origins) {
-            let for_columns = columns.split_at_checked(entry.len + 1).ok_or_else(too_little)?;
-            let for_rows = rows.split_at_checked(each).ok_or_else(too_little)?;
-            (columns, rows) = (for_columns.1, for_rows.1);
-            let entries = for_rows.0.get(..entry.len.div_ceil(1 << ENTRY_LOG)).ok_or_else(too_little)?;
-            check(&entry, for_columns.0, origin, entries)?;
-            let (above, below) = for_columns.0.split_at(origin as usize);
-            let column = [above, &below[1..]].concat();
-            let sorted = SortedLarge { prepared: entry.prepared, column, entries: entries.to_vec() };
-            reply(entry.index, Done::Begun(Begun::Large(sorted)));
-        }
-        self.times.pass_on += passing_on.elapsed();
-        Ok(())
+/// Has the device sort a batch, and passes it on.
+fn run(lane: &mut dyn SortSuffixes, batch: Batch, jobs: &mut [BlockJob], times: &mut Times) -> Result<(), DeviceError> {
+    let Batch { entries, lengths, .. } = batch;
+    if entries.is_empty() {
+        return Ok(());
     }
+    times.batch(
+        entries.len(),
+        || lane.suffixes(&lengths, ENTRY_LOG, timeout(&lengths)),
+        |sorted| pass_on(entries, sorted, jobs),
+    )
+}
+
+fn pass_on(entries: Vec<Entry>, sorted: SortedSuffixes<'_>, jobs: &mut [BlockJob]) -> Result<(), DeviceError> {
+    let each = sorted.entries.len() / entries.len();
+    let (mut columns, mut rows) = (sorted.columns, sorted.entries);
+    for (entry, &origin) in entries.into_iter().zip(sorted.origins) {
+        let for_columns = columns.split_at_checked(entry.len + 1).ok_or_else(too_little)?;
+        let for_rows = rows.split_at_checked(each).ok_or_else(too_little)?;
+        (columns, rows) = (for_columns.1, for_rows.1);
+        let points = for_rows.0.get(..entry.len.div_ceil(1 << ENTRY_LOG)).ok_or_else(too_little)?;
+        check(&entry, for_columns.0, origin, points)?;
+        let (above, below) = for_columns.0.split_at(origin as usize);
+        let column = [above, &below[1..]].concat();
+        if let BlockJob::EncodeLarge(job) = &mut jobs[entry.index] {
+            job.pass_on(EncodeLarge::Sorted(SortedLarge {
+                prepared: entry.prepared,
+                column,
+                entries: points.to_vec(),
+            }));
+        }
+    }
+    Ok(())
 }
 
 /// Whether this can be the last column of a block's codes, the end mark's row in it, and these its entry points.

@@ -1,86 +1,134 @@
 //! Lanes against the CPU codec: fake ones that fail in every way, and real ones where there are any.
 
+use super::blocks::{Batch, BlockStation, Entry};
+use super::lane::{GpuStation, Open};
 use super::*;
-use crate::codec::encoder::Encoder;
-use crate::gpu::fake::{FakeSorter, Fault};
-use crate::gpu::{CodedBatch, CodedByDevice};
+use crate::block::Text;
+use crate::codec::encoder::run_length_code;
+use crate::format::hbz::BlockHeader;
+use crate::gpu::fake::{FakeLane, Fault};
+use crate::gpu::{CodeBlocks, CodedBatch, CodedByDevice, DeviceError, DeviceLane, SortSuffixes, SortedSuffixes, Steps};
+use crate::schedule::{Accepts, Job, StationError, Ticket};
 use crate::shapes::SHAPES;
-use crate::station::Begun;
 use crate::station::cpu::CpuStation;
-use crate::station::large::{LargeDone, LargeWork};
-use crate::{Level, Settings};
+use crate::work::{EncodeBlock, EncodeLarge};
+use crate::{CodedBlock, Level, Pool, Settings};
 use std::num::NonZeroUsize;
 
-const PIPELINES: [Pipeline; 3] = [Pipeline::Bwt, Pipeline::Hybrid, Pipeline::Resident];
+const OFFLOADS: [Offload; 3] = [Offload::Bwt, Offload::Hybrid, Offload::Resident];
 
-fn fake(pipeline: Pipeline, most: usize, fault: Option<(usize, Fault)>) -> GpuStation {
-    let mut fault = fault;
-    let open = move |most| {
-        // What replaces a lane that failed is in order.
-        Ok(Box::new(FakeSorter::new(most, MAX_ENCODER_BLOCK, fault.take())) as Box<dyn Sorter>)
-    };
-    GpuStation::new("fake".to_owned(), most, pipeline, Box::new(open)).unwrap()
+fn size(max_blocks: usize) -> LaneSize {
+    LaneSize { max_blocks, max_length: MAX_ENCODER_BLOCK }
 }
 
-fn texts() -> Vec<Work> {
+/// A lane that fails once; what replaces it is in order.
+macro_rules! opener {
+    ($fault:expr) => {{
+        let mut fault = $fault;
+        Box::new(move |blocks| Ok(Box::new(FakeLane::new(size(blocks), fault.take())) as Box<_>))
+    }};
+}
+
+fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station<BlockJob>> {
+    let name = "fake".to_owned();
+    match offload {
+        Offload::Bwt => {
+            Box::new(GpuStation::new(name, most, opener!(fault), BlockStation::<columns::Columns>::default()).unwrap())
+        }
+        Offload::Hybrid => {
+            Box::new(GpuStation::new(name, most, opener!(fault), BlockStation::<thirds::Thirds>::default()).unwrap())
+        }
+        Offload::Resident => {
+            Box::new(GpuStation::new(name, most, opener!(fault), BlockStation::<codes::Codes>::default()).unwrap())
+        }
+        Offload::Suffixes => {
+            Box::new(GpuStation::new(name, most, opener!(fault), suffixes::Suffixes::default()).unwrap())
+        }
+    }
+}
+
+/// What a block of either kind is made of.
+#[derive(Clone)]
+enum Input {
+    Block(Text),
+    Large(EncodeLarge),
+}
+
+fn texts() -> Vec<Input> {
     let lens = [1, 63, 64, 65, 5000, 20000];
-    let all = SHAPES.iter().flat_map(|shape| lens.map(|len| Work::Compress(Text::Plain((shape.make)(len)))));
-    all.collect()
+    SHAPES.iter().flat_map(|shape| lens.map(|len| Input::Block(Text::Plain((shape.make)(len))))).collect()
 }
 
 /// Blocks of `.hbz` streams: all shapes, perturbed or not.
-fn large_texts() -> Vec<Work> {
+fn large_texts() -> Vec<Input> {
     let streams = [0, 100].map(|interval| LargeBlocks::try_new(100_000).unwrap().perturbation(interval, 7).stream());
     let lens = [1, 64, 5000, 100_000];
     let all = SHAPES.iter().flat_map(|shape| lens.map(|len| (shape.make)(len))).zip(0..);
-    let works = all.flat_map(|(text, number)| {
-        streams.map(|stream| Work::Large(LargeWork::Encode { text: text.clone(), number, stream }))
+    let inputs = all.flat_map(|(text, number)| {
+        streams.map(|stream| Input::Large(EncodeLarge::Text { text: text.clone(), number, stream }))
     });
-    works.collect()
+    inputs.collect()
 }
 
-/// What the codec alone makes of a block.
-fn alone(work: &Work) -> Done {
-    CpuStation::new(0, Arc::default()).one(work)
+/// Where the answer to a job arrives.
+enum Wanted {
+    Block(Ticket<CodedBlock>),
+    Large(Ticket<(BlockHeader, Vec<u8>)>),
 }
 
-/// Does the batch; answers how many blocks were sorted, left, and not done, having checked those sorted.
-fn outcome(station: &mut GpuStation, batch: &[Work]) -> ([usize; 3], Result<(), StationError>) {
-    let mut encoder = Encoder::new();
+fn job(input: &Input) -> (BlockJob, Wanted) {
+    match input.clone() {
+        Input::Block(text) => {
+            let (job, ticket) = Job::detached(EncodeBlock::Text(text));
+            (job.into(), Wanted::Block(ticket))
+        }
+        Input::Large(question) => {
+            let (job, ticket) = Job::detached(question);
+            (job.into(), Wanted::Large(ticket))
+        }
+    }
+}
+
+/// Does the batch. Returns how many blocks were done or passed on, declined, and not done, having checked the first.
+fn outcome(station: &mut dyn Station<BlockJob>, inputs: &[Input]) -> ([usize; 3], Result<(), StationError>) {
     let mut core = CpuStation::new(0, Arc::default());
-    let mut done = vec![2; batch.len()];
-    let result = station.work(batch, &mut |index, answer| {
-        assert_eq!(done[index], 2, "answered twice");
-        done[index] = match answer {
-            Done::Begun(begun @ Begun::Block(_)) => {
-                let Work::Compress(text) = &batch[index] else { panic!() };
-                let Done::Coded(finished) = core.one(&Work::Finish(begun)) else { panic!() };
-                assert_eq!(finished, encoder.encode(text), "block {index}");
-                0
-            }
-            Done::Begun(begun @ Begun::Large(_)) => {
-                let Done::Large(LargeDone::Encoded(header, payload)) = core.one(&Work::Finish(begun)) else { panic!() };
-                let Done::Large(LargeDone::Encoded(wanted, wanted_payload)) = alone(&batch[index]) else { panic!() };
-                assert!(header == wanted && payload == wanted_payload, "block {index}: {header:?} for {wanted:?}");
-                0
-            }
-            Done::Coded(coded) => {
-                let Work::Compress(text) = &batch[index] else { panic!() };
-                assert_eq!(coded, encoder.encode(text), "block {index}");
-                0
-            }
-            Done::Left => 1,
+    let (mut jobs, wanted): (Vec<_>, Vec<_>) = inputs.iter().map(job).unzip();
+    let result = station.work(&mut jobs);
+    let mut counts = [0; 3];
+    for (index, ((input, job), wanted)) in inputs.iter().zip(&mut jobs).zip(wanted).enumerate() {
+        let (open, declined) = match job {
+            BlockJob::Encode(job) => (job.is_open(), job.is_declined()),
+            BlockJob::EncodeLarge(job) => (job.is_open(), job.is_declined()),
             other => panic!("{other:?}"),
         };
-    });
-    ([0, 1, 2].map(|kind| done.iter().filter(|&&d| d == kind).count()), result)
+        counts[if open { 2 } else { usize::from(declined) }] += 1;
+        if open || declined {
+            continue;
+        }
+        // What was passed on, a core finishes.
+        core.work(std::slice::from_mut(job)).unwrap();
+        match (input, wanted) {
+            (Input::Block(text), Wanted::Block(ticket)) => {
+                let alone = core.encode(&EncodeBlock::Text(text.clone()));
+                assert_eq!(ticket.poll(), Some(Ok(alone)), "block {index}");
+            }
+            (Input::Large(question), Wanted::Large(ticket)) => {
+                let (mut alone, alones) = self::job(&Input::Large(question.clone()));
+                core.work(std::slice::from_mut(&mut alone)).unwrap();
+                let Wanted::Large(alones) = alones else { panic!() };
+                assert!(ticket.poll() == alones.poll(), "block {index}");
+            }
+            _ => panic!("block {index}"),
+        }
+    }
+    (counts, result)
 }
 
 #[test]
 fn sorts_what_is_usual_and_leaves_the_rest() {
     let batch = texts();
-    for (most, pipeline) in [16, 37, 512].into_iter().flat_map(|most| PIPELINES.map(|pipeline| (most, pipeline))) {
-        let ([begun, left, undone], result) = outcome(&mut fake(pipeline, most, None), &batch);
+    for (most, offload) in [16, 37, 512].into_iter().flat_map(|most| OFFLOADS.map(|offload| (most, offload))) {
+        let ([begun, left, undone], result) = outcome(&mut *fake(offload, most, None), &batch);
         assert!(result.is_ok());
         assert_eq!(undone, 0);
         assert!(begun > batch.len() / 3 && left > batch.len() / 6, "{begun} {left}");
@@ -89,17 +137,61 @@ fn sorts_what_is_usual_and_leaves_the_rest() {
 
 #[test]
 fn sorts_large_blocks_and_leaves_others() {
-    let mut batch = large_texts();
-    batch.insert(3, Work::Compress(Text::Plain(b"a block of another stream".repeat(100))));
+    let batch = large_texts();
     for most in [1, 5, 512] {
-        let ([begun, left, undone], result) = outcome(&mut fake(Pipeline::Suffixes, most, None), &batch);
+        let ([begun, left, undone], result) = outcome(&mut *fake(Offload::Suffixes, most, None), &batch);
         assert!(result.is_ok(), "{result:?}");
         assert_eq!(undone, 0);
         assert!(begun > batch.len() / 2 && left > batch.len() / 8, "{begun} {left}");
     }
-    // And the others leave large ones.
-    for pipeline in PIPELINES {
-        assert_eq!(outcome(&mut fake(pipeline, 16, None), &large_texts()).0[1], large_texts().len());
+    // No lane is given the other kind.
+    assert!(OFFLOADS.iter().all(|&offload| !accepts(offload).first_stage(ENCODE_LARGE)));
+    assert!(!accepts(Offload::Suffixes).first_stage(ENCODE));
+}
+
+/// A lane whose answer is spoilt in one way.
+struct Spoilt {
+    fake: FakeLane,
+    how: usize,
+    columns: Vec<u8>,
+    origins: Vec<u32>,
+    entries: Vec<u32>,
+}
+
+impl DeviceLane for Spoilt {
+    fn size(&self) -> LaneSize {
+        self.fake.size()
+    }
+    fn texts(&mut self) -> &mut [u8] {
+        self.fake.texts()
+    }
+    fn steps(&self) -> Steps {
+        Steps::default()
+    }
+}
+
+impl SortSuffixes for Spoilt {
+    fn suffixes(&mut self, lengths: &[u32], log: u8, timeout: Duration) -> Result<SortedSuffixes<'_>, DeviceError> {
+        let good = self.fake.suffixes(lengths, log, timeout)?;
+        let (mut columns, mut origins, mut entries) =
+            (good.columns.to_vec(), good.origins.to_vec(), good.entries.to_vec());
+        let origin = origins[0] as usize;
+        match self.how {
+            1 => columns[0] = columns[0].wrapping_add(1),
+            2 => columns[origin] = 1,
+            3 => columns[origin / 2] ^= 1,
+            4 => origins[0] += 1,
+            5 => origins[0] = u32::MAX,
+            6 => entries[0] = u32::MAX,
+            11 => origins[0] = 0,
+            7 => entries[1] = u32::MAX,
+            8 => entries[1] = columns.len() as u32 - 1,
+            9 => entries.clear(),
+            10 => columns.truncate(1000),
+            _ => {}
+        }
+        (self.columns, self.origins, self.entries) = (columns, origins, entries);
+        Ok(SortedSuffixes { columns: &self.columns, origins: &self.origins, entries: &self.entries })
     }
 }
 
@@ -107,79 +199,34 @@ fn sorts_large_blocks_and_leaves_others() {
 fn large_columns_that_cannot_be() {
     let text: Vec<u8> = (SHAPES[SHAPES.len() - 1].make)(100_000);
     let stream = LargeBlocks::try_new(100_000).unwrap().stream();
-    let work = [Work::Large(LargeWork::Encode { text, number: 0, stream })];
-    struct Spoilt(FakeSorter, usize, Vec<u8>, Vec<u32>, Vec<u32>);
-    impl Sorter for Spoilt {
-        fn most_blocks(&self) -> usize {
-            1
-        }
-        fn longest(&self) -> usize {
-            self.0.longest()
-        }
-        fn texts(&mut self) -> &mut [u8] {
-            self.0.texts()
-        }
-        fn sort(&mut self, _: &[u32], _: Duration) -> Result<gpu::Sorted<'_>, DeviceError> {
-            unreachable!()
-        }
-        fn thirds(&mut self, _: &[u32], _: &[u32], _: Duration) -> Result<gpu::SortedThirds<'_>, DeviceError> {
-            unreachable!()
-        }
-        fn code(&mut self, _: &[u32], _: Duration) -> Result<CodedBatch<'_>, DeviceError> {
-            unreachable!()
-        }
-        fn suffixes(
-            &mut self,
-            lengths: &[u32],
-            log: u8,
-            patience: Duration,
-        ) -> Result<gpu::SortedSuffixes<'_>, DeviceError> {
-            let good = self.0.suffixes(lengths, log, patience)?;
-            (self.2, self.3, self.4) = (good.columns.to_vec(), good.origins.to_vec(), good.entries.to_vec());
-            let origin = self.3[0] as usize;
-            match self.1 {
-                1 => self.2[0] = self.2[0].wrapping_add(1),
-                2 => self.2[origin] = 1,
-                3 => self.2[origin / 2] ^= 1,
-                4 => self.3[0] += 1,
-                5 => self.3[0] = u32::MAX,
-                6 => self.4[0] = u32::MAX,
-                11 => self.3[0] = 0,
-                7 => self.4[1] = u32::MAX,
-                8 => self.4[1] = self.2.len() as u32 - 1,
-                9 => self.4.clear(),
-                10 => self.2.truncate(1000),
-                _ => {}
-            }
-            Ok(gpu::SortedSuffixes { columns: &self.2, origins: &self.3, entries: &self.4 })
-        }
-    }
-    for spoil in 0..=11 {
-        let open = move |most| {
-            let fake = FakeSorter::new(most, 200_000, None);
-            Ok(Box::new(Spoilt(fake, spoil, Vec::new(), Vec::new(), Vec::new())) as Box<dyn Sorter>)
-        };
-        let mut station = GpuStation::new("spoilt".to_owned(), 1, Pipeline::Suffixes, Box::new(open)).unwrap();
+    let work = [Input::Large(EncodeLarge::Text { text, number: 0, stream })];
+    for how in 0..=11 {
+        let open: Open<dyn SortSuffixes> = Box::new(move |max_blocks| {
+            let fake = FakeLane::new(LaneSize { max_blocks, max_length: 200_000 }, None);
+            let (columns, origins, entries) = Default::default();
+            Ok(Box::new(Spoilt { fake, how, columns, origins, entries }))
+        });
+        let mut station = GpuStation::new("spoilt".to_owned(), 1, open, suffixes::Suffixes::default()).unwrap();
         let ([begun, _, undone], result) = outcome(&mut station, &work);
-        assert_eq!((begun, undone, result.is_ok()), if spoil == 0 { (1, 0, true) } else { (0, 1, false) }, "{spoil}");
+        assert_eq!((begun, undone, result.is_ok()), if how == 0 { (1, 0, true) } else { (0, 1, false) }, "{how}");
     }
 }
 
 #[test]
 fn failures() {
     let batch = texts();
-    for (call, pipeline) in (0..3).flat_map(|call| PIPELINES.map(|pipeline| (call, pipeline))) {
+    for (call, offload) in (0..3).flat_map(|call| OFFLOADS.map(|offload| (call, offload))) {
         for (fault, retire) in
             [(Fault::Memory, false), (Fault::Sticky, true), (Fault::Hang, true), (Fault::Wrong, true)]
         {
-            let mut station = fake(pipeline, 32, Some((call, fault)));
-            let ([begun, _, undone], result) = outcome(&mut station, &batch);
+            let mut station = fake(offload, 32, Some((call, fault)));
+            let ([begun, _, undone], result) = outcome(&mut *station, &batch);
             if undone == 0 {
                 continue; // it did not come to that call
             }
             assert_eq!(result.unwrap_err().retire, retire, "{fault:?}");
             assert!(begun >= call * 16, "{fault:?} at call {call}: {begun} begun");
-            let (_, again) = outcome(&mut station, &batch);
+            let (_, again) = outcome(&mut *station, &batch);
             assert_eq!(again.is_ok(), !retire, "{fault:?}");
         }
     }
@@ -187,46 +234,57 @@ fn failures() {
 
 #[test]
 fn too_little_memory_makes_smaller_lanes() {
-    let open = |most: usize| {
+    let lane = |open: Open<dyn crate::gpu::SortColumns>| {
+        GpuStation::new("fake".to_owned(), 100, open, BlockStation::<columns::Columns>::default())
+    };
+    let small = lane(Box::new(|most| {
         if most > 30 {
             return Err(DeviceError::Memory("fake".to_owned()));
         }
-        Ok(Box::new(FakeSorter::new(most, MAX_ENCODER_BLOCK, None)) as Box<dyn Sorter>)
-    };
-    assert_eq!(GpuStation::new("fake".to_owned(), 100, Pipeline::Bwt, Box::new(open)).unwrap().most(), 25);
-    let never = |_| Err(DeviceError::Memory("none at all".to_owned()));
-    assert_eq!(GpuStation::new("fake".to_owned(), 100, Pipeline::Bwt, Box::new(never)).err().unwrap(), "none at all");
+        Ok(Box::new(FakeLane::new(size(most), None)))
+    }));
+    assert_eq!(small.unwrap().max_batch(), 25);
+    let never = lane(Box::new(|_| Err(DeviceError::Memory("none at all".to_owned()))));
+    assert_eq!(never.err().unwrap(), "none at all");
+}
+
+/// Lanes that are used at once.
+fn lanes(offload: Offload, blocks: usize, max_length: usize) -> Lanes {
+    Lanes { at_once: true, blocks, max_length, offload, ..Lanes::default() }
+}
+
+/// A pool that leaves nothing but finishing to the cores.
+fn pool_of(lanes: &Lanes) -> Pool {
+    Pool::builder().cores_accept(Accepts::AllBut(&[ENCODE, ENCODE_LARGE])).gpus(lanes).build()
 }
 
 /// The same with real devices, where there are any.
 #[test]
 fn on_every_device() {
-    let devices = match gpu::devices() {
-        Ok(devices) => devices,
+    let (backend, devices) = match gpu::backend() {
+        Ok(found) => found,
         Err(why) => return println!("skipped: no device ({why})"),
     };
     let batch = texts();
-    for (device, pipeline) in devices.iter().flat_map(|device| PIPELINES.map(|pipeline| (device, pipeline))) {
+    for (device, offload) in devices.iter().flat_map(|device| OFFLOADS.map(|offload| (device, offload))) {
         for most in [1, 2, 17, 128, 512] {
-            let device = device.clone();
-            let open = move |most| gpu::open(&device, most, MAX_ENCODER_BLOCK, pipeline);
-            let mut station = GpuStation::new("device".to_owned(), most, pipeline, Box::new(open)).unwrap();
+            let lanes = lanes(offload, most, MAX_ENCODER_BLOCK);
+            let mut station = lanes.open(backend, device.clone(), "device".to_owned()).unwrap();
             for _ in 0..2 {
-                let ([begun, left, undone], result) = outcome(&mut station, &batch);
+                let ([begun, left, undone], result) = outcome(&mut *station, &batch);
                 assert!(result.is_ok(), "{result:?}");
                 assert_eq!(undone, 0);
                 assert!(begun > batch.len() / 3 && left > batch.len() / 6, "{begun} {left}");
             }
-            println!("{pipeline:?}: {}", station.details().unwrap_or_default());
+            println!("{offload:?}: {}", station.details().unwrap_or_default());
         }
     }
     let batch = large_texts();
     for device in devices {
         for most in [1, 7, 512] {
-            let device = device.clone();
-            let open = move |most| gpu::open(&device, most, 200_000, Pipeline::Suffixes);
-            let mut station = GpuStation::new("device".to_owned(), most, Pipeline::Suffixes, Box::new(open)).unwrap();
-            let ([begun, _, undone], result) = outcome(&mut station, &batch);
+            let lanes = lanes(Offload::Suffixes, most, 200_000);
+            let mut station = lanes.open(backend, device.clone(), "device".to_owned()).unwrap();
+            let ([begun, _, undone], result) = outcome(&mut *station, &batch);
             assert!(result.is_ok() && undone == 0 && begun > batch.len() / 2, "{result:?} {begun}");
         }
     }
@@ -235,54 +293,54 @@ fn on_every_device() {
     for shape in SHAPES {
         text.extend((shape.make)(950_000));
     }
-    for (level, pipeline) in (1..=9).flat_map(|level| PIPELINES.map(|pipeline| (level, pipeline))) {
+    for (level, offload) in (1..=9).flat_map(|level| OFFLOADS.map(|offload| (level, offload))) {
         let settings = Settings::new().level(Level::try_new(level).unwrap());
-        let lanes = Lanes { after: 0, blocks: 32, pipeline, ..Lanes::default() };
-        let pool = lanes.add_to(crate::Pool::builder().cpu_finishes_only()).build();
-        let coded = crate::compress(&text, &settings.clone().pool(&pool)).unwrap();
-        assert!(coded == crate::compress(&text, &settings).unwrap(), "level {level}, {pipeline:?}");
-        let stations = pool.summary().stations;
-        let on_device: u64 = stations.iter().filter(|s| s.name.starts_with("gpu")).map(|s| s.blocks).sum();
-        assert!(on_device > 0 && stations.iter().all(|s| s.fallbacks == 0), "{stations:?}");
+        check_on_device(
+            &text,
+            &settings,
+            &lanes(offload, 32, MAX_ENCODER_BLOCK),
+            &format!("level {level}, {offload:?}"),
+        );
     }
     // And large blocks of several sizes.
     for (size, interval) in [(1 << 10, 0), (100_000, 10), (1_000_000, 0), (9_000_000, 1000), (64_000_000, 0)] {
         let large = LargeBlocks::try_new(size).unwrap().perturbation(interval, 1);
-        let settings = Settings::new().large_blocks(large);
-        let lanes = Lanes { after: 0, lanes: 2, ..Lanes::for_large_blocks(&large) };
-        let pool = lanes.add_to(crate::Pool::builder().cpu_finishes_only()).build();
-        let coded = crate::compress(&text, &settings.clone().pool(&pool)).unwrap();
-        assert!(coded == crate::compress(&text, &settings).unwrap(), "{size} {interval}");
-        let stations = pool.summary().stations;
-        let on_device: u64 = stations.iter().filter(|s| s.name.starts_with("gpu")).map(|s| s.blocks).sum();
-        assert!(on_device > 0 && stations.iter().all(|s| s.fallbacks == 0), "{stations:?}");
+        let lanes = Lanes { at_once: true, lanes: 2, ..Lanes::for_large_blocks(&large) };
+        check_on_device(&text, &Settings::new().large_blocks(large), &lanes, &format!("{size} {interval}"));
     }
+}
+
+/// The bytes are the cores' own, and devices did some of the work.
+fn check_on_device(text: &[u8], settings: &Settings, lanes: &Lanes, what: &str) {
+    let pool = pool_of(lanes);
+    let coded = crate::compress(text, &settings.clone().pool(&pool)).unwrap();
+    assert!(coded == crate::compress(text, settings).unwrap(), "{what}");
+    let stations = pool.summary().stations;
+    let on_device: u64 = stations.iter().filter(|s| s.name.starts_with("gpu")).map(|s| s.blocks).sum();
+    assert!(on_device > 0 && stations.iter().all(|s| s.fallbacks == 0), "{stations:?}");
 }
 
 /// A coded batch is believed as a whole or not at all, and what cannot be is seen in any block, sampled or not.
 #[test]
 fn coded_batches_that_cannot_be() {
-    let mut sorter = FakeSorter::new(16, MAX_ENCODER_BLOCK, None);
+    let mut lane = FakeLane::new(size(16), None);
     let mut batch = Batch::default();
     for (index, shape) in SHAPES.iter().take(3).enumerate() {
         let (mut text, mut coded) = ((shape.make)(20_000), Vec::new());
         text.push(b'!'); // not periodic
         let crc = run_length_code(&Text::Plain(text.clone()), &mut Vec::new(), &mut coded);
-        sorter.texts()[batch.filled..batch.filled + coded.len()].copy_from_slice(&coded);
+        lane.texts()[batch.filled..batch.filled + coded.len()].copy_from_slice(&coded);
         batch.filled += coded.len();
         batch.lengths.push(coded.len() as u32);
         let (len, text_len) = (coded.len(), text.len() as u64);
         batch.entries.push(Entry { index, crc, text_len, len, sums: [0; 2], last: 0, turned_last: 0 });
     }
-    let answer = sorter.code(&batch.lengths, Duration::MAX).unwrap();
+    let answer = lane.code(&batch.lengths, Duration::MAX).unwrap();
     let (blocks, bytes) = (answer.blocks.to_vec(), answer.bytes.to_vec());
-    let mut coder = coded::Coder::default();
+    let mut coder = codes::Codes::default();
     let mut try_it = |blocks: &[CodedByDevice], bytes: &[u8], sample: usize| {
-        let mut replies = Vec::new();
-        let result = coder
-            .reply_all(&batch, CodedBatch { blocks, bytes }, sample, &mut |index, done| replies.push((index, done)));
-        assert!(result.is_ok() || replies.is_empty());
-        result.map(|()| replies.iter().filter(|(_, done)| matches!(done, Done::Coded(_))).count())
+        let blocks = coder.check_all(&batch, CodedBatch { blocks, bytes }, sample);
+        blocks.map(|blocks| blocks.iter().flatten().count())
     };
     for sample in 0..4 {
         assert_eq!(try_it(&blocks, &bytes, sample), Ok(3));
@@ -334,10 +392,8 @@ fn large_blocks_in_a_pool() {
                 Some(cores) => pool.threads(cores),
                 None => pool.without_cpu(),
             };
-            for pipeline in [Pipeline::Suffixes, Pipeline::Suffixes, Pipeline::Resident] {
-                pool = pool.station(0, Directions::COMPRESS, move || {
-                    Ok(Box::new(fake(pipeline, 4, fault.map(|fault| (1, fault)))) as Box<dyn Station>)
-                });
+            for offload in [Offload::Suffixes, Offload::Suffixes, Offload::Resident] {
+                pool = pool.station(accepts(offload), move || Ok(fake(offload, 4, fault.map(|fault| (1, fault)))));
             }
             let pool = pool.build();
             let coded = crate::compress(&text, &settings.clone().pool(&pool)).unwrap();
@@ -363,7 +419,7 @@ fn a_long_block_and_no_lane() {
                 let mut pool = crate::Pool::builder().without_cpu();
                 pool = NonZeroUsize::new(cores).map_or(pool, |cores| crate::Pool::builder().threads(cores));
                 for _ in 0..2 {
-                    pool = pool.station(0, Directions::COMPRESS, move || {
+                    pool = pool.station(accepts(Offload::Suffixes), move || {
                         std::thread::sleep(Duration::from_micros(wait % 100));
                         Err("there is no such device".to_owned())
                     });
@@ -381,28 +437,29 @@ fn lanes_of_any_block_size_can_be_made() {
     for size in [1 << 10, 900_000, 9_000_000, 32 << 20, (32 << 20) + 1, 600 << 20, 1 << 30] {
         for interval in [0, 1, 1000] {
             let lanes = Lanes::for_large_blocks(&LargeBlocks::try_new(size).unwrap().perturbation(interval, 0));
-            let (blocks, rows) = (lanes.blocks as u64, lanes.longest as u64 + 1);
+            let (blocks, rows) = (lanes.blocks as u64, lanes.max_length as u64 + 1);
             assert!((1..=8).contains(&lanes.lanes) && (1..=gpu::MAX_BATCH).contains(&lanes.blocks), "{lanes:?}");
-            assert!(lanes.longest >= size as usize && lanes.longest <= gpu::MAX_WIDE_BLOCK, "{lanes:?}");
+            assert!(lanes.max_length >= size as usize && lanes.max_length <= gpu::MAX_WIDE_BLOCK, "{lanes:?}");
             // What `fits` in cuda/lane.cu asks for.
             assert!(blocks * rows < 1 << 31 && blocks * rows.next_power_of_two() <= 1 << 32, "{lanes:?}");
         }
     }
 }
 
-/// Long blocks are left to the lanes, unless these do not come, or go.
+/// Blocks that are left to lanes are done, whether these come late, never, or go again. (That they are left to them is
+/// shown with a simulated clock.)
 #[test]
-fn long_blocks_wait_for_lanes() {
+fn lanes_that_come_late_or_never() {
     let text = (SHAPES[SHAPES.len() - 1].make)(400_000);
     let settings = Settings::new().large_blocks(LargeBlocks::try_new(40_000).unwrap());
     let plain = crate::compress(&text, &settings).unwrap();
     let slow = || std::thread::sleep(Duration::from_millis(50));
-    type Make = fn() -> Result<Box<dyn Station>, String>;
+    type Make = fn() -> Result<Box<dyn Station<BlockJob>>, String>;
     let makes: [(Make, Option<u64>); 4] = [
-        (|| Ok(Box::new(fake(Pipeline::Suffixes, 2, None))), Some(0)),
+        (|| Ok(fake(Offload::Suffixes, 2, None)), None),
         (|| Err("there is no such device".to_owned()), Some(10)),
         (|| panic!("the station cannot be made"), Some(10)),
-        (|| Ok(Box::new(fake(Pipeline::Suffixes, 2, Some((1, Fault::Sticky))))), None),
+        (|| Ok(fake(Offload::Suffixes, 2, Some((1, Fault::Sticky)))), None),
     ];
     for (make, by_cores) in makes {
         let made = move || {
@@ -410,17 +467,21 @@ fn long_blocks_wait_for_lanes() {
             make()
         };
         let pool = crate::Pool::builder().threads(NonZeroUsize::MIN.saturating_add(1));
-        let pool = pool.station(0, Directions::COMPRESS, made).build();
+        let pool = pool.station(accepts(Offload::Suffixes), made).build();
         assert!(crate::compress(&text, &settings.clone().pool(&pool)).unwrap() == plain);
         let summary = pool.summary();
-        let cores = summary.stations.iter().filter(|s| !s.only_begins);
+        let cores = summary.stations.iter().filter(|s| !s.accelerator);
         let (begun, finished) = cores.fold((0, 0), |sums, s| (sums.0 + s.blocks, sums.1 + s.finished));
         assert!(by_cores.is_none_or(|blocks| begun == blocks), "{summary:?}");
         assert_eq!(begun + finished, 10, "{summary:?}");
     }
 }
 
-/// The whole pipeline, with fake lanes that fail in every way: the bytes are the same.
+fn accepts(offload: Offload) -> Accepts {
+    Accepts::Only(lanes(offload, 1, 1).accepts())
+}
+
+/// A whole pool, with fake lanes that fail in every way: the bytes are the same.
 #[test]
 fn in_a_pool() {
     let mut text = Vec::new();
@@ -431,19 +492,18 @@ fn in_a_pool() {
     let plain = crate::compress(&text, &level).unwrap();
     for fault in [None, Some(Fault::Memory), Some(Fault::Sticky), Some(Fault::Hang), Some(Fault::Wrong)] {
         for finishes_only in [false, true] {
-            for (cores, resting) in [(0, 0), (2, 0), (2, 1)] {
-                let mut pool = crate::Pool::builder().resting(resting);
+            for cores in [0, 2] {
+                let mut pool = Pool::builder();
                 pool = match NonZeroUsize::new(cores) {
                     Some(cores) => pool.threads(cores),
                     None => pool.without_cpu(),
                 };
                 if finishes_only {
-                    pool = pool.cpu_finishes_only();
+                    pool = pool.cores_accept(Accepts::AllBut(&[ENCODE]));
                 }
-                for (lane, pipeline) in PIPELINES.into_iter().enumerate() {
-                    pool = pool.station(0, Directions::COMPRESS, move || {
-                        Ok(Box::new(fake(pipeline, 16, fault.map(|fault| (lane, fault)))) as Box<dyn Station>)
-                    });
+                for (lane, offload) in OFFLOADS.into_iter().enumerate() {
+                    let fault = fault.map(|fault| (lane, fault));
+                    pool = pool.station(accepts(offload), move || Ok(fake(offload, 16, fault)));
                 }
                 let pool = pool.build();
                 let coded = crate::compress(&text, &level.clone().pool(&pool)).unwrap();

@@ -1,0 +1,93 @@
+//! Finds devices, through cudarc and the driver's library, which is looked for when this is called and not before.
+//!
+//! Nothing here makes a context (0.2 s and some hundred MB of device memory): that is left to the lane.
+#![allow(unsafe_code)]
+
+use crate::gpu::Device;
+use cudarc::driver::{result, sys};
+use std::env;
+use std::ffi::{CStr, c_int};
+use std::fs;
+use std::path::Path;
+
+/// The oldest driver that runs CUDA 13 programs, as cuDriverGetVersion counts.
+const OLDEST_DRIVER: c_int = 13_000;
+
+/// How many devices there seem to be: a look that costs nothing, while asking the driver takes tenths of a second.
+pub fn likely() -> usize {
+    let is_device = |name: &str| {
+        name.strip_prefix("nvidia")
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let names = fs::read_dir("/dev").into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let count = names.filter(|name| name.to_str().is_some_and(is_device)).count();
+    // Under Windows' Linux there is one door for all.
+    let count = if count == 0 && Path::new("/dev/dxg").exists() { 1 } else { count };
+    env::var("CUDA_VISIBLE_DEVICES").map_or(count, |list| count.min(named(&list)))
+}
+
+/// How many devices a CUDA_VISIBLE_DEVICES names: what follows a bad entry does not count.
+fn named(list: &str) -> usize {
+    list.split(',').map(str::trim).take_while(|name| !name.is_empty() && !name.starts_with('-')).count()
+}
+
+/// The devices that this process may use, or why there are none.
+pub fn devices() -> Result<Vec<Device>, String> {
+    // SAFETY: it only tries to load the library. cudarc panics on its first call if there is none, so this comes first.
+    if !unsafe { sys::is_culib_present() } {
+        return Err("no NVIDIA driver (libcuda) on this machine".to_owned());
+    }
+    let mut version: c_int = 0;
+    // SAFETY: `version` is a place to write to; this call may come before cuInit.
+    let told = unsafe { sys::cuDriverGetVersion(&mut version) }.result();
+    if told.is_err() || version < OLDEST_DRIVER {
+        return Err(format!("the NVIDIA driver is too old (CUDA {}.{})", version / 1000, version % 1000 / 10));
+    }
+    result::init().map_err(|e| told_by("starting CUDA", e))?;
+    let count = result::device::get_count().map_err(|e| told_by("counting devices", e))?;
+    if count == 0 {
+        return Err("no GPU is visible".to_owned());
+    }
+    (0..count).map(|ordinal| describe(ordinal).map_err(|e| told_by("asking a device", e))).collect()
+}
+
+fn describe(ordinal: c_int) -> Result<Device, result::DriverError> {
+    let device = result::device::get(ordinal)?;
+    let uuid = result::device::get_uuid(device)?;
+    let hex: String = uuid.bytes.iter().map(|&byte| format!("{:02x}", byte as u8)).collect();
+    let uuid = format!("GPU-{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]);
+    let mut pci = [0; 32];
+    // SAFETY: `pci` has room for the length given, and `device` is one that cuDeviceGet gave.
+    unsafe { sys::cuDeviceGetPCIBusId(pci.as_mut_ptr(), pci.len() as c_int, device) }.result()?;
+    // SAFETY: the driver has ended the text with a nul.
+    let pci = unsafe { CStr::from_ptr(pci.as_ptr()) }.to_string_lossy().to_lowercase();
+    // SAFETY: `device` is one that cuDeviceGet gave.
+    let memory = unsafe { result::device::total_mem(device) }? as u64;
+    Ok(Device { ordinal, name: result::device::get_name(device)?, uuid, pci, memory })
+}
+
+fn told_by(doing: &str, error: result::DriverError) -> String {
+    let text = error.error_string().map_or_else(|_| "unknown error".into(), CStr::to_string_lossy);
+    format!("{doing}: {text} ({})", error.0 as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn visible_devices() {
+        for (list, count) in [("", 0), ("-1", 0), ("0", 1), ("1, 0", 2), ("0,-1,1", 1), ("GPU-4f,GPU-5e", 2), ("0,", 1)]
+        {
+            assert_eq!(named(list), count, "{list}");
+        }
+    }
+
+    #[test]
+    fn looking_is_safe_without_a_gpu() {
+        match devices() {
+            Ok(found) => println!("{found:?}"),
+            Err(why) => println!("no device: {why}"),
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! One lane of a GPU: a CUDA stream, its device memory, and pinned memory on the host, taken once and kept.
+//!
+//! Pinned memory costs 0.1 s for 256 MB and more, so it is taken on the lane's own thread. It is not write-combined: the CPU reads the
+//! columns in it, which would then go at a hundredth of the speed.
+#![allow(unsafe_code)]
+
+use super::call::check;
+use super::{
+    CodedBatch, CodedByDevice, DeviceError, Pipeline, Sorted, SortedSuffixes, SortedThirds, Sorter, Steps, ffi,
+};
+use crate::codec::bwt::merge::{byte_count, key_count};
+use crate::gpu::{
+    CodeBlocks, CodedBatch, CodedByDevice, DeviceError, DeviceLane, LaneSize, SortColumns, SortSuffixes, SortThirds,
+    Sorted, SortedSuffixes, SortedThirds, Steps,
+};
+use std::ffi::{c_int, c_void};
+use std::mem::ManuallyDrop;
+use std::ops::Range;
+use std::ptr::{self, NonNull};
+use std::slice;
+use std::time::Duration;
+
+/// Pinned memory of a lane: taking it in one piece is quicker.
+struct Pinned {
+    memory: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: it is plain memory that `Pinned` alone owns.
+unsafe impl Send for Pinned {}
+
+impl Pinned {
+    fn new(device: i32, bytes: usize) -> Result<Pinned, DeviceError> {
+        let mut memory: *mut c_void = ptr::null_mut();
+        // SAFETY: `memory` is a place to write to.
+        check(unsafe { ffi::hybz_pinned_alloc(device, bytes, &mut memory) }, "taking pinned memory")?;
+        let memory = NonNull::new(memory.cast::<u8>());
+        let memory = memory.ok_or_else(|| DeviceError::Memory("taking pinned memory: got none".to_owned()))?;
+        Ok(Pinned { memory, bytes })
+    }
+
+    fn as_slice(&self) -> &[u8] {
+        // SAFETY: `new` took that many bytes, zeroed there; the device writes to them only inside calls that have `&mut`.
+        unsafe { slice::from_raw_parts(self.memory.as_ptr(), self.bytes) }
+    }
+
+    fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and `self` is borrowed mutably.
+        unsafe { slice::from_raw_parts_mut(self.memory.as_ptr(), self.bytes) }
+    }
+
+    /// Where a part of it begins.
+    fn part(&self, part: &Range<usize>) -> *mut u8 {
+        assert!(part.end <= self.bytes);
+        // SAFETY: checked just now.
+        unsafe { self.memory.as_ptr().add(part.start) }
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        // SAFETY: `new` took it. What this answers changes nothing any more.
+        let _ = unsafe { ffi::hybz_pinned_free(self.memory.as_ptr().cast(), self.bytes) };
+    }
+}
+
+/// What all kinds of lanes have in common.
+struct Lane {
+    lane: NonNull<ffi::Lane>,
+    /// It outlives a lost lane: the device may still write to it.
+    pinned: ManuallyDrop<Pinned>,
+    /// Of the pinned memory: the texts.
+    texts: Range<usize>,
+    /// Columns, what is before the rows, or codes.
+    columns: Range<usize>,
+    /// Of thirds the keys, of suffixes the rows of entry points; the others have none.
+    keys: Range<usize>,
+    origins: Vec<u32>,
+    size: LaneSize,
+    steps: Steps,
+    /// Its context is lost or in use by a kernel that hangs: nothing may be given back.
+    lost: bool,
+}
+
+// SAFETY: `ffi::Lane` may be used from any thread, one at a time (hybz.h); all its uses here need `&mut` or are in `drop`.
+unsafe impl Send for Lane {}
+
+impl Lane {
+    /// A lane on device `ordinal` for what `offload` (a constant of `ffi`) says, with so many bytes for columns and so many
+    /// words for keys.
+    fn new(ordinal: i32, size: LaneSize, offload: i32, columns: usize, keys: usize) -> Result<Lane, DeviceError> {
+        let LaneSize { max_blocks, max_length } = size;
+        let mut end = 0;
+        let mut part = |bytes: usize| {
+            let begin = end;
+            end = begin + bytes.next_multiple_of(4096);
+            begin..begin + bytes
+        };
+        let (texts, columns, keys) = (part(max_blocks * max_length), part(columns), part(4 * keys));
+        let pinned = Pinned::new(ordinal, end)?;
+        let mut lane: *mut ffi::Lane = ptr::null_mut();
+        // SAFETY: `lane` is a place to write to; sizes out of range are refused there.
+        let code = unsafe { ffi::hybz_lane_create(ordinal, max_blocks as u32, max_length as u32, offload, &mut lane) };
+        check(code, "taking device memory")?;
+        let lane = NonNull::new(lane).ok_or_else(|| DeviceError::Other("got no lane".to_owned()))?;
+        Ok(Lane {
+            lane,
+            pinned: ManuallyDrop::new(pinned),
+            texts,
+            columns,
+            keys,
+            origins: vec![0; max_blocks],
+            size,
+            steps: Steps::default(),
+            lost: false,
+        })
+    }
+
+    /// Refuses a batch that the lane was not made for.
+    fn check_batch(&self, lengths: &[u32], fits: bool) -> Result<(), DeviceError> {
+        let total: usize = lengths.iter().map(|&length| length as usize).sum();
+        if fits && !self.lost && lengths.len() <= self.size.max_blocks && total <= self.texts.len() {
+            return Ok(());
+        }
+        Err(DeviceError::Other("a batch that the lane was not made for".to_owned()))
+    }
+
+    /// What a batch came to: its times, or an error, after which the lane may be lost.
+    fn finish(&mut self, code: c_int, doing: &str, report: &ffi::Report) -> Result<(), DeviceError> {
+        let checked = check(code, doing);
+        self.lost |= matches!(checked, Err(DeviceError::Lost(_)));
+        checked?;
+        self.steps.add(report);
+        Ok(())
+    }
+
+    /// The first bytes of the columns.
+    fn columns(&self, bytes: usize) -> &[u8] {
+        &self.pinned.as_slice()[self.columns.clone()][..bytes]
+    }
+
+    /// The first words of the keys.
+    fn keys(&self, words: usize) -> &[u32] {
+        as_words(&self.pinned.as_slice()[self.keys.clone()][..4 * words])
+    }
+}
+
+/// As the device is told it.
+fn milliseconds(timeout: Duration) -> u32 {
+    u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX)
+}
+
+fn total(lengths: &[u32]) -> usize {
+    lengths.iter().map(|&length| length as usize).sum()
+}
+
+/// The kinds of lanes have this in common.
+macro_rules! device_lane {
+    ($name:ident) => {
+        impl DeviceLane for $name {
+            fn size(&self) -> LaneSize {
+                self.lane.size
+            }
+
+            fn texts(&mut self) -> &mut [u8] {
+                &mut self.lane.pinned.as_mut_slice()[self.lane.texts.clone()]
+            }
+
+            fn steps(&self) -> Steps {
+                self.lane.steps
+            }
+        }
+    };
+}
+device_lane!(ColumnLane);
+device_lane!(ThirdsLane);
+device_lane!(CodeLane);
+device_lane!(SuffixLane);
+
+/// A lane that sorts rotations.
+pub(super) struct ColumnLane {
+    lane: Lane,
+}
+
+impl ColumnLane {
+    pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
+        Ok(ColumnLane { lane: Lane::new(ordinal, size, ffi::BWT, size.max_blocks * size.max_length, 0)? })
+    }
+}
+
+impl SortColumns for ColumnLane {
+    fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>, DeviceError> {
+        let lane = &mut self.lane;
+        lane.check_batch(lengths, true)?;
+        let mut report = ffi::Report::default();
+        // SAFETY: `lengths` has as many entries as said; texts and columns have room for their sum, origins for one each
+        // (checked above); `report` is declared as it is there (tested).
+        let code = unsafe {
+            ffi::hybz_lane_bwt(
+                lane.lane.as_ptr(),
+                ptr::null(),
+                lengths.len() as u32,
+                lengths.as_ptr(),
+                lane.pinned.part(&lane.texts),
+                lane.pinned.part(&lane.columns),
+                lane.origins.as_mut_ptr(),
+                milliseconds(timeout),
+                &mut report,
+            )
+        };
+        lane.finish(code, "sorting a batch", &report)?;
+        Ok(Sorted { columns: lane.columns(total(lengths)), origins: &lane.origins[..lengths.len()] })
+    }
+}
+
+/// A lane that sorts two lists of rotations.
+pub(super) struct ThirdsLane {
+    lane: Lane,
+}
+
+impl ThirdsLane {
+    pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
+        let LaneSize { max_blocks, max_length } = size;
+        // A shorter block has no more of either.
+        let (columns, keys) = (max_blocks * (max_length + 1), max_blocks * (key_count(max_length) + 2));
+        Ok(ThirdsLane { lane: Lane::new(ordinal, size, ffi::HYBRID, columns, keys)? })
+    }
+}
+
+impl SortThirds for ThirdsLane {
+    fn thirds(&mut self, lengths: &[u32], turns: &[u32], timeout: Duration) -> Result<SortedThirds<'_>, DeviceError> {
+        let lane = &mut self.lane;
+        let sum = |count: fn(usize) -> usize| lengths.iter().map(|&length| count(length as usize)).sum::<usize>();
+        let (bytes, keys) = (sum(byte_count), sum(key_count));
+        let fits = turns.len() == lengths.len() && bytes <= lane.columns.len() && keys <= lane.keys.len() / 4;
+        lane.check_batch(lengths, fits)?;
+        let mut report = ffi::Report::default();
+        // SAFETY: `lengths` and `turns` have as many entries as said; texts, keys and columns have room for what the lengths
+        // make of them, origins for one each (checked above); `report` is declared as it is there (tested).
+        let code = unsafe {
+            ffi::hybz_lane_thirds(
+                lane.lane.as_ptr(),
+                lengths.len() as u32,
+                lengths.as_ptr(),
+                turns.as_ptr(),
+                lane.pinned.part(&lane.texts),
+                lane.pinned.part(&lane.keys).cast(),
+                lane.pinned.part(&lane.columns),
+                lane.origins.as_mut_ptr(),
+                milliseconds(timeout),
+                &mut report,
+            )
+        };
+        lane.finish(code, "sorting a batch", &report)?;
+        let origins = &lane.origins[..lengths.len()];
+        Ok(SortedThirds { keys: lane.keys(keys), bytes: lane.columns(bytes), origins })
+    }
+}
+
+/// A lane that codes blocks.
+pub(super) struct CodeLane {
+    lane: Lane,
+    coded: Vec<CodedByDevice>,
+}
+
+impl CodeLane {
+    pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
+        let columns = size.max_blocks * CodedByDevice::most_bytes(size.max_length);
+        let lane = Lane::new(ordinal, size, ffi::RESIDENT, columns, 0)?;
+        Ok(CodeLane { lane, coded: vec![CodedByDevice::EMPTY; size.max_blocks] })
+    }
+}
+
+impl CodeBlocks for CodeLane {
+    fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>, DeviceError> {
+        let lane = &mut self.lane;
+        lane.check_batch(lengths, lengths.iter().all(|&length| length as usize <= lane.size.max_length))?;
+        let mut report = ffi::Report::default();
+        let mut filled = 0;
+        // SAFETY: `lengths` has as many entries as said, and `coded` room for as many; texts have room for their sum, columns
+        // for as many bytes of codes as blocks no longer than these can have (checked above; more are not copied); `report` and
+        // `coded` are declared as they are there (tested).
+        let code = unsafe {
+            ffi::hybz_lane_code(
+                lane.lane.as_ptr(),
+                lengths.len() as u32,
+                lengths.as_ptr(),
+                lane.pinned.part(&lane.texts),
+                self.coded.as_mut_ptr(),
+                lane.pinned.part(&lane.columns),
+                &mut filled,
+                milliseconds(timeout),
+                &mut report,
+            )
+        };
+        lane.finish(code, "coding a batch", &report)?;
+        Ok(CodedBatch { blocks: &self.coded[..lengths.len()], bytes: lane.columns(filled as usize) })
+    }
+}
+
+/// A lane that sorts suffixes.
+pub(super) struct SuffixLane {
+    lane: Lane,
+}
+
+impl SuffixLane {
+    pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
+        let LaneSize { max_blocks, max_length } = size;
+        let (columns, keys) = (max_blocks * (max_length + 1), max_blocks * entry_count(max_length, MIN_ENTRY_LOG));
+        Ok(SuffixLane { lane: Lane::new(ordinal, size, ffi::SUFFIXES, columns, keys)? })
+    }
+}
+
+impl SortSuffixes for SuffixLane {
+    fn suffixes(
+        &mut self,
+        lengths: &[u32],
+        entry_log: u8,
+        timeout: Duration,
+    ) -> Result<SortedSuffixes<'_>, DeviceError> {
+        let lane = &mut self.lane;
+        let rows: usize = lengths.iter().map(|&length| length as usize + 1).sum();
+        let each = lengths.iter().max().map_or(0, |&longest| entry_count(longest as usize, entry_log));
+        let entries = each * lengths.len();
+        let fits = !lengths.contains(&0) && rows <= lane.columns.len() && entries <= lane.keys.len() / 4;
+        lane.check_batch(lengths, fits)?;
+        let mut report = ffi::Report::default();
+        // SAFETY: `lengths` has as many entries as said; texts, columns and keys have room for the bytes, rows and entry points
+        // that these make, origins for one each (checked above); `report` is declared as it is there (tested).
+        let code = unsafe {
+            ffi::hybz_lane_suffixes(
+                lane.lane.as_ptr(),
+                lengths.len() as u32,
+                lengths.as_ptr(),
+                lane.pinned.part(&lane.texts),
+                entry_log.into(),
+                lane.pinned.part(&lane.columns),
+                lane.origins.as_mut_ptr(),
+                lane.pinned.part(&lane.keys).cast(),
+                milliseconds(timeout),
+                &mut report,
+            )
+        };
+        lane.finish(code, "sorting a batch", &report)?;
+        let origins = &lane.origins[..lengths.len()];
+        Ok(SortedSuffixes { columns: lane.columns(rows), origins, entries: lane.keys(entries) })
+    }
+}
+
+/// There is room for entry points as near to each other as this.
+const MIN_ENTRY_LOG: u8 = 12;
+
+/// How many entry points a block of so many bytes has.
+fn entry_count(length: usize, entry_log: u8) -> usize {
+    length.div_ceil(1 << entry_log)
+}
+
+/// Bytes that the device has written as numbers, at an address that is a multiple of four.
+fn as_words(bytes: &[u8]) -> &[u32] {
+    // SAFETY: any four bytes are a number.
+    let (before, words, after) = unsafe { bytes.align_to() };
+    debug_assert!(before.is_empty() && after.is_empty());
+    words
+}
+
+impl Steps {
+    fn add(&mut self, report: &ffi::Report) {
+        self.batches += 1;
+        self.upload += f64::from(report.upload_ms);
+        self.keys += f64::from(report.keys_ms);
+        self.sort += f64::from(report.sort_ms);
+        self.group += f64::from(report.group_ms);
+        self.thirds += f64::from(report.thirds_ms);
+        self.mtf += f64::from(report.mtf_ms);
+        self.tables += f64::from(report.tables_ms);
+        self.bits += f64::from(report.bits_ms);
+        self.download += f64::from(report.download_ms);
+        for round in report.round.iter().take(report.rounds as usize) {
+            self.small += f64::from(round.small_ms);
+            self.large += f64::from(round.large_ms);
+            self.commit += f64::from(round.commit_ms);
+        }
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        if self.lost {
+            return;
+        }
+        // SAFETY: `new` made it and nobody uses it any more; after that no copy to or from the pinned memory is under way.
+        let code = unsafe { ffi::hybz_lane_destroy(self.lane.as_ptr()) };
+        if check(code, "").is_ok() {
+            // SAFETY: it is not used after this.
+            unsafe { ManuallyDrop::drop(&mut self.pinned) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_structures_are_declared_alike() {
+        // SAFETY: it takes and touches nothing.
+        assert_eq!(unsafe { ffi::hybz_report_bytes() }, size_of::<ffi::Report>());
+        // SAFETY: as above.
+        assert_eq!(unsafe { ffi::hybz_coded_bytes() }, size_of::<CodedByDevice>());
+    }
+}

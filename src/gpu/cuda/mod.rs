@@ -1,0 +1,38 @@
+//! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `ffi`, called through `call`, owned by `lane`;
+//! `device` finds devices.
+
+use super::{Backend, CodeBlocks, Device, DeviceError, LaneSize, SortColumns, SortSuffixes, SortThirds};
+
+mod call;
+mod device;
+mod ffi;
+mod lane;
+
+/// The backend.
+pub(super) struct Cuda;
+
+impl Backend for Cuda {
+    fn likely(&self) -> usize {
+        device::likely()
+    }
+
+    fn devices(&self) -> Result<Vec<Device>, String> {
+        device::devices()
+    }
+
+    fn open_columns(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortColumns>, DeviceError> {
+        Ok(Box::new(lane::ColumnLane::new(device.ordinal, size)?))
+    }
+
+    fn open_thirds(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortThirds>, DeviceError> {
+        Ok(Box::new(lane::ThirdsLane::new(device.ordinal, size)?))
+    }
+
+    fn open_codes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn CodeBlocks>, DeviceError> {
+        Ok(Box::new(lane::CodeLane::new(device.ordinal, size)?))
+    }
+
+    fn open_suffixes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortSuffixes>, DeviceError> {
+        Ok(Box::new(lane::SuffixLane::new(device.ordinal, size)?))
+    }
+}

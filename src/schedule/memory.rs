@@ -1,0 +1,220 @@
+//! The memory budget: bounds the bytes that are alive between the cutting of the input and the writing of the output.
+//!
+//! Whoever builds a pool makes its one budget. A piece of input needs a [`Permit`] for its bytes, and those of its result,
+//! before it goes on the queue; the permit is dropped when the result has been written.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Bounds the bytes that are alive.
+#[derive(Debug)]
+pub struct MemoryBudget {
+    limit: AtomicU64,
+    /// How far the limit may grow; nothing if it is fixed.
+    growth: Option<Growth>,
+    used: Mutex<u64>,
+    freed: Condvar,
+    /// How many threads wait for a permit.
+    waiters: AtomicUsize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Growth {
+    max: u64,
+    /// How many pieces of any size should fit.
+    pieces: u64,
+}
+
+impl MemoryBudget {
+    /// A budget of exactly so many bytes.
+    pub fn fixed(limit: u64) -> MemoryBudget {
+        Self::new(limit, None)
+    }
+
+    /// A budget that grows for large pieces until so many of them fit, but not beyond `max`.
+    pub fn growing(limit: u64, pieces: u64, max: u64) -> MemoryBudget {
+        Self::new(limit.min(max), Some(Growth { max, pieces }))
+    }
+
+    fn new(limit: u64, growth: Option<Growth>) -> MemoryBudget {
+        let (used, freed, waiters) = Default::default();
+        MemoryBudget { limit: AtomicU64::new(limit), growth, used, freed, waiters }
+    }
+
+    /// The bytes that may be alive now.
+    pub fn limit(&self) -> u64 {
+        self.limit.load(Relaxed)
+    }
+
+    /// Makes room for pieces of so many bytes, unless the limit is fixed.
+    pub fn fit_pieces(&self, piece: u64) {
+        if let Some(Growth { max, pieces }) = self.growth {
+            self.raise(piece.saturating_mul(pieces).min(max));
+        }
+    }
+
+    /// Makes room for a station that holds so many bytes, unless the limit is fixed.
+    pub fn fit_station(&self, held: u64) {
+        if let Some(Growth { max, .. }) = self.growth {
+            self.raise((self.limit() + held).min(max));
+        }
+    }
+
+    fn raise(&self, limit: u64) {
+        if self.limit.fetch_max(limit, Relaxed) < limit {
+            // Under the lock: whoever is about to wait has compared with the old limit.
+            drop(self.used());
+            self.freed.notify_all();
+        }
+    }
+
+    /// Whether a piece of so many bytes is more than a fixed limit allows.
+    pub fn forbids(&self, piece: u64) -> bool {
+        self.growth.is_none() && piece > self.limit()
+    }
+
+    /// Whether somebody waits for a permit.
+    pub(super) fn is_waited_for(&self) -> bool {
+        self.waiters.load(Relaxed) > 0
+    }
+
+    fn used(&self) -> MutexGuard<'_, u64> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A permit for `bytes`, if they fit or if the account holds none: so every stream always moves, whatever the others
+    /// hold and however small the budget is.
+    pub(super) fn try_permit(self: &Arc<Self>, bytes: u64, account: &Arc<AtomicUsize>) -> Option<Permit> {
+        self.grant(&mut self.used(), bytes, account)
+    }
+
+    /// Waits until [`try_permit`](Self::try_permit) succeeds.
+    pub(super) fn permit(self: &Arc<Self>, bytes: u64, account: &Arc<AtomicUsize>) -> Permit {
+        let mut used = self.used();
+        loop {
+            if let Some(permit) = self.grant(&mut used, bytes, account) {
+                return permit;
+            }
+            self.waiters.fetch_add(1, Relaxed);
+            used = self.freed.wait(used).unwrap_or_else(PoisonError::into_inner);
+            self.waiters.fetch_sub(1, Relaxed);
+        }
+    }
+
+    fn grant(self: &Arc<Self>, used: &mut u64, bytes: u64, account: &Arc<AtomicUsize>) -> Option<Permit> {
+        if *used + bytes > self.limit() && account.load(Relaxed) > 0 {
+            return None;
+        }
+        *used += bytes;
+        account.fetch_add(1, Relaxed);
+        Some(Permit { budget: Arc::clone(self), bytes, account: Arc::clone(account) })
+    }
+}
+
+/// Some bytes of a [`MemoryBudget`]. Dropping it gives them back.
+#[derive(Debug)]
+pub struct Permit {
+    budget: Arc<MemoryBudget>,
+    bytes: u64,
+    /// How many permits the client holds. Changed only under the budget's lock.
+    account: Arc<AtomicUsize>,
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let mut used = self.budget.used();
+        *used -= self.bytes;
+        self.account.fetch_sub(1, Relaxed);
+        drop(used);
+        self.budget.freed.notify_all();
+    }
+}
+
+/// The memory of the machine, or of the container if that has less, in bytes. 8 GiB where neither can be read.
+pub fn of_machine() -> u64 {
+    machine().unwrap_or(8 << 30).min(container().unwrap_or(u64::MAX))
+}
+
+fn machine() -> Option<u64> {
+    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse().ok());
+    total.map(|kilobytes: u64| kilobytes << 10)
+}
+
+/// The smallest memory limit on the way from our control group up to the root, of version 2 or 1.
+fn container() -> Option<u64> {
+    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let limit_of = |line: &str| {
+        let (_, controllers_and_path) = line.split_once(':')?;
+        let (root, path, file) = match controllers_and_path.split_once(':')? {
+            ("", path) => ("/sys/fs/cgroup", path, "memory.max"),
+            ("memory", path) => ("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes"),
+            _ => return None,
+        };
+        let ours = std::path::Path::new(root).join(path.trim_start_matches('/'));
+        let limit = |group: &std::path::Path| std::fs::read_to_string(group.join(file)).ok()?.trim().parse().ok();
+        ours.ancestors().take_while(|group| group.starts_with(root)).filter_map(limit).min()
+    };
+    groups.lines().filter_map(limit_of).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn budget(limit: u64) -> (Arc<MemoryBudget>, Arc<AtomicUsize>) {
+        (Arc::new(MemoryBudget::growing(limit, 3, 1000)), Arc::default())
+    }
+
+    #[test]
+    fn an_account_without_permits_always_gets_one() {
+        let (budget, account) = budget(10);
+        let first = budget.try_permit(500, &account).expect("the first is granted");
+        assert!(budget.try_permit(1, &account).is_none());
+        let other = Arc::default();
+        let others = budget.try_permit(500, &other).expect("another account's first, too");
+        drop((first, others));
+        let _ten = budget.try_permit(10, &account).expect("all was given back");
+        assert!(budget.try_permit(1, &account).is_none());
+    }
+
+    #[test]
+    fn a_budget_grows_up_to_its_bound() {
+        let (budget, account) = budget(10);
+        budget.fit_pieces(100);
+        assert_eq!(budget.limit(), 300);
+        budget.fit_pieces(50);
+        assert_eq!(budget.limit(), 300);
+        budget.fit_station(200);
+        assert_eq!(budget.limit(), 500);
+        budget.fit_pieces(u64::MAX);
+        assert_eq!(budget.limit(), 1000);
+        assert!(!budget.forbids(2000));
+        let fixed = MemoryBudget::fixed(10);
+        fixed.fit_pieces(100);
+        fixed.fit_station(100);
+        assert!(fixed.limit() == 10 && fixed.forbids(11) && !fixed.forbids(10));
+        drop(account);
+    }
+
+    #[test]
+    fn who_waits_is_woken_by_a_permit_that_is_dropped_and_by_growth() {
+        for grow in [false, true] {
+            let (budget, account) = budget(10);
+            let first = budget.permit(10, &account);
+            let waiting = std::thread::spawn({
+                let (budget, account) = (Arc::clone(&budget), Arc::clone(&account));
+                move || drop(budget.permit(10, &account))
+            });
+            while !budget.is_waited_for() {
+                std::thread::yield_now();
+            }
+            if grow {
+                budget.fit_station(10);
+            } else {
+                drop(first);
+            }
+            waiting.join().expect("it got its permit");
+        }
+    }
+}

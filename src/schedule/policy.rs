@@ -1,0 +1,265 @@
+//! The scheduling rule, as pure functions of a [`Snapshot`].
+//!
+//! > A core starts a block only if it will be done before the accelerators get to it.
+//!
+//! Cores and accelerators take blocks from one queue. An accelerator is many times as fast as a core but takes many
+//! blocks at once, so near the end of the input a core that starts one more block would be the last to finish: the
+//! accelerators would have done that block and all others sooner. The rule compares two times: how long the core needs
+//! for the block, and how long the accelerators need for everything that waits, in their hands or in the queue. While the
+//! queue is long the cores help; at its end they stop; a block of 1 GB is left to an accelerator that has not even
+//! started, because starting takes less than the block; and a small block never waits for that.
+//!
+//! Three more things follow from the same figures:
+//! - **An accelerator is started** ([`worth_starting`]) if the work left is done sooner with it, its start and its
+//!   tear-down included. 2 GB of zeros are not worth it: cores do them at the speed at which they are read.
+//! - **Beside accelerators that are faster than all cores together** the cores leave room for the threads that feed
+//!   them (lanes, readers, the joiner): [`Snapshot::spare_cores`].
+//! - **How much an accelerator takes** ([`share`]): all it can hold while more input is to come, at the end its share by
+//!   rate (guided self-scheduling, Polychronopoulos and Kuck 1987).
+//!
+//! Rates are measured in bytes of input a second. Whoever has not been measured yet is taken at its expected rate.
+
+use std::time::Duration;
+
+/// What an accelerator is expected to do, until it has been measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    /// Bytes a second, all members of the crew together.
+    pub rate: f64,
+    /// From the decision to start it until it can take work.
+    pub start: Duration,
+    /// What it costs to have had it: a process that has used a GPU ends later.
+    pub end: Duration,
+}
+
+/// The state of things when a station asks for work of one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// Blocks that wait and that nobody has begun.
+    pub blocks: usize,
+    /// Their bytes.
+    pub waiting: f64,
+    /// The bytes of the oldest of them.
+    pub oldest: f64,
+    /// It is certain that more comes: an input is being read, or somebody waits for memory.
+    pub more_comes: bool,
+    /// Accelerators that accept the class, started or being started.
+    pub accelerators: usize,
+    /// Bytes a second, all of them together.
+    pub accelerator_rate: f64,
+    /// Bytes in their hands that are not done yet, by their rates.
+    pub held: f64,
+    /// Seconds until the first of them can take work; 0 if one can.
+    pub ready_in: f64,
+    /// Cores that accept the class, started or not.
+    pub cores: usize,
+    /// Bytes a second of one core; expected, if none has been measured.
+    pub core_rate: f64,
+    /// Whether it has been measured.
+    pub core_measured: bool,
+    /// Cores that are busy with the first stage of a block now.
+    pub beginning: usize,
+    /// Hardware threads that this process may use.
+    pub hardware: usize,
+    /// Threads that feed the accelerators: their own, the readers', the manager's and the joiner's.
+    pub feeders: usize,
+}
+
+impl Snapshot {
+    /// How many cores may begin blocks beside accelerators.
+    ///
+    /// All of them, unless the accelerators are faster than all cores together: then half of what the feeders leave.
+    /// Feeders that wait for a hardware thread, and cores that take memory bandwidth from them, cost more than those cores
+    /// do: 8 GB, 16 cores and one H200: 3.16 s with all cores, 3.05 with half of them, 2.91 with one; 24 GB, 32 cores and
+    /// two: 5.0 s with all, 4.66 with 24 or 16, 4.77 with one; 64 cores and four: 5.51 s with all, 4.13 with eight.
+    pub fn spare_cores(&self) -> usize {
+        if self.ready_in > 0.0 || self.accelerator_rate <= self.core_rate * self.cores as f64 {
+            return self.cores;
+        }
+        self.hardware.saturating_sub(self.feeders).div_ceil(2).min(self.cores)
+    }
+
+    /// Seconds until the accelerators have done everything that waits; one of them needs some time for the oldest block.
+    fn accelerators_done_in(&self) -> f64 {
+        let each = self.accelerator_rate / self.accelerators as f64;
+        self.ready_in + ((self.held + self.waiting) / self.accelerator_rate).max(self.oldest / each)
+    }
+}
+
+/// Whether a core may start the oldest block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// Yes.
+    Start,
+    /// No; if nothing happens before, it should ask again after so many seconds.
+    Wait(f64),
+}
+
+/// The rule: may a core start the oldest block?
+pub fn core_may_start(s: &Snapshot) -> Verdict {
+    if s.accelerators == 0 {
+        return Verdict::Start;
+    }
+    let theirs = s.accelerators_done_in();
+    let done_first = s.oldest / s.core_rate < theirs;
+    if done_first && s.beginning < s.spare_cores() { Verdict::Start } else { Verdict::Wait(theirs.clamp(1e-3, 1.0)) }
+}
+
+/// The same for an accelerator that does `own_rate` bytes a second: one that is slower than a core leaves the last blocks to
+/// the cores.
+pub fn accelerator_may_start(s: &Snapshot, own_rate: f64) -> Verdict {
+    let cores = s.core_rate * s.cores as f64;
+    let theirs = s.oldest / s.core_rate + s.waiting / cores;
+    if s.cores == 0 || s.oldest / own_rate <= theirs { Verdict::Start } else { Verdict::Wait(theirs.clamp(1e-3, 1.0)) }
+}
+
+/// How many blocks an accelerator takes that can hold `max_batch` and does `own_rate` bytes a second.
+///
+/// While more comes there is no end in sight, and a large batch is worth more than an even one: with even ones two H200s
+/// sorted 8 blocks at a time instead of 28, and took 7 % longer.
+pub fn share(s: &Snapshot, own_rate: f64, max_batch: usize) -> usize {
+    if s.more_comes {
+        return max_batch;
+    }
+    let cores = s.core_rate * s.spare_cores() as f64;
+    let part = own_rate / (s.accelerator_rate.max(own_rate) + cores);
+    ((s.blocks as f64 * part).ceil() as usize).clamp(1, max_batch)
+}
+
+/// Whether `left` bytes are done sooner with one more crew of accelerators.
+pub fn worth_starting(s: &Snapshot, left: f64, expected: &Expected) -> bool {
+    let (start, end) = (expected.start.as_secs_f64(), expected.end.as_secs_f64());
+    // What the cores do will be known sooner than the accelerator could be there.
+    if s.cores > 0 && !s.core_measured && s.oldest / s.core_rate < start {
+        return false;
+    }
+    let rate = s.core_rate * s.cores as f64 + s.accelerator_rate;
+    let without = left / rate;
+    let with = start + end + (left - start * rate).max(0.0) / (rate + expected.rate);
+    with < without
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 16 cores of 45 MB/s, and accelerators of 3 GB/s that hold nothing.
+    fn usual() -> Snapshot {
+        Snapshot {
+            blocks: 1000,
+            waiting: 900e6,
+            oldest: 900e3,
+            more_comes: true,
+            accelerators: 8,
+            accelerator_rate: 3e9,
+            cores: 16,
+            core_rate: 45e6,
+            core_measured: true,
+            hardware: 16,
+            feeders: 13,
+            ..Snapshot::default()
+        }
+    }
+
+    #[test]
+    fn without_accelerators_cores_always_start() {
+        let s = Snapshot { accelerators: 0, accelerator_rate: 0.0, beginning: 16, ..usual() };
+        assert_eq!(core_may_start(&s), Verdict::Start);
+    }
+
+    #[test]
+    fn at_the_end_cores_stop() {
+        // A core takes 20 ms for a block; the accelerators do 67 in that time.
+        for (blocks, held, starts) in
+            [(1000, 0.0, true), (70, 0.0, true), (60, 0.0, false), (10, 60e6, true), (1, 0.0, false)]
+        {
+            let s = Snapshot { blocks, waiting: blocks as f64 * 900e3, held, ..usual() };
+            assert_eq!(core_may_start(&s) == Verdict::Start, starts, "{blocks} blocks, {held} held");
+        }
+    }
+
+    #[test]
+    fn a_small_block_does_not_wait_for_a_start_and_a_long_one_does() {
+        let starting = Snapshot { ready_in: 0.6, blocks: 1, ..usual() };
+        for (bytes, starts) in [(900e3, true), (9e6, true), (64e6, false), (1e9, false)] {
+            let s = Snapshot { waiting: bytes, oldest: bytes, ..starting };
+            assert_eq!(core_may_start(&s) == Verdict::Start, starts, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn feeders_come_first_beside_fast_accelerators() {
+        assert_eq!(usual().spare_cores(), 2);
+        assert_eq!(
+            Snapshot { hardware: 64, feeders: 43, cores: 64, accelerator_rate: 8e9, ..usual() }.spare_cores(),
+            11
+        );
+        assert_eq!(Snapshot { hardware: 4, feeders: 13, cores: 4, ..usual() }.spare_cores(), 0);
+        // A GPU that is no faster than the cores gets no room for itself.
+        assert_eq!(Snapshot { accelerator_rate: 0.5e9, ..usual() }.spare_cores(), 16);
+        // Nor one that has not started.
+        assert_eq!(Snapshot { ready_in: 0.3, ..usual() }.spare_cores(), 16);
+    }
+
+    #[test]
+    fn a_slow_accelerator_leaves_the_last_blocks_to_the_cores() {
+        let s = Snapshot { accelerators: 2, accelerator_rate: 20e6, waiting: 900e3, blocks: 1, ..usual() };
+        assert!(matches!(accelerator_may_start(&s, 10e6), Verdict::Wait(_)));
+        assert_eq!(core_may_start(&s), Verdict::Start);
+        let many = Snapshot { waiting: 900e6, blocks: 1000, ..s };
+        assert_eq!(accelerator_may_start(&many, 10e6), Verdict::Start);
+        assert_eq!(accelerator_may_start(&Snapshot { cores: 0, ..s }, 10e6), Verdict::Start);
+    }
+
+    /// Whatever the rates, somebody starts.
+    #[test]
+    fn never_do_all_wait() {
+        for core_rate in [1e6, 40e6, 1e9] {
+            for each in [1e6, 30e6, 50e6, 400e6] {
+                for (lanes, blocks) in [(1, 1), (8, 1), (8, 5), (8, 100), (32, 1)] {
+                    let s = Snapshot {
+                        accelerators: lanes,
+                        accelerator_rate: each * lanes as f64,
+                        core_rate,
+                        waiting: blocks as f64 * 900e3,
+                        blocks,
+                        ..usual()
+                    };
+                    let core = core_may_start(&s) == Verdict::Start;
+                    let accelerator = accelerator_may_start(&s, each) == Verdict::Start;
+                    assert!(core || accelerator, "{s:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shares() {
+        let s = usual();
+        assert_eq!(share(&s, 0.4e9, 32), 32);
+        let end = Snapshot { more_comes: false, ..s };
+        assert_eq!(share(&end, 0.3e9, 200), 98);
+        assert_eq!(share(&end, 0.3e9, 32), 32);
+        assert_eq!(share(&Snapshot { blocks: 3, ..end }, 0.3e9, 32), 1);
+    }
+
+    #[test]
+    fn what_is_worth_a_start() {
+        let crew = Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };
+        let cores = Snapshot { accelerators: 0, accelerator_rate: 0.0, ..usual() };
+        for (left, worth) in [(100e6, false), (400e6, false), (1e9, true), (8e9, true)] {
+            assert_eq!(worth_starting(&cores, left, &crew), worth, "{left}");
+        }
+        // Zeros: the cores do 2 GB/s of them, each.
+        assert!(!worth_starting(&Snapshot { core_rate: 2e9, ..cores }, 2e9, &crew));
+        // Nothing is known of the cores yet: that waits for a block of 20 ms, not for one of 50 s.
+        let unmeasured = Snapshot { core_measured: false, ..cores };
+        assert!(!worth_starting(&unmeasured, 8e9, &crew));
+        assert!(worth_starting(&Snapshot { oldest: 1e9, ..unmeasured }, 1e9, &crew));
+        // Nobody else is there.
+        assert!(worth_starting(&Snapshot { cores: 0, ..unmeasured }, 1.0, &crew));
+        // A second device for much, and not for little.
+        let beside = Snapshot { accelerator_rate: 3e9, ..cores };
+        assert!(worth_starting(&beside, 24e9, &crew) && !worth_starting(&beside, 2e9, &crew));
+    }
+}

@@ -1,0 +1,128 @@
+//! What the stations of a pool have done, and how fast they are.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// What one station has done so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StationReport {
+    /// The station's name, such as `cpu 0`.
+    pub name: String,
+    /// Whether it is an accelerator, such as a lane of a GPU.
+    pub accelerator: bool,
+    /// Blocks that it did, or began and passed on.
+    pub blocks: u64,
+    /// Blocks that other stations had begun and it finished.
+    pub finished: u64,
+    /// Bytes that went in: text when compressing, compressed bytes when decompressing.
+    pub bytes_in: u64,
+    /// Bytes that came out.
+    pub bytes_out: u64,
+    /// How long it worked.
+    pub busy: Duration,
+    /// How long it waited for work.
+    pub waited: Duration,
+    /// Blocks that it failed at and that a CPU core did in its place.
+    pub fallbacks: u64,
+    /// What went wrong the last time that something did.
+    pub failure: Option<String>,
+    /// Why it was given no more work, if so.
+    pub retired: Option<String>,
+    /// What it was busy with, in words, if it says.
+    pub details: Option<String>,
+}
+
+/// What a [`Pool`](super::Pool) has done since it was built.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// One entry for each station that was started, in the order of their start.
+    pub stations: Vec<StationReport>,
+    /// The most bytes that blocks on their way may take.
+    pub memory: u64,
+}
+
+/// The counters of one station. The station's own thread writes them, anybody reads them.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub blocks: AtomicU64,
+    pub finished: AtomicU64,
+    pub bytes_in: AtomicU64,
+    pub bytes_out: AtomicU64,
+    pub busy_ns: AtomicU64,
+    pub waited_ns: AtomicU64,
+    pub fallbacks: AtomicU64,
+    words: Mutex<Words>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Words {
+    name: Option<String>,
+    details: Option<String>,
+    failure: Option<String>,
+    retired: Option<String>,
+}
+
+impl Counters {
+    /// Counts a block that was done (or begun, if it was the `first_stage`).
+    pub fn count_answer(&self, first_stage: bool, bytes_in: u64, bytes_out: u64) {
+        if first_stage {
+            self.blocks.fetch_add(1, Relaxed);
+            self.bytes_in.fetch_add(bytes_in, Relaxed);
+        } else {
+            self.finished.fetch_add(1, Relaxed);
+        }
+        self.bytes_out.fetch_add(bytes_out, Relaxed);
+    }
+
+    /// Counts a batch's time.
+    pub fn count_time(&self, waited: Duration, busy: Duration) {
+        self.waited_ns.fetch_add(waited.as_nanos() as u64, Relaxed);
+        self.busy_ns.fetch_add(busy.as_nanos() as u64, Relaxed);
+    }
+
+    fn words(&self, change: impl FnOnce(&mut Words)) {
+        change(&mut self.words.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Keeps the station's name.
+    pub fn set_name(&self, name: String) {
+        self.words(|words| words.name = Some(name));
+    }
+
+    /// Keeps what the station says about its work.
+    pub fn set_details(&self, details: String) {
+        self.words(|words| words.details = Some(details));
+    }
+
+    /// Keeps why a batch, or a part of it, was not done.
+    pub fn set_failure(&self, reason: &str) {
+        self.words(|words| words.failure = Some(reason.to_owned()));
+    }
+
+    /// Keeps why the station was given no more work.
+    pub fn set_retired(&self, reason: String) {
+        self.words(|words| words.retired = Some(reason));
+    }
+
+    pub fn report(&self, accelerator: bool) -> StationReport {
+        let Words { name, details, failure, retired } =
+            self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        StationReport {
+            name: name.unwrap_or_else(|| "starting".to_owned()),
+            accelerator,
+            blocks: self.blocks.load(Relaxed),
+            finished: self.finished.load(Relaxed),
+            bytes_in: self.bytes_in.load(Relaxed),
+            bytes_out: self.bytes_out.load(Relaxed),
+            busy: Duration::from_nanos(self.busy_ns.load(Relaxed)),
+            waited: Duration::from_nanos(self.waited_ns.load(Relaxed)),
+            fallbacks: self.fallbacks.load(Relaxed),
+            failure,
+            retired,
+            details,
+        }
+    }
+}

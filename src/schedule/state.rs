@@ -1,0 +1,546 @@
+//! What the scheduler knows: what waits, who is there, what each station holds and how fast it is. Everything that is
+//! decided is decided here, by the rule in [`policy`](super::policy), under one lock (`queue`) and without a clock of
+//! its own: a test can run hours of work in a moment.
+
+use super::job::{Accepts, Class};
+use super::policy::{self, Expected, Snapshot, Verdict};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// A station's number, in the order of their start.
+pub(super) type Id = usize;
+
+/// A job that waits.
+pub(super) struct Entry<J> {
+    pub job: J,
+    pub class: Class,
+    pub bytes: u64,
+    /// Somebody else has begun or declined it: it is for a core.
+    pub second_stage: bool,
+    /// Counted over all jobs: the oldest of several queues goes first.
+    number: u64,
+}
+
+/// Accelerators that are started together: the lanes of one device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CrewPlan {
+    pub accepts: Accepts,
+    pub members: usize,
+    pub expected: Expected,
+    /// With the first job, however little work there is.
+    pub at_once: bool,
+    pub started: bool,
+}
+
+/// What there is to do besides, after a job was submitted.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Actions {
+    /// This one waits and should look.
+    pub wake: Option<Id>,
+    /// One more core is needed.
+    pub start_core: bool,
+    /// These crews are worth their start.
+    pub start_crews: Vec<usize>,
+    /// Nobody is there for the job, nor can be started.
+    pub unserved: bool,
+}
+
+/// What a station that asks for work is told.
+pub(super) enum Taken<J> {
+    Jobs(Vec<Entry<J>>),
+    /// Nothing for it now; it should ask again when it is woken.
+    Nothing,
+    /// What waits is better done by others: it should ask again when it is woken, or after this time. One of the others, if
+    /// it was asleep, should look.
+    LeftToOthers(Duration, Option<Id>),
+    /// There will never be anything.
+    Closed,
+}
+
+/// One station.
+#[derive(Debug)]
+struct Seat {
+    accelerator: bool,
+    accepts: Accepts,
+    /// Its crew, whose figures stand for those it has not shown yet.
+    crew: Option<usize>,
+    phase: Phase,
+    max_batch: usize,
+    rates: Vec<Rate>,
+    holds: Option<Holding>,
+    waits: Waits,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    Starting(Duration),
+    Ready,
+    Gone,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waits {
+    No,
+    ForWake,
+    /// Or for a time that it was told.
+    ForTime,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Holding {
+    class: Class,
+    second_stage: bool,
+    bytes: f64,
+    since: Duration,
+}
+
+/// Bytes a second of the last seconds of work.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rate {
+    bytes: f64,
+    seconds: f64,
+}
+
+impl Rate {
+    /// After so many seconds of work, what was measured before counts half.
+    const HALF_LIFE: f64 = 2.0;
+
+    fn add(&mut self, bytes: f64, seconds: f64) {
+        let fade = (-seconds / Self::HALF_LIFE).exp2();
+        self.bytes = self.bytes * fade + bytes;
+        self.seconds = self.seconds * fade + seconds;
+    }
+
+    fn get(self) -> Option<f64> {
+        (self.bytes > 0.0 && self.seconds > 0.0).then(|| self.bytes / self.seconds)
+    }
+}
+
+pub(super) struct State<J> {
+    /// By class: what nobody has begun.
+    first: Vec<VecDeque<Entry<J>>>,
+    second: VecDeque<Entry<J>>,
+    seats: Vec<Seat>,
+    crews: Vec<CrewPlan>,
+    /// Cores that can still be started, and what cores accept.
+    unstarted_cores: usize,
+    started_cores: usize,
+    core_accepts: Accepts,
+    /// Bytes a second that a core is expected to do, by class.
+    core_rates: Vec<f64>,
+    hardware: usize,
+    /// Threads besides the stations' that work while accelerators do.
+    helpers: usize,
+    /// How many inputs are being read, and of how many of them the length is not known.
+    reading: usize,
+    unknown: usize,
+    /// Bytes that were announced, and bytes that have come.
+    announced: u64,
+    submitted: u64,
+    next_number: u64,
+    closed: bool,
+}
+
+impl<J> State<J> {
+    pub fn new(core_rates: Vec<f64>, cores: usize, core_accepts: Accepts, hardware: usize, helpers: usize) -> Self {
+        State {
+            first: core_rates.iter().map(|_| VecDeque::new()).collect(),
+            second: VecDeque::new(),
+            seats: Vec::new(),
+            crews: Vec::new(),
+            unstarted_cores: cores,
+            started_cores: 0,
+            core_accepts,
+            core_rates,
+            hardware,
+            helpers,
+            reading: 0,
+            unknown: 0,
+            announced: 0,
+            submitted: 0,
+            next_number: 0,
+            closed: false,
+        }
+    }
+
+    pub fn add_crew(&mut self, crew: CrewPlan) {
+        self.crews.push(crew);
+    }
+
+    /// An input is being read, of so many bytes if that is known.
+    pub fn begin_reading(&mut self, bytes: Option<u64>) {
+        self.reading += 1;
+        match bytes {
+            Some(bytes) => self.announced += bytes,
+            None => self.unknown += 1,
+        }
+    }
+
+    pub fn end_reading(&mut self, bytes: Option<u64>) {
+        self.reading -= 1;
+        if bytes.is_none() {
+            self.unknown -= 1;
+        } else if self.reading == 0 {
+            // What was announced and did not come does not come any more.
+            self.announced = self.submitted;
+        }
+    }
+
+    /// Puts a job on its queue and says who should know.
+    pub fn submit(
+        &mut self,
+        now: Duration,
+        job: J,
+        class: Class,
+        bytes: u64,
+        second_stage: bool,
+        more: bool,
+    ) -> Actions {
+        let number = self.next_number;
+        self.next_number += 1;
+        let entry = Entry { job, class, bytes, second_stage, number };
+        if second_stage {
+            self.second.push_back(entry);
+            let unserved = !self.has_finisher();
+            return Actions { unserved, ..self.call_core(true, |seat| seat.accepts.second_stage()) };
+        }
+        self.submitted += bytes;
+        self.first[class.index()].push_back(entry);
+        let start_crews = self.crews_to_start(now, class, more);
+        let mut actions = Actions { start_crews, unserved: !self.is_served(class), ..Actions::default() };
+        let snapshot = self.snapshot(now, class, more);
+        let may_start = |seat: &Seat| {
+            seat.accelerator
+                && seat.waits != Waits::No
+                && seat.accepts.first_stage(class)
+                && policy::accelerator_may_start(&snapshot, self.rate(now, seat, class).0) == Verdict::Start
+        };
+        if let Some(id) = self.seats.iter().position(may_start) {
+            self.seats[id].waits = Waits::No;
+            actions.wake = Some(id);
+            return actions;
+        }
+        let verdict = policy::core_may_start(&snapshot);
+        let watched = self.seats.iter().any(|seat| seat.waits == Waits::ForTime && seat.accepts.first_stage(class));
+        let core_there = self.seats.iter().any(|seat| !seat.accelerator && seat.phase != Phase::Gone);
+        // Somebody must look again when the accelerators should have come for it.
+        if verdict == Verdict::Start || !watched {
+            let may_start = verdict == Verdict::Start || !core_there;
+            let start = may_start && self.core_accepts.first_stage(class);
+            let call = self.call_core(start, |seat| seat.accepts.first_stage(class));
+            (actions.wake, actions.start_core) = (call.wake, call.start_core);
+        }
+        actions
+    }
+
+    /// The core with the highest number that is idle is woken, or, if it may be, one more `start`ed.
+    fn call_core(&mut self, start: bool, accepts: impl Fn(&Seat) -> bool) -> Actions {
+        let idle = |seat: &Seat| !seat.accelerator && seat.waits != Waits::No && accepts(seat);
+        let wake = self.seats.iter().rposition(idle);
+        if let Some(id) = wake {
+            self.seats[id].waits = Waits::No;
+        }
+        let start_core = start && wake.is_none() && self.unstarted_cores > 0;
+        self.unstarted_cores -= usize::from(start_core);
+        Actions { wake, start_core, ..Actions::default() }
+    }
+
+    /// Which crews are worth starting for what is left to do.
+    fn crews_to_start(&mut self, now: Duration, class: Class, more: bool) -> Vec<usize> {
+        let mut start = Vec::new();
+        for number in 0..self.crews.len() {
+            let crew = self.crews[number];
+            if crew.started || !crew.accepts.first_stage(class) {
+                continue;
+            }
+            let nobody = !self.is_served(class);
+            // While cores are idle, they keep up with the input: its source is the bottleneck.
+            let keeps_up = self.unstarted_cores > 0 && self.first[class.index()].len() <= self.unstarted_cores
+                || self.seats.iter().any(|seat| !seat.accelerator && seat.waits != Waits::No);
+            let worth = || {
+                let s = self.snapshot(now, class, more);
+                let long = s.oldest / s.core_rate >= crew.expected.start.as_secs_f64();
+                (long || !keeps_up) && policy::worth_starting(&s, self.left(&s), &crew.expected)
+            };
+            if crew.at_once || nobody || worth() {
+                self.crews[number].started = true;
+                start.push(number);
+            }
+        }
+        start
+    }
+
+    /// Bytes left to do, as far as anybody knows. Where nothing was announced, as much is expected as has come.
+    fn left(&self, s: &Snapshot) -> f64 {
+        let announced = self.announced.saturating_sub(self.submitted) as f64;
+        let unknown = self.unknown > 0 || self.announced == 0;
+        s.waiting + announced.max(if unknown { self.submitted as f64 } else { 0.0 })
+    }
+
+    /// One more core is being started ([`Actions::start_core`]). Returns its number among the stations and among the cores.
+    pub fn add_core(&mut self, now: Duration) -> (Id, usize) {
+        let number = self.started_cores;
+        self.started_cores += 1;
+        (self.add_seat(now, false, self.core_accepts, None), number)
+    }
+
+    /// A core of the caller's own thread, when there is no station at all.
+    pub fn add_inline_core(&mut self, now: Duration) -> Id {
+        let id = self.add_seat(now, false, Accepts::Everything, None);
+        // It is there for as long as the caller is, so nobody may count on it.
+        self.seats[id].phase = Phase::Gone;
+        id
+    }
+
+    /// A member of a crew is being started. Returns its number, and whether it is an accelerator.
+    pub fn add_member(&mut self, now: Duration, crew: usize) -> (Id, bool) {
+        let accepts = self.crews[crew].accepts;
+        // A station that takes second stages is a core to the rule, whoever made it.
+        let accelerator = !accepts.second_stage();
+        (self.add_seat(now, accelerator, accepts, Some(crew)), accelerator)
+    }
+
+    fn add_seat(&mut self, now: Duration, accelerator: bool, accepts: Accepts, crew: Option<usize>) -> Id {
+        let rates = vec![Rate::default(); self.first.len()];
+        self.seats.push(Seat {
+            accelerator,
+            accepts,
+            crew,
+            phase: Phase::Starting(now),
+            max_batch: 1,
+            rates,
+            holds: None,
+            waits: Waits::No,
+        });
+        self.seats.len() - 1
+    }
+
+    /// A station can take work now, so many jobs at once.
+    pub fn ready(&mut self, id: Id, max_batch: usize) {
+        self.seats[id].phase = Phase::Ready;
+        self.seats[id].max_batch = max_batch.max(1);
+    }
+
+    /// A station takes no more work. Everybody who waits must look again: what was left to it is theirs.
+    pub fn depart(&mut self, id: Id) {
+        self.seats[id].phase = Phase::Gone;
+        self.seats[id].holds = None;
+        self.seats.iter_mut().for_each(|seat| seat.waits = Waits::No);
+    }
+
+    /// Whether somebody takes first stages of this class, or could be started to.
+    pub fn is_served(&self, class: Class) -> bool {
+        let by_seat = |seat: &Seat| seat.phase != Phase::Gone && seat.accepts.first_stage(class);
+        self.unstarted_cores > 0 && self.core_accepts.first_stage(class) || self.seats.iter().any(by_seat)
+    }
+
+    /// Whether somebody takes second stages, or could be started to.
+    pub fn has_finisher(&self) -> bool {
+        let by_seat = |seat: &Seat| seat.phase != Phase::Gone && seat.accepts.second_stage();
+        self.unstarted_cores > 0 && self.core_accepts.second_stage() || self.seats.iter().any(by_seat)
+    }
+
+    /// After a departure: whether there is work that has lost its last station, so that this thread must go on as a core.
+    pub fn is_short(&self) -> bool {
+        let unserved = |class: usize| !self.is_served(Class(class as u8));
+        !self.second.is_empty() && !self.has_finisher() || (0..self.first.len()).any(unserved)
+    }
+
+    /// The station that retired goes on as a core.
+    pub fn go_on_as_core(&mut self, id: Id) {
+        let seat = &mut self.seats[id];
+        (seat.accelerator, seat.accepts, seat.phase, seat.max_batch) = (false, Accepts::Everything, Phase::Ready, 1);
+        seat.crew = None;
+        seat.rates.fill(Rate::default());
+    }
+
+    /// No thread could be had for one more core.
+    pub fn no_more_cores(&mut self) {
+        self.unstarted_cores = 0;
+    }
+
+    pub fn close(&mut self) {
+        self.closed = true;
+        self.seats.iter_mut().for_each(|seat| seat.waits = Waits::No);
+    }
+
+    /// What a station may take now.
+    pub fn take(&mut self, now: Duration, id: Id, more: bool) -> Taken<J> {
+        self.seats[id].waits = Waits::No;
+        let accepts = self.seats[id].accepts;
+        let gone = self.seats[id].phase == Phase::Gone;
+        // What was passed on comes first: it is older than what nobody has begun, and what follows it waits for it.
+        if accepts.second_stage()
+            && let Some(entry) = self.second.pop_front()
+        {
+            return self.hold(now, id, vec![entry]);
+        }
+        let mut ask_again = None;
+        for class in self.oldest_first(accepts) {
+            let snapshot = self.snapshot(now, class, more);
+            let seat = &self.seats[id];
+            let count = if self.closed || gone {
+                1
+            } else if seat.accelerator {
+                let rate = self.rate(now, seat, class).0;
+                match policy::accelerator_may_start(&snapshot, rate) {
+                    Verdict::Start => policy::share(&snapshot, rate, seat.max_batch),
+                    Verdict::Wait(seconds) => {
+                        ask_again = Some(ask_again.map_or(seconds, |other: f64| other.min(seconds)));
+                        continue;
+                    }
+                }
+            } else {
+                match policy::core_may_start(&snapshot) {
+                    // A station that is no accelerator may still like batches: of what there is, an even part.
+                    Verdict::Start if seat.max_batch > 1 => {
+                        let stations = self.seats.iter().filter(|seat| seat.phase != Phase::Gone).count();
+                        snapshot.blocks.div_ceil(stations).clamp(1, seat.max_batch)
+                    }
+                    Verdict::Start => 1,
+                    Verdict::Wait(seconds) => {
+                        ask_again = Some(ask_again.map_or(seconds, |other: f64| other.min(seconds)));
+                        continue;
+                    }
+                }
+            };
+            let queue = &mut self.first[class.index()];
+            let jobs = queue.drain(..count.min(queue.len())).collect();
+            return self.hold(now, id, jobs);
+        }
+        if self.closed {
+            return Taken::Closed;
+        }
+        if gone {
+            return Taken::Nothing; // the caller's own thread, which does not wait
+        }
+        let Some(seconds) = ask_again else {
+            self.seats[id].waits = Waits::ForWake;
+            return Taken::Nothing;
+        };
+        self.seats[id].waits = Waits::ForTime;
+        Taken::LeftToOthers(Duration::from_secs_f64(seconds), self.wake_other_kind(id))
+    }
+
+    /// A core that leaves a block to the accelerators, or an accelerator to the cores, sees to it that one of them is awake:
+    /// rates change, and by the rule never do both wait.
+    fn wake_other_kind(&mut self, id: Id) -> Option<Id> {
+        let accelerator = self.seats[id].accelerator;
+        let waiting = |class: usize| !self.first[class].is_empty();
+        let accepts = |seat: &Seat| {
+            (0..self.first.len()).any(|class| waiting(class) && seat.accepts.first_stage(Class(class as u8)))
+        };
+        let asleep = |seat: &Seat| seat.accelerator != accelerator && seat.waits == Waits::ForWake && accepts(seat);
+        let other = self.seats.iter().position(asleep)?;
+        self.seats[other].waits = Waits::No;
+        Some(other)
+    }
+
+    /// The classes of which anything waits that such a station accepts, the one with the oldest job first.
+    fn oldest_first(&self, accepts: Accepts) -> Vec<Class> {
+        let classes = (0..self.first.len()).map(|class| Class(class as u8));
+        let front = |class: &Class| self.first[class.index()].front().map(|entry| entry.number);
+        let mut waiting: Vec<Class> =
+            classes.filter(|class| front(class).is_some() && accepts.first_stage(*class)).collect();
+        waiting.sort_by_key(front);
+        waiting
+    }
+
+    fn hold(&mut self, now: Duration, id: Id, jobs: Vec<Entry<J>>) -> Taken<J> {
+        let first = jobs.first().map(|entry| (entry.class, entry.second_stage));
+        let bytes = jobs.iter().map(|entry| entry.bytes as f64).sum();
+        self.seats[id].holds = first.map(|(class, second_stage)| Holding { class, second_stage, bytes, since: now });
+        Taken::Jobs(jobs)
+    }
+
+    /// A station is done with what it held, of which it did so many bytes itself.
+    pub fn done(&mut self, now: Duration, id: Id, bytes: u64) {
+        let seat = &mut self.seats[id];
+        if let Some(Holding { class, second_stage: false, since, .. }) = seat.holds.take()
+            && bytes > 0
+        {
+            seat.rates[class.index()].add(bytes as f64, now.saturating_sub(since).as_secs_f64().max(1e-9));
+        }
+    }
+
+    /// Bytes a second of a station, and whether it was measured.
+    ///
+    /// One that holds a batch for much longer than its rate allows is as slow as it shows itself: other stations stop
+    /// counting on an accelerator that hangs.
+    fn rate(&self, now: Duration, seat: &Seat, class: Class) -> (f64, bool) {
+        let measured = seat.rates[class.index()].get();
+        let expected = || match seat.crew {
+            Some(crew) if seat.accelerator => self.crews[crew].expected.rate / self.crews[crew].members.max(1) as f64,
+            _ => self.core_rates[class.index()],
+        };
+        let rate = measured.unwrap_or_else(expected);
+        match seat.holds {
+            Some(held) if held.class == class && !held.second_stage => {
+                let elapsed = now.saturating_sub(held.since).as_secs_f64();
+                let overdue = elapsed * rate > 2.0 * held.bytes;
+                (if overdue { held.bytes / elapsed } else { rate }, measured.is_some() || overdue)
+            }
+            _ => (rate, measured.is_some()),
+        }
+    }
+
+    /// The figures that the rule is about, for one class.
+    pub fn snapshot(&self, now: Duration, class: Class, more: bool) -> Snapshot {
+        let queue = &self.first[class.index()];
+        let mut s = Snapshot {
+            blocks: queue.len(),
+            // A queue has a few hundred jobs at most, but this is asked often: of many, the oldest stand for all.
+            waiting: match queue.len() {
+                0..=64 => queue.iter().map(|entry| entry.bytes as f64).sum(),
+                many => queue.iter().take(64).map(|entry| entry.bytes as f64).sum::<f64>() / 64.0 * many as f64,
+            },
+            oldest: queue.front().map_or(0.0, |entry| entry.bytes as f64),
+            more_comes: self.reading > 0 || more,
+            ready_in: f64::INFINITY,
+            hardware: self.hardware,
+            feeders: self.helpers,
+            ..Snapshot::default()
+        };
+        let (mut core_rates, mut measured_cores) = (0.0, 0);
+        for seat in self.seats.iter().filter(|seat| seat.phase != Phase::Gone) {
+            if !seat.accepts.first_stage(class) {
+                continue;
+            }
+            let (rate, measured) = self.rate(now, seat, class);
+            let held = seat.holds.filter(|held| held.class == class && !held.second_stage);
+            if seat.accelerator {
+                s.accelerators += 1;
+                s.accelerator_rate += rate;
+                s.feeders += 1;
+                s.ready_in = s.ready_in.min(self.ready_in(now, seat));
+                s.held += held
+                    .map_or(0.0, |held| (held.bytes - rate * now.saturating_sub(held.since).as_secs_f64()).max(0.0));
+            } else {
+                s.cores += 1;
+                s.beginning += usize::from(held.is_some());
+                if measured {
+                    core_rates += rate;
+                    measured_cores += 1;
+                }
+            }
+        }
+        if self.core_accepts.first_stage(class) {
+            s.cores += self.unstarted_cores;
+        }
+        s.core_measured = measured_cores > 0;
+        s.core_rate =
+            if measured_cores > 0 { core_rates / measured_cores as f64 } else { self.core_rates[class.index()] };
+        if s.accelerators == 0 {
+            s.ready_in = 0.0;
+        }
+        s
+    }
+
+    /// Seconds until a station can take work. One that takes longer than expected may take as long again.
+    fn ready_in(&self, now: Duration, seat: &Seat) -> f64 {
+        let Phase::Starting(since) = seat.phase else { return 0.0 };
+        let expected = seat.crew.map_or(0.0, |crew| self.crews[crew].expected.start.as_secs_f64());
+        let elapsed = now.saturating_sub(since).as_secs_f64();
+        if elapsed < expected { expected - elapsed } else { elapsed }
+    }
+}

@@ -1,0 +1,136 @@
+//! Blocks of `.bz2` streams on their way to a device: run-length-coded into the texts of a lane, batch by batch.
+
+use super::lane::{Offloaded, Times};
+use crate::block::Text;
+use crate::codec::bwt::rotation;
+use crate::codec::encoder::run_length_code;
+use crate::gpu::{self, DeviceError, DeviceLane};
+use crate::work::{BlockJob, EncodeBlock};
+use std::time::Instant;
+
+/// What a kind of lane does with a batch.
+pub(super) trait BlockOffload: Send + Default {
+    /// The lane that it needs.
+    type Lane: DeviceLane + ?Sized;
+
+    /// Where a block is turned to before it goes to the device; `candidates` is memory to work in.
+    fn turn(block: &[u8], candidates: &mut Vec<u32>) -> usize {
+        let _ = (block, candidates);
+        0
+    }
+
+    /// Sums by which the result is compared with the block, if they are.
+    fn sums(block: &[u8]) -> [u64; 2];
+
+    /// Has the device do a batch, which is not empty, and replies to its jobs.
+    fn run(
+        &mut self,
+        lane: &mut Self::Lane,
+        batch: &Batch,
+        jobs: &mut [BlockJob],
+        times: &mut Times,
+    ) -> Result<(), DeviceError>;
+}
+
+/// A block in the batch.
+pub(super) struct Entry {
+    /// Which of the jobs it is.
+    pub index: usize,
+    pub crc: u32,
+    pub text_len: u64,
+    pub len: usize,
+    pub sums: [u64; 2],
+    pub last: u8,
+    /// The last byte of the turned block: what is before the end mark.
+    pub turned_last: u8,
+}
+
+/// The blocks that are in the texts of a lane.
+#[derive(Default)]
+pub(super) struct Batch {
+    pub entries: Vec<Entry>,
+    pub lengths: Vec<u32>,
+    /// Where each began before it was turned.
+    pub turns: Vec<u32>,
+    pub filled: usize,
+}
+
+/// What all kinds of lanes for `.bz2` have in common.
+#[derive(Default)]
+pub(super) struct BlockStation<B> {
+    offload: B,
+    /// A text put together from its parts, and run-length-coded.
+    text: Vec<u8>,
+    coded: Vec<u8>,
+    candidates: Vec<u32>,
+}
+
+impl<B: BlockOffload> BlockStation<B> {
+    /// Puts a block behind those in the batch. Returns whether it is one for the device.
+    fn add(&mut self, index: usize, text: &Text, lane: &mut B::Lane, batch: &mut Batch) -> bool {
+        let (block, crc): (&[u8], u32) = match text {
+            Text::RunLength { coded, crc, .. } => (coded, *crc),
+            plain => {
+                self.coded.clear();
+                let crc = run_length_code(plain, &mut self.text, &mut self.coded);
+                (&self.coded, crc)
+            }
+        };
+        let usual = (gpu::MIN_DEVICE_BLOCK..=lane.size().max_length).contains(&block.len());
+        if !usual || rotation::period(block) != block.len() {
+            return false;
+        }
+        let start = B::turn(block, &mut self.candidates);
+        let place = &mut lane.texts()[batch.filled..batch.filled + block.len()];
+        let (before, from) = block.split_at(start);
+        place[..from.len()].copy_from_slice(from);
+        place[from.len()..].copy_from_slice(before);
+        batch.filled += block.len();
+        batch.lengths.push(block.len() as u32);
+        batch.turns.push(if start == 0 { 0 } else { (block.len() - start) as u32 });
+        let (len, last) = (block.len(), block[block.len() - 1]);
+        let turned_last = before.last().copied().unwrap_or(last);
+        let (sums, text_len) = (B::sums(block), text.len());
+        batch.entries.push(Entry { index, crc, text_len, len, sums, last, turned_last });
+        true
+    }
+
+    fn run(
+        &mut self,
+        lane: &mut B::Lane,
+        batch: &Batch,
+        jobs: &mut [BlockJob],
+        times: &mut Times,
+    ) -> Result<(), DeviceError> {
+        if batch.entries.is_empty() { Ok(()) } else { self.offload.run(lane, batch, jobs, times) }
+    }
+}
+
+impl<B: BlockOffload> Offloaded for BlockStation<B> {
+    type Lane = B::Lane;
+    const MIN_BATCH: usize = 16;
+
+    /// Does the jobs in as many batches as the lane needs.
+    fn work(&mut self, lane: &mut B::Lane, jobs: &mut [BlockJob], times: &mut Times) -> Result<(), DeviceError> {
+        let mut began = Instant::now();
+        let mut batch = Batch::default();
+        for index in 0..jobs.len() {
+            let BlockJob::Encode(job) = &mut jobs[index] else { continue };
+            let added = match job.question() {
+                EncodeBlock::Text(text) => self.add(index, text, lane, &mut batch),
+                EncodeBlock::Sorted(_) => false,
+            };
+            if !added {
+                job.decline();
+            }
+            if batch.entries.len() == lane.size().max_blocks {
+                times.prepare += began.elapsed();
+                self.run(lane, &batch, jobs, times)?;
+                began = Instant::now();
+                batch = Batch::default();
+            }
+        }
+        times.prepare += began.elapsed();
+        self.run(lane, &batch, jobs, times)
+    }
+}

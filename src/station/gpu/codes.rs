@@ -1,0 +1,121 @@
+//! The device sorts and codes ([`Offload::Resident`](crate::gpu::Offload::Resident)): its codes are checked, given their heads, and the
+//! block is done.
+//!
+//! **Trust.** The column stays on the device, so its sums cannot be compared. Instead one block of each batch, another one each
+//! time, is decoded to its end and must have its text's CRC; and of every block all that is stored beside the codes must be
+//! possible (complete codes, one selector for each group, the last code the one for the end). Only then is the batch replied to:
+//! a device that computes wrongly shows it at its first batch, while a single wrong bit can pass, which `bzip2 -t` finds.
+//!
+//! Measured (Zen 5, alone): decoding 2.2 ms a batch, head and codes 0.09 ms a block of 900 kB. Beside an H200, all cores of its host
+//! busy: 0.6 ns a byte for both, in batches of 28.
+
+use super::blocks::{Batch, BlockOffload, Entry};
+use super::lane::{Times, timeout};
+use super::trust::{computes_wrongly, too_little};
+use crate::block::CodedBlock;
+use crate::codec::Encoder;
+use crate::codec::decoder::Decoder;
+use crate::codec::encoder::CodedSymbols;
+use crate::format::bzip2::{GROUP, MAX_ENCODER_BLOCK};
+use crate::gpu::{CodeBlocks, CodedBatch, CodedByDevice, DeviceError};
+use crate::work::BlockJob;
+
+/// What it takes to finish and to check blocks; made when it is first needed.
+#[derive(Default)]
+pub(super) struct Codes {
+    encoder: Option<Box<Encoder>>,
+    decoder: Option<Box<Decoder>>,
+}
+
+impl BlockOffload for Codes {
+    type Lane = dyn CodeBlocks;
+
+    /// Only a column is compared by them.
+    fn sums(_block: &[u8]) -> [u64; 2] {
+        [0; 2]
+    }
+
+    fn run(
+        &mut self,
+        lane: &mut (dyn CodeBlocks + 'static),
+        batch: &Batch,
+        jobs: &mut [BlockJob],
+        times: &mut Times,
+    ) -> Result<(), DeviceError> {
+        let sample = times.batches as usize;
+        times.batch(
+            batch.entries.len(),
+            || lane.code(&batch.lengths, timeout(&batch.lengths)),
+            |coded| {
+                let blocks = self.check_all(batch, coded, sample)?;
+                for (entry, block) in batch.entries.iter().zip(blocks) {
+                    let BlockJob::Encode(job) = &mut jobs[entry.index] else { continue };
+                    match block {
+                        Some(block) => job.answer(block),
+                        // Its bits were too many to keep: a core codes the block.
+                        None => job.decline(),
+                    }
+                }
+                Ok(())
+            },
+        )
+    }
+}
+
+impl Codes {
+    /// Finishes and checks a batch, of which the block that is decoded takes turns by `sample`. Of the blocks that the device
+    /// did not keep there is none.
+    pub fn check_all(
+        &mut self,
+        batch: &Batch,
+        coded: CodedBatch<'_>,
+        sample: usize,
+    ) -> Result<Vec<Option<CodedBlock>>, DeviceError> {
+        if coded.blocks.len() != batch.entries.len() {
+            return Err(too_little());
+        }
+        let mut blocks = Vec::with_capacity(batch.entries.len());
+        for (entry, block) in batch.entries.iter().zip(coded.blocks) {
+            blocks.push(match block.bits {
+                0 => None,
+                _ => Some(self.finish(entry, block, coded.bytes).ok_or_else(computes_wrongly)?),
+            });
+        }
+        let count = blocks.len();
+        let sampled =
+            (0..count).map(|i| (sample + i) % count).find_map(|i| Some((&batch.entries[i], blocks[i].as_ref()?)));
+        match sampled {
+            Some((entry, block)) if !self.is_right(entry, block) => Err(computes_wrongly()),
+            _ => Ok(blocks),
+        }
+    }
+
+    /// One block with its head; nothing if it cannot be.
+    fn finish(&mut self, entry: &Entry, block: &CodedByDevice, bytes: &[u8]) -> Option<CodedBlock> {
+        let bytes = bytes.get(block.at as usize..)?;
+        let (codes, rest) = bytes.split_at_checked(block.bits.div_ceil(32) as usize * 4)?;
+        let coded = CodedSymbols {
+            origin: block.origin,
+            used: &std::array::from_fn(|byte| block.used[byte / 32] >> (byte % 32) & 1 == 1),
+            symbols: block.symbols as usize,
+            lengths: block.lengths.get(..block.tables as usize)?,
+            selectors: rest.get(..block.symbols.div_ceil(GROUP as u32) as usize)?,
+            codes,
+            code_bits: block.bits.into(),
+        };
+        let encoder = self.encoder.get_or_insert_default();
+        encoder.assemble(&coded, entry.len as u32, entry.crc, entry.text_len)
+    }
+
+    /// Whether it decodes to what it was made from.
+    fn is_right(&mut self, entry: &Entry, block: &CodedBlock) -> bool {
+        let decoder = self.decoder.get_or_insert_default();
+        let decoded = decoder.decode(&block.bytes, 0, block.bit_len, MAX_ENCODER_BLOCK as u32);
+        decoded.is_ok_and(|decoded| {
+            decoded.crc == entry.crc
+                && decoded.text.len() == entry.text_len
+                && decoded.block_len as usize == entry.len
+                && decoded.end_bit == block.bit_len
+        })
+    }
+}

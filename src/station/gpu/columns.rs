@@ -1,0 +1,61 @@
+//! The device sorts, and returns last columns ([`Offload::Bwt`](crate::gpu::Offload::Bwt)); cores code them.
+
+use super::blocks::{Batch, BlockOffload, Entry};
+use super::lane::{Times, timeout};
+use super::trust::{computes_wrongly, power_sums, too_little};
+use crate::gpu::{DeviceError, SortColumns};
+use crate::work::{BlockJob, EncodeBlock, Rows, SortedBlock};
+
+#[derive(Default)]
+pub(super) struct Columns;
+
+impl BlockOffload for Columns {
+    type Lane = dyn SortColumns;
+
+    fn sums(block: &[u8]) -> [u64; 2] {
+        power_sums(block)
+    }
+
+    fn run(
+        &mut self,
+        lane: &mut (dyn SortColumns + 'static),
+        batch: &Batch,
+        jobs: &mut [BlockJob],
+        times: &mut Times,
+    ) -> Result<(), DeviceError> {
+        times.batch(
+            batch.entries.len(),
+            || lane.sort(&batch.lengths, timeout(&batch.lengths)),
+            |sorted| {
+                let mut columns = sorted.columns;
+                for (entry, &origin) in batch.entries.iter().zip(sorted.origins) {
+                    let (column, rest) = columns.split_at_checked(entry.len).ok_or_else(too_little)?;
+                    columns = rest;
+                    check(entry, column, 0, origin)?;
+                    pass_on(entry, Rows::Column(column.to_vec()), origin, jobs);
+                }
+                Ok(())
+            },
+        )
+    }
+}
+
+/// Whether the bytes before the rows are those of the block, and the origin's is its last. The first `marks` of them are
+/// before the end mark.
+pub(super) fn check(entry: &Entry, rows: &[u8], marks: usize, origin: u32) -> Result<(), DeviceError> {
+    // The sums do not count the byte before the end mark, but the merge does.
+    let mark_is_right = rows[..marks].iter().all(|&byte| byte == entry.turned_last);
+    let origin_is_right = rows.get(origin as usize) == Some(&entry.last);
+    if mark_is_right && origin_is_right && power_sums(&rows[marks..]) == entry.sums {
+        Ok(())
+    } else {
+        Err(computes_wrongly())
+    }
+}
+
+/// Passes a sorted block on to the cores.
+pub(super) fn pass_on(entry: &Entry, rows: Rows, origin: u32, jobs: &mut [BlockJob]) {
+    if let BlockJob::Encode(job) = &mut jobs[entry.index] {
+        job.pass_on(EncodeBlock::Sorted(SortedBlock { rows, origin, crc: entry.crc, text_len: entry.text_len }));
+    }
+}

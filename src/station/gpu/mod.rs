@@ -1,0 +1,197 @@
+//! Lanes of GPUs as stations: one type for each thing that is offloaded.
+//!
+//! | [`Offload`] | station | the device | what is left |
+//! |---|---|---|---|
+//! | `Resident` | `codes` | sorts and codes | nothing: the lane's thread writes the heads of the blocks and answers |
+//! | `Bwt` | `columns` | sorts | move-to-front and Huffman coding, passed on to a core |
+//! | `Hybrid` | `thirds` | sorts two lists, as in Deshpande's thesis (2014) | a core merges them first |
+//! | `Suffixes` | `suffixes` | sorts the blocks of `.hbz` streams | a core codes |
+//!
+//! A lane (`lane`) run-length-codes a batch of blocks (`blocks`) and has the device do its part. Several lanes keep a device
+//! busy: while some prepare, others sort. The device sorts 3 to 4 GB/s, and one core codes 0.1 to 0.2 GB/s of what has been
+//! sorted: it takes all cores of its host, and a core does most for the whole by finishing first and sorting only when there
+//! is nothing to finish.
+//!
+//! What is not for the device is declined, and a core does it: periodic blocks, whose rotations tie forever, and tiny ones.
+//!
+//! **Trust.** Everything that comes from a device is checked (`trust`) before it is passed on; a device that computes wrongly
+//! is not asked again.
+//!
+//! **Failure.** A lane that fails is replaced by one of half the size, down to 16 blocks (one, of large ones); then it retires,
+//! and at once if its context is lost. Cores do its blocks.
+
+use crate::format::bzip2::MAX_ENCODER_BLOCK;
+use crate::format::hbz::LargeBlocks;
+use crate::gpu::{self, Backend, Device, LaneSize, Offload};
+use crate::schedule::{Class, Crew, Expected, PoolBuilder, Station};
+use crate::work::{BlockJob, Codec, ENCODE, ENCODE_LARGE};
+use blocks::BlockStation;
+use lane::GpuStation;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+mod blocks;
+mod codes;
+mod columns;
+mod lane;
+mod suffixes;
+#[cfg(test)]
+mod tests;
+mod thirds;
+mod trust;
+
+/// How much text a batch of large blocks should have, and all of a device's lanes together: up to 78 bytes of device memory for
+/// each byte.
+const LARGE_BATCH: usize = 32 << 20;
+const LARGE_BATCHES: usize = 512 << 20;
+
+/// Threads that read and cut one long file for each device: one carries 3.6 GB/s, and a device may take more.
+const READERS: usize = 2;
+
+/// What a pool is to have of GPUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lanes {
+    /// Which devices, as [`gpu::select`] takes them; all that are visible if `None`.
+    pub devices: Option<String>,
+    /// Lanes of each device.
+    pub lanes: usize,
+    /// The most blocks in a batch. Each costs 73 bytes of device memory and 2 of pinned memory for each of its bytes (hybrid:
+    /// 64 and 7, resident: 73 and 2.25, suffixes: 70 to 78 and 2).
+    pub blocks: usize,
+    /// The longest block, in bytes: of `.bz2` streams 900,000 and a few more.
+    pub max_length: usize,
+    /// Whether lanes are started with the first block, and not only when the work left is worth their start.
+    pub at_once: bool,
+    /// What the devices do and what the cores.
+    pub offload: Offload,
+}
+
+impl Default for Lanes {
+    /// Eight lanes of 32 blocks (2.1 GB of device memory each) on every device.
+    ///
+    /// The thread of a lane prepares and checks for two thirds of its time, so four lanes leave an H200 half idle: on one
+    /// machine of 16 cores four lanes of 64 blocks gave 1.57 GB/s with all cores, eight of 32 gave 2.12.
+    fn default() -> Self {
+        let (lanes, blocks, max_length) = (8, 32, MAX_ENCODER_BLOCK);
+        Lanes { devices: None, lanes, blocks, max_length, at_once: false, offload: Offload::default() }
+    }
+}
+
+impl Lanes {
+    /// Lanes that sort blocks of `.hbz` streams, and none of `.bz2`: batches of 32 MB or one block, in up to eight lanes.
+    pub fn for_large_blocks(large: &LargeBlocks) -> Self {
+        let stream = large.stream();
+        // Perturbation makes blocks longer, and cores do what no lane can hold.
+        let max_length = (stream.most_rows(stream.block_size) as usize).min(gpu::MAX_WIDE_BLOCK);
+        let blocks = LARGE_BATCH.div_ceil(max_length).min(gpu::MAX_BATCH);
+        let lanes = (LARGE_BATCHES / (blocks * max_length)).clamp(1, 8);
+        Lanes { lanes, blocks, max_length, offload: Offload::Suffixes, ..Lanes::default() }
+    }
+
+    /// How many bytes of the memory budget a lane can hold at once.
+    fn held_bytes(&self) -> u64 {
+        let each = match self.offload {
+            Offload::Bwt | Offload::Resident => 5,
+            // Lists of rows take 6.33 bytes where a column takes one: in pinned memory, and on their way to a core.
+            Offload::Hybrid => 16,
+            // What such a block is charged with, in the lane and after it.
+            Offload::Suffixes => 24,
+        };
+        each * (self.blocks * self.max_length) as u64
+    }
+
+    fn accepts(&self) -> &'static [Class] {
+        match self.offload {
+            Offload::Suffixes => &[ENCODE_LARGE],
+            _ => &[ENCODE],
+        }
+    }
+
+    /// What the lanes of one device are expected to do until they have been measured: less than half of what an H200 does.
+    ///
+    /// CUDA takes 0.5 to 0.6 s to start on the hosts measured (a context, then pinned memory), and a process that has used it
+    /// takes 0.2 to 0.4 s longer to end.
+    fn expected(&self) -> Expected {
+        Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::from_millis(300) }
+    }
+
+    /// How many devices there will be: those on the list, or those that there seem to be.
+    fn device_count(&self) -> usize {
+        self.devices.as_ref().map_or_else(gpu::likely, |list| list.split(',').count())
+    }
+
+    /// How many threads should read one long file beside these lanes.
+    pub fn readers(&self) -> usize {
+        1 + READERS * self.device_count()
+    }
+
+    /// One crew for each device. Nothing is looked for before a crew is started; a lane that cannot be had says so in its
+    /// station's report.
+    pub fn crews(&self) -> Vec<Crew<BlockJob>> {
+        let found: Arc<OnceLock<Found>> = Arc::default();
+        (0..self.device_count()).map(|number| self.crew(number, &found)).collect()
+    }
+
+    fn crew(&self, number: usize, found: &Arc<OnceLock<Found>>) -> Crew<BlockJob> {
+        let mut crew = Crew::new(self.accepts(), self.expected()).held_bytes(self.held_bytes());
+        if self.at_once {
+            crew = crew.at_once();
+        }
+        for lane in 0..self.lanes {
+            let (own, found) = (self.clone(), Arc::clone(found));
+            crew = crew.member(move || {
+                let (backend, devices) = found.get_or_init(|| own.find()).as_ref().map_err(String::clone)?;
+                let device = devices.get(number).cloned();
+                let device = device.ok_or_else(|| format!("only {number} GPUs to be used"))?;
+                let name = format!("gpu {} lane {lane}", device.ordinal);
+                own.open(*backend, device, name)
+            });
+        }
+        crew
+    }
+
+    fn find(&self) -> Found {
+        let (backend, all) = gpu::backend()?;
+        let devices = self.devices.as_ref().map_or(Ok(all.clone()), |list| gpu::select(list, &all))?;
+        Ok((backend, devices))
+    }
+
+    /// Opens one lane of a device.
+    fn open(
+        &self,
+        backend: &'static dyn Backend,
+        device: Device,
+        name: String,
+    ) -> Result<Box<dyn Station<BlockJob>>, String> {
+        let max_length = self.max_length;
+        let size = move |max_blocks| LaneSize { max_blocks, max_length };
+        Ok(match self.offload {
+            Offload::Bwt => {
+                let open = Box::new(move |blocks| backend.open_columns(&device, size(blocks)));
+                Box::new(GpuStation::new(name, self.blocks, open, BlockStation::<columns::Columns>::default())?)
+            }
+            Offload::Hybrid => {
+                let open = Box::new(move |blocks| backend.open_thirds(&device, size(blocks)));
+                Box::new(GpuStation::new(name, self.blocks, open, BlockStation::<thirds::Thirds>::default())?)
+            }
+            Offload::Resident => {
+                let open = Box::new(move |blocks| backend.open_codes(&device, size(blocks)));
+                Box::new(GpuStation::new(name, self.blocks, open, BlockStation::<codes::Codes>::default())?)
+            }
+            Offload::Suffixes => {
+                let open = Box::new(move |blocks| backend.open_suffixes(&device, size(blocks)));
+                Box::new(GpuStation::new(name, self.blocks, open, suffixes::Suffixes::default())?)
+            }
+        })
+    }
+}
+
+/// The devices to be used, or why there are none.
+type Found = Result<(&'static dyn Backend, Vec<Device>), String>;
+
+impl PoolBuilder<Codec> {
+    /// Adds lanes of GPUs, and the readers that feed them. Without a device, or a driver, the pool works on the cores.
+    pub fn gpus(self, lanes: &Lanes) -> Self {
+        lanes.crews().into_iter().fold(self.readers(lanes.readers()), PoolBuilder::crew)
+    }
+}

@@ -1,0 +1,184 @@
+//! One long block of a `.hbz` stream decoded by all stations: the three stages of `codec::hbz::decode`, each cut into jobs
+//! of the one queue.
+//!
+//! The job that completes a stage submits the next one, and the job that completes the last one answers for the block. So
+//! nobody waits for a stage, several blocks can be on their way at once, and whoever wants the text has one ticket for it.
+
+use super::cpu::TextResult;
+use crate::block::{Part, Text};
+use crate::codec::hbz::decode::{Block, Ending, FirstColumn, Runs, new_vector};
+use crate::error::Damage;
+use crate::format::hbz::SEGMENT_LOG;
+use crate::schedule::{Deferred, JobError, Submitter};
+use crate::work::{Codec, DecodeRuns, FillVector, WalkEntries};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Rows of a job: as many as one set of lanes walks at once. A stage ends when its last job does, so jobs are short.
+const JOB_ROWS: usize = 1 << 19;
+
+/// A block on its way through the stages.
+struct Stages {
+    block: Arc<Block>,
+    submitter: Submitter<Codec>,
+    progress: Mutex<Progress>,
+}
+
+/// What the jobs of the current stage have brought.
+struct Progress {
+    /// Jobs of the stage that are not done.
+    left: usize,
+    runs: Vec<Option<Vec<Runs>>>,
+    texts: Vec<Option<Vec<u8>>>,
+    /// Texts before this one are in `parts`.
+    next_text: usize,
+    parts: Vec<Part>,
+    ending: Ending,
+    /// `None` once the block has been answered for.
+    reply: Option<Deferred<TextResult>>,
+}
+
+/// Why a block cannot be decoded.
+enum Stop {
+    Damaged(Damage),
+    Failed(JobError),
+}
+
+impl From<Damage> for Stop {
+    fn from(damage: Damage) -> Self {
+        Stop::Damaged(damage)
+    }
+}
+
+impl From<JobError> for Stop {
+    fn from(error: JobError) -> Self {
+        Stop::Failed(error)
+    }
+}
+
+/// Submits the first stage; `reply` gets the text.
+pub(super) fn start(block: Block, submitter: Submitter<Codec>, reply: Deferred<TextResult>) {
+    let ranges: Vec<_> = ranges(block.segments(), JOB_ROWS >> SEGMENT_LOG).collect();
+    let progress = Progress {
+        left: ranges.len(),
+        runs: ranges.iter().map(|_| None).collect(),
+        texts: Vec::new(),
+        next_text: 0,
+        parts: Vec::new(),
+        ending: Ending::default(),
+        reply: Some(reply),
+    };
+    let stages = Arc::new(Stages { block: Arc::new(block), submitter, progress: Mutex::new(progress) });
+    for (number, segments) in ranges.into_iter().enumerate() {
+        let (question, own) = (DecodeRuns { block: Arc::clone(&stages.block), segments }, Arc::clone(&stages));
+        stages.submitter.submit_then(question, move |answer| {
+            own.after(answer.map_err(Stop::from).and_then(|runs| Ok(runs?)), |stages, runs| {
+                stages.take_runs(number, runs)
+            });
+        });
+    }
+}
+
+impl Stages {
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What follows a job: `take` its result, unless that, or the result, ends the block.
+    fn after<A>(self: &Arc<Self>, answer: Result<A, Stop>, take: impl FnOnce(&Arc<Self>, A) -> Result<(), Stop>) {
+        let Err(stop) = answer.and_then(|answer| take(self, answer)) else { return };
+        if let Some(reply) = self.progress().reply.take() {
+            reply.send(match stop {
+                Stop::Damaged(damage) => Ok(Err(damage)),
+                Stop::Failed(error) => Err(error),
+            });
+        }
+    }
+
+    fn take_runs(self: &Arc<Self>, number: usize, runs: Vec<Runs>) -> Result<(), Stop> {
+        let mut progress = self.progress();
+        progress.runs[number] = Some(runs);
+        progress.left -= 1;
+        // After damage no other stage begins.
+        if progress.left > 0 || progress.reply.is_none() {
+            return Ok(());
+        }
+        let runs: Vec<Runs> = std::mem::take(&mut progress.runs).into_iter().flatten().flatten().collect();
+        drop(progress);
+        self.fill(runs);
+        Ok(())
+    }
+
+    fn fill(self: &Arc<Self>, runs: Vec<Runs>) {
+        let (places, first_column) = self.block.places(&runs);
+        let (vector, first_column) = (Arc::new(new_vector(self.block.rows() as usize)), Arc::new(first_column));
+        let parts: Vec<_> = runs.into_iter().zip(places).map(Arc::new).collect();
+        let ranges: Vec<_> = ranges(parts.len(), JOB_ROWS >> SEGMENT_LOG).collect();
+        self.progress().left = ranges.len();
+        for segments in ranges {
+            let (first, parts) = (segments.start, parts[segments].to_vec());
+            let question = FillVector { block: Arc::clone(&self.block), parts, first, vector: Arc::clone(&vector) };
+            let (own, vector, first_column) = (Arc::clone(self), Arc::clone(&vector), Arc::clone(&first_column));
+            self.submitter.submit_then(question, move |answer| {
+                own.after(answer.map_err(Stop::from), |stages, ()| {
+                    let left = {
+                        let mut progress = stages.progress();
+                        progress.left -= 1;
+                        progress.left
+                    };
+                    if left == 0 {
+                        stages.walk(vector, first_column);
+                    }
+                    Ok(())
+                });
+            });
+        }
+    }
+
+    fn walk(self: &Arc<Self>, vector: Arc<Vec<std::sync::atomic::AtomicU32>>, first_column: Arc<FirstColumn>) {
+        let ranges: Vec<_> = ranges(self.block.entries(), self.block.entries_in(JOB_ROWS)).collect();
+        {
+            let mut progress = self.progress();
+            progress.left = ranges.len();
+            progress.texts = ranges.iter().map(|_| None).collect();
+        }
+        for (number, entries) in ranges.into_iter().enumerate() {
+            let (block, vector, first_column) =
+                (Arc::clone(&self.block), Arc::clone(&vector), Arc::clone(&first_column));
+            let own = Arc::clone(self);
+            self.submitter.submit_then(WalkEntries { block, entries, vector, first_column }, move |answer| {
+                own.after(answer.map_err(Stop::from).and_then(|text| Ok(text?)), |stages, text| {
+                    stages.take_text(number, text)
+                });
+            });
+        }
+    }
+
+    /// Takes the texts that are next in the block, while other stations walk the ones after them.
+    fn take_text(self: &Arc<Self>, number: usize, text: Vec<u8>) -> Result<(), Stop> {
+        let mut progress = self.progress();
+        let Progress { left, texts, next_text, parts, ending, reply, .. } = &mut *progress;
+        texts[number] = Some(text);
+        *left -= 1;
+        while let Some(mut text) = texts.get_mut(*next_text).and_then(Option::take) {
+            *next_text += 1;
+            self.block.take(ending, &mut text);
+            if ending.changed() > self.block.most_text() {
+                return Err(Damage::BlockTooLong.into());
+            }
+            parts.push(Part { range: 0..text.len(), bytes: Arc::new(text) });
+        }
+        if *left == 0
+            && let Some(reply) = reply.take()
+        {
+            let parts = std::mem::take(parts);
+            reply.send(Ok(self.block.end(ending).map(|()| Text::Parts(parts))));
+        }
+        Ok(())
+    }
+}
+
+/// `0..count` in parts of `step`.
+fn ranges(count: usize, step: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..count).step_by(step).map(move |from| from..count.min(from + step))
+}

@@ -1,0 +1,302 @@
+//! Believes the chain: decides which of the speculative results are the blocks of the file, and what stands between them.
+//!
+//! `scan` cut the input at everything that looks like a block's magic and the stations decoded each span on trust. The truth is
+//! a chain that starts at bit 0: after the stream header stands a block; where it ends stands the next block or the end of the
+//! stream; behind that, byte-aligned, perhaps another stream. A result counts only if its span begins exactly where the chain
+//! has arrived. All others (magics inside a block's data, even a whole valid block nested there) are dropped unseen.
+//!
+//! A block whose span ended too early, because such a false magic cut it, or that has no span of its own, is decoded here with
+//! the plain decoder from as many spans as it takes. This is slow and rare: it takes a file made to provoke it.
+
+use super::scan::IssuedSpan;
+use crate::bits::SliceBits;
+use crate::block::DecodedBlock;
+use crate::codec::decoder::Decoder;
+use crate::crc;
+use crate::error::{Damage, DecodeError, Error};
+use crate::format::bzip2::Level;
+use crate::format::bzip2::{BLOCK_MAGIC, END_MAGIC, Header, parse_stream_header};
+use crate::stream::piece::{Issued, Join, Step};
+use crate::summary::{BlockInfo, StreamSummary};
+use std::collections::VecDeque;
+
+/// The most compressed bits that one block may have. bzip2 has no bound, because code lengths may wander up and down for ever;
+/// an encoder's blocks stay under 20 million bits. Here it bounds memory.
+pub(crate) const MAX_BLOCK_BITS: u64 = 512 << 20;
+
+/// How much is tried first where a block must be decoded here: more than any encoder's block.
+const REDO_FIRST: u64 = 32 << 20;
+
+/// What stands at the chain's position.
+#[derive(Clone, Copy)]
+enum Expect {
+    /// A stream header, or after the first stream: the end of the input, or garbage.
+    Header,
+    /// A block of a stream of this level, or the end of the stream.
+    Block(Level),
+    /// A block of a stream of this level that no span's result can be had for. It is decoded here once this many bits of it are there.
+    Redo(Level, u64),
+    /// Nothing more.
+    End,
+}
+
+/// Joins decoded blocks.
+pub(crate) struct Chain {
+    /// The spans from the one on in which `bit` lies.
+    held: VecDeque<Issued<IssuedSpan>>,
+    /// Where the chain has arrived, in bits of the whole input.
+    bit: u64,
+    expect: Expect,
+    ended: bool,
+    trailing_garbage: bool,
+    summary: StreamSummary,
+    plain: Option<Box<Decoder>>,
+}
+
+impl Chain {
+    /// A chain at the start of the input; `trailing_garbage` says whether it may end in bytes that are no stream.
+    pub fn new(trailing_garbage: bool) -> Self {
+        Chain {
+            held: VecDeque::new(),
+            bit: 0,
+            expect: Expect::Header,
+            ended: false,
+            trailing_garbage,
+            summary: StreamSummary::default(),
+            plain: None,
+        }
+    }
+
+    /// The block that is next, counted from 1.
+    fn number(&self) -> u64 {
+        self.summary.blocks + 1
+    }
+
+    fn damaged(&self, damage: Damage) -> Error {
+        Error::Data { block: self.number(), bit_offset: self.bit, damage }
+    }
+
+    fn truncated(&self) -> Error {
+        Error::Truncated { block: self.number(), bit_offset: self.held_end() }
+    }
+
+    /// Where the spans on hand end.
+    fn held_end(&self) -> u64 {
+        self.held.back().map_or(self.bit, |held| held.piece.span.end_bit())
+    }
+
+    /// Bits on hand from the chain's position on.
+    fn on_hand(&self) -> u64 {
+        self.held_end().saturating_sub(self.bit)
+    }
+
+    /// The `n <= 64` bits at `offset` bits behind the chain's position; they must be on hand.
+    fn peek(&self, offset: u64, n: u32) -> u64 {
+        let mut at = self.bit + offset;
+        let mut value = 0;
+        let mut missing = u64::from(n);
+        for span in self.held.iter().map(|held| &held.piece.span) {
+            while missing > 0 && at < span.end_bit() {
+                let bit = at - span.at;
+                let take = (8 - bit % 8).min(missing).min(span.end_bit() - at);
+                let byte = u64::from(span.data[(bit / 8) as usize]);
+                let bits = (byte >> (8 - bit % 8 - take)) & ((1 << take) - 1);
+                value = (value << take) | bits;
+                at += take;
+                missing -= take;
+            }
+        }
+        value
+    }
+
+    /// Lets go of the spans that lie wholly before the chain's position.
+    fn drop_passed(&mut self) {
+        while let Some(held) = self.held.front() {
+            if held.piece.span.end_bit() > self.bit {
+                break;
+            }
+            self.held.pop_front();
+        }
+    }
+
+    /// Asks for another piece. What is held gives its permits back first, so that the next piece can come however small the
+    /// window is; and its results with them: thousands of blocks nested in one block's data must not pile up. Where one of
+    /// them turns out to be a true block, it is decoded again.
+    fn need(&mut self) -> Step {
+        for held in &mut self.held {
+            held.permit = None;
+            held.piece.block = None;
+        }
+        Step::Need
+    }
+
+    fn header(&mut self) -> Result<Option<Step>, Error> {
+        let have = (self.on_hand() / 8).min(4);
+        let bytes: [u8; 4] =
+            std::array::from_fn(|i| if (i as u64) < have { self.peek(i as u64 * 8, 8) as u8 } else { 0 });
+        match parse_stream_header(&bytes[..have as usize]) {
+            Header::Stream(level) => {
+                self.bit += 32;
+                self.summary.streams += 1;
+                self.summary.combined_crc = 0;
+                self.expect = Expect::Block(level);
+            }
+            Header::Short if !self.ended => return Ok(Some(self.need())),
+            Header::Short if have == 0 && self.summary.streams > 0 => self.expect = Expect::End,
+            Header::Short => return Err(self.truncated()),
+            Header::Other if self.summary.streams == 0 => return Err(Error::NotBzip2),
+            Header::Other => {
+                let offset = self.bit / 8;
+                if !self.trailing_garbage {
+                    return Err(Error::TrailingGarbage { offset });
+                }
+                self.summary.trailing_garbage = Some(offset);
+                self.expect = Expect::End;
+            }
+        }
+        Ok(None)
+    }
+
+    fn block_or_end(&mut self, level: Level, wait: bool) -> Result<Option<Step>, Error> {
+        if let Some(IssuedSpan { span, block: Some(ticket) }) = self.held.front().map(|held| &held.piece)
+            && span.start_bit() == self.bit
+        {
+            let (at, first) = (span.at, span.first);
+            return match ticket.take(wait) {
+                None => Ok(Some(Step::Pending)),
+                Some(Ok(Ok(block))) => self.believe(block, at, level).map(Some),
+                Some(Ok(Err(DecodeError::OutOfData))) => {
+                    // Everything there is was not enough; with one more span it may be.
+                    self.expect = Expect::Redo(level, span.end - first + 1);
+                    Ok(None)
+                }
+                Some(Ok(Err(DecodeError::Damaged(_)))) => {
+                    // Nobody's word is taken for it that a file is damaged, but the reference decoder's.
+                    self.expect = Expect::Redo(level, 0);
+                    Ok(None)
+                }
+                Some(Err(error)) => Err(Error::Internal { block: self.number(), reason: error.0 }),
+            };
+        }
+        let have = self.on_hand();
+        // As bzip2 does: byte by byte, so that a wrong byte is damage even if the input ends before the sixth.
+        let whole = (have.min(48) / 8 * 8) as u32;
+        let begin = self.peek(0, whole);
+        if ![BLOCK_MAGIC, END_MAGIC].iter().any(|magic| magic >> (48 - whole) == begin) {
+            return Err(self.damaged(Damage::Magic));
+        }
+        if have < 48 {
+            return if self.ended { Err(self.truncated()) } else { Ok(Some(self.need())) };
+        }
+        match self.peek(0, 48) {
+            BLOCK_MAGIC => self.expect = Expect::Redo(level, 0),
+            END_MAGIC if have < 80 => {
+                return if self.ended { Err(self.truncated()) } else { Ok(Some(self.need())) };
+            }
+            END_MAGIC => {
+                let stored = self.peek(48, 32) as u32;
+                let computed = self.summary.combined_crc;
+                if stored != computed {
+                    return Err(self.damaged(Damage::StreamCrc { stored, computed }));
+                }
+                self.bit = (self.bit + 80).next_multiple_of(8);
+                self.expect = Expect::Header;
+            }
+            _ => return Err(self.damaged(Damage::Magic)),
+        }
+        Ok(None)
+    }
+
+    /// Decodes the block at the chain's position from what is on hand; nothing if that takes another try.
+    fn redo(&mut self, level: Level, enough: u64) -> Result<Option<Step>, Error> {
+        let have = self.on_hand();
+        if have < enough && !self.ended {
+            return Ok(Some(self.need()));
+        }
+        // Not all of it: behind the block may lie hundreds of megabytes that wait for their turn.
+        let take = have.min(enough.max(REDO_FIRST)).min(MAX_BLOCK_BITS);
+        let skew = self.bit % 8;
+        let at = self.bit - skew;
+        let bytes_most = (skew + take).div_ceil(8) as usize;
+        let mut bytes = Vec::with_capacity(bytes_most);
+        for span in self.held.iter().map(|held| &held.piece.span) {
+            if bytes.len() == bytes_most {
+                break;
+            }
+            // Neighbouring spans share the byte in which one ends and the next begins.
+            let skip = ((at + bytes.len() as u64 * 8 - span.at) / 8) as usize;
+            let rest = &span.data[skip.min(span.data.len())..];
+            bytes.extend_from_slice(&rest[..rest.len().min(bytes_most - bytes.len())]);
+        }
+        let mut bits = SliceBits::new(&bytes, skew, skew + take);
+        let plain = self.plain.get_or_insert_default();
+        match plain.decode_plain(&mut bits, level.block_limit()) {
+            Ok(block) => self.believe(block, at, level).map(Some),
+            Err(DecodeError::OutOfData) if take == MAX_BLOCK_BITS => {
+                Err(Error::BlockTooLarge { block: self.number(), bit_offset: self.bit })
+            }
+            Err(DecodeError::OutOfData) if take == have && self.ended => Err(self.truncated()),
+            Err(DecodeError::OutOfData) => {
+                // Doubling keeps the work linear, whatever the file was made to provoke.
+                self.expect = Expect::Redo(level, take * 2);
+                Ok(None)
+            }
+            Err(DecodeError::Damaged(damage)) => Err(self.damaged(damage)),
+        }
+    }
+
+    /// Takes a block as the next one of the file; `at` is where the data that it was decoded from begin in the input.
+    fn believe(&mut self, block: DecodedBlock, at: u64, level: Level) -> Result<Step, Error> {
+        if block.block_len > level.block_limit() {
+            return Err(self.damaged(Damage::BlockTooLong));
+        }
+        self.bit = at + block.end_bit;
+        self.expect = Expect::Block(level);
+        self.summary.blocks += 1;
+        self.summary.combined_crc = crc::combine(self.summary.combined_crc, block.crc);
+        let info = BlockInfo {
+            number: self.summary.blocks,
+            crc: block.crc,
+            combined_crc: self.summary.combined_crc,
+            text_len: block.text.len(),
+            block_len: block.block_len,
+            bytes_in: self.bit / 8,
+        };
+        Ok(Step::Out(block.text, Some(info)))
+    }
+}
+
+impl Join for Chain {
+    type Issued = IssuedSpan;
+
+    fn add(&mut self, piece: Issued<IssuedSpan>) {
+        self.held.push_back(piece);
+    }
+
+    fn finish(&mut self) {
+        self.ended = true;
+    }
+
+    fn step(&mut self, wait: bool) -> Result<Step, Error> {
+        loop {
+            self.drop_passed();
+            let step = match self.expect {
+                Expect::Header => self.header()?,
+                Expect::Block(level) => self.block_or_end(level, wait)?,
+                Expect::Redo(level, enough) => self.redo(level, enough)?,
+                Expect::End => {
+                    self.held.clear();
+                    self.summary.bytes_in = self.bit / 8;
+                    Some(Step::Done)
+                }
+            };
+            if let Some(step) = step {
+                return Ok(step);
+            }
+        }
+    }
+
+    fn summary(&self) -> StreamSummary {
+        self.summary
+    }
+}

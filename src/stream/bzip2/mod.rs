@@ -1,0 +1,25 @@
+//! The flow of a `.bz2` stream. Compressing, `split` (or `parallel_read`) cuts text where bzip2 does and `assemble` puts the
+//! coded blocks behind each other, bit by bit. Decompressing, `scan` cuts the input at everything that looks like a block
+//! and `chain` believes what fits.
+
+use super::piece::{Decoding, Ends, Format, connect};
+use crate::format::bzip2::Level;
+
+pub(super) mod assemble;
+mod chain;
+pub(super) mod parallel_read;
+mod scan;
+mod split;
+
+/// What no other format takes.
+pub(super) const FORMAT: Format = Format { begins_with: |_| true, decode };
+
+fn decode(decoding: &Decoding) -> Ends {
+    let scanner = decoding.chunk.map_or_else(scan::Scanner::new, scan::Scanner::with_chunk);
+    connect(scanner, chain::Chain::new(decoding.trailing_garbage))
+}
+
+/// The two ends of a stream to be written.
+pub(super) fn encode(level: Level) -> Ends {
+    connect(split::Splitter::new(level), assemble::Assembler::new(level))
+}

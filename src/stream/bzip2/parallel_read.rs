@@ -1,0 +1,427 @@
+//! One file read by several threads, for stations that are faster than one reader.
+//!
+//! What one thread reads and cuts (3.5 GB/s on a Xeon, from memory) is hardly more than one H200 can code, and less than two; 2, 3, 4
+//! and 6 threads do 7.1, 10.7, 13.4 and 20.7. Reading is easily shared,
+//! stretch by stretch. Cutting seems not to be, because where a block ends depends on where the one before it ended;
+//! but nearly all of that work is finding the runs, and a run is a run wherever blocks end. So the reader of a stretch lists
+//! its runs, and what is left to do one after the other is a walk along these lists.
+//!
+//! A block's text is not copied either: it is a part of a stretch, or of two, until a station puts it together.
+
+use super::split::{Block, CodedText, MAX_PLAIN_TEXT, MAX_TOKEN};
+use crate::block::{Part, Text};
+use crate::codec::run_length;
+use crate::format::bzip2::Level;
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::thread;
+
+/// How long a stretch is: blocks that stand in two must be put together.
+const STRETCH: usize = 4 << 20;
+/// How much of it is read at once: what fits in an L2 cache.
+const READ: usize = 256 << 10;
+
+/// Something that several threads can read at once: a file on a disk.
+pub trait ReadAt: Send + Sync {
+    /// Reads some bytes at `offset`; none at the end.
+    ///
+    /// # Errors
+    /// Whatever reading a file can meet.
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
+    /// How many bytes there are, at the moment.
+    fn len(&self) -> u64;
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Bytes of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    start: u32,
+    len: u32,
+}
+
+/// Some bytes of the file, and where there are four or more equal ones in a row. The last run is listed whatever its length: it
+/// may go on.
+pub(crate) struct Stretch {
+    bytes: Arc<Vec<u8>>,
+    runs: Vec<Run>,
+}
+
+/// Looks for runs while the bytes come, so that they are still in the cache.
+struct Scan {
+    runs: Vec<Run>,
+    /// No run begins before it that is not listed.
+    at: usize,
+}
+
+impl Scan {
+    /// Lists the runs that are over in these first bytes of the stretch.
+    fn go_on(&mut self, bytes: &[u8]) {
+        while let Some(start) = run_length::find_run(bytes, self.at) {
+            let mut end = start;
+            while end < bytes.len() && bytes[end] == bytes[start] {
+                end += run_length::run_len(&bytes[end..]);
+            }
+            if end == bytes.len() {
+                self.at = start;
+                return;
+            }
+            self.runs.push(Run { start: start as u32, len: (end - start) as u32 });
+            self.at = end;
+        }
+        self.at = self.at.max(bytes.len().saturating_sub(3));
+    }
+
+    /// All of the stretch.
+    fn finish(mut self, bytes: Vec<u8>) -> Stretch {
+        self.go_on(&bytes);
+        if let Some(last) = bytes.last() {
+            let rest = &bytes[self.runs.last().map_or(0, |run| (run.start + run.len) as usize)..];
+            // Far back only if it is a long run.
+            let start = bytes.len() - rest.iter().rev().take_while(|byte| *byte == last).count();
+            self.runs.push(Run { start: start as u32, len: (bytes.len() - start) as u32 });
+        }
+        Stretch { bytes: Arc::new(bytes), runs: self.runs }
+    }
+}
+
+/// Threads that read a file, each every so-manieth stretch. They end when this is dropped.
+pub(crate) struct Readers {
+    stretches: Vec<Receiver<io::Result<Stretch>>>,
+    next: usize,
+    /// How long a stretch is, unless the file ends in it.
+    stretch: usize,
+    ended: bool,
+}
+
+impl Readers {
+    /// Starts `count` threads that read from byte `from` on. Fails if they cannot all be started.
+    pub fn start(file: &Arc<dyn ReadAt>, from: u64, count: usize) -> io::Result<Readers> {
+        Self::with_stretch(file, from, count, STRETCH)
+    }
+
+    fn with_stretch(file: &Arc<dyn ReadAt>, from: u64, count: usize, stretch: usize) -> io::Result<Readers> {
+        let start_one = |number: usize| {
+            // One waits while the next is read: so much is read ahead.
+            let (sender, receiver) = bounded(1);
+            let file = Arc::clone(file);
+            let from = from + (number * stretch) as u64;
+            let step = (count * stretch) as u64;
+            thread::Builder::new()
+                .name("hybz reader".to_owned())
+                .spawn(move || read_stretches(&*file, from, step, stretch, &sender))?;
+            Ok(receiver)
+        };
+        let stretches = (0..count).map(start_one).collect::<io::Result<_>>()?;
+        Ok(Readers { stretches, next: 0, stretch, ended: false })
+    }
+
+    /// The next stretch, in the order of the file.
+    pub fn next(&mut self) -> Option<io::Result<Stretch>> {
+        if self.ended {
+            return None;
+        }
+        let stretch = self.stretches[self.next].recv();
+        self.next = (self.next + 1) % self.stretches.len();
+        let stretch = stretch.unwrap_or_else(|_| Err(io::Error::other("a reader stopped")));
+        // A file ends where a stretch does not get full, even if somebody makes it longer right then.
+        self.ended = stretch.as_ref().map_or(true, |stretch| stretch.bytes.len() < self.stretch);
+        Some(stretch)
+    }
+}
+
+/// A reader's thread.
+fn read_stretches(file: &dyn ReadAt, mut at: u64, step: u64, stretch: usize, out: &Sender<io::Result<Stretch>>) {
+    loop {
+        let mut bytes = vec![0; stretch];
+        let mut scan = Scan { runs: Vec::with_capacity(stretch / 64), at: 0 };
+        let mut len = 0;
+        let result = loop {
+            let most = stretch.min(len + READ);
+            match file.read_at(&mut bytes[len..most], at + len as u64) {
+                Ok(0) => break Ok(()),
+                Ok(n) => len += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => break Err(e),
+            }
+            scan.go_on(&bytes[..len]);
+            if len == stretch {
+                break Ok(());
+            }
+        };
+        bytes.truncate(len);
+        let ended = len < stretch;
+        let done = result.map(|()| scan.finish(bytes));
+        if out.send(done).is_err() || ended {
+            return;
+        }
+        at += step;
+    }
+}
+
+/// Cuts stretches into blocks, as [`Splitter`](super::split::Splitter) cuts bytes. Positions are counted from the first stretch's
+/// first byte.
+struct Cutter {
+    /// The run-length-coded size at which a block ends.
+    limit: usize,
+    /// The stretches that the open block stands in, and where they begin.
+    held: VecDeque<(u64, Arc<Vec<u8>>)>,
+    /// Where the open block's text begins that is not in `coded` yet.
+    begin: u64,
+    /// Where the first token begins that is not counted in `size`.
+    token: u64,
+    /// The coded size of the open block's whole tokens.
+    size: usize,
+    /// How long the run is that begins at `token`, if it may go on in the next stretch; or 0.
+    open: u64,
+    /// The beginning of the open block, if it is mostly runs.
+    coded: Option<CodedText>,
+    ready: VecDeque<Text>,
+}
+
+impl Cutter {
+    fn new(limit: usize) -> Cutter {
+        Cutter {
+            limit,
+            held: VecDeque::new(),
+            begin: 0,
+            token: 0,
+            size: 0,
+            open: 0,
+            coded: None,
+            ready: VecDeque::new(),
+        }
+    }
+
+    fn add(&mut self, Stretch { bytes, runs }: Stretch) {
+        let before = self.held.back().and_then(|(start, bytes)| Some((start + bytes.len() as u64, *bytes.last()?)));
+        let (start, last) = before.unwrap_or_default();
+        self.held.push_back((start, Arc::clone(&bytes)));
+        let mut runs = runs.into_iter().peekable();
+        let mut from = 0;
+        if self.open > 0 && bytes.first() == Some(&last) {
+            // A run of four or more is listed; a shorter one is seen at once.
+            let listed = runs.next_if(|run| run.start == 0).map(|run| run.len as usize);
+            from = listed.unwrap_or_else(|| bytes.iter().take_while(|byte| **byte == last).count());
+            self.open += from as u64;
+        }
+        let goes_on = from == bytes.len();
+        self.run(self.open, goes_on);
+        while let Some(Run { start, len }) = runs.next() {
+            self.plain(&bytes[from..start as usize]);
+            self.run(len.into(), runs.peek().is_none());
+            from = (start + len) as usize;
+        }
+        if self.token - self.begin >= MAX_PLAIN_TEXT as u64 {
+            let text = Self::joined(&self.parts());
+            self.coded.get_or_insert_with(CodedText::new).add(&text);
+            self.begin = self.token;
+            self.drop_stretches();
+        }
+    }
+
+    /// Takes tokens that are all shorter than 4.
+    fn plain(&mut self, mut text: &[u8]) {
+        while text.len() >= self.limit - self.size {
+            // All bytes up to here can be taken at once; then to the end of the token that the last of them stands in.
+            let mut end = self.limit - self.size;
+            while end < text.len() && text[end] == text[end - 1] {
+                end += 1;
+            }
+            self.token += end as u64;
+            text = &text[end..];
+            self.close();
+        }
+        self.size += text.len();
+        self.token += text.len() as u64;
+    }
+
+    /// Takes the tokens of a run; if it may go on, only those that are complete.
+    fn run(&mut self, mut len: u64, may_go_on: bool) {
+        while len >= MAX_TOKEN as u64 || len > 0 && !may_go_on {
+            let token = len.min(MAX_TOKEN as u64);
+            self.size += if token < 4 { token as usize } else { 5 };
+            self.token += token;
+            len -= token;
+            if self.size >= self.limit {
+                self.close();
+            }
+        }
+        self.open = len;
+    }
+
+    /// The text from `begin` to `token`.
+    fn parts(&self) -> Vec<Part> {
+        let part = |(start, bytes): &(u64, Arc<Vec<u8>>)| {
+            let clamp = |at: u64| (at.max(*start) - start).min(bytes.len() as u64) as usize;
+            Part { bytes: Arc::clone(bytes), range: clamp(self.begin)..clamp(self.token) }
+        };
+        self.held.iter().map(part).filter(|part| !part.range.is_empty()).collect()
+    }
+
+    fn joined(parts: &[Part]) -> Vec<u8> {
+        parts.iter().flat_map(|part| part.as_slice()).copied().collect()
+    }
+
+    /// Ends the open block at `token`; what follows opens the next.
+    fn close(&mut self) {
+        let parts = self.parts();
+        let text = match self.coded.take() {
+            None => Text::Parts(parts),
+            Some(mut coded) => {
+                coded.add(&Self::joined(&parts));
+                coded.finish()
+            }
+        };
+        self.begin = self.token;
+        self.size = 0;
+        self.drop_stretches();
+        self.ready.push_back(text);
+    }
+
+    /// Forgets the stretches before `begin`, but not the last one: its last byte may be asked for.
+    fn drop_stretches(&mut self) {
+        while let [(start, bytes), _, ..] = self.held.make_contiguous()
+            && *start + bytes.len() as u64 <= self.begin
+        {
+            self.held.pop_front();
+        }
+    }
+
+    fn finish(&mut self) {
+        self.run(self.open, false);
+        if self.token > self.begin || self.coded.is_some() {
+            self.close();
+        }
+    }
+}
+
+/// Reads a file to its end and cuts it, until `submit` says that no more is wanted.
+pub(crate) fn read_all(mut readers: Readers, level: Level, submit: &mut dyn FnMut(Block) -> bool) -> io::Result<()> {
+    let limit = level.fill_limit();
+    let mut cutter = Cutter::new(limit);
+    loop {
+        let stretch = readers.next().transpose()?;
+        let ended = stretch.is_none();
+        match stretch {
+            Some(stretch) => cutter.add(stretch),
+            None => cutter.finish(),
+        }
+        for text in cutter.ready.drain(..) {
+            if !submit(Block { text, limit }) {
+                return Ok(());
+            }
+        }
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::split::tests::{check_blocks, runs_around_block_ends};
+    use super::*;
+    use crate::shapes::{Rng, SHAPES};
+
+    impl ReadAt for Vec<u8> {
+        fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+            // In two steps, as some file systems do.
+            let rest = self.get(offset as usize..).unwrap_or_default();
+            let n = buf.len().min(rest.len());
+            let n = n - n / 3;
+            buf[..n].copy_from_slice(&rest[..n]);
+            Ok(n)
+        }
+        fn len(&self) -> u64 {
+            self.len() as u64
+        }
+    }
+
+    fn cut(text: &[u8], limit: usize, stretch: usize, readers: usize) -> Vec<Text> {
+        let file: Arc<dyn ReadAt> = Arc::new(text.to_vec());
+        let mut readers = Readers::with_stretch(&file, 0, readers, stretch).unwrap();
+        let mut cutter = Cutter::new(limit);
+        while let Some(next) = readers.next() {
+            cutter.add(next.unwrap());
+        }
+        cutter.finish();
+        cutter.ready.into()
+    }
+
+    #[test]
+    fn blocks_end_where_bzip2_ends_them() {
+        let mut number = 0;
+        runs_around_block_ends(&mut |text, limit| {
+            number += 1;
+            if number % 5 == 0 {
+                let stretch = 1 + number % 97;
+                check_blocks(text, limit, &cut(text, limit, stretch, 1 + number % 3));
+            }
+        });
+    }
+
+    #[test]
+    fn shapes_and_random_runs() {
+        let mut rng = Rng(16);
+        for shape in SHAPES {
+            let text = (shape.make)(30_000);
+            for stretch in [1000, 4096, 40_000] {
+                check_blocks(&text, 981, &cut(&text, 981, stretch, 3));
+            }
+        }
+        for round in 0..300 {
+            let mut text = Vec::new();
+            while text.len() < 3000 {
+                let longest = if rng.below(3) == 0 { 300 } else { 6 };
+                text.extend(std::iter::repeat_n(rng.below(3) as u8, rng.below(longest)));
+            }
+            let (limit, stretch) = (20 + round % 700, [1, 2, 3, 7, 64, 1000][round % 6]);
+            check_blocks(&text, limit, &cut(&text, limit, stretch, 1 + round % 4));
+        }
+    }
+
+    /// A run that goes on through many stretches is one, and is not kept.
+    #[test]
+    fn long_runs_travel_coded() {
+        let text = vec![0; 60_000_000];
+        let blocks = cut(&text, 899_981, 1 << 20, 2);
+        check_blocks(&text, 899_981, &blocks);
+        assert!(matches!(&blocks[0], Text::RunLength { coded, len: 45_899_235, .. } if coded.len() == 899_985));
+    }
+
+    #[test]
+    fn an_empty_file_has_no_block() {
+        assert!(cut(b"", 100, 10, 2).is_empty());
+    }
+
+    /// An error comes in its place: what was read before it is cut as ever.
+    #[test]
+    fn an_error_in_the_middle() {
+        struct Fails;
+        impl ReadAt for Fails {
+            fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+                if offset >= 5000 {
+                    return Err(io::Error::other("broken"));
+                }
+                buf.fill(b'x');
+                Ok(buf.len())
+            }
+            fn len(&self) -> u64 {
+                1 << 40
+            }
+        }
+        let file: Arc<dyn ReadAt> = Arc::new(Fails);
+        let mut readers = Readers::with_stretch(&file, 0, 3, 1000).unwrap();
+        for _ in 0..5 {
+            assert_eq!(readers.next().unwrap().unwrap().bytes.len(), 1000);
+        }
+        assert!(readers.next().unwrap().is_err());
+        assert!(readers.next().is_none());
+    }
+}

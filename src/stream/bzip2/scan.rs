@@ -1,0 +1,276 @@
+//! Cuts compressed input into spans, each beginning at what looks like a block, so that blocks can be decoded before anybody
+//! knows that they are blocks.
+//!
+//! A block begins with a 48-bit magic at any bit offset, and the same 48 bits may stand anywhere inside a block's data. So a
+//! span is speculation: `chain` believes a span's result only if the block before it ended exactly where the span begins.
+//! Here nothing is decided; a magic that was missed or invented costs time, never a byte.
+
+use crate::Client;
+use crate::bits::{BitSource, SliceBits};
+use crate::block::DecodedBlock;
+use crate::codec::find_magic;
+use crate::error::DecodeError;
+use crate::format::bzip2::END_MAGIC;
+use crate::schedule::Ticket;
+use crate::stream::piece::{Cut, Piece};
+use crate::work::DecodeBlock;
+use std::sync::Arc;
+
+/// How much is read at once. The scanner's own tests and the trap tests use other sizes.
+const CHUNK: usize = 256 << 10;
+/// How much is read at first.
+const FIRST_CHUNK: usize = 8 << 10;
+/// A span longer than this is handed on without waiting for the next magic. No block that an encoder writes is as long: 18,002
+/// groups of 50 codes of 20 bits are 2.25 MB.
+const MAX_SPAN: usize = 4 << 20;
+/// What a decoded block may take in memory (`Text::Plain` is never longer), so what a job is charged beside its span.
+const MAX_TEXT: u64 = 2 << 20;
+/// Behind a magic, this many bits tell whether bzip2 could accept the block at all.
+const HEADER_BITS: u64 = 48 + 32 + 1 + 24 + 16 + 256 + 3 + 15;
+
+/// A stretch of compressed input, bits `first .. end` of `data`. Neighbours may share a byte.
+#[derive(Clone)]
+pub(crate) struct Span {
+    pub data: Arc<Vec<u8>>,
+    /// Where in the whole input `data` begins, in bits.
+    pub at: u64,
+    /// The first bit of `data` that belongs to the span: 0 to 7.
+    pub first: u64,
+    /// The bit of `data` after the span's last.
+    pub end: u64,
+    /// Whether it begins with what looks like a block.
+    pub coded: bool,
+}
+
+/// A span on its way, and what the block at its beginning decodes to, if it begins with one.
+pub(crate) struct IssuedSpan {
+    pub span: Span,
+    pub block: Option<Ticket<Result<DecodedBlock, DecodeError>>>,
+}
+
+impl Span {
+    /// Where the span begins in the whole input, in bits.
+    pub fn start_bit(&self) -> u64 {
+        self.at + self.first
+    }
+
+    /// The bit after its last in the whole input.
+    pub fn end_bit(&self) -> u64 {
+        self.at + self.end
+    }
+}
+
+impl Piece for Span {
+    type Issued = IssuedSpan;
+
+    fn charge(&self) -> u64 {
+        self.data.len() as u64 + 4096 + if self.coded { MAX_TEXT } else { 0 }
+    }
+
+    fn issue(self, client: &Client) -> IssuedSpan {
+        let question = || DecodeBlock { data: Arc::clone(&self.data), start: self.first, end: self.end };
+        let block = self.coded.then(|| client.submit(question()));
+        IssuedSpan { span: self, block }
+    }
+}
+
+/// Cuts compressed input into spans.
+pub(crate) struct Scanner {
+    /// The input from the open span's first byte on (after `base`), then unused room.
+    buf: Vec<u8>,
+    len: usize,
+    /// Where in `buf` the open span's first byte is.
+    base: usize,
+    /// Where `buf` begins in the whole input, in bytes.
+    at: u64,
+    /// The open span's first bit, in `buf`.
+    first: u64,
+    /// No magic begins before this bit of `buf`, but perhaps the open span's own.
+    searched: u64,
+    /// Whether the open span begins with a magic.
+    coded: bool,
+    chunk: usize,
+    ended: bool,
+}
+
+impl Scanner {
+    /// A scanner that reads as much at once as is quickest.
+    pub fn new() -> Self {
+        Self::with_chunk(CHUNK)
+    }
+
+    /// A scanner that reads `chunk` bytes at once.
+    pub fn with_chunk(chunk: usize) -> Self {
+        Scanner {
+            buf: Vec::new(),
+            len: 0,
+            base: 0,
+            at: 0,
+            first: 0,
+            searched: 0,
+            coded: false,
+            chunk: chunk.max(1),
+            ended: false,
+        }
+    }
+
+    /// Hands on bits `first .. end` of `buf`; the next span begins at `end`.
+    fn cut(&mut self, end: u64, next_coded: bool) -> Span {
+        let last = end.div_ceil(8) as usize;
+        let data = Arc::new(self.buf[self.base..last].to_vec());
+        let skip = self.base as u64 * 8;
+        let (at, first) = (self.at * 8 + skip, self.first - skip);
+        let span = Span { data, at, first, end: end - skip, coded: self.coded };
+        self.first = end;
+        self.base = (end / 8) as usize;
+        self.coded = next_coded;
+        span
+    }
+
+    /// The next magic that may begin a block, from `searched` on; `None` if there is none or if it cannot be told yet.
+    /// With `whole`, a block that is as short as its header is there.
+    fn next_magic(&mut self, whole: bool) -> Option<u64> {
+        let data = &self.buf[..self.len];
+        let have = self.len as u64 * 8;
+        loop {
+            let Some(bit) = find_magic::find(data, self.searched) else {
+                // A magic that is not wholly there yet may begin in the last 47 bits.
+                self.searched = self.searched.max(have.saturating_sub(47));
+                return None;
+            };
+            if !whole && bit + HEADER_BITS > have {
+                self.searched = bit;
+                return None;
+            }
+            self.searched = bit + 1;
+            if find_magic::plausible(data, bit, have) {
+                return Some(bit);
+            }
+        }
+    }
+}
+
+/// Where the end of a stream begins, if the data end with one. There may come more, but perhaps not soon: then nobody shall wait
+/// for the block before it.
+fn end_record(data: &[u8]) -> Option<u64> {
+    // Magic, CRC, and up to 7 bits of padding.
+    let have = data.len() as u64 * 8;
+    let starts = have.checked_sub(80 + 7)?..=have - 80;
+    starts.into_iter().find(|&bit| {
+        let mut bits = SliceBits::new(data, bit, have);
+        let mut half = || bits.bits(24).map(u64::from);
+        half().zip(half()).is_some_and(|(high, low)| high << 24 | low == END_MAGIC)
+    })
+}
+
+impl Cut for Scanner {
+    type Piece = Span;
+
+    fn room(&mut self) -> &mut [u8] {
+        if self.base > 0 {
+            // Only what the open span has so far: at most MAX_SPAN, mostly less than a chunk.
+            self.buf.copy_within(self.base..self.len, 0);
+            let skip = self.base as u64;
+            self.len -= self.base;
+            self.base = 0;
+            self.at += skip;
+            self.first -= skip * 8;
+            self.searched -= skip * 8;
+        }
+        // No more than is there already, so that a small file does not pay for a large one; and what is left will mostly do:
+        // after a small file there is only its end to be read.
+        let want = self.chunk.min(self.len.max(FIRST_CHUNK));
+        if self.buf.len() < self.len + want.div_ceil(2) {
+            self.buf.resize(self.len + want, 0);
+        }
+        let most = self.buf.len().min(self.len + want);
+        &mut self.buf[self.len..most]
+    }
+
+    fn filled(&mut self, n: usize) {
+        self.len += n;
+    }
+
+    fn finish(&mut self) {
+        self.ended = true;
+    }
+
+    fn next_piece(&mut self) -> Option<Span> {
+        let record = end_record(&self.buf[..self.len]).filter(|&bit| bit > self.first);
+        if let Some(bit) = self.next_magic(self.ended || record.is_some()) {
+            return Some(self.cut(bit, true));
+        }
+        let have = self.len as u64 * 8;
+        if self.ended {
+            return (self.first < have).then(|| self.cut(have, false));
+        }
+        if self.coded
+            && let Some(bit) = record
+        {
+            return Some(self.cut(bit, false));
+        }
+        // Bits before `searched` begin no magic, so they can go.
+        (self.searched / 8 > (self.base + MAX_SPAN) as u64).then(|| {
+            let end = self.searched / 8 * 8;
+            self.cut(end, false)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spans(input: &[u8], chunk: usize) -> Vec<(u64, u64, bool)> {
+        let mut scanner = Scanner::with_chunk(chunk);
+        let mut spans = Vec::new();
+        let mut rest = input;
+        loop {
+            let room = scanner.room();
+            let n = rest.len().min(room.len());
+            room[..n].copy_from_slice(&rest[..n]);
+            rest = &rest[n..];
+            if n == 0 {
+                scanner.finish();
+            } else {
+                scanner.filled(n);
+            }
+            while let Some(span) = scanner.next_piece() {
+                for bit in span.start_bit()..span.end_bit() {
+                    let of = |bytes: &[u8], bit: u64| bytes[(bit / 8) as usize] >> (7 - bit % 8) & 1;
+                    assert_eq!(of(&span.data, bit - span.at), of(input, bit));
+                }
+                spans.push((span.start_bit(), span.end_bit(), span.coded));
+            }
+            if n == 0 {
+                return spans;
+            }
+        }
+    }
+
+    /// Spans lie end to end over the whole input, whatever is read at once, and begin exactly at the blocks.
+    #[test]
+    fn spans_tile_the_input() {
+        let text: Vec<u8> = (0..250_000u32).map(|i| (i.wrapping_mul(2654435761) >> 25) as u8).collect();
+        let coded = crate::compress(&text, &crate::Settings::new().level(crate::Level::FASTEST)).unwrap();
+        let expected = spans(&coded, 1 << 20);
+        assert_eq!(expected.iter().filter(|span| span.2).count(), 3);
+        assert_eq!(expected[0], (0, 32, false));
+        assert_eq!(expected[1].0, 32);
+        // The end of the stream may be the end of the input, and then the last block is wanted.
+        let end = expected.last().unwrap();
+        assert!(!end.2 && end.1 == coded.len() as u64 * 8 && (80..88).contains(&(end.1 - end.0)));
+        assert!(expected.windows(2).all(|pair| pair[0].1 == pair[1].0));
+        for chunk in [1, 2, 3, 7, 64, 4096] {
+            assert_eq!(spans(&coded, chunk), expected, "chunk {chunk}");
+        }
+    }
+
+    /// Input without any magic is handed on in pieces, not kept.
+    #[test]
+    fn long_spans_are_cut() {
+        let input = vec![0x55; 3 * MAX_SPAN];
+        let spans = spans(&input, CHUNK);
+        assert!(spans.len() >= 3 && spans.iter().all(|span| !span.2));
+    }
+}

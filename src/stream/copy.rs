@@ -1,0 +1,89 @@
+//! An input that is only copied.
+
+use super::piece::{Cut, Issued, Join, Piece, Step};
+use crate::Client;
+use crate::block::Text;
+use crate::error::Error;
+use crate::summary::StreamSummary;
+use std::collections::VecDeque;
+
+/// How much is read at once.
+const CHUNK: usize = 128 << 10;
+
+/// Some bytes, as they are.
+pub(crate) struct Bytes(Vec<u8>);
+
+impl Piece for Bytes {
+    type Issued = Vec<u8>;
+
+    fn charge(&self) -> u64 {
+        self.0.capacity() as u64
+    }
+
+    fn issue(self, _client: &Client) -> Vec<u8> {
+        self.0
+    }
+}
+
+/// Cuts the input into chunks.
+#[derive(Default)]
+pub(crate) struct Chunks {
+    room: Vec<u8>,
+    ready: Option<Vec<u8>>,
+}
+
+impl Cut for Chunks {
+    type Piece = Bytes;
+
+    fn room(&mut self) -> &mut [u8] {
+        self.room.resize(CHUNK, 0);
+        &mut self.room
+    }
+
+    fn filled(&mut self, n: usize) {
+        let mut chunk = std::mem::take(&mut self.room);
+        chunk.truncate(n);
+        self.ready = Some(chunk);
+    }
+
+    fn finish(&mut self) {}
+
+    fn next_piece(&mut self) -> Option<Bytes> {
+        self.ready.take().map(Bytes)
+    }
+}
+
+/// Hands the chunks on.
+#[derive(Default)]
+pub(crate) struct Unchanged {
+    pieces: VecDeque<Issued<Vec<u8>>>,
+    bytes: u64,
+    ended: bool,
+}
+
+impl Join for Unchanged {
+    type Issued = Vec<u8>;
+
+    fn add(&mut self, piece: Issued<Vec<u8>>) {
+        self.pieces.push_back(piece);
+    }
+
+    fn finish(&mut self) {
+        self.ended = true;
+    }
+
+    fn step(&mut self, _wait: bool) -> Result<Step, Error> {
+        Ok(match self.pieces.pop_front() {
+            Some(Issued { piece: bytes, .. }) => {
+                self.bytes += bytes.len() as u64;
+                Step::Out(Text::Plain(bytes), None)
+            }
+            None if self.ended => Step::Done,
+            None => Step::Need,
+        })
+    }
+
+    fn summary(&self) -> StreamSummary {
+        StreamSummary { bytes_in: self.bytes, ..StreamSummary::default() }
+    }
+}

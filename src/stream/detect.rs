@@ -1,0 +1,123 @@
+//! The table of formats that can be decoded, and a stream whose first byte chooses among them.
+
+use super::piece::{Collect, Decoding, Ends, Feed, Format, Step};
+use super::{bzip2, hbz};
+use crate::Client;
+use crate::error::Error;
+use crate::schedule::Permit;
+use crate::summary::StreamSummary;
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::io;
+
+/// The formats. The last one takes what no other does, and says what is wrong with it.
+const FORMATS: [Format; 2] = [hbz::FORMAT, bzip2::FORMAT];
+
+/// How much is read at first.
+const FIRST_ROOM: usize = 8 << 10;
+
+/// The two ends of a stream of any of the formats.
+pub(crate) fn decode(decoding: Decoding) -> Ends {
+    let (sender, receiver) = bounded(1);
+    let feed = Detecting { decoding, room: Vec::new(), feed: None, collect: sender };
+    (Box::new(feed), Box::new(Detected { receiver, collect: None }))
+}
+
+struct Detecting {
+    decoding: Decoding,
+    room: Vec<u8>,
+    /// Once the first byte has come, or the end.
+    feed: Option<Box<dyn Feed>>,
+    /// Where the other end of the stream goes.
+    collect: Sender<Box<dyn Collect>>,
+}
+
+impl Detecting {
+    /// The end for this first byte; without one (the input is empty), the last format's.
+    fn open(&mut self, first: Option<u8>) -> &mut dyn Feed {
+        let (decoding, sender) = (&self.decoding, &self.collect);
+        &mut **self.feed.get_or_insert_with(|| {
+            let fits = |format: &&Format| first.is_some_and(format.begins_with);
+            let format = FORMATS.iter().find(fits).unwrap_or(&FORMATS[FORMATS.len() - 1]);
+            let (feed, collect) = (format.decode)(decoding);
+            // If nobody is there to take it, nobody wants the text.
+            let _ = sender.send(collect);
+            feed
+        })
+    }
+}
+
+impl Feed for Detecting {
+    fn room(&mut self) -> &mut [u8] {
+        match &mut self.feed {
+            Some(feed) => feed.room(),
+            None => {
+                self.room.resize(FIRST_ROOM, 0);
+                &mut self.room
+            }
+        }
+    }
+
+    fn filled(&mut self, n: usize) {
+        if let Some(feed) = &mut self.feed {
+            return feed.filled(n);
+        }
+        let bytes = std::mem::take(&mut self.room);
+        let mut rest = &bytes[..n];
+        let feed = self.open(rest.first().copied());
+        while !rest.is_empty() {
+            let room = feed.room();
+            let (some, more) = rest.split_at(rest.len().min(room.len()));
+            room[..some.len()].copy_from_slice(some);
+            feed.filled(some.len());
+            rest = more;
+        }
+    }
+
+    fn finish(&mut self) {
+        self.open(None).finish();
+    }
+
+    fn flush(&mut self) {
+        if let Some(feed) = &mut self.feed {
+            feed.flush();
+        }
+    }
+
+    fn next_charge(&mut self) -> Option<u64> {
+        self.feed.as_mut()?.next_charge()
+    }
+
+    fn issue(&mut self, client: &Client, permit: Permit) -> bool {
+        self.feed.as_mut().is_none_or(|feed| feed.issue(client, permit))
+    }
+
+    fn end(&mut self, end: io::Result<()>) -> bool {
+        self.open(None).end(end)
+    }
+}
+
+struct Detected {
+    receiver: Receiver<Box<dyn Collect>>,
+    collect: Option<Box<dyn Collect>>,
+}
+
+impl Collect for Detected {
+    fn receive(&mut self, wait: bool) -> Result<bool, Error> {
+        if let Some(collect) = &mut self.collect {
+            return collect.receive(wait);
+        }
+        self.collect = if wait { self.receiver.recv().ok() } else { self.receiver.try_recv().ok() };
+        match self.collect {
+            None if wait => Err(Error::Internal { block: 1, reason: "the manager stopped".into() }),
+            _ => Ok(self.collect.is_some()),
+        }
+    }
+
+    fn step(&mut self, wait: bool) -> Result<Step, Error> {
+        self.collect.as_mut().map_or(Ok(Step::Need), |collect| collect.step(wait))
+    }
+
+    fn summary(&self) -> StreamSummary {
+        self.collect.as_ref().map(|collect| collect.summary()).unwrap_or_default()
+    }
+}

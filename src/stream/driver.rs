@@ -1,0 +1,173 @@
+//! One stream through the pool without a thread of its own: the caller's thread cuts, submits, waits and writes.
+//!
+//! The library's encoders and decoders are made of this. Their inner readers and writers need be neither `Send` nor
+//! `'static`, and dropping one leaves nothing behind but jobs that nobody waits for.
+
+use super::piece::{Collect, Decoding, Ends, Feed, Step};
+use super::{bzip2, detect, hbz};
+use crate::block::Text;
+use crate::codec::run_length::decode::Expander;
+use crate::error::Error;
+use crate::settings::Settings;
+use crate::summary::{BlockInfo, StreamSummary};
+use crate::{Client, Pool};
+use std::io::{self, Read, Write};
+
+/// One stream on its way through the pool. Dropping it cancels its jobs.
+pub(crate) struct Driver {
+    client: Client,
+    feed: Box<dyn Feed>,
+    collect: Box<dyn Collect>,
+    input: Input,
+}
+
+/// How far the input is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Input {
+    Open,
+    /// It has ended, and the last pieces are not all issued.
+    Ended,
+    /// The joiner knows, too.
+    Told,
+}
+
+impl Driver {
+    pub fn compress(settings: &Settings) -> Driver {
+        let pool = settings.get_pool();
+        Driver::new(
+            pool,
+            match settings.large_blocks {
+                None => bzip2::encode(settings.level),
+                Some(large) => hbz::encode(large, pool),
+            },
+        )
+    }
+
+    pub fn decompress(settings: &Settings) -> Driver {
+        let (pool, chunk) = (settings.get_pool().clone(), settings.scan_chunk);
+        let decoding = Decoding { pool, chunk, trailing_garbage: settings.trailing_garbage };
+        Driver::new(settings.get_pool(), detect::decode(decoding))
+    }
+
+    pub fn new(pool: &Pool, (feed, collect): Ends) -> Driver {
+        Driver { client: pool.client(), feed, collect, input: Input::Open }
+    }
+
+    /// Submits complete pieces. Returns whether all are on their way (or else the budget is used up).
+    fn issue(&mut self) -> Result<bool, Error> {
+        let mut all = true;
+        while let Some(charge) = self.feed.next_charge() {
+            let Some(permit) = self.client.try_permit(charge) else {
+                all = false;
+                break;
+            };
+            self.feed.issue(&self.client, permit);
+        }
+        if all && self.input == Input::Ended {
+            self.input = Input::Told;
+            self.feed.end(Ok(()));
+        }
+        while self.collect.receive(false)? {}
+        Ok(all)
+    }
+
+    /// The next output of a stream whose input is read from `reader`; nothing when the output is complete.
+    pub fn pull(&mut self, reader: &mut dyn Read) -> Result<Option<(Text, Option<BlockInfo>)>, Error> {
+        loop {
+            let all_issued = self.issue()?;
+            match self.collect.step(!all_issued || self.input == Input::Told)? {
+                Step::Out(text, info) => return Ok(Some((text, info))),
+                Step::Done => return Ok(None),
+                Step::Need if !all_issued => {} // `Need` gave permits back, so there is room now
+                Step::Pending | Step::Need => match read_some(reader, self.feed.room()).map_err(Error::Read)? {
+                    0 => self.end_input(),
+                    n => self.feed.filled(n),
+                },
+            }
+        }
+    }
+
+    /// Takes some of `bytes` as the next input. Returns how many.
+    pub fn push(&mut self, bytes: &[u8]) -> usize {
+        let room = self.feed.room();
+        let n = bytes.len().min(room.len());
+        room[..n].copy_from_slice(&bytes[..n]);
+        self.feed.filled(n);
+        n
+    }
+
+    /// Says that there is no more input.
+    pub fn end_input(&mut self) {
+        if self.input == Input::Open {
+            self.feed.finish();
+            self.input = Input::Ended;
+        }
+    }
+
+    /// Ends the current block although the input goes on.
+    pub fn flush(&mut self) {
+        self.feed.flush();
+    }
+
+    /// The next output of a stream whose input is pushed. Without `all` only what is finished or must be waited for because
+    /// the budget is used up; with `all` everything that has been pushed.
+    pub fn drain(&mut self, all: bool) -> Result<Drained, Error> {
+        loop {
+            let all_issued = self.issue()?;
+            match self.collect.step(all || !all_issued)? {
+                Step::Out(text, _) => return Ok(Drained::Out(text)),
+                Step::Done => return Ok(Drained::Done),
+                Step::Need if !all_issued => {}
+                Step::Pending | Step::Need => return Ok(Drained::Nothing),
+            }
+        }
+    }
+
+    pub fn summary(&self) -> StreamSummary {
+        self.collect.summary()
+    }
+}
+
+/// What [`Driver::drain`] gives.
+pub(crate) enum Drained {
+    /// Bytes to write.
+    Out(Text),
+    /// Nothing for now.
+    Nothing,
+    /// The output is complete.
+    Done,
+}
+
+/// One read, however often it takes to get past signals.
+pub(crate) fn read_some(reader: &mut dyn Read, room: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match reader.read(room) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+/// Writes a text, expanding it in small pieces if it is run-length-coded; says how many bytes that were.
+pub(crate) fn write_text(out: &mut dyn Write, text: &Text) -> io::Result<u64> {
+    match text {
+        Text::Plain(bytes) => {
+            out.write_all(bytes)?;
+            Ok(bytes.len() as u64)
+        }
+        Text::Parts(parts) => {
+            parts.iter().try_for_each(|part| out.write_all(part.as_slice()))?;
+            Ok(text.len())
+        }
+        Text::RunLength { coded, len, .. } => {
+            let mut expander = Expander::new();
+            let mut buf = vec![0; 128 << 10];
+            loop {
+                match expander.next(coded, &mut buf) {
+                    0 => return Ok(*len),
+                    n => out.write_all(&buf[..n])?,
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Many inputs through one pool, in order: what the command runs on.
+//!
+//! A manager thread opens and reads the inputs one after the other, cuts them and puts the blocks on the queue; the caller's
+//! thread takes the tickets in the same order and writes. Blocks of all inputs feed the same stations, so a thousand small
+//! files keep every core as busy as one large file does, and everything comes out whole and in the order of the inputs.
+//!
+//! ```text
+//! Inputs -> manager thread: read, cut -> queue -> stations
+//!                 | begun inputs, their pieces      | answers
+//!                 '--------> caller's thread: join, write -> Outputs
+//! ```
+//!
+//! Beside accelerators, several more threads read a long file and find its runs, and the manager only finds where blocks
+//! end (`bzip2::parallel_read`).
+//!
+//! The manager waits only for these readers, for the memory budget and for room in the channel of begun inputs; the
+//! caller's thread empties all of them and waits only for the oldest piece, which is done, being worked on or next in the
+//! queue. So nothing can lock up.
+
+use super::bzip2::assemble::Assembler;
+use super::bzip2::parallel_read::{self, Readers};
+use super::driver::{Driver, read_some, write_text};
+use super::piece::{Collect, Decoding, Ends, Feed, Piece, Step, connect, link};
+use super::{bzip2, copy, detect, hbz};
+use crate::error::Error;
+use crate::format::bzip2::Level;
+use crate::format::hbz::LargeBlocks;
+use crate::schedule::Submitter;
+use crate::summary::{BlockInfo, StreamSummary};
+use crate::work::Codec;
+use crate::{Client, Pool};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// Inputs between the manager and the writer: bounds how many small files are on their way at once. (Blocks are bounded by
+/// the memory budget.)
+const MAX_INPUTS: usize = 4096;
+/// How long a file is, at least, for which several threads are started to read it.
+pub const LONG_FILE: u64 = 64 << 20;
+
+pub use super::bzip2::parallel_read::ReadAt;
+
+/// What is to be done with an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Write it as one `.bz2` stream.
+    Compress(Level),
+    /// Write it as one `.hbz` stream.
+    CompressLarge(LargeBlocks),
+    /// Write what its streams hold, `.bz2` or `.hbz`.
+    Decompress {
+        /// Whether bytes that are no stream may follow the last stream.
+        trailing_garbage: bool,
+    },
+    /// Write it unchanged.
+    Copy,
+    /// Read and write nothing. Such an input exists for its place in the order.
+    Skip,
+}
+
+/// One input.
+pub struct Input<M> {
+    /// Whatever the caller wants to know about it later.
+    pub meta: M,
+    /// What is to be done with it.
+    pub task: Task,
+    /// Its bytes. Dropped when it has been read, or is no longer wanted.
+    pub source: Source,
+}
+
+/// Where an input's bytes come from.
+pub enum Source {
+    /// They come one after the other.
+    Stream(Box<dyn Read + Send>),
+    /// They can be read anywhere, from this position on.
+    File(Arc<dyn ReadAt>, u64),
+}
+
+impl Source {
+    fn into_reader(self) -> Box<dyn Read + Send> {
+        match self {
+            Source::Stream(reader) => reader,
+            Source::File(file, at) => Box::new(FromStart { file, at }),
+        }
+    }
+}
+
+/// Reads a file from one end to the other.
+struct FromStart {
+    file: Arc<dyn ReadAt>,
+    at: u64,
+}
+
+impl Read for FromStart {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read_at(buf, self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+/// Opens the inputs, one after the other. Called on the manager's thread, which runs ahead of the writing.
+pub trait Inputs: Send + 'static {
+    /// What the caller wants to know about an input later.
+    type Meta: Send + 'static;
+    /// The next input.
+    fn next_input(&mut self) -> Option<Input<Self::Meta>>;
+    /// How many bytes all inputs have together, if that is known beforehand. Accelerators are started sooner then.
+    fn expected_bytes(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Takes the outputs. Called on the thread that called [`run`], in the order of the inputs.
+pub trait Outputs {
+    /// What the caller wants to know about an input.
+    type Meta;
+    /// Where its output goes.
+    type Out: Write;
+    /// An input is next. With `None` it is passed over: no more is heard of it.
+    fn begin(&mut self, meta: &mut Self::Meta) -> Option<Self::Out>;
+    /// A block has been written.
+    fn block(&mut self, meta: &mut Self::Meta, block: &BlockInfo) {
+        let _ = (meta, block);
+    }
+    /// All output is written (not flushed), or something went wrong. With `Break` the rest of the inputs is not processed.
+    fn end(&mut self, meta: Self::Meta, out: Self::Out, outcome: Result<StreamSummary, Error>) -> ControlFlow<()>;
+}
+
+/// An input that the manager has begun, for the writer.
+struct Begun<M> {
+    meta: M,
+    /// Where its output comes out; of an input that is only skipped there is none.
+    collect: Option<Box<dyn Collect>>,
+    /// By which the writer says that it wants no more of it.
+    submitter: Submitter<Codec>,
+}
+
+/// Runs all inputs through the pool. Returns when every output has been taken, or right after the first `Break`, without
+/// waiting for a manager that may still be reading.
+pub fn run<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, outputs: &mut O) {
+    let (begun, taken) = bounded(MAX_INPUTS);
+    // The thread takes the inputs out of here; if it cannot be started they are still there.
+    let inputs = Arc::new(Mutex::new(Some(inputs)));
+    let manager = {
+        let (pool, inputs) = (pool.clone(), Arc::clone(&inputs));
+        thread::Builder::new().name("hybz manager".to_owned()).spawn(move || {
+            let inputs = inputs.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(inputs) = inputs {
+                manage(&pool, inputs, &begun);
+            }
+        })
+    };
+    match manager {
+        Ok(_) => {
+            let _ = write_all(&taken, outputs);
+        }
+        Err(_) => {
+            if let Some(inputs) = inputs.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                run_here(pool, inputs, outputs);
+            }
+        }
+    }
+}
+
+/// The two ends of an input's stream.
+fn open(pool: &Pool, task: Task) -> Option<Ends> {
+    match task {
+        Task::Compress(level) => Some(bzip2::encode(level)),
+        Task::CompressLarge(large) => Some(hbz::encode(large, pool)),
+        Task::Decompress { trailing_garbage } => {
+            Some(detect::decode(Decoding { pool: pool.clone(), chunk: None, trailing_garbage }))
+        }
+        Task::Copy => Some(connect(copy::Chunks::default(), copy::Unchanged::default())),
+        Task::Skip => None,
+    }
+}
+
+/// The manager's thread.
+fn manage<I: Inputs>(pool: &Pool, mut inputs: I, begun: &Sender<Begun<I::Meta>>) {
+    let all = pool.client();
+    let _reading = pool.reading(inputs.expected_bytes());
+    while let Some(Input { meta, task, source }) = inputs.next_input() {
+        let client = all.sibling();
+        let begin = |collect| {
+            let submitter = client.submitter().clone();
+            begun.send(Begun { meta, collect, submitter }).is_ok()
+        };
+        let is_wanted = match (task, several_readers(pool, &source, task)) {
+            (Task::Compress(level), Some(readers)) => {
+                let (link, collect) = link(Assembler::new(level));
+                begin(Some(collect)) && {
+                    let end = parallel_read::read_all(readers, level, &mut |block| {
+                        let permit = client.permit(block.charge());
+                        link.issue(block, &client, permit) && !client.submitter().is_cancelled()
+                    });
+                    link.end(end);
+                    true
+                }
+            }
+            _ => match open(pool, task) {
+                Some((mut feed, collect)) => {
+                    begin(Some(collect)) && {
+                        let end = read_all(source.into_reader(), &mut *feed, &client);
+                        feed.end(end);
+                        true
+                    }
+                }
+                None => begin(None),
+            },
+        };
+        if !is_wanted {
+            return;
+        }
+        // Its jobs are cancelled by the writer, who is done with it later.
+        client.detach();
+    }
+}
+
+/// Several readers for one input, if it is worth it and they can be had.
+fn several_readers(pool: &Pool, source: &Source, task: Task) -> Option<Readers> {
+    let (Source::File(file, at), Task::Compress(_)) = (source, task) else { return None };
+    let worth_it = pool.readers() > 1 && file.len().saturating_sub(*at) >= LONG_FILE;
+    worth_it.then(|| Readers::start(file, *at, pool.readers()).ok()).flatten()
+}
+
+/// Reads an input to its end, or until no more is wanted.
+fn read_all(mut reader: Box<dyn Read + Send>, feed: &mut dyn Feed, client: &Client) -> io::Result<()> {
+    let mut ended = false;
+    while !ended {
+        match read_some(&mut *reader, feed.room())? {
+            0 => {
+                feed.finish();
+                ended = true;
+            }
+            n => feed.filled(n),
+        }
+        while let Some(charge) = feed.next_charge() {
+            let permit = client.permit(charge);
+            if !feed.issue(client, permit) || client.submitter().is_cancelled() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The writer's side: takes every input's pieces and has them written.
+fn write_all<O: Outputs>(begun: &Receiver<Begun<O::Meta>>, outputs: &mut O) -> ControlFlow<()> {
+    while let Ok(Begun { mut meta, collect, submitter }) = begun.recv() {
+        let Some(mut out) = outputs.begin(&mut meta) else {
+            submitter.cancel();
+            continue;
+        };
+        let outcome = match collect {
+            Some(mut collect) => write_one(&mut *collect, &mut out, &mut |info| outputs.block(&mut meta, info)),
+            None => Ok(StreamSummary::default()),
+        };
+        submitter.cancel();
+        outputs.end(meta, out, outcome)?;
+    }
+    ControlFlow::Continue(())
+}
+
+/// Writes one input's output.
+fn write_one(
+    collect: &mut dyn Collect,
+    out: &mut dyn Write,
+    block: &mut dyn FnMut(&BlockInfo),
+) -> Result<StreamSummary, Error> {
+    let mut bytes_out = 0;
+    loop {
+        match collect.step(true)? {
+            Step::Out(text, info) => {
+                bytes_out += write_text(out, &text).map_err(Error::Write)?;
+                if let Some(info) = info {
+                    block(&info);
+                }
+            }
+            Step::Done => return Ok(StreamSummary { bytes_out, ..collect.summary() }),
+            Step::Need | Step::Pending => {
+                if !collect.receive(false)? {
+                    // What has been written so far goes out first: perhaps nothing comes before somebody has read it.
+                    out.flush().map_err(Error::Write)?;
+                    collect.receive(true)?;
+                }
+            }
+        }
+    }
+}
+
+/// The same on the caller's thread alone: for when there is no second to be had, or for input so small that starting one
+/// would cost more than the work. (The pool's stations are still threads, unless it has none.)
+pub fn run_here<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, outputs: &mut O) {
+    let _ = write_here(pool, inputs, outputs);
+}
+
+fn write_here<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, mut inputs: I, outputs: &mut O) -> ControlFlow<()> {
+    while let Some(Input { mut meta, task, source }) = inputs.next_input() {
+        let Some(mut out) = outputs.begin(&mut meta) else { continue };
+        let mut outcome = Ok(StreamSummary::default());
+        if let Some(ends) = open(pool, task) {
+            let mut reader = source.into_reader();
+            let mut driver = Driver::new(pool, ends);
+            let mut bytes_out = 0;
+            outcome = loop {
+                match driver.pull(&mut *reader) {
+                    Ok(None) => break Ok(StreamSummary { bytes_out, ..driver.summary() }),
+                    Ok(Some((text, info))) => {
+                        match write_text(&mut out, &text) {
+                            Ok(n) => bytes_out += n,
+                            Err(e) => break Err(Error::Write(e)),
+                        }
+                        if let Some(info) = info {
+                            outputs.block(&mut meta, &info);
+                        }
+                    }
+                    Err(e) => break Err(e),
+                }
+            };
+        }
+        outputs.end(meta, out, outcome)?;
+    }
+    ControlFlow::Continue(())
+}

@@ -1,0 +1,91 @@
+//! Puts coded blocks together into a `.hbz` stream: header, blocks, index.
+
+use crate::block::Text;
+use crate::crc;
+use crate::error::Error;
+use crate::format::hbz::BlockHeader;
+use crate::format::hbz::{HEADER_LEN, IndexEntry, StreamHeader, write_index};
+use crate::schedule::Ticket;
+use crate::stream::piece::{Issued, Join, Step};
+use crate::summary::{BlockInfo, StreamSummary};
+use std::collections::VecDeque;
+
+/// A block on its way.
+type Coded = Ticket<(BlockHeader, Vec<u8>)>;
+
+/// Joins coded blocks.
+pub(crate) struct Assembler {
+    stream: StreamHeader,
+    pieces: VecDeque<Issued<Coded>>,
+    index: Vec<IndexEntry>,
+    summary: StreamSummary,
+    begun: bool,
+    /// All pieces are there.
+    ended: bool,
+    /// The index is written.
+    closed: bool,
+}
+
+impl Assembler {
+    pub fn new(stream: StreamHeader) -> Self {
+        let summary = StreamSummary { streams: 1, ..StreamSummary::default() };
+        let (pieces, index) = Default::default();
+        Assembler { stream, pieces, index, summary, begun: false, ended: false, closed: false }
+    }
+}
+
+impl Join for Assembler {
+    type Issued = Coded;
+
+    fn add(&mut self, piece: Issued<Coded>) {
+        self.pieces.push_back(piece);
+    }
+
+    fn finish(&mut self) {
+        self.ended = true;
+    }
+
+    fn step(&mut self, wait: bool) -> Result<Step, Error> {
+        if !self.begun {
+            self.begun = true;
+            return Ok(Step::Out(Text::Plain(self.stream.write().to_vec()), None));
+        }
+        let Some(piece) = self.pieces.front() else {
+            if !self.ended {
+                return Ok(Step::Need);
+            }
+            if self.closed {
+                return Ok(Step::Done);
+            }
+            self.closed = true;
+            return Ok(Step::Out(Text::Plain(write_index(&self.index)), None));
+        };
+        let number = self.summary.blocks + 1;
+        let (header, payload) = match piece.piece.take(wait) {
+            None => return Ok(Step::Pending),
+            Some(Ok(coded)) => coded,
+            Some(Err(error)) => return Err(Error::Internal { block: number, reason: error.0 }),
+        };
+        self.pieces.pop_front();
+        let mut bytes = Vec::with_capacity(HEADER_LEN + payload.len());
+        bytes.extend_from_slice(&header.write());
+        bytes.extend_from_slice(&payload);
+        self.index.push(IndexEntry { text_len: header.text_len, coded_len: header.coded_len, crc: header.crc });
+        self.summary.blocks = number;
+        self.summary.bytes_in += u64::from(header.text_len);
+        self.summary.combined_crc = crc::combine(self.summary.combined_crc, header.crc);
+        let info = BlockInfo {
+            number,
+            crc: header.crc,
+            combined_crc: self.summary.combined_crc,
+            text_len: header.text_len.into(),
+            block_len: header.rows,
+            bytes_in: self.summary.bytes_in,
+        };
+        Ok(Step::Out(Text::Plain(bytes), Some(info)))
+    }
+
+    fn summary(&self) -> StreamSummary {
+        self.summary
+    }
+}

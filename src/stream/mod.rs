@@ -1,0 +1,19 @@
+//! The flow of one stream: cut, issued to the stations, joined, written. One folder for each format.
+//!
+//! | file | |
+//! |---|---|
+//! | `piece` | the roles: [`Cut`](piece::Cut), [`Join`](piece::Join), and the two ends made of them |
+//! | `bzip2` | `.bz2`: `split` or `parallel_read`, `assemble` when compressing; `scan`, `chain` when decompressing |
+//! | `hbz` | `.hbz`: `blocks`, `assemble` when compressing; `scan`, `chain` when decompressing |
+//! | `copy` | an input that is only copied |
+//! | `detect` | the table of formats, and which one an input is |
+//! | `driver` | one stream on the caller's own thread: what `read` and `write` are made of |
+//! | `flow` | many inputs through one pool, with a manager's thread: what the command runs on |
+
+mod bzip2;
+mod copy;
+mod detect;
+pub(crate) mod driver;
+pub mod flow;
+mod hbz;
+mod piece;

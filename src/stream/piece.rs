@@ -1,0 +1,237 @@
+//! What an input is cut into, and the two roles around the stations: who cuts, and who joins.
+//!
+//! Each format has its own cutter, joiner and pieces, and their types fit each other: [`connect`] makes of them the two
+//! ends that `driver` and `flow` work with. A piece goes through a channel of its own type, so a joiner never meets a piece
+//! of another format.
+
+use crate::block::Text;
+use crate::error::Error;
+use crate::schedule::Permit;
+use crate::summary::{BlockInfo, StreamSummary};
+use crate::{Client, Pool};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, unbounded};
+use std::io;
+
+/// One piece of the input, as the cutter makes it.
+pub(crate) trait Piece: Send + 'static {
+    /// What the joiner gets of it.
+    type Issued: Send + 'static;
+    /// How many bytes it and its result may take while they are alive.
+    fn charge(&self) -> u64;
+    /// Puts its work on the queue.
+    fn issue(self, client: &Client) -> Self::Issued;
+}
+
+/// A piece on its way. The joiner drops the permit when the result has been written, or before it asks for more.
+pub(crate) struct Issued<I> {
+    pub piece: I,
+    pub permit: Option<Permit>,
+}
+
+/// Cuts a stream of bytes into pieces; does no reading itself.
+pub(crate) trait Cut: Send + 'static {
+    type Piece: Piece;
+    /// Room for the next bytes of the input, never empty.
+    fn room(&mut self) -> &mut [u8];
+    /// Says that the first `n` bytes of the room are filled.
+    fn filled(&mut self, n: usize);
+    /// Says that the input has ended.
+    fn finish(&mut self);
+    /// Ends the current piece here, although the input goes on (what `flush` means to bzip2).
+    fn flush(&mut self) {}
+    /// The next piece, if one is complete.
+    fn next_piece(&mut self) -> Option<Self::Piece>;
+}
+
+/// What a joiner has to say.
+pub(crate) enum Step {
+    /// Bytes to write now, and the block that they end, if they do.
+    Out(Text, Option<BlockInfo>),
+    /// The next result is not there yet.
+    Pending,
+    /// It needs the next piece.
+    Need,
+    /// The output is complete; whatever input follows is of no interest.
+    Done,
+}
+
+/// Joins the results of the pieces in order; does no writing itself.
+pub(crate) trait Join: Send + 'static {
+    /// What a piece has become ([`Piece::Issued`]).
+    type Issued: Send + 'static;
+    /// Takes the next piece.
+    fn add(&mut self, piece: Issued<Self::Issued>);
+    /// Says that there are no more pieces.
+    fn finish(&mut self);
+    /// Goes on as far as the next output. With `wait` it waits for results and never returns [`Step::Pending`].
+    fn step(&mut self, wait: bool) -> Result<Step, Error>;
+    /// What became of the stream; complete after [`Step::Done`]. `bytes_out` is left to whoever writes.
+    fn summary(&self) -> StreamSummary;
+}
+
+/// The end of a stream at which its input goes in, whatever the format.
+pub(crate) trait Feed: Send {
+    /// As [`Cut::room`].
+    fn room(&mut self) -> &mut [u8];
+    /// As [`Cut::filled`].
+    fn filled(&mut self, n: usize);
+    /// As [`Cut::finish`].
+    fn finish(&mut self);
+    /// As [`Cut::flush`].
+    fn flush(&mut self);
+    /// The [`charge`](Piece::charge) of the next piece, if one is complete. It is the next until it is issued.
+    fn next_charge(&mut self) -> Option<u64>;
+    /// Puts that piece's work on the queue and sends it to the other end. Returns whether that is still there.
+    fn issue(&mut self, client: &Client, permit: Permit) -> bool;
+    /// Says to the other end that there are no more pieces, or that the input cannot be read any further.
+    fn end(&mut self, end: io::Result<()>) -> bool;
+}
+
+/// The end of a stream at which its output comes out, whatever the format.
+pub(crate) trait Collect: Send {
+    /// Takes what has been sent to this end: a piece, or the end of the input. Returns whether there was anything; with
+    /// `wait` it waits for that.
+    fn receive(&mut self, wait: bool) -> Result<bool, Error>;
+    /// As [`Join::step`].
+    fn step(&mut self, wait: bool) -> Result<Step, Error>;
+    /// As [`Join::summary`].
+    fn summary(&self) -> StreamSummary;
+}
+
+/// The two ends of a stream.
+pub(crate) type Ends = (Box<dyn Feed>, Box<dyn Collect>);
+
+/// One row of the table of formats that can be decoded (`detect`).
+pub(crate) struct Format {
+    /// Whether data that begin with this byte are of this format.
+    pub begins_with: fn(u8) -> bool,
+    /// The two ends of a stream to be decoded.
+    pub decode: fn(&Decoding) -> Ends,
+}
+
+/// How data are to be decoded.
+#[derive(Clone)]
+pub(crate) struct Decoding {
+    pub pool: Pool,
+    /// How many bytes a scanner reads at once, if not its own choice.
+    pub chunk: Option<usize>,
+    /// Whether bytes that are no stream may follow the last stream.
+    pub trailing_garbage: bool,
+}
+
+/// Makes the two ends of a stream.
+pub(crate) fn connect<C: Cut, J: Join<Issued = <C::Piece as Piece>::Issued>>(cut: C, join: J) -> Ends {
+    let (link, collect) = link(join);
+    (Box::new(Feeder { cut, next: None, link }), collect)
+}
+
+/// The same for pieces that are cut elsewhere.
+pub(crate) fn link<J: Join>(join: J) -> (Link<J::Issued>, Box<dyn Collect>) {
+    let (sender, receiver) = unbounded();
+    (Link(sender), Box::new(Collector { join, receiver, ended: false }))
+}
+
+/// What goes from one end to the other.
+enum Sent<I> {
+    Piece(Issued<I>),
+    End(io::Result<()>),
+}
+
+/// The way from one end to the other.
+pub(crate) struct Link<I>(Sender<Sent<I>>);
+
+impl<I: Send + 'static> Link<I> {
+    /// Puts a piece's work on the queue and sends it to the other end. Returns whether that is still there.
+    pub fn issue<P: Piece<Issued = I>>(&self, piece: P, client: &Client, permit: Permit) -> bool {
+        self.0.send(Sent::Piece(Issued { piece: piece.issue(client), permit: Some(permit) })).is_ok()
+    }
+
+    /// As [`Feed::end`].
+    pub fn end(&self, end: io::Result<()>) -> bool {
+        self.0.send(Sent::End(end)).is_ok()
+    }
+}
+
+struct Feeder<C: Cut> {
+    cut: C,
+    next: Option<C::Piece>,
+    link: Link<<C::Piece as Piece>::Issued>,
+}
+
+impl<C: Cut> Feed for Feeder<C> {
+    fn room(&mut self) -> &mut [u8] {
+        self.cut.room()
+    }
+
+    fn filled(&mut self, n: usize) {
+        self.cut.filled(n);
+    }
+
+    fn finish(&mut self) {
+        self.cut.finish();
+    }
+
+    fn flush(&mut self) {
+        self.cut.flush();
+    }
+
+    fn next_charge(&mut self) -> Option<u64> {
+        if self.next.is_none() {
+            self.next = self.cut.next_piece();
+        }
+        self.next.as_ref().map(Piece::charge)
+    }
+
+    fn issue(&mut self, client: &Client, permit: Permit) -> bool {
+        self.next.take().is_none_or(|piece| self.link.issue(piece, client, permit))
+    }
+
+    fn end(&mut self, end: io::Result<()>) -> bool {
+        self.link.end(end)
+    }
+}
+
+struct Collector<J: Join> {
+    join: J,
+    receiver: Receiver<Sent<J::Issued>>,
+    ended: bool,
+}
+
+impl<J: Join> Collect for Collector<J> {
+    fn receive(&mut self, wait: bool) -> Result<bool, Error> {
+        if self.ended {
+            return Ok(false);
+        }
+        let sent = if wait {
+            self.receiver.recv().map_err(|_| RecvTimeoutError::Disconnected)
+        } else {
+            self.receiver.try_recv().map_err(|e| match e {
+                TryRecvError::Empty => RecvTimeoutError::Timeout,
+                TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
+            })
+        };
+        match sent {
+            Ok(Sent::Piece(piece)) => self.join.add(piece),
+            Ok(Sent::End(end)) => {
+                self.ended = true;
+                end.map_err(Error::Read)?;
+                self.join.finish();
+            }
+            Err(RecvTimeoutError::Timeout) => return Ok(false),
+            // Whoever reads says when it ends, unless it panicked.
+            Err(RecvTimeoutError::Disconnected) => {
+                let block = self.join.summary().blocks + 1;
+                return Err(Error::Internal { block, reason: "the manager stopped".into() });
+            }
+        }
+        Ok(true)
+    }
+
+    fn step(&mut self, wait: bool) -> Result<Step, Error> {
+        self.join.step(wait)
+    }
+
+    fn summary(&self) -> StreamSummary {
+        self.join.summary()
+    }
+}

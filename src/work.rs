@@ -1,0 +1,313 @@
+//! The codec's kind of work: what stations are asked, and what they answer.
+//!
+//! | question | answer | class |
+//! |---|---|---|
+//! | [`EncodeBlock`]: a text, or a block that is sorted already | the block, coded | [`ENCODE`] |
+//! | [`DecodeBlock`]: a span of compressed bits | the text, or what is wrong | [`DECODE`] |
+//! | [`EncodeLarge`]: a text of a `.hbz` stream, or its sorted codes | header and payload | [`ENCODE_LARGE`] |
+//! | [`DecodeLarge`]: a payload | the text, or what is wrong | [`DECODE_LARGE`] |
+//! | [`DecodeRuns`], [`FillVector`], [`WalkEntries`]: the stages of a long block | a part of it | [`DECODE_LARGE`] |
+
+use crate::block::{CodedBlock, DecodedBlock, Text};
+use crate::codec::bwt::merge::Thirds;
+use crate::codec::bwt::periodic::PeriodicOrigins;
+use crate::codec::hbz::decode::{Block, FirstColumn, Places, Runs};
+use crate::codec::hbz::encode::Prepared;
+use crate::error::{Damage, DecodeError};
+use crate::format::hbz::{BlockHeader, StreamHeader};
+use crate::schedule::{AnyJob, Class, ErasedJob, Job, Question, Submitter};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+/// The codec's kind of work. How a core does it is in `station`.
+#[derive(Debug, Default)]
+pub struct Codec {
+    /// What the stations of one pool learn about periodic blocks.
+    pub(crate) origins: Arc<PeriodicOrigins>,
+}
+
+/// Blocks to be coded for a `.bz2` stream.
+pub const ENCODE: Class = Class(0);
+/// Blocks to be decoded of a `.bz2` stream.
+pub const DECODE: Class = Class(1);
+/// Blocks to be coded for a `.hbz` stream.
+pub const ENCODE_LARGE: Class = Class(2);
+/// Blocks to be decoded of a `.hbz` stream.
+pub const DECODE_LARGE: Class = Class(3);
+
+/// Code a block of a `.bz2` stream.
+#[derive(Clone, Debug)]
+pub enum EncodeBlock {
+    /// From its text.
+    Text(Text),
+    /// From its sorted rotations.
+    Sorted(SortedBlock),
+}
+
+/// A block whose rotations are sorted, on its way from the accelerator that sorted it to the core that codes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortedBlock {
+    /// Its rows.
+    pub rows: Rows,
+    /// The row that is the block itself.
+    pub origin: u32,
+    /// The CRC of the block's text.
+    pub crc: u32,
+    /// How many bytes of text it holds.
+    pub text_len: u64,
+}
+
+/// How far a block has been sorted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// All the way: the last column.
+    Column(Vec<u8>),
+    /// Two lists of rotations, to be merged.
+    Thirds(Thirds),
+}
+
+impl Question for EncodeBlock {
+    type Answer = CodedBlock;
+    const CLASS: Class = ENCODE;
+
+    fn bytes(&self) -> u64 {
+        match self {
+            EncodeBlock::Text(text) => text.len(),
+            EncodeBlock::Sorted(sorted) => sorted.text_len,
+        }
+    }
+
+    fn is_second_stage(&self) -> bool {
+        matches!(self, EncodeBlock::Sorted(_))
+    }
+
+    fn bytes_out(block: &CodedBlock) -> u64 {
+        block.bytes.len() as u64
+    }
+}
+
+/// Decode the block whose magic begins at bit `start` of `data`, which may hold more than the block, or too little.
+#[derive(Clone, Debug)]
+pub struct DecodeBlock {
+    /// Compressed bytes.
+    pub data: Arc<Vec<u8>>,
+    /// Where in them the block's magic begins, in bits.
+    pub start: u64,
+    /// The first bit that does not belong to these data (the last byte may be shared with the next span).
+    pub end: u64,
+}
+
+impl Question for DecodeBlock {
+    /// The block with its CRC right, or what the reference decoder says is wrong with it: an answer, not a failure.
+    type Answer = Result<DecodedBlock, DecodeError>;
+    const CLASS: Class = DECODE;
+
+    fn bytes(&self) -> u64 {
+        self.data.len() as u64
+    }
+
+    fn bytes_out(block: &Self::Answer) -> u64 {
+        block.as_ref().map_or(0, |block| block.text.len())
+    }
+}
+
+/// Code a block of a `.hbz` stream.
+#[derive(Clone, Debug)]
+pub enum EncodeLarge {
+    /// From its text.
+    Text {
+        /// The text.
+        text: Vec<u8>,
+        /// The block's number in its stream, from 0.
+        number: u32,
+        /// The stream's header.
+        stream: StreamHeader,
+    },
+    /// From its sorted codes.
+    Sorted(SortedLarge),
+}
+
+/// A block of a `.hbz` stream whose codes are sorted, on its way from the accelerator that sorted them to the core that
+/// codes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortedLarge {
+    pub(crate) prepared: Prepared,
+    /// The last column, and the rows of the entry points.
+    pub(crate) column: Vec<u8>,
+    pub(crate) entries: Vec<u32>,
+}
+
+impl Question for EncodeLarge {
+    type Answer = (BlockHeader, Vec<u8>);
+    const CLASS: Class = ENCODE_LARGE;
+
+    fn bytes(&self) -> u64 {
+        match self {
+            EncodeLarge::Text { text, .. } => text.len() as u64,
+            EncodeLarge::Sorted(sorted) => sorted.prepared.text_len(),
+        }
+    }
+
+    fn is_second_stage(&self) -> bool {
+        matches!(self, EncodeLarge::Sorted(_))
+    }
+
+    fn bytes_out((_, payload): &Self::Answer) -> u64 {
+        payload.len() as u64
+    }
+}
+
+/// Decode a block of a `.hbz` stream.
+#[derive(Clone, Debug)]
+pub struct DecodeLarge {
+    /// Its payload.
+    pub payload: Arc<Vec<u8>>,
+    /// Its header.
+    pub header: BlockHeader,
+    /// The stream's header.
+    pub stream: StreamHeader,
+    /// For a block so long that all stations should work on it: where the jobs of its stages go.
+    pub stages: Option<Submitter<Codec>>,
+}
+
+impl Question for DecodeLarge {
+    /// The text with its CRC right, or what is wrong with the block.
+    type Answer = Result<Text, Damage>;
+    const CLASS: Class = DECODE_LARGE;
+
+    fn bytes(&self) -> u64 {
+        self.payload.len() as u64
+    }
+
+    fn bytes_out(text: &Self::Answer) -> u64 {
+        text.as_ref().map_or(0, Text::len)
+    }
+}
+
+/// Stage 1 of decoding a long block: the runs of some segments.
+#[derive(Clone, Debug)]
+pub struct DecodeRuns {
+    /// The block.
+    pub block: Arc<Block>,
+    /// Which segments.
+    pub segments: Range<usize>,
+}
+
+impl Question for DecodeRuns {
+    type Answer = Result<Vec<Runs>, Damage>;
+    const CLASS: Class = DECODE_LARGE;
+
+    fn bytes(&self) -> u64 {
+        self.block.coded_bytes(self.segments.clone())
+    }
+
+    /// Older than all blocks that nobody has begun.
+    fn is_second_stage(&self) -> bool {
+        true
+    }
+}
+
+/// Stage 2: some segments into the vector.
+#[derive(Clone, Debug)]
+pub struct FillVector {
+    /// The block.
+    pub block: Arc<Block>,
+    /// The runs and places of some consecutive segments.
+    pub parts: Vec<Arc<(Runs, Places)>>,
+    /// The number of the first of them.
+    pub first: usize,
+    /// The vector, a word for each row.
+    pub vector: Arc<Vec<AtomicU32>>,
+}
+
+impl Question for FillVector {
+    type Answer = ();
+    const CLASS: Class = DECODE_LARGE;
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+
+    fn is_second_stage(&self) -> bool {
+        true
+    }
+}
+
+/// Stage 3: the text from some entry points on.
+#[derive(Clone, Debug)]
+pub struct WalkEntries {
+    /// The block.
+    pub block: Arc<Block>,
+    /// Which entry points.
+    pub entries: Range<usize>,
+    /// The vector, complete.
+    pub vector: Arc<Vec<AtomicU32>>,
+    /// Where the rows of each byte are.
+    pub first_column: Arc<FirstColumn>,
+}
+
+impl Question for WalkEntries {
+    /// The text, perturbation still in it, its CRC not yet compared.
+    type Answer = Result<Vec<u8>, Damage>;
+    const CLASS: Class = DECODE_LARGE;
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+
+    fn is_second_stage(&self) -> bool {
+        true
+    }
+
+    fn bytes_out(text: &Self::Answer) -> u64 {
+        text.as_ref().map_or(0, |text| text.len() as u64)
+    }
+}
+
+/// What lies on the codec's queue.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BlockJob {
+    /// A block of a `.bz2` stream to code.
+    Encode(Job<EncodeBlock>),
+    /// One to decode.
+    Decode(Job<DecodeBlock>),
+    /// A block of a `.hbz` stream to code.
+    EncodeLarge(Job<EncodeLarge>),
+    /// One to decode.
+    DecodeLarge(Job<DecodeLarge>),
+    /// Stage 1 of decoding a long one.
+    Runs(Job<DecodeRuns>),
+    /// Stage 2.
+    Fill(Job<FillVector>),
+    /// Stage 3.
+    Walk(Job<WalkEntries>),
+}
+
+impl AnyJob for BlockJob {
+    fn erased(&mut self) -> &mut dyn ErasedJob {
+        match self {
+            BlockJob::Encode(job) => job,
+            BlockJob::Decode(job) => job,
+            BlockJob::EncodeLarge(job) => job,
+            BlockJob::DecodeLarge(job) => job,
+            BlockJob::Runs(job) => job,
+            BlockJob::Fill(job) => job,
+            BlockJob::Walk(job) => job,
+        }
+    }
+}
+
+/// Which variant holds the job of which question.
+macro_rules! variants {
+    ($($variant:ident: $question:ty),*) => {
+        $(impl From<Job<$question>> for BlockJob {
+            fn from(job: Job<$question>) -> Self {
+                BlockJob::$variant(job)
+            }
+        })*
+    };
+}
+variants!(Encode: EncodeBlock, Decode: DecodeBlock, EncodeLarge: EncodeLarge, DecodeLarge: DecodeLarge);
+variants!(Runs: DecodeRuns, Fill: FillVector, Walk: WalkEntries);
