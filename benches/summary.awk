@@ -30,6 +30,8 @@ FNR == 1 || (scenario != "" && $1 != scenario) { next }
     seconds[row, ++rounds[row]] = $8
     by_round[row, $7] = $8
     round_name[row, rounds[row]] = $7
+    # Where only medians are known, the table that they come from also had the median of the ratios.
+    if ($11 != "") given[row] = $11
 }
 END {
     limit["old-new"] = 0.98
@@ -57,10 +59,11 @@ END {
                     ratio[row, ++pairs] = by_round[row, k] / by_round[base, k]
             }
             middle = median(seconds, row, rounds[row])
-            times = row == base || !pairs ? "1" : sprintf("%.3f", median(ratio, row, pairs))
+            times = row in given ? given[row] : row == base || !pairs ? "1" : sprintf("%.3f", median(ratio, row, pairs))
             mark = name[row] in limit && row != base && times < limit[name[row]] ? " below " limit[name[row]] : ""
             speed = middle > 0 ? sprintf("%.1f", bytes[row] / middle / 1e6) : "-"
             if (markdown) {
+                gsub(/\|/, "\\\\|", command[row])
                 printf "| %s | %.3f | %s | %s%s | %s | `%s` |\n",
                     input[row], middle, speed, times, mark, size[row], command[row]
             } else {
