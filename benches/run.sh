@@ -277,6 +277,8 @@ for tool in bzip2 lbzip2 pbzip2; do
     var=$(echo $tool | tr '[:lower:]' '[:upper:]')
     provide $tool "${!var:-$tool}" || note "$tool: not here"
 done
+# To the tools these variables are not programs but flags.
+unset HYBZ BZIP BZIP2 LBZIP2 PBZIP2
 if [ -n "$OLD" ]; then
     provide hybz-old "$OLD" || fail "no program $OLD"
 fi
