@@ -1,20 +1,24 @@
-//! hybz against bzip2, lbzip2 and pbzip2: whole processes, alternating on the same files in one run, every output verified.
+//! hybz against bzip2, lbzip2 and pbzip2: whole processes that take turns on the same files, every output verified.
 //!
 //! ```text
-//! cargo bench --bench compare -- [--pairs 5] [--threads 1,2] [--sink null|file] [--level 9] [--only compress|decompress] [--peers lbzip2,bzip2] FILE...
+//! cargo bench --bench compare -- [--pairs 5] [--threads 1,2] [--sink null|file] [--level 9]
+//!     [--only compress|decompress] [--peers lbzip2,bzip2] FILE...
 //! ```
 //!
-//! Prints for each file, direction and number of threads every tool's median speed in MB/s of plain text, and the median over the
-//! rounds of (its time / hybz's time in the same round). Machines are noisy: read the ratios. Tools that are not installed are left out. The first
-//! output of each tool is verified in full: hybz's compressed bytes must be bzip2's, everybody's must decompress to the file. With
-//! `--sink file` every later output is compared with the first; with `--sink null` it goes to /dev/null, so nothing is timed but the tool.
+//! For each file, direction and number of threads it prints every tool's median speed in MB/s of plain text, and the
+//! median over the rounds of (the tool's time / hybz's time in the same round). Machines are noisy: read the ratios.
+//! Tools that are not installed are left out. The first output of each tool is verified in full: hybz's compressed
+//! bytes must be bzip2's, and every output must decompress to the file. With `--sink file` every later output is
+//! compared with the first; with `--sink null` it goes to /dev/null, so only the tool is timed.
+//!
+//! `benches/run.sh cpu-peers` does the same without cargo, and writes down what it measured.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio, exit};
 use std::time::Instant;
 
-/// A tool, and how it is told the number of threads.
+/// A tool, and the flag that sets its number of threads.
 struct Tool {
     name: &'static str,
     path: PathBuf,
@@ -71,12 +75,13 @@ fn options() -> Options {
 
 fn usage() -> ! {
     eprintln!(
-        "usage: compare [--pairs N] [--threads 1,2] [--sink null|file] [--level 9] [--only compress|decompress] [--peers lbzip2,bzip2] FILE..."
+        "usage: compare [--pairs N] [--threads 1,2] [--sink null|file] [--level 9] [--only compress|decompress] \
+         [--peers lbzip2,bzip2] FILE..."
     );
     exit(1)
 }
 
-/// The command, which cargo builds before any bench runs, beside the bench's own folder; or the one that is named.
+/// The command: the one that cargo builds before a bench runs, or the one in HYBZ_BINARY.
 fn hybz() -> PathBuf {
     std::env::var_os("HYBZ_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_hybz").into(), PathBuf::from)
 }
@@ -100,7 +105,7 @@ fn tools(peers: &[String]) -> Vec<Tool> {
 }
 
 impl Case<'_> {
-    /// Runs a tool once; seconds of wall time.
+    /// Runs a tool once and returns the seconds of wall time.
     fn run(&self, tool: &Tool, out: Stdio) -> f64 {
         let mut command = Command::new(&tool.path);
         command.arg(if self.decompress { "-dc".to_owned() } else { format!("-c{}", self.level) });
@@ -141,7 +146,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 fn main() {
     let options = options();
     if options.files.is_empty() {
-        // `cargo bench` without files: nothing to compare on.
+        // `cargo bench` without arguments runs all benches.
         println!("compare: no files given");
         return;
     }
@@ -163,7 +168,7 @@ fn main() {
     for file in &options.files {
         let bytes = fs::metadata(file).unwrap_or_else(|e| panic!("{}: {e}", file.display())).len() as f64;
         let coded = dir.join("coded.bz2");
-        // What is decompressed was made by bzip2 itself.
+        // bzip2 itself makes the file that is decompressed.
         let reference =
             Command::new("bzip2").arg(format!("-c{}", options.level)).arg(file).stdout(create(&coded)).status();
         assert!(reference.is_ok_and(|status| status.success()), "bzip2 is needed for the reference");
@@ -171,7 +176,7 @@ fn main() {
             for &threads in &options.threads {
                 let input = if decompress { &coded } else { file };
                 let case = Case { input, decompress, threads, level: options.level };
-                // bzip2 has one thread only; it stands in the table for one.
+                // bzip2 has one thread only.
                 let taking_part: Vec<&Tool> =
                     tools.iter().filter(|tool| threads == 1 || tool.threads.is_some()).collect();
                 for tool in &taking_part {
@@ -204,7 +209,7 @@ fn main() {
     let _ = fs::remove_dir_all(&dir);
 }
 
-/// Makes sure that a tool's first output is right.
+/// Panics unless a tool's first output is right.
 fn verify(tool: &Tool, output: &Path, case: &Case<'_>, plain: &Path, coded: &Path, dir: &Path) {
     if case.decompress {
         assert!(same(output, plain), "{}: wrong output", tool.name);

@@ -1,12 +1,18 @@
-//! Compresses from memory to memory on CPU cores, on GPUs, and on both at once, and says who did what.
+//! Compresses from memory to memory on CPU cores, on GPUs, and on both, and prints the work of each station.
 //!
-//!     cargo bench --features cuda --bench gpu -- FILE [MEGABYTES] [MODE...]
+//! ```text
+//! cargo bench --features cuda --bench gpu -- FILE [MEGABYTES] [MODE...]
+//! ```
 //!
-//! FILE is read once and repeated up to so many bytes (default: its length). Modes: `null` (stations that do nothing: what
-//! the pipeline itself can carry), `cpu`, `gpu` (GPUs sort, cores only finish), `all`; by default the last three. Each is a
-//! pool of its own and timed from nothing, GPU start-up included. `gpu` and `all` take the default shape of lanes; `bwt-gpu`,
-//! `bwt-all`, `hybrid-gpu` and so on the one they name. All outputs must be the same. HYBZ_LANES and HYBZ_BLOCKS
-//! change the lanes, HYBZ_THREADS the cores, HYBZ_READERS the threads that read and cut, HYBZ_WINDOW (MB) the memory, HYBZ_OUT names a file for the output.
+//! FILE is read once and repeated to MEGABYTES (default: its own length). The modes are `cpu`, `gpu` (only GPUs start
+//! blocks, the cores finish them), `all` (the default is these three), and `null`: stations that do nothing, to measure
+//! how much the pipeline itself can carry. Each mode has a pool of its own; its time includes starting the GPUs. `gpu`
+//! and `all` offload as the command does by default; `bwt-gpu`, `bwt-all`, `hybrid-gpu` and so on name another
+//! pipeline. All outputs must be the same.
+//!
+//! HYBZ_LANES and HYBZ_BLOCKS set the lanes and the blocks of a batch, HYBZ_THREADS the cores, HYBZ_READERS the threads
+//! that read and split, HYBZ_WINDOW the memory in MB, HYBZ_OUT a file for the output. `benches/run.sh gpu-library` runs
+//! this bench.
 
 use hybz::flow::{Input, Inputs, Outputs, ReadAt, Source, Task, run};
 use hybz::gpu::Pipeline;
@@ -21,7 +27,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A text again and again, so many bytes of it.
+/// A text that is repeated to `len` bytes.
 struct Repeated {
     text: Vec<u8>,
     len: u64,
@@ -51,7 +57,7 @@ impl Inputs for One {
     }
 }
 
-/// Where an output goes: counted, checked by its CRC, and kept if a file is named.
+/// Counts the output and takes its CRC; writes it to a file if one is named.
 struct Sink {
     crc: crc_fast::Digest,
     len: u64,
@@ -95,7 +101,7 @@ impl Outputs for Collect {
     }
 }
 
-/// Does nothing.
+/// A station that does nothing: its blocks are zeros, a fifth as long as the text.
 struct Null;
 
 impl Station for Null {
@@ -119,7 +125,7 @@ fn number(name: &str) -> Option<usize> {
 fn main() {
     let args: Vec<String> = env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
     let Some(path) = args.first() else {
-        println!("usage: gpu FILE [MEGABYTES] [null|cpu|gpu|all...]; nothing measured");
+        println!("usage: gpu FILE [MEGABYTES] [null|cpu|gpu|all...]");
         return;
     };
     let text = std::fs::read(path).expect("FILE can be read");
@@ -143,7 +149,7 @@ fn main() {
         };
         Lanes { pipeline, ..lanes.clone() }
     };
-    let mut answer = None;
+    let mut expected = None;
     for mode in modes {
         let mut builder = Pool::builder();
         if let Some(window) = number("HYBZ_WINDOW") {
@@ -177,9 +183,10 @@ fn main() {
         let seconds = began.elapsed().as_secs_f64();
         let (crc, len) = outputs.result.expect("there was an output");
         let first = outputs.first.unwrap_or_default().as_secs_f64();
+        let speed = total as f64 / seconds / 1e6;
         println!(
-            "{mode}: {total} -> {len} bytes (CRC-64 {crc:016x}) in {seconds:.3} s: {:.1} MB/s; first block after {first:.3} s",
-            total as f64 / seconds / 1e6
+            "{mode}: {total} -> {len} bytes (CRC-64 {crc:016x}) in {seconds:.3} s: {speed:.1} MB/s; \
+             first block after {first:.3} s"
         );
         let summary = pool.summary();
         for station in &summary.stations {
@@ -199,7 +206,7 @@ fn main() {
             }
         }
         if mode != "null" {
-            assert_eq!(*answer.get_or_insert((crc, len)), (crc, len), "{mode}: other bytes");
+            assert_eq!(*expected.get_or_insert((crc, len)), (crc, len), "{mode}: the output differs");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The sets of `datasets.toml`: where they are, and how to get them.
+//! The data sets of `datasets.toml`: where they are, and how to fetch them.
 
 use crate::fail;
 use std::env;
@@ -32,7 +32,7 @@ fn all() -> Vec<Set> {
             sha256: text("sha256"),
             packed_sha256: text("packed_sha256"),
             bzip2: number("bzip2"),
-            why: text("why").unwrap_or_else(|| fail(&format!("datasets.toml: {name} does not say why it is there"))),
+            why: text("why").unwrap_or_else(|| fail(&format!("datasets.toml: {name} has no `why'"))),
             name,
         }
     });
@@ -44,7 +44,7 @@ fn cache() -> PathBuf {
     env::var_os("HYBZ_CACHE").map_or_else(home, PathBuf::from)
 }
 
-/// Where a set's plain file is, if it is.
+/// The path of a set's plain file, if it is on this machine.
 fn place(name: &str) -> Option<PathBuf> {
     let local = env::var_os("HYBZ_DATA").map(PathBuf::from);
     local.into_iter().chain([cache()]).map(|folder| folder.join(name)).find(|path| path.is_file())
@@ -52,31 +52,31 @@ fn place(name: &str) -> Option<PathBuf> {
 
 /// Prints all sets.
 pub fn show() {
-    println!("# set  bytes  bzip2 -9  where");
+    println!("# set  bytes  bytes under bzip2 -9  path");
     for set in all() {
         let number = |n: Option<u64>| n.map_or("?".to_owned(), |n| n.to_string());
-        let at = place(&set.name).map_or("not here".to_owned(), |path| path.display().to_string());
+        let at = place(&set.name).map_or("not on this machine".to_owned(), |path| path.display().to_string());
         println!("{}  {}  {}  {at}\n#   {}", set.name, number(set.bytes), number(set.bzip2), set.why);
     }
 }
 
-/// Runs `f` on each of these sets (all, if none is named) that is here, and says which these are.
-pub fn each(names: &[&str], f: impl Fn(&[u8])) {
-    let most = env::var("HYBZ_MAX").ok().and_then(|n| n.parse().ok()).unwrap_or(usize::MAX);
+/// Calls `f(name, text)` for each of the named sets (all, if none is named) that is on this machine, and prints which.
+pub fn each(names: &[&str], f: impl Fn(&str, &[u8])) {
+    let max = env::var("HYBZ_MAX").ok().and_then(|n| n.parse().ok()).unwrap_or(usize::MAX);
     println!("# {}", env::args().skip(1).filter(|arg| arg != "--bench").collect::<Vec<_>>().join(" "));
     println!("# hybz {}, {}", env!("CARGO_PKG_VERSION"), machine());
     for set in all().iter().filter(|set| names.is_empty() || names.contains(&&*set.name)) {
         let Some(path) = place(&set.name) else {
-            println!("# set {}: not here", set.name);
+            println!("# set {}: not on this machine", set.name);
             continue;
         };
         let mut text = std::fs::read(&path).unwrap_or_else(|e| fail(&format!("{}: {e}", path.display())));
         if set.bytes.is_some_and(|bytes| bytes != text.len() as u64) {
-            fail(&format!("{} has {} bytes, not those of datasets.toml", path.display(), text.len()));
+            fail(&format!("{} has {} bytes: not the file of datasets.toml", path.display(), text.len()));
         }
-        text.truncate(most);
+        text.truncate(max);
         println!("# set {}: {} bytes", set.name, text.len());
-        f(&text);
+        f(&set.name, &text);
     }
 }
 
@@ -87,11 +87,11 @@ fn machine() -> String {
     format!("{cores} cores of {model}")
 }
 
-/// Fetches a set into the cache and verifies it. What does not fit is not kept.
+/// Fetches a set into the cache and verifies it. A file that does not match is not kept.
 pub fn fetch(name: &str) {
     let set = all().into_iter().find(|set| set.name == name).unwrap_or_else(|| fail("no such set"));
     if let Some(path) = place(name) {
-        return println!("{name}: is here already, {}", path.display());
+        return println!("{name}: already fetched, {}", path.display());
     }
     let folder = cache();
     std::fs::create_dir_all(&folder).unwrap_or_else(|e| fail(&e.to_string()));
@@ -106,13 +106,13 @@ pub fn fetch(name: &str) {
 }
 
 fn fetch_as(set: &Set, packed: &Path, plain: &Path) -> Result<(), String> {
-    let not_so = Err("not what datasets.toml says".to_owned());
+    let mismatch = Err("does not match datasets.toml".to_owned());
     if let Some(address) = &set.address {
         run(Command::new("curl").args(["--fail", "--location", "--output"]).arg(packed).arg(address))?;
         let sum = sha256(packed);
         println!("{address}: sha256 {sum}");
         if set.packed_sha256.as_ref().is_some_and(|expected| *expected != sum) {
-            return not_so;
+            return mismatch;
         }
     }
     let unpack = set.unpack.as_deref().unwrap_or("cat %s").replace("%s", "\"$PACKED\"");
@@ -122,7 +122,7 @@ fn fetch_as(set: &Set, packed: &Path, plain: &Path) -> Result<(), String> {
     let sum = sha256(plain);
     println!("{}: {bytes} bytes, sha256 {sum}", set.name);
     let fits = set.bytes.is_none_or(|n| n == bytes) && set.sha256.as_ref().is_none_or(|s| *s == sum);
-    if fits { Ok(()) } else { not_so }
+    if fits { Ok(()) } else { mismatch }
 }
 
 fn run(command: &mut Command) -> Result<(), String> {

@@ -1,15 +1,16 @@
-//! Figures 5.2 and 5.5: how far neighbouring suffixes agree, and how many rounds a sort needs for it.
+//! Figures 5.2 and 5.5: the common prefixes of neighbouring suffixes, and the rounds that a sort needs for them.
 //!
-//! The length of the common prefix of each suffix with the one before it in order is Kasai's (CPM 2001), from libsais's suffix array.
+//! Kasai's algorithm (CPM 2001) computes the common prefix of each suffix with its predecessor in sorted order from
+//! libsais's suffix array.
 
 use crate::{INTERVALS, SIZES};
 use libsais::SuffixArrayConstruction;
 
-/// Bytes that a round of the thesis's string sort compares.
+/// Bytes that one round of the thesis's string sort compares.
 const STEP: u32 = 8;
 
-/// Common prefixes of all suffixes of a block.
-fn common(block: &[u8]) -> Vec<u32> {
+/// The length of each suffix's common prefix with its predecessor in sorted order, by position in the block.
+fn common_prefixes(block: &[u8]) -> Vec<u32> {
     let mut suffixes = vec![0i32; block.len() + 2048];
     SuffixArrayConstruction::for_text(block).in_borrowed_buffer(&mut suffixes).single_threaded().run().expect("memory");
     let suffixes = &suffixes[..block.len()];
@@ -31,7 +32,7 @@ fn common(block: &[u8]) -> Vec<u32> {
     lens
 }
 
-/// A block with a byte put in after every `interval`.
+/// A block with a byte inserted after every `interval` bytes (0: unchanged).
 fn perturbed(block: &[u8], interval: u32) -> Vec<u8> {
     if interval == 0 {
         return block.to_vec();
@@ -49,31 +50,31 @@ fn perturbed(block: &[u8], interval: u32) -> Vec<u8> {
 fn each(text: &[u8], mut f: impl FnMut(usize, &str, Vec<u32>)) {
     for size in SIZES {
         for (interval, name) in INTERVALS {
-            let lens = text.chunks(size).flat_map(|block| common(&perturbed(block, interval))).collect();
+            let lens = text.chunks(size).flat_map(|block| common_prefixes(&perturbed(block, interval))).collect();
             f(size, name, lens);
         }
     }
 }
 
-/// Figure 5.2.
-pub fn depths(text: &[u8]) {
-    println!("block perturbed mean deeper_8 deeper_64 deeper_512 deeper_4096 deepest");
+/// Figure 5.2: the mean and the longest common prefix, and the fraction of at least 8, 64, 512 and 4096 bytes.
+pub fn depths(set: &str, text: &[u8]) {
+    println!("set,block,perturbed,mean,deeper_8,deeper_64,deeper_512,deeper_4096,deepest");
     each(text, |size, name, lens| {
         let count = lens.len() as f64;
         let mean = lens.iter().map(|&len| f64::from(len)).sum::<f64>() / count;
         let deeper = [8, 64, 512, 4096].map(|depth| lens.iter().filter(|&&len| len >= depth).count() as f64 / count);
-        let deeper = deeper.map(|part| format!("{part:.4}")).join(" ");
-        println!("{size} {name} {mean:.1} {deeper} {}", lens.iter().max().unwrap_or(&0));
+        let deeper = deeper.map(|part| format!("{part:.4}")).join(",");
+        println!("{set},{size},{name},{mean:.1},{deeper},{}", lens.iter().max().unwrap_or(&0));
     });
 }
 
-/// Figure 5.5.
-pub fn rounds(text: &[u8]) {
-    println!("block perturbed rounds_of_8_bytes rounds_of_doubling");
+/// Figure 5.5: the rounds of a sort that compares 8 bytes a round, and of one that doubles the depth each round.
+pub fn rounds(set: &str, text: &[u8]) {
+    println!("set,block,perturbed,rounds_of_8_bytes,rounds_of_doubling");
     each(text, |size, name, lens| {
         let deepest = lens.iter().max().unwrap_or(&0) + 1;
         println!(
-            "{size} {name} {} {}",
+            "{set},{size},{name},{},{}",
             deepest.div_ceil(STEP),
             u32::BITS - (deepest.div_ceil(STEP) - 1).leading_zeros() + 1
         );

@@ -1,4 +1,4 @@
-//! A GPU's part of the tables, where there is one.
+//! The GPU columns of the tables.
 
 use hybz::codec::hbz::encode::Encoder;
 use hybz::gpu::{Sorter, devices, open};
@@ -7,10 +7,10 @@ use hybz::station::gpu::Lanes;
 use hybz::{LargeBlocks, Pool, Settings};
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Seconds that one lane takes to sort all blocks of a text, transfers included; and those of all cores and lanes, once they are warm,
-/// for the whole text. Both do the best of two.
+/// Seconds that one lane takes to sort all blocks of a text, with transfers, and that all cores and lanes take to
+/// compress the text. Each is the best of several runs, so start-up does not count. `None` without a device.
 pub fn seconds(text: &[u8], size: usize, interval: u32) -> Option<[f64; 2]> {
     let device = devices().ok()?.into_iter().next()?;
     let large = LargeBlocks::try_new(size as u32)?.perturbation(interval, 0);
@@ -28,13 +28,13 @@ pub fn seconds(text: &[u8], size: usize, interval: u32) -> Option<[f64; 2]> {
         let start = Instant::now();
         let coded = hybz::compress(text, &settings).expect("memory");
         let seconds = start.elapsed().as_secs_f64();
-        assert!(coded == plain, "the same bytes, whoever made them");
+        assert!(coded == plain, "GPUs and cores write the same bytes");
         seconds
     };
     Some([sort, (0..3).map(all).reduce(f64::min)?])
 }
 
-/// What is sorted is coded, not in the time, and must be what the cores alone have written.
+/// Sorts all blocks and returns the seconds. Each block is then coded, untimed, and must be what cores alone wrote.
 fn sort(lane: &mut dyn Sorter, text: &[u8], stream: &StreamHeader, plain: &[u8]) -> f64 {
     let (mut encoder, mut codes) = (Encoder::new(), Vec::new());
     let mut seconds = 0.0;
@@ -51,7 +51,7 @@ fn sort(lane: &mut dyn Sorter, text: &[u8], stream: &StreamHeader, plain: &[u8])
             lengths.push(codes.len() as u32);
         }
         let start = Instant::now();
-        let sorted = lane.suffixes(&lengths, stream.entry_log, PATIENCE).expect("a device that sorts");
+        let sorted = lane.suffixes(&lengths, stream.entry_log, TIMEOUT).expect("a device that sorts");
         seconds += start.elapsed().as_secs_f64();
         let (mut columns, each) = (sorted.columns, sorted.entries.len() / lengths.len());
         for (((prepared, &len), &origin), entries) in
@@ -63,7 +63,7 @@ fn sort(lane: &mut dyn Sorter, text: &[u8], stream: &StreamHeader, plain: &[u8])
             let entries = &entries[..(len as usize).div_ceil(1 << stream.entry_log)];
             let (header, payload) = encoder.finish(prepared, &column, entries);
             let block = [&header.write()[..], &payload].concat();
-            assert!(rest.starts_with(&block), "what the device has sorted is what the cores have");
+            assert!(rest.starts_with(&block), "the device sorts as the cores do");
             rest = &rest[block.len()..];
         }
     }

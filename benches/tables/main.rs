@@ -1,19 +1,23 @@
-//! The tables and figures of Deshpande's thesis (chapter 5), on whatever data and devices there are.
+//! The tables and figures of chapter 5 of Deshpande's thesis (2014), on any data set and device.
 //!
 //! ```text
-//! cargo bench --bench tables -- datasets                    which sets there are, and where
-//! cargo bench --bench tables -- fetch NAME                  fetches and verifies one
-//! cargo bench --bench tables -- table-5.1 [SET..]           block size x perturbation: times and size
-//! cargo bench --bench tables -- table-5.2 [SET..]           number of CPU stations, without (5.2) and with (5.3) GPUs
+//! cargo bench --bench tables -- datasets                    list the data sets and where they are
+//! cargo bench --bench tables -- fetch NAME                  fetch and verify one data set
+//! cargo bench --bench tables -- table-5.1 [SET..]           time and size by block size and perturbation
+//! cargo bench --bench tables -- table-5.2 [SET..]           speed by number of CPU cores, without GPUs
+//! cargo bench --bench tables -- table-5.3 [SET..]           the same, without and with GPUs
 //! cargo bench --bench tables -- figure-5.2 [SET..]          sorting depth: how far suffixes must be compared
-//! cargo bench --bench tables -- figure-5.5 [SET..]          rounds of a sort by fixed steps, and by doubling
-//! cargo bench --bench tables -- figure-5.7 [SET..]          decompression, by block size
-//! cargo bench --bench tables -- speed SET SIZE [K [EVERY]]  one block size, each n-th block, beside libsais alone
-//! cargo bench --bench tables -- svg RUN COLUMN > x.svg      a picture of a recorded run
+//! cargo bench --bench tables -- figure-5.5 [SET..]          rounds of a sort in fixed steps, and by doubling
+//! cargo bench --bench tables -- figure-5.7 [SET..]          decompression speed by block size
+//! cargo bench --bench tables -- speed SET SIZE [K [EVERY]]  one block size beside libsais alone: perturbed after
+//!                                                           every K bytes (0: not), every EVERY-th block
+//! cargo bench --bench tables -- svg CSV COLUMN > x.svg      draw a column of a table as a bar chart
 //! ```
 //!
-//! What they print is what is recorded in `benches/runs`: lines of columns, and lines that begin with `#` around them. `HYBZ_MAX=BYTES` takes
-//! only the beginning of each set; `HYBZ_DATASETS=FILE` is another list of sets. Machines are noisy: compare within a run.
+//! Without a SET all sets of `datasets.toml` that are on this machine are used. `benches/run.sh thesis-tables` makes
+//! all tables and keeps what they print: CSV, with a header for each set, and comments that begin with `#`.
+//! `HYBZ_MAX=BYTES` takes only the beginning of each set; `HYBZ_DATASETS=FILE` names another list of sets.
+//! Machines are noisy: compare figures only within a run.
 
 mod datasets;
 mod depth;
@@ -26,7 +30,7 @@ use std::process::exit;
 
 /// The block sizes of the tables.
 const SIZES: [usize; 3] = [900_000, 4_500_000, 9_000_000];
-/// The intervals of perturbation, and what the thesis calls them.
+/// The intervals of perturbation in bytes, and the thesis's name for each.
 const INTERVALS: [(u32, &str); 4] = [(0, "0"), (10_000, "0.01%"), (1000, "0.1%"), (100, "1%")];
 
 fn main() {
@@ -41,14 +45,16 @@ fn main() {
         ["figure-5.5", sets @ ..] => datasets::each(sets, depth::rounds),
         ["figure-5.7", sets @ ..] => datasets::each(sets, speed::decompression),
         ["speed", set, size, rest @ ..] => {
-            let number = |text: &str| text.parse().unwrap_or_else(|_| fail(&format!("`{text}' is no number")));
+            let number = |text: &str| text.parse().unwrap_or_else(|_| fail(&format!("`{text}' is not a number")));
             let interval = rest.first().map_or(0, |k| number(k));
             let every = rest.get(1).map_or(1, |n| number(n)).max(1);
-            datasets::each(&[*set], |text| speed::beside_libsais(text, number(size), interval as u32, every));
+            datasets::each(&[*set], |set, text| {
+                speed::beside_libsais(set, text, number(size), interval as u32, every);
+            });
         }
         ["svg", run, column] => svg::draw(run, column),
-        [] => println!("tables: nothing asked for (see the comment in benches/tables/main.rs)"),
-        _ => fail("see the comment in benches/tables/main.rs"),
+        [] => println!("tables: no table named (see the comment in benches/tables/main.rs)"),
+        _ => fail("no such table or wrong arguments (see the comment in benches/tables/main.rs)"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Times and sizes on one core: Table 5.1, Figure 5.7, and beside libsais alone.
+//! Times and sizes on one core: Table 5.1, Figure 5.7, and a comparison with libsais alone.
 
 use crate::{INTERVALS, SIZES};
 use hybz::codec::hbz::{decode::Decoder, encode::Encoder};
@@ -6,13 +6,13 @@ use hybz::hbz::StreamHeader;
 use libsais::BwtConstruction;
 use std::time::{Duration, Instant};
 
-/// What one core needed for some blocks.
+/// The time that one core took for some blocks, and their sizes.
 #[derive(Default)]
 struct Times {
     text: usize,
     coded: usize,
     rows: u64,
-    /// libsais on the text itself, and its inverse.
+    /// The time of libsais's BWT of the text itself, and of its inverse.
     sort: Duration,
     unsort: Duration,
     encode: Duration,
@@ -25,7 +25,7 @@ impl Times {
     }
 }
 
-/// How much of libsais is measured beside.
+/// The parts of libsais that are measured on the same blocks.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Libsais {
     Nothing,
@@ -71,40 +71,42 @@ fn measure(text: &[u8], size: usize, interval: u32, every: usize, libsais: Libsa
     times
 }
 
-/// Table 5.1. The time of "BWC on the CPU" there is that of everything but the sort: here coding less libsais. The device's columns are the
-/// thesis's sort on the GPU, and the time of all cores and the GPU together.
-pub fn by_size_and_perturbation(text: &[u8]) {
-    println!("block perturbed seconds of_it_BWT other_steps bytes GPU_sort all_cores_and_GPU");
+/// Table 5.1: seconds.
+///
+/// The thesis's "BWC on the CPU" is everything but the sort: here `other_steps`, the time of coding minus that of
+/// libsais. `GPU_sort` is the sort alone, `all_cores_and_GPU` the whole; both are `-` without a device.
+pub fn by_size_and_perturbation(set: &str, text: &[u8]) {
+    println!("set,block,perturbed,seconds,of_it_BWT,other_steps,bytes,GPU_sort,all_cores_and_GPU");
     for size in SIZES {
         for (interval, name) in INTERVALS {
             let t = measure(text, size, interval, 1, Libsais::Sort);
-            // libsais sorted the text, the encoder the fewer rows that phrases leave.
+            // libsais sorted the whole text; the encoder sorts fewer rows, since phrases replace some text.
             let sort = t.sort.as_secs_f64() * t.rows as f64 / t.text as f64;
             let all = t.encode.as_secs_f64();
             let device = crate::device::seconds(text, size, interval);
-            let device = device.map_or("- -".to_owned(), |[sort, all]| format!("{sort:.3} {all:.3}"));
-            println!("{size} {name} {all:.2} {sort:.2} {:.2} {} {device}", (all - sort).max(0.0), t.coded);
+            let device = device.map_or("-,-".to_owned(), |[sort, all]| format!("{sort:.3},{all:.3}"));
+            println!("{set},{size},{name},{all:.2},{sort:.2},{:.2},{},{device}", (all - sort).max(0.0), t.coded);
         }
     }
 }
 
-/// Figure 5.7.
-pub fn decompression(text: &[u8]) {
-    println!("block perturbed decode_MB/s libsais_inverse_alone_MB/s");
+/// Figure 5.7: MB/s of text, of decoding and of libsais's inverse BWT alone.
+pub fn decompression(set: &str, text: &[u8]) {
+    println!("set,block,perturbed,decode_MB/s,libsais_inverse_alone_MB/s");
     for size in SIZES.into_iter().chain([64 << 20]) {
         for (interval, name) in [INTERVALS[0], INTERVALS[2]] {
             let t = measure(text, size, interval, 1, if interval == 0 { Libsais::Inverse } else { Libsais::Nothing });
             let libsais = if interval == 0 { format!("{:.1}", t.speed(t.unsort)) } else { "-".to_owned() };
-            println!("{size} {name} {:.1} {libsais}", t.speed(t.decode));
+            println!("{set},{size},{name},{:.1},{libsais}", t.speed(t.decode));
         }
     }
 }
 
-/// One block size, beside libsais alone.
-pub fn beside_libsais(text: &[u8], size: usize, interval: u32, every: usize) {
+/// One block size beside libsais alone, on every `every`-th block.
+pub fn beside_libsais(set: &str, text: &[u8], size: usize, interval: u32, every: usize) {
     let t = measure(text, size, interval, every, Libsais::Inverse);
-    println!("bytes coded rows_per_byte BWT_MB/s coding_MB/s decoding_MB/s libsais_inverse_MB/s");
+    println!("set,block,bytes,coded,rows_per_byte,BWT_MB/s,coding_MB/s,decoding_MB/s,libsais_inverse_MB/s");
     let rows = t.rows as f64 / t.text as f64;
     let speeds = [t.sort, t.encode, t.decode, t.unsort].map(|time| format!("{:.1}", t.speed(time)));
-    println!("{} {} {rows:.3} {}", t.text, t.coded, speeds.join(" "));
+    println!("{set},{size},{},{},{rows:.3},{}", t.text, t.coded, speeds.join(","));
 }

@@ -1,4 +1,4 @@
-//! Tables 5.2 and 5.3: how the work is shared by one to all CPU cores, without and with GPUs.
+//! Tables 5.2 and 5.3: how one to all CPU cores share the work, without and with GPUs.
 
 use hybz::station::gpu::Lanes;
 use hybz::{LargeBlocks, Level, Pool, Settings};
@@ -6,24 +6,24 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-/// With GPUs, shorter texts are repeated to have so many bytes.
+/// With GPUs, a shorter text is repeated to at least this many bytes.
 const MIN_WITH_GPUS: usize = 1_000_000_000;
 
-/// Compresses with 1, 2, 4 .. CPU stations, `.hbz` at 9 MB and `.bz2`, without and with GPU lanes where there are any.
+/// Compresses with 1, 2, 4 .. CPU stations, as `.hbz` of 9 MB blocks and as `.bz2`, without GPU lanes and with them.
 ///
-/// With lanes it is done twice, and the second time counts: to start a device takes half a second.
-pub fn by_number(text: &[u8]) {
+/// With lanes the text is compressed twice and the second run counts, because starting a device takes half a second.
+pub fn by_number(set: &str, text: &[u8]) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let numbers = std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|n| *n < cores).chain([cores]);
     let gpus = hybz::gpu::likely();
     let mut text = std::borrow::Cow::Borrowed(text);
     if gpus == 0 {
-        println!("# no device: the lines with GPUs (Table 5.3) are missing");
+        println!("# no device: no lines with GPUs (Table 5.3)");
     } else {
         text = text.repeat(MIN_WITH_GPUS.div_ceil(text.len())).into();
         println!("# repeated: {} bytes", text.len());
     }
-    println!("format cpu gpu seconds MB/s blocks_by_station");
+    println!("set,format,cpu,gpu,seconds,MB/s,blocks_by_station");
     let large = LargeBlocks::try_new(9_000_000).expect("a block size");
     for number in numbers {
         let number = NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN);
@@ -32,17 +32,17 @@ pub fn by_number(text: &[u8]) {
             ("bz2", Lanes::default(), Settings::new().level(Level::BEST)),
         ] {
             let pool = Pool::builder().threads(number).build();
-            let coded = line(&text, &settings, pool, &format!("{name} {number} 0"), false);
+            let coded = line(&text, &settings, pool, &format!("{set},{name},{number},0"), false);
             if gpus > 0 {
                 let pool = Lanes { after: 0, ..lanes }.add_to(Pool::builder().threads(number)).build();
-                let name = format!("{name} {number} {gpus}");
-                assert!(coded == line(&text, &settings, pool, &name, true), "the same bytes, whoever made them");
+                let name = format!("{set},{name},{number},{gpus}");
+                assert!(coded == line(&text, &settings, pool, &name, true), "GPUs and cores write the same bytes");
             }
         }
     }
 }
 
-/// One line of the table: what it begins with, and what was measured. Answers what was written.
+/// Measures and prints one line of the table, which begins with `name`. Returns the compressed bytes.
 fn line(text: &[u8], settings: &Settings, pool: Pool, name: &str, warm_up: bool) -> Vec<u8> {
     let settings = settings.clone().pool(&pool);
     let blocks =
@@ -59,6 +59,6 @@ fn line(text: &[u8], settings: &Settings, pool: Pool, name: &str, warm_up: bool)
         format!("{}:{done}", name.replace(' ', "_"))
     };
     let shares: Vec<String> = blocks().into_iter().map(done).collect();
-    println!("{name} {seconds:.2} {:.0} {}", text.len() as f64 / 1e6 / seconds, shares.join(","));
+    println!("{name},{seconds:.2},{:.0},{}", text.len() as f64 / 1e6 / seconds, shares.join(" "));
     coded
 }
