@@ -15,10 +15,10 @@
 //! this bench.
 
 use hybz::flow::{Input, Inputs, Outputs, ReadAt, Source, Task, run};
-use hybz::gpu::Pipeline;
-use hybz::station::gpu::Lanes;
-use hybz::station::{Directions, Done, Station, StationError, Work};
-use hybz::{CodedBlock, Error, Level, Pool, StreamSummary};
+use hybz::gpu::Offload;
+use hybz::schedule::{Accepts, Question, Station, StationError};
+use hybz::work::{BlockJob, ENCODE};
+use hybz::{CodedBlock, Error, Lanes, Level, Pool, StreamSummary};
 use std::env;
 use std::fs::File;
 use std::io::{self, Write};
@@ -104,15 +104,17 @@ impl Outputs for Collect {
 /// A station that does nothing: its blocks are zeros, a fifth as long as the text.
 struct Null;
 
-impl Station for Null {
+impl Station<BlockJob> for Null {
     fn name(&self) -> String {
         "null".to_owned()
     }
-    fn work(&mut self, batch: &[Work], reply: &mut dyn FnMut(usize, Done)) -> Result<(), StationError> {
-        for (index, work) in batch.iter().enumerate() {
-            let bytes = vec![0; work.bytes_in() as usize / 5];
+    fn work(&mut self, batch: &mut [BlockJob]) -> Result<(), StationError> {
+        for job in batch {
+            let BlockJob::Encode(job) = job else { continue };
+            let text_len = job.question().bytes();
+            let bytes = vec![0; text_len as usize / 5];
             let bit_len = bytes.len() as u64 * 8;
-            reply(index, Done::Coded(CodedBlock { bytes, bit_len, crc: 0, text_len: work.bytes_in(), block_len: 0 }));
+            job.answer(CodedBlock { bytes, bit_len, crc: 0, text_len, block_len: 0 });
         }
         Ok(())
     }
@@ -137,17 +139,17 @@ fn main() {
         Ok(devices) => println!("devices: {devices:?}"),
         Err(why) => println!("no device: {why}"),
     }
-    let mut lanes = Lanes { after: 0, ..Lanes::default() };
+    let mut lanes = Lanes { at_once: true, ..Lanes::default() };
     lanes.lanes = number("HYBZ_LANES").unwrap_or(lanes.lanes);
     lanes.blocks = number("HYBZ_BLOCKS").unwrap_or(lanes.blocks);
     let shaped = |mode: &str| {
-        let pipeline = match mode.split_once('-').map_or("", |(shape, _)| shape) {
-            "bwt" => Pipeline::Bwt,
-            "hybrid" => Pipeline::Hybrid,
-            "resident" => Pipeline::Resident,
-            _ => Pipeline::default(),
+        let offload = match mode.split_once('-').map_or("", |(shape, _)| shape) {
+            "bwt" => Offload::Bwt,
+            "hybrid" => Offload::Hybrid,
+            "resident" => Offload::Resident,
+            _ => Offload::default(),
         };
-        Lanes { pipeline, ..lanes.clone() }
+        Lanes { offload, ..lanes.clone() }
     };
     let mut expected = None;
     for mode in modes {
@@ -160,16 +162,16 @@ fn main() {
         }
         builder = match mode {
             "cpu" => builder,
-            "all" | "bwt-all" | "hybrid-all" | "resident-all" => shaped(mode).add_to(builder),
-            "gpu" | "bwt-gpu" | "hybrid-gpu" | "resident-gpu" => shaped(mode).add_to(builder.cpu_finishes_only()),
+            "all" | "bwt-all" | "hybrid-all" | "resident-all" => builder.gpus(&shaped(mode)),
+            "gpu" | "bwt-gpu" | "hybrid-gpu" | "resident-gpu" => {
+                builder.cores_accept(Accepts::AllBut(&[ENCODE])).gpus(&shaped(mode))
+            }
             "null" => {
                 let mut builder = builder.without_cpu();
                 for _ in 0..4 {
-                    builder = builder
-                        .more_memory(300 << 20)
-                        .station(0, Directions::BOTH, || Ok(Box::new(Null) as Box<dyn Station>));
+                    builder = builder.station(Accepts::Everything, || Ok(Box::new(Null)));
                 }
-                builder
+                builder.memory(1200 << 20)
             }
             other => panic!("no mode {other}"),
         };

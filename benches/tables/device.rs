@@ -1,10 +1,9 @@
 //! The GPU columns of the tables.
 
 use hybz::codec::hbz::encode::Encoder;
-use hybz::gpu::{Sorter, devices, open};
+use hybz::gpu::{LaneSize, SortSuffixes, backend};
 use hybz::hbz::StreamHeader;
-use hybz::station::gpu::Lanes;
-use hybz::{LargeBlocks, Pool, Settings};
+use hybz::{Lanes, LargeBlocks, Pool, Settings};
 use std::time::{Duration, Instant};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -12,17 +11,19 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Seconds that one lane takes to sort all blocks of a text, with transfers, and that all cores and lanes take to
 /// compress the text. Each is the best of several runs, so start-up does not count. `None` without a device.
 pub fn seconds(text: &[u8], size: usize, interval: u32) -> Option<[f64; 2]> {
-    let device = devices().ok()?.into_iter().next()?;
+    let (backend, devices) = backend().ok()?;
+    let device = devices.into_iter().next()?;
     let large = LargeBlocks::try_new(size as u32)?.perturbation(interval, 0);
-    let lanes = Lanes { after: 0, ..Lanes::for_large_blocks(&large) };
-    let mut lane = open(&device, lanes.blocks, lanes.longest, lanes.pipeline).ok()?;
+    let lanes = Lanes { at_once: true, ..Lanes::for_large_blocks(&large) };
+    let shape = LaneSize { max_blocks: lanes.blocks, max_length: lanes.max_length };
+    let mut lane = backend.open_suffixes(&device, shape).ok()?;
     let stream = StreamHeader { block_size: size as u32, interval, seed: 0, entry_log: 15 };
     let settings = Settings::new().large_blocks(large);
     let plain = hybz::compress(text, &settings).expect("memory");
     let sort = (0..2).map(|_| sort(&mut *lane, text, &stream, &plain)).reduce(f64::min)?;
     drop(lane);
 
-    let pool = lanes.add_to(Pool::builder()).build();
+    let pool = Pool::builder().gpus(&lanes).build();
     let settings = settings.pool(&pool);
     let all = |_| {
         let start = Instant::now();
@@ -35,13 +36,13 @@ pub fn seconds(text: &[u8], size: usize, interval: u32) -> Option<[f64; 2]> {
 }
 
 /// Sorts all blocks and returns the seconds. Each block is then coded, untimed, and must be what cores alone wrote.
-fn sort(lane: &mut dyn Sorter, text: &[u8], stream: &StreamHeader, plain: &[u8]) -> f64 {
+fn sort(lane: &mut dyn SortSuffixes, text: &[u8], stream: &StreamHeader, plain: &[u8]) -> f64 {
     let (mut encoder, mut codes) = (Encoder::new(), Vec::new());
     let mut seconds = 0.0;
     let mut rest = &plain[32..];
     let mut number = 0;
     let blocks: Vec<&[u8]> = text.chunks(stream.block_size as usize).collect();
-    for batch in blocks.chunks(lane.most_blocks()) {
+    for batch in blocks.chunks(lane.size().max_blocks) {
         let (mut lengths, mut filled, mut all) = (Vec::new(), 0, Vec::new());
         for block in batch {
             all.push(encoder.prepare(block, number, stream, &mut codes));

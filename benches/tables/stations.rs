@@ -1,7 +1,6 @@
 //! Tables 5.2 and 5.3: how one to all CPU cores share the work, without and with GPUs.
 
-use hybz::station::gpu::Lanes;
-use hybz::{LargeBlocks, Level, Pool, Settings};
+use hybz::{Lanes, LargeBlocks, Level, Pool, Settings};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -34,7 +33,7 @@ pub fn by_number(set: &str, text: &[u8]) {
             let pool = Pool::builder().threads(number).build();
             let coded = line(&text, &settings, pool, &format!("{set},{name},{number},0"), false);
             if gpus > 0 {
-                let pool = Lanes { after: 0, ..lanes }.add_to(Pool::builder().threads(number)).build();
+                let pool = Pool::builder().threads(number).gpus(&Lanes { at_once: true, ..lanes }).build();
                 let name = format!("{set},{name},{number},{gpus}");
                 assert!(coded == line(&text, &settings, pool, &name, true), "GPUs and cores write the same bytes");
             }

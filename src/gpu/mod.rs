@@ -124,7 +124,8 @@ pub fn devices() -> Result<Vec<Device>, String> {
 }
 
 /// The backend that has devices, and these.
-pub(crate) fn backend() -> Result<(&'static dyn Backend, Vec<Device>), String> {
+#[doc(hidden)]
+pub fn backend() -> Result<(&'static dyn Backend, Vec<Device>), String> {
     let mut reason = "this hybz was built without GPU support (feature `cuda`)".to_owned();
     for &backend in BACKENDS {
         match backend.devices() {
