@@ -5,9 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::call::check;
-use super::{
-    CodedBatch, CodedByDevice, DeviceError, Pipeline, Sorted, SortedSuffixes, SortedThirds, Sorter, Steps, ffi,
-};
+use super::ffi;
 use crate::codec::bwt::merge::{byte_count, key_count};
 use crate::gpu::{
     CodeBlocks, CodedBatch, CodedByDevice, DeviceError, DeviceLane, LaneSize, SortColumns, SortSuffixes, SortThirds,
