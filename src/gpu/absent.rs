@@ -1,8 +1,8 @@
-//! What stands behind the door of `gpu` when the feature `cuda` is off: nothing.
+//! The backend of `gpu` when the feature `cuda` is off: there are no devices.
 
 use super::{Device, DeviceError, Pipeline, Sorter};
 
-/// How many devices there seem to be: a look that costs nothing.
+/// How many devices there seem to be: none.
 pub fn likely() -> usize {
     0
 }
@@ -15,8 +15,8 @@ pub fn devices() -> Result<Vec<Device>, String> {
 /// Opens a lane on a device.
 pub fn open(
     device: &Device,
-    _most_blocks: usize,
-    _longest: usize,
+    _max_blocks: usize,
+    _max_length: usize,
     _pipeline: Pipeline,
 ) -> Result<Box<dyn Sorter>, DeviceError> {
     Err(DeviceError::Other(format!("{}: this hybz was built without GPU support", device.name)))

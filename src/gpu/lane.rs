@@ -160,11 +160,10 @@ impl Sorter for GpuLane {
         let patience = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
         let mut report = ffi::Report::default();
         // SAFETY: `lengths` has as many entries as said; texts and columns have room for their sum, origins for one each
-        // (checked above); `report` is declared as it is there (tested); a null tuning is allowed.
+        // (checked above); `report` is declared as it is there (tested).
         let code = unsafe {
             ffi::hybz_lane_bwt(
                 self.lane.as_ptr(),
-                ptr::null(),
                 lengths.len() as u32,
                 lengths.as_ptr(),
                 self.pinned.part(&self.texts),
