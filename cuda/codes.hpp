@@ -1,40 +1,45 @@
 // codes.hpp: order-preserving codes, so that a sort key of 48 bits holds more of the text than 6 bytes of it.
 //
-// A rotation's key is the code of its first symbol, then of each next symbol given the one before it, cut off at some number
-// of bits. Every table (one per preceding symbol) is an alphabetic prefix code: its code words, read as binary fractions, are
-// in the order of the symbols. Two rotations that agree so far stand in the same context, so at their first difference both
-// use the same table: the order of the bit strings is the order of the rotations, and equal keys agree on every symbol
-// that is complete in them. 40 such bits tie as few rotations of source code as 64 bits of raw text do (ALGORITHMS 1.2).
+// A rotation's key is the code of its first symbol, then of each next symbol given the one before it, cut off at some
+// number of bits. Every table (one per preceding symbol) is an alphabetic prefix code: its code words, read as binary
+// fractions, are in the order of the symbols. Two rotations that agree so far are in the same context, so at their
+// first difference both use the same table: the order of the bit strings is the order of the rotations, and equal keys
+// agree on every symbol that is complete in them. 40 such bits tie as few rotations of source code as 64 bits of raw
+// text do (docs/ALGORITHMS.md, "Order-preserving coded keys").
 //
-// Any table is correct; a good one ties fewer. Each table splits its symbols in two halves of nearly equal weight,
-// again and again (within 2 bits of the entropy; Hu-Tucker's optimum saves little and costs more time). Counts come from a 1/32
-// sample of the batch: 4 ms of CPU time for 230 MB. Code words are 1 to 20 bits: no symbol gets none.
+// Any table is correct; a good one ties fewer rotations. Each table splits its symbols in two halves of nearly equal
+// weight, again and again (within 2 bits of the entropy; the optimum of Hu and Tucker 1971 saves little and takes more
+// time). Counts come from a 1/32 sample of the batch: 4 ms of CPU time for 230 MB. Code words have 1 to 20 bits, never
+// 0: a symbol without bits would leave the number of symbols in a key unbounded.
 #pragma once
-#include <cstdint>
+#include "tuned.hpp"
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace hybz {
 
-constexpr int kLongestCode = 20;
+constexpr int kMaxCode = 20; // bits of a code word
 // Entries of the whole table: 256 contexts, then one table without context for a key's first symbol.
 constexpr size_t kTableEntries = 257 * 256;
 
 // One code word: its bits above the low 5, their number in the low 5.
 inline uint32_t code_entry(uint32_t bits, int length) { return bits << 5 | uint32_t(length); }
 
-inline int ceil_log2(int n) {
+constexpr int ceil_log2(int n) {
     int bits = 0;
     while ((1 << bits) < n) bits++;
     return bits;
 }
 
 // Codes for symbols [from, to) below the node `bits` of depth `depth`; sums[i] is the weight of the symbols before i.
-inline void split_codes(const uint64_t *sums, int from, int to, uint32_t bits, int depth, int longest, uint32_t *table) {
+inline void split_codes(const uint64_t *sums, int from, int to, uint32_t bits, int depth, int max_code,
+                        uint32_t *table) {
     while (to - from > 1) {
         int middle = (from + to) / 2;
-        if (depth + 1 + ceil_log2(to - from - 1) <= longest) {
-            // The first boundary with at least half of the weight before it, or the one before that, whichever is nearer.
+        if (depth + 1 + ceil_log2(to - from - 1) <= max_code) {
+            // The first boundary with at least half of the weight before it, or the one before that, whichever is
+            // nearer.
             const uint64_t twice_half = sums[from] + sums[to];
             int low = from + 1, high = to - 1;
             while (low < high) {
@@ -46,21 +51,15 @@ inline void split_codes(const uint64_t *sums, int from, int to, uint32_t bits, i
             if (low - 1 > from && twice_half - 2 * sums[low - 1] < 2 * sums[low] - twice_half) middle = low - 1;
         }
         depth++;
-        split_codes(sums, from, middle, bits << 1, depth, longest, table);
+        split_codes(sums, from, middle, bits << 1, depth, max_code, table);
         bits = bits << 1 | 1;
         from = middle;
     }
     table[from] = code_entry(bits, depth);
 }
 
-// Raw bytes as a code table: 8 bits each.
-inline void raw_table(uint32_t *table) {
-    for (size_t i = 0; i < kTableEntries; i++) table[i] = code_entry(i & 255, 8);
-}
-
-// Builds the table of a batch: text [0..size-1] the blocks back to back; table out. `marks` symbols that no text has come before
-// the bytes in each context (thirds.cu: an end mark): table [0..257*(256+marks)-1]. No code word is longer than `longest` bits.
-inline void code_table(const uint8_t *text, size_t size, uint32_t *table, int marks = 0, int longest = kLongestCode) {
+// How often each byte follows each other one, in a sample of the text: [256 * byte before + byte].
+inline std::vector<uint32_t> count_pairs(const uint8_t *text, size_t size) {
     std::vector<uint32_t> pairs(256 * 256, 0);
     const size_t piece = 1024;
     const size_t step = size > (size_t(1) << 20) ? 32 * piece : piece;
@@ -68,11 +67,19 @@ inline void code_table(const uint8_t *text, size_t size, uint32_t *table, int ma
         const size_t to = from + piece < size ? from + piece : size;
         for (size_t i = from + 1; i < to; i++) pairs[size_t(text[i - 1]) << 8 | text[i]]++;
     }
+    return pairs;
+}
+
+// Builds the table of a batch from its text [0..size-1], the blocks back to back. In each context `marks` symbols that
+// the text does not contain come before the bytes (suffixes have an end mark): table [0..257*(256+marks)-1]. No code
+// word has more than max_code bits.
+inline void code_table(const uint8_t *text, size_t size, uint32_t *table, int marks = 0, int max_code = kMaxCode) {
+    const std::vector<uint32_t> pairs = count_pairs(text, size);
     const int symbols = 256 + marks;
-    std::vector<uint32_t> unseen(static_cast<size_t>(symbols));
+    std::vector<uint32_t> unseen(static_cast<size_t>(symbols)); // the table of a context that the sample lacks
     std::vector<uint64_t> sums(static_cast<size_t>(symbols) + 1, 0);
     for (int s = 0; s < 256; s++) sums[size_t(marks + s + 1)] = uint64_t(s + 1);
-    split_codes(sums.data(), 0, symbols, 0, 0, longest, unseen.data());
+    split_codes(sums.data(), 0, symbols, 0, 0, max_code, unseen.data());
     uint64_t single[256] = {};
     for (int context = 0; context < 256; context++) {
         const uint32_t *counts = pairs.data() + 256 * context;
@@ -85,20 +92,21 @@ inline void code_table(const uint8_t *text, size_t size, uint32_t *table, int ma
         if (sum[256] == 256) {
             for (int s = 0; s < symbols; s++) out[s] = unseen[size_t(s)];
         } else {
-            split_codes(sums.data(), 0, symbols, 0, 0, longest, out);
+            split_codes(sums.data(), 0, symbols, 0, 0, max_code, out);
         }
     }
     for (int s = 0; s < 256; s++) sums[size_t(marks + s + 1)] = sums[size_t(marks + s)] + 16 * single[s] + 1;
-    split_codes(sums.data(), 0, symbols, 0, 0, longest, table + symbols * 256);
+    split_codes(sums.data(), 0, symbols, 0, 0, max_code, table + symbols * 256);
 }
 
-// How a batch's sort keys are laid out: block id, code bits, and below them, not sorted by, the number of complete symbols.
+// The layout of a batch's sort keys: block id, code bits, and below them, not sorted by, the number of complete
+// symbols.
 struct KeyLayout {
     int block_bits; // at the top
     int code_bits;  // below them
     int unused;     // the rest, of which the low 7 bits hold the number of complete symbols
 
-    KeyLayout(uint32_t blocks, int sort_bits) {
+    explicit KeyLayout(uint32_t blocks, int sort_bits = kSortBits) {
         block_bits = ceil_log2(int(blocks));
         if (block_bits == 0) block_bits = 1;
         code_bits = sort_bits - block_bits;

@@ -1,64 +1,82 @@
-// coding.cuh: what the steps after the sort share in the resident shape: sizes, arrays, and what belongs to whom.
+// coding.cuh: what the resident pipeline's steps after the sort share: sizes, arrays, and what belongs to which block.
 //
-// Symbols of a block are numbered in groups of kGroup; the last group is filled up with kNoSymbol, which costs nothing and is
-// written as nothing, so that no step needs to know a short group.
+// The symbols of a block are numbered in groups of kGroup; the last group is filled up with kNoSymbol, which costs
+// nothing and is written as nothing, so that no step needs to handle a short group.
 #pragma once
 #include "device.cuh"
+#include "hybz.h"
 
 namespace hybz {
 
-constexpr uint32_t kChunk = 4096;                        // bytes of a column that one warp does
-constexpr uint32_t kMostChunks = HYBZ_LONGEST / kChunk;  // of a block
-constexpr uint32_t kGroup = 50;                          // symbols of one selector
-constexpr uint32_t kGroupWords = kGroup / 2;             // two symbols in a word
-constexpr uint32_t kNoSymbol = HYBZ_MOST_SYMBOLS;
-constexpr uint32_t kRow = 260;                           // room for all symbols and kNoSymbol
+constexpr uint32_t kChunk = 4096;                      // bytes of a column that one warp handles
+constexpr uint32_t kMaxChunks = HYBZ_MAX_LENGTH / kChunk; // of a block
+constexpr uint32_t kGroup = HYBZ_GROUP;                // symbols of one selector
+constexpr uint32_t kGroupWords = kGroup / 2;           // two symbols in a word
+constexpr uint32_t kNoSymbol = HYBZ_MAX_SYMBOLS;
+constexpr uint32_t kRow = 260; // entries for all symbols and kNoSymbol
 constexpr uint32_t kNone = ~0u;
-static_assert(kMostChunks <= 1024, "one thread for each chunk of a block");
+static_assert(kMaxChunks <= 1024, "one thread for each chunk of a block");
+static_assert(kNoSymbol < kRow && kGroup % 2 == 0);
 
-// What a warp found in its chunk, and what those before it found. A head is a byte that differs from the one before.
+// What a warp found in its chunk, and what those before it found. A head is a byte that differs from the one before it.
 struct Chunk {
     uint32_t heads;   // how many
     uint32_t first;   // position of the first, or kNone
     uint32_t last;    // of the last
-    uint32_t symbols; // how many it makes, without those of the run of zeros before `first`; then: number of its first symbol
+    uint32_t symbols; // how many they make, without the run of zeros before `first`; then: number of its first symbol
     uint32_t after;   // where the run of zeros that enters the chunk begins
 };
 
 // Everything is numbered by block; most arrays have a pitch for each block.
 struct Coding {
     uint32_t blocks;
-    uint32_t longest;          // of the batch's blocks
-    uint32_t chunk_pitch;      // chunks of that
-    uint32_t group_pitch;      // groups of that, at most
+    uint32_t max_length;       // of the batch's blocks
+    uint32_t chunk_pitch;      // chunks of the longest
+    uint32_t group_pitch;      // groups of the longest, at most
     const uint32_t *base;      // [0..blocks] the first byte of a block's column
     const uint8_t *column;     // [0..total-1]
     const uint32_t *origin;    // [0..blocks-1]
     uint32_t *last;            // [block][chunk][256] 1 + the last position of each byte: in the chunk; then: before it
     Chunk *chunks;             // [block][chunk]
     uint8_t *order;            // [block][256] the bytes used, ascending
-    uint32_t *heads;           // [0..total-1] a chunk's from its first place on: position, rank << kIndexBits
+    uint32_t *heads;           // [0..total-1] a chunk's from its first position on: position, rank << kIndexBits
     uint16_t *symbols;         // at symbol_base
     uint32_t *frequencies;     // [block][kRow]
     uint8_t *selectors;        // [block][group_pitch]
     uint32_t *offsets;         // [block][group_pitch] the bit at which a group begins
-    uint32_t *codes;           // [block][HYBZ_MOST_TABLES][kRow] code above 8 bits of length
+    uint32_t *codes;           // [block][HYBZ_MAX_TABLES][kRow] code above 8 bits of length
     hybz_coded *coded;         // [block] out
     uint32_t *out;             // codes and selectors of all blocks
 };
 
-// Where the symbols of a block begin: room for one for each byte, EOB, and what fills the last group.
-__host__ __device__ inline uint32_t symbol_base(uint32_t base, uint32_t block) { return (base + 64 * block + 7) / 8 * 8; }
-__host__ __device__ inline uint32_t groups_of(uint32_t symbols) { return (symbols + kGroup - 1) / kGroup; }
-// Bytes of a block's codes, before its selectors.
+// Where the symbols of a block begin: there is room for one for each byte, EOB, and what fills the last group.
+__host__ __device__ inline uint32_t symbol_base(uint32_t base, uint32_t block) {
+    return (base + 64 * block + 7) / 8 * 8;
+}
+__host__ __device__ inline uint32_t group_count(uint32_t symbols) { return (symbols + kGroup - 1) / kGroup; }
+// Bytes of a block's codes, without its selectors; and of both.
 __host__ __device__ inline uint32_t code_bytes(uint32_t bits) { return (bits + 31) / 32 * 4; }
+__host__ __device__ inline uint32_t coded_bytes(const hybz_coded &coded) {
+    return code_bytes(coded.bits) + (group_count(coded.symbols) + 3) / 4 * 4;
+}
 
 inline __device__ uint32_t length_of(const Coding &coding, uint32_t block) {
     return coding.base[block + 1] - coding.base[block];
 }
 
-// Before each thread's value, what the threads before it make of theirs, and of all together. Whole CTA; memory may be used again
-// only after another barrier.
+inline __device__ const uint32_t *symbol_words(const Coding &coding, uint32_t block) {
+    return reinterpret_cast<const uint32_t *>(coding.symbols + symbol_base(coding.base[block], block));
+}
+
+struct Sum {
+    __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
+};
+struct Larger {
+    __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return max(a, b); }
+};
+
+// An exclusive scan over the CTA: what `join` makes of the values of the threads before this one, and of all of them.
+// Called by all threads; the memory may be used again only after another barrier.
 struct ScanMemory {
     uint32_t warps[32];
 };
@@ -90,7 +108,7 @@ inline __device__ Scanned scan_before(ScanMemory &memory, uint32_t value, Join j
 
 // The steps, each in the file of its name; all asynchronous, all return the launch's error.
 
-// mtf.cu: columns to symbols and their frequencies.
+// mtf.cu: columns to symbols and their frequencies, which must be zero before.
 cudaError_t code_symbols(const Coding &coding, cudaStream_t stream);
 // tables.cu: tables, selectors, and where each group's codes go.
 cudaError_t choose_tables(const Coding &coding, cudaStream_t stream);

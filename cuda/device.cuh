@@ -1,36 +1,36 @@
-// device.cuh: what the kernels share: how a batch lies in device memory, and the tables of its arrays.
+// device.cuh: what the kernels of the sort share: how a batch lies in device memory, and the steps' declarations.
 //
-// Places. A rotation is (block, index); a row of the sorted matrix is (block, position). Both are numbered with a pitch
-// of a power of two: block << pitch_bits | index. So a block's number and its own index come out by shift and mask.
+// Numbering. A rotation is (block, index); a row of the sorted matrix is (block, position). Both are numbered with a
+// pitch that is a power of two: block << pitch_bits | index. So shift and mask give the block and the index in it.
 //
 // Values. Sorting moves a u32 along with each key: the rotation's index (20 bits) and, above it, the byte before the
-// rotation (8 bits), which becomes the last column without another gather. The block is known from the row.
+// rotation (8 bits), which becomes the last column without another gather. The row tells the block.
 //
-// Wide batches (suffixes.cu) have blocks of up to 1 GB: there a value is the index alone, and the byte is gathered when its row
-// becomes final. And what is sorted are the suffixes of each text and an end mark, so rows are one more than bytes.
+// Wide batches (suffixes.cu) have blocks of up to 1 GB: there a value is the index alone, and the byte is gathered when
+// its row becomes final. What is sorted there are the suffixes of each text and an end mark, so a block has one row
+// more than bytes.
 //
-// Lists. A rotation that is still tied stands in a list as (value, head, depth): head is the row at which its group begins, depth
-// how many symbols the group agrees on. Members of one small group (up to kSmall) stand together; groups stand in any
-// order, but nearly that of the rows, so that what runs at one time touches a few blocks' ranks only and stays in the L2 cache. Small
-// groups fill a generation of the lists from the front, large ones from the back.
+// Lists. A rotation that is still tied is in a list as (value, head, depth): head is the row at which its group begins,
+// depth how many symbols the group agrees on. The members of a small group (up to kSmall) are neighbours in the list;
+// the groups come in any order, but nearly in that of the rows, so that what runs at one time touches only a few
+// blocks' ranks and stays in the L2 cache. Small groups fill a generation of the lists from the front, large ones from
+// the back.
 #pragma once
-#include "hybz.h"
+#include "limits.h"
+#include "tuned.hpp"
 #include <cstdint>
 #include <cuda_runtime.h>
 
 namespace hybz {
 
-constexpr uint32_t kSmall = HYBZ_SMALL; // groups of up to this many are sorted in shared memory
-constexpr int log2_of(uint32_t n) { return n > 1 ? 1 + log2_of(n / 2) : 0; }
-constexpr int kSmallBits = log2_of(kSmall);
-static_assert(kSmall == 1u << kSmallBits);
-constexpr int kIndexBits = 20;                // of a value
+constexpr int kIndexBits = 20; // of a value
 constexpr uint32_t kIndexMask = (1u << kIndexBits) - 1;
+static_assert(HYBZ_MAX_LENGTH == 1u << kIndexBits, "an index fits");
 
 constexpr uint32_t kThreads = 256;
 constexpr uint32_t kItems = 8;
-constexpr uint32_t kTile = kThreads * kItems;   // places a CTA loads
-constexpr uint32_t kWindow = kTile - kSmall;    // a CTA does the groups that begin in its window
+constexpr uint32_t kTile = kThreads * kItems;   // places that a CTA loads
+constexpr uint32_t kWindow = kTile - kSmall;    // a CTA handles the groups that begin in its window
 constexpr uint32_t kChunks = kTile / 32;
 static_assert(kChunks == 64, "one warp scans the chunks, two in each lane");
 
@@ -38,16 +38,17 @@ struct List {
     uint32_t *value, *head, *depth;
 };
 
-// Device counters of one round: written by atomics, read by the host after the round.
+// The list that a place of a tile goes to.
 enum Category { kToSmall, kToLarge, kToDone, kNotMine };
+// Device counters of one round: written by atomics, read by the host after the round.
 struct Counters {
-    uint32_t of[3]; // how many stand in the list of each category
+    uint32_t count[3]; // the lengths of the lists, by category
 };
 
 // The batch as kernels see it.
 struct Batch {
     uint32_t blocks;
-    uint32_t total;       // rotations in all blocks
+    uint32_t total; // rotations in all blocks
     int pitch_bits;
     const uint32_t *base; // [0..blocks] the first rotation of a block, rotations numbered without pitch
     const uint8_t *text;  // [0..total-1]; wide: [0..total-blocks-1]
@@ -56,13 +57,17 @@ struct Batch {
     uint32_t *origin;     // [0..blocks-1] out
     uint32_t *rank;       // [pitched rotation] the position, in its block, of the head of its group
     uint32_t *depth;      // [pitched row] for heads of tied groups
-    bool wide;            // kernels that look into values are made for either
+    bool wide;            // kernels that look into values exist in both variants
 };
+
+// The place in its tile of this thread's item k.
+__device__ __forceinline__ uint32_t place_of(uint32_t k) { return k * kThreads + threadIdx.x; }
 
 template <bool kWide> __device__ inline uint32_t index_of(uint32_t value) { return kWide ? value : value & kIndexMask; }
 
-// A row becomes final: its byte of the last column, and the origin if this is the block itself.
-template <bool kWide> __device__ inline void place(const Batch &batch, uint32_t row, uint32_t value) {
+// Writes what follows from a row that is final: its byte of the last column, and the origin if the row is the block
+// itself.
+template <bool kWide> __device__ inline void finalize(const Batch &batch, uint32_t row, uint32_t value) {
     const uint32_t block = row >> batch.pitch_bits;
     const uint32_t position = row & ((1u << batch.pitch_bits) - 1);
     const uint32_t base = batch.base[block];
@@ -71,7 +76,8 @@ template <bool kWide> __device__ inline void place(const Batch &batch, uint32_t 
         return;
     }
     const uint32_t index = index_of<kWide>(value);
-    // Of a wide batch, the texts of `block` blocks stand before this one, and each has one row more; before its first byte is the mark.
+    // In a wide batch `block` texts come before this one, each with one row more than bytes; the mark precedes the
+    // first byte.
     if (kWide) batch.column[base + position] = index == 0 ? 0 : batch.text[base - block + index - 1];
     else batch.column[base + position] = uint8_t(value >> kIndexBits);
     if (index == 0) batch.origin[block] = position;
@@ -88,12 +94,12 @@ __device__ inline uint32_t rank_after(const Batch &batch, uint32_t row, uint32_t
     return batch.rank[(block << batch.pitch_bits) + index];
 }
 
-// Gives each place of a tile that has something to write its slot in up to three output lists; whole tile, all threads.
-// Places keep their order within the CTA; CTAs come in any order. `category` of place (item * kThreads + thread).
 struct SlotMemory {
     uint32_t count[3][kChunks];
 };
 
+// Gives each place of a tile a slot in the output list of its category. Called by all threads of the CTA; `category`
+// and `slot` are those of this thread's items. Places keep their order within the CTA; CTAs come in any order.
 __device__ inline void assign_slots(SlotMemory &memory, const int (&category)[kItems], Counters *counters,
                                     uint32_t (&slot)[kItems]) {
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -118,7 +124,7 @@ __device__ inline void assign_slots(SlotMemory &memory, const int (&category)[kI
             if (lane >= uint32_t(d)) sum += other;
         }
         uint32_t first = 0;
-        if (lane == 31 && sum) first = atomicAdd(&counters->of[warp], sum);
+        if (lane == 31 && sum) first = atomicAdd(&counters->count[warp], sum);
         first = __shfl_sync(~0u, first, 31);
         memory.count[warp][2 * lane] = first + sum - a - b;
         memory.count[warp][2 * lane + 1] = first + sum - b;
@@ -133,12 +139,14 @@ inline uint32_t blocks_for(uint64_t items, uint32_t each) { return uint32_t((ite
 
 // The steps, each in the file of its name. All are asynchronous on `stream`; all return the launch's error.
 
-// keys.cu: key and value of every rotation; and of suffixes of texts with an end mark, in the sample of thirds.cu or all of them.
-// `longest` is the longest text's length, text_base [0..blocks] the first byte of each.
-cudaError_t make_keys(const Batch &batch, const uint32_t *table, int block_bits, int code_bits, uint32_t longest,
+// keys.cu: key and value of every rotation; or of the suffixes of texts with an end mark, either those in the sample of
+// thirds.cu or all of them. `max_length` is the length of the longest text, text_base [0..blocks] the first byte of
+// each.
+cudaError_t make_keys(const Batch &batch, const uint32_t *table, int block_bits, int code_bits, uint32_t max_length,
                       uint64_t *keys, uint32_t *values, cudaStream_t stream);
-cudaError_t suffix_keys(const Batch &batch, const uint32_t *text_base, bool sample, const uint32_t *table, int block_bits,
-                        int code_bits, uint32_t longest, uint64_t *keys, uint32_t *values, cudaStream_t stream);
+cudaError_t suffix_keys(const Batch &batch, const uint32_t *text_base, bool sample, const uint32_t *table,
+                        int block_bits, int code_bits, uint32_t max_length, uint64_t *keys, uint32_t *values,
+                        cudaStream_t stream);
 
 // sort.cu: CUB's radix sort and running maximum.
 struct SortBuffers {
@@ -146,10 +154,11 @@ struct SortBuffers {
     uint32_t *values[2];
     int current; // which of the two holds the data
 };
-cudaError_t sort_temporary(uint32_t most, size_t *bytes);
+// The bytes of temporary memory that sort_pairs and run_starts need for up to max_count items.
+cudaError_t sort_temporary(uint32_t max_count, size_t *bytes);
 cudaError_t sort_pairs(void *temporary, size_t bytes, SortBuffers &buffers, uint32_t count, int begin_bit, int end_bit,
                        cudaStream_t stream);
-// starts[j] = the place at which the run of equal keys that holds j begins.
+// starts[j] = the place at which the run of equal keys that contains j begins.
 cudaError_t run_starts(void *temporary, size_t bytes, const uint64_t *keys, uint32_t *starts, uint32_t count,
                        cudaStream_t stream);
 
@@ -161,58 +170,56 @@ struct Groups {
     uint32_t count;
 };
 // After the first sort: ranks, depths, lists. `capacity` is the length of a generation of the lists.
-cudaError_t group_first(const Batch &batch, const Groups &groups, int block_bits, bool counting, List out,
-                        uint32_t capacity, Counters *counters, cudaStream_t stream);
-// A round of the large groups: keys for sort_pairs (from the back of `in`), then, after the sort, the lists.
+cudaError_t group_first(const Batch &batch, const Groups &groups, int block_bits, List out, uint32_t capacity,
+                        Counters *counters, cudaStream_t stream);
+// A round of the large groups: keys for sort_pairs (from the back of `in`), then, after the sort, the lists. More than
+// kSmall rows lie between two heads of large groups, so `head >> kSmallBits` numbers them uniquely.
 struct LargeTables {
     uint32_t *head_of;  // [group number] its head row
     uint32_t *first_of; // [group number] where it begins among the sorted keys
 };
-cudaError_t large_keys(const Batch &batch, List in, uint32_t capacity, uint32_t count, bool counting, LargeTables tables,
+cudaError_t large_keys(const Batch &batch, List in, uint32_t capacity, uint32_t count, LargeTables tables,
                        uint64_t *keys, uint32_t *values, cudaStream_t stream);
-cudaError_t group_large(const Batch &batch, const Groups &groups, bool counting, LargeTables tables, List out, List done,
+cudaError_t group_large(const Batch &batch, const Groups &groups, LargeTables tables, List out, List done,
                         uint32_t capacity, Counters *counters, cudaStream_t stream);
 
 // refine.cu: a round of the small groups, and the commit that ends every round.
-cudaError_t refine_small(const Batch &batch, List in, uint32_t count, int steps, List out, List done, Counters *counters,
+cudaError_t refine_small(const Batch &batch, List in, uint32_t count, List out, List done, Counters *counters,
                          cudaStream_t stream);
 // `count` is the number of rotations in all three lists together.
 cudaError_t commit(const Batch &batch, List out, uint32_t capacity, List done, uint32_t count, const Counters *counters,
                    cudaStream_t stream);
 
-// thirds.cu: the hybrid shape's last steps. There `batch.base` counts rows of the sample.
+// thirds.cu: the hybrid pipeline's last steps. There `batch.base` counts rows of the sample.
 constexpr uint32_t kMarkedSymbols = 257; // the end mark and the bytes
 constexpr size_t kMarkedTable = 257 * kMarkedSymbols;
-constexpr int kThirdCode = 15;           // the longest code word: three fit in every key
-// Of a position in the sample its number there, and back.
+constexpr int kThirdCode = 15; // bits of the longest code word: three fit in every key
+// From the number of a position in the sample to the position, and back.
 __host__ __device__ inline uint32_t position_of(uint32_t number) { return number / 2 * 3 + (number & 1) + 1; }
 __host__ __device__ inline uint32_t number_of(uint32_t position) { return position / 3 * 2 + position % 3 - 1; }
-// How many rows of a block are in the sample, the end mark's included, and how many are not.
-__host__ __device__ inline uint32_t third_sample(uint32_t length) { return length - length / 3; }
-__host__ __device__ inline uint32_t third_others(uint32_t length) { return (length + 2) / 3; }
+// How many rows of a block are in the sample, including the end mark's, and how many are not.
+__host__ __device__ inline uint32_t sample_count(uint32_t length) { return length - length / 3; }
+__host__ __device__ inline uint32_t others_count(uint32_t length) { return (length + 2) / 3; }
 struct Thirds {
     const uint32_t *text_base;  // [0..blocks] the first byte of a block
-    const uint32_t *third_base; // [0..blocks] the first row not in the sample, those alone numbered
+    const uint32_t *third_base; // [0..blocks] the first row that is not in the sample, counting only those
     const uint32_t *turn;       // [0..blocks-1] the position at which the block began before it was turned
     uint32_t *order;            // [sample row] value, sorted
     uint32_t *keys;             // out
     uint8_t *bytes;             // out
 };
-// until[row] = how many rows up to and with this one lead a row of the other third. Without temporary memory: how much of it.
-cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *order, uint32_t *until, uint32_t count,
+// leads[row] = how many rows up to and including this one lead a row of the other third. With a null `temporary`: sets
+// `bytes` to the temporary memory that it needs.
+cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *order, uint32_t *leads, uint32_t count,
                        cudaStream_t stream);
-// The sample's rows out; the other third's, unsorted: (block << 8 | byte before, position).
-cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, const uint32_t *until, uint32_t longest, uint64_t *keys,
-                        uint32_t *values, cudaStream_t stream);
-// The other third's rows out, from their positions sorted.
-cudaError_t other_rows(const Batch &batch, const Thirds &thirds, uint32_t longest, const uint32_t *values,
+// Writes the sample's rows; and for the other third's, unsorted: (block << 8 | byte before, position).
+cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, const uint32_t *leads, uint32_t max_length,
+                        uint64_t *keys, uint32_t *values, cudaStream_t stream);
+// Writes the other third's rows, from their sorted positions.
+cudaError_t other_rows(const Batch &batch, const Thirds &thirds, uint32_t max_length, const uint32_t *values,
                        cudaStream_t stream);
 
-// suffixes.cu: the ranks of every 2^entry_log-th suffix, `each` of them for a block, counted without the mark's row.
+// suffixes.cu: the ranks of every 2^entry_log-th suffix, `each` of them for a block, not counting the mark's row.
 cudaError_t entry_rows(const Batch &batch, int entry_log, uint32_t each, uint32_t *entries, cudaStream_t stream);
-
-// A group's number among the large ones: more than kSmall rows lie between two heads, so this is different for each and
-// takes kSmallBits bits less than the head. (Without counting even a pair is "large".)
-__host__ __device__ inline int number_shift(bool counting) { return counting ? kSmallBits : 1; }
 
 } // namespace hybz

@@ -1,12 +1,13 @@
 // group.cu: from sorted keys to groups of rotations that are still tied, to ranks, and to rows that are final.
 //
-// A group is a run of equal keys. Where each begins comes from sort.cu's running maximum, so its head is known to each
-// member at once, and whether it has more than kSmall members is one look: does the place kSmall further on begin at
-// the same head? A CTA does the small groups that begin in its window (and so loads kSmall places more than that), single
+// A group is a run of equal keys. sort.cu's running maximum gives each member the place where its run begins, and one
+// look tells whether a group has more than kSmall members: does the place kSmall further on begin at the same head? A
+// CTA handles the small groups that begin in its window (and so loads kSmall places beyond it), and the single
 // rotations and members of large groups in the window itself.
 //
 // Used twice: for all rotations after the first sort (their places are their rows), and in each round for the large
-// groups, which are sorted by (number of the group, rank after `depth` symbols): CUB's 5 passes over 40 bits for 256 blocks.
+// groups, which are sorted by (number of the group, rank after `depth` symbols): CUB's 5 passes over 40 bits for 256
+// blocks.
 //
 // Twin: simulate() in sim/sim.hpp.
 #include "device.cuh"
@@ -15,20 +16,20 @@ namespace hybz {
 
 namespace {
 
-// The list that a place goes to.
-__device__ int categorize(const uint32_t *__restrict__ starts, uint32_t count, bool counting, uint32_t window, uint32_t t,
+// The list that a place goes to, and where its run begins.
+__device__ int categorize(const uint32_t *__restrict__ starts, uint32_t count, uint32_t window, uint32_t t,
                           uint32_t *start) {
     const uint32_t j = window + t;
     if (j >= count) return kNotMine;
     const uint32_t s = *start = starts[j];
     if (s == j && (j + 1 == count || starts[j + 1] == j + 1)) return t < kWindow ? kToDone : kNotMine;
-    const bool large = !counting || (s + kSmall < count && starts[s + kSmall] == s);
+    const bool large = s + kSmall < count && starts[s + kSmall] == s;
     if (large) return t < kWindow ? kToLarge : kNotMine;
     return s >= window && s - window < kWindow ? kToSmall : kNotMine;
 }
 
-__device__ void list_up(List out, uint32_t capacity, int category, uint32_t slot, uint32_t value, uint32_t head,
-                        uint32_t depth) {
+__device__ void append(List out, uint32_t capacity, int category, uint32_t slot, uint32_t value, uint32_t head,
+                       uint32_t depth) {
     const uint32_t at = category == kToSmall ? slot : capacity - 1 - slot;
     out.value[at] = value;
     out.head[at] = head;
@@ -37,20 +38,19 @@ __device__ void list_up(List out, uint32_t capacity, int category, uint32_t slot
 
 template <bool kWide>
 __global__ void __launch_bounds__(kThreads)
-group_first_kernel(Batch batch, Groups groups, int block_bits, bool counting, List out, uint32_t capacity,
-                   Counters *counters) {
+group_first_kernel(Batch batch, Groups groups, int block_bits, List out, uint32_t capacity, Counters *counters) {
     __shared__ SlotMemory memory;
     const uint32_t window = blockIdx.x * kWindow;
     uint32_t start[kItems], slot[kItems];
     int category[kItems];
 #pragma unroll
     for (uint32_t k = 0; k < kItems; k++)
-        category[k] = categorize(groups.starts, groups.count, counting, window, k * kThreads + threadIdx.x, &start[k]);
+        category[k] = categorize(groups.starts, groups.count, window, place_of(k), &start[k]);
     assign_slots(memory, category, counters, slot);
 #pragma unroll
     for (uint32_t k = 0; k < kItems; k++) {
         if (category[k] == kNotMine) continue;
-        const uint32_t j = window + k * kThreads + threadIdx.x;
+        const uint32_t j = window + place_of(k);
         const uint64_t key = groups.keys[j];
         const uint32_t value = groups.values[j];
         const uint32_t block = uint32_t(key >> (64 - block_bits));
@@ -58,25 +58,25 @@ group_first_kernel(Batch batch, Groups groups, int block_bits, bool counting, Li
         const uint32_t pitched = block << batch.pitch_bits;
         batch.rank[pitched + index_of<kWide>(value)] = start[k] - base;
         if (category[k] == kToDone) {
-            place<kWide>(batch, pitched + j - base, value);
+            finalize<kWide>(batch, pitched + j - base, value);
         } else {
             const uint32_t head = pitched + start[k] - base;
             const uint32_t depth = uint32_t(key & 127);
             if (start[k] == j) batch.depth[head] = depth;
-            list_up(out, capacity, category[k], slot[k], value, head, depth);
+            append(out, capacity, category[k], slot[k], value, head, depth);
         }
     }
 }
 
 template <bool kWide>
 __global__ void __launch_bounds__(kThreads)
-large_keys_kernel(Batch batch, List in, uint32_t capacity, uint32_t count, int shift, LargeTables tables,
+large_keys_kernel(Batch batch, List in, uint32_t capacity, uint32_t count, LargeTables tables,
                   uint64_t *__restrict__ keys, uint32_t *__restrict__ values) {
     const uint32_t j = blockIdx.x * kThreads + threadIdx.x;
     if (j >= count) return;
     const uint32_t at = capacity - 1 - j;
     const uint32_t value = in.value[at], head = in.head[at];
-    const uint32_t number = head >> shift;
+    const uint32_t number = head >> kSmallBits;
     if (j == 0 || in.head[at + 1] != head) tables.head_of[number] = head; // each piece of a group writes the same
     keys[j] = uint64_t(number) << batch.pitch_bits | rank_after<kWide>(batch, head, value, in.depth[at]);
     values[j] = value;
@@ -92,7 +92,7 @@ mark_first_kernel(const uint64_t *__restrict__ keys, uint32_t count, int pitch_b
 
 template <bool kWide>
 __global__ void __launch_bounds__(kThreads)
-group_large_kernel(Batch batch, Groups groups, bool counting, LargeTables tables, List out, List done, uint32_t capacity,
+group_large_kernel(Batch batch, Groups groups, LargeTables tables, List out, List done, uint32_t capacity,
                    Counters *counters) {
     __shared__ SlotMemory memory;
     const uint32_t window = blockIdx.x * kWindow;
@@ -100,56 +100,55 @@ group_large_kernel(Batch batch, Groups groups, bool counting, LargeTables tables
     int category[kItems];
 #pragma unroll
     for (uint32_t k = 0; k < kItems; k++)
-        category[k] = categorize(groups.starts, groups.count, counting, window, k * kThreads + threadIdx.x, &start[k]);
+        category[k] = categorize(groups.starts, groups.count, window, place_of(k), &start[k]);
     assign_slots(memory, category, counters, slot);
 #pragma unroll
     for (uint32_t k = 0; k < kItems; k++) {
         if (category[k] == kNotMine) continue;
-        const uint32_t j = window + k * kThreads + threadIdx.x;
+        const uint32_t j = window + place_of(k);
         const uint64_t key = groups.keys[j];
         const uint32_t value = groups.values[j];
         const uint32_t number = uint32_t(key >> batch.pitch_bits);
         const uint32_t old_head = tables.head_of[number];
         const uint32_t head = old_head + start[k] - tables.first_of[number];
         if (category[k] == kToDone) {
-            place<kWide>(batch, head, value); // a single rotation is its own head
+            finalize<kWide>(batch, head, value); // a single rotation is its own head
             done.value[slot[k]] = value;
             done.head[slot[k]] = head;
         } else {
             const uint32_t mask = (1u << batch.pitch_bits) - 1;
             const uint32_t other = (old_head & ~mask) | (uint32_t(key) & mask);
-            list_up(out, capacity, category[k], slot[k], value, head, batch.depth[old_head] + batch.depth[other]);
+            append(out, capacity, category[k], slot[k], value, head, batch.depth[old_head] + batch.depth[other]);
         }
     }
 }
 
 } // namespace
 
-cudaError_t group_first(const Batch &batch, const Groups &groups, int block_bits, bool counting, List out,
-                        uint32_t capacity, Counters *counters, cudaStream_t stream) {
+cudaError_t group_first(const Batch &batch, const Groups &groups, int block_bits, List out, uint32_t capacity,
+                        Counters *counters, cudaStream_t stream) {
     const auto kernel = batch.wide ? group_first_kernel<true> : group_first_kernel<false>;
-    kernel<<<blocks_for(groups.count, kWindow), kThreads, 0, stream>>>(batch, groups, block_bits, counting, out, capacity,
-                                                                      counters);
+    kernel<<<blocks_for(groups.count, kWindow), kThreads, 0, stream>>>(batch, groups, block_bits, out, capacity,
+                                                                       counters);
     return cudaGetLastError();
 }
 
-cudaError_t large_keys(const Batch &batch, List in, uint32_t capacity, uint32_t count, bool counting, LargeTables tables,
+cudaError_t large_keys(const Batch &batch, List in, uint32_t capacity, uint32_t count, LargeTables tables,
                        uint64_t *keys, uint32_t *values, cudaStream_t stream) {
     const auto kernel = batch.wide ? large_keys_kernel<true> : large_keys_kernel<false>;
-    kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(batch, in, capacity, count, number_shift(counting), tables,
-                                                                keys, values);
+    kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(batch, in, capacity, count, tables, keys, values);
     return cudaGetLastError();
 }
 
-cudaError_t group_large(const Batch &batch, const Groups &groups, bool counting, LargeTables tables, List out, List done,
+cudaError_t group_large(const Batch &batch, const Groups &groups, LargeTables tables, List out, List done,
                         uint32_t capacity, Counters *counters, cudaStream_t stream) {
     mark_first_kernel<<<blocks_for(groups.count, kThreads), kThreads, 0, stream>>>(groups.keys, groups.count,
                                                                                   batch.pitch_bits, tables.first_of);
     cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) return error;
     const auto kernel = batch.wide ? group_large_kernel<true> : group_large_kernel<false>;
-    kernel<<<blocks_for(groups.count, kWindow), kThreads, 0, stream>>>(batch, groups, counting, tables, out, done, capacity,
-                                                                      counters);
+    kernel<<<blocks_for(groups.count, kWindow), kThreads, 0, stream>>>(batch, groups, tables, out, done, capacity,
+                                                                       counters);
     return cudaGetLastError();
 }
 

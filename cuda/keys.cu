@@ -1,12 +1,12 @@
 // keys.cu: the sort key of every rotation: block id, then the text in order-preserving code (codes.hpp says why).
 //
-// One CTA does kKeyTile rotations of one block: it looks up the code word of each of their symbols and of the kAhead
-// after them (each in the context of the symbol before it, cyclically), once, into shared memory; then each thread strings
-// code words together until its key is full: 8 to 16 steps on text. Looking up costs one read of a 256 KB table that
-// text uses a small part of; the strings cost about 6 instructions a step.
+// One CTA handles kKeyTile rotations of one block: it looks up the code word of each of their symbols and of the kAhead
+// symbols after them (each in the context of the symbol before it, cyclically), once, into shared memory; then each
+// thread packs code words until its key is full: 8 to 16 steps on text. Looking up costs one read of a 256 KB table, of
+// which text uses a small part; packing takes about 6 instructions a step.
 //
-// The keys of suffixes (of a text and an end mark, which is below all bytes) are the same with one symbol more in each context; they
-// end with the mark, and no other key is that of a suffix with the mark in it.
+// The keys of suffixes (of a text and an end mark, which is below all bytes) are the same with one symbol more in each
+// context; they end with the mark, and no other key equals that of a suffix with the mark in it.
 //
 // Twin: simulate() in sim/sim.hpp, first loop.
 #include "device.cuh"
@@ -17,41 +17,42 @@ namespace {
 
 constexpr uint32_t kKeyTile = 1024;
 constexpr uint32_t kAhead = 64; // a key of 55 bits has at most 56 symbols, the last one incomplete
+static_assert(kSortBits - 1 < int(kAhead) && kAhead <= HYBZ_MIN_LENGTH);
 
-// Code words behind each other from the topmost bit on, and how many are complete within the key's bits.
-struct Strung {
+// Code words one after another from the topmost bit on, and how many are complete within the key's bits.
+struct Packed {
     uint64_t bits;
     uint32_t complete;
 };
 
-// The first one's word is given, the others' are words[1..]. kMarked: there are `left` symbols before the end mark, and with the mark
-// in it no other key is the same.
+// The first symbol's word is given, the others' are words[1..]. kMarked: `left` symbols come before the end mark; no
+// other key is the same as one with the mark in it.
 template <bool kMarked>
-__device__ inline Strung string_up(uint32_t word, const uint32_t *words, int code_bits, uint32_t left) {
-    Strung strung{0, 0};
+__device__ inline Packed pack(uint32_t word, const uint32_t *words, int code_bits, uint32_t left) {
+    Packed packed{0, 0};
     int length = 0;
     for (;;) {
         const int size = int(word & 31);
         const int shift = 64 - length - size;
         const uint64_t code = word >> 5;
-        strung.bits |= shift >= 0 ? code << shift : code >> -shift;
+        packed.bits |= shift >= 0 ? code << shift : code >> -shift;
         length += size;
         if (length > code_bits) break;
-        strung.complete++;
-        if (kMarked && strung.complete > left) break;
-        word = words[strung.complete];
+        packed.complete++;
+        if (kMarked && packed.complete > left) break;
+        word = words[packed.complete];
     }
-    return strung;
+    return packed;
 }
 
 // The sorted part of a key: the number of complete symbols goes below it.
-__device__ inline uint64_t key_of(const Strung &strung, uint32_t block, int block_bits, int code_bits) {
-    return uint64_t(block) << (64 - block_bits) | strung.bits >> (64 - code_bits) << (64 - block_bits - code_bits);
+__device__ inline uint64_t key_of(const Packed &packed, uint32_t block, int block_bits, int code_bits) {
+    return uint64_t(block) << (64 - block_bits) | packed.bits >> (64 - code_bits) << (64 - block_bits - code_bits);
 }
 
 __global__ void __launch_bounds__(kThreads)
-make_keys_kernel(Batch batch, const uint32_t *__restrict__ table, int block_bits, int code_bits, uint64_t *__restrict__ keys,
-                 uint32_t *__restrict__ values) {
+make_keys_kernel(Batch batch, const uint32_t *__restrict__ table, int block_bits, int code_bits,
+                 uint64_t *__restrict__ keys, uint32_t *__restrict__ values) {
     __shared__ uint32_t words[kKeyTile + kAhead];
     const uint32_t block = blockIdx.y;
     const uint32_t base = batch.base[block];
@@ -70,17 +71,17 @@ make_keys_kernel(Batch batch, const uint32_t *__restrict__ table, int block_bits
     for (uint32_t t = threadIdx.x; t < count; t += kThreads) {
         const uint32_t i = first + t;
         const uint32_t before = text[i == 0 ? n - 1 : i - 1];
-        const Strung strung = string_up<false>(table[65536 + text[i]], words + t, code_bits, 0);
-        keys[base + i] = key_of(strung, block, block_bits, code_bits) | strung.complete;
+        const Packed packed = pack<false>(table[65536 + text[i]], words + t, code_bits, 0);
+        keys[base + i] = key_of(packed, block, block_bits, code_bits) | packed.complete;
         values[base + i] = i | before << kIndexBits;
     }
 }
 
-// kSample: the positions that thirds.cu has in its sample, numbered without gaps; else all.
+// kSample: the positions in the sample of thirds.cu, numbered without gaps; else all.
 template <bool kSample>
 __global__ void __launch_bounds__(kThreads)
-suffix_keys_kernel(Batch batch, const uint32_t *__restrict__ text_base, const uint32_t *__restrict__ table, int block_bits,
-                   int code_bits, uint64_t *__restrict__ keys, uint32_t *__restrict__ values) {
+suffix_keys_kernel(Batch batch, const uint32_t *__restrict__ text_base, const uint32_t *__restrict__ table,
+                   int block_bits, int code_bits, uint64_t *__restrict__ keys, uint32_t *__restrict__ values) {
     __shared__ uint32_t words[kKeyTile + kAhead];
     const uint32_t block = blockIdx.y;
     const uint32_t from = text_base[block];
@@ -100,28 +101,29 @@ suffix_keys_kernel(Batch batch, const uint32_t *__restrict__ text_base, const ui
         const uint32_t i = first + t;
         if (kSample && i % 3 == 0) continue;
         const uint32_t word = table[256 * kMarkedSymbols + (i < n ? text[i] + 1u : 0u)];
-        const Strung strung = string_up<true>(word, words + t, code_bits, n - i);
+        const Packed packed = pack<true>(word, words + t, code_bits, n - i);
         const uint32_t number = kSample ? number_of(i) : i;
         const uint32_t at = batch.base[block] + number;
-        const uint32_t complete = kSample ? strung.complete / 3 * 2 : strung.complete;
-        keys[at] = key_of(strung, block, block_bits, code_bits) | complete;
+        const uint32_t complete = kSample ? packed.complete / 3 * 2 : packed.complete;
+        keys[at] = key_of(packed, block, block_bits, code_bits) | complete;
         values[at] = kSample ? number | uint32_t(text[i - 1]) << kIndexBits : number;
     }
 }
 
 } // namespace
 
-cudaError_t make_keys(const Batch &batch, const uint32_t *table, int block_bits, int code_bits, uint32_t longest,
+cudaError_t make_keys(const Batch &batch, const uint32_t *table, int block_bits, int code_bits, uint32_t max_length,
                       uint64_t *keys, uint32_t *values, cudaStream_t stream) {
-    const dim3 grid(blocks_for(longest, kKeyTile), batch.blocks);
+    const dim3 grid(blocks_for(max_length, kKeyTile), batch.blocks);
     make_keys_kernel<<<grid, kThreads, 0, stream>>>(batch, table, block_bits, code_bits, keys, values);
     return cudaGetLastError();
 }
 
-cudaError_t suffix_keys(const Batch &batch, const uint32_t *text_base, bool sample, const uint32_t *table, int block_bits,
-                        int code_bits, uint32_t longest, uint64_t *keys, uint32_t *values, cudaStream_t stream) {
+cudaError_t suffix_keys(const Batch &batch, const uint32_t *text_base, bool sample, const uint32_t *table,
+                        int block_bits, int code_bits, uint32_t max_length, uint64_t *keys, uint32_t *values,
+                        cudaStream_t stream) {
     const auto kernel = sample ? suffix_keys_kernel<true> : suffix_keys_kernel<false>;
-    const dim3 grid(blocks_for(uint64_t(longest) + 1, kKeyTile), batch.blocks);
+    const dim3 grid(blocks_for(uint64_t(max_length) + 1, kKeyTile), batch.blocks);
     kernel<<<grid, kThreads, 0, stream>>>(batch, text_base, table, block_bits, code_bits, keys, values);
     return cudaGetLastError();
 }

@@ -1,26 +1,27 @@
-// lane.cuh: a lane, and what its shapes (lane.cu, resident.cu) share.
+// lane.cuh: a lane, and what its pipelines (batch.cu, thirds.cu, resident.cu, suffixes.cu) share on the host.
 #pragma once
 #include "codes.hpp"
 #include "device.cuh"
+#include "hybz.h"
 #include <chrono>
 #include <cstring>
 #include <thread>
 
 namespace hybz {
 
-constexpr uint32_t kEvents = 12 + 4 * HYBZ_MOST_ROUNDS;
+constexpr uint32_t kMaxEvents = 12 + 4 * HYBZ_MAX_ROUNDS;
 
-// What the host hands to the device for a batch, and gets back from it, besides text and column; pinned.
+// What the host sends to the device for a batch, and gets back from it, besides text and column; pinned.
 struct Staging {
-    uint32_t table[kMarkedTable]; // the larger of the two
-    uint32_t base[HYBZ_MOST_BLOCKS + 1], text_base[HYBZ_MOST_BLOCKS + 1], third_base[HYBZ_MOST_BLOCKS + 1];
-    uint32_t turn[HYBZ_MOST_BLOCKS + 1];
-    uint32_t origin[HYBZ_MOST_BLOCKS];
+    uint32_t table[kMarkedTable]; // the larger of the two sizes
+    uint32_t base[HYBZ_MAX_BLOCKS + 1], text_base[HYBZ_MAX_BLOCKS + 1], third_base[HYBZ_MAX_BLOCKS + 1];
+    uint32_t turn[HYBZ_MAX_BLOCKS + 1];
+    uint32_t origin[HYBZ_MAX_BLOCKS];
     Counters counters;
-    hybz_coded coded[HYBZ_MOST_BLOCKS]; // resident
+    hybz_coded coded[HYBZ_MAX_BLOCKS]; // resident
 };
 
-// Device memory of a lane; `lay_out` is the table of it.
+// Device memory of a lane; lay_out in lane.cu says how large each array is.
 struct Arena {
     uint8_t *text, *column;
     uint32_t *table, *base, *text_base, *third_base, *turn, *origin;
@@ -30,27 +31,28 @@ struct Arena {
     List lists[2], done;
     uint32_t *order, *third_keys; // hybrid
     LargeTables tables;
-    uint8_t *more; // resident
+    uint8_t *tail; // resident
     uint8_t *temporary;
 };
 
 using Clock = std::chrono::steady_clock;
 
-// An array in device memory: where its pointer stands, and how many bytes it has.
-struct Row {
+// An array in device memory: the address of the pointer to it, and its size.
+struct Array {
     void *pointer;
     uint64_t bytes;
 };
 
-// Gives each array its place at `memory` (null: none). Answers how many bytes they take.
-template <size_t kRows> uint64_t place_rows(const Row (&rows)[kRows], uint8_t *memory) {
+// Lays the arrays out one after another from `memory` on and sets their pointers (null: leaves them). Returns how many
+// bytes they take.
+template <size_t kArrays> uint64_t lay_out_arrays(const Array (&arrays)[kArrays], uint8_t *memory) {
     uint64_t at = 0;
-    for (const Row &row : rows) {
+    for (const Array &array : arrays) {
         if (memory) {
-            uint8_t *place = memory + at;
-            memcpy(row.pointer, &place, sizeof place);
+            uint8_t *address = memory + at;
+            memcpy(array.pointer, &address, sizeof address);
         }
-        at += (row.bytes + 255) / 256 * 256;
+        at += (array.bytes + 255) / 256 * 256;
     }
     return at;
 }
@@ -59,7 +61,7 @@ template <size_t kRows> uint64_t place_rows(const Row (&rows)[kRows], uint8_t *m
 
 struct hybz_lane {
     int device = 0;
-    uint32_t most_blocks = 0, longest = 0, most_bytes = 0;
+    uint32_t max_blocks = 0, max_length = 0, max_bytes = 0;
     int32_t pipeline = HYBZ_BWT;
     uint32_t capacity = 0; // of rotations to be sorted
     int pitch_bits = 0;
@@ -68,31 +70,33 @@ struct hybz_lane {
     hybz::Arena arena{};
     hybz::Staging *staging = nullptr;
     cudaStream_t stream = nullptr;
-    cudaEvent_t events[hybz::kEvents] = {};
+    cudaEvent_t events[hybz::kMaxEvents] = {};
     uint32_t used_events = 0;
     cudaError_t event_error = cudaSuccess;
 
-    // Marks this point of the stream; returns the mark's number.
-    uint32_t mark() {
+    // Records an event at this point of the stream; returns its number.
+    uint32_t record() {
         const cudaError_t error = cudaEventRecord(events[used_events], stream);
         if (error != cudaSuccess) event_error = error;
         return used_events++;
     }
 
-    float between(uint32_t from, uint32_t to) const {
+    // Milliseconds of device time between two events.
+    float elapsed(uint32_t from, uint32_t to) const {
         float ms = 0;
         if (cudaEventElapsedTime(&ms, events[from], events[to]) != cudaSuccess) return -1;
         return ms;
     }
 
-    // Waits until the stream is empty. A hung kernel must not hang the thread: so this asks instead of blocking.
+    // Waits until the stream is empty. It polls instead of blocking, because a hung kernel must not hang the thread: 50
+    // times in a row, then every 10 us (which the kernel's timer slack makes about 60), after 500 polls every 100 us.
     int wait(hybz::Clock::time_point deadline) const {
-        for (uint32_t asked = 0;; asked++) {
+        for (uint32_t polls = 0;; polls++) {
             const cudaError_t state = cudaStreamQuery(stream);
             if (state != cudaErrorNotReady) return int(state);
-            if (asked < 50) continue;
-            if (hybz::Clock::now() > deadline) return HYBZ_DEADLINE;
-            std::this_thread::sleep_for(std::chrono::microseconds(asked < 500 ? 10 : 100));
+            if (polls < 50) continue;
+            if (hybz::Clock::now() > deadline) return HYBZ_TIMEOUT;
+            std::this_thread::sleep_for(std::chrono::microseconds(polls < 500 ? 10 : 100));
         }
     }
 };
@@ -105,33 +109,45 @@ struct hybz_lane {
 
 namespace hybz {
 
-// Notes of one batch: where its steps begin and end.
-struct Marks {
-    uint32_t begin, uploaded, keyed_from, keyed, sorted, grouped, download, end;
+// When the steps of a batch began and ended: numbers of events.
+struct Events {
+    uint32_t begin, uploaded, keys_begin, keys_end, sorted, grouped, download, end;
     uint32_t rounds = 0;
-    uint32_t round[HYBZ_MOST_ROUNDS][4];
+    uint32_t round[HYBZ_MAX_ROUNDS][4]; // before the small groups, the large groups, the commit; after it
 };
 
-// The code table of a batch (codes.hpp): coded or raw bytes, with so many end marks, words of so many bits.
-struct Codes {
-    bool coded;
-    int marks, longest;
+// The point in time from which on a batch has taken too long.
+inline Clock::time_point deadline_of(uint32_t timeout_ms) {
+    return Clock::now() + std::chrono::milliseconds(timeout_ms);
+}
+
+// What the code table (codes.hpp) is for: how many end marks it knows, and how many bits a code word may have.
+struct TableKind {
+    int marks, max_code;
 };
-// The first step: the text goes to the device, and with it the code table and where the blocks begin: `base` of the staging memory,
-// and `text_base` if there are end marks.
-int upload(hybz_lane *lane, const Codes &codes, const uint8_t *text, uint32_t total, Marks &marks, hybz_report *report);
-// From keys to ranks that are all different: the first sort, groups, rounds. Keys and values stand in arena.sort.
-int sort_all(hybz_lane *lane, const Batch &batch, const hybz_tuning &tuning, const KeyLayout &layout,
-             Clock::time_point deadline, Marks &marks, hybz_report *report);
-// suffixes.cu and thirds.cu: the keys of the suffixes in the batch, or of the sample of them, and then sort_all.
-int sort_suffixes(hybz_lane *lane, const Batch &batch, bool sample, const hybz_tuning &tuning, const KeyLayout &layout,
-                  uint32_t longest, Clock::time_point deadline, Marks &marks, hybz_report *report);
-// A batch from upload to columns and origins, in the arena. Marks what it did but the end.
-int sort_columns(hybz_lane *lane, const hybz_tuning &tuning, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
-                 Clock::time_point deadline, Marks &marks, hybz_report *report);
-// Times of all steps of a sort.
-void tell(const hybz_lane &lane, const Marks &marks, hybz_report *report);
-// Bytes that coding takes after the sort, in the memory from sort.keys[0] on.
-uint64_t coding_bytes(uint64_t most_blocks, uint64_t longest);
+constexpr TableKind kRotationTable{0, kMaxCode}, kSampleTable{1, kThirdCode}, kSuffixTable{1, kMaxCode};
+
+// batch.cu: the steps that pipelines share.
+
+// The first step: copies the text to the device, with it the code table and where the blocks begin: `base` of the
+// staging memory, and `text_base` if there are end marks.
+int upload(hybz_lane *lane, TableKind kind, const uint8_t *text, uint32_t total, Events &events, hybz_report *report);
+// The keys of all rotations, and their sort.
+int sort_rotations(hybz_lane *lane, const Batch &batch, uint32_t max_length, Clock::time_point deadline, Events &events,
+                   hybz_report *report);
+// The keys of the suffixes in the batch, or of the sample of them (thirds.cu), and their sort.
+int sort_suffixes(hybz_lane *lane, const Batch &batch, bool sample, uint32_t max_length, Clock::time_point deadline,
+                  Events &events, hybz_report *report);
+// A batch of the BWT from upload to columns and origins, in the arena. Records all events but the last two.
+int sort_columns(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
+                 Clock::time_point deadline, Events &events, hybz_report *report);
+// The last step: copies the origins to the host, and waits for all copies.
+int finish(hybz_lane *lane, uint32_t blocks, uint32_t *origins, Clock::time_point deadline, Events &events,
+           hybz_report *report);
+// The times of all steps.
+void fill_report(const hybz_lane &lane, const Events &events, hybz_report *report);
+
+// resident.cu: the bytes that coding takes after the sort, in the memory from sort.keys[0] on.
+uint64_t coding_memory(uint64_t blocks, uint64_t max_length);
 
 } // namespace hybz

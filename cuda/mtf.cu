@@ -1,19 +1,21 @@
 // mtf.cu: move-to-front and the coding of zero runs, of all columns of a batch at once.
 //
-// A byte's place in the list is how many different bytes came since it came last, so the list at any position follows from the
-// last position of each byte before it (Patel's scan composes lists instead; positions need only a maximum):
+// A byte's place in the list is how many different bytes came since it last did, so the list at any position follows
+// from the last position of each byte before it (Patel 2012 composes lists in a scan instead; positions need only a
+// maximum):
 //   1 last    one warp a chunk of kChunk bytes: where each byte occurs last in it
 //   2 start   one CTA a block: running maximum over its chunks; which bytes are used
-//   3 rank    one warp a chunk: sorts the bytes used by that into its list. Most bytes repeat the one before and cost nothing;
-//             the others, the heads, are collected, and ranked 32 at a time, one a lane (rank_heads).
+//   3 rank    one warp a chunk: sorts the bytes used by that into its list. Most bytes repeat the one before and cost
+//             nothing; the others, the heads, are collected, and ranked 32 at a time, one a lane (rank_heads).
 //   4 join    one CTA a block: scans the chunks' counts. A run of zeros counts where it ends, by the distance of two
 //             heads, so it does not matter how many chunks it crosses.
 //   5 symbols one warp a chunk: each head writes the digits of the run before it, and itself
 //
-// Measured (H200, linux, 64 blocks, ps a byte; in brackets predicted): last 1.6 (1.5), start 0.2 (0.7), rank 6.2 (6), join 0.1 (0.3),
-// symbols 1.8 (3); all 10.4. nci 6.9, dickens 12.6. For 32 blocks 14.5, for 256 8.2. What was built first, a list in registers
-// searched for one head after the other by ballot and shuffle, took 16 instructions of a warp for a byte where this takes 4.4, and
-// 21 ps for `rank` alone: a quarter of linux's heads stand beyond the first 32 places, which the prediction forgot.
+// Measured (H200, linux, 64 blocks, ps a byte; in brackets predicted): last 1.6 (1.5), start 0.2 (0.7), rank 6.2 (6),
+// join 0.1 (0.3), symbols 1.8 (3); all 10.4. nci 6.9, dickens 12.6. For 32 blocks 14.5, for 256 8.2. The first version,
+// a list in registers searched for one head after the other by ballot and shuffle, took 16 instructions of a warp for a
+// byte where this takes 4.4, and 21 ps for `rank` alone: a quarter of linux's heads are beyond the first 32 places,
+// which the prediction overlooked.
 //
 // Twin: src/codec/mtf/encode.rs; on the CPU sim/coding.hpp.
 #include "coding.cuh"
@@ -43,9 +45,9 @@ __global__ void __launch_bounds__(kThreads) last_kernel(Coding coding) {
     for (uint32_t byte = lane; byte < 256; byte += 32) out[byte] = last[warp][byte];
 }
 
-// One thread a byte value and part of the chunks.
+// start_kernel has one thread for each byte value and part of the chunks.
 constexpr uint32_t kParts = 4;
-constexpr uint32_t kAtOnce = 8; // loads under way
+constexpr uint32_t kAtOnce = 8; // loads in flight
 
 __global__ void __launch_bounds__(256 * kParts) start_kernel(Coding coding) {
     __shared__ uint32_t masks[8], parts[kParts][256];
@@ -90,10 +92,10 @@ inline __device__ uint32_t count_used(const hybz_coded &coded) {
     return count;
 }
 
-// How many symbols a run of zeros makes, and which: the digits of run + 1 below its highest one, the lowest first.
+// How many symbols a run of zeros makes. They are the digits of run + 1 below its highest one, the lowest first.
 inline __device__ uint32_t digits_of(uint32_t run) { return 31 - __clz(run + 1); }
 
-// One warp's.
+// Shared memory of one warp.
 struct RankMemory {
     uint4 keys[64];      // at first: 256 bytes' last positions; then, of 32 heads: what others compare with
     uint8_t list[256];   // byte at each place
@@ -101,7 +103,7 @@ struct RankMemory {
     uint32_t queue[64];  // heads found: position << 8 | byte
 };
 
-// The list as it is before a chunk: bytes that came, the latest first; then the others, ascending.
+// Makes the list as it is before a chunk: the bytes that occurred, the latest first; then the others, ascending.
 inline __device__ void first_list(RankMemory &memory, const uint8_t *order, const uint32_t *last, uint32_t used) {
     const uint32_t lane = threadIdx.x & 31;
     uint32_t *keys = reinterpret_cast<uint32_t *>(memory.keys);
@@ -135,38 +137,59 @@ inline __device__ void first_list(RankMemory &memory, const uint8_t *order, cons
     __syncwarp();
 }
 
-// The ranks of up to 32 heads, one a lane, which is there if `mine`; then the list is as it is after them.
-//
-// With the list from before all of them, a byte's rank is its place if nothing before it in the 32 came from further behind;
-// each different byte that did adds one. If the byte itself came before in the 32, its rank is how many different ones came
-// since: those that themselves did not come since then.
-inline __device__ uint32_t rank_heads(RankMemory &memory, bool mine, uint32_t byte, uint32_t used) {
+// What a lane knows of its head.
+struct Head {
+    bool mine;       // whether there is one
+    bool fresh;      // whether none of the lanes before has the same byte
+    bool final;      // whether none of the lanes after has it
+    uint32_t byte;
+    uint32_t place;  // of the byte in the list, before all the heads
+    uint32_t since;  // the lane after the last one before with the same byte, or 0
+};
+
+inline __device__ Head look_up(const RankMemory &memory, bool mine, uint32_t byte) {
     const uint32_t lane = threadIdx.x & 31, below = (1u << lane) - 1;
-    const uint32_t place = mine ? memory.places[byte] : 0;
+    Head head;
+    head.mine = mine;
+    head.byte = byte;
+    head.place = mine ? memory.places[byte] : 0;
     const uint32_t same = __match_any_sync(~0u, mine ? byte : 256 + lane);
-    const uint32_t since = 32 - __clz(same & below); // the lane after the one with the same byte, or 0
-    const bool fresh = mine && since == 0;
-    // One comparison for both cases: fresh ones are above all others.
-    const uint32_t key = fresh ? 64 + place : mine ? 32 - since : 0;
-    const uint32_t than = fresh ? 64 + place : 31 - since;
+    head.since = 32 - __clz(same & below);
+    head.fresh = mine && head.since == 0;
+    head.final = mine && (same & ~below & ~(1u << lane)) == 0;
+    return head;
+}
+
+// The rank of the head. With the list from before all of them, a byte's rank is its place if nothing before it in the
+// 32 came from further behind; each different byte that did adds one. If the byte itself occurred before in the 32, its
+// rank is how many different ones did since: those that did not themselves occur between.
+inline __device__ uint32_t rank_of(RankMemory &memory, const Head &head) {
+    const uint32_t lane = threadIdx.x & 31, below = (1u << lane) - 1;
+    // One comparison for both cases: fresh heads are above all others.
+    const uint32_t key = head.fresh ? 64 + head.place : head.mine ? 32 - head.since : 0;
+    const uint32_t than = head.fresh ? 64 + head.place : 31 - head.since;
     reinterpret_cast<uint32_t *>(memory.keys)[lane] = key;
     __syncwarp();
-    uint32_t more = 0;
+    uint32_t greater = 0;
 #pragma unroll
     for (uint32_t four = 0; four < 8; four++) {
         const uint4 other = memory.keys[four];
-        more |= uint32_t(other.x > than) << (4 * four) | uint32_t(other.y > than) << (4 * four + 1) |
-                uint32_t(other.z > than) << (4 * four + 2) | uint32_t(other.w > than) << (4 * four + 3);
+        greater |= uint32_t(other.x > than) << (4 * four) | uint32_t(other.y > than) << (4 * four + 1) |
+                   uint32_t(other.z > than) << (4 * four + 2) | uint32_t(other.w > than) << (4 * four + 3);
     }
-    const uint32_t rank = (fresh ? place : 0) + __popc(more & below & ~0u << since);
+    return (head.fresh ? head.place : 0) + __popc(greater & below & ~0u << head.since);
+}
 
-    // What came is taken out, the others move back, from the last row of 32 places that has one taken out; then it goes to the front.
-    const bool final = mine && (same & ~below & ~(1u << lane)) == 0;
-    const uint32_t finals = __ballot_sync(~0u, final);
-    const uint32_t rows = 1 + __reduce_max_sync(~0u, fresh ? place >> 5 : 0);
+// Moves the bytes of all heads to the front of the list, the last one first; the others move back, from the last row of
+// 32 places that loses one on.
+inline __device__ void move_to_front(RankMemory &memory, const Head &head, uint32_t used) {
+    const uint32_t lane = threadIdx.x & 31, below = (1u << lane) - 1;
+    const uint32_t finals = __ballot_sync(~0u, head.final);
+    const uint32_t rows = 1 + __reduce_max_sync(~0u, head.fresh ? head.place >> 5 : 0);
     uint32_t behind = 0;
     for (uint32_t row = rows; row-- > 0;) {
-        const uint32_t taken = __reduce_or_sync(~0u, fresh && place >> 5 == row ? 1u << (place & 31) : 0);
+        const uint32_t taken =
+            __reduce_or_sync(~0u, head.fresh && head.place >> 5 == row ? 1u << (head.place & 31) : 0);
         const uint32_t at = row * 32 + lane, who = memory.list[at];
         __syncwarp();
         if (at < used && !(taken >> lane & 1)) {
@@ -177,12 +200,19 @@ inline __device__ uint32_t rank_heads(RankMemory &memory, bool mine, uint32_t by
         behind += __popc(taken);
     }
     __syncwarp();
-    if (final) {
+    if (head.final) {
         const uint32_t to = __popc(finals & ~below) - 1;
-        memory.list[to] = uint8_t(byte);
-        memory.places[byte] = uint8_t(to);
+        memory.list[to] = uint8_t(head.byte);
+        memory.places[head.byte] = uint8_t(to);
     }
     __syncwarp();
+}
+
+// The ranks of up to 32 heads, one a lane, which has one if `mine`; updates the list to what it is after them.
+inline __device__ uint32_t rank_heads(RankMemory &memory, bool mine, uint32_t byte, uint32_t used) {
+    const Head head = look_up(memory, mine, byte);
+    const uint32_t rank = rank_of(memory, head);
+    move_to_front(memory, head, used);
     return rank;
 }
 
@@ -220,7 +250,7 @@ __global__ void __launch_bounds__(kThreads) rank_kernel(Coding coding) {
     uint32_t byte = from + lane < end ? column[from + lane] : 0;
     for (uint32_t step = from; step < end; step += 32) {
         const uint32_t i = step + lane;
-        const uint32_t next = i + 32 < end ? column[i + 32] : 0; // under way meanwhile
+        const uint32_t next = i + 32 < end ? column[i + 32] : 0; // in flight meanwhile
         uint32_t left = __shfl_up_sync(~0u, byte, 1);
         if (lane == 0) left = before;
         const bool is_head = i < end && byte != left;
@@ -240,15 +270,8 @@ __global__ void __launch_bounds__(kThreads) rank_kernel(Coding coding) {
     if (lane == 0) coding.chunks[block * coding.chunk_pitch + chunk] = found;
 }
 
-struct Larger {
-    __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return max(a, b); }
-};
-struct Sum {
-    __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
-};
-
-// One thread a chunk.
-__global__ void __launch_bounds__(kMostChunks) join_kernel(Coding coding) {
+// join_kernel has one thread for each chunk.
+__global__ void __launch_bounds__(kMaxChunks) join_kernel(Coding coding) {
     __shared__ ScanMemory memories[2];
     const uint32_t block = blockIdx.x, chunk = threadIdx.x;
     const uint32_t n = length_of(coding, block);
@@ -261,7 +284,7 @@ __global__ void __launch_bounds__(kMostChunks) join_kernel(Coding coding) {
     const Scanned number = scan_before(memories[1], symbols, Sum{});
     if (chunk * kChunk < n) *mine = {found.heads, found.first, found.last, number.before, after.before};
 
-    // The run at the end, EOB, and what fills the last group.
+    // The run at the end, EOB, and what fills up the last group.
     if (chunk != 0) return;
     hybz_coded &coded = coding.coded[block];
     uint16_t *out = coding.symbols + symbol_base(coding.base[block], block);
@@ -316,7 +339,7 @@ __global__ void __launch_bounds__(kThreads) symbols_kernel(Coding coding) {
                 ones += __popc(run + 1) - 1;
             }
             number += __shfl_sync(~0u, until, 31);
-            after = __shfl_sync(~0u, position, 31) + 1; // of the last 32 it does not matter
+            after = __shfl_sync(~0u, position, 31) + 1; // after the last 32 heads nobody needs it
             head = next;
         }
         all_digits = __reduce_add_sync(~0u, all_digits);
@@ -334,11 +357,11 @@ __global__ void __launch_bounds__(kThreads) symbols_kernel(Coding coding) {
 } // namespace
 
 cudaError_t code_symbols(const Coding &coding, cudaStream_t stream) {
-    const dim3 chunks(blocks_for(coding.longest, kWarps * kChunk), coding.blocks);
+    const dim3 chunks(blocks_for(coding.max_length, kWarps * kChunk), coding.blocks);
     last_kernel<<<chunks, kThreads, 0, stream>>>(coding);
     start_kernel<<<coding.blocks, 256 * kParts, 0, stream>>>(coding);
     rank_kernel<<<chunks, kThreads, 0, stream>>>(coding);
-    join_kernel<<<coding.blocks, kMostChunks, 0, stream>>>(coding);
+    join_kernel<<<coding.blocks, kMaxChunks, 0, stream>>>(coding);
     symbols_kernel<<<chunks, kThreads, 0, stream>>>(coding);
     return cudaGetLastError();
 }

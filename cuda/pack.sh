@@ -4,7 +4,8 @@
 #     CUDA_HOME=target/cuda cuda/pack.sh target/pack    # here
 #     ./hybz --gpu-required -vv FILE                    # there; or: ./test-hybz gpu; ./bench-gpu FILE 8000
 #
-# All of it is stripped: a dozen megabytes. HYBZ_CUDA_ARCHS (see cuda/build.rs) makes it smaller and the building faster.
+# All of it is stripped: a dozen megabytes. HYBZ_CUDA_ARCHS (see cuda/build.rs) makes it smaller and the building
+# faster.
 set -eu
 if [ $# -ne 1 ]; then
     echo "usage: $0 DIRECTORY" >&2

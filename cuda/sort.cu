@@ -1,5 +1,5 @@
-// sort.cu: the two steps that CUB does: radix sort of (u64 key, u32 value), one pass for each 8 bits (9.4 ps a key and pass
-// on an H200), and a running maximum, which tells every place where its run of equal keys begins.
+// sort.cu: the two steps that CUB does: radix sort of (u64 key, u32 value), one pass for each 8 bits (9.4 ps a key and
+// pass on an H200), and a running maximum, which gives every place the one where its run of equal keys begins.
 #include "device.cuh"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
@@ -31,18 +31,19 @@ cudaError_t sort(void *temporary, size_t &bytes, SortBuffers &buffers, uint32_t 
     const int from = buffers.current;
     cub::DoubleBuffer<uint64_t> keys(buffers.keys[from], buffers.keys[1 - from]);
     cub::DoubleBuffer<uint32_t> values(buffers.values[from], buffers.values[1 - from]);
-    const cudaError_t error = cub::DeviceRadixSort::SortPairs(temporary, bytes, keys, values, int(count), begin_bit, end_bit, stream);
+    const cudaError_t error =
+        cub::DeviceRadixSort::SortPairs(temporary, bytes, keys, values, int(count), begin_bit, end_bit, stream);
     if (temporary) buffers.current = keys.selector == 0 ? from : 1 - from;
     return error;
 }
 
 } // namespace
 
-cudaError_t sort_temporary(uint32_t most, size_t *bytes) {
+cudaError_t sort_temporary(uint32_t max_count, size_t *bytes) {
     size_t for_sort = 0, for_scan = 0;
     SortBuffers none{};
-    cudaError_t error = sort(nullptr, for_sort, none, most, 0, 64, 0);
-    if (error == cudaSuccess) error = scan(nullptr, for_scan, nullptr, nullptr, most, 0);
+    cudaError_t error = sort(nullptr, for_sort, none, max_count, 0, 64, 0);
+    if (error == cudaSuccess) error = scan(nullptr, for_scan, nullptr, nullptr, max_count, 0);
     *bytes = for_sort > for_scan ? for_sort : for_scan;
     return error;
 }

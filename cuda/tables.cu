@@ -1,18 +1,19 @@
 // tables.cu: bzip2's choice of tables, its selectors and its code lengths, exactly; one CTA a block.
 //
-// Each of the rounds gives every group of 50 symbols to the table that codes it in the fewest bits, then makes each table anew
-// from the symbols of its groups. All but the making is sums of integers, in any order. The six lengths of a symbol stand in one
-// 64-bit word, 10 bits each, so one look-up and one addition a symbol give all costs (as src/codec/selector/encode.rs does).
+// Each of the rounds gives every group of 50 symbols to the table that codes it in the fewest bits, then makes each
+// table anew from the symbols of its groups. All but the making is sums of integers, in any order. The six lengths of a
+// symbol share one 64-bit word, 10 bits each, so one look-up and one addition a symbol give all costs (as in
+// src/codec/selector/encode.rs).
 //
-// Code lengths depend on bzip2's binary heap, which only one thread can tend (src/codec/huffman/encode.rs says why nothing else
+// Code lengths depend on bzip2's binary heap, which is sequential (src/codec/huffman/encode.rs says why nothing else
 // will do): one thread of one warp for each table, all tables at once, heaps in shared memory, both children in one
 // load; then the whole warp climbs from the leaves. Everything else of the CTA waits: so a block takes about a
 // millisecond however few there are, and it is other blocks and other lanes that keep the device busy.
 //
-// Measured (H200): linux 1.20 ms for 8 blocks, 1.51 for 32, 1.57 for 64, 1.82 for 256, which is 53, 27 and 8 ps a byte; nci 0.32,
-// dickens 1.22 (64 blocks). Predicted was 1.0 ms for linux. With one thread a group instead of two 1.58, 1.68, 1.89, dickens
-// 1.43: so what takes most on linux, with its large alphabet, are the heaps. Beside other lanes all of the coding costs 10 to 15
-// ps a byte.
+// Measured (H200): linux 1.20 ms for 8 blocks, 1.51 for 32, 1.57 for 64, 1.82 for 256, which is 53, 27 and 8 ps a byte
+// for the last three; nci 0.32, dickens 1.22 (64 blocks). Predicted was 1.0 ms for linux. With one thread a group
+// instead of two 1.58, 1.68, 1.89, dickens 1.43: so what takes most on linux, with its large alphabet, are the heaps.
+// Beside other lanes all of the coding costs 10 to 15 ps a byte.
 //
 // Twin: src/codec/selector/encode.rs and src/codec/huffman/encode.rs; on the CPU sim/coding.hpp.
 #include "coding.cuh"
@@ -24,13 +25,14 @@ namespace {
 constexpr uint32_t kTileGroups = 320;
 constexpr uint32_t kTableThreads = 2 * kTileGroups; // two share a group: one takes 26 symbols, the other 24
 constexpr uint32_t kHalf = (kGroupWords + 1) / 2;
-constexpr uint32_t kTables = HYBZ_MOST_TABLES;
+constexpr uint32_t kTables = HYBZ_MAX_TABLES;
 constexpr uint32_t kRounds = 4;
 constexpr int kField = 10; // bits of one cost: 50 codes of 17 bits are 850
-constexpr uint32_t kLongestCode = 17;
+constexpr uint32_t kMaxCode = HYBZ_MAX_CODE;
 static_assert(kTableThreads >= 32 * kTables, "a warp for each table");
+static_assert(kGroup * kMaxCode < 1u << kField && kTables * kField <= 64);
 
-// One table's making.
+// What one table is made in.
 struct Heap {
     uint4 pairs[kRow / 2]; // entries (node, weight), root at 1, two children in one
     uint32_t weights[kRow];
@@ -48,7 +50,8 @@ struct TablesMemory {
     ScanMemory scan;
 };
 
-// bzip2's heap, entry for entry; entry 0 is lighter than all, the one behind the last heavier.
+// Huffman's tree by bzip2's heap, entry for entry: sets the parents of all nodes. Entry 0 is lighter than all others,
+// the one after the last heavier.
 inline __device__ void build(Heap &heap, uint32_t count) {
     uint2 *const entries = reinterpret_cast<uint2 *>(heap.pairs);
     entries[0] = make_uint2(0, 0);
@@ -102,7 +105,7 @@ inline __device__ void make_lengths(Heap &heap, const uint32_t *frequencies, uin
             uint32_t depth = 0;
             for (uint32_t node = s + 1; node != 2 * count - 1; node = heap.parents[node]) depth++;
             lengths[s] = uint8_t(depth);
-            too_long |= depth > kLongestCode;
+            too_long |= depth > kMaxCode;
         }
         if (!__any_sync(~0u, too_long)) return;
         for (uint32_t s = lane; s < count; s += 32) heap.weights[s] = (1 + (heap.weights[s] >> 8) / 2) << 8;
@@ -113,9 +116,9 @@ inline __device__ uint32_t table_count(uint32_t symbols) {
     return symbols < 200 ? 2 : symbols < 600 ? 3 : symbols < 1200 ? 4 : symbols < 2400 ? 5 : 6;
 }
 
-// The tables to start from: each has cheap codes for one stretch of the alphabet. One thread.
-inline __device__ void first_tables(TablesMemory &memory, const uint32_t *frequencies, uint32_t tables, uint32_t alphabet,
-                                    uint32_t symbols) {
+// The tables to start from: each has cheap codes for one range of the alphabet. One thread.
+inline __device__ void first_tables(TablesMemory &memory, const uint32_t *frequencies, uint32_t tables,
+                                    uint32_t alphabet, uint32_t symbols) {
     uint32_t left = symbols, from = 0;
     for (uint32_t part = tables; part >= 1; part--) {
         const uint32_t wanted = left / part;
@@ -128,9 +131,9 @@ inline __device__ void first_tables(TablesMemory &memory, const uint32_t *freque
     }
 }
 
-// Side by side each symbol's lengths; whole CTA.
+// Packs each symbol's code lengths into its cost; whole CTA.
 inline __device__ void set_costs(TablesMemory &memory, uint32_t tables, uint32_t alphabet) {
-    constexpr uint64_t kNever = 20; // dearer than any
+    constexpr uint64_t kNever = 20; // of tables that do not exist: more than any code
     for (uint32_t s = threadIdx.x; s < kRow; s += kTableThreads) {
         uint64_t packed = 0;
         for (uint32_t t = kTables; t-- > 0;) packed = packed << kField | (t < tables ? memory.lengths[t][s] : kNever);
@@ -138,7 +141,7 @@ inline __device__ void set_costs(TablesMemory &memory, uint32_t tables, uint32_t
     }
 }
 
-// Loads the groups of a tile; whole CTA. What is at hand must not be needed any more; a barrier must follow.
+// Loads the groups of a tile over the last one's; whole CTA. Needs a barrier before and after.
 inline __device__ void load_groups(TablesMemory &memory, const uint32_t *symbols, uint32_t tile, uint32_t groups) {
     const uint32_t words = min(kTileGroups, groups - tile) * kGroupWords;
     for (uint32_t w = threadIdx.x; w < words; w += kTableThreads) memory.words[w] = symbols[tile * kGroupWords + w];
@@ -157,92 +160,123 @@ inline __device__ void each_symbol(const TablesMemory &memory, F f) {
     }
 }
 
-// What this thread's group costs by each table; 0 if it is not `mine`. Whole warp.
-inline __device__ uint64_t cost_of(const TablesMemory &memory, bool mine) {
+// What this thread's group costs by each table; 0 unless there is `any`. Whole warp.
+inline __device__ uint64_t cost_of(const TablesMemory &memory, bool any) {
     uint64_t cost = 0;
-    if (mine) each_symbol(memory, [&](uint32_t symbol) { cost += memory.costs[symbol]; });
+    if (any) each_symbol(memory, [&](uint32_t symbol) { cost += memory.costs[symbol]; });
     const uint32_t low = __shfl_xor_sync(~0u, uint32_t(cost), 1), high = __shfl_xor_sync(~0u, uint32_t(cost >> 32), 1);
     return cost + (uint64_t(high) << 32 | low);
 }
 
+// The CTA's block.
+struct Block {
+    const uint32_t *symbols;   // two in a word
+    uint32_t count, groups;    // how many symbols, and groups of them
+    uint32_t tables, alphabet; // how many tables, and different symbols
+};
+
+inline __device__ Block block_of(const Coding &coding, const hybz_coded &coded) {
+    Block block;
+    block.symbols = symbol_words(coding, blockIdx.x);
+    block.count = coded.symbols;
+    block.groups = group_count(block.count);
+    block.tables = table_count(block.count);
+    block.alphabet = 2;
+    for (uint32_t w = 0; w < 8; w++) block.alphabet += __popc(coded.used[w]);
+    return block;
+}
+
+// For each tile of groups calls `f` with this thread's group, whether there is such a group, and what it costs by each
+// table. Whole CTA.
+template <class F>
+inline __device__ void each_group(TablesMemory &memory, const Block &block, F f) {
+    for (uint32_t tile = 0; tile < block.groups; tile += kTileGroups) {
+        __syncthreads();
+        load_groups(memory, block.symbols, tile, block.groups);
+        __syncthreads();
+        const uint32_t group = tile + threadIdx.x / 2;
+        const bool any = group < block.groups;
+        f(group, any, cost_of(memory, any));
+    }
+}
+
+inline __device__ uint32_t cost_by(uint64_t cost, uint32_t table) {
+    return uint32_t(cost >> (kField * table)) & ((1u << kField) - 1);
+}
+
+// Gives each group to the table that codes it in the fewest bits, and counts each table's symbols; whole CTA.
+inline __device__ void select_tables(TablesMemory &memory, const Block &block, uint8_t *selectors) {
+    for (uint32_t c = threadIdx.x; c < kTables * kRow; c += kTableThreads) memory.counts[c] = 0;
+    each_group(memory, block, [&](uint32_t group, bool any, uint64_t cost) {
+        if (!any) return;
+        uint32_t best = ~0u;
+#pragma unroll
+        for (uint32_t t = 0; t < kTables; t++) best = min(best, cost_by(cost, t) << 3 | t);
+        best &= 7;
+        if (threadIdx.x % 2 == 0) selectors[group] = uint8_t(best);
+        uint32_t *counts = memory.counts + best * kRow;
+        each_symbol(memory, [&](uint32_t symbol) { atomicAdd(&counts[symbol], 1u); });
+    });
+    __syncthreads();
+}
+
+// Where each group's codes begin, in bits. Returns how many bits all codes take. Whole CTA.
+inline __device__ uint32_t set_offsets(TablesMemory &memory, const Block &block, const uint8_t *selectors,
+                                       uint32_t *offsets) {
+    uint32_t bits = 0;
+    each_group(memory, block, [&](uint32_t group, bool any, uint64_t cost) {
+        const bool mine = any && threadIdx.x % 2 == 0;
+        const uint32_t own = mine ? cost_by(cost, selectors[group]) : 0;
+        const Scanned sum = scan_before(memory.scan, own, Sum{});
+        if (mine) offsets[group] = bits + sum.before;
+        bits += sum.all;
+    });
+    return bits;
+}
+
+// The canonical code of a symbol, above 8 bits of its length: shorter codes come before longer ones, equally long ones
+// in the order of symbols.
+inline __device__ uint32_t code_of(const uint8_t *lengths, uint32_t symbol, uint32_t alphabet) {
+    const uint32_t own = lengths[symbol];
+    uint32_t code = 0; // the share of all possible codes that those before it take
+    for (uint32_t s = 0; s < alphabet; s++)
+        if (lengths[s] < own || (lengths[s] == own && s < symbol)) code += 1u << (kMaxCode - lengths[s]);
+    return code >> (kMaxCode - own) << 8 | own;
+}
+
 __global__ void __launch_bounds__(kTableThreads) tables_kernel(Coding coding) {
     __shared__ TablesMemory memory;
-    const uint32_t block = blockIdx.x, thread = threadIdx.x, warp = thread >> 5;
-    hybz_coded &coded = coding.coded[block];
-    const uint32_t count = coded.symbols, groups = groups_of(count), tables = table_count(count);
-    uint32_t alphabet = 2;
-    for (uint32_t w = 0; w < 8; w++) alphabet += __popc(coded.used[w]);
-    const uint32_t *symbols =
-        reinterpret_cast<const uint32_t *>(coding.symbols + symbol_base(coding.base[block], block));
-    uint8_t *selectors = coding.selectors + block * coding.group_pitch;
+    const uint32_t thread = threadIdx.x, warp = thread >> 5;
+    hybz_coded &coded = coding.coded[blockIdx.x];
+    const Block block = block_of(coding, coded);
+    uint8_t *selectors = coding.selectors + blockIdx.x * coding.group_pitch;
 
     for (uint32_t t = 0; t < kTables; t++)
         for (uint32_t s = thread; s < kRow; s += kTableThreads) memory.lengths[t][s] = 15;
-    for (uint32_t s = thread; s < kRow; s += kTableThreads) memory.counts[s] = coding.frequencies[block * kRow + s];
+    for (uint32_t s = thread; s < kRow; s += kTableThreads)
+        memory.counts[s] = coding.frequencies[blockIdx.x * kRow + s];
     __syncthreads();
-    if (thread == 0) first_tables(memory, memory.counts, tables, alphabet, count);
+    if (thread == 0) first_tables(memory, memory.counts, block.tables, block.alphabet, block.count);
     __syncthreads();
     for (uint32_t round = 0; round < kRounds; round++) {
-        set_costs(memory, tables, alphabet);
-        for (uint32_t c = thread; c < kTables * kRow; c += kTableThreads) memory.counts[c] = 0;
-        for (uint32_t tile = 0; tile < groups; tile += kTileGroups) {
-            __syncthreads();
-            load_groups(memory, symbols, tile, groups);
-            __syncthreads();
-            const uint32_t group = tile + thread / 2;
-            const uint64_t cost = cost_of(memory, group < groups);
-            if (group >= groups) continue;
-            uint32_t best = ~0u;
-#pragma unroll
-            for (uint32_t t = 0; t < kTables; t++)
-                best = min(best, uint32_t(cost >> (kField * t) & ((1u << kField) - 1)) << 3 | t);
-            best &= 7;
-            if (thread % 2 == 0) selectors[group] = uint8_t(best);
-            uint32_t *counts = memory.counts + best * kRow;
-            each_symbol(memory, [&](uint32_t symbol) { atomicAdd(&counts[symbol], 1u); });
-        }
-        __syncthreads();
-        if (warp < tables) make_lengths(memory.heaps[warp], memory.counts + warp * kRow, alphabet, memory.lengths[warp]);
+        set_costs(memory, block.tables, block.alphabet);
+        select_tables(memory, block, selectors);
+        if (warp < block.tables)
+            make_lengths(memory.heaps[warp], memory.counts + warp * kRow, block.alphabet, memory.lengths[warp]);
         __syncthreads();
     }
+    set_costs(memory, block.tables, block.alphabet);
+    const uint32_t bits = set_offsets(memory, block, selectors, coding.offsets + blockIdx.x * coding.group_pitch);
 
-    // Where each group's codes go.
-    set_costs(memory, tables, alphabet);
-    uint32_t *offsets = coding.offsets + block * coding.group_pitch;
-    uint32_t bits = 0;
-    for (uint32_t tile = 0; tile < groups; tile += kTileGroups) {
-        __syncthreads();
-        load_groups(memory, symbols, tile, groups);
-        __syncthreads();
-        const uint32_t group = tile + thread / 2;
-        const uint64_t cost = cost_of(memory, group < groups);
-        const bool mine = group < groups && thread % 2 == 0;
-        uint32_t own = 0;
-        if (mine) own = uint32_t(cost >> (kField * selectors[group])) & ((1u << kField) - 1);
-        const Scanned sum = scan_before(memory.scan, own, [](uint32_t a, uint32_t b) { return a + b; });
-        if (mine) offsets[group] = bits + sum.before;
-        bits += sum.all;
-    }
-
-    // The codes: shorter before longer, and in the order of symbols.
-    uint32_t *codes = coding.codes + block * kTables * kRow;
-    for (uint32_t c = thread; c < tables * kRow; c += kTableThreads) {
+    uint32_t *codes = coding.codes + blockIdx.x * kTables * kRow;
+    for (uint32_t c = thread; c < block.tables * kRow; c += kTableThreads) {
         const uint32_t table = c / kRow, symbol = c % kRow;
-        uint32_t code = 0;
-        if (symbol < alphabet) {
-            const uint8_t *lengths = memory.lengths[table];
-            const uint32_t own = lengths[symbol];
-            // What the codes before it take of all that are possible.
-            for (uint32_t s = 0; s < alphabet; s++)
-                if (lengths[s] < own || (lengths[s] == own && s < symbol)) code += 1u << (kLongestCode - lengths[s]);
-            code = code >> (kLongestCode - own) << 8 | own;
-        }
-        codes[c] = code;
+        codes[c] = symbol < block.alphabet ? code_of(memory.lengths[table], symbol, block.alphabet) : 0;
     }
-    for (uint32_t t = 0; t < tables; t++)
-        for (uint32_t s = thread; s < alphabet; s += kTableThreads) coded.lengths[t][s] = memory.lengths[t][s];
+    for (uint32_t t = 0; t < block.tables; t++)
+        for (uint32_t s = thread; s < block.alphabet; s += kTableThreads) coded.lengths[t][s] = memory.lengths[t][s];
     if (thread == 0) {
-        coded.tables = tables;
+        coded.tables = block.tables;
         coded.bits = bits;
     }
 }

@@ -1,31 +1,35 @@
-// thirds.cu: what the hybrid shape does instead of a full sort: two thirds of the suffixes sorted, the rest from them, and
-// all that a CPU core needs to merge the two lists, in the order in which it needs it.
+// thirds.cu: what the hybrid pipeline does instead of a full sort: it sorts two thirds of the suffixes, the rest from
+// them, and returns all that a CPU core needs to merge the two lists, in the order in which it needs it.
 //
-// The blocks come turned to their least rotations, so that suffix order is rotation order (src/codec/bwt/forward.rs), and with
-// an end mark below all bytes. The sample is the positions 1 and 2 modulo 3, the end mark's included if it is one of them;
-// in that, the sample of n bytes has n - n/3 positions. (DC3's sample: Kaerkkaeinen and Sanders 2003; Deshpande's thesis, chapter 4.)
+// The blocks come turned to their least rotations, so that suffix order is rotation order (src/codec/bwt/forward.rs),
+// and with an end mark below all bytes. The sample is the positions 1 and 2 modulo 3, the end mark's included if it is
+// one of them; so the sample of n bytes has n - n/3 positions. (This is the sample of DC3, Kaerkkaeinen and Sanders
+// 2003; on a GPU Deshpande 2014, chapter 4.)
 //
-// The trick that leaves group.cu and refine.cu as they are: number the sample without gaps, 1 2 4 5 7 8 as 0 1 2 3 4 5. A step of
-// 3 symbols in the text is a step of 2 in these numbers, for both residues. So with depths that are multiples of 3, counted
-// in these numbers, doubling by rank over the sample is doubling by rank over a block of two thirds of the length. It never goes
-// around the end: members of a group agree on `depth` symbols, none of them the end mark. Depth must be at least 3 after the first
-// sort, so code words have at most kThirdCode bits.
+// The trick that leaves group.cu and refine.cu as they are: number the sample without gaps, 1 2 4 5 7 8 as 0 1 2 3 4 5.
+// A step of 3 symbols in the text is a step of 2 in these numbers, for both residues. So with depths that are multiples
+// of 3, counted in these numbers, doubling by rank over the sample is doubling by rank over a block of two thirds of
+// the length. It never wraps around the end: members of a group agree on `depth` symbols, none of them the end mark.
+// Depth must be at least 3 after the first sort, so code words have at most kThirdCode bits.
 //
-// After it: a position 3i sorts by its first byte and the rank of 3i+1: so the sample's rows of residue 1, in order, sorted
-// stably by the byte before them, are the remaining third in order. Two radix passes over a third of the rows.
+// After it: a position 3i sorts by its first byte and the rank of 3i+1: so the sample's rows of residue 1, in order,
+// sorted stably by the byte before them, are the remaining third in order. That takes two radix passes over a third of
+// the rows.
 //
-// What comes out for each block, m sample rows and t others:
+// The output for each block, of m sample rows and t others:
 //   keys   [m]  of sample rows, for comparison with the others (src/codec/bwt/merge.rs)
 //          [2t] of the others: rank after one symbol, then symbol and rank after two
 //   bytes  [m + t] the byte before each row
-//   origin where the block itself stands among these rows
-// 6.33 bytes for each of the text, against 1 of a column: 102 to 119 ps a byte of download where a column takes 16 to 19.
+//   origin the row of the block itself among these rows
+// 6.33 bytes for each of the text, against 1 of a column: 102 to 119 ps a byte of download where a column takes 16 to
+// 19.
 //
-// Measured (H200): linux 181 ps a byte without transfers, 23 of these after the sort (bwt 225); nci 282 and 27 (bwt 357).
+// Measured (H200): linux 181 ps a byte without transfers, 23 of these after the sort (bwt 225); nci 282 and 27 (bwt
+// 357).
 //
 // Twin: thirds() in src/codec/bwt/merge.rs, a test's.
-#include "codes.hpp"
-#include "device.cuh"
+#include "lane.cuh"
+#include <algorithm>
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -44,9 +48,10 @@ struct Sum {
     __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
 };
 
-// A row of the sample: out for the merge; and the other third's row that it leads, to be sorted by the byte before.
+// One row of the sample: writes what the merge needs of it; and the other third's row that it leads, to be sorted by
+// the byte before.
 __global__ void __launch_bounds__(kThreads)
-sample_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ until, uint64_t *__restrict__ keys,
+sample_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ leads, uint64_t *__restrict__ keys,
                    uint32_t *__restrict__ values) {
     const uint32_t block = blockIdx.y;
     const uint32_t base = batch.base[block];
@@ -65,7 +70,7 @@ sample_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ unti
         key |= 1u << 31;
     } else {
         if (position < n) key = rank[number + 1];
-        const uint32_t slot = until[base + row] - 1;
+        const uint32_t slot = leads[base + row] - 1;
         keys[slot] = uint64_t(block) << 8 | byte;
         values[slot] = position - 1;
     }
@@ -75,7 +80,7 @@ sample_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ unti
     if (position == thirds.turn[block]) batch.origin[block] = row;
 }
 
-// A row of the other third.
+// One row of the other third.
 __global__ void __launch_bounds__(kThreads)
 other_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ values) {
     const uint32_t block = blockIdx.y;
@@ -99,24 +104,102 @@ other_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ value
 
 } // namespace
 
-cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *order, uint32_t *until, uint32_t count,
+cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *order, uint32_t *leads, uint32_t count,
                        cudaStream_t stream) {
-    const auto leads = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), LeadsThird{order});
-    return cub::DeviceScan::InclusiveScan(temporary, *bytes, leads, until, Sum{}, int(count), stream);
+    const auto leading = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), LeadsThird{order});
+    return cub::DeviceScan::InclusiveScan(temporary, *bytes, leading, leads, Sum{}, int(count), stream);
 }
 
-cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, const uint32_t *until, uint32_t longest, uint64_t *keys,
-                        uint32_t *values, cudaStream_t stream) {
-    const dim3 grid(blocks_for(third_sample(longest), kThreads), batch.blocks);
-    sample_rows_kernel<<<grid, kThreads, 0, stream>>>(batch, thirds, until, keys, values);
+cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, const uint32_t *leads, uint32_t max_length,
+                        uint64_t *keys, uint32_t *values, cudaStream_t stream) {
+    const dim3 grid(blocks_for(sample_count(max_length), kThreads), batch.blocks);
+    sample_rows_kernel<<<grid, kThreads, 0, stream>>>(batch, thirds, leads, keys, values);
     return cudaGetLastError();
 }
 
-cudaError_t other_rows(const Batch &batch, const Thirds &thirds, uint32_t longest, const uint32_t *values,
+cudaError_t other_rows(const Batch &batch, const Thirds &thirds, uint32_t max_length, const uint32_t *values,
                        cudaStream_t stream) {
-    const dim3 grid(blocks_for(third_others(longest), kThreads), batch.blocks);
+    const dim3 grid(blocks_for(others_count(max_length), kThreads), batch.blocks);
     other_rows_kernel<<<grid, kThreads, 0, stream>>>(batch, thirds, values);
     return cudaGetLastError();
 }
 
+namespace {
+
+static_assert(kSortBits - ceil_log2(HYBZ_MAX_BLOCKS) >= 3 * kThirdCode, "three code words fit in every key");
+
+// How many rows and bytes a batch has.
+struct Totals {
+    uint32_t text = 0, sample = 0, others = 0, max_length = 0;
+};
+
+// Fills in where the blocks begin, in text, sample and others. Returns false if the lane was not made for such blocks.
+bool stage_blocks(const hybz_lane &lane, uint32_t blocks, const uint32_t *lengths, const uint32_t *turns,
+                  Totals &totals) {
+    Staging &staging = *lane.staging;
+    for (uint32_t b = 0; b <= HYBZ_MAX_BLOCKS; b++) {
+        staging.text_base[b] = totals.text;
+        staging.base[b] = totals.sample;
+        staging.third_base[b] = totals.others;
+        if (b >= blocks) continue;
+        if (lengths[b] < HYBZ_MIN_LENGTH || lengths[b] > lane.max_length || turns[b] >= lengths[b]) return false;
+        staging.turn[b] = turns[b];
+        totals.text += lengths[b];
+        totals.sample += sample_count(lengths[b]);
+        totals.others += others_count(lengths[b]);
+        totals.max_length = std::max(totals.max_length, lengths[b]);
+    }
+    return true;
+}
+
+// From the sorted sample to all rows, in the arena.
+int sort_others(hybz_lane *lane, const Batch &batch, const Thirds &thirds, const Totals &totals) {
+    Arena &arena = lane->arena;
+    const cudaStream_t stream = lane->stream;
+    size_t temporary = lane->temporary_bytes;
+    HYBZ_TRY(third_scan(arena.temporary, &temporary, arena.order, arena.starts, totals.sample, stream));
+    arena.sort.current = 0;
+    HYBZ_TRY(
+        sample_rows(batch, thirds, arena.starts, totals.max_length, arena.sort.keys[0], arena.sort.values[0], stream));
+    const int key_bits = 8 + KeyLayout(batch.blocks).block_bits;
+    HYBZ_TRY(sort_pairs(arena.temporary, lane->temporary_bytes, arena.sort, totals.others, 0, key_bits, stream));
+    return other_rows(batch, thirds, totals.max_length, arena.sort.values[arena.sort.current], stream);
+}
+
+} // namespace
+
 } // namespace hybz
+
+using namespace hybz;
+
+extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint32_t *turns,
+                                const uint8_t *text, uint32_t *keys, uint8_t *bytes, uint32_t *origins,
+                                uint32_t timeout_ms, hybz_report *report) {
+    const auto deadline = deadline_of(timeout_ms);
+    Totals totals;
+    if (blocks < 1 || blocks > lane->max_blocks || lane->pipeline != HYBZ_HYBRID ||
+        !stage_blocks(*lane, blocks, lengths, turns, totals))
+        return HYBZ_ARGUMENT;
+    Arena &arena = lane->arena;
+    const Staging &staging = *lane->staging;
+    const cudaStream_t stream = lane->stream;
+    Events events;
+    HYBZ_TRY(upload(lane, kSampleTable, text, totals.text, events, report));
+    HYBZ_TRY(cudaMemcpyAsync(arena.third_base, staging.third_base, sizeof staging.third_base, cudaMemcpyHostToDevice,
+                             stream));
+    HYBZ_TRY(cudaMemcpyAsync(arena.turn, staging.turn, sizeof staging.turn, cudaMemcpyHostToDevice, stream));
+    const Batch batch{blocks,       totals.sample, lane->pitch_bits, arena.base, arena.text,
+                      arena.column, arena.order,   arena.origin,     arena.rank, arena.depth, false};
+    const Thirds thirds{arena.text_base, arena.third_base, arena.turn, arena.order, arena.third_keys, arena.column};
+    HYBZ_TRY(sort_suffixes(lane, batch, true, totals.max_length, deadline, events, report));
+
+    const uint32_t sampled = lane->record();
+    HYBZ_TRY(sort_others(lane, batch, thirds, totals));
+    events.download = lane->record();
+    const uint64_t key_count = totals.sample + 2 * uint64_t(totals.others);
+    HYBZ_TRY(cudaMemcpyAsync(keys, arena.third_keys, key_count * 4, cudaMemcpyDeviceToHost, stream));
+    HYBZ_TRY(cudaMemcpyAsync(bytes, arena.column, totals.sample + totals.others, cudaMemcpyDeviceToHost, stream));
+    HYBZ_TRY(finish(lane, blocks, origins, deadline, events, report));
+    if (report) report->thirds_ms = lane->elapsed(sampled, events.download);
+    return 0;
+}

@@ -564,7 +564,7 @@ mod squares {
                 }
             }
             let retire = self.0 == 70;
-            if self.0 % 7 == 0 { Err(StationError { reason: "seven".into(), retire }) } else { Ok(()) }
+            if self.0.is_multiple_of(7) { Err(StationError { reason: "seven".into(), retire }) } else { Ok(()) }
         }
     }
 

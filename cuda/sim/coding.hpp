@@ -1,5 +1,5 @@
-// coding.hpp: bzip2's coding of a last column told plainly: the list searched from the front, every cost of every group
-// added up, every node's parent climbed. What mtf.cu, tables.cu and bits.cu must give.
+// coding.hpp: bzip2's coding of a last column in its plainest form: the list searched from the front, every cost of
+// every group added up, every node's parent climbed. mtf.cu, tables.cu and bits.cu must return the same.
 #pragma once
 #include "../hybz.h"
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace hybz {
 
-struct PlainCoding {
+struct ReferenceCoding {
     std::vector<uint8_t> used; // ascending
     std::vector<uint16_t> symbols;
     std::vector<std::vector<uint32_t>> lengths;
@@ -16,7 +16,7 @@ struct PlainCoding {
     std::vector<uint8_t> bits; // one for each
 };
 
-inline std::vector<uint32_t> plain_lengths(const std::vector<uint32_t> &frequencies) {
+inline std::vector<uint32_t> reference_lengths(const std::vector<uint32_t> &frequencies) {
     const size_t count = frequencies.size();
     std::vector<uint32_t> leaves;
     for (uint32_t f : frequencies) leaves.push_back(std::max(f, 1u) << 8);
@@ -63,13 +63,13 @@ inline std::vector<uint32_t> plain_lengths(const std::vector<uint32_t> &frequenc
             for (size_t node = leaf; parents[node]; node = parents[node]) length++;
             lengths.push_back(length);
         }
-        if (*std::max_element(lengths.begin(), lengths.end()) <= 17) return lengths;
+        if (*std::max_element(lengths.begin(), lengths.end()) <= HYBZ_MAX_CODE) return lengths;
         for (uint32_t &leaf : leaves) leaf = (1 + (leaf >> 8) / 2) << 8;
     }
 }
 
-inline PlainCoding plain_coding(const std::vector<uint8_t> &column) {
-    PlainCoding coding;
+// Move-to-front and the coding of zero runs.
+inline void reference_symbols(const std::vector<uint8_t> &column, ReferenceCoding &coding) {
     for (int c = 0; c < 256; c++)
         if (std::count(column.begin(), column.end(), uint8_t(c))) coding.used.push_back(uint8_t(c));
     std::vector<uint8_t> list = coding.used;
@@ -90,11 +90,14 @@ inline PlainCoding plain_coding(const std::vector<uint8_t> &column) {
     }
     flush();
     symbols.push_back(uint16_t(list.size() + 1));
+}
 
-    const size_t n = symbols.size(), alphabet = list.size() + 2;
+// The tables to start from: 0 for the symbols of a table's range of the alphabet, 15 for all others.
+inline std::vector<std::vector<uint32_t>> reference_first_tables(const std::vector<uint16_t> &symbols,
+                                                                 size_t alphabet) {
+    const size_t n = symbols.size();
     const size_t tables = n < 200 ? 2 : n < 600 ? 3 : n < 1200 ? 4 : n < 2400 ? 5 : 6;
-    auto &lengths = coding.lengths;
-    lengths.assign(tables, std::vector<uint32_t>(alphabet, 15));
+    std::vector<std::vector<uint32_t>> lengths(tables, std::vector<uint32_t>(alphabet, 15));
     std::vector<uint32_t> frequencies(alphabet, 0);
     for (uint16_t s : symbols) frequencies[s]++;
     size_t left = n, from = 0;
@@ -106,50 +109,72 @@ inline PlainCoding plain_coding(const std::vector<uint8_t> &column) {
         from = to;
         left -= sum;
     }
-    for (int round = 0; round < 4; round++) {
-        std::vector<std::vector<uint32_t>> counts(tables, std::vector<uint32_t>(alphabet, 0));
-        coding.selectors.clear();
-        for (size_t g = 0; g < n; g += 50) {
-            size_t best = 0, best_cost = ~size_t(0);
-            for (size_t t = 0; t < tables; t++) {
-                size_t cost = 0;
-                for (size_t i = g; i < std::min(g + 50, n); i++) cost += lengths[t][symbols[i]];
-                if (cost < best_cost) best = t, best_cost = cost;
-            }
-            coding.selectors.push_back(uint8_t(best));
-            for (size_t i = g; i < std::min(g + 50, n); i++) counts[best][symbols[i]]++;
+    return lengths;
+}
+
+// One round: each group to the table that codes it in the fewest bits, then each table from the symbols of its groups.
+inline void reference_round(ReferenceCoding &coding, size_t alphabet) {
+    const auto &symbols = coding.symbols;
+    auto &lengths = coding.lengths;
+    const size_t n = symbols.size(), tables = lengths.size();
+    std::vector<std::vector<uint32_t>> counts(tables, std::vector<uint32_t>(alphabet, 0));
+    coding.selectors.clear();
+    for (size_t g = 0; g < n; g += HYBZ_GROUP) {
+        const size_t end = std::min<size_t>(g + HYBZ_GROUP, n);
+        size_t best = 0, best_cost = ~size_t(0);
+        for (size_t t = 0; t < tables; t++) {
+            size_t cost = 0;
+            for (size_t i = g; i < end; i++) cost += lengths[t][symbols[i]];
+            if (cost < best_cost) best = t, best_cost = cost;
         }
-        for (size_t t = 0; t < tables; t++) lengths[t] = plain_lengths(counts[t]);
+        coding.selectors.push_back(uint8_t(best));
+        for (size_t i = g; i < end; i++) counts[best][symbols[i]]++;
     }
-    std::vector<std::vector<uint32_t>> codes(tables, std::vector<uint32_t>(alphabet));
-    for (size_t t = 0; t < tables; t++) {
+    for (size_t t = 0; t < tables; t++) lengths[t] = reference_lengths(counts[t]);
+}
+
+// All codes, one bit after the other.
+inline void reference_bits(ReferenceCoding &coding, size_t alphabet) {
+    const auto &symbols = coding.symbols;
+    const auto &lengths = coding.lengths;
+    std::vector<std::vector<uint32_t>> codes(lengths.size(), std::vector<uint32_t>(alphabet));
+    for (size_t t = 0; t < lengths.size(); t++) {
         uint32_t code = 0;
-        for (uint32_t length = 1; length <= 17; length++, code *= 2)
+        for (uint32_t length = 1; length <= HYBZ_MAX_CODE; length++, code *= 2)
             for (size_t s = 0; s < alphabet; s++)
                 if (lengths[t][s] == length) codes[t][s] = code++;
     }
-    for (size_t i = 0; i < n; i++) {
-        const size_t t = coding.selectors[i / 50];
+    for (size_t i = 0; i < symbols.size(); i++) {
+        const size_t t = coding.selectors[i / HYBZ_GROUP];
         for (uint32_t bit = lengths[t][symbols[i]]; bit-- > 0;) coding.bits.push_back(codes[t][symbols[i]] >> bit & 1);
     }
+}
+
+inline ReferenceCoding reference_coding(const std::vector<uint8_t> &column) {
+    ReferenceCoding coding;
+    reference_symbols(column, coding);
+    const size_t alphabet = coding.used.size() + 2;
+    coding.lengths = reference_first_tables(coding.symbols, alphabet);
+    for (int round = 0; round < 4; round++) reference_round(coding, alphabet);
+    reference_bits(coding, alphabet);
     return coding;
 }
 
-// What differs between a block that the device coded and the plain coding; nothing if they are the same.
-inline const char *difference(const PlainCoding &plain, const hybz_coded &coded, const uint8_t *bytes) {
-    if (coded.symbols != plain.symbols.size()) return "symbols";
-    if (coded.tables != plain.lengths.size()) return "tables";
+// What differs between a block that the device coded and the reference; null if nothing does.
+inline const char *difference(const ReferenceCoding &reference, const hybz_coded &coded, const uint8_t *bytes) {
+    if (coded.symbols != reference.symbols.size()) return "symbols";
+    if (coded.tables != reference.lengths.size()) return "tables";
     std::vector<uint8_t> used;
     for (int c = 0; c < 256; c++)
         if (coded.used[c / 32] >> c % 32 & 1) used.push_back(uint8_t(c));
-    if (used != plain.used) return "bytes used";
-    for (size_t t = 0; t < plain.lengths.size(); t++)
-        if (!std::equal(plain.lengths[t].begin(), plain.lengths[t].end(), coded.lengths[t])) return "lengths";
+    if (used != reference.used) return "bytes used";
+    for (size_t t = 0; t < reference.lengths.size(); t++)
+        if (!std::equal(reference.lengths[t].begin(), reference.lengths[t].end(), coded.lengths[t])) return "lengths";
     const uint8_t *selectors = bytes + coded.at + (coded.bits + 31) / 32 * 4;
-    if (!std::equal(plain.selectors.begin(), plain.selectors.end(), selectors)) return "selectors";
-    if (coded.bits != plain.bits.size()) return "number of bits";
-    for (size_t i = 0; i < plain.bits.size(); i++)
-        if (plain.bits[i] != (bytes[coded.at + i / 8] >> (7 - i % 8) & 1)) return "bits";
+    if (!std::equal(reference.selectors.begin(), reference.selectors.end(), selectors)) return "selectors";
+    if (coded.bits != reference.bits.size()) return "number of bits";
+    for (size_t i = 0; i < reference.bits.size(); i++)
+        if (reference.bits[i] != (bytes[coded.at + i / 8] >> (7 - i % 8) & 1)) return "bits";
     return nullptr;
 }
 

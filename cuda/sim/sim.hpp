@@ -1,8 +1,8 @@
-// sim.hpp: the sort of cuda/*.cu on a CPU, one rotation after the other, and a plainer one to test both against.
+// sim.hpp: the sort of cuda/*.cu on a CPU, one rotation after the other, and plainer ones to test both against.
 //
-// simulate() takes the same decisions as the device (keys, which groups count as large, snapshots, steps), so besides the
-// last column and the origin its counts of rotations per round must equal the device's, exactly.
-// plain_bwt() is the twin so simple that it is unlikely to be wrong: rank doubling by std::sort.
+// simulate() takes the same decisions as the device (keys, which groups count as large, snapshots, steps), so besides
+// the last column and the origin its counts of rotations per round must equal the device's, exactly. The reference_
+// functions are twins so simple that they are unlikely to be wrong: rank doubling by std::sort.
 #pragma once
 #include "../codes.hpp"
 #include "../hybz.h"
@@ -16,7 +16,7 @@ namespace hybz {
 struct SimCounts {
     uint64_t tied_small = 0, tied_large = 0;
     uint64_t rounds = 0;
-    uint64_t small[HYBZ_MOST_ROUNDS] = {}, large[HYBZ_MOST_ROUNDS] = {}, resolved[HYBZ_MOST_ROUNDS] = {};
+    uint64_t small[HYBZ_MAX_ROUNDS] = {}, large[HYBZ_MAX_ROUNDS] = {}, resolved[HYBZ_MAX_ROUNDS] = {};
     uint64_t gathers = 0;
 };
 
@@ -33,7 +33,7 @@ inline bool is_periodic(const uint8_t *text, uint32_t n) {
     return false;
 }
 
-inline void plain_bwt(const uint8_t *text, uint32_t n, uint8_t *column, uint32_t *origin) {
+inline void reference_bwt(const uint8_t *text, uint32_t n, uint8_t *column, uint32_t *origin) {
     std::vector<uint32_t> order(n), rank(n), next(n);
     std::vector<uint64_t> key(n);
     std::iota(order.begin(), order.end(), 0u);
@@ -55,8 +55,9 @@ inline void plain_bwt(const uint8_t *text, uint32_t n, uint8_t *column, uint32_t
     }
 }
 
-// The same of the suffixes of text and an end mark (suffixes.cu): column [0..n], and the row of each suffix [0..n].
-inline void plain_suffixes(const uint8_t *text, uint32_t n, uint8_t *column, uint32_t *origin, std::vector<uint32_t> &rank) {
+// The same for the suffixes of text and an end mark (suffixes.cu): column [0..n], and the row of each suffix [0..n].
+inline void reference_suffixes(const uint8_t *text, uint32_t n, uint8_t *column, uint32_t *origin,
+                               std::vector<uint32_t> &rank) {
     std::vector<uint32_t> order(n + 1), next(n + 1);
     std::vector<uint64_t> key(n + 1);
     rank.assign(n + 1, 0);
@@ -79,8 +80,9 @@ inline void plain_suffixes(const uint8_t *text, uint32_t n, uint8_t *column, uin
     }
 }
 
-// Whether column and entry points are those of this text: walks from the end of the text to its beginning, row by row.
-inline bool walks_back(const uint8_t *text, uint32_t n, const uint8_t *column, uint32_t origin, const uint32_t *entries, uint32_t entry_log) {
+// Whether column and entry points belong to this text: walks from the end of the text to its beginning, row by row.
+inline bool walks_back(const uint8_t *text, uint32_t n, const uint8_t *column, uint32_t origin, const uint32_t *entries,
+                       uint32_t entry_log) {
     std::vector<uint32_t> before(n + 1); // the row of the suffix one byte longer
     uint64_t next[257] = {1};            // row 0 is the mark's
     for (uint32_t row = 0; row <= n; row++)
@@ -101,12 +103,36 @@ struct SimGroup {
     uint32_t start, size, depth;
 };
 
-// One block. Returns false when the rounds do not end (a periodic block).
-inline bool simulate(const uint8_t *text, uint32_t n, const uint32_t *table, const KeyLayout &layout, int steps,
-                     uint32_t small_limit, uint8_t *column, uint32_t *origin, SimCounts &counts) {
-    std::vector<uint64_t> key(n);
-    std::vector<uint32_t> order(n), rank(n), depth(n, 0), new_rank;
-    for (uint32_t i = 0; i < n; i++) {
+// One block being sorted.
+struct Sim {
+    const uint8_t *text;
+    const uint32_t n;
+    SimCounts &counts;
+    std::vector<uint32_t> order, rank, depth; // depth: at the heads of groups
+    std::vector<SimGroup> groups;             // of tied rotations
+
+    // The first sort (keys.cu, sort.cu, group.cu).
+    Sim(const uint8_t *text, uint32_t n, const uint32_t *table, const KeyLayout &layout, uint32_t small,
+        SimCounts &counts)
+        : text(text), n(n), counts(counts), order(n), rank(n), depth(n, 0) {
+        std::vector<uint64_t> key(n);
+        for (uint32_t i = 0; i < n; i++) key[i] = key_of(table, layout, i);
+        std::iota(order.begin(), order.end(), 0u);
+        std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key[a] < key[b]; });
+        for (uint32_t j = 0; j < n;) {
+            uint32_t end = j + 1;
+            while (end < n && key[order[end]] == key[order[j]]) end++;
+            for (uint32_t t = j; t < end; t++) rank[order[t]] = j;
+            if (end - j > 1) {
+                groups.push_back({j, end - j, uint32_t(key[order[j]] & 127)});
+                depth[j] = groups.back().depth;
+                (end - j > small ? counts.tied_large : counts.tied_small) += end - j;
+            }
+            j = end;
+        }
+    }
+
+    uint64_t key_of(const uint32_t *table, const KeyLayout &layout, uint32_t i) const {
         uint64_t bits = 0;
         int length = 0;
         uint32_t complete = 0;
@@ -120,52 +146,41 @@ inline bool simulate(const uint8_t *text, uint32_t n, const uint32_t *table, con
             if (length > layout.code_bits) break;
             complete++;
         }
-        key[i] = bits >> (64 - layout.code_bits) << layout.unused | complete;
+        return bits >> (64 - layout.code_bits) << layout.unused | complete;
     }
-    std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key[a] < key[b]; });
-    std::vector<SimGroup> groups, next;
-    for (uint32_t j = 0; j < n;) {
-        uint32_t end = j + 1;
-        while (end < n && key[order[end]] == key[order[j]]) end++;
-        for (uint32_t t = j; t < end; t++) rank[order[t]] = j;
-        if (end - j > 1) {
-            groups.push_back({j, end - j, uint32_t(key[order[j]] & 127)});
-            depth[j] = groups.back().depth;
-            (end - j > small_limit ? counts.tied_large : counts.tied_small) += end - j;
+
+    // Splits a group by the snapshot of the ranks; appends what stays tied to `tied`.
+    void split(const SimGroup &g, std::vector<uint32_t> &new_rank, uint64_t &resolved, std::vector<SimGroup> &tied) {
+        std::vector<std::pair<uint32_t, uint32_t>> pairs;
+        for (uint32_t j = g.start; j < g.start + g.size; j++)
+            pairs.push_back({rank[(order[j] + g.depth) % n], order[j]});
+        counts.gathers += g.size;
+        std::sort(pairs.begin(), pairs.end());
+        for (uint32_t a = 0; a < g.size;) {
+            uint32_t b = a + 1;
+            while (b < g.size && pairs[b].first == pairs[a].first) b++;
+            for (uint32_t t = a; t < b; t++) {
+                order[g.start + t] = pairs[t].second;
+                new_rank[pairs[t].second] = g.start + a;
+            }
+            if (b - a > 1) tied.push_back({g.start + a, b - a, g.depth + depth[pairs[a].first]});
+            else resolved++;
+            a = b;
         }
-        j = end;
     }
-    std::vector<std::pair<uint32_t, uint32_t>> pairs;
-    for (uint32_t round = 0; !groups.empty(); round++) {
-        if (round == HYBZ_MOST_ROUNDS) return false;
-        if (round + 1 > counts.rounds) counts.rounds = round + 1;
-        new_rank = rank;
+
+    // One round: refine.cu's steps for small groups, one step of group.cu's for large ones, and the commit.
+    void refine(uint32_t round, int steps, uint32_t small) {
+        counts.rounds = std::max<uint64_t>(counts.rounds, round + 1);
+        std::vector<uint32_t> new_rank = rank;
         std::vector<SimGroup> all;
         for (const SimGroup &whole : groups) {
-            const bool large = whole.size > small_limit;
+            const bool large = whole.size > small;
             (large ? counts.large : counts.small)[round] += whole.size;
             std::vector<SimGroup> todo{whole};
             for (int step = 0; step < (large ? 1 : steps); step++) {
                 std::vector<SimGroup> tied;
-                for (const SimGroup &g : todo) {
-                    pairs.clear();
-                    for (uint32_t j = g.start; j < g.start + g.size; j++)
-                        pairs.push_back({rank[(order[j] + g.depth) % n], order[j]});
-                    counts.gathers += g.size;
-                    std::sort(pairs.begin(), pairs.end());
-                    for (uint32_t a = 0; a < g.size;) {
-                        uint32_t b = a + 1;
-                        while (b < g.size && pairs[b].first == pairs[a].first) b++;
-                        for (uint32_t t = a; t < b; t++) {
-                            order[g.start + t] = pairs[t].second;
-                            new_rank[pairs[t].second] = g.start + a;
-                        }
-                        if (b - a > 1) tied.push_back({g.start + a, b - a, g.depth + depth[pairs[a].first]});
-                        else counts.resolved[round]++;
-                        a = b;
-                    }
-                }
+                for (const SimGroup &g : todo) split(g, new_rank, counts.resolved[round], tied);
                 todo.swap(tied);
             }
             all.insert(all.end(), todo.begin(), todo.end());
@@ -174,9 +189,19 @@ inline bool simulate(const uint8_t *text, uint32_t n, const uint32_t *table, con
         rank.swap(new_rank);
         for (const SimGroup &g : groups) depth[g.start] = g.depth;
     }
+};
+
+// Sorts one block. Returns false when the rounds do not end (a periodic block).
+inline bool simulate(const uint8_t *text, uint32_t n, const uint32_t *table, const KeyLayout &layout, int steps,
+                     uint32_t small, uint8_t *column, uint32_t *origin, SimCounts &counts) {
+    Sim sim(text, n, table, layout, small, counts);
+    for (uint32_t round = 0; !sim.groups.empty(); round++) {
+        if (round == HYBZ_MAX_ROUNDS) return false;
+        sim.refine(round, steps, small);
+    }
     for (uint32_t j = 0; j < n; j++) {
-        column[j] = text[(order[j] + n - 1) % n];
-        if (order[j] == 0) *origin = j;
+        column[j] = text[(sim.order[j] + n - 1) % n];
+        if (sim.order[j] == 0) *origin = j;
     }
     return true;
 }

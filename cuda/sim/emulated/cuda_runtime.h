@@ -1,14 +1,19 @@
-// Stands in for CUDA's header: a kernel's source compiled by a C++ compiler, its threads run on one CPU thread. For finding
-// errors without a device; coding.sh builds with it.
+// Stands in for CUDA's header: a kernel's source compiled by a C++ compiler, its threads run on one CPU thread. For
+// finding errors without a device; emulate.sh builds with it.
 //
-// A CTA's threads are contexts that run until they reach a barrier or a warp function, which hand over to the next one; in
-// which order they run changes at random from turn to turn, so that what lacks a barrier is likely to show. One CTA runs
-// after the other, so __shared__ is static. What a thread must not do (a warp function that not all 32 lanes reach) aborts.
+// A CTA's threads are contexts that run until they reach a barrier or a warp function, which hand over to the next one;
+// the order in which they run changes at random from turn to turn, so that a missing barrier is likely to show. One CTA
+// runs after the other, so __shared__ is static. What a thread must not do (a warp function that not all 32 lanes
+// reach) aborts.
+//
+// The host's functions work on the host's memory, at once: a stream is always empty. Fresh device memory holds garbage.
 #pragma once
 #include <algorithm>
+#include <csetjmp>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <ucontext.h>
 #include <utility>
@@ -17,6 +22,7 @@
 #define __global__
 #define __device__
 #define __host__
+#define __forceinline__ inline
 #define __shared__ static
 #define __launch_bounds__(...)
 
@@ -31,9 +37,58 @@ struct alignas(16) uint4 {
     uint32_t x, y, z, w;
 };
 inline uint2 make_uint2(uint32_t x, uint32_t y) { return {x, y}; }
+
+// The host's side, as much of it as the lanes use.
+enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorECCUncorrectable = 214,
+    cudaErrorNvlinkUncorrectable = 220,
+    cudaErrorNotReady = 600,
+    cudaErrorIllegalAddress = 700,
+    cudaErrorLaunchTimeout = 702,
+    cudaErrorAssert = 710,
+    cudaErrorHostMemoryNotRegistered = 713,
+    cudaErrorHardwareStackError = 714,
+    cudaErrorIllegalInstruction = 715,
+    cudaErrorMisalignedAddress = 716,
+    cudaErrorInvalidAddressSpace = 717,
+    cudaErrorInvalidPc = 718,
+    cudaErrorLaunchFailure = 719,
+    cudaErrorUnknown = 999
+};
 using cudaStream_t = void *;
-enum cudaError_t { cudaSuccess };
+using cudaEvent_t = void *;
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum { cudaHostAllocDefault, cudaHostAllocPortable, cudaHostRegisterPortable, cudaStreamNonBlocking };
+
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline const char *cudaGetErrorString(cudaError_t) { return "an emulated error"; }
+inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+inline cudaError_t cudaMalloc(void **memory, size_t bytes) {
+    *memory = malloc(bytes);
+    if (*memory) memset(*memory, 0xA5, bytes);
+    return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+inline cudaError_t cudaFree(void *memory) { return free(memory), cudaSuccess; }
+inline cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned) { return cudaMalloc(memory, bytes); }
+inline cudaError_t cudaFreeHost(void *memory) { return cudaFree(memory); }
+inline cudaError_t cudaHostRegister(void *, size_t, unsigned) { return cudaSuccess; }
+inline cudaError_t cudaHostUnregister(void *) { return cudaSuccess; }
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned) { return cudaSuccess; }
+inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaEventCreate(cudaEvent_t *) { return cudaSuccess; }
+inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) { return *ms = 0, cudaSuccess; }
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
+    return memcpy(to, from, bytes), cudaSuccess;
+}
+inline cudaError_t cudaMemsetAsync(void *memory, int byte, size_t bytes, cudaStream_t) {
+    return memset(memory, byte, bytes), cudaSuccess;
+}
 
 inline dim3 threadIdx, blockIdx, blockDim;
 
@@ -45,8 +100,9 @@ struct Barrier {
 
 struct Thread {
     ucontext_t context;
+    jmp_buf jump;
     std::vector<uint8_t> stack;
-    bool ended = false;
+    bool started = false, ended = false;
     const Barrier *waits = nullptr;
     unsigned turn = 0;
 };
@@ -60,14 +116,25 @@ struct Cta {
     std::vector<Thread> threads;
     std::vector<Warp> warps;
     Barrier barrier;
-    ucontext_t main;
+    jmp_buf main;
     unsigned running = 0, alive = 0;
     uint64_t random = 88172645463325252u;
     const std::function<void()> *kernel = nullptr;
 };
 inline Cta cta;
 
-inline void hand_over() { swapcontext(&cta.threads[cta.running].context, &cta.main); }
+// To the loop in run_cta and back. Only the first entry into a thread takes a context: setcontext calls the system each
+// time.
+inline void hand_over() {
+    if (!_setjmp(cta.threads[cta.running].jump)) _longjmp(cta.main, 1);
+}
+
+inline void enter(Thread &thread) {
+    if (_setjmp(cta.main)) return;
+    if (thread.started) _longjmp(thread.jump, 1);
+    thread.started = true;
+    setcontext(&thread.context);
+}
 
 inline void arrive(Barrier &barrier, unsigned all) {
     const unsigned turn = barrier.turn;
@@ -98,7 +165,7 @@ inline void run_cta(unsigned count, const std::function<void()> &kernel) {
     for (unsigned t = 0; t < count; t++) {
         Thread &thread = cta.threads[t];
         thread.stack.resize(64 << 10);
-        thread.ended = false;
+        thread.started = thread.ended = false;
         thread.waits = nullptr;
         getcontext(&thread.context);
         thread.context.uc_stack.ss_sp = thread.stack.data();
@@ -117,7 +184,7 @@ inline void run_cta(unsigned count, const std::function<void()> &kernel) {
             cta.running = t;
             threadIdx.x = t;
             any = true;
-            swapcontext(&cta.main, &thread.context);
+            enter(thread);
         }
         if (any) continue;
         // What waits for all threads does not wait for those that have ended.
@@ -155,6 +222,16 @@ void launch(void (*kernel)(Wanted...), dim3 grid, unsigned threads, const Given 
 } // namespace emulated
 
 inline void __syncthreads() { emulated::arrive(emulated::cta.barrier, unsigned(emulated::cta.warps.size() * 32)); }
+inline int __syncthreads_or(int vote) {
+    static int any;
+    any |= vote != 0;
+    __syncthreads();
+    const int result = any;
+    __syncthreads(); // all have read it
+    any = 0;
+    __syncthreads(); // and it is 0 before anyone votes again
+    return result;
+}
 inline void __syncwarp() { emulated::exchange(0); }
 inline uint32_t __ballot_sync(uint32_t, bool vote) {
     const uint64_t *votes = emulated::exchange(vote);

@@ -1,11 +1,11 @@
-//! Codes of `cuda/hybz.h` as results.
+//! Turns the codes of `cuda/hybz.h` into results.
 #![allow(unsafe_code)]
 
 use super::ffi;
 use crate::gpu::DeviceError;
 use std::ffi::{CStr, c_int};
 
-/// `Ok` for 0; otherwise what the code means, told with what was being done.
+/// `Ok` for 0; otherwise an error that says what was being done and what the code means.
 pub fn check(code: c_int, doing: &str) -> Result<(), DeviceError> {
     if code == 0 {
         return Ok(());
@@ -17,7 +17,7 @@ pub fn check(code: c_int, doing: &str) -> Result<(), DeviceError> {
     let sticky = unsafe { ffi::hybz_is_sticky(code) } != 0;
     Err(match code {
         ffi::OUT_OF_MEMORY => DeviceError::Memory(text),
-        ffi::DEADLINE | ffi::WRONG => DeviceError::Lost(text),
+        ffi::TIMEOUT | ffi::WRONG => DeviceError::Lost(text),
         _ if sticky => DeviceError::Lost(text),
         _ => DeviceError::Other(text),
     })

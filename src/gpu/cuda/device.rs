@@ -1,6 +1,6 @@
-//! Finds devices, through cudarc and the driver's library, which is looked for when this is called and not before.
+//! Finds devices, through cudarc and the driver's library, which is loaded on the first call and not before.
 //!
-//! Nothing here makes a context (0.2 s and some hundred MB of device memory): that is left to the lane.
+//! Nothing here makes a context (0.2 s and some hundred MB of device memory): the lane does.
 #![allow(unsafe_code)]
 
 use crate::gpu::Device;
@@ -10,10 +10,10 @@ use std::ffi::{CStr, c_int};
 use std::fs;
 use std::path::Path;
 
-/// The oldest driver that runs CUDA 13 programs, as cuDriverGetVersion counts.
-const OLDEST_DRIVER: c_int = 13_000;
+/// The oldest driver that runs CUDA 13 programs, in cuDriverGetVersion's numbers.
+const MIN_DRIVER: c_int = 13_000;
 
-/// How many devices there seem to be: a look that costs nothing, while asking the driver takes tenths of a second.
+/// How many devices there seem to be. This reads /dev, which costs nothing; asking the driver takes tenths of a second.
 pub fn likely() -> usize {
     let is_device = |name: &str| {
         name.strip_prefix("nvidia")
@@ -21,34 +21,34 @@ pub fn likely() -> usize {
     };
     let names = fs::read_dir("/dev").into_iter().flatten().flatten().map(|entry| entry.file_name());
     let count = names.filter(|name| name.to_str().is_some_and(is_device)).count();
-    // Under Windows' Linux there is one door for all.
+    // Under WSL one file serves all devices.
     let count = if count == 0 && Path::new("/dev/dxg").exists() { 1 } else { count };
-    env::var("CUDA_VISIBLE_DEVICES").map_or(count, |list| count.min(named(&list)))
+    env::var("CUDA_VISIBLE_DEVICES").map_or(count, |list| count.min(visible_count(&list)))
 }
 
-/// How many devices a CUDA_VISIBLE_DEVICES names: what follows a bad entry does not count.
-fn named(list: &str) -> usize {
+/// How many devices a CUDA_VISIBLE_DEVICES makes visible: entries after a bad one do not count.
+fn visible_count(list: &str) -> usize {
     list.split(',').map(str::trim).take_while(|name| !name.is_empty() && !name.starts_with('-')).count()
 }
 
 /// The devices that this process may use, or why there are none.
 pub fn devices() -> Result<Vec<Device>, String> {
-    // SAFETY: it only tries to load the library. cudarc panics on its first call if there is none, so this comes first.
+    // SAFETY: it only tries to load the library. Without one cudarc's first call would panic, so this comes first.
     if !unsafe { sys::is_culib_present() } {
         return Err("no NVIDIA driver (libcuda) on this machine".to_owned());
     }
     let mut version: c_int = 0;
-    // SAFETY: `version` is a place to write to; this call may come before cuInit.
-    let told = unsafe { sys::cuDriverGetVersion(&mut version) }.result();
-    if told.is_err() || version < OLDEST_DRIVER {
+    // SAFETY: `version` is valid for writes; this call may come before cuInit.
+    let asked = unsafe { sys::cuDriverGetVersion(&mut version) }.result();
+    if asked.is_err() || version < MIN_DRIVER {
         return Err(format!("the NVIDIA driver is too old (CUDA {}.{})", version / 1000, version % 1000 / 10));
     }
-    result::init().map_err(|e| told_by("starting CUDA", e))?;
-    let count = result::device::get_count().map_err(|e| told_by("counting devices", e))?;
+    result::init().map_err(|e| describe_error("starting CUDA", e))?;
+    let count = result::device::get_count().map_err(|e| describe_error("counting devices", e))?;
     if count == 0 {
         return Err("no GPU is visible".to_owned());
     }
-    (0..count).map(|ordinal| describe(ordinal).map_err(|e| told_by("asking a device", e))).collect()
+    (0..count).map(|ordinal| describe(ordinal).map_err(|e| describe_error("asking a device", e))).collect()
 }
 
 fn describe(ordinal: c_int) -> Result<Device, result::DriverError> {
@@ -57,16 +57,16 @@ fn describe(ordinal: c_int) -> Result<Device, result::DriverError> {
     let hex: String = uuid.bytes.iter().map(|&byte| format!("{:02x}", byte as u8)).collect();
     let uuid = format!("GPU-{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]);
     let mut pci = [0; 32];
-    // SAFETY: `pci` has room for the length given, and `device` is one that cuDeviceGet gave.
+    // SAFETY: `pci` has room for the length given, and cuDeviceGet returned `device`.
     unsafe { sys::cuDeviceGetPCIBusId(pci.as_mut_ptr(), pci.len() as c_int, device) }.result()?;
-    // SAFETY: the driver has ended the text with a nul.
+    // SAFETY: the driver ended the text with a nul.
     let pci = unsafe { CStr::from_ptr(pci.as_ptr()) }.to_string_lossy().to_lowercase();
-    // SAFETY: `device` is one that cuDeviceGet gave.
+    // SAFETY: cuDeviceGet returned `device`.
     let memory = unsafe { result::device::total_mem(device) }? as u64;
     Ok(Device { ordinal, name: result::device::get_name(device)?, uuid, pci, memory })
 }
 
-fn told_by(doing: &str, error: result::DriverError) -> String {
+fn describe_error(doing: &str, error: result::DriverError) -> String {
     let text = error.error_string().map_or_else(|_| "unknown error".into(), CStr::to_string_lossy);
     format!("{doing}: {text} ({})", error.0 as i32)
 }
@@ -79,7 +79,7 @@ mod tests {
     fn visible_devices() {
         for (list, count) in [("", 0), ("-1", 0), ("0", 1), ("1, 0", 2), ("0,-1,1", 1), ("GPU-4f,GPU-5e", 2), ("0,", 1)]
         {
-            assert_eq!(named(list), count, "{list}");
+            assert_eq!(visible_count(list), count, "{list}");
         }
     }
 

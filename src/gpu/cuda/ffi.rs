@@ -1,4 +1,4 @@
-//! The declarations of `cuda/hybz.h`, which says what they do. Nothing else.
+//! The declarations of `cuda/hybz.h`, which documents them, and tests that both sides agree.
 #![allow(unsafe_code)]
 
 use crate::gpu::CodedByDevice;
@@ -14,8 +14,8 @@ pub const RESIDENT: i32 = 2;
 pub const SUFFIXES: i32 = 3;
 
 /// The device did not finish in time.
-pub const DEADLINE: c_int = -2;
-/// What the device answers cannot be.
+pub const TIMEOUT: c_int = -2;
+/// The device returned an impossible result.
 pub const WRONG: c_int = -4;
 /// `cudaErrorMemoryAllocation`.
 pub const OUT_OF_MEMORY: c_int = 2;
@@ -24,16 +24,6 @@ pub const OUT_OF_MEMORY: c_int = 2;
 #[repr(C)]
 pub struct Lane {
     _private: [u8; 0],
-}
-
-/// `struct hybz_tuning`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Tuning {
-    pub sort_bits: i32,
-    pub coded: i32,
-    pub steps: i32,
-    pub counting: i32,
 }
 
 /// `HYBZ_MAX_ROUNDS`.
@@ -72,23 +62,38 @@ pub struct Report {
     pub round: [Round; MAX_ROUNDS],
 }
 
+/// `struct hybz_limits`.
+#[cfg(test)]
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    pub min_length: u32,
+    pub max_length: u32,
+    pub max_wide_length: u32,
+    pub max_blocks: u32,
+    pub max_rounds: u32,
+    pub max_symbols: u32,
+    pub max_tables: u32,
+    pub group: u32,
+    pub max_code: u32,
+}
+
 unsafe extern "C" {
     pub fn hybz_lane_create(
         device: c_int,
-        most_blocks: u32,
-        longest: u32,
+        max_blocks: u32,
+        max_length: u32,
         pipeline: i32,
         lane: *mut *mut Lane,
     ) -> c_int;
     pub fn hybz_lane_bwt(
         lane: *mut Lane,
-        tuning: *const Tuning,
         blocks: u32,
         lengths: *const u32,
         text: *const u8,
         column: *mut u8,
         origins: *mut u32,
-        deadline_ms: u32,
+        timeout_ms: u32,
         report: *mut Report,
     ) -> c_int;
     pub fn hybz_lane_thirds(
@@ -100,7 +105,7 @@ unsafe extern "C" {
         keys: *mut u32,
         bytes: *mut u8,
         origins: *mut u32,
-        deadline_ms: u32,
+        timeout_ms: u32,
         report: *mut Report,
     ) -> c_int;
     pub fn hybz_lane_code(
@@ -111,7 +116,7 @@ unsafe extern "C" {
         coded: *mut CodedByDevice,
         bytes: *mut u8,
         filled: *mut u64,
-        deadline_ms: u32,
+        timeout_ms: u32,
         report: *mut Report,
     ) -> c_int;
     pub fn hybz_lane_suffixes(
@@ -123,16 +128,48 @@ unsafe extern "C" {
         column: *mut u8,
         origins: *mut u32,
         entries: *mut u32,
-        deadline_ms: u32,
+        timeout_ms: u32,
         report: *mut Report,
     ) -> c_int;
     pub fn hybz_lane_destroy(lane: *mut Lane) -> c_int;
     pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
     pub fn hybz_pinned_free(memory: *mut c_void, bytes: usize) -> c_int;
     #[cfg(test)]
+    pub fn hybz_get_limits(limits: *mut Limits);
+    #[cfg(test)]
+    pub fn hybz_max_coded_bytes(length: u32) -> u32;
+    #[cfg(test)]
     pub fn hybz_report_bytes() -> usize;
     #[cfg(test)]
     pub fn hybz_coded_bytes() -> usize;
     pub fn hybz_is_sticky(code: c_int) -> c_int;
     pub fn hybz_error_text(code: c_int) -> *const c_char;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::bzip2;
+    use crate::gpu::{MAX_BATCH, MAX_WIDE_BLOCK, MIN_DEVICE_BLOCK};
+
+    #[test]
+    fn both_sides_have_the_same_limits() {
+        let mut limits = Limits::default();
+        // SAFETY: it only writes to `limits`, which has the layout of `struct hybz_limits`.
+        unsafe { hybz_get_limits(&mut limits) };
+        assert_eq!(limits.min_length as usize, MIN_DEVICE_BLOCK);
+        assert!(limits.max_length as usize >= bzip2::MAX_BLOCK);
+        assert_eq!(limits.max_wide_length as usize, MAX_WIDE_BLOCK);
+        assert_eq!(limits.max_blocks as usize, MAX_BATCH);
+        assert_eq!(limits.max_rounds as usize, MAX_ROUNDS);
+        assert_eq!(limits.max_symbols as usize, bzip2::MAX_SYMBOLS);
+        assert_eq!(limits.max_tables as usize, bzip2::MAX_TABLES);
+        assert_eq!(limits.group as usize, bzip2::GROUP);
+        assert_eq!(limits.max_code, bzip2::MAX_WRITTEN_CODE.into());
+        for length in [64, 65, 66, 67, 1000, 899_981, 1 << 20] {
+            // SAFETY: it takes any number.
+            let bytes = unsafe { hybz_max_coded_bytes(length) };
+            assert_eq!(bytes as usize, CodedByDevice::most_bytes(length as usize), "{length}");
+        }
+    }
 }

@@ -196,7 +196,6 @@ impl SortColumns for ColumnLane {
         let code = unsafe {
             ffi::hybz_lane_bwt(
                 lane.lane.as_ptr(),
-                ptr::null(),
                 lengths.len() as u32,
                 lengths.as_ptr(),
                 lane.pinned.part(&lane.texts),

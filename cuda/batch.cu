@@ -1,0 +1,221 @@
+// batch.cu: a batch from upload to sorted rows, and the plainest pipeline, which returns columns.
+//
+// Algorithm: rank doubling (Manber and Myers 1990; on a GPU Osipov 2012) over the cyclic rotations of all blocks at
+// once.
+//   1 keys.cu    every rotation gets a key: block id and the next 6 to 15 symbols, coded
+//   2 sort.cu    one radix sort of all of them
+//   3 group.cu   equal keys form groups; single rotations are final and leave
+//   4 rounds     each group is split by the ranks `depth` symbols further on: small groups in shared memory
+//                (refine.cu), large ones by one more radix sort (group.cu); then new ranks are committed; until nothing
+//                is tied
+// The hybrid pipeline and large blocks have other keys, of suffixes, and last steps of their own (thirds.cu,
+// suffixes.cu). Every round at least doubles each group's depth, and rotations of a primitive block of n bytes differ
+// within n.
+//
+// Measured (H200, batches of 224 or 256 blocks of 900 kB, ps a byte of device time; "model" is what docs/ALGORITHMS.md
+// predicted for batched transforms):
+//              keys  sort  group  rounds  all           model
+//   linux      10.8  61.7  32.5   142     247 (4.0 GB/s)  223
+//   nci        13.2  58.5  28.0   240     340 (2.9 GB/s)  292
+//   dickens    11.5  61.7  30.9    30     134 (7.5 GB/s)  127
+// Raw keys instead of coded ones, one step: linux 324, and without refine.cu (all groups by CUB) 407 (model 329). Keys
+// of 48 bits instead of 56 save 9 ps of sort and cost 20 in the rounds (linux). What the model misses is the rank
+// scatter in the group step (all ranks, 17 ps, besides 12 for flags) and the groups of 20 and more, where counting
+// costs more than the model's radix sort. Transfers, 18 ps each way, overlap with other lanes.
+//
+// The host reads 12 bytes after each round (about 20 us for 4 to 14 rounds: nothing next to 50 ms of a full batch).
+#include "lane.cuh"
+#include <algorithm>
+
+namespace hybz {
+
+int upload(hybz_lane *lane, TableKind kind, const uint8_t *text, uint32_t total, Events &events, hybz_report *report) {
+    Arena &arena = lane->arena;
+    Staging &staging = *lane->staging;
+    const cudaStream_t stream = lane->stream;
+    HYBZ_TRY(cudaSetDevice(lane->device));
+    lane->used_events = 0;
+    events.begin = lane->record();
+    HYBZ_TRY(cudaMemcpyAsync(arena.text, text, total, cudaMemcpyHostToDevice, stream));
+    events.uploaded = lane->record();
+    const auto table_begin = Clock::now();
+    code_table(text, total, staging.table, kind.marks, kind.max_code);
+    if (report) {
+        report->bytes = total;
+        report->table_ms = std::chrono::duration<float, std::milli>(Clock::now() - table_begin).count();
+    }
+    const size_t entries = kind.marks ? kMarkedTable : kTableEntries;
+    HYBZ_TRY(cudaMemcpyAsync(arena.table, staging.table, entries * 4, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemcpyAsync(arena.base, staging.base, sizeof staging.base, cudaMemcpyHostToDevice, stream));
+    if (kind.marks)
+        HYBZ_TRY(cudaMemcpyAsync(arena.text_base, staging.text_base, sizeof staging.text_base, cudaMemcpyHostToDevice,
+                                 stream));
+    return cudaMemsetAsync(arena.counters, 0, (HYBZ_MAX_ROUNDS + 1) * sizeof(Counters), stream);
+}
+
+namespace {
+
+Groups sorted_groups(const Arena &arena, uint32_t count) {
+    return {arena.sort.keys[arena.sort.current], arena.sort.values[arena.sort.current], arena.starts, count};
+}
+
+// The first sort, from keys in arena.sort to ranks and the lists of tied rotations.
+int sort_keys(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, Events &events) {
+    Arena &arena = lane->arena;
+    const cudaStream_t stream = lane->stream;
+    HYBZ_TRY(sort_pairs(arena.temporary, lane->temporary_bytes, arena.sort, batch.total, layout.unused, 64, stream));
+    events.sorted = lane->record();
+    const Groups groups = sorted_groups(arena, batch.total);
+    HYBZ_TRY(run_starts(arena.temporary, lane->temporary_bytes, groups.keys, arena.starts, batch.total, stream));
+    HYBZ_TRY(group_first(batch, groups, layout.block_bits, arena.lists[0], lane->capacity, arena.counters, stream));
+    events.grouped = lane->record();
+    return 0;
+}
+
+// Splits the large groups of a round: one more radix sort.
+int refine_large(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, List in, uint32_t count, List out,
+                 Counters *counters) {
+    Arena &arena = lane->arena;
+    const cudaStream_t stream = lane->stream;
+    arena.sort.current = 0;
+    HYBZ_TRY(
+        large_keys(batch, in, lane->capacity, count, arena.tables, arena.sort.keys[0], arena.sort.values[0], stream));
+    const int number_bits = layout.block_bits + lane->pitch_bits - kSmallBits;
+    HYBZ_TRY(sort_pairs(arena.temporary, lane->temporary_bytes, arena.sort, count, 0,
+                        lane->pitch_bits + std::max(number_bits, 1), stream));
+    const Groups groups = sorted_groups(arena, count);
+    HYBZ_TRY(run_starts(arena.temporary, lane->temporary_bytes, groups.keys, arena.starts, count, stream));
+    return group_large(batch, groups, arena.tables, out, arena.done, lane->capacity, counters, stream);
+}
+
+// Notes in the report what round `round - 1`, or for 0 the first sort, left behind.
+void report_counts(const Counters &counters, uint32_t round, hybz_report *report) {
+    const uint32_t small = counters.count[kToSmall], large = counters.count[kToLarge];
+    if (round == 0) {
+        report->tied_small = small;
+        report->tied_large = large;
+    } else {
+        report->round[round - 1].resolved = counters.count[kToDone];
+    }
+    if (small + large != 0 && round < HYBZ_MAX_ROUNDS) {
+        report->round[round].small = small;
+        report->round[round].large = large;
+    }
+}
+
+// From keys to ranks that are all different: the first sort, groups, rounds. Keys and values are in arena.sort.
+int sort_all(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, Clock::time_point deadline, Events &events,
+             hybz_report *report) {
+    Arena &arena = lane->arena;
+    Staging &staging = *lane->staging;
+    const cudaStream_t stream = lane->stream;
+    HYBZ_TRY(sort_keys(lane, batch, layout, events));
+    for (uint32_t round = 0;; round++) {
+        HYBZ_TRY(cudaMemcpyAsync(&staging.counters, arena.counters + round, sizeof(Counters), cudaMemcpyDeviceToHost,
+                                 stream));
+        HYBZ_TRY(lane->wait(deadline));
+        const uint32_t small = staging.counters.count[kToSmall], large = staging.counters.count[kToLarge];
+        if (report) report_counts(staging.counters, round, report);
+        events.rounds = round;
+        if (small + large == 0) return 0;
+        if (round == HYBZ_MAX_ROUNDS) return HYBZ_PERIODIC;
+
+        const List in = arena.lists[round & 1], out = arena.lists[1 - (round & 1)];
+        Counters *const counters = arena.counters + round + 1;
+        events.round[round][0] = lane->record();
+        if (small) HYBZ_TRY(refine_small(batch, in, small, out, arena.done, counters, stream));
+        events.round[round][1] = lane->record();
+        if (large) HYBZ_TRY(refine_large(lane, batch, layout, in, large, out, counters));
+        events.round[round][2] = lane->record();
+        HYBZ_TRY(commit(batch, out, lane->capacity, arena.done, small + large, counters, stream));
+        events.round[round][3] = lane->record();
+    }
+}
+
+} // namespace
+
+int sort_rotations(hybz_lane *lane, const Batch &batch, uint32_t max_length, Clock::time_point deadline, Events &events,
+                   hybz_report *report) {
+    Arena &arena = lane->arena;
+    const KeyLayout layout(batch.blocks);
+    arena.sort.current = 0;
+    events.keys_begin = lane->record();
+    HYBZ_TRY(make_keys(batch, arena.table, layout.block_bits, layout.code_bits, max_length, arena.sort.keys[0],
+                       arena.sort.values[0], lane->stream));
+    events.keys_end = lane->record();
+    return sort_all(lane, batch, layout, deadline, events, report);
+}
+
+int sort_suffixes(hybz_lane *lane, const Batch &batch, bool sample, uint32_t max_length, Clock::time_point deadline,
+                  Events &events, hybz_report *report) {
+    Arena &arena = lane->arena;
+    const KeyLayout layout(batch.blocks);
+    arena.sort.current = 0;
+    events.keys_begin = lane->record();
+    HYBZ_TRY(suffix_keys(batch, arena.text_base, sample, arena.table, layout.block_bits, layout.code_bits, max_length,
+                         arena.sort.keys[0], arena.sort.values[0], lane->stream));
+    events.keys_end = lane->record();
+    return sort_all(lane, batch, layout, deadline, events, report);
+}
+
+int sort_columns(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
+                 Clock::time_point deadline, Events &events, hybz_report *report) {
+    Arena &arena = lane->arena;
+    Staging &staging = *lane->staging;
+    uint32_t total = 0, max_length = 0;
+    for (uint32_t b = 0; b < blocks; b++) {
+        if (lengths[b] < HYBZ_MIN_LENGTH || lengths[b] > lane->max_length) return HYBZ_ARGUMENT;
+        staging.base[b] = total;
+        total += lengths[b];
+        max_length = std::max(max_length, lengths[b]);
+    }
+    for (uint32_t b = blocks; b <= HYBZ_MAX_BLOCKS; b++) staging.base[b] = total;
+
+    HYBZ_TRY(upload(lane, kRotationTable, text, total, events, report));
+    const Batch batch{blocks,  total,        lane->pitch_bits, arena.base, arena.text,
+                      arena.column, nullptr, arena.origin,     arena.rank, arena.depth, false};
+    return sort_rotations(lane, batch, max_length, deadline, events, report);
+}
+
+int finish(hybz_lane *lane, uint32_t blocks, uint32_t *origins, Clock::time_point deadline, Events &events,
+           hybz_report *report) {
+    uint32_t *const staged = lane->staging->origin;
+    HYBZ_TRY(
+        cudaMemcpyAsync(staged, lane->arena.origin, blocks * sizeof(uint32_t), cudaMemcpyDeviceToHost, lane->stream));
+    events.end = lane->record();
+    HYBZ_TRY(lane->wait(deadline));
+    HYBZ_TRY(lane->event_error);
+    memcpy(origins, staged, blocks * sizeof(uint32_t));
+    if (report) fill_report(*lane, events, report);
+    return 0;
+}
+
+void fill_report(const hybz_lane &lane, const Events &events, hybz_report *report) {
+    report->upload_ms = lane.elapsed(events.begin, events.uploaded);
+    report->keys_ms = lane.elapsed(events.keys_begin, events.keys_end);
+    report->sort_ms = lane.elapsed(events.keys_end, events.sorted);
+    report->group_ms = lane.elapsed(events.sorted, events.grouped);
+    report->download_ms = lane.elapsed(events.download, events.end);
+    report->rounds = events.rounds;
+    for (uint32_t r = 0; r < events.rounds; r++) {
+        report->round[r].small_ms = lane.elapsed(events.round[r][0], events.round[r][1]);
+        report->round[r].large_ms = lane.elapsed(events.round[r][1], events.round[r][2]);
+        report->round[r].commit_ms = lane.elapsed(events.round[r][2], events.round[r][3]);
+    }
+}
+
+} // namespace hybz
+
+using namespace hybz;
+
+extern "C" int hybz_lane_bwt(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
+                             uint8_t *column, uint32_t *origins, uint32_t timeout_ms, hybz_report *report) {
+    const auto deadline = deadline_of(timeout_ms);
+    if (blocks < 1 || blocks > lane->max_blocks || lane->pipeline != HYBZ_BWT) return HYBZ_ARGUMENT;
+    Events events;
+    HYBZ_TRY(sort_columns(lane, blocks, lengths, text, deadline, events, report));
+    events.download = lane->record();
+    HYBZ_TRY(
+        cudaMemcpyAsync(column, lane->arena.column, lane->staging->base[blocks], cudaMemcpyDeviceToHost, lane->stream));
+    return finish(lane, blocks, origins, deadline, events, report);
+}

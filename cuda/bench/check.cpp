@@ -1,0 +1,255 @@
+// check.cpp: every pipeline on every shape, alone and in batches, against the reference.
+#include "common.hpp"
+
+namespace hybz {
+
+namespace {
+
+using Batch = std::vector<size_t>; // numbers of shapes
+
+uint32_t size_of(const Shape &shape) { return uint32_t(shape.text.size()); }
+
+std::vector<Shape> primitive_shapes(uint32_t n) {
+    std::vector<Shape> all;
+    for (Shape &shape : shapes(n))
+        if (!is_periodic(shape.text.data(), size_of(shape))) all.push_back(std::move(shape));
+    return all;
+}
+
+uint32_t longest(const std::vector<Shape> &all) {
+    uint32_t length = 0;
+    for (const Shape &shape : all) length = std::max(length, size_of(shape));
+    return length;
+}
+
+// Each shape alone, the first with the last, all of them, and all of them twice.
+std::vector<Batch> batches(size_t count) {
+    std::vector<Batch> all;
+    Batch once, twice;
+    for (size_t i = 0; i < count; i++) {
+        all.push_back({i});
+        once.push_back(i);
+    }
+    for (int time = 0; time < 2; time++) twice.insert(twice.end(), once.begin(), once.end());
+    all.push_back({0, count - 1});
+    all.push_back(once);
+    all.push_back(twice);
+    return all;
+}
+
+// Copies the batch to where a lane reads it; returns the lengths.
+std::vector<uint32_t> fill(uint8_t *text, const std::vector<Shape> &all, const Batch &batch) {
+    std::vector<uint32_t> lengths;
+    for (size_t i : batch) {
+        memcpy(text, all[i].text.data(), all[i].text.size());
+        text += all[i].text.size();
+        lengths.push_back(size_of(all[i]));
+    }
+    return lengths;
+}
+
+// Counts what is wrong.
+struct Tally {
+    int wrong = 0, done = 0;
+    // `what`: what is wrong with a block of a batch, or null.
+    void add(const Shape &shape, const Batch &batch, const char *what) {
+        done++;
+        if (!what) return;
+        wrong++;
+        printf("WRONG %s %u in a batch of %zu: %s\n", shape.name.c_str(), size_of(shape), batch.size(), what);
+    }
+    void print(uint32_t n, size_t shapes) const {
+        printf("n %u: %zu shapes, %d blocks so far, %d wrong\n", n, shapes, done, wrong);
+        fflush(stdout);
+    }
+};
+
+// Whether the device's counts are the simulation's.
+bool counts_agree(const std::vector<Shape> &all, const Batch &batch, const uint8_t *text, const hybz_report &report) {
+    std::vector<uint32_t> table(kTableEntries);
+    code_table(text, size_t(report.bytes), table.data());
+    SimCounts counts;
+    for (size_t i : batch) {
+        Column ignored;
+        ignored.bytes.resize(all[i].text.size());
+        simulate(all[i].text.data(), size_of(all[i]), table.data(), KeyLayout(uint32_t(batch.size())), kSteps, kSmall,
+                 ignored.bytes.data(), &ignored.origin, counts);
+    }
+    bool same = counts.rounds == report.rounds && counts.tied_small == report.tied_small &&
+                counts.tied_large == report.tied_large;
+    for (uint32_t r = 0; same && r < report.rounds; r++)
+        same = counts.small[r] == report.round[r].small && counts.large[r] == report.round[r].large &&
+               counts.resolved[r] == report.round[r].resolved;
+    if (!same)
+        printf("COUNTS differ: batch of %zu, rounds %u for %llu, tied %u+%u for %llu+%llu\n", batch.size(),
+               report.rounds, (unsigned long long)counts.rounds, report.tied_small, report.tied_large,
+               (unsigned long long)counts.tied_small, (unsigned long long)counts.tied_large);
+    return same;
+}
+
+// The first byte of a column that is wrong, in words; null if column and origin are right.
+const char *column_error(const Column &expected, const uint8_t *column, uint32_t origin) {
+    static char text[80];
+    const size_t first =
+        size_t(std::mismatch(expected.bytes.begin(), expected.bytes.end(), column).first - expected.bytes.begin());
+    if (first == expected.bytes.size() && origin == expected.origin) return nullptr;
+    snprintf(text, sizeof text, "byte %zu, origin %u for %u", first, origin, expected.origin);
+    return text;
+}
+
+} // namespace
+
+int check_bwt(uint32_t max_length) {
+    Tally tally;
+    for (uint32_t n : {64u, 200u, 5000u, 70000u, 899981u}) {
+        if (n > max_length) break;
+        const std::vector<Shape> all = primitive_shapes(n);
+        std::vector<Column> expected(all.size());
+        parallel(all.size(), [&](size_t i) { expected[i] = expected_column(all[i].text); });
+        BwtLane lane(uint32_t(2 * all.size()), longest(all));
+        for (const Batch &batch : batches(all.size())) {
+            lane.spoil();
+            lane.run(fill(lane.text.memory, all, batch));
+            const uint8_t *column = lane.column.memory;
+            for (size_t b = 0; b < batch.size(); b++) {
+                const Column &want = expected[batch[b]];
+                tally.add(all[batch[b]], batch, column_error(want, column, lane.origins[b]));
+                column += want.bytes.size();
+            }
+            if (n < 100000) tally.wrong += !counts_agree(all, batch, lane.text.memory, lane.report);
+        }
+        tally.print(n, all.size());
+    }
+    return tally.wrong != 0;
+}
+
+namespace {
+
+// What hybz_lane_thirds returns for a block.
+struct ThirdRows {
+    std::vector<uint32_t> keys;
+    std::vector<uint8_t> bytes;
+    uint32_t origin = ~0u;
+};
+
+// From the ranks of all suffixes, the end mark's included, as hybz.h and thirds.cu define them.
+ThirdRows expected_thirds(const Text &text, uint32_t turn) {
+    const uint32_t n = uint32_t(text.size());
+    std::vector<uint8_t> column(n + 1);
+    std::vector<uint32_t> rank, order(n + 1), sample, others, sample_rank(n + 1, 0);
+    uint32_t origin;
+    reference_suffixes(text.data(), n, column.data(), &origin, rank);
+    for (uint32_t i = 0; i <= n; i++) order[rank[i]] = i;
+    for (uint32_t i : order) (i % 3 ? sample : others).push_back(i);
+    if (n % 3 == 0) others.erase(others.begin()); // the mark's own row
+    for (uint32_t row = 0; row < sample.size(); row++) sample_rank[sample[row]] = row;
+    // Symbol at i, and rank of the suffix at i + 1: 0 at the end of the text.
+    const auto pair_at = [&](uint32_t i) { return i < n ? (text[i] + 1u) << 20 | sample_rank[i + 1] : 0; };
+    ThirdRows rows;
+    for (uint32_t i : sample) {
+        const uint32_t next = i < n ? sample_rank[i + 1] : 0;
+        rows.keys.push_back(i % 3 == 1 ? next : pair_at(i + 1) | 1u << 31);
+    }
+    for (uint32_t i : others) {
+        rows.keys.push_back(sample_rank[i + 1]);
+        rows.keys.push_back(pair_at(i + 1));
+    }
+    sample.insert(sample.end(), others.begin(), others.end());
+    for (uint32_t row = 0; row < sample.size(); row++) {
+        rows.bytes.push_back(text[sample[row] == 0 ? n - 1 : sample[row] - 1]);
+        if (sample[row] == turn) rows.origin = row;
+    }
+    return rows;
+}
+
+} // namespace
+
+int check_thirds(uint32_t max_length) {
+    Tally tally;
+    for (uint32_t n : {64u, 200u, 5000u, 5001u, 70000u, 899981u}) {
+        if (n > max_length) break;
+        // Suffixes are sorted, whether or not the block was turned to its least rotation.
+        const std::vector<Shape> all = shapes(n);
+        const auto turn_of = [&](size_t i) { return uint32_t(i * 97) % size_of(all[i]); };
+        std::vector<ThirdRows> expected(all.size());
+        parallel(all.size(), [&](size_t i) { expected[i] = expected_thirds(all[i].text, turn_of(i)); });
+        ThirdsLane lane(uint32_t(2 * all.size()), longest(all));
+        for (const Batch &batch : batches(all.size())) {
+            std::vector<uint32_t> turns;
+            for (size_t i : batch) turns.push_back(turn_of(i));
+            lane.spoil();
+            lane.run(fill(lane.text.memory, all, batch), turns);
+            const uint32_t *keys = lane.keys.memory;
+            const uint8_t *bytes = lane.bytes.memory;
+            for (size_t b = 0; b < batch.size(); b++) {
+                const ThirdRows &want = expected[batch[b]];
+                const char *what = lane.origins[b] != want.origin                            ? "origin"
+                                   : !std::equal(want.keys.begin(), want.keys.end(), keys)   ? "keys"
+                                   : !std::equal(want.bytes.begin(), want.bytes.end(), bytes) ? "bytes"
+                                                                                              : nullptr;
+                tally.add(all[batch[b]], batch, what);
+                keys += want.keys.size();
+                bytes += want.bytes.size();
+            }
+        }
+        tally.print(n, all.size());
+    }
+    return tally.wrong != 0;
+}
+
+int check_coding(uint32_t max_length) {
+    Tally tally;
+    for (uint32_t n : {64u, 200u, 2050u, 5000u, 70000u, 899981u}) {
+        if (n > max_length) break;
+        const std::vector<Shape> all = primitive_shapes(n);
+        std::vector<Coded> expected(all.size());
+        parallel(all.size(), [&](size_t i) { expected[i] = expected_coding(all[i].text); });
+        CodingLane lane(uint32_t(2 * all.size()), longest(all));
+        for (const Batch &batch : batches(all.size())) {
+            lane.spoil();
+            lane.run(fill(lane.text.memory, all, batch));
+            for (size_t b = 0; b < batch.size(); b++) {
+                const Coded &want = expected[batch[b]];
+                const char *what = difference(want.coding, lane.coded[b], lane.bytes.memory);
+                tally.add(all[batch[b]], batch, lane.coded[b].origin != want.origin ? "origin" : what);
+            }
+        }
+        tally.print(n, all.size());
+    }
+    return tally.wrong != 0;
+}
+
+int check_suffixes(uint32_t max_length) {
+    Tally tally;
+    for (uint32_t n : {64u, 1000u, 70000u, 1500000u}) {
+        if (n > max_length) break;
+        const uint32_t entry_log = n < 5000 ? 3 : 12;
+        const std::vector<Shape> all = shapes(n);
+        std::vector<Column> expected(all.size());
+        std::vector<std::vector<uint32_t>> ranks(all.size());
+        parallel(all.size(), [&](size_t i) {
+            expected[i].bytes.resize(all[i].text.size() + 1);
+            reference_suffixes(all[i].text.data(), size_of(all[i]), expected[i].bytes.data(), &expected[i].origin,
+                               ranks[i]);
+        });
+        SuffixLane lane(uint32_t(2 * all.size()), longest(all), entry_log);
+        for (const Batch &batch : batches(all.size())) {
+            const std::vector<uint32_t> lengths = fill(lane.text.memory, all, batch);
+            lane.spoil();
+            lane.run(lengths, entry_log);
+            const size_t each = ((*std::max_element(lengths.begin(), lengths.end()) - 1) >> entry_log) + 1;
+            const uint8_t *column = lane.column.memory;
+            for (size_t b = 0; b < batch.size(); b++) {
+                const char *what = column_error(expected[batch[b]], column, lane.origins[b]);
+                for (size_t e = 0; e << entry_log < lengths[b]; e++)
+                    if (lane.entries.memory[b * each + e] != ranks[batch[b]][e << entry_log] - 1) what = "entries";
+                tally.add(all[batch[b]], batch, what);
+                column += expected[batch[b]].bytes.size();
+            }
+        }
+        tally.print(n, all.size());
+    }
+    return tally.wrong != 0;
+}
+
+} // namespace hybz

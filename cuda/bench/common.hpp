@@ -1,0 +1,182 @@
+// common.hpp: what the bench's parts share: lanes with their pinned memory, blocks of files, expected results.
+#pragma once
+#include "../sim/coding.hpp"
+#include "../sim/shapes.hpp"
+#include "../sim/sim.hpp"
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace hybz {
+
+using Clock = std::chrono::steady_clock;
+
+inline double seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
+
+// Ends the program if a call failed.
+inline void must(int code, const char *what) {
+    if (code == 0) return;
+    printf("%s: %d %s\n", what, code, hybz_error_text(code));
+    exit(1);
+}
+
+inline void parallel(size_t count, const std::function<void(size_t)> &work) {
+    std::atomic<size_t> next{0};
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); t++)
+        threads.emplace_back([&] {
+            for (size_t i; (i = next++) < count;) work(i);
+        });
+    for (auto &t : threads) t.join();
+}
+
+// Pinned memory.
+template <class T> struct Pinned {
+    T *memory = nullptr;
+    size_t bytes;
+    explicit Pinned(size_t count) : bytes(count * sizeof(T)) {
+        must(hybz_pinned_alloc(0, bytes, reinterpret_cast<void **>(&memory)), "pinned");
+    }
+    Pinned(const Pinned &) = delete;
+    ~Pinned() { hybz_pinned_free(memory, bytes); }
+    void spoil() { memset(memory, 0xA5, bytes); }
+};
+
+constexpr uint32_t kTimeout = 60000; // ms
+
+// A lane, and what it returned last. Each kind has `run`, and `spoil` to overwrite what an earlier run returned.
+struct Lane {
+    hybz_lane *lane = nullptr;
+    std::vector<uint32_t> origins;
+    hybz_report report{};
+    double wall_ms = 0;
+
+    Lane(uint32_t blocks, uint32_t length, int32_t pipeline) : origins(blocks) {
+        must(hybz_lane_create(0, blocks, length, pipeline, &lane), "create");
+    }
+    Lane(const Lane &) = delete;
+    ~Lane() { must(hybz_lane_destroy(lane), "destroy"); }
+
+    template <class Call> void timed(const char *what, Call call) {
+        report = {};
+        const auto start = Clock::now();
+        must(call(), what);
+        wall_ms = 1e3 * seconds(start);
+    }
+};
+
+struct BwtLane : Lane {
+    Pinned<uint8_t> text, column;
+    BwtLane(uint32_t blocks, uint32_t length)
+        : Lane(blocks, length, HYBZ_BWT), text(size_t(blocks) * length), column(size_t(blocks) * length) {}
+    void spoil() { column.spoil(); }
+    void run(const std::vector<uint32_t> &lengths) {
+        timed("bwt", [&] {
+            return hybz_lane_bwt(lane, uint32_t(lengths.size()), lengths.data(), text.memory, column.memory,
+                                 origins.data(), kTimeout, &report);
+        });
+    }
+};
+
+struct ThirdsLane : Lane {
+    Pinned<uint8_t> text, bytes;
+    Pinned<uint32_t> keys;
+    ThirdsLane(uint32_t blocks, uint32_t length)
+        : Lane(blocks, length, HYBZ_HYBRID), text(size_t(blocks) * length), bytes(size_t(blocks) * (length + 1)),
+          keys(size_t(blocks) * (length / 3 * 4 + 4)) {}
+    void spoil() {
+        bytes.spoil();
+        keys.spoil();
+    }
+    void run(const std::vector<uint32_t> &lengths, const std::vector<uint32_t> &turns) {
+        timed("thirds", [&] {
+            return hybz_lane_thirds(lane, uint32_t(lengths.size()), lengths.data(), turns.data(), text.memory,
+                                    keys.memory, bytes.memory, origins.data(), kTimeout, &report);
+        });
+    }
+};
+
+struct CodingLane : Lane {
+    Pinned<uint8_t> text, bytes;
+    std::vector<hybz_coded> coded;
+    uint64_t filled = 0;
+    CodingLane(uint32_t blocks, uint32_t length)
+        : Lane(blocks, length, HYBZ_RESIDENT), text(size_t(blocks) * length),
+          bytes(size_t(blocks) * HYBZ_CODED_BYTES(length)), coded(blocks) {}
+    void spoil() { bytes.spoil(); }
+    void run(const std::vector<uint32_t> &lengths) {
+        timed("code", [&] {
+            return hybz_lane_code(lane, uint32_t(lengths.size()), lengths.data(), text.memory, coded.data(),
+                                  bytes.memory, &filled, kTimeout, &report);
+        });
+    }
+};
+
+struct SuffixLane : Lane {
+    Pinned<uint8_t> text, column;
+    Pinned<uint32_t> entries;
+    SuffixLane(uint32_t blocks, uint32_t length, uint32_t entry_log)
+        : Lane(blocks, length, HYBZ_SUFFIXES), text(size_t(blocks) * length), column(size_t(blocks) * (length + 1)),
+          entries(((length >> entry_log) + 1) * size_t(blocks)) {}
+    void spoil() {
+        column.spoil();
+        entries.spoil();
+    }
+    void run(const std::vector<uint32_t> &lengths, uint32_t entry_log) {
+        timed("suffixes", [&] {
+            return hybz_lane_suffixes(lane, uint32_t(lengths.size()), lengths.data(), text.memory, entry_log,
+                                      column.memory, origins.data(), entries.memory, kTimeout, &report);
+        });
+    }
+};
+
+// A block's last column.
+struct Column {
+    std::vector<uint8_t> bytes;
+    uint32_t origin = ~0u;
+};
+
+// The column by the reference sort, or of a long block, for which that takes too long, by the simulation.
+inline Column expected_column(const Text &block) {
+    const uint32_t n = uint32_t(block.size());
+    Column column;
+    column.bytes.resize(n);
+    if (n < 100000) {
+        reference_bwt(block.data(), n, column.bytes.data(), &column.origin);
+        return column;
+    }
+    std::vector<uint32_t> table(kTableEntries);
+    code_table(block.data(), n, table.data());
+    SimCounts ignored;
+    simulate(block.data(), n, table.data(), KeyLayout(1), kSteps, kSmall, column.bytes.data(), &column.origin, ignored);
+    return column;
+}
+
+// A block, coded.
+struct Coded {
+    uint32_t origin;
+    ReferenceCoding coding;
+};
+
+inline Coded expected_coding(const Text &block) {
+    const Column column = expected_column(block);
+    return {column.origin, reference_coding(column.bytes)};
+}
+
+// Parts of the program; each returns its exit status. check.cpp compares every pipeline's results on every shape of up
+// to max_length bytes with the reference; time.cpp times a pipeline on a file's blocks.
+int check_bwt(uint32_t max_length);
+int check_thirds(uint32_t max_length);
+int check_coding(uint32_t max_length);
+int check_suffixes(uint32_t max_length);
+int time_bwt(const char *path, uint32_t blocks);
+int time_coding(const char *path, uint32_t blocks);
+int time_suffixes(const char *path, uint32_t length, uint32_t blocks);
+int time_lanes(const char *path, uint32_t lanes, uint32_t blocks, bool code);
+
+} // namespace hybz

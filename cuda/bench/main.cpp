@@ -1,0 +1,38 @@
+// Tests and times the lanes (hybz.h) on a device, without Rust: no registry, no build tools.
+//
+//     bench check [LENGTH]       hybz_lane_bwt on every shape of up to LENGTH bytes, alone and in batches, against the
+//                                reference sort; counts of rotations against the simulation
+//     bench thirds [LENGTH]      hybz_lane_thirds: the same
+//     bench code [LENGTH]        hybz_lane_code: the same, against the reference coding
+//     bench suffixes [LENGTH]    hybz_lane_suffixes: the same, periodic shapes too
+//     bench time FILE [BLOCKS]   device time a byte of hybz_lane_bwt on the file's blocks (run-length-coded as bzip2
+//                                does), repeated up to BLOCKS (256)
+//     bench resident FILE [BLOCKS]
+//                                the same of hybz_lane_code; the first 16 blocks against the reference coding
+//     bench suffixes FILE LENGTH BLOCKS
+//                                the same of hybz_lane_suffixes, blocks of LENGTH bytes; walks every column back
+//     bench lanes FILE LANES BLOCKS [code]
+//                                bytes a second of several lanes at once (which code as well), transfers included
+//
+// cuda/sim/emulate.sh builds it for a CPU, where the checks of up to some thousand bytes take seconds.
+#include "common.hpp"
+
+using namespace hybz;
+
+int main(int argc, char **argv) {
+    const std::string what = argc > 1 ? argv[1] : "";
+    const auto number = [&](int at, uint32_t otherwise) { return argc > at ? uint32_t(atoi(argv[at])) : otherwise; };
+    if (what == "check") return check_bwt(number(2, ~0u));
+    if (what == "thirds") return check_thirds(number(2, ~0u));
+    if (what == "code") return check_coding(number(2, ~0u));
+    if (what == "suffixes" && argc > 4) return time_suffixes(argv[2], number(3, 0), number(4, 0));
+    if (what == "suffixes") return check_suffixes(number(2, ~0u));
+    if (what == "time" && argc > 2) return time_bwt(argv[2], number(3, 256));
+    if (what == "resident" && argc > 2) return time_coding(argv[2], number(3, 256));
+    if (what == "lanes" && argc > 4) return time_lanes(argv[2], number(3, 0), number(4, 0), argc > 5);
+    fprintf(stderr, "usage: bench check | thirds | code | suffixes [LENGTH]\n"
+                    "       bench time | resident FILE [BLOCKS]\n"
+                    "       bench suffixes FILE LENGTH BLOCKS\n"
+                    "       bench lanes FILE LANES BLOCKS [code]\n");
+    return 2;
+}

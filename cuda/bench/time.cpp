@@ -1,0 +1,243 @@
+// time.cpp: device time a byte of each pipeline on the blocks of a file, and what several lanes do at once.
+#include "common.hpp"
+
+namespace hybz {
+
+namespace {
+
+constexpr uint32_t kLength = 900000; // of the lanes' blocks
+
+Text read_file(const char *path, size_t max_bytes) {
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        printf("no %s\n", path);
+        exit(1);
+    }
+    fseek(file, 0, SEEK_END);
+    Text data(std::min(size_t(ftell(file)), max_bytes));
+    rewind(file);
+    if (fread(data.data(), 1, data.size(), file) != data.size()) exit(1);
+    fclose(file);
+    return data;
+}
+
+// bzip2's run-length coding and split into blocks at level 9; without the blocks that a lane does not accept.
+std::vector<Text> blocks_of(const char *path) {
+    const Text data = read_file(path, ~size_t(0));
+    std::vector<Text> blocks(1);
+    for (size_t i = 0; i < data.size();) {
+        size_t run = 1;
+        while (run < 255 && i + run < data.size() && data[i + run] == data[i]) run++;
+        Text &block = blocks.back();
+        for (size_t r = 0; r < std::min<size_t>(run, 4); r++) block.push_back(data[i]);
+        if (run >= 4) block.push_back(uint8_t(run - 4));
+        i += run;
+        if (block.size() >= 899981 && i < data.size()) blocks.emplace_back();
+    }
+    std::vector<Text> usable;
+    for (Text &block : blocks)
+        if (block.size() >= HYBZ_MIN_LENGTH && !is_periodic(block.data(), uint32_t(block.size())))
+            usable.push_back(std::move(block));
+    return usable;
+}
+
+// Copies `count` of the blocks, in turn from number `from` on, to where a lane reads them; returns their lengths.
+std::vector<uint32_t> fill(uint8_t *text, const std::vector<Text> &blocks, uint32_t count, uint32_t from) {
+    std::vector<uint32_t> lengths;
+    for (uint32_t b = 0; b < count; b++) {
+        const Text &block = blocks[(b + from) % blocks.size()];
+        memcpy(text, block.data(), block.size());
+        text += block.size();
+        lengths.push_back(uint32_t(block.size()));
+    }
+    return lengths;
+}
+
+// Milliseconds of all rounds together.
+hybz_round rounds_of(const hybz_report &report) {
+    hybz_round sum{};
+    for (uint32_t r = 0; r < report.rounds; r++) {
+        sum.small_ms += report.round[r].small_ms;
+        sum.large_ms += report.round[r].large_ms;
+        sum.commit_ms += report.round[r].commit_ms;
+    }
+    return sum;
+}
+
+double sort_ms(const hybz_report &report) {
+    const hybz_round rounds = rounds_of(report);
+    return report.keys_ms + report.sort_ms + report.group_ms + rounds.small_ms + rounds.large_ms + rounds.commit_ms;
+}
+
+// Picoseconds a byte for each millisecond.
+double ps_of(const hybz_report &report) { return 1e9 / double(report.bytes); }
+
+// The report of the run with the least time, and the least wall time.
+struct Best {
+    hybz_report report{};
+    double ms = 1e9, wall_ms = 1e9;
+    void add(const Lane &lane, double time) {
+        wall_ms = std::min(wall_ms, lane.wall_ms);
+        if (time >= ms) return;
+        ms = time;
+        report = lane.report;
+    }
+};
+
+void print_rounds(const hybz_report &report) {
+    const double ps = ps_of(report), bytes = double(report.bytes);
+    for (uint32_t r = 0; r < report.rounds; r++) {
+        const hybz_round &round = report.round[r];
+        printf("  round %2u: small %.4f large %.4f resolved %.4f | small %.1f (%.0f each) large %.1f (%.0f each) "
+               "commit %.1f\n",
+               r, round.small / bytes, round.large / bytes, round.resolved / bytes, round.small_ms * ps,
+               round.small ? round.small_ms * 1e9 / round.small : 0, round.large_ms * ps,
+               round.large ? round.large_ms * 1e9 / round.large : 0, round.commit_ms * ps);
+    }
+}
+
+} // namespace
+
+int time_bwt(const char *path, uint32_t count) {
+    const std::vector<Text> blocks = blocks_of(path);
+    const auto start = Clock::now();
+    uint64_t bytes = 0;
+    must(hybz_lane_bytes(0, count, kLength, HYBZ_BWT, &bytes), "bytes");
+    const double context = seconds(start);
+    BwtLane lane(count, kLength);
+    const double ready = seconds(start);
+    const std::vector<uint32_t> lengths = fill(lane.text.memory, blocks, count, 0);
+    Best best;
+    for (int repeat = 0; repeat < 4; repeat++) {
+        lane.spoil();
+        lane.run(lengths);
+        best.add(lane, sort_ms(lane.report));
+    }
+    const hybz_report &report = best.report;
+    const double ps = ps_of(report), total = double(report.bytes);
+    printf("%s: %zu blocks, batch of %u, %.1f MB; context %.3f s, lane of %.2f GB and pinned memory %.3f s\n", path,
+           blocks.size(), count, total / 1e6, context, double(bytes) / 1e9, ready - context);
+    printf("device %.1f ms = %.0f ps/char = %.2f GB/s; wall %.1f ms = %.2f GB/s\n", best.ms, best.ms * ps,
+           total / best.ms / 1e6, best.wall_ms, total / best.wall_ms / 1e6);
+    printf("  ps/char: upload %.1f keys %.1f sort %.1f group %.1f download %.1f (code table on the host %.1f ms)\n",
+           report.upload_ms * ps, report.keys_ms * ps, report.sort_ms * ps, report.group_ms * ps,
+           report.download_ms * ps, report.table_ms);
+    print_rounds(report);
+
+    std::vector<Column> expected(std::min<size_t>(count, blocks.size()));
+    parallel(expected.size(), [&](size_t b) { expected[b] = expected_column(blocks[b]); });
+    const uint8_t *column = lane.column.memory;
+    int wrong = 0;
+    for (uint32_t b = 0; b < count; b++) {
+        const Column &want = expected[b % blocks.size()];
+        wrong += lane.origins[b] != want.origin || !std::equal(want.bytes.begin(), want.bytes.end(), column);
+        column += lengths[b];
+    }
+    printf(wrong ? "%d of %u blocks WRONG\n" : "all blocks right\n", wrong, count);
+    return wrong != 0;
+}
+
+int time_coding(const char *path, uint32_t count) {
+    const std::vector<Text> blocks = blocks_of(path);
+    CodingLane lane(count, kLength);
+    const std::vector<uint32_t> lengths = fill(lane.text.memory, blocks, count, 0);
+    Best best;
+    for (int repeat = 0; repeat < 5; repeat++) {
+        lane.spoil();
+        lane.run(lengths);
+        best.add(lane, lane.report.mtf_ms + lane.report.tables_ms + lane.report.bits_ms);
+    }
+    const hybz_report &report = best.report;
+    const double ps = ps_of(report), total = double(report.bytes), sorted = sort_ms(report);
+    printf("%s, %u blocks: ps/char: upload %.1f sort %.1f mtf %.1f tables %.1f (%.2f ms) codes %.1f download %.1f "
+           "(%.3f bytes a byte); device but transfers %.2f GB/s, all %.2f GB/s\n",
+           path, count, report.upload_ms * ps, sorted * ps, report.mtf_ms * ps, report.tables_ms * ps, report.tables_ms,
+           report.bits_ms * ps, report.download_ms * ps, double(lane.filled) / total, total / (sorted + best.ms) / 1e6,
+           total / best.wall_ms / 1e6);
+
+    std::vector<Coded> expected(std::min<size_t>(std::min<size_t>(count, 16), blocks.size()));
+    parallel(expected.size(), [&](size_t b) { expected[b] = expected_coding(blocks[b]); });
+    int wrong = 0;
+    for (uint32_t b = 0; b < count; b++) {
+        if (b % blocks.size() >= expected.size()) continue;
+        const Coded &want = expected[b % blocks.size()];
+        const char *what = difference(want.coding, lane.coded[b], lane.bytes.memory);
+        if (lane.coded[b].origin != want.origin) what = "origin";
+        if (what) printf("block %u WRONG: %s\n", b, what);
+        wrong += what != nullptr;
+    }
+    printf(wrong ? "WRONG\n" : "right (those of the first 16 blocks, compared)\n");
+    return wrong != 0;
+}
+
+int time_suffixes(const char *path, uint32_t length, uint32_t count) {
+    SuffixLane lane(count, length, 15);
+    const Text data = read_file(path, size_t(count) * length);
+    memcpy(lane.text.memory, data.data(), data.size());
+    std::vector<uint32_t> lengths;
+    for (size_t at = 0; at < data.size() && data.size() - at >= HYBZ_MIN_LENGTH; at += length)
+        lengths.push_back(uint32_t(std::min<size_t>(length, data.size() - at)));
+    Best best;
+    for (int repeat = 0; repeat < 4; repeat++) {
+        lane.spoil();
+        lane.run(lengths, 15);
+        best.add(lane, sort_ms(lane.report));
+    }
+    const hybz_report &report = best.report;
+    const hybz_round rounds = rounds_of(report);
+    const double ps = ps_of(report);
+    printf(
+        "%s, %zu blocks of %u: ps/char: upload %.1f keys %.1f sort %.1f group %.1f small %.1f large %.1f commit %.1f "
+        "(%u rounds) download %.1f; sort %.0f = %.2f GB/s, all %.2f GB/s\n",
+        path, lengths.size(), length, report.upload_ms * ps, report.keys_ms * ps, report.sort_ms * ps,
+        report.group_ms * ps, rounds.small_ms * ps, rounds.large_ms * ps, rounds.commit_ms * ps, report.rounds,
+        report.download_ms * ps, best.ms * ps, 1e3 / (best.ms * ps), double(report.bytes) / best.wall_ms / 1e6);
+
+    std::atomic<int> wrong{0};
+    const size_t each = ((lengths[0] - 1) >> 15) + 1; // the first block is as long as any
+    parallel(lengths.size(), [&](size_t b) {
+        const size_t at = b * length;
+        wrong += !walks_back(lane.text.memory + at, lengths[b], lane.column.memory + at + b, lane.origins[b],
+                             lane.entries.memory + b * each, 15);
+    });
+    printf(wrong ? "%d blocks WRONG\n" : "all blocks walked back\n", wrong.load());
+    return wrong != 0;
+}
+
+namespace {
+
+// Runs `count` lanes of one kind at once, eight batches each; returns bytes a second.
+template <class Kind> double lanes_rate(const std::vector<Text> &blocks, uint32_t count, uint32_t batch) {
+    std::vector<std::thread> threads;
+    std::atomic<uint64_t> bytes{0};
+    std::atomic<uint32_t> ready{0};
+    std::atomic<bool> go{false};
+    for (uint32_t l = 0; l < count; l++)
+        threads.emplace_back([&, l] {
+            Kind lane(batch, kLength);
+            const std::vector<uint32_t> lengths = fill(lane.text.memory, blocks, batch, l * 37);
+            lane.run(lengths);
+            ready++;
+            while (!go) std::this_thread::yield();
+            for (int repeat = 0; repeat < 8; repeat++) {
+                lane.run(lengths);
+                bytes += lane.report.bytes;
+            }
+        });
+    while (ready < count) std::this_thread::yield();
+    const auto start = Clock::now();
+    go = true;
+    for (auto &t : threads) t.join();
+    return double(bytes) / seconds(start);
+}
+
+} // namespace
+
+int time_lanes(const char *path, uint32_t count, uint32_t batch, bool code) {
+    const std::vector<Text> blocks = blocks_of(path);
+    const double rate = code ? lanes_rate<CodingLane>(blocks, count, batch) : lanes_rate<BwtLane>(blocks, count, batch);
+    printf("%u lanes of %u blocks%s: %.2f GB/s, transfers included\n", count, batch, code ? ", coded" : "", rate / 1e9);
+    return 0;
+}
+
+} // namespace hybz

@@ -1,0 +1,103 @@
+// host.cu: what the interface (hybz.h) has besides lanes: pinned host memory, error codes, limits.
+#include "lane.cuh"
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+using namespace hybz;
+
+#ifdef __linux__
+namespace {
+
+constexpr size_t kHugePage = size_t(2) << 20;
+
+size_t whole_huge_pages(size_t bytes) { return (bytes + kHugePage - 1) / kHugePage * kHugePage; }
+
+// Memory in huge pages where the system has any, all of it touched; null if there is none.
+void *touched_memory(size_t bytes) {
+    const size_t size = whole_huge_pages(bytes);
+    void *const mapped = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) return nullptr;
+    uint8_t *const begin = static_cast<uint8_t *>(mapped);
+    const size_t before = whole_huge_pages(reinterpret_cast<uintptr_t>(begin)) - reinterpret_cast<uintptr_t>(begin);
+    if (before) munmap(begin, before);
+    if (before < kHugePage) munmap(begin + before + size, kHugePage - before);
+    madvise(begin + before, size, MADV_HUGEPAGE);
+    memset(begin + before, 0, size);
+    return begin + before;
+}
+
+} // namespace
+#endif
+
+extern "C" int hybz_pinned_alloc(int device, size_t bytes, void **memory) {
+    *memory = nullptr;
+    HYBZ_TRY(cudaSetDevice(device));
+#ifdef __linux__
+    // The driver allocates pinned memory page by page and for one thread at a time: the memory of eight lanes in half a
+    // second. So each lane's thread touches its own, in huge pages, and the driver only pins them.
+    if (void *const touched = touched_memory(bytes)) {
+        if (cudaHostRegister(touched, whole_huge_pages(bytes), cudaHostRegisterPortable) == cudaSuccess) {
+            *memory = touched;
+            return 0;
+        }
+        cudaGetLastError();
+        munmap(touched, whole_huge_pages(bytes));
+    }
+#endif
+    const cudaError_t error = cudaHostAlloc(memory, bytes, cudaHostAllocPortable);
+    if (error != cudaSuccess) cudaGetLastError();
+    else memset(*memory, 0, bytes);
+    return int(error);
+}
+
+extern "C" int hybz_pinned_free(void *memory, size_t bytes) {
+    if (!memory) return 0;
+#ifdef __linux__
+    const cudaError_t error = cudaHostUnregister(memory);
+    if (error == cudaSuccess) return munmap(memory, whole_huge_pages(bytes)) == 0 ? 0 : int(cudaErrorInvalidValue);
+    cudaGetLastError();
+    if (error != cudaErrorHostMemoryNotRegistered && error != cudaErrorInvalidValue) return int(error);
+#endif
+    (void)bytes;
+    return int(cudaFreeHost(memory));
+}
+
+extern "C" int hybz_is_sticky(int code) {
+    switch (code) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorUnknown: return 1;
+    default: return 0;
+    }
+}
+
+extern "C" const char *hybz_error_text(int code) {
+    switch (code) {
+    case HYBZ_ARGUMENT: return "a batch that the lane was not made for";
+    case HYBZ_TIMEOUT: return "the device did not finish in time";
+    case HYBZ_PERIODIC: return "the rounds of the sort did not end";
+    case HYBZ_WRONG: return "the device computes wrongly";
+    default: return cudaGetErrorString(cudaError_t(code));
+    }
+}
+
+extern "C" void hybz_get_limits(hybz_limits *limits) {
+    *limits = {HYBZ_MIN_LENGTH,  HYBZ_MAX_LENGTH, HYBZ_MAX_WIDE_LENGTH, HYBZ_MAX_BLOCKS, HYBZ_MAX_ROUNDS,
+               HYBZ_MAX_SYMBOLS, HYBZ_MAX_TABLES, HYBZ_GROUP,           HYBZ_MAX_CODE};
+}
+
+extern "C" uint32_t hybz_max_coded_bytes(uint32_t length) { return HYBZ_CODED_BYTES(length); }
+
+extern "C" size_t hybz_report_bytes(void) { return sizeof(hybz_report); }
+
+extern "C" size_t hybz_coded_bytes(void) { return sizeof(hybz_coded); }

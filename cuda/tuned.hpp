@@ -1,0 +1,27 @@
+// tuned.hpp: the constants of the sort that were tuned, and what was measured for them.
+//
+// The sorted order does not depend on any of them. The times are device time on an H200 in ps a byte (linux: 224 blocks
+// of 900 kB of a source tarball); the linux row in batch.cu has the best values.
+#pragma once
+
+namespace hybz {
+
+// Bits of the first sort's keys, block id included, of which each 8 cost one pass of the radix sort. 48 bits instead of
+// 56 save 9 ps of sort and cost 20 in the rounds: linux 258 instead of 247.
+constexpr int kSortBits = 56;
+
+// Steps of doubling that a round takes from one snapshot of the ranks: 3 steps multiply depths by up to 8. Linux takes
+// 269 with one step, 249 with two, 247 with three.
+constexpr int kSteps = 3;
+
+// Groups of up to this many tied rotations are sorted in shared memory (refine.cu), larger ones by CUB. With 128,
+// refine.cu takes 78 ps a rotation instead of 86 (linux, first round), but what CUB then does in its place costs the
+// same again. With CUB for all groups (raw keys, one step) linux takes 407 instead of 324.
+constexpr int kSmallBits = 8;
+constexpr unsigned kSmall = 1u << kSmallBits;
+
+// CTAs of refine.cu that must fit on a multiprocessor at once. With 3, registers spill (228 bytes when this was
+// measured), and still a rotation takes 86 ps; with 2, which spill nothing, 101; with 4, 86.
+constexpr int kRefineCtas = 3;
+
+} // namespace hybz
