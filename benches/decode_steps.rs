@@ -1,8 +1,8 @@
 //! Each step of decoding a block, and the whole, in bytes of text per second.
 //!
-//! `cargo bench --bench decode_steps`; a word after it picks, as in `cargo bench --bench decode_steps -- bwt`. Inputs are
-//! a full block of some shapes and of the real files that are there, coded by the `bzip2` crate. All are checked first:
-//! the decoder gives the text back, and every step what the step after it needs for that.
+//! `cargo bench --bench decode_steps`; a word after it picks, as in `cargo bench --bench decode_steps -- bwt`. Inputs
+//! are a full block of some shapes and of the real files that are there, coded by the `bzip2` crate. All are checked
+//! first: the decoder gives the text back, and every step what the step after it needs for that.
 
 #[path = "../tests/shapes/mod.rs"]
 mod shapes;

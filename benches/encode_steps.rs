@@ -1,8 +1,8 @@
 //! Each step of coding a block, and the whole, in bytes of text per second.
 //!
-//! `cargo bench --bench encode_steps`; a word after it picks, as in `cargo bench --bench encode_steps -- mtf`. Inputs are a
-//! full block of some shapes and of the real files that are there. All are checked first: what the encoder makes of
-//! them is what the `bzip2` crate makes of them.
+//! `cargo bench --bench encode_steps`; a word after it picks, as in `cargo bench --bench encode_steps -- mtf`. Inputs
+//! are a full block of some shapes and of the real files that are there. All are checked first: what the encoder makes
+//! of them is what the `bzip2` crate makes of them.
 
 #[path = "../tests/shapes/mod.rs"]
 mod shapes;

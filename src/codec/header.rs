@@ -1,37 +1,37 @@
-//! What stands in a block before its Huffman codes.
+//! The header of a block of a `.bz2` stream: everything before its Huffman codes.
 //!
 //! ```text
 //! 48  magic 0x314159265359            24  origin pointer
 //! 32  CRC of the text                 16  which sixteenths of the 256 symbols are in use
-//!  1  randomised                      16  for each of those: which of its symbols
+//!  1  randomised                      16  for each of these: which of its symbols
 //!  3  number of tables, 2..=6         ..  each table: 5 bits, then +1 (10), -1 (11), next symbol (0)
-//! 15  number of selectors, >= 1       ..  before them: each selector, its MTF rank in unary
+//! 15  number of selectors, >= 1       ..  before the tables: each selector as its MTF rank, in unary
 //! ```
 //!
-//! Checked in the order and with the strictness of bzip2 1.0.8, because the first of several faults decides whether a
-//! cut block is called damaged or short: a code length is compared with 1..=20 before every bit of its delta (it may
-//! wander for as long as it likes in between), and selectors behind the 18,002nd are read and checked but not kept.
+//! The checks have the order and the strictness of bzip2 1.0.8, because the first of several errors decides whether a
+//! truncated block counts as damaged or as short. A code length is compared with 1..=20 before each bit of its delta
+//! (it may go up and down any number of times), and selectors after the 18,002nd are read and checked but not kept.
 
 use crate::bits::BitSource;
 use crate::error::{Damage, DecodeError};
 use crate::format::bzip2::{BLOCK_MAGIC, MAX_SELECTORS, MAX_SYMBOLS, MAX_TABLES};
 
-/// A block's header, read and checked as far as it can be without the codes.
+/// The header of a block, checked as far as possible without the codes.
 #[derive(Clone, Debug)]
 pub struct Header {
     /// The stored CRC of the text.
     pub crc: u32,
-    /// Whether the block's bytes are randomised (bzip2 0.9.0 and before).
+    /// Whether the block's bytes are randomised (bzip2 0.9.0 and earlier).
     pub randomised: bool,
-    /// The row of the sorted rotations that holds the block itself; still to be compared with the block's length.
+    /// The row of the sorted rotations that holds the block itself. It is not yet compared with the block's length.
     pub origin: u32,
     /// The symbols in use, ascending: the first MTF list.
     pub used: Vec<u8>,
-    /// Code lengths by table and symbol; `used.len() + 2` symbols count.
+    /// Code lengths by table and symbol. Only the first `used.len() + 2` symbols count.
     pub lengths: [[u8; MAX_SYMBOLS]; MAX_TABLES],
-    /// How many tables there are.
+    /// The number of tables.
     pub tables: usize,
-    /// Which table codes which group, at most [`MAX_SELECTORS`].
+    /// The table of each group; at most [`MAX_SELECTORS`].
     pub selectors: Vec<u8>,
 }
 
@@ -50,12 +50,12 @@ impl Default for Header {
 }
 
 impl Header {
-    /// How many symbols the alphabet of the codes has.
+    /// The number of symbols that the codes' alphabet has.
     pub fn symbols(&self) -> usize {
         self.used.len() + 2
     }
 
-    /// Reads a header from its magic on into `self`, whose memory is used again. `limit` is the most bytes that the block
+    /// Reads a header, from its magic on, into `self`, and reuses its memory. `limit` is the most bytes that the block
     /// may have: 100,000 times the stream's level.
     pub fn read<B: BitSource + ?Sized>(&mut self, bits: &mut B, limit: u32) -> Result<(), DecodeError> {
         for shift in (0..48).step_by(8).rev() {
@@ -138,7 +138,7 @@ impl Header {
     }
 }
 
-/// The next `n` bits, or [`DecodeError::OutOfData`].
+/// Returns the next `n` bits, or [`DecodeError::OutOfData`].
 #[inline(always)]
 pub fn take<B: BitSource + ?Sized>(bits: &mut B, n: u32) -> Result<u32, DecodeError> {
     bits.bits(n).ok_or(DecodeError::OutOfData)

@@ -1,13 +1,13 @@
-//! The plain decoder of a block: the judge of what is a bzip2 block and what it holds.
+//! The reference decoder of a block: it defines what is a bzip2 block and what the block holds.
 //!
-//! Written for exactness and not for speed. It follows the behaviour of bzip2 1.0.8, field by field and in the same
-//! order, and every fast path hands over to it whatever it finds unusual. It takes bits one by one from any
-//! [`BitSource`], and never one more than the block has, so that it also reads blocks whose header is longer than any
-//! buffer (a code length may wander up and down without limit).
+//! It is written to be exact, not fast. It follows bzip2 1.0.8 field by field, in the same order, and every fast path
+//! leaves to it whatever is unusual. It reads from any [`BitSource`] and never one bit more than the block has, so it
+//! also reads blocks whose header is longer than any buffer (a code length may go up and down without limit).
 //!
-//! What bzip2 1.0.8 takes that other decoders refuse: incomplete codes, and over-subscribed ones, as long as no bits
-//! are met that are no code (codes are told apart by comparing with the largest code of each length, shortest first, so
-//! any set of lengths means something); BWTs of more than one cycle; blocks with surplus selectors; runs of up to 259.
+//! bzip2 1.0.8 accepts some things that other decoders reject: incomplete codes; over-subscribed codes, as long as no
+//! bits occur that are not a code (it recognises codes by comparison with the largest code of each length, shortest
+//! first, so any set of lengths has a meaning); BWTs of more than one cycle; blocks with surplus selectors; runs of up
+//! to 259.
 
 use super::bwt::inverse;
 use super::header::{Header, take};
@@ -17,10 +17,9 @@ use crate::bits::BitSource;
 use crate::error::{Damage, DecodeError};
 use crate::format::bzip2::{GROUP, MAX_TABLES};
 
-/// More than this weight no digit of a zero run may have (CVE-2010-0405: without the limit the sum overflows).
 const MAX_RUN_WEIGHT: u32 = 2 << 20;
 
-/// The bytes of a block before run-length decoding, and what its header said.
+/// A block before run-length decoding.
 pub struct PlainBlock {
     /// The stored CRC.
     pub crc: u32,
@@ -28,7 +27,7 @@ pub struct PlainBlock {
     pub coded: Vec<u8>,
 }
 
-/// Reads one block from its magic on. `limit`: the most bytes it may have before run-length decoding.
+/// Reads one block from its magic on. `limit` is the most bytes that it may have before run-length decoding.
 pub fn decode(bits: &mut dyn BitSource, limit: u32) -> Result<PlainBlock, DecodeError> {
     let mut header = Header::default();
     header.read(bits, limit)?;
@@ -43,7 +42,7 @@ pub fn decode(bits: &mut dyn BitSource, limit: u32) -> Result<PlainBlock, Decode
     Ok(PlainBlock { crc: header.crc, coded })
 }
 
-/// The Huffman codes of a block, one after the other.
+/// Reads the Huffman codes of a block one after the other.
 struct Symbols<'a> {
     bits: &'a mut dyn BitSource,
     tables: [Canonical; MAX_TABLES],
@@ -75,7 +74,7 @@ impl Symbols<'_> {
     }
 }
 
-/// Huffman codes, zero runs and move-to-front: the last column of the sorted rotations.
+/// Decodes Huffman codes, zero runs and move-to-front into the last column of the sorted rotations.
 fn last_column(bits: &mut dyn BitSource, header: &Header, limit: u32) -> Result<Vec<u8>, DecodeError> {
     let symbols = header.symbols();
     let end_of_block = symbols as u16 - 1;

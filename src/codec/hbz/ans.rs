@@ -1,18 +1,19 @@
-//! Asymmetric numeral systems, the tabled kind (J. Duda, "Asymmetric numeral systems", arXiv:1311.2540): an entropy coder
-//! as near to the entropy as arithmetic coding and as quick to decode as Huffman codes: one look-up a symbol, then some bits.
+//! Asymmetric numeral systems, the tabled kind (J. Duda, "Asymmetric numeral systems", arXiv:1311.2540): an entropy
+//! coder as near to the entropy as arithmetic coding and as quick to decode as Huffman codes: one look-up a symbol,
+//! then some bits.
 //!
 //! A state is a number below 2^LOG. A table gives each symbol as many of the 2^LOG states as its probability asks for;
 //! decoding looks up the state: the symbol, how many bits to read, and what to add them to for the next state. The
-//! encoder goes through the symbols backwards. Huffman codes spend a whole number of bits on each symbol: here 1.4 % more,
-//! since half of all tokens are run digits and ranks of 1, with probabilities far from powers of two.
+//! encoder goes through the symbols backwards. Huffman codes spend a whole number of bits on each symbol: here 1.4 %
+//! more, since half of all tokens are run digits and ranks of 1, with probabilities far from powers of two.
 //!
 //! Two states take turns, so that one look-up need not wait for the other; all tables of a block have the same LOG, so
 //! that the states pass from table to table.
 
 use crate::bits::reader::Window;
 
-/// Tables for decoding, one behind the other. By state: symbol (bits 0..8), extra bits (8..12), bits to read (12..16), next
-/// state less those bits (16..27), the symbol's class (27..).
+/// Tables for decoding, one behind the other. By state: symbol (bits 0..8), extra bits (8..12), bits to read (12..16),
+/// next state less those bits (16..27), the symbol's class (27..).
 #[derive(Clone, Debug)]
 pub struct Decoding<const STATES: usize>(Vec<[u32; STATES]>);
 
@@ -35,8 +36,8 @@ fn spread(shares: &[u16], states: usize) -> Vec<u8> {
 }
 
 impl<const STATES: usize> Decoding<STATES> {
-    /// The tables for these shares, the sum of each of which must be `STATES`. `entry` says what a symbol decodes to: its byte,
-    /// the number of extra bits that follow it, and its class.
+    /// The tables for these shares, the sum of each of which must be `STATES`. `entry` says what a symbol decodes to:
+    /// its byte, the number of extra bits that follow it, and its class.
     pub fn new(tables: &[Shares], entry: impl Fn(u8) -> (u8, u32, usize)) -> Self {
         let table = |shares: &Shares| {
             assert!(shares.iter().map(|&share| usize::from(share)).sum::<usize>() == STATES, "shares of all states");
@@ -55,8 +56,8 @@ impl<const STATES: usize> Decoding<STATES> {
         Decoding(tables.iter().map(table).collect())
     }
 
-    /// Decodes one symbol with the table of this number: its entry, for [`byte`], [`extra`] and [`class`]. Takes at most
-    /// log2(STATES) bits, which must be ready.
+    /// Decodes one symbol with the table of this number: its entry, for [`byte`], [`extra`] and [`class`]. Takes at
+    /// most log2(STATES) bits, which must be ready.
     #[inline(always)]
     pub fn next(&self, table: usize, state: &mut usize, bits: &mut Window<'_>) -> u32 {
         let entry = self.0[table][*state & (STATES - 1)];
@@ -86,7 +87,8 @@ pub fn class(entry: u32) -> usize {
 /// Tables for encoding, one behind the other.
 #[derive(Clone, Debug)]
 pub struct Encoding {
-    /// By table and symbol: the bits to write are `(state + bits) >> 16`; then `first` more gives the place in `states`.
+    /// By table and symbol: the bits to write are `(state + bits) >> 16`; then `first` more gives the place in
+    /// `states`.
     symbols: Vec<(u32, i32)>,
     /// By symbol and the state's remaining bits: the state before.
     states: Vec<u16>,
@@ -116,8 +118,8 @@ impl Encoding {
         new
     }
 
-    /// Steps back over a symbol, from a state in STATES..2 * STATES to such a state; answers the bits that decoding will
-    /// read there, and how many. `symbol` is counted from the first one of the first table.
+    /// Steps back over a symbol, from a state in STATES..2 * STATES to such a state; answers the bits that decoding
+    /// will read there, and how many. `symbol` is counted from the first one of the first table.
     #[inline(always)]
     pub fn back(&self, symbol: usize, state: &mut u32) -> (u64, u32) {
         let (bits, first) = self.symbols[symbol];

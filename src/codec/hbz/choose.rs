@@ -1,19 +1,23 @@
 //! Choosing tables: which tables a block has, and which of them codes which group of 32 tokens.
 //!
-//! What is called a table here is one for each class that the token before may have: a group's tokens are coded with the tables of
-//! one selector. So all this goes by joint tokens (class and token), of which each class has a distribution of its own.
+//! What is called a table here is one for each class that the token before may have: a group's tokens are coded with
+//! the tables of one selector. So all this goes by joint tokens (class and token), of which each class has a
+//! distribution of its own.
 //!
-//! Lloyd's algorithm, as bzip2's, with costs in 1/32 bits (minus the logarithm of the probability) in place of code lengths,
-//! and the price of the selector counted in. The first guess sorts the groups by how far their ranks are on average and cuts
-//! them into equal parts. The first eight rounds look at a quarter of the segments, the last two at all: three at last would make
-//! it 0.01 % smaller and coding 1 % slower; six at first, 0.03 % larger. (A third of the groups instead of the segments does
-//! not do: the prices of selectors are then those of choices that are never looked at again.)
+//! Lloyd's algorithm, as bzip2's, with costs in 1/32 bits (minus the logarithm of the probability) in place of code
+//! lengths, and the price of the selector counted in. The first guess sorts the groups by how far their ranks are on
+//! average and cuts them into equal parts. The first eight rounds look at a quarter of the segments, the last two at
+//! all: three at last would make it 0.01 % smaller and coding 1 % slower; six at first, 0.03 % larger. (A third of the
+//! groups instead of the segments does not do: the prices of selectors are then those of choices that are never looked
+//! at again.)
 //!
-//! A round goes through its tokens once: what is chosen is counted at once, for the next round's costs. So the first round on all
-//! segments has its costs from the quarter alone, which are better ones than with the first guesses for the others among them.
+//! A round goes through its tokens once: what is chosen is counted at once, for the next round's costs. So the first
+//! round on all segments has its costs from the quarter alone, which are better ones than with the first guesses for
+//! the others among them.
 //!
-//! Sixteen costs of 16 bits are one vector of 32 bytes, hence one addition for each token, whatever the number of tables: where
-//! there is AVX2, for which the same code is compiled a second time. 2.8 -> 1.1 ns for each byte of text with all of this.
+//! Sixteen costs of 16 bits are one vector of 32 bytes, hence one addition for each token, whatever the number of
+//! tables: where there is AVX2, for which the same code is compiled a second time. 2.8 -> 1.1 ns for each byte of text
+//! with all of this.
 
 use super::ans::{Shares, shares};
 use super::token::{JOINT, TOKENS};
@@ -140,8 +144,8 @@ impl Tables {
 
 /// What was chosen, counted.
 struct Tally {
-    /// How often each token occurs in the groups of each table; twice, since tokens at even and at odd places take turns:
-    /// so that a token like the one before it need not wait for its count.
+    /// How often each token occurs in the groups of each table; twice, since tokens at even and at odd places take
+    /// turns: so that a token like the one before it need not wait for its count.
     tokens: [[[u32; 256]; MAX_TABLES]; 2],
     /// How often each selector follows each.
     moves: [[u32; MAX_TABLES]; MAX_TABLES],

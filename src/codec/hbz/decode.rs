@@ -7,16 +7,16 @@
 //!
 //! [`Decoder`] does all of them on one core, which is the way to decode where there are as many blocks as stations.
 //!
-//! The walk is what takes longest: each byte waits for a load from a random place of the vector. `LANES` entry points are
-//! walked at once, so that as many loads are under way. Since the entry points are known, each lane writes to its place in the
-//! text; there is nothing to be searched for, marked or put together as in the decoder of bzip2's blocks.
+//! The walk is what takes longest: each byte waits for a load from a random place of the vector. `LANES` entry points
+//! are walked at once, so that as many loads are under way. Since the entry points are known, each lane writes to its
+//! place in the text; there is nothing to be searched for, marked or put together as in the decoder of bzip2's blocks.
 //!
-//! The vector holds a row's next row and, in blocks of up to 2^24 rows, its byte. In larger ones the byte is found from the row:
-//! the first column is sorted, so a small table tells near where in it a row lies.
+//! The vector holds a row's next row and, in blocks of up to 2^24 rows, its byte. In larger ones the byte is found from
+//! the row: the first column is sorted, so a small table tells near where in it a row lies.
 //!
-//! The vector's words are atomic because several stations write it at once, each its own; without order (`Relaxed`) that
-//! costs nothing, and needs no unsafe code. What a damaged payload makes of all this is nonsense, but rows stay below the
-//! number of rows, and the CRC of the text decides.
+//! The vector's words are atomic because several stations write it at once, each its own; without order (`Relaxed`)
+//! that costs nothing, and needs no unsafe code. What a damaged payload makes of all this is nonsense, but rows stay
+//! below the number of rows, and the CRC of the text decides.
 
 use super::ans::{self, Decoding, Shares, byte, extra};
 use super::choose::{SELECTOR_STATES, STATES};
@@ -75,8 +75,8 @@ struct Segment {
 /// What [`Block::runs`] makes of a segment.
 #[derive(Debug)]
 pub struct Runs {
-    /// Where each run begins, shifted up by 8, and the place in the segment's first list of its byte; the last one says where
-    /// the one before it ends.
+    /// Where each run begins, shifted up by 8, and the place in the segment's first list of its byte; the last one says
+    /// where the one before it ends.
     runs: Vec<u32>,
     /// How many rows the bytes at each place of the first list have.
     counts: [u32; 256],
@@ -264,8 +264,8 @@ impl Block {
             let at = &mut next[usize::from(byte)];
             let piece = &vector[*at as usize..(*at + (end - first)) as usize];
             *at += end - first;
-            // The column has no sentinel in it. It would stand behind row `origin`, and rows up to there are counted with
-            // the sentinel's, which is the first: so they are one less.
+            // The column has no sentinel in it. It would stand behind row `origin`, and rows up to there are counted
+            // with the sentinel's, which is the first: so they are one less.
             for (row, word) in (first..end).zip(piece) {
                 let row = row.saturating_sub(u32::from(row <= origin));
                 word.store(row << BYTE | if BYTE > 0 { byte.into() } else { 0 }, Relaxed);

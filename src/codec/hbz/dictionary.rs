@@ -1,19 +1,19 @@
-//! The dictionary of a block: what its codes, the bytes of its last column, stand for. Most stand for a byte of the text, the
-//! others for strings that it uses often, phrases.
+//! The dictionary of a block: what its codes, the bytes of its last column, stand for. Most stand for a byte of the
+//! text, the others for strings that it uses often, phrases.
 //!
-//! Phrases take the place of bzip2's run-length step 1, which the suffix sorter does not need and whose gain in size is nothing.
-//! They shorten what must be sorted and, what is more, walked when decoding, the slowest step there. Which strings: words,
-//! cut at `_`, and stretches of blanks and zeros, by occurrences times bytes saved. Pairs of bytes replaced again and
-//! again (byte-pair encoding) would shorten twice as much (linux: to 59 % instead of 76), but cut words at odd places: 0.2 %
-//! larger, where words make it 0.4 % smaller, since a word's first letters are no longer coded one by one. Thousands of words in
-//! codes of two bytes gain no more than their list costs.
+//! Phrases take the place of bzip2's run-length step 1, which the suffix sorter does not need and whose gain in size is
+//! nothing. They shorten what must be sorted and, what is more, walked when decoding, the slowest step there. Which
+//! strings: words, cut at `_`, and stretches of blanks and zeros, by occurrences times bytes saved. Pairs of bytes
+//! replaced again and again (byte-pair encoding) would shorten twice as much (linux: to 59 % instead of 76), but cut
+//! words at odd places: 0.2 % larger, where words make it 0.4 % smaller, since a word's first letters are no longer
+//! coded one by one. Thousands of words in codes of two bytes gain no more than their list costs.
 //!
-//! A large block has all 256 byte values, though some only a few times. Those have no code: they stand behind an **escape**, as
-//! their place among the bytes without a code, and their codes are free for phrases.
+//! A large block has all 256 byte values, though some only a few times. Those have no code: they stand behind an
+//! **escape**, as their place among the bytes without a code, and their codes are free for phrases.
 //!
-//! The codes' order decides which contexts are neighbours in the last column. So a phrase stands behind its first letter, and
-//! letters in an order that puts like to like (B. Chapin and S. Tate, "Higher compression from the Burrows-Wheeler transform by
-//! modified sorting", DCC 1998): measured, 0.3 and 0.15 % smaller, at no cost for readers.
+//! The codes' order decides which contexts are neighbours in the last column. So a phrase stands behind its first
+//! letter, and letters in an order that puts like to like (B. Chapin and S. Tate, "Higher compression from the
+//! Burrows-Wheeler transform by modified sorting", DCC 1998): measured, 0.3 and 0.15 % smaller, at no cost for readers.
 
 use super::replace;
 use super::words::Cutter;
@@ -161,7 +161,8 @@ impl Dictionary {
     }
 }
 
-/// How often each byte occurs. Counted in four tables by turns: so a byte like the one before it need not wait for its count.
+/// How often each byte occurs. Counted in four tables by turns: so a byte like the one before it need not wait for its
+/// count.
 fn count(text: &[u8]) -> [u64; 256] {
     let mut counts = [[0u32; 256]; 4];
     let (fours, rest) = text.as_chunks::<4>();
@@ -229,8 +230,8 @@ impl Expansion {
         Expansion { heads, dictionary, escape, escaped }
     }
 
-    /// Expands `coded`, which begins at an entry point and ends at one or at the end of the block; entry points are `interval`
-    /// codes apart. Refuses to make more than `most` bytes of it, and escapes of no byte.
+    /// Expands `coded`, which begins at an entry point and ends at one or at the end of the block; entry points are
+    /// `interval` codes apart. Refuses to make more than `most` bytes of it, and escapes of no byte.
     pub fn expand(&self, coded: &[u8], interval: usize, most: usize) -> Option<Vec<u8>> {
         let len: usize = match self.escape {
             None => coded.iter().map(|&code| usize::from(self.heads[usize::from(code)].1)).sum(),

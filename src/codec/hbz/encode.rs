@@ -1,11 +1,12 @@
 //! One large block, coded: the steps one after the other.
 //!
 //! The BWT is libsais's, of the text and a sentinel that is smaller than all bytes; it gives the entry points along
-//! with the last column. Unlike bzip2's there is no origin to agree with, hence no rotations to sort and no periodic blocks.
+//! with the last column. Unlike bzip2's there is no origin to agree with, hence no rotations to sort and no periodic
+//! blocks.
 //!
-//! Measured (Zen 5, 54 MB of source code in blocks of 9 MB, quiet): 46.5 MB/s of text, where libsais alone on the
-//! same blocks, without a dictionary, makes 54.5. Of the 21.5 ns a byte the sort takes 14.6, the dictionary 1.9, choosing tables
-//! 1.1, MTF 1.1, writing 0.9, tokens 0.4.
+//! Measured (Zen 5, 54 MB of source code in blocks of 9 MB, quiet): 46.5 MB/s of text, where libsais alone on the same
+//! blocks, without a dictionary, makes 54.5. Of the 21.5 ns a byte the sort takes 14.6, the dictionary 1.9, choosing
+//! tables 1.1, MTF 1.1, writing 0.9, tokens 0.4.
 
 use super::ans::Encoding;
 use super::choose::{SELECTOR_STATES, STATES, Tables};
@@ -71,7 +72,8 @@ impl Encoder {
         coded
     }
 
-    /// What comes before the sort: the codes, no more of them than the stream's [`most_rows`](StreamHeader::most_rows), in `codes`.
+    /// What comes before the sort: the codes, no more of them than the stream's [`most_rows`](StreamHeader::most_rows),
+    /// in `codes`.
     ///
     /// # Panics
     /// As [`encode`](Self::encode).
@@ -87,14 +89,16 @@ impl Encoder {
         let mut dictionary = Dictionary::choose(text_to_code);
         dictionary.replace(text_to_code, 1 << stream.entry_log, codes);
         if codes.len() > text_to_code.len() {
-            // It was chosen by a sample, which deceived: more escapes than phrases. No block may be longer than its text.
+            // It was chosen by a sample, which deceived: more escapes than phrases. No block may be longer than its
+            // text.
             dictionary = Dictionary::of_bytes(text_to_code);
             dictionary.replace(text_to_code, 1 << stream.entry_log, codes);
         }
         Prepared { dictionary, number, text_len: text.len() as u32, crc: crc::of(text) }
     }
 
-    /// What comes after it: the block's header and its payload, from the last column of its codes and the rows of its entry points.
+    /// What comes after it: the block's header and its payload, from the last column of its codes and the rows of its
+    /// entry points.
     pub fn finish(&mut self, prepared: &Prepared, column: &[u8], entries: &[u32]) -> (BlockHeader, Vec<u8>) {
         let rows = column.len();
         self.symbols.encode(column);
@@ -113,7 +117,8 @@ impl Encoder {
         (header, payload)
     }
 
-    /// The last column in the place of the codes. Answers the rows of the positions that are multiples of 2^`entry_log`.
+    /// The last column in the place of the codes. Answers the rows of the positions that are multiples of
+    /// 2^`entry_log`.
     fn transform(&mut self, column: &mut [u8], entry_log: u8) -> Vec<u32> {
         let rows = column.len();
         if self.suffixes.len() < rows + EXTRA {
@@ -201,7 +206,8 @@ struct Coder {
 }
 
 impl Coder {
-    /// Codes one segment, from its end; answers the states that decoding begins with, of the tokens' two and the selectors'.
+    /// Codes one segment, from its end; answers the states that decoding begins with, of the tokens' two and the
+    /// selectors'.
     fn segment(&self, tokens: &[u8], extras: &[u8], choice: &[u8], bits: &mut BackWriter) -> [u32; 3] {
         let most_bits = (STATES.ilog2() + first_symbol(TOKENS as u8 - 1).1) as usize;
         bits.start(tokens.len() * most_bits + choice.len() * SELECTOR_STATES.ilog2() as usize);

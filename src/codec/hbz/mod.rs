@@ -1,5 +1,5 @@
-//! The coding of one large block: what a `.hbz` stream holds instead of bzip2's blocks. `docs/FORMAT.md` tells it for readers
-//! of other languages.
+//! The coding of one large block: what a `.hbz` stream holds instead of bzip2's blocks. `docs/FORMAT.md` tells it for
+//! readers of other languages.
 //!
 //! ```text
 //! text -> perturbation -> codes -> BWT -> ranks, zero runs -> tokens -> tANS states -> payload
@@ -15,13 +15,15 @@
 //! | up to 16 times 6 tables, by group of 32 tokens and by the token before | `choose` | 6 tables, groups of 50 |
 //! | asymmetric numeral systems | `ans` | Huffman codes |
 //!
-//! A block's last column is coded in segments of 65,536 rows, each of which can be decoded alone: so one block is decoded
-//! by several stations, or by one with its data in the nearest cache. What a segment cannot know is the move-to-front list
-//! that it starts with; it is decoded as if that were 0, 1, 2.. and its bytes are looked up later (`decode`).
+//! A block's last column is coded in segments of 65,536 rows, each of which can be decoded alone: so one block is
+//! decoded by several stations, or by one with its data in the nearest cache. What a segment cannot know is the
+//! move-to-front list that it starts with; it is decoded as if that were 0, 1, 2.. and its bytes are looked up later
+//! (`decode`).
 //!
 //! # What was measured, and what was not taken
 //!
-//! Three blocks of 9 MB of the Linux tarball, against bzip2's own coding of the same last columns (6 tables, groups of 50):
+//! Three blocks of 9 MB of the Linux tarball, against bzip2's own coding of the same last columns (6 tables, groups of
+//! 50):
 //!
 //! | | size |
 //! |---|---|
@@ -49,8 +51,9 @@
 //! | a byte's own last run length and next rank as context, 32 tables for 4,096 contexts, no selectors | -0.4 % |
 //! | three adaptive distributions mixed, contexts of averages and last ranks, segments of 2^16 / 2^17 / 2^18 rows | -0.7 / -1.1 / -1.3 % |
 //!
-//! (The last one would take twice the time for a token, and fewer and longer segments; with the rows in the new order it is 0.4 %
-//! ahead of the tables by class.) In all 9.14 % below `bzip2 -9` on the 203 MB, and decoding no slower than before.
+//! (The last one would take twice the time for a token, and fewer and longer segments; with the rows in the new order
+//! it is 0.4 % ahead of the tables by class.) In all 9.14 % below `bzip2 -9` on the 203 MB, and decoding no slower than
+//! before.
 
 pub(crate) mod ans;
 pub(crate) mod choose;

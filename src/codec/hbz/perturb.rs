@@ -1,11 +1,11 @@
 //! Perturbation (A. Deshpande, section 5.2.2): a byte dropped into the text after every k-th of its bytes.
 //!
-//! A string sort by fixed steps takes as many rounds as the longest repeat is long; a byte put in at a fixed distance breaks
-//! repeats whose places differ by no multiple of k, and the sort ends soon. A suffix sorter needs none of this. It costs size:
-//! each byte dropped in is one that nobody can predict, and breaks the context of those around it.
+//! A string sort by fixed steps takes as many rounds as the longest repeat is long; a byte put in at a fixed distance
+//! breaks repeats whose places differ by no multiple of k, and the sort ends soon. A suffix sorter needs none of this.
+//! It costs size: each byte dropped in is one that nobody can predict, and breaks the context of those around it.
 //!
-//! The bytes come from a seeded generator, out of those that the text has: so it brings no new letter into the alphabet.
-//! Readers drop them unseen, so the generator is no part of the format.
+//! The bytes come from a seeded generator, out of those that the text has: so it brings no new letter into the
+//! alphabet. Readers drop them unseen, so the generator is no part of the format.
 
 /// The bytes of `text` with one more after every `interval`th, from the generator at `seed`. Appends to `out`.
 pub fn put_in(text: &[u8], interval: usize, seed: u64, out: &mut Vec<u8>) {

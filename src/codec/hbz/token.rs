@@ -1,8 +1,9 @@
 //! Symbols to tokens: near ranks as they are, far ranks in classes with extra bits.
 //!
-//! Of bzip2's 258 symbols a block of text uses a hundred, most of them hardly ever: in tables of 2,048 states each would take
-//! at least one state, and each of 16 tables would have to describe it. So ranks from 17 on share 8 tokens, and the place
-//! within the class is written as it is. On source code that costs nothing (measured: 0.01 %), and a table takes 30 bytes.
+//! Of bzip2's 258 symbols a block of text uses a hundred, most of them hardly ever: in tables of 2,048 states each
+//! would take at least one state, and each of 16 tables would have to describe it. So ranks from 17 on share 8 tokens,
+//! and the place within the class is written as it is. On source code that costs nothing (measured: 0.01 %), and a
+//! table takes 30 bytes.
 
 use crate::format::hbz::SEGMENT_LOG;
 
@@ -12,8 +13,8 @@ pub const TOKENS: usize = 26;
 pub const FIRST_CLASS: u8 = 18;
 
 /// Classes of tokens. The class of the token before says, with the group's selector, which table a token is coded with.
-/// Measured on 203 MB of source code in blocks of 9 MB: 3 classes 0.3 % smaller than none, these 0.45 %; the classes of two tokens
-/// before, three each, would make it 0.6 %, with half as many tables again.
+/// Measured on 203 MB of source code in blocks of 9 MB: 3 classes 0.3 % smaller than none, these 0.45 %; the classes of
+/// two tokens before, three each, would make it 0.6 %, with half as many tables again.
 pub const CLASSES: usize = 6;
 
 /// The class of a token: each run digit, rank 1, ranks 2 and 3, ranks to 8, all others.
@@ -66,8 +67,8 @@ pub struct Tokens {
 pub const JOINT: usize = CLASSES * TOKENS;
 
 impl Tokens {
-    /// Becomes the tokens of these symbols (from `mtf`, the last one the end of the block), which stand for `rows` rows. A
-    /// zero run is cut where a segment ends.
+    /// Becomes the tokens of these symbols (from `mtf`, the last one the end of the block), which stand for `rows`
+    /// rows. A zero run is cut where a segment ends.
     pub fn set(&mut self, symbols: &[u16], rows: usize) {
         let table: [(u8, u8); 257] = std::array::from_fn(|symbol| {
             let (token, extra, _) = token_of(symbol as u16);

@@ -1,10 +1,10 @@
 //! Where a text can be cut into words and stretches of blanks: what phrases are made of, and what is looked up in their
 //! dictionary.
 //!
-//! A word is letters, digits and bytes from 128 on; blanks are spaces, tabs, ends of lines and zeros. Sixty-four bytes at
-//! a time become two masks, a bit for each byte that is of a word, and for each that is blank; shifts and
-//! exclusive ors of these give a bit for each end of a piece. There is no branch that depends on a single byte, and pieces of
-//! one byte, of which no phrase can be made, are not even looked at.
+//! A word is letters, digits and bytes from 128 on; blanks are spaces, tabs, ends of lines and zeros. Sixty-four bytes
+//! at a time become two masks, a bit for each byte that is of a word, and for each that is blank; shifts and exclusive
+//! ors of these give a bit for each end of a piece. There is no branch that depends on a single byte, and pieces of one
+//! byte, of which no phrase can be made, are not even looked at.
 
 use std::hint::select_unpredictable;
 

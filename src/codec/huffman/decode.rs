@@ -1,40 +1,41 @@
-//! Huffman decoding, plain and fast.
+//! Huffman decoding, exact and fast.
 //!
-//! [`Canonical`] tells codes apart as bzip2 does: read as many bits as the shortest code has, compare with the largest code
-//! of that length, take one more bit while it is larger. It gives a meaning to any set of lengths, also to incomplete
-//! and over-subscribed ones, and is the plain decoder's.
+//! [`CanonicalCodes`] recognises codes as bzip2 does: read as many bits as the shortest code has, compare them with the
+//! largest code of that length, and read one more bit while they are larger. This gives a meaning to any set of
+//! lengths, even incomplete and over-subscribed ones. The reference decoder uses it.
 //!
-//! `Table` looks up 11 bits at once and finds up to three whole codes in them (a table of 2,048 words of 32 bits: 8 kB;
-//! six of them stay in the L2 cache, the two or three that a part of a block uses in L1). Codes longer than 11 bits,
-//! bits that are no code, the end of block and the two ranks that do not fit a byte have an entry that says "none": those
-//! symbols are decoded by `Canonical`. On bzip2's own output that is one look-up in a hundred. A table of one code
-//! per entry needs twice the look-ups, and these are the path that everything waits for (7 to 8 cycles each).
+//! `LookupTable` looks up 11 bits at once and finds up to three whole codes in them. It has 2,048 words of 32 bits (8
+//! kB); six tables stay in the L2 cache, and the two or three that a part of a block uses stay in L1. Codes longer than
+//! 11 bits, bits that are not a code, the end of block, and the two ranks that do not fit a byte have an entry without
+//! codes: `CanonicalCodes` decodes these symbols. In bzip2's own output that is one look-up in a hundred. A table with
+//! one code per entry needs twice the look-ups, and everything waits for them (7 to 8 cycles each).
 //!
-//! Measured on a Zen 5 core: 1.3 to 1.6 ns per symbol of text, 2.6 where every code has 8 bits. Before a group's end was
-//! watched at each look-up (it was decoded code by code from 15 symbols before it) a quarter more. Decoding into smaller
-//! pieces, so that the move-to-front of one could overlap the codes of the next, gained nothing.
+//! Measured on a Zen 5 core: 1.3 to 1.6 ns per symbol of text, 2.6 where every code has 8 bits. It took a quarter more
+//! when the last 15 symbols of a group were decoded code by code, instead of checking for the end of the group at each
+//! look-up. Decoding in smaller pieces, so that the move-to-front of one could overlap the codes of the next, gained
+//! nothing.
 //!
-//! The table is filled only from lengths that are no more than complete (Kraft's sum at most 1): over-subscribed lengths
-//! would write past it, which is how a fork of bzip2 got its heap overflow. See `Table::set`.
+//! The table is filled only if the lengths are at most complete (Kraft's sum at most 1). Over-subscribed lengths would
+//! write past its end, which gave a fork of bzip2 a heap overflow. See `LookupTable::fill`.
 
 use super::super::header::Header;
 use crate::bits::reader::Window;
 use crate::format::bzip2::{GROUP, MAX_SYMBOLS, MAX_TABLES};
 
-/// Something a fast path leaves to the plain decoder.
+/// The fast path met something that only the reference decoder may judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Irregular;
 
-/// Codes by comparing, in the exact sense of bzip2.
+/// Codes recognised by comparison, exactly as in bzip2.
 #[derive(Clone, Debug)]
 pub struct Canonical {
     shortest: u32,
     longest: u32,
-    /// The largest code of each length; below the first one if there is none.
+    /// The largest code of each length. If there is none, a number below the first code of that length.
     limit: [i32; 21],
-    /// What to subtract from a code of this length to get its place in `order`.
+    /// The number to subtract from a code of each length to get its place in `order`.
     base: [i32; 21],
-    /// Symbols by length, then by value.
+    /// The symbols, ordered by code length and then by value.
     order: [u16; MAX_SYMBOLS],
 }
 
@@ -61,7 +62,7 @@ impl Canonical {
             codes.order[next[usize::from(length)]] = symbol as u16;
             next[usize::from(length)] += 1;
         }
-        // At most 258 << 19: no overflow, even where the codes are over-subscribed.
+        // At most 258 << 19, so there is no overflow, even if the codes are over-subscribed.
         let mut code = 0;
         for length in codes.shortest as usize..=codes.longest as usize {
             codes.base[length] = code - starts[length] as i32;
@@ -77,7 +78,7 @@ impl Canonical {
         self.shortest
     }
 
-    /// The symbol whose code is `code`, `length` bits long; to be asked with growing lengths from the shortest on.
+    /// The symbol with the code `code` of `length` bits. To be called with growing lengths, from the shortest on.
     pub fn symbol(&self, length: u32, code: u32) -> Option<u16> {
         if length > self.longest || code as i32 > self.limit[length as usize] {
             return None;
@@ -86,29 +87,29 @@ impl Canonical {
     }
 }
 
-/// How many bits one look-up sees.
+/// The number of bits that one look-up sees.
 const LOOKUP_BITS: u32 = 11;
-/// From this symbol on, symbols do not fit the bytes in which tables give symbols out: see [`Groups::next`].
+/// The first symbol that does not fit the byte in which a table returns a symbol: see [`GroupDecoder::decode_groups`].
 pub const ESCAPE: u16 = 255;
 
-/// Codes by looking up.
+/// Codes recognised by look-up.
 #[derive(Clone, Debug)]
 struct Table {
     codes: Canonical,
     lengths: [u8; 256],
-    /// By the next 11 bits. Bits 0-5: how many bits the codes take together; 6-7: how many codes (0 to 3); then the
-    /// symbols, 8 bits each.
+    /// By the next 11 bits. Bits 0-5: the number of bits that the entry's codes have together; 6-7: the number of codes
+    /// (0 to 3); then the symbols, 8 bits each.
     entries: Box<[u32; 1 << LOOKUP_BITS]>,
 }
 
 impl Table {
-    /// No codes yet.
+    /// A table without codes.
     fn new() -> Table {
         let entries = vec![0; 1 << LOOKUP_BITS].try_into().expect("as many as asked for");
         Table { codes: Canonical::new(&[1, 1]), lengths: [0; 256], entries }
     }
 
-    /// Fills the table for `lengths`. Over-subscribed codes are refused.
+    /// Fills the table for `lengths`. Rejects over-subscribed codes.
     fn set(&mut self, lengths: &[u8]) -> Result<(), Irregular> {
         let kraft: u32 = lengths.iter().map(|&length| 1 << (20 - u32::from(length))).sum();
         if kraft > 1 << 20 {
@@ -119,7 +120,7 @@ impl Table {
         self.lengths[..first].copy_from_slice(&lengths[..first]);
         let end_of_block = lengths.len() as u16 - 1;
 
-        // One code each. Kraft's inequality keeps `at` within the table.
+        // Entries with one code. Kraft's inequality keeps `at` within the table.
         let mut at = 0;
         for &symbol in &self.codes.order[..lengths.len()] {
             let length = u32::from(lengths[usize::from(symbol)]);
@@ -134,7 +135,7 @@ impl Table {
         }
         self.entries[at..].fill(0);
 
-        // Two and three codes.
+        // Entries with two and three codes.
         let one: [u32; 1 << LOOKUP_BITS] = *self.entries;
         for (bits, entry) in self.entries.iter_mut().enumerate() {
             for shift in [16, 24] {
@@ -150,27 +151,29 @@ impl Table {
     }
 }
 
-/// The codes of a block, group by group.
+/// Decodes the codes of a block, some groups at a time.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// As many as a block has had so far: a small file has two, and touches only the memory of those.
+    /// As many tables as any block has needed so far. A small file needs two and touches only their memory.
     tables: Vec<Table>,
     end_of_block: u16,
     next_group: usize,
 }
 
-/// How many groups [`Groups::next`] decodes at once: few enough that their symbols stay in the L1 cache.
+/// The number of groups that [`GroupDecoder::decode_groups`] decodes at once: few enough that their symbols stay in the
+/// L1 cache.
 const GROUPS: usize = 8;
-/// How many bytes of symbols [`Groups::next`] gives at most, and what it may write behind them.
+/// The size of the buffer for [`GroupDecoder::decode_groups`]: the most bytes that it returns, and what it may write
+/// after them.
 pub const SYMBOL_BYTES: usize = GROUPS * GROUP * 2 + 16;
 
 impl Groups {
-    /// No codes yet.
+    /// A decoder without tables.
     pub fn new() -> Self {
         Groups { tables: Vec::with_capacity(MAX_TABLES), end_of_block: 0, next_group: 0 }
     }
 
-    /// Makes ready for the codes of the block with this header.
+    /// Prepares for the codes of the block with this header.
     pub fn set(&mut self, header: &Header) -> Result<(), Irregular> {
         let symbols = header.symbols();
         while self.tables.len() < header.tables {
@@ -184,9 +187,10 @@ impl Groups {
         Ok(())
     }
 
-    /// Decodes some groups into `out` and says how many bytes these take and whether the block ends there.
+    /// Decodes the next groups into `out`. Returns the number of bytes written, and whether the block ends there.
     ///
-    /// A symbol below 255 is one byte, 255 and 256 are the byte 255 and one more, 0 or 1; symbols are never torn apart.
+    /// A symbol below 255 takes one byte; 255 and 256 are the byte 255 followed by 0 or 1. No symbol is split between
+    /// two calls.
     pub fn next(
         &mut self,
         selectors: &[u8],
@@ -212,7 +216,7 @@ impl Groups {
                     entry = table.entries[bits.peek(LOOKUP_BITS) as usize];
                     let count = entry >> 6 & 3;
                     out[len..len + 4].copy_from_slice(&(entry >> 8).to_le_bytes());
-                    // No code at all, or those that end the group, or more.
+                    // The entry has no codes, or as many as are left in the group, or more.
                     usual = count.wrapping_sub(1) < left - 1;
                     if !usual {
                         break;
@@ -253,7 +257,7 @@ impl Default for Groups {
     }
 }
 
-/// One symbol, the slow way.
+/// Decodes one symbol with the canonical codes.
 #[inline(never)]
 fn one_symbol(codes: &Canonical, bits: &mut Window<'_>) -> Result<u16, Irregular> {
     for length in codes.shortest..=codes.longest {

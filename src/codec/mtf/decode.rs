@@ -10,9 +10,10 @@
 //! to front is one byte shuffle with a mask from a table: 16 entries with SSSE3, 64 with AVX-512 VBMI, 8 in a plain
 //! 64-bit word elsewhere. Ranks beyond it go a longer way; they are 1 to 14 in a hundred with 16 entries.
 //!
-//! Measured on a Zen 5 core, ns per symbol: 16 entries 1.2 on near ranks (English prose 1.25, an executable 5.5), 64 entries 1.5
-//! (English 1.5, the executable 2.1), 256 entries 2.7 wherever the ranks are, the plain word 4. So with VBMI each piece of
-//! 400 symbols goes to one of three loops by its ranks. Moving the far part of the list by `memmove` cost 9.
+//! Measured on a Zen 5 core, ns per symbol: 16 entries 1.2 on near ranks (English prose 1.25, an executable 5.5), 64
+//! entries 1.5 (English 1.5, the executable 2.1), 256 entries 2.7 wherever the ranks are, the plain word 4. So with
+//! VBMI each piece of 400 symbols goes to one of three loops by its ranks. Moving the far part of the list by `memmove`
+//! cost 9.
 
 use super::super::huffman::decode::Irregular;
 
@@ -238,8 +239,9 @@ mod x86 {
 
     /// The best of three loops, by how far the ranks in this piece are.
     ///
-    /// A shuffle of 64 entries takes 4 cycles longer than one of 16, a mispredicted branch some 20 longer than none: so 16
-    /// entries where hardly any rank lies beyond them, else 64, and all 256 at each step where most lie beyond these.
+    /// A shuffle of 64 entries takes 4 cycles longer than one of 16, a mispredicted branch some 20 longer than none: so
+    /// 16 entries where hardly any rank lies beyond them, else 64, and all 256 at each step where most lie beyond
+    /// these.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     pub fn push_vbmi(inverse: &mut Inverse, symbols: &[u8]) {
         let beyond = |most| symbols.iter().filter(|&&symbol| symbol > most).count();

@@ -2,8 +2,8 @@
 //!
 //! Instead of a list that is searched and shifted, each symbol's place in it is kept (its rank): coding a byte reads
 //! one rank and raises all smaller ones by one, a comparison and a subtraction over at most 256 bytes, which the
-//! compiler turns into a few vector instructions on any target. There is no search, hence no branch to mispredict and no
-//! penalty for high ranks (bzip2 walks the list byte by byte). With AVX-512 there is a better way: see `avx512`.
+//! compiler turns into a few vector instructions on any target. There is no search, hence no branch to mispredict and
+//! no penalty for high ranks (bzip2 walks the list byte by byte). With AVX-512 there is a better way: see `avx512`.
 //!
 //! Most of a last column are repeats (three of four bytes in source code), whose rank is zero: they are skipped 64 at a
 //! time, and only the heads of runs are looked at.

@@ -1,10 +1,10 @@
 //! Ranks by time of last use, for CPUs with AVX-512 (BW).
 //!
 //! A byte's rank is the number of other bytes used since its own last use. So each byte used has the time of its last
-//! use, 16 bits, 32 of them in a register: the rank is the number of later times, a comparison and a count of bits for each
-//! register, and moving to the front is setting one time to now. The next byte's work does not wait for this one's, as it
-//! does with ranks and with lists: the only thing that goes from one to the next is one masked move. On text it is twice as fast
-//! as ranks, on random bytes too.
+//! use, 16 bits, 32 of them in a register: the rank is the number of later times, a comparison and a count of bits for
+//! each register, and moving to the front is setting one time to now. The next byte's work does not wait for this
+//! one's, as it does with ranks and with lists: the only thing that goes from one to the next is one masked move. On
+//! text it is twice as fast as ranks, on random bytes too.
 //!
 //! When the clock runs out (16 bits), times are set back to ranks.
 

@@ -1,7 +1,7 @@
 //! Undoing the randomisation of blocks by bzip2 0.9.0 and before.
 //!
-//! Those versions flipped the lowest bit of some bytes in blocks whose sorting would have taken too long. No encoder has
-//! done so since 1999, but every decoder must undo it. The distances are part of the format.
+//! Those versions flipped the lowest bit of some bytes in blocks whose sorting would have taken too long. No encoder
+//! has done so since 1999, but every decoder must undo it. The distances are part of the format.
 
 /// How far apart the flipped bytes lie, over and over.
 #[rustfmt::skip]

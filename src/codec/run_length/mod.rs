@@ -39,9 +39,9 @@ pub(crate) fn equal_to_next_portable(window: &[u8; WINDOW]) -> u64 {
 
 /// Where the first four equal bytes begin, at or after `from`, if there are such.
 ///
-/// 62 positions at once, with runs or without: a run begins where three neighbours in a row are equal to their next ones.
-/// (A loop that first asked only whether a stretch holds a run at all was as fast on prose, and half as fast on a tar of
-/// sources, where every other stretch does.)
+/// 62 positions at once, with runs or without: a run begins where three neighbours in a row are equal to their next
+/// ones. (A loop that first asked only whether a stretch holds a run at all was as fast on prose, and half as fast on a
+/// tar of sources, where every other stretch does.)
 #[inline]
 pub fn find_run(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
