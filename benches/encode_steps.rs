@@ -14,8 +14,8 @@ use hybz::bits::{BitWriter, append_bits};
 use hybz::codec::bwt::forward::ForwardBwt;
 use hybz::codec::bwt::rotation;
 use hybz::codec::huffman::encode::code_lengths;
-use hybz::codec::mtf::encode::{Symbols, WAYS, Way};
-use hybz::codec::selector::encode::Tables;
+use hybz::codec::mtf::encode::{EncodeKernel, KERNELS, MtfSymbols};
+use hybz::codec::selector::encode::HuffmanTables;
 use hybz::codec::{Encoder, run_length};
 use hybz::crc;
 use std::fmt;
@@ -46,8 +46,8 @@ struct Input {
     text: Vec<u8>,
     block: Vec<u8>,
     last: Vec<u8>,
-    symbols: Symbols,
-    tables: Tables,
+    symbols: MtfSymbols,
+    tables: HuffmanTables,
 }
 
 impl fmt::Display for &Input {
@@ -61,9 +61,9 @@ impl Input {
         let mut block = Vec::new();
         run_length::encode::encode(&text, &mut block);
         let last = ForwardBwt::new(Arc::default()).transform(&mut block).bytes.to_vec();
-        let mut symbols = Symbols::default();
+        let mut symbols = MtfSymbols::default();
         symbols.encode(&last);
-        let mut tables = Tables::default();
+        let mut tables = HuffmanTables::default();
         tables.choose(&symbols);
         Input { name, text, block, last, symbols, tables }
     }
@@ -100,7 +100,7 @@ fn main() {
 
 #[divan::bench(args = inputs())]
 fn crc_of_text(bencher: Bencher<'_, '_>, input: &Input) {
-    bencher.counter(BytesCount::of_slice(&input.text)).bench(|| crc::of(black_box(&input.text)));
+    bencher.counter(BytesCount::of_slice(&input.text)).bench(|| crc::checksum(black_box(&input.text)));
 }
 
 #[divan::bench(args = inputs())]
@@ -134,37 +134,37 @@ fn bwt_forward(bencher: Bencher<'_, '_>, input: &Input) {
     bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| bwt.transform(black_box(&mut block)).origin);
 }
 
-/// Each way that this CPU knows, on each input.
+/// Each kernel that this CPU knows, on each input.
 fn mtf_cases() -> impl Iterator<Item = MtfCase> {
-    let able = WAYS.iter().filter(|way| (way.is_able)());
-    able.flat_map(|way| inputs().map(move |input| MtfCase { way, input }))
+    let able = KERNELS.iter().filter(|kernel| (kernel.is_supported)());
+    able.flat_map(|kernel| inputs().map(move |input| MtfCase { kernel, input }))
 }
 
 #[derive(Clone, Copy)]
 struct MtfCase {
-    way: &'static Way,
+    kernel: &'static EncodeKernel,
     input: &'static Input,
 }
 
 impl fmt::Display for MtfCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", self.way.name, self.input.name)
+        write!(f, "{}, {}", self.kernel.name, self.input.name)
     }
 }
 
 #[divan::bench(args = mtf_cases())]
 fn mtf_encode(bencher: Bencher<'_, '_>, case: MtfCase) {
-    let MtfCase { way, input } = case;
-    let mut symbols = Symbols::default();
+    let MtfCase { kernel, input } = case;
+    let mut symbols = MtfSymbols::default();
     bencher
         .counter(BytesCount::of_slice(&input.text))
-        .bench_local(|| (way.encode)(&mut symbols, black_box(&input.last)));
+        .bench_local(|| (kernel.encode)(&mut symbols, black_box(&input.last)));
     assert!(symbols.as_slice() == input.symbols.as_slice());
 }
 
 #[divan::bench(args = inputs())]
 fn selector_choose(bencher: Bencher<'_, '_>, input: &Input) {
-    let mut tables = Tables::default();
+    let mut tables = HuffmanTables::default();
     bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| tables.choose(black_box(&input.symbols)));
     assert!(tables == input.tables);
 }

@@ -3,6 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Text of up to this many bytes is passed on as plain bytes. Longer text of one block is nearly all runs (a block of
+/// 900,000 bytes can stand for 46,620,000) and stays run-length-coded, to be expanded piece by piece when it is written.
+pub const MAX_PLAIN_TEXT: usize = 2 << 20;
+
 /// A range of bytes in a buffer that several blocks share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -21,8 +25,8 @@ impl Part {
 
 /// The text (uncompressed bytes) of one block.
 ///
-/// A block of 900,000 run-length-coded bytes can stand for 46 MB of text. Text that is mostly runs is therefore passed
-/// on in its coded form, so that the memory in use stays small for any input.
+/// Text that is mostly runs is passed on in its coded form, so that the memory in use stays small for any input: see
+/// [`MAX_PLAIN_TEXT`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Text {
     /// The bytes themselves.

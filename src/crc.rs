@@ -7,7 +7,7 @@
 use crc_fast::{CrcAlgorithm, Digest};
 
 /// The CRC of `bytes`.
-pub fn of(bytes: &[u8]) -> u32 {
+pub fn checksum(bytes: &[u8]) -> u32 {
     crc_fast::checksum(CrcAlgorithm::Crc32Bzip2, bytes) as u32
 }
 
@@ -62,10 +62,10 @@ mod tests {
 
     #[test]
     fn as_the_definition() {
-        assert_eq!(of(b"123456789"), 0xfc89_1918); // the catalogue's check value
+        assert_eq!(checksum(b"123456789"), 0xfc89_1918); // the catalogue's check value
         let text = shapes::random(5000);
         for len in (0..600).chain([1023, 1024, 1025, 4096, 5000]) {
-            assert_eq!(of(&text[..len]), naive(&text[..len]), "{len}");
+            assert_eq!(checksum(&text[..len]), naive(&text[..len]), "{len}");
         }
     }
 
@@ -76,7 +76,7 @@ mod tests {
             let mut crc = Crc::new();
             crc.update(&text[..cut]);
             crc.update(&text[cut..]);
-            assert_eq!(crc.finish(), of(&text));
+            assert_eq!(crc.finish(), checksum(&text));
         }
     }
 

@@ -1,4 +1,4 @@
-//! Reads bits, most significant bit first.
+//! Reads bits, max significant bit first.
 //!
 //! [`BitSource`] is all that the reference decoder needs from its input. [`SliceBits`] is the plain implementation, for
 //! bytes in memory. [`BitReader`] is the fast one: it keeps a 64-bit word and fills it with one unaligned load and no
@@ -17,13 +17,13 @@ pub trait BitSource {
 
     /// Reads a number in unary: the ones up to the next zero, and that zero. At `max` ones (1 to 8) it stops without
     /// consuming a zero.
-    fn ones(&mut self, most: u32) -> Option<u32> {
-        for ones in 0..most {
+    fn unary(&mut self, max: u32) -> Option<u32> {
+        for ones in 0..max {
             if self.bits(1)? == 0 {
                 return Some(ones);
             }
         }
-        Some(most)
+        Some(max)
     }
 }
 
@@ -57,12 +57,12 @@ impl BitSource for SliceBits<'_> {
         self.at
     }
 
-    fn ones(&mut self, most: u32) -> Option<u32> {
-        let there = self.end - self.at;
+    fn unary(&mut self, max: u32) -> Option<u32> {
+        let available = self.end - self.at;
         let next = word(self.data, (self.at / 8) as usize) << (self.at % 8);
-        let ones = next.leading_ones().min(most);
-        let taken = u64::from((ones + 1).min(most));
-        if taken > there {
+        let ones = next.leading_ones().min(max);
+        let taken = u64::from((ones + 1).min(max));
+        if taken > available {
             self.at = self.end;
             return None;
         }
@@ -93,7 +93,7 @@ fn tail_word(data: &[u8], byte: usize) -> u64 {
 /// Beyond the end of the data it reads zeros, without limit. The caller must compare [`position`](BitReader::position)
 /// with the end from time to time, and always before it relies on what it has read.
 #[derive(Clone, Debug)]
-pub struct Window<'a> {
+pub struct BitReader<'a> {
     data: &'a [u8],
     /// The next byte of which the word does not hold all bits.
     byte: usize,
@@ -103,15 +103,15 @@ pub struct Window<'a> {
     ready: u32,
 }
 
-impl<'a> Window<'a> {
+impl<'a> BitReader<'a> {
     /// Starts at bit `start` of `data`.
     pub fn new(data: &'a [u8], start: u64) -> Self {
         let byte = (start / 8) as usize;
-        let mut window = Window { data, byte, word: 0, ready: 0 };
-        window.refill();
-        window.skip((start % 8) as u32);
-        window.refill();
-        window
+        let mut reader = BitReader { data, byte, word: 0, ready: 0 };
+        reader.refill();
+        reader.skip((start % 8) as u32);
+        reader.refill();
+        reader
     }
 
     /// Makes at least 56 bits ready.
@@ -122,22 +122,22 @@ impl<'a> Window<'a> {
         self.ready |= 56;
     }
 
-    /// Returns the next `n` bits without consuming them; `n` is at least 1 and at most the number of bits ready.
+    /// Returns the next `n` bits without consuming them; `n` is at least 1 and at max the number of bits ready.
     #[inline(always)]
     pub fn peek(&self, n: u32) -> u32 {
         (self.word >> (64 - n)) as u32
     }
 
-    /// Consumes `n` bits; `n` is at most the number of bits ready.
+    /// Consumes `n` bits; `n` is at max the number of bits ready.
     #[inline(always)]
     pub fn skip(&mut self, n: u32) {
         self.word <<= n & 63;
         self.ready -= n;
     }
 
-    /// Consumes and returns the next `n` bits; `n` may be 0 and is at most the number of bits ready.
+    /// Consumes and returns the next `n` bits; `n` may be 0 and is at max the number of bits ready.
     #[inline(always)]
-    pub fn take(&mut self, n: u32) -> u32 {
+    pub fn read(&mut self, n: u32) -> u32 {
         let value = (self.word >> 1 >> (63 - n)) as u32;
         self.skip(n);
         value
@@ -197,17 +197,17 @@ mod tests {
     }
 
     #[test]
-    fn ones_are_those_bit_by_bit() {
+    fn unary_numbers_bit_by_bit() {
         let mut data = some_data();
         data.extend([0xff, 0xff, 0x7f, 0xfe, 0, 0xff]);
-        for most in 1..=8 {
+        for max in 1..=8 {
             for start in 0..data.len() as u64 * 8 {
                 for end in [u64::MAX, start + 1, start + 7] {
                     let mut fast = SliceBits::new(&data, start, end);
                     let mut slow = BitByBit(fast.clone());
                     loop {
-                        let ones = fast.ones(most);
-                        assert_eq!(ones, slow.ones(most));
+                        let ones = fast.unary(max);
+                        assert_eq!(ones, slow.unary(max));
                         assert_eq!(fast.position(), slow.position());
                         if ones.is_none() {
                             break;
@@ -233,16 +233,16 @@ mod tests {
         let data = some_data();
         for n in 1..=28 {
             for start in 0..70 {
-                let mut window = Window::new(&data, start);
+                let mut reader = BitReader::new(&data, start);
                 let mut at = start;
                 while at < data.len() as u64 * 8 + 100 {
-                    assert_eq!(window.position(), at);
-                    assert_eq!(window.peek(n), naive(&data, at, n));
-                    window.skip(n);
-                    assert_eq!(window.peek(n), naive(&data, at + u64::from(n), n));
-                    window.skip(n);
+                    assert_eq!(reader.position(), at);
+                    assert_eq!(reader.peek(n), naive(&data, at, n));
+                    reader.skip(n);
+                    assert_eq!(reader.peek(n), naive(&data, at + u64::from(n), n));
+                    reader.skip(n);
                     at += 2 * u64::from(n);
-                    window.refill();
+                    reader.refill();
                 }
             }
         }

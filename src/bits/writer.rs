@@ -43,7 +43,7 @@ impl BitWriter {
     /// code's length, at most 19.
     #[inline]
     pub fn write_codes(&mut self, symbols: &[u16], codes: &[u32; 512]) {
-        self.make_room(50 * 17 / 8 + 16);
+        self.make_room(symbols.len() * 3 + 16);
         let mut triples = symbols.chunks_exact(3);
         for triple in &mut triples {
             for &symbol in triple {

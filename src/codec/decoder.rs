@@ -15,12 +15,12 @@
 //! are accepted, and a bug in the fast path can cost time but cannot accept or reject a block.
 
 use super::bwt::inverse;
-use super::header::Header;
-use super::huffman::decode::{Groups, Irregular, SYMBOL_BYTES};
+use super::header::Bz2BlockHeader;
+use super::huffman::decode::{GroupDecoder, Irregular, SYMBOL_BYTES};
 use super::mtf::decode as mtf;
 use super::reference;
-use super::run_length::decode::text_of;
-use crate::bits::reader::Window;
+use super::run_length::decode::decode_text;
+use crate::bits::reader::BitReader;
 use crate::bits::{BitSource, SliceBits};
 use crate::block::DecodedBlock;
 use crate::error::{Damage, DecodeError};
@@ -30,10 +30,10 @@ use crate::format::bzip2::MAX_BLOCK;
 /// little).
 #[derive(Clone, Debug)]
 pub struct Decoder {
-    header: Header,
-    groups: Groups,
+    header: Bz2BlockHeader,
+    groups: GroupDecoder,
     symbols: Box<[u8; SYMBOL_BYTES]>,
-    mtf: mtf::Inverse,
+    mtf: mtf::MtfDecoder,
     bwt: inverse::Inverse,
     fallbacks: u64,
 }
@@ -42,10 +42,10 @@ impl Decoder {
     /// A decoder for blocks of any level.
     pub fn new() -> Self {
         Decoder {
-            header: Header::default(),
-            groups: Groups::new(),
+            header: Bz2BlockHeader::default(),
+            groups: GroupDecoder::new(),
             symbols: Box::new([0; SYMBOL_BYTES]),
-            mtf: mtf::Inverse::new(MAX_BLOCK),
+            mtf: mtf::MtfDecoder::new(MAX_BLOCK),
             bwt: inverse::Inverse::new(),
             fallbacks: 0,
         }
@@ -63,7 +63,7 @@ impl Decoder {
         let end = end.min(data.len() as u64 * 8);
         match self.decode_fast(data, start, end, limit) {
             Ok(block) => Ok(block),
-            Err(Irregular) => self.decode_plain(&mut SliceBits::new(data, start, end), limit),
+            Err(Irregular) => self.decode_reference(&mut SliceBits::new(data, start, end), limit),
         }
     }
 
@@ -72,10 +72,10 @@ impl Decoder {
     ///
     /// # Errors
     /// As for [`decode`](Self::decode).
-    pub fn decode_plain(&mut self, bits: &mut dyn BitSource, limit: u32) -> Result<DecodedBlock, DecodeError> {
+    pub fn decode_reference(&mut self, bits: &mut dyn BitSource, limit: u32) -> Result<DecodedBlock, DecodeError> {
         self.fallbacks += 1;
         let block = reference::decode(bits, limit.min(MAX_BLOCK as u32))?;
-        let (text, computed) = text_of(std::iter::once(&block.coded[..]), block.coded.len())?;
+        let (text, computed) = decode_text(std::iter::once(&block.coded[..]), block.coded.len())?;
         if computed != block.crc {
             return Err(Damage::BlockCrc { stored: block.crc, computed }.into());
         }
@@ -94,12 +94,12 @@ impl Decoder {
         if self.header.randomised {
             return Err(Irregular);
         }
-        self.groups.set(&self.header)?;
+        self.groups.start_block(&self.header)?;
         self.mtf.begin(&self.header.used, limit);
-        let mut window = Window::new(data, bits.position());
+        let mut reader = BitReader::new(data, bits.position());
         loop {
-            let (len, last) = self.groups.next(&self.header.selectors, &mut window, &mut self.symbols)?;
-            if window.position() > end {
+            let (len, last) = self.groups.decode_groups(&self.header.selectors, &mut reader, &mut self.symbols)?;
+            if reader.position() > end {
                 return Err(Irregular);
             }
             self.mtf.push(&self.symbols[..len])?;
@@ -113,11 +113,11 @@ impl Decoder {
         }
         self.bwt.build(runs, rows);
         self.bwt.walk(self.header.origin);
-        let (text, crc) = text_of(self.bwt.pieces(), rows).map_err(|_| Irregular)?;
+        let (text, crc) = decode_text(self.bwt.pieces(), rows).map_err(|_| Irregular)?;
         if crc != self.header.crc {
             return Err(Irregular);
         }
-        Ok(DecodedBlock { text, crc, block_len: rows as u32, end_bit: window.position() })
+        Ok(DecodedBlock { text, crc, block_len: rows as u32, end_bit: reader.position() })
     }
 }
 

@@ -2,18 +2,18 @@
 
 use super::bwt::forward::{ForwardBwt, LastColumn};
 use super::bwt::periodic::PeriodicOrigins;
-use super::mtf::encode::Symbols;
+use super::mtf::encode::MtfSymbols;
 use super::run_length;
-use super::selector::encode::Tables;
+use super::selector::encode::HuffmanTables;
 use crate::bits::{BitSource, BitWriter, SliceBits, append_bits};
 use crate::block::{CodedBlock, Text};
 use crate::crc;
-use crate::format::bzip2::{BLOCK_MAGIC, MAX_SYMBOLS};
+use crate::format::bzip2::{BLOCK_MAGIC, MAX_BLOCK, MAX_SYMBOLS};
 use std::sync::Arc;
 
 /// The longest block, after run-length coding, that the encoder accepts. The splitter stays below it (899,985 at level
 /// 9), and a block of this length needs at most 18,001 of the 18,002 selectors that every reader accepts.
-pub const MAX_ENCODER_BLOCK: usize = 900_004;
+pub const MAX_ENCODER_BLOCK: usize = MAX_BLOCK + 4;
 
 /// Encodes the blocks of `.bz2` streams, bit for bit as bzip2 1.0.8 does.
 ///
@@ -25,8 +25,8 @@ pub struct Encoder {
     text: Vec<u8>,
     block: Vec<u8>,
     bwt: ForwardBwt,
-    symbols: Symbols,
-    tables: Tables,
+    symbols: MtfSymbols,
+    tables: HuffmanTables,
 }
 
 impl Encoder {
@@ -41,8 +41,8 @@ impl Encoder {
             text: Vec::new(),
             block: Vec::new(),
             bwt: ForwardBwt::new(origins),
-            symbols: Symbols::default(),
-            tables: Tables::default(),
+            symbols: MtfSymbols::default(),
+            tables: HuffmanTables::default(),
         }
     }
 
@@ -76,11 +76,17 @@ pub fn run_length_code(text: &Text, room: &mut Vec<u8>, block: &mut Vec<u8>) -> 
     }
     let plain = text.plain(room).unwrap_or_default();
     run_length::encode::encode(plain, block);
-    crc::of(plain)
+    crc::checksum(plain)
 }
 
 /// Encodes a block after its BWT.
-fn finish(symbols: &mut Symbols, tables: &mut Tables, last: LastColumn<'_>, crc: u32, text_len: u64) -> CodedBlock {
+fn finish(
+    symbols: &mut MtfSymbols,
+    tables: &mut HuffmanTables,
+    last: LastColumn<'_>,
+    crc: u32,
+    text_len: u64,
+) -> CodedBlock {
     symbols.encode(last.bytes);
     tables.choose(symbols);
     let mut out = head(&symbols.used, tables, symbols.alphabet, last.origin, crc);
@@ -125,7 +131,7 @@ impl Encoder {
         let possible = coded.origin < block_len
             && symbols <= block_len as usize + 1
             && code_bits.div_ceil(8) <= codes.len() as u64
-            && self.tables.take(lengths, selectors, symbols, alphabet, code_bits);
+            && self.tables.try_set(lengths, selectors, symbols, alphabet, code_bits);
         if !possible {
             return None;
         }
@@ -140,7 +146,7 @@ impl Encoder {
 }
 
 /// Writes what comes before a block's codes, into a buffer that also has room for the codes.
-fn head(used: &[bool; 256], tables: &Tables, alphabet: usize, origin: u32, crc: u32) -> BitWriter {
+fn head(used: &[bool; 256], tables: &HuffmanTables, alphabet: usize, origin: u32, crc: u32) -> BitWriter {
     let head = 48 + 32 + 1 + 24 + 16 + 256;
     let mut out = BitWriter::with_capacity(head + tables.bits_needed(alphabet));
     out.write(BLOCK_MAGIC, 48);

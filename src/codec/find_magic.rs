@@ -11,7 +11,7 @@
 //! decides.
 
 use crate::bits::{BitSource, SliceBits};
-use crate::format::bzip2::BLOCK_MAGIC;
+use crate::format::bzip2::{BLOCK_MAGIC, MAX_BLOCK, MAX_TABLES, MIN_TABLES};
 
 /// The position of the first block magic that begins at bit `from_bit` or later and lies wholly within `data`.
 pub fn find(data: &[u8], from_bit: u64) -> Option<u64> {
@@ -74,7 +74,7 @@ pub fn plausible(data: &[u8], start: u64, end: u64) -> bool {
     // Skips the magic, the CRC and the bit for randomisation.
     let mut bits = SliceBits::new(data, start.saturating_add(48 + 32 + 1), end);
     (|| {
-        if bits.bits(24)? >= 900_000 {
+        if bits.bits(24)? >= MAX_BLOCK as u32 {
             return Some(false);
         }
         let sixteenths = bits.bits(16)?;
@@ -82,7 +82,7 @@ pub fn plausible(data: &[u8], start: u64, end: u64) -> bool {
         for _ in 0..sixteenths.count_ones() {
             used |= bits.bits(16)?;
         }
-        if used == 0 || !(2..=6).contains(&bits.bits(3)?) {
+        if used == 0 || !(MIN_TABLES..=MAX_TABLES).contains(&(bits.bits(3)? as usize)) {
             return Some(false);
         }
         Some(bits.bits(15)? > 0)

@@ -14,11 +14,11 @@
 
 use crate::bits::BitSource;
 use crate::error::{Damage, DecodeError};
-use crate::format::bzip2::{BLOCK_MAGIC, MAX_SELECTORS, MAX_SYMBOLS, MAX_TABLES};
+use crate::format::bzip2::{BLOCK_MAGIC, MAX_CODE, MAX_SELECTORS, MAX_SYMBOLS, MAX_TABLES, MIN_TABLES};
 
 /// The header of a block, checked as far as possible without the codes.
 #[derive(Clone, Debug)]
-pub struct Header {
+pub struct Bz2BlockHeader {
     /// The stored CRC of the text.
     pub crc: u32,
     /// Whether the block's bytes are randomised (bzip2 0.9.0 and earlier).
@@ -35,9 +35,9 @@ pub struct Header {
     pub selectors: Vec<u8>,
 }
 
-impl Default for Header {
+impl Default for Bz2BlockHeader {
     fn default() -> Self {
-        Header {
+        Bz2BlockHeader {
             crc: 0,
             randomised: false,
             origin: 0,
@@ -49,9 +49,9 @@ impl Default for Header {
     }
 }
 
-impl Header {
+impl Bz2BlockHeader {
     /// The number of symbols that the codes' alphabet has.
-    pub fn symbols(&self) -> usize {
+    pub fn alphabet(&self) -> usize {
         self.used.len() + 2
     }
 
@@ -59,19 +59,19 @@ impl Header {
     /// may have: 100,000 times the stream's level.
     pub fn read<B: BitSource + ?Sized>(&mut self, bits: &mut B, limit: u32) -> Result<(), DecodeError> {
         for shift in (0..48).step_by(8).rev() {
-            if u64::from(take(bits, 8)?) != BLOCK_MAGIC >> shift & 0xff {
+            if u64::from(read(bits, 8)?) != BLOCK_MAGIC >> shift & 0xff {
                 return Err(Damage::Magic.into());
             }
         }
-        self.crc = take(bits, 32)?;
-        self.randomised = take(bits, 1)? == 1;
-        self.origin = take(bits, 24)?;
+        self.crc = read(bits, 32)?;
+        self.randomised = read(bits, 1)? == 1;
+        self.origin = read(bits, 24)?;
         if self.origin > limit.saturating_add(10) {
             return Err(Damage::Origin.into());
         }
         self.read_map(bits)?;
-        self.tables = take(bits, 3)? as usize;
-        if !(2..=MAX_TABLES).contains(&self.tables) {
+        self.tables = read(bits, 3)? as usize;
+        if !(MIN_TABLES..=MAX_TABLES).contains(&self.tables) {
             return Err(Damage::TableCount.into());
         }
         self.read_selectors(bits)?;
@@ -80,9 +80,9 @@ impl Header {
 
     fn read_map<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), DecodeError> {
         self.used.clear();
-        let sixteenths = take(bits, 16)?;
+        let sixteenths = read(bits, 16)?;
         for high in (0..16u8).filter(|high| sixteenths << high & 0x8000 != 0) {
-            let sixteen = take(bits, 16)?;
+            let sixteen = read(bits, 16)?;
             self.used.extend((0..16u8).filter(|low| sixteen << low & 0x8000 != 0).map(|low| high << 4 | low));
         }
         if self.used.is_empty() {
@@ -92,14 +92,14 @@ impl Header {
     }
 
     fn read_selectors<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), DecodeError> {
-        let count = take(bits, 15)? as usize;
+        let count = read(bits, 15)? as usize;
         if count == 0 {
             return Err(Damage::Selectors.into());
         }
         self.selectors.clear();
         let mut list = [0, 1, 2, 3, 4, 5];
         for i in 0..count {
-            let rank = bits.ones(self.tables as u32).ok_or(DecodeError::OutOfData)? as usize;
+            let rank = bits.unary(self.tables as u32).ok_or(DecodeError::OutOfData)? as usize;
             if rank == self.tables {
                 return Err(Damage::Selectors.into());
             }
@@ -114,18 +114,18 @@ impl Header {
     }
 
     fn read_lengths<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), DecodeError> {
-        let symbols = self.symbols();
+        let symbols = self.alphabet();
         for table in &mut self.lengths[..self.tables] {
-            let mut length = take(bits, 5)?;
+            let mut length = read(bits, 5)?;
             for symbol in &mut table[..symbols] {
                 loop {
-                    if !(1..=20).contains(&length) {
+                    if !(1..=MAX_CODE.into()).contains(&length) {
                         return Err(Damage::CodeLength.into());
                     }
-                    if take(bits, 1)? == 0 {
+                    if read(bits, 1)? == 0 {
                         break;
                     }
-                    if take(bits, 1)? == 0 {
+                    if read(bits, 1)? == 0 {
                         length += 1;
                     } else {
                         length -= 1;
@@ -140,6 +140,6 @@ impl Header {
 
 /// Returns the next `n` bits, or [`DecodeError::OutOfData`].
 #[inline(always)]
-pub fn take<B: BitSource + ?Sized>(bits: &mut B, n: u32) -> Result<u32, DecodeError> {
+pub fn read<B: BitSource + ?Sized>(bits: &mut B, n: u32) -> Result<u32, DecodeError> {
     bits.bits(n).ok_or(DecodeError::OutOfData)
 }

@@ -10,7 +10,7 @@
 
 /// Smaller buffers get no huge pages: rounded up to huge pages, the small blocks of many stations would take much more
 /// memory.
-const LEAST: usize = 8 << 20;
+const MIN_LEN: usize = 8 << 20;
 
 /// Asks for huge pages for `memory`, which should not have been touched yet.
 pub fn advise<T>(memory: &[T]) {
@@ -41,7 +41,7 @@ mod linux {
     /// bytes. The bytes before and after them share a page with other data.
     pub fn pages(begin: usize, len: usize) -> Option<(usize, usize)> {
         let skip = begin.next_multiple_of(PAGE) - begin;
-        (len >= super::LEAST).then(|| (skip, (len - skip) / PAGE * PAGE))
+        (len >= super::MIN_LEN).then(|| (skip, (len - skip) / PAGE * PAGE))
     }
 }
 
@@ -54,8 +54,8 @@ mod tests {
     fn only_whole_pages_within() {
         const PAGE: usize = 2 << 20;
         for begin in [PAGE, PAGE + 1, 2 * PAGE - 16, 3 * PAGE - 4096] {
-            assert_eq!(linux::pages(begin, LEAST - 1), None);
-            for len in [LEAST, LEAST + 1, LEAST + PAGE - 1, 9 * LEAST + 77] {
+            assert_eq!(linux::pages(begin, MIN_LEN - 1), None);
+            for len in [MIN_LEN, MIN_LEN + 1, MIN_LEN + PAGE - 1, 9 * MIN_LEN + 77] {
                 let (skip, pages) = linux::pages(begin, len).unwrap();
                 assert!((begin + skip) % PAGE == 0 && pages % PAGE == 0 && skip + pages <= len, "{begin} {len}");
                 assert!(skip < PAGE && len - skip - pages < PAGE, "{begin} {len}");
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn memory_keeps_its_contents() {
-        for len in [0, 1, LEAST - 1, LEAST, LEAST + 4097, 5 * LEAST] {
+        for len in [0, 1, MIN_LEN - 1, MIN_LEN, MIN_LEN + 4097, 5 * MIN_LEN] {
             let mut memory = vec![7u8; len];
             for from in [0, 1, len / 3] {
                 advise(&memory[from.min(len)..]);

@@ -10,17 +10,15 @@
 //! to 259.
 
 use super::bwt::inverse;
-use super::header::{Header, take};
-use super::huffman::decode::Canonical;
+use super::header::{Bz2BlockHeader, read as read_bits};
+use super::huffman::decode::CanonicalCodes;
 use super::run_length::derandomise::derandomise;
 use crate::bits::BitSource;
 use crate::error::{Damage, DecodeError};
-use crate::format::bzip2::{GROUP, MAX_TABLES};
-
-const MAX_RUN_WEIGHT: u32 = 2 << 20;
+use crate::format::bzip2::{GROUP, MAX_CODE, MAX_RUN_WEIGHT, MAX_TABLES};
 
 /// A block before run-length decoding.
-pub struct PlainBlock {
+pub struct ReferenceBlock {
     /// The stored CRC.
     pub crc: u32,
     /// The block's bytes, run-length-coded.
@@ -28,8 +26,8 @@ pub struct PlainBlock {
 }
 
 /// Reads one block from its magic on. `limit` is the most bytes that it may have before run-length decoding.
-pub fn decode(bits: &mut dyn BitSource, limit: u32) -> Result<PlainBlock, DecodeError> {
-    let mut header = Header::default();
+pub fn decode(bits: &mut dyn BitSource, limit: u32) -> Result<ReferenceBlock, DecodeError> {
+    let mut header = Bz2BlockHeader::default();
     header.read(bits, limit)?;
     let last_column = last_column(bits, &header, limit)?;
     if header.origin as usize >= last_column.len() {
@@ -39,19 +37,19 @@ pub fn decode(bits: &mut dyn BitSource, limit: u32) -> Result<PlainBlock, Decode
     if header.randomised {
         derandomise(&mut coded);
     }
-    Ok(PlainBlock { crc: header.crc, coded })
+    Ok(ReferenceBlock { crc: header.crc, coded })
 }
 
 /// Reads the Huffman codes of a block one after the other.
-struct Symbols<'a> {
+struct SymbolReader<'a> {
     bits: &'a mut dyn BitSource,
-    tables: [Canonical; MAX_TABLES],
+    tables: [CanonicalCodes; MAX_TABLES],
     selectors: std::slice::Iter<'a, u8>,
     table: usize,
     left_in_group: usize,
 }
 
-impl Symbols<'_> {
+impl SymbolReader<'_> {
     fn next(&mut self) -> Result<u16, DecodeError> {
         if self.left_in_group == 0 {
             self.table = usize::from(*self.selectors.next().ok_or(Damage::Selectors)?);
@@ -60,28 +58,28 @@ impl Symbols<'_> {
         self.left_in_group -= 1;
         let table = &self.tables[self.table];
         let mut length = table.shortest();
-        let mut code = take(self.bits, length)?;
+        let mut code = read_bits(self.bits, length)?;
         loop {
-            if length > 20 {
+            if length > MAX_CODE.into() {
                 return Err(Damage::Code.into());
             }
             if let Some(symbol) = table.symbol(length, code) {
                 return Ok(symbol);
             }
             length += 1;
-            code = code << 1 | take(self.bits, 1)?;
+            code = code << 1 | read_bits(self.bits, 1)?;
         }
     }
 }
 
 /// Decodes Huffman codes, zero runs and move-to-front into the last column of the sorted rotations.
-fn last_column(bits: &mut dyn BitSource, header: &Header, limit: u32) -> Result<Vec<u8>, DecodeError> {
-    let symbols = header.symbols();
+fn last_column(bits: &mut dyn BitSource, header: &Bz2BlockHeader, limit: u32) -> Result<Vec<u8>, DecodeError> {
+    let symbols = header.alphabet();
     let end_of_block = symbols as u16 - 1;
     let limit = limit as usize;
-    let mut codes = Symbols {
+    let mut codes = SymbolReader {
         bits,
-        tables: std::array::from_fn(|t| Canonical::new(&header.lengths[t][..symbols])),
+        tables: std::array::from_fn(|t| CanonicalCodes::new(&header.lengths[t][..symbols])),
         selectors: header.selectors.iter(),
         table: 0,
         left_in_group: 0,

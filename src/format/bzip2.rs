@@ -28,17 +28,25 @@ pub const END_MAGIC: u64 = 0x1772_4538_5090;
 /// The 48 bits that begin a block: digits of pi.
 pub const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
 /// The most bytes that a block can have after run-length coding, at level 9.
-pub const MAX_BLOCK: usize = 900_000;
+pub const MAX_BLOCK: usize = Level::BEST.block_limit() as usize;
+/// The longest run that one token of the run-length coding holds.
+pub const MAX_RUN: usize = 255;
 /// The most symbols in an alphabet: two run digits, 255 ranks, and end of block.
 pub const MAX_SYMBOLS: usize = 258;
+/// The fewest Huffman tables in a block.
+pub const MIN_TABLES: usize = 2;
 /// The most Huffman tables in a block.
 pub const MAX_TABLES: usize = 6;
 /// The number of symbols coded with one selector's table.
 pub const GROUP: usize = 50;
 /// The most selectors that a block of 900,000 bytes needs. bzip2 1.0.8 reads further selectors but ignores them.
 pub const MAX_SELECTORS: usize = 18_002;
+/// The longest code that a reader accepts, in bits.
+pub const MAX_CODE: u8 = 20;
 /// The longest code that bzip2 1.0.8 writes, in bits.
 pub const MAX_WRITTEN_CODE: u8 = 17;
+/// A digit of a zero run must weigh less than this, or the block is damaged (CVE-2010-0405: the sum could overflow).
+pub const MAX_RUN_WEIGHT: u32 = 2 << 20;
 
 /// The block size of a stream: 1 to 9 times 100,000 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

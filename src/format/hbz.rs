@@ -108,7 +108,7 @@ impl StreamHeader {
         bytes[12..16].copy_from_slice(&self.block_size.to_le_bytes());
         bytes[16..20].copy_from_slice(&self.interval.to_le_bytes());
         bytes[20..28].copy_from_slice(&self.seed.to_le_bytes());
-        seal(&mut bytes);
+        write_crc(&mut bytes);
         bytes
     }
 
@@ -117,15 +117,15 @@ impl StreamHeader {
         if bytes[..8] != MAGIC {
             return Err(Damage::Magic);
         }
-        check_seal("stream header", bytes)?;
+        check_crc("stream header", bytes)?;
         let [version, flags, entry_log, segment_log] = [bytes[8], bytes[9], bytes[10], bytes[11]];
         if version != VERSION || flags != 0 {
             return Err(Damage::Version(version));
         }
         let header = StreamHeader {
-            block_size: number(bytes, 12),
-            interval: number(bytes, 16),
-            seed: u64::from(number(bytes, 20)) | u64::from(number(bytes, 24)) << 32,
+            block_size: read_u32(bytes, 12),
+            interval: read_u32(bytes, 16),
+            seed: u64::from(read_u32(bytes, 20)) | u64::from(read_u32(bytes, 24)) << 32,
             entry_log,
         };
         check("segment size", u32::from(segment_log) == SEGMENT_LOG)?;
@@ -135,7 +135,7 @@ impl StreamHeader {
     }
 
     /// The most rows that a text of `text_len` bytes can have, perturbation included.
-    pub fn most_rows(&self, text_len: u32) -> u32 {
+    pub fn max_rows(&self, text_len: u32) -> u32 {
         text_len + text_len.checked_div(self.interval).unwrap_or(0)
     }
 }
@@ -166,7 +166,7 @@ impl BlockHeader {
         for (at, field) in bytes[4..28].chunks_exact_mut(4).zip(fields) {
             at.copy_from_slice(&field.to_le_bytes());
         }
-        seal(&mut bytes);
+        write_crc(&mut bytes);
         bytes
     }
 
@@ -175,8 +175,8 @@ impl BlockHeader {
         if bytes[..4] != BLOCK_MAGIC {
             return Err(Damage::Magic);
         }
-        check_seal("block header", bytes)?;
-        let field = |i: usize| number(bytes, 4 + 4 * i);
+        check_crc("block header", bytes)?;
+        let field = |i: usize| read_u32(bytes, 4 + 4 * i);
         let header = BlockHeader {
             number: field(0),
             text_len: field(1),
@@ -187,7 +187,7 @@ impl BlockHeader {
         };
         check("block number", header.number == expected)?;
         check("text length", (1..=stream.block_size).contains(&header.text_len))?;
-        check("number of rows", (1..=stream.most_rows(header.text_len)).contains(&header.rows))?;
+        check("number of rows", (1..=stream.max_rows(header.text_len)).contains(&header.rows))?;
         // No encoder needs 3 bytes a row: the longest token takes 17 bits. The rest is for the tables and the
         // dictionary.
         let most = 3 * u64::from(header.rows) + (1 << 18);
@@ -222,7 +222,7 @@ pub enum Next {
 pub fn next(bytes: &[u8; HEADER_LEN], blocks: u32) -> Next {
     if bytes[..4] == BLOCK_MAGIC {
         Next::Block
-    } else if bytes[..4] == INDEX_MAGIC && number(bytes, 4) == blocks {
+    } else if bytes[..4] == INDEX_MAGIC && read_u32(bytes, 4) == blocks {
         Next::Index(INDEX_LEN + ENTRY_LEN * blocks as usize)
     } else {
         Next::Other
@@ -238,7 +238,7 @@ pub fn write_index(entries: &[IndexEntry]) -> Vec<u8> {
         bytes.extend([entry.text_len, entry.coded_len, entry.crc].into_iter().flat_map(u32::to_le_bytes));
     }
     let len = bytes.len() as u64;
-    bytes.extend(crc::of(&bytes).to_le_bytes());
+    bytes.extend(crc::checksum(&bytes).to_le_bytes());
     bytes.extend([0; 4]);
     bytes.extend(len.to_le_bytes());
     bytes.extend(END_MAGIC);
@@ -250,32 +250,32 @@ pub fn parse_index(bytes: &[u8]) -> Result<Vec<IndexEntry>, Damage> {
     let bad = Damage::Field("index");
     let len = bytes.len().checked_sub(INDEX_LEN - 8).ok_or(bad)?;
     let (body, tail) = bytes.split_at(len);
-    let crc = crc::of(body);
+    let crc = crc::checksum(body);
     let expected: Vec<u8> = [&crc.to_le_bytes()[..], &[0; 4], &(len as u64).to_le_bytes(), &END_MAGIC].concat();
-    if tail != expected || !body.starts_with(&INDEX_MAGIC) || len != 8 + ENTRY_LEN * number(body, 4) as usize {
+    if tail != expected || !body.starts_with(&INDEX_MAGIC) || len != 8 + ENTRY_LEN * read_u32(body, 4) as usize {
         return Err(bad);
     }
-    let entry = |at: &[u8]| IndexEntry { text_len: number(at, 0), coded_len: number(at, 4), crc: number(at, 8) };
+    let entry = |at: &[u8]| IndexEntry { text_len: read_u32(at, 0), coded_len: read_u32(at, 4), crc: read_u32(at, 8) };
     Ok(body[8..].chunks_exact(ENTRY_LEN).map(entry).collect())
 }
 
 /// The length of a whole index that ends in `tail`, the last 16 bytes of a stream.
 pub fn index_len(tail: &[u8; 16]) -> Option<u64> {
-    let len = u64::from(number(tail, 0)) | u64::from(number(tail, 4)) << 32;
+    let len = u64::from(read_u32(tail, 0)) | u64::from(read_u32(tail, 4)) << 32;
     (tail[8..] == END_MAGIC && len <= 1 << 36).then_some(len + (INDEX_LEN as u64 - 8))
 }
 
-fn number(bytes: &[u8], at: usize) -> u32 {
+fn read_u32(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]))
 }
 
-fn seal(bytes: &mut [u8; HEADER_LEN]) {
-    let crc = crc::of(&bytes[..HEADER_LEN - 4]);
+fn write_crc(bytes: &mut [u8; HEADER_LEN]) {
+    let crc = crc::checksum(&bytes[..HEADER_LEN - 4]);
     bytes[HEADER_LEN - 4..].copy_from_slice(&crc.to_le_bytes());
 }
 
-fn check_seal(part: &'static str, bytes: &[u8; HEADER_LEN]) -> Result<(), Damage> {
-    let (stored, computed) = (number(bytes, HEADER_LEN - 4), crc::of(&bytes[..HEADER_LEN - 4]));
+fn check_crc(part: &'static str, bytes: &[u8; HEADER_LEN]) -> Result<(), Damage> {
+    let (stored, computed) = (read_u32(bytes, HEADER_LEN - 4), crc::checksum(&bytes[..HEADER_LEN - 4]));
     if stored == computed { Ok(()) } else { Err(Damage::PartCrc { part, stored, computed }) }
 }
 

@@ -83,7 +83,7 @@ impl Lanes {
     pub fn for_large_blocks(large: &LargeBlocks) -> Self {
         let stream = large.stream();
         // Perturbation makes blocks longer, and what no lane can hold is left to the cores.
-        let longest = (stream.most_rows(stream.block_size) as usize).min(gpu::MAX_WIDE_BLOCK);
+        let longest = (stream.max_rows(stream.block_size) as usize).min(gpu::MAX_WIDE_BLOCK);
         let blocks = LARGE_BATCH.div_ceil(longest).min(gpu::MAX_BATCH);
         let lanes = (LARGE_BATCHES / (blocks * longest)).clamp(1, 8);
         Lanes { lanes, blocks, longest, pipeline: Pipeline::Suffixes, ..Lanes::default() }

@@ -5,7 +5,7 @@
 
 use crate::codec::hbz::decode::{self, Block, FirstColumn, Places, Runs};
 use crate::codec::hbz::encode::{Encoder, Prepared};
-use crate::codec::mtf::decode::Inverse;
+use crate::codec::mtf::decode::MtfDecoder;
 use crate::error::Damage;
 use crate::format::hbz::{BlockHeader, StreamHeader};
 use std::ops::Range;
@@ -120,7 +120,7 @@ impl LargeDone {
 pub(crate) struct LargeCodecs {
     encoder: Option<Encoder>,
     decoder: Option<decode::Decoder>,
-    mtf: Option<Inverse>,
+    mtf: Option<MtfDecoder>,
 }
 
 impl LargeCodecs {

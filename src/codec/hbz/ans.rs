@@ -10,7 +10,7 @@
 //! Two states take turns, so that one look-up need not wait for the other; all tables of a block have the same LOG, so
 //! that the states pass from table to table.
 
-use crate::bits::reader::Window;
+use crate::bits::reader::BitReader;
 
 /// Tables for decoding, one behind the other. By state: symbol (bits 0..8), extra bits (8..12), bits to read (12..16),
 /// next state less those bits (16..27), the symbol's class (27..).
@@ -59,9 +59,9 @@ impl<const STATES: usize> Decoding<STATES> {
     /// Decodes one symbol with the table of this number: its entry, for [`byte`], [`extra`] and [`class`]. Takes at
     /// most log2(STATES) bits, which must be ready.
     #[inline(always)]
-    pub fn next(&self, table: usize, state: &mut usize, bits: &mut Window<'_>) -> u32 {
+    pub fn next(&self, table: usize, state: &mut usize, bits: &mut BitReader<'_>) -> u32 {
         let entry = self.0[table][*state & (STATES - 1)];
-        *state = ((entry >> 16 & 0x7ff) + bits.take(entry >> 12 & 15)) as usize;
+        *state = ((entry >> 16 & 0x7ff) + bits.read(entry >> 12 & 15)) as usize;
         entry
     }
 }
@@ -193,7 +193,7 @@ mod tests {
         parts.iter().rev().for_each(|&(value, count)| out.write(value, count));
         let bytes = out.finish();
         let decoding = Decoding::<STATES>::new(&[shares], |symbol| (symbol, 0, 0));
-        let mut bits = Window::new(&bytes, 0);
+        let mut bits = BitReader::new(&bytes, 0);
         let mut now = states.map(|state| state as usize - STATES);
         for (i, &symbol) in symbols.iter().enumerate() {
             bits.refill();

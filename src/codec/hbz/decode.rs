@@ -24,10 +24,10 @@ use super::dictionary::{Dictionary, Expansion, Meaning};
 use super::encode::row_bits;
 use super::perturb;
 use super::token::{self, CLASSES, TOKENS, first_symbol};
-use crate::bits::reader::Window;
+use crate::bits::reader::BitReader;
 use crate::bits::{BitSource, SliceBits};
 use crate::codec::huge_pages;
-use crate::codec::mtf::decode::Inverse;
+use crate::codec::mtf::decode::MtfDecoder;
 use crate::crc::{self, Crc};
 use crate::error::Damage;
 use crate::format::hbz::{BlockHeader, StreamHeader, check};
@@ -96,7 +96,7 @@ pub struct Places {
 impl Block {
     /// Reads a payload up to its segments, and checks it as far as that goes.
     pub fn parse(stream: StreamHeader, header: BlockHeader, payload: Arc<Vec<u8>>) -> Result<Block, Damage> {
-        let computed = crc::of(&payload);
+        let computed = crc::checksum(&payload);
         if computed != header.coded_crc {
             return Err(Damage::PartCrc { part: "payload", stored: header.coded_crc, computed });
         }
@@ -168,18 +168,18 @@ impl Block {
 
     /// The most bytes that the text has before perturbation's are dropped.
     pub fn most_text(&self) -> u64 {
-        self.stream.most_rows(self.header.text_len).into()
+        self.stream.max_rows(self.header.text_len).into()
     }
 
     /// Stage 1: one segment's runs.
-    pub fn runs(&self, number: usize, mtf: &mut Inverse) -> Result<Runs, Damage> {
+    pub fn runs(&self, number: usize, mtf: &mut MtfDecoder) -> Result<Runs, Damage> {
         let Segment { at, end, tokens } = self.segments[number];
         let data = &self.payload[at..end];
         let rows = SEGMENT.min(self.header.rows as usize - number * SEGMENT);
         mtf.begin(&std::array::from_fn::<u8, 256, _>(|place| place as u8), rows as u32);
-        let mut bits = Window::new(data, 0);
-        let mut states = [bits.take(STATES.ilog2()) as usize, bits.take(STATES.ilog2()) as usize];
-        let mut selector_state = bits.take(SELECTOR_STATES.ilog2()) as usize;
+        let mut bits = BitReader::new(data, 0);
+        let mut states = [bits.read(STATES.ilog2()) as usize, bits.read(STATES.ilog2()) as usize];
+        let mut selector_state = bits.read(SELECTOR_STATES.ilog2()) as usize;
         let (mut table, mut class) = (0, 0);
         let mut left = tokens;
         let mut symbols = [0u8; GROUPS_AT_ONCE * GROUP * 2];
@@ -298,7 +298,7 @@ impl Block {
             }
         }
         text.truncate(len);
-        let most = self.stream.most_rows(self.header.text_len) as usize;
+        let most = self.stream.max_rows(self.header.text_len) as usize;
         self.expansion.expand(&text, interval, most).ok_or(Damage::BlockTooLong)
     }
 
@@ -340,13 +340,13 @@ impl Ending {
 
 /// Writes the symbol of an entry as `mtf` takes it; says how many bytes that are. Takes at most 6 bits.
 #[inline(always)]
-fn symbol(entry: u32, bits: &mut Window<'_>, out: &mut [u8]) -> usize {
+fn symbol(entry: u32, bits: &mut BitReader<'_>, out: &mut [u8]) -> usize {
     let count = extra(entry);
     if count == 0 {
         out[0] = byte(entry);
         return 1;
     }
-    let symbol = u32::from(byte(entry)) + bits.take(count);
+    let symbol = u32::from(byte(entry)) + bits.read(count);
     out[0] = symbol.min(ESCAPE) as u8;
     // Symbol 257 does not exist; its rank is taken for 255, and the CRC tells.
     out[1] = symbol.saturating_sub(ESCAPE).min(1) as u8;
@@ -460,7 +460,7 @@ fn read_shares(bits: &mut SliceBits<'_>, tables: usize, states: usize, symbols: 
 /// Decodes blocks on one core, one after the other, in memory of its own: 4 bytes for each row of the longest so far.
 #[derive(Debug)]
 pub struct Decoder {
-    mtf: Inverse,
+    mtf: MtfDecoder,
     vector: Vec<AtomicU32>,
 }
 
@@ -504,8 +504,8 @@ impl Default for Decoder {
 }
 
 /// Memory for [`Block::runs`].
-pub fn segment_mtf() -> Inverse {
-    Inverse::new(SEGMENT)
+pub fn segment_mtf() -> MtfDecoder {
+    MtfDecoder::new(SEGMENT)
 }
 
 /// A vector of so many rows.

@@ -15,7 +15,7 @@ use super::perturb;
 use super::token::{JOINT, TOKENS, Tokens, first_symbol};
 use crate::bits::{BackWriter, BitWriter};
 use crate::codec::huge_pages;
-use crate::codec::mtf::encode::Symbols;
+use crate::codec::mtf::encode::MtfSymbols;
 use crate::crc;
 use crate::format::hbz::{BlockHeader, StreamHeader};
 use crate::format::hbz::{GROUP, SEGMENT_LOG};
@@ -47,7 +47,7 @@ pub struct Encoder {
     changed: Vec<u8>,
     column: Vec<u8>,
     suffixes: Vec<i32>,
-    symbols: Symbols,
+    symbols: MtfSymbols,
     tokens: Tokens,
     tables: Tables,
     bits: BackWriter,
@@ -72,7 +72,7 @@ impl Encoder {
         coded
     }
 
-    /// What comes before the sort: the codes, no more of them than the stream's [`most_rows`](StreamHeader::most_rows),
+    /// What comes before the sort: the codes, no more of them than the stream's [`max_rows`](StreamHeader::max_rows),
     /// in `codes`.
     ///
     /// # Panics
@@ -94,7 +94,7 @@ impl Encoder {
             dictionary = Dictionary::of_bytes(text_to_code);
             dictionary.replace(text_to_code, 1 << stream.entry_log, codes);
         }
-        Prepared { dictionary, number, text_len: text.len() as u32, crc: crc::of(text) }
+        Prepared { dictionary, number, text_len: text.len() as u32, crc: crc::checksum(text) }
     }
 
     /// What comes after it: the block's header and its payload, from the last column of its codes and the rows of its
@@ -112,7 +112,7 @@ impl Encoder {
             rows: rows as u32,
             coded_len: payload.len() as u32,
             crc: prepared.crc,
-            coded_crc: crc::of(&payload),
+            coded_crc: crc::checksum(&payload),
         };
         (header, payload)
     }

@@ -13,7 +13,7 @@
 
 use crate::bits::BitWriter;
 use crate::codec::huffman::encode::{assign_codes, code_lengths};
-use crate::codec::mtf::encode::Symbols;
+use crate::codec::mtf::encode::MtfSymbols;
 use crate::format::bzip2::{GROUP, MAX_SYMBOLS, MAX_TABLES, MAX_WRITTEN_CODE};
 
 /// The number of rounds of improvement.
@@ -24,7 +24,7 @@ const FIELD: u32 = 10;
 
 /// The Huffman tables of a block and the table of each group. The memory is reused for the next block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tables {
+pub struct HuffmanTables {
     /// The code lengths of all symbols, by table.
     lengths: Vec<[u8; MAX_SYMBOLS]>,
     /// The table of each group.
@@ -33,9 +33,9 @@ pub struct Tables {
     code_bits: u64,
 }
 
-impl Tables {
+impl HuffmanTables {
     /// Chooses tables for these symbols as bzip2 does.
-    pub fn choose(&mut self, symbols: &Symbols) {
+    pub fn choose(&mut self, symbols: &MtfSymbols) {
         let alphabet = symbols.alphabet;
         let text = symbols.as_slice();
         let count = table_count(text.len());
@@ -86,7 +86,7 @@ impl Tables {
         let mut from = 0;
         for part in (1..=count).rev() {
             let wanted = left / part as u32;
-let mut to = from; // the range is from..to
+            let mut to = from; // the range is from..to
             let mut sum = 0;
             while sum < wanted && to < frequencies.len() {
                 sum += frequencies[to];
@@ -126,7 +126,7 @@ let mut to = from; // the range is from..to
     /// Sets what was chosen elsewhere for a block of `symbols` symbols (EOB included) over an alphabet of `alphabet`:
     /// the code lengths, the selectors, and the number of bits of all codes. Returns false, and changes nothing, for
     /// what no block can have. Whether bzip2 would have chosen the same is not checked.
-    pub fn take(
+    pub fn try_set(
         &mut self,
         lengths: &[[u8; MAX_SYMBOLS]],
         selectors: &[u8],
@@ -180,7 +180,7 @@ let mut to = from; // the range is from..to
     }
 
     /// Writes the codes of all symbols.
-    pub fn write_codes(&self, symbols: &Symbols, out: &mut BitWriter) {
+    pub fn write_codes(&self, symbols: &MtfSymbols, out: &mut BitWriter) {
         let codes: Vec<[u32; 512]> = self.lengths.iter().map(|l| assign_codes(&l[..symbols.alphabet])).collect();
         for (group, &selector) in symbols.as_slice().chunks(GROUP).zip(&self.selectors) {
             out.write_codes(group, &codes[usize::from(selector)]);
@@ -305,8 +305,8 @@ mod tests {
         (lengths, selectors)
     }
 
-    fn check(tables: &mut Tables, last: &[u8], what: &str) {
-        let mut symbols = Symbols::default();
+    fn check(tables: &mut HuffmanTables, last: &[u8], what: &str) {
+        let mut symbols = MtfSymbols::default();
         symbols.encode(last);
         tables.choose(&symbols);
         let (lengths, selectors) = naive(symbols.as_slice(), symbols.alphabet);
@@ -324,9 +324,11 @@ mod tests {
         let code_bits = code_bits.map(|(t, s)| u64::from(lengths[usize::from(t)][usize::from(s)])).sum::<u64>();
         assert_eq!(tables.code_bits, code_bits, "{what}");
 
-        let mut taken = Tables::default();
+        let mut taken = HuffmanTables::default();
         let text = symbols.as_slice();
-        assert!(taken.take(&tables.lengths, &selectors, text.len(), symbols.alphabet, code_bits) && taken == *tables);
+        assert!(
+            taken.try_set(&tables.lengths, &selectors, text.len(), symbols.alphabet, code_bits) && taken == *tables
+        );
         let mut end = BitWriter::new();
         out = BitWriter::new();
         tables.write_codes(&symbols, &mut out);
@@ -345,8 +347,8 @@ mod tests {
         for table in &mut lengths {
             table[..4].copy_from_slice(&[1, 2, 3, 3]);
         }
-        let mut tables = Tables::default();
-        assert!(tables.take(&lengths, &[0, 1], 60, 4, 100));
+        let mut tables = HuffmanTables::default();
+        assert!(tables.try_set(&lengths, &[0, 1], 60, 4, 100));
         for (selectors, symbols, alphabet, bits) in [
             (&[0, 2][..], 60, 4, 100),
             (&[0], 60, 4, 100),
@@ -358,18 +360,18 @@ mod tests {
             (&[0, 1], 60, 4, 59),
             (&[0, 1], 60, 4, 1021),
         ] {
-            assert!(!tables.take(&lengths, selectors, symbols, alphabet, bits), "{symbols} {alphabet} {bits}");
+            assert!(!tables.try_set(&lengths, selectors, symbols, alphabet, bits), "{symbols} {alphabet} {bits}");
         }
-        assert!(!tables.take(&lengths[..1], &[0, 0], 60, 4, 100));
+        assert!(!tables.try_set(&lengths[..1], &[0, 0], 60, 4, 100));
         for bad in [[1, 2, 3, 4], [1, 2, 3, 0], [1, 2, 2, 3], [1, 2, 3, 18]] {
             lengths[1][..4].copy_from_slice(&bad);
-            assert!(!tables.take(&lengths, &[0, 1], 60, 4, 100), "{bad:?}");
+            assert!(!tables.try_set(&lengths, &[0, 1], 60, 4, 100), "{bad:?}");
         }
     }
 
     #[test]
     fn shapes_and_edges() {
-        let mut tables = Tables::default();
+        let mut tables = HuffmanTables::default();
         for edge in EDGES.iter().filter(|edge| edge.name != "empty") {
             check(&mut tables, &(edge.make)(), edge.name);
         }
@@ -382,7 +384,7 @@ mod tests {
 
     #[test]
     fn around_each_table_count() {
-        let mut tables = Tables::default();
+        let mut tables = HuffmanTables::default();
         let mut rng = Rng(13);
         for symbols in [200, 600, 1200, 2400] {
             for len in symbols - 6..symbols + 3 {

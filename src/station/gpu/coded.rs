@@ -68,7 +68,7 @@ impl Coder {
             used: &std::array::from_fn(|byte| block.used[byte / 32] >> (byte % 32) & 1 == 1),
             symbols: block.symbols as usize,
             lengths: block.lengths.get(..block.tables as usize)?,
-            selectors: rest.get(..block.symbols.div_ceil(50) as usize)?,
+            selectors: rest.get(..block.symbols.div_ceil(crate::format::bzip2::GROUP as u32) as usize)?,
             codes,
             code_bits: block.bits.into(),
         };
