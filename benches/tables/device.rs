@@ -1,6 +1,6 @@
 //! A GPU's part of the tables, where there is one.
 
-use hybz::codec::hbz::encode::Encoder;
+use hybz::codec::hbz::encode::HbzEncoder;
 use hybz::gpu::{Sorter, devices, open};
 use hybz::hbz::StreamHeader;
 use hybz::station::gpu::Lanes;
@@ -36,7 +36,7 @@ pub fn seconds(text: &[u8], size: usize, interval: u32) -> Option<[f64; 2]> {
 
 /// What is sorted is coded, not in the time, and must be what the cores alone have written.
 fn sort(lane: &mut dyn Sorter, text: &[u8], stream: &StreamHeader, plain: &[u8]) -> f64 {
-    let (mut encoder, mut codes) = (Encoder::new(), Vec::new());
+    let (mut encoder, mut codes) = (HbzEncoder::new(), Vec::new());
     let mut seconds = 0.0;
     let mut rest = &plain[32..];
     let mut number = 0;

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! stream   := header block* index
-//! header   32  magic 8 | version 1 | flags 1 | entry log 1 | segment log 1 | block size 4 | interval 4 | seed 8 | CRC 4
+//! header   32  magic 8 | version 1 | flags 1 | entry log 1 | segment log 1 | block size 4 | interval 4 | seed 8
+//!              | CRC 4
 //! block    32  "hbzB" | number 4 | text bytes 4 | rows 4 | payload bytes 4 | CRC of text 4 | CRC of payload 4 | CRC 4
 //!          ..  payload: see `codec::hbz`
 //! index     8  "hbzX" | number of blocks 4
@@ -16,6 +17,7 @@
 
 use crate::crc;
 use crate::error::Damage;
+use std::ops::RangeInclusive;
 
 /// The first bytes of a stream. bzip2 rejects the first byte; the others reveal a transfer that has changed line ends.
 pub const MAGIC: [u8; 8] = *b"\x89HBZ\r\n\x1a\n";
@@ -38,6 +40,8 @@ const ENTRY_LEN: usize = 12;
 pub const MIN_BLOCK: u32 = 1 << 10;
 /// The largest block size: 1 GiB.
 pub const MAX_BLOCK: u32 = 1 << 30;
+/// The base-2 logarithms of the rows between two entry points that a stream may have.
+pub const ENTRY_LOGS: RangeInclusive<u8> = 12..=24;
 /// The base-2 logarithm of the rows between two entry points, as the encoder writes it: 32,768 rows. This costs 0.06 %
 /// of size, and gives even a block of 1 MB some 20 chains.
 pub const ENTRY_LOG: u8 = 15;
@@ -47,6 +51,12 @@ pub const SEGMENT_LOG: u32 = 16;
 pub const GROUP: usize = 32;
 /// The most selectors, and sets of tables, in a block.
 pub const MAX_TABLES: usize = 16;
+/// The number of states of a table of tokens.
+pub const TOKEN_STATES: usize = 2048;
+/// The number of states of a table of selectors.
+pub const SELECTOR_STATES: usize = 256;
+/// The longest phrase of a dictionary, in bytes.
+pub const MAX_PHRASE: usize = 255;
 
 /// The options of a `.hbz` stream, whose blocks are larger than bzip2's or perturbed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +139,7 @@ impl StreamHeader {
             entry_log,
         };
         check("segment size", u32::from(segment_log) == SEGMENT_LOG)?;
-        check("entry interval", (12..=24).contains(&entry_log))?;
+        check("entry interval", ENTRY_LOGS.contains(&entry_log))?;
         check("block size", (MIN_BLOCK..=MAX_BLOCK).contains(&header.block_size))?;
         Ok(header)
     }
@@ -190,8 +200,8 @@ impl BlockHeader {
         check("number of rows", (1..=stream.max_rows(header.text_len)).contains(&header.rows))?;
         // No encoder needs 3 bytes a row: the longest token takes 17 bits. The rest is for the tables and the
         // dictionary.
-        let most = 3 * u64::from(header.rows) + (1 << 18);
-        check("payload length", (1..=most).contains(&u64::from(header.coded_len)))?;
+        let max = 3 * u64::from(header.rows) + (1 << 18);
+        check("payload length", (1..=max).contains(&u64::from(header.coded_len)))?;
         Ok(header)
     }
 }
@@ -277,6 +287,12 @@ fn write_crc(bytes: &mut [u8; HEADER_LEN]) {
 fn check_crc(part: &'static str, bytes: &[u8; HEADER_LEN]) -> Result<(), Damage> {
     let (stored, computed) = (read_u32(bytes, HEADER_LEN - 4), crc::checksum(&bytes[..HEADER_LEN - 4]));
     if stored == computed { Ok(()) } else { Err(Damage::PartCrc { part, stored, computed }) }
+}
+
+/// The number of bits in which a payload gives the rows of the entry points of a block of `rows` rows.
+pub const fn row_bits(rows: u32) -> u32 {
+    let last = rows - 1;
+    if last == 0 { 1 } else { 32 - last.leading_zeros() }
 }
 
 /// Returns an error for `field` unless `good`.

@@ -3,8 +3,8 @@
 //! A block is one job, in either direction, as long as there are as many blocks as stations. A block of more than
 //! 2^24 rows is decoded in stages, each of several jobs, so that all stations work on it.
 
-use crate::codec::hbz::decode::{self, Block, FirstColumn, Places, Runs};
-use crate::codec::hbz::encode::{Encoder, Prepared};
+use crate::codec::hbz::decode::{self, Block, FirstColumn, Runs, SegmentStart};
+use crate::codec::hbz::encode::{HbzEncoder, Prepared};
 use crate::codec::mtf::decode::MtfDecoder;
 use crate::error::Damage;
 use crate::format::hbz::{BlockHeader, StreamHeader};
@@ -46,7 +46,7 @@ pub enum LargeWork {
         /// The block.
         block: Arc<Block>,
         /// Some consecutive segments' runs and places.
-        parts: Vec<Arc<(Runs, Places)>>,
+        parts: Vec<Arc<(Runs, SegmentStart)>>,
         /// The first one's number.
         first: usize,
         /// The vector, a word for each row.
@@ -118,8 +118,8 @@ impl LargeDone {
 /// it is given back when a job of another kind comes.
 #[derive(Debug, Default)]
 pub(crate) struct LargeCodecs {
-    encoder: Option<Encoder>,
-    decoder: Option<decode::Decoder>,
+    encoder: Option<HbzEncoder>,
+    decoder: Option<decode::HbzDecoder>,
     mtf: Option<MtfDecoder>,
 }
 

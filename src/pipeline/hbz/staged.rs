@@ -5,7 +5,7 @@
 //! nothing but the queue, so this cannot lock up either.
 
 use crate::block::{Part, Text};
-use crate::codec::hbz::decode::{Block, Ending, FirstColumn, Runs, new_vector};
+use crate::codec::hbz::decode::{Block, FirstColumn, Runs, TextCheck, new_vector};
 use crate::error::Damage;
 use crate::format::hbz::SEGMENT_LOG;
 use crate::pipeline::pool::Pool;
@@ -39,7 +39,7 @@ pub(super) struct Staged {
 enum Stage {
     Runs(Vec<Runs>),
     Fill(Arc<Vec<AtomicU32>>, Arc<FirstColumn>),
-    Walk(Vec<Part>, Box<Ending>),
+    Walk(Vec<Part>, Box<TextCheck>),
 }
 
 impl Staged {
@@ -73,8 +73,8 @@ impl Staged {
                     (Done::Large(LargeDone::Walked(part)), Stage::Walk(parts, ending)) => {
                         // Here, and not at the end: while stations walk the next parts.
                         let mut part = part.map_err(Stop::Damaged)?;
-                        self.block.take(ending, &mut part);
-                        if ending.changed() > self.block.most_text() {
+                        ending.add(&self.block, &mut part);
+                        if ending.perturbed_len() > self.block.max_perturbed_len() {
                             return Err(Stop::Damaged(Damage::BlockTooLong));
                         }
                         parts.push(Part { range: 0..part.len(), bytes: Arc::new(part) });
@@ -88,14 +88,14 @@ impl Staged {
                     self.begin_walk(&vector, &first_column);
                 }
                 Stage::Walk(parts, ending) => {
-                    return self.block.end(&ending).map(|()| Some(Text::Parts(parts))).map_err(Stop::Damaged);
+                    return ending.finish(&self.block).map(|()| Some(Text::Parts(parts))).map_err(Stop::Damaged);
                 }
             }
         }
     }
 
     fn begin_fill(&mut self, runs: Vec<Runs>) {
-        let (places, first_column) = self.block.places(&runs);
+        let (places, first_column) = self.block.segment_starts(&runs);
         let vector = Arc::new(new_vector(self.block.rows() as usize));
         let parts: Vec<_> = runs.into_iter().zip(places).map(Arc::new).collect();
         self.stage = Stage::Fill(Arc::clone(&vector), Arc::new(first_column));

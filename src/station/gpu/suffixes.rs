@@ -9,7 +9,7 @@
 
 use super::begun::{computes_wrongly, power_sums, too_little};
 use super::{GpuStation, PATIENCE, PATIENCE_PER_BYTE};
-use crate::codec::hbz::encode::{Encoder, Prepared};
+use crate::codec::hbz::encode::{HbzEncoder, Prepared};
 use crate::format::hbz::ENTRY_LOG;
 use crate::gpu::{self, DeviceError, Sorter};
 use crate::station::large::{LargeWork, SortedLarge};
@@ -39,7 +39,7 @@ struct Batch {
 #[derive(Default)]
 pub struct Preparer {
     /// It sorts nothing, so its memory is small, or that of a block if it is perturbed.
-    encoder: Encoder,
+    encoder: HbzEncoder,
     codes: Vec<u8>,
 }
 
