@@ -53,8 +53,8 @@ impl TextCheck {
     }
 }
 
-/// Decodes the blocks of `.hbz` streams on one core, one after the other, in its own memory: 4 bytes for each row of the
-/// longest block so far.
+/// Decodes the blocks of `.hbz` streams on one core, one after the other, in its own memory: 4 bytes for each row of
+/// the longest block so far.
 #[derive(Debug)]
 pub struct HbzDecoder {
     mtf: MtfDecoder,

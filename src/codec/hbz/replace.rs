@@ -193,9 +193,10 @@ impl CodeWriter<'_> {
             return self.translate_until(to);
         }
         let len = to - self.done;
-        for at in (0..len).step_by(COPY) {
-            let from = self.done - part.begin + at;
-            self.out[self.len + at..self.len + at + COPY].copy_from_slice(&part.codes[from..from + COPY]);
+        let (from, mut at) = (self.done - part.begin, 0);
+        while at < len {
+            self.out[self.len + at..][..COPY].copy_from_slice(&part.codes[from + at..][..COPY]);
+            at += COPY;
         }
         self.len += len;
         self.done = to;

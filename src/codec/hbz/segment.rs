@@ -15,12 +15,12 @@ const GROUPS_AT_ONCE: usize = 48;
 /// The most bytes of symbols that these groups have.
 const SYMBOL_BYTES: usize = GROUPS_AT_ONCE * GROUP * 2;
 
-/// The runs of one segment. Their bytes are given as places in the segment's first move-to-front list, which is not known
-/// yet.
+/// The runs of one segment. Their bytes are given as places in the segment's first move-to-front list, which is not
+/// known yet.
 #[derive(Debug)]
 pub struct Runs {
-    /// The start of each run, shifted left by 8, and its place in the list. The last word only tells where the run before
-    /// it ends.
+    /// The start of each run, shifted left by 8, and its place in the list. The last word only tells where the run
+    /// before it ends.
     pub(super) runs: Vec<u32>,
     /// The number of rows by place in the first list.
     pub(super) counts: [u32; 256],
@@ -109,16 +109,17 @@ impl<'a> TokenDecoder<'a> {
         self.left -= group;
         let [mut even, mut odd] = self.states;
         let mut last_class = self.class;
-        let mut decode = |state: &mut usize| {
+        let mut decode = |state: &mut usize, bits: &mut BitReader<'_>| {
             let entry = tokens.decode(first_table + last_class, state, bits);
             last_class = class(entry);
             *len += write_symbol(entry, bits, &mut symbols[*len..]);
         };
         let mut done = 0;
         while done < group {
-            decode(&mut even);
+            bits.refill();
+            decode(&mut even, bits);
             if done + 1 < group {
-                decode(&mut odd);
+                decode(&mut odd, bits);
             }
             done += 2;
         }
@@ -126,8 +127,8 @@ impl<'a> TokenDecoder<'a> {
     }
 }
 
-/// Writes the symbol of an entry in the form in which `mtf` takes symbols, and returns its number of bytes. Reads at most 6
-/// bits.
+/// Writes the symbol of an entry in the form in which `mtf` takes symbols, and returns its number of bytes. Reads at
+/// most 6 bits.
 #[inline(always)]
 fn write_symbol(entry: u32, bits: &mut BitReader<'_>, out: &mut [u8]) -> usize {
     let count = extra(entry);

@@ -87,31 +87,43 @@ impl Tokens {
 
     /// Writes the tokens of all symbols and returns their number.
     fn write_tokens(&mut self, symbols: &[u16], rows: usize) -> usize {
-        let table: [(u8, u8); 257] = std::array::from_fn(|symbol| {
+        let table = std::array::from_fn(|symbol| {
             let (token, extra, _) = token_of(symbol as u16);
             (token, extra)
         });
         let mut at = Progress { symbol: 0, token: 0, row: 0, end: SEGMENT.min(rows) };
-        let mut weight = 1;
-        while let Some(&symbol) = symbols.get(at.symbol) {
-            (self.tokens[at.token], self.extras[at.token]) = table[usize::from(symbol)];
-            at.token += 1;
-            at.symbol += 1;
-            let digit = symbol < 2;
-            at.row += if digit { weight << symbol } else { 1 };
-            weight = if digit { weight << 1 } else { 1 };
-            if at.row >= at.end {
-                at = self.finish_segment(symbols, at, weight, rows);
-                weight = 1;
-            }
+        while at.symbol < symbols.len() {
+            let weight = self.write_segment(symbols, &mut at, &table);
+            self.finish_segment(symbols, &mut at, weight, rows);
         }
         at.token
     }
 
-    /// Ends one segment or more, because the last symbol has reached the end of a segment. If that symbol is a run digit,
-    /// the rest of the run is taken too; `weight` is the weight of the next digit.
-    #[inline(never)]
-    fn finish_segment(&mut self, symbols: &[u16], mut at: Progress, mut weight: usize, rows: usize) -> Progress {
+    /// Writes tokens until a symbol reaches the end of the segment. Returns the weight of the run digit after that
+    /// symbol.
+    #[inline(always)]
+    fn write_segment(&mut self, symbols: &[u16], at: &mut Progress, table: &[(u8, u8); 257]) -> usize {
+        let (tokens, extras) = (&mut self.tokens[at.token..], &mut self.extras[at.token..]);
+        let (mut row, mut weight, mut written) = (at.row, 1, 0);
+        for ((&symbol, token), extra) in symbols[at.symbol..].iter().zip(tokens).zip(extras) {
+            (*token, *extra) = table[usize::from(symbol)];
+            written += 1;
+            let digit = symbol < 2;
+            row += if digit { weight << symbol } else { 1 };
+            weight = if digit { weight << 1 } else { 1 };
+            if row >= at.end {
+                break;
+            }
+        }
+        at.row = row;
+        at.symbol += written;
+        at.token += written;
+        weight
+    }
+
+    /// Ends the segment, or several, whose end the last symbol has reached. If that symbol is a run digit, the rest of
+    /// the run is written too; `weight` is the weight of the next digit.
+    fn finish_segment(&mut self, symbols: &[u16], at: &mut Progress, mut weight: usize, rows: usize) {
         if symbols[at.symbol - 1] < 2 {
             while let Some(&digit @ (0 | 1)) = symbols.get(at.symbol) {
                 (self.tokens[at.token], self.extras[at.token]) = (digit as u8, 0);
@@ -122,12 +134,11 @@ impl Tokens {
             }
         }
         if at.row > at.end {
-            self.cut_run(symbols, &mut at, rows);
+            self.cut_run(symbols, at, rows);
         }
         if at.row == at.end {
-            self.end_segment(&mut at, rows);
+            self.end_segment(at, rows);
         }
-        at
     }
 
     /// Writes the last run again, in parts that end where segments end.
@@ -180,7 +191,6 @@ impl Tokens {
 }
 
 /// How far the conversion of symbols to tokens has come.
-#[derive(Clone, Copy)]
 struct Progress {
     /// The next symbol.
     symbol: usize,

@@ -1,11 +1,11 @@
 //! Stages 2 and 3 of decoding: the runs of all segments become the vector, and the walk through it gives the text.
 //!
-//! The vector holds for each row the next row and, in blocks of up to 2^24 rows, the row's byte. In larger blocks the byte
-//! is found from the row: the first column is sorted, so a small table tells where in it the row is, or nearly so.
+//! The vector holds for each row the next row and, in blocks of up to 2^24 rows, the row's byte. In larger blocks the
+//! byte is found from the row: the first column is sorted, so a small table tells where in it the row is, or nearly so.
 //!
-//! The walk is what takes longest: each byte waits for a load from a random place of the vector. `LANES` entry points are
-//! walked at once, so that as many loads are under way. The entry points are known, so each lane writes to its place in
-//! the text; nothing has to be searched for, marked or joined, as it has in the decoder of bzip2's blocks.
+//! The walk is what takes longest: each byte waits for a load from a random place of the vector. `LANES` entry points
+//! are walked at once, so that as many loads are under way. The entry points are known, so each lane writes to its
+//! place in the text; nothing has to be searched for, marked or joined, as it has in the decoder of bzip2's blocks.
 //!
 //! The vector's words are atomic because several stations write to it at once, each to its own words. Without ordering
 //! (`Relaxed`) that costs nothing, and it needs no unsafe code.
@@ -33,8 +33,8 @@ pub struct SegmentStart {
 
 /// A vector of `rows` words.
 pub fn new_vector(rows: usize) -> Vec<AtomicU32> {
-    // The zeros come from the system, and the conversion leaves them in place: pages are first touched by the thread that
-    // fills them.
+    // The zeros come from the system, and the conversion leaves them in place: pages are first touched by the thread
+    // that fills them.
     let words = vec![0; rows];
     huge_pages::advise(&words);
     words.into_iter().map(AtomicU32::new).collect()
@@ -83,8 +83,8 @@ impl Block {
             let at = &mut next[usize::from(byte)];
             let piece = &vector[*at as usize..(*at + (end - first)) as usize];
             *at += end - first;
-            // The column's first byte belongs to the sentinel's row, which has no number, so the rows are one behind the
-            // column. The sentinel itself, which would follow at `origin`, is left out: after it they are in step.
+            // The column's first byte belongs to the sentinel's row, which has no number, so the rows are one behind
+            // the column. The sentinel itself, which would follow at `origin`, is left out: after it they are in step.
             for (row, word) in (first..end).zip(piece) {
                 let row = row.saturating_sub(u32::from(row <= origin));
                 word.store(row << BYTE | if BYTE > 0 { byte.into() } else { 0 }, Relaxed);
