@@ -1,8 +1,8 @@
-//! Each step of decoding a block, and the whole, in bytes of text per second.
+//! Measures each step of decoding a block, and the whole decoder, in bytes of text per second.
 //!
-//! `cargo bench --bench decode_steps`; a word after it picks, as in `cargo bench --bench decode_steps -- bwt`. Inputs
-//! are a full block of some shapes and of the real files that are there, coded by the `bzip2` crate. All are checked
-//! first: the decoder gives the text back, and every step what the step after it needs for that.
+//! Run `cargo bench --bench decode_steps`; a word at the end selects steps, as in `cargo bench --bench decode_steps --
+//! bwt`. The inputs are a full block of some shapes, and of each real file that is present, coded by the `bzip2` crate.
+//! Every input is checked first: the whole decoder and the steps one by one both give the text back.
 
 #[path = "../tests/shapes/mod.rs"]
 mod shapes;
@@ -24,7 +24,7 @@ use std::fmt;
 use std::io::Read;
 use std::sync::OnceLock;
 
-/// What does not fill a block at level 9, however much run-length coding adds.
+/// A text of this length does not fill a block at level 9, whatever run-length coding adds.
 const LEN: usize = 719_000;
 
 const SHAPES: [&str; 14] = [
@@ -44,7 +44,7 @@ const SHAPES: [&str; 14] = [
     "near_copies",
 ];
 
-/// A text and what each step makes of it on the way back.
+/// A text, and the result of each step of decoding it.
 struct Input {
     name: String,
     text: Vec<u8>,
@@ -53,7 +53,7 @@ struct Input {
     header: Bz2BlockHeader,
     /// Where the codes begin.
     codes: u64,
-    /// In pieces, as they come.
+    /// In pieces, as the Huffman decoder gives them.
     symbols: Vec<Vec<u8>>,
     runs: Vec<u32>,
     rows: usize,
@@ -89,7 +89,7 @@ impl Input {
         Input { name, text, data, header, codes, symbols, runs, rows, coded }
     }
 
-    /// Both decoders, and the steps one by one, give the text back.
+    /// Checks that both decoders, and the steps one by one, give the text back.
     fn check(&self) {
         let (text, crc) = decode_text(std::iter::once(&self.coded[..]), self.rows).unwrap();
         assert!(plain(&text) == self.text && crc == self.header.crc, "{}", self.name);
@@ -156,7 +156,7 @@ fn main() {
     divan::main();
 }
 
-/// In compressed bytes per second: what the scan of a file for blocks costs.
+/// The scan of a file for blocks, in compressed bytes per second.
 #[divan::bench]
 fn magic_find(bencher: Bencher<'_, '_>) {
     let data = (shapes::shape("random").make)(LEN);
@@ -181,7 +181,7 @@ fn huffman_tables(bencher: Bencher<'_, '_>, input: &Input) {
     bencher.counter(input.bytes()).bench_local(|| groups.start_block(black_box(&input.header)).unwrap());
 }
 
-/// The tables included.
+/// With the tables.
 #[divan::bench(args = inputs())]
 fn huffman_decode(bencher: Bencher<'_, '_>, input: &Input) {
     let mut groups = GroupDecoder::new();
@@ -216,7 +216,7 @@ fn bwt_walk(bencher: Bencher<'_, '_>, input: &Input) {
     bencher.counter(input.bytes()).bench_local(|| bwt.walk(black_box(input.header.origin)));
 }
 
-/// The CRC included.
+/// With the CRC.
 #[divan::bench(args = inputs())]
 fn run_length_decode(bencher: Bencher<'_, '_>, input: &Input) {
     let pieces = || black_box(&input.coded).chunks(900);
@@ -235,7 +235,7 @@ fn whole_decoder(bencher: Bencher<'_, '_>, input: &Input) {
 }
 
 #[divan::bench(args = inputs())]
-fn plain_decoder(bencher: Bencher<'_, '_>, input: &Input) {
+fn reference_decoder(bencher: Bencher<'_, '_>, input: &Input) {
     let mut decoder = Decoder::new();
     bencher.counter(input.bytes()).bench_local(|| {
         decoder.decode_reference(&mut SliceBits::new(black_box(&input.data), 32, u64::MAX), 900_000).unwrap()

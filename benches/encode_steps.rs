@@ -1,8 +1,8 @@
-//! Each step of coding a block, and the whole, in bytes of text per second.
+//! Measures each step of encoding a block, and the whole encoder, in bytes of text per second.
 //!
-//! `cargo bench --bench encode_steps`; a word after it picks, as in `cargo bench --bench encode_steps -- mtf`. Inputs
-//! are a full block of some shapes and of the real files that are there. All are checked first: what the encoder makes
-//! of them is what the `bzip2` crate makes of them.
+//! Run `cargo bench --bench encode_steps`; a word at the end selects steps, as in `cargo bench --bench encode_steps --
+//! mtf`. The inputs are a full block of some shapes, and of each real file that is present. Every input is checked
+//! first: the encoder gives the same bytes as the `bzip2` crate.
 
 #[path = "../tests/shapes/mod.rs"]
 mod shapes;
@@ -22,7 +22,7 @@ use std::fmt;
 use std::io::Write;
 use std::sync::{Arc, OnceLock};
 
-/// What does not fill a block at level 9, however much run-length coding adds.
+/// A text of this length does not fill a block at level 9, whatever run-length coding adds.
 const LEN: usize = 719_000;
 
 const SHAPES: [&str; 12] = [
@@ -40,7 +40,7 @@ const SHAPES: [&str; 12] = [
     "near_copies",
 ];
 
-/// A text and what each step makes of it.
+/// A text, and the result of each step on it.
 struct Input {
     name: String,
     text: Vec<u8>,
@@ -68,7 +68,7 @@ impl Input {
         Input { name, text, block, last, symbols, tables }
     }
 
-    /// The whole encoder gives the bytes of the `bzip2` crate.
+    /// Checks that the whole encoder gives the bytes of the `bzip2` crate.
     fn check(&self) {
         let coded = Encoder::new().encode(&Text::Plain(self.text.clone()));
         let mut out = BitWriter::new();
@@ -130,11 +130,11 @@ fn rotation_least(bencher: Bencher<'_, '_>, input: &Input) {
 fn bwt_forward(bencher: Bencher<'_, '_>, input: &Input) {
     let mut bwt = ForwardBwt::new(Arc::default());
     let mut block = input.block.clone();
-    assert!(bwt.transform(&mut block).bytes == input.last); // also asks for the origin of a periodic block
+    assert!(bwt.transform(&mut block).bytes == input.last); // also computes the origin of a periodic block
     bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| bwt.transform(black_box(&mut block)).origin);
 }
 
-/// Each kernel that this CPU knows, on each input.
+/// Each kernel that this CPU supports, on each input.
 fn mtf_cases() -> impl Iterator<Item = MtfCase> {
     let able = KERNELS.iter().filter(|kernel| (kernel.is_supported)());
     able.flat_map(|kernel| inputs().map(move |input| MtfCase { kernel, input }))
@@ -202,6 +202,6 @@ fn append_bits_unaligned(bencher: Bencher<'_, '_>, input: &Input) {
 fn whole_encoder(bencher: Bencher<'_, '_>, input: &Input) {
     let mut encoder = Encoder::new();
     let text = Text::Plain(input.text.clone());
-    encoder.encode(&text); // the origin of a periodic block
+    encoder.encode(&text); // computes the origin of a periodic block
     bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| encoder.encode(black_box(&text)));
 }

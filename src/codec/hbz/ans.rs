@@ -158,7 +158,7 @@ pub fn normalize(counts: &[u32], states: usize) -> Shares {
             .filter(|(_, (share, _))| **share > 1 || (grow && **share > 0))
             .map(|(at, (&share, &count))| (at, change(share, count)))
             .min_by(|a, b| a.1.total_cmp(&b.1))
-            .expect("no more symbols than states");
+            .expect("at least as many states as symbols");
         if grow {
             shares[at] += 1;
             sum += 1;

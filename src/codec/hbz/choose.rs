@@ -250,8 +250,8 @@ mod tests {
         let mut rng = Rng(31);
         let mut tokens = Vec::new();
         for part in 0..400 {
-            let (low, most) = if part % 2 == 0 { (0, 3) } else { (10, 16) };
-            tokens.extend((0..GROUP * 10).map(|_| (low + rng.below(most)) as u8));
+            let (low, max) = if part % 2 == 0 { (0, 3) } else { (10, 16) };
+            tokens.extend((0..GROUP * 10).map(|_| (low + rng.below(max)) as u8));
         }
         let mut tables = AnsTables::default();
         tables.choose(&tokens, &[tokens.len()]);

@@ -1,4 +1,4 @@
-//! Whole blocks through both directions, and the stages beside plain twins.
+//! Whole blocks in both directions, and the stages compared with plain twins.
 
 use super::decode::{Block, HbzDecoder};
 use super::encode::HbzEncoder;
@@ -35,7 +35,7 @@ fn shapes_and_edges() {
     }
 }
 
-/// Words where the dictionary looks for them, and bytes that it takes for rare where it does not.
+/// Words where the dictionary takes its samples, and bytes that are rare in the samples everywhere else.
 #[test]
 fn a_sample_that_deceives() {
     let words = (crate::shapes::shape("words").make)(40_000_000 / 32);
@@ -47,7 +47,7 @@ fn a_sample_that_deceives() {
     check(&mut HbzEncoder::new(), &mut HbzDecoder::new(), &text, 0, "a deceiving sample");
 }
 
-/// Above 2^24 rows the vector has no room for bytes.
+/// Above 2^24 rows the words of the vector have no room for bytes.
 #[test]
 fn more_rows_than_a_word_packs() {
     let text = (crate::shapes::shape("words").make)(1 << 20);
@@ -55,7 +55,7 @@ fn more_rows_than_a_word_packs() {
     check(&mut HbzEncoder::new(), &mut HbzDecoder::new(), &text, 0, "many words");
 }
 
-/// The inverse by the definition: sort the column stably, follow.
+/// The vector and the walk of one block of one segment, stage by stage.
 #[test]
 fn the_vector_is_the_naive_one() {
     let text = (crate::shapes::shape("words").make)(30_000);
@@ -68,14 +68,14 @@ fn the_vector_is_the_naive_one() {
     block.fill(0, &runs[0], &starts[0], &vector);
     let whole = block.walk(0..block.entries(), &vector, &first).unwrap();
     assert!(whole == text);
-    // From any entry on, the same text.
+    // The same text from any entry point on.
     for entry in 0..block.entries() {
         let part = block.walk(entry..block.entries(), &vector, &first).unwrap();
         assert!(text.ends_with(&part));
     }
 }
 
-/// Whatever is in a payload whose CRC fits: an error or other bytes, never a panic.
+/// A damaged payload with a matching CRC gives an error or the text, never a panic.
 #[test]
 fn damaged_payloads_with_good_crcs() {
     let mut rng = Rng(77);

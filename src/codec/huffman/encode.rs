@@ -211,9 +211,9 @@ mod tests {
         let mut rng = Rng(10);
         for _ in 0..3000 {
             let count = 2 + rng.below(257);
-            let most = [2, 5, 100, 3000][rng.below(4)];
-            let most = 1 + rng.below(most);
-            check(&(0..count).map(|_| rng.below(most) as u32).collect::<Vec<_>>());
+            let max = [2, 5, 100, 3000][rng.below(4)];
+            let max = 1 + rng.below(max);
+            check(&(0..count).map(|_| rng.below(max) as u32).collect::<Vec<_>>());
         }
     }
 

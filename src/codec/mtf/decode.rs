@@ -271,7 +271,7 @@ mod x86 {
         // SAFETY: a row has 64 bytes.
         let load = |row: &[u8; 64]| unsafe { _mm512_loadu_si512(row.as_ptr().cast()) };
         let [mut head, mut second, mut third, mut last] = [0, 1, 2, 3].map(|i| load(&rows[i]));
-        let place = |i: u8| _mm512_add_epi8(load(&IDENTITY), _mm512_set1_epi8((64 * i) as i8));
+        let indices = |i: u8| _mm512_add_epi8(load(&IDENTITY), _mm512_set1_epi8((64 * i) as i8));
         // The last byte of the first operand, then the second operand without its last byte.
         let up = _mm512_add_epi8(load(&IDENTITY), _mm512_set1_epi8(63));
         let mut symbols = symbols.iter();
@@ -284,7 +284,7 @@ mod x86 {
                 let low = _mm512_permutex2var_epi8(head, all, second);
                 let high = _mm512_permutex2var_epi8(third, all, last);
                 let front = _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(all), high);
-                let moves = |i| _mm512_cmple_epu8_mask(place(i), all);
+                let moves = |i| _mm512_cmple_epu8_mask(indices(i), all);
                 last = _mm512_mask_mov_epi8(last, moves(3), _mm512_permutex2var_epi8(third, up, last));
                 third = _mm512_mask_mov_epi8(third, moves(2), _mm512_permutex2var_epi8(second, up, third));
                 second = _mm512_mask_mov_epi8(second, moves(1), _mm512_permutex2var_epi8(head, up, second));
@@ -374,8 +374,8 @@ mod tests {
             for near in [false, true] {
                 let mut digits = 0;
                 let symbols = std::iter::repeat_with(|| {
-                    let most = if near { random(used as u32 + 1) } else { used as u32 };
-                    let symbol = if digits < 6 { random(1 + most) as u16 } else { 2 };
+                    let max = if near { random(used as u32 + 1) } else { used as u32 };
+                    let symbol = if digits < 6 { random(1 + max) as u16 } else { 2 };
                     digits = if symbol < 2 { digits + 1 } else { 0 };
                     symbol
                 });

@@ -73,18 +73,18 @@ mod tests {
 
     #[test]
     fn finds_what_plain_search_finds() {
-        let plainly = |text: &[u8], from: usize| (from..text.len()).find(|&at| text[at..].starts_with(&[text[at]; 4]));
+        let naive = |text: &[u8], from: usize| (from..text.len()).find(|&at| text[at..].starts_with(&[text[at]; 4]));
         let mut rng = Rng(14);
         for shape in SHAPES {
             let text = (shape.make)(500);
             for from in (0..=510).step_by(7) {
-                assert_eq!(find_run(&text, from), plainly(&text, from), "{}, from {from}", shape.name);
+                assert_eq!(find_run(&text, from), naive(&text, from), "{}, from {from}", shape.name);
             }
         }
         for _ in 0..5000 {
             let text: Vec<u8> = (0..rng.below(120)).map(|_| rng.below(3) as u8).collect();
             let from = rng.below(50);
-            assert_eq!(find_run(&text, from), plainly(&text, from), "{text:?} from {from}");
+            assert_eq!(find_run(&text, from), naive(&text, from), "{text:?} from {from}");
         }
     }
 }

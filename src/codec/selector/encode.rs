@@ -78,10 +78,10 @@ impl HuffmanTables {
     /// Makes the first tables: each gives short codes to one range of the alphabet, all ranges having about the same
     /// total frequency, and long codes to the rest.
     fn first_tables(&mut self, count: usize, frequencies: &[u32], total: usize) {
-        const CHEAP: u8 = 0;
-        const DEAR: u8 = 15;
+        const LESSER_COST: u8 = 0;
+        const GREATER_COST: u8 = 15;
         self.lengths.clear();
-        self.lengths.resize(count, [DEAR; MAX_SYMBOLS]);
+        self.lengths.resize(count, [GREATER_COST; MAX_SYMBOLS]);
         let mut left = total as u32;
         let mut from = 0;
         for part in (1..=count).rev() {
@@ -97,7 +97,7 @@ impl HuffmanTables {
                 to -= 1;
                 sum -= frequencies[to];
             }
-            self.lengths[part - 1][from..to].fill(CHEAP);
+            self.lengths[part - 1][from..to].fill(LESSER_COST);
             from = to;
             left -= sum;
         }
@@ -105,11 +105,11 @@ impl HuffmanTables {
 
     /// The lengths of each symbol in all tables, side by side. Missing tables get a length greater than any real one.
     fn packed_lengths(&self, alphabet: usize) -> [u64; 512] {
-        const NEVER: u64 = 20;
+        const ABSENT_COST: u64 = 20;
         let mut packed = [0; 512];
         for (symbol, word) in packed.iter_mut().enumerate().take(alphabet) {
             for table in (0..MAX_TABLES).rev() {
-                *word = *word << FIELD | self.lengths.get(table).map_or(NEVER, |lengths| lengths[symbol].into());
+                *word = *word << FIELD | self.lengths.get(table).map_or(ABSENT_COST, |lengths| lengths[symbol].into());
             }
         }
         packed
@@ -191,10 +191,10 @@ impl HuffmanTables {
     fn write_selectors(&self, out: &mut BitWriter) {
         let mut list = [0, 1, 2, 3, 4, 5];
         for &selector in &self.selectors {
-            let place = list.iter().position(|&table| table == selector).expect("a table of six");
-            list.copy_within(..place, 1);
+            let rank = list.iter().position(|&table| table == selector).expect("a table of six");
+            list.copy_within(..rank, 1);
             list[0] = selector;
-            out.write((2 << place) - 2, place as u32 + 1);
+            out.write((2 << rank) - 2, rank as u32 + 1);
         }
     }
 }
@@ -318,7 +318,7 @@ mod tests {
         let mut out = BitWriter::new();
         tables.write_head(symbols.alphabet, &mut out);
         tables.write_codes(&symbols, &mut out);
-        assert!(out.bit_len() <= tables.bits_needed(symbols.alphabet), "{what}: more bits than foretold");
+        assert!(out.bit_len() <= tables.bits_needed(symbols.alphabet), "{what}: more bits than predicted");
         let groups = symbols.as_slice().chunks(GROUP).zip(&selectors);
         let code_bits = groups.flat_map(|(group, &t)| group.iter().map(move |&s| (t, s)));
         let code_bits = code_bits.map(|(t, s)| u64::from(lengths[usize::from(t)][usize::from(s)])).sum::<u64>();
