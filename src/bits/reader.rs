@@ -1,4 +1,4 @@
-//! Reads bits, max significant bit first.
+//! Reads bits, most significant bit first.
 //!
 //! [`BitSource`] is all that the reference decoder needs from its input. [`SliceBits`] is the plain implementation, for
 //! bytes in memory. [`BitReader`] is the fast one: it keeps a 64-bit word and fills it with one unaligned load and no
@@ -122,20 +122,20 @@ impl<'a> BitReader<'a> {
         self.ready |= 56;
     }
 
-    /// Returns the next `n` bits without consuming them; `n` is at least 1 and at max the number of bits ready.
+    /// Returns the next `n` bits without consuming them; `n` is at least 1 and at most the number of bits ready.
     #[inline(always)]
     pub fn peek(&self, n: u32) -> u32 {
         (self.word >> (64 - n)) as u32
     }
 
-    /// Consumes `n` bits; `n` is at max the number of bits ready.
+    /// Consumes `n` bits; `n` is at most the number of bits ready.
     #[inline(always)]
     pub fn skip(&mut self, n: u32) {
         self.word <<= n & 63;
         self.ready -= n;
     }
 
-    /// Consumes and returns the next `n` bits; `n` may be 0 and is at max the number of bits ready.
+    /// Consumes and returns the next `n` bits; `n` may be 0 and is at most the number of bits ready.
     #[inline(always)]
     pub fn read(&mut self, n: u32) -> u32 {
         let value = (self.word >> 1 >> (63 - n)) as u32;
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_shows_the_same_bits_and_zeros_behind_them() {
+    fn a_bit_reader_shows_the_same_bits_and_zeros_after_them() {
         let data = some_data();
         for n in 1..=28 {
             for start in 0..70 {

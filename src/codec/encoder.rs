@@ -57,13 +57,13 @@ impl Encoder {
         assert!((1..=MAX_ENCODER_BLOCK).contains(&self.block.len()), "a block of {} bytes", self.block.len());
 
         let last = self.bwt.transform(&mut self.block);
-        finish(&mut self.symbols, &mut self.tables, last, crc, text.len())
+        encode_column(&mut self.symbols, &mut self.tables, last, crc, text.len())
     }
 
     /// Encodes a block whose BWT was computed elsewhere, from its last column of 1 to [`MAX_ENCODER_BLOCK`] bytes, its
     /// origin, and the CRC and length of its text.
     pub fn finish(&mut self, last: LastColumn<'_>, crc: u32, text_len: u64) -> CodedBlock {
-        finish(&mut self.symbols, &mut self.tables, last, crc, text_len)
+        encode_column(&mut self.symbols, &mut self.tables, last, crc, text_len)
     }
 }
 
@@ -80,7 +80,7 @@ pub fn run_length_code(text: &Text, room: &mut Vec<u8>, block: &mut Vec<u8>) -> 
 }
 
 /// Encodes a block after its BWT.
-fn finish(
+fn encode_column(
     symbols: &mut MtfSymbols,
     tables: &mut HuffmanTables,
     last: LastColumn<'_>,
@@ -89,7 +89,7 @@ fn finish(
 ) -> CodedBlock {
     symbols.encode(last.bytes);
     tables.choose(symbols);
-    let mut out = head(&symbols.used, tables, symbols.alphabet, last.origin, crc);
+    let mut out = write_head(&symbols.used, tables, symbols.alphabet, last.origin, crc);
     tables.write_codes(symbols, &mut out);
     let bit_len = out.bit_len();
     CodedBlock { bytes: out.finish(), bit_len, crc, text_len, block_len: last.bytes.len() as u32 }
@@ -135,7 +135,7 @@ impl Encoder {
         if !possible {
             return None;
         }
-        let mut out = head(coded.used, &self.tables, alphabet, coded.origin, crc);
+        let mut out = write_head(coded.used, &self.tables, alphabet, coded.origin, crc);
         append_bits(&mut out, codes, code_bits);
         let bit_len = out.bit_len();
         let bytes = out.finish();
@@ -146,9 +146,9 @@ impl Encoder {
 }
 
 /// Writes what comes before a block's codes, into a buffer that also has room for the codes.
-fn head(used: &[bool; 256], tables: &HuffmanTables, alphabet: usize, origin: u32, crc: u32) -> BitWriter {
-    let head = 48 + 32 + 1 + 24 + 16 + 256;
-    let mut out = BitWriter::with_capacity(head + tables.bits_needed(alphabet));
+fn write_head(used: &[bool; 256], tables: &HuffmanTables, alphabet: usize, origin: u32, crc: u32) -> BitWriter {
+    let head_bits = 48 + 32 + 1 + 24 + 16 + 256;
+    let mut out = BitWriter::with_capacity(head_bits + tables.bits_needed(alphabet));
     out.write(BLOCK_MAGIC, 48);
     out.write(crc.into(), 32);
     out.write(0, 1); // not randomised

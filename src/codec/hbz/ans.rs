@@ -58,7 +58,7 @@ impl<const STATES: usize> AnsDecoder<STATES> {
     }
 
     /// Decodes one symbol with table number `table` and returns its entry, for [`byte`], [`extra`] and [`class`]. It
-    /// reads at max_bits log2(STATES) bits, which must be ready.
+    /// reads at most log2(STATES) bits, which must be ready.
     #[inline(always)]
     pub fn decode(&self, table: usize, state: &mut usize, bits: &mut BitReader<'_>) -> u32 {
         let entry = self.0[table][*state & (STATES - 1)];

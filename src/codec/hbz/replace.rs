@@ -230,7 +230,7 @@ mod tests {
     use super::*;
     use crate::shapes::{EDGES, Rng, SHAPES};
 
-    /// WordPiece by piece, byte by byte.
+    /// Piece by piece, byte by byte.
     fn naive(dictionary: &Dictionary, text: &[u8], interval: usize) -> Vec<u8> {
         let code_of = |meaning: &Meaning| dictionary.codes().iter().position(|m| m == meaning).map(|code| code as u8);
         let (mut out, mut rest) = (Vec::new(), text);

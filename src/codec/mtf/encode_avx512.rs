@@ -77,7 +77,7 @@ impl<const N: usize> Times<N> {
 
     /// Makes room for 64 more ticks of the clock.
     #[target_feature(enable = "avx512f,avx512bw")]
-    fn wind(&mut self, count: usize) {
+    fn make_time(&mut self, count: usize) {
         if self.now < u16::MAX - 64 {
             return;
         }
@@ -92,9 +92,9 @@ impl<const N: usize> Times<N> {
 
 /// The symbol numbers in the lanes of the registers: the first register holds 0 to 31, and so on.
 #[target_feature(enable = "avx512f,avx512bw")]
-fn names<const N: usize>() -> [__m512i; N] {
-    let mut names = [_mm512_setzero_si512(); N];
-    for (number, register) in names.iter_mut().enumerate() {
+fn symbol_numbers<const N: usize>() -> [__m512i; N] {
+    let mut numbers = [_mm512_setzero_si512(); N];
+    for (number, register) in numbers.iter_mut().enumerate() {
         let lanes: [u16; 32] = std::array::from_fn(|lane| (number * 32 + lane) as u16);
         // SAFETY: 32 times 16 bits are 64 bytes that may be read.
         #[allow(unsafe_code)]
@@ -102,12 +102,12 @@ fn names<const N: usize>() -> [__m512i; N] {
             *register = _mm512_loadu_si512(lanes.as_ptr().cast());
         }
     }
-    names
+    numbers
 }
 
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
 fn encode_by_time<const N: usize>(last: &[u8], order: &[u8; 256], count: usize, symbols: &mut MtfSymbols) {
-    let names = names::<N>();
+    let numbers = symbol_numbers::<N>();
     let mut times = Times::<N>::new(count);
     let mut seen = [[0; 256]; 2];
     let mut buffer = std::mem::take(&mut symbols.buffer);
@@ -117,7 +117,7 @@ fn encode_by_time<const N: usize>(last: &[u8], order: &[u8; 256], count: usize, 
     for number in 0..last.len().div_ceil(64) {
         let mut heads =
             if number == 0 { super::heads(&last[..last.len().min(64)], first) } else { heads(last, number * 64) };
-        times.wind(count);
+        times.make_time(count);
         while heads != 0 {
             let position = number * 64 + heads.trailing_zeros() as usize;
             heads &= heads - 1;
@@ -125,7 +125,7 @@ fn encode_by_time<const N: usize>(last: &[u8], order: &[u8; 256], count: usize, 
             zeros_from = position + 1;
 
             let symbol = order[usize::from(last[position])];
-            let rank = rank_and_touch(&mut times, &names, symbol);
+            let rank = rank_and_touch(&mut times, &numbers, symbol);
             seen[position & 1][rank & 255] += 1;
             out.write_rank(rank as u16);
         }
@@ -159,17 +159,17 @@ fn heads(last: &[u8], at: usize) -> u64 {
 /// Returns the rank of this symbol and moves the symbol to the front.
 #[target_feature(enable = "avx512f,avx512bw,popcnt")]
 #[inline]
-fn rank_and_touch<const N: usize>(times: &mut Times<N>, names: &[__m512i; N], symbol: u8) -> usize {
+fn rank_and_touch<const N: usize>(times: &mut Times<N>, numbers: &[__m512i; N], symbol: u8) -> usize {
     times.now += 1;
     let its_time = _mm512_set1_epi16(times.memory[usize::from(symbol)] as i16);
-    let its_name = _mm512_set1_epi16(i16::from(symbol));
+    let its_number = _mm512_set1_epi16(i16::from(symbol));
     let now = _mm512_set1_epi16(times.now as i16);
     times.memory[usize::from(symbol)] = times.now;
     let mut rank = 0;
-    for (register, name) in times.registers.iter_mut().zip(names) {
+    for (register, number) in times.registers.iter_mut().zip(numbers) {
         let later: __mmask32 = _mm512_cmpgt_epu16_mask(*register, its_time);
         rank += later.count_ones();
-        *register = _mm512_mask_mov_epi16(*register, _mm512_cmpeq_epi16_mask(*name, its_name), now);
+        *register = _mm512_mask_mov_epi16(*register, _mm512_cmpeq_epi16_mask(*number, its_number), now);
     }
     rank as usize
 }

@@ -119,7 +119,7 @@ impl HuffmanTables {
     /// [`write_codes`](Self::write_codes) write.
     pub fn bits_needed(&self, alphabet: usize) -> u64 {
         let selectors = self.selectors.len() * MAX_TABLES;
-        let tables = self.lengths.len() * (5 + alphabet * 2 * 17);
+        let tables = self.lengths.len() * (5 + alphabet * 2 * usize::from(MAX_WRITTEN_CODE));
         self.code_bits + (18 + selectors + tables) as u64
     }
 
