@@ -1,21 +1,21 @@
-//! Each step of decoding a block, and the whole, in bytes of text per second.
+//! Measures each step of decoding a block, and the whole decoder, in bytes of text per second.
 //!
-//! `cargo bench --bench decode_steps`; a word after it picks, as in `cargo bench --bench decode_steps -- bwt`. Inputs are
-//! a full block of some shapes and of the real files that are there, coded by the `bzip2` crate. All are checked first:
-//! the decoder gives the text back, and every step what the step after it needs for that.
+//! Run `cargo bench --bench decode_steps`; a word at the end selects steps, as in `cargo bench --bench decode_steps --
+//! bwt`. The inputs are a full block of some shapes, and of each real file that is present, coded by the `bzip2` crate.
+//! Every input is checked first: the whole decoder and the steps one by one both give the text back.
 
 #[path = "../tests/shapes/mod.rs"]
 mod shapes;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use hybz::bits::reader::Window;
+use hybz::bits::reader::BitReader;
 use hybz::bits::{BitSource, SliceBits};
 use hybz::codec::bwt::inverse::Inverse as Bwt;
-use hybz::codec::header::Header;
-use hybz::codec::huffman::decode::{Groups, SYMBOL_BYTES};
-use hybz::codec::mtf::decode::Inverse as Mtf;
-use hybz::codec::run_length::decode::{Expander, text_of};
+use hybz::codec::header::Bz2BlockHeader;
+use hybz::codec::huffman::decode::{GroupDecoder, SYMBOL_BYTES};
+use hybz::codec::mtf::decode::MtfDecoder;
+use hybz::codec::run_length::decode::{Expander, decode_text};
 use hybz::codec::{Decoder, find_magic};
 use hybz::crc;
 use hybz::format::bzip2::MAX_BLOCK as MAX_ROWS;
@@ -24,7 +24,7 @@ use std::fmt;
 use std::io::Read;
 use std::sync::OnceLock;
 
-/// What does not fill a block at level 9, however much run-length coding adds.
+/// A text of this length does not fill a block at level 9, whatever run-length coding adds.
 const LEN: usize = 719_000;
 
 const SHAPES: [&str; 14] = [
@@ -44,16 +44,16 @@ const SHAPES: [&str; 14] = [
     "near_copies",
 ];
 
-/// A text and what each step makes of it on the way back.
+/// A text, and the result of each step of decoding it.
 struct Input {
     name: String,
     text: Vec<u8>,
     /// A stream of one block.
     data: Vec<u8>,
-    header: Header,
+    header: Bz2BlockHeader,
     /// Where the codes begin.
     codes: u64,
-    /// In pieces, as they come.
+    /// In pieces, as the Huffman decoder gives them.
     symbols: Vec<Vec<u8>>,
     runs: Vec<u32>,
     rows: usize,
@@ -70,14 +70,14 @@ impl Input {
     fn new(name: String, text: Vec<u8>) -> Self {
         let mut data = Vec::new();
         bzip2::read::BzEncoder::new(&text[..], bzip2::Compression::best()).read_to_end(&mut data).unwrap();
-        let mut header = Header::default();
+        let mut header = Bz2BlockHeader::default();
         let mut bits = SliceBits::new(&data, 32, u64::MAX);
         header.read(&mut bits, 900_000).unwrap();
         let codes = bits.position();
 
         let mut symbols = Vec::new();
-        decode_codes(&mut Groups::new(), &header, &data, codes, |piece| symbols.push(piece.to_vec()));
-        let mut mtf = Mtf::new(MAX_ROWS);
+        decode_codes(&mut GroupDecoder::new(), &header, &data, codes, |piece| symbols.push(piece.to_vec()));
+        let mut mtf = MtfDecoder::new(MAX_ROWS);
         mtf.begin(&header.used, 900_000);
         symbols.iter().for_each(|piece| mtf.push(piece).unwrap());
         let (runs, rows) = mtf.finish();
@@ -89,14 +89,14 @@ impl Input {
         Input { name, text, data, header, codes, symbols, runs, rows, coded }
     }
 
-    /// Both decoders, and the steps one by one, give the text back.
+    /// Checks that both decoders, and the steps one by one, give the text back.
     fn check(&self) {
-        let (text, crc) = text_of(std::iter::once(&self.coded[..]), self.rows).unwrap();
+        let (text, crc) = decode_text(std::iter::once(&self.coded[..]), self.rows).unwrap();
         assert!(plain(&text) == self.text && crc == self.header.crc, "{}", self.name);
         let mut decoder = Decoder::new();
         assert!(plain(&self.decode(&mut decoder).text) == self.text, "{}", self.name);
         assert_eq!(decoder.fallbacks(), 0, "{}", self.name);
-        let block = decoder.decode_plain(&mut SliceBits::new(&self.data, 32, u64::MAX), 900_000).unwrap();
+        let block = decoder.decode_reference(&mut SliceBits::new(&self.data, 32, u64::MAX), 900_000).unwrap();
         assert!(plain(&block.text) == self.text, "{}", self.name);
     }
 
@@ -121,12 +121,18 @@ fn plain(text: &Text) -> Vec<u8> {
     }
 }
 
-fn decode_codes(groups: &mut Groups, header: &Header, data: &[u8], codes: u64, mut each: impl FnMut(&[u8])) {
+fn decode_codes(
+    groups: &mut GroupDecoder,
+    header: &Bz2BlockHeader,
+    data: &[u8],
+    codes: u64,
+    mut each: impl FnMut(&[u8]),
+) {
     let mut out = [0; SYMBOL_BYTES];
-    groups.set(header).unwrap();
-    let mut window = Window::new(data, codes);
+    groups.start_block(header).unwrap();
+    let mut reader = BitReader::new(data, codes);
     loop {
-        let (len, last) = groups.next(&header.selectors, &mut window, &mut out).unwrap();
+        let (len, last) = groups.decode_groups(&header.selectors, &mut reader, &mut out).unwrap();
         each(&out[..len]);
         if last {
             return;
@@ -150,7 +156,7 @@ fn main() {
     divan::main();
 }
 
-/// In compressed bytes per second: what the scan of a file for blocks costs.
+/// The scan of a file for blocks, in compressed bytes per second.
 #[divan::bench]
 fn magic_find(bencher: Bencher<'_, '_>) {
     let data = (shapes::shape("random").make)(LEN);
@@ -160,7 +166,7 @@ fn magic_find(bencher: Bencher<'_, '_>) {
 
 #[divan::bench(args = inputs())]
 fn header_read(bencher: Bencher<'_, '_>, input: &Input) {
-    let mut header = Header::default();
+    let mut header = Bz2BlockHeader::default();
     bencher.counter(input.bytes()).bench_local(|| {
         let mut bits = SliceBits::new(black_box(&input.data), 32, u64::MAX);
         header.read(&mut bits, 900_000).unwrap();
@@ -171,14 +177,14 @@ fn header_read(bencher: Bencher<'_, '_>, input: &Input) {
 
 #[divan::bench(args = inputs())]
 fn huffman_tables(bencher: Bencher<'_, '_>, input: &Input) {
-    let mut groups = Groups::new();
-    bencher.counter(input.bytes()).bench_local(|| groups.set(black_box(&input.header)).unwrap());
+    let mut groups = GroupDecoder::new();
+    bencher.counter(input.bytes()).bench_local(|| groups.start_block(black_box(&input.header)).unwrap());
 }
 
-/// The tables included.
+/// With the tables.
 #[divan::bench(args = inputs())]
 fn huffman_decode(bencher: Bencher<'_, '_>, input: &Input) {
-    let mut groups = Groups::new();
+    let mut groups = GroupDecoder::new();
     let mut symbols = 0;
     bencher.counter(input.bytes()).bench_local(|| {
         symbols = 0;
@@ -189,7 +195,7 @@ fn huffman_decode(bencher: Bencher<'_, '_>, input: &Input) {
 
 #[divan::bench(args = inputs())]
 fn mtf_decode(bencher: Bencher<'_, '_>, input: &Input) {
-    let mut mtf = Mtf::new(MAX_ROWS);
+    let mut mtf = MtfDecoder::new(MAX_ROWS);
     bencher.counter(input.bytes()).bench_local(|| {
         mtf.begin(&input.header.used, 900_000);
         black_box(&input.symbols).iter().for_each(|piece| mtf.push(piece).unwrap());
@@ -210,16 +216,16 @@ fn bwt_walk(bencher: Bencher<'_, '_>, input: &Input) {
     bencher.counter(input.bytes()).bench_local(|| bwt.walk(black_box(input.header.origin)));
 }
 
-/// The CRC included.
+/// With the CRC.
 #[divan::bench(args = inputs())]
 fn run_length_decode(bencher: Bencher<'_, '_>, input: &Input) {
     let pieces = || black_box(&input.coded).chunks(900);
-    bencher.counter(input.bytes()).bench_local(|| text_of(pieces(), input.rows).unwrap());
+    bencher.counter(input.bytes()).bench_local(|| decode_text(pieces(), input.rows).unwrap());
 }
 
 #[divan::bench(args = inputs())]
 fn crc_of_text(bencher: Bencher<'_, '_>, input: &Input) {
-    bencher.counter(input.bytes()).bench(|| crc::of(black_box(&input.text)));
+    bencher.counter(input.bytes()).bench(|| crc::checksum(black_box(&input.text)));
 }
 
 #[divan::bench(args = inputs())]
@@ -229,9 +235,9 @@ fn whole_decoder(bencher: Bencher<'_, '_>, input: &Input) {
 }
 
 #[divan::bench(args = inputs())]
-fn plain_decoder(bencher: Bencher<'_, '_>, input: &Input) {
+fn reference_decoder(bencher: Bencher<'_, '_>, input: &Input) {
     let mut decoder = Decoder::new();
     bencher.counter(input.bytes()).bench_local(|| {
-        decoder.decode_plain(&mut SliceBits::new(black_box(&input.data), 32, u64::MAX), 900_000).unwrap()
+        decoder.decode_reference(&mut SliceBits::new(black_box(&input.data), 32, u64::MAX), 900_000).unwrap()
     });
 }

@@ -1,8 +1,8 @@
-//! Each step of coding a block, and the whole, in bytes of text per second.
+//! Measures each step of encoding a block, and the whole encoder, in bytes of text per second.
 //!
-//! `cargo bench --bench encode_steps`; a word after it picks, as in `cargo bench --bench encode_steps -- mtf`. Inputs are a
-//! full block of some shapes and of the real files that are there. All are checked first: what the encoder makes of
-//! them is what the `bzip2` crate makes of them.
+//! Run `cargo bench --bench encode_steps`; a word at the end selects steps, as in `cargo bench --bench encode_steps --
+//! mtf`. The inputs are a full block of some shapes, and of each real file that is present. Every input is checked
+//! first: the encoder gives the same bytes as the `bzip2` crate.
 
 #[path = "../tests/shapes/mod.rs"]
 mod shapes;
@@ -14,15 +14,15 @@ use hybz::bits::{BitWriter, append_bits};
 use hybz::codec::bwt::forward::ForwardBwt;
 use hybz::codec::bwt::rotation;
 use hybz::codec::huffman::encode::code_lengths;
-use hybz::codec::mtf::encode::{Symbols, WAYS, Way};
-use hybz::codec::selector::encode::Tables;
+use hybz::codec::mtf::encode::{EncodeKernel, KERNELS, MtfSymbols};
+use hybz::codec::selector::encode::HuffmanTables;
 use hybz::codec::{Encoder, run_length};
 use hybz::crc;
 use std::fmt;
 use std::io::Write;
 use std::sync::{Arc, OnceLock};
 
-/// What does not fill a block at level 9, however much run-length coding adds.
+/// A text of this length does not fill a block at level 9, whatever run-length coding adds.
 const LEN: usize = 719_000;
 
 const SHAPES: [&str; 12] = [
@@ -40,14 +40,14 @@ const SHAPES: [&str; 12] = [
     "near_copies",
 ];
 
-/// A text and what each step makes of it.
+/// A text, and the result of each step on it.
 struct Input {
     name: String,
     text: Vec<u8>,
     block: Vec<u8>,
     last: Vec<u8>,
-    symbols: Symbols,
-    tables: Tables,
+    symbols: MtfSymbols,
+    tables: HuffmanTables,
 }
 
 impl fmt::Display for &Input {
@@ -61,14 +61,14 @@ impl Input {
         let mut block = Vec::new();
         run_length::encode::encode(&text, &mut block);
         let last = ForwardBwt::new(Arc::default()).transform(&mut block).bytes.to_vec();
-        let mut symbols = Symbols::default();
+        let mut symbols = MtfSymbols::default();
         symbols.encode(&last);
-        let mut tables = Tables::default();
+        let mut tables = HuffmanTables::default();
         tables.choose(&symbols);
         Input { name, text, block, last, symbols, tables }
     }
 
-    /// The whole encoder gives the bytes of the `bzip2` crate.
+    /// Checks that the whole encoder gives the bytes of the `bzip2` crate.
     fn check(&self) {
         let coded = Encoder::new().encode(&Text::Plain(self.text.clone()));
         let mut out = BitWriter::new();
@@ -100,7 +100,7 @@ fn main() {
 
 #[divan::bench(args = inputs())]
 fn crc_of_text(bencher: Bencher<'_, '_>, input: &Input) {
-    bencher.counter(BytesCount::of_slice(&input.text)).bench(|| crc::of(black_box(&input.text)));
+    bencher.counter(BytesCount::of_slice(&input.text)).bench(|| crc::checksum(black_box(&input.text)));
 }
 
 #[divan::bench(args = inputs())]
@@ -130,41 +130,41 @@ fn rotation_least(bencher: Bencher<'_, '_>, input: &Input) {
 fn bwt_forward(bencher: Bencher<'_, '_>, input: &Input) {
     let mut bwt = ForwardBwt::new(Arc::default());
     let mut block = input.block.clone();
-    assert!(bwt.transform(&mut block).bytes == input.last); // also asks for the origin of a periodic block
+    assert!(bwt.transform(&mut block).bytes == input.last); // also computes the origin of a periodic block
     bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| bwt.transform(black_box(&mut block)).origin);
 }
 
-/// Each way that this CPU knows, on each input.
+/// Each kernel that this CPU supports, on each input.
 fn mtf_cases() -> impl Iterator<Item = MtfCase> {
-    let able = WAYS.iter().filter(|way| (way.is_able)());
-    able.flat_map(|way| inputs().map(move |input| MtfCase { way, input }))
+    let able = KERNELS.iter().filter(|kernel| (kernel.is_supported)());
+    able.flat_map(|kernel| inputs().map(move |input| MtfCase { kernel, input }))
 }
 
 #[derive(Clone, Copy)]
 struct MtfCase {
-    way: &'static Way,
+    kernel: &'static EncodeKernel,
     input: &'static Input,
 }
 
 impl fmt::Display for MtfCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", self.way.name, self.input.name)
+        write!(f, "{}, {}", self.kernel.name, self.input.name)
     }
 }
 
 #[divan::bench(args = mtf_cases())]
 fn mtf_encode(bencher: Bencher<'_, '_>, case: MtfCase) {
-    let MtfCase { way, input } = case;
-    let mut symbols = Symbols::default();
+    let MtfCase { kernel, input } = case;
+    let mut symbols = MtfSymbols::default();
     bencher
         .counter(BytesCount::of_slice(&input.text))
-        .bench_local(|| (way.encode)(&mut symbols, black_box(&input.last)));
+        .bench_local(|| (kernel.encode)(&mut symbols, black_box(&input.last)));
     assert!(symbols.as_slice() == input.symbols.as_slice());
 }
 
 #[divan::bench(args = inputs())]
 fn selector_choose(bencher: Bencher<'_, '_>, input: &Input) {
-    let mut tables = Tables::default();
+    let mut tables = HuffmanTables::default();
     bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| tables.choose(black_box(&input.symbols)));
     assert!(tables == input.tables);
 }
@@ -202,6 +202,6 @@ fn append_bits_unaligned(bencher: Bencher<'_, '_>, input: &Input) {
 fn whole_encoder(bencher: Bencher<'_, '_>, input: &Input) {
     let mut encoder = Encoder::new();
     let text = Text::Plain(input.text.clone());
-    encoder.encode(&text); // the origin of a periodic block
+    encoder.encode(&text); // computes the origin of a periodic block
     bencher.counter(BytesCount::of_slice(&input.text)).bench_local(|| encoder.encode(black_box(&text)));
 }

@@ -1,47 +1,51 @@
-//! What travels between the rooms: the text of a block, the block coded, and what decoding it gave.
+//! What the parts of the program pass to each other: a block's text, the coded block, and the decoded block.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Some of the bytes that several blocks share.
+/// Text of up to this many bytes is passed on as plain bytes. Longer text of one block is nearly all runs (a block of
+/// 900,000 bytes can stand for 46,620,000) and stays run-length-coded, to be expanded piece by piece when it is written.
+pub const MAX_PLAIN_TEXT: usize = 2 << 20;
+
+/// A range of bytes in a buffer that several blocks share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Bytes of the input.
+    /// The shared buffer: bytes of the input.
     pub bytes: Arc<Vec<u8>>,
-    /// Which of them.
+    /// The range in that buffer.
     pub range: Range<usize>,
 }
 
 impl Part {
-    /// The bytes.
+    /// The bytes of the range.
     pub fn as_slice(&self) -> &[u8] {
         &self.bytes[self.range.clone()]
     }
 }
 
-/// The text (uncompressed bytes) of one block on its way through the pipeline.
+/// The text (uncompressed bytes) of one block.
 ///
-/// A block of 900,000 run-length-coded bytes can stand for 46 MB of text, so text that is mostly runs travels in the
-/// coded form: what is alive stays small whatever the input is.
+/// Text that is mostly runs is passed on in its coded form, so that the memory in use stays small for any input: see
+/// [`MAX_PLAIN_TEXT`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Text {
     /// The bytes themselves.
     Plain(Vec<u8>),
-    /// The bytes themselves, where they were read: one part or a few, one after the other.
+    /// The bytes themselves, in the buffers into which they were read: one part, or a few in order.
     Parts(Vec<Part>),
-    /// Run-length-coded (bzip2's first step), whole tokens.
+    /// Run-length-coded text (bzip2's first step), in whole tokens.
     RunLength {
-        /// The coded bytes, as they enter the BWT.
+        /// The coded bytes, which are the input of the BWT.
         coded: Vec<u8>,
-        /// How many bytes they stand for.
+        /// The number of bytes of text.
         len: u64,
-        /// The CRC of those bytes.
+        /// The CRC of the text.
         crc: u32,
     },
 }
 
 impl Text {
-    /// How many bytes of text this stands for.
+    /// The number of bytes of text.
     pub fn len(&self) -> u64 {
         match self {
             Text::Plain(bytes) => bytes.len() as u64,
@@ -50,7 +54,7 @@ impl Text {
         }
     }
 
-    /// The bytes, if they stand anywhere; `room` is for putting parts together.
+    /// The text as one slice, or `None` if it is run-length-coded. Several parts are first joined in `room`.
     pub fn plain<'a>(&'a self, room: &'a mut Vec<u8>) -> Option<&'a [u8]> {
         match self {
             Text::Plain(bytes) => Some(bytes),
@@ -66,36 +70,36 @@ impl Text {
         }
     }
 
-    /// Whether there is no text at all.
+    /// Whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// One block as it stands in a `.bz2` stream: from its magic to its last Huffman code.
+/// A coded block as a `.bz2` stream holds it: from its magic to its last Huffman code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CodedBlock {
-    /// The bits, first bit in the top of the first byte; the spare bits of the last byte are zero.
+    /// The bits, first bit in the top of the first byte. The unused bits of the last byte are zero.
     pub bytes: Vec<u8>,
-    /// How many bits count.
+    /// The number of bits.
     pub bit_len: u64,
     /// The CRC of the text.
     pub crc: u32,
-    /// How many bytes of text it holds.
+    /// The number of bytes of text.
     pub text_len: u64,
-    /// How many bytes that text has after run-length coding: what a level limits.
+    /// The number of bytes after run-length coding, which a stream's level limits.
     pub block_len: u32,
 }
 
-/// One block decoded, its CRC checked.
+/// A decoded block whose CRC has been checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodedBlock {
-    /// The text. Never larger in memory than a few megabytes: see [`Text`].
+    /// The text. It takes at most a few megabytes of memory: see [`Text`].
     pub text: Text,
-    /// The CRC of the text; the stored one is the same.
+    /// The CRC of the text, which is also the stored one.
     pub crc: u32,
-    /// How many bytes the block had before run-length decoding: what a stream's level limits.
+    /// The number of bytes before run-length decoding, which a stream's level limits.
     pub block_len: u32,
-    /// The bit after the block's last, counted from the first bit of the data it was decoded from.
+    /// The position after the block's last bit, counted from the first bit of the data that the block was decoded from.
     pub end_bit: u64,
 }

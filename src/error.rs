@@ -1,56 +1,56 @@
-//! Everything that can go wrong in the library, in one enum.
+//! Everything that can go wrong in the library, as types.
 
 use std::{error, fmt, io};
 
-/// What is wrong with a piece of compressed data, in bzip2's terms.
+/// What is wrong with a piece of compressed data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {
-    /// Neither a block nor an end-of-stream magic where one must stand.
+    /// There is neither a block magic nor an end magic where one is required.
     Magic,
-    /// The symbol map names no symbol.
+    /// The symbol map contains no symbol.
     SymbolMap,
-    /// Fewer than 2 or more than 6 Huffman tables.
+    /// The number of Huffman tables is below 2 or above 6.
     TableCount,
-    /// No selector at all, a selector that names no table, or fewer selectors than groups.
+    /// There is no selector, a selector that names no table, or fewer selectors than groups.
     Selectors,
-    /// A Huffman code length that passes outside 1..=20.
+    /// A Huffman code length leaves the range 1..=20.
     CodeLength,
-    /// Bits that are no code of the selected table.
+    /// The bits are not a code of the selected table.
     Code,
-    /// A zero run longer than any block (CVE-2010-0405's overflow).
+    /// A zero run is longer than any block (the overflow of CVE-2010-0405).
     RunTooLong,
-    /// More bytes than the stream's level allows in one block.
+    /// A block has more bytes than the stream's level allows.
     BlockTooLong,
     /// The origin pointer lies outside the block.
     Origin,
-    /// The block ends in four equal bytes with no count byte after them.
+    /// The block ends in four equal bytes without the count byte that must follow them.
     MissingRunCount,
-    /// The text of a block does not have the CRC that its header states.
+    /// The text of a block does not have the CRC that the block's header states.
     BlockCrc {
         /// The CRC that the block's header states.
         stored: u32,
-        /// The CRC of the bytes that came out.
+        /// The CRC of the decoded text.
         computed: u32,
     },
-    /// A field of a `.hbz` stream has a value that it cannot have.
+    /// A field of a `.hbz` stream has a value that is not allowed.
     Field(&'static str),
-    /// A `.hbz` stream of a version that this library does not know.
+    /// The `.hbz` stream has a version that this library does not know.
     Version(u8),
-    /// A part of a `.hbz` stream does not have the CRC that it states.
+    /// A part of a `.hbz` stream does not have the CRC stored with it.
     PartCrc {
-        /// Which part.
+        /// Which part it is.
         part: &'static str,
-        /// The CRC that it states.
+        /// The CRC stored with the part.
         stored: u32,
-        /// The CRC that its bytes have.
+        /// The CRC of the part's bytes.
         computed: u32,
     },
     /// The combined CRC at the end of a stream is wrong.
     StreamCrc {
         /// The CRC that the end of the stream states.
         stored: u32,
-        /// The CRC combined from those of the blocks.
+        /// The CRC combined from the CRCs of the blocks.
         computed: u32,
     },
 }
@@ -83,12 +83,12 @@ impl fmt::Display for Damage {
     }
 }
 
-/// Why the plain decoder gave up on a block.
+/// Why the reference decoder rejects a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeError {
     /// The data end before the block does.
     OutOfData,
-    /// The data are no bzip2 block.
+    /// The data are not a bzip2 block.
     Damaged(Damage),
 }
 
@@ -98,9 +98,9 @@ impl From<Damage> for DecodeError {
     }
 }
 
-/// What the library's functions fail with.
+/// The error type of the library.
 ///
-/// Blocks and streams are counted from 1 over the whole input; bit offsets count from its first bit.
+/// Block numbers count from 1 over all streams of the input; bit offsets count from the first bit of the input.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -108,7 +108,7 @@ pub enum Error {
     Read(io::Error),
     /// Writing the output failed.
     Write(io::Error),
-    /// The input does not begin with `BZh1` .. `BZh9`.
+    /// The input does not begin with `BZh1` to `BZh9`.
     NotBzip2,
     /// The input ends in the middle of a stream.
     Truncated {
@@ -119,31 +119,32 @@ pub enum Error {
     },
     /// The compressed data are damaged.
     Data {
-        /// The block in which the damage was met.
+        /// The block in which the damage was found.
         block: u64,
         /// Where the block (or the trailer of the stream) begins.
         bit_offset: u64,
         /// What is wrong there.
         damage: Damage,
     },
-    /// One block has more than 64 MiB of compressed data. bzip2 would read on; no encoder writes such a block, and memory is
-    /// bounded here. Or a block of a `.hbz` stream needs more memory than the [`Pool`](crate::Pool) was allowed.
+    /// A block has more than 64 MiB of compressed data. bzip2 would read on, but no encoder writes such a block, and
+    /// hybz bounds its memory. Also: a block of a `.hbz` stream needs more memory than the [`Pool`](crate::Pool) may
+    /// use.
     BlockTooLarge {
         /// The block.
         block: u64,
         /// Where it begins.
         bit_offset: u64,
     },
-    /// Bytes that are no stream follow the last stream, and [`Settings`](crate::Settings) forbids that.
+    /// After the last stream come bytes that are not a stream, and [`Settings`](crate::Settings) do not allow that.
     TrailingGarbage {
-        /// Where the garbage begins, in bytes.
+        /// Where these bytes begin, in bytes.
         offset: u64,
     },
-    /// A station failed or panicked at a block, and so did the plain codec after it: a defect of hybz itself.
+    /// A station failed or panicked on a block, and the CPU codec then failed on it as well. This is a bug in hybz.
     Internal {
-        /// The block at which it happened.
+        /// The block on which it happened.
         block: u64,
-        /// What the station said.
+        /// The station's message.
         reason: String,
     },
 }
@@ -180,7 +181,8 @@ impl error::Error for Error {
 }
 
 impl From<Error> for io::Error {
-    /// Damaged data become `InvalidData`, a cut input `UnexpectedEof`, with the [`Error`] inside; an I/O error is itself.
+    /// Damaged data become `InvalidData` and a truncated input `UnexpectedEof`, with the [`Error`] inside. An I/O error
+    /// is returned as it is.
     fn from(e: Error) -> Self {
         let kind = match e {
             Error::Read(e) | Error::Write(e) => return e,

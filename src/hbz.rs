@@ -13,7 +13,7 @@
 //! # Ok::<(), hybz::Error>(())
 //! ```
 
-use crate::codec::hbz::decode::Decoder;
+use crate::codec::hbz::decode::HbzDecoder;
 use crate::error::{Damage, Error};
 pub use crate::format::hbz::{BlockHeader, IndexEntry, MAGIC, StreamHeader};
 use crate::format::hbz::{HEADER_LEN, Next, index_len, next, parse_index};
@@ -86,7 +86,7 @@ impl List {
     /// What is wrong with one of those blocks.
     pub fn read_range(&self, input: &mut (impl Read + Seek), range: Range<u64>) -> Result<Vec<u8>, Error> {
         let mut text = Vec::new();
-        let mut decoder = Decoder::new();
+        let mut decoder = HbzDecoder::new();
         for block in &self.blocks {
             let end = block.text_at + u64::from(block.text_len);
             if end <= range.start || block.text_at >= range.end {
@@ -105,7 +105,7 @@ impl List {
     /// # Errors
     /// [`Error::Read`] only: damage is in the answer, one for each block.
     pub fn verify(&self, input: &mut (impl Read + Seek)) -> Result<Vec<Result<(), Error>>, Error> {
-        let mut decoder = Decoder::new();
+        let mut decoder = HbzDecoder::new();
         let verdict = |block: &Listed| match block.read(input, &mut decoder) {
             Err(Error::Read(e)) => Err(Error::Read(e)),
             other => Ok(other.map(drop)),
@@ -200,7 +200,7 @@ impl List {
 
 impl Listed {
     /// The block's text.
-    fn read(&self, input: &mut (impl Read + Seek), decoder: &mut Decoder) -> Result<Vec<u8>, Error> {
+    fn read(&self, input: &mut (impl Read + Seek), decoder: &mut HbzDecoder) -> Result<Vec<u8>, Error> {
         let damaged = |damage| Error::Data { block: u64::from(self.number) + 1, bit_offset: self.at * 8, damage };
         let header: [u8; HEADER_LEN] = read_at(input, self.at)?;
         let header = BlockHeader::parse(&header, &self.stream, self.number).map_err(damaged)?;

@@ -11,7 +11,7 @@
 use crate::block::{CodedBlock, DecodedBlock, Text};
 use crate::codec::bwt::merge::Thirds;
 use crate::codec::bwt::periodic::PeriodicOrigins;
-use crate::codec::hbz::decode::{Block, FirstColumn, Places, Runs};
+use crate::codec::hbz::decode::{Block, FirstColumn, Runs, SegmentStart};
 use crate::codec::hbz::encode::Prepared;
 use crate::error::{Damage, DecodeError};
 use crate::format::hbz::{BlockHeader, StreamHeader};
@@ -213,8 +213,8 @@ impl Question for DecodeRuns {
 pub struct FillVector {
     /// The block.
     pub block: Arc<Block>,
-    /// The runs and places of some consecutive segments.
-    pub parts: Vec<Arc<(Runs, Places)>>,
+    /// The runs and starts of some consecutive segments.
+    pub parts: Vec<Arc<(Runs, SegmentStart)>>,
     /// The number of the first of them.
     pub first: usize,
     /// The vector, a word for each row.

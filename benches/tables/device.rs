@@ -1,6 +1,6 @@
 //! The GPU columns of the tables.
 
-use hybz::codec::hbz::encode::Encoder;
+use hybz::codec::hbz::encode::HbzEncoder;
 use hybz::gpu::{LaneSize, SortSuffixes, backend};
 use hybz::hbz::StreamHeader;
 use hybz::{Lanes, LargeBlocks, Pool, Settings};
@@ -37,7 +37,7 @@ pub fn seconds(text: &[u8], size: usize, interval: u32) -> Option<[f64; 2]> {
 
 /// Sorts all blocks and returns the seconds. Each block is then coded, untimed, and must be what cores alone wrote.
 fn sort(lane: &mut dyn SortSuffixes, text: &[u8], stream: &StreamHeader, plain: &[u8]) -> f64 {
-    let (mut encoder, mut codes) = (Encoder::new(), Vec::new());
+    let (mut encoder, mut codes) = (HbzEncoder::new(), Vec::new());
     let mut seconds = 0.0;
     let mut rest = &plain[32..];
     let mut number = 0;

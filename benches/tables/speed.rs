@@ -1,7 +1,7 @@
 //! Times and sizes on one core: Table 5.1, Figure 5.7, and a comparison with libsais alone.
 
 use crate::{INTERVALS, SIZES};
-use hybz::codec::hbz::{decode::Decoder, encode::Encoder};
+use hybz::codec::hbz::{decode::HbzDecoder, encode::HbzEncoder};
 use hybz::hbz::StreamHeader;
 use libsais::BwtConstruction;
 use std::time::{Duration, Instant};
@@ -35,7 +35,7 @@ enum Libsais {
 
 fn measure(text: &[u8], size: usize, interval: u32, every: usize, libsais: Libsais) -> Times {
     let stream = StreamHeader { block_size: size as u32, interval, seed: 0, entry_log: 15 };
-    let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
+    let (mut encoder, mut decoder) = (HbzEncoder::new(), HbzDecoder::new());
     let mut times = Times::default();
     let (mut suffixes, mut vector) = (vec![0i32; size + 10_000], vec![0i32; size + 1]);
     for block in text.chunks(size).step_by(every) {

@@ -1,25 +1,27 @@
-//! Writing a bit string from its end to its beginning, which is the order in which ANS makes bits.
+//! Writes a bit string from its end to its beginning, the order in which ANS produces bits.
 //!
-//! Bits gather in a 64-bit word, the last ones lowest, and leave it eight bytes at a time of which only the whole ones
-//! count, as in `BitWriter`; in memory they lie in reading order then. Where the string begins within a byte is known at its
-//! beginning only: so it is moved into its place at last, in words, which takes less than a list of all parts to be written again.
+//! Bits collect in a 64-bit word, the last ones lowest. A flush stores all eight bytes of the word, but only the whole
+//! bytes count, as in `BitWriter`; memory then holds them in reading order. How many bits the string has, and so how it
+//! is aligned within a byte, is known only when its first bit is written. [`BackWriter::append_to`] therefore shifts
+//! the finished string into place a word at a time, which takes less time than keeping a list of all parts and writing
+//! them again in order.
 
 use super::{BitWriter, append_bits};
 
-/// A string of bits that grows in front.
+/// A bit string that grows at its front.
 #[derive(Clone, Debug, Default)]
 pub struct BackWriter {
-    /// Room, then the whole bytes: only `at..` counts.
+    /// Free space, then the whole bytes: only `bytes[at..]` counts.
     bytes: Vec<u8>,
     at: usize,
-    /// The first bits, in the low end; above them zeros.
+    /// The first bits of the string, at the low end; the bits above them are zero.
     word: u64,
-    /// How many bits of `word` count: at most 7 after a flush.
+    /// The number of bits of `word` that count: at most 7 after a flush.
     used: u32,
 }
 
 impl BackWriter {
-    /// Becomes an empty string, with room for this many bits.
+    /// Clears the string and makes room for `bits` bits.
     pub fn start(&mut self, bits: usize) {
         let room = bits / 8 + 16;
         if self.bytes.len() < room {
@@ -28,7 +30,8 @@ impl BackWriter {
         (self.at, self.word, self.used) = (self.bytes.len(), 0, 0);
     }
 
-    /// Puts the low `count` bits of `value` in front; `value` has no higher bits. At most 56 bits between two flushes.
+    /// Puts the low `count` bits of `value` in front of the string. The bits of `value` above them must be zero.
+    /// Between two flushes at most 56 bits may be put.
     #[inline(always)]
     pub fn put(&mut self, value: u64, count: u32) {
         debug_assert!(self.used + count < 64 && value >> count == 0);
@@ -36,7 +39,7 @@ impl BackWriter {
         self.used += count;
     }
 
-    /// Moves the whole bytes out of the word. Panics where there is no room.
+    /// Moves the whole bytes out of the word. Panics if there is no room.
     #[inline(always)]
     pub fn flush(&mut self) {
         self.bytes[self.at - 8..self.at].copy_from_slice(&self.word.to_be_bytes());

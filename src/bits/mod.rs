@@ -1,4 +1,4 @@
-//! Bit strings, the first bit in the top of the first byte. Blocks follow each other in a stream at any bit.
+//! Bit strings. The first bit is the most significant bit of the first byte; a block can begin at any bit of a stream.
 
 pub mod backwards;
 pub mod reader;

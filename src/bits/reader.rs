@@ -1,27 +1,29 @@
-//! Reading bits, most significant first.
+//! Reads bits, most significant bit first.
 //!
-//! [`BitSource`] is the plain door: whoever can hand out bits in order can feed the plain decoder. [`SliceBits`] is the
-//! plain reader of bytes in memory. [`Window`] is the fast one: a 64-bit word that is filled up with one unaligned load
-//! and without a branch (F. Giesen, "Reading bits in far too many ways", variant 4), so that at least 56 bits are there
-//! after each refill and the load is not on the path from one code to the next. Keeping only a bit position and loading
-//! anew for each code is simpler, but puts load, byte swap and shift on that path.
+//! [`BitSource`] is all that the reference decoder needs from its input. [`SliceBits`] is the plain implementation, for
+//! bytes in memory. [`BitReader`] is the fast one: it keeps a 64-bit word and fills it with one unaligned load and no
+//! branch (F. Giesen, "Reading bits in far too many ways", variant 4). After each refill at least 56 bits are ready,
+//! and the load is not on the path from one code to the next. Keeping only a bit position and loading anew for each
+//! code would be simpler, but would put a load, a byte swap and a shift on that path.
 
-/// Bits in order, from somewhere.
+/// A source of bits in order.
 pub trait BitSource {
-    /// The next `n` bits (1 to 32), first bit on top; `None` if there are not as many, and then none is taken.
+    /// Returns the next `n` bits (1 to 32), the first bit in the highest place. Returns `None` and consumes nothing if
+    /// fewer than `n` bits are left.
     fn bits(&mut self, n: u32) -> Option<u32>;
 
-    /// How many bits were before the next one, counted from the first bit of the data.
+    /// The position of the next bit, counted from the first bit of the data.
     fn position(&self) -> u64;
 
-    /// How many ones come before the next zero, which is taken too; but at most `most` (1 to 8), and then no zero is taken.
-    fn ones(&mut self, most: u32) -> Option<u32> {
-        for ones in 0..most {
+    /// Reads a number in unary: the ones up to the next zero, and that zero. At `max` ones (1 to 8) it stops without
+    /// consuming a zero.
+    fn unary(&mut self, max: u32) -> Option<u32> {
+        for ones in 0..max {
             if self.bits(1)? == 0 {
                 return Some(ones);
             }
         }
-        Some(most)
+        Some(max)
     }
 }
 
@@ -34,7 +36,7 @@ pub struct SliceBits<'a> {
 }
 
 impl<'a> SliceBits<'a> {
-    /// Bits `start` up to, and without, `end` of `data`; an `end` behind the data means all of them.
+    /// Reads bits `start..end` of `data`. An `end` beyond the data means all of them.
     pub fn new(data: &'a [u8], start: u64, end: u64) -> Self {
         let end = end.min(data.len() as u64 * 8);
         SliceBits { data, at: start.min(end), end }
@@ -55,12 +57,12 @@ impl BitSource for SliceBits<'_> {
         self.at
     }
 
-    fn ones(&mut self, most: u32) -> Option<u32> {
-        let there = self.end - self.at;
+    fn unary(&mut self, max: u32) -> Option<u32> {
+        let available = self.end - self.at;
         let next = word(self.data, (self.at / 8) as usize) << (self.at % 8);
-        let ones = next.leading_ones().min(most);
-        let taken = u64::from((ones + 1).min(most));
-        if taken > there {
+        let ones = next.leading_ones().min(max);
+        let taken = u64::from((ones + 1).min(max));
+        if taken > available {
             self.at = self.end;
             return None;
         }
@@ -69,7 +71,7 @@ impl BitSource for SliceBits<'_> {
     }
 }
 
-/// The eight bytes at `byte` as a big-endian number, with zeros where the data have ended.
+/// The eight bytes at `byte` as a big-endian number. Bytes beyond the end of the data are zero.
 #[inline(always)]
 fn word(data: &[u8], byte: usize) -> u64 {
     match data.get(byte..).and_then(|rest| rest.first_chunk()) {
@@ -86,29 +88,30 @@ fn tail_word(data: &[u8], byte: usize) -> u64 {
     u64::from_be_bytes(eight)
 }
 
-/// The fast reader of a slice: at least 56 bits to look at after each [`refill`](Window::refill).
+/// The fast reader of a slice: at least 56 bits are ready after each [`refill`](BitReader::refill).
 ///
-/// Behind the data there are zeros without end: whoever uses it compares [`position`](Window::position) with the
-/// end now and then, at the latest before believing anything.
+/// Beyond the end of the data it reads zeros, without limit. The caller must compare [`position`](BitReader::position)
+/// with the end from time to time, and always before it relies on what it has read.
 #[derive(Clone, Debug)]
-pub struct Window<'a> {
+pub struct BitReader<'a> {
     data: &'a [u8],
-    /// The next byte that is not (wholly) in the word.
+    /// The next byte of which the word does not hold all bits.
     byte: usize,
-    /// The next bits, first on top; below the `ready` ones stand either zeros or bits that the next refill brings again.
+    /// The next bits, first bit on top. Below the `ready` bits there are zeros, or bits that the next refill loads
+    /// again.
     word: u64,
     ready: u32,
 }
 
-impl<'a> Window<'a> {
-    /// Reads from bit `start` of `data` on.
+impl<'a> BitReader<'a> {
+    /// Starts at bit `start` of `data`.
     pub fn new(data: &'a [u8], start: u64) -> Self {
         let byte = (start / 8) as usize;
-        let mut window = Window { data, byte, word: 0, ready: 0 };
-        window.refill();
-        window.skip((start % 8) as u32);
-        window.refill();
-        window
+        let mut reader = BitReader { data, byte, word: 0, ready: 0 };
+        reader.refill();
+        reader.skip((start % 8) as u32);
+        reader.refill();
+        reader
     }
 
     /// Makes at least 56 bits ready.
@@ -119,28 +122,28 @@ impl<'a> Window<'a> {
         self.ready |= 56;
     }
 
-    /// The next `n` bits (1 to 56 and no more than are ready), without taking them.
+    /// Returns the next `n` bits without consuming them; `n` is at least 1 and at most the number of bits ready.
     #[inline(always)]
     pub fn peek(&self, n: u32) -> u32 {
         (self.word >> (64 - n)) as u32
     }
 
-    /// Takes `n` bits, at most as many as are ready.
+    /// Consumes `n` bits; `n` is at most the number of bits ready.
     #[inline(always)]
     pub fn skip(&mut self, n: u32) {
         self.word <<= n & 63;
         self.ready -= n;
     }
 
-    /// Takes and answers the next `n` bits (0 to 56 and no more than are ready).
+    /// Consumes and returns the next `n` bits; `n` may be 0 and is at most the number of bits ready.
     #[inline(always)]
-    pub fn take(&mut self, n: u32) -> u32 {
+    pub fn read(&mut self, n: u32) -> u32 {
         let value = (self.word >> 1 >> (63 - n)) as u32;
         self.skip(n);
         value
     }
 
-    /// Bits taken, counted from the first bit of the data. May lie behind the data's end.
+    /// The number of bits consumed, counted from the first bit of the data. It can lie beyond the end of the data.
     #[inline(always)]
     pub fn position(&self) -> u64 {
         self.byte as u64 * 8 - u64::from(self.ready)
@@ -180,7 +183,7 @@ mod tests {
         }
     }
 
-    /// Only what a source must have.
+    /// Implements only the required methods.
     struct BitByBit<'a>(SliceBits<'a>);
 
     impl BitSource for BitByBit<'_> {
@@ -194,17 +197,17 @@ mod tests {
     }
 
     #[test]
-    fn ones_are_those_bit_by_bit() {
+    fn unary_numbers_bit_by_bit() {
         let mut data = some_data();
         data.extend([0xff, 0xff, 0x7f, 0xfe, 0, 0xff]);
-        for most in 1..=8 {
+        for max in 1..=8 {
             for start in 0..data.len() as u64 * 8 {
                 for end in [u64::MAX, start + 1, start + 7] {
                     let mut fast = SliceBits::new(&data, start, end);
                     let mut slow = BitByBit(fast.clone());
                     loop {
-                        let ones = fast.ones(most);
-                        assert_eq!(ones, slow.ones(most));
+                        let ones = fast.unary(max);
+                        assert_eq!(ones, slow.unary(max));
                         assert_eq!(fast.position(), slow.position());
                         if ones.is_none() {
                             break;
@@ -226,20 +229,20 @@ mod tests {
     }
 
     #[test]
-    fn a_window_shows_the_same_bits_and_zeros_behind_them() {
+    fn a_bit_reader_shows_the_same_bits_and_zeros_after_them() {
         let data = some_data();
         for n in 1..=28 {
             for start in 0..70 {
-                let mut window = Window::new(&data, start);
+                let mut reader = BitReader::new(&data, start);
                 let mut at = start;
                 while at < data.len() as u64 * 8 + 100 {
-                    assert_eq!(window.position(), at);
-                    assert_eq!(window.peek(n), naive(&data, at, n));
-                    window.skip(n);
-                    assert_eq!(window.peek(n), naive(&data, at + u64::from(n), n));
-                    window.skip(n);
+                    assert_eq!(reader.position(), at);
+                    assert_eq!(reader.peek(n), naive(&data, at, n));
+                    reader.skip(n);
+                    assert_eq!(reader.peek(n), naive(&data, at + u64::from(n), n));
+                    reader.skip(n);
                     at += 2 * u64::from(n);
-                    window.refill();
+                    reader.refill();
                 }
             }
         }

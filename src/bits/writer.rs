@@ -1,19 +1,19 @@
-//! Writing bit strings.
+//! Writes bit strings.
 //!
-//! Bits gather in the low end of a 64-bit word and leave it eight bytes at a time, of which only the whole ones count:
-//! a flush is one unconditional store and two additions, with no loop over bytes (bzip2 writes byte by byte).
-//! Three Huffman codes of at most 17 bits fit between two flushes.
+//! Bits collect at the low end of a 64-bit word. A flush stores all eight bytes of the word, but only the whole bytes
+//! count: one unconditional store and two additions, with no loop over bytes (bzip2 writes byte by byte). Three Huffman
+//! codes of at most 19 bits fit between two flushes.
 
-/// A growing string of bits.
+/// A growing bit string.
 #[derive(Clone, Debug, Default)]
 pub struct BitWriter {
-    /// The whole bytes, then room: only `..at` counts.
+    /// The whole bytes, then free space: only `bytes[..at]` counts.
     bytes: Vec<u8>,
-    /// How many whole bytes there are.
+    /// The number of whole bytes.
     at: usize,
-    /// The last bits, in the low end. What lies above `used` bits is old and means nothing.
+    /// The last bits, at the low end. The bits above the lowest `used` are left over and mean nothing.
     word: u64,
-    /// How many bits of `word` count: at most 7 between calls.
+    /// The number of bits of `word` that count: at most 7 between calls.
     used: u32,
 }
 
@@ -23,13 +23,13 @@ impl BitWriter {
         Self::default()
     }
 
-    /// An empty string with room for this many bits.
+    /// An empty string with room for `bits` bits.
     pub fn with_capacity(bits: u64) -> Self {
         BitWriter { bytes: vec![0; (bits / 8) as usize + 16], ..Self::default() }
     }
 
-    /// Appends the low `count` bits of `value`, most significant first. `count` is at most 56, and `value` has no
-    /// higher bits.
+    /// Appends the low `count` bits of `value`, most significant bit first. `count` is at most 56, and the higher bits
+    /// of `value` must be zero.
     #[inline]
     pub fn write(&mut self, value: u64, count: u32) {
         debug_assert!(count <= 56 && value >> count == 0);
@@ -39,11 +39,11 @@ impl BitWriter {
         self.flush();
     }
 
-    /// Appends the codes of these symbols (at most 50: a group), where `codes[symbol]` is the code above the lowest
-    /// byte and its length, at most 17, in that byte.
+    /// Appends the codes of `symbols`. `codes[symbol]` holds the code above its lowest byte, and in that byte the
+    /// code's length, at most 19.
     #[inline]
     pub fn write_codes(&mut self, symbols: &[u16], codes: &[u32; 512]) {
-        self.make_room(50 * 17 / 8 + 16);
+        self.make_room(symbols.len() * 3 + 16);
         let mut triples = symbols.chunks_exact(3);
         for triple in &mut triples {
             for &symbol in triple {
@@ -64,10 +64,10 @@ impl BitWriter {
         self.used += len;
     }
 
-    /// Moves the whole bytes out of the word. There must be room for eight.
+    /// Moves the whole bytes out of the word. There must be room for eight bytes.
     #[inline]
     fn flush(&mut self) {
-        // Two shifts, because `used` can be 0 and a shift by 64 is none.
+        // Two shifts, because `used` can be 0 and a shift by 64 is not defined.
         let aligned = self.word << (63 - self.used) << 1;
         self.bytes[self.at..self.at + 8].copy_from_slice(&aligned.to_be_bytes());
         self.at += (self.used >> 3) as usize;
@@ -82,29 +82,29 @@ impl BitWriter {
         }
     }
 
-    /// How many bits there are.
+    /// The number of bits written so far.
     pub fn bit_len(&self) -> u64 {
         self.at as u64 * 8 + u64::from(self.used)
     }
 
-    /// The bytes that are whole so far.
+    /// The whole bytes so far.
     pub fn whole_bytes(&self) -> &[u8] {
         &self.bytes[..self.at]
     }
 
-    /// Forgets the whole bytes; the bits after them (at most seven) stay and come first in what is written next.
+    /// Drops the whole bytes. The bits after them (at most seven) stay, and the next write continues after them.
     pub fn forget_whole_bytes(&mut self) {
         self.at = 0;
     }
 
-    /// Fills the last byte up with zero bits.
+    /// Fills the last byte with zero bits.
     pub fn align(&mut self) {
         if self.used > 0 {
             self.write(0, 8 - self.used);
         }
     }
 
-    /// All bytes, the last one filled up with zero bits.
+    /// Returns all bytes, the last one filled with zero bits.
     pub fn finish(mut self) -> Vec<u8> {
         self.align();
         self.bytes.truncate(self.at);
@@ -112,9 +112,9 @@ impl BitWriter {
     }
 }
 
-/// Appends the first `bit_len` bits of `bytes`, wherever `out` stands within a byte. Panics if there are not so many.
+/// Appends the first `bit_len` bits of `bytes`, at any alignment of `out`. Panics if `bytes` has fewer bits.
 ///
-/// Eight bytes a step: the funnel shift of two neighbouring words.
+/// It moves eight bytes a step, as the funnel shift of two neighbouring words.
 pub fn append_bits(out: &mut BitWriter, bytes: &[u8], bit_len: u64) {
     let whole = (bit_len / 8) as usize;
     let rest = (bit_len % 8) as u32;
@@ -124,7 +124,7 @@ pub fn append_bits(out: &mut BitWriter, bytes: &[u8], bit_len: u64) {
         out.bytes[out.at..out.at + whole].copy_from_slice(&bytes[..whole]);
         out.at += whole;
     } else {
-        // What stands in the word is the top of the first byte to come.
+        // The bits left in the word are the top of the next byte to be written.
         let mut carry = out.word << (63 - shift) << 1;
         let words = bytes[..whole].chunks_exact(8);
         let tail = words.remainder();
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use crate::shapes::Rng;
 
-    /// Bits one by one.
+    /// One bool for each bit.
     #[derive(Default)]
     struct Naive(Vec<bool>);
 

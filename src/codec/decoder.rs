@@ -1,38 +1,39 @@
-//! Decoding one block: the fast path, and behind it the plain decoder.
+//! Decodes one block of a `.bz2` stream: the fast path, and the reference decoder behind it.
 //!
 //! ```text
 //! header -> Huffman codes -> zero runs and MTF -> T -> walk -> run lengths -> CRC
 //!           \_____ 1,600 symbols at a time ___/
 //! ```
 //!
-//! Measured on one core of a Zen 5 machine, level 9, ns per byte of text: the kernel tarball 3.2 (header and tables 0.07,
-//! codes 0.63, MTF 0.61, T 0.58, walk 0.74, run lengths and CRC 0.16, the rest cold caches and fresh pages), English prose 3.9,
-//! an executable 5.4, XML 1.9, random bytes 9. bzip2 takes 17 for the tarball, lbzip2 13.
+//! Measured on one core of a Zen 5 machine, level 9, in ns per byte of text: the kernel tarball 3.2 (header and tables
+//! 0.07, codes 0.63, MTF 0.61, T 0.58, walk 0.74, run lengths and CRC 0.16; the rest is cold caches and fresh pages),
+//! English prose 3.9, an executable 5.4, XML 1.9, random bytes 9. bzip2 takes 17 for the tarball, lbzip2 13.
 //!
-//! The fast path gives an answer only where all is well and the CRC is right. Whatever else it meets (a randomised block,
-//! over-subscribed codes, bits that are no code, data that end, a CRC that does not match) it has no opinion about: the
-//! plain decoder then decodes the block again, and what that says is the answer. So there is one accept set, and a
-//! defect of a fast path costs time but neither accepts nor refuses anything.
+//! The fast path returns a block only if everything is regular and the CRC is right. In any other case (a randomised
+//! block, over-subscribed codes, bits that are not a code, data that end early, a wrong CRC) it decides nothing: the
+//! reference decoder decodes the block again, and its result counts. So only the reference decoder defines which blocks
+//! are accepted, and a bug in the fast path can cost time but cannot accept or reject a block.
 
 use super::bwt::inverse;
-use super::header::Header;
-use super::huffman::decode::{Groups, Irregular, SYMBOL_BYTES};
+use super::header::Bz2BlockHeader;
+use super::huffman::decode::{GroupDecoder, Irregular, SYMBOL_BYTES};
 use super::mtf::decode as mtf;
 use super::reference;
-use super::run_length::decode::text_of;
-use crate::bits::reader::Window;
+use super::run_length::decode::decode_text;
+use crate::bits::reader::BitReader;
 use crate::bits::{BitSource, SliceBits};
 use crate::block::DecodedBlock;
 use crate::error::{Damage, DecodeError};
 use crate::format::bzip2::MAX_BLOCK;
 
-/// Decodes blocks, one after the other, in memory of its own (8 MB, of which a small block touches little).
+/// Decodes the blocks of `.bz2` streams, one after the other, in its own memory (8 MB, of which a small block touches
+/// little).
 #[derive(Clone, Debug)]
 pub struct Decoder {
-    header: Header,
-    groups: Groups,
+    header: Bz2BlockHeader,
+    groups: GroupDecoder,
     symbols: Box<[u8; SYMBOL_BYTES]>,
-    mtf: mtf::Inverse,
+    mtf: mtf::MtfDecoder,
     bwt: inverse::Inverse,
     fallbacks: u64,
 }
@@ -41,46 +42,47 @@ impl Decoder {
     /// A decoder for blocks of any level.
     pub fn new() -> Self {
         Decoder {
-            header: Header::default(),
-            groups: Groups::new(),
+            header: Bz2BlockHeader::default(),
+            groups: GroupDecoder::new(),
             symbols: Box::new([0; SYMBOL_BYTES]),
-            mtf: mtf::Inverse::new(MAX_BLOCK),
+            mtf: mtf::MtfDecoder::new(MAX_BLOCK),
             bwt: inverse::Inverse::new(),
             fallbacks: 0,
         }
     }
 
-    /// Decodes the block whose magic begins at bit `start` of `data`; bits from `end` on do not count.
+    /// Decodes the block whose magic begins at bit `start` of `data`. Bits from `end` on are ignored.
     ///
     /// `limit` is the most bytes that the block may have before run-length decoding: 100,000 times the stream's level,
-    /// or 900,000 for a caller who does not know the level and compares [`DecodedBlock::block_len`] later. `end_bit` of
-    /// the result counts from the first bit of `data`.
+    /// or 900,000 if the caller does not know the level and checks [`DecodedBlock::block_len`] later. `end_bit` of the
+    /// result counts from the first bit of `data`.
     ///
     /// # Errors
-    /// [`DecodeError::OutOfData`] only if the data end inside the block, otherwise what is wrong with it.
+    /// [`DecodeError::OutOfData`] only if the data end inside the block; otherwise what is wrong with the block.
     pub fn decode(&mut self, data: &[u8], start: u64, end: u64, limit: u32) -> Result<DecodedBlock, DecodeError> {
         let end = end.min(data.len() as u64 * 8);
         match self.decode_fast(data, start, end, limit) {
             Ok(block) => Ok(block),
-            Err(Irregular) => self.decode_plain(&mut SliceBits::new(data, start, end), limit),
+            Err(Irregular) => self.decode_reference(&mut SliceBits::new(data, start, end), limit),
         }
     }
 
-    /// The plain decoder, from any source of bits; takes exactly the block's bits, from its magic on.
+    /// Decodes a block with the reference decoder, from any source of bits. It consumes exactly the block's bits, from
+    /// the magic on.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode).
-    pub fn decode_plain(&mut self, bits: &mut dyn BitSource, limit: u32) -> Result<DecodedBlock, DecodeError> {
+    /// As for [`decode`](Self::decode).
+    pub fn decode_reference(&mut self, bits: &mut dyn BitSource, limit: u32) -> Result<DecodedBlock, DecodeError> {
         self.fallbacks += 1;
         let block = reference::decode(bits, limit.min(MAX_BLOCK as u32))?;
-        let (text, computed) = text_of(std::iter::once(&block.coded[..]), block.coded.len())?;
+        let (text, computed) = decode_text(std::iter::once(&block.coded[..]), block.coded.len())?;
         if computed != block.crc {
             return Err(Damage::BlockCrc { stored: block.crc, computed }.into());
         }
         Ok(DecodedBlock { text, crc: computed, block_len: block.coded.len() as u32, end_bit: bits.position() })
     }
 
-    /// How many blocks the plain decoder has decoded or refused.
+    /// The number of blocks that the reference decoder has decoded or rejected.
     pub fn fallbacks(&self) -> u64 {
         self.fallbacks
     }
@@ -92,12 +94,12 @@ impl Decoder {
         if self.header.randomised {
             return Err(Irregular);
         }
-        self.groups.set(&self.header)?;
+        self.groups.start_block(&self.header)?;
         self.mtf.begin(&self.header.used, limit);
-        let mut window = Window::new(data, bits.position());
+        let mut reader = BitReader::new(data, bits.position());
         loop {
-            let (len, last) = self.groups.next(&self.header.selectors, &mut window, &mut self.symbols)?;
-            if window.position() > end {
+            let (len, last) = self.groups.decode_groups(&self.header.selectors, &mut reader, &mut self.symbols)?;
+            if reader.position() > end {
                 return Err(Irregular);
             }
             self.mtf.push(&self.symbols[..len])?;
@@ -111,11 +113,11 @@ impl Decoder {
         }
         self.bwt.build(runs, rows);
         self.bwt.walk(self.header.origin);
-        let (text, crc) = text_of(self.bwt.pieces(), rows).map_err(|_| Irregular)?;
+        let (text, crc) = decode_text(self.bwt.pieces(), rows).map_err(|_| Irregular)?;
         if crc != self.header.crc {
             return Err(Irregular);
         }
-        Ok(DecodedBlock { text, crc, block_len: rows as u32, end_bit: window.position() })
+        Ok(DecodedBlock { text, crc, block_len: rows as u32, end_bit: reader.position() })
     }
 }
 

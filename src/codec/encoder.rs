@@ -1,68 +1,70 @@
-//! One block, coded: the steps one after the other.
+//! Encodes one block of a `.bz2` stream: all steps in order.
 
 use super::bwt::forward::{ForwardBwt, LastColumn};
 use super::bwt::periodic::PeriodicOrigins;
-use super::mtf::encode::Symbols;
+use super::mtf::encode::MtfSymbols;
 use super::run_length;
-use super::selector::encode::Tables;
+use super::selector::encode::HuffmanTables;
 use crate::bits::{BitSource, BitWriter, SliceBits, append_bits};
 use crate::block::{CodedBlock, Text};
 use crate::crc;
 use crate::format::bzip2::{BLOCK_MAGIC, MAX_ENCODER_BLOCK, MAX_SYMBOLS};
 use std::sync::Arc;
 
-/// Codes blocks, bit for bit as bzip2 1.0.8 does.
+/// Encodes the blocks of `.bz2` streams, bit for bit as bzip2 1.0.8 does.
 ///
-/// It owns all memory that the steps work in, about 9 bytes for each byte of the longest block so far, so that a block
-/// costs no allocation but that of its own result.
+/// It owns all memory that the steps work in, about 9 bytes for each byte of the longest block so far. A block
+/// therefore allocates nothing but its own result.
 #[derive(Debug)]
 pub struct Encoder {
-    /// A text put together from its parts.
+    /// The text of a block that came in several parts.
     text: Vec<u8>,
     block: Vec<u8>,
     bwt: ForwardBwt,
-    symbols: Symbols,
-    tables: Tables,
+    symbols: MtfSymbols,
+    tables: HuffmanTables,
 }
 
 impl Encoder {
-    /// An encoder that remembers the origins of periodic blocks for itself.
+    /// An encoder with its own memory of the origins of periodic blocks.
     pub fn new() -> Self {
         Self::with_memo(Arc::default())
     }
 
-    /// An encoder that shares what is known about periodic blocks with others.
+    /// An encoder that shares the known origins of periodic blocks with other encoders.
     pub fn with_memo(origins: Arc<PeriodicOrigins>) -> Self {
         Encoder {
             text: Vec::new(),
             block: Vec::new(),
             bwt: ForwardBwt::new(origins),
-            symbols: Symbols::default(),
-            tables: Tables::default(),
+            symbols: MtfSymbols::default(),
+            tables: HuffmanTables::default(),
         }
     }
 
-    /// Codes one block.
+    /// Encodes one block.
     ///
     /// # Panics
-    /// If the text is empty, or longer than [`MAX_ENCODER_BLOCK`] after run-length coding: no splitter makes such a block.
+    /// If the text is empty, or longer than [`MAX_ENCODER_BLOCK`] after run-length coding. No splitter makes such
+    /// blocks.
     pub fn encode(&mut self, text: &Text) -> CodedBlock {
         self.block.clear();
         let crc = run_length_code(text, &mut self.text, &mut self.block);
         assert!((1..=MAX_ENCODER_BLOCK).contains(&self.block.len()), "a block of {} bytes", self.block.len());
 
         let last = self.bwt.transform(&mut self.block);
-        finish(&mut self.symbols, &mut self.tables, last, crc, text.len())
+        encode_column(&mut self.symbols, &mut self.tables, last, crc, text.len())
     }
 
-    /// Codes a block that somebody else has transformed: its last column of 1 to [`MAX_ENCODER_BLOCK`] bytes, its origin, and the
-    /// CRC and length of its text.
+    /// Encodes a block whose BWT was computed elsewhere, from its last column of 1 to [`MAX_ENCODER_BLOCK`] bytes, its
+    /// origin, and the CRC and length of its text.
     pub fn finish(&mut self, last: LastColumn<'_>, crc: u32, text_len: u64) -> CodedBlock {
-        finish(&mut self.symbols, &mut self.tables, last, crc, text_len)
+        encode_column(&mut self.symbols, &mut self.tables, last, crc, text_len)
     }
 }
 
-/// Appends the run-length-coded form of a text, which may need `room`; answers the CRC of the text.
+/// Appends the run-length-coded form of a text to `block` and returns the CRC of the text. `room` is used to join a
+/// text of several parts.
 pub fn run_length_code(text: &Text, room: &mut Vec<u8>, block: &mut Vec<u8>) -> u32 {
     if let Text::RunLength { coded, crc, .. } = text {
         block.extend_from_slice(coded);
@@ -70,41 +72,49 @@ pub fn run_length_code(text: &Text, room: &mut Vec<u8>, block: &mut Vec<u8>) -> 
     }
     let plain = text.plain(room).unwrap_or_default();
     run_length::encode::encode(plain, block);
-    crc::of(plain)
+    crc::checksum(plain)
 }
 
-/// Codes a transformed block.
-fn finish(symbols: &mut Symbols, tables: &mut Tables, last: LastColumn<'_>, crc: u32, text_len: u64) -> CodedBlock {
+/// Encodes a block after its BWT.
+fn encode_column(
+    symbols: &mut MtfSymbols,
+    tables: &mut HuffmanTables,
+    last: LastColumn<'_>,
+    crc: u32,
+    text_len: u64,
+) -> CodedBlock {
     symbols.encode(last.bytes);
     tables.choose(symbols);
-    let mut out = head(&symbols.used, tables, symbols.alphabet, last.origin, crc);
+    let mut out = write_head(&symbols.used, tables, symbols.alphabet, last.origin, crc);
     tables.write_codes(symbols, &mut out);
     let bit_len = out.bit_len();
     CodedBlock { bytes: out.finish(), bit_len, crc, text_len, block_len: last.bytes.len() as u32 }
 }
 
-/// A block whose symbols somebody else has coded.
+/// A block whose symbols were coded elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct CodedSymbols<'a> {
-    /// In which row the block itself stands.
+    /// The row that holds the block itself.
     pub origin: u32,
-    /// Which bytes occur.
+    /// Which bytes occur in the block.
     pub used: &'a [bool; 256],
-    /// How many symbols there are, EOB included.
+    /// The number of symbols, EOB included.
     pub symbols: usize,
     /// The code lengths of each table.
     pub lengths: &'a [[u8; MAX_SYMBOLS]],
-    /// Each group's table.
+    /// The table of each group.
     pub selectors: &'a [u8],
-    /// All codes.
+    /// The codes of all symbols.
     pub codes: &'a [u8],
-    /// How many bits these are.
+    /// The number of bits of these codes.
     pub code_bits: u64,
 }
 
 impl Encoder {
-    /// Writes the head of a block before its codes. Nothing comes of what no block of so many bytes (before its run-length
-    /// decoding) can have; whether it is this block is not looked at.
+    /// Writes a block from its parts: the head of the block, then the codes.
+    ///
+    /// Returns `None` for parts that no block of `block_len` bytes (before run-length decoding) can have. Whether they
+    /// are the parts of this block is not checked.
     pub fn assemble(
         &mut self,
         coded: &CodedSymbols<'_>,
@@ -117,11 +127,11 @@ impl Encoder {
         let possible = coded.origin < block_len
             && symbols <= block_len as usize + 1
             && code_bits.div_ceil(8) <= codes.len() as u64
-            && self.tables.take(lengths, selectors, symbols, alphabet, code_bits);
+            && self.tables.try_set(lengths, selectors, symbols, alphabet, code_bits);
         if !possible {
             return None;
         }
-        let mut out = head(coded.used, &self.tables, alphabet, coded.origin, crc);
+        let mut out = write_head(coded.used, &self.tables, alphabet, coded.origin, crc);
         append_bits(&mut out, codes, code_bits);
         let bit_len = out.bit_len();
         let bytes = out.finish();
@@ -131,10 +141,10 @@ impl Encoder {
     }
 }
 
-/// What stands before a block's codes, and room for these.
-fn head(used: &[bool; 256], tables: &Tables, alphabet: usize, origin: u32, crc: u32) -> BitWriter {
-    let head = 48 + 32 + 1 + 24 + 16 + 256;
-    let mut out = BitWriter::with_capacity(head + tables.bits_needed(alphabet));
+/// Writes what comes before a block's codes, into a buffer that also has room for the codes.
+fn write_head(used: &[bool; 256], tables: &HuffmanTables, alphabet: usize, origin: u32, crc: u32) -> BitWriter {
+    let head_bits = 48 + 32 + 1 + 24 + 16 + 256;
+    let mut out = BitWriter::with_capacity(head_bits + tables.bits_needed(alphabet));
     out.write(BLOCK_MAGIC, 48);
     out.write(crc.into(), 32);
     out.write(0, 1); // not randomised
@@ -150,7 +160,7 @@ impl Default for Encoder {
     }
 }
 
-/// Which bytes are used: a bit for each sixteen, and sixteen bits for each of those that has any.
+/// Writes which bytes are used: a bit for each sixteen bytes, then sixteen bits for each sixteen of which any is used.
 fn write_used(used: &[bool; 256], out: &mut BitWriter) {
     let bits = |flags: &mut dyn Iterator<Item = bool>| flags.fold(0, |word, flag| word << 1 | u64::from(flag));
     out.write(bits(&mut used.chunks(16).map(|part| part.contains(&true))), 16);

@@ -1,18 +1,19 @@
-//! Finding where blocks begin: the 48-bit magic at any bit offset.
+//! Finds where blocks may begin: the 48-bit magic, at any bit offset.
 //!
-//! The magic at bit offset s of a byte fills the three bytes after it with known values, whatever s is. So for each byte
-//! a set of offsets, 8 bits, says at which of them it could be the first, the second, or the third of those three; three
-//! such sets are intersected, and what is left (once in two million bytes of noise) is compared in full. In vector code
-//! the sets come from two shuffles, by the low and the high nibble (the "Teddy" idea of Hyperscan, G. Langdale 2015):
-//! 32 bytes in some 15 instructions, 22 GB/s on a Zen 5 core. Elsewhere they come from tables of 256.
+//! Whatever the magic's bit offset in its first byte, it fills the three bytes after that byte with known values. For
+//! each byte of the data a set of 8 bits tells at which offsets it could be the first, the second or the third of these
+//! three. The search intersects three such sets and compares in full only what is left, once in two million bytes of
+//! noise. With AVX2 the sets come from two shuffles, by the low and by the high nibble (the "Teddy" idea of Hyperscan,
+//! G. Langdale 2015): 32 bytes in some 15 instructions, 22 GB/s on a Zen 5 core. Elsewhere they come from tables of
+//! 256.
 //!
-//! A magic found means nothing by itself: it may stand inside a block, by chance or on purpose. Only the chain of
-//! blocks decides.
+//! Finding a magic proves nothing: it can also occur inside a block, by chance or on purpose. Only the chain of blocks
+//! decides.
 
 use crate::bits::{BitSource, SliceBits};
-use crate::format::bzip2::BLOCK_MAGIC;
+use crate::format::bzip2::{BLOCK_MAGIC, MAX_BLOCK, MAX_TABLES, MIN_TABLES};
 
-/// Where the next block magic begins, at bit `from_bit` or behind it; only one that lies in `data` whole.
+/// The position of the first block magic that begins at bit `from_bit` or later and lies wholly within `data`.
 pub fn find(data: &[u8], from_bit: u64) -> Option<u64> {
     let first = usize::try_from(from_bit / 8).ok()?.checked_add(1)?;
     #[cfg(target_arch = "x86_64")]
@@ -24,12 +25,13 @@ pub fn find(data: &[u8], from_bit: u64) -> Option<u64> {
     find_portable(data, first, from_bit)
 }
 
-/// The value of byte `byte` (1 to 5) of those that the magic at bit `shift` of byte 0 reaches.
+/// The value of byte `byte` (1 to 5) if a magic begins at bit `shift` of byte 0.
 const fn whole_byte(byte: u32, shift: u32) -> u8 {
     (BLOCK_MAGIC >> (40 + shift - 8 * byte)) as u8
 }
 
-/// By the value of the first, second, third whole byte: at which bit offsets it may be that, one bit for each.
+/// By the value of the first, second or third whole byte: the bit offsets at which the magic could have it there, one
+/// bit each.
 static OFFSETS: [[u8; 256]; 3] = {
     let mut offsets = [[0; 256]; 3];
     let mut byte = 0;
@@ -44,7 +46,7 @@ static OFFSETS: [[u8; 256]; 3] = {
     offsets
 };
 
-/// `first`: the first byte to take for the first whole byte of a magic.
+/// Searches from byte `first` on, which is the first byte that may be the first whole byte of a magic.
 fn find_portable(data: &[u8], first: usize, from_bit: u64) -> Option<u64> {
     let rest = data.get(first..)?;
     rest.windows(3).enumerate().find_map(|(i, three)| {
@@ -53,7 +55,7 @@ fn find_portable(data: &[u8], first: usize, from_bit: u64) -> Option<u64> {
     })
 }
 
-/// The magic whose first whole byte is at `byte`, if there is one.
+/// The position of the magic whose first whole byte is at `byte`, if there is one.
 #[cold]
 fn confirm(data: &[u8], byte: usize, from_bit: u64) -> Option<u64> {
     let start = (byte as u64 - 1) * 8;
@@ -65,14 +67,14 @@ fn has_magic(data: &[u8], bit: u64) -> bool {
     bits.bits(24) == Some((BLOCK_MAGIC >> 24) as u32) && bits.bits(24) == Some(BLOCK_MAGIC as u32 & 0xff_ffff)
 }
 
-/// Whether a block could begin at the magic at bit `start`, as far as the fields behind it tell and the data reach.
+/// Whether a block could begin at the magic at bit `start`, judged by the fields after the magic.
 ///
-/// False only if bzip2 would certainly refuse the block; true also when the data end before the fields do.
+/// Returns false only if bzip2 would certainly reject the block. Returns true if the data end before these fields do.
 pub fn plausible(data: &[u8], start: u64, end: u64) -> bool {
-    // Behind the magic, the CRC and the bit for randomisation.
+    // Skips the magic, the CRC and the bit for randomisation.
     let mut bits = SliceBits::new(data, start.saturating_add(48 + 32 + 1), end);
     (|| {
-        if bits.bits(24)? >= 900_000 {
+        if bits.bits(24)? >= MAX_BLOCK as u32 {
             return Some(false);
         }
         let sixteenths = bits.bits(16)?;
@@ -80,7 +82,7 @@ pub fn plausible(data: &[u8], start: u64, end: u64) -> bool {
         for _ in 0..sixteenths.count_ones() {
             used |= bits.bits(16)?;
         }
-        if used == 0 || !(2..=6).contains(&bits.bits(3)?) {
+        if used == 0 || !(MIN_TABLES..=MAX_TABLES).contains(&(bits.bits(3)? as usize)) {
             return Some(false);
         }
         Some(bits.bits(15)? > 0)
@@ -94,7 +96,7 @@ mod x86 {
     use super::{confirm, find_portable, whole_byte};
     use std::arch::x86_64::*;
 
-    /// The sets of offsets by nibble, for the three whole bytes: by the low one, by the high one. Twice 16 bytes each.
+    /// The sets of offsets for the three whole bytes, by the low nibble and by the high nibble: 16 bytes, twice.
     static NIBBLES: [[[u8; 32]; 2]; 3] = {
         let mut nibbles = [[[0; 32]; 2]; 3];
         let mut byte = 0;
@@ -151,7 +153,7 @@ mod x86 {
 mod tests {
     use super::*;
 
-    /// Bit by bit.
+    /// Compares at each bit.
     fn naive(data: &[u8], from_bit: u64) -> Option<u64> {
         let bit = |i: u64| u64::from(data[(i / 8) as usize] >> (7 - i % 8) & 1);
         (from_bit..(data.len() as u64 * 8).saturating_sub(47))
@@ -205,7 +207,7 @@ mod tests {
             count += 1;
         }
         assert_eq!(count, 400);
-        // One bit wrong is no magic.
+        // With one bit wrong it is no magic.
         for wrong in 0..48 {
             for start in 0..8 {
                 let mut data = vec![0; 50];

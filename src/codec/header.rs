@@ -1,43 +1,43 @@
-//! What stands in a block before its Huffman codes.
+//! The header of a block of a `.bz2` stream: everything before its Huffman codes.
 //!
 //! ```text
 //! 48  magic 0x314159265359            24  origin pointer
 //! 32  CRC of the text                 16  which sixteenths of the 256 symbols are in use
-//!  1  randomised                      16  for each of those: which of its symbols
+//!  1  randomised                      16  for each of these: which of its symbols
 //!  3  number of tables, 2..=6         ..  each table: 5 bits, then +1 (10), -1 (11), next symbol (0)
-//! 15  number of selectors, >= 1       ..  before them: each selector, its MTF rank in unary
+//! 15  number of selectors, >= 1       ..  before the tables: each selector as its MTF rank, in unary
 //! ```
 //!
-//! Checked in the order and with the strictness of bzip2 1.0.8, because the first of several faults decides whether a
-//! cut block is called damaged or short: a code length is compared with 1..=20 before every bit of its delta (it may
-//! wander for as long as it likes in between), and selectors behind the 18,002nd are read and checked but not kept.
+//! The checks have the order and the strictness of bzip2 1.0.8, because the first of several errors decides whether a
+//! truncated block counts as damaged or as short. A code length is compared with 1..=20 before each bit of its delta
+//! (it may go up and down any number of times), and selectors after the 18,002nd are read and checked but not kept.
 
 use crate::bits::BitSource;
 use crate::error::{Damage, DecodeError};
-use crate::format::bzip2::{BLOCK_MAGIC, MAX_SELECTORS, MAX_SYMBOLS, MAX_TABLES};
+use crate::format::bzip2::{BLOCK_MAGIC, MAX_CODE, MAX_SELECTORS, MAX_SYMBOLS, MAX_TABLES, MIN_TABLES};
 
-/// A block's header, read and checked as far as it can be without the codes.
+/// The header of a block, checked as far as possible without the codes.
 #[derive(Clone, Debug)]
-pub struct Header {
+pub struct Bz2BlockHeader {
     /// The stored CRC of the text.
     pub crc: u32,
-    /// Whether the block's bytes are randomised (bzip2 0.9.0 and before).
+    /// Whether the block's bytes are randomised (bzip2 0.9.0 and earlier).
     pub randomised: bool,
-    /// The row of the sorted rotations that holds the block itself; still to be compared with the block's length.
+    /// The row of the sorted rotations that holds the block itself. It is not yet compared with the block's length.
     pub origin: u32,
     /// The symbols in use, ascending: the first MTF list.
     pub used: Vec<u8>,
-    /// Code lengths by table and symbol; `used.len() + 2` symbols count.
+    /// Code lengths by table and symbol. Only the first `used.len() + 2` symbols count.
     pub lengths: [[u8; MAX_SYMBOLS]; MAX_TABLES],
-    /// How many tables there are.
+    /// The number of tables.
     pub tables: usize,
-    /// Which table codes which group, at most [`MAX_SELECTORS`].
+    /// The table of each group; at most [`MAX_SELECTORS`].
     pub selectors: Vec<u8>,
 }
 
-impl Default for Header {
+impl Default for Bz2BlockHeader {
     fn default() -> Self {
-        Header {
+        Bz2BlockHeader {
             crc: 0,
             randomised: false,
             origin: 0,
@@ -49,29 +49,29 @@ impl Default for Header {
     }
 }
 
-impl Header {
-    /// How many symbols the alphabet of the codes has.
-    pub fn symbols(&self) -> usize {
+impl Bz2BlockHeader {
+    /// The number of symbols that the codes' alphabet has.
+    pub fn alphabet(&self) -> usize {
         self.used.len() + 2
     }
 
-    /// Reads a header from its magic on into `self`, whose memory is used again. `limit` is the most bytes that the block
+    /// Reads a header, from its magic on, into `self`, and reuses its memory. `limit` is the most bytes that the block
     /// may have: 100,000 times the stream's level.
     pub fn read<B: BitSource + ?Sized>(&mut self, bits: &mut B, limit: u32) -> Result<(), DecodeError> {
         for shift in (0..48).step_by(8).rev() {
-            if u64::from(take(bits, 8)?) != BLOCK_MAGIC >> shift & 0xff {
+            if u64::from(read(bits, 8)?) != BLOCK_MAGIC >> shift & 0xff {
                 return Err(Damage::Magic.into());
             }
         }
-        self.crc = take(bits, 32)?;
-        self.randomised = take(bits, 1)? == 1;
-        self.origin = take(bits, 24)?;
+        self.crc = read(bits, 32)?;
+        self.randomised = read(bits, 1)? == 1;
+        self.origin = read(bits, 24)?;
         if self.origin > limit.saturating_add(10) {
             return Err(Damage::Origin.into());
         }
         self.read_map(bits)?;
-        self.tables = take(bits, 3)? as usize;
-        if !(2..=MAX_TABLES).contains(&self.tables) {
+        self.tables = read(bits, 3)? as usize;
+        if !(MIN_TABLES..=MAX_TABLES).contains(&self.tables) {
             return Err(Damage::TableCount.into());
         }
         self.read_selectors(bits)?;
@@ -80,9 +80,9 @@ impl Header {
 
     fn read_map<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), DecodeError> {
         self.used.clear();
-        let sixteenths = take(bits, 16)?;
+        let sixteenths = read(bits, 16)?;
         for high in (0..16u8).filter(|high| sixteenths << high & 0x8000 != 0) {
-            let sixteen = take(bits, 16)?;
+            let sixteen = read(bits, 16)?;
             self.used.extend((0..16u8).filter(|low| sixteen << low & 0x8000 != 0).map(|low| high << 4 | low));
         }
         if self.used.is_empty() {
@@ -92,14 +92,14 @@ impl Header {
     }
 
     fn read_selectors<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), DecodeError> {
-        let count = take(bits, 15)? as usize;
+        let count = read(bits, 15)? as usize;
         if count == 0 {
             return Err(Damage::Selectors.into());
         }
         self.selectors.clear();
         let mut list = [0, 1, 2, 3, 4, 5];
         for i in 0..count {
-            let rank = bits.ones(self.tables as u32).ok_or(DecodeError::OutOfData)? as usize;
+            let rank = bits.unary(self.tables as u32).ok_or(DecodeError::OutOfData)? as usize;
             if rank == self.tables {
                 return Err(Damage::Selectors.into());
             }
@@ -114,18 +114,18 @@ impl Header {
     }
 
     fn read_lengths<B: BitSource + ?Sized>(&mut self, bits: &mut B) -> Result<(), DecodeError> {
-        let symbols = self.symbols();
+        let symbols = self.alphabet();
         for table in &mut self.lengths[..self.tables] {
-            let mut length = take(bits, 5)?;
+            let mut length = read(bits, 5)?;
             for symbol in &mut table[..symbols] {
                 loop {
-                    if !(1..=20).contains(&length) {
+                    if !(1..=MAX_CODE.into()).contains(&length) {
                         return Err(Damage::CodeLength.into());
                     }
-                    if take(bits, 1)? == 0 {
+                    if read(bits, 1)? == 0 {
                         break;
                     }
-                    if take(bits, 1)? == 0 {
+                    if read(bits, 1)? == 0 {
                         length += 1;
                     } else {
                         length -= 1;
@@ -138,8 +138,8 @@ impl Header {
     }
 }
 
-/// The next `n` bits, or [`DecodeError::OutOfData`].
+/// Returns the next `n` bits, or [`DecodeError::OutOfData`].
 #[inline(always)]
-pub fn take<B: BitSource + ?Sized>(bits: &mut B, n: u32) -> Result<u32, DecodeError> {
+pub fn read<B: BitSource + ?Sized>(bits: &mut B, n: u32) -> Result<u32, DecodeError> {
     bits.bits(n).ok_or(DecodeError::OutOfData)
 }

@@ -1,18 +1,19 @@
-//! One block, in both directions: pure functions of bytes, with no threads, no files and no CUDA.
+//! The coding of one block, in both directions: pure functions of bytes, without threads, files or CUDA.
 //!
-//! One file per step of bzip2's block coding, both directions in it. Compressing a block goes down this list,
-//! decompressing goes up:
+//! The modules are the steps of bzip2's block coding. Compression goes down this list, decompression goes up:
 //!
-//! | step | file |
+//! | step | module |
 //! |---|---|
 //! | run-length coding of runs of 4 to 255 | `run_length` |
 //! | Burrows-Wheeler transform over cyclic rotations | `bwt` (`rotation`: the least rotation and the period) |
 //! | move-to-front and zero runs | `mtf` |
 //! | code lengths and codes | `huffman` |
-//! | which table codes which group of 50 | `selector` |
+//! | the choice of a table for each group of 50 symbols | `selector` |
 //!
-//! [`Encoder`] and `Decoder` own the memory that the steps work in, so that no block allocates megabytes: a station
-//! keeps one of each for its whole life.
+//! `hbz` codes the larger blocks of `.hbz` streams.
+//!
+//! [`Encoder`] and [`Decoder`] own the memory that the steps work in, so that a block needs no allocation of megabytes.
+//! A station keeps one of each for its whole life.
 
 pub mod bwt;
 pub mod decoder;

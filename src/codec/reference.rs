@@ -1,36 +1,33 @@
-//! The plain decoder of a block: the judge of what is a bzip2 block and what it holds.
+//! The reference decoder of a block: it defines what is a bzip2 block and what the block holds.
 //!
-//! Written for exactness and not for speed. It follows the behaviour of bzip2 1.0.8, field by field and in the same
-//! order, and every fast path hands over to it whatever it finds unusual. It takes bits one by one from any
-//! [`BitSource`], and never one more than the block has, so that it also reads blocks whose header is longer than any
-//! buffer (a code length may wander up and down without limit).
+//! It is written to be exact, not fast. It follows bzip2 1.0.8 field by field, in the same order, and every fast path
+//! leaves to it whatever is unusual. It reads from any [`BitSource`] and never one bit more than the block has, so it
+//! also reads blocks whose header is longer than any buffer (a code length may go up and down without limit).
 //!
-//! What bzip2 1.0.8 takes that other decoders refuse: incomplete codes, and over-subscribed ones, as long as no bits
-//! are met that are no code (codes are told apart by comparing with the largest code of each length, shortest first, so
-//! any set of lengths means something); BWTs of more than one cycle; blocks with surplus selectors; runs of up to 259.
+//! bzip2 1.0.8 accepts some things that other decoders reject: incomplete codes; over-subscribed codes, as long as no
+//! bits occur that are not a code (it recognises codes by comparison with the largest code of each length, shortest
+//! first, so any set of lengths has a meaning); BWTs of more than one cycle; blocks with surplus selectors; runs of up
+//! to 259.
 
 use super::bwt::inverse;
-use super::header::{Header, take};
-use super::huffman::decode::Canonical;
+use super::header::{Bz2BlockHeader, read as read_bits};
+use super::huffman::decode::CanonicalCodes;
 use super::run_length::derandomise::derandomise;
 use crate::bits::BitSource;
 use crate::error::{Damage, DecodeError};
-use crate::format::bzip2::{GROUP, MAX_TABLES};
+use crate::format::bzip2::{GROUP, MAX_CODE, MAX_RUN_WEIGHT, MAX_TABLES};
 
-/// More than this weight no digit of a zero run may have (CVE-2010-0405: without the limit the sum overflows).
-const MAX_RUN_WEIGHT: u32 = 2 << 20;
-
-/// The bytes of a block before run-length decoding, and what its header said.
-pub struct PlainBlock {
+/// A block before run-length decoding.
+pub struct ReferenceBlock {
     /// The stored CRC.
     pub crc: u32,
     /// The block's bytes, run-length-coded.
     pub coded: Vec<u8>,
 }
 
-/// Reads one block from its magic on. `limit`: the most bytes it may have before run-length decoding.
-pub fn decode(bits: &mut dyn BitSource, limit: u32) -> Result<PlainBlock, DecodeError> {
-    let mut header = Header::default();
+/// Reads one block from its magic on. `limit` is the most bytes that it may have before run-length decoding.
+pub fn decode(bits: &mut dyn BitSource, limit: u32) -> Result<ReferenceBlock, DecodeError> {
+    let mut header = Bz2BlockHeader::default();
     header.read(bits, limit)?;
     let last_column = last_column(bits, &header, limit)?;
     if header.origin as usize >= last_column.len() {
@@ -40,19 +37,19 @@ pub fn decode(bits: &mut dyn BitSource, limit: u32) -> Result<PlainBlock, Decode
     if header.randomised {
         derandomise(&mut coded);
     }
-    Ok(PlainBlock { crc: header.crc, coded })
+    Ok(ReferenceBlock { crc: header.crc, coded })
 }
 
-/// The Huffman codes of a block, one after the other.
-struct Symbols<'a> {
+/// Reads the Huffman codes of a block one after the other.
+struct SymbolReader<'a> {
     bits: &'a mut dyn BitSource,
-    tables: [Canonical; MAX_TABLES],
+    tables: [CanonicalCodes; MAX_TABLES],
     selectors: std::slice::Iter<'a, u8>,
     table: usize,
     left_in_group: usize,
 }
 
-impl Symbols<'_> {
+impl SymbolReader<'_> {
     fn next(&mut self) -> Result<u16, DecodeError> {
         if self.left_in_group == 0 {
             self.table = usize::from(*self.selectors.next().ok_or(Damage::Selectors)?);
@@ -61,28 +58,28 @@ impl Symbols<'_> {
         self.left_in_group -= 1;
         let table = &self.tables[self.table];
         let mut length = table.shortest();
-        let mut code = take(self.bits, length)?;
+        let mut code = read_bits(self.bits, length)?;
         loop {
-            if length > 20 {
+            if length > MAX_CODE.into() {
                 return Err(Damage::Code.into());
             }
             if let Some(symbol) = table.symbol(length, code) {
                 return Ok(symbol);
             }
             length += 1;
-            code = code << 1 | take(self.bits, 1)?;
+            code = code << 1 | read_bits(self.bits, 1)?;
         }
     }
 }
 
-/// Huffman codes, zero runs and move-to-front: the last column of the sorted rotations.
-fn last_column(bits: &mut dyn BitSource, header: &Header, limit: u32) -> Result<Vec<u8>, DecodeError> {
-    let symbols = header.symbols();
+/// Decodes Huffman codes, zero runs and move-to-front into the last column of the sorted rotations.
+fn last_column(bits: &mut dyn BitSource, header: &Bz2BlockHeader, limit: u32) -> Result<Vec<u8>, DecodeError> {
+    let symbols = header.alphabet();
     let end_of_block = symbols as u16 - 1;
     let limit = limit as usize;
-    let mut codes = Symbols {
+    let mut codes = SymbolReader {
         bits,
-        tables: std::array::from_fn(|t| Canonical::new(&header.lengths[t][..symbols])),
+        tables: std::array::from_fn(|t| CanonicalCodes::new(&header.lengths[t][..symbols])),
         selectors: header.selectors.iter(),
         table: 0,
         left_in_group: 0,

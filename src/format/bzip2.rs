@@ -1,74 +1,83 @@
-//! The `.bz2` format, drawn as a tree; each line names what writes it and what reads it.
+//! The `.bz2` format as a tree. Each line names the code that writes or reads it.
 //!
 //! ```text
 //! file
-//! +- stream, one or more                        pipeline::chain (reading), pipeline::assemble (writing)
+//! +- stream, one or more                        stream::bzip2::assemble (writes), stream::bzip2::chain (reads)
 //! |  +- "BZh", level digit '1'..'9'             write_stream_header, parse_stream_header
-//! |  +- block, none or more                     codec::Encoder, codec::Decoder
+//! |  +- block, none or more                     codec::Encoder (writes), codec::Decoder (reads)
 //! |  |  +- magic 0x314159265359 (48)
-//! |  |  +- CRC of the text (32)                 codec::crc
-//! |  |  +- randomised (1), only ever set by 0.9.x
+//! |  |  +- CRC of the text (32)                 crc
+//! |  |  +- randomised (1), set only by bzip2 0.9.0 and earlier
 //! |  |  +- origin pointer (24)                  codec::bwt
-//! |  |  +- symbol map (16 + 16 for each bit set)
+//! |  |  +- symbol map (16, and 16 more for each bit that is set)
 //! |  |  +- number of tables 2..6 (3), number of selectors (15), selectors in MTF form, unary
 //! |  |  +- code lengths of each table: first (5), then deltas
-//! |  |  '- codes: groups of 50, each with the table its selector names, the last symbol is EOB
+//! |  |  '- codes: groups of 50, each in the table that its selector names; the last symbol is EOB
 //! |  +- end magic 0x177245385090 (48)           write_stream_end
 //! |  +- combined CRC (32): rotated left by one, then XORed with each block's CRC
 //! |  '- zero bits up to a whole byte
 //! '- trailing garbage, ignored
 //! ```
 //!
-//! Nothing inside a stream is byte-aligned. There is no length field: a block ends where its EOB symbol ends.
+//! Nothing inside a stream is aligned to bytes. There is no length field: a block ends where its EOB symbol ends.
 
 use crate::bits::BitWriter;
 
-/// The 48 bits that end a stream: the square root of pi.
+/// The 48 bits that end a stream: digits of the square root of pi.
 pub const END_MAGIC: u64 = 0x1772_4538_5090;
-/// The 48 bits that begin a block: pi.
+/// The 48 bits that begin a block: digits of pi.
 pub const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
-/// The most bytes that a block has after run-length coding, at level 9.
-pub const MAX_BLOCK: usize = 900_000;
-/// How long a block may be after run-length coding. The splitter stays below (899,985 at level 9); beyond it a block
-/// could need more than the 18,002 selectors that a reader must accept.
-pub const MAX_ENCODER_BLOCK: usize = 900_004;
-/// The most symbols of an alphabet: two run digits, 255 ranks, end of block.
+/// The most bytes that a block can have after run-length coding, at level 9.
+pub const MAX_BLOCK: usize = Level::BEST.block_limit() as usize;
+/// The longest block, after run-length coding, that the encoder accepts. The splitter stays below it (899,985 at level
+/// 9), and a block of this length needs at most 18,001 of the 18,002 selectors that every reader accepts.
+pub const MAX_ENCODER_BLOCK: usize = MAX_BLOCK + 4;
+/// The longest run that one token of the run-length coding holds.
+pub const MAX_RUN: usize = 255;
+/// The most symbols in an alphabet: two run digits, 255 ranks, and end of block.
 pub const MAX_SYMBOLS: usize = 258;
-/// The most Huffman tables of a block.
+/// The fewest Huffman tables in a block.
+pub const MIN_TABLES: usize = 2;
+/// The most Huffman tables in a block.
 pub const MAX_TABLES: usize = 6;
-/// How many symbols one selector stands for.
+/// The number of symbols coded with one selector's table.
 pub const GROUP: usize = 50;
-/// The most selectors that a block of 900,000 bytes needs. bzip2 1.0.8 reads and ignores those after them.
+/// The most selectors that a block of 900,000 bytes needs. bzip2 1.0.8 reads further selectors but ignores them.
 pub const MAX_SELECTORS: usize = 18_002;
-/// The longest code that bzip2 1.0.8 writes, in bits; readers accept 20.
+/// The longest code that a reader accepts, in bits.
+pub const MAX_CODE: u8 = 20;
+/// The longest code that bzip2 1.0.8 writes, in bits.
 pub const MAX_WRITTEN_CODE: u8 = 17;
+/// A digit of a zero run must weigh less than this, or the block is damaged (CVE-2010-0405: the sum could overflow).
+pub const MAX_RUN_WEIGHT: u32 = 2 << 20;
 
-/// How large a block is: 1 to 9 times 100,000 bytes.
+/// The block size of a stream: 1 to 9 times 100,000 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level(u8);
 
 impl Level {
-    /// 100,000 bytes a block: least memory.
+    /// 100,000 bytes a block: needs the least memory.
     pub const FASTEST: Level = Level(1);
-    /// 900,000 bytes a block: smallest output, and bzip2's default.
+    /// 900,000 bytes a block: gives the smallest output, and is bzip2's default.
     pub const BEST: Level = Level(9);
 
-    /// The level `level`, if it is one of 1 to 9.
+    /// The level with this digit, if it is 1 to 9.
     pub const fn try_new(level: u8) -> Option<Level> {
         if level >= 1 && level <= 9 { Some(Level(level)) } else { None }
     }
 
-    /// The digit, 1 to 9, as it stands in the stream's header.
+    /// The digit, 1 to 9, as the stream header holds it.
     pub const fn get(self) -> u8 {
         self.0
     }
 
-    /// The most bytes (run-length-coded) that a decoder accepts in one block at this level.
+    /// The most bytes, after run-length coding, that a decoder accepts in a block at this level.
     pub const fn block_limit(self) -> u32 {
         self.0 as u32 * 100_000
     }
 
-    /// The run-length-coded size at which bzip2 1.0.8 ends a block: 19 bytes below [`block_limit`](Self::block_limit).
+    /// The size after run-length coding at which bzip2 1.0.8 ends a block: 19 bytes below
+    /// [`block_limit`](Self::block_limit).
     pub(crate) const fn fill_limit(self) -> usize {
         self.block_limit() as usize - 19
     }
@@ -93,18 +102,19 @@ pub fn write_stream_end(bits: &mut BitWriter, combined_crc: u32) {
     bits.write(combined_crc.into(), 32);
 }
 
-/// What the bytes at the place of a stream header turn out to be.
+/// What the bytes where a stream header is expected turn out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Header {
     /// `BZh1` to `BZh9`.
     Stream(Level),
-    /// So far it could be one, but there are fewer than 4 bytes.
+    /// The beginning of a header, of which fewer than 4 bytes are there.
     Short,
     /// Something else.
     Other,
 }
 
-/// Looks at up to 4 bytes, one after the other as bzip2 does: `BZ` cut short is a short header, not something else.
+/// Compares up to 4 bytes one after the other, as bzip2 does: `BZ` at the end of the input is [`Header::Short`], not
+/// [`Header::Other`].
 pub fn parse_stream_header(bytes: &[u8]) -> Header {
     for (&byte, &wanted) in bytes.iter().zip(b"BZh") {
         if byte != wanted {

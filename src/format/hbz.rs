@@ -1,54 +1,64 @@
-//! What stands in a `.hbz` stream around the coded blocks. All numbers are little-endian; `docs/FORMAT.md` is the
-//! specification.
+//! The parts of a `.hbz` stream around its coded blocks. All numbers are little-endian; the specification is
+//! `docs/FORMAT.md`.
 //!
 //! ```text
 //! stream   := header block* index
-//! header   32  magic 8 | version 1 | flags 1 | entry log 1 | segment log 1 | block size 4 | interval 4 | seed 8 | CRC 4
+//! header   32  magic 8 | version 1 | flags 1 | entry log 1 | segment log 1 | block size 4 | interval 4 | seed 8
+//!              | CRC 4
 //! block    32  "hbzB" | number 4 | text bytes 4 | rows 4 | payload bytes 4 | CRC of text 4 | CRC of payload 4 | CRC 4
 //!          ..  payload: see `codec::hbz`
 //! index     8  "hbzX" | number of blocks 4
-//!          12  each block: text bytes 4 | payload bytes 4 | CRC of text 4
+//!          12  for each block: text bytes 4 | payload bytes 4 | CRC of text 4
 //!          24  CRC of the index so far 4 | zero 4 | bytes of the index so far 8 | end magic 8
 //! ```
 //!
-//! Each header ends in the CRC of its other bytes, and every field is checked before anything is made of it: what a header
-//! claims bounds the memory that is asked for, and a claim is bounded by the stream's block size.
+//! Each header ends in the CRC of its other bytes, and each field is checked before it is used. A header's claims bound
+//! the memory that a reader asks for, and the stream's block size bounds these claims.
 
 use crate::crc;
 use crate::error::Damage;
+use std::ops::RangeInclusive;
 
-/// The first bytes of a stream. bzip2 refuses the first of them; the others show whether a transfer has changed line ends.
+/// The first bytes of a stream. bzip2 rejects the first byte; the others reveal a transfer that has changed line ends.
 pub const MAGIC: [u8; 8] = *b"\x89HBZ\r\n\x1a\n";
 /// The last bytes of a stream.
 pub const END_MAGIC: [u8; 8] = *b"\x89HBZend\n";
 /// The first bytes of a block.
 const BLOCK_MAGIC: [u8; 4] = *b"hbzB";
-/// The first bytes of the index.
+/// The first bytes of an index.
 const INDEX_MAGIC: [u8; 4] = *b"hbzX";
-/// The only version there is.
+/// The only version so far.
 const VERSION: u8 = 1;
-/// Bytes of a stream's and of a block's header. An index has no fewer.
+/// The number of bytes of a stream header and of a block header. An index is never shorter.
 pub const HEADER_LEN: usize = 32;
-/// Bytes of an index with no blocks.
+/// The number of bytes of an index without blocks.
 const INDEX_LEN: usize = 32;
-/// Bytes of the index for each block.
+/// The number of bytes that each block adds to the index.
 const ENTRY_LEN: usize = 12;
 
 /// The smallest block size.
 pub const MIN_BLOCK: u32 = 1 << 10;
 /// The largest block size: 1 GiB.
 pub const MAX_BLOCK: u32 = 1 << 30;
-/// Rows between entry points, as a power of two, in what is written: 32,768, which costs 0.06 % and gives even a block of
-/// 1 MB some 20 chains.
+/// The base-2 logarithms of the rows between two entry points that a stream may have.
+pub const ENTRY_LOGS: RangeInclusive<u8> = 12..=24;
+/// The base-2 logarithm of the rows between two entry points, as the encoder writes it: 32,768 rows. This costs 0.06 %
+/// of size, and gives even a block of 1 MB some 20 chains.
 pub const ENTRY_LOG: u8 = 15;
-/// Rows of a segment, as a power of two: version 1 knows no other.
+/// The base-2 logarithm of the rows of a segment. Version 1 allows no other.
 pub const SEGMENT_LOG: u32 = 16;
-/// Tokens for which one table is chosen.
+/// The number of tokens coded with one selector's tables.
 pub const GROUP: usize = 32;
-/// The most tables of a block.
+/// The most selectors, and sets of tables, in a block.
 pub const MAX_TABLES: usize = 16;
+/// The number of states of a table of tokens.
+pub const TOKEN_STATES: usize = 2048;
+/// The number of states of a table of selectors.
+pub const SELECTOR_STATES: usize = 256;
+/// The longest phrase of a dictionary, in bytes.
+pub const MAX_PHRASE: usize = 255;
 
-/// What a `.hbz` stream is made of: blocks that are larger than bzip2's, or perturbed.
+/// The options of a `.hbz` stream, whose blocks are larger than bzip2's or perturbed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LargeBlocks {
     size: u32,
@@ -57,29 +67,30 @@ pub struct LargeBlocks {
 }
 
 impl LargeBlocks {
-    /// Blocks of `size` bytes of text, if that is 1 KiB to 1 GiB.
+    /// Blocks of `size` bytes of text; `None` if `size` is not 1 KiB to 1 GiB.
     ///
-    /// Small blocks are there for tests: below 900,000 bytes `.bz2` is better in every way.
+    /// Small blocks exist for tests: below 900,000 bytes `.bz2` is better in every way.
     pub const fn try_new(size: u32) -> Option<LargeBlocks> {
         let allowed = size >= MIN_BLOCK && size <= MAX_BLOCK;
         if allowed { Some(LargeBlocks { size, interval: 0, seed: 0 }) } else { None }
     }
 
-    /// Puts a byte in after every `interval` bytes of a block (0: none), from a generator that starts from `seed`; readers drop
-    /// them. It helps sorters that compare fixed stretches of long repeats; it costs about 5 bytes of output each.
+    /// Inserts a byte after every `interval` bytes of a block (0: none), from a generator that starts from `seed`.
+    /// Readers drop these bytes. Perturbation helps sorters whose time grows with the longest repeat, like the GPU
+    /// string sort of Deshpande (2014). Each inserted byte costs about 5 bytes of output.
     pub const fn perturbation(mut self, interval: u32, seed: u64) -> LargeBlocks {
         self.interval = interval;
         self.seed = seed;
         self
     }
 
-    /// Bytes of text in a block.
+    /// The number of bytes of text in a block.
     pub const fn size(&self) -> u32 {
         self.size
     }
 
     pub(crate) const fn stream(&self) -> StreamHeader {
-        // Without perturbation the seed is nobody's business: the same blocks, the same bytes.
+        // Without perturbation the seed is written as 0, so that the same blocks give the same bytes.
         let seed = if self.interval == 0 { 0 } else { self.seed };
         StreamHeader { block_size: self.size, interval: self.interval, seed, entry_log: ENTRY_LOG }
     }
@@ -88,18 +99,18 @@ impl LargeBlocks {
 /// The header of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamHeader {
-    /// Text bytes of every block but the last, which has no more.
+    /// The number of bytes of text in each block. The last block may have fewer.
     pub block_size: u32,
-    /// A byte was put in after every so many bytes of a block's text; 0: none.
+    /// The perturbation interval: a byte was inserted after every `interval` bytes of a block's text. 0: none.
     pub interval: u32,
-    /// What the generator of those bytes started from. Readers need it not.
+    /// The start value of the generator of these bytes. Readers do not need it.
     pub seed: u64,
-    /// Rows between two entry points, as a power of two: 12 to 24.
+    /// The base-2 logarithm of the rows between two entry points: 12 to 24.
     pub entry_log: u8,
 }
 
 impl StreamHeader {
-    /// As it stands in the stream.
+    /// The header as bytes of the stream.
     pub fn write(&self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         bytes[..8].copy_from_slice(&MAGIC);
@@ -107,7 +118,7 @@ impl StreamHeader {
         bytes[12..16].copy_from_slice(&self.block_size.to_le_bytes());
         bytes[16..20].copy_from_slice(&self.interval.to_le_bytes());
         bytes[20..28].copy_from_slice(&self.seed.to_le_bytes());
-        seal(&mut bytes);
+        write_crc(&mut bytes);
         bytes
     }
 
@@ -116,25 +127,25 @@ impl StreamHeader {
         if bytes[..8] != MAGIC {
             return Err(Damage::Magic);
         }
-        check_seal("stream header", bytes)?;
+        check_crc("stream header", bytes)?;
         let [version, flags, entry_log, segment_log] = [bytes[8], bytes[9], bytes[10], bytes[11]];
         if version != VERSION || flags != 0 {
             return Err(Damage::Version(version));
         }
         let header = StreamHeader {
-            block_size: number(bytes, 12),
-            interval: number(bytes, 16),
-            seed: u64::from(number(bytes, 20)) | u64::from(number(bytes, 24)) << 32,
+            block_size: read_u32(bytes, 12),
+            interval: read_u32(bytes, 16),
+            seed: u64::from(read_u32(bytes, 20)) | u64::from(read_u32(bytes, 24)) << 32,
             entry_log,
         };
         check("segment size", u32::from(segment_log) == SEGMENT_LOG)?;
-        check("entry interval", (12..=24).contains(&entry_log))?;
+        check("entry interval", ENTRY_LOGS.contains(&entry_log))?;
         check("block size", (MIN_BLOCK..=MAX_BLOCK).contains(&header.block_size))?;
         Ok(header)
     }
 
-    /// How many bytes a block's text may have once bytes were put in.
-    pub fn most_rows(&self, text_len: u32) -> u32 {
+    /// The most rows that a text of `text_len` bytes can have, perturbation included.
+    pub fn max_rows(&self, text_len: u32) -> u32 {
         text_len + text_len.checked_div(self.interval).unwrap_or(0)
     }
 }
@@ -142,13 +153,13 @@ impl StreamHeader {
 /// The header of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockHeader {
-    /// Counted from 0 in its stream.
+    /// The number of the block in its stream, counted from 0.
     pub number: u32,
-    /// Bytes of its text.
+    /// The number of bytes of its text.
     pub text_len: u32,
-    /// Rows of its last column: codes of the text, after perturbation.
+    /// The number of rows of its last column, which is the number of codes of its text after perturbation.
     pub rows: u32,
-    /// Bytes of its payload, which follows.
+    /// The number of bytes of its payload, which follows the header.
     pub coded_len: u32,
     /// The CRC of the text.
     pub crc: u32,
@@ -157,7 +168,7 @@ pub struct BlockHeader {
 }
 
 impl BlockHeader {
-    /// As it stands in the stream.
+    /// The header as bytes of the stream.
     pub fn write(&self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         bytes[..4].copy_from_slice(&BLOCK_MAGIC);
@@ -165,7 +176,7 @@ impl BlockHeader {
         for (at, field) in bytes[4..28].chunks_exact_mut(4).zip(fields) {
             at.copy_from_slice(&field.to_le_bytes());
         }
-        seal(&mut bytes);
+        write_crc(&mut bytes);
         bytes
     }
 
@@ -174,8 +185,8 @@ impl BlockHeader {
         if bytes[..4] != BLOCK_MAGIC {
             return Err(Damage::Magic);
         }
-        check_seal("block header", bytes)?;
-        let field = |i: usize| number(bytes, 4 + 4 * i);
+        check_crc("block header", bytes)?;
+        let field = |i: usize| read_u32(bytes, 4 + 4 * i);
         let header = BlockHeader {
             number: field(0),
             text_len: field(1),
@@ -186,48 +197,49 @@ impl BlockHeader {
         };
         check("block number", header.number == expected)?;
         check("text length", (1..=stream.block_size).contains(&header.text_len))?;
-        check("number of rows", (1..=stream.most_rows(header.text_len)).contains(&header.rows))?;
-        // No encoder needs 3 bytes a row: 17 bits is the dearest token. The rest is for tables and the dictionary.
-        let most = 3 * u64::from(header.rows) + (1 << 18);
-        check("payload length", (1..=most).contains(&u64::from(header.coded_len)))?;
+        check("number of rows", (1..=stream.max_rows(header.text_len)).contains(&header.rows))?;
+        // No encoder needs 3 bytes a row: the longest token takes 17 bits. The rest is for the tables and the
+        // dictionary.
+        let max = 3 * u64::from(header.rows) + (1 << 18);
+        check("payload length", (1..=max).contains(&u64::from(header.coded_len)))?;
         Ok(header)
     }
 }
 
-/// What the index says of one block.
+/// The index entry of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexEntry {
-    /// Bytes of its text.
+    /// The number of bytes of its text.
     pub text_len: u32,
-    /// Bytes of its payload.
+    /// The number of bytes of its payload.
     pub coded_len: u32,
     /// The CRC of its text.
     pub crc: u32,
 }
 
-/// What follows at this place of a stream, as far as its first bytes tell.
+/// What the next bytes of a stream are, as far as their beginning tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// A block.
     Block,
-    /// The index; it has so many bytes.
+    /// The index, with its length in bytes.
     Index(usize),
     /// Neither.
     Other,
 }
 
-/// What begins with these bytes, in a stream of `blocks` blocks so far.
+/// Classifies the next bytes of a stream that has had `blocks` blocks so far.
 pub fn next(bytes: &[u8; HEADER_LEN], blocks: u32) -> Next {
     if bytes[..4] == BLOCK_MAGIC {
         Next::Block
-    } else if bytes[..4] == INDEX_MAGIC && number(bytes, 4) == blocks {
+    } else if bytes[..4] == INDEX_MAGIC && read_u32(bytes, 4) == blocks {
         Next::Index(INDEX_LEN + ENTRY_LEN * blocks as usize)
     } else {
         Next::Other
     }
 }
 
-/// The index of a stream, with its end magic.
+/// The index of a stream as bytes, with the end magic.
 pub fn write_index(entries: &[IndexEntry]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(INDEX_LEN + ENTRY_LEN * entries.len());
     bytes.extend(INDEX_MAGIC);
@@ -236,7 +248,7 @@ pub fn write_index(entries: &[IndexEntry]) -> Vec<u8> {
         bytes.extend([entry.text_len, entry.coded_len, entry.crc].into_iter().flat_map(u32::to_le_bytes));
     }
     let len = bytes.len() as u64;
-    bytes.extend(crc::of(&bytes).to_le_bytes());
+    bytes.extend(crc::checksum(&bytes).to_le_bytes());
     bytes.extend([0; 4]);
     bytes.extend(len.to_le_bytes());
     bytes.extend(END_MAGIC);
@@ -248,36 +260,42 @@ pub fn parse_index(bytes: &[u8]) -> Result<Vec<IndexEntry>, Damage> {
     let bad = Damage::Field("index");
     let len = bytes.len().checked_sub(INDEX_LEN - 8).ok_or(bad)?;
     let (body, tail) = bytes.split_at(len);
-    let crc = crc::of(body);
+    let crc = crc::checksum(body);
     let expected: Vec<u8> = [&crc.to_le_bytes()[..], &[0; 4], &(len as u64).to_le_bytes(), &END_MAGIC].concat();
-    if tail != expected || !body.starts_with(&INDEX_MAGIC) || len != 8 + ENTRY_LEN * number(body, 4) as usize {
+    if tail != expected || !body.starts_with(&INDEX_MAGIC) || len != 8 + ENTRY_LEN * read_u32(body, 4) as usize {
         return Err(bad);
     }
-    let entry = |at: &[u8]| IndexEntry { text_len: number(at, 0), coded_len: number(at, 4), crc: number(at, 8) };
+    let entry = |at: &[u8]| IndexEntry { text_len: read_u32(at, 0), coded_len: read_u32(at, 4), crc: read_u32(at, 8) };
     Ok(body[8..].chunks_exact(ENTRY_LEN).map(entry).collect())
 }
 
-/// How long the index is that ends in these bytes (the last 16 of a stream), all in all.
+/// The length of a whole index that ends in `tail`, the last 16 bytes of a stream.
 pub fn index_len(tail: &[u8; 16]) -> Option<u64> {
-    let len = u64::from(number(tail, 0)) | u64::from(number(tail, 4)) << 32;
+    let len = u64::from(read_u32(tail, 0)) | u64::from(read_u32(tail, 4)) << 32;
     (tail[8..] == END_MAGIC && len <= 1 << 36).then_some(len + (INDEX_LEN as u64 - 8))
 }
 
-fn number(bytes: &[u8], at: usize) -> u32 {
+fn read_u32(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]))
 }
 
-fn seal(bytes: &mut [u8; HEADER_LEN]) {
-    let crc = crc::of(&bytes[..HEADER_LEN - 4]);
+fn write_crc(bytes: &mut [u8; HEADER_LEN]) {
+    let crc = crc::checksum(&bytes[..HEADER_LEN - 4]);
     bytes[HEADER_LEN - 4..].copy_from_slice(&crc.to_le_bytes());
 }
 
-fn check_seal(part: &'static str, bytes: &[u8; HEADER_LEN]) -> Result<(), Damage> {
-    let (stored, computed) = (number(bytes, HEADER_LEN - 4), crc::of(&bytes[..HEADER_LEN - 4]));
+fn check_crc(part: &'static str, bytes: &[u8; HEADER_LEN]) -> Result<(), Damage> {
+    let (stored, computed) = (read_u32(bytes, HEADER_LEN - 4), crc::checksum(&bytes[..HEADER_LEN - 4]));
     if stored == computed { Ok(()) } else { Err(Damage::PartCrc { part, stored, computed }) }
 }
 
-/// Refuses a field that is not what it may be.
+/// The number of bits in which a payload gives the rows of the entry points of a block of `rows` rows.
+pub const fn row_bits(rows: u32) -> u32 {
+    let last = rows - 1;
+    if last == 0 { 1 } else { 32 - last.leading_zeros() }
+}
+
+/// Returns an error for `field` unless `good`.
 pub fn check(field: &'static str, good: bool) -> Result<(), Damage> {
     if good { Ok(()) } else { Err(Damage::Field(field)) }
 }

@@ -1,4 +1,4 @@
-//! What is on disk.
+//! What is on disk: the magics, headers and limits of both formats. Every limit is defined here and nowhere else.
 
 pub mod bzip2;
 pub mod hbz;

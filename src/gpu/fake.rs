@@ -7,8 +7,8 @@ use super::{
 use crate::bits::BitWriter;
 use crate::codec::bwt::forward::ForwardBwt;
 use crate::codec::bwt::merge::twin;
-use crate::codec::mtf::encode::Symbols;
-use crate::codec::selector::encode::Tables;
+use crate::codec::mtf::encode::MtfSymbols;
+use crate::codec::selector::encode::HuffmanTables;
 use libsais::SuffixArrayConstruction;
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,7 +128,7 @@ impl SortThirds for FakeLane {
 impl CodeBlocks for FakeLane {
     fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>, DeviceError> {
         let wrong = self.begin(timeout)?;
-        let (mut symbols, mut tables) = (Symbols::default(), Tables::default());
+        let (mut symbols, mut tables) = (MtfSymbols::default(), HuffmanTables::default());
         let mut at = 0;
         for &length in lengths {
             let mut block = self.texts[at..at + length as usize].to_vec();

@@ -44,7 +44,7 @@ pub enum Offload {
 pub const MIN_DEVICE_BLOCK: usize = 64;
 
 /// The longest block of a lane for [`Offload::Suffixes`], in bytes; and all blocks of one lane together are less than 2^31.
-pub const MAX_WIDE_BLOCK: usize = 1 << 30;
+pub const MAX_WIDE_BLOCK: usize = crate::format::hbz::MAX_BLOCK as usize;
 
 /// The most blocks in a batch.
 pub const MAX_BATCH: usize = 512;

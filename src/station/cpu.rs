@@ -6,9 +6,9 @@ use crate::codec::bwt::forward::LastColumn;
 use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::codec::decoder::Decoder;
 use crate::codec::encoder::Encoder;
-use crate::codec::hbz::decode::{self, Block};
-use crate::codec::hbz::encode;
-use crate::codec::mtf::decode::Inverse;
+use crate::codec::hbz::decode::{Block, HbzDecoder, segment_mtf};
+use crate::codec::hbz::encode::HbzEncoder;
+use crate::codec::mtf::decode::MtfDecoder;
 use crate::error::{Damage, DecodeError};
 use crate::format::bzip2::Level;
 use crate::format::hbz::BlockHeader;
@@ -31,9 +31,9 @@ pub(crate) struct CpuStation {
 /// kind comes.
 #[derive(Default)]
 struct LargeCodecs {
-    encoder: Option<encode::Encoder>,
-    decoder: Option<decode::Decoder>,
-    mtf: Option<Inverse>,
+    encoder: Option<HbzEncoder>,
+    decoder: Option<HbzDecoder>,
+    mtf: Option<MtfDecoder>,
 }
 
 impl CpuStation {
@@ -136,10 +136,10 @@ impl LargeCodecs {
     }
 
     /// What stage 1 needs.
-    fn for_segments(&mut self) -> &mut Inverse {
+    fn for_segments(&mut self) -> &mut MtfDecoder {
         self.encoder = None;
         self.decoder = None;
-        self.mtf.get_or_insert_with(decode::segment_mtf)
+        self.mtf.get_or_insert_with(segment_mtf)
     }
 }
 

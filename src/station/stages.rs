@@ -6,7 +6,7 @@
 
 use super::cpu::TextResult;
 use crate::block::{Part, Text};
-use crate::codec::hbz::decode::{Block, Ending, FirstColumn, Runs, new_vector};
+use crate::codec::hbz::decode::{Block, FirstColumn, Runs, TextCheck, new_vector};
 use crate::error::Damage;
 use crate::format::hbz::SEGMENT_LOG;
 use crate::schedule::{Deferred, JobError, Submitter};
@@ -33,7 +33,7 @@ struct Progress {
     /// Texts before this one are in `parts`.
     next_text: usize,
     parts: Vec<Part>,
-    ending: Ending,
+    check: TextCheck,
     /// `None` once the block has been answered for.
     reply: Option<Deferred<TextResult>>,
 }
@@ -65,7 +65,7 @@ pub(super) fn start(block: Block, submitter: Submitter<Codec>, reply: Deferred<T
         texts: Vec::new(),
         next_text: 0,
         parts: Vec::new(),
-        ending: Ending::default(),
+        check: TextCheck::default(),
         reply: Some(reply),
     };
     let stages = Arc::new(Stages { block: Arc::new(block), submitter, progress: Mutex::new(progress) });
@@ -110,9 +110,9 @@ impl Stages {
     }
 
     fn fill(self: &Arc<Self>, runs: Vec<Runs>) {
-        let (places, first_column) = self.block.places(&runs);
+        let (starts, first_column) = self.block.segment_starts(&runs);
         let (vector, first_column) = (Arc::new(new_vector(self.block.rows() as usize)), Arc::new(first_column));
-        let parts: Vec<_> = runs.into_iter().zip(places).map(Arc::new).collect();
+        let parts: Vec<_> = runs.into_iter().zip(starts).map(Arc::new).collect();
         let ranges: Vec<_> = ranges(parts.len(), JOB_ROWS >> SEGMENT_LOG).collect();
         self.progress().left = ranges.len();
         for segments in ranges {
@@ -157,13 +157,13 @@ impl Stages {
     /// Takes the texts that are next in the block, while other stations walk the ones after them.
     fn take_text(self: &Arc<Self>, number: usize, text: Vec<u8>) -> Result<(), Stop> {
         let mut progress = self.progress();
-        let Progress { left, texts, next_text, parts, ending, reply, .. } = &mut *progress;
+        let Progress { left, texts, next_text, parts, check, reply, .. } = &mut *progress;
         texts[number] = Some(text);
         *left -= 1;
         while let Some(mut text) = texts.get_mut(*next_text).and_then(Option::take) {
             *next_text += 1;
-            self.block.take(ending, &mut text);
-            if ending.changed() > self.block.most_text() {
+            check.add(&self.block, &mut text);
+            if check.perturbed_len() > self.block.max_perturbed_len() {
                 return Err(Damage::BlockTooLong.into());
             }
             parts.push(Part { range: 0..text.len(), bytes: Arc::new(text) });
@@ -172,7 +172,7 @@ impl Stages {
             && let Some(reply) = reply.take()
         {
             let parts = std::mem::take(parts);
-            reply.send(Ok(self.block.end(ending).map(|()| Text::Parts(parts))));
+            reply.send(Ok(check.finish(&self.block).map(|()| Text::Parts(parts))));
         }
         Ok(())
     }

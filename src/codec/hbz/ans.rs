@@ -1,26 +1,28 @@
-//! Asymmetric numeral systems, the tabled kind (J. Duda, "Asymmetric numeral systems", arXiv:1311.2540): an entropy coder
-//! as near to the entropy as arithmetic coding and as quick to decode as Huffman codes: one look-up a symbol, then some bits.
+//! Asymmetric numeral systems with tables, tANS (J. Duda, "Asymmetric numeral systems", arXiv:1311.2540): an entropy
+//! coder as close to the entropy as arithmetic coding, and as fast to decode as Huffman codes: one look-up a symbol,
+//! then some bits.
 //!
-//! A state is a number below 2^LOG. A table gives each symbol as many of the 2^LOG states as its probability asks for;
-//! decoding looks up the state: the symbol, how many bits to read, and what to add them to for the next state. The
-//! encoder goes through the symbols backwards. Huffman codes spend a whole number of bits on each symbol: here 1.4 % more,
-//! since half of all tokens are run digits and ranks of 1, with probabilities far from powers of two.
+//! A state is a number below 2^LOG. A table gives each symbol a share of the 2^LOG states in proportion to its
+//! probability. The decoder looks up the state and finds the symbol, the number of bits to read, and the number to add
+//! to them for the next state. The encoder goes through the symbols backwards. Huffman codes spend a whole number of
+//! bits on each symbol; here that costs 1.4 % more, because half of all tokens are run digits and ranks of 1, whose
+//! probabilities are far from powers of two.
 //!
-//! Two states take turns, so that one look-up need not wait for the other; all tables of a block have the same LOG, so
-//! that the states pass from table to table.
+//! Two states alternate, so that a look-up need not wait for the one before it. All tables of a block have the same
+//! LOG, so that one state can pass from table to table.
 
-use crate::bits::reader::Window;
+use crate::bits::reader::BitReader;
 
-/// Tables for decoding, one behind the other. By state: symbol (bits 0..8), extra bits (8..12), bits to read (12..16), next
-/// state less those bits (16..27), the symbol's class (27..).
+/// Tables for decoding, one after the other. By state: the symbol's byte (bits 0..8), extra bits (8..12), bits to read
+/// (12..16), next state minus these bits (16..27), and the symbol's class (27..).
 #[derive(Clone, Debug)]
-pub struct Decoding<const STATES: usize>(Vec<[u32; STATES]>);
+pub struct AnsDecoder<const STATES: usize>(Vec<[u32; STATES]>);
 
-/// How often each symbol occurs, normalised: together 2^LOG.
+/// The normalised frequency of each symbol: its number of states, of 2^LOG states together.
 pub type Shares = Vec<u16>;
 
-/// In which order the states are handed out: a stride that is odd, so that it meets each state once, and that spreads
-/// neighbours far apart.
+/// The symbol of each state. States are given out with an odd stride, which meets each state once and keeps a symbol's
+/// states far apart.
 fn spread(shares: &[u16], states: usize) -> Vec<u8> {
     let stride = (states >> 1) + (states >> 3) + 3;
     let mut symbols = vec![0u8; states];
@@ -34,9 +36,9 @@ fn spread(shares: &[u16], states: usize) -> Vec<u8> {
     symbols
 }
 
-impl<const STATES: usize> Decoding<STATES> {
-    /// The tables for these shares, the sum of each of which must be `STATES`. `entry` says what a symbol decodes to: its byte,
-    /// the number of extra bits that follow it, and its class.
+impl<const STATES: usize> AnsDecoder<STATES> {
+    /// The tables for these shares; the sum of each table's shares must be `STATES`. `entry` tells what a symbol
+    /// decodes to: its byte, the number of extra bits that follow it, and its class.
     pub fn new(tables: &[Shares], entry: impl Fn(u8) -> (u8, u32, usize)) -> Self {
         let table = |shares: &Shares| {
             assert!(shares.iter().map(|&share| usize::from(share)).sum::<usize>() == STATES, "shares of all states");
@@ -52,58 +54,59 @@ impl<const STATES: usize> Decoding<STATES> {
             }
             table
         };
-        Decoding(tables.iter().map(table).collect())
+        AnsDecoder(tables.iter().map(table).collect())
     }
 
-    /// Decodes one symbol with the table of this number: its entry, for [`byte`], [`extra`] and [`class`]. Takes at most
-    /// log2(STATES) bits, which must be ready.
+    /// Decodes one symbol with table number `table` and returns its entry, for [`byte`], [`extra`] and [`class`]. It
+    /// reads at most log2(STATES) bits, which must be ready.
     #[inline(always)]
-    pub fn next(&self, table: usize, state: &mut usize, bits: &mut Window<'_>) -> u32 {
+    pub fn decode(&self, table: usize, state: &mut usize, bits: &mut BitReader<'_>) -> u32 {
         let entry = self.0[table][*state & (STATES - 1)];
-        *state = ((entry >> 16 & 0x7ff) + bits.take(entry >> 12 & 15)) as usize;
+        *state = ((entry >> 16 & 0x7ff) + bits.read(entry >> 12 & 15)) as usize;
         entry
     }
 }
 
-/// What the symbol of an entry decodes to.
+/// The byte to which an entry's symbol decodes.
 #[inline(always)]
 pub fn byte(entry: u32) -> u8 {
     entry as u8
 }
 
-/// How many extra bits follow the symbol of an entry.
+/// The number of extra bits that follow an entry's symbol.
 #[inline(always)]
 pub fn extra(entry: u32) -> u32 {
     entry >> 8 & 15
 }
 
-/// The class of the symbol of an entry.
+/// The class of an entry's symbol.
 #[inline(always)]
 pub fn class(entry: u32) -> usize {
     (entry >> 27) as usize
 }
 
-/// Tables for encoding, one behind the other.
+/// Tables for encoding, one after the other.
 #[derive(Clone, Debug)]
-pub struct Encoding {
-    /// By table and symbol: the bits to write are `(state + bits) >> 16`; then `first` more gives the place in `states`.
+pub struct AnsEncoder {
+    /// By table and symbol: the number of bits to write is `(state + bits) >> 16`; what is left of the state, plus
+    /// `first`, is the index into `states`.
     symbols: Vec<(u32, i32)>,
-    /// By symbol and the state's remaining bits: the state before.
+    /// By symbol and what is left of the state: the state before.
     states: Vec<u16>,
 }
 
-impl Encoding {
-    /// The tables for these shares, the sum of each of which must be `states`, a power of two.
+impl AnsEncoder {
+    /// The tables for these shares; the sum of each table's shares must be `states`, a power of two.
     pub fn new(tables: &[Shares], states: usize) -> Self {
-        let mut new = Encoding { symbols: Vec::new(), states: vec![0; tables.len() * states] };
+        let mut new = AnsEncoder { symbols: Vec::new(), states: vec![0; tables.len() * states] };
         for (table, shares) in tables.iter().enumerate() {
             let mut starts = Vec::with_capacity(shares.len());
             let mut sum = (table * states) as u32;
             for &share in shares {
                 let share = u32::from(share);
-                // A state in STATES..2 * STATES loses so many bits, or one fewer, until it lies in share..2 * share.
-                let most = states.ilog2() - share.max(1).ilog2();
-                new.symbols.push(((most << 16).wrapping_sub(share << most), sum as i32 - share as i32));
+                // A state in STATES..2 * STATES loses `max_bits` bits, or one fewer, to get into share..2 * share.
+                let max_bits = states.ilog2() - share.max(1).ilog2();
+                new.symbols.push(((max_bits << 16).wrapping_sub(share << max_bits), sum as i32 - share as i32));
                 starts.push(sum);
                 sum += share;
             }
@@ -116,10 +119,10 @@ impl Encoding {
         new
     }
 
-    /// Steps back over a symbol, from a state in STATES..2 * STATES to such a state; answers the bits that decoding will
-    /// read there, and how many. `symbol` is counted from the first one of the first table.
+    /// Encodes a symbol: steps from a state in STATES..2 * STATES back to another one, and returns the bits that the
+    /// decoder will read at this step, and their number. `symbol` counts from the first symbol of the first table.
     #[inline(always)]
-    pub fn back(&self, symbol: usize, state: &mut u32) -> (u64, u32) {
+    pub fn encode(&self, symbol: usize, state: &mut u32) -> (u64, u32) {
         let (bits, first) = self.symbols[symbol];
         let count = state.wrapping_add(bits) >> 16;
         let value = *state & ((1 << count) - 1);
@@ -128,8 +131,8 @@ impl Encoding {
     }
 }
 
-/// Shares of `states` in proportion to these counts; every symbol that occurs gets at least one.
-pub fn shares(counts: &[u32], states: usize) -> Shares {
+/// Divides `states` in proportion to the counts. Every symbol that occurs gets at least one state.
+pub fn normalize(counts: &[u32], states: usize) -> Shares {
     let total: u64 = counts.iter().map(|&count| u64::from(count)).sum();
     let mut shares = vec![0u16; counts.len()];
     if total == 0 {
@@ -139,7 +142,7 @@ pub fn shares(counts: &[u32], states: usize) -> Shares {
     for (share, &count) in shares.iter_mut().zip(counts).filter(|(_, count)| **count > 0) {
         *share = ((u64::from(count) * states as u64 + total / 2) / total).max(1) as u16;
     }
-    // Rounding leaves a little too much or too little: taken where it costs least.
+    // Rounding leaves a few states too many or too few: correct where it costs least.
     let mut sum: usize = shares.iter().map(|&share| usize::from(share)).sum();
     while sum != states {
         let grow = sum < states;
@@ -155,7 +158,7 @@ pub fn shares(counts: &[u32], states: usize) -> Shares {
             .filter(|(_, (share, _))| **share > 1 || (grow && **share > 0))
             .map(|(at, (&share, &count))| (at, change(share, count)))
             .min_by(|a, b| a.1.total_cmp(&b.1))
-            .expect("no more symbols than states");
+            .expect("at least as many states as symbols");
         if grow {
             shares[at] += 1;
             sum += 1;
@@ -177,25 +180,25 @@ mod tests {
         const STATES: usize = 2048;
         let mut counts = vec![0; alphabet];
         symbols.iter().for_each(|&symbol| counts[usize::from(symbol)] += 1);
-        let shares = shares(&counts, STATES);
+        let shares = normalize(&counts, STATES);
         assert!(shares.iter().zip(&counts).all(|(&share, &count)| (share > 0) == (count > 0)));
-        // A table of another kind before it, for the places.
-        let other = self::shares(&vec![1; alphabet], STATES);
-        let encoding = Encoding::new(&[other, shares.clone()], STATES);
+        // Another table before it, so that symbols do not begin at 0.
+        let other = normalize(&vec![1; alphabet], STATES);
+        let encoder = AnsEncoder::new(&[other, shares.clone()], STATES);
         let mut states = [STATES as u32; 2];
         let mut parts: Vec<(u64, u32)> = Vec::new();
         for (i, &symbol) in symbols.iter().enumerate().rev() {
-            parts.push(encoding.back(alphabet + usize::from(symbol), &mut states[i & 1]));
+            parts.push(encoder.encode(alphabet + usize::from(symbol), &mut states[i & 1]));
         }
         let mut out = BitWriter::new();
         parts.iter().rev().for_each(|&(value, count)| out.write(value, count));
         let bytes = out.finish();
-        let decoding = Decoding::<STATES>::new(&[shares], |symbol| (symbol, 0, 0));
-        let mut bits = Window::new(&bytes, 0);
+        let decoder = AnsDecoder::<STATES>::new(&[shares], |symbol| (symbol, 0, 0));
+        let mut bits = BitReader::new(&bytes, 0);
         let mut now = states.map(|state| state as usize - STATES);
         for (i, &symbol) in symbols.iter().enumerate() {
             bits.refill();
-            assert_eq!(byte(decoding.next(0, &mut now[i & 1], &mut bits)), symbol);
+            assert_eq!(byte(decoder.decode(0, &mut now[i & 1], &mut bits)), symbol);
         }
         assert_eq!(now, [0, 0]);
         bytes.len()
@@ -206,7 +209,7 @@ mod tests {
         let mut rng = Rng(21);
         for alphabet in [1, 2, 3, 26, 256] {
             for len in [1, 2, 3, 1000, 60_000] {
-                // Skewed: the smaller of three.
+                // Skewed: the smallest of three.
                 let symbols: Vec<u8> =
                     (0..len).map(|_| (0..3).map(|_| rng.below(alphabet)).min().unwrap() as u8).collect();
                 let bytes = round_trip(&symbols, alphabet) as f64;
@@ -224,7 +227,7 @@ mod tests {
         for _ in 0..500 {
             let counts: Vec<u32> =
                 (0..1 + rng.below(250)).map(|_| rng.below(3) as u32 * rng.below(1 << 20) as u32).collect();
-            let shares = shares(&counts, 256);
+            let shares = normalize(&counts, 256);
             assert_eq!(shares.iter().map(|&share| u32::from(share)).sum::<u32>(), 256);
         }
     }

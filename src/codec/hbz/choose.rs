@@ -1,47 +1,47 @@
-//! Choosing tables: which tables a block has, and which of them codes which group of 32 tokens.
+//! Chooses the tables of a block, and which of them codes each group of 32 tokens.
 //!
-//! What is called a table here is one for each class that the token before may have: a group's tokens are coded with the tables of
-//! one selector. So all this goes by joint tokens (class and token), of which each class has a distribution of its own.
+//! In this module a table means one table for each class that the token before can have: a group's tokens are coded
+//! with the tables of its selector. Everything here therefore counts joint tokens (class and token), and each class has
+//! a distribution of its own.
 //!
-//! Lloyd's algorithm, as bzip2's, with costs in 1/32 bits (minus the logarithm of the probability) in place of code lengths,
-//! and the price of the selector counted in. The first guess sorts the groups by how far their ranks are on average and cuts
-//! them into equal parts. The first eight rounds look at a quarter of the segments, the last two at all: three at last would make
-//! it 0.01 % smaller and coding 1 % slower; six at first, 0.03 % larger. (A third of the groups instead of the segments does
-//! not do: the prices of selectors are then those of choices that are never looked at again.)
+//! The method is Lloyd's algorithm, as in bzip2, but with costs in 1/32 bits (minus the logarithm of the probability)
+//! instead of code lengths, and with the cost of the selector added. The first choice sorts the groups by the mean of
+//! their ranks' logarithms and cuts them into equal parts. The first eight rounds look at a quarter of the segments,
+//! the last two at all. Three last rounds would make the result 0.01 % smaller and encoding 1 % slower; six first
+//! rounds would make it 0.03 % larger. (A third of the groups, instead of the segments, does not work: the costs of
+//! selectors then come from choices that are never looked at again.)
 //!
-//! A round goes through its tokens once: what is chosen is counted at once, for the next round's costs. So the first round on all
-//! segments has its costs from the quarter alone, which are better ones than with the first guesses for the others among them.
+//! A round goes through its tokens once: each choice is counted at once, for the next round's costs. So the first round
+//! over all segments has its costs from the quarter alone. These are better costs than if the other segments' first
+//! choices were counted as well.
 //!
-//! Sixteen costs of 16 bits are one vector of 32 bytes, hence one addition for each token, whatever the number of tables: where
-//! there is AVX2, for which the same code is compiled a second time. 2.8 -> 1.1 ns for each byte of text with all of this.
+//! Sixteen costs of 16 bits are one vector of 32 bytes, so each token takes one addition, however many tables there
+//! are. This needs AVX2, for which the same code is compiled a second time. All this together: 2.8 -> 1.1 ns per byte
+//! of text.
 
-use super::ans::{Shares, shares};
+use super::ans::{Shares, normalize};
 use super::token::{JOINT, TOKENS};
-use crate::format::hbz::{GROUP, MAX_TABLES};
+use crate::format::hbz::{GROUP, MAX_TABLES, SELECTOR_STATES, TOKEN_STATES};
 
-/// States of the tables of tokens.
-pub const STATES: usize = 2048;
-/// States of the tables of selectors.
-pub const SELECTOR_STATES: usize = 256;
-
-/// Tokens for each table: fewer would not pay for its description.
+/// The number of tokens for each table. With fewer, a table would not repay its description.
 const TOKENS_PER_TABLE: usize = 32_000;
-/// Rounds on a part of the segments, and how large that part is; then rounds on all.
+/// The number of rounds on a part of the segments, which part that is (one segment in `PART`), and the number of rounds
+/// on all.
 const ROUNDS_ON_PART: usize = 8;
 const PART: usize = 4;
 const ROUNDS: usize = 2;
-/// A cost of a token that the table does not have.
+/// The cost of a token that a table cannot code.
 const NEVER: u16 = 16 * 32;
-/// What a table costs that there is not: more than any group with any other.
+/// The cost of a table that does not exist: more than any group costs with any other.
 const NO_TABLE: u16 = 1 << 15;
 
-/// By joint token (with rows to 256, so that no byte lies outside): what it costs with each table.
+/// By joint token: its cost with each table. There are 256 rows, so that no byte lies outside.
 type Costs = [[u16; MAX_TABLES]; 256];
 
 /// The tables of a block.
 #[derive(Clone, Debug, Default)]
-pub struct Tables {
-    /// By table, and in it by the class of the token before.
+pub struct AnsTables {
+    /// By table, and within it by the class of the token before.
     pub tokens: Vec<Shares>,
     /// By the selector before.
     pub selectors: Vec<Shares>,
@@ -49,8 +49,8 @@ pub struct Tables {
     pub choice: Vec<u8>,
 }
 
-impl Tables {
-    /// Becomes the tables for these joint tokens; `ends`: where each segment's tokens end.
+impl AnsTables {
+    /// Chooses the tables for these joint tokens. `ends` tells where each segment's tokens end.
     pub fn choose(&mut self, tokens: &[u8], ends: &[usize]) {
         let count = (tokens.len() / TOKENS_PER_TABLE).clamp(1, MAX_TABLES);
         let part = if count > 1 && ends.len() > 30 { PART } else { 1 };
@@ -61,12 +61,14 @@ impl Tables {
             let prices = Prices::new(&tally, round == 0, count);
             tally = self.round(tokens, ends, step, &prices);
         }
-        let shares_of = |counts: &[u32; JOINT]| counts.chunks(TOKENS).map(|c| shares(c, STATES)).collect::<Vec<_>>();
+        let shares_of =
+            |counts: &[u32; JOINT]| counts.chunks(TOKENS).map(|c| normalize(c, TOKEN_STATES)).collect::<Vec<_>>();
         self.tokens = tally.counts()[..count].iter().flat_map(shares_of).collect();
-        self.selectors = tally.moves[..count].iter().map(|moves| shares(&moves[..count], SELECTOR_STATES)).collect();
+        self.selectors = tally.moves[..count].iter().map(|moves| normalize(&moves[..count], SELECTOR_STATES)).collect();
     }
 
-    /// The groups of every `step`th segment in parts of equal number, by the mean of their ranks' logarithms.
+    /// The first choice: cuts the groups of every `step`th segment into parts of equal size, by the mean of their
+    /// ranks' logarithms.
     fn first_choice(&mut self, tokens: &[u8], ends: &[usize], step: usize, count: usize) -> Tally {
         const LEVELS: usize = 1024;
         let weights: [u32; 256] =
@@ -102,7 +104,7 @@ impl Tables {
         tally
     }
 
-    /// Chooses anew in every `step`th segment.
+    /// Chooses again in every `step`th segment.
     fn round(&mut self, tokens: &[u8], ends: &[usize], step: usize, prices: &Prices) -> Tally {
         #[cfg(target_arch = "x86_64")]
         #[allow(unsafe_code)]
@@ -110,18 +112,18 @@ impl Tables {
             // SAFETY: the CPU has AVX2.
             return unsafe { self.round_avx2(tokens, ends, step, prices) };
         }
-        self.plain_round(tokens, ends, step, prices)
+        self.round_portable(tokens, ends, step, prices)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn round_avx2(&mut self, tokens: &[u8], ends: &[usize], step: usize, prices: &Prices) -> Tally {
-        self.plain_round(tokens, ends, step, prices)
+        self.round_portable(tokens, ends, step, prices)
     }
 
-    /// Always inlined, so that it is compiled for what its caller is compiled for.
+    /// Always inlined, so that it is compiled for the CPU features of its caller.
     #[inline(always)]
-    fn plain_round(&mut self, tokens: &[u8], ends: &[usize], step: usize, prices: &Prices) -> Tally {
+    fn round_portable(&mut self, tokens: &[u8], ends: &[usize], step: usize, prices: &Prices) -> Tally {
         let mut tally = Tally::default();
         self.choice.clear();
         for (first, segment) in segments(tokens, ends, step) {
@@ -138,12 +140,12 @@ impl Tables {
     }
 }
 
-/// What was chosen, counted.
+/// Counts what was chosen.
 struct Tally {
-    /// How often each token occurs in the groups of each table; twice, since tokens at even and at odd places take turns:
-    /// so that a token like the one before it need not wait for its count.
+    /// How often each token occurs in the groups of each table. There are two counts, for tokens at even and at odd
+    /// places, so that a token equal to the one before it need not wait for its count.
     tokens: [[[u32; 256]; MAX_TABLES]; 2],
-    /// How often each selector follows each.
+    /// How often each selector follows each other one.
     moves: [[u32; MAX_TABLES]; MAX_TABLES],
 }
 
@@ -154,7 +156,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// A group of this table, whose selector comes behind that of `last`.
+    /// Counts a group of table `table`, whose selector follows `last`.
     #[inline(always)]
     fn add(&mut self, group: &[u8], last: u8, table: u8) {
         let (last, table) = (usize::from(last) % MAX_TABLES, usize::from(table) % MAX_TABLES);
@@ -175,7 +177,7 @@ impl Tally {
     }
 }
 
-/// What everything costs, in 1/32 bits.
+/// The costs of tokens and selectors, in 1/32 bits.
 struct Prices {
     tokens: Costs,
     /// By the selector before.
@@ -183,7 +185,7 @@ struct Prices {
 }
 
 impl Prices {
-    /// By what has been counted for `count` tables; with `free_moves`, selectors cost nothing.
+    /// The costs that follow from the counts for `count` tables. With `free_moves`, selectors cost nothing.
     fn new(tally: &Tally, free_moves: bool, count: usize) -> Self {
         let mut tokens = [[NEVER; MAX_TABLES]; 256];
         for (table, counts) in tally.counts().iter().enumerate() {
@@ -218,7 +220,7 @@ fn segments<'a>(tokens: &'a [u8], ends: &'a [usize], step: usize) -> impl Iterat
     each.step_by(step)
 }
 
-/// What an event costs that occurs `times` times of `total`, in 1/32 bits.
+/// The cost of an event that occurs `times` times of `total`, in 1/32 bits.
 fn bits_32(times: u32, total: u32) -> u16 {
     if times == 0 { NEVER } else { (libm::log2(f64::from(total) / f64::from(times)) * 32.0) as u16 }
 }
@@ -248,10 +250,10 @@ mod tests {
         let mut rng = Rng(31);
         let mut tokens = Vec::new();
         for part in 0..400 {
-            let (low, most) = if part % 2 == 0 { (0, 3) } else { (10, 16) };
-            tokens.extend((0..GROUP * 10).map(|_| (low + rng.below(most)) as u8));
+            let (low, max) = if part % 2 == 0 { (0, 3) } else { (10, 16) };
+            tokens.extend((0..GROUP * 10).map(|_| (low + rng.below(max)) as u8));
         }
-        let mut tables = Tables::default();
+        let mut tables = AnsTables::default();
         tables.choose(&tokens, &[tokens.len()]);
         assert_eq!(tables.choice.len(), 4000);
         for (number, pair) in tables.choice.chunks(10).collect::<Vec<_>>().windows(2).enumerate() {
@@ -265,7 +267,7 @@ mod tests {
         for len in [1, 31, 32, 33, 5000, 100_000] {
             let tokens: Vec<u8> = (0..len).map(|_| rng.below(1 + rng.0 as usize % JOINT) as u8).collect();
             let ends = if len > 40 { vec![37, len] } else { vec![len] };
-            let mut tables = Tables::default();
+            let mut tables = AnsTables::default();
             tables.choose(&tokens, &ends);
             let mut groups = 0;
             for (number, segment) in segments(&tokens, &ends, 1) {
@@ -286,19 +288,19 @@ mod tests {
         }
     }
 
-    /// Whatever this CPU makes of a round: what the plain one makes of it, and that is the definition's.
+    /// A round on this CPU gives what the portable round gives, and that is what the definition gives.
     #[test]
-    fn rounds_are_the_plain_ones() {
+    fn rounds_are_the_portable_ones() {
         let mut rng = Rng(33);
         let tokens: Vec<u8> = (0..400_000).map(|i| (rng.below(1 + i * 7 / 1000 % JOINT)) as u8).collect();
         let ends: Vec<usize> = (1..=40).map(|n| n * tokens.len() / 40 - n % 40 * 5).collect();
-        let (mut one, mut two) = (Tables::default(), Tables::default());
+        let (mut one, mut two) = (AnsTables::default(), AnsTables::default());
         for (step, count) in [(1, 12), (4, 12), (1, 16), (4, 1)] {
             let mut tally = one.first_choice(&tokens, &ends, step, count);
             for round in 0..3 {
                 let prices = Prices::new(&tally, round == 0, count);
                 tally = one.round(&tokens, &ends, step, &prices);
-                let plain = two.plain_round(&tokens, &ends, step, &prices);
+                let plain = two.round_portable(&tokens, &ends, step, &prices);
                 assert!(one.choice == two.choice && tally.moves == plain.moves && tally.counts() == plain.counts());
                 for (first, segment) in segments(&tokens, &ends, step) {
                     let mut last = 0;

@@ -1,30 +1,32 @@
-//! One large block, coded: the steps one after the other.
+//! Encodes one block of a `.hbz` stream: all steps in order.
 //!
-//! The BWT is libsais's, of the text and a sentinel that is smaller than all bytes; it gives the entry points along
-//! with the last column. Unlike bzip2's there is no origin to agree with, hence no rotations to sort and no periodic blocks.
+//! libsais computes the BWT of the text and a sentinel that is smaller than all bytes, and the entry points along with
+//! the last column. Unlike in bzip2 there is no origin that must be bzip2's own, so no rotations are sorted and
+//! periodic blocks are nothing special.
 //!
-//! Measured (Zen 5, 54 MB of source code in blocks of 9 MB, quiet): 46.5 MB/s of text, where libsais alone on the
-//! same blocks, without a dictionary, makes 54.5. Of the 21.5 ns a byte the sort takes 14.6, the dictionary 1.9, choosing tables
-//! 1.1, MTF 1.1, writing 0.9, tokens 0.4.
+//! Measured (Zen 5, 54 MB of source code in blocks of 9 MB, quiet machine): 46.5 MB/s of text, where libsais alone
+//! reaches 54.5 on the same blocks without a dictionary. Of the 21.5 ns per byte the sort takes 14.6, the dictionary
+//! 1.9, choosing tables 1.1, MTF 1.1, writing 0.9, tokens 0.4.
 
-use super::ans::Encoding;
-use super::choose::{SELECTOR_STATES, STATES, Tables};
+use super::ans::AnsEncoder;
+use super::choose::AnsTables;
 use super::dictionary::{Dictionary, Meaning};
 use super::perturb;
+use super::replace::replace;
 use super::token::{JOINT, TOKENS, Tokens, first_symbol};
 use crate::bits::{BackWriter, BitWriter};
 use crate::codec::huge_pages;
-use crate::codec::mtf::encode::Symbols;
+use crate::codec::mtf::encode::MtfSymbols;
 use crate::crc;
 use crate::format::hbz::{BlockHeader, StreamHeader};
-use crate::format::hbz::{GROUP, SEGMENT_LOG};
+use crate::format::hbz::{GROUP, SEGMENT_LOG, SELECTOR_STATES, TOKEN_STATES, row_bits};
 use libsais::BwtConstruction;
 use libsais::bwt::AuxIndicesSamplingRate;
 
-/// More room for libsais than the suffixes need: with 6 kB and above it allocates nothing.
+/// The room that libsais gets beyond the suffixes: with 6 kB and more it allocates nothing.
 const EXTRA: usize = 2048;
 
-/// A block before its sort: all but the codes, whose last column and entry points somebody else may find.
+/// A block before its sort: everything but the codes, whose last column and entry points may be computed elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prepared {
     dictionary: Dictionary,
@@ -34,31 +36,31 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Bytes of the block's text.
+    /// The number of bytes of the block's text.
     pub fn text_len(&self) -> u64 {
         self.text_len.into()
     }
 }
 
-/// Codes large blocks, in memory of its own: about 8 bytes for each byte of the longest block so far.
+/// Encodes the blocks of `.hbz` streams, in its own memory: about 8 bytes for each byte of the longest block so far.
 #[derive(Debug, Default)]
-pub struct Encoder {
-    changed: Vec<u8>,
+pub struct HbzEncoder {
+    perturbed: Vec<u8>,
     column: Vec<u8>,
     suffixes: Vec<i32>,
-    symbols: Symbols,
+    symbols: MtfSymbols,
     tokens: Tokens,
-    tables: Tables,
+    tables: AnsTables,
     bits: BackWriter,
 }
 
-impl Encoder {
+impl HbzEncoder {
     /// An encoder.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Codes block `number` of a stream: its header and its payload.
+    /// Encodes block `number` of a stream, and returns its header and its payload.
     ///
     /// # Panics
     /// If the text is empty or longer than the stream's block size.
@@ -71,7 +73,8 @@ impl Encoder {
         coded
     }
 
-    /// What comes before the sort: the codes, no more of them than the stream's [`most_rows`](StreamHeader::most_rows), in `codes`.
+    /// Does what comes before the sort: writes the codes of the text to `codes`, at most
+    /// [`max_rows`](StreamHeader::max_rows) of them.
     ///
     /// # Panics
     /// As [`encode`](Self::encode).
@@ -79,26 +82,28 @@ impl Encoder {
         assert!((1..=stream.block_size as usize).contains(&text.len()), "a block of {} bytes", text.len());
         let mut text_to_code = text;
         if stream.interval > 0 {
-            self.changed.clear();
+            self.perturbed.clear();
             let seed = stream.seed.wrapping_add(u64::from(number).wrapping_mul(0xd134_2543_de82_ef95));
-            perturb::put_in(text, stream.interval as usize, seed, &mut self.changed);
-            text_to_code = &self.changed;
+            perturb::insert(text, stream.interval as usize, seed, &mut self.perturbed);
+            text_to_code = &self.perturbed;
         }
         let mut dictionary = Dictionary::choose(text_to_code);
-        dictionary.replace(text_to_code, 1 << stream.entry_log, codes);
+        replace(&dictionary, text_to_code, 1 << stream.entry_log, codes);
         if codes.len() > text_to_code.len() {
-            // It was chosen by a sample, which deceived: more escapes than phrases. No block may be longer than its text.
-            dictionary = Dictionary::of_bytes(text_to_code);
-            dictionary.replace(text_to_code, 1 << stream.entry_log, codes);
+            // The samples from which it was chosen were misleading: there are more escapes than phrases. No block may
+            // be longer than its text.
+            dictionary = Dictionary::without_phrases(text_to_code);
+            replace(&dictionary, text_to_code, 1 << stream.entry_log, codes);
         }
-        Prepared { dictionary, number, text_len: text.len() as u32, crc: crc::of(text) }
+        Prepared { dictionary, number, text_len: text.len() as u32, crc: crc::checksum(text) }
     }
 
-    /// What comes after it: the block's header and its payload, from the last column of its codes and the rows of its entry points.
+    /// Does what comes after the sort: makes the block's header and payload from the last column of its codes and the
+    /// rows of its entry points.
     pub fn finish(&mut self, prepared: &Prepared, column: &[u8], entries: &[u32]) -> (BlockHeader, Vec<u8>) {
         let rows = column.len();
         self.symbols.encode(column);
-        self.tokens.set(self.symbols.as_slice(), rows);
+        self.tokens.build(self.symbols.as_slice(), rows);
         self.tables.choose(&self.tokens.joint, &self.tokens.ends);
 
         let payload = self.write(&prepared.dictionary, rows, entries);
@@ -108,12 +113,13 @@ impl Encoder {
             rows: rows as u32,
             coded_len: payload.len() as u32,
             crc: prepared.crc,
-            coded_crc: crc::of(&payload),
+            coded_crc: crc::checksum(&payload),
         };
         (header, payload)
     }
 
-    /// The last column in the place of the codes. Answers the rows of the positions that are multiples of 2^`entry_log`.
+    /// Replaces the codes in `column` by their last column. Returns the rows of the positions that are multiples of
+    /// 2^`entry_log`.
     fn transform(&mut self, column: &mut [u8], entry_log: u8) -> Vec<u32> {
         let rows = column.len();
         if self.suffixes.len() < rows + EXTRA {
@@ -126,7 +132,7 @@ impl Encoder {
             .with_aux_indices(AuxIndicesSamplingRate::from(1i32 << entry_log))
             .run()
             .expect("libsais fails only when there is no memory");
-        // Its rows count the sentinel's, ours do not.
+        // libsais counts the sentinel's row, the format does not.
         made.aux_indices()[..rows.div_ceil(1 << entry_log)].iter().map(|&row| row as u32 - 1).collect()
     }
 
@@ -146,7 +152,7 @@ impl Encoder {
         payload
     }
 
-    /// Each code: a bit that says whether it is in the column, and what it stands for.
+    /// Writes for each code a bit that tells whether it occurs in the column, and what the code stands for.
     fn write_dictionary(&self, dictionary: &Dictionary, out: &mut BitWriter) {
         out.write(dictionary.codes().len() as u64 - 1, 8);
         for (meaning, used) in dictionary.codes().iter().zip(self.symbols.used) {
@@ -162,11 +168,11 @@ impl Encoder {
         }
     }
 
-    /// Writes all segments to `body`, and to `out` how many bytes and tokens each has.
+    /// Writes all segments to `body`, and the number of bytes and tokens of each to `out`.
     fn write_segments(&mut self, out: &mut BitWriter, body: &mut BitWriter) {
-        let coder = Coder {
-            tokens: Encoding::new(&self.tables.tokens, STATES),
-            selectors: Encoding::new(&self.tables.selectors, SELECTOR_STATES),
+        let encoder = SegmentEncoder {
+            tokens: AnsEncoder::new(&self.tables.tokens, TOKEN_STATES),
+            selectors: AnsEncoder::new(&self.tables.selectors, SELECTOR_STATES),
             tables: self.tables.selectors.len(),
             extra_bits: std::array::from_fn(|joint| first_symbol((joint % TOKENS) as u8).1),
         };
@@ -175,10 +181,10 @@ impl Encoder {
             let groups = (end - from).div_ceil(GROUP);
             let choice = &self.tables.choice[first_group..first_group + groups];
             let (tokens, extras) = (&self.tokens.joint[from..end], &self.tokens.extras[from..end]);
-            let states = coder.segment(tokens, extras, choice, &mut self.bits);
+            let states = encoder.encode_segment(tokens, extras, choice, &mut self.bits);
             let begin = body.bit_len();
-            body.write(states[0].into(), STATES.ilog2());
-            body.write(states[1].into(), STATES.ilog2());
+            body.write(states[0].into(), TOKEN_STATES.ilog2());
+            body.write(states[1].into(), TOKEN_STATES.ilog2());
             body.write(states[2].into(), SELECTOR_STATES.ilog2());
             self.bits.append_to(body);
             body.align();
@@ -190,27 +196,28 @@ impl Encoder {
     }
 }
 
-/// What segments are coded with.
-struct Coder {
-    tokens: Encoding,
-    selectors: Encoding,
-    /// How many tables there are.
+/// Encodes segments.
+struct SegmentEncoder {
+    tokens: AnsEncoder,
+    selectors: AnsEncoder,
+    /// The number of tables.
     tables: usize,
     /// By joint token.
     extra_bits: [u32; 256],
 }
 
-impl Coder {
-    /// Codes one segment, from its end; answers the states that decoding begins with, of the tokens' two and the selectors'.
-    fn segment(&self, tokens: &[u8], extras: &[u8], choice: &[u8], bits: &mut BackWriter) -> [u32; 3] {
-        let most_bits = (STATES.ilog2() + first_symbol(TOKENS as u8 - 1).1) as usize;
-        bits.start(tokens.len() * most_bits + choice.len() * SELECTOR_STATES.ilog2() as usize);
-        let (mut even, mut odd, mut selector) = (STATES as u32, STATES as u32, SELECTOR_STATES as u32);
+impl SegmentEncoder {
+    /// Encodes one segment, from its end. Returns the states with which the decoder begins: two for the tokens, one for
+    /// the selectors.
+    fn encode_segment(&self, tokens: &[u8], extras: &[u8], choice: &[u8], bits: &mut BackWriter) -> [u32; 3] {
+        let max_bits = (TOKEN_STATES.ilog2() + first_symbol(TOKENS as u8 - 1).1) as usize;
+        bits.start(tokens.len() * max_bits + choice.len() * SELECTOR_STATES.ilog2() as usize);
+        let (mut even, mut odd, mut selector) = (TOKEN_STATES as u32, TOKEN_STATES as u32, SELECTOR_STATES as u32);
         let groups = tokens.chunks(GROUP).zip(extras.chunks(GROUP)).zip(choice).enumerate();
         for (number, ((tokens, extras), &table)) in groups.rev() {
             let first = usize::from(table) * JOINT;
             let put = |token: u8, extra: u8, state: &mut u32, bits: &mut BackWriter| {
-                let (value, count) = self.tokens.back(first + usize::from(token), state);
+                let (value, count) = self.tokens.encode(first + usize::from(token), state);
                 bits.put(extra.into(), self.extra_bits[usize::from(token)]);
                 bits.put(value, count);
             };
@@ -223,21 +230,16 @@ impl Coder {
                 put(tokens[0], extras[0], &mut even, bits);
                 bits.flush();
             }
-            let before = if number == 0 { 0 } else { usize::from(choice[number - 1]) };
-            let (value, count) = self.selectors.back(before * self.tables + usize::from(table), &mut selector);
+            let last = if number == 0 { 0 } else { usize::from(choice[number - 1]) };
+            let (value, count) = self.selectors.encode(last * self.tables + usize::from(table), &mut selector);
             bits.put(value, count);
             bits.flush();
         }
-        [even - STATES as u32, odd - STATES as u32, selector - SELECTOR_STATES as u32]
+        [even - TOKEN_STATES as u32, odd - TOKEN_STATES as u32, selector - SELECTOR_STATES as u32]
     }
 }
 
-/// How many bits a row's number takes in a block of so many.
-pub fn row_bits(rows: u32) -> u32 {
-    32 - (rows - 1).max(1).leading_zeros()
-}
-
-/// Each share: 4 bits that say how many bits it has, then these without the topmost.
+/// Writes each share as 4 bits with its length in bits, and these bits without the topmost.
 fn write_shares(shares: &[u16], out: &mut BitWriter) {
     for &share in shares {
         let bits = 16 - share.leading_zeros();

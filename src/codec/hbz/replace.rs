@@ -1,49 +1,50 @@
-//! The text in codes of its dictionary.
+//! Replaces a text by the codes of its dictionary.
 //!
-//! In parts that stay in the L1 cache with all that is made of them, each part in four loops: its pieces (words and blanks); those
-//! of them that a small filter takes for phrases; all its bytes translated, as if there were no phrases; the phrases
-//! looked up, and what is between them copied from the translation. Each loop does one thing and has few branches that cannot be
-//! foreseen; most of all, whether a piece is a phrase is no branch: 3.4 -> 1.5 ns for each byte of text.
+//! The text is replaced in parts, each of which stays in the L1 cache with everything made from it. Four loops go over
+//! a part: one finds its pieces (words and blanks), one keeps the pieces that a small filter takes for phrases, one
+//! translates all bytes as if there were no phrases, and one looks the phrases up and copies what lies between them
+//! from the translation. Each loop does one thing and has few unpredictable branches; in particular, whether a piece is
+//! a phrase is not a branch. 3.4 -> 1.5 ns per byte of text.
 
 use super::dictionary::{Dictionary, Meaning};
-use super::words::{Cutter, Piece};
+use super::words::{WordCutter, WordPiece};
 
-/// Bytes of text in a part.
+/// The number of bytes of text in a part.
 const PART: usize = 1024;
-/// Bytes that are copied at once, needed or not.
+/// The number of bytes that are copied together, needed or not.
 const COPY: usize = 32;
 /// In the table: the byte has no code.
 const RARE: u16 = 1 << 8;
-/// Slots of the phrases' table.
+/// The number of slots in the table of phrases.
 const SLOTS: usize = 1024;
 
-/// A piece that could be a phrase: with its first eight bytes and its hash.
+/// A piece that may be a phrase, with its first eight bytes and its hash.
 #[derive(Clone, Copy)]
 struct Candidate {
-    piece: Piece,
+    piece: WordPiece,
     key: u64,
     hash: usize,
 }
 
-/// What is looked up.
+/// The tables for bytes and phrases.
 struct Lookup<'a> {
     dictionary: &'a Dictionary,
-    /// By byte: its code; or its place among the escaped, and that it is one of them.
+    /// By byte: its code, or its place among the escaped bytes together with [`RARE`].
     table: [u16; 256],
     escape: Option<u8>,
-    /// By a hash: a bit for each phrase.
+    /// By hash: whether any phrase has it, one bit each.
     filter: [u64; 64],
     /// The phrases by open addressing: first eight bytes, length, code.
     slots: [(u64, usize, u8); SLOTS],
 }
 
-/// Twelve bits.
+/// A hash of twelve bits.
 #[inline(always)]
 fn hash(key: u64, len: usize) -> usize {
     ((key ^ (len as u64) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize
 }
 
-/// The first eight bytes of a string, zeros behind a shorter one.
+/// The first eight bytes of a string, with zeros after a shorter one.
 fn first_eight(string: &[u8]) -> u64 {
     let mut bytes = [0; 8];
     let len = string.len().min(8);
@@ -75,9 +76,9 @@ impl<'a> Lookup<'a> {
         new
     }
 
-    /// Becomes those of these pieces that the filter lets pass.
+    /// Sets `candidates` to those of these pieces that the filter lets pass.
     #[inline(always)]
-    fn candidates(&self, text: &[u8], pieces: &[Piece], candidates: &mut Vec<Candidate>) {
+    fn candidates(&self, text: &[u8], pieces: &[WordPiece], candidates: &mut Vec<Candidate>) {
         candidates.resize(pieces.len().max(candidates.len()), Candidate { piece: (0, 0), key: 0, hash: 0 });
         let mut len = 0;
         for &(from, to) in pieces {
@@ -92,7 +93,7 @@ impl<'a> Lookup<'a> {
         candidates.truncate(len);
     }
 
-    /// The code of a phrase, if it is one.
+    /// The code of a candidate, if it is a phrase.
     #[inline(always)]
     fn code(&self, text: &[u8], candidate: &Candidate) -> Option<u8> {
         let (from, to) = candidate.piece;
@@ -101,7 +102,7 @@ impl<'a> Lookup<'a> {
             let (key, len, code) = self.slots[slot];
             if key == candidate.key
                 && len == to - from
-                && (len <= 8 || self.dictionary.stands_for(code, &text[from..to]))
+                && (len <= 8 || self.dictionary.is_phrase(code, &text[from..to]))
             {
                 return Some(code);
             }
@@ -111,13 +112,16 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// `out` becomes the text in codes. See [`Dictionary::replace`].
+/// Sets `out` to the text in codes. Entry points will be `interval` codes apart.
+///
+/// # Panics
+/// If a byte of the text has no code, and the dictionary no escape.
 pub fn replace(dictionary: &Dictionary, text: &[u8], interval: usize, out: &mut Vec<u8>) {
     let lookup = Lookup::new(dictionary);
-    let mut output = Output { lookup: &lookup, text, interval, out, len: 0, done: 0 };
-    let mut cutter = Cutter::default();
+    let mut output = CodeWriter { lookup: &lookup, text, interval, out, len: 0, done: 0 };
+    let mut cutter = WordCutter::default();
     let (mut pieces, mut candidates) = (Vec::with_capacity(PART), Vec::with_capacity(PART));
-    let mut part = Part { begin: 0, codes: [0; PART + COPY], rare: false };
+    let mut part = TranslatedPart { begin: 0, codes: [0; PART + COPY], rare: false };
     for begin in (0..text.len()).step_by(PART) {
         let end = text.len().min(begin + PART);
         pieces.clear();
@@ -127,28 +131,28 @@ pub fn replace(dictionary: &Dictionary, text: &[u8], interval: usize, out: &mut 
         output.make_room();
         for candidate in &candidates {
             if let Some(code) = lookup.code(text, candidate) {
-                output.put(candidate.piece.0, &part);
+                output.copy_until(candidate.piece.0, &part);
                 output.out[output.len] = code;
                 output.len += 1;
                 output.done = candidate.piece.1;
             }
         }
-        output.put(cutter.open(end), &part);
+        output.copy_until(cutter.open_piece(end), &part);
     }
-    output.put(text.len(), &part);
+    output.copy_until(text.len(), &part);
     let len = output.len;
     out.truncate(len);
 }
 
 /// A part of the text, translated byte by byte.
-struct Part {
+struct TranslatedPart {
     begin: usize,
     codes: [u8; PART + COPY],
-    /// Whether there is a byte in it without a code.
+    /// Whether the part has a byte without a code.
     rare: bool,
 }
 
-impl Part {
+impl TranslatedPart {
     #[inline(always)]
     fn translate(&mut self, begin: usize, text: &[u8], table: &[u16; 256]) {
         let mut all = 0;
@@ -161,45 +165,46 @@ impl Part {
     }
 }
 
-/// Where the codes go.
-struct Output<'a> {
+/// Writes the codes.
+struct CodeWriter<'a> {
     lookup: &'a Lookup<'a>,
     text: &'a [u8],
     interval: usize,
     out: &'a mut Vec<u8>,
-    /// How many codes there are.
+    /// The number of codes written.
     len: usize,
-    /// Up to here the text is in them.
+    /// The end of the text that these codes stand for.
     done: usize,
 }
 
-impl Output<'_> {
-    /// Room for a part and the piece before it, though all be escaped.
+impl CodeWriter<'_> {
+    /// Makes room for a part and the piece before it, even if all bytes are escaped.
     fn make_room(&mut self) {
-        let least = self.len + 3 * (2 * PART) + COPY;
-        if self.out.len() < least {
-            self.out.resize(least.max(self.len + self.text.len() - self.done + COPY), 0);
+        let min = self.len + 3 * (2 * PART) + COPY;
+        if self.out.len() < min {
+            self.out.resize(min.max(self.len + self.text.len() - self.done + COPY), 0);
         }
     }
 
     /// Appends the codes of the text up to `to`, without phrases.
     #[inline(always)]
-    fn put(&mut self, to: usize, part: &Part) {
+    fn copy_until(&mut self, to: usize, part: &TranslatedPart) {
         if part.rare || self.done < part.begin {
-            return self.put_each(to);
+            return self.translate_until(to);
         }
         let len = to - self.done;
-        for at in (0..len).step_by(COPY) {
-            let from = self.done - part.begin + at;
-            self.out[self.len + at..self.len + at + COPY].copy_from_slice(&part.codes[from..from + COPY]);
+        let (from, mut at) = (self.done - part.begin, 0);
+        while at < len {
+            self.out[self.len + at..][..COPY].copy_from_slice(&part.codes[from + at..][..COPY]);
+            at += COPY;
         }
         self.len += len;
         self.done = to;
     }
 
-    /// The same byte by byte.
+    /// Does the same byte by byte.
     #[inline(never)]
-    fn put_each(&mut self, to: usize) {
+    fn translate_until(&mut self, to: usize) {
         for &byte in &self.text[self.done..to] {
             let entry = self.lookup.table[usize::from(byte)];
             if entry & RARE > 0 {
@@ -221,16 +226,16 @@ impl Output<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::twin::first;
+    use super::super::words::twin::first_piece_len;
     use super::*;
     use crate::shapes::{EDGES, Rng, SHAPES};
 
     /// Piece by piece, byte by byte.
-    fn plainly(dictionary: &Dictionary, text: &[u8], interval: usize) -> Vec<u8> {
+    fn naive(dictionary: &Dictionary, text: &[u8], interval: usize) -> Vec<u8> {
         let code_of = |meaning: &Meaning| dictionary.codes().iter().position(|m| m == meaning).map(|code| code as u8);
         let (mut out, mut rest) = (Vec::new(), text);
         while !rest.is_empty() {
-            let (piece, after) = rest.split_at(first(rest));
+            let (piece, after) = rest.split_at(first_piece_len(rest));
             rest = after;
             if let Some(code) = code_of(&Meaning::Phrase(piece.to_vec())) {
                 out.push(code);
@@ -254,7 +259,7 @@ mod tests {
         let mut out = b"left from before".repeat(9);
         for interval in [64, 1 << 15] {
             replace(&dictionary, text, interval, &mut out);
-            assert!(out == plainly(&dictionary, text, interval), "{what}, {interval}");
+            assert!(out == naive(&dictionary, text, interval), "{what}, {interval}");
         }
         dictionary.codes().iter().filter(|code| matches!(code, Meaning::Phrase(_))).count()
     }
@@ -263,7 +268,7 @@ mod tests {
     fn as_byte_by_byte() {
         EDGES.iter().filter(|edge| !(edge.make)().is_empty()).for_each(|edge| _ = check(&(edge.make)(), edge.name));
         SHAPES.iter().for_each(|shape| _ = check(&(shape.make)(10_001), shape.name));
-        // Words of all lengths, which begin and end anywhere in a part, some bytes that are rare, and blanks.
+        // Words of all lengths, which begin and end anywhere in a part, some rare bytes, and blanks.
         let mut rng = Rng(51);
         for round in 0..12 {
             let words: Vec<Vec<u8>> =

@@ -1,7 +1,7 @@
-//! Whole blocks through both directions, and the stages beside plain twins.
+//! Whole blocks in both directions, and the stages compared with plain twins.
 
-use super::decode::{Block, Decoder};
-use super::encode::Encoder;
+use super::decode::{Block, HbzDecoder};
+use super::encode::HbzEncoder;
 use crate::error::Damage;
 use crate::format::hbz::{BlockHeader, StreamHeader};
 use crate::shapes::{EDGES, Rng, SHAPES};
@@ -10,7 +10,7 @@ fn stream(block_size: u32, interval: u32) -> StreamHeader {
     StreamHeader { block_size, interval, seed: 7, entry_log: 12 }
 }
 
-fn check(encoder: &mut Encoder, decoder: &mut Decoder, text: &[u8], interval: u32, what: &str) {
+fn check(encoder: &mut HbzEncoder, decoder: &mut HbzDecoder, text: &[u8], interval: u32, what: &str) {
     if text.is_empty() {
         return;
     }
@@ -22,7 +22,7 @@ fn check(encoder: &mut Encoder, decoder: &mut Decoder, text: &[u8], interval: u3
 
 #[test]
 fn shapes_and_edges() {
-    let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
+    let (mut encoder, mut decoder) = (HbzEncoder::new(), HbzDecoder::new());
     for edge in EDGES {
         check(&mut encoder, &mut decoder, &(edge.make)(), 0, edge.name);
         check(&mut encoder, &mut decoder, &(edge.make)(), 3, edge.name);
@@ -35,7 +35,7 @@ fn shapes_and_edges() {
     }
 }
 
-/// Words where the dictionary looks for them, and bytes that it takes for rare where it does not.
+/// Words where the dictionary takes its samples, and bytes that are rare in the samples everywhere else.
 #[test]
 fn a_sample_that_deceives() {
     let words = (crate::shapes::shape("words").make)(40_000_000 / 32);
@@ -44,46 +44,46 @@ fn a_sample_that_deceives() {
         text.extend_from_slice(&words[piece * 39_000..][..17_000]);
         text.extend((0..1_250_000 - 17_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8));
     }
-    check(&mut Encoder::new(), &mut Decoder::new(), &text, 0, "a deceiving sample");
+    check(&mut HbzEncoder::new(), &mut HbzDecoder::new(), &text, 0, "a deceiving sample");
 }
 
-/// Above 2^24 rows the vector has no room for bytes.
+/// Above 2^24 rows the words of the vector have no room for bytes.
 #[test]
 fn more_rows_than_a_word_packs() {
     let text = (crate::shapes::shape("words").make)(1 << 20);
     let text: Vec<u8> = (0u8..40).flat_map(|i| [&text[usize::from(i)..], &[i ^ 0x80; 3]].concat()).collect();
-    check(&mut Encoder::new(), &mut Decoder::new(), &text, 0, "many words");
+    check(&mut HbzEncoder::new(), &mut HbzDecoder::new(), &text, 0, "many words");
 }
 
-/// The inverse by the definition: sort the column stably, follow.
+/// The vector and the walk of one block of one segment, stage by stage.
 #[test]
 fn the_vector_is_the_naive_one() {
     let text = (crate::shapes::shape("words").make)(30_000);
     let stream = stream(1 << 20, 0);
-    let (header, payload) = Encoder::new().encode(&text, 0, &stream);
+    let (header, payload) = HbzEncoder::new().encode(&text, 0, &stream);
     let block = Block::parse(stream, header, payload.into()).unwrap();
     let runs = vec![block.runs(0, &mut super::decode::segment_mtf()).unwrap()];
-    let (places, first) = block.places(&runs);
+    let (starts, first) = block.segment_starts(&runs);
     let vector = super::decode::new_vector(header.rows as usize);
-    block.fill(0, &runs[0], &places[0], &vector);
+    block.fill(0, &runs[0], &starts[0], &vector);
     let whole = block.walk(0..block.entries(), &vector, &first).unwrap();
     assert!(whole == text);
-    // From any entry on, the same text.
+    // The same text from any entry point on.
     for entry in 0..block.entries() {
         let part = block.walk(entry..block.entries(), &vector, &first).unwrap();
         assert!(text.ends_with(&part));
     }
 }
 
-/// Whatever is in a payload whose CRC fits: an error or other bytes, never a panic.
+/// A damaged payload with a matching CRC gives an error or the text, never a panic.
 #[test]
 fn damaged_payloads_with_good_crcs() {
     let mut rng = Rng(77);
-    let mut decoder = Decoder::new();
+    let mut decoder = HbzDecoder::new();
     let stream = stream(1 << 20, 0);
     for shape in ["words", "short_runs", "random", "zeros"] {
         let text = (crate::shapes::shape(shape).make)(140_000);
-        let (header, payload) = Encoder::new().encode(&text, 0, &stream);
+        let (header, payload) = HbzEncoder::new().encode(&text, 0, &stream);
         for round in 0..400 {
             let mut bad = payload.clone();
             let near = if round % 2 == 0 { bad.len().min(900) } else { bad.len() };
@@ -94,7 +94,7 @@ fn damaged_payloads_with_good_crcs() {
             if round % 5 == 0 {
                 bad.truncate(rng.below(near));
             }
-            let header = BlockHeader { coded_len: bad.len() as u32, coded_crc: crate::crc::of(&bad), ..header };
+            let header = BlockHeader { coded_len: bad.len() as u32, coded_crc: crate::crc::checksum(&bad), ..header };
             match decoder.decode(stream, header, bad.into()) {
                 Ok(back) => assert!(back == text),
                 Err(Damage::PartCrc { .. }) => panic!("the CRC fits"),

@@ -1,22 +1,25 @@
-//! Symbols to tokens: near ranks as they are, far ranks in classes with extra bits.
+//! Symbols to tokens: near ranks as they are, far ranks as ranges with extra bits.
 //!
-//! Of bzip2's 258 symbols a block of text uses a hundred, most of them hardly ever: in tables of 2,048 states each would take
-//! at least one state, and each of 16 tables would have to describe it. So ranks from 17 on share 8 tokens, and the place
-//! within the class is written as it is. On source code that costs nothing (measured: 0.01 %), and a table takes 30 bytes.
+//! A block of text uses a hundred of bzip2's 258 symbols, most of them hardly ever. In tables of 2,048 states each of
+//! these would take at least one state, and each of 16 tables would have to describe it. So ranks from 17 on share 8
+//! tokens, and the place within the token's range is written in plain bits. On source code that costs nothing
+//! (measured: 0.01 %), and a table takes 30 bytes.
 
 use crate::format::hbz::SEGMENT_LOG;
 
-/// RUNA, RUNB, ranks 1 to 16, and two classes for each of the octaves from 17 on.
-pub const TOKENS: usize = 26;
-/// The first token that is a class.
-pub const FIRST_CLASS: u8 = 18;
+const SEGMENT: usize = 1 << SEGMENT_LOG;
 
-/// Classes of tokens. The class of the token before says, with the group's selector, which table a token is coded with.
-/// Measured on 203 MB of source code in blocks of 9 MB: 3 classes 0.3 % smaller than none, these 0.45 %; the classes of two tokens
-/// before, three each, would make it 0.6 %, with half as many tables again.
+/// The number of tokens: RUNA, RUNB, ranks 1 to 16, and two ranges for each octave from rank 17 on.
+pub const TOKENS: usize = 26;
+/// The first token that stands for a range of ranks.
+pub const FIRST_RANGE: u8 = 18;
+
+/// The number of token classes. The class of the token before, together with the group's selector, tells which table
+/// codes a token. Measured on 203 MB of source code in blocks of 9 MB: 3 classes are 0.3 % smaller than none, these
+/// 0.45 %. The classes of two tokens before, three each, would make it 0.6 %, with half as many tables again.
 pub const CLASSES: usize = 6;
 
-/// The class of a token: each run digit, rank 1, ranks 2 and 3, ranks to 8, all others.
+/// The class of a token: one for each run digit and for rank 1, then ranks 2 and 3, ranks 4 to 8, all others.
 pub const fn class(token: u8) -> usize {
     match token {
         0..3 => token as usize,
@@ -26,26 +29,27 @@ pub const fn class(token: u8) -> usize {
     }
 }
 
-/// What a token decodes to: its first symbol (RUNA 0, RUNB 1, rank r: r + 1), and how many extra bits say which one.
+/// What a token decodes to: its first symbol (RUNA 0, RUNB 1, rank r: r + 1), and the number of extra bits that tell
+/// which symbol it is.
 pub fn first_symbol(token: u8) -> (u8, u32) {
-    if token < FIRST_CLASS {
+    if token < FIRST_RANGE {
         return (token, 0);
     }
-    let class = u32::from(token - FIRST_CLASS);
-    let bits = 3 + class / 2;
-    (((2 + class % 2) << bits) as u8 + 2, bits)
+    let range = u32::from(token - FIRST_RANGE);
+    let bits = 3 + range / 2;
+    (((2 + range % 2) << bits) as u8 + 2, bits)
 }
 
-/// The token of a symbol, its extra bits, and how many these are.
+/// The token of a symbol, its extra bits, and their number.
 #[inline(always)]
 fn token_of(symbol: u16) -> (u8, u8, u32) {
-    if symbol < u16::from(FIRST_CLASS) {
+    if symbol < u16::from(FIRST_RANGE) {
         return (symbol as u8, 0, 0);
     }
     let place = u32::from(symbol) - 2;
     let octave = place.ilog2();
     let bits = octave - 1;
-    let token = u32::from(FIRST_CLASS) + 2 * (octave - 4) + (place >> bits & 1);
+    let token = u32::from(FIRST_RANGE) + 2 * (octave - 4) + (place >> bits & 1);
     (token as u8, (place & ((1 << bits) - 1)) as u8, bits)
 }
 
@@ -54,74 +58,123 @@ fn token_of(symbol: u16) -> (u8, u8, u32) {
 pub struct Tokens {
     /// All tokens.
     pub tokens: Vec<u8>,
-    /// The extra bits of each, if it has any.
+    /// The extra bits of each token; 0 for a token without any.
     pub extras: Vec<u8>,
-    /// Each token with the class of the one before it in its segment (0 if there is none): class x [`TOKENS`] + token.
+    /// Each token with the class of the one before it in its segment (0 for the first): class x [`TOKENS`] + token.
     pub joint: Vec<u8>,
     /// Where each segment's tokens end.
     pub ends: Vec<usize>,
 }
 
-/// Joint tokens, and classes, that there are.
+/// The number of joint tokens.
 pub const JOINT: usize = CLASSES * TOKENS;
 
 impl Tokens {
-    /// Becomes the tokens of these symbols (from `mtf`, the last one the end of the block), which stand for `rows` rows. A
-    /// zero run is cut where a segment ends.
-    pub fn set(&mut self, symbols: &[u16], rows: usize) {
-        let table: [(u8, u8); 257] = std::array::from_fn(|symbol| {
-            let (token, extra, _) = token_of(symbol as u16);
-            (token, extra)
-        });
+    /// Sets the tokens of these symbols (from `mtf`, EOB last), which stand for `rows` rows. A zero run is cut where a
+    /// segment ends.
+    pub fn build(&mut self, symbols: &[u16], rows: usize) {
         let symbols = &symbols[..symbols.len() - 1];
-        let segment = 1usize << SEGMENT_LOG;
         // A run that is cut becomes a few more tokens in each segment.
-        let room = symbols.len() + rows.div_ceil(segment) * 2 * (SEGMENT_LOG as usize + 1);
+        let room = symbols.len() + rows.div_ceil(SEGMENT) * 2 * (SEGMENT_LOG as usize + 1);
         self.tokens.resize(room, 0);
         self.extras.resize(room, 0);
         self.ends.clear();
-        let (mut row, mut end) = (0, segment.min(rows));
-        let (mut len, mut at, mut weight) = (0, 0, 1);
-        while let Some(&symbol) = symbols.get(at) {
-            (self.tokens[len], self.extras[len]) = table[usize::from(symbol)];
-            len += 1;
-            at += 1;
+        let len = self.write_tokens(symbols, rows);
+        self.tokens.truncate(len);
+        self.extras.truncate(len);
+        self.join_classes();
+    }
+
+    /// Writes the tokens of all symbols and returns their number.
+    fn write_tokens(&mut self, symbols: &[u16], rows: usize) -> usize {
+        let table = std::array::from_fn(|symbol| {
+            let (token, extra, _) = token_of(symbol as u16);
+            (token, extra)
+        });
+        let mut at = Progress { symbol: 0, token: 0, row: 0, end: SEGMENT.min(rows) };
+        while at.symbol < symbols.len() {
+            let weight = self.write_segment(symbols, &mut at, &table);
+            self.finish_segment(symbols, &mut at, weight, rows);
+        }
+        at.token
+    }
+
+    /// Writes tokens until a symbol reaches the end of the segment. Returns the weight of the run digit after that
+    /// symbol.
+    #[inline(always)]
+    fn write_segment(&mut self, symbols: &[u16], at: &mut Progress, table: &[(u8, u8); 257]) -> usize {
+        let (tokens, extras) = (&mut self.tokens[at.token..], &mut self.extras[at.token..]);
+        let (mut row, mut weight, mut written) = (at.row, 1, 0);
+        for ((&symbol, token), extra) in symbols[at.symbol..].iter().zip(tokens).zip(extras) {
+            (*token, *extra) = table[usize::from(symbol)];
+            written += 1;
             let digit = symbol < 2;
             row += if digit { weight << symbol } else { 1 };
             weight = if digit { weight << 1 } else { 1 };
-            if row < end {
-                continue;
-            }
-            // The end of a segment, and if this is a run, perhaps not the run's end.
-            while digit && let Some(&symbol @ (0 | 1)) = symbols.get(at) {
-                (self.tokens[len], self.extras[len]) = (symbol as u8, 0);
-                len += 1;
-                at += 1;
-                row += weight << symbol;
-                weight <<= 1;
-            }
-            if row > end {
-                let digits = symbols[..at].iter().rev().take_while(|&&symbol| symbol < 2).count();
-                let run: usize = symbols[at - digits..at].iter().enumerate().map(|(i, &digit)| (1 << digit) << i).sum();
-                len -= digits;
-                row -= run;
-                let stop = row + run;
-                while row < stop {
-                    let part = (stop - row).min(end - row);
-                    len = self.digits(part, len);
-                    row += part;
-                    if row == end && row < stop {
-                        self.close(len, &mut end, rows);
-                    }
-                }
-            }
-            weight = 1;
-            if row == end {
-                self.close(len, &mut end, rows);
+            if row >= at.end {
+                break;
             }
         }
-        self.tokens.truncate(len);
-        self.extras.truncate(len);
+        at.row = row;
+        at.symbol += written;
+        at.token += written;
+        weight
+    }
+
+    /// Ends the segment, or several, whose end the last symbol has reached. If that symbol is a run digit, the rest of
+    /// the run is written too; `weight` is the weight of the next digit.
+    fn finish_segment(&mut self, symbols: &[u16], at: &mut Progress, mut weight: usize, rows: usize) {
+        if symbols[at.symbol - 1] < 2 {
+            while let Some(&digit @ (0 | 1)) = symbols.get(at.symbol) {
+                (self.tokens[at.token], self.extras[at.token]) = (digit as u8, 0);
+                at.token += 1;
+                at.symbol += 1;
+                at.row += weight << digit;
+                weight <<= 1;
+            }
+        }
+        if at.row > at.end {
+            self.cut_run(symbols, at, rows);
+        }
+        if at.row == at.end {
+            self.end_segment(at, rows);
+        }
+    }
+
+    /// Writes the last run again, in parts that end where segments end.
+    fn cut_run(&mut self, symbols: &[u16], at: &mut Progress, rows: usize) {
+        let digits = symbols[..at.symbol].iter().rev().take_while(|&&symbol| symbol < 2).count();
+        let run = &symbols[at.symbol - digits..at.symbol];
+        let run: usize = run.iter().enumerate().map(|(i, &digit)| (1 << digit) << i).sum();
+        at.token -= digits;
+        let stop = at.row;
+        at.row -= run;
+        while at.row < stop {
+            let part = (stop - at.row).min(at.end - at.row);
+            at.token = self.write_run(part, at.token);
+            at.row += part;
+            if at.row == at.end && at.row < stop {
+                self.end_segment(at, rows);
+            }
+        }
+    }
+
+    fn end_segment(&mut self, at: &mut Progress, rows: usize) {
+        self.ends.push(at.token);
+        at.end = (at.end + SEGMENT).min(rows);
+    }
+
+    /// Writes a run's digits in bijective base 2, lowest first, after `len` tokens. Returns the number of tokens then.
+    fn write_run(&mut self, run: usize, len: usize) -> usize {
+        let (digits, count) = (run + 1, (run + 1).ilog2() as usize);
+        for i in 0..count {
+            (self.tokens[len + i], self.extras[len + i]) = ((digits >> i & 1) as u8, 0);
+        }
+        len + count
+    }
+
+    /// Sets the joint tokens.
+    fn join_classes(&mut self) {
         let classes: [u8; TOKENS] = std::array::from_fn(|token| (class(token as u8) * TOKENS) as u8);
         self.joint.clear();
         let mut from = 0;
@@ -135,20 +188,18 @@ impl Tokens {
             from = end;
         }
     }
+}
 
-    fn close(&mut self, len: usize, end: &mut usize, rows: usize) {
-        self.ends.push(len);
-        *end = (*end + (1 << SEGMENT_LOG)).min(rows);
-    }
-
-    /// Writes a run's digits in bijective base 2, lowest first, behind `len` tokens. Answers how many there are then.
-    fn digits(&mut self, run: usize, len: usize) -> usize {
-        let (digits, count) = (run + 1, (run + 1).ilog2() as usize);
-        for i in 0..count {
-            (self.tokens[len + i], self.extras[len + i]) = ((digits >> i & 1) as u8, 0);
-        }
-        len + count
-    }
+/// How far the conversion of symbols to tokens has come.
+struct Progress {
+    /// The next symbol.
+    symbol: usize,
+    /// The number of tokens.
+    token: usize,
+    /// The number of rows.
+    row: usize,
+    /// The row at which the segment ends.
+    end: usize,
 }
 
 #[cfg(test)]
@@ -181,7 +232,7 @@ mod tests {
             symbols.push(257);
             let rows = before + run + after;
             let mut tokens = Tokens::default();
-            tokens.set(&symbols, rows);
+            tokens.build(&symbols, rows);
             assert_eq!(tokens.ends.len(), rows.div_ceil(segment));
             let mut from = 0;
             for (number, &end) in tokens.ends.iter().enumerate() {
@@ -206,7 +257,7 @@ mod tests {
     fn joint_tokens_have_the_class_before() {
         let (segment, mut tokens) = (1 << SEGMENT_LOG, Tokens::default());
         let ranks: Vec<u16> = (0..segment + 500).map(|i| 2 + i % 200).map(|symbol| symbol as u16).collect();
-        tokens.set(&[&ranks[..], &[257]].concat(), ranks.len());
+        tokens.build(&[&ranks[..], &[257]].concat(), ranks.len());
         for (at, (&joint, &token)) in tokens.joint.iter().zip(&tokens.tokens).enumerate() {
             let before = if at == 0 || at == tokens.ends[0] { 0 } else { class(tokens.tokens[at - 1]) };
             assert_eq!((usize::from(joint) / TOKENS, joint % TOKENS as u8), (before, token));

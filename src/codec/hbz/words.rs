@@ -1,38 +1,39 @@
-//! Where a text can be cut into words and stretches of blanks: what phrases are made of, and what is looked up in their
-//! dictionary.
+//! Cuts a text into words and sequences of blanks. Phrases are made from these pieces, and each piece is looked up
+//! among the phrases.
 //!
-//! A word is letters, digits and bytes from 128 on; blanks are spaces, tabs, ends of lines and zeros. Sixty-four bytes at
-//! a time become two masks, a bit for each byte that is of a word, and for each that is blank; shifts and
-//! exclusive ors of these give a bit for each end of a piece. There is no branch that depends on a single byte, and pieces of
-//! one byte, of which no phrase can be made, are not even looked at.
+//! A word is letters, digits and bytes from 128 on; blanks are spaces, tabs, line ends and zeros. Sixty-four bytes at a
+//! time become two masks, with a bit for each byte that belongs to a word, and for each that is blank. Shifts and
+//! exclusive ors of these give a bit for each end of a piece. No branch depends on a single byte, and pieces of one
+//! byte, which cannot be phrases, are not even looked at.
 
 use std::hint::select_unpredictable;
 
-/// The longest word, and the longest stretch of blanks; longer ones are cut into such pieces.
-const WORD: usize = 64;
-const BLANKS: usize = 8;
+/// The longest word and the longest sequence of blanks. Longer ones are cut into pieces of this length.
+const MAX_WORD: usize = 64;
+const MAX_BLANKS: usize = 8;
 
-/// Bytes to cut at once.
+/// The number of bytes that are cut together.
 const BLOCK: usize = 64;
 
 /// A piece of a text: where it begins, and where it ends.
-pub type Piece = (usize, usize);
+pub type WordPiece = (usize, usize);
 
 /// Cuts a text into pieces, part by part.
 #[derive(Debug, Default)]
-pub struct Cutter {
-    /// Where the last piece begins that has not ended, or that is no word and no blanks.
+pub struct WordCutter {
+    /// Where the last piece begins that has not ended, or that is neither a word nor blanks.
     begin: usize,
-    /// Of the byte before: whether it is of a word, is blank, and is of another kind than the one before it.
+    /// About the last byte: whether it belongs to a word, whether it is blank, and whether its kind differs from that
+    /// of the byte before it.
     word: bool,
     blank: bool,
     change: bool,
 }
 
-impl Cutter {
-    /// Appends to `pieces` all pieces of two bytes or more that end in this part of `text`, and are known to; the parts
-    /// must follow one another, and all but the last one have a multiple of 64 bytes.
-    pub fn cut(&mut self, text: &[u8], part: std::ops::Range<usize>, pieces: &mut Vec<Piece>) {
+impl WordCutter {
+    /// Appends to `pieces` all pieces of two bytes or more that are known to end in this part of `text`. The parts must
+    /// follow one another, and all but the last one must have a multiple of 64 bytes.
+    pub fn cut(&mut self, text: &[u8], part: std::ops::Range<usize>, pieces: &mut Vec<WordPiece>) {
         let end = part.end;
         for at in part.step_by(BLOCK) {
             let (words, blanks) = match text[at..end].first_chunk() {
@@ -43,11 +44,11 @@ impl Cutter {
                     masks(&block)
                 }
             };
-            self.block(at, words, blanks, pieces);
+            self.cut_block(at, words, blanks, pieces);
         }
         if self.word || self.blank {
-            let most = if self.word { WORD } else { BLANKS };
-            self.begin = split(self.begin, end, most, pieces);
+            let max = if self.word { MAX_WORD } else { MAX_BLANKS };
+            self.begin = split(self.begin, end, max, pieces);
             if end == text.len() {
                 push(self.begin, end, pieces);
                 self.begin = end;
@@ -55,14 +56,14 @@ impl Cutter {
         }
     }
 
-    /// Where the piece begins that has not ended, after the part that ends at `end`.
-    pub fn open(&self, end: usize) -> usize {
+    /// Where the piece begins that has not ended at `end`, the end of the last part.
+    pub fn open_piece(&self, end: usize) -> usize {
         if self.word || self.blank { self.begin } else { end }
     }
 
     /// Cuts the 64 bytes at `at`, whose kinds are in these masks.
     #[inline(always)]
-    fn block(&mut self, at: usize, words: u64, blanks: u64, pieces: &mut Vec<Piece>) {
+    fn cut_block(&mut self, at: usize, words: u64, blanks: u64, pieces: &mut Vec<WordPiece>) {
         let words_before = words << 1 | u64::from(self.word);
         let blanks_before = blanks << 1 | u64::from(self.blank);
         let changes = (words ^ words_before) | (blanks ^ blanks_before);
@@ -74,9 +75,9 @@ impl Cutter {
             let earlier = changes & ((1 << bit) - 1);
             let mut from = if earlier == 0 { self.begin } else { at + earlier.ilog2() as usize };
             let to = at + bit as usize;
-            let most = select_unpredictable(blanks_before >> bit & 1 == 0, WORD, BLANKS);
-            if to - from > most {
-                from = split(from, to, most, pieces);
+            let max = select_unpredictable(blanks_before >> bit & 1 == 0, MAX_WORD, MAX_BLANKS);
+            if to - from > max {
+                from = split(from, to, max, pieces);
             }
             push(from, to, pieces);
         }
@@ -87,24 +88,24 @@ impl Cutter {
     }
 }
 
-/// Cuts pieces of `most` bytes off, as long as there are more; answers where the rest begins.
+/// Cuts off pieces of `max` bytes as long as more than that is left, and returns where the rest begins.
 #[cold]
-fn split(mut from: usize, to: usize, most: usize, pieces: &mut Vec<Piece>) -> usize {
-    while to - from > most {
-        pieces.push((from, from + most));
-        from += most;
+fn split(mut from: usize, to: usize, max: usize, pieces: &mut Vec<WordPiece>) -> usize {
+    while to - from > max {
+        pieces.push((from, from + max));
+        from += max;
     }
     from
 }
 
 #[inline(always)]
-fn push(from: usize, to: usize, pieces: &mut Vec<Piece>) {
+fn push(from: usize, to: usize, pieces: &mut Vec<WordPiece>) {
     if to - from > 1 {
         pieces.push((from, to));
     }
 }
 
-/// A bit for each byte that is of a word, and for each that is blank.
+/// The masks of the bytes that belong to words, and of those that are blank.
 #[inline(always)]
 fn masks(block: &[u8; BLOCK]) -> (u64, u64) {
     (mask(&block.map(is_word)), mask(&block.map(is_blank)))
@@ -121,7 +122,7 @@ fn is_blank(byte: u8) -> u8 {
     u8::from((byte == b' ') | (byte == b'\n') | (byte == b'\t') | (byte == b'\r') | (byte == 0))
 }
 
-/// The lowest bits of bytes that are 0 or 1: eight at a time by a multiplication that moves each to its place on top.
+/// The lowest bits of bytes that are 0 or 1. A multiplication moves eight of them to the top of a word.
 #[inline(always)]
 fn mask(bits: &[u8; BLOCK]) -> u64 {
     let mut mask = 0;
@@ -133,13 +134,13 @@ fn mask(bits: &[u8; BLOCK]) -> u64 {
 
 #[cfg(test)]
 pub mod twin {
-    use super::{BLANKS, WORD};
+    use super::{MAX_BLANKS, MAX_WORD};
 
-    /// The first piece of a text of at least one byte: how long it is.
-    pub fn first(text: &[u8]) -> usize {
+    /// The length of the first piece of a text of at least one byte.
+    pub fn first_piece_len(text: &[u8]) -> usize {
         let kind = |byte: u8| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | 0x80.. => WORD,
-            b' ' | b'\t' | b'\n' | b'\r' | 0 => BLANKS,
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | 0x80.. => MAX_WORD,
+            b' ' | b'\t' | b'\n' | b'\r' | 0 => MAX_BLANKS,
             _ => 1,
         };
         text.iter().take(kind(text[0])).take_while(|byte| kind(**byte) == kind(text[0])).count()
@@ -148,19 +149,19 @@ pub mod twin {
 
 #[cfg(test)]
 mod tests {
-    use super::twin::first;
+    use super::twin::first_piece_len;
     use super::*;
     use crate::shapes::{EDGES, SHAPES};
 
     fn check(text: &[u8], what: &str) {
         let (mut expected, mut from) = (Vec::new(), 0);
         while from < text.len() {
-            let len = first(&text[from..]);
+            let len = first_piece_len(&text[from..]);
             expected.extend((len > 1).then_some((from, from + len)));
             from += len;
         }
         for part in [64, 128, 1024, 1 << 20] {
-            let (mut cutter, mut found) = (Cutter::default(), Vec::new());
+            let (mut cutter, mut found) = (WordCutter::default(), Vec::new());
             for from in (0..text.len()).step_by(part) {
                 cutter.cut(text, from..text.len().min(from + part), &mut found);
             }

@@ -1,59 +1,65 @@
-//! Huffman decoding, plain and fast.
+//! Huffman decoding, exact and fast.
 //!
-//! [`Canonical`] tells codes apart as bzip2 does: read as many bits as the shortest code has, compare with the largest code
-//! of that length, take one more bit while it is larger. It gives a meaning to any set of lengths, also to incomplete
-//! and over-subscribed ones, and is the plain decoder's.
+//! [`CanonicalCodes`] recognises codes as bzip2 does: read as many bits as the shortest code has, compare them with the
+//! largest code of that length, and read one more bit while they are larger. This gives a meaning to any set of
+//! lengths, even incomplete and over-subscribed ones. The reference decoder uses it.
 //!
-//! `Table` looks up 11 bits at once and finds up to three whole codes in them (a table of 2,048 words of 32 bits: 8 kB;
-//! six of them stay in the L2 cache, the two or three that a part of a block uses in L1). Codes longer than 11 bits,
-//! bits that are no code, the end of block and the two ranks that do not fit a byte have an entry that says "none": those
-//! symbols are decoded by `Canonical`. On bzip2's own output that is one look-up in a hundred. A table of one code
-//! per entry needs twice the look-ups, and these are the path that everything waits for (7 to 8 cycles each).
+//! `LookupTable` looks up 11 bits at once and finds up to three whole codes in them. It has 2,048 words of 32 bits (8
+//! kB); six tables stay in the L2 cache, and the two or three that a part of a block uses stay in L1. Codes longer than
+//! 11 bits, bits that are not a code, the end of block, and the two ranks that do not fit a byte have an entry without
+//! codes: `CanonicalCodes` decodes these symbols. In bzip2's own output that is one look-up in a hundred. A table with
+//! one code per entry needs twice the look-ups, and everything waits for them (7 to 8 cycles each).
 //!
-//! Measured on a Zen 5 core: 1.3 to 1.6 ns per symbol of text, 2.6 where every code has 8 bits. Before a group's end was
-//! watched at each look-up (it was decoded code by code from 15 symbols before it) a quarter more. Decoding into smaller
-//! pieces, so that the move-to-front of one could overlap the codes of the next, gained nothing.
+//! Measured on a Zen 5 core: 1.3 to 1.6 ns per symbol of text, 2.6 where every code has 8 bits. It took a quarter more
+//! when the last 15 symbols of a group were decoded code by code, instead of checking for the end of the group at each
+//! look-up. Decoding in smaller pieces, so that the move-to-front of one could overlap the codes of the next, gained
+//! nothing.
 //!
-//! The table is filled only from lengths that are no more than complete (Kraft's sum at most 1): over-subscribed lengths
-//! would write past it, which is how a fork of bzip2 got its heap overflow. See `Table::set`.
+//! The table is filled only if the lengths are at most complete (Kraft's sum at most 1). Over-subscribed lengths would
+//! write past its end, which gave a fork of bzip2 a heap overflow. See `LookupTable::fill`.
 
-use super::super::header::Header;
-use crate::bits::reader::Window;
-use crate::format::bzip2::{GROUP, MAX_SYMBOLS, MAX_TABLES};
+use super::super::header::Bz2BlockHeader;
+use crate::bits::reader::BitReader;
+use crate::format::bzip2::{GROUP, MAX_CODE, MAX_SYMBOLS, MAX_TABLES};
 
-/// Something a fast path leaves to the plain decoder.
+/// The fast path met something that only the reference decoder may judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Irregular;
 
-/// Codes by comparing, in the exact sense of bzip2.
+/// The number of code lengths, 0 included.
+const LENGTHS: usize = MAX_CODE as usize + 1;
+
+/// Codes recognised by comparison, exactly as in bzip2.
 #[derive(Clone, Debug)]
-pub struct Canonical {
+pub struct CanonicalCodes {
     shortest: u32,
     longest: u32,
-    /// The largest code of each length; below the first one if there is none.
-    limit: [i32; 21],
-    /// What to subtract from a code of this length to get its place in `order`.
-    base: [i32; 21],
-    /// Symbols by length, then by value.
+    /// The largest code of each length. If there is none, a number below the first code of that length.
+    limit: [i32; LENGTHS],
+    /// The number to subtract from a code of each length to get its place in `order`.
+    base: [i32; LENGTHS],
+    /// The symbols, ordered by code length and then by value.
     order: [u16; MAX_SYMBOLS],
 }
 
-impl Canonical {
+impl CanonicalCodes {
     /// The codes that follow from `lengths` [2..=258, each 1..=20], the code length of each symbol.
     pub fn new(lengths: &[u8]) -> Self {
-        let mut counts = [0i32; 21];
+        let mut counts = [0i32; LENGTHS];
         for &length in lengths {
             counts[usize::from(length)] += 1;
         }
-        let mut starts = [0usize; 22];
-        for length in 0..21 {
+        let mut starts = [0usize; LENGTHS + 1];
+        for length in 0..LENGTHS {
             starts[length + 1] = starts[length] + counts[length] as usize;
         }
-        let mut codes = Canonical {
-            shortest: (1..=20).find(|&l| counts[l as usize] > 0).unwrap_or(20),
-            longest: (1..=20).rev().find(|&l| counts[l as usize] > 0).unwrap_or(20),
-            limit: [-1; 21],
-            base: [0; 21],
+        let mut used = (1..=u32::from(MAX_CODE)).filter(|&length| counts[length as usize] > 0);
+        let shortest = used.next().unwrap_or(MAX_CODE.into());
+        let mut codes = CanonicalCodes {
+            shortest,
+            longest: used.next_back().unwrap_or(shortest),
+            limit: [-1; LENGTHS],
+            base: [0; LENGTHS],
             order: [0; MAX_SYMBOLS],
         };
         let mut next = starts;
@@ -61,7 +67,7 @@ impl Canonical {
             codes.order[next[usize::from(length)]] = symbol as u16;
             next[usize::from(length)] += 1;
         }
-        // At most 258 << 19: no overflow, even where the codes are over-subscribed.
+        // At most 258 << 19, so there is no overflow, even if the codes are over-subscribed.
         let mut code = 0;
         for length in codes.shortest as usize..=codes.longest as usize {
             codes.base[length] = code - starts[length] as i32;
@@ -77,50 +83,91 @@ impl Canonical {
         self.shortest
     }
 
-    /// The symbol whose code is `code`, `length` bits long; to be asked with growing lengths from the shortest on.
+    /// The symbol with the code `code` of `length` bits. To be called with growing lengths, from the shortest on.
     pub fn symbol(&self, length: u32, code: u32) -> Option<u16> {
         if length > self.longest || code as i32 > self.limit[length as usize] {
             return None;
         }
         self.order.get((code as i32 - self.base[length as usize]) as usize).copied()
     }
+
+    /// Decodes one symbol.
+    #[inline(never)]
+    fn decode(&self, bits: &mut BitReader<'_>) -> Result<u16, Irregular> {
+        for length in self.shortest..=self.longest {
+            if let Some(symbol) = self.symbol(length, bits.peek(length)) {
+                bits.skip(length);
+                return Ok(symbol);
+            }
+        }
+        Err(Irregular)
+    }
 }
 
-/// How many bits one look-up sees.
+/// The number of bits that one look-up sees.
 const LOOKUP_BITS: u32 = 11;
-/// From this symbol on, symbols do not fit the bytes in which tables give symbols out: see [`Groups::next`].
+/// The number of look-ups between two refills: they take at most 55 of the 56 bits that a refill makes ready.
+const LOOKUPS: usize = 5;
+/// The first symbol that does not fit the byte in which a table returns a symbol: see [`GroupDecoder::decode_groups`].
 pub const ESCAPE: u16 = 255;
 
-/// Codes by looking up.
+/// Codes recognised by look-up.
 #[derive(Clone, Debug)]
-struct Table {
-    codes: Canonical,
+struct LookupTable {
+    codes: CanonicalCodes,
     lengths: [u8; 256],
-    /// By the next 11 bits. Bits 0-5: how many bits the codes take together; 6-7: how many codes (0 to 3); then the
-    /// symbols, 8 bits each.
-    entries: Box<[u32; 1 << LOOKUP_BITS]>,
+    /// By the next 11 bits: see [`Entry`].
+    entries: Box<[Entry; 1 << LOOKUP_BITS]>,
 }
 
-impl Table {
-    /// No codes yet.
-    fn new() -> Table {
+/// Up to three codes that follow one another. Bits 0-5: the number of bits that they have together; 6-7: the number of
+/// codes (0 to 3); then the symbols, 8 bits each.
+type Entry = u32;
+
+/// The number of bits that the codes of an entry have together.
+#[inline(always)]
+fn bit_count(entry: Entry) -> u32 {
+    entry & 63
+}
+
+/// The number of codes in an entry.
+#[inline(always)]
+fn code_count(entry: Entry) -> u32 {
+    entry >> 6 & 3
+}
+
+/// The symbols of an entry, and a byte that means nothing.
+#[inline(always)]
+fn symbols(entry: Entry) -> [u8; 4] {
+    (entry >> 8).to_le_bytes()
+}
+
+impl LookupTable {
+    /// A table without codes.
+    fn new() -> LookupTable {
         let entries = vec![0; 1 << LOOKUP_BITS].try_into().expect("as many as asked for");
-        Table { codes: Canonical::new(&[1, 1]), lengths: [0; 256], entries }
+        LookupTable { codes: CanonicalCodes::new(&[1, 1]), lengths: [0; 256], entries }
     }
 
-    /// Fills the table for `lengths`. Over-subscribed codes are refused.
-    fn set(&mut self, lengths: &[u8]) -> Result<(), Irregular> {
-        let kraft: u32 = lengths.iter().map(|&length| 1 << (20 - u32::from(length))).sum();
-        if kraft > 1 << 20 {
+    /// Fills the table for `lengths`. Rejects over-subscribed codes.
+    fn fill(&mut self, lengths: &[u8]) -> Result<(), Irregular> {
+        let kraft: u32 = lengths.iter().map(|&length| 1 << (MAX_CODE - length)).sum();
+        if kraft > 1 << MAX_CODE {
             return Err(Irregular);
         }
-        self.codes = Canonical::new(lengths);
+        self.codes = CanonicalCodes::new(lengths);
         let first = lengths.len().min(256);
         self.lengths[..first].copy_from_slice(&lengths[..first]);
-        let end_of_block = lengths.len() as u16 - 1;
+        self.fill_single_codes(lengths);
+        self.join_codes();
+        Ok(())
+    }
 
-        // One code each. Kraft's inequality keeps `at` within the table.
+    /// Makes entries with one code each.
+    fn fill_single_codes(&mut self, lengths: &[u8]) {
+        let end_of_block = lengths.len() as u16 - 1;
         let mut at = 0;
+        // Kraft's inequality keeps `at` within the table.
         for &symbol in &self.codes.order[..lengths.len()] {
             let length = u32::from(lengths[usize::from(symbol)]);
             if length > LOOKUP_BITS {
@@ -133,134 +180,146 @@ impl Table {
             at = next;
         }
         self.entries[at..].fill(0);
+    }
 
-        // Two and three codes.
-        let one: [u32; 1 << LOOKUP_BITS] = *self.entries;
+    /// Adds a second and a third code to each entry of one code, if its bits contain them whole.
+    fn join_codes(&mut self) {
+        let single: [Entry; 1 << LOOKUP_BITS] = *self.entries;
         for (bits, entry) in self.entries.iter_mut().enumerate() {
             for shift in [16, 24] {
-                let length = *entry & 63;
-                let next = one[(bits << length) & ((1 << LOOKUP_BITS) - 1)];
-                if *entry == 0 || next == 0 || length + (next & 63) > LOOKUP_BITS {
+                let length = bit_count(*entry);
+                let next = single[(bits << length) & ((1 << LOOKUP_BITS) - 1)];
+                if *entry == 0 || next == 0 || length + bit_count(next) > LOOKUP_BITS {
                     break;
                 }
-                *entry = *entry + (next & 63) + (1 << 6) + (next >> 8 << shift);
+                *entry = *entry + bit_count(next) + (1 << 6) + (next >> 8 << shift);
             }
         }
-        Ok(())
+    }
+
+    /// Decodes a group of symbols and writes them from `out[*len]` on. Returns true if the block ends in it.
+    #[inline(always)]
+    fn decode_group(
+        &self,
+        bits: &mut BitReader<'_>,
+        out: &mut [u8; SYMBOL_BYTES],
+        len: &mut usize,
+        end_of_block: u16,
+    ) -> Result<bool, Irregular> {
+        let mut left = GROUP as u32;
+        while left > 0 {
+            bits.refill();
+            let mut inside_group = true;
+            let mut entry = 0;
+            for _ in 0..LOOKUPS {
+                entry = self.entries[bits.peek(LOOKUP_BITS) as usize];
+                let count = code_count(entry);
+                out[*len..*len + 4].copy_from_slice(&symbols(entry));
+                // Also false for an entry without codes, because 0 wraps.
+                inside_group = count.wrapping_sub(1) < left - 1;
+                if !inside_group {
+                    break;
+                }
+                *len += count as usize;
+                left -= count;
+                bits.skip(bit_count(entry));
+            }
+            if inside_group {
+                continue;
+            }
+            if code_count(entry) > 0 {
+                // Its symbols have been written, but only those that belong to the group count.
+                self.skip_codes(&symbols(entry)[..left as usize], bits);
+                *len += left as usize;
+                return Ok(false);
+            }
+            bits.refill();
+            let symbol = self.codes.decode(bits)?;
+            left -= 1;
+            if symbol == end_of_block {
+                return Ok(true);
+            }
+            out[*len] = symbol.min(ESCAPE) as u8;
+            out[*len + 1] = (symbol.max(ESCAPE) - ESCAPE) as u8;
+            *len += if symbol < ESCAPE { 1 } else { 2 };
+        }
+        Ok(false)
+    }
+
+    /// Skips the codes of these symbols.
+    #[inline(always)]
+    fn skip_codes(&self, symbols: &[u8], bits: &mut BitReader<'_>) {
+        for &symbol in symbols {
+            bits.skip(u32::from(self.lengths[usize::from(symbol)]));
+        }
     }
 }
 
-/// The codes of a block, group by group.
+/// Decodes the codes of a block, some groups at a time.
 #[derive(Clone, Debug)]
-pub struct Groups {
-    /// As many as a block has had so far: a small file has two, and touches only the memory of those.
-    tables: Vec<Table>,
+pub struct GroupDecoder {
+    /// As many tables as any block has needed so far. A small file needs two and touches only their memory.
+    tables: Vec<LookupTable>,
     end_of_block: u16,
     next_group: usize,
 }
 
-/// How many groups [`Groups::next`] decodes at once: few enough that their symbols stay in the L1 cache.
-const GROUPS: usize = 8;
-/// How many bytes of symbols [`Groups::next`] gives at most, and what it may write behind them.
-pub const SYMBOL_BYTES: usize = GROUPS * GROUP * 2 + 16;
+/// The number of groups that [`GroupDecoder::decode_groups`] decodes at once: few enough that their symbols stay in the
+/// L1 cache.
+const GROUPS_AT_ONCE: usize = 8;
+/// The size of the buffer for [`GroupDecoder::decode_groups`]: the most bytes that it returns, and what it may write
+/// after them.
+pub const SYMBOL_BYTES: usize = GROUPS_AT_ONCE * GROUP * 2 + 16;
 
-impl Groups {
-    /// No codes yet.
+impl GroupDecoder {
+    /// A decoder without tables.
     pub fn new() -> Self {
-        Groups { tables: Vec::with_capacity(MAX_TABLES), end_of_block: 0, next_group: 0 }
+        GroupDecoder { tables: Vec::with_capacity(MAX_TABLES), end_of_block: 0, next_group: 0 }
     }
 
-    /// Makes ready for the codes of the block with this header.
-    pub fn set(&mut self, header: &Header) -> Result<(), Irregular> {
-        let symbols = header.symbols();
+    /// Prepares for the codes of the block with this header.
+    pub fn start_block(&mut self, header: &Bz2BlockHeader) -> Result<(), Irregular> {
+        let symbols = header.alphabet();
         while self.tables.len() < header.tables {
-            self.tables.push(Table::new());
+            self.tables.push(LookupTable::new());
         }
         for (table, lengths) in self.tables.iter_mut().zip(&header.lengths[..header.tables]) {
-            table.set(&lengths[..symbols])?;
+            table.fill(&lengths[..symbols])?;
         }
         self.end_of_block = symbols as u16 - 1;
         self.next_group = 0;
         Ok(())
     }
 
-    /// Decodes some groups into `out` and says how many bytes these take and whether the block ends there.
+    /// Decodes the next groups into `out`. Returns the number of bytes written, and whether the block ends there.
     ///
-    /// A symbol below 255 is one byte, 255 and 256 are the byte 255 and one more, 0 or 1; symbols are never torn apart.
-    pub fn next(
+    /// A symbol below 255 takes one byte; 255 and 256 are the byte 255 followed by 0 or 1. No symbol is split between
+    /// two calls.
+    pub fn decode_groups(
         &mut self,
         selectors: &[u8],
-        bits: &mut Window<'_>,
+        bits: &mut BitReader<'_>,
         out: &mut [u8; SYMBOL_BYTES],
     ) -> Result<(usize, bool), Irregular> {
-        let mut len = 0;
-        let some = selectors.get(self.next_group..).unwrap_or(&[]);
-        if some.is_empty() {
+        let selectors = selectors.get(self.next_group..).unwrap_or(&[]);
+        if selectors.is_empty() {
             return Err(Irregular);
         }
-        let some = &some[..some.len().min(GROUPS)];
-        self.next_group += some.len();
-        for &selector in some {
+        let selectors = &selectors[..selectors.len().min(GROUPS_AT_ONCE)];
+        self.next_group += selectors.len();
+        let mut len = 0;
+        for &selector in selectors {
             let table = &self.tables[usize::from(selector)];
-            let mut left = GROUP as u32;
-            while left > 0 {
-                bits.refill();
-                let mut usual = true;
-                let mut entry = 0;
-                // Five look-ups take at most 55 of the 56 bits.
-                for _ in 0..5 {
-                    entry = table.entries[bits.peek(LOOKUP_BITS) as usize];
-                    let count = entry >> 6 & 3;
-                    out[len..len + 4].copy_from_slice(&(entry >> 8).to_le_bytes());
-                    // No code at all, or those that end the group, or more.
-                    usual = count.wrapping_sub(1) < left - 1;
-                    if !usual {
-                        break;
-                    }
-                    len += count as usize;
-                    left -= count;
-                    bits.skip(entry & 63);
-                }
-                if usual {
-                    continue;
-                }
-                if entry >> 6 & 3 == 0 {
-                    bits.refill();
-                    let symbol = one_symbol(&table.codes, bits)?;
-                    left -= 1;
-                    if symbol == self.end_of_block {
-                        return Ok((len, true));
-                    }
-                    out[len] = symbol.min(ESCAPE) as u8;
-                    out[len + 1] = (symbol.max(ESCAPE) - ESCAPE) as u8;
-                    len += if symbol < ESCAPE { 1 } else { 2 };
-                } else {
-                    for symbol in &(entry >> 8).to_le_bytes()[..left as usize] {
-                        bits.skip(u32::from(table.lengths[usize::from(*symbol)]));
-                    }
-                    len += left as usize;
-                    left = 0;
-                }
+            if table.decode_group(bits, out, &mut len, self.end_of_block)? {
+                return Ok((len, true));
             }
         }
         Ok((len, false))
     }
 }
 
-impl Default for Groups {
+impl Default for GroupDecoder {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// One symbol, the slow way.
-#[inline(never)]
-fn one_symbol(codes: &Canonical, bits: &mut Window<'_>) -> Result<u16, Irregular> {
-    for length in codes.shortest..=codes.longest {
-        if let Some(symbol) = codes.symbol(length, bits.peek(length)) {
-            bits.skip(length);
-            return Ok(symbol);
-        }
-    }
-    Err(Irregular)
 }

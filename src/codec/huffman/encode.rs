@@ -1,27 +1,28 @@
-//! Code lengths exactly as bzip2 finds them, and the codes that follow.
+//! Code lengths exactly as bzip2 computes them, and the codes that follow.
 //!
-//! Huffman's algorithm leaves open which of several lightest nodes is taken; the lengths depend on it, and the bytes
-//! of the file on the lengths. bzip2 keeps nodes in a binary heap, so ties fall by position in the heap: that heap, with
-//! its strict comparisons, is part of the format as far as equal bytes are concerned, and no other method (two queues,
-//! sorting) will do. Weights are a frequency (at least 1) above 8 bits of depth, so that of equally frequent trees the
-//! flatter is lighter. If a code gets longer than 17 bits, all frequencies are halved and it starts anew.
+//! Huffman's algorithm does not say which of several lightest nodes to take. The lengths depend on that choice, and the
+//! bytes of the file depend on the lengths. bzip2 keeps the nodes in a binary heap, so their positions in the heap
+//! decide between equal weights. To get equal bytes, one needs this heap with its strict comparisons; other methods
+//! (two queues, sorting) give other lengths. A weight is a frequency (at least 1) above 8 bits of depth, so that of
+//! equally frequent trees the flatter is lighter. If a code gets longer than 17 bits, all frequencies are halved and
+//! the algorithm starts again.
 //!
-//! Here a heap entry is weight and node in one word, which saves the look-up of a weight for each comparison, and the
-//! depths are found from the root down in one pass instead of from each leaf up. Measured: 10 us for a
-//! table of 258 symbols, 1 us for 30 (Zen 5), of which a block takes up to 24.
+//! A heap entry here is weight and node in one word, which saves looking up a weight for each comparison. One pass from
+//! the root down computes the depths, instead of one climb from each leaf. Measured (Zen 5): 10 us for a table of 258
+//! symbols, 1 us for 30. A block makes up to 24 tables.
 
 use crate::format::bzip2::{MAX_SYMBOLS, MAX_WRITTEN_CODE};
 
-/// Leaves, inner nodes and the unused node 0.
+/// Leaves, inner nodes, and node 0, which is not used.
 const MAX_NODES: usize = 2 * MAX_SYMBOLS;
 
-/// A binary heap with its root at 1, its least entry there, and 0 in front of it, which stops what moves up.
+/// A binary heap whose root, at index 1, is the lightest entry. Index 0 holds 0, which stops an entry that moves up.
 struct Heap {
     entries: [u64; MAX_SYMBOLS + 2],
     len: usize,
 }
 
-/// Weight above node.
+/// A heap entry: the weight above the node.
 fn entry(weight: u32, node: usize) -> u64 {
     u64::from(weight) << 32 | node as u64
 }
@@ -34,7 +35,7 @@ fn weight(entry: u64) -> u32 {
     (entry >> 32) as u32
 }
 
-/// Compares weights only: where they are equal it is not less, whatever the nodes.
+/// Compares weights only. An equal weight is not lighter, whatever the nodes are.
 fn is_lighter(a: u64, b: u64) -> bool {
     weight(a) < weight(b)
 }
@@ -50,11 +51,11 @@ impl Heap {
         self.entries[at] = new;
     }
 
-    /// Takes the root; the last entry goes down from there.
+    /// Removes the root and moves the last entry down from there.
     fn pop(&mut self) -> u64 {
         let root = self.entries[1];
         let moved = self.entries[self.len];
-        // An entry heavier than all stands behind the last one: a second child for the node that has only one.
+        // The entry after the last one is heavier than all: a second child for the node that has only one.
         self.entries[self.len] = u64::MAX;
         self.len -= 1;
         let mut at = 1;
@@ -75,7 +76,7 @@ impl Heap {
     }
 }
 
-/// The code lengths for these frequencies (of 2 to 258 symbols, together below 2^23).
+/// Computes the code lengths for `frequencies` [2..=258 symbols, with a sum below 2^23].
 pub fn code_lengths(frequencies: &[u32], lengths: &mut [u8]) {
     let count = frequencies.len();
     let mut weights = [0u32; MAX_SYMBOLS];
@@ -89,7 +90,7 @@ pub fn code_lengths(frequencies: &[u32], lengths: &mut [u8]) {
     }
 }
 
-/// One tree. Says no if a code is too long.
+/// Builds one tree. Returns false if a code is too long.
 fn build(weights: &[u32], lengths: &mut [u8]) -> bool {
     let count = weights.len();
     let mut heap = Heap { entries: [0; MAX_SYMBOLS + 2], len: 0 };
@@ -107,7 +108,7 @@ fn build(weights: &[u32], lengths: &mut [u8]) -> bool {
         let depth = 1 + (a & 0xff).max(b & 0xff);
         heap.push(entry(((a & !0xff) + (b & !0xff)) | depth, nodes));
     }
-    // A parent has a higher number than its children. The root, which is the last, has depth 0.
+    // A parent has a higher number than its children. The root, which is the last node, has depth 0.
     let mut depths = [0u8; MAX_NODES];
     for node in (1..nodes).rev() {
         depths[node] = depths[usize::from(parents[node])] + 1;
@@ -116,8 +117,8 @@ fn build(weights: &[u32], lengths: &mut [u8]) -> bool {
     lengths[..count].iter().all(|&len| len <= MAX_WRITTEN_CODE)
 }
 
-/// The codes for these lengths, shorter before longer and in the order of symbols, as
-/// [`BitWriter::write_codes`](crate::bits::BitWriter::write_codes) takes them: the code above 8 bits of length.
+/// The codes for `lengths`, shorter codes first and then by symbol, in the form that
+/// [`BitWriter::write_codes`](crate::bits::BitWriter::write_codes) takes: the code above 8 bits of length.
 pub fn assign_codes(lengths: &[u8]) -> [u32; 512] {
     let mut codes = [0; 512];
     let mut next = 0;
@@ -136,7 +137,7 @@ mod tests {
     use super::*;
     use crate::shapes::Rng;
 
-    /// bzip2's method told plainly: weights beside the heap, depths by climbing. Also answers how often it had to halve.
+    /// bzip2's method as it is: weights beside the heap, depths by climbing. Also returns how often it halved.
     fn naive(frequencies: &[u32]) -> (Vec<u8>, u32) {
         let count = frequencies.len();
         let mut leaves: Vec<u32> = frequencies.iter().map(|f| f.max(&1) << 8).collect();
@@ -200,7 +201,7 @@ mod tests {
         let mut lengths = vec![0; frequencies.len()];
         code_lengths(frequencies, &mut lengths);
         assert_eq!(lengths, expected, "{frequencies:?}");
-        // Complete: no code is left over, none is missing.
+        // The code is complete: Kraft's sum is 1.
         assert_eq!(lengths.iter().map(|&len| 1u64 << (20 - len)).sum::<u64>(), 1 << 20, "{frequencies:?}");
         halvings
     }
@@ -210,9 +211,9 @@ mod tests {
         let mut rng = Rng(10);
         for _ in 0..3000 {
             let count = 2 + rng.below(257);
-            let most = [2, 5, 100, 3000][rng.below(4)];
-            let most = 1 + rng.below(most);
-            check(&(0..count).map(|_| rng.below(most) as u32).collect::<Vec<_>>());
+            let max = [2, 5, 100, 3000][rng.below(4)];
+            let max = 1 + rng.below(max);
+            check(&(0..count).map(|_| rng.below(max) as u32).collect::<Vec<_>>());
         }
     }
 

@@ -1,4 +1,4 @@
-//! Huffman codes: their lengths, and what codes follow from these.
+//! Huffman codes: the choice of their lengths, and the codes that follow from the lengths.
 
 pub mod decode;
 pub mod encode;

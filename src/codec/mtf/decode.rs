@@ -1,47 +1,49 @@
-//! Zero runs and inverse move-to-front: from Huffman symbols to runs of equal bytes in the last column.
+//! Decodes zero runs and move-to-front: from Huffman symbols to runs of equal bytes in the last column.
 //!
-//! The result is a list of runs, each one word: where it begins, above the byte it is of. Text has a run per 2 to 4
-//! bytes of the last column, and what follows (the inverse BWT's vector) is built from runs at several times the speed
-//! that it could be from bytes, so the bytes of the column are never written.
+//! The result is a list of runs of one word each: the start of the run, above its byte. Text has a run per 2 to 4 bytes
+//! of the last column. The next step (building the inverse BWT's vector) is several times faster from runs than from
+//! bytes, so the bytes of the column are never written.
 //!
-//! The loop has no branch but the one for far ranks: run digits and ranks change places with no pattern, and a
-//! mispredicted branch costs as much as ten symbols. A run digit is a rank of 0 (which leaves the list as it is) that
-//! adds its weight instead of 1 and does not begin a run. The head of the list lives in a vector register, where moving
-//! to front is one byte shuffle with a mask from a table: 16 entries with SSSE3, 64 with AVX-512 VBMI, 8 in a plain
-//! 64-bit word elsewhere. Ranks beyond it go a longer way; they are 1 to 14 in a hundred with 16 entries.
+//! The only branch in the loop is the one for far ranks: run digits and ranks alternate without a pattern, and a
+//! mispredicted branch costs as much as ten symbols. A run digit is treated as rank 0, which leaves the list as it is,
+//! but it adds its weight instead of 1 and does not begin a run. The head of the list is in a vector register, where
+//! moving to front is one byte shuffle with a mask from a table: 16 entries with SSSE3, 64 with AVX-512 VBMI, and 8 in
+//! a plain 64-bit word elsewhere. Ranks beyond the head take longer; with 16 entries these are 1 to 14 in a hundred.
 //!
-//! Measured on a Zen 5 core, ns per symbol: 16 entries 1.2 on near ranks (English prose 1.25, an executable 5.5), 64 entries 1.5
-//! (English 1.5, the executable 2.1), 256 entries 2.7 wherever the ranks are, the plain word 4. So with VBMI each piece of
-//! 400 symbols goes to one of three loops by its ranks. Moving the far part of the list by `memmove` cost 9.
+//! Measured on a Zen 5 core, in ns per symbol: 16 entries 1.2 on near ranks (English prose 1.25, an executable 5.5), 64
+//! entries 1.5 (English 1.5, the executable 2.1), 256 entries 2.7 for any ranks, the plain word 4. So with VBMI the
+//! ranks of each piece of 400 symbols decide which of three loops decodes it. Moving the far part of the list by
+//! `memmove` cost 9.
 
 use super::super::huffman::decode::Irregular;
 
-/// The inverse of move-to-front over one block, fed with symbols piece by piece.
+/// Decodes move-to-front and zero runs over one block, whose symbols come in pieces.
 #[derive(Clone, Debug)]
-pub struct Inverse {
+pub struct MtfDecoder {
     /// The list, most recent symbol first.
     list: [u8; 256],
-    /// One word for each run: where it begins in the column, shifted up by 8, and the byte. The first may be empty.
+    /// One word for each run: its start in the column, shifted left by 8, and its byte. The first run may be empty.
     runs: Vec<u32>,
-    state: State,
+    state: RunState,
     limit: u32,
-    kernel: Kernel,
+    kernel: DecodeKernel,
 }
 
-/// Where the loop stands between two symbols.
+/// The state of the loop between two symbols.
 #[derive(Clone, Copy, Debug, Default)]
-struct State {
-    /// How many runs there are.
+struct RunState {
+    /// The number of runs.
     runs: usize,
-    /// How many bytes the column has so far.
+    /// The number of bytes in the column so far.
     len: u64,
-    /// What the next run digit weighs. Grows to zero in a run of 32 digits, when `len` has left every limit long since.
+    /// The weight of the next run digit. It becomes zero after 32 digits in a row; `len` has passed every limit by
+    /// then.
     weight: u32,
 }
 
-/// Which loop runs on this machine.
+/// The implementation of the loop that this machine uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kernel {
+enum DecodeKernel {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Sse,
@@ -49,67 +51,72 @@ enum Kernel {
     Vbmi,
 }
 
-impl Kernel {
-    fn best() -> Kernel {
+impl DecodeKernel {
+    fn best() -> DecodeKernel {
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vbmi") {
-                return Kernel::Vbmi;
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vbmi")
+            {
+                return DecodeKernel::Vbmi;
             }
             if is_x86_feature_detected!("ssse3") && is_x86_feature_detected!("sse4.1") {
-                return Kernel::Sse;
+                return DecodeKernel::Sse;
             }
         }
-        Kernel::Portable
+        DecodeKernel::Portable
     }
 }
 
-impl Inverse {
-    /// Memory for blocks of at most `most` bytes.
-    pub fn new(most: usize) -> Self {
-        // One more for the end, and room for a piece that passes the limit before this is seen.
-        let runs = vec![0; most + 2];
-        Inverse { list: [0; 256], runs, state: State::default(), limit: 0, kernel: Kernel::best() }
+impl MtfDecoder {
+    /// A decoder with memory for blocks of at most `max` bytes.
+    pub fn new(max: usize) -> Self {
+        // One more for the end, and room for a piece that passes the limit before this is noticed.
+        let runs = vec![0; max + 2];
+        MtfDecoder { list: [0; 256], runs, state: RunState::default(), limit: 0, kernel: DecodeKernel::best() }
     }
 
-    /// Begins a block that may have `limit` bytes and uses the symbols `used`.
+    /// Starts a block that may have `limit` bytes and uses the symbols `used`.
     pub fn begin(&mut self, used: &[u8], limit: u32) {
         self.list[..used.len()].copy_from_slice(used);
         self.limit = limit;
         self.runs[0] = u32::from(used[0]);
-        self.state = State { runs: 1, len: 0, weight: 1 };
+        self.state = RunState { runs: 1, len: 0, weight: 1 };
     }
 
-    /// Takes some symbols in the byte form of [`Groups::next`](super::super::huffman::decode::Groups::next).
+    /// Decodes the next symbols, given in the byte form of
+    /// [`GroupDecoder::decode_groups`](super::super::huffman::decode::GroupDecoder::decode_groups).
     ///
-    /// Refuses a block that grows longer than its limit.
+    /// Rejects a block that grows longer than its limit.
     pub fn push(&mut self, symbols: &[u8]) -> Result<(), Irregular> {
-        let most = self.state.runs + symbols.len() + 1;
-        if most > self.runs.len() {
-            self.runs.resize(most, 0);
+        let max_runs = self.state.runs + symbols.len() + 1;
+        if max_runs > self.runs.len() {
+            self.runs.resize(max_runs, 0);
         }
         match self.kernel {
-            Kernel::Portable => self.push_portable(symbols),
+            DecodeKernel::Portable => self.push_portable(symbols),
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code)]
-            // SAFETY: `Kernel::best` has seen that the CPU has SSSE3 and SSE4.1.
-            Kernel::Sse => unsafe { x86::push_sse(self, symbols) },
+            // SAFETY: `DecodeKernel::best` has detected SSSE3 and SSE4.1.
+            DecodeKernel::Sse => unsafe { x86::push_sse(self, symbols) },
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code)]
-            // SAFETY: `Kernel::best` has seen that the CPU has AVX-512F and VBMI.
-            Kernel::Vbmi => unsafe { x86::push_vbmi(self, symbols) },
+            // SAFETY: `DecodeKernel::best` has detected AVX-512F, AVX-512BW and VBMI.
+            DecodeKernel::Vbmi => unsafe { x86::push_vbmi(self, symbols) },
         }
         if self.state.len > u64::from(self.limit) { Err(Irregular) } else { Ok(()) }
     }
 
-    /// The runs so far, with one more word behind them that says where the last one ends; and the column's length.
+    /// Returns the runs so far, followed by one more word that tells where the last run ends, and the length of the
+    /// column.
     pub fn finish(&mut self) -> (&[u32], usize) {
-        let State { runs, len, .. } = self.state;
+        let RunState { runs, len, .. } = self.state;
         self.runs[runs] = (len as u32) << 8;
         (&self.runs[..=runs], len as usize)
     }
 
-    /// The list as it is now, most recent symbol first.
+    /// The list in its present state, most recent symbol first.
     pub fn list(&self) -> &[u8; 256] {
         &self.list
     }
@@ -124,7 +131,7 @@ impl Inverse {
             if symbol <= 8 {
                 let shift = 8 * u32::from(symbol.saturating_sub(1));
                 let byte = head_word >> shift & 0xff;
-                // All below the entry, which moves up by one entry over it.
+                // All entries below this one, which move up by one place and overwrite it.
                 let below = (1u64 << shift) - 1;
                 let above = !(below << 8 | 0xff);
                 head_word = head_word & above | (head_word & below) << 8 | byte;
@@ -142,18 +149,18 @@ impl Inverse {
     }
 }
 
-/// The rank that `symbol` stands for, and the byte after it where it takes two.
+/// The rank of `symbol`. A symbol of two bytes takes the second one from `rest`.
 #[inline(always)]
 fn rank_of(symbol: u8, rest: &mut std::slice::Iter<'_, u8>) -> usize {
     if symbol == 255 { 254 + usize::from(*rest.next().unwrap_or(&0)) } else { usize::from(symbol.saturating_sub(1)) }
 }
 
-impl State {
-    /// Counts one symbol, with `front` at the front of the list after it.
+impl RunState {
+    /// Counts one symbol, after which `front` is at the front of the list.
     #[inline(always)]
     fn step(&mut self, symbol: u8, front: u8, runs: &mut [u32]) {
         let begins = symbol >= 2;
-        // Written also where no run begins: the next run that does writes the same place.
+        // Also written if no run begins: the next run that begins overwrites it.
         runs[self.runs] = (self.len as u32) << 8 | u32::from(front);
         self.runs += usize::from(begins);
         let weight = if begins { 1 } else { self.weight << (symbol & 1) };
@@ -165,10 +172,10 @@ impl State {
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod x86 {
-    use super::{Inverse, rank_of};
+    use super::{MtfDecoder, rank_of};
     use std::arch::x86_64::*;
 
-    /// By symbol: the shuffle that moves its rank to the front of `N` entries.
+    /// By symbol: the shuffle that moves the symbol's rank to the front of `N` entries.
     const fn masks<const N: usize, const SYMBOLS: usize>() -> [[u8; N]; SYMBOLS] {
         let mut masks = [[0; N]; SYMBOLS];
         let mut symbol = 0;
@@ -198,13 +205,13 @@ mod x86 {
     static MASKS16: Masks<16, 17> = Masks(masks());
     static MASKS64: Masks<64, 65> = Masks(masks());
 
-    /// The loop with the first 16 entries in a register, and the others in memory in rows of 16.
+    /// The loop with the first 16 entries in a register and the others in memory, in rows of 16.
     #[target_feature(enable = "ssse3,sse4.1")]
     #[inline(never)]
-    pub fn push_sse(inverse: &mut Inverse, symbols: &[u8]) {
-        let mut state = inverse.state;
-        let runs = &mut inverse.runs[..];
-        let (rows, _) = inverse.list.as_chunks_mut::<16>();
+    pub fn push_sse(decoder: &mut MtfDecoder, symbols: &[u8]) {
+        let mut state = decoder.state;
+        let runs = &mut decoder.runs[..];
+        let (rows, _) = decoder.list.as_chunks_mut::<16>();
         // SAFETY: a row has 16 bytes.
         let load = |row: &[u8; 16]| unsafe { _mm_loadu_si128(row.as_ptr().cast()) };
         // SAFETY: a row has 16 bytes.
@@ -216,8 +223,8 @@ mod x86 {
                 head = _mm_shuffle_epi8(head, load(mask));
             } else {
                 let rank = rank_of(symbol, &mut symbols);
-                // Each row up to that of the rank takes in the last entry of the one before, and the rank's row lets
-                // go the entry itself.
+                // Each row before the rank's row takes the last entry of the row before it. The rank's row does too,
+                // and loses the entry of the rank.
                 let mut before = head;
                 for row in &mut rows[1..rank / 16] {
                     let old = load(row);
@@ -233,37 +240,39 @@ mod x86 {
             state.step(symbol, _mm_cvtsi128_si32(head) as u8, runs);
         }
         store(&mut rows[0], head);
-        inverse.state = state;
+        decoder.state = state;
     }
 
-    /// The best of three loops, by how far the ranks in this piece are.
+    /// Chooses one of three loops by how far the ranks of this piece reach.
     ///
-    /// A shuffle of 64 entries takes 4 cycles longer than one of 16, a mispredicted branch some 20 longer than none: so 16
-    /// entries where hardly any rank lies beyond them, else 64, and all 256 at each step where most lie beyond these.
+    /// A shuffle of 64 entries takes 4 cycles longer than one of 16, and a mispredicted branch some 20 cycles. So the
+    /// choice is 16 entries if hardly any rank lies beyond them, else 64, and all 256 at each step if most ranks lie
+    /// beyond 64.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    pub fn push_vbmi(inverse: &mut Inverse, symbols: &[u8]) {
-        let beyond = |most| symbols.iter().filter(|&&symbol| symbol > most).count();
+    pub fn push_vbmi(decoder: &mut MtfDecoder, symbols: &[u8]) {
+        let beyond = |rank| symbols.iter().filter(|&&symbol| symbol > rank).count();
         if beyond(64) * 2 > symbols.len() {
-            push_vbmi_by::<true>(inverse, symbols);
+            push_vbmi_by::<true>(decoder, symbols);
         } else if beyond(16) * 24 > symbols.len() {
-            push_vbmi_by::<false>(inverse, symbols);
+            push_vbmi_by::<false>(decoder, symbols);
         } else {
-            push_sse(inverse, symbols);
+            push_sse(decoder, symbols);
         }
     }
 
-    /// The loop with all entries in four registers of 64; ranks beyond the first go a longer way, or all do.
+    /// The loop with all entries in four registers of 64. Ranks beyond the first register take a longer way; with
+    /// `ALL_FAR`, all ranks take it.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     #[inline(never)]
-    fn push_vbmi_by<const ALL_FAR: bool>(inverse: &mut Inverse, symbols: &[u8]) {
-        let mut state = inverse.state;
-        let runs = &mut inverse.runs[..];
-        let (rows, _) = inverse.list.as_chunks_mut::<64>();
+    fn push_vbmi_by<const ALL_FAR: bool>(decoder: &mut MtfDecoder, symbols: &[u8]) {
+        let mut state = decoder.state;
+        let runs = &mut decoder.runs[..];
+        let (rows, _) = decoder.list.as_chunks_mut::<64>();
         // SAFETY: a row has 64 bytes.
         let load = |row: &[u8; 64]| unsafe { _mm512_loadu_si512(row.as_ptr().cast()) };
         let [mut head, mut second, mut third, mut last] = [0, 1, 2, 3].map(|i| load(&rows[i]));
-        let place = |i: u8| _mm512_add_epi8(load(&IDENTITY), _mm512_set1_epi8((64 * i) as i8));
-        // The last byte of the first operand, then the second operand but its last.
+        let indices = |i: u8| _mm512_add_epi8(load(&IDENTITY), _mm512_set1_epi8((64 * i) as i8));
+        // The last byte of the first operand, then the second operand without its last byte.
         let up = _mm512_add_epi8(load(&IDENTITY), _mm512_set1_epi8(63));
         let mut symbols = symbols.iter();
         while let Some(&symbol) = symbols.next() {
@@ -275,11 +284,11 @@ mod x86 {
                 let low = _mm512_permutex2var_epi8(head, all, second);
                 let high = _mm512_permutex2var_epi8(third, all, last);
                 let front = _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(all), high);
-                let moves = |i| _mm512_cmple_epu8_mask(place(i), all);
+                let moves = |i| _mm512_cmple_epu8_mask(indices(i), all);
                 last = _mm512_mask_mov_epi8(last, moves(3), _mm512_permutex2var_epi8(third, up, last));
                 third = _mm512_mask_mov_epi8(third, moves(2), _mm512_permutex2var_epi8(second, up, third));
                 second = _mm512_mask_mov_epi8(second, moves(1), _mm512_permutex2var_epi8(head, up, second));
-                // The new front comes last: everything else does not wait for it.
+                // The new front is set last, so that nothing else waits for it.
                 head = _mm512_mask_permutexvar_epi8(head, moves(0), up, head);
                 head = _mm512_mask_mov_epi8(head, 1, front);
             }
@@ -289,7 +298,7 @@ mod x86 {
             // SAFETY: a row has 64 bytes.
             unsafe { _mm512_storeu_si512(row.as_mut_ptr().cast(), register) };
         }
-        inverse.state = state;
+        decoder.state = state;
     }
 }
 
@@ -313,15 +322,15 @@ mod tests {
         out
     }
 
-    fn kernels() -> Vec<Kernel> {
-        let mut kernels = vec![Kernel::Portable];
+    fn kernels() -> Vec<DecodeKernel> {
+        let mut kernels = vec![DecodeKernel::Portable];
         #[cfg(target_arch = "x86_64")]
         {
-            if Kernel::best() != Kernel::Portable {
-                kernels.push(Kernel::Sse);
+            if DecodeKernel::best() != DecodeKernel::Portable {
+                kernels.push(DecodeKernel::Sse);
             }
-            if Kernel::best() == Kernel::Vbmi {
-                kernels.push(Kernel::Vbmi);
+            if DecodeKernel::best() == DecodeKernel::Vbmi {
+                kernels.push(DecodeKernel::Vbmi);
             }
         }
         kernels
@@ -330,17 +339,17 @@ mod tests {
     fn check(symbols: &[u16], used: &[u8]) {
         let expected = naive(symbols, used);
         for kernel in kernels() {
-            let mut inverse = Inverse::new(100);
-            inverse.kernel = kernel;
-            inverse.begin(used, 900_000);
+            let mut decoder = MtfDecoder::new(100);
+            decoder.kernel = kernel;
+            decoder.begin(used, 900_000);
             for piece in symbols.chunks(77) {
                 let bytes: Vec<u8> = piece
                     .iter()
                     .flat_map(|&s| if s < 255 { vec![s as u8] } else { vec![255, (s - 255) as u8] })
                     .collect();
-                inverse.push(&bytes).unwrap();
+                decoder.push(&bytes).unwrap();
             }
-            let (runs, len) = inverse.finish();
+            let (runs, len) = decoder.finish();
             let column: Vec<u8> = runs
                 .windows(2)
                 .flat_map(|two| std::iter::repeat_n(two[0] as u8, (two[1] as usize >> 8) - (two[0] as usize >> 8)))
@@ -365,8 +374,8 @@ mod tests {
             for near in [false, true] {
                 let mut digits = 0;
                 let symbols = std::iter::repeat_with(|| {
-                    let most = if near { random(used as u32 + 1) } else { used as u32 };
-                    let symbol = if digits < 6 { random(1 + most) as u16 } else { 2 };
+                    let max = if near { random(used as u32 + 1) } else { used as u32 };
+                    let symbol = if digits < 6 { random(1 + max) as u16 } else { 2 };
                     digits = if symbol < 2 { digits + 1 } else { 0 };
                     symbol
                 });
@@ -382,16 +391,16 @@ mod tests {
     fn too_long_blocks_are_refused() {
         for kernel in kernels() {
             for symbols in [vec![1u8; 19], vec![1; 40], vec![0; 64], vec![1; 3000], vec![2; 1001]] {
-                let mut inverse = Inverse::new(100);
-                inverse.kernel = kernel;
-                inverse.begin(&[1, 2, 3], 1000);
-                assert_eq!(inverse.push(&symbols), Err(Irregular));
+                let mut decoder = MtfDecoder::new(100);
+                decoder.kernel = kernel;
+                decoder.begin(&[1, 2, 3], 1000);
+                assert_eq!(decoder.push(&symbols), Err(Irregular));
             }
-            let mut inverse = Inverse::new(100);
-            inverse.kernel = kernel;
-            inverse.begin(&[1, 2, 3], 1000);
-            assert_eq!(inverse.push(&[2; 1000]), Ok(()));
-            assert_eq!(inverse.push(&[2]), Err(Irregular));
+            let mut decoder = MtfDecoder::new(100);
+            decoder.kernel = kernel;
+            decoder.begin(&[1, 2, 3], 1000);
+            assert_eq!(decoder.push(&[2; 1000]), Ok(()));
+            assert_eq!(decoder.push(&[2]), Err(Irregular));
         }
     }
 }

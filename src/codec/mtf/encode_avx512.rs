@@ -1,21 +1,21 @@
 //! Ranks by time of last use, for CPUs with AVX-512 (BW).
 //!
-//! A byte's rank is the number of other bytes used since its own last use. So each byte used has the time of its last
-//! use, 16 bits, 32 of them in a register: the rank is the number of later times, a comparison and a count of bits for each
-//! register, and moving to the front is setting one time to now. The next byte's work does not wait for this one's, as it
-//! does with ranks and with lists: the only thing that goes from one to the next is one masked move. On text it is twice as fast
-//! as ranks, on random bytes too.
+//! A byte's rank is the number of other bytes used since its own last use. So the time of last use is kept for each
+//! byte, in 16 bits, 32 times in a register. The rank is the number of later times, which takes a comparison and a bit
+//! count for each register, and moving to front sets one time to now. The next byte's work does not wait for this
+//! one's, as it does with ranks and lists: only one masked move lies between them. This is twice as fast as ranks, on
+//! text and on random bytes.
 //!
-//! When the clock runs out (16 bits), times are set back to ranks.
+//! When the 16-bit clock overflows, the times are replaced by their ranks.
 
-use super::{Output, Symbols};
+use super::{MtfSymbols, SymbolWriter};
 use std::arch::x86_64::{
     __m512i, __mmask32, _mm512_cmpeq_epi16_mask, _mm512_cmpgt_epu16_mask, _mm512_cmpneq_epi8_mask, _mm512_loadu_si512,
     _mm512_mask_mov_epi16, _mm512_set1_epi16, _mm512_setzero_si512,
 };
 
-/// Whether this CPU can do it so.
-pub(super) fn is_able() -> bool {
+/// Whether this CPU supports the kernel.
+pub(super) fn is_supported() -> bool {
     is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("bmi1")
@@ -24,27 +24,27 @@ pub(super) fn is_able() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-/// Encodes, if [`is_able`] says so. Panics if not.
-pub(super) fn encode(symbols: &mut Symbols, last: &[u8]) {
-    assert!(is_able());
+/// Encodes if [`is_supported`] is true, and panics otherwise.
+pub(super) fn encode(symbols: &mut MtfSymbols, last: &[u8]) {
+    assert!(is_supported());
     let (order, count) = symbols.start(last);
-    // SAFETY: the features that `by_time` is compiled for have just been detected.
+    // SAFETY: the features for which `encode_by_time` is compiled have just been detected.
     #[allow(unsafe_code)]
     unsafe {
         match count.div_ceil(32) {
-            0 | 1 => by_time::<1>(last, &order, count, symbols),
-            2 => by_time::<2>(last, &order, count, symbols),
-            3 => by_time::<3>(last, &order, count, symbols),
-            4 => by_time::<4>(last, &order, count, symbols),
-            5 => by_time::<5>(last, &order, count, symbols),
-            6 => by_time::<6>(last, &order, count, symbols),
-            7 => by_time::<7>(last, &order, count, symbols),
-            _ => by_time::<8>(last, &order, count, symbols),
+            0 | 1 => encode_by_time::<1>(last, &order, count, symbols),
+            2 => encode_by_time::<2>(last, &order, count, symbols),
+            3 => encode_by_time::<3>(last, &order, count, symbols),
+            4 => encode_by_time::<4>(last, &order, count, symbols),
+            5 => encode_by_time::<5>(last, &order, count, symbols),
+            6 => encode_by_time::<6>(last, &order, count, symbols),
+            7 => encode_by_time::<7>(last, &order, count, symbols),
+            _ => encode_by_time::<8>(last, &order, count, symbols),
         }
     }
 }
 
-/// The times of 32 x N symbols, twice: in registers to compare with all, and in memory to look one up.
+/// The times of 32 x N symbols, twice: in registers for the comparison with all of them, and in memory to look one up.
 struct Times<const N: usize> {
     registers: [__m512i; N],
     memory: [u16; 256],
@@ -77,7 +77,7 @@ impl<const N: usize> Times<N> {
 
     /// Makes room for 64 more ticks of the clock.
     #[target_feature(enable = "avx512f,avx512bw")]
-    fn wind(&mut self, count: usize) {
+    fn make_time(&mut self, count: usize) {
         if self.now < u16::MAX - 64 {
             return;
         }
@@ -90,11 +90,11 @@ impl<const N: usize> Times<N> {
     }
 }
 
-/// Which of 32 lanes of which register is which symbol.
+/// The symbol numbers in the lanes of the registers: the first register holds 0 to 31, and so on.
 #[target_feature(enable = "avx512f,avx512bw")]
-fn names<const N: usize>() -> [__m512i; N] {
-    let mut names = [_mm512_setzero_si512(); N];
-    for (number, register) in names.iter_mut().enumerate() {
+fn symbol_numbers<const N: usize>() -> [__m512i; N] {
+    let mut numbers = [_mm512_setzero_si512(); N];
+    for (number, register) in numbers.iter_mut().enumerate() {
         let lanes: [u16; 32] = std::array::from_fn(|lane| (number * 32 + lane) as u16);
         // SAFETY: 32 times 16 bits are 64 bytes that may be read.
         #[allow(unsafe_code)]
@@ -102,43 +102,43 @@ fn names<const N: usize>() -> [__m512i; N] {
             *register = _mm512_loadu_si512(lanes.as_ptr().cast());
         }
     }
-    names
+    numbers
 }
 
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
-fn by_time<const N: usize>(last: &[u8], order: &[u8; 256], count: usize, symbols: &mut Symbols) {
-    let names = names::<N>();
+fn encode_by_time<const N: usize>(last: &[u8], order: &[u8; 256], count: usize, symbols: &mut MtfSymbols) {
+    let numbers = symbol_numbers::<N>();
     let mut times = Times::<N>::new(count);
     let mut seen = [[0; 256]; 2];
     let mut buffer = std::mem::take(&mut symbols.buffer);
-    let mut out = Output::new(&mut buffer);
+    let mut out = SymbolWriter::new(&mut buffer);
     let mut zeros_from = 0;
     let first = (0..256).find(|&byte| symbols.used[byte]).unwrap_or(0) as u8;
     for number in 0..last.len().div_ceil(64) {
         let mut heads =
             if number == 0 { super::heads(&last[..last.len().min(64)], first) } else { heads(last, number * 64) };
-        times.wind(count);
+        times.make_time(count);
         while heads != 0 {
             let position = number * 64 + heads.trailing_zeros() as usize;
             heads &= heads - 1;
-            out.zeros(position - zeros_from);
+            out.write_zeros(position - zeros_from);
             zeros_from = position + 1;
 
             let symbol = order[usize::from(last[position])];
-            let rank = rank_and_touch(&mut times, &names, symbol);
+            let rank = rank_and_touch(&mut times, &numbers, symbol);
             seen[position & 1][rank & 255] += 1;
-            out.place(rank as u16);
+            out.write_rank(rank as u16);
         }
     }
-    out.zeros(last.len() - zeros_from);
-    let Output { len, run_digits, run_ones, .. } = out;
-    let out = Output { symbols: &mut [], len, run_digits, run_ones };
+    out.write_zeros(last.len() - zeros_from);
+    let SymbolWriter { len, run_digits, run_ones, .. } = out;
+    let out = SymbolWriter { symbols: &mut [], len, run_digits, run_ones };
     symbols.buffer = buffer;
     symbols.finish(out, &seen, count);
 }
 
-/// A bit for each of the 64 bytes from `at` on (as far as there are any) that differs from the one before it. `at` is
-/// at least 1.
+/// A mask of the 64 bytes from `at` on (or as many as there are) that differ from the byte before them. `at` is at
+/// least 1.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn heads(last: &[u8], at: usize) -> u64 {
@@ -156,20 +156,20 @@ fn heads(last: &[u8], at: usize) -> u64 {
     }
 }
 
-/// The rank of this symbol, which moves to the front.
+/// Returns the rank of this symbol and moves the symbol to the front.
 #[target_feature(enable = "avx512f,avx512bw,popcnt")]
 #[inline]
-fn rank_and_touch<const N: usize>(times: &mut Times<N>, names: &[__m512i; N], symbol: u8) -> usize {
+fn rank_and_touch<const N: usize>(times: &mut Times<N>, numbers: &[__m512i; N], symbol: u8) -> usize {
     times.now += 1;
     let its_time = _mm512_set1_epi16(times.memory[usize::from(symbol)] as i16);
-    let its_name = _mm512_set1_epi16(i16::from(symbol));
+    let its_number = _mm512_set1_epi16(i16::from(symbol));
     let now = _mm512_set1_epi16(times.now as i16);
     times.memory[usize::from(symbol)] = times.now;
     let mut rank = 0;
-    for (register, name) in times.registers.iter_mut().zip(names) {
+    for (register, number) in times.registers.iter_mut().zip(numbers) {
         let later: __mmask32 = _mm512_cmpgt_epu16_mask(*register, its_time);
         rank += later.count_ones();
-        *register = _mm512_mask_mov_epi16(*register, _mm512_cmpeq_epi16_mask(*name, its_name), now);
+        *register = _mm512_mask_mov_epi16(*register, _mm512_cmpeq_epi16_mask(*number, its_number), now);
     }
     rank as usize
 }

@@ -1,9 +1,9 @@
-//! Undoing the randomisation of blocks by bzip2 0.9.0 and before.
+//! Undoes the randomisation of blocks by bzip2 0.9.0 and earlier.
 //!
-//! Those versions flipped the lowest bit of some bytes in blocks whose sorting would have taken too long. No encoder has
+//! Those versions flipped the lowest bit of some bytes in blocks that would have taken too long to sort. No encoder has
 //! done so since 1999, but every decoder must undo it. The distances are part of the format.
 
-/// How far apart the flipped bytes lie, over and over.
+/// The distances between flipped bytes, used over and over.
 #[rustfmt::skip]
 const DISTANCES: [u16; 512] = [
     619, 720, 127, 481, 931, 816, 813, 233, 566, 247, 985, 724, 205, 454, 863, 491, 741, 242, 949, 214, 733,
@@ -33,12 +33,12 @@ const DISTANCES: [u16; 512] = [
     510, 357, 358, 850, 858, 364, 936, 638,
 ];
 
-/// Flips back what the encoder flipped: the bytes at the sums of the distances, less two for the first.
+/// Flips the same bits back: in the bytes at the sums of the distances, minus two.
 pub fn derandomise(block: &mut [u8]) {
     let mut at = 0;
     for distance in DISTANCES.iter().cycle() {
         at += usize::from(*distance);
-        // The distance counts down to 1, not to 0, before a byte is flipped, and the first byte counts.
+        // The counter runs down to 1, not to 0, before a byte is flipped, and it also counts the first byte.
         match block.get_mut(at - 2) {
             Some(byte) => *byte ^= 1,
             None => return,
@@ -50,7 +50,7 @@ pub fn derandomise(block: &mut [u8]) {
 mod tests {
     use super::*;
 
-    /// The counter as the format's first decoder describes it.
+    /// The counter as the format's first decoder has it.
     fn naive(block: &mut [u8]) {
         let (mut to_go, mut entry) = (0, 0);
         for byte in block {

@@ -1,7 +1,8 @@
 //! bzip2's first step: a run of 4 to 255 equal bytes becomes four of them and a byte that counts the rest.
 //!
-//! Runs are cut every 255 bytes, counted from where the run begins, so what a text becomes does not depend on where
-//! blocks end. It was meant to spare the sorter long runs; it can make a text a quarter longer (runs of exactly four).
+//! Runs are cut every 255 bytes, counted from the start of the run, so the coded form of a text does not depend on
+//! where blocks end. The step was meant to spare the sorter long runs. It can make a text a quarter longer (runs of
+//! exactly four).
 
 pub mod decode;
 pub mod derandomise;
@@ -9,12 +10,12 @@ pub mod encode;
 
 pub use encode::encode;
 
-/// The longest run that one token holds.
-const MAX_TOKEN: usize = 255;
-/// What is looked at at once: one byte more than there are comparisons.
+use crate::format::bzip2::MAX_RUN;
+
+/// The number of bytes looked at together: one more than the number of comparisons.
 pub(crate) const WINDOW: usize = 65;
 
-/// Bit i: whether byte i is equal to the next one.
+/// Bit i tells whether byte i equals the next one.
 #[inline(always)]
 pub(crate) fn equal_to_next(window: &[u8; WINDOW]) -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -37,11 +38,11 @@ pub(crate) fn equal_to_next_portable(window: &[u8; WINDOW]) -> u64 {
     (0..64).fold(0, |mask, i| mask | u64::from(window[i] == window[i + 1]) << i)
 }
 
-/// Where the first four equal bytes begin, at or after `from`, if there are such.
+/// The position of the first four equal bytes at or after `from`.
 ///
-/// 62 positions at once, with runs or without: a run begins where three neighbours in a row are equal to their next ones.
-/// (A loop that first asked only whether a stretch holds a run at all was as fast on prose, and half as fast on a tar of
-/// sources, where every other stretch does.)
+/// Each step looks at 62 positions, whether there are runs or not: a run begins where three bytes in a row equal the
+/// byte after them. (A loop that first tested whether a window has any run was as fast on prose, but half as fast on a
+/// tar of sources, where every other window has one.)
 #[inline]
 pub fn find_run(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
@@ -57,9 +58,9 @@ pub fn find_run(bytes: &[u8], from: usize) -> Option<usize> {
     rest.windows(4).position(|four| four.iter().all(|&byte| byte == four[0])).map(|position| at + position)
 }
 
-/// The length of the run at the start, at most 255.
+/// The length of the run at the start of `text`, at most 255.
 pub fn run_len(text: &[u8]) -> usize {
-    let text = &text[..text.len().min(MAX_TOKEN)];
+    let text = &text[..text.len().min(MAX_RUN)];
     let pattern = u64::from_ne_bytes([text[0]; 8]);
     let words = text.chunks_exact(8).take_while(|word| **word == pattern.to_ne_bytes()).count();
     words * 8 + text[words * 8..].iter().take_while(|byte| **byte == text[0]).count()
@@ -72,18 +73,18 @@ mod tests {
 
     #[test]
     fn finds_what_plain_search_finds() {
-        let plainly = |text: &[u8], from: usize| (from..text.len()).find(|&at| text[at..].starts_with(&[text[at]; 4]));
+        let naive = |text: &[u8], from: usize| (from..text.len()).find(|&at| text[at..].starts_with(&[text[at]; 4]));
         let mut rng = Rng(14);
         for shape in SHAPES {
             let text = (shape.make)(500);
             for from in (0..=510).step_by(7) {
-                assert_eq!(find_run(&text, from), plainly(&text, from), "{}, from {from}", shape.name);
+                assert_eq!(find_run(&text, from), naive(&text, from), "{}, from {from}", shape.name);
             }
         }
         for _ in 0..5000 {
             let text: Vec<u8> = (0..rng.below(120)).map(|_| rng.below(3) as u8).collect();
             let from = rng.below(50);
-            assert_eq!(find_run(&text, from), plainly(&text, from), "{text:?} from {from}");
+            assert_eq!(find_run(&text, from), naive(&text, from), "{text:?} from {from}");
         }
     }
 }

@@ -1,40 +1,41 @@
-//! Choosing tables, and writing a block's symbols with them.
+//! Chooses the Huffman tables of a block and writes its symbols with them.
 //!
-//! bzip2 takes 2 to 6 tables by the number of symbols, starts with tables that each favour a stretch of the alphabet,
-//! and improves them four times: each group of 50 symbols goes to the table that codes it in the fewest bits (the first
-//! of several), and each table is made anew from the groups that went to it. All of it is integers, so the answer is
-//! exact in whatever order it is computed, except for the code lengths (see `huffman`).
+//! bzip2 uses 2 to 6 tables, depending on the number of symbols. It starts with tables that each favour a range of the
+//! alphabet and improves them four times: each group of 50 symbols goes to the table that codes it in the fewest bits
+//! (the first of several), and each table is rebuilt from the groups that went to it. All of this is integer
+//! arithmetic, so the result is exact whatever the order of computation, except for the code lengths (see `huffman`).
 //!
-//! The six lengths of a symbol stand side by side in one 64-bit word, 10 bits each (50 codes of 17 bits are 850), so that
-//! one addition per symbol gives the six costs of a group. Frequencies are counted once; after that only groups that
-//! change their table are moved from one count to the other, and a table that nothing entered or left is not made again.
-//! Measured (Zen 5, of block): choosing 0.45 GB/s of random bytes, 0.75 of English, 2.7 of tables; writing 1.1, 1.9 and 8.
+//! The six lengths of a symbol lie side by side in one 64-bit word, 10 bits each (50 codes of 17 bits are 850 bits), so
+//! that one addition per symbol gives a group's cost with all six tables. Frequencies are counted once; after that only
+//! groups that change their table are moved from one count to the other, and a table whose groups have not changed is
+//! not rebuilt. Measured (Zen 5, per byte of block): choosing 0.45 GB/s for random bytes, 0.75 for English, 2.7 for
+//! tables; writing 1.1, 1.9 and 8.
 
 use crate::bits::BitWriter;
 use crate::codec::huffman::encode::{assign_codes, code_lengths};
-use crate::codec::mtf::encode::Symbols;
+use crate::codec::mtf::encode::MtfSymbols;
 use crate::format::bzip2::{GROUP, MAX_SYMBOLS, MAX_TABLES, MAX_WRITTEN_CODE};
 
-/// Rounds of improvement.
+/// The number of rounds of improvement.
 const ROUNDS: usize = 4;
 
-/// Bits of one cost in a word of six.
+/// The number of bits of one cost in a word of six.
 const FIELD: u32 = 10;
 
-/// Tables of code lengths and which group is coded by which, in memory that is used again for the next block.
+/// The Huffman tables of a block and the table of each group. The memory is reused for the next block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tables {
-    /// The code lengths of all symbols in each table.
+pub struct HuffmanTables {
+    /// The code lengths of all symbols, by table.
     lengths: Vec<[u8; MAX_SYMBOLS]>,
     /// The table of each group.
     selectors: Vec<u8>,
-    /// How many bits the codes of the block's symbols take.
+    /// The number of bits of all codes together.
     code_bits: u64,
 }
 
-impl Tables {
-    /// Becomes the tables that bzip2 chooses for these symbols.
-    pub fn choose(&mut self, symbols: &Symbols) {
+impl HuffmanTables {
+    /// Chooses tables for these symbols as bzip2 does.
+    pub fn choose(&mut self, symbols: &MtfSymbols) {
         let alphabet = symbols.alphabet;
         let text = symbols.as_slice();
         let count = table_count(text.len());
@@ -54,7 +55,7 @@ impl Tables {
                 };
                 let old = std::mem::replace(selector, best);
                 let pair = [usize::from(old), usize::from(best)];
-                // Where both are the same table there is nothing to move.
+                // If both are the same table there is nothing to move.
                 if let Ok([from, to]) = frequencies.get_disjoint_mut(pair) {
                     for &symbol in group {
                         from[usize::from(symbol)] -= 1;
@@ -74,57 +75,58 @@ impl Tables {
         self.code_bits = self.lengths.iter().zip(&frequencies).map(|(l, f)| bits(l, f)).sum();
     }
 
-    /// The tables to start from: each has cheap codes for one stretch of the alphabet, of about equal total frequency,
-    /// and dear ones for the rest.
+    /// Makes the first tables: each gives short codes to one range of the alphabet, all ranges having about the same
+    /// total frequency, and long codes to the rest.
     fn first_tables(&mut self, count: usize, frequencies: &[u32], total: usize) {
-        const CHEAP: u8 = 0;
-        const DEAR: u8 = 15;
+        const LESSER_COST: u8 = 0;
+        const GREATER_COST: u8 = 15;
         self.lengths.clear();
-        self.lengths.resize(count, [DEAR; MAX_SYMBOLS]);
+        self.lengths.resize(count, [GREATER_COST; MAX_SYMBOLS]);
         let mut left = total as u32;
         let mut from = 0;
         for part in (1..=count).rev() {
             let wanted = left / part as u32;
-            let mut to = from; // the stretch is from..to
+            let mut to = from; // the range is from..to
             let mut sum = 0;
             while sum < wanted && to < frequencies.len() {
                 sum += frequencies[to];
                 to += 1;
             }
-            // Every second one, but not the first or the last, gives back the symbol that made it too large.
+            // Every second table, except the first and the last, gives back the symbol that made its range too large.
             if to > from + 1 && part != count && part != 1 && (count - part) % 2 == 1 {
                 to -= 1;
                 sum -= frequencies[to];
             }
-            self.lengths[part - 1][from..to].fill(CHEAP);
+            self.lengths[part - 1][from..to].fill(LESSER_COST);
             from = to;
             left -= sum;
         }
     }
 
-    /// For each symbol its lengths in all tables, side by side. Tables that are not there are dearer than any.
+    /// The lengths of each symbol in all tables, side by side. Missing tables get a length greater than any real one.
     fn packed_lengths(&self, alphabet: usize) -> [u64; 512] {
-        const NEVER: u64 = 20;
+        const ABSENT_COST: u64 = 20;
         let mut packed = [0; 512];
         for (symbol, word) in packed.iter_mut().enumerate().take(alphabet) {
             for table in (0..MAX_TABLES).rev() {
-                *word = *word << FIELD | self.lengths.get(table).map_or(NEVER, |lengths| lengths[symbol].into());
+                *word = *word << FIELD | self.lengths.get(table).map_or(ABSENT_COST, |lengths| lengths[symbol].into());
             }
         }
         packed
     }
 
-    /// How many bits [`write_head`](Self::write_head) and [`write_codes`](Self::write_codes) write, at most and nearly.
+    /// An upper bound, and a close one, for the bits that [`write_head`](Self::write_head) and
+    /// [`write_codes`](Self::write_codes) write.
     pub fn bits_needed(&self, alphabet: usize) -> u64 {
         let selectors = self.selectors.len() * MAX_TABLES;
-        let tables = self.lengths.len() * (5 + alphabet * 2 * 17);
+        let tables = self.lengths.len() * (5 + alphabet * 2 * usize::from(MAX_WRITTEN_CODE));
         self.code_bits + (18 + selectors + tables) as u64
     }
 
-    /// Becomes what somebody else has chosen for a block of so many symbols, EOB included, from an alphabet of so many: code lengths,
-    /// selectors, and how many bits all codes take. Says no to what no block can have; whether it is what bzip2 would have
-    /// chosen is not looked at.
-    pub fn take(
+    /// Sets what was chosen elsewhere for a block of `symbols` symbols (EOB included) over an alphabet of `alphabet`:
+    /// the code lengths, the selectors, and the number of bits of all codes. Returns false, and changes nothing, for
+    /// what no block can have. Whether bzip2 would have chosen the same is not checked.
+    pub fn try_set(
         &mut self,
         lengths: &[[u8; MAX_SYMBOLS]],
         selectors: &[u8],
@@ -154,14 +156,14 @@ impl Tables {
         possible
     }
 
-    /// The code with which a block of this alphabet must end: its bits and their number.
+    /// The code with which a block over this alphabet must end, and its length.
     pub fn end_code(&self, alphabet: usize) -> (u32, u32) {
         let table = usize::from(*self.selectors.last().expect("a block has symbols"));
         let code = assign_codes(&self.lengths[table][..alphabet])[alphabet - 1];
         (code >> 8, code & 0xff)
     }
 
-    /// The lengths of each table's codes, each group's table, and how many bits all codes take.
+    /// The code lengths of each table, the table of each group, and the number of bits of all codes.
     #[cfg(test)]
     pub fn parts(&self) -> (&[[u8; MAX_SYMBOLS]], &[u8], u64) {
         (&self.lengths, &self.selectors, self.code_bits)
@@ -177,27 +179,27 @@ impl Tables {
         }
     }
 
-    /// Writes all symbols.
-    pub fn write_codes(&self, symbols: &Symbols, out: &mut BitWriter) {
+    /// Writes the codes of all symbols.
+    pub fn write_codes(&self, symbols: &MtfSymbols, out: &mut BitWriter) {
         let codes: Vec<[u32; 512]> = self.lengths.iter().map(|l| assign_codes(&l[..symbols.alphabet])).collect();
         for (group, &selector) in symbols.as_slice().chunks(GROUP).zip(&self.selectors) {
             out.write_codes(group, &codes[usize::from(selector)]);
         }
     }
 
-    /// Each selector's place in a list of tables, in unary, and to the front with it.
+    /// Writes each selector as its place in a move-to-front list of the tables, in unary.
     fn write_selectors(&self, out: &mut BitWriter) {
         let mut list = [0, 1, 2, 3, 4, 5];
         for &selector in &self.selectors {
-            let place = list.iter().position(|&table| table == selector).expect("a table of six");
-            list.copy_within(..place, 1);
+            let rank = list.iter().position(|&table| table == selector).expect("a table of six");
+            list.copy_within(..rank, 1);
             list[0] = selector;
-            out.write((2 << place) - 2, place as u32 + 1);
+            out.write((2 << rank) - 2, rank as u32 + 1);
         }
     }
 }
 
-/// How many tables bzip2 takes for a block of so many symbols.
+/// The number of tables that bzip2 uses for this number of symbols.
 fn table_count(symbols: usize) -> usize {
     match symbols {
         0..200 => 2,
@@ -208,10 +210,10 @@ fn table_count(symbols: usize) -> usize {
     }
 }
 
-/// The table that codes this group in the fewest bits, the first of several.
+/// The table that codes this group in the fewest bits; the first of several.
 #[inline]
 fn cheapest(group: &[u16], costs: &[u64; 512]) -> u8 {
-    // Two sums, so that one addition need not wait for the other.
+    // Two sums, so that an addition need not wait for the one before it.
     let cost = |symbol: u16| costs[usize::from(symbol) & 511];
     let pairs = group.chunks_exact(2);
     let odd: u64 = pairs.remainder().iter().map(|&symbol| cost(symbol)).sum();
@@ -232,7 +234,7 @@ fn count_group(frequencies: &mut [u32; MAX_SYMBOLS], group: &[u16]) {
     }
 }
 
-/// A table: the first length, then steps of one up or down to each next length.
+/// Writes a table: its first length, then for each symbol the steps of one up or down to its length.
 fn write_table(lengths: &[u8], out: &mut BitWriter) {
     let mut current = lengths[0];
     out.write(current.into(), 5);
@@ -255,7 +257,7 @@ mod tests {
     use crate::bits::append_bits;
     use crate::shapes::{EDGES, Rng, SHAPES};
 
-    /// bzip2's method told plainly: every cost of every group added up, every frequency counted, in every round.
+    /// bzip2's method as it is: every cost of every group added up, every frequency counted, in every round.
     fn naive(text: &[u16], alphabet: usize) -> (Vec<Vec<u8>>, Vec<u8>) {
         let count = match text.len() {
             n if n < 200 => 2,
@@ -303,8 +305,8 @@ mod tests {
         (lengths, selectors)
     }
 
-    fn check(tables: &mut Tables, last: &[u8], what: &str) {
-        let mut symbols = Symbols::default();
+    fn check(tables: &mut HuffmanTables, last: &[u8], what: &str) {
+        let mut symbols = MtfSymbols::default();
         symbols.encode(last);
         tables.choose(&symbols);
         let (lengths, selectors) = naive(symbols.as_slice(), symbols.alphabet);
@@ -316,15 +318,17 @@ mod tests {
         let mut out = BitWriter::new();
         tables.write_head(symbols.alphabet, &mut out);
         tables.write_codes(&symbols, &mut out);
-        assert!(out.bit_len() <= tables.bits_needed(symbols.alphabet), "{what}: more bits than foretold");
+        assert!(out.bit_len() <= tables.bits_needed(symbols.alphabet), "{what}: more bits than predicted");
         let groups = symbols.as_slice().chunks(GROUP).zip(&selectors);
         let code_bits = groups.flat_map(|(group, &t)| group.iter().map(move |&s| (t, s)));
         let code_bits = code_bits.map(|(t, s)| u64::from(lengths[usize::from(t)][usize::from(s)])).sum::<u64>();
         assert_eq!(tables.code_bits, code_bits, "{what}");
 
-        let mut taken = Tables::default();
+        let mut taken = HuffmanTables::default();
         let text = symbols.as_slice();
-        assert!(taken.take(&tables.lengths, &selectors, text.len(), symbols.alphabet, code_bits) && taken == *tables);
+        assert!(
+            taken.try_set(&tables.lengths, &selectors, text.len(), symbols.alphabet, code_bits) && taken == *tables
+        );
         let mut end = BitWriter::new();
         out = BitWriter::new();
         tables.write_codes(&symbols, &mut out);
@@ -343,8 +347,8 @@ mod tests {
         for table in &mut lengths {
             table[..4].copy_from_slice(&[1, 2, 3, 3]);
         }
-        let mut tables = Tables::default();
-        assert!(tables.take(&lengths, &[0, 1], 60, 4, 100));
+        let mut tables = HuffmanTables::default();
+        assert!(tables.try_set(&lengths, &[0, 1], 60, 4, 100));
         for (selectors, symbols, alphabet, bits) in [
             (&[0, 2][..], 60, 4, 100),
             (&[0], 60, 4, 100),
@@ -356,18 +360,18 @@ mod tests {
             (&[0, 1], 60, 4, 59),
             (&[0, 1], 60, 4, 1021),
         ] {
-            assert!(!tables.take(&lengths, selectors, symbols, alphabet, bits), "{symbols} {alphabet} {bits}");
+            assert!(!tables.try_set(&lengths, selectors, symbols, alphabet, bits), "{symbols} {alphabet} {bits}");
         }
-        assert!(!tables.take(&lengths[..1], &[0, 0], 60, 4, 100));
+        assert!(!tables.try_set(&lengths[..1], &[0, 0], 60, 4, 100));
         for bad in [[1, 2, 3, 4], [1, 2, 3, 0], [1, 2, 2, 3], [1, 2, 3, 18]] {
             lengths[1][..4].copy_from_slice(&bad);
-            assert!(!tables.take(&lengths, &[0, 1], 60, 4, 100), "{bad:?}");
+            assert!(!tables.try_set(&lengths, &[0, 1], 60, 4, 100), "{bad:?}");
         }
     }
 
     #[test]
     fn shapes_and_edges() {
-        let mut tables = Tables::default();
+        let mut tables = HuffmanTables::default();
         for edge in EDGES.iter().filter(|edge| edge.name != "empty") {
             check(&mut tables, &(edge.make)(), edge.name);
         }
@@ -380,11 +384,11 @@ mod tests {
 
     #[test]
     fn around_each_table_count() {
-        let mut tables = Tables::default();
+        let mut tables = HuffmanTables::default();
         let mut rng = Rng(13);
         for symbols in [200, 600, 1200, 2400] {
             for len in symbols - 6..symbols + 3 {
-                // Neighbours differ, so that there are as many symbols as bytes, and EOB.
+                // Neighbours differ, so there are as many symbols as bytes, plus EOB.
                 let last: Vec<u8> = (0..len).map(|i| (i % 2 * 100 + rng.below(60)) as u8).collect();
                 check(&mut tables, &last, "no runs");
             }

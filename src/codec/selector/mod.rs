@@ -1,3 +1,3 @@
-//! Several tables for one block: which of them codes which group of 50 symbols.
+//! The Huffman tables of a block, and the choice of a table for each group of 50 symbols.
 
 pub mod encode;

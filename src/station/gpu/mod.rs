@@ -82,7 +82,7 @@ impl Lanes {
     pub fn for_large_blocks(large: &LargeBlocks) -> Self {
         let stream = large.stream();
         // Perturbation makes blocks longer, and cores do what no lane can hold.
-        let max_length = (stream.most_rows(stream.block_size) as usize).min(gpu::MAX_WIDE_BLOCK);
+        let max_length = (stream.max_rows(stream.block_size) as usize).min(gpu::MAX_WIDE_BLOCK);
         let blocks = LARGE_BATCH.div_ceil(max_length).min(gpu::MAX_BATCH);
         let lanes = (LARGE_BATCHES / (blocks * max_length)).clamp(1, 8);
         Lanes { lanes, blocks, max_length, offload: Offload::Suffixes, ..Lanes::default() }

@@ -9,7 +9,7 @@
 
 use super::lane::{Offloaded, Times, timeout};
 use super::trust::{computes_wrongly, power_sums, too_little};
-use crate::codec::hbz::encode::{Encoder, Prepared};
+use crate::codec::hbz::encode::{HbzEncoder, Prepared};
 use crate::format::hbz::ENTRY_LOG;
 use crate::gpu::{self, DeviceError, SortSuffixes, SortedSuffixes};
 use crate::work::{BlockJob, EncodeLarge, SortedLarge};
@@ -38,7 +38,7 @@ struct Batch {
 #[derive(Default)]
 pub(super) struct Suffixes {
     /// It sorts nothing, so its memory is small, or that of a block if it is perturbed.
-    encoder: Encoder,
+    encoder: HbzEncoder,
     codes: Vec<u8>,
 }
 

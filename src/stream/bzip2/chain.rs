@@ -230,7 +230,7 @@ impl Chain {
         }
         let mut bits = SliceBits::new(&bytes, skew, skew + take);
         let plain = self.plain.get_or_insert_default();
-        match plain.decode_plain(&mut bits, level.block_limit()) {
+        match plain.decode_reference(&mut bits, level.block_limit()) {
             Ok(block) => self.believe(block, at, level).map(Some),
             Err(DecodeError::OutOfData) if take == MAX_BLOCK_BITS => {
                 Err(Error::BlockTooLarge { block: self.number(), bit_offset: self.bit })

@@ -24,7 +24,7 @@ const FIRST_CHUNK: usize = 8 << 10;
 /// groups of 50 codes of 20 bits are 2.25 MB.
 const MAX_SPAN: usize = 4 << 20;
 /// What a decoded block may take in memory (`Text::Plain` is never longer), so what a job is charged beside its span.
-const MAX_TEXT: u64 = 2 << 20;
+const MAX_TEXT: u64 = crate::block::MAX_PLAIN_TEXT as u64;
 /// Behind a magic, this many bits tell whether bzip2 could accept the block at all.
 const HEADER_BITS: u64 = 48 + 32 + 1 + 24 + 16 + 256 + 3 + 15;
 

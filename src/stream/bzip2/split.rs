@@ -18,12 +18,10 @@ use crate::stream::piece::{Cut, Piece};
 use crate::work::EncodeBlock;
 use std::collections::VecDeque;
 
-/// Plain text longer than this is run-length-coded here, so that a block on its way never takes more.
-pub(crate) const MAX_PLAIN_TEXT: usize = 2 << 20;
+pub(crate) use crate::block::MAX_PLAIN_TEXT;
 /// The least room offered for reading, so that the end of a block is not read in crumbs.
 const MIN_ROOM: usize = 64 << 10;
-/// A run-length token never stands for more.
-pub(crate) const MAX_TOKEN: usize = 255;
+pub(crate) use crate::format::bzip2::MAX_RUN as MAX_TOKEN;
 
 /// Cuts text into blocks.
 pub(crate) struct Splitter {
@@ -285,7 +283,7 @@ pub(crate) mod tests {
                 Text::RunLength { coded, crc, .. } => {
                     let mut expected = Vec::new();
                     run_length::encode(part, &mut expected);
-                    assert!(*coded == expected && *crc == crate::crc::of(part));
+                    assert!(*coded == expected && *crc == crate::crc::checksum(part));
                 }
                 plain => assert!(plain.plain(&mut Vec::new()) == Some(part)),
             }

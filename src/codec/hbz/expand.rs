@@ -1,0 +1,159 @@
+//! Replaces the codes of a dictionary by the text that they stand for.
+
+use super::dictionary::{Dictionary, Meaning};
+
+/// Replaces codes by the text that they stand for.
+#[derive(Clone, Debug)]
+pub struct CodeExpander {
+    /// By code: the first eight bytes of what it stands for, and the length.
+    heads: Box<[([u8; 8], u8); 256]>,
+    dictionary: Dictionary,
+    /// The escape, if there is one, and the bytes that have no code.
+    escape: Option<u8>,
+    escaped: Vec<u8>,
+}
+
+impl CodeExpander {
+    /// An expander for this dictionary.
+    pub fn new(dictionary: Dictionary) -> Self {
+        let mut heads: Box<[([u8; 8], u8); 256]> = Box::new([([0; 8], 0); 256]);
+        let mut escape = None;
+        for (code, meaning) in (0u8..=255).zip(dictionary.codes()) {
+            let (head, len) = &mut heads[usize::from(code)];
+            match meaning {
+                Meaning::Byte(byte) => (head[0], *len) = (*byte, 1),
+                Meaning::Phrase(string) => {
+                    let first = string.len().min(8);
+                    head[..first].copy_from_slice(&string[..first]);
+                    *len = string.len() as u8;
+                }
+                Meaning::Escape => escape = Some(code),
+            }
+        }
+        let escaped = if escape.is_some() { dictionary.escaped() } else { Vec::new() };
+        CodeExpander { heads, dictionary, escape, escaped }
+    }
+
+    /// Expands `coded`, which begins at an entry point and ends at one or at the end of the block; entry points are
+    /// `interval` codes apart. Returns `None` if the text would be longer than `max` bytes, or if an escape stands for
+    /// no byte.
+    pub fn expand(&self, coded: &[u8], interval: usize, max: usize) -> Option<Vec<u8>> {
+        let len: usize = match self.escape {
+            None => coded.iter().map(|&code| usize::from(self.heads[usize::from(code)].1)).sum(),
+            Some(escape) => coded.chunks(interval).map(|part| self.text_len(part, escape)).sum::<Option<_>>()?,
+        };
+        if len > max {
+            return None;
+        }
+        let mut text = vec![0; len + 8];
+        let mut at = 0;
+        for part in coded.chunks(interval) {
+            let mut codes = part.iter();
+            while let Some(&code) = codes.next() {
+                let (head, len) = &self.heads[usize::from(code)];
+                text[at..at + 8].copy_from_slice(head);
+                at += usize::from(*len);
+                if (1..=8).contains(len) {
+                    continue;
+                }
+                match self.dictionary.codes().get(usize::from(code)) {
+                    Some(Meaning::Phrase(string)) => text[at - string.len()..at].copy_from_slice(string),
+                    Some(Meaning::Escape) => {
+                        if let Some(&place) = codes.next() {
+                            text[at] = *self.escaped.get(usize::from(place))?;
+                            at += 1;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        text.truncate(len);
+        Some(text)
+    }
+
+    /// The length of the text of a part between entry points. An escape at the very end of it stands for nothing.
+    fn text_len(&self, part: &[u8], escape: u8) -> Option<usize> {
+        let mut len = 0;
+        let mut codes = part.iter();
+        while let Some(&code) = codes.next() {
+            if code != escape {
+                len += usize::from(self.heads[usize::from(code)].1);
+            } else if let Some(&place) = codes.next() {
+                self.escaped.get(usize::from(place))?;
+                len += 1;
+            }
+        }
+        Some(len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::hbz::replace::replace;
+    use crate::shapes::{EDGES, SHAPES, shape};
+
+    const INTERVAL: usize = 4096;
+
+    fn check_with(dictionary: Dictionary, text: &[u8], what: &str) -> usize {
+        let mut coded = Vec::new();
+        replace(&dictionary, text, INTERVAL, &mut coded);
+        let expander = CodeExpander::new(dictionary);
+        assert!(expander.expand(&coded, INTERVAL, text.len()).as_deref() == Some(text), "{what}");
+        assert!(text.is_empty() || expander.expand(&coded, INTERVAL, text.len() - 1).is_none());
+        coded.len()
+    }
+
+    fn check(text: &[u8], what: &str) -> usize {
+        let dictionary = Dictionary::choose(text);
+        assert_eq!(Dictionary::new(dictionary.codes().to_vec()).as_ref(), Some(&dictionary), "{what}");
+        check_with(dictionary, text, what)
+    }
+
+    #[test]
+    fn what_is_replaced_comes_back() {
+        for edge in EDGES {
+            let text = (edge.make)();
+            if !text.is_empty() {
+                check(&text, edge.name);
+            }
+        }
+        for shape in SHAPES {
+            check(&(shape.make)(50_000), shape.name);
+        }
+    }
+
+    #[test]
+    fn words_become_bytes() {
+        let text = b"static unsigned long jiffies_to_msecs\t\t\t(struct device *dev);\n".repeat(1000);
+        assert!(check(&text, "words") < text.len() / 2);
+    }
+
+    /// A text with all byte values, some of them rare, gets phrases all the same.
+    #[test]
+    fn rare_bytes_are_escaped() {
+        let mut text = (shape("words").make)(400_000);
+        for (byte, at) in (0..=255).zip((1000..).step_by(1500)) {
+            text.splice(at..at, [byte, byte, 255 - byte]);
+        }
+        let dictionary = Dictionary::choose(&text);
+        assert!(dictionary.codes().contains(&Meaning::Escape));
+        assert!(check(&text, "all bytes") < text.len() * 9 / 10);
+    }
+
+    /// Escapes at every place where a part may end.
+    #[test]
+    fn no_escape_is_torn_apart() {
+        let codes = vec![Meaning::Byte(b'a'), Meaning::Escape, Meaning::Phrase(b"bcd".to_vec())];
+        for before in INTERVAL - 3..=INTERVAL {
+            for text in [vec![0; 9], b"a\0bcd\0".to_vec(), vec![0; 3 * INTERVAL], vec![1]] {
+                let text = [vec![b'a'; before], text].concat();
+                check_with(Dictionary::new(codes.clone()).unwrap(), &text, "escapes");
+            }
+        }
+        let expander = CodeExpander::new(Dictionary::new(codes).unwrap());
+        assert_eq!(expander.expand(&[1, 0, 0, 1], INTERVAL, 9).as_deref(), Some(&b"\0a"[..]));
+        assert_eq!(expander.expand(&[1, 255], INTERVAL, 9), None, "255 bytes have no code");
+    }
+}
