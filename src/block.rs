@@ -25,8 +25,8 @@ impl Part {
 
 /// The text (uncompressed bytes) of one block.
 ///
-/// Text that is mostly runs is passed on in its coded form, so that the memory in use stays small for any input: see
-/// [`MAX_PLAIN_TEXT`].
+/// The text of a `.bz2` block that is longer than 2 MiB is mostly runs. It is passed on in its coded form, so that the
+/// memory in use stays small for any input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Text {
     /// The bytes themselves.

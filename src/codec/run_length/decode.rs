@@ -24,7 +24,7 @@ pub struct InMemoryExpander {
     equal: u32,
 }
 
-/// The text grew longer than [`MAX_PLAIN_TEXT`] bytes.
+/// The text grew longer than `MAX_PLAIN_TEXT` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
@@ -129,7 +129,7 @@ impl InMemoryExpander {
         self.equal = 0;
     }
 
-    /// Returns the text, or [`TooLong`] if it is longer than [`MAX_PLAIN_TEXT`]. Not to be called after
+    /// Returns the text, or [`TooLong`] if it is longer than `MAX_PLAIN_TEXT`. Not to be called after
     /// [`push`](Self::push) has failed.
     ///
     /// # Errors
@@ -209,7 +209,7 @@ impl Expander {
 
 /// Returns the text of the block whose coded bytes are these `pieces`, `len` bytes together, and the text's CRC.
 ///
-/// The text is plain if it is at most [`MAX_PLAIN_TEXT`] bytes long.
+/// The text is plain if it is at most `MAX_PLAIN_TEXT` bytes long.
 ///
 /// # Errors
 /// [`Damage::MissingRunCount`] if the block ends in four equal bytes without a count.
