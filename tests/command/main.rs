@@ -15,6 +15,7 @@ mod inputs;
 mod messages;
 mod names;
 mod outputs;
+mod packaging;
 mod pipes;
 mod place;
 mod races;
