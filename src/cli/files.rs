@@ -1,7 +1,7 @@
 //! Operands become inputs: opened so that nothing hangs, checked in bzip2's order, their results named.
 //!
-//! A file is opened first (without waiting for the other end of a FIFO, and without following a link where bzip2 would not
-//! follow it). All checks are then made on the open file, so that what was checked is what is read.
+//! A file is opened first (without waiting for the other end of a FIFO, and without following a link where bzip2 would
+//! not follow it). All checks are then made on the open file, so that what was checked is what is read.
 
 use crate::cli::args::{Mode, Operand, Plan, Target};
 use crate::cli::os::{file, process};
@@ -257,8 +257,8 @@ fn original_name(path: &Path) -> Option<PathBuf> {
 /// The header of a `.bz2` stream; the digit may be any from 1 to 9.
 const HEADER: &[u8] = b"BZh9";
 
-/// Whether data that begin with `head`, which may be cut short, can be a `.bz2` or `.hbz` stream. What cannot is copied by
-/// `-dcf`, by bzip2's rule.
+/// Whether data that begin with `head`, which may be cut short, can be a `.bz2` or `.hbz` stream. What cannot is copied
+/// by `-dcf`, by bzip2's rule.
 fn may_be_bzip2(head: &[u8]) -> bool {
     if head.first() == hybz::hbz::MAGIC.first() {
         return head.iter().zip(&hybz::hbz::MAGIC).all(|(a, b)| a == b);

@@ -1,5 +1,5 @@
-//! How many threads, how much memory and which GPUs one call uses unless it is told: at most its share of the machine or
-//! container.
+//! How many threads, how much memory and which GPUs one call uses unless it is told: at most its share of the machine
+//! or container.
 
 use crate::cli::args::{Gpus, Mode, Operand, Plan};
 use crate::cli::os::memory;
@@ -39,10 +39,10 @@ fn file_len(operand: &Operand) -> Option<u64> {
 
 /// The lanes of the GPUs that help, if any.
 ///
-/// If all operands are files, their sizes say beforehand whether GPUs are worth starting; of a pipe it is known once enough
-/// has been read. Below that CUDA is not called at all: starting it takes as long as the cores need for such an input, and
-/// slows them down. (16 cores: 100 MB in 0.15 s without and 0.22 s with a GPU, 203 MB in 0.30 and 0.42, 1 GB in 1.46 and
-/// 1.0.)
+/// If all operands are files, their sizes say beforehand whether GPUs are worth starting; of a pipe it is known once
+/// enough has been read. Below that CUDA is not called at all: starting it takes as long as the cores need for such an
+/// input, and slows them down. (16 cores: 100 MB in 0.15 s without and 0.22 s with a GPU, 203 MB in 0.30 and 0.42, 1 GB
+/// in 1.46 and 1.0.)
 pub fn lanes(plan: &Plan) -> Option<Lanes> {
     let devices = match (&plan.gpus, plan.mode) {
         (Gpus::None, _) | (_, Mode::Decompress | Mode::Test) => return None,
@@ -71,8 +71,8 @@ pub fn lanes(plan: &Plan) -> Option<Lanes> {
     }
 }
 
-/// The number of CPU stations: what was asked for, or one for each core that affinity and the container's quota allow, but
-/// at most as many as fit into a quarter of the memory.
+/// The number of CPU stations: what was asked for, or one for each core that affinity and the container's quota allow,
+/// but at most as many as fit into a quarter of the memory.
 pub fn threads(plan: &Plan) -> NonZeroUsize {
     plan.threads.unwrap_or_else(|| {
         // std reads the affinity and the CPU quotas of our control group and of those above it.

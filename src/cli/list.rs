@@ -1,9 +1,9 @@
 //! `-l`: one line for each compressed file, and with `-v` one for each of its blocks.
 //!
-//! A `.hbz` has an index, so its line takes no longer than reading that; if the index is damaged, the headers of the blocks
-//! are followed as far as possible. A `.bz2` does not store the length of its text, so it is decoded. With `-v` all files
-//! are decoded: of a damaged `.hbz` every block by itself, to show which blocks are good; of a damaged `.bz2` the blocks
-//! before the damage are shown.
+//! A `.hbz` has an index, so its line takes no longer than reading that; if the index is damaged, the headers of the
+//! blocks are followed as far as possible. A `.bz2` does not store the length of its text, so it is decoded. With `-v`
+//! all files are decoded: of a damaged `.hbz` every block by itself, to show which blocks are good; of a damaged `.bz2`
+//! the blocks before the damage are shown.
 
 use crate::cli::args::{Operand, Plan};
 use crate::cli::limits;
@@ -117,8 +117,8 @@ impl Lister {
         let (streams, blocks, text_len) = (list.streams(), list.blocks().len(), list.text_len());
         self.file_line(name, &Totals { streams, blocks, coded_len, text_len }, text);
         if self.plan.verbose > 0 {
-            // On all cores; and if anything is wrong, block by block. The first may still read ahead then, so its file has
-            // no position.
+            // On all cores; and if anything is wrong, block by block. The first may still read ahead then, so its file
+            // has no position.
             let again = Arc::new(DiskFile(file.try_clone().map_err(read_error)?));
             if let Err(damage) = self.decode(Source::File(again, 0)).outcome {
                 let verdicts = list.verify(&mut file).map_err(|error| failure(name, &error))?;

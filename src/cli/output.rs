@@ -1,10 +1,10 @@
 //! Files that appear complete or not at all.
 //!
-//! A result is written to a file without a name (`O_TMPFILE`) in the result's directory, which nobody else may read, and
-//! gets its name by `linkat` when it is complete. Nothing that ends the process, not even SIGKILL, can leave a part of it
-//! behind, and because `linkat` refuses a name that is taken, "already exists" is free of races. To replace a file (`-f`),
-//! the result gets a second name, which is then renamed over the old file. Where the file system cannot create files
-//! without a name, a hidden file is used.
+//! A result is written to a file without a name (`O_TMPFILE`) in the result's directory, which nobody else may read,
+//! and gets its name by `linkat` when it is complete. Nothing that ends the process, not even SIGKILL, can leave a part
+//! of it behind, and because `linkat` refuses a name that is taken, "already exists" is free of races. To replace a
+//! file (`-f`), the result gets a second name, which is then renamed over the old file. Where the file system cannot
+//! create files without a name, a hidden file is used.
 //!
 //! Owner, mode and times are set on the open file, never by name.
 
@@ -90,7 +90,8 @@ impl OutputFile {
         }
     }
 
-    /// Closes the file and gives it its name, over another file only if `replace`. After an error nothing is left of it.
+    /// Closes the file and gives it its name, over another file only if `replace`. After an error nothing is left of
+    /// it.
     pub fn publish(self, replace: bool) -> io::Result<()> {
         let OutputFile { path: _, name, directory, file, kind } = self;
         match kind {
@@ -100,7 +101,8 @@ impl OutputFile {
                 hidden.rename(|hidden| directory.rename(hidden, &name, replace))
             }
             Kind::Unnamed(temporary) => {
-                // The errors of closing must be known before there is a name, and a name needs an open file: keep a copy.
+                // The errors of closing must be known before there is a name, and a name needs an open file: keep a
+                // copy.
                 let kept = file.as_fd().try_clone_to_owned()?;
                 file::close(file.into())?;
                 match directory.link(kept.as_fd(), &name) {
@@ -116,8 +118,8 @@ impl OutputFile {
     }
 }
 
-/// The permissions of a result. If its group is not the source's, group and others get only what both had (xz's rule), so
-/// nobody can do more with the result than with the source.
+/// The permissions of a result. If its group is not the source's, group and others get only what both had (xz's rule),
+/// so nobody can do more with the result than with the source.
 fn mode_for(source: u32, group_kept: bool) -> u32 {
     let mode = source & 0o777;
     if group_kept {

@@ -31,8 +31,8 @@ impl Reader {
         head
     }
 
-    /// What several threads can read, from the current position, if the file is long. (Other processes may share stdin's
-    /// position: for them it is moved to the end, where bzip2 leaves it.)
+    /// What several threads can read, from the current position, if the file is long. (Other processes may share
+    /// stdin's position: for them it is moved to the end, where bzip2 leaves it.)
     pub fn into_source(mut self) -> Source {
         if !self.is_long {
             return Source::Stream(Box::new(self));

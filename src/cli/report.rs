@@ -236,8 +236,8 @@ pub fn gpu_trouble(summary: &Summary) -> Option<String> {
 /// The name of a station while its thread still creates it.
 const STARTING: &str = "starting";
 
-/// The table of stations at the end of `-vv`: how many blocks each did, how fast, how busy it was, and how often another
-/// station had to do its work again.
+/// The table of stations at the end of `-vv`: how many blocks each did, how fast, how busy it was, and how often
+/// another station had to do its work again.
 pub fn stations(summary: &Summary) -> Vec<u8> {
     let mut text = format!(
         "  {:<16}{:>10}{:>10}{:>16}{:>16}{:>9}{:>9}{:>9}{:>11}\n",

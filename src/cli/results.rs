@@ -1,5 +1,5 @@
-//! The results of one call, as the flow hands them over in the order of the operands: their bytes to stdout or into files,
-//! what is to be printed of them, and in the end the exit code.
+//! The results of one call, as the flow hands them over in the order of the operands: their bytes to stdout or into
+//! files, what is to be printed of them, and in the end the exit code.
 
 use crate::cli::args::{Mode, Plan, Target};
 use crate::cli::commit::{Committer, Finished, Item};
@@ -34,7 +34,8 @@ pub struct Results {
     damage: bool,
 }
 
-/// Where the bytes of one result go. Streams begin and end with a few bytes, which are written together with their blocks.
+/// Where the bytes of one result go. Streams begin and end with a few bytes, which are written together with their
+/// blocks.
 pub enum Sink {
     Nothing,
     Stdout(BufWriter<Stdout>),
@@ -183,7 +184,8 @@ impl Results {
         self.print(Note::Failure(failure));
     }
 
-    /// Prints an error that takes one line in bzip2, which begins with the name as `-v` writes it, or with the program's.
+    /// Prints an error that takes one line in bzip2, which begins with the name as `-v` writes it, or with the
+    /// program's.
     fn print_verdict(&self, name: &OsStr, error: &Error) {
         let (test, verbose) = (self.plan.mode == Mode::Test, self.plan.verbose > 0);
         let between: &[u8] = if test { b": " } else { b" is " };

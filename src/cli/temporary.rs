@@ -1,8 +1,8 @@
 //! Named temporary files, and the signals that must not leave one behind.
 //!
-//! A result normally has no name until it is complete, so a signal can end the process at any time and there is nothing to
-//! clean up: no handler is installed. Only where a file system needs named temporary files does a thread wait for the
-//! signals that end a process. It removes those files and then lets the signal take effect.
+//! A result normally has no name until it is complete, so a signal can end the process at any time and there is nothing
+//! to clean up: no handler is installed. Only where a file system needs named temporary files does a thread wait for
+//! the signals that end a process. It removes those files and then lets the signal take effect.
 
 use crate::cli::os::directory::Directory;
 use crate::cli::os::signals::on_ending_signal;

@@ -30,7 +30,8 @@ pub fn bad_flag(program: &OsStr, command: &mut Command, words: &[OsString], erro
     }
 }
 
-/// Whether `word` is, or contains, the flag that clap complains of: of a cluster clap names a letter, bzip2 the whole word.
+/// Whether `word` is, or contains, the flag that clap complains of: of a cluster clap names a letter, bzip2 the whole
+/// word.
 fn has_flag(word: &OsStr, flag: &str) -> bool {
     if flag.starts_with("--") {
         return word.to_string_lossy().split('=').next() == Some(flag);

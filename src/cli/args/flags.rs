@@ -1,5 +1,5 @@
-//! What was typed: every flag, with its help text. The doc comment of a field is what users read about the flag: its first
-//! paragraph in `--help`, all of it in the manual page.
+//! What was typed: every flag, with its help text. The doc comment of a field is what users read about the flag: its
+//! first paragraph in `--help`, all of it in the manual page.
 //!
 //! bzip2's rules hold: flags and files in any order, short flags in clusters (`-v4k`), long flags only in full, and the
 //! last of contradicting flags wins.
@@ -55,7 +55,7 @@ pub struct Flags {
     #[arg(short, long, overrides_with_all = MODES)]
     pub test: bool,
 
-    /// List streams, blocks and sizes of compressed files (-lv: check and list every block).
+    /// List streams, blocks and sizes of compressed files (-lv: also check each block).
     ///
     /// A .hbz file has an index, which is read. A .bz2 file does not store the length of its text, so it is decoded.
     /// With -v, every block is decoded and its state shown; of a damaged .hbz file, each block by itself.
@@ -66,7 +66,7 @@ pub struct Flags {
     #[arg(short = 'c', long)]
     pub stdout: bool,
 
-    /// Write to FILE (- is standard output) and keep the one input file, unless --rm is given.
+    /// Write to FILE (-: standard output) and keep the one input file unless --rm.
     #[arg(short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<OsString>,
 
@@ -81,11 +81,11 @@ pub struct Flags {
     #[arg(long, overrides_with = "keep")]
     pub rm: bool,
 
-    /// Overwrite output files; follow links and read devices; with -dc, copy what is not bzip2.
+    /// Overwrite files, follow links, read devices; with -dc, copy what is not bzip2.
     ///
-    /// Without it, hybz refuses to overwrite a file, to follow a symbolic link, to remove a file that has other hard
-    /// links, to read what is not a regular file, and to compress a file that has the suffix of a compressed one. An
-    /// output file is replaced only when the new one is complete.
+    /// Without it, hybz refuses to overwrite a file, to compress a file that has the suffix of a compressed one, and to
+    /// remove a file that has other hard links. It also refuses symbolic links and what is not a regular file, unless
+    /// it writes to standard output or only tests. An output file is replaced only when the new one is complete.
     #[arg(short, long)]
     pub force: bool,
 
@@ -100,12 +100,12 @@ pub struct Flags {
 
     /// Write FILE.hbz with blocks of 1M to 1G: smaller, but only hybz reads it.
     ///
-    /// SIZE is a number of bytes, or of the unit that follows it: k (1000), M, G, Ki (1024), Mi or Gi. Compressing takes
-    /// 17 MB of memory for each thread at 1M, 91 MB at 9M and 0.7 GB at 100M.
+    /// SIZE is a number of bytes, or of the unit that follows it: k (1000), M, G, Ki (1024), Mi or Gi. Compressing
+    /// takes 17 MB of memory for each thread at 1M, 91 MB at 9M and 0.7 GB at 100M.
     #[arg(long, value_name = "SIZE", value_parser = block_size)]
     pub block_size: Option<u64>,
 
-    /// In a .hbz file, insert a byte after every K bytes of input, or P per cent (for experiments).
+    /// Insert a byte after every K bytes of a .hbz, or P per cent (for experiments).
     ///
     /// The bytes are removed again on reading. They help sorters whose time grows with the longest repeat, and they
     /// make the file larger. Without --block-size, blocks are of 900 kB.
@@ -129,7 +129,7 @@ pub struct Flags {
     #[arg(short, long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
 
-    /// Also compress on these GPUs: numbers, UUIDs, PCI ids, or none (default: all, for large inputs).
+    /// Also compress on these GPUs: numbers, UUIDs, PCI ids, none (default: all).
     ///
     /// LIST is separated by commas, for example 0,GPU-4f0b,1b:00.0. Of a UUID, a beginning that only one GPU has is
     /// enough. A GPU takes longer to start than small inputs take to compress, so these never touch one. The output
@@ -141,7 +141,9 @@ pub struct Flags {
     #[arg(long, overrides_with = "gpu")]
     pub no_gpu: bool,
 
-    /// What GPUs do with the blocks of a .bz2 file (default: resident).
+    /// What GPUs do (default: resident).
+    ///
+    /// This is about .bz2 files. Of .hbz files GPUs sort the blocks, and CPU cores do the rest.
     #[arg(long, value_name = "SHAPE")]
     pub gpu_pipeline: Option<GpuPipeline>,
 
@@ -165,7 +167,9 @@ pub struct Flags {
     #[arg(short, long, action = ArgAction::Count)]
     pub quiet: u8,
 
-    /// Print a line for each file (-vv: also for each block, and a table of who did the work).
+    /// Print a line for each file (-vv: also for each block, and a table of stations).
+    ///
+    /// A station is a CPU thread or a lane of a GPU. The table shows how much each of them did, and how fast.
     #[arg(short, long, action = ArgAction::Count)]
     pub verbose: u8,
 

@@ -15,7 +15,8 @@ pub fn size(text: &str) -> Result<u64, String> {
     parsed(number)?.checked_mul(1 << shift).filter(|&bytes| bytes > 0).ok_or_else(out_of_range)
 }
 
-/// A block size: a number of bytes, or of the unit that follows it. `k` is 1000, because bzip2 counts its blocks that way.
+/// A block size: a number of bytes, or of the unit that follows it. `k` is 1000, because bzip2 counts its blocks that
+/// way.
 pub fn block_size(text: &str) -> Result<u64, String> {
     let (number, unit) = number_and_unit(text);
     let unit: u64 = match unit.to_ascii_lowercase().as_str() {

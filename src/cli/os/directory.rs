@@ -53,8 +53,8 @@ impl Directory {
         }
     }
 
-    /// Creates a file without a name, for writing, that only its owner may read. `None` where that does not work, or where
-    /// [`Directory::link`] could not name it.
+    /// Creates a file without a name, for writing, that only its owner may read. `None` where that does not work, or
+    /// where [`Directory::link`] could not name it.
     pub fn create_unnamed(&self) -> io::Result<Option<File>> {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         match openat(&self.fd, ".", flags, Mode::RUSR | Mode::WUSR) {

@@ -21,8 +21,8 @@ pub fn is_a_directory() -> io::Error {
     Errno::ISDIR.into()
 }
 
-/// Opens a file for reading without waiting for anything, such as the writer of a FIFO or a modem. Of a symbolic link that
-/// is not to be followed, it returns only the metadata of what the link leads to.
+/// Opens a file for reading without waiting for anything, such as the writer of a FIFO or a modem. Of a symbolic link
+/// that is not to be followed, it returns only the metadata of what the link leads to.
 pub fn open_at_once(path: &Path, follow: bool) -> io::Result<(Option<File>, Metadata)> {
     let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     flags.set(OFlags::NOFOLLOW, !follow);

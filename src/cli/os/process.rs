@@ -1,9 +1,9 @@
 //! The process: what it was started with, how it uses memory and how it ends.
 //!
-//! Before `main`, Rust's runtime ignores SIGPIPE and opens `/dev/null` in place of closed standard descriptors. bzip2 dies
-//! by SIGPIPE when its reader goes away, and fails when its stdin or stdout is closed. hybz must do the same, so a function
-//! in `.init_array` records the state before the runtime changes it. (A C `main` of our own could do that too, but would
-//! lose the arguments on musl.)
+//! Before `main`, Rust's runtime ignores SIGPIPE and opens `/dev/null` in place of closed standard descriptors. bzip2
+//! dies by SIGPIPE when its reader goes away, and fails when its stdin or stdout is closed. hybz must do the same, so a
+//! function in `.init_array` records the state before the runtime changes it. (A C `main` of our own could do that too,
+//! but would lose the arguments on musl.)
 
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
@@ -32,8 +32,8 @@ pub fn check_stdout() -> io::Result<()> {
     if started_with(STDOUT_CLOSED) { Err(Errno::BADF.into()) } else { Ok(()) }
 }
 
-/// Ends the process as a program ends that does not handle SIGPIPE: killed by that signal, without a message. If whoever
-/// started us ignored the signal, the exit code is 1, also without a message.
+/// Ends the process as a program ends that does not handle SIGPIPE: killed by that signal, without a message. If
+/// whoever started us ignored the signal, the exit code is 1, also without a message.
 pub fn end_by_broken_pipe() -> ExitCode {
     if !started_with(SIGPIPE_IGNORED) {
         // This returns only if the signal cannot be raised.
@@ -42,8 +42,8 @@ pub fn end_by_broken_pipe() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Ends the process without calling what is registered for its exit: the CUDA runtime registers functions that would wait
-/// for a GPU that is still starting, or hangs. Nothing may be buffered any more.
+/// Ends the process without calling what is registered for its exit: the CUDA runtime registers functions that would
+/// wait for a GPU that is still starting, or hangs. Nothing may be buffered any more.
 #[allow(unsafe_code)]
 pub fn exit_now(code: u8) -> ! {
     // SAFETY: it takes a number and does not return.
@@ -55,9 +55,9 @@ pub fn max_descriptors() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(1024)
 }
 
-/// Makes malloc keep what is freed. Blocks of megabytes are allocated and freed all the time; returned to the system, they
-/// would be zeroed page by page on their next use, which took a quarter of the reading thread's time.
-/// (Not for small files: zeroing memory by hand took a third of the 1.2 ms of one.)
+/// Makes malloc keep what is freed. Blocks of megabytes are allocated and freed all the time; returned to the system,
+/// they would be zeroed page by page on their next use, which took a quarter of the reading thread's time. (Not for
+/// small files: zeroing memory by hand took a third of the 1.2 ms of one.)
 #[cfg(target_env = "gnu")]
 #[allow(unsafe_code)]
 pub fn keep_freed_memory() {

@@ -17,8 +17,8 @@ impl EndingSignal {
     }
 }
 
-/// Starts a thread that waits for a signal that ends the process and hands it to `handle`, which should let it take effect.
-/// Signals that were ignored when the process was started (by `nohup`) stay ignored.
+/// Starts a thread that waits for a signal that ends the process and hands it to `handle`, which should let it take
+/// effect. Signals that were ignored when the process was started (by `nohup`) stay ignored.
 pub fn on_ending_signal(handle: impl FnOnce(EndingSignal) + Send + 'static) -> io::Result<()> {
     let ignored = ignored_signals();
     let mut signals = Signals::new(ENDING.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0))?;

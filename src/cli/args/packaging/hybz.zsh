@@ -15,17 +15,17 @@ _hybz() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'-o+[Write to FILE (- is standard output) and keep the one input file, unless --rm is given]:FILE:_files' \
+'-o+[Write to FILE (-\: standard output) and keep the one input file unless --rm]:FILE:_files' \
 '--block-size=[Write FILE.hbz with blocks of 1M to 1G\: smaller, but only hybz reads it]:SIZE:_default' \
-'--perturb=[In a .hbz file, insert a byte after every K bytes of input, or P per cent (for experiments)]:K|P%:_default' \
+'--perturb=[Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)]:K|P%:_default' \
 '-p+[Use N threads (0, the default\: one for each core)]:N:_default' \
 '-n+[Use N threads (0, the default\: one for each core)]:N:_default' \
 '-T+[Use N threads (0, the default\: one for each core)]:N:_default' \
 '--threads=[Use N threads (0, the default\: one for each core)]:N:_default' \
 '-m+[Let the blocks in flight take SIZE MiB (or 300k, 1G, ...)]:SIZE:_default' \
 '--memory=[Let the blocks in flight take SIZE MiB (or 300k, 1G, ...)]:SIZE:_default' \
-'--gpu=[Also compress on these GPUs\: numbers, UUIDs, PCI ids, or none (default\: all, for large inputs)]:LIST:_default' \
-'--gpu-pipeline=[What GPUs do with the blocks of a .bz2 file (default\: resident)]:SHAPE:((resident\:"GPUs do everything"
+'--gpu=[Also compress on these GPUs\: numbers, UUIDs, PCI ids, none (default\: all)]:LIST:_default' \
+'--gpu-pipeline=[What GPUs do (default\: resident)]:SHAPE:((resident\:"GPUs do everything"
 bwt\:"GPUs sort, and CPU cores do the rest"
 hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
 '--ignore-trailing-garbage=[With 0, bytes after the last stream are an error (default\: 1)]:0|1:_default' \
@@ -36,15 +36,15 @@ hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
 '--compress[Compress]' \
 '-t[Check compressed files and write nothing]' \
 '--test[Check compressed files and write nothing]' \
-'-l[List streams, blocks and sizes of compressed files (-lv\: check and list every block)]' \
-'--list[List streams, blocks and sizes of compressed files (-lv\: check and list every block)]' \
+'-l[List streams, blocks and sizes of compressed files (-lv\: also check each block)]' \
+'--list[List streams, blocks and sizes of compressed files (-lv\: also check each block)]' \
 '-c[Write to standard output and keep the input files]' \
 '--stdout[Write to standard output and keep the input files]' \
 '-k[Keep the input files]' \
 '--keep[Keep the input files]' \
 '--rm[Remove input files once their results are safe (default without -c and -o)]' \
-'-f[Overwrite output files; follow links and read devices; with -dc, copy what is not bzip2]' \
-'--force[Overwrite output files; follow links and read devices; with -dc, copy what is not bzip2]' \
+'-f[Overwrite files, follow links, read devices; with -dc, copy what is not bzip2]' \
+'--force[Overwrite files, follow links, read devices; with -dc, copy what is not bzip2]' \
 '-1[Use blocks of 100 kB (-2 to -8\: of 200 to 800 kB)]' \
 '--fast[Use blocks of 100 kB (-2 to -8\: of 200 to 800 kB)]' \
 '-2[Use blocks of 200 kB]' \
@@ -63,8 +63,8 @@ hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
 '--no-sync[Do not wait for the disk before removing input files]' \
 '*-q[Print no remarks (-qq\: no error messages either)]' \
 '*--quiet[Print no remarks (-qq\: no error messages either)]' \
-'*-v[Print a line for each file (-vv\: also for each block, and a table of who did the work)]' \
-'*--verbose[Print a line for each file (-vv\: also for each block, and a table of who did the work)]' \
+'*-v[Print a line for each file (-vv\: also for each block, and a table of stations)]' \
+'*--verbose[Print a line for each file (-vv\: also for each block, and a table of stations)]' \
 '--progress[Show progress even if standard error is not a terminal]' \
 '--no-progress[Never show progress]' \
 '-h[Print this help]' \

@@ -1,7 +1,8 @@
 //! What packagers install beside the program: the manual page and shell completions.
 //!
-//! They are made from the flags by the test below, and kept as files: the program needs no code to make them (216 kB), and
-//! whoever builds for another machine need not run it. After a change of a flag, or of `page.1.in`, this writes them anew:
+//! They are made from the flags by the test below, and kept as files: the program needs no code to make them (216 kB),
+//! and whoever builds for another machine need not run it. After a change of a flag, or of `page.1.in`, this writes
+//! them anew:
 //!
 //! ```sh
 //! HYBZ_GENERATE=1 cargo test --bin hybz packaging
