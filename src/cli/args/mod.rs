@@ -19,6 +19,7 @@ use clap::{CommandFactory, FromArgMatches};
 use environment::Environment;
 use flags::Flags;
 use std::ffi::{OsStr, OsString};
+use std::mem::ManuallyDrop;
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -37,7 +38,8 @@ pub fn parse(
     mut words: impl Iterator<Item = OsString>,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> anyhow::Result<Request> {
-    let mut command = Flags::command();
+    // Never dropped: freeing all flags takes 3.8 % of the instructions of compressing 1 kB, and the process ends soon.
+    let mut command = ManuallyDrop::new(Flags::command());
     let Environment { flags: mut before_dashes, ignored_words } = Environment::read(&command, variable);
     before_dashes.extend(words.by_ref().take_while(|word| word != "--"));
 

@@ -1,8 +1,8 @@
 //! What packagers install beside the program: the manual page and shell completions.
 //!
-//! They are made from the flags by the test below, and kept as files: the program needs no code to make them (216 kB),
-//! and whoever builds for another machine need not run it. After a change of a flag, or of `page.1.in`, this writes
-//! them anew:
+//! The test below makes them from the flags and compares them with the files here. Because they are kept as files, the
+//! program does not contain the code that makes them (216 kB), and packagers who build for another machine need not run
+//! it. After a change of a flag or of `page.1.in`, this command writes the files again:
 //!
 //! ```sh
 //! HYBZ_GENERATE=1 cargo test --bin hybz packaging
