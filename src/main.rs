@@ -1,12 +1,13 @@
 //! The command `hybz`: a drop-in `bzip2` that uses every core.
 
-#![allow(missing_docs)] // a program has no callers: its manual is `--help`
+#![allow(missing_docs)] // a program has no callers: its manual is `hybz --man`
 
 mod cli;
 
 use cli::args::{self, Request};
-use cli::report::errno_text;
-use cli::{inherited, list, run};
+use cli::os::process;
+use cli::report::{Outcome, errno_text};
+use cli::{list, run};
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -22,37 +23,30 @@ fn main() -> ExitCode {
 
     let result = match args::parse(&program, words, |name| env::var_os(name)) {
         Ok(Request::Show(text)) => show(&text),
-        // A panic is a defect of ours, and has said where it is.
-        Ok(Request::Run(plan)) => panic::catch_unwind(|| run::run(plan)).unwrap_or(Ok(run::Outcome::Exit(3))),
-        Ok(Request::List(plan)) => panic::catch_unwind(|| list::list(plan)).unwrap_or(Ok(run::Outcome::Exit(3))),
+        // A panic is a defect in hybz, and has printed where it is.
+        Ok(Request::Run(plan)) => panic::catch_unwind(|| run::run(plan)).unwrap_or(Ok(Outcome::Exit(3))),
+        Ok(Request::List(plan)) => panic::catch_unwind(|| list::list(plan)).unwrap_or(Ok(Outcome::Exit(3))),
         Err(error) => Err(error),
     };
     match result {
-        Ok(run::Outcome::Exit(code)) => leave(code),
-        Ok(run::Outcome::BrokenPipe) => inherited::end_by_broken_pipe(),
+        // Nobody waits for a GPU that is still starting, and the kernel frees memory faster than we could.
+        Ok(Outcome::Exit(code)) => process::exit_now(code),
+        Ok(Outcome::BrokenPipe) => process::end_by_broken_pipe(),
         Err(error) => {
             let text = [program.as_bytes(), b": ", format!("{error:#}\n").as_bytes()].concat();
-            // Nobody is left to be told when stderr fails too.
+            // If stderr fails, there is nowhere to report it.
             let _ = io::stderr().write_all(&text);
             ExitCode::FAILURE
         }
     }
 }
 
-/// Ends the process at once: everything is written, and nobody waits for a GPU that is still starting, or hangs. (The CUDA
-/// runtime would, in what it has registered to be called at exit.) The kernel gives the memory back faster than we could.
-#[allow(unsafe_code)]
-fn leave(code: u8) -> ExitCode {
-    // SAFETY: it takes a number and does not return; no output of ours is buffered any more.
-    unsafe { libc::_exit(code.into()) }
-}
-
-/// Help and version go to stdout: somebody asked for them.
-fn show(text: &str) -> anyhow::Result<run::Outcome> {
+/// Writes a text that was asked for, such as the help, to stdout.
+fn show(text: &str) -> anyhow::Result<Outcome> {
     let mut stdout = io::stdout();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Ok(()) => Ok(run::Outcome::Exit(0)),
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(run::Outcome::BrokenPipe),
+        Ok(()) => Ok(Outcome::Exit(0)),
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(Outcome::BrokenPipe),
         Err(e) => anyhow::bail!("Can't write output file (stdout): {}.", errno_text(&e)),
     }
 }

@@ -1,15 +1,15 @@
-//! What `-l` says about compressed files: one line for each, and with `-v` one for each of its blocks.
+//! `-l`: one line for each compressed file, and with `-v` one for each of its blocks.
 //!
-//! A `.hbz` has an index, so its line costs no more than reading that; if the index is damaged, the headers of the blocks are
-//! followed as far as they go. A `.bz2` says nowhere how long its text is: it is decoded. With `-v` all are decoded, and of a
-//! damaged `.hbz` every block by itself, to say which of them are good. Of a damaged `.bz2` the blocks up to the damage are shown.
+//! A `.hbz` has an index, so its line takes no longer than reading that; if the index is damaged, the headers of the
+//! blocks are followed as far as possible. A `.bz2` does not store the length of its text, so it is decoded. With `-v`
+//! all files are decoded: of a damaged `.hbz` every block by itself, to show which blocks are good; of a damaged `.bz2`
+//! the blocks before the damage are shown.
 
 use crate::cli::args::{Operand, Plan};
-use crate::cli::files::Anywhere;
 use crate::cli::limits;
 use crate::cli::progress::Progress;
-use crate::cli::report::{self, Failure, Note, Report, errno_text};
-use crate::cli::run::Outcome;
+use crate::cli::reader::DiskFile;
+use crate::cli::report::{self, Failure, Note, Outcome, Report, errno_text};
 use anyhow::bail;
 use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
 use hybz::hbz::{List, MAGIC};
@@ -23,7 +23,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-/// Says what is in the operands, on stdout.
+/// Lists what the operands contain, on stdout.
 pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
     let report = Report::new(&plan, Progress::new(&plan));
     let mut pool = Pool::builder().threads(limits::threads(&plan)).max_memory(limits::share_of_memory());
@@ -34,8 +34,8 @@ pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
     let mut text =
         format!("{:>7}{:>9}{:>16}{:>16}{:>9}  name\n", "streams", "blocks", "compressed", "uncompressed", "ratio");
     for operand in &lister.plan.operands {
-        if let Err(failure) = lister.one(operand, &mut text) {
-            report.say(&Note::Failure(failure));
+        if let Err(failure) = lister.operand(operand, &mut text) {
+            report.print(&Note::Failure(failure));
         }
         match io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()) {
             Ok(()) => text.clear(),
@@ -51,8 +51,17 @@ struct Lister {
     pool: Pool,
 }
 
-/// One block, as it is shown.
+/// What the line of a file shows.
+struct Totals {
+    streams: u64,
+    blocks: usize,
+    coded_len: u64,
+    text_len: u64,
+}
+
+/// What the line of a block shows.
 struct Row {
+    /// The number of its stream; 0: not known.
     stream: u64,
     at: u64,
     coded_len: u64,
@@ -63,25 +72,29 @@ struct Row {
 }
 
 impl Lister {
-    /// Adds what is to be said about one operand.
-    fn one(&self, operand: &Operand, text: &mut String) -> Result<(), Failure> {
+    /// Appends the lines of one operand to `text`.
+    fn operand(&self, operand: &Operand, text: &mut String) -> Result<(), Failure> {
         let name = operand.name();
         let opened = match operand {
             Operand::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
             Operand::File(path) => File::open(path),
         };
         let mut file = opened.map_err(|e| Failure::input("open", name, &e))?;
-        let read = |e: io::Error| Failure::input("read", name, &e);
-        if file.metadata().map_err(read)?.is_dir() {
+        let read_error = |e: io::Error| Failure::input("read", name, &e);
+        if file.metadata().map_err(read_error)?.is_dir() {
             return Err(Failure::new(1, [b"Input file ", name.as_bytes(), b" is a directory."].concat()));
         }
         let mut head = Vec::new();
-        (&file).take(MAGIC.len() as u64).read_to_end(&mut head).map_err(read)?;
+        (&file).take(MAGIC.len() as u64).read_to_end(&mut head).map_err(read_error)?;
         if head == MAGIC {
-            file.rewind().map_err(read)?; // a pipe cannot: blocks are listed from the end
-            return self.large(name, file, text);
+            file.rewind().map_err(read_error)?; // a pipe cannot: blocks are listed from the end
+            return self.hbz(name, file, text);
         }
-        let decoded = self.decode(Source::Stream(Box::new(io::Cursor::new(head).chain(file))));
+        self.bzip2(name, Source::Stream(Box::new(io::Cursor::new(head).chain(file))), text)
+    }
+
+    fn bzip2(&self, name: &OsStr, source: Source, text: &mut String) -> Result<(), Failure> {
+        let decoded = self.decode(source);
         let mut rows = Vec::new();
         let (mut at, mut text_at) = (0, 0);
         for block in &decoded.blocks {
@@ -89,74 +102,44 @@ impl Lister {
             rows.push(Row { stream: 0, at, coded_len: bytes_in - at, text_at, text_len, crc, verdict: Ok(()) });
             (at, text_at) = (bytes_in, text_at + text_len);
         }
-        let summary = decoded.outcome.map_err(|error| {
-            self.rows(&rows, text);
-            self.failure(name, &error)
-        })?;
-        let last = rows.last().map_or(0, |row| row.text_at + row.text_len);
-        self.line(name, summary.streams, rows.len(), summary.bytes_in, last, text);
+        let outcome = decoded.outcome.map(|StreamSummary { streams, bytes_in: coded_len, .. }| {
+            let totals = Totals { streams, blocks: rows.len(), coded_len, text_len: text_at };
+            self.file_line(name, &totals, text);
+        });
         self.rows(&rows, text);
+        outcome.map_err(|error| failure(name, &error))
+    }
+
+    fn hbz(&self, name: &OsStr, mut file: File, text: &mut String) -> Result<(), Failure> {
+        let read_error = |e: io::Error| Failure::input("read", name, &e);
+        let list = List::read(&mut file).map_err(|error| failure(name, &error))?;
+        let coded_len = file.metadata().map_err(read_error)?.len();
+        let (streams, blocks, text_len) = (list.streams(), list.blocks().len(), list.text_len());
+        self.file_line(name, &Totals { streams, blocks, coded_len, text_len }, text);
+        if self.plan.verbose > 0 {
+            // On all cores; and if anything is wrong, block by block. The first may still read ahead then, so its file
+            // has no position.
+            let again = Arc::new(DiskFile(file.try_clone().map_err(read_error)?));
+            if let Err(damage) = self.decode(Source::File(again, 0)).outcome {
+                let verdicts = list.verify(&mut file).map_err(|error| failure(name, &error))?;
+                self.rows(&hbz_rows(&list, verdicts), text);
+                return Err(failure(name, &damage));
+            }
+            let verdicts = list.blocks().iter().map(|_| Ok(())).collect();
+            self.rows(&hbz_rows(&list, verdicts), text);
+        }
+        if !list.is_complete() {
+            let damage = b": damaged or cut between blocks: there may be more of them";
+            return Err(Failure::new(2, [name.as_bytes(), damage].concat()));
+        }
         Ok(())
     }
 
-    fn large(&self, name: &OsStr, mut file: File, text: &mut String) -> Result<(), Failure> {
-        let read = |e: io::Error| Failure::input("read", name, &e);
-        let list = List::read(&mut file).map_err(|error| self.failure(name, &error))?;
-        let blocks = list.blocks();
-        let bytes = file.metadata().map_err(read)?.len();
-        self.line(name, list.streams(), blocks.len(), bytes, list.text_len(), text);
-        let mut damage = None;
-        if self.plan.verbose > 0 {
-            // On all cores; and if anything is wrong, block by block, while somebody may still read ahead: so that one has no
-            // position in the file.
-            let again = Arc::new(Anywhere(file.try_clone().map_err(read)?));
-            let verdicts = match self.decode(Source::File(again, 0)).outcome {
-                Ok(_) => blocks.iter().map(|_| Ok(())).collect(),
-                Err(error) => {
-                    damage = Some(error);
-                    list.verify(&mut file).map_err(|error| self.failure(name, &error))?
-                }
-            };
-            let mut stream = 0;
-            let rows = blocks.iter().zip(verdicts).map(|(block, verdict)| {
-                stream += u64::from(block.number == 0);
-                Row {
-                    stream,
-                    at: block.at,
-                    coded_len: block.coded_len.into(),
-                    text_at: block.text_at,
-                    text_len: block.text_len.into(),
-                    crc: block.crc,
-                    verdict,
-                }
-            });
-            self.rows(&rows.collect::<Vec<_>>(), text);
-        }
-        match damage {
-            Some(error) => Err(self.failure(name, &error)),
-            None if !list.is_complete() => {
-                let said = b": damaged or cut between blocks: there may be more of them";
-                Err(Failure::new(2, [name.as_bytes(), said].concat()))
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn failure(&self, name: &OsStr, error: &Error) -> Failure {
-        match error {
-            Error::Read(e) => Failure::input("read", name, e),
-            Error::Internal { .. } => {
-                Failure::new(3, [name.as_bytes(), format!(": {error}: a defect of hybz.").as_bytes()].concat())
-            }
-            Error::NotBzip2 => Failure::new(2, [name.as_bytes(), b" is not a bzip2 file."].concat()),
-            _ => Failure::new(2, [name.as_bytes(), b": ", report::verdict(error, true).as_bytes()].concat()),
-        }
-    }
-
-    fn line(&self, name: &OsStr, streams: u64, blocks: usize, coded: u64, plain: u64, text: &mut String) {
-        let ratio = if coded > 0 { plain as f64 / coded as f64 } else { 0.0 };
-        // Writing into a String cannot fail.
-        let _ = writeln!(text, "{streams:>7}{blocks:>9}{coded:>16}{plain:>16}{ratio:>9.3}  {}", name.display());
+    fn file_line(&self, name: &OsStr, totals: &Totals, text: &mut String) {
+        let Totals { streams, blocks, coded_len, text_len } = *totals;
+        let ratio = if coded_len > 0 { text_len as f64 / coded_len as f64 } else { 0.0 };
+        // Writing into a String does not fail.
+        let _ = writeln!(text, "{streams:>7}{blocks:>9}{coded_len:>16}{text_len:>16}{ratio:>9.3}  {}", name.display());
     }
 
     fn rows(&self, rows: &[Row], text: &mut String) {
@@ -184,7 +167,7 @@ impl Lister {
         }
     }
 
-    /// Decodes everything and throws it away.
+    /// Decodes everything and discards the text.
     fn decode(&self, source: Source) -> Decoded {
         let task = Task::Decompress { trailing_garbage: self.plan.trailing_garbage };
         let input = Input { meta: (), task, source };
@@ -194,7 +177,33 @@ impl Lister {
     }
 }
 
-/// One input.
+fn hbz_rows(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
+    let mut stream = 0;
+    let rows = list.blocks().iter().zip(verdicts).map(|(block, verdict)| {
+        stream += u64::from(block.number == 0);
+        Row {
+            stream,
+            at: block.at,
+            coded_len: block.coded_len.into(),
+            text_at: block.text_at,
+            text_len: block.text_len.into(),
+            crc: block.crc,
+            verdict,
+        }
+    });
+    rows.collect()
+}
+
+fn failure(name: &OsStr, error: &Error) -> Failure {
+    match error {
+        Error::Read(e) => Failure::input("read", name, e),
+        Error::Internal { .. } => Failure::internal(name, error),
+        Error::NotBzip2 => Failure::new(2, [name.as_bytes(), b" is not a bzip2 file."].concat()),
+        _ => Failure::new(2, [name.as_bytes(), b": ", report::verdict(error, true).as_bytes()].concat()),
+    }
+}
+
+/// A single input.
 struct One(Option<Input<()>>);
 
 impl Inputs for One {
@@ -205,7 +214,7 @@ impl Inputs for One {
     }
 }
 
-/// What came of it.
+/// What was decoded.
 struct Decoded {
     blocks: Vec<BlockInfo>,
     outcome: Result<StreamSummary, Error>,

@@ -1,18 +1,22 @@
-//! The command: what was typed becomes a [`Plan`](args::Plan), operands become inputs of the library's flow, and what comes
-//! out of it becomes files, messages and an exit code.
+//! The command: what was typed becomes a [`Plan`](args::Plan), operands become inputs of the library's flow, and its
+//! outputs become files, messages and an exit code.
 //!
-//! In reading order: `args` (what was typed, what the program needs), `run` (the flow of one call), `files` (operands and
-//! names), `output` (files that appear complete or not at all), `commit` (sync, name, remove the source), `report`
-//! (messages), `list` (what `-l` says), `progress`, `limits` (threads and memory), `signals` and `inherited` (what the process was born with).
+//! In reading order: `args` (what was typed, what the program needs), `run` (one call), `files` (operands and names),
+//! `reader` (how they are read), `results` (what becomes of them), `output` (files that appear complete or not at all),
+//! `commit` (sync, name, remove the source), `report` (messages), `list` (`-l`), `progress`, `limits` (threads and
+//! memory), `temporary` (named temporary files and signals) and `os` (all calls of the operating system that std does
+//! not make).
 
 pub mod args;
 pub mod commit;
 pub mod files;
-pub mod inherited;
 pub mod limits;
 pub mod list;
+pub mod os;
 pub mod output;
 pub mod progress;
+pub mod reader;
 pub mod report;
+pub mod results;
 pub mod run;
-pub mod signals;
+pub mod temporary;

@@ -1,6 +1,6 @@
-//! The progress display: how far, how fast, how long still. The only place that knows indicatif.
+//! The progress display: how far, how fast, how long still. The only place that uses indicatif.
 //!
-//! Nothing is shown, and nothing is measured, before a second has passed: most calls are over by then.
+//! Nothing is shown or measured in the first second: most calls are over by then.
 
 use crate::cli::args::{Operand, Plan};
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -10,25 +10,26 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-const FIRST: Duration = Duration::from_secs(1);
+/// How long nothing is shown, and how long it takes from one line to the next.
+const INTERVAL: Duration = Duration::from_secs(1);
 
-/// What is shown of one call's progress.
+/// The progress display of one call.
 pub struct Progress {
     style: Style,
-    state: Mutex<State>,
+    display: Mutex<Display>,
 }
 
 enum Style {
     Nothing,
-    /// One line of a terminal, drawn again and again.
+    /// One line of a terminal, redrawn again and again.
     Bar,
-    /// Asked for where there is no terminal: a line every second.
+    /// A line every second, where stderr is not a terminal.
     Lines,
 }
 
-struct State {
+struct Display {
     started: Instant,
-    shown: Instant,
+    last_line: Instant,
     bar: Option<ProgressBar>,
     /// Bytes of the inputs that are done.
     done: u64,
@@ -46,32 +47,32 @@ impl Progress {
             },
         };
         let now = Instant::now();
-        Progress { style, state: Mutex::new(State { started: now, shown: now, bar: None, done: 0 }) }
+        Progress { style, display: Mutex::new(Display { started: now, last_line: now, bar: None, done: 0 }) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Display> {
+        self.display.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// `bytes` of the input `name` are done.
-    pub fn at(&self, plan: &Plan, name: &OsStr, bytes: u64) {
+    pub fn advance(&self, plan: &Plan, name: &OsStr, bytes: u64) {
         if matches!(self.style, Style::Nothing) {
             return;
         }
-        let mut state = self.lock();
-        if state.started.elapsed() < FIRST {
+        let mut display = self.lock();
+        if display.started.elapsed() < INTERVAL {
             return;
         }
-        let started = state.started;
-        let bar = state.bar.get_or_insert_with(|| self.bar(plan, started)).clone();
-        let position = state.done + bytes;
+        let started = display.started;
+        let bar = display.bar.get_or_insert_with(|| self.bar(plan, started)).clone();
+        let position = display.done + bytes;
         if bar.length().is_some_and(|total| total < position) {
-            bar.unset_length(); // a file grew, or its size was a lie
+            bar.unset_length(); // a file grew, or its size was wrong
         }
         bar.set_position(position);
         bar.set_message(name.to_string_lossy().into_owned());
-        if matches!(self.style, Style::Lines) && state.shown.elapsed() >= FIRST {
-            state.shown = Instant::now();
+        if matches!(self.style, Style::Lines) && display.last_line.elapsed() >= INTERVAL {
+            display.last_line = Instant::now();
             let (at, rate) = (HumanBytes(position), HumanBytes(bar.per_sec() as u64));
             let rest = match bar.length() {
                 Some(total) => format!(" of {}, {rate}/s, {} left", HumanBytes(total), HumanDuration(bar.eta())),
@@ -81,20 +82,20 @@ impl Progress {
         }
     }
 
-    /// An input of so many bytes is done.
+    /// An input of `bytes` bytes is done.
     pub fn input_done(&self, bytes: u64) {
         self.lock().done += bytes;
     }
 
-    /// Lets `print` write to stderr, with the bar out of its way.
-    pub fn aside(&self, print: impl FnOnce()) {
+    /// Lets `print` write to stderr, with the bar out of the way.
+    pub fn suspend(&self, print: impl FnOnce()) {
         match &self.lock().bar {
             Some(bar) => bar.suspend(print),
             None => print(),
         }
     }
 
-    /// Takes the bar off the terminal.
+    /// Removes the bar from the terminal.
     pub fn end(&self) {
         if let Some(bar) = self.lock().bar.take() {
             bar.finish_and_clear();
@@ -119,7 +120,7 @@ impl Progress {
     }
 }
 
-/// How many bytes all operands have together, where that can be known.
+/// How many bytes all operands have together, if that can be known.
 fn total(plan: &Plan) -> Option<u64> {
     let size = |operand: &Operand| match operand {
         Operand::Stdin => None,
@@ -130,13 +131,4 @@ fn total(plan: &Plan) -> Option<u64> {
         },
     };
     plan.operands.iter().map(size).sum()
-}
-
-/// C's `pow`, which indicatif's estimate of the time left calls through std. Were it left to the linker, libm.so would be loaded
-/// at each start for this alone: 0.1 ms, of 1.1 for a small file (bzip2: 0.7).
-#[allow(unsafe_code)]
-// SAFETY: it is declared as C declares it and does what C says, so whoever else calls it gets what he expects.
-#[unsafe(no_mangle)]
-extern "C" fn pow(base: f64, exponent: f64) -> f64 {
-    libm::pow(base, exponent)
 }

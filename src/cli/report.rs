@@ -1,4 +1,4 @@
-//! What the user is told, and the exit code. Every message goes through here and leaves in one piece.
+//! Messages to the user, and the exit code. Every message goes through here and is written in one piece.
 //!
 //! The texts are bzip2's, byte for byte where programs look for them.
 
@@ -11,10 +11,17 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Why an operand was not done.
+/// How a call ended.
+pub enum Outcome {
+    Exit(u8),
+    /// The reader of our stdout is gone.
+    BrokenPipe,
+}
+
+/// Why an operand failed.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The exit code: 1 environment, 2 damaged data, 3 a defect of ours.
+    /// The exit code: 1 environment, 2 damaged data, 3 a defect in hybz.
     pub code: u8,
     /// Whether a single `-q` hides it, as in bzip2.
     pub remark: bool,
@@ -27,7 +34,7 @@ impl Failure {
         Failure { code, remark: false, text }
     }
 
-    /// The same, but `-q` hides it.
+    /// The same, but hidden by `-q`.
     pub fn remark(self) -> Failure {
         Failure { remark: true, ..self }
     }
@@ -37,7 +44,7 @@ impl Failure {
         Failure::new(1, cannot(what, "input file", name, e))
     }
 
-    /// `Can't open input file NAME: ERR.`, but bzip2 has another text in `-t`.
+    /// `Can't open input file NAME: ERR.`; bzip2 has another text for `-t`.
     pub fn unopened(mode: Mode, name: &OsStr, e: &io::Error) -> Failure {
         Failure::new(1, cannot("open", if mode == Mode::Test { "input" } else { "input file" }, name, e))
     }
@@ -47,7 +54,12 @@ impl Failure {
         Failure::new(1, cannot(what, "output file", name, e))
     }
 
-    /// The source is not any more what was read.
+    /// A defect in hybz, met while it worked on the operand `name`.
+    pub fn internal(name: &OsStr, error: &Error) -> Failure {
+        Failure::new(3, [name.as_bytes(), format!(": {error}: a defect of hybz.").as_bytes()].concat())
+    }
+
+    /// The source is not what was read any more.
     pub fn changed(name: &OsStr) -> Failure {
         Failure::new(1, [b"Input file ", name.as_bytes(), b" changed while it was read: not removed."].concat())
     }
@@ -63,7 +75,7 @@ fn cannot(what: &str, which: &str, name: &OsStr, e: &io::Error) -> Vec<u8> {
     [before.as_bytes(), name.as_bytes(), after.as_bytes()].concat()
 }
 
-/// What the C library calls an error: without the number that Rust adds.
+/// The C library's text for an error, without the number that Rust adds.
 pub fn errno_text(e: &io::Error) -> String {
     let text = e.to_string();
     match text.split_once(" (os error ") {
@@ -72,20 +84,20 @@ pub fn errno_text(e: &io::Error) -> String {
     }
 }
 
-/// One thing to tell.
+/// One message.
 pub enum Note {
     Failure(Failure),
-    /// Shown with the program's name, but not with `-q`.
+    /// Printed after the program's name, unless `-q` hides it.
     Remark(Vec<u8>),
-    /// Shown as it is: what `-v` asks for.
+    /// Printed as it is, and always: what `-v` asks for.
     Line(Vec<u8>),
 }
 
-/// Where all messages of one call go.
+/// The printer of all messages of one call.
 pub struct Report {
     program: Vec<u8>,
     quiet: u8,
-    /// How wide names are in `-v` lines: as wide as the longest, but at least as `(stdin)`.
+    /// The width of names in the lines of `-v`: that of the longest name, but at least that of `(stdin)`.
     width: usize,
     code: AtomicU8,
     pub progress: Progress,
@@ -104,7 +116,7 @@ impl Report {
         }
     }
 
-    /// The highest exit code that any failure asked for.
+    /// The highest exit code of all failures.
     pub fn code(&self) -> u8 {
         self.code.load(Ordering::Relaxed)
     }
@@ -113,7 +125,7 @@ impl Report {
         self.code.fetch_max(code, Ordering::Relaxed);
     }
 
-    pub fn say(&self, note: &Note) {
+    pub fn print(&self, note: &Note) {
         let (shown, text) = match note {
             Note::Failure(failure) => {
                 self.raise(failure.code);
@@ -126,19 +138,19 @@ impl Report {
             Note::Line(line) => (true, line.clone()),
         };
         if shown {
-            // Nobody is left to be told when stderr fails.
-            self.progress.aside(|| drop(io::stderr().write_all(&text)));
+            // If stderr fails, there is nowhere to report it.
+            self.progress.suspend(|| drop(io::stderr().write_all(&text)));
         }
     }
 
-    /// `  NAME: `, as every `-v` line begins.
-    pub fn named(&self, name: &OsStr) -> Vec<u8> {
+    /// `  NAME: `, the beginning of every line of `-v`.
+    pub fn line_start(&self, name: &OsStr) -> Vec<u8> {
         let name = name.as_bytes();
         [b"  ", name, b": ", " ".repeat(self.width.saturating_sub(name.len())).as_bytes()].concat()
     }
 }
 
-/// What `-v` tells about a file that was compressed.
+/// What `-v` prints of a file that was compressed.
 pub fn ratio(bytes_in: u64, bytes_out: u64) -> String {
     if bytes_in == 0 {
         return " no data compressed.\n".to_owned();
@@ -152,7 +164,7 @@ pub fn ratio(bytes_in: u64, bytes_out: u64) -> String {
     )
 }
 
-/// What `-vv` tells about a block that was compressed, or decompressed.
+/// What `-vv` prints of a block that was compressed or decompressed.
 pub fn block_line(block: &BlockInfo, compressed: bool) -> String {
     let BlockInfo { number, crc, combined_crc, block_len, .. } = block;
     match compressed {
@@ -163,7 +175,7 @@ pub fn block_line(block: &BlockInfo, compressed: bool) -> String {
     }
 }
 
-/// What `-vv` tells at the end of a file, before its `-v` line.
+/// What `-vv` prints at the end of a file, before the line of `-v`.
 pub fn end_line(stream: &StreamSummary, compressed: bool) -> String {
     match compressed {
         true => format!("\n    final combined CRC = 0x{:08x}\n   ", stream.combined_crc),
@@ -171,7 +183,7 @@ pub fn end_line(stream: &StreamSummary, compressed: bool) -> String {
     }
 }
 
-/// What is wrong with compressed data, in the words of `-t`; or that they are no compressed data, as `-d` says it.
+/// What is wrong with compressed data, in the words of `-t`, or of `-d` for data that are not compressed at all.
 pub fn verdict(error: &Error, test: bool) -> String {
     match error {
         Error::NotBzip2 if test => "bad magic number (file not created by bzip2)".to_owned(),
@@ -182,7 +194,7 @@ pub fn verdict(error: &Error, test: bool) -> String {
     }
 }
 
-/// Where it is wrong.
+/// Where the damage is.
 fn place(error: &Error) -> String {
     match error {
         Error::Truncated { block, bit_offset } => format!("in block {block}, at bit {bit_offset}"),
@@ -206,11 +218,11 @@ pub fn damage(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure
     Failure::new(2, [what.as_bytes(), b"\n\t", place.as_bytes(), &files.concat()].concat())
 }
 
-/// What went wrong with a GPU, if anything did: what the first of its lanes says that has something to say.
+/// What went wrong with a GPU, if anything did: the report of the first lane that has one.
 pub fn gpu_trouble(summary: &Summary) -> Option<String> {
     let lanes = summary.stations.iter().filter(|station| station.accelerator);
     let trouble = |lane: &&StationReport| lane.retired.is_some() || lane.failure.is_some();
-    // A device may have memory for fewer lanes than it was to have: that costs time, and only with none of them it is trouble.
+    // A device may lack the memory for some of its lanes. That costs time; it is trouble only if no lane works.
     let some_work = lanes.clone().any(|lane| lane.blocks > 0 && !trouble(&lane));
     let mut troubled = lanes.filter(|lane| trouble(lane) && !(some_work && lane.name == STARTING));
     let lane = troubled.next()?;
@@ -221,11 +233,11 @@ pub fn gpu_trouble(summary: &Summary) -> Option<String> {
     })
 }
 
-/// What a station is called whose thread is still making it.
+/// The name of a station while its thread still creates it.
 const STARTING: &str = "starting";
 
-/// The table of stations that `-vv` ends with: who did how many blocks, how fast, how busy they were, how often another had
-/// to help.
+/// The table of stations at the end of `-vv`: how many blocks each did, how fast, how busy it was, and how often
+/// another station had to do its work again.
 pub fn stations(summary: &Summary) -> Vec<u8> {
     let mut text = format!(
         "  {:<16}{:>10}{:>10}{:>16}{:>16}{:>9}{:>9}{:>9}{:>11}\n",
@@ -236,7 +248,7 @@ pub fn stations(summary: &Summary) -> Vec<u8> {
         let (busy, waits) = (station.busy.as_secs_f64(), station.waited.as_secs_f64());
         let rate = if busy > 0.0 { *bytes_in as f64 / busy / 1e6 } else { 0.0 };
         let retired = station.retired.as_ref().map(|why| format!("  retired: {why}")).unwrap_or_default();
-        // Writing into a String cannot fail.
+        // Writing into a String does not fail.
         let _ = writeln!(
             text,
             "  {name:<16}{blocks:>10}{finished:>10}{bytes_in:>16}{bytes_out:>16}{rate:>9.1}{busy:>9.2}{waits:>9.2}\
@@ -246,6 +258,6 @@ pub fn stations(summary: &Summary) -> Vec<u8> {
             let _ = writeln!(text, "      {details}");
         }
     }
-    let _ = writeln!(text, "  blocks on their way: {:.1} MiB at most", summary.memory as f64 / 1048576.0);
+    let _ = writeln!(text, "  blocks in flight: at most {:.1} MiB", summary.memory as f64 / 1048576.0);
     text.into_bytes()
 }

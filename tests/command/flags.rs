@@ -208,7 +208,8 @@ fn trailing_garbage_can_be_forbidden() {
     assert_eq!(place.get("a"), b"hello\n");
 }
 
-/// The environment comes first, and only its flags count: a build that sets BZIP2=pbzip2 must not lose a file of that name.
+/// The environment comes first, and only its flags count: a build that sets BZIP2=pbzip2 must not lose a file of that
+/// name.
 #[test]
 fn flags_from_the_environment() {
     let place = Place::with(&[("a", b"hello\n"), ("pbzip2", b"not to be touched")]);

@@ -1,4 +1,5 @@
-//! The flags for GPUs. What they do with one is shown on a machine that has one; here it must not matter that there is none.
+//! The flags for GPUs. What they do with one is shown on a machine that has one; here it must not matter that there is
+//! none.
 
 use crate::place::{Place, compressed, run, text};
 use std::path::Path;
@@ -49,8 +50,8 @@ fn a_program_without_gpu_support_says_so() {
     assert_eq!(place.names(), ["a"]);
 }
 
-/// A GPU that is not there: small inputs never ask for it, for large ones the CPU does it all and one line says why, and
-/// whoever requires it gets an error and no output.
+/// A GPU that is not there: small inputs never ask for it, for large ones the CPU does it all and one line says why,
+/// and whoever requires it gets an error and no output.
 #[test]
 fn a_gpu_that_is_not_there() {
     if !BUILT_WITH || gpu_here() {

@@ -1,8 +1,8 @@
 //! The command, as its users meet it: each test runs the built binary in a directory of its own.
 //!
-//! `hybz` is a drop-in `bzip2`, so wherever both must do the same, the test runs the system's bzip2 in an identical place
-//! and compares everything: exit code, stdout, stderr and the files that are left. The other tests state where hybz is
-//! deliberately different. Tests that need a tool which is not installed say so and pass.
+//! `hybz` is a drop-in `bzip2`, so wherever both must do the same, the test runs the system's bzip2 in an identical
+//! place and compares everything: exit code, stdout, stderr and the files that are left. The other tests state where
+//! hybz is deliberately different. Tests that need a tool which is not installed say so and pass.
 
 #![cfg(unix)]
 
@@ -15,6 +15,7 @@ mod inputs;
 mod messages;
 mod names;
 mod outputs;
+mod packaging;
 mod pipes;
 mod place;
 mod races;

@@ -7,8 +7,8 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Compresses `a` while the result of the operand before it is held up, so that `change` happens between the opening of `a`
-/// and its end; returns the place afterwards.
+/// Compresses `a` while the result of the operand before it is held up, so that `change` happens between the opening of
+/// `a` and its end; returns the place afterwards.
 fn while_it_is_read(change: impl FnOnce(&Place)) -> (Place, crate::place::Run) {
     let place = Place::with(&[("a", &text(1_500_000))]);
     place.shell("mkfifo out").silent(0);

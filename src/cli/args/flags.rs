@@ -1,0 +1,228 @@
+//! What was typed: every flag, with its help text. The doc comment of a field is what users read about the flag: its
+//! first paragraph in `--help`, all of it in the manual page.
+//!
+//! bzip2's rules hold: flags and files in any order, short flags in clusters (`-v4k`), long flags only in full, and the
+//! last of contradicting flags wins.
+
+use super::level::LevelFlags;
+use super::values::{block_size, interval, size};
+use clap::{ArgAction, Parser, ValueEnum, ValueHint, value_parser};
+use std::ffi::OsString;
+
+const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "\na bzip2-compatible block-sorting file compressor\n", "MIT OR Apache-2.0");
+const AFTER_HELP: &str = "\
+Without files, hybz reads standard input and writes standard output; the file name - means standard input. A program
+name that contains unzip or hybunz decompresses, and one that contains zcat or hybcat decompresses to standard output.
+The variables BZIP2, BZIP and HYBZ may hold flags, which come before those typed. Exit codes: 0 success, 1 something
+could not be read, written or understood, 2 damaged data, 3 a defect in hybz.";
+const MODES: [&str; 4] = ["decompress", "compress", "test", "list"];
+const PACKAGING: &str = "For packagers";
+
+/// Compresses files into .bz2, or decompresses them, on every core.
+#[derive(Debug, Parser)]
+#[command(
+    name = "hybz",
+    version = VERSION,
+    override_usage = "hybz [flags and input files in any order]",
+    after_help = AFTER_HELP,
+    no_binary_name = true,
+    args_override_self = true,
+    disable_help_flag = true,
+    disable_version_flag = true,
+)]
+#[group(skip)]
+pub struct Flags {
+    // Hidden, because the usage line names it.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, hide = true)]
+    pub files: Vec<OsString>,
+
+    /// Decompress.
+    ///
+    /// NAME.bz2, NAME.bz and NAME.hbz become NAME; NAME.tbz2, NAME.tbz and NAME.tz2 become NAME.tar; any other NAME
+    /// becomes NAME.out. What the file contains decides how it is read, not its name.
+    #[arg(short, long, overrides_with_all = MODES)]
+    pub decompress: bool,
+
+    /// Compress.
+    ///
+    /// The default, unless the program is called by a name such as bunzip2. Files that already have the suffix of a
+    /// compressed file are refused, unless -f is given.
+    #[arg(short = 'z', long, overrides_with_all = MODES)]
+    pub compress: bool,
+
+    /// Check compressed files and write nothing.
+    #[arg(short, long, overrides_with_all = MODES)]
+    pub test: bool,
+
+    /// List streams, blocks and sizes of compressed files (-lv: also check each block).
+    ///
+    /// A .hbz file has an index, which is read. A .bz2 file does not store the length of its text, so it is decoded.
+    /// With -v, every block is decoded and its state shown; of a damaged .hbz file, each block by itself.
+    #[arg(short, long, overrides_with_all = MODES)]
+    pub list: bool,
+
+    /// Write to standard output and keep the input files.
+    #[arg(short = 'c', long)]
+    pub stdout: bool,
+
+    /// Write to FILE (-: standard output) and keep the one input file unless --rm.
+    #[arg(short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<OsString>,
+
+    /// Keep the input files.
+    #[arg(short, long, overrides_with = "rm")]
+    pub keep: bool,
+
+    /// Remove input files once their results are safe (default without -c and -o).
+    ///
+    /// A result is safe when it is complete, on the disk and has its name. An input file that has changed in the
+    /// meantime is kept.
+    #[arg(long, overrides_with = "keep")]
+    pub rm: bool,
+
+    /// Overwrite files, follow links, read devices; with -dc, copy what is not bzip2.
+    ///
+    /// Without it, hybz refuses to overwrite a file, to compress a file that has the suffix of a compressed one, and to
+    /// remove a file that has other hard links. It also refuses symbolic links and what is not a regular file, unless
+    /// it writes to standard output or only tests. An output file is replaced only when the new one is complete.
+    #[arg(short, long)]
+    pub force: bool,
+
+    #[command(flatten)]
+    pub level: LevelFlags,
+
+    /// Use one thread and blocks of at most 200 kB.
+    ///
+    /// No GPU is used either. -p can ask for more threads.
+    #[arg(short, long)]
+    pub small: bool,
+
+    /// Write FILE.hbz with blocks of 1M to 1G: smaller, but only hybz reads it.
+    ///
+    /// SIZE is a number of bytes, or of the unit that follows it: k (1000), M, G, Ki (1024), Mi or Gi. Compressing
+    /// takes 17 MB of memory for each thread at 1M, 91 MB at 9M and 0.7 GB at 100M.
+    #[arg(long, value_name = "SIZE", value_parser = block_size)]
+    pub block_size: Option<u64>,
+
+    /// Insert a byte after every K bytes of a .hbz, or P per cent (for experiments).
+    ///
+    /// The bytes are removed again on reading. They help sorters whose time grows with the longest repeat, and they
+    /// make the file larger. Without --block-size, blocks are of 900 kB.
+    #[arg(long, value_name = "K|P%", value_parser = interval)]
+    pub perturb: Option<u32>,
+
+    /// The start of the generator of the inserted bytes.
+    #[arg(long, value_name = "N", hide = true)]
+    pub perturb_seed: Option<u64>,
+
+    /// Use N threads (0, the default: one for each core).
+    ///
+    /// By default hybz uses as many threads as CPU affinity and the container's CPU quota allow, and fewer where a
+    /// quarter of the memory has no room for that many. -n and -T mean the same. The output does not depend on N.
+    #[arg(short = 'p', visible_short_aliases = ['n', 'T'], long, value_name = "N")]
+    pub threads: Option<usize>,
+
+    /// Let the blocks in flight take SIZE MiB (or 300k, 1G, ...).
+    ///
+    /// SIZE is a number of MiB, or of the unit that follows it: B, k (1024), M, G or T.
+    #[arg(short, long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
+
+    /// Also compress on these GPUs: numbers, UUIDs, PCI ids, none (default: all).
+    ///
+    /// LIST is separated by commas, for example 0,GPU-4f0b,1b:00.0. Of a UUID, a beginning that only one GPU has is
+    /// enough. A GPU takes longer to start than small inputs take to compress, so these never touch one. The output
+    /// does not depend on what GPUs do.
+    #[arg(long, value_name = "LIST", overrides_with = "no_gpu")]
+    pub gpu: Option<String>,
+
+    /// The same as --gpu none.
+    #[arg(long, overrides_with = "gpu")]
+    pub no_gpu: bool,
+
+    /// What GPUs do (default: resident).
+    ///
+    /// This is about .bz2 files. Of .hbz files GPUs sort the blocks, and CPU cores do the rest.
+    #[arg(long, value_name = "SHAPE")]
+    pub gpu_pipeline: Option<GpuPipeline>,
+
+    /// When compressing, fail if a GPU is missing or fails.
+    ///
+    /// Without it, CPU cores do what a GPU cannot do, and a message says so.
+    #[arg(long)]
+    pub gpu_required: bool,
+
+    /// With 0, bytes after the last stream are an error (default: 1).
+    #[arg(long, value_name = "0|1", value_parser = value_parser!(u8).range(0..=1))]
+    pub ignore_trailing_garbage: Option<u8>,
+
+    /// Do not wait for the disk before removing input files.
+    ///
+    /// A power cut may then lose both the input file and the result.
+    #[arg(long)]
+    pub no_sync: bool,
+
+    /// Print no remarks (-qq: no error messages either).
+    #[arg(short, long, action = ArgAction::Count)]
+    pub quiet: u8,
+
+    /// Print a line for each file (-vv: also for each block, and a table of stations).
+    ///
+    /// A station is a CPU thread or a lane of a GPU. The table shows how much each of them did, and how fast.
+    #[arg(short, long, action = ArgAction::Count)]
+    pub verbose: u8,
+
+    /// Show progress even if standard error is not a terminal.
+    ///
+    /// On a terminal, progress appears after one second, unless -q is given.
+    #[arg(long, overrides_with = "no_progress")]
+    pub progress: bool,
+
+    /// Never show progress.
+    #[arg(long, overrides_with = "progress")]
+    pub no_progress: bool,
+
+    // bzip2 accepts these three names, and they do nothing there either.
+    #[arg(long = "exponential", aliases = ["repetitive-fast", "repetitive-best"], hide = true)]
+    obsolete: bool,
+
+    /// Print this help.
+    #[arg(short, long, action = ArgAction::HelpShort)]
+    help: (),
+
+    /// Print version and licence.
+    ///
+    /// -L and --license mean the same.
+    #[arg(short = 'V', visible_short_alias = 'L', long, visible_alias = "license", action = ArgAction::Version)]
+    version: (),
+
+    /// Print the manual page hybz(1), as roff.
+    #[arg(long, help_heading = PACKAGING)]
+    pub man: bool,
+
+    /// Print the completions for SHELL.
+    ///
+    /// They complete the flags of hybz, hybunz and hybcat.
+    #[arg(long, value_name = "SHELL", help_heading = PACKAGING)]
+    pub completions: Option<Shell>,
+}
+
+/// What GPUs do of the work on a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GpuPipeline {
+    /// GPUs do everything
+    Resident,
+    /// GPUs sort, and CPU cores do the rest
+    Bwt,
+    /// GPUs sort two lists, and CPU cores merge them and do the rest
+    Hybrid,
+}
+
+/// Shells that completions can be written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}

@@ -1,0 +1,43 @@
+complete -c hybz -s o -d 'Write to FILE (-: standard output) and keep the one input file unless --rm' -r -F
+complete -c hybz -l block-size -d 'Write FILE.hbz with blocks of 1M to 1G: smaller, but only hybz reads it' -r
+complete -c hybz -l perturb -d 'Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)' -r
+complete -c hybz -s p -s n -s T -l threads -d 'Use N threads (0, the default: one for each core)' -r
+complete -c hybz -s m -l memory -d 'Let the blocks in flight take SIZE MiB (or 300k, 1G, ...)' -r
+complete -c hybz -l gpu -d 'Also compress on these GPUs: numbers, UUIDs, PCI ids, none (default: all)' -r
+complete -c hybz -l gpu-pipeline -d 'What GPUs do (default: resident)' -r -f -a "resident\t'GPUs do everything'
+bwt\t'GPUs sort, and CPU cores do the rest'
+hybrid\t'GPUs sort two lists, and CPU cores merge them and do the rest'"
+complete -c hybz -l ignore-trailing-garbage -d 'With 0, bytes after the last stream are an error (default: 1)' -r
+complete -c hybz -l completions -d 'Print the completions for SHELL' -r -f -a "bash\t''
+zsh\t''
+fish\t''"
+complete -c hybz -s d -l decompress -d 'Decompress'
+complete -c hybz -s z -l compress -d 'Compress'
+complete -c hybz -s t -l test -d 'Check compressed files and write nothing'
+complete -c hybz -s l -l list -d 'List streams, blocks and sizes of compressed files (-lv: also check each block)'
+complete -c hybz -s c -l stdout -d 'Write to standard output and keep the input files'
+complete -c hybz -s k -l keep -d 'Keep the input files'
+complete -c hybz -l rm -d 'Remove input files once their results are safe (default without -c and -o)'
+complete -c hybz -s f -l force -d 'Overwrite files, follow links, read devices; with -dc, copy what is not bzip2'
+complete -c hybz -s 1 -l fast -d 'Use blocks of 100 kB (-2 to -8: of 200 to 800 kB)'
+complete -c hybz -s 2 -d 'Use blocks of 200 kB'
+complete -c hybz -s 3 -d 'Use blocks of 300 kB'
+complete -c hybz -s 4 -d 'Use blocks of 400 kB'
+complete -c hybz -s 5 -d 'Use blocks of 500 kB'
+complete -c hybz -s 6 -d 'Use blocks of 600 kB'
+complete -c hybz -s 7 -d 'Use blocks of 700 kB'
+complete -c hybz -s 8 -d 'Use blocks of 800 kB'
+complete -c hybz -s 9 -l best -d 'Use blocks of 900 kB (default)'
+complete -c hybz -s s -l small -d 'Use one thread and blocks of at most 200 kB'
+complete -c hybz -l no-gpu -d 'The same as --gpu none'
+complete -c hybz -l gpu-required -d 'When compressing, fail if a GPU is missing or fails'
+complete -c hybz -l no-sync -d 'Do not wait for the disk before removing input files'
+complete -c hybz -s q -l quiet -d 'Print no remarks (-qq: no error messages either)'
+complete -c hybz -s v -l verbose -d 'Print a line for each file (-vv: also for each block, and a table of stations)'
+complete -c hybz -l progress -d 'Show progress even if standard error is not a terminal'
+complete -c hybz -l no-progress -d 'Never show progress'
+complete -c hybz -s h -l help -d 'Print this help'
+complete -c hybz -s V -s L -l version -l license -d 'Print version and licence'
+complete -c hybz -l man -d 'Print the manual page hybz(1), as roff'
+complete -c hybunz -w hybz
+complete -c hybcat -w hybz

@@ -1,0 +1,91 @@
+#compdef hybz hybunz hybcat
+
+autoload -U is-at-least
+
+_hybz() {
+    typeset -A opt_args
+    typeset -a _arguments_options
+    local ret=1
+
+    if is-at-least 5.2; then
+        _arguments_options=(-s -S -C)
+    else
+        _arguments_options=(-s -C)
+    fi
+
+    local context curcontext="$curcontext" state line
+    _arguments "${_arguments_options[@]}" : \
+'-o+[Write to FILE (-\: standard output) and keep the one input file unless --rm]:FILE:_files' \
+'--block-size=[Write FILE.hbz with blocks of 1M to 1G\: smaller, but only hybz reads it]:SIZE:_default' \
+'--perturb=[Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)]:K|P%:_default' \
+'-p+[Use N threads (0, the default\: one for each core)]:N:_default' \
+'-n+[Use N threads (0, the default\: one for each core)]:N:_default' \
+'-T+[Use N threads (0, the default\: one for each core)]:N:_default' \
+'--threads=[Use N threads (0, the default\: one for each core)]:N:_default' \
+'-m+[Let the blocks in flight take SIZE MiB (or 300k, 1G, ...)]:SIZE:_default' \
+'--memory=[Let the blocks in flight take SIZE MiB (or 300k, 1G, ...)]:SIZE:_default' \
+'--gpu=[Also compress on these GPUs\: numbers, UUIDs, PCI ids, none (default\: all)]:LIST:_default' \
+'--gpu-pipeline=[What GPUs do (default\: resident)]:SHAPE:((resident\:"GPUs do everything"
+bwt\:"GPUs sort, and CPU cores do the rest"
+hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
+'--ignore-trailing-garbage=[With 0, bytes after the last stream are an error (default\: 1)]:0|1:_default' \
+'--completions=[Print the completions for SHELL]:SHELL:(bash zsh fish)' \
+'-d[Decompress]' \
+'--decompress[Decompress]' \
+'-z[Compress]' \
+'--compress[Compress]' \
+'-t[Check compressed files and write nothing]' \
+'--test[Check compressed files and write nothing]' \
+'-l[List streams, blocks and sizes of compressed files (-lv\: also check each block)]' \
+'--list[List streams, blocks and sizes of compressed files (-lv\: also check each block)]' \
+'-c[Write to standard output and keep the input files]' \
+'--stdout[Write to standard output and keep the input files]' \
+'-k[Keep the input files]' \
+'--keep[Keep the input files]' \
+'--rm[Remove input files once their results are safe (default without -c and -o)]' \
+'-f[Overwrite files, follow links, read devices; with -dc, copy what is not bzip2]' \
+'--force[Overwrite files, follow links, read devices; with -dc, copy what is not bzip2]' \
+'-1[Use blocks of 100 kB (-2 to -8\: of 200 to 800 kB)]' \
+'--fast[Use blocks of 100 kB (-2 to -8\: of 200 to 800 kB)]' \
+'-2[Use blocks of 200 kB]' \
+'-3[Use blocks of 300 kB]' \
+'-4[Use blocks of 400 kB]' \
+'-5[Use blocks of 500 kB]' \
+'-6[Use blocks of 600 kB]' \
+'-7[Use blocks of 700 kB]' \
+'-8[Use blocks of 800 kB]' \
+'-9[Use blocks of 900 kB (default)]' \
+'--best[Use blocks of 900 kB (default)]' \
+'-s[Use one thread and blocks of at most 200 kB]' \
+'--small[Use one thread and blocks of at most 200 kB]' \
+'--no-gpu[The same as --gpu none]' \
+'--gpu-required[When compressing, fail if a GPU is missing or fails]' \
+'--no-sync[Do not wait for the disk before removing input files]' \
+'*-q[Print no remarks (-qq\: no error messages either)]' \
+'*--quiet[Print no remarks (-qq\: no error messages either)]' \
+'*-v[Print a line for each file (-vv\: also for each block, and a table of stations)]' \
+'*--verbose[Print a line for each file (-vv\: also for each block, and a table of stations)]' \
+'--progress[Show progress even if standard error is not a terminal]' \
+'--no-progress[Never show progress]' \
+'-h[Print this help]' \
+'--help[Print this help]' \
+'-V[Print version and licence]' \
+'-L[Print version and licence]' \
+'--version[Print version and licence]' \
+'--license[Print version and licence]' \
+'--man[Print the manual page hybz(1), as roff]' \
+'*::files:_files' \
+&& ret=0
+}
+
+(( $+functions[_hybz_commands] )) ||
+_hybz_commands() {
+    local commands; commands=()
+    _describe -t commands 'hybz commands' commands "$@"
+}
+
+if [ "$funcstack[1]" = "_hybz" ]; then
+    _hybz "$@"
+else
+    compdef _hybz hybz hybunz hybcat
+fi

@@ -1,0 +1,222 @@
+//! What the program needs to know, derived from what was typed: the second of the two steps.
+
+use super::flags::{Flags, GpuPipeline};
+use anyhow::bail;
+use hybz::gpu::Offload;
+use hybz::{LargeBlocks, Level};
+use std::ffi::{OsStr, OsString};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// What is done with the operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Compress,
+    Decompress,
+    Test,
+}
+
+/// Where results go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Each result into a file next to its source, named after it; the result of stdin to stdout.
+    Beside,
+    /// All results to stdout, one after the other.
+    Stdout,
+    /// The only result into this file.
+    File(PathBuf),
+}
+
+/// One thing to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operand {
+    Stdin,
+    File(PathBuf),
+}
+
+impl Operand {
+    /// Its name in messages.
+    pub fn name(&self) -> &OsStr {
+        match self {
+            Operand::Stdin => OsStr::new("(stdin)"),
+            Operand::File(path) => path.as_os_str(),
+        }
+    }
+}
+
+/// Which GPUs help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gpus {
+    None,
+    /// All that are visible, if the input is worth it.
+    Visible,
+    /// Those in this list, if the input is worth it.
+    These(String),
+}
+
+/// What the program needs to know, with all contradictions settled.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub program: OsString,
+    pub mode: Mode,
+    pub level: Level,
+    /// Write `.hbz` with these blocks instead of `.bz2`.
+    pub large_blocks: Option<LargeBlocks>,
+    pub target: Target,
+    pub operands: Vec<Operand>,
+    /// Whether a source is removed once its result is safe.
+    pub remove_sources: bool,
+    pub force: bool,
+    /// How often `-q` was given: 1 hides remarks, 2 hides errors too.
+    pub quiet: u8,
+    /// How often `-v` was given: 1 prints a line for each file, 2 also a line for each block and the table of stations.
+    pub verbose: u8,
+    /// Whether to show progress; `None`: if stderr is a terminal.
+    pub progress: Option<bool>,
+    /// Whether results must be on the disk before their sources are removed.
+    pub sync: bool,
+    pub trailing_garbage: bool,
+    pub threads: Option<NonZeroUsize>,
+    pub memory: Option<u64>,
+    pub gpus: Gpus,
+    /// Whether it is an error if a GPU is missing or fails.
+    pub gpu_required: bool,
+    /// How GPUs and cores share the work.
+    pub gpu_pipeline: Offload,
+    /// Remarks about words in environment variables that were ignored.
+    pub ignored_words: Vec<String>,
+}
+
+/// The block size of perturbed streams, unless `--block-size` gives another.
+const PERTURBED_SIZE: u64 = 900_000;
+
+impl Plan {
+    /// The plan for these flags and operands, from a program that was called `program`.
+    pub fn new(
+        program: &OsStr,
+        flags: &Flags,
+        mut operands: Vec<Operand>,
+        ignored_words: Vec<String>,
+    ) -> anyhow::Result<Plan> {
+        if operands.is_empty() {
+            operands.push(Operand::Stdin);
+        }
+        let (mode, cat) = mode(program, flags);
+        let target = target(flags, mode, cat, operands.len())?;
+        let (level, threads) = level_and_threads(flags);
+        let large_blocks = large_blocks(flags)?;
+        let gpus = gpus(flags, large_blocks.is_some())?;
+        Ok(Plan {
+            program: program.to_owned(),
+            mode,
+            level,
+            large_blocks,
+            remove_sources: remove_sources(flags, mode, cat, &target),
+            target,
+            operands,
+            force: flags.force,
+            quiet: flags.quiet,
+            verbose: flags.verbose,
+            progress: if flags.progress { Some(true) } else { flags.no_progress.then_some(false) },
+            sync: !flags.no_sync,
+            trailing_garbage: flags.ignore_trailing_garbage != Some(0),
+            threads,
+            memory: flags.memory,
+            gpus,
+            gpu_required: flags.gpu_required,
+            gpu_pipeline: match flags.gpu_pipeline {
+                Some(GpuPipeline::Bwt) => Offload::Bwt,
+                Some(GpuPipeline::Hybrid) => Offload::Hybrid,
+                Some(GpuPipeline::Resident) => Offload::Resident,
+                None => Offload::default(),
+            },
+            ignored_words,
+        })
+    }
+}
+
+/// The mode, and whether the program was called like `bzcat`. bzip2's rule: the name contains one of these parts.
+fn mode(program: &OsStr, flags: &Flags) -> (Mode, bool) {
+    let name = program.to_string_lossy();
+    let name = name.strip_suffix(".exe").unwrap_or(&name);
+    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    let cat = has(&["zcat", "ZCAT", "z2cat", "Z2CAT", "hybcat"]);
+    let mode = match () {
+        () if flags.compress => Mode::Compress,
+        () if flags.decompress => Mode::Decompress,
+        () if flags.test || flags.list => Mode::Test,
+        () if cat || has(&["unzip", "UNZIP", "hybunz"]) => Mode::Decompress,
+        () => Mode::Compress,
+    };
+    (mode, cat)
+}
+
+fn target(flags: &Flags, mode: Mode, cat: bool, operands: usize) -> anyhow::Result<Target> {
+    let to_stdout = flags.stdout || cat;
+    if mode == Mode::Test && to_stdout {
+        bail!("-c and -{} cannot be used together.", if flags.list { 'l' } else { 't' });
+    }
+    Ok(match &flags.output {
+        Some(_) if mode == Mode::Test => bail!("-o and -t cannot be used together."),
+        Some(_) if flags.stdout => bail!("-o and -c cannot be used together."),
+        Some(_) if operands > 1 => bail!("-o takes the result of one input file, not of {operands}."),
+        Some(file) if file != "-" => Target::File(file.into()),
+        Some(_) => Target::Stdout,
+        None if to_stdout => Target::Stdout,
+        None => Target::Beside,
+    })
+}
+
+fn remove_sources(flags: &Flags, mode: Mode, cat: bool, target: &Target) -> bool {
+    match target {
+        Target::Beside => mode != Mode::Test && !flags.keep,
+        // Users who name the result do not expect the source to be removed.
+        Target::File(_) => flags.rm && !cat,
+        Target::Stdout => false,
+    }
+}
+
+fn level_and_threads(flags: &Flags) -> (Level, Option<NonZeroUsize>) {
+    let level = flags.level.0.and_then(Level::try_new).unwrap_or_default();
+    let threads = flags.threads.and_then(NonZeroUsize::new);
+    if flags.small {
+        return (level.min(Level::try_new(2).unwrap_or_default()), threads.or(Some(NonZeroUsize::MIN)));
+    }
+    (level, threads)
+}
+
+/// The blocks of a `.hbz` stream, if the flags ask for one.
+fn large_blocks(flags: &Flags) -> anyhow::Result<Option<LargeBlocks>> {
+    if flags.block_size.is_none() && flags.perturb.is_none() {
+        return Ok(None);
+    }
+    let size = flags.block_size.unwrap_or(PERTURBED_SIZE);
+    let large = u32::try_from(size).ok().filter(|&size| size >= 1_000_000 || u64::from(size) == PERTURBED_SIZE);
+    let Some(large) = large.and_then(LargeBlocks::try_new) else {
+        bail!("--block-size must be 1M to 1G, or 900k with --perturb.");
+    };
+    if size == PERTURBED_SIZE && flags.perturb.is_none() {
+        bail!("--block-size 900k is bzip2's own: it makes sense with --perturb only.");
+    }
+    Ok(Some(large.perturbation(flags.perturb.unwrap_or(0), flags.perturb_seed.unwrap_or(0))))
+}
+
+fn gpus(flags: &Flags, large_blocks: bool) -> anyhow::Result<Gpus> {
+    let gpus = match flags.gpu.as_deref() {
+        _ if flags.no_gpu || flags.small => Gpus::None,
+        Some("none") => Gpus::None,
+        None => Gpus::Visible,
+        Some(list) => Gpus::These(list.to_owned()),
+    };
+    if flags.gpu_required && gpus == Gpus::None {
+        bail!("--gpu-required and no GPU cannot be used together.");
+    }
+    if flags.gpu_pipeline.is_some() && large_blocks {
+        bail!("--gpu-pipeline is about .bz2: it cannot be used together with --block-size or --perturb.");
+    }
+    let asked = flags.gpu_required || flags.gpu_pipeline.is_some() || matches!(gpus, Gpus::These(_));
+    if asked && !cfg!(feature = "cuda") {
+        bail!("This hybz was built without GPU support (feature `cuda').");
+    }
+    Ok(gpus)
+}

@@ -1,0 +1,118 @@
+//! The values of flags that are more than a number.
+
+/// A size: a number of MiB, or of the binary unit that follows it.
+pub fn size(text: &str) -> Result<u64, String> {
+    let (number, unit) = number_and_unit(text);
+    let shift = match unit.to_ascii_lowercase().trim_end_matches("ib").trim_end_matches('b') {
+        "" if unit.is_empty() => 20,
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        _ => return Err(not_a_unit(unit)),
+    };
+    parsed(number)?.checked_mul(1 << shift).filter(|&bytes| bytes > 0).ok_or_else(out_of_range)
+}
+
+/// A block size: a number of bytes, or of the unit that follows it. `k` is 1000, because bzip2 counts its blocks that
+/// way.
+pub fn block_size(text: &str) -> Result<u64, String> {
+    let (number, unit) = number_and_unit(text);
+    let unit: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" => 1000,
+        "m" | "mb" => 1_000_000,
+        "g" | "gb" => 1_000_000_000,
+        "ki" | "kib" => 1 << 10,
+        "mi" | "mib" => 1 << 20,
+        "gi" | "gib" => 1 << 30,
+        _ => return Err(not_a_unit(unit)),
+    };
+    parsed(number)?.checked_mul(unit).ok_or_else(out_of_range)
+}
+
+/// An interval of perturbation: a number of bytes, or the percentage of bytes to insert.
+pub fn interval(text: &str) -> Result<u32, String> {
+    let interval = match text.strip_suffix('%') {
+        None => text.parse().map_err(|_| not_a_number())?,
+        Some(percent) => {
+            let percent: f64 = percent.parse().map_err(|_| not_a_number())?;
+            (100.0 / percent).round()
+        }
+    };
+    if (1.0..=1e9).contains(&interval) { Ok(interval as u32) } else { Err(out_of_range()) }
+}
+
+fn number_and_unit(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
+}
+
+fn parsed(number: &str) -> Result<u64, String> {
+    number.parse().map_err(|_| not_a_number())
+}
+
+fn not_a_number() -> String {
+    "not a number".to_owned()
+}
+
+fn not_a_unit(unit: &str) -> String {
+    format!("`{unit}' is not a unit")
+}
+
+fn out_of_range() -> String {
+    "out of range".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        for (text, bytes) in [
+            ("1", 1 << 20),
+            ("9000k", 9000 << 10),
+            ("64MiB", 64 << 20),
+            ("1G", 1 << 30),
+            ("2t", 2 << 40),
+            ("512b", 512),
+            ("3Kb", 3 << 10),
+        ] {
+            assert_eq!(size(text), Ok(bytes), "{text}");
+        }
+        for bad in ["", "0", "k", "12q", "-1", "1.5", "1 k", "99999999999999999999", "18014398509481984"] {
+            assert!(size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn block_sizes() {
+        for (text, bytes) in [
+            ("900k", 900_000),
+            ("900KB", 900_000),
+            ("1M", 1_000_000),
+            ("1Mi", 1 << 20),
+            ("1GiB", 1 << 30),
+            ("7", 7),
+            ("0", 0),
+        ] {
+            assert_eq!(block_size(text), Ok(bytes), "{text}");
+        }
+        for bad in ["", "M", "1T", "1.5M", "99999999999999999999"] {
+            assert!(block_size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn intervals() {
+        for (text, bytes) in
+            [("1", 1), ("1000", 1000), ("0.1%", 1000), ("100%", 1), ("33%", 3), ("1000000000", 1_000_000_000)]
+        {
+            assert_eq!(interval(text), Ok(bytes), "{text}");
+        }
+        for bad in ["", "0", "-5", "x", "%", "0%", "1000%", "1000000001", "NaN", "nan%"] {
+            assert!(interval(bad).is_err(), "{bad}");
+        }
+    }
+}

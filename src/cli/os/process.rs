@@ -1,0 +1,98 @@
+//! The process: what it was started with, how it uses memory and how it ends.
+//!
+//! Before `main`, Rust's runtime ignores SIGPIPE and opens `/dev/null` in place of closed standard descriptors. bzip2
+//! dies by SIGPIPE when its reader goes away, and fails when its stdin or stdout is closed. hybz must do the same, so a
+//! function in `.init_array` records the state before the runtime changes it. (A C `main` of our own could do that too,
+//! but would lose the arguments on musl.)
+
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::{io, mem, ptr};
+
+/// Bits 0 to 2: the descriptor of that number was closed; bit 3: SIGPIPE was ignored. Written once, before `main`.
+static AT_START: AtomicU8 = AtomicU8::new(0);
+
+const STDIN_CLOSED: u8 = 1;
+const STDOUT_CLOSED: u8 = 2;
+const SIGPIPE_IGNORED: u8 = 8;
+
+fn started_with(bit: u8) -> bool {
+    AT_START.load(Ordering::Relaxed) & bit != 0
+}
+
+/// The error that reading stdin should give, if the process was started without one.
+pub fn check_stdin() -> io::Result<()> {
+    if started_with(STDIN_CLOSED) { Err(Errno::BADF.into()) } else { Ok(()) }
+}
+
+/// The error that writing to stdout should give, if the process was started without one.
+pub fn check_stdout() -> io::Result<()> {
+    if started_with(STDOUT_CLOSED) { Err(Errno::BADF.into()) } else { Ok(()) }
+}
+
+/// Ends the process as a program ends that does not handle SIGPIPE: killed by that signal, without a message. If
+/// whoever started us ignored the signal, the exit code is 1, also without a message.
+pub fn end_by_broken_pipe() -> ExitCode {
+    if !started_with(SIGPIPE_IGNORED) {
+        // This returns only if the signal cannot be raised.
+        let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
+    }
+    ExitCode::FAILURE
+}
+
+/// Ends the process without calling what is registered for its exit: the CUDA runtime registers functions that would
+/// wait for a GPU that is still starting, or hangs. Nothing may be buffered any more.
+#[allow(unsafe_code)]
+pub fn exit_now(code: u8) -> ! {
+    // SAFETY: it takes a number and does not return.
+    unsafe { libc::_exit(code.into()) }
+}
+
+/// How many descriptors the process may have open.
+pub fn max_descriptors() -> u64 {
+    getrlimit(Resource::Nofile).current.unwrap_or(1024)
+}
+
+/// Makes malloc keep what is freed. Blocks of megabytes are allocated and freed all the time; returned to the system,
+/// they would be zeroed page by page on their next use, which took a quarter of the reading thread's time. (Not for
+/// small files: zeroing memory by hand took a third of the 1.2 ms of one.)
+#[cfg(target_env = "gnu")]
+#[allow(unsafe_code)]
+pub fn keep_freed_memory() {
+    // SAFETY: each call sets a number of malloc's, under malloc's lock.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, 1 << 30);
+    }
+}
+
+#[cfg(not(target_env = "gnu"))]
+pub fn keep_freed_memory() {}
+
+#[allow(unsafe_code)]
+#[used]
+// SAFETY: the loader calls every entry of `.init_array` once, on the only thread, with C's calling convention.
+#[unsafe(link_section = ".init_array")]
+static RECORD: extern "C" fn() = record;
+
+#[allow(unsafe_code)]
+extern "C" fn record() {
+    let mut found = 0;
+    for fd in 0..3 {
+        // SAFETY: F_GETFD only reads the descriptor table, and takes any number.
+        if unsafe { libc::fcntl(fd, libc::F_GETFD) } == -1 {
+            found |= 1 << fd;
+        }
+    }
+    // SAFETY: a zeroed `sigaction` is a valid place for the old action, and no new action is given.
+    let ignored = unsafe {
+        let mut action: libc::sigaction = mem::zeroed();
+        libc::sigaction(libc::SIGPIPE, ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
+    };
+    if ignored {
+        found |= SIGPIPE_IGNORED;
+    }
+    AT_START.store(found, Ordering::Relaxed);
+}

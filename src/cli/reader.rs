@@ -1,0 +1,74 @@
+//! Files as the flow reads them.
+
+use crate::cli::os::file::wait_readable;
+use hybz::flow::{self, ReadAt, Source};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::sync::Arc;
+
+/// Reads a file that was opened without waiting, as if it had been opened with waiting.
+pub struct Reader {
+    file: File,
+    /// A FIFO that nobody has opened for writing yet reads as empty: wait for its writer first.
+    wait_first: bool,
+    /// It is on a disk and so long that several threads may be worth starting to read it.
+    is_long: bool,
+}
+
+impl Reader {
+    pub fn new(file: File) -> Self {
+        let found = file.metadata().ok();
+        let wait_first = found.as_ref().is_some_and(|found| found.file_type().is_fifo());
+        let is_long = found.is_some_and(|found| found.is_file() && found.len() >= flow::LONG_FILE);
+        Reader { file, wait_first, is_long }
+    }
+
+    /// The first `max` bytes, or fewer at the end. An error is left for the next read, which meets it again.
+    pub fn head(&mut self, max: usize) -> Vec<u8> {
+        let mut head = Vec::with_capacity(max);
+        let _ = self.by_ref().take(max as u64).read_to_end(&mut head);
+        head
+    }
+
+    /// What several threads can read, from the current position, if the file is long. (Other processes may share
+    /// stdin's position: for them it is moved to the end, where bzip2 leaves it.)
+    pub fn into_source(mut self) -> Source {
+        if !self.is_long {
+            return Source::Stream(Box::new(self));
+        }
+        match self.file.stream_position().and_then(|at| self.file.seek(SeekFrom::End(0)).map(|_| at)) {
+            Ok(at) => Source::File(Arc::new(DiskFile(self.file)), at),
+            Err(_) => Source::Stream(Box::new(self)),
+        }
+    }
+}
+
+impl Read for Reader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.wait_first {
+            wait_readable(&self.file)?;
+            self.wait_first = false;
+        }
+        loop {
+            match self.file.read(buffer) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => wait_readable(&self.file)?,
+                done => return done,
+            }
+        }
+    }
+}
+
+/// A file on a disk, read at any position.
+pub struct DiskFile(pub File);
+
+impl ReadAt for DiskFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.0.read_at(buf, offset)
+    }
+
+    fn len(&self) -> u64 {
+        self.0.metadata().map_or(0, |found| found.len())
+    }
+}

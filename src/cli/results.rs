@@ -1,0 +1,339 @@
+//! The results of one call, as the flow hands them over in the order of the operands: their bytes to stdout or into
+//! files, what is to be printed of them, and in the end the exit code.
+
+use crate::cli::args::{Mode, Plan, Target};
+use crate::cli::commit::{Committer, Finished, Item};
+use crate::cli::files::{Destination, Job, Ready};
+use crate::cli::os::directory::Directory;
+use crate::cli::os::{file, process};
+use crate::cli::output::{OutputFile, Stdout};
+use crate::cli::report::{self, Failure, Note, Outcome, Report};
+use crate::cli::temporary::TemporaryFiles;
+use hybz::flow::Outputs;
+use hybz::{BlockInfo, Error, Pool, StreamSummary};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+
+/// Takes the results, in the order of the operands.
+pub struct Results {
+    plan: Arc<Plan>,
+    report: Arc<Report>,
+    committer: Committer,
+    temporary: TemporaryFiles,
+    /// The directory of the last result: the next one is usually in the same.
+    directory: Option<Directory>,
+    /// How many operands are done, successfully or not.
+    done: usize,
+    wrote_to_stdout: bool,
+    broken_pipe: bool,
+    /// Whether to mention bzip2recover in the end.
+    damage: bool,
+}
+
+/// Where the bytes of one result go. Streams begin and end with a few bytes, which are written together with their
+/// blocks.
+pub enum Sink {
+    Nothing,
+    Stdout(BufWriter<Stdout>),
+    File(BufWriter<OutputFile>),
+}
+
+const BUFFER: usize = 8 << 10;
+const RECOVER: &str = "
+You can use the `bzip2recover' program to attempt to recover
+data from undamaged sections of corrupted files.
+
+";
+
+impl Results {
+    pub fn new(plan: Arc<Plan>, report: Arc<Report>) -> Results {
+        // The lines of blocks are printed as they come, so no message may wait in a queue before them.
+        let worth_a_thread = plan.remove_sources && plan.sync && plan.operands.len() > 1 && plan.verbose < 2;
+        let committer = Committer::new(report.clone(), worth_a_thread.then(max_batch));
+        Results {
+            plan,
+            report,
+            committer,
+            temporary: TemporaryFiles::default(),
+            directory: None,
+            done: 0,
+            wrote_to_stdout: false,
+            broken_pipe: false,
+            damage: false,
+        }
+    }
+
+    /// Prints a message, after those of the operands before.
+    fn print(&self, note: Note) {
+        self.committer.push(Item::Note(note));
+    }
+
+    /// Opens the place that a result goes to.
+    fn open(&mut self, destination: &Destination) -> Result<Sink, Failure> {
+        let path = match destination {
+            Destination::Nothing => return Ok(Sink::Nothing),
+            Destination::Stdout => {
+                self.wrote_to_stdout = true;
+                return Ok(Sink::Stdout(BufWriter::with_capacity(BUFFER, Stdout)));
+            }
+            Destination::File(path) => path,
+        };
+        // It may exist since the operand was opened: another operand can have a result of the same name.
+        if !self.plan.force && fs::symlink_metadata(path).is_ok() {
+            return Err(Failure::exists(path.as_os_str()));
+        }
+        let mut create = || {
+            let directory = Directory::of(path, self.directory.as_ref())?;
+            self.directory = Some(directory.clone());
+            let existing = self.plan.force && matches!(self.plan.target, Target::File(_));
+            OutputFile::create(path, directory, existing, &self.temporary)
+        };
+        let output = create().map_err(|e| Failure::output("create", path.as_os_str(), &e))?;
+        Ok(Sink::File(BufWriter::with_capacity(BUFFER, output)))
+    }
+
+    /// After a stream that went well: hands over what is left to do with its result.
+    fn complete(&self, name: &OsStr, ready: Ready, sink: Sink, stream: &StreamSummary) -> Result<(), Error> {
+        let message = self.success(name, stream);
+        match sink {
+            Sink::Nothing => self.print(Note::Line(message)),
+            Sink::Stdout(mut stdout) => {
+                let flushed = stdout.flush();
+                let _ = stdout.into_parts(); // dropping it would write once more
+                flushed.map_err(Error::Write)?;
+                self.print(Note::Line(message));
+            }
+            Sink::File(mut file) => {
+                let flushed = file.flush();
+                let (output, _) = file.into_parts();
+                flushed.map_err(Error::Write)?;
+                output.set_attributes(ready.source.as_ref().map(|source| &source.found)).map_err(Error::Write)?;
+                // Devices and FIFOs are not ours to remove.
+                let mut source = ready.source.filter(|source| self.plan.remove_sources && source.found.is_file());
+                let whole = |found: &fs::Metadata| self.plan.mode != Mode::Compress || found.len() == stream.bytes_in;
+                let changed = source.take_if(|source| !whole(&source.found));
+                let sync = self.plan.sync && (source.is_some() || output.replaces());
+                let replace = self.plan.force;
+                self.committer.push(Item::File(Box::new(Finished { output, source, sync, replace, message })));
+                if let Some(source) = changed {
+                    self.print(Note::Failure(Failure::changed(source.path.as_os_str())));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The beginning of a file's line under `-v`; under `-vv` it was printed before the first block.
+    fn line_start(&self, name: &OsStr) -> Vec<u8> {
+        if self.plan.verbose == 1 { self.report.line_start(name) } else { Vec::new() }
+    }
+
+    /// What is printed of a stream that went well.
+    fn success(&self, name: &OsStr, stream: &StreamSummary) -> Vec<u8> {
+        let Plan { mode, verbose, quiet, program, .. } = &*self.plan;
+        let mut message = self.line_start(name);
+        if *verbose >= 2 && stream.trailing_garbage.is_none() {
+            message.extend(report::end_line(stream, *mode == Mode::Compress).bytes());
+        }
+        if stream.trailing_garbage.is_some() && *quiet == 0 {
+            let text = b"trailing garbage after EOF ignored\n";
+            match mode {
+                Mode::Test if *verbose > 0 => message.extend_from_slice(text),
+                Mode::Test => message.extend([program.as_bytes(), b": ", name.as_bytes(), b": ", text].concat()),
+                _ => message.extend([b"\n", program.as_bytes(), b": ", name.as_bytes(), b": ", text].concat()),
+            }
+        }
+        if *verbose > 0 {
+            let end = match mode {
+                Mode::Compress => report::ratio(stream.bytes_in, stream.bytes_out),
+                Mode::Decompress => "done\n".to_owned(),
+                Mode::Test => "ok\n".to_owned(),
+            };
+            message.extend(end.bytes());
+        }
+        message
+    }
+
+    /// Prints why a stream failed.
+    fn print_error(&mut self, name: &OsStr, destination: &Destination, error: &Error) {
+        let result = match destination {
+            Destination::Stdout => OsStr::new("(stdout)"),
+            Destination::File(path) => path.as_os_str(),
+            Destination::Nothing => OsStr::new("(none)"),
+        };
+        let failure = match error {
+            Error::Read(e) => Failure::input("read", name, e),
+            Error::Write(e) => Failure::output("write", result, e),
+            Error::Internal { .. } => Failure::internal(name, error),
+            _ => {
+                let not_bzip2 = matches!(error, Error::NotBzip2);
+                self.damage |= self.plan.mode == Mode::Test || !not_bzip2;
+                if self.plan.mode == Mode::Test || not_bzip2 {
+                    return self.print_verdict(name, error);
+                }
+                report::damage(name, result, error, self.plan.quiet)
+            }
+        };
+        if self.plan.verbose > 0 {
+            self.print(Note::Line([self.line_start(name), b"\n".to_vec()].concat()));
+        }
+        self.print(Note::Failure(failure));
+    }
+
+    /// Prints an error that takes one line in bzip2, which begins with the name as `-v` writes it, or with the
+    /// program's.
+    fn print_verdict(&self, name: &OsStr, error: &Error) {
+        let (test, verbose) = (self.plan.mode == Mode::Test, self.plan.verbose > 0);
+        let between: &[u8] = if test { b": " } else { b" is " };
+        let text = report::verdict(error, test);
+        if verbose {
+            self.report.raise(2);
+            self.print(Note::Line([&self.line_start(name), text.as_bytes(), b"\n"].concat()));
+        } else {
+            self.print(Note::Failure(Failure::new(2, [name.as_bytes(), between, text.as_bytes()].concat())));
+        }
+    }
+
+    /// Waits for what is left to do, and prints what comes after all files.
+    pub fn finish(self, pool: &Pool) -> Outcome {
+        self.report.progress.end();
+        let operands = self.plan.operands.len();
+        if self.damage {
+            self.hint(RECOVER);
+        }
+        if self.done < operands && !self.broken_pipe {
+            let (program, left) = (self.plan.program.display(), operands - self.done);
+            self.hint(&format!(
+                "{program}: WARNING: some files have not been processed:\n\
+                 {program}:    {operands} specified on command line, {left} not processed yet.\n\n"
+            ));
+        }
+        let summary = pool.summary();
+        if let Some(trouble) = report::gpu_trouble(&summary) {
+            self.print(match self.plan.gpu_required {
+                true => Note::Failure(Failure::new(1, [b"A GPU is required: ", trouble.as_bytes()].concat())),
+                false => Note::Remark(trouble.into_bytes()),
+            });
+        }
+        if self.plan.verbose >= 2 {
+            self.print(Note::Line(report::stations(&summary)));
+        }
+        if self.wrote_to_stdout
+            && !self.broken_pipe
+            && let Err(e) = file::close_stdout()
+        {
+            self.print(Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
+        }
+        self.committer.finish();
+        if self.broken_pipe { Outcome::BrokenPipe } else { Outcome::Exit(self.report.code()) }
+    }
+
+    fn hint(&self, text: &str) {
+        if self.plan.quiet == 0 {
+            self.print(Note::Line(text.as_bytes().to_vec()));
+        }
+    }
+}
+
+impl Outputs for Results {
+    type Meta = Job;
+    type Out = Sink;
+
+    fn begin(&mut self, job: &mut Job) -> Option<Sink> {
+        if let Some(remark) = job.remark.take() {
+            self.print(Note::Remark(remark));
+        }
+        let opened = match &job.ready {
+            Ok(ready) => self.open(&ready.destination),
+            Err(failure) => Err(failure.clone()),
+        };
+        match opened {
+            Ok(sink) => {
+                if self.plan.verbose >= 2 {
+                    self.print(Note::Line(self.report.line_start(&job.name)));
+                }
+                Some(sink)
+            }
+            Err(failure) => {
+                self.done += 1;
+                self.print(Note::Failure(failure));
+                None
+            }
+        }
+    }
+
+    fn block(&mut self, job: &mut Job, block: &BlockInfo) {
+        if self.plan.verbose >= 2 {
+            self.print(Note::Line(report::block_line(block, self.plan.mode == Mode::Compress).into_bytes()));
+        }
+        self.report.progress.advance(&self.plan, &job.name, block.bytes_in);
+    }
+
+    fn end(&mut self, job: Job, sink: Sink, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
+        self.done += 1;
+        let Ok(ready) = job.ready else { return ControlFlow::Continue(()) };
+        let destination = ready.destination.clone();
+        let result = match outcome {
+            Ok(stream) => {
+                self.report.progress.input_done(stream.bytes_in);
+                self.complete(&job.name, ready, sink, &stream)
+            }
+            Err(error) => Err(sink.abandon(error)),
+        };
+        let Err(error) = result else { return ControlFlow::Continue(()) };
+        let to_stdout = matches!(destination, Destination::Stdout);
+        match &error {
+            Error::Write(e) if to_stdout && e.kind() == io::ErrorKind::BrokenPipe => self.broken_pipe = true,
+            _ => self.print_error(&job.name, &destination, &error),
+        }
+        // What follows on stdout would hide that something is missing, unless exactly one whole file is.
+        let goes_on = !to_stdout || matches!(error, Error::NotBzip2 | Error::TrailingGarbage { .. });
+        if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+}
+
+impl Sink {
+    /// After an error: whole blocks are still written to stdout; a file vanishes. Returns the error to report.
+    fn abandon(self, error: Error) -> Error {
+        match self {
+            Sink::Nothing => {}
+            Sink::File(file) => drop(file.into_parts()),
+            Sink::Stdout(stdout) if matches!(error, Error::Write(_)) => drop(stdout.into_parts()),
+            Sink::Stdout(mut stdout) => {
+                let flushed = stdout.flush();
+                let _ = stdout.into_parts();
+                if let Err(e) = flushed {
+                    return Error::Write(e);
+                }
+            }
+        }
+        error
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Sink::Nothing => Ok(bytes.len()),
+            Sink::Stdout(stdout) => stdout.write(bytes),
+            Sink::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Sink::Nothing => Ok(()),
+            Sink::Stdout(stdout) => stdout.flush(),
+            Sink::File(file) => file.flush(),
+        }
+    }
+}
+
+/// How many files may wait for the disk together, with two descriptors each: so few that there are enough for the rest.
+fn max_batch() -> usize {
+    (process::max_descriptors().saturating_sub(24) / 4).clamp(1, 256) as usize
+}

@@ -1,0 +1,94 @@
+//! What packagers install: the manual page and the completions.
+
+use crate::place::{Place, Run};
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// The flags that `--help` shows, such as `-d` and `--decompress`.
+fn visible_flags(place: &Place) -> BTreeSet<String> {
+    let help = place.hybz(&["--help"]).silent(0).out();
+    let lines = help.lines().filter(|line| line.trim_start().starts_with('-'));
+    let words = lines.flat_map(|line| line.split([' ', ',', '[', ']']));
+    let flags = words.filter(|word| word.starts_with('-') && word.len() > 1 && *word != "--");
+    let flags = flags.map(|flag| flag.trim_end_matches("...").trim_end_matches([')', ':', ';']).to_owned());
+    flags.filter(|flag| flag.starts_with("--") || flag.len() == 2).collect()
+}
+
+fn installed(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok();
+    if !found {
+        println!("skipped: no {program}");
+    }
+    found
+}
+
+#[test]
+fn the_manual_page_has_all_flags() {
+    let place = Place::new();
+    let flags = visible_flags(&place);
+    assert!(flags.len() > 40 && flags.contains("-T") && flags.contains("--license"), "{flags:?}");
+    let page = place.hybz(&["--man"]).silent(0).out().replace(r"\-", "-");
+    for flag in flags {
+        assert!(page.contains(&flag), "{flag}");
+    }
+    for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "ENVIRONMENT", "\"EXIT STATUS\"", "FILES", "EXAMPLES"]
+    {
+        assert!(page.contains(&format!("\n.SH {}\n", section.trim_matches('"'))), "{section}");
+    }
+    assert!(page.contains(&format!("hybz {}", env!("CARGO_PKG_VERSION"))));
+    assert!(!page.contains('@') && !page.contains("--perturb-seed"));
+}
+
+#[test]
+fn the_manual_page_is_valid() {
+    let place = Place::new();
+    if installed("groff") {
+        place.shell("hybz --man | groff -man -ww -z").silent(0);
+    }
+    if Command::new("mandoc").output().is_ok() {
+        place.shell("hybz --man | mandoc -T lint -W error").silent(0);
+    } else {
+        println!("skipped: no mandoc");
+    }
+}
+
+#[test]
+fn completions_are_valid() {
+    let place = Place::new();
+    let flags = visible_flags(&place);
+    for (shell, installed) in [("bash", true), ("zsh", installed("zsh")), ("fish", installed("fish"))] {
+        let run: Run = place.hybz(&["--completions", shell]).silent(0);
+        for flag in flags.iter().filter(|flag| flag.starts_with("--")) {
+            let word = if shell == "fish" { format!("-l {}", &flag[2..]) } else { flag.clone() };
+            assert!(run.out().contains(&word), "{shell}: {flag}");
+        }
+        for name in ["hybz", "hybunz", "hybcat"] {
+            assert!(run.out().contains(name), "{shell}: {name}");
+        }
+        place.put("completions", &run.stdout);
+        if installed {
+            place.shell(&format!("{shell} -n completions")).silent(0);
+        }
+    }
+    place.hybz(&["--completions", "tcsh"]).says(1, "hybz: Bad value `tcsh' for flag `--completions'");
+    place.hybz(&["--completions"]).says(1, "hybz: Flag `--completions' needs a value");
+}
+
+/// What bash offers for the words typed so far, the last of which is to be completed.
+#[test]
+fn bash_completes() {
+    let place = Place::with(&[("file1", b""), ("file2", b"")]);
+    for (typed, offered) in [
+        ("hybz --dec", "--decompress\n"),
+        ("hybz -k --keep --gpu-pipeline r", "resident\n"),
+        ("hybunz --completions z", "zsh\n"),
+        ("hybcat -o file", "file1\nfile2\n"),
+    ] {
+        let line = format!(
+            "source <(hybz --completions bash); COMP_WORDS=({typed}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             compopt() {{ :; }}; _hybz ${{COMP_WORDS[0]}} ${{COMP_WORDS[-1]}} ${{COMP_WORDS[-2]}}; \
+             printf '%s\\n' ${{COMPREPLY[@]}} | sort"
+        );
+        assert_eq!(place.shell(&line).silent(0).out(), offered, "{typed}");
+    }
+}
