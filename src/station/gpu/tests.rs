@@ -203,7 +203,7 @@ fn too_little_memory_makes_smaller_lanes() {
 fn on_every_device() {
     let devices = match gpu::devices() {
         Ok(devices) => devices,
-        Err(why) => return println!("skipped: no device ({why})"),
+        Err(why) => return crate::skip::skip(crate::skip::Need::Gpu, &format!("no device: {why}")),
     };
     let batch = texts();
     for (device, pipeline) in devices.iter().flat_map(|device| PIPELINES.map(|pipeline| (device, pipeline))) {
