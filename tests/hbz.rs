@@ -207,6 +207,22 @@ fn ranges() {
     assert!(list.read_range(&mut file, 199_990..300_000).unwrap() == text[199_990..]);
 }
 
+/// Writes small `.hbz` files into the folder `HYBZ_SEEDS`: seeds for the fuzz target `hbz_decode` (`fuzz/run.sh`).
+#[test]
+#[ignore = "writes files"]
+fn write_seeds() {
+    let folder = std::path::PathBuf::from(std::env::var_os("HYBZ_SEEDS").expect("HYBZ_SEEDS names a folder"));
+    std::fs::create_dir_all(&folder).expect("a folder that can be made");
+    for shape in SHAPES {
+        for interval in [0, 100] {
+            let coded = hybz::compress(&(shape.make)(6000), &large(2500, interval)).unwrap();
+            if coded.len() <= 16_384 {
+                std::fs::write(folder.join(format!("{}_{interval}", shape.name)), &coded).unwrap();
+            }
+        }
+    }
+}
+
 /// The worked example of docs/FORMAT.md, byte for byte.
 #[test]
 fn the_example_in_the_specification() {

@@ -19,8 +19,8 @@ fn compressed(way: &str, text: &[u8], settings: &Settings) -> Vec<u8> {
     }
 }
 
-/// The edges, and the shapes: at level 1 long enough for two full blocks, at the other levels for one, and for a part of
-/// the next one. (More would take ten minutes instead of one.)
+/// The edges, and the shapes: long enough for two full blocks at level 1 and for one at the other levels, and for a part
+/// of the next. (More would take ten minutes instead of one.)
 fn texts(level: u8) -> Vec<(&'static str, Vec<u8>)> {
     let long = usize::from(level) * 100_000;
     let shapes = shapes::SHAPES.iter().map(|shape| {
@@ -80,8 +80,8 @@ fn level_9() {
     level_is_identical(9);
 }
 
-/// Texts whose run-length coded size is near the limit of a block. libbz2 cuts such a last block differently if it knows
-/// the end while the block fills up, as in a single call; the program does not know it, and its bytes count.
+/// Texts whose run-length coded size is near the limit of a block. libbz2 cuts such a last block differently if it
+/// knows the end while the block fills up, as in a single call; the program does not know it, and its bytes count.
 #[test]
 fn lengths_around_the_limit_of_a_block() {
     let pool = ours::pool(2);

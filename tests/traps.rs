@@ -75,8 +75,8 @@ fn the_bzip2_crate_says_what_bzip2_does() {
     });
 }
 
-/// hybz agrees on every case, given all of the file at once, and given `chunk` bytes at a time through a decoder that is
-/// written to. The scanner also sees `chunk` bytes at a time.
+/// hybz agrees on every case, given all of the file at once, and given `chunk` bytes at a time through a decoder that
+/// is written to. The scanner also sees `chunk` bytes at a time.
 fn hybz_agrees(chunk: usize) {
     let pool = ours::pool(2);
     let settings = hybz::Settings::new().pool(&pool).scan_chunk(chunk);
@@ -232,7 +232,8 @@ fn forbidden_garbage() {
     });
 }
 
-/// A false magic inside a block, followed by more than 64 MiB of good blocks that are read before the mistake is noticed.
+/// A false magic inside a block, followed by more than 64 MiB of good blocks, which are read before hybz notices that
+/// the magic is false.
 #[test]
 fn false_magics_before_much_more() {
     let pool = hybz::Pool::builder().memory(4 << 30).build();

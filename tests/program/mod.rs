@@ -22,8 +22,8 @@ pub enum Refusal {
     Data,
 }
 
-/// Runs `program` with `arguments` and with `input` on its stdin. Returns its exit code, stdout and stderr, or `None` if
-/// it is not installed.
+/// Runs `program` with `arguments` and with `input` on its stdin. Returns its exit code, stdout and stderr, or `None`
+/// if it is not installed.
 pub fn run(program: &str, arguments: &[&str], input: &[u8]) -> Option<(i32, Vec<u8>, String)> {
     let mut child = Command::new(program)
         .args(arguments)

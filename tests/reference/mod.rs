@@ -16,8 +16,8 @@ pub enum Refused {
     TooLong,
 }
 
-/// What the program makes of `file`: one stream after the other, until the file ends or something else follows, which is
-/// ignored.
+/// What the program makes of `file`: one stream after the other, until the file ends or something else follows, which
+/// is ignored.
 pub fn decompress(file: &[u8], limit: usize) -> Result<Vec<u8>, Refused> {
     let mut text = Vec::new();
     let mut rest = file;
