@@ -19,4 +19,6 @@ mod pipes;
 mod place;
 mod races;
 mod signals;
+#[path = "../skip/mod.rs"]
+mod skip;
 mod tools;
