@@ -1,12 +1,11 @@
-//! Texts out of short recipes, so that a fuzzer that makes a few hundred bytes reaches blocks' limits, long runs and
-//! periods.
+//! Makes texts from short recipes, so that a fuzzer's few hundred bytes reach the limits of blocks, long runs and periods.
 
-/// No text is longer than this.
-const MOST: usize = 110_000;
+/// The length of the longest text.
+const MAX_LEN: usize = 110_000;
 
-/// The level and the text of a recipe. Its first byte chooses the level; then each byte below 0xF0 stands for itself, and
-/// the others are followed by numbers: 0xF0 to 0xF3 repeat the last byte, 0xF4 to 0xF7 repeat the last few bytes as a whole,
-/// 0xF8 copies from further back, 0xF9 fills up to around a block's limit, 0xFA stands for any byte.
+/// The level and the text of a recipe. Its first byte chooses the level. After that, each byte below 0xF0 stands for
+/// itself. The others are commands, followed by numbers: 0xF0 to 0xF3 repeat the last byte, 0xF4 to 0xF7 repeat the last
+/// few bytes as a word, 0xF8 copies from further back, 0xF9 fills up to about a block's limit, 0xFA escapes any byte.
 pub fn cooked(recipe: &[u8]) -> (u8, Vec<u8>) {
     let mut bytes = recipe.iter().copied();
     // Mostly level 1, whose blocks are small.
@@ -19,13 +18,13 @@ pub fn cooked(recipe: &[u8]) -> (u8, Vec<u8>) {
             0xf0..=0xf3 => {
                 let last = text.last().copied().unwrap_or(0);
                 let times = number() << (2 * (byte - 0xf0));
-                text.resize((text.len() + times).min(MOST), last);
+                text.resize((text.len() + times).min(MAX_LEN), last);
             }
             0xf4..=0xf7 => {
                 let word = text[text.len().saturating_sub(number())..].to_vec();
                 let times = number() << (2 * (byte - 0xf4));
                 for _ in 0..times {
-                    if text.len() + word.len() > MOST {
+                    if text.len() + word.len() > MAX_LEN {
                         break;
                     }
                     text.extend_from_slice(&word);
@@ -51,7 +50,7 @@ pub fn cooked(recipe: &[u8]) -> (u8, Vec<u8>) {
             0xfa => text.push(number() as u8),
             literal => text.push(literal),
         }
-        text.truncate(MOST);
+        text.truncate(MAX_LEN);
     }
     (level, text)
 }

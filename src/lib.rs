@@ -64,6 +64,9 @@ mod settings;
 #[cfg(test)]
 #[path = "../tests/shapes/mod.rs"]
 mod shapes;
+#[cfg(test)]
+#[path = "../tests/skip/mod.rs"]
+mod skip;
 #[doc(hidden)]
 pub mod station;
 mod stream;

@@ -1,6 +1,7 @@
-//! `.hbz` streams through the library: every shape and real data, pipes, damage.
+//! `.hbz` streams through the library: every shape, real data, small pieces, damage, lists of blocks and ranges.
 
 mod shapes;
+mod skip;
 
 use hybz::{Error, LargeBlocks, Pool, Settings};
 use shapes::{EDGES, Rng, SHAPES, shape};
@@ -30,11 +31,14 @@ fn every_shape_and_edge() {
     }
 }
 
-/// All of the block sizes and intervals, on real data: `HYBZ_HBZ_DATA=<file> cargo test --release --test hbz -- --ignored`.
+/// Large block sizes and all intervals of perturbation, on real data:
+/// `HYBZ_HBZ_DATA=<file> cargo test --release --test hbz -- --ignored`.
 #[test]
 #[ignore = "minutes and gigabytes: needs HYBZ_HBZ_DATA"]
 fn real_data() {
-    let Ok(name) = std::env::var("HYBZ_HBZ_DATA") else { return println!("skipped: no data") };
+    let Ok(name) = std::env::var("HYBZ_HBZ_DATA") else {
+        return skip::skip(skip::Need::Large, "HYBZ_HBZ_DATA names no file");
+    };
     let text = std::fs::read(name).unwrap();
     for size in [900_000, 1_000_000, 4_500_000, 9_000_000, 64 << 20, 256 << 20] {
         for interval in [0, 10_000, 1000, 100] {
@@ -55,7 +59,7 @@ fn blocks_above_16_mib_are_decoded_in_stages() {
     }
 }
 
-/// A block that is alone in its stream, too, and one that is perturbed: their parts come from several stations.
+/// A block that is alone in its stream is decoded by several stations, whether it is perturbed or not.
 #[test]
 fn a_block_alone_is_decoded_in_stages() {
     let text = (shape("words").make)(6_000_000);
@@ -129,7 +133,7 @@ fn a_small_memory_is_kept() {
     assert!(hybz::decompress(&coded, &Settings::new().pool(&pool)).unwrap() == text);
 }
 
-/// Flips and cuts: an error, and nothing comes out that was not in the text.
+/// Flipped and cut files are errors, and no byte comes out that is not in the text.
 #[test]
 fn damage_is_refused() {
     let text = (shape("words").make)(400_000);
@@ -160,7 +164,7 @@ fn damage_is_refused() {
     }
 }
 
-/// A damaged block is named, and the others can be listed, found good and read.
+/// A damaged block is reported by its number; all other blocks can be listed, verified and read.
 #[test]
 fn undamaged_blocks_can_be_listed() {
     let text = (shape("words").make)(400_000);
@@ -172,7 +176,7 @@ fn undamaged_blocks_can_be_listed() {
         bad[block.at as usize + 100] ^= 4;
         let error = hybz::decompress(&bad, &Settings::new()).unwrap_err();
         assert!(matches!(error, Error::Data { block, .. } if block == number as u64 + 1), "{error}");
-        // Without the index, too.
+        // Also if the index at the end is cut off.
         for cut in [0, 30] {
             let mut bad = std::io::Cursor::new(&bad[..bad.len() - cut]);
             let list = hybz::hbz::List::read(&mut bad).unwrap();
@@ -201,6 +205,22 @@ fn ranges() {
         assert!(list.read_range(&mut file, from..to).unwrap() == text[from as usize..to as usize]);
     }
     assert!(list.read_range(&mut file, 199_990..300_000).unwrap() == text[199_990..]);
+}
+
+/// Writes small `.hbz` files into the folder `HYBZ_SEEDS`: seeds for the fuzz target `hbz_decode` (`fuzz/run.sh`).
+#[test]
+#[ignore = "writes files"]
+fn write_seeds() {
+    let folder = std::path::PathBuf::from(std::env::var_os("HYBZ_SEEDS").expect("HYBZ_SEEDS names a folder"));
+    std::fs::create_dir_all(&folder).expect("a folder that can be made");
+    for shape in SHAPES {
+        for interval in [0, 100] {
+            let coded = hybz::compress(&(shape.make)(6000), &large(2500, interval)).unwrap();
+            if coded.len() <= 16_384 {
+                std::fs::write(folder.join(format!("{}_{interval}", shape.name)), &coded).unwrap();
+            }
+        }
+    }
 }
 
 /// The worked example of docs/FORMAT.md, byte for byte.

@@ -1,4 +1,4 @@
-//! What holds for any text, any file, and any way of handing it over in pieces.
+//! Properties that hold for any text, any file, and any way to pass it in pieces.
 
 mod ours;
 mod program;
@@ -21,7 +21,7 @@ fn settings() -> Settings {
     Settings::new().pool(pool())
 }
 
-/// Texts in which runs, repeats and noise meet: up to some 100 kB, mostly much less.
+/// Texts that mix runs, repeats and noise: up to about 100 kB, mostly much less.
 fn text() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         (any::<u8>(), 1..600usize).prop_map(|(byte, n)| vec![byte; n]),
@@ -32,7 +32,7 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
     vec(piece, 0..8).prop_map(|pieces| pieces.concat())
 }
 
-/// Up to three streams of any levels behind each other: the file and its text.
+/// A file of one to three streams of any level, and its text.
 fn streams() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
     vec((1..=9u8, text()), 1..4).prop_map(|parts| {
         let file = parts.iter().flat_map(|(level, text)| reference::compress(*level, text)).collect();
@@ -40,7 +40,7 @@ fn streams() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
     })
 }
 
-/// Sizes of pieces; they are used in turn.
+/// Sizes of pieces, which are used in turn.
 fn pieces() -> impl Strategy<Value = Vec<usize>> {
     vec(prop_oneof![1..4usize, 1..300usize, 1..70_000usize], 1..6)
 }
@@ -59,7 +59,7 @@ fn cut<'a>(mut bytes: &'a [u8], sizes: &[usize]) -> Vec<&'a [u8]> {
     pieces
 }
 
-/// A reader that gives its bytes in pieces of these sizes.
+/// A reader that returns its bytes in given pieces.
 struct Pieces<'a>(std::vec::IntoIter<&'a [u8]>, &'a [u8]);
 
 impl<'a> Pieces<'a> {
@@ -77,7 +77,7 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// Reads `reader` into buffers of these sizes.
+/// Reads all of `reader` into buffers of these sizes.
 fn read_in(mut reader: impl Read, sizes: &[usize]) -> (std::io::Result<()>, Vec<u8>) {
     let mut all = Vec::new();
     for &size in sizes.iter().cycle() {
@@ -91,7 +91,7 @@ fn read_in(mut reader: impl Read, sizes: &[usize]) -> (std::io::Result<()>, Vec<
     unreachable!("a cycle does not end")
 }
 
-/// The judge's verdict on `file`, as hybz would give it.
+/// libbz2's verdict on `file`, in the words of [`ours`].
 fn judged(file: &[u8]) -> Result<Vec<u8>, Refusal> {
     reference::decompress(file, usize::MAX).map_err(|refused| match refused {
         reference::Refused::NotBzip2 => Refusal::NotBzip2,
@@ -101,8 +101,8 @@ fn judged(file: &[u8]) -> Result<Vec<u8>, Refusal> {
     })
 }
 
-/// hybz's verdict on `file` is the judge's, through all three doors; what a decoder hands out before it refuses is the
-/// beginning of the `truth`.
+/// hybz's verdict on `file` is libbz2's, all at once, written and read; and what a decoder gives before it refuses is a
+/// prefix of `truth`.
 fn same_verdict(file: &[u8], truth: &[u8], chunk: usize) -> Result<(), TestCaseError> {
     let settings = settings().scan_chunk(chunk);
     let expected = judged(file);
@@ -120,7 +120,7 @@ fn same_verdict(file: &[u8], truth: &[u8], chunk: usize) -> Result<(), TestCaseE
     Ok(())
 }
 
-/// One file of two blocks, cut and flipped at 500 places that are spread over it.
+/// A file of two blocks, cut or with one bit flipped, at 500 places spread over it.
 #[test]
 fn damage_at_500_places_gets_the_verdict_of_bzip2() {
     let text = (shapes::shape("words").make)(110_000);
@@ -138,7 +138,7 @@ fn damage_at_500_places_gets_the_verdict_of_bzip2() {
     }
 }
 
-/// 96 cases of each, or as many as `PROPTEST_CASES` says.
+/// 96 cases of each property, or as many as `PROPTEST_CASES` says.
 fn config() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(96);
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
@@ -197,7 +197,9 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_file_gets_the_verdict_of_bzip2((file, text) in streams(), at in any::<prop::sample::Index>(), chunk in 1..5000usize) {
+    fn a_cut_file_gets_the_verdict_of_bzip2(
+        (file, text) in streams(), at in any::<prop::sample::Index>(), chunk in 1..5000usize,
+    ) {
         same_verdict(&file[..at.index(file.len())], &text, chunk)?;
     }
 
@@ -241,7 +243,7 @@ proptest! {
         file.extend(follows);
         same_verdict(&file, &text, chunk)?;
         file.extend(next);
-        // With a stream of its own behind it, the truth may be longer: only the verdict counts.
+        // With another stream at the end the text may be longer than `text`, so only the verdicts are compared.
         let ours = ours::decompress(&file, &settings().scan_chunk(chunk));
         prop_assert_eq!(ours, judged(&file));
     }
@@ -271,10 +273,11 @@ proptest! {
         let file = ours::compress(&text, &settings());
         let mut decoder = hybz::write::BzDecoder::with_settings(Full(room), &settings());
         let verdict = decoder.write_all(&file).and_then(|()| decoder.try_finish());
-        prop_assert_eq!(verdict.map_err(|e| e.kind()), if room >= text.len() { Ok(()) } else { Err(std::io::ErrorKind::StorageFull) });
+        let expected = |len| if room >= len { Ok(()) } else { Err(std::io::ErrorKind::StorageFull) };
+        prop_assert_eq!(verdict.map_err(|e| e.kind()), expected(text.len()));
         let mut encoder = hybz::write::BzEncoder::with_settings(Full(room), &settings());
         let verdict = encoder.write_all(&text).and_then(|()| encoder.try_finish());
-        prop_assert_eq!(verdict.map_err(|e| e.kind()), if room >= file.len() { Ok(()) } else { Err(std::io::ErrorKind::StorageFull) });
+        prop_assert_eq!(verdict.map_err(|e| e.kind()), expected(file.len()));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A long file that several threads read becomes the same bytes as one that comes through a pipe.
+//! A long file read by several threads compresses to the same bytes as the same text from a pipe.
 
 use hybz::flow::{Input, Inputs, LONG_FILE, Outputs, ReadAt, Source, Task, run};
 use hybz::{Error, Level, Pool, Settings, StreamSummary};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 mod shapes;
 
-/// A file in memory that cannot be read from some byte on.
+/// A file in memory. Reads at or after byte `broken_from` fail.
 struct File {
     text: Vec<u8>,
     broken_from: u64,
@@ -61,7 +61,7 @@ fn compress(file: File, from: u64, readers: usize) -> Collect {
     outputs
 }
 
-/// Mostly runs, so that it is soon compressed, with all shapes in between.
+/// A little more than `LONG_FILE`: mostly runs, which compress fast, with all shapes in between.
 fn text() -> Vec<u8> {
     let mut text = Vec::new();
     for (round, shape) in shapes::SHAPES.iter().cycle().enumerate() {

@@ -1,4 +1,4 @@
-//! The shapes themselves: as long as asked, and the same every time.
+//! The shapes have the length that was asked for, and are the same each time.
 
 mod shapes;
 

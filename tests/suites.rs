@@ -1,20 +1,11 @@
-//! Files that other projects keep to try decoders with: hybz and the `bzip2` program agree on every one.
+//! Files with which other projects test their decoders: hybz and the `bzip2` program agree on every one of them.
 
 mod ours;
 mod program;
 
 use std::path::{Path, PathBuf};
 
-fn suites() -> Option<PathBuf> {
-    let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/suites");
-    if !suites.is_dir() {
-        eprintln!("skipped: no data");
-        return None;
-    }
-    Some(suites)
-}
-
-/// All files under `folder`, in order of their names.
+/// All files under `folder`, sorted by name.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a readable folder") {
@@ -36,7 +27,7 @@ fn compressed(path: &Path) -> bool {
 
 #[test]
 fn the_suites_are_as_described() {
-    let Some(suites) = suites() else { return };
+    let Some(suites) = program::shared("suites") else { return };
     if !program::installed("bzip2") || !program::installed("md5sum") {
         return;
     }
@@ -59,7 +50,7 @@ fn the_suites_are_as_described() {
 
 #[test]
 fn dsnet_is_as_described() {
-    let Some(suites) = suites() else { return };
+    let Some(suites) = program::shared("suites") else { return };
     if !program::installed("bzip2") || !program::installed("sha256sum") {
         return;
     }
@@ -72,7 +63,7 @@ fn dsnet_is_as_described() {
         let file = std::fs::read(folder.join(name).with_extension("bz2")).expect("a file for each line");
         assert_eq!(file.len().to_string(), size, "{name}");
         let judged = program::bunzip2(&file);
-        // What dsnet's decoder refuses, bzip2 may take: randomised blocks, incomplete codes.
+        // bzip2 accepts some of what dsnet's decoder refuses: randomised blocks, incomplete codes.
         if result == "ok" {
             let text = judged.unwrap_or_else(|e| panic!("{name}: {e:?}"));
             let (_, sum, _) = program::run("sha256sum", &[], &text).expect("sha256sum is installed");
@@ -85,7 +76,7 @@ fn dsnet_is_as_described() {
 
 #[test]
 fn hybz_and_bzip2_agree_on_every_file() {
-    let Some(suites) = suites() else { return };
+    let Some(suites) = program::shared("suites") else { return };
     if !program::installed("bzip2") {
         return;
     }

@@ -1,4 +1,4 @@
-//! The traps of the format: `crafted::cases` against the `bzip2` program, and hybz against `crafted::cases`.
+//! The traps of the format: `bzip2` does what `crafted::cases` says it does, and hybz does the same.
 
 mod crafted;
 mod ours;
@@ -9,13 +9,13 @@ use crafted::{Case, Expect, cases};
 use std::io::Write;
 use std::sync::OnceLock;
 
-/// All cases, made once.
+/// All cases, built once.
 fn table() -> &'static [Case] {
     static TABLE: OnceLock<Vec<Case>> = OnceLock::new();
     TABLE.get_or_init(cases::all)
 }
 
-/// Runs `check` over all cases on two threads; collects what it has to say and fails with all of it.
+/// Checks all cases on two threads, and fails with the complaints about all of them.
 fn each(cases: &[Case], check: impl Fn(&Case) -> Result<(), String> + Sync) {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let complaints = std::sync::Mutex::new(Vec::new());
@@ -57,7 +57,7 @@ fn the_table_says_what_bzip2_does() {
         (Expect::Refused { reason, .. }, Err((said, _))) if *reason != said => {
             Err(format!("refused as {said:?}, not {reason:?}"))
         }
-        // What bzip2 wrote before it noticed may be less than the good blocks (it gives up with a full buffer) or more.
+        // Before it notices damage, bzip2 may have written less than the good blocks (its buffer is lost) or more.
         (Expect::Refused { good, .. }, Err((_, out))) if !out.starts_with(good) && !good.starts_with(&out) => {
             Err(format!("wrote {} bytes that are not those of the {} good ones", out.len(), good.len()))
         }
@@ -65,7 +65,7 @@ fn the_table_says_what_bzip2_does() {
     });
 }
 
-/// The judge of the property tests and fuzz targets is right, too.
+/// The judge of the property tests and fuzz targets judges as the program does.
 #[test]
 fn the_bzip2_crate_says_what_bzip2_does() {
     each(table(), |case| match (&case.expect, reference::decompress(&case.file, usize::MAX)) {
@@ -75,8 +75,8 @@ fn the_bzip2_crate_says_what_bzip2_does() {
     });
 }
 
-/// hybz's verdict on every case, with all of the file in hand and with a decoder that is written to, where the scanner
-/// sees `chunk` bytes at a time.
+/// hybz agrees on every case, given all of the file at once, and given `chunk` bytes at a time through a decoder that
+/// is written to. The scanner also sees `chunk` bytes at a time.
 fn hybz_agrees(chunk: usize) {
     let pool = ours::pool(2);
     let settings = hybz::Settings::new().pool(&pool).scan_chunk(chunk);
@@ -140,7 +140,8 @@ fn hybz_agrees_with_chunks_of_1_mib() {
     hybz_agrees(1 << 20);
 }
 
-/// All cases as so many files through one queue, as the command does them: each has its own outcome, in order.
+/// All cases as files of one call, as the command passes them: they share one queue, and each has its own outcome, in
+/// the order of the files.
 fn in_one_queue(pool: &hybz::Pool, here: bool) {
     use hybz::flow::{Input, Inputs, Outputs, Source, Task, run, run_here};
     use std::ops::ControlFlow;
@@ -161,7 +162,7 @@ fn in_one_queue(pool: &hybz::Pool, here: bool) {
         fn begin(&mut self, case: &mut &'static Case) -> Option<Vec<u8>> {
             assert_eq!(case.name, table()[self.1].name, "out of order");
             self.1 += 1;
-            // Some outputs cannot be opened: their inputs are passed over.
+            // Every tenth output cannot be opened, so its input is skipped.
             if self.1.is_multiple_of(10) { None } else { Some(Vec::new()) }
         }
         fn end(
@@ -206,9 +207,9 @@ fn hybz_agrees_with_all_in_one_queue_and_no_memory() {
     in_one_queue(&hybz::Pool::builder().memory(1).build(), true);
 }
 
-/// Where rubbish is forbidden, it is an error that says where the rubbish begins, after all that is good has been written.
+/// If trailing garbage is forbidden, it is an error that names the offset, reported after all good text was written.
 #[test]
-fn forbidden_rubbish() {
+fn forbidden_garbage() {
     let settings = hybz::Settings::new().trailing_garbage(false).scan_chunk(5);
     each(table(), |case| {
         let Expect::Accepted(text) = &case.expect else { return Ok(()) };
@@ -231,7 +232,8 @@ fn forbidden_rubbish() {
     });
 }
 
-/// A block cut by a false magic, with more than 64 MiB of good blocks already on their way behind it.
+/// A false magic inside a block, followed by more than 64 MiB of good blocks, which are read before hybz notices that
+/// the magic is false.
 #[test]
 fn false_magics_before_much_more() {
     let pool = hybz::Pool::builder().memory(4 << 30).build();
@@ -241,7 +243,7 @@ fn false_magics_before_much_more() {
     for name in ["falsemagic-block-200", "nested-valid-block-40", "falsemagic-block-in-selectors"] {
         let case = table().iter().find(|case| case.name == name).expect("a case of this name");
         let Expect::Accepted(text) = &case.expect else { panic!("{name} is right") };
-        // The first keep the stations busy while the rest is read.
+        // The first four streams keep the stations busy while the rest is read.
         let file = [&more.repeat(4)[..], &case.file, &more.repeat(90)].concat();
         let (verdict, out) = ours::decompress_written(&file, 1 << 20, &settings);
         assert_eq!(verdict, Ok(()), "{name}");
@@ -250,7 +252,7 @@ fn false_magics_before_much_more() {
     }
 }
 
-/// Writes the small cases as files into the folder `HYBZ_SEEDS`: seeds for the fuzz target `decode`.
+/// Writes the small cases as files into the folder `HYBZ_SEEDS`: seeds for the fuzz target `decode` (`fuzz/run.sh`).
 #[test]
 #[ignore = "writes files"]
 fn write_seeds() {

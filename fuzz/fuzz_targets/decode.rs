@@ -1,4 +1,4 @@
-//! Any bytes as a `.bz2` file: no panic, no memory beyond a bound, and the verdict and the bytes of libbz2.
+//! Any bytes as a `.bz2` file: no panic, bounded memory, and libbz2's verdict and bytes.
 #![no_main]
 
 #[path = "../../tests/reference/mod.rs"]
@@ -11,15 +11,15 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-/// No more text than this is compared. Decoders must not need more memory for more.
-const MOST: usize = 4 << 20;
+/// At most this much text is compared. Decoders must not need more memory for more text.
+const MAX_TEXT: usize = 4 << 20;
 
-/// Takes text up to a limit, then fails.
+/// A writer that fails after `MAX_TEXT` bytes.
 struct Bounded(Vec<u8>);
 
 impl Write for Bounded {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        if self.0.len() + buf.len() > MOST {
+        if self.0.len() + buf.len() > MAX_TEXT {
             return Err(io::ErrorKind::StorageFull.into());
         }
         self.0.extend_from_slice(buf);
@@ -34,12 +34,11 @@ impl Write for Bounded {
 fuzz_target!(|file: &[u8]| {
     static POOL: OnceLock<Pool> = OnceLock::new();
     let pool = POOL.get_or_init(|| Pool::builder().threads(NonZeroUsize::new(2).unwrap()).build());
-    // The file itself chooses how it is cut into chunks, so that a finding stays one.
+    // The file itself determines how it is cut into chunks, so that a finding can be reproduced.
     let chunk = [1, 7, 64, 1 << 18][file.iter().fold(0u8, |sum, b| sum.wrapping_add(*b)) as usize % 4];
     let settings = Settings::new().pool(pool).scan_chunk(chunk);
     let mut decoder = hybz::write::BzDecoder::with_settings(Bounded(Vec::new()), &settings);
-    let verdict =
-        file.chunks(chunk).try_for_each(|piece| decoder.write_all(piece)).and_then(|()| decoder.try_finish());
+    let verdict = file.chunks(chunk).try_for_each(|piece| decoder.write_all(piece)).and_then(|()| decoder.try_finish());
     let verdict = verdict.map_err(|error| match error.get_ref().and_then(|e| e.downcast_ref()) {
         Some(Error::NotBzip2) => Refused::NotBzip2,
         Some(Error::Truncated { .. }) => Refused::Ends,
@@ -48,12 +47,12 @@ fuzz_target!(|file: &[u8]| {
         _ => panic!("{error}"),
     });
     let text = &decoder.get_ref().0;
-    match reference::decompress(file, MOST) {
+    match reference::decompress(file, MAX_TEXT) {
         Ok(expected) => {
             assert_eq!(verdict, Ok(()));
             assert!(*text == expected);
         }
-        // More text than is compared comes before what is wrong; hybz may see the wrong before the text.
+        // The text is too long to be judged. hybz fails as well: it meets the limit, or damage beyond it.
         Err(Refused::TooLong) => assert!(verdict.is_err()),
         Err(refused) => assert_eq!(verdict, Err(refused)),
     }

@@ -1,7 +1,7 @@
-//! Any bytes as a `.hbz` file: no panic, no memory beyond a bound, the same verdict from the stream's decoder and from the list.
+//! Any bytes as a `.hbz` file: no panic, bounded memory, and the list of blocks gives all that the stream's decoder gives.
 //!
-//! Checksums would stop nearly every input at the first header. So the file is mended first: the CRCs of its headers and payloads are
-//! made right, as far as its lengths lead from one to the next.
+//! Checksums would stop nearly every input at the first header. So the CRCs of its headers and payloads are corrected
+//! first, as far as the lengths in the headers lead from one block to the next.
 #![no_main]
 
 use hybz::{Pool, Settings};
@@ -10,15 +10,15 @@ use std::io::{self, Cursor, Write};
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-/// No more text than this is taken.
-const MOST: usize = 4 << 20;
+/// Decoding stops after this much text.
+const MAX_TEXT: usize = 4 << 20;
 
-/// Takes text up to a limit, then fails.
+/// A writer that fails after `MAX_TEXT` bytes.
 struct Bounded(Vec<u8>);
 
 impl Write for Bounded {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        if self.0.len() + buf.len() > MOST {
+        if self.0.len() + buf.len() > MAX_TEXT {
             return Err(io::ErrorKind::StorageFull.into());
         }
         self.0.extend_from_slice(buf);
@@ -30,7 +30,7 @@ impl Write for Bounded {
     }
 }
 
-/// Makes the CRCs right.
+/// Corrects the CRCs.
 fn mend(file: &mut [u8]) {
     let seal = |header: &mut [u8]| {
         let crc = hybz::crc::checksum(&header[..28]);

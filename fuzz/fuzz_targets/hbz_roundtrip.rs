@@ -1,4 +1,4 @@
-//! Any text, perturbed or not, in large blocks of any size: hybz's decoder gives it back, and a list of the blocks has all of it.
+//! Any text, perturbed or not, in large blocks of any size: hybz's decoder restores it, and the list of blocks covers it.
 #![no_main]
 
 #[path = "../text.rs"]
@@ -15,7 +15,7 @@ fuzz_target!(|recipe: &[u8]| {
     let pool = POOL.get_or_init(|| Pool::builder().threads(NonZeroUsize::new(2).unwrap()).build());
     let [size, interval, recipe @ ..] = recipe else { return };
     let (_, text) = text::cooked(recipe);
-    // 1 KiB to 128 KiB; none, or 1 to 253 bytes between two that are put in.
+    // Blocks of 1 KiB to 128 KiB; no perturbation, or one byte inserted after each 1 to 253.
     let size = (1 << 10) + u32::from(*size) * 500;
     let large = LargeBlocks::try_new(size).unwrap().perturbation(u32::from(interval.saturating_sub(2)), 1);
     let settings = Settings::new().pool(pool).large_blocks(large);

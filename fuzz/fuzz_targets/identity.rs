@@ -1,4 +1,4 @@
-//! Any text, compressed by hybz: the bytes of libbz2, used as the `bzip2` program uses it.
+//! Any text, compressed by hybz: the bytes that libbz2 writes if it is used as the `bzip2` program uses it.
 #![no_main]
 
 #[path = "../../tests/reference/mod.rs"]

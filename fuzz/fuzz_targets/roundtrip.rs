@@ -1,4 +1,4 @@
-//! Any text, compressed by hybz in pieces, is the same after libbz2 and after hybz itself have decompressed it.
+//! Any text, compressed by hybz in pieces: libbz2 and hybz itself restore it.
 #![no_main]
 
 #[path = "../../tests/reference/mod.rs"]

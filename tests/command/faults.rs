@@ -3,6 +3,7 @@
 //! A library that is loaded before the C library (`faults.c`, compiled here) makes them fail.
 
 use crate::place::{Place, Run, compressed, decompressed, noise, run, text};
+use crate::skip::{Need, skip};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -22,7 +23,7 @@ pub fn shim() -> Option<&'static Path> {
         }
     });
     if shim.is_none() {
-        println!("skipped: no C compiler");
+        skip(Need::System, "no C compiler");
     }
     shim.as_deref()
 }

@@ -228,7 +228,7 @@ fn flags_from_the_environment() {
 
 fn same_as_env(variable: &str, args: &[&str]) {
     if !bzip2_installed() {
-        return println!("skipped: no bzip2 1.0.8");
+        return;
     }
     let (theirs, ours) = (Place::new(), Place::new());
     two_files(&theirs);

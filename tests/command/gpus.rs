@@ -2,6 +2,7 @@
 //! none.
 
 use crate::place::{Place, compressed, run, text};
+use crate::skip::{Need, skip};
 use std::path::Path;
 
 const BUILT_WITH: bool = cfg!(feature = "cuda");
@@ -9,7 +10,7 @@ const BUILT_WITH: bool = cfg!(feature = "cuda");
 fn gpu_here() -> bool {
     let here = Path::new("/dev/nvidiactl").exists() || Path::new("/dev/dxg").exists();
     if here {
-        eprintln!("skipped: there is a GPU here");
+        skip(Need::Gpu, "this machine has a GPU");
     }
     here
 }
@@ -40,7 +41,7 @@ fn no_gpus() {
 #[test]
 fn a_program_without_gpu_support_says_so() {
     if BUILT_WITH {
-        return println!("skipped: this is one with");
+        return skip(Need::Gpu, "hybz was built with GPU support");
     }
     let place = Place::with(&[("a", b"hello\n")]);
     for flags in [&["--gpu", "0"][..], &["--gpu-required"], &["--gpu=GPU-4f0b"], &["--gpu-pipeline=hybrid"]] {
@@ -54,8 +55,11 @@ fn a_program_without_gpu_support_says_so() {
 /// and whoever requires it gets an error and no output.
 #[test]
 fn a_gpu_that_is_not_there() {
-    if !BUILT_WITH || gpu_here() {
-        return println!("skipped: for programs with GPU support on machines without a GPU");
+    if !BUILT_WITH {
+        return skip(Need::Gpu, "hybz was built without GPU support");
+    }
+    if gpu_here() {
+        return;
     }
     let large = text(5_000_000).repeat(15);
     let place = Place::with(&[("small", b"hello\n"), ("large", &large), ("small.bz2", &compressed(b"hello\n"))]);

@@ -20,4 +20,6 @@ mod pipes;
 mod place;
 mod races;
 mod signals;
+#[path = "../skip/mod.rs"]
+mod skip;
 mod tools;

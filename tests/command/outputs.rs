@@ -1,6 +1,7 @@
 //! Table 1D: how results come to be, what they inherit, and when sources go.
 
 use crate::place::{Place, compressed, decompressed, installed, noise, root, run, same_as_bzip2, text};
+use crate::skip::{Need, skip, skip_part};
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::time::{Duration, SystemTime};
@@ -117,8 +118,11 @@ fn the_mode_of_a_result_without_a_source_file() {
 /// Somebody else's file: the result is the caller's, and lets nobody in whom the source did not.
 #[test]
 fn a_group_that_cannot_be_kept() {
-    if !root() || !installed("setpriv") {
-        return println!("skipped: needs root, and setpriv");
+    if !root() {
+        return skip(Need::System, "not root");
+    }
+    if !installed("setpriv") {
+        return;
     }
     for (mode, expected) in [(0o6755, 0o755), (0o664, 0o644), (0o646, 0o644), (0o640, 0o600), (0o604, 0o600)] {
         let place = Place::with(&[("a", b"hello\n")]);
@@ -183,6 +187,8 @@ fn unwritable_directories() {
             place.hybz(&["dir/a", "other"]).says(1, "hybz: Can't create output file dir/a.bz2: Permission denied.\n");
         assert_eq!(run.stderr.lines().count(), 1);
         assert_eq!(place.names(), ["dir", "other.bz2"]);
+    } else {
+        skip_part(Need::System, "root may write to every directory");
     }
     place.set_mode("dir", 0o755);
     // A directory that may be written but not listed is fine.
@@ -198,8 +204,11 @@ fn unwritable_directories() {
 /// In a directory with the sticky bit others' files can be read but not removed: both stay, and the exit code tells.
 #[test]
 fn a_source_that_cannot_be_removed() {
-    if !root() || !installed("setpriv") {
-        return println!("skipped: needs root, and setpriv");
+    if !root() {
+        return skip(Need::System, "not root");
+    }
+    if !installed("setpriv") {
+        return;
     }
     let place = Place::with(&[("a", b"hello\n")]);
     place.shell("chmod 1777 .; chown 4321 . a").silent(0);
@@ -215,7 +224,7 @@ fn a_full_disk() {
     let place = Place::with(&[("a", &noise(600_000)), ("b", b"hello\n")]);
     fs::create_dir(place.path("disk")).expect("a directory");
     if place.shell("mount -t tmpfs -o size=1m none disk").code != 0 {
-        return println!("skipped: may not mount");
+        return skip(Need::System, "mounting is not allowed");
     }
     place
         .shell("cp a b disk && cd disk && hybz -1 a b")

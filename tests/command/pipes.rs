@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::place::{Place, compressed, decompressed, installed, same_as_bzip2, text};
+use crate::place::{Place, compressed, decompressed, installed, installed_for_part, same_as_bzip2, text};
 
 #[test]
 fn a_filter_like_bzip2() {
@@ -181,7 +181,7 @@ fn slow_and_nonblocking_pipes() {
     let place = Place::new();
     let run = place.shell("for word in h e l l o; do echo -n $word; sleep 0.02; done | hybz | hybz -d").silent(0);
     assert_eq!(run.out(), "hello");
-    if !installed("python3") {
+    if !installed_for_part("python3") {
         return;
     }
     // Both ends of both pipes are nonblocking, and both are slow.

@@ -1,5 +1,6 @@
 //! A place to run commands in.
 
+use crate::skip::{Need, skip, skip_part};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -167,30 +168,42 @@ pub fn run_with_input(command: &mut Command, input: &[u8]) -> Run {
     output.into()
 }
 
-/// Whether a program is installed; if not, the test says that it was skipped.
-pub fn installed(program: &str) -> bool {
+/// Whether `program` is in the PATH, and what its absence is for `tests/skip`.
+fn found(program: &str) -> Result<(), (Need, String)> {
     let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
-    let found = found.is_ok_and(|output| output.status.success());
-    if !found {
-        println!("skipped: no {program}");
-    }
-    found
+    let peer = ["bzip2", "bzgrep", "bzdiff", "lbzip2", "pbzip2", "7z"].contains(&program);
+    let need = if peer { Need::Peers } else { Need::System };
+    if found.is_ok_and(|output| output.status.success()) { Ok(()) } else { Err((need, format!("no {program}"))) }
 }
 
-/// Whether the system has the bzip2 whose behaviour is the measure.
+/// Whether `program` is installed. If not, the test that asks counts as skipped, and should return.
+pub fn installed(program: &str) -> bool {
+    found(program).map_err(|(need, reason)| skip(need, &reason)).is_ok()
+}
+
+/// Whether `program` is installed. If not, the test that asks counts as skipped in part, and goes on without it.
+pub fn installed_for_part(program: &str) -> bool {
+    found(program).map_err(|(need, reason)| skip_part(need, &reason)).is_ok()
+}
+
+/// Whether the system has the bzip2 whose behaviour hybz copies. If not, the test that asks counts as skipped in part.
 pub fn bzip2_installed() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
-    *FOUND.get_or_init(|| {
+    let found = *FOUND.get_or_init(|| {
         let version = Command::new("bzip2").arg("--help").output();
         version.is_ok_and(|output| String::from_utf8_lossy(&output.stderr).contains("Version 1.0.8"))
-    })
+    });
+    if !found {
+        skip_part(Need::Peers, "no bzip2 1.0.8");
+    }
+    found
 }
 
 /// Runs bzip2 and hybz (under the same name) in two identical places, and compares all there is to compare.
 #[track_caller]
 pub fn same_as_bzip2(name: &str, args: &[&str], input: &[u8], prepare: impl Fn(&Place)) {
     if !bzip2_installed() {
-        return println!("skipped: no bzip2 1.0.8");
+        return;
     }
     let (theirs, ours) = (Place::new(), Place::new());
     prepare(&theirs);
@@ -250,11 +263,7 @@ pub fn odd_name() -> &'static OsStr {
     OsStr::from_bytes(b"odd \xff\n%s'\"name")
 }
 
-/// Whether we are root, to whom no file is forbidden.
+/// Whether the tests run as root, to whom no file is forbidden.
 pub fn root() -> bool {
-    let root = fs::metadata("/proc/self").is_ok_and(|found| found.uid() == 0);
-    if root {
-        println!("skipped in part: root may do everything");
-    }
-    root
+    fs::metadata("/proc/self").is_ok_and(|found| found.uid() == 0)
 }

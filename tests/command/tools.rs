@@ -1,6 +1,6 @@
 //! The programs that call bzip2, and find hybz.
 
-use crate::place::{Place, compressed, installed, text};
+use crate::place::{Place, compressed, installed, installed_for_part, text};
 use std::fs;
 
 fn tree() -> Place {
@@ -36,14 +36,14 @@ fn scripts_of_bzip2() {
     let place = tree();
     place.put("plain", b"hello plain\n");
     place.put("packed.bz2", &compressed(b"hello packed\n"));
-    if installed("bzgrep") {
+    if installed_for_part("bzgrep") {
         assert_eq!(
             place.shell("bzgrep hello plain packed.bz2").silent(0).out(),
             "plain:hello plain\npacked.bz2:hello packed\n"
         );
         assert_eq!(place.shell("bzgrep -c nothing packed.bz2").code, 1);
     }
-    if installed("bzdiff") {
+    if installed_for_part("bzdiff") {
         place.shell("bzdiff packed.bz2 packed.bz2").silent(0);
         let run = place.shell("echo hello other | bzip2 > other.bz2; bzdiff packed.bz2 other.bz2");
         assert!(run.code == 1 && run.out().contains("hello other"), "{run:?}");
@@ -68,7 +68,7 @@ fn others_read_it() {
     let place = Place::with(&[("a", &text(500_000))]);
     place.hybz(&["-k1", "a"]).silent(0);
     for tool in ["bzip2 -dc", "lbzip2 -dc", "pbzip2 -dc", "7z x -so", "busybox bunzip2 -c"] {
-        if installed(tool.split(' ').next().expect("a word")) {
+        if installed_for_part(tool.split(' ').next().expect("a word")) {
             place.shell(&format!("{tool} a.bz2 | cmp - a")).silent(0);
         }
     }

@@ -1,4 +1,4 @@
-//! A string of bits, most significant first: what every field of a `.bz2` stream is written into.
+//! Strings of bits, most significant bit first, to which the fields of a `.bz2` stream are appended.
 
 /// Bits in order. The unused low bits of the last byte are zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ impl Bits {
         Bits { bytes: bytes.to_vec(), len: bytes.len() * 8 }
     }
 
-    /// Bits drawn as text: `"1100"`; blanks are ignored.
+    /// Bits written as text, such as `"1100"`; blanks are ignored.
     pub fn drawn(text: &str) -> Bits {
         let mut bits = Bits::new();
         for c in text.chars().filter(|c| !c.is_whitespace()) {
@@ -51,7 +51,7 @@ impl Bits {
         }
     }
 
-    /// The low `width` bits of `value`, as a string of their own.
+    /// A string of the low `width` bits of `value`.
     pub fn number(value: u64, width: u32) -> Bits {
         let mut bits = Bits::new();
         bits.push(value, width);
@@ -69,7 +69,7 @@ impl Bits {
         }
     }
 
-    /// The bits from `from` up to `to`.
+    /// The bits from `from` to before `to`.
     pub fn slice(&self, from: usize, to: usize) -> Bits {
         let mut bits = Bits::new();
         for i in from..to {
@@ -78,7 +78,7 @@ impl Bits {
         bits
     }
 
-    /// Fills the last byte up with `pad` bits.
+    /// Appends `pad` bits up to the next whole byte.
     pub fn align(&mut self, pad: bool) {
         while !self.len.is_multiple_of(8) {
             self.bit(pad);

@@ -8,7 +8,7 @@ pub const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
 /// The magic that begins the end of a stream: the square root of pi in BCD.
 pub const END_MAGIC: u64 = 0x1772_4538_5090;
 
-/// A Huffman table as it stands in a block: a first length in 5 bits, then one string of changes per symbol.
+/// A Huffman table as a block states it: a first length in 5 bits, then one string of changes per symbol.
 #[derive(Clone, Debug)]
 pub struct Table {
     pub start: u32,
@@ -19,7 +19,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The shortest way to write these lengths.
+    /// These lengths, written in the shortest way.
     pub fn of(lengths: &[u32]) -> Table {
         let mut deltas = Bits::new();
         let mut at = lengths[0];
@@ -36,7 +36,7 @@ impl Table {
         Table { start: lengths[0], deltas, lengths: lengths.to_vec() }
     }
 
-    /// A complete code for `symbols` symbols whose lengths differ by one at most, the shorter ones first.
+    /// A complete code for `symbols` symbols whose lengths differ by at most one, with the shorter ones first.
     pub fn flat(symbols: usize) -> Table {
         let short = symbols.ilog2();
         let shorter = (2 << short) - symbols;
@@ -44,7 +44,7 @@ impl Table {
         Table::of(&lengths)
     }
 
-    /// The canonical code of `symbol`: codes of a length follow each other in symbol order, longer ones after shorter.
+    /// The canonical code of `symbol`: codes of one length are consecutive in symbol order, after the shorter ones.
     pub fn code(&self, symbol: u16) -> Bits {
         let length = self.lengths[usize::from(symbol)];
         let mut code = 0u64;
@@ -59,62 +59,62 @@ impl Table {
 /// The coded symbols of a block.
 #[derive(Clone, Debug)]
 pub enum Body {
-    /// Symbols, each written in the code that its group's selector names.
+    /// Symbols, each written with the table that its group's selector names.
     Symbols(Vec<u16>),
-    /// Bits, as they are.
+    /// These bits.
     Verbatim(Bits),
 }
 
-/// A block. The constructors make every field right; whoever wants one wrong sets it.
+/// A block. The constructors make every field valid; to make one invalid, set it.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// What the block decodes to, as the model says; what its CRC is taken of.
+    /// What the block decodes to by the model, and what its CRC is computed from.
     pub text: Vec<u8>,
-    /// The last column, from which `text` was made.
+    /// The last column, from which `text` was decoded.
     pub column: Vec<u8>,
     pub magic: u64,
     pub crc: u32,
     pub randomised: bool,
     pub origin: u32,
-    /// 16 bits: which groups of 16 symbols have a row of their own in `rows`.
+    /// 16 bits: the groups of 16 symbols that have a row in `rows`.
     pub groups: u16,
     pub rows: Vec<u16>,
     /// 3 bits.
     pub table_count: u32,
     /// 15 bits.
     pub selector_count: u32,
-    /// Positions in the move-to-front list of tables: each is written as so many ones and a zero.
+    /// Positions in the move-to-front list of tables. Position n is written as n ones and a zero.
     pub selectors: Vec<u32>,
     pub tables: Vec<Table>,
     pub body: Body,
 }
 
 impl Block {
-    /// The block that a text makes.
+    /// The block of a text.
     pub fn of_text(text: &[u8]) -> Block {
         Block::of_run_length_coded(&model::run_length(text))
     }
 
-    /// A block by its bytes after the run-length step, also those that no encoder writes.
+    /// A block by its bytes after run-length coding, which may be bytes that no encoder writes.
     pub fn of_run_length_coded(block: &[u8]) -> Block {
         let (column, origin) = model::bwt(block);
         Block::of_column(&column, origin)
     }
 
-    /// The randomised block that a text makes (bzip2 0.9.0 and older wrote such).
+    /// The randomised block of a text, as bzip2 0.9.0 and older wrote it.
     pub fn randomised_of_text(text: &[u8]) -> Block {
         let mut block = model::run_length(text);
         model::randomise(&mut block);
         Block::of_run_length_coded(&block).randomise()
     }
 
-    /// A block by its last column, which need not come from any sorting, and the row from which to walk it.
+    /// A block by its last column, which need not be the result of sorting, and its origin.
     pub fn of_column(column: &[u8], origin: u32) -> Block {
         let map = model::used(column);
         Block::of_symbols(&map, model::symbols(column, &map), origin)
     }
 
-    /// A block by its symbol map and its symbols, the last of them the end of the block.
+    /// A block by its symbol map and its symbols, of which the last is the end of the block.
     pub fn of_symbols(map: &[u8], symbols: Vec<u16>, origin: u32) -> Block {
         let column = model::undo_symbols(&symbols, map);
         let text = model::text(&column, origin, false).unwrap_or_default();
@@ -139,7 +139,7 @@ impl Block {
         block
     }
 
-    /// Names the symbols of `map` (in order) in the symbol map.
+    /// Sets the symbol map to the bytes in `map`, which are in order.
     fn map(&mut self, map: &[u8]) {
         let mut rows = [0u16; 16];
         for &byte in map {
@@ -149,7 +149,7 @@ impl Block {
         self.rows = rows.into_iter().filter(|&row| row != 0).collect();
     }
 
-    /// Sets the randomised bit, and takes what then comes out for right.
+    /// Sets the randomised bit, and the text and the CRC to what the block then decodes to.
     pub fn randomise(mut self) -> Block {
         self.randomised = true;
         self.text = model::text(&self.column, self.origin, true).unwrap_or_default();
@@ -157,14 +157,14 @@ impl Block {
         self
     }
 
-    /// Gives these selectors, in move-to-front positions.
+    /// Sets the selectors, as move-to-front positions.
     pub fn selecting(mut self, selectors: &[u32]) -> Block {
         self.selectors = selectors.to_vec();
         self.selector_count = selectors.len() as u32;
         self
     }
 
-    /// Appends `spare` selectors that no group needs. Each is one bit long: this also moves all that follows by a bit.
+    /// Appends `spare` selectors that no group needs. Each is one bit long, so this also shifts what follows by a bit.
     pub fn spare_selectors(mut self, spare: usize) -> Block {
         let selectors = self.selectors.len() + spare;
         self.selectors.resize(selectors, 0);
@@ -172,14 +172,14 @@ impl Block {
         self
     }
 
-    /// Gives these tables, all of them counted.
+    /// Sets the tables and their count.
     pub fn tables(mut self, tables: Vec<Table>) -> Block {
         self.table_count = tables.len() as u32;
         self.tables = tables;
         self
     }
 
-    /// The symbols, where the body has them.
+    /// The symbols, unless the body is verbatim.
     pub fn symbols(&self) -> &[u16] {
         match &self.body {
             Body::Symbols(symbols) => symbols,
@@ -223,7 +223,7 @@ impl Block {
         let mut selectors = self.selectors.iter();
         let mut bits = Bits::new();
         for group in symbols.chunks(50) {
-            // A selector that is missing or out of range is what is wrong with the block: write anything.
+            // If a selector is missing or out of range, the block is invalid and any bits will do.
             let at = selectors.next().map_or(0, |&s| s as usize).min(front.len() - 1);
             front[..=at].rotate_right(1);
             for &symbol in group {

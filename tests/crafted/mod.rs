@@ -1,9 +1,9 @@
-//! Crafted `.bz2` files: each a trap that a decoder can fall into, and what bzip2 1.0.8 does with it.
+//! Crafted `.bz2` files: traps for decoders, and what bzip2 1.0.8 does with each of them.
 //!
-//! [`block`] and [`stream`] write streams bit by bit. By default what they write is right (a naive encoder fills the
-//! fields in), and every field can be set to something else. [`cases`] is the table of traps. `tests/traps.rs` holds it
-//! against the `bzip2` program first, and then hybz against it.
-#![allow(dead_code, unused_imports)] // each test uses another part
+//! [`block`] and [`stream`] write streams bit by bit. What they write is valid by default (a naive encoder fills in the
+//! fields), and every field can be set to something else. [`cases`] is the table of traps. `tests/traps.rs` compares
+//! the table with the `bzip2` program, and hybz with the table.
+#![allow(dead_code, unused_imports)] // each test binary uses its own part
 
 pub mod bits;
 pub mod block;
@@ -18,7 +18,7 @@ use crate::program::Refusal;
 #[derive(Clone, Debug)]
 pub struct Case {
     pub name: String,
-    /// Why a decoder might get it wrong, or why it is decided as it is.
+    /// Why a decoder might get it wrong, or the reason for bzip2's verdict.
     pub why: &'static str,
     pub file: Vec<u8>,
     pub expect: Expect,
@@ -32,35 +32,35 @@ pub enum Expect {
     /// Exit 2.
     Refused {
         reason: Refusal,
-        /// The text of all whole blocks before the damage. bzip2 writes them and then some bytes that no CRC has
-        /// vouched for; hybz must write exactly them.
+        /// The text of all whole blocks before the damage. bzip2 may write it and then some bytes that no CRC covers;
+        /// hybz must write exactly this text.
         good: Vec<u8>,
     },
 }
 
-/// The cases of one family, and the words to make them with.
+/// Collects cases.
 #[derive(Default)]
 pub struct Family {
     pub cases: Vec<Case>,
 }
 
 impl Family {
-    /// bzip2 takes `file` and makes `text` of it.
+    /// bzip2 accepts `file` and decodes it to `text`.
     pub fn accepted(&mut self, name: impl Into<String>, why: &'static str, file: Vec<u8>, text: Vec<u8>) {
         self.cases.push(Case { name: name.into(), why, file, expect: Expect::Accepted(text) });
     }
 
-    /// bzip2 takes this stream for what the model takes it.
+    /// bzip2 accepts `stream` and decodes it to the text that the model gives.
     pub fn right(&mut self, name: impl Into<String>, why: &'static str, stream: &stream::Stream) {
         self.accepted(name, why, stream.bytes(), stream.text());
     }
 
-    /// bzip2 finds `file` damaged, after whole blocks with the text `good`.
+    /// bzip2 calls `file` damaged, after whole blocks with the text `good`.
     pub fn damaged(&mut self, name: impl Into<String>, why: &'static str, file: Vec<u8>, good: Vec<u8>) {
         self.refused(name, why, file, Refusal::Data, good);
     }
 
-    /// bzip2 finds this block, alone in a stream of level 9, damaged.
+    /// bzip2 calls this block damaged, alone in a stream of level 9.
     pub fn bad_block(&mut self, name: impl Into<String>, why: &'static str, block: block::Block) {
         self.damaged(name, why, stream::Stream::single(block).bytes(), Vec::new());
     }
@@ -77,7 +77,7 @@ impl Family {
     }
 }
 
-/// Bytes of a plain generator (xorshift), the same on every run: data without structure.
+/// Data without structure: the bytes of a simple generator (xorshift), the same on every run.
 pub fn noise(seed: u64, len: usize) -> Vec<u8> {
     let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -89,7 +89,7 @@ pub fn noise(seed: u64, len: usize) -> Vec<u8> {
     (0..len).map(|_| next()).collect()
 }
 
-/// Text that looks like text: some structure, a small alphabet, no long runs.
+/// Data like text: some structure, a small alphabet, no long runs.
 pub fn words(seed: u64, len: usize) -> Vec<u8> {
     let words: [&[u8]; 8] =
         [b"block ", b"stream ", b"run ", b"rotation ", b"origin\n", b"selector ", b"table ", b"station "];

@@ -1,6 +1,6 @@
-//! The steps of bzip2, each as plainly as it can be said: slow, and so simple that they are unlikely to be wrong.
+//! The steps of bzip2, each in the plainest way: slow, and so simple that mistakes are unlikely.
 //!
-//! The builder makes blocks with them, and says with them what a crafted block must decode to.
+//! They encode the crafted blocks, and give what each must decode to.
 
 /// CRC-32/BZIP2, bit by bit.
 pub fn crc(text: &[u8]) -> u32 {
@@ -44,7 +44,7 @@ pub fn undo_run_length(block: &[u8]) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// Sorts all rotations of `block`: the last column, and the row where the block itself stands.
+/// Sorts all rotations of `block`. Returns the last column, and the row of the block itself.
 pub fn bwt(block: &[u8]) -> (Vec<u8>, u32) {
     let n = block.len();
     let mut rows: Vec<usize> = (0..n).collect();
@@ -56,7 +56,7 @@ pub fn bwt(block: &[u8]) -> (Vec<u8>, u32) {
     (column, rows.iter().position(|&i| i == 0).unwrap_or(0) as u32)
 }
 
-/// Walks a last column from row `origin`, as many steps as it is long, whatever cycles its permutation has.
+/// Follows a last column from row `origin` for as many steps as it is long, whatever cycles its permutation has.
 pub fn undo_bwt(column: &[u8], origin: u32) -> Vec<u8> {
     let mut next: Vec<usize> = (0..column.len()).collect();
     next.sort_by_key(|&i| column[i]); // stable: equal bytes keep their order
@@ -88,7 +88,7 @@ pub fn zero_run(mut n: u64) -> Vec<u16> {
     symbols
 }
 
-/// Move-to-front and zero runs: the symbols of a block, with the end-of-block symbol.
+/// Move-to-front and zero runs: the symbols of a block, including the end-of-block symbol.
 pub fn symbols(column: &[u8], map: &[u8]) -> Vec<u16> {
     let mut front = map.to_vec();
     let mut symbols = Vec::new();
@@ -152,7 +152,7 @@ pub fn randomise(block: &mut [u8]) {
     }
 }
 
-/// All steps back: what a block with this last column and origin decodes to.
+/// Undoes all steps: what a block with this last column and origin decodes to. `None` if bzip2 refuses the block.
 pub fn text(column: &[u8], origin: u32, randomised: bool) -> Option<Vec<u8>> {
     if origin as usize >= column.len() {
         return None;

@@ -1,7 +1,8 @@
 //! The steps between the bytes that bzip2 0.9.0 flipped in a block to "randomise" it.
 
-/// Measured, not copied: what bzip2 1.0.8 makes of a randomised block of 600,000 bytes 16 and 32 in turn shows each
-/// flipped byte. The first is byte 619 - 2, the next 720 further, and so on, round and round.
+/// Measured, not copied: bzip2 1.0.8's output for a randomised block of 600,000 bytes, 16 and 32 in turn, shows each
+/// flipped byte. The first is byte 619 - 2, the next is 720 bytes further, and so on; after the last step the first
+/// follows again.
 #[rustfmt::skip]
 pub const STEPS: [u16; 512] = [
     619, 720, 127, 481, 931, 816, 813, 233, 566, 247, 985, 724, 205, 454, 863, 491,

@@ -1,18 +1,18 @@
-//! A stream of blocks, and what may be wrong with its frame.
+//! A stream of blocks with its header and trailer.
 
 use super::bits::Bits;
 use super::block::{Block, END_MAGIC};
 
-/// A stream. `Stream::of(level, blocks)` is a right one; whoever wants a field wrong sets it.
+/// A stream. `Stream::of(level, blocks)` makes a valid one; to make a field invalid, set it.
 #[derive(Clone, Debug)]
 pub struct Stream {
     /// `BZh9`.
     pub header: Vec<u8>,
     pub blocks: Vec<Block>,
     pub end_magic: u64,
-    /// The CRC combined from those that the blocks state.
+    /// The combined CRC, by default of the CRCs that the blocks state.
     pub combined: u32,
-    /// What the bits after the end are filled with, up to a whole byte.
+    /// The bit that pads the end to a whole byte.
     pub padding: bool,
 }
 
@@ -50,7 +50,7 @@ impl Stream {
     }
 }
 
-/// The combined CRC of blocks in this order.
+/// The combined CRC of `blocks`, which depends on their order.
 pub fn combined(blocks: &[Block]) -> u32 {
     blocks.iter().fold(0u32, |sum, block| sum.rotate_left(1) ^ block.crc)
 }

@@ -1,12 +1,12 @@
-//! hybz as the tests use it.
-#![allow(dead_code)] // each test uses another part
+//! hybz with the calls and verdicts that the tests need.
+#![allow(dead_code)] // each test binary uses its own part
 
 use crate::program::Refusal;
 use hybz::{Error, Level, Pool, Settings};
 use std::io::{Read, Write};
 use std::num::NonZeroUsize;
 
-/// A pool with so many CPU stations.
+/// A pool of `stations` CPU stations.
 pub fn pool(stations: usize) -> Pool {
     Pool::builder().threads(NonZeroUsize::new(stations).expect("at least one station")).build()
 }
@@ -15,7 +15,7 @@ pub fn level(level: u8) -> Level {
     Level::try_new(level).expect("1 to 9")
 }
 
-/// Which of bzip2's complaints an error is.
+/// The complaint of bzip2 that `error` corresponds to.
 pub fn refusal(error: &Error) -> Refusal {
     match error {
         Error::NotBzip2 => Refusal::NotBzip2,
@@ -25,19 +25,20 @@ pub fn refusal(error: &Error) -> Refusal {
     }
 }
 
-/// The same, out of an [`std::io::Error`].
+/// The same for the [`Error`] within an [`std::io::Error`].
 pub fn io_refusal(error: &std::io::Error) -> Refusal {
     let inner =
         error.get_ref().and_then(|e| e.downcast_ref()).unwrap_or_else(|| panic!("not hybz's own error: {error}"));
     refusal(inner)
 }
 
-/// All of `file` at once.
+/// Decompresses all of `file` in one call.
 pub fn decompress(file: &[u8], settings: &Settings) -> Result<Vec<u8>, Refusal> {
     hybz::decompress(file, settings).map_err(|error| refusal(&error))
 }
 
-/// Through a decoder that is written to, `piece` bytes at a time: the verdict, and what had been written by then.
+/// Decompresses with a decoder that is written to, `piece` bytes at a time. Returns the verdict, and the text that came
+/// out before it.
 pub fn decompress_written(file: &[u8], piece: usize, settings: &Settings) -> (Result<(), Refusal>, Vec<u8>) {
     let mut decoder = hybz::write::BzDecoder::with_settings(Vec::new(), settings);
     let verdict = file
@@ -48,7 +49,8 @@ pub fn decompress_written(file: &[u8], piece: usize, settings: &Settings) -> (Re
     (verdict, std::mem::take(decoder.get_mut()))
 }
 
-/// Through a decoder that is read from, into buffers of `piece` bytes: the verdict, and what had been read by then.
+/// Decompresses with a decoder that is read from, into buffers of `piece` bytes. Returns the verdict, and the text that
+/// came out before it.
 pub fn decompress_read(file: impl Read, piece: usize, settings: &Settings) -> (Result<(), Refusal>, Vec<u8>) {
     let mut decoder = hybz::read::BzDecoder::with_settings(file, settings);
     let mut text = Vec::new();
@@ -85,7 +87,7 @@ fn read_all(reader: &mut impl Read, piece: usize, into: &mut Vec<u8>) -> std::io
     }
 }
 
-/// A reader that gives at most `.1` bytes at a time.
+/// A reader of `.0` that returns at most `.1` bytes at a time.
 pub struct Sips<'a>(pub &'a [u8], pub usize);
 
 impl Read for Sips<'_> {

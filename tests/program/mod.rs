@@ -1,10 +1,17 @@
-//! The `bzip2` program: the judge of all that hybz accepts and writes. And its relatives.
-#![allow(dead_code)] // each test uses another part
+//! The `bzip2` program, which judges everything that hybz reads and writes, and the programs that do the same work.
+#![allow(dead_code)] // each test binary uses its own part
 
+#[path = "../skip/mod.rs"]
+pub mod skip;
+
+use skip::{Need, skip, skip_part};
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
-/// What bzip2 says when it refuses a file, always with exit code 2.
+/// Why bzip2 refuses a file. Its exit code is 2 in each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// "bad magic number (file not created by bzip2)".
@@ -15,7 +22,8 @@ pub enum Refusal {
     Data,
 }
 
-/// Runs `program` with `arguments`, `input` on its stdin: exit code, stdout, stderr; `None` if it is not installed.
+/// Runs `program` with `arguments` and with `input` on its stdin. Returns its exit code, stdout and stderr, or `None`
+/// if it is not installed.
 pub fn run(program: &str, arguments: &[&str], input: &[u8]) -> Option<(i32, Vec<u8>, String)> {
     let mut child = Command::new(program)
         .args(arguments)
@@ -28,7 +36,7 @@ pub fn run(program: &str, arguments: &[&str], input: &[u8]) -> Option<(i32, Vec<
     let mut stdout = child.stdout.take()?;
     let mut out = Vec::new();
     std::thread::scope(|scope| {
-        // A program that has seen enough closes its stdin: a failing write is no failure here.
+        // A program closes its stdin when it has seen enough, so a write that fails is not an error.
         scope.spawn(move || drop(stdin.write_all(input)));
         stdout.read_to_end(&mut out)
     })
@@ -38,22 +46,44 @@ pub fn run(program: &str, arguments: &[&str], input: &[u8]) -> Option<(i32, Vec<
     Some((child.wait().ok()?.code().unwrap_or(-1), out, err))
 }
 
-/// Whether `program` can be started here; says so if not.
-pub fn installed(program: &str) -> bool {
-    let there = Command::new(program)
-        .arg("--help")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok();
-    if !there {
-        eprintln!("skipped: no {program} here");
-    }
-    there
+/// Whether `program` can be started on this machine.
+fn found(program: &str) -> bool {
+    static FOUND: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
+    let start = |program: &str| {
+        let nowhere = Stdio::null;
+        Command::new(program).arg("--help").stdin(nowhere()).stdout(nowhere()).stderr(nowhere()).status().is_ok()
+    };
+    let mut found = FOUND.lock().expect("starting a program does not panic");
+    *found.entry(program.to_owned()).or_insert_with(|| start(program))
 }
 
-/// What `bzip2 -dc` makes of `file`: the bytes, or why it refuses it together with what it wrote until then.
+/// Whether `program` is installed. If not, the test that asks counts as skipped, and should return.
+pub fn installed(program: &str) -> bool {
+    if !found(program) {
+        skip(Need::Peers, &format!("{program} is not installed"));
+    }
+    found(program)
+}
+
+/// Whether `program` is installed. If not, the test that asks counts as skipped in part, and goes on without it.
+pub fn installed_for_part(program: &str) -> bool {
+    if !found(program) {
+        skip_part(Need::Peers, &format!("{program} is not installed"));
+    }
+    found(program)
+}
+
+/// The folder `../shared/NAME`. If it is missing, the test that asks counts as skipped, and should return.
+pub fn shared(name: &str) -> Option<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared").join(name);
+    if !folder.is_dir() {
+        skip(Need::Shared, &format!("there is no ../shared/{name}"));
+        return None;
+    }
+    Some(folder)
+}
+
+/// What `bzip2 -dc` makes of `file`: its text, or the reason for refusing it with what was written until then.
 pub fn bunzip2(file: &[u8]) -> Result<Vec<u8>, (Refusal, Vec<u8>)> {
     let (code, out, err) = run("bzip2", &["-dc"], file).expect("bzip2 is installed");
     match code {

@@ -1,22 +1,23 @@
-//! The `bzip2` crate (libbz2) used as the `bzip2` program uses libbz2: a judge without starting a process.
-#![allow(dead_code)] // each test uses another part
+//! The `bzip2` crate (libbz2), used as the `bzip2` program uses libbz2: a judge that needs no process.
+#![allow(dead_code)] // each test binary uses its own part
 
 use bzip2::{Action, Compress, Compression, Decompress, Error, Status};
 
-/// Why the program would refuse a file.
+/// Why the program refuses a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The file does not begin as a stream.
+    /// The file does not begin with a stream.
     NotBzip2,
-    /// The file ends in a stream.
+    /// The file ends within a stream.
     Ends,
-    /// Something in it is wrong.
+    /// The file is damaged.
     Data,
-    /// More than `limit` bytes come out: not judged.
+    /// More than `limit` bytes come out, so the file was not judged.
     TooLong,
 }
 
-/// What the program makes of `file`: stream after stream; what does not begin as a stream after one is ignored.
+/// What the program makes of `file`: one stream after the other, until the file ends or something else follows, which
+/// is ignored.
 pub fn decompress(file: &[u8], limit: usize) -> Result<Vec<u8>, Refused> {
     let mut text = Vec::new();
     let mut rest = file;
@@ -49,13 +50,13 @@ pub fn decompress(file: &[u8], limit: usize) -> Result<Vec<u8>, Refused> {
     }
 }
 
-/// What the program writes for `text` at `level`: all of it is fed before the end is announced. (One call that feeds
-/// and finishes cuts the last block elsewhere.)
+/// What the program writes for `text` at `level`. It passes all of the text before it announces the end: a single call
+/// that does both cuts the last block elsewhere.
 pub fn compress(level: u8, text: &[u8]) -> Vec<u8> {
     compress_flushing(level, &[(text, 0)])
 }
 
-/// The same for a text in parts, each followed by so many flushes.
+/// The same for a text in parts, each followed by a number of flushes.
 pub fn compress_flushing(level: u8, parts: &[(&[u8], usize)]) -> Vec<u8> {
     let mut stream = Compress::new(Compression::new(level.into()), 0);
     let mut file = Vec::new();

@@ -1,11 +1,11 @@
-//! The shapes: named inputs, each here for a reason, shared by unit tests, integration tests, benches and GPU tests.
+//! The shapes: named inputs, each with its reason, shared by unit tests, integration tests and benches.
 //!
 //! [`SHAPES`] can be made in any length (exactly `len` bytes); [`EDGES`] are small inputs whose length is the point.
 //! Everything is deterministic: the same name and length give the same bytes on every machine.
 //!
-//! Include it with `mod shapes;` from a file in `tests/`, with `#[path = "../tests/shapes/mod.rs"] mod shapes;` from
-//! a bench; the library's unit tests see it as `crate::shapes`.
-#![allow(dead_code)] // each of those uses its own part of this table
+//! Include it with `mod shapes;` from a file in `tests/`, and with `#[path = "../tests/shapes/mod.rs"] mod shapes;`
+//! from a bench. Unit tests find it as `crate::shapes`.
+#![allow(dead_code)] // each binary uses its own part
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub struct Edge {
     pub make: fn() -> Vec<u8>,
 }
 
-/// The table.
+/// Inputs that can be made in any length.
 pub const SHAPES: &[Shape] = &[
     Shape { name: "zeros", why: "every full block of zeros is periodic: the origin is bzip2's own", make: zeros },
     Shape { name: "runs_of_3", why: "the longest runs that run-length coding leaves alone", make: |n| runs(n, &[3]) },
@@ -59,7 +59,7 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "fib_frequencies", why: "Fibonacci-like frequencies: codes beyond 17 bits", make: fib_frequencies },
 ];
 
-/// The small ones.
+/// Small inputs whose length is the point.
 pub const EDGES: &[Edge] = &[
     Edge { name: "empty", why: "no block at all", make: Vec::new },
     Edge { name: "one_byte", why: "the smallest block", make: || vec![b'x'] },
@@ -80,12 +80,12 @@ pub const EDGES: &[Edge] = &[
     Edge { name: "count_starts_run", why: "the count byte equals the bytes that follow", make: count_starts_run },
 ];
 
-/// The shape of this name. Panics if there is none: a typing error in a test.
+/// The shape named `name`. Panics if there is none, which is a typing error in a test.
 pub fn shape(name: &str) -> Shape {
     *SHAPES.iter().find(|s| s.name == name).unwrap_or_else(|| panic!("no shape is named {name}"))
 }
 
-/// A small generator of pseudo-random numbers (splitmix64): ours, so that the bytes never change.
+/// A small generator of pseudo-random numbers (splitmix64), written here so that the bytes never change.
 pub struct Rng(pub u64);
 
 impl Rng {
@@ -318,14 +318,11 @@ fn count_starts_run() -> Vec<u8> {
     out
 }
 
-/// The files of `../shared/data`, decompressed, at most so many bytes of each: (name, bytes). Empty, with a word on
-/// stderr, where there are none.
-pub fn real_files(most: u64) -> Vec<(String, Vec<u8>)> {
+/// The files of `../shared/data`, decompressed, at most `max_len` bytes of each: (name, bytes). Empty if there is no
+/// such folder; a test then counts as skipped (`skip/mod.rs`).
+pub fn real_files(max_len: u64) -> Vec<(String, Vec<u8>)> {
     let dir = data_dir();
-    let Ok(entries) = std::fs::read_dir(&dir) else {
-        eprintln!("skipped: no data");
-        return Vec::new();
-    };
+    let Ok(entries) = std::fs::read_dir(&dir) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
     paths.retain(|p| p.extension().is_some_and(|e| e == "bz2"));
     paths.sort();
@@ -334,13 +331,13 @@ pub fn real_files(most: u64) -> Vec<(String, Vec<u8>)> {
         .map(|path| {
             let mut bytes = Vec::new();
             let file = std::fs::File::open(path).unwrap();
-            bzip2::read::MultiBzDecoder::new(file).take(most).read_to_end(&mut bytes).unwrap();
+            bzip2::read::MultiBzDecoder::new(file).take(max_len).read_to_end(&mut bytes).unwrap();
             (path.file_stem().unwrap().to_string_lossy().into_owned(), bytes)
         })
         .collect()
 }
 
-/// Where real files lie, if they do.
+/// The folder of the real files, which may be missing.
 pub fn data_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data")
 }

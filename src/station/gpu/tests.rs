@@ -263,7 +263,7 @@ fn pool_of(lanes: &Lanes) -> Pool {
 fn on_every_device() {
     let (backend, devices) = match gpu::backend() {
         Ok(found) => found,
-        Err(why) => return println!("skipped: no device ({why})"),
+        Err(why) => return crate::skip::skip(crate::skip::Need::Gpu, &format!("no device: {why}")),
     };
     let batch = texts();
     for (device, offload) in devices.iter().flat_map(|device| OFFLOADS.map(|offload| (device, offload))) {

@@ -15,11 +15,11 @@ pub fn add(family: &mut Family) {
         stream
     };
 
-    family.right("crc-three-blocks", "the right one, to compare", &of(&[one, two, three], None));
+    family.right("crc-three-blocks", "the valid file, for comparison", &of(&[one, two, three], None));
     family.right("crc-swapped-combined-right", "another order is another file", &of(&[two, one, three], None));
-    family.right("crc-equal-blocks", "equal blocks are no doubles", &of(&[one, one, one], None));
+    family.right("crc-equal-blocks", "equal blocks are not duplicates", &of(&[one, one, one], None));
     for (name, why, order) in [
-        ("crc-swapped", "each block is right, their order is not", &[two, one, three][..]),
+        ("crc-swapped", "each block is valid, their order is not", &[two, one, three][..]),
         ("crc-missing-first", "a block is missing", &[two, three]),
         ("crc-missing-middle", "a block is missing", &[one, three]),
         ("crc-missing-last", "a block is missing", &[one, two]),
@@ -33,7 +33,7 @@ pub fn add(family: &mut Family) {
         let stream = of(&[one, two, three], Some(right ^ 1 << bit));
         family.damaged(
             format!("crc-combined-wrong-bit{bit}"),
-            "all bytes are right, and it is still an error",
+            "all text is valid, and it is still an error",
             stream.bytes(),
             stream.text(),
         );
@@ -45,7 +45,7 @@ pub fn add(family: &mut Family) {
         let mut stream = Stream::of(9, wrong.to_vec());
         family.damaged(
             format!("crc-block{}-wrong-combined-agrees", at + 1),
-            "the block's CRC is judged by the bytes, not by the combined one",
+            "a block's CRC is compared with its bytes, not with the combined CRC",
             stream.bytes(),
             good.clone(),
         );
@@ -59,7 +59,7 @@ pub fn add(family: &mut Family) {
     wrong.combined ^= 1;
     family.damaged(
         "crc-combined-wrong-then-stream",
-        "no stream is read after a wrong one",
+        "no stream is read after a damaged one",
         [wrong.bytes(), second.bytes()].concat(),
         wrong.text(),
     );

@@ -1,4 +1,4 @@
-//! Codes, tables and selectors: what is never used need not make sense, what is used must.
+//! Codes, tables and selectors: what is used must be valid, and some of what is not used need not be.
 
 use crate::crafted::bits::Bits;
 use crate::crafted::block::{Block, Body, Table};
@@ -26,7 +26,7 @@ fn same(table: Table) -> Vec<Table> {
 }
 
 fn incomplete(family: &mut Family) {
-    let why = "codes that stand for nothing are allowed, as long as none is met";
+    let why = "unassigned codes are allowed, as long as none occurs";
     for lengths in [[2, 2, 3, 3], [3, 3, 3, 3], [1, 5, 5, 5], [20, 20, 20, 20], [1, 2, 20, 19], [7, 1, 9, 20]] {
         let block = two_letters().tables(same(Table::of(&lengths)));
         family.right(format!("huff-incomplete-{lengths:?}").replace(", ", "."), why, &Stream::single(block));
@@ -50,8 +50,8 @@ fn incomplete(family: &mut Family) {
         block.body = Body::Verbatim(bits);
         block
     };
-    family.bad_block("huff-unassigned-met", "a code that stands for nothing", unassigned(21, 64));
-    // bzip2 reads on until 21 bits are no code; only then it complains. Whether they are there decides what it says.
+    family.bad_block("huff-unassigned-met", "an unassigned code", unassigned(21, 64));
+    // bzip2 complains only after it has read 21 bits that are no code. If the file ends before, it says so instead.
     let whole = unassigned(21, 0).bits();
     for (missing, reason) in [(2, Refusal::Ends), (0, Refusal::Data)] {
         let mut file = Bits::of(b"BZh9");
@@ -60,7 +60,7 @@ fn incomplete(family: &mut Family) {
         let bytes = file.bytes();
         family.refused(
             format!("huff-unassigned-{missing}bytes-missing"),
-            "a code that stands for nothing, at the end of the file",
+            "an unassigned code at the end of the file",
             bytes[..bytes.len() - missing].to_vec(),
             reason,
             Vec::new(),
@@ -69,11 +69,11 @@ fn incomplete(family: &mut Family) {
 }
 
 fn over_subscribed(family: &mut Family) {
-    let why = "more codes than bits: it matters only when a symbol is needed that no bits reach";
-    // RUNB = 0, end = 1; RUNA would be 100, which is never seen.
+    let why = "over-subscribed: it matters only if a symbol is needed that no bits reach";
+    // RUNB = 0, end = 1; RUNA would be 100, which cannot be written.
     let usable = Block::of_symbols(b"a", vec![1, 1, 2], 0).tables(same(Table::of(&[2, 1, 1])));
     family.right("huff-over-2.1.1", why, &Stream::single(usable));
-    // Five codes of two bits: the first four are reached. The end stands in a group with another table.
+    // Five codes of two bits, of which four can be written. The end is in a group with another table.
     let text: Vec<u8> = noise(1, 61).iter().map(|b| b % 3).collect();
     let block = Block::of_text(&text);
     let good = block.tables[0].clone();
@@ -99,7 +99,7 @@ fn over_subscribed(family: &mut Family) {
             tables.push(Table::of(&bad));
             family.right(
                 format!("tables-{count}-last-unused-{kind}"),
-                "a bad table that no selector names does no harm",
+                "an invalid code does no harm in a table that no selector names",
                 &Stream::single(block.clone().tables(tables)),
             );
         }
@@ -107,7 +107,7 @@ fn over_subscribed(family: &mut Family) {
 }
 
 fn lengths(family: &mut Family) {
-    // The second table, which nobody uses: its lengths are checked all the same.
+    // In the second table, which no selector names: its lengths are checked all the same.
     let with = |start: u32, drawn: &str| {
         let block = two_letters();
         let deltas = Bits::drawn(drawn);
@@ -134,7 +134,7 @@ fn lengths(family: &mut Family) {
     ] {
         family.bad_block(
             name,
-            "a length outside 1..=20, even in passing, even in a table nobody uses",
+            "a length outside 1..=20, even in passing, even in an unused table",
             with(start, &drawn),
         );
     }
@@ -148,7 +148,7 @@ fn lengths(family: &mut Family) {
     ] {
         family.right(
             name,
-            "a length may wander for ever: no table has a greatest size",
+            "a length may go up and down for ever: the size of a table has no limit",
             &Stream::single(with(start, &drawn)),
         );
     }
@@ -172,9 +172,9 @@ fn tables(family: &mut Family) {
         }
         let block = block.tables(vec![good.clone(); count]);
         if (2..=6).contains(&count) {
-            family.right(name, "2 to 6 tables are legal", &Stream::single(block));
+            family.right(name, "2 to 6 tables are valid", &Stream::single(block));
         } else {
-            family.bad_block(name, "2 to 6 tables are legal", block);
+            family.bad_block(name, "2 to 6 tables are valid", block);
         }
     }
     let mut said_6 = block.clone();
@@ -217,33 +217,29 @@ fn selectors(family: &mut Family) {
         let block = block.clone().spare_selectors(count - needed);
         family.right(
             format!("sel-{count}"),
-            "spare selectors do no harm; those beyond 18,002 are read and forgotten (lbzip2 writes such)",
+            "spare selectors do no harm; those beyond 18,002 are read and dropped (lbzip2 writes some)",
             &Stream::single(block),
         );
     }
     let mut cycling: Vec<u32> = (0..32_767).map(|i| i % 6).collect();
     family.right(
         "sel-32767-cycling",
-        "as many and as long as can be",
+        "the largest possible number of selectors",
         &Stream::single(six.clone().selecting(&cycling)),
     );
     cycling[32_766] = 6;
-    family.bad_block(
-        "sel-32767-last-bad",
-        "also forgotten selectors must name a table",
-        six.clone().selecting(&cycling),
-    );
+    family.bad_block("sel-32767-last-bad", "dropped selectors must name a table, too", six.clone().selecting(&cycling));
     for count in [18_002, 18_003] {
         let mut selectors = vec![0; count];
         selectors[count - 1] = 2;
         family.bad_block(
             format!("sel-{count}-last-bad"),
-            "also spare selectors must name a table",
+            "spare selectors must name a table, too",
             block.clone().selecting(&selectors),
         );
     }
 
-    // Two tables that differ: whoever loses track of the list decodes something else.
+    // Tables that differ: a decoder that loses track of the list decodes something else.
     let text = noise(6, 3000);
     let block = Block::of_text(&text);
     let mut lengths = block.tables[0].lengths.clone();
@@ -252,13 +248,13 @@ fn selectors(family: &mut Family) {
     let selectors: Vec<u32> = noise(7, block.selectors.len()).iter().map(|b| u32::from(b % 3)).collect();
     family.right(
         "sel-three-different-tables",
-        "positions in a list that moves, not numbers",
+        "selectors are positions in a move-to-front list, not numbers of tables",
         &Stream::single(block.tables(tables).selecting(&selectors)),
     );
 }
 
 fn ends(family: &mut Family) {
-    // Literals only, so that the symbols can be counted: 0, 1, 0, 1, ... is position 1 each time.
+    // Literals only, so that symbols and bytes count alike: two bytes in turn are position 1 each time.
     let of = |symbols: usize| {
         let column: Vec<u8> = (0..symbols).map(|i| b'b' - (i % 2) as u8).collect();
         let block = Block::of_column(&column, 0);
@@ -286,7 +282,7 @@ fn ends(family: &mut Family) {
     let mut exactly = of(99);
     let Body::Symbols(symbols) = &mut exactly.body else { unreachable!("made of symbols") };
     symbols.pop();
-    family.bad_block("eob-missing-group-full", "100 symbols' groups are over and no end came", {
+    family.bad_block("eob-missing-group-full", "two full groups without an end", {
         symbols.push(0);
         exactly
     });
@@ -295,32 +291,32 @@ fn ends(family: &mut Family) {
         let Body::Symbols(symbols) = &mut block.body else { unreachable!("made of symbols") };
         symbols.pop();
         let name = format!("eob-missing-spare{spare}");
-        family.bad_block(name, "without an end the trailer is read as codes", block);
+        family.bad_block(name, "without an end, the trailer is read as codes", block);
     }
     let mut early = of(70);
     let Body::Symbols(symbols) = &mut early.body else { unreachable!("made of symbols") };
     symbols.insert(20, 3);
-    family.bad_block("eob-early", "the block ends early; its CRC is not that of these bytes", early);
+    family.bad_block("eob-early", "the block ends early, and its CRC does not match", early);
 }
 
 fn maps(family: &mut Family) {
     let mut empty = two_letters();
     empty.groups = 0;
     empty.rows.clear();
-    family.bad_block("map-empty", "no group", empty);
+    family.bad_block("map-empty", "no group of symbols", empty);
     let mut empty = two_letters();
     empty.rows = vec![0];
-    family.bad_block("map-empty-row", "a group, and nothing in it", empty);
+    family.bad_block("map-empty-row", "a group without symbols", empty);
     let mut all_empty = two_letters();
     (all_empty.groups, all_empty.rows) = (0xffff, vec![0; 16]);
-    family.bad_block("map-16-empty-rows", "all groups, and nothing in them", all_empty);
+    family.bad_block("map-16-empty-rows", "all groups, none with symbols", all_empty);
 
     let mut with_empty = two_letters();
     let row = with_empty.rows[0];
     with_empty.groups = 0xffff;
     with_empty.rows = vec![0; 16];
     with_empty.rows[6] = row;
-    family.right("map-empty-groups", "groups may be empty beside one that is not", &Stream::single(with_empty));
+    family.right("map-empty-groups", "groups may be empty if one is not", &Stream::single(with_empty));
 
     let everything: Vec<u8> = (0..=255).collect();
     for (name, map) in [("map-256-declared-8-used", &everything[..]), ("map-100-declared", &everything[20..120])] {
@@ -329,11 +325,11 @@ fn maps(family: &mut Family) {
         family.right(name, "symbols that do not occur", &Stream::single(Block::of_symbols(map, symbols, 3)));
     }
     let one = Block::of_symbols(&everything, vec![0, 257], 0);
-    family.right("map-256-declared-1-used", "a block of one byte, and all symbols", &Stream::single(one));
+    family.right("map-256-declared-1-used", "a block of one byte with all symbols declared", &Stream::single(one));
     for (name, map) in [("block-empty", &b"a"[..]), ("block-empty-256", &everything[..])] {
         let block = Block::of_symbols(map, vec![map.len() as u16 + 1], 0);
         family.bad_block(name, "a block of no bytes has no row for its origin", block);
     }
     let full = Block::of_text(&[&everything[..], &everything[..100]].concat());
-    family.right("map-256-used", "258 symbols, as many as can be", &Stream::single(full));
+    family.right("map-256-used", "258 symbols, the largest alphabet", &Stream::single(full));
 }

@@ -1,4 +1,4 @@
-//! How long a block may be, and how much may come out of little.
+//! The lengths of blocks, and how much text a small file may hold.
 
 use crate::crafted::bits::Bits;
 use crate::crafted::block::{Block, END_MAGIC};
@@ -6,14 +6,14 @@ use crate::crafted::stream::Stream;
 use crate::crafted::{Family, model, noise};
 use crate::program::Refusal;
 
-/// A block of `len` equal bytes (after the run-length step).
+/// A block of `len` equal bytes after run-length coding.
 pub fn constant(byte: u8, len: u64) -> Block {
     let mut symbols = model::zero_run(len);
     symbols.push(2);
     Block::of_symbols(&[byte], symbols, 0)
 }
 
-/// A file of `blocks` blocks of 45 bytes or so, each of which becomes 46,620,000 (no block can become more).
+/// A file of `blocks` blocks of about 45 bytes, each of which decodes to 46,620,000 bytes, the most that a block can.
 pub fn bomb(blocks: usize) -> Vec<u8> {
     let block = constant(0xff, 900_000);
     let bits = block.bits();
@@ -35,16 +35,16 @@ pub fn add(family: &mut Family) {
 
     let text = vec![0xff; 900_000 / 5 * 259];
     assert_eq!(text.len(), 46_620_000);
-    family.accepted("bomb-1block-46MB", "the most that can come out of one block", bomb(1), text);
+    family.accepted("bomb-1block-46MB", "the longest text of one block", bomb(1), text);
 }
 
 fn lengths(family: &mut Family) {
     for level in 1..=9u8 {
         let limit = 100_000 * u64::from(level);
-        let exactly = "a decoder takes blocks 19 bytes longer than an encoder makes them: up to the level's limit";
-        let longer = "a byte more than the level allows";
+        let exactly = "decoders accept blocks up to the level's limit, 19 bytes more than encoders write";
+        let longer = "one byte more than the level allows";
         for (len, run) in [(limit - 19, 'a'), (limit, 'a'), (limit + 1, 'a'), (limit, 'r'), (limit + 1, 'r')] {
-            // The last byte comes from a run symbol, or as a symbol of its own.
+            // The last byte comes from a run symbol, or from a symbol of its own.
             let block = if run == 'r' {
                 let mut column = vec![1; len as usize];
                 column[len as usize - 1] = 2;
@@ -66,7 +66,7 @@ fn lengths(family: &mut Family) {
     for len in [4, 9, 99_999] {
         family.damaged(
             format!("blocklen-level1-{len}"),
-            "equal bytes, the last four of them without a count",
+            "equal bytes, of which the last four have no count",
             Stream::of(1, vec![constant(7, len)]).bytes(),
             Vec::new(),
         );
@@ -74,13 +74,13 @@ fn lengths(family: &mut Family) {
     let cut = Stream::of(1, vec![Block::of_column(&noise(9, 150_000), 0)]).bytes();
     family.damaged(
         "blocklen-level1-150000-cut",
-        "the file ends after the byte that is too much, and before the block's end",
+        "the file ends after the block's length exceeds the limit, before the block's end",
         cut[..140_000].to_vec(),
         Vec::new(),
     );
     family.refused(
         "blocklen-level1-150000-cut-early",
-        "the file ends before the byte that is too much",
+        "the file ends before the block's length exceeds the limit",
         cut[..90_000].to_vec(),
         Refusal::Ends,
         Vec::new(),
@@ -121,7 +121,7 @@ fn run_overflow(family: &mut Family) {
     family.right("runoverflow-b18-right", "18 times RUNB is still a legal run", &Stream::single(b18));
     let mut wrong = a19;
     wrong.crc ^= 1;
-    family.bad_block("runoverflow-a19-crc", "bzip2 writes 10,590,000 bytes that are not right; hybz none", wrong);
+    family.bad_block("runoverflow-a19-crc", "bzip2 writes 10,590,000 bytes before it notices; hybz writes none", wrong);
     for times in [20, 21, 22, 23, 31, 32, 33, 63, 64, 65, 200] {
         for (name, symbol) in [("a", 0), ("b", 1)] {
             family.bad_block(

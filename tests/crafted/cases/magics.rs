@@ -1,7 +1,7 @@
-//! Magics where no block begins, and real ones where a scanner may overlook them.
+//! Magics where no block begins, and real ones that a scanner might overlook.
 //!
-//! A scanner that looks for the 48 bits of a block's magic finds candidates only. What is true is the chain: the first
-//! block begins at bit 32 of a stream, and each next one exactly where the one before it ends.
+//! A scanner that looks for the 48 bits of a block's magic finds candidates only. The blocks form a chain: the first
+//! begins at bit 32 of a stream, and each other one exactly where the previous one ends.
 
 use crate::crafted::bits::Bits;
 use crate::crafted::block::{BLOCK_MAGIC, Block, Body, END_MAGIC, Table};
@@ -10,14 +10,14 @@ use crate::crafted::{Family, model, noise, words};
 
 const MAGICS: [(&str, u64); 2] = [("block", BLOCK_MAGIC), ("end", END_MAGIC)];
 
-/// A block whose coded data spell `payload`, beginning `offset` bits into a code, with its codes on bit `grid` of the
-/// file's bytes (the block being the first of a stream).
+/// A block whose coded data contain `payload`, beginning `offset` bits into a code. As the first block of a stream, its
+/// codes begin at bit `grid` of the file's bytes.
 ///
-/// With 254 used bytes there are 256 symbols; all codes may be 8 bits long, so that code = symbol, and any bytes but
-/// 0xFF (the end of the block) can stand in the data. `None` if the payload would need that byte.
+/// With 254 used bytes there are 256 symbols. All codes are 8 bits long, so that each code is its symbol, and the data
+/// can contain any byte except 0xFF, the end of the block. Returns `None` if the payload needs that byte.
 fn carrier(payload: &Bits, grid: usize, offset: usize) -> Option<Block> {
     (0..20).find_map(|seed| {
-        // Between 2 and 254: no run symbols, no end.
+        // Between 2 and 254: neither run symbols nor the end.
         let filler: Vec<u8> = noise(seed, 24).iter().map(|&b| b.clamp(2, 254)).collect();
         let mut bits = Bits::of(&filler[..11]);
         bits.push(0x55 >> (8 - offset), offset as u32);
@@ -35,7 +35,7 @@ fn carrier(payload: &Bits, grid: usize, offset: usize) -> Option<Block> {
 
         let map: Vec<u8> = (0..254).collect();
         let column = model::undo_symbols(&symbols, &map);
-        model::text(&column, 0, false)?; // else it happens to end in four equal bytes: other filler
+        model::text(&column, 0, false)?; // if it happens to end in four equal bytes, try other filler
         let mut block = Block::of_symbols(&map, symbols, 0);
         block.body = Body::Verbatim(bits);
         let at = (32 + block.header().len()) % 8;
@@ -65,7 +65,7 @@ fn false_magics(family: &mut Family) {
                 let block = carrier(&Bits::number(magic, 48), grid, offset).expect("no magic has eight ones in a row");
                 family.right(
                     format!("falsemagic-{which}-grid{grid}-offset{offset}"),
-                    "a magic within a block's data is data, whatever the alignment",
+                    "a magic within a block's data is data, at any alignment",
                     &Stream::single(block),
                 );
             }
@@ -73,11 +73,11 @@ fn false_magics(family: &mut Family) {
         let mut bits = Bits::new();
         for i in 0..200 {
             bits.push(magic, 48);
-            bits.push(0x155, i % 9); // so that they come at all alignments
+            bits.push(0x155, i % 9); // so that they occur at all alignments
         }
         family.right(
             format!("falsemagic-{which}-200"),
-            "200 candidates in one block: none of them may cost much, or push the true block out",
+            "200 candidates in one block: none may cost much, or displace the true block",
             &Stream::of(9, vec![Block::of_text(b"before"), first([bits].into_iter(), 3), Block::of_text(b"after")]),
         );
     }
@@ -88,7 +88,7 @@ fn false_magics(family: &mut Family) {
     }
     family.right(
         "falsemagic-block-flood",
-        "50,000 candidates in one block of 300 kB: the work must not grow with their square",
+        "50,000 candidates in one block of 300 kB: the work must not be quadratic",
         &Stream::of(9, vec![Block::of_text(b"before"), first([bits].into_iter(), 1), Block::of_text(b"after")]),
     );
     let mut bits = Bits::new();
@@ -107,7 +107,7 @@ fn nested(family: &mut Family) {
         let block = first((0..).map(|seed| inner(seed).blocks[0].bits()), grid);
         family.right(
             format!("nested-valid-block-grid{grid}"),
-            "a whole block with a right CRC, inside another block's data: it decodes, and yet it is not there",
+            "a valid block with its CRC inside another block's data: it decodes, but it is data",
             &Stream::single(block),
         );
     }
@@ -121,17 +121,17 @@ fn nested(family: &mut Family) {
     };
     family.right(
         "nested-valid-block-40",
-        "40 false blocks with right CRCs in one true block, and true blocks around it",
+        "40 false blocks with valid CRCs in one true block, between true blocks",
         &Stream::of(9, vec![Block::of_text(b"one"), first([many(40)].into_iter(), 0), Block::of_text(b"three")]),
     );
     family.right(
         "nested-valid-block-flood",
-        "2,000 of them: much to decode for nothing, and then the true block",
+        "2,000 of them: much is decoded in vain, and then the true block",
         &Stream::of(9, vec![Block::of_text(b"one"), first([many(2000)].into_iter(), 0), Block::of_text(b"three")]),
     );
     family.right(
         "nested-valid-stream",
-        "a whole stream with right CRCs, inside a block's data",
+        "a whole stream with valid CRCs inside a block's data",
         &Stream::single(first((0..).map(|seed| inner(seed).bits()), 0)),
     );
     let aligned = |mut payload: Bits, tail: &[u8]| {
@@ -140,7 +140,7 @@ fn nested(family: &mut Family) {
     };
     family.right(
         "falseheader-bytealigned",
-        "the ten bytes by which pbzip2 splits a file",
+        "the ten bytes at which pbzip2 splits a file",
         &Stream::single(aligned(Bits::new(), b"BZh91AY&SY")),
     );
     let mut trailer = Bits::number(END_MAGIC, 48);
@@ -157,7 +157,7 @@ fn nested(family: &mut Family) {
     );
 }
 
-/// A right stream of one block, in whose data `count` whole blocks stand, each of which would become 46 MB.
+/// A valid stream of one block whose data contain `count` whole blocks, each of which would decode to 46 MB.
 pub fn nested_bombs(count: usize) -> Stream {
     let one = first((0..=255).map(|byte| super::limits::constant(byte, 900_000).bits()), 0);
     let Body::Verbatim(bits) = &one.body else { unreachable!("a carrier's body is verbatim") };
@@ -168,7 +168,7 @@ pub fn nested_bombs(count: usize) -> Stream {
 }
 
 fn in_headers(family: &mut Family) {
-    // The map's first 16 bits name groups: 0x3141 has five, whose rows follow: two more magic words and three free ones.
+    // The map's first 16 bits name groups. 0x3141 names five; of their rows, the first two are the magic's other words.
     for (which, magic, last) in [("block", BLOCK_MAGIC, 3), ("end", END_MAGIC, 6)] {
         let words = [(magic >> 32) as u16, (magic >> 16) as u16, magic as u16];
         let mut rows = vec![words[1], words[2]];
@@ -183,7 +183,7 @@ fn in_headers(family: &mut Family) {
         let name = format!("falsemagic-{which}-in-symbolmap");
         family.right(name, "the symbol map spells a magic", &Stream::single(block));
 
-        // Unary numbers up to 3 spell both magics.
+        // Both magics are strings of unary numbers up to 3.
         let mut selectors = vec![0; 2];
         let mut ones = 0;
         for i in (0..48).rev() {
@@ -199,9 +199,9 @@ fn in_headers(family: &mut Family) {
         let tables = vec![block.tables[0].clone(); 4];
         let block = block.tables(tables).selecting(&selectors);
         let name = format!("falsemagic-{which}-in-selectors");
-        family.right(name, "the selectors (needed and spare ones) spell a magic", &Stream::single(block));
+        family.right(name, "the selectors, needed and spare, spell a magic", &Stream::single(block));
 
-        // The changes of the code lengths of a third table, which no selector names.
+        // In the code lengths of a third table, which no selector names.
         let mut deltas = Bits::number(magic, 48);
         let symbols_of = |bits: &Bits| {
             let (mut i, mut symbols) = (0, 0);
@@ -227,22 +227,22 @@ fn in_headers(family: &mut Family) {
     let mut block = Block::of_text(b"the CRC is not of these bytes");
     block.crc = (END_MAGIC >> 16) as u32;
     block.origin = (END_MAGIC as u32 & 0xffff) << 8;
-    family.bad_block("falsemagic-end-in-crcfield", "the CRC and the origin spell an end: the CRC is wrong", block);
+    family.bad_block("falsemagic-end-in-crcfield", "CRC and origin spell an end, and the CRC does not match", block);
     family.right(
         "falsemagic-block-in-crc-origin-map",
-        "CRC, origin and symbol map together spell a magic, and the CRC is right",
+        "CRC, origin and symbol map together spell a magic, and the CRC matches",
         &Stream::of(9, vec![crc_origin_map(), Block::of_text(b"behind it")]),
     );
 }
 
-/// A block of 706,900 bytes whose CRC ends in the first 10 bits of the magic, whose randomised bit is its 11th, whose
-/// origin is its next 24, and whose map begins with its last 13.
+/// A block of 706,900 bytes that contains the magic: its first 10 bits at the end of the CRC, the 11th as the
+/// randomised bit, the next 24 as the origin, and the last 13 at the beginning of the map.
 fn crc_origin_map() -> Block {
-    // One byte of each group that the map must have.
+    // One byte of each group that the map must name.
     let groups = (BLOCK_MAGIC as u16 & 0x1fff) << 3;
     let map: Vec<u8> = (0..16u8).filter(|g| groups & (0x8000 >> g) != 0).map(|g| g * 16).collect();
     let origin = (BLOCK_MAGIC >> 13) as u32 & 0xff_ffff;
-    // Found by trying: the first number whose digits, as symbols before a long run, give such a CRC.
+    // Found by search: the first number whose digits, as symbols before a long run, give such a CRC.
     let mut symbols: Vec<u16> = std::iter::successors(Some(CRC_ORIGIN_MAP), |n| Some(n / 6))
         .take_while(|&n| n > 0)
         .map(|n| (n % 6) as u16 + 2)
@@ -269,7 +269,7 @@ fn real_magics(family: &mut Family) {
         );
     }
 
-    // One block moved so that what follows it begins at bit `at` of the file.
+    // A block shifted so that what follows it begins at bit `at` of the file.
     let moved = |block: &Block, before: usize, at: usize| {
         let end = before + block.bits().len();
         block.clone().spare_selectors(at - end)

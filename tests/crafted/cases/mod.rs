@@ -13,7 +13,7 @@ use super::{Case, Family};
 pub use limits::bomb;
 pub use magics::nested_bombs;
 
-/// Every case. The names are unique: a failing test names one.
+/// Every case. The names are unique, because a failing test gives the name.
 pub fn all() -> Vec<Case> {
     let mut family = Family::default();
     magics::add(&mut family);

@@ -18,7 +18,7 @@ fn origins(family: &mut Family) {
     for origin in 0..text.len() as u32 {
         family.right(
             format!("origin-{origin}-of-{}", text.len()),
-            "every row is an origin: the text begins elsewhere",
+            "any row may be the origin: it only decides where the text begins",
             &Stream::single(Block::of_column(&right.column, origin)),
         );
     }
@@ -34,7 +34,7 @@ fn origins(family: &mut Family) {
             block.origin = origin;
             family.damaged(
                 format!("origin-{origin}-level{level}"),
-                "outside the block (bzip2 checks twice: against the level before the data, against the block after)",
+                "outside the block (bzip2 checks twice: by the level before the data, by the block after)",
                 Stream::of(level, vec![block]).bytes(),
                 Vec::new(),
             );
@@ -48,11 +48,11 @@ fn origins_cut(family: &mut Family) {
         let limit = 100_000 * u32::from(level);
         for (origin, reason) in [(limit + 10, Refusal::Ends), (limit + 11, Refusal::Data)] {
             block.origin = origin;
-            // The file ends 32 bits behind the origin.
+            // The file ends 32 bits after the origin.
             let file = Stream::of(level, vec![block.clone()]).bytes()[..4 + 6 + 4 + 3 + 4].to_vec();
             family.refused(
                 format!("origin-{origin}-level{level}-cut"),
-                "the first of the two checks lets ten more pass, and the file ends before the second",
+                "the first of the two checks allows ten more, and the file ends before the second",
                 file,
                 reason,
                 Vec::new(),
@@ -62,8 +62,7 @@ fn origins_cut(family: &mut Family) {
 }
 
 fn cycles(family: &mut Family) {
-    let why =
-        "the walk from the origin goes round in one of several cycles; it takes as many steps as the block is long";
+    let why = "from the origin, decoding goes round one of several cycles, for as many steps as the block is long";
     let ascending: Vec<u8> = (0..=255).collect();
     for origin in [0, 1, 4, 255] {
         let block = Block::of_column(&ascending, origin);
@@ -75,7 +74,7 @@ fn cycles(family: &mut Family) {
         let block = Block::of_text(&text);
         family.right(
             format!("cycles-periodic-{period}"),
-            "what an encoder makes of periodic text: many cycles of equal content",
+            "an encoder's block of periodic text: many cycles of equal content",
             &Stream::single(block),
         );
     }
@@ -106,7 +105,7 @@ fn randomised(family: &mut Family) {
     );
     family.right(
         "rand-300000",
-        "all 512 steps, and round again",
+        "all 512 steps, and then the first again",
         &Stream::single(Block::of_column(&noise(8, 300_000), 17).randomise()),
     );
     family.right(
@@ -114,27 +113,27 @@ fn randomised(family: &mut Family) {
         "a run with flipped bytes in it is no longer a run",
         &Stream::single(Block::randomised_of_text(&[0; 5000])),
     );
-    // The byte at 617 is one off; put right, it completes a run of four, and the next byte is its count.
+    // The byte at 617 is flipped; restored, it completes a run of four, and the next byte is its count.
     let mut block: Vec<u8> = words(2, 614);
     block.extend_from_slice(b"qqqp\x05end");
     let block = Block::of_run_length_coded(&block).randomise();
     assert!(block.text.ends_with(b"qqqqqqqqqend"));
-    family.right("rand-makes-run", "runs are counted after the flipping", &Stream::single(block));
+    family.right("rand-makes-run", "runs are counted after the bytes are restored", &Stream::single(block));
     let mut block: Vec<u8> = words(2, 614);
     block.extend_from_slice(b"qqqp");
     family.bad_block(
         "rand-makes-run-without-count",
-        "the flipping completes a run of four at the block's very end",
+        "a restored byte completes a run of four at the block's end",
         Block::of_run_length_coded(&block).randomise(),
     );
     let plain = |seed| Block::of_text(&words(seed, 2000));
     let random = |seed| Block::randomised_of_text(&words(seed, 2000));
     family.right(
         "rand-mixed",
-        "each block says for itself whether it is randomised; each begins with the first step",
+        "each block has its own randomised bit, and begins with the first step",
         &Stream::of(9, vec![plain(1), random(2), random(3), plain(4), random(5)]),
     );
     let mut lied = random(6);
     lied.randomised = false;
-    family.bad_block("rand-bit-cleared", "without its bit a randomised block has another CRC", lied);
+    family.bad_block("rand-bit-cleared", "without its bit, a randomised block has another CRC", lied);
 }

@@ -1,4 +1,4 @@
-//! The run-length step at the bottom: four equal bytes and a count.
+//! Run-length coding, the first step of an encoder: four equal bytes and a count.
 
 use crate::crafted::Family;
 use crate::crafted::block::Block;
@@ -8,17 +8,21 @@ pub fn add(family: &mut Family) {
     for count in 250..=255u8 {
         let block =
             |before: &[u8], after: &[u8]| Block::of_run_length_coded(&[before, b"aaaa", &[count], after].concat());
-        let why = "bzip2 counts up to 251; 252 to 255 are runs of 256 to 259 all the same";
+        let why = "bzip2 writes counts up to 251; 252 to 255 are valid, too: runs of 256 to 259";
         family.right(format!("rle-count{count}"), why, &Stream::single(block(b"", b"")));
         family.right(format!("rle-count{count}-inside"), why, &Stream::single(block(b"xyz", b"abc")));
     }
     for (name, why, block) in [
         ("rle-count0", "a run of exactly four", &b"aaaa\0"[..]),
-        ("rle-count-like-run", "the count (97) equals its run's byte, and does not begin a run", b"aaaaaaaab"),
-        ("rle-two-runs", "a run after a run of the same byte: nothing carries over", b"aaaa\x03aaaa\x02"),
-        ("rle-count-then-three", "three after a count are three", b"aaaa\x03aaa"),
-        ("rle-counts-of-counts", "the counts are equal to each other", b"\x04\x04\x04\x04\x04\x04\x04\x04\x04\x04"),
-        ("rle-three", "three are no run", b"aaa"),
+        ("rle-count-like-run", "a count equal to its run's byte (97) does not begin a run", b"aaaaaaaab"),
+        ("rle-two-runs", "a run after a run of the same byte: counting starts afresh", b"aaaa\x03aaaa\x02"),
+        ("rle-count-then-three", "three equal bytes after a count are no run", b"aaaa\x03aaa"),
+        (
+            "rle-counts-of-counts",
+            "counts that equal the bytes of their runs",
+            b"\x04\x04\x04\x04\x04\x04\x04\x04\x04\x04",
+        ),
+        ("rle-three", "three equal bytes are no run", b"aaa"),
         ("rle-one", "a single byte", b"a"),
     ] {
         family.right(name, why, &Stream::single(Block::of_run_length_coded(block)));
@@ -32,13 +36,12 @@ pub fn add(family: &mut Family) {
         ("rle-zeros-9", &[0; 9]),
     ] {
         let mut block = Block::of_run_length_coded(block);
-        // Even with the CRC of the four bytes.
         block.crc = 0;
         family.bad_block(name, "four equal bytes at the end of a block have no count: bzip2 1.0.8 refuses it", block);
     }
     let mut block = Block::of_run_length_coded(b"xyzaaaa");
     block.crc = crate::crafted::model::crc(b"xyzaaaa");
-    family.bad_block("rle-end-4-nocount-right-crc", "refused though the CRC is that of the bytes", block.clone());
+    family.bad_block("rle-end-4-nocount-right-crc", "refused although the CRC matches", block.clone());
     let first = Block::of_text(b"a whole block before it");
     let good = first.text.clone();
     family.damaged(
@@ -56,6 +59,6 @@ pub fn add(family: &mut Family) {
         ("rle-straddle-count+count", [b"aaaa\x02", b"\x02\x02\x02\x02\x02"]),
     ] {
         let blocks = parts.map(Block::of_run_length_coded).to_vec();
-        family.right(name, "each block counts its runs from nothing", &Stream::of(9, blocks));
+        family.right(name, "runs do not continue from block to block", &Stream::of(9, blocks));
     }
 }

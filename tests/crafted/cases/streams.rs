@@ -1,4 +1,4 @@
-//! What stands around streams: others, nothing, rubbish. And the small file in which every bit is flipped.
+//! What surrounds streams: other streams, nothing, garbage. And a small file with each of its bits flipped.
 
 use crate::crafted::block::Block;
 use crate::crafted::stream::Stream;
@@ -33,7 +33,7 @@ fn concatenated(family: &mut Family) {
         file.extend(stream.bytes());
         text.extend(stream.text());
     }
-    family.accepted("tiny-2000", "more streams than anything is large; all levels", file, text);
+    family.accepted("tiny-2000", "many tiny streams of all levels", file, text);
     let parts = [
         Stream::of(1, vec![Block::of_text(&words(1, 3000)), Block::of_text(&words(2, 300))]),
         Stream::of(9, Vec::new()),
@@ -43,7 +43,7 @@ fn concatenated(family: &mut Family) {
     ];
     family.accepted(
         "concat-mixed-levels",
-        "each stream has its own level; empty ones between them",
+        "each stream has its own level, and some are empty",
         parts.iter().flat_map(Stream::bytes).collect(),
         parts.iter().flat_map(Stream::text).collect(),
     );
@@ -51,7 +51,7 @@ fn concatenated(family: &mut Family) {
         [Stream::of(9, vec![Block::of_text(b"a")]), Stream::of(1, vec![Block::of_column(&noise(1, 100_001), 1)])];
     family.damaged(
         "concat-level-of-the-other",
-        "the limit is that of the block's own stream",
+        "the limit of a block is that of its own stream",
         small_first.iter().flat_map(Stream::bytes).collect(),
         b"a".to_vec(),
     );
@@ -60,9 +60,9 @@ fn concatenated(family: &mut Family) {
 fn trailing(family: &mut Family) {
     let good = hello();
     let other = Stream::single(Block::of_text(b"never seen\n")).bytes();
-    let with = |rubbish: &[u8]| [&good.bytes()[..], rubbish].concat();
-    let why = "rubbish after a whole stream is ignored, with all that follows it";
-    for (name, rubbish) in [
+    let with = |garbage: &[u8]| [&good.bytes()[..], garbage].concat();
+    let why = "garbage after a whole stream is ignored, with all that follows it";
+    for (name, garbage) in [
         ("trail-text", &b"this is no stream"[..]),
         ("trail-nul", &[0]),
         ("trail-nuls", &[0; 5000]),
@@ -77,7 +77,7 @@ fn trailing(family: &mut Family) {
         ("trail-magic", b"1AY&SY"),
         ("trail-newline", b"\n"),
     ] {
-        family.accepted(name, why, with(rubbish), good.text());
+        family.accepted(name, why, with(garbage), good.text());
     }
     for (name, gap) in
         [("gap-nul", &[0][..]), ("gap-nuls", &[0; 512]), ("gap-text", b"xyz"), ("gap-B", b"B"), ("gap-BZh0", b"BZh0")]
@@ -86,7 +86,7 @@ fn trailing(family: &mut Family) {
     }
     family.accepted("trail-noise-1MB", why, with(&[&[0][..], &noise(1, 1 << 20), &other].concat()), good.text());
     let block = Stream::single(Block::of_text(b"a block without a stream")).bytes();
-    family.accepted("block-after-eos", "a block outside a stream is rubbish", with(&block[4..]), good.text());
+    family.accepted("block-after-eos", "a block outside a stream is garbage", with(&block[4..]), good.text());
 
     let header = b"BZh91AY&SY";
     for len in 1..=header.len() {
@@ -98,10 +98,10 @@ fn trailing(family: &mut Family) {
             good.text(),
         );
     }
-    for (name, rubbish) in
+    for (name, garbage) in
         [("trail-BZh9junk", &b"BZh9junk"[..]), ("trail-BZh9-long", b"BZh9this is no stream at all, at all")]
     {
-        family.damaged(name, "a header, and then no magic", with(rubbish), good.text());
+        family.damaged(name, "a header without a magic after it", with(garbage), good.text());
     }
 }
 
@@ -115,21 +115,26 @@ fn not_bzip2(family: &mut Family) {
         ("not-BZh:", b"BZh:\x31\x41\x59\x26\x53\x59"),
         ("not-Bzh", b"Bzh91AY&SY"),
     ] {
-        family.refused(name, "does not begin as a stream", file.to_vec(), Refusal::NotBzip2, Vec::new());
+        family.refused(name, "does not begin with a stream", file.to_vec(), Refusal::NotBzip2, Vec::new());
     }
-    let after_rubbish = [&b"\n"[..], &hello().bytes()].concat();
-    family.refused("not-late", "a stream begins at the first byte", after_rubbish, Refusal::NotBzip2, Vec::new());
-    family.refused("not-empty", "no byte at all is no stream", Vec::new(), Refusal::Ends, Vec::new());
-    family.damaged("magic-bad", "neither a block nor an end", b"BZh9 neither block nor end".to_vec(), Vec::new());
+    let after_garbage = [&b"\n"[..], &hello().bytes()].concat();
+    family.refused("not-late", "a stream must begin at the first byte", after_garbage, Refusal::NotBzip2, Vec::new());
+    family.refused("not-empty", "an empty file is no stream", Vec::new(), Refusal::Ends, Vec::new());
+    family.damaged(
+        "magic-bad",
+        "neither a block nor an end of stream",
+        b"BZh9 neither block nor end".to_vec(),
+        Vec::new(),
+    );
     for byte in 0..6 {
         let mut file = hello().bytes();
         file[4 + byte] ^= 0x10;
-        family.damaged(format!("magic-byte{byte}-bad"), "one bit of the magic", file, Vec::new());
+        family.damaged(format!("magic-byte{byte}-bad"), "one wrong bit in the magic", file, Vec::new());
     }
-    // 0x31 for 0x17 in the end's first byte: then the rest must be a block's.
+    // 0x31 instead of 0x17 as the first byte of the end: the rest would have to be a block's magic.
     let mut mixed = hello();
     mixed.end_magic = 0x3172_4538_5090;
-    family.damaged("magic-mixed", "half a block's magic, half an end's", mixed.bytes(), mixed.text());
+    family.damaged("magic-mixed", "a block's magic at first, then an end's", mixed.bytes(), mixed.text());
 }
 
 fn padding(family: &mut Family) {
@@ -137,10 +142,10 @@ fn padding(family: &mut Family) {
         let mut stream = Stream::single(Block::of_text(b"padded\n").spare_selectors(spare));
         stream.padding = true;
         let pad = (8 - stream.bits().len() % 8) % 8;
-        family.right(format!("pad-ones-{pad}"), "what fills the last byte up says nothing", &stream);
+        family.right(format!("pad-ones-{pad}"), "the padding of the last byte means nothing", &stream);
         family.accepted(
             format!("pad-ones-{pad}-twice"),
-            "nor between streams",
+            "padding between streams means nothing",
             stream.bytes().repeat(2),
             stream.text().repeat(2),
         );
@@ -163,9 +168,9 @@ fn truncated(family: &mut Family) {
         let good = text.repeat(streams + usize::from(in_stream * 8 >= end));
         let name = format!("trunc-{len}-of-{}", two.len());
         if in_stream == 0 && streams > 0 {
-            family.accepted(name, "cut between streams, which nobody can see", two[..len].to_vec(), good);
+            family.accepted(name, "cut between streams: a valid file", two[..len].to_vec(), good);
         } else {
-            family.refused(name, "cut in the middle", two[..len].to_vec(), Refusal::Ends, good);
+            family.refused(name, "cut within a stream", two[..len].to_vec(), Refusal::Ends, good);
         }
     }
     let three = Stream::of(9, (1..4).map(|i| Block::of_text(&words(i, 500))).collect());
@@ -182,19 +187,19 @@ fn truncated(family: &mut Family) {
     }
 }
 
-/// The flips in [`small`] that bzip2 does not notice: the text is the same.
+/// The flips in [`small`] that bzip2 cannot notice, because the text stays the same.
 fn unnoticed(bit: usize) -> bool {
     matches!(
         bit,
-        28..=30 // the level's digit: another level
+        28..=30 // the level's digit becomes another level
             | 112 // the randomised bit, of a short block
             | 242..=247 | 249 // lengths of the second table, which no selector names
             | 427..=431 // padding
     )
 }
 
-/// The flips in [`small`] after which the block seems to go on beyond the end of the file: another number of symbols,
-/// tables or selectors, other lengths.
+/// The flips in [`small`] after which the block seems to continue beyond the end of the file, because the number of
+/// symbols, tables or selectors or some lengths have changed.
 fn seems_cut(bit: usize) -> bool {
     matches!(bit, 154..=170 | 172..=173 | 176..=177 | 179..=180 | 183 | 186 | 188 | 190 | 192..=193 | 195..=200)
 }
@@ -206,8 +211,8 @@ fn flipped(family: &mut Family) {
         file[bit / 8] ^= 0x80 >> (bit % 8);
         let name = format!("flip-{bit:04}");
         let why = "one bit of a small file";
-        // With bit 241 the second table is a bit longer, and the codes behind it happen to mean the same: what is wrong is
-        // only that no magic follows.
+        // After bit 241 is flipped, the second table is a bit longer, and the codes after it happen to decode to the
+        // same text. The error is that no magic follows the block.
         let good = if bit < end && bit != 241 { Vec::new() } else { text.clone() };
         if unnoticed(bit) {
             family.accepted(name, why, file, text.clone());
@@ -227,13 +232,13 @@ fn digits(family: &mut Family) {
     for digit in 1..=9 {
         let mut raised = file.clone();
         raised[3] = b'0' + digit;
-        family.accepted(format!("digit-{digit}"), "the digit is in no CRC", raised, text.clone());
+        family.accepted(format!("digit-{digit}"), "no CRC covers the digit", raised, text.clone());
     }
     for digit in [b'0', b':', 0, 0xff, b'1' | 0x80] {
         let mut wrong = file.clone();
         wrong[3] = digit;
         family.refused(format!("digit-x{digit:02x}"), "no level", wrong.clone(), Refusal::NotBzip2, Vec::new());
         let second = [&file[..], &wrong].concat();
-        family.accepted(format!("digit-x{digit:02x}-second"), "no level: rubbish after a stream", second, text.clone());
+        family.accepted(format!("digit-x{digit:02x}-second"), "no level: garbage after a stream", second, text.clone());
     }
 }

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Builds the fuzz targets and runs one or all of them, with the address sanitizer:
+#
+#   fuzz/run.sh [TARGET|all] [SECONDS]      (all targets, 30 seconds each)
+#
+# Any Rust will do: this passes the compiler what cargo-fuzz would, and tells a stable one to accept it. What is found
+# lies in fuzz/artifacts/TARGET; `fuzz/target/*/release/TARGET FILE` runs that one input again. The corpus in
+# fuzz/corpus/TARGET grows from run to run; for the decoders it begins with the tests' crafted files.
+set -euo pipefail
+cd "$(dirname "$0")"
+all=(decode roundtrip identity hbz_decode hbz_roundtrip)
+targets=("${1:-all}")
+[ "${targets[0]}" != all ] || targets=("${all[@]}")
+seconds=${2:-30}
+
+host=$(rustc -vV | sed -n 's/^host: //p')
+export RUSTC_BOOTSTRAP=1
+coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
+  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
+  -Cllvm-args=-sanitizer-coverage-trace-compares"
+flags="$coverage -Zsanitizer=address --cfg fuzzing -Cdebug-assertions -Ccodegen-units=1"
+RUSTFLAGS=$(xargs <<<"$flags") cargo build --release --target "$host" --bins
+
+# One case of each kind of trap, and for .hbz some files that hybz wrote.
+seeds() {
+  [ -z "$(ls -A "corpus/$1")" ] || return 0
+  case $1 in
+  decode) (cd .. && HYBZ_SEEDS="fuzz/corpus/decode" cargo test --quiet --test traps -- --ignored write_seeds) ;;
+  hbz_decode) (cd .. && HYBZ_SEEDS="fuzz/corpus/hbz_decode" cargo test --quiet --test hbz -- --ignored write_seeds) ;;
+  esac
+}
+
+for target in "${targets[@]}"; do
+  mkdir -p "corpus/$target" "artifacts/$target"
+  seeds "$target"
+  # Short inputs, because each stands for a text of up to 110 kB; a decoder takes its input as it is.
+  case $target in
+  decode) limits=(-max_len=4096 -rss_limit_mb=1024) ;;
+  hbz_decode) limits=(-max_len=16384 -rss_limit_mb=3000) ;;
+  hbz_roundtrip) limits=(-max_len=512 -rss_limit_mb=3000) ;;
+  *) limits=(-max_len=512 -rss_limit_mb=2048) ;;
+  esac
+  echo "== $target, $seconds s"
+  "target/$host/release/$target" -max_total_time="$seconds" "${limits[@]}" -len_control=10 -print_final_stats=1 \
+    -artifact_prefix="artifacts/$target/" "corpus/$target" 2>&1 |
+    grep -E 'INITED|DONE|ERROR|SUMMARY|panicked|assert|Test unit|Done |stat::(number|average|peak)'
+done

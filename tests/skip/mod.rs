@@ -1,0 +1,84 @@
+//! Skipping a test by name: what a test does on a machine that lacks something the test needs.
+//!
+//! libtest has no such verdict: a test that returns early passes. So [`skip`] says it on stderr, past libtest's
+//! capture, and if `HYBZ_SKIPS` names a file, appends a line to it: verdict, test, reason and process, between tabs. `.ci/tally`
+//! counts those lines.
+//!
+//! Where something must not be missing, `HYBZ_DEMAND` lists it, and a test that lacks it fails:
+//! `HYBZ_DEMAND=peers,shared cargo test`. The words are those of [`Need`], in lower case; `all` stands for all of them.
+//!
+//! Tests that use `program` find this module as `program::skip`, unit tests as `crate::skip`. Include it anywhere else
+//! with `#[path = "../skip/mod.rs"] mod skip;`.
+#![allow(dead_code)] // each test binary uses its own part
+
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::sync::Mutex;
+
+/// What a machine may lack.
+#[derive(Clone, Copy, Debug)]
+pub enum Need {
+    /// The programs that judge hybz: bzip2, lbzip2, pbzip2, 7z.
+    Peers,
+    /// The files that lie beside the repository: `../shared/data` and `../shared/suites`.
+    Shared,
+    /// Data of gigabytes, named by an environment variable.
+    Large,
+    /// A GPU, or for some tests a machine without one.
+    Gpu,
+    /// Something of the system: root, a mount, a C compiler, /proc.
+    System,
+    /// A cargo whose rustdoc writes the JSON that the snapshot of the public API is made of.
+    Rustdoc,
+}
+
+/// The running test shows nothing, because `reason`. Write `return skip(Need::Peers, "lbzip2 is not installed")`.
+///
+/// # Panics
+/// If `HYBZ_DEMAND` lists `need`.
+pub fn skip(need: Need, reason: &str) {
+    record("skipped", need, reason);
+}
+
+/// The running test goes on, but shows less than it could, because `reason`.
+///
+/// # Panics
+/// If `HYBZ_DEMAND` lists `need`.
+pub fn skip_part(need: Need, reason: &str) {
+    record("skipped in part", need, reason);
+}
+
+/// Says and records it once for each test and reason.
+fn record(verdict: &'static str, need: Need, reason: &str) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let word = format!("{need:?}").to_lowercase();
+    let demand = std::env::var("HYBZ_DEMAND").unwrap_or_default();
+    let demanded = demand.split(',').any(|demanded| demanded == word || demanded == "all");
+    assert!(!demanded, "{reason}, and HYBZ_DEMAND={demand} demands {word}");
+    let test = test_name();
+    // One write call each, so that lines of several tests and processes do not mix.
+    let line = format!("{verdict}\t{test}\t{reason}\t{}\n", std::process::id());
+    if !SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(line.clone()) {
+        return;
+    }
+    let _ = std::io::stderr().write_all(format!("{verdict}: {test}: {reason}\n").as_bytes());
+    if let Some(path) = std::env::var_os("HYBZ_SKIPS") {
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
+        written.unwrap_or_else(|error| panic!("HYBZ_SKIPS={}: {error}", path.display()));
+    }
+}
+
+/// `binary::module::test`. libtest names a test's thread after the test; a thread that the test starts has no name.
+fn test_name() -> String {
+    let binary = std::env::current_exe().ok();
+    let stem = binary.as_ref().and_then(|path| path.file_stem()).map(|stem| stem.to_string_lossy());
+    let stem = stem.as_deref().unwrap_or("?");
+    // cargo appends a dash and a hash.
+    let binary = stem.rsplit_once('-').map_or(stem, |(name, _)| name);
+    match std::thread::current().name() {
+        Some("main") | None => format!("{binary}::?"),
+        Some(name) => format!("{binary}::{name}"),
+    }
+}
