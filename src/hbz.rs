@@ -52,7 +52,7 @@ impl List {
     /// can be followed.
     ///
     /// # Errors
-    /// [`Error::Read`]; [`Error::NotBzip2`] if the file does not begin like a `.hbz` stream.
+    /// [`Error::Read`]; [`Error::NotHbz`] if the file does not begin with the header of a `.hbz` stream.
     pub fn read(input: &mut (impl Read + Seek)) -> Result<List, Error> {
         match List::by_indexes(input)? {
             Some(list) => Ok(list),
@@ -159,7 +159,7 @@ impl List {
             let Some((stream, index)) = &mut open else {
                 match StreamHeader::parse(&bytes) {
                     Ok(stream) => open = Some((stream, Vec::new())),
-                    Err(_) if at == 0 => return Err(Error::NotBzip2),
+                    Err(_) if at == 0 => return Err(Error::NotHbz),
                     Err(_) => break,
                 }
                 at += HEADER_LEN as u64;
@@ -194,7 +194,7 @@ impl List {
         input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
         input.read_exact(&mut bytes).map_err(Error::Read)?;
         list.complete = open.is_none() && list.streams > 0 && (rest == 0 || !MAGIC.starts_with(&bytes));
-        if list.streams == 0 { Err(Error::NotBzip2) } else { Ok(list) }
+        if list.streams == 0 { Err(Error::NotHbz) } else { Ok(list) }
     }
 }
 

@@ -148,7 +148,7 @@ impl Lister {
             Error::Internal { .. } => {
                 Failure::new(3, [name.as_bytes(), format!(": {error}: a defect of hybz.").as_bytes()].concat())
             }
-            Error::NotBzip2 => Failure::new(2, [name.as_bytes(), b" is not a bzip2 file."].concat()),
+            Error::NotBzip2 | Error::NotHbz => Failure::new(2, [name.as_bytes(), b" is not a bzip2 file."].concat()),
             _ => Failure::new(2, [name.as_bytes(), b": ", report::verdict(error, true).as_bytes()].concat()),
         }
     }

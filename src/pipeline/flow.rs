@@ -19,7 +19,7 @@
 use super::assemble::Assembler;
 use super::hbz;
 use super::hbz::detect::{EitherCut, EitherJoin};
-use super::piece::{Cut, Issued, Join, Piece, Step};
+use super::piece::{Cut, Extent, Issued, Join, Piece, Step};
 use super::pool::Pool;
 use super::pump::{Pump, read_some, send, write_text};
 use super::scan;
@@ -179,7 +179,7 @@ fn joiner(pool: &Pool, task: Task) -> Box<dyn Join + Send> {
     match task {
         Task::Compress(level) => Box::new(Assembler::new(level)),
         Task::CompressLarge(large) => Box::new(hbz::assemble::Assembler::new(large.stream())),
-        Task::Decompress { trailing_garbage } => Box::new(EitherJoin::new(pool, trailing_garbage)),
+        Task::Decompress { trailing_garbage } => Box::new(EitherJoin::new(pool, Extent::all(trailing_garbage))),
         Task::Copy | Task::Skip => Box::new(Unchanged::default()),
     }
 }

@@ -15,3 +15,4 @@ pub(crate) mod queue;
 pub(crate) mod scan;
 pub(crate) mod split;
 pub(crate) mod stretches;
+mod walk;

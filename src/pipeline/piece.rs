@@ -59,10 +59,29 @@ pub(crate) trait Cut {
     fn filled(&mut self, n: usize);
     /// Says that the input has ended.
     fn finish(&mut self);
-    /// Ends the current piece here, although the input goes on (what `flush` means to bzip2).
+    /// Hands on everything that is there, although the input goes on: ends the current block (what `flush` means to bzip2),
+    /// or when decompressing lets the joiner see all bits.
     fn flush(&mut self) {}
     /// The next piece, if one is complete.
     fn next_piece(&mut self) -> Option<Piece>;
+}
+
+/// How much of the input a decoder takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// The first stream: the output is complete where it ends, whatever follows.
+    FirstStream,
+    /// All streams that follow each other. Other bytes behind them are an error.
+    Streams,
+    /// All streams that follow each other. Other bytes behind them are ignored.
+    StreamsThenGarbage,
+}
+
+impl Extent {
+    /// All streams; `garbage` says whether other bytes may follow them.
+    pub fn all(garbage: bool) -> Extent {
+        if garbage { Extent::StreamsThenGarbage } else { Extent::Streams }
+    }
 }
 
 /// What a joiner has to say.

@@ -52,7 +52,7 @@ impl Pump {
     pub fn decompress(settings: &Settings) -> Pump {
         let pool = settings.get_pool();
         let cut = EitherCut::new(pool, settings.scan_chunk);
-        Pump::new(pool, Box::new(cut), Box::new(EitherJoin::new(pool, settings.trailing_garbage)))
+        Pump::new(pool, Box::new(cut), Box::new(EitherJoin::new(pool, settings.extent())))
     }
 
     pub fn new(pool: &Pool, cut: Box<dyn Cut + Send>, join: Box<dyn Join + Send>) -> Pump {
@@ -60,7 +60,7 @@ impl Pump {
     }
 
     /// Submits complete pieces; says whether all are on their way (or else the window is full).
-    fn issue(&mut self) -> bool {
+    pub fn issue(&mut self) -> bool {
         while let Some(piece) = self.held.take().or_else(|| self.cut.next_piece()) {
             let Some(permit) = self.pool.window().try_permit(piece.charge, &self.permits) else {
                 self.held = Some(piece);
@@ -81,7 +81,11 @@ impl Pump {
             let all_issued = self.issue();
             match self.join.step(!all_issued || self.ended == 2)? {
                 Step::Out(text, info) => return Ok(Some((text, info))),
-                Step::Done => return Ok(None),
+                Step::Done => {
+                    // What was read ahead is of no interest.
+                    self.cancelled.store(true, Relaxed);
+                    return Ok(None);
+                }
                 Step::Need if !all_issued => {} // `Need` gave permits back, so there is room now
                 Step::Pending | Step::Need => match read_some(reader, self.cut.room()).map_err(Error::Read)? {
                     0 => self.end_input(),
@@ -108,7 +112,8 @@ impl Pump {
         }
     }
 
-    /// Ends the current block although the input goes on.
+    /// Ends the current block although the input goes on; when decompressing, lets [`drain`](Self::drain) see all of the input
+    /// so far.
     pub fn flush(&mut self) {
         self.cut.flush();
     }
@@ -120,7 +125,10 @@ impl Pump {
             let all_issued = self.issue();
             match self.join.step(all || !all_issued)? {
                 Step::Out(text, _) => return Ok(Drained::Out(text)),
-                Step::Done => return Ok(Drained::Done),
+                Step::Done => {
+                    self.cancelled.store(true, Relaxed);
+                    return Ok(Drained::Done);
+                }
                 Step::Need if !all_issued => {}
                 Step::Pending | Step::Need => return Ok(Drained::Nothing),
             }

@@ -40,6 +40,8 @@ pub(crate) struct Scanner {
     /// Whether the open span begins with a magic.
     coded: bool,
     chunk: usize,
+    /// Everything is to be handed on.
+    flushing: bool,
     ended: bool,
 }
 
@@ -55,6 +57,7 @@ impl Scanner {
             searched: 0,
             coded: false,
             chunk: chunk.max(1),
+            flushing: false,
             ended: false,
         }
     }
@@ -139,9 +142,13 @@ impl Cut for Scanner {
         self.ended = true;
     }
 
+    fn flush(&mut self) {
+        self.flushing = true;
+    }
+
     fn next_piece(&mut self) -> Option<Piece> {
         let record = end_record(&self.buf[..self.len]).filter(|&bit| bit > self.first);
-        if let Some(bit) = self.next_magic(self.ended || record.is_some()) {
+        if let Some(bit) = self.next_magic(self.ended || self.flushing || record.is_some()) {
             return Some(self.cut(bit, true));
         }
         let have = self.len as u64 * 8;
@@ -152,6 +159,11 @@ impl Cut for Scanner {
             && let Some(bit) = record
         {
             return Some(self.cut(bit, false));
+        }
+        if std::mem::take(&mut self.flushing) && self.first < have {
+            // A magic that has only begun here is missed: the joiner decodes that block itself.
+            self.searched = have;
+            return Some(self.cut(have, false));
         }
         // Bits before `searched` begin no magic, so they can go.
         (self.searched / 8 > (self.base + MAX_SPAN) as u64).then(|| {

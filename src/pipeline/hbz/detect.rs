@@ -3,7 +3,7 @@
 use super::{chain, scan};
 use crate::error::Error;
 use crate::format::hbz::MAGIC;
-use crate::pipeline::piece::{Cut, Issued, Join, Piece, Step};
+use crate::pipeline::piece::{Cut, Extent, Issued, Join, Piece, Step};
 use crate::pipeline::pool::Pool;
 use crate::pipeline::queue::Window;
 use crate::pipeline::{chain::Chain, scan::Scanner};
@@ -68,12 +68,12 @@ pub(crate) struct EitherJoin {
     bzip2: Chain,
     hbz: Option<chain::Chain>,
     pool: Pool,
-    trailing_garbage: bool,
+    extent: Extent,
 }
 
 impl EitherJoin {
-    pub fn new(pool: &Pool, trailing_garbage: bool) -> Self {
-        EitherJoin { bzip2: Chain::new(trailing_garbage), hbz: None, pool: pool.clone(), trailing_garbage }
+    pub fn new(pool: &Pool, extent: Extent) -> Self {
+        EitherJoin { bzip2: Chain::new(extent), hbz: None, pool: pool.clone(), extent }
     }
 
     fn join(&mut self) -> &mut dyn Join {
@@ -87,7 +87,7 @@ impl EitherJoin {
 impl Join for EitherJoin {
     fn add(&mut self, piece: Issued) {
         if piece.span.is_none() && self.hbz.is_none() {
-            self.hbz = Some(chain::Chain::new(&self.pool, self.trailing_garbage));
+            self.hbz = Some(chain::Chain::new(&self.pool, self.extent));
         }
         self.join().add(piece);
     }
