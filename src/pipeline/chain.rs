@@ -147,7 +147,8 @@ impl Chain {
     /// window is; and its results with them: thousands of blocks nested in one block's data must not pile up. Where one of
     /// them turns out to be a true block, it is decoded again.
     fn need(&mut self) -> Step {
-        for piece in &mut self.held {
+        // The last ones only: those before were here the last time. A flood of false magics would make all of them costly.
+        for piece in self.held.iter_mut().rev().take_while(|piece| piece.permit.is_some()) {
             piece.permit = None;
             piece.ticket = None;
         }
