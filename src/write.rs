@@ -136,7 +136,12 @@ impl<W: Write> Writer<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.drain(true)?;
-        self.inner.as_mut().map_or(Ok(()), W::flush)
+        loop {
+            match self.inner.as_mut().map_or(Ok(()), W::flush) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
     }
 
     fn try_finish(&mut self) -> io::Result<()> {

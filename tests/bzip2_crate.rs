@@ -220,10 +220,8 @@ fn one_after_the_other() {
     let small = level(1).0;
     let text = (shape("words").make)(300_000);
     let parts = [&text[..250_000], b"", &text[250_000..], b"x", b"", &text[..70_000]];
-    let streams: Vec<Vec<u8>> = (0..)
-        .zip(parts)
-        .map(|(i, part)| ours::compress(part, if i % 3 == 2 { &large } else { &small }))
-        .collect();
+    let streams: Vec<Vec<u8>> =
+        (0..).zip(parts).map(|(i, part)| ours::compress(part, if i % 3 == 2 { &large } else { &small })).collect();
     let file = [streams.concat(), b"the end".to_vec()].concat();
     for (most, fail) in [(usize::MAX, 0), (8192, 3), (100, 2), (1, 0), (7, 5)] {
         let mut input = Pieces { fail, ..Pieces::new(&file, most) };
