@@ -1,8 +1,8 @@
-//! Compresses and decompresses many files through one pool: blocks of all of them feed the same stations, so many small files keep
-//! all cores as busy as one large file does.
+//! Compresses and decompresses many files through one pool: blocks of all of them feed the same stations, so many small
+//! files keep all cores as busy as one large file does.
 //!
 //! ```sh
-//! cargo run --release --example files -- NAME...    # NAME becomes NAME.bz2, NAME.bz2 becomes NAME; no file is overwritten
+//! cargo run --release --example files -- NAME...    # NAME to NAME.bz2, NAME.bz2 to NAME; never overwrites
 //! cargo run --release --example files               # the same with some files of its own, in a temporary folder
 //! ```
 

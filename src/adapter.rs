@@ -1,5 +1,5 @@
-//! What the readers (`read`, `bufread`) and writers (`write`) share: output on its way, one state, and the two ways in which a
-//! reader gets its input.
+//! What the readers (`read`, `bufread`) and writers (`write`) share: one state, output that is not delivered yet, and
+//! the two ways in which a reader gets its input.
 
 use crate::block::Text;
 use crate::codec::run_length::decode::Expander;
@@ -21,7 +21,7 @@ pub(crate) enum State {
     Open,
     /// All output has been handed out or written.
     Complete,
-    /// The data are damaged (or hybz is): every further call says so again.
+    /// The data are damaged (or hybz has a defect): every further call returns this error again.
     Failed(Error),
 }
 
@@ -34,7 +34,7 @@ impl State {
     }
 }
 
-/// Output that is not handed out or written yet.
+/// Output that is not handed out or written yet: the text of one block at most.
 #[derive(Default)]
 pub(crate) struct Output {
     /// `bytes[at..]`, then what `runs` still expands to.
@@ -84,7 +84,8 @@ impl Output {
 
 /// Where a reader's input comes from.
 pub(crate) trait Source {
-    /// The next output; nothing when the output is complete. After [`Error::Read`] another call goes on where this one was.
+    /// The next output; nothing when the output is complete. After [`Error::Read`] another call goes on where this one
+    /// was.
     fn pull(&mut self, pump: &mut Pump) -> Result<Option<Text>, Error>;
     /// Bytes of input taken.
     fn total_in(&self) -> u64;
@@ -158,8 +159,8 @@ impl<R: BufRead> Exact<R> {
     }
 }
 
-/// Hands some of `bytes` over, up to where the stream may end. Returns how many: none only if there are none, or if the gate is
-/// closed.
+/// Hands some of `bytes` over, up to where the stream may end. Returns how many: none only if there are none, or if the
+/// gate is closed.
 pub(crate) fn push_gated(pump: &mut Pump, gate: &mut Gate, bytes: &[u8]) -> usize {
     let n = gate.take(&bytes[..bytes.len().min(PUSH_CHUNK)]);
     let mut pushed = 0;
@@ -276,9 +277,13 @@ impl<S> fmt::Debug for Reader<S> {
 
 /// What all readers have: accessors with examples, `Read`, `Write` for an inner reader that is a writer too, `Debug`.
 ///
-/// `$module`, `$setup` and `$new` are for the examples: where the type is, and how to make one that reads from a `&[u8]`.
+/// `$module`, `$setup` and `$new` are for the examples: where the type is, and how to make one that reads from a
+/// `&[u8]`.
 macro_rules! reader {
-    ($name:ident, $bound:ident, $module:literal, $setup:literal, $new:literal, $inner:ident => $get:expr, $get_mut:expr, $into:expr) => {
+    (
+        $name:ident, $bound:ident, $module:literal, $setup:literal, $new:literal,
+        $inner:ident => $get:expr, $get_mut:expr, $into:expr
+    ) => {
         impl<R> $name<R> {
             /// The inner reader.
             ///
@@ -319,8 +324,8 @@ macro_rules! reader {
         }
 
         impl<R: $bound> $name<R> {
-            /// Bytes taken so far of what the inner reader gives. They may run ahead of [`total_out`](Self::total_out) by as much
-            /// as the pool's memory allows.
+            /// Bytes taken so far of what the inner reader gives. They may run ahead of [`total_out`](Self::total_out)
+            /// by as much as the pool's memory allows.
             ///
             /// ```
             #[doc = $setup]

@@ -1,7 +1,7 @@
 //! Encoder and decoders that are read from, and read their input from an inner [`BufRead`].
 //!
-//! As in [`read`](crate::read), in everything but one thing: [`BzDecoder`] takes from the inner reader exactly the bytes of the first
-//! stream. What follows (another stream, another format, anything) is the next thing to be read from it.
+//! They behave like those of [`read`](crate::read), with one difference: [`BzDecoder`] consumes exactly the bytes of
+//! the first stream. Whatever follows it can then be read from the inner reader.
 //!
 //! ```
 //! use std::io::{BufRead, Read};
@@ -13,9 +13,6 @@
 //! assert_eq!(input.fill_buf()?, b"that is the question");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! [`BzDecoder`] reads ahead like the others, and its blocks are decoded in parallel: it stops only where the stream may end, which is
-//! known from the bits of the input (see its documentation).
 
 use crate::adapter::{Exact, Reader, Whole, reader};
 use crate::format::bzip2::Level;
@@ -65,15 +62,16 @@ reader!(
     inner => inner, inner, inner
 );
 
-/// Reads the first stream from `R`, `.bz2` or `.hbz`, and is read as what it holds. Leaves `R` exactly behind the stream.
+/// Reads the first stream from `R`, `.bz2` or `.hbz`, and is read as what it holds. Leaves `R` exactly at the end of
+/// the stream.
 ///
-/// That is so once `read` has returned `Ok(0)`; before, `R` is ahead of the text handed out, but never behind the end of the stream.
-/// After an error of the data it is somewhere in the stream, or a little behind the damage.
+/// `R` never advances past the end of the stream, and is at the end once `read` has returned `Ok(0)`; before that it is
+/// ahead of the text handed out. Where it is after an error in the data is not specified.
 ///
-/// A bzip2 stream has no length, but it can end only behind its end magic, 48 bits. Where these are found, `R` is read no further
-/// until the blocks before are decoded and have shown whether that is the end. Inside a block the same bits are found by
-/// chance once in 2^48 bits (or on purpose, which costs speed but is as exact). So the end of the stream costs the wait for its last
-/// blocks, and everything before it is decoded as by [`MultiBzDecoder`].
+/// Blocks are decoded in parallel, although a bzip2 stream does not state its length: it can end only after an end
+/// magic of 48 bits. `R` is read ahead as far as none appears in it, and there only once all blocks before have been
+/// decoded. Inside a block these 48 bits appear by chance once in 2^48 bits; a file in which somebody has put them
+/// costs time, but the position is as exact.
 ///
 /// ```
 /// use std::io::Read;
@@ -103,7 +101,7 @@ impl<R: BufRead> BzDecoder<R> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings; of these it uses the pool.
+    /// A decoder with these settings, of which it uses the pool.
     ///
     /// ```
     /// let settings = hybz::Settings::new().pool(&hybz::Pool::builder().build());
@@ -124,7 +122,7 @@ reader!(
 
 /// Reads all streams that follow each other from `R`, `.bz2` or `.hbz`, and is read as what they hold.
 ///
-/// It reads `R` to its end, or if garbage follows the streams to somewhere behind them.
+/// Reads `R` to its end. If garbage follows the streams, `R` is left somewhere in it.
 ///
 /// ```
 /// use std::io::Read;
@@ -149,7 +147,7 @@ impl<R: BufRead> MultiBzDecoder<R> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings; of these it uses the pool and whether garbage may follow.
+    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
     ///
     /// ```
     /// let settings = hybz::Settings::new().trailing_garbage(false);

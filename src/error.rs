@@ -174,7 +174,7 @@ impl fmt::Display for Error {
 }
 
 impl Error {
-    /// The same error once more, for decoders that are asked again after it. Of an I/O error only kind and text are kept.
+    /// The same error once more, for decoders that are called again after it. Of an I/O error it keeps kind and text.
     pub(crate) fn again(&self) -> Error {
         let same = |e: &io::Error| io::Error::new(e.kind(), e.to_string());
         match self {

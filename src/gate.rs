@@ -1,13 +1,13 @@
-//! How much of its input a decoder may take that is to stop exactly where the first stream ends.
+//! How much input a decoder may take if it has to stop exactly at the end of the first stream.
 //!
-//! The gate looks at bytes before they are taken and closes where a stream *may* end: then the decoder asks the joiner, which
-//! has all bytes up to there, whether it does. Everything before such a place is taken at once, so blocks are read ahead and
-//! decoded in parallel.
+//! A [`Gate`] looks at bytes before they are taken and closes where the stream *may* end. The joiner, which has all bytes
+//! up to there, then says whether it does. Everything before such a place is taken at once, so blocks are still read ahead
+//! and decoded in parallel.
 //!
-//! - A bzip2 stream ends 80 to 87 bits behind the beginning of its end magic (48 bits of magic, the combined CRC, padding to
-//!   a whole byte). So it may end wherever these 48 bits are found at any bit offset, inside a block's data as well. By chance they
-//!   are found once in 2^48 bits.
-//! - A `.hbz` stream says how long its parts are: it ends behind its index.
+//! - A bzip2 stream ends 80 to 87 bits after the first bit of its end magic (48 bits of magic, 32 bits of combined CRC,
+//!   padding to a whole byte). It may end wherever these 48 bits appear, at any bit offset and even inside a block's
+//!   data: random data contain them once in 2^48 bits.
+//! - A `.hbz` stream states the length of each of its parts: it ends after its index.
 
 use crate::bits::{BitSource, SliceBits};
 use crate::format::bzip2::END_MAGIC;
@@ -29,7 +29,7 @@ enum Format {
     Unknown,
     Bzip2(Tail),
     Hbz(Parts),
-    /// Whatever it is, nothing about it is to be found out: the joiner has its reasons to want more.
+    /// A `.hbz` stream that goes on where it should have ended: all of its input is taken.
     Any,
 }
 
@@ -38,8 +38,8 @@ impl Gate {
         Gate { format: Format::Unknown, closed: false }
     }
 
-    /// How many of these bytes, the next of the input, are to be taken now: all of them, or up to where the stream may
-    /// end. They count as taken.
+    /// Takes some of `bytes`, the next of the input: all of them, or those up to the place where the stream may end.
+    /// Returns how many.
     pub fn take(&mut self, bytes: &[u8]) -> usize {
         let Some(&first) = bytes.first() else { return 0 };
         if self.closed {
@@ -63,7 +63,7 @@ impl Gate {
         self.closed
     }
 
-    /// Says that the stream goes on.
+    /// To be called when the joiner wants more: the stream goes on.
     pub fn open(&mut self) {
         self.closed = false;
         if let Format::Hbz(_) = self.format {
@@ -80,7 +80,7 @@ struct Tail {
 }
 
 impl Tail {
-    /// Where behind the start of `bytes` the stream may end.
+    /// The offset in `bytes` at which the stream may end.
     fn take(&mut self, bytes: &[u8]) -> Option<usize> {
         // Magics that begin in the tail, then those that begin in `bytes`.
         let mut seam = [0; 2 * RECORD];
@@ -93,7 +93,7 @@ impl Tail {
         let mut end = None;
         while let Some(magic) = find_end_magic(seam, from) {
             from = magic + 1;
-            // Behind an earlier place the gate was opened again.
+            // Where the stream could have ended before, it did not.
             if end_of(magic) > self.len {
                 end = Some(end_of(magic) - self.len);
                 break;
@@ -114,7 +114,7 @@ impl Tail {
     }
 }
 
-/// Where in a `.hbz` stream the bytes taken end.
+/// The position in a `.hbz` stream.
 #[derive(Debug, Default)]
 struct Parts {
     stream: Option<StreamHeader>,
@@ -130,7 +130,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Where behind the start of `bytes` the stream ends, or is damaged: the joiner has seen as much and says what it is.
+    /// The offset in `bytes` at which the stream ends, or at which a header is damaged: the joiner then returns the
+    /// error.
     fn take(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         while at < bytes.len() {
@@ -156,7 +157,7 @@ impl Parts {
         None
     }
 
-    /// How many bytes follow the header that is there; nothing if it is none.
+    /// How many bytes of payload or index follow the header that was read; `None` if it is damaged.
     fn behind_header(&mut self) -> Option<usize> {
         let Some(stream) = &self.stream else {
             self.stream = Some(StreamHeader::parse(&self.header).ok()?);
@@ -177,8 +178,8 @@ impl Parts {
     }
 }
 
-/// Which values two neighbouring bytes can have inside an end magic, a bit each. Of the bytes that a magic at any bit offset
-/// reaches, the five behind the first are known whole.
+/// A set of 16-bit values: the pairs of neighbouring bytes that an end magic can contain. A magic at any bit offset
+/// determines the five bytes after the one in which it begins.
 static PAIRS: [u64; 1 << 10] = {
     let mut pairs = [0; 1 << 10];
     let mut shift = 0;
@@ -194,10 +195,10 @@ static PAIRS: [u64; 1 << 10] = {
     pairs
 };
 
-/// Where the first end magic begins that lies in `data` whole, at bit `from` or behind it.
+/// The first bit of the first whole end magic in `data` that begins at bit `from` or later.
 ///
-/// Of the five bytes that are known whatever the bit offset is, some two neighbours begin at a fourth byte: so only every fourth pair is
-/// looked at (3 GB/s and more), and one pair in two thousand of noise is compared in full.
+/// Among five neighbouring bytes there is a pair that begins at a multiple of four bytes, so it is enough to look at
+/// every fourth pair; in noise one of 2,048 of them leads to a full comparison.
 fn find_end_magic(data: &[u8], from: u64) -> Option<u64> {
     // The pair at byte p decides about magics whose first bit is in bytes p - 4 to p - 1.
     let first = usize::try_from(from / 8).ok()?;

@@ -1,6 +1,6 @@
-//! Looking into `.hbz` files: which blocks there are, a part of the text without decoding the rest, and which blocks of a
-//! damaged file are still good. (Whole streams go through [`compress`](crate::compress), [`decompress`](crate::decompress) and the
-//! encoders and decoders.) The format is specified in `docs/FORMAT.md`.
+//! Looking into `.hbz` files: which blocks there are, a part of the text without decoding the rest, and which blocks of
+//! a damaged file are still good. (Whole streams go through [`compress`](crate::compress),
+//! [`decompress`](crate::decompress) and the encoders and decoders.) The format is specified in `docs/FORMAT.md`.
 //!
 //! ```
 //! use hybz::{LargeBlocks, Settings};
@@ -73,8 +73,8 @@ pub struct List {
 impl List {
     /// Lists the blocks of `input`, which is read from its beginning to its end, wherever its position is.
     ///
-    /// Reads the indexes at the ends of the streams; if one of them is damaged, the blocks' own headers as far as they can be
-    /// followed.
+    /// Reads the indexes at the ends of the streams; if one of them is damaged, the blocks' own headers as far as they
+    /// can be followed.
     ///
     /// ```
     /// use hybz::Error;
@@ -101,8 +101,8 @@ impl List {
         self.streams
     }
 
-    /// Whether these are all blocks. If not, the file is damaged or cut between two blocks, and there may be more behind the
-    /// last.
+    /// Whether these are all blocks. If not, the file is damaged or cut between two blocks, and there may be more
+    /// behind the last.
     ///
     /// ```
     /// use hybz::{LargeBlocks, Settings, hbz::List};
@@ -123,8 +123,8 @@ impl List {
         self.blocks.last().map_or(0, |block| block.text_at + u64::from(block.text_len))
     }
 
-    /// The part of the text that lies in `range`, cut off where the text ends. Only the blocks that have some of it are read,
-    /// one after the other on this thread.
+    /// The part of the text that lies in `range`, cut off where the text ends. Only the blocks that have some of it are
+    /// read, one after the other on this thread.
     ///
     /// A range that is empty, reversed or behind the text is an empty text.
     ///

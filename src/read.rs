@@ -6,20 +6,25 @@
 //! | [`BzDecoder`] | the first stream | its text |
 //! | [`MultiBzDecoder`] | all streams that follow each other | their texts, one after the other |
 //!
-//! Names and contracts are those of the `bzip2` crate, with these differences: a [`Level`] is 9 by default, and there are no levels
-//! but 1 to 9; only bytes whose block has the right CRC are handed out; damage is `InvalidData` and not `InvalidInput`, with an
-//! [`Error`] inside; and [`MultiBzDecoder`] ignores trailing garbage unless
-//! [`Settings::trailing_garbage`] forbids it.
+//! Names and contracts are those of the `bzip2` crate. The differences:
 //!
-//! [`BzEncoder`] and [`MultiBzDecoder`] read ahead, as far as the pool's memory goes, so that all stations have work. No thread is
-//! started for a stream; blocks are handed to the pool while `read` runs. So `read` may wait for more input although the block
-//! before it is done: where the other side waits for an answer first, use one stream for each message and [`BzDecoder`].
+//! - The default [`Level`] is 9, as in the `bzip2` program, and not 6.
+//! - Bytes are handed out only once the CRC of their block has been checked.
+//! - Damaged data are an error of kind `InvalidData`, not `InvalidInput`, with an [`Error`] inside.
+//! - [`MultiBzDecoder`] ignores trailing garbage, as the program does, unless [`Settings::trailing_garbage`] forbids
+//!   it.
+//!
+//! Readers read ahead, as far as the pool's memory allows, so that all stations have work. They start no thread of
+//! their own: blocks go to the pool while `read` runs. Therefore a [`MultiBzDecoder`] may wait for more input although
+//! it has a whole stream. Where the other side sends nothing before it has an answer, use one [`BzDecoder`] for each
+//! stream: it ends without further input.
 //!
 //! # Errors
 //!
-//! An error of the inner reader is returned once everything that was read before it has been handed out, and loses nothing: the next `read`
-//! goes on. (`Interrupted` is not returned at all: the inner reader is asked again.) Damaged data are the end: every further `read`
-//! returns the same error, never `Ok(0)`.
+//! An error of the inner reader, of whatever kind, is returned after everything that was read before it, and the next
+//! `read` resumes without loss. (`Interrupted` is never returned: the inner reader is called again.) After damaged data
+//! every further `read` returns the same error, never `Ok(0)`: `UnexpectedEof` if the input ends too early, otherwise
+//! `InvalidData`.
 
 use crate::adapter::{Exact, Reader, Whole, reader};
 use crate::error::Error;
@@ -75,8 +80,9 @@ reader!(
 
 /// Reads the first stream from `R`, `.bz2` or `.hbz`, and is read as what it holds.
 ///
-/// After the stream `read` returns `Ok(0)` and reads no more from `R`. Up to there `R` is read in chunks of 64 KiB, so it is left
-/// somewhere behind the stream's end; [`bufread::BzDecoder`](crate::bufread::BzDecoder) leaves it exactly there.
+/// At the end of the stream `read` returns `Ok(0)` and reads no more from `R`. `R` is read through a buffer of 64 KiB,
+/// so up to that much after the end of the stream is lost; [`bufread::BzDecoder`](crate::bufread::BzDecoder) loses
+/// nothing.
 ///
 /// ```
 /// use std::io::Read;
@@ -101,7 +107,7 @@ impl<R: Read> BzDecoder<R> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings; of these it uses the pool.
+    /// A decoder with these settings, of which it uses the pool.
     ///
     /// ```
     /// let settings = hybz::Settings::new().pool(&hybz::Pool::builder().build());
@@ -146,7 +152,7 @@ impl<R: Read> MultiBzDecoder<R> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings; of these it uses the pool and whether garbage may follow.
+    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
     ///
     /// ```
     /// let settings = hybz::Settings::new().trailing_garbage(false);
@@ -161,8 +167,8 @@ impl<R: Read> MultiBzDecoder<R> {
 }
 
 reader!(
-    MultiBzDecoder, Read, "read", "let coded = hybz::compress(b\"to be\", &hybz::Settings::new()).unwrap();", "(&coded[..])",
-    inner => inner, inner, inner
+    MultiBzDecoder, Read, "read", "let coded = hybz::compress(b\"to be\", &hybz::Settings::new()).unwrap();",
+    "(&coded[..])", inner => inner, inner, inner
 );
 
 /// Reads all that `pump` makes of `input`.

@@ -6,18 +6,23 @@
 //! | [`BzDecoder`] | the first stream | its text |
 //! | [`MultiBzDecoder`] | all streams that follow each other | their texts, one after the other |
 //!
-//! Names and contracts are those of the `bzip2` crate, with the differences that [`read`](crate::read) lists, and these: that crate has no
-//! `MultiBzDecoder` here; writing to an encoder that is finished is an error and not a panic; [`BzDecoder::finish`] takes the decoder; and
-//! nothing is finished by a drop while the thread panics, so that a reader can tell the text to be cut.
+//! Names and contracts are those of the `bzip2` crate. The differences, beside those that [`read`](crate::read) lists:
 //!
-//! The caller's thread does all writing, inside `write`, `flush`, `try_finish` and `finish` (and `drop`); the inner writer need not be
-//! `Send`. Blocks are handed to the pool as they fill up, and the results are written in order as they come back.
+//! - [`MultiBzDecoder`] is hybz's own.
+//! - Writing to a finished encoder is an error and not a panic.
+//! - [`BzDecoder::finish`] takes the decoder by value.
+//! - A drop during a panic does not finish the stream: it stays cut, so that no reader takes half a text for a whole
+//!   one.
+//!
+//! The caller's thread does all writing, inside `write`, `flush`, `try_finish`, `finish` and `drop`; the inner writer
+//! need not be `Send`. Blocks go to the pool as they fill up, and the results are written in order as they come back.
 //!
 //! # Errors
 //!
-//! An error of the inner writer is returned by the call that met it; what is not written yet is kept, and the next `write`, `flush`
-//! or `try_finish` goes on with it. A `write` that returns an error has taken nothing. (`Interrupted` is not returned at all: the inner
-//! writer is asked again.) Damaged data are the end: every further call returns the same error.
+//! An error of the inner writer, of whatever kind, loses nothing: output that is not written yet is kept, and the next
+//! `write`, `flush` or `try_finish` resumes with it. A `write` that returns an error has taken none of its bytes.
+//! (`Interrupted` is never returned: the inner writer is called again.) After damaged data every further call returns
+//! the same error.
 
 use crate::adapter::{Output, State, push_gated};
 use crate::error::Error;
@@ -180,8 +185,8 @@ impl<W: Write> fmt::Debug for Writer<W> {
 
 /// Takes text, and writes it to `W` as one `.bz2` stream with bzip2's exact bytes.
 ///
-/// Call [`finish`](Self::finish) at the end: dropping the encoder completes the stream too, but cannot tell you of errors. Only while
-/// the thread panics a drop writes nothing: the stream stays cut, and no reader takes it for a whole one.
+/// Call [`finish`](Self::finish) at the end: dropping the encoder completes the stream too (except during a panic), but
+/// cannot return errors.
 ///
 /// `flush` ends the current block, as it does in bzip2, and writes all whole bytes: use it sparingly.
 ///
@@ -234,9 +239,10 @@ impl<W: Write> Write for BzEncoder<W> {
 
 /// Takes the first stream, `.bz2` or `.hbz`, and writes what it holds to `W`.
 ///
-/// `write` takes no byte behind the end of the stream: it returns fewer than it was given, and then `Ok(0)`, so `write_all` fails with
-/// `WriteZero` if there is more. [`total_in`](Self::total_in) says how long the stream was. Only bytes whose block has the right
-/// CRC are written. Call [`finish`](Self::finish) at the end: only then is it known whether the input was complete.
+/// `write` takes no byte after the end of the stream: it returns `Ok(0)` there, so `write_all` fails with `WriteZero`
+/// if there is more. [`total_in`](Self::total_in) is then the length of the stream. Only bytes whose block has the
+/// right CRC are written. Call [`finish`](Self::finish) at the end: only then is it known whether the input was
+/// complete.
 ///
 /// ```
 /// use std::io::Write;
@@ -271,7 +277,7 @@ impl<W: Write> BzDecoder<W> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings; of these it uses the pool.
+    /// A decoder with these settings, of which it uses the pool.
     ///
     /// ```
     /// use std::io::Write;
@@ -289,8 +295,8 @@ impl<W: Write> BzDecoder<W> {
 /// Takes all streams that follow each other, `.bz2` or `.hbz`, and writes what they hold to `W`.
 ///
 /// Only bytes whose block has the right CRC are written. Trailing garbage is taken and ignored, unless
-/// [`Settings::trailing_garbage`] forbids it. Call [`finish`](Self::finish) at the end: only then is it known whether the input was
-/// complete.
+/// [`Settings::trailing_garbage`] forbids it. Call [`finish`](Self::finish) at the end: only then is it known whether
+/// the input was complete.
 ///
 /// ```
 /// use std::io::Write;
@@ -318,7 +324,7 @@ impl<W: Write> MultiBzDecoder<W> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings; of these it uses the pool and whether garbage may follow.
+    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
     ///
     /// ```
     /// use std::io::Write;
@@ -351,8 +357,8 @@ macro_rules! decoder {
 decoder!(BzDecoder);
 decoder!(MultiBzDecoder);
 
-/// Gives all writers the same accessors. `$new`, `$input` and `$output` are for their examples: what makes one, bytes that are
-/// written to it and what it writes then.
+/// Gives all writers the same accessors. `$new`, `$input` and `$output` are for their examples: what makes one, bytes
+/// that are written to it and what it writes then.
 macro_rules! accessors {
     ($name:ident, $new:literal, $input:literal, $output:literal) => {
         impl<W: Write> $name<W> {
@@ -389,8 +395,9 @@ macro_rules! accessors {
             ///
             /// # Errors
             ///
-            /// Those of the inner writer: call it again to go on. For a decoder also damaged data (`InvalidData`) and input that ends
-            /// before its stream does (`UnexpectedEof`), with an [`Error`] inside: called again it returns the same.
+            /// Those of the inner writer: call it again to go on. For a decoder also damaged data (`InvalidData`) and
+            /// input that ends before its stream does (`UnexpectedEof`), with an [`Error`] inside: called again it
+            /// returns the same.
             pub fn try_finish(&mut self) -> io::Result<()> {
                 self.0.try_finish()
             }
@@ -407,7 +414,8 @@ macro_rules! accessors {
             ///
             /// # Errors
             ///
-            /// Those of [`try_finish`](Self::try_finish). The inner writer is dropped then: call that first where it is to be kept.
+            /// Those of [`try_finish`](Self::try_finish). The inner writer is dropped then: call that first where it is
+            /// to be kept.
             pub fn finish(mut self) -> io::Result<W> {
                 self.0.try_finish()?;
                 Ok(self.0.inner.take().expect("only this takes it"))

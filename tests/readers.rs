@@ -1,5 +1,5 @@
-//! Readers and writers whose inner reader or writer fails: what is returned, that nothing is lost, and that damage is never taken for an
-//! end. And long files: read by several threads they become the same bytes as through a pipe.
+//! Readers and writers whose inner reader or writer fails: what is returned, that nothing is lost, and that damage is
+//! never taken for an end. And long files: read by several threads they become the same bytes as through a pipe.
 
 use hybz::flow::{Input, Inputs, LONG_FILE, Outputs, ReadAt, Source, Task, run};
 use hybz::{Error, LargeBlocks, Level, Pool, Settings, StreamSummary};

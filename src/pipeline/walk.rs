@@ -1,9 +1,9 @@
 //! Finds where a block ends, in bits that arrive little by little.
 //!
-//! A block has no length: its end is known only once all of its Huffman codes have been read. [`Walk`] reads them without
-//! decoding anything, and goes on where it was when more bits have come, so the work is linear however small the pieces are.
-//! It accepts what the reference decoder accepts (`codec::reference`, whose order of checks it follows) as far as one can tell
-//! without the symbols' meaning; the decoder then says what the block holds, or what is wrong with it.
+//! A block does not state its length: its end is known only once all of its Huffman codes have been read. [`Walk`]
+//! reads them without decoding the block, and resumes where it was when more bits are there, so the work is linear
+//! however small the pieces are. It accepts what the reference decoder (`codec::reference`) accepts, as far as that can
+//! be told without the meaning of the symbols; that decoder then says what the block holds, or what is wrong with it.
 
 use crate::bits::{BitSource, SliceBits};
 use crate::codec::header::take;
@@ -14,11 +14,11 @@ use crate::format::bzip2::{BLOCK_MAGIC, GROUP, MAX_SELECTORS, MAX_SYMBOLS, MAX_T
 /// What is known of a block's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Walked {
-    /// The block goes on behind the bits that are there.
+    /// The block goes on after the bits that are there.
     More,
     /// It ends inside them.
     End,
-    /// It is damaged, and bits behind those that are there do not change that.
+    /// It is damaged, whatever bits follow.
     Damaged,
 }
 
@@ -31,7 +31,7 @@ enum Item {
     Selector(usize),
     /// The first code length of this table.
     FirstLength(usize),
-    /// A step on the way to the code length of this symbol of this table; so far it is the last number.
+    /// The next delta of the code length of this symbol of this table; the last number is the length so far.
     Length(usize, usize, u32),
     /// One code of this group; so many are left in it.
     Code(usize, usize),
@@ -223,7 +223,8 @@ mod tests {
         }
     }
 
-    /// Where bits are wrong the two agree as well, but for what only the symbols' meaning shows: the walk may go on there.
+    /// Where bits are wrong the two agree as well, but for what only the symbols' meaning shows: the walk may go on
+    /// there.
     #[test]
     fn damage_is_the_decoders() {
         let good = block(&(shape("words").make)(3000));
