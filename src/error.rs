@@ -110,6 +110,8 @@ pub enum Error {
     Write(io::Error),
     /// The input does not begin with `BZh1` to `BZh9`.
     NotBzip2,
+    /// The file does not begin with the header of a `.hbz` stream ([`hbz::List::read`](crate::hbz::List::read)).
+    NotHbz,
     /// The input ends in the middle of a stream.
     Truncated {
         /// The block that is cut short, or that should have followed.
@@ -154,6 +156,7 @@ impl fmt::Display for Error {
         match self {
             Error::Read(e) | Error::Write(e) => e.fmt(f),
             Error::NotBzip2 => f.write_str("not a bzip2 file"),
+            Error::NotHbz => f.write_str("not a .hbz file"),
             Error::Truncated { block, bit_offset } => {
                 write!(f, "file ends unexpectedly in block {block}, at bit {bit_offset}")
             }
@@ -167,6 +170,24 @@ impl fmt::Display for Error {
             Error::Internal { block, reason } => {
                 write!(f, "internal error at block {block}: {reason}")
             }
+        }
+    }
+}
+
+impl Error {
+    /// The same error once more, for decoders that are called again after it. Of an I/O error it keeps kind and text.
+    pub(crate) fn again(&self) -> Error {
+        let same = |e: &io::Error| io::Error::new(e.kind(), e.to_string());
+        match self {
+            Error::Read(e) => Error::Read(same(e)),
+            Error::Write(e) => Error::Write(same(e)),
+            Error::NotBzip2 => Error::NotBzip2,
+            Error::NotHbz => Error::NotHbz,
+            &Error::Truncated { block, bit_offset } => Error::Truncated { block, bit_offset },
+            &Error::Data { block, bit_offset, damage } => Error::Data { block, bit_offset, damage },
+            &Error::BlockTooLarge { block, bit_offset } => Error::BlockTooLarge { block, bit_offset },
+            &Error::TrailingGarbage { offset } => Error::TrailingGarbage { offset },
+            Error::Internal { block, reason } => Error::Internal { block: *block, reason: reason.clone() },
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Looking into `.hbz` files: which blocks there are, a part of the text without decoding the rest, and which blocks a
-//! damaged file still has. (Whole streams go through [`compress`](crate::compress), [`decompress`](crate::decompress) and the
-//! encoders and decoders.)
+//! Looking into `.hbz` files: which blocks there are, a part of the text without decoding the rest, and which blocks of
+//! a damaged file are still good. (Whole streams go through [`compress`](crate::compress),
+//! [`decompress`](crate::decompress) and the encoders and decoders.) The format is specified in `docs/FORMAT.md`.
 //!
 //! ```
 //! use hybz::{LargeBlocks, Settings};
@@ -21,14 +21,27 @@ use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 
 /// One block of a file.
+///
+/// ```
+/// use hybz::{LargeBlocks, Settings};
+/// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1024).unwrap());
+/// let mut file = std::io::Cursor::new(hybz::compress(&[7; 1500], &settings)?);
+/// let list = hybz::hbz::List::read(&mut file)?;
+/// let [first, second] = list.blocks() else { panic!("two blocks") };
+/// assert_eq!((first.text_at, first.text_len), (0, 1024));
+/// assert_eq!((second.text_at, second.text_len), (1024, 476));
+/// // The header of the stream, then of each block: 32 bytes.
+/// assert_eq!((first.at, second.at), (32, 32 + 32 + u64::from(first.coded_len)));
+/// # Ok::<(), hybz::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listed {
     /// Its place in its stream, from 0.
     pub number: u32,
-    /// Where its header begins in the file, in bytes.
+    /// The offset of its header in the file, in bytes.
     pub at: u64,
-    /// Where its text begins in the text of the whole file.
+    /// The offset of its text in the text of the whole file, in bytes.
     pub text_at: u64,
     /// Bytes of its text.
     pub text_len: u32,
@@ -40,6 +53,16 @@ pub struct Listed {
 }
 
 /// The blocks of a file, of all streams that follow each other in it.
+///
+/// ```
+/// use hybz::{LargeBlocks, Settings};
+/// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1024).unwrap());
+/// let mut file = std::io::Cursor::new(hybz::compress(&[7; 5000], &settings)?);
+/// let list = hybz::hbz::List::read(&mut file)?;
+/// assert_eq!((list.streams(), list.blocks().len(), list.text_len()), (1, 5, 5000));
+/// assert_eq!(list.read_range(&mut file, 4990..6000)?, [7; 10]);
+/// # Ok::<(), hybz::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List {
     blocks: Vec<Listed>,
@@ -48,11 +71,19 @@ pub struct List {
 }
 
 impl List {
-    /// From the indexes at the ends of the streams; if one of them is damaged, from the blocks' own headers as far as they
+    /// Lists the blocks of `input`, which is read from its beginning to its end, wherever its position is.
+    ///
+    /// Reads the indexes at the ends of the streams; if one of them is damaged, the blocks' own headers as far as they
     /// can be followed.
     ///
+    /// ```
+    /// use hybz::Error;
+    /// let mut file = std::io::Cursor::new(b"something else");
+    /// assert!(matches!(hybz::hbz::List::read(&mut file), Err(Error::NotHbz)));
+    /// ```
+    ///
     /// # Errors
-    /// [`Error::Read`]; [`Error::NotBzip2`] if the file does not begin like a `.hbz` stream.
+    /// [`Error::Read`]; [`Error::NotHbz`] if the file does not begin with the header of a `.hbz` stream.
     pub fn read(input: &mut (impl Read + Seek)) -> Result<List, Error> {
         match List::by_indexes(input)? {
             Some(list) => Ok(list),
@@ -60,32 +91,63 @@ impl List {
         }
     }
 
-    /// All blocks, in order.
+    /// All blocks, in order. ([`Listed`] has an example.)
     pub fn blocks(&self) -> &[Listed] {
         &self.blocks
     }
 
-    /// How many streams there are, or their beginnings.
+    /// How many streams there are; of a damaged file, how many begin.
     pub fn streams(&self) -> u64 {
         self.streams
     }
 
-    /// Whether these are all blocks. If not, the file is damaged or cut between them: there may be more, behind the last.
+    /// Whether these are all blocks. If not, the file is damaged or cut between two blocks, and there may be more
+    /// behind the last.
+    ///
+    /// ```
+    /// use hybz::{LargeBlocks, Settings, hbz::List};
+    /// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1024).unwrap());
+    /// let file = hybz::compress(&[7; 5000], &settings)?;
+    /// assert!(List::read(&mut std::io::Cursor::new(&file))?.is_complete());
+    /// // Cut in the index: all blocks are found, but nobody knows that.
+    /// let list = List::read(&mut std::io::Cursor::new(&file[..file.len() - 9]))?;
+    /// assert_eq!((list.blocks().len(), list.is_complete()), (5, false));
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
     pub fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// Bytes of text in the file.
+    /// Bytes of text in the blocks listed.
     pub fn text_len(&self) -> u64 {
         self.blocks.last().map_or(0, |block| block.text_at + u64::from(block.text_len))
     }
 
-    /// The part of the text that lies in `range`, cut off where the text ends. Only the blocks that have some of it are read.
+    /// The part of the text that lies in `range`, cut off where the text ends. Only the blocks that have some of it are
+    /// read, one after the other on this thread.
+    ///
+    /// A range that is empty, reversed or behind the text is an empty text.
+    ///
+    /// ```
+    /// use hybz::{LargeBlocks, Settings};
+    /// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1024).unwrap());
+    /// let text: Vec<u8> = (0..5000u32).map(|i| (i / 50) as u8).collect();
+    /// let mut file = std::io::Cursor::new(hybz::compress(&text, &settings)?);
+    /// let list = hybz::hbz::List::read(&mut file)?;
+    /// assert_eq!(list.read_range(&mut file, 1000..2100)?, text[1000..2100]);
+    /// assert_eq!(list.read_range(&mut file, 4990..u64::MAX)?, text[4990..]);
+    /// # #[expect(clippy::reversed_empty_ranges)]
+    /// assert_eq!(list.read_range(&mut file, 2100..1000)?, []);
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// What is wrong with one of those blocks.
+    /// [`Error::Read`], or what is wrong with one of those blocks.
     pub fn read_range(&self, input: &mut (impl Read + Seek), range: Range<u64>) -> Result<Vec<u8>, Error> {
         let mut text = Vec::new();
+        if range.is_empty() {
+            return Ok(text);
+        }
         let mut decoder = HbzDecoder::new();
         for block in &self.blocks {
             let end = block.text_at + u64::from(block.text_len);
@@ -100,10 +162,22 @@ impl List {
         Ok(text)
     }
 
-    /// Decodes every block and says which are good.
+    /// Decodes every block and says which are good: one result for each, in order.
+    ///
+    /// ```
+    /// use hybz::{LargeBlocks, Settings};
+    /// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1024).unwrap());
+    /// let mut file = std::io::Cursor::new(hybz::compress(&[7; 3000], &settings)?);
+    /// let list = hybz::hbz::List::read(&mut file)?;
+    /// let payload = list.blocks()[1].at as usize + 32;
+    /// file.get_mut()[payload] ^= 1;
+    /// let good: Vec<bool> = list.verify(&mut file)?.iter().map(Result::is_ok).collect();
+    /// assert_eq!(good, [true, false, true]);
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`Error::Read`] only: damage is in the answer, one for each block.
+    /// [`Error::Read`] only: damage is in the results.
     pub fn verify(&self, input: &mut (impl Read + Seek)) -> Result<Vec<Result<(), Error>>, Error> {
         let mut decoder = HbzDecoder::new();
         let verdict = |block: &Listed| match block.read(input, &mut decoder) {
@@ -113,7 +187,7 @@ impl List {
         self.blocks.iter().map(verdict).collect()
     }
 
-    /// From the last stream to the first. Nothing if anything does not fit.
+    /// From the last stream to the first; `None` if anything does not fit.
     fn by_indexes(input: &mut (impl Read + Seek)) -> Result<Option<List>, Error> {
         let mut end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
         let mut streams = Vec::new();
@@ -159,7 +233,7 @@ impl List {
             let Some((stream, index)) = &mut open else {
                 match StreamHeader::parse(&bytes) {
                     Ok(stream) => open = Some((stream, Vec::new())),
-                    Err(_) if at == 0 => return Err(Error::NotBzip2),
+                    Err(_) if at == 0 => return Err(Error::NotHbz),
                     Err(_) => break,
                 }
                 at += HEADER_LEN as u64;
@@ -194,7 +268,7 @@ impl List {
         input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
         input.read_exact(&mut bytes).map_err(Error::Read)?;
         list.complete = open.is_none() && list.streams > 0 && (rest == 0 || !MAGIC.starts_with(&bytes));
-        if list.streams == 0 { Err(Error::NotBzip2) } else { Ok(list) }
+        if list.streams == 0 { Err(Error::NotHbz) } else { Ok(list) }
     }
 }
 

@@ -10,8 +10,8 @@
 //! # Ok::<(), hybz::Error>(())
 //! ```
 //!
-//! For streams there are [`read::BzEncoder`], [`read::BzDecoder`], [`write::BzEncoder`] and [`write::BzDecoder`]; for many
-//! inputs through one queue, [`flow::run`]. All share the stations of a [`Pool`].
+//! For streams there are encoders and decoders in [`read`], [`bufread`] and [`write`](mod@write), with the names and contracts of the
+//! `bzip2` crate; for many inputs through one queue, [`flow::run`]. All share the stations of a [`Pool`].
 //!
 //! # The life of a block
 //!
@@ -46,9 +46,11 @@
 //! has started or failed). Whoever waits for the window waits for the joiner, which
 //! gives back what it holds before it asks for more.
 
+mod adapter;
 #[doc(hidden)]
 pub mod bits;
 mod block;
+pub mod bufread;
 #[doc(hidden)]
 pub mod codec;
 #[doc(hidden)]
@@ -56,6 +58,7 @@ pub mod crc;
 mod error;
 #[doc(hidden)]
 pub mod format;
+mod gate;
 pub mod gpu;
 pub mod hbz;
 pub mod read;
@@ -77,7 +80,7 @@ pub mod write;
 
 pub use block::{CodedBlock, DecodedBlock, Part, Text};
 pub use error::{Damage, DecodeError, Error};
-pub use format::bzip2::Level;
+pub use format::bzip2::{InvalidLevel, Level};
 pub use format::hbz::LargeBlocks;
 pub use schedule::{StationReport, Summary};
 pub use settings::Settings;

@@ -1,74 +1,40 @@
-//! Encoder and decoder that are read from: they read their input from an inner reader.
+//! Encoder and decoders that are read from: they read their input from an inner [`Read`].
 //!
-//! Both read ahead: as far as the pool's memory goes, so that all stations have work. They start no thread of their own; blocks
-//! are handed to the pool while `read` runs.
+//! | type | reads | is read as |
+//! |---|---|---|
+//! | [`BzEncoder`] | text | one `.bz2` (or `.hbz`) stream |
+//! | [`BzDecoder`] | the first stream | its text |
+//! | [`MultiBzDecoder`] | all streams that follow each other | their texts, one after the other |
+//!
+//! Names and contracts are those of the `bzip2` crate. The differences:
+//!
+//! - The default [`Level`] is 9, as in the `bzip2` program, and not 6.
+//! - Bytes are handed out only once the CRC of their block has been checked.
+//! - Damaged data are an error of kind `InvalidData`, not `InvalidInput`, with an [`Error`] inside.
+//! - [`MultiBzDecoder`] ignores trailing garbage, as the program does, unless [`Settings::trailing_garbage`] forbids
+//!   it.
+//!
+//! Readers read ahead, as far as the pool's memory allows, so that all stations have work. They start no thread of
+//! their own: blocks go to the pool while `read` runs. Therefore a [`MultiBzDecoder`] may wait for more input although
+//! it has a whole stream. Where the other side sends nothing before it has an answer, use one [`BzDecoder`] for each
+//! stream: it ends without further input.
+//!
+//! # Errors
+//!
+//! An error of the inner reader, of whatever kind, is returned after everything that was read before it, and the next
+//! `read` resumes without loss. (`Interrupted` is never returned: the inner reader is called again.) After damaged data
+//! every further `read` returns the same error, never `Ok(0)`: `UnexpectedEof` if the input ends too early, otherwise
+//! `InvalidData`.
 
-use crate::block::Text;
-use crate::codec::run_length::decode::Expander;
+use crate::adapter::{Exact, Reader, Whole, reader};
 use crate::error::Error;
 use crate::format::bzip2::Level;
 use crate::settings::Settings;
 use crate::stream::driver::Driver;
-use crate::summary::StreamSummary;
-use std::io::{self, Read};
+use std::io::{BufReader, Read};
 
-/// How much of a run-length-coded text is expanded at once.
-const EXPAND_CHUNK: usize = 128 << 10;
-
-/// What both directions share: reads from `inner`, has blocks done, hands out what came back.
-struct Reader<R> {
-    inner: R,
-    pump: Driver,
-    /// Output that is not handed out yet: `bytes[at..]`, then what `runs` still expands to.
-    bytes: Vec<u8>,
-    at: usize,
-    runs: Option<(Vec<u8>, Expander)>,
-    bytes_out: u64,
-    done: bool,
-}
-
-impl<R: Read> Reader<R> {
-    fn new(inner: R, pump: Driver) -> Self {
-        Reader { inner, pump, bytes: Vec::new(), at: 0, runs: None, bytes_out: 0, done: false }
-    }
-
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if buf.is_empty() {
-            return Ok(0);
-        }
-        while self.at == self.bytes.len() && !self.done {
-            self.at = 0;
-            self.bytes.clear();
-            if let Some((coded, runs)) = &mut self.runs {
-                self.bytes.resize(EXPAND_CHUNK, 0);
-                let n = runs.next(coded, &mut self.bytes);
-                self.bytes.truncate(n);
-                if n == 0 {
-                    self.runs = None;
-                }
-                continue;
-            }
-            // After an error there is nothing more; asking again gives an end, never a loop.
-            self.done = true;
-            match self.pump.pull(&mut self.inner)? {
-                None => break,
-                Some((Text::Plain(bytes), _)) => self.bytes = bytes,
-                Some((Text::Parts(parts), _)) => parts.iter().for_each(|part| self.bytes.extend(part.as_slice())),
-                Some((Text::RunLength { coded, .. }, _)) => self.runs = Some((coded, Expander::new())),
-            }
-            self.done = false;
-        }
-        let n = buf.len().min(self.bytes.len() - self.at);
-        buf[..n].copy_from_slice(&self.bytes[self.at..self.at + n]);
-        self.at += n;
-        self.bytes_out += n as u64;
-        Ok(n)
-    }
-
-    fn summary(&self) -> StreamSummary {
-        StreamSummary { bytes_out: self.bytes_out, ..self.pump.summary() }
-    }
-}
+/// How much [`BzDecoder`] reads at once, so at most how far it reads past the end of the stream.
+const READ_CHUNK: usize = 64 << 10;
 
 /// Reads text from `R`, and is read as one `.bz2` stream with bzip2's exact bytes.
 ///
@@ -80,90 +46,135 @@ impl<R: Read> Reader<R> {
 /// assert!(coded.starts_with(b"BZh9"));
 /// # std::io::Result::Ok(())
 /// ```
-pub struct BzEncoder<R>(Reader<R>);
+pub struct BzEncoder<R>(Reader<Whole<R>>);
 
 impl<R: Read> BzEncoder<R> {
     /// An encoder at `level`, with the stations of [`Pool::global`](crate::Pool::global).
+    ///
+    /// ```
+    /// let mut encoder = hybz::read::BzEncoder::new(std::io::empty(), hybz::Level::BEST);
+    /// assert_eq!(std::io::copy(&mut encoder, &mut std::io::sink())?, 14); // bytes of an empty stream
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn new(inner: R, level: Level) -> Self {
         Self::with_settings(inner, &Settings::new().level(level))
     }
 
     /// An encoder with these settings.
+    ///
+    /// ```
+    /// let settings = hybz::Settings::new().level(hybz::Level::FASTEST);
+    /// let mut encoder = hybz::read::BzEncoder::with_settings(&b"text"[..], &settings);
+    /// assert!(std::io::copy(&mut encoder, &mut std::io::sink())? > 0);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn with_settings(inner: R, settings: &Settings) -> Self {
-        BzEncoder(Reader::new(inner, Driver::compress(settings)))
+        BzEncoder(Reader::new(Whole::new(inner), Driver::compress(settings)))
     }
 }
 
-/// Reads `.bz2` streams from `R`, all that follow each other, and is read as what they hold.
+reader!(
+    BzEncoder, Read, "read", "let text = b\"to be or not to be\";", "(&text[..], hybz::Level::BEST)",
+    inner => inner, inner, inner
+);
+
+/// Reads the first stream from `R`, `.bz2` or `.hbz`, and is read as what it holds.
 ///
-/// Only bytes whose block has the right CRC come out. Damaged data give an [`io::Error`] with an [`Error`] inside
-/// (`InvalidData`, or `UnexpectedEof` if the input is cut short); what came out before it was right.
+/// At the end of the stream `read` returns `Ok(0)` and reads no more from `R`. `R` is read through a buffer of 64 KiB,
+/// so up to that much after the end of the stream is lost; [`bufread::BzDecoder`](crate::bufread::BzDecoder) loses
+/// nothing.
 ///
 /// ```
 /// use std::io::Read;
-/// let coded = hybz::compress(b"to be or not to be", &hybz::Settings::new())?;
+/// let settings = hybz::Settings::new();
+/// let two = [hybz::compress(b"to be or ", &settings)?, hybz::compress(b"not to be", &settings)?].concat();
 /// let mut text = String::new();
-/// hybz::read::BzDecoder::new(&coded[..]).read_to_string(&mut text)?;
-/// assert_eq!(text, "to be or not to be");
+/// hybz::read::BzDecoder::new(&two[..]).read_to_string(&mut text)?;
+/// assert_eq!(text, "to be or ");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct BzDecoder<R>(Reader<R>);
+pub struct BzDecoder<R>(Reader<Exact<BufReader<R>>>);
 
 impl<R: Read> BzDecoder<R> {
     /// A decoder with the stations of [`Pool::global`](crate::Pool::global).
+    ///
+    /// ```
+    /// let coded = hybz::compress(b"text", &hybz::Settings::new())?;
+    /// assert_eq!(std::io::read_to_string(hybz::read::BzDecoder::new(&coded[..]))?, "text");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(inner: R) -> Self {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings.
+    /// A decoder with these settings, of which it uses the pool.
+    ///
+    /// ```
+    /// let settings = hybz::Settings::new().pool(&hybz::Pool::builder().build());
+    /// let coded = hybz::compress(b"text", &settings)?;
+    /// let decoder = hybz::read::BzDecoder::with_settings(&coded[..], &settings);
+    /// assert_eq!(std::io::read_to_string(decoder)?, "text");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_settings(inner: R, settings: &Settings) -> Self {
-        let pump = Driver::decompress(settings);
-        BzDecoder(Reader::new(inner, pump))
+        let inner = BufReader::with_capacity(READ_CHUNK, inner);
+        BzDecoder(Reader::new(Exact::new(inner), Driver::decompress(&settings.first_stream())))
     }
 }
 
-/// Gives both readers the same accessors.
-macro_rules! accessors {
-    ($name:ident) => {
-        impl<R> $name<R> {
-            /// The inner reader.
-            pub fn get_ref(&self) -> &R {
-                &self.0.inner
-            }
+reader!(
+    BzDecoder, Read, "read", "let coded = hybz::compress(b\"to be\", &hybz::Settings::new()).unwrap();", "(&coded[..])",
+    inner => inner.get_ref(), inner.get_mut(), inner.into_inner()
+);
 
-            /// The inner reader. Reading from it loses what is read.
-            pub fn get_mut(&mut self) -> &mut R {
-                &mut self.0.inner
-            }
+/// Reads all streams that follow each other from `R`, `.bz2` or `.hbz`, and is read as what they hold.
+///
+/// ```
+/// use std::io::Read;
+/// let settings = hybz::Settings::new();
+/// let two = [hybz::compress(b"to be or ", &settings)?, hybz::compress(b"not to be", &settings)?].concat();
+/// let mut text = String::new();
+/// hybz::read::MultiBzDecoder::new(&two[..]).read_to_string(&mut text)?;
+/// assert_eq!(text, "to be or not to be");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct MultiBzDecoder<R>(Reader<Whole<R>>);
 
-            /// The inner reader; whatever was read ahead is lost.
-            pub fn into_inner(self) -> R {
-                self.0.inner
-            }
-        }
+impl<R: Read> MultiBzDecoder<R> {
+    /// A decoder with the stations of [`Pool::global`](crate::Pool::global).
+    ///
+    /// ```
+    /// let coded = hybz::compress(b"text", &hybz::Settings::new())?;
+    /// assert_eq!(std::io::read_to_string(hybz::read::MultiBzDecoder::new(&coded[..]))?, "text");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(inner: R) -> Self {
+        Self::with_settings(inner, &Settings::new())
+    }
 
-        impl<R: Read> $name<R> {
-            /// What became of the stream so far; complete once a read has given 0 bytes.
-            pub fn summary(&self) -> StreamSummary {
-                self.0.summary()
-            }
-        }
-
-        impl<R: Read> Read for $name<R> {
-            fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-                self.0.read(buf)
-            }
-        }
-    };
+    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
+    ///
+    /// ```
+    /// let settings = hybz::Settings::new().trailing_garbage(false);
+    /// let coded = [hybz::compress(b"text", &settings)?, b"garbage".to_vec()].concat();
+    /// let decoder = hybz::read::MultiBzDecoder::with_settings(&coded[..], &settings);
+    /// assert_eq!(std::io::read_to_string(decoder).unwrap_err().kind(), std::io::ErrorKind::InvalidData);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_settings(inner: R, settings: &Settings) -> Self {
+        MultiBzDecoder(Reader::new(Whole::new(inner), Driver::decompress(settings)))
+    }
 }
-accessors!(BzEncoder);
-accessors!(BzDecoder);
 
-/// Reads all that `pump` makes of `input`.
-pub(crate) fn whole(pump: Driver, mut input: &[u8]) -> Result<Vec<u8>, Error> {
-    let mut pump = pump;
+reader!(
+    MultiBzDecoder, Read, "read", "let coded = hybz::compress(b\"to be\", &hybz::Settings::new()).unwrap();",
+    "(&coded[..])", inner => inner, inner, inner
+);
+
+/// Reads all that `driver` makes of `input`.
+pub(crate) fn whole(mut driver: Driver, mut input: &[u8]) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
-    while let Some((text, _)) = pump.pull(&mut input)? {
+    while let Some((text, _)) = driver.pull(&mut input)? {
         crate::stream::driver::write_text(&mut out, &text).map_err(Error::Write)?;
     }
     Ok(out)

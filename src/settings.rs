@@ -3,48 +3,106 @@
 use crate::Pool;
 use crate::format::bzip2::Level;
 use crate::format::hbz::LargeBlocks;
+use crate::stream::Extent;
+use std::fmt;
 
 /// How a stream is to be compressed or decompressed, and by whom. Start from [`Settings::new`].
+///
+/// ```
+/// use hybz::{Level, Pool, Settings};
+/// let pool = Pool::builder().build();
+/// let settings = Settings::new().level(Level::FASTEST).pool(&pool);
+/// let coded = hybz::compress(b"to be or not to be", &settings)?;
+/// assert_eq!(hybz::decompress(&coded, &settings)?, b"to be or not to be");
+/// # Ok::<(), hybz::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Settings {
     pub(crate) level: Level,
     pub(crate) large_blocks: Option<LargeBlocks>,
-    pub(crate) trailing_garbage: bool,
-    pub(crate) pool: Option<Pool>,
+    trailing_garbage: bool,
+    first_stream: bool,
+    pool: Option<Pool>,
     pub(crate) scan_chunk: Option<usize>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { level: Level::BEST, large_blocks: None, trailing_garbage: true, pool: None, scan_chunk: None }
+        Settings {
+            level: Level::BEST,
+            large_blocks: None,
+            trailing_garbage: true,
+            first_stream: false,
+            pool: None,
+            scan_chunk: None,
+        }
     }
 }
 
 impl Settings {
     /// Level 9, trailing garbage ignored as bzip2 does, the process's own pool.
+    ///
+    /// ```
+    /// let settings = hybz::Settings::new();
+    /// assert!(hybz::compress(b"", &settings)?.starts_with(b"BZh9"));
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The block size to compress with.
+    ///
+    /// ```
+    /// use hybz::{Level, Settings};
+    /// let settings = Settings::new().level(Level::try_from(4)?);
+    /// assert!(hybz::compress(b"", &settings)?.starts_with(b"BZh4"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn level(mut self, level: Level) -> Self {
         self.level = level;
         self
     }
 
     /// Compress to `.hbz` with such blocks, instead of to `.bz2`. (Decompressing, the data say which they are.)
+    ///
+    /// ```
+    /// use hybz::{LargeBlocks, Settings};
+    /// let large = LargeBlocks::try_new(4 << 20).expect("1 KiB to 1 GiB");
+    /// let coded = hybz::compress(b"to be or not to be", &Settings::new().large_blocks(large))?;
+    /// assert!(coded.starts_with(&hybz::hbz::MAGIC));
+    /// assert_eq!(hybz::decompress(&coded, &Settings::new())?, b"to be or not to be");
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
     pub fn large_blocks(mut self, large: LargeBlocks) -> Self {
         self.large_blocks = Some(large);
         self
     }
 
     /// Whether bytes that are no stream may follow the last stream (bzip2: yes, and they are ignored).
+    ///
+    /// ```
+    /// use hybz::{Error, Settings};
+    /// let coded = [hybz::compress(b"text", &Settings::new())?, b"garbage".to_vec()].concat();
+    /// assert_eq!(hybz::decompress(&coded, &Settings::new())?, b"text");
+    /// let strict = hybz::decompress(&coded, &Settings::new().trailing_garbage(false));
+    /// assert!(matches!(strict, Err(Error::TrailingGarbage { offset }) if offset as usize == coded.len() - 7));
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
     pub fn trailing_garbage(mut self, allowed: bool) -> Self {
         self.trailing_garbage = allowed;
         self
     }
 
     /// The stations that work for the stream; without this those of [`Pool::global`].
+    ///
+    /// ```
+    /// use hybz::{Pool, Settings};
+    /// let pool = Pool::builder().threads(std::num::NonZeroUsize::MIN).build();
+    /// hybz::compress(b"to be or not to be", &Settings::new().pool(&pool))?;
+    /// assert_eq!(pool.summary().stations.len(), 1);
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
     pub fn pool(mut self, pool: &Pool) -> Self {
         self.pool = Some(pool.clone());
         self
@@ -57,7 +115,28 @@ impl Settings {
         self
     }
 
+    /// The same settings for a decoder that ends with the first stream.
+    pub(crate) fn first_stream(&self) -> Settings {
+        Settings { first_stream: true, ..self.clone() }
+    }
+
+    /// How much a decoder takes.
+    pub(crate) fn extent(&self) -> Extent {
+        if self.first_stream { Extent::FirstStream } else { Extent::all(self.trailing_garbage) }
+    }
+
     pub(crate) fn get_pool(&self) -> &Pool {
         self.pool.as_ref().unwrap_or_else(|| Pool::global())
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("level", &self.level)
+            .field("large_blocks", &self.large_blocks)
+            .field("trailing_garbage", &self.trailing_garbage)
+            .field("own_pool", &self.pool.is_some())
+            .finish()
     }
 }

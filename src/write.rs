@@ -1,91 +1,193 @@
-//! Encoder and decoder that are written to: they write their output to an inner writer.
+//! Encoder and decoders that are written to: they write their output to an inner [`Write`].
 //!
-//! The caller's thread does all writing, inside `write`, `flush` and `finish`; the inner writer need not be `Send`. Blocks are
-//! handed to the pool as they fill up, and the results written in order as they come back.
+//! | type | takes | writes |
+//! |---|---|---|
+//! | [`BzEncoder`] | text | one `.bz2` (or `.hbz`) stream |
+//! | [`BzDecoder`] | the first stream | its text |
+//! | [`MultiBzDecoder`] | all streams that follow each other | their texts, one after the other |
+//!
+//! Names and contracts are those of the `bzip2` crate. The differences, beside those that [`read`](crate::read) lists:
+//!
+//! - [`MultiBzDecoder`] is hybz's own.
+//! - Writing to a finished encoder is an error and not a panic.
+//! - [`BzDecoder::finish`] takes the decoder by value.
+//! - A drop during a panic does not finish the stream: it stays cut, so that no reader takes half a text for a whole
+//!   one.
+//!
+//! The caller's thread does all writing, inside `write`, `flush`, `try_finish`, `finish` and `drop`; the inner writer
+//! need not be `Send`. Blocks go to the pool as they fill up, and the results are written in order as they come back.
+//!
+//! # Errors
+//!
+//! An error of the inner writer, of whatever kind, loses nothing: output that is not written yet is kept, and the next
+//! `write`, `flush` or `try_finish` resumes with it. A `write` that returns an error has taken none of its bytes.
+//! (`Interrupted` is never returned: the inner writer is called again.) After damaged data every further call returns
+//! the same error.
 
+use crate::adapter::{Output, State, push_gated};
+use crate::error::Error;
 use crate::format::bzip2::Level;
+use crate::gate::Gate;
 use crate::settings::Settings;
-use crate::stream::driver::{Drained, Driver, write_text};
+use crate::stream::driver::{Drained, Driver};
 use crate::summary::StreamSummary;
+use std::fmt;
 use std::io::{self, Write};
 
 /// What both directions share: takes bytes, has blocks done, writes to `inner` what comes back.
 struct Writer<W: Write> {
     /// `None` only after `finish` has taken it.
     inner: Option<W>,
-    pump: Driver,
+    driver: Driver,
+    /// What came back and is not written yet.
+    output: Output,
+    /// Of a decoder that ends with the first stream.
+    gate: Option<Gate>,
+    total_in: u64,
     bytes_out: u64,
     state: State,
-}
-
-/// How far an output is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Open,
-    /// Nothing more will be written.
-    Complete,
-    /// An error ended it. It was told once; later calls only say that there was one.
-    Failed,
+    /// `try_finish` was called: no more input is taken.
+    finishing: bool,
+    /// The inner writer has panicked: what it has written nobody knows.
+    panicked: bool,
 }
 
 impl<W: Write> Writer<W> {
-    fn new(inner: W, pump: Driver) -> Self {
-        Writer { inner: Some(inner), pump, bytes_out: 0, state: State::Open }
+    fn new(inner: W, driver: Driver, gate: Option<Gate>) -> Self {
+        Writer {
+            inner: Some(inner),
+            driver,
+            output: Output::default(),
+            gate,
+            total_in: 0,
+            bytes_out: 0,
+            state: State::Open,
+            finishing: false,
+            panicked: false,
+        }
+    }
+
+    /// Writes what has come back and is not written yet.
+    fn write_output(&mut self) -> io::Result<()> {
+        let Some(inner) = &mut self.inner else { return Ok(()) };
+        loop {
+            let bytes = self.output.next();
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            self.panicked = true;
+            let result = inner.write(bytes);
+            self.panicked = false;
+            match result {
+                Ok(0) => return Err(io::Error::new(io::ErrorKind::WriteZero, "the inner writer takes no more")),
+                Ok(n) => {
+                    let n = n.min(bytes.len());
+                    self.output.consume(n);
+                    self.bytes_out += n as u64;
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
     }
 
     /// Writes out what has come back, or with `all` everything that has been handed in.
     fn drain(&mut self, all: bool) -> io::Result<()> {
-        match self.state {
-            State::Complete => return Ok(()),
-            State::Failed => return Err(io::Error::other("an earlier error ended the stream")),
-            State::Open => {}
-        }
-        let Some(inner) = &mut self.inner else { return Ok(()) };
-        // Unless all goes well.
-        self.state = State::Failed;
         loop {
-            match self.pump.drain(all)? {
-                Drained::Out(text) => self.bytes_out += write_text(inner, &text)?,
-                Drained::Done => {
-                    self.state = State::Complete;
+            self.write_output()?;
+            match &self.state {
+                State::Open => {}
+                State::Complete => return Ok(()),
+                State::Failed(error) => return Err(error.again().into()),
+            }
+            let closed = self.gate.as_ref().is_some_and(Gate::is_closed);
+            match self.driver.drain(all || closed) {
+                Ok(Drained::Out(text)) => self.output.set(text),
+                Ok(Drained::Done) => self.state = State::Complete,
+                Ok(Drained::Nothing) => {
+                    // It has all bytes up to where the stream may end, and wants more: it does not end there.
+                    if let Some(gate) = self.gate.as_mut().filter(|_| closed) {
+                        gate.open();
+                    }
                     return Ok(());
                 }
-                Drained::Nothing => {
-                    self.state = State::Open;
-                    return Ok(());
-                }
+                Err(error) => return Err(self.state.fail(error)),
             }
         }
     }
 
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        let n = if self.state == State::Open { self.pump.push(buf) } else { buf.len() };
+        // Before anything is taken: a call that fails must have taken nothing.
         self.drain(false)?;
+        let complete = matches!(self.state, State::Complete);
+        if buf.is_empty() || complete && self.gate.is_some() {
+            return Ok(0);
+        }
+        if self.finishing {
+            return Err(io::Error::other("the stream is finished: it takes no more"));
+        }
+        let n = match &mut self.gate {
+            // Garbage.
+            _ if complete => buf.len(),
+            Some(gate) => push_gated(&mut self.driver, gate, buf),
+            None => self.driver.push(buf),
+        };
+        self.total_in += n as u64;
+        if !complete {
+            self.driver.issue()?;
+        }
         Ok(n)
     }
 
+    fn flush(&mut self) -> io::Result<()> {
+        self.drain(true)?;
+        loop {
+            match self.inner.as_mut().map_or(Ok(()), W::flush) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
+    }
+
     fn try_finish(&mut self) -> io::Result<()> {
-        self.pump.end_input();
-        self.drain(true)
+        self.finishing = true;
+        self.driver.end_input();
+        self.drain(true)?;
+        match self.state {
+            State::Complete => Ok(()),
+            _ => Err(self.state.fail(Error::Internal { block: 0, reason: "more is wanted than there is".to_owned() })),
+        }
     }
 
     fn summary(&self) -> StreamSummary {
-        StreamSummary { bytes_out: self.bytes_out, ..self.pump.summary() }
+        StreamSummary { bytes_out: self.bytes_out, ..self.driver.summary() }
     }
 }
 
 impl<W: Write> Drop for Writer<W> {
     fn drop(&mut self) {
-        if self.inner.is_some() && self.state == State::Open && !std::thread::panicking() {
+        let failed = matches!(self.state, State::Failed(_));
+        if self.inner.is_some() && !failed && !self.panicked && !std::thread::panicking() {
             // Errors cannot be told from here: `finish` is for those who want to know.
             let _ = self.try_finish();
         }
     }
 }
 
+impl<W: Write> fmt::Debug for Writer<W> {
+    /// Without the inner writer, which the public types show.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Writer");
+        debug.field("state", &self.state).field("total_in", &self.total_in).field("bytes_out", &self.bytes_out);
+        debug.field("finishing", &self.finishing).finish_non_exhaustive()
+    }
+}
+
 /// Takes text, and writes it to `W` as one `.bz2` stream with bzip2's exact bytes.
 ///
-/// Call [`finish`](Self::finish) at the end: dropping the encoder completes the stream too, but cannot tell you of errors.
+/// Call [`finish`](Self::finish) at the end: dropping the encoder completes the stream too (except during a panic), but
+/// cannot return errors.
+///
 /// `flush` ends the current block, as it does in bzip2, and writes all whole bytes: use it sparingly.
 ///
 /// ```
@@ -101,41 +203,60 @@ pub struct BzEncoder<W: Write>(Writer<W>);
 
 impl<W: Write> BzEncoder<W> {
     /// An encoder at `level`, with the stations of [`Pool::global`](crate::Pool::global).
+    ///
+    /// ```
+    /// let encoder = hybz::write::BzEncoder::new(Vec::new(), hybz::Level::BEST);
+    /// assert_eq!(encoder.finish()?.len(), 14); // bytes of an empty stream
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn new(inner: W, level: Level) -> Self {
         Self::with_settings(inner, &Settings::new().level(level))
     }
 
     /// An encoder with these settings.
+    ///
+    /// ```
+    /// let settings = hybz::Settings::new().level(hybz::Level::FASTEST);
+    /// let encoder = hybz::write::BzEncoder::with_settings(Vec::new(), &settings);
+    /// assert!(encoder.finish()?.starts_with(b"BZh1"));
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn with_settings(inner: W, settings: &Settings) -> Self {
-        BzEncoder(Writer::new(inner, Driver::compress(settings)))
+        BzEncoder(Writer::new(inner, Driver::compress(settings), None))
     }
 }
 
 impl<W: Write> Write for BzEncoder<W> {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        if self.0.state == State::Complete {
-            return Err(io::Error::other("the stream is complete"));
-        }
         self.0.write(buf)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.pump.flush();
-        self.0.drain(true)?;
-        self.0.inner.as_mut().map_or(Ok(()), W::flush)
+        self.0.driver.flush();
+        self.0.flush()
     }
 }
 
-/// Takes `.bz2` streams, all that follow each other, and writes what they hold to `W`.
+/// Takes the first stream, `.bz2` or `.hbz`, and writes what it holds to `W`.
 ///
-/// Only bytes whose block has the right CRC are written. Damaged data give an [`io::Error`] with an [`Error`](crate::Error) inside. Call
-/// [`finish`](Self::finish) at the end: only then is it known whether the input was complete.
+/// `write` takes no byte after the end of the stream: it returns `Ok(0)` there, so `write_all` fails with `WriteZero`
+/// if there is more. [`total_in`](Self::total_in) is then the length of the stream. Only bytes whose block has the
+/// right CRC are written. Call [`finish`](Self::finish) at the end: only then is it known whether the input was
+/// complete.
 ///
 /// ```
 /// use std::io::Write;
 /// let coded = hybz::compress(b"to be or not to be", &hybz::Settings::new())?;
+/// let input = [&coded[..], b"that is the question"].concat();
 /// let mut decoder = hybz::write::BzDecoder::new(Vec::new());
-/// decoder.write_all(&coded)?;
+/// let mut rest = &input[..];
+/// loop {
+///     match decoder.write(rest)? {
+///         0 => break,
+///         n => rest = &rest[n..],
+///     }
+/// }
+/// assert_eq!(rest, b"that is the question");
 /// assert_eq!(decoder.finish()?, b"to be or not to be");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -144,59 +265,216 @@ pub struct BzDecoder<W: Write>(Writer<W>);
 
 impl<W: Write> BzDecoder<W> {
     /// A decoder with the stations of [`Pool::global`](crate::Pool::global).
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// let mut decoder = hybz::write::BzDecoder::new(Vec::new());
+    /// decoder.write_all(&hybz::compress(b"text", &hybz::Settings::new())?)?;
+    /// assert_eq!(decoder.finish()?, b"text");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(inner: W) -> Self {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings.
+    /// A decoder with these settings, of which it uses the pool.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// let settings = hybz::Settings::new().pool(&hybz::Pool::builder().build());
+    /// let mut decoder = hybz::write::BzDecoder::with_settings(Vec::new(), &settings);
+    /// decoder.write_all(&hybz::compress(b"text", &settings)?)?;
+    /// assert_eq!(decoder.finish()?, b"text");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_settings(inner: W, settings: &Settings) -> Self {
-        let pump = Driver::decompress(settings);
-        BzDecoder(Writer::new(inner, pump))
+        BzDecoder(Writer::new(inner, Driver::decompress(&settings.first_stream()), Some(Gate::new())))
     }
 }
 
-impl<W: Write> Write for BzDecoder<W> {
-    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        self.0.write(buf)
+/// Takes all streams that follow each other, `.bz2` or `.hbz`, and writes what they hold to `W`.
+///
+/// Only bytes whose block has the right CRC are written. Trailing garbage is taken and ignored, unless
+/// [`Settings::trailing_garbage`] forbids it. Call [`finish`](Self::finish) at the end: only then is it known whether
+/// the input was complete.
+///
+/// ```
+/// use std::io::Write;
+/// let settings = hybz::Settings::new();
+/// let mut decoder = hybz::write::MultiBzDecoder::new(Vec::new());
+/// decoder.write_all(&hybz::compress(b"to be or ", &settings)?)?;
+/// decoder.write_all(&hybz::compress(b"not to be", &settings)?)?;
+/// assert_eq!(decoder.finish()?, b"to be or not to be");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "call finish() to learn whether the input was complete"]
+pub struct MultiBzDecoder<W: Write>(Writer<W>);
+
+impl<W: Write> MultiBzDecoder<W> {
+    /// A decoder with the stations of [`Pool::global`](crate::Pool::global).
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// let mut decoder = hybz::write::MultiBzDecoder::new(Vec::new());
+    /// decoder.write_all(&hybz::compress(b"text", &hybz::Settings::new())?)?;
+    /// assert_eq!(decoder.finish()?, b"text");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(inner: W) -> Self {
+        Self::with_settings(inner, &Settings::new())
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.drain(true)?;
-        self.0.inner.as_mut().map_or(Ok(()), W::flush)
+    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// let settings = hybz::Settings::new().trailing_garbage(false);
+    /// let mut decoder = hybz::write::MultiBzDecoder::with_settings(Vec::new(), &settings);
+    /// decoder.write_all(&[hybz::compress(b"text", &settings)?, b"garbage".to_vec()].concat())?;
+    /// assert_eq!(decoder.try_finish().unwrap_err().kind(), std::io::ErrorKind::InvalidData);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_settings(inner: W, settings: &Settings) -> Self {
+        MultiBzDecoder(Writer::new(inner, Driver::decompress(settings), None))
     }
 }
 
-/// Gives both writers the same accessors.
-macro_rules! accessors {
+/// Gives the decoders `Write`.
+macro_rules! decoder {
     ($name:ident) => {
+        impl<W: Write> Write for $name<W> {
+            fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+                self.0.write(buf)
+            }
+
+            /// Writes the text of all blocks that are known to be whole, and flushes the inner writer.
+            fn flush(&mut self) -> io::Result<()> {
+                self.0.flush()
+            }
+        }
+    };
+}
+decoder!(BzDecoder);
+decoder!(MultiBzDecoder);
+
+/// Gives all writers the same accessors. `$new`, `$input` and `$output` are for their examples: what makes one, bytes
+/// that are written to it and what it writes then.
+macro_rules! accessors {
+    ($name:ident, $new:literal, $input:literal, $output:literal) => {
         impl<W: Write> $name<W> {
             /// The inner writer.
+            ///
+            /// ```
+            #[doc = concat!("let writer = hybz::write::", $new, ";")]
+            /// assert!(writer.get_ref().is_empty());
+            /// ```
             pub fn get_ref(&self) -> &W {
                 self.0.inner.as_ref().expect("only `finish` takes it, and that takes `self`")
             }
 
             /// The inner writer. Writing to it corrupts the output.
+            ///
+            /// ```
+            #[doc = concat!("let mut writer = hybz::write::", $new, ";")]
+            /// writer.get_mut().reserve(1000);
+            /// ```
             pub fn get_mut(&mut self) -> &mut W {
                 self.0.inner.as_mut().expect("only `finish` takes it, and that takes `self`")
             }
 
-            /// Completes the output. After an error (this call's or an earlier one's) the output is not complete.
+            /// Completes the output, and keeps the inner writer (which is not flushed) where it is.
+            ///
+            /// ```
+            /// use std::io::Write;
+            #[doc = concat!("let mut writer = hybz::write::", $new, ";")]
+            #[doc = concat!("writer.write_all(", $input, ")?;")]
+            /// writer.try_finish()?;
+            #[doc = concat!("assert_eq!(writer.get_ref(), ", $output, ");")]
+            /// # std::io::Result::Ok(())
+            /// ```
+            ///
+            /// # Errors
+            ///
+            /// Those of the inner writer: call it again to go on. For a decoder also damaged data (`InvalidData`) and
+            /// input that ends before its stream does (`UnexpectedEof`), with an [`Error`] inside: called again it
+            /// returns the same.
             pub fn try_finish(&mut self) -> io::Result<()> {
                 self.0.try_finish()
             }
 
             /// Completes the output and returns the inner writer, which is not flushed.
+            ///
+            /// ```
+            /// use std::io::Write;
+            #[doc = concat!("let mut writer = hybz::write::", $new, ";")]
+            #[doc = concat!("writer.write_all(", $input, ")?;")]
+            #[doc = concat!("assert_eq!(&writer.finish()?, ", $output, ");")]
+            /// # std::io::Result::Ok(())
+            /// ```
+            ///
+            /// # Errors
+            ///
+            /// Those of [`try_finish`](Self::try_finish). The inner writer is dropped then: call that first where it is
+            /// to be kept.
             pub fn finish(mut self) -> io::Result<W> {
                 self.0.try_finish()?;
                 Ok(self.0.inner.take().expect("only this takes it"))
             }
 
-            /// What became of the stream so far; complete after `try_finish`.
+            /// Bytes taken so far by `write`.
+            ///
+            /// ```
+            /// use std::io::Write;
+            #[doc = concat!("let mut writer = hybz::write::", $new, ";")]
+            #[doc = concat!("writer.write_all(", $input, ")?;")]
+            #[doc = concat!("assert_eq!(writer.total_in(), ", $input, ".len() as u64);")]
+            /// # std::io::Result::Ok(())
+            /// ```
+            pub fn total_in(&self) -> u64 {
+                self.0.total_in
+            }
+
+            /// Bytes written so far to the inner writer.
+            ///
+            /// ```
+            /// use std::io::Write;
+            #[doc = concat!("let mut writer = hybz::write::", $new, ";")]
+            #[doc = concat!("writer.write_all(", $input, ")?;")]
+            /// writer.try_finish()?;
+            /// assert_eq!(writer.total_out(), writer.get_ref().len() as u64);
+            /// # std::io::Result::Ok(())
+            /// ```
+            pub fn total_out(&self) -> u64 {
+                self.0.bytes_out
+            }
+
+            /// What became of the stream so far; complete after [`try_finish`](Self::try_finish).
+            ///
+            /// ```
+            /// use std::io::Write;
+            #[doc = concat!("let mut writer = hybz::write::", $new, ";")]
+            #[doc = concat!("writer.write_all(", $input, ")?;")]
+            /// writer.try_finish()?;
+            /// assert_eq!(writer.summary().streams, 1);
+            /// # std::io::Result::Ok(())
+            /// ```
             pub fn summary(&self) -> StreamSummary {
                 self.0.summary()
             }
         }
+
+        impl<W: Write + fmt::Debug> fmt::Debug for $name<W> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).field("inner", &self.0.inner).field("progress", &self.0).finish()
+            }
+        }
     };
 }
-accessors!(BzEncoder);
-accessors!(BzDecoder);
+accessors!(
+    BzEncoder,
+    "BzEncoder::new(Vec::new(), hybz::Level::BEST)",
+    r#"b"""#,
+    r#"b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0""#
+);
+accessors!(BzDecoder, "BzDecoder::new(Vec::new())", r#"b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0""#, r#"b"""#);
+accessors!(MultiBzDecoder, "MultiBzDecoder::new(Vec::new())", r#"b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0""#, r#"b"""#);

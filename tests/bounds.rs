@@ -58,7 +58,7 @@ fn memory_is_bounded() {
 
     let file = cases::bomb(60);
     check("2.8 GB out of 60 blocks of 45 bytes", 128, || {
-        let mut decoder = hybz::write::BzDecoder::with_settings(Count::default(), &settings);
+        let mut decoder = hybz::write::MultiBzDecoder::with_settings(Count::default(), &settings);
         decoder.write_all(&file).expect("a right file");
         assert_eq!(decoder.finish().expect("a right file").0, 60 * 46_620_000);
     });
@@ -74,7 +74,7 @@ fn memory_is_bounded() {
     });
     let file = cases::bomb(2000);
     check("a reader that takes little of 93 GB", 128, || {
-        let mut decoder = hybz::read::BzDecoder::with_settings(&file[..], &settings);
+        let mut decoder = hybz::read::MultiBzDecoder::with_settings(&file[..], &settings);
         let mut some = vec![0; 100_000];
         for _ in 0..1000 {
             decoder.read_exact(&mut some).expect("a right file");
@@ -97,13 +97,13 @@ fn memory_is_bounded() {
     });
     check("garbage without end after a stream", 64, || {
         let good = ours::compress(b"good", &settings);
-        let mut decoder = hybz::read::BzDecoder::with_settings(good.chain(io::repeat(0)), &settings);
+        let mut decoder = hybz::read::MultiBzDecoder::with_settings(good.chain(io::repeat(0)), &settings);
         let mut text = Vec::new();
         decoder.read_to_end(&mut text).expect("garbage is ignored");
         assert_eq!(text, b"good");
     });
     check("garbage without end", 64, || {
-        let mut decoder = hybz::read::BzDecoder::with_settings(io::repeat(b'B'), &settings);
+        let mut decoder = hybz::read::MultiBzDecoder::with_settings(io::repeat(b'B'), &settings);
         let error = decoder.read(&mut [0; 10]).expect_err("not a file");
         assert_eq!(ours::io_refusal(&error), program::Refusal::NotBzip2);
     });
@@ -114,7 +114,7 @@ fn memory_is_bounded() {
         start.extend(&header);
         start.align(false);
         let magics = Magics(0).take(100_000_000);
-        let mut decoder = hybz::read::BzDecoder::with_settings(start.bytes().chain(magics), &settings);
+        let mut decoder = hybz::read::MultiBzDecoder::with_settings(start.bytes().chain(magics), &settings);
         let error = decoder.read(&mut [0; 10]).expect_err("damaged");
         assert_eq!(ours::io_refusal(&error), program::Refusal::Data);
     });
@@ -129,7 +129,7 @@ fn memory_is_bounded() {
         // Cut back to a whole byte, after which the repeated byte continues the same up and down.
         let start = start.slice(0, start.len() / 8 * 8);
         let phase = start.slice(start.len() - 8, start.len()).bytes()[0];
-        let mut decoder = hybz::read::BzDecoder::with_settings(start.bytes().chain(io::repeat(phase)), &settings);
+        let mut decoder = hybz::read::MultiBzDecoder::with_settings(start.bytes().chain(io::repeat(phase)), &settings);
         let error = decoder.read(&mut [0; 10]).expect_err("it has no end");
         let error = error.get_ref().and_then(|error| error.downcast_ref());
         assert!(matches!(error, Some(Error::BlockTooLarge { block: 1, .. })), "{error:?}");

@@ -92,11 +92,11 @@ fn streams_in_small_pieces() {
     let mut encoder = hybz::write::BzEncoder::with_settings(Vec::new(), &settings);
     text.chunks(777).for_each(|part| encoder.write_all(part).unwrap());
     assert_eq!(encoder.finish().unwrap(), whole);
-    let mut decoder = hybz::write::BzDecoder::new(Vec::new());
+    let mut decoder = hybz::write::MultiBzDecoder::new(Vec::new());
     whole.chunks(13).for_each(|part| decoder.write_all(part).unwrap());
     assert_eq!(decoder.finish().unwrap(), text);
     let mut back = Vec::new();
-    let mut decoder = hybz::read::BzDecoder::new(&whole[..]);
+    let mut decoder = hybz::read::MultiBzDecoder::new(&whole[..]);
     let mut buf = [0; 1000];
     loop {
         match decoder.read(&mut buf).unwrap() {
@@ -148,7 +148,7 @@ fn damage_is_refused() {
                 let at = rng.below(bad.len());
                 bad[at] ^= 1 << rng.below(8);
             }
-            let mut decoder = hybz::read::BzDecoder::new(&bad[..]);
+            let mut decoder = hybz::read::MultiBzDecoder::new(&bad[..]);
             let mut out = Vec::new();
             let error = decoder.read_to_end(&mut out).expect_err("damage");
             assert!(text.starts_with(&out), "{round}");
@@ -205,6 +205,10 @@ fn ranges() {
         assert!(list.read_range(&mut file, from..to).unwrap() == text[from as usize..to as usize]);
     }
     assert!(list.read_range(&mut file, 199_990..300_000).unwrap() == text[199_990..]);
+    // Reversed inside one block, over several, over the end: never anything.
+    for (from, to) in [(20, 10), (140_010, 89_990), (u64::MAX, 0), (300_000, 199_990), (200_000, 200_000)] {
+        assert_eq!(list.read_range(&mut file, from..to).unwrap(), b"");
+    }
 }
 
 /// Writes small `.hbz` files into the folder `HYBZ_SEEDS`: seeds for the fuzz target `hbz_decode` (`fuzz/run.sh`).

@@ -185,12 +185,12 @@ proptest! {
         (file, text) in streams(), a in pieces(), b in pieces(), chunk in 1..100_000usize,
     ) {
         let settings = settings().scan_chunk(chunk);
-        let mut decoder = hybz::write::BzDecoder::with_settings(Vec::new(), &settings);
+        let mut decoder = hybz::write::MultiBzDecoder::with_settings(Vec::new(), &settings);
         for piece in cut(&file, &a) {
             decoder.write_all(piece).unwrap();
         }
         prop_assert!(decoder.finish().unwrap() == text);
-        let decoder = hybz::read::BzDecoder::with_settings(Pieces::of(&file, &a), &settings);
+        let decoder = hybz::read::MultiBzDecoder::with_settings(Pieces::of(&file, &a), &settings);
         let (verdict, out) = read_in(decoder, &b);
         verdict.unwrap();
         prop_assert!(out == text);
@@ -271,7 +271,7 @@ proptest! {
             }
         }
         let file = ours::compress(&text, &settings());
-        let mut decoder = hybz::write::BzDecoder::with_settings(Full(room), &settings());
+        let mut decoder = hybz::write::MultiBzDecoder::with_settings(Full(room), &settings());
         let verdict = decoder.write_all(&file).and_then(|()| decoder.try_finish());
         let expected = |len| if room >= len { Ok(()) } else { Err(std::io::ErrorKind::StorageFull) };
         prop_assert_eq!(verdict.map_err(|e| e.kind()), expected(text.len()));
@@ -297,7 +297,7 @@ proptest! {
             }
         }
         let file = ours::compress(&text, &settings());
-        let decoder = hybz::read::BzDecoder::with_settings(Broken(&file[..after.min(file.len())], pauses), &settings());
+        let decoder = hybz::read::MultiBzDecoder::with_settings(Broken(&file[..after.min(file.len())], pauses), &settings());
         let (verdict, out) = read_in(decoder, &[1000]);
         prop_assert_eq!(verdict.unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
         prop_assert!(text.starts_with(&out));

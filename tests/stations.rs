@@ -453,10 +453,10 @@ fn streams_dropped_half_way() {
         let (text, file) = sample();
         let pool = pool_of(Fault::Slow, 2, Company::Twins);
         for _ in 0..3 {
-            let mut decoder = hybz::read::BzDecoder::with_settings(&file[..], &settings(&pool));
+            let mut decoder = hybz::read::MultiBzDecoder::with_settings(&file[..], &settings(&pool));
             decoder.read_exact(&mut [0; 1000]).expect("a right file");
             drop(decoder);
-            let mut decoder = hybz::write::BzDecoder::with_settings(std::io::sink(), &settings(&pool));
+            let mut decoder = hybz::write::MultiBzDecoder::with_settings(std::io::sink(), &settings(&pool));
             decoder.write_all(&file[..file.len() / 2]).expect("a right file so far");
             drop(decoder);
             let mut encoder = hybz::read::BzEncoder::with_settings(&text[..], &settings(&pool));

@@ -216,7 +216,7 @@ fn forbidden_garbage() {
         if !["trail-", "gap-", "block-after"].iter().any(|family| case.name.starts_with(family)) {
             return Ok(());
         }
-        let mut decoder = hybz::write::BzDecoder::with_settings(Vec::new(), &settings);
+        let mut decoder = hybz::write::MultiBzDecoder::with_settings(Vec::new(), &settings);
         let verdict = decoder.write_all(&case.file).and_then(|()| decoder.try_finish());
         let error = verdict.err().and_then(|error| error.into_inner()).ok_or("accepted")?;
         match error.downcast_ref() {

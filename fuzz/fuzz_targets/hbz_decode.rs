@@ -61,7 +61,7 @@ fuzz_target!(|file: &[u8]| {
     let mut file = file.to_vec();
     mend(&mut file);
     let settings = Settings::new().pool(pool).trailing_garbage(false);
-    let mut decoder = hybz::write::BzDecoder::with_settings(Bounded(Vec::new()), &settings);
+    let mut decoder = hybz::write::MultiBzDecoder::with_settings(Bounded(Vec::new()), &settings);
     let streamed = decoder.write_all(&file).and_then(|()| decoder.finish());
     let mut file = Cursor::new(file);
     if let Ok(Bounded(text)) = streamed {

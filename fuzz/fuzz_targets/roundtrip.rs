@@ -27,6 +27,6 @@ fuzz_target!(|recipe: &[u8]| {
     let file = encoder.finish().unwrap();
     assert!(reference::decompress(&file, usize::MAX).unwrap() == text);
     let mut again = Vec::new();
-    hybz::read::BzDecoder::with_settings(&file[..], &settings).read_to_end(&mut again).unwrap();
+    hybz::read::MultiBzDecoder::with_settings(&file[..], &settings).read_to_end(&mut again).unwrap();
     assert!(again == text);
 });

@@ -22,6 +22,7 @@
 //! Nothing inside a stream is aligned to bytes. There is no length field: a block ends where its EOB symbol ends.
 
 use crate::bits::BitWriter;
+use std::{error, fmt};
 
 /// The 48 bits that end a stream: digits of the square root of pi.
 pub const END_MAGIC: u64 = 0x1772_4538_5090;
@@ -80,6 +81,49 @@ impl Level {
     /// [`block_limit`](Self::block_limit).
     pub(crate) const fn fill_limit(self) -> usize {
         self.block_limit() as usize - 19
+    }
+}
+
+/// The error of [`Level::try_from`]: not a number from 1 to 9.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidLevel(u8);
+
+impl InvalidLevel {
+    /// The number that was given.
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+}
+
+impl fmt::Display for InvalidLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is not a compression level from 1 to 9", self.0)
+    }
+}
+
+impl error::Error for InvalidLevel {}
+
+impl TryFrom<u8> for Level {
+    type Error = InvalidLevel;
+
+    /// The level `level`.
+    ///
+    /// ```
+    /// use hybz::Level;
+    /// assert_eq!(Level::try_from(9), Ok(Level::BEST));
+    /// assert_eq!(Level::try_from(10).unwrap_err().get(), 10);
+    /// ```
+    ///
+    /// # Errors
+    /// [`InvalidLevel`] if it is not 1 to 9.
+    fn try_from(level: u8) -> Result<Self, InvalidLevel> {
+        Level::try_new(level).ok_or(InvalidLevel(level))
+    }
+}
+
+impl From<Level> for u8 {
+    fn from(level: Level) -> u8 {
+        level.get()
     }
 }
 

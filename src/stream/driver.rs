@@ -45,7 +45,7 @@ impl Driver {
 
     pub fn decompress(settings: &Settings) -> Driver {
         let (pool, chunk) = (settings.get_pool().clone(), settings.scan_chunk);
-        let decoding = Decoding { pool, chunk, trailing_garbage: settings.trailing_garbage };
+        let decoding = Decoding { pool, chunk, extent: settings.extent() };
         Driver::new(settings.get_pool(), detect::decode(decoding))
     }
 
@@ -54,7 +54,7 @@ impl Driver {
     }
 
     /// Submits complete pieces. Returns whether all are on their way (or else the budget is used up).
-    fn issue(&mut self) -> Result<bool, Error> {
+    pub fn issue(&mut self) -> Result<bool, Error> {
         let mut all = true;
         while let Some(charge) = self.feed.next_charge() {
             let Some(permit) = self.client.try_permit(charge) else {
@@ -77,7 +77,11 @@ impl Driver {
             let all_issued = self.issue()?;
             match self.collect.step(!all_issued || self.input == Input::Told)? {
                 Step::Out(text, info) => return Ok(Some((text, info))),
-                Step::Done => return Ok(None),
+                Step::Done => {
+                    // What was read ahead is of no interest.
+                    self.client.submitter().cancel();
+                    return Ok(None);
+                }
                 Step::Need if !all_issued => {} // `Need` gave permits back, so there is room now
                 Step::Pending | Step::Need => match read_some(reader, self.feed.room()).map_err(Error::Read)? {
                     0 => self.end_input(),
@@ -104,7 +108,8 @@ impl Driver {
         }
     }
 
-    /// Ends the current block although the input goes on.
+    /// Ends the current block although the input goes on; when decompressing, lets [`drain`](Self::drain) see all of the
+    /// input so far.
     pub fn flush(&mut self) {
         self.feed.flush();
     }
@@ -116,7 +121,10 @@ impl Driver {
             let all_issued = self.issue()?;
             match self.collect.step(all || !all_issued)? {
                 Step::Out(text, _) => return Ok(Drained::Out(text)),
-                Step::Done => return Ok(Drained::Done),
+                Step::Done => {
+                    self.client.submitter().cancel();
+                    return Ok(Drained::Done);
+                }
                 Step::Need if !all_issued => {}
                 Step::Pending | Step::Need => return Ok(Drained::Nothing),
             }

@@ -20,7 +20,7 @@
 use super::bzip2::assemble::Assembler;
 use super::bzip2::parallel_read::{self, Readers};
 use super::driver::{Driver, read_some, write_text};
-use super::piece::{Collect, Decoding, Ends, Feed, Piece, Step, connect, link};
+use super::piece::{Collect, Decoding, Ends, Extent, Feed, Piece, Step, connect, link};
 use super::{bzip2, copy, detect, hbz};
 use crate::error::Error;
 use crate::format::bzip2::Level;
@@ -172,7 +172,8 @@ fn open(pool: &Pool, task: Task) -> Option<Ends> {
         Task::Compress(level) => Some(bzip2::encode(level)),
         Task::CompressLarge(large) => Some(hbz::encode(large, pool)),
         Task::Decompress { trailing_garbage } => {
-            Some(detect::decode(Decoding { pool: pool.clone(), chunk: None, trailing_garbage }))
+            let extent = Extent::all(trailing_garbage);
+            Some(detect::decode(Decoding { pool: pool.clone(), chunk: None, extent }))
         }
         Task::Copy => Some(connect(copy::Chunks::default(), copy::Unchanged::default())),
         Task::Skip => None,

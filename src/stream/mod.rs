@@ -17,3 +17,5 @@ pub(crate) mod driver;
 pub mod flow;
 mod hbz;
 mod piece;
+
+pub(crate) use piece::Extent;

@@ -37,7 +37,8 @@ pub(crate) trait Cut: Send + 'static {
     fn filled(&mut self, n: usize);
     /// Says that the input has ended.
     fn finish(&mut self);
-    /// Ends the current piece here, although the input goes on (what `flush` means to bzip2).
+    /// Hands on everything that is there, although the input goes on: ends the current block (what `flush` means to
+    /// bzip2), or when decompressing lets the joiner see all bits.
     fn flush(&mut self) {}
     /// The next piece, if one is complete.
     fn next_piece(&mut self) -> Option<Self::Piece>;
@@ -115,8 +116,26 @@ pub(crate) struct Decoding {
     pub pool: Pool,
     /// How many bytes a scanner reads at once, if not its own choice.
     pub chunk: Option<usize>,
-    /// Whether bytes that are no stream may follow the last stream.
-    pub trailing_garbage: bool,
+    /// How much of the input is decoded.
+    pub extent: Extent,
+}
+
+/// How much of the input a decoder takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// The first stream: the output is complete where it ends, whatever follows.
+    FirstStream,
+    /// All streams that follow each other. Other bytes behind them are an error.
+    Streams,
+    /// All streams that follow each other. Other bytes behind them are ignored.
+    StreamsThenGarbage,
+}
+
+impl Extent {
+    /// All streams; `garbage` says whether other bytes may follow them.
+    pub fn all(garbage: bool) -> Extent {
+        if garbage { Extent::StreamsThenGarbage } else { Extent::Streams }
+    }
 }
 
 /// Makes the two ends of a stream.

@@ -40,7 +40,7 @@ pub fn decompress(file: &[u8], settings: &Settings) -> Result<Vec<u8>, Refusal> 
 /// Decompresses with a decoder that is written to, `piece` bytes at a time. Returns the verdict, and the text that came
 /// out before it.
 pub fn decompress_written(file: &[u8], piece: usize, settings: &Settings) -> (Result<(), Refusal>, Vec<u8>) {
-    let mut decoder = hybz::write::BzDecoder::with_settings(Vec::new(), settings);
+    let mut decoder = hybz::write::MultiBzDecoder::with_settings(Vec::new(), settings);
     let verdict = file
         .chunks(piece)
         .try_for_each(|piece| decoder.write_all(piece))
@@ -52,7 +52,7 @@ pub fn decompress_written(file: &[u8], piece: usize, settings: &Settings) -> (Re
 /// Decompresses with a decoder that is read from, into buffers of `piece` bytes. Returns the verdict, and the text that
 /// came out before it.
 pub fn decompress_read(file: impl Read, piece: usize, settings: &Settings) -> (Result<(), Refusal>, Vec<u8>) {
-    let mut decoder = hybz::read::BzDecoder::with_settings(file, settings);
+    let mut decoder = hybz::read::MultiBzDecoder::with_settings(file, settings);
     let mut text = Vec::new();
     let verdict = read_all(&mut decoder, piece, &mut text).map_err(|error| io_refusal(&error));
     (verdict, text)

@@ -8,7 +8,8 @@
 //! A block whose span ended too early, because such a false magic cut it, or that has no span of its own, is decoded here with
 //! the plain decoder from as many spans as it takes. This is slow and rare: it takes a file made to provoke it.
 
-use super::scan::IssuedSpan;
+use super::scan::{IssuedSpan, Span};
+use super::walk::{Walk, Walked};
 use crate::bits::SliceBits;
 use crate::block::DecodedBlock;
 use crate::codec::decoder::Decoder;
@@ -16,16 +17,13 @@ use crate::crc;
 use crate::error::{Damage, DecodeError, Error};
 use crate::format::bzip2::Level;
 use crate::format::bzip2::{BLOCK_MAGIC, END_MAGIC, Header, parse_stream_header};
-use crate::stream::piece::{Issued, Join, Step};
+use crate::stream::piece::{Extent, Issued, Join, Step};
 use crate::summary::{BlockInfo, StreamSummary};
 use std::collections::VecDeque;
 
 /// The most compressed bits that one block may have. bzip2 has no bound, because code lengths may wander up and down for ever;
 /// an encoder's blocks stay under 20 million bits. Here it bounds memory.
 pub(crate) const MAX_BLOCK_BITS: u64 = 512 << 20;
-
-/// How much is tried first where a block must be decoded here: more than any encoder's block.
-const REDO_FIRST: u64 = 32 << 20;
 
 /// What stands at the chain's position.
 #[derive(Clone, Copy)]
@@ -34,10 +32,22 @@ enum Expect {
     Header,
     /// A block of a stream of this level, or the end of the stream.
     Block(Level),
-    /// A block of a stream of this level that no span's result can be had for. It is decoded here once this many bits of it are there.
-    Redo(Level, u64),
+    /// A block of a stream of this level for which there is no span's result. It is decoded here once all of its bits are
+    /// there.
+    Redo(Level),
     /// Nothing more.
     End,
+}
+
+/// A block that is decoded here.
+struct Redo {
+    walk: Walk,
+    /// Its bytes so far, from the one on in which its first bit lies.
+    bytes: Vec<u8>,
+    /// Bits of `bytes` up to the end of what is on hand.
+    end: u64,
+    /// How many of the spans held are in `bytes`.
+    spans: usize,
 }
 
 /// Joins decoded blocks.
@@ -48,21 +58,39 @@ pub(crate) struct Chain {
     bit: u64,
     expect: Expect,
     ended: bool,
-    trailing_garbage: bool,
+    extent: Extent,
     summary: StreamSummary,
+    redo: Option<Redo>,
     plain: Option<Box<Decoder>>,
 }
 
+impl Redo {
+    /// A block that begins at bit `skew` of its first byte.
+    fn new(skew: u64) -> Redo {
+        Redo { walk: Walk::new(skew), bytes: Vec::new(), end: skew, spans: 0 }
+    }
+
+    /// Adds the next span, up to bit `most`. `at` is where `bytes` begin in the input.
+    fn add(&mut self, span: &Span, at: u64, most: u64) {
+        // Neighbouring spans share the byte in which one ends and the next begins.
+        let skip = ((at + self.bytes.len() as u64 * 8).saturating_sub(span.at) / 8) as usize;
+        self.bytes.extend_from_slice(span.data.get(skip..).unwrap_or_default());
+        self.end = span.end_bit().saturating_sub(at).min(most).max(self.end);
+        self.spans += 1;
+    }
+}
+
 impl Chain {
-    /// A chain at the start of the input; `trailing_garbage` says whether it may end in bytes that are no stream.
-    pub fn new(trailing_garbage: bool) -> Self {
+    /// A chain at the start of the input.
+    pub fn new(extent: Extent) -> Self {
         Chain {
             held: VecDeque::new(),
             bit: 0,
             expect: Expect::Header,
             ended: false,
-            trailing_garbage,
+            extent,
             summary: StreamSummary::default(),
+            redo: None,
             plain: None,
         }
     }
@@ -123,7 +151,8 @@ impl Chain {
     /// window is; and its results with them: thousands of blocks nested in one block's data must not pile up. Where one of
     /// them turns out to be a true block, it is decoded again.
     fn need(&mut self) -> Step {
-        for held in &mut self.held {
+        // The last ones only: those before were here the last time. A flood of false magics would make all of them costly.
+        for held in self.held.iter_mut().rev().take_while(|held| held.permit.is_some()) {
             held.permit = None;
             held.piece.block = None;
         }
@@ -147,7 +176,7 @@ impl Chain {
             Header::Other if self.summary.streams == 0 => return Err(Error::NotBzip2),
             Header::Other => {
                 let offset = self.bit / 8;
-                if !self.trailing_garbage {
+                if self.extent == Extent::Streams {
                     return Err(Error::TrailingGarbage { offset });
                 }
                 self.summary.trailing_garbage = Some(offset);
@@ -161,18 +190,18 @@ impl Chain {
         if let Some(IssuedSpan { span, block: Some(ticket) }) = self.held.front().map(|held| &held.piece)
             && span.start_bit() == self.bit
         {
-            let (at, first) = (span.at, span.first);
+            let at = span.at;
             return match ticket.take(wait) {
                 None => Ok(Some(Step::Pending)),
                 Some(Ok(Ok(block))) => self.believe(block, at, level).map(Some),
                 Some(Ok(Err(DecodeError::OutOfData))) => {
-                    // Everything there is was not enough; with one more span it may be.
-                    self.expect = Expect::Redo(level, span.end - first + 1);
+                    // The span was cut by a false magic: the block goes on in the next.
+                    self.expect = Expect::Redo(level);
                     Ok(None)
                 }
                 Some(Ok(Err(DecodeError::Damaged(_)))) => {
                     // Nobody's word is taken for it that a file is damaged, but the reference decoder's.
-                    self.expect = Expect::Redo(level, 0);
+                    self.expect = Expect::Redo(level);
                     Ok(None)
                 }
                 Some(Err(error)) => Err(Error::Internal { block: self.number(), reason: error.0 }),
@@ -189,7 +218,7 @@ impl Chain {
             return if self.ended { Err(self.truncated()) } else { Ok(Some(self.need())) };
         }
         match self.peek(0, 48) {
-            BLOCK_MAGIC => self.expect = Expect::Redo(level, 0),
+            BLOCK_MAGIC => self.expect = Expect::Redo(level),
             END_MAGIC if have < 80 => {
                 return if self.ended { Err(self.truncated()) } else { Ok(Some(self.need())) };
             }
@@ -200,46 +229,42 @@ impl Chain {
                     return Err(self.damaged(Damage::StreamCrc { stored, computed }));
                 }
                 self.bit = (self.bit + 80).next_multiple_of(8);
-                self.expect = Expect::Header;
+                self.expect = if self.extent == Extent::FirstStream { Expect::End } else { Expect::Header };
             }
             _ => return Err(self.damaged(Damage::Magic)),
         }
         Ok(None)
     }
 
-    /// Decodes the block at the chain's position from what is on hand; nothing if that takes another try.
-    fn redo(&mut self, level: Level, enough: u64) -> Result<Option<Step>, Error> {
-        let have = self.on_hand();
-        if have < enough && !self.ended {
-            return Ok(Some(self.need()));
-        }
-        // Not all of it: behind the block may lie hundreds of megabytes that wait for their turn.
-        let take = have.min(enough.max(REDO_FIRST)).min(MAX_BLOCK_BITS);
+    /// Decodes the block at the chain's position once all of it is on hand.
+    fn redo(&mut self, level: Level) -> Result<Option<Step>, Error> {
         let skew = self.bit % 8;
         let at = self.bit - skew;
-        let bytes_most = (skew + take).div_ceil(8) as usize;
-        let mut bytes = Vec::with_capacity(bytes_most);
-        for span in self.held.iter().map(|held| &held.piece.span) {
-            if bytes.len() == bytes_most {
-                break;
+        let mut redo = self.redo.take().unwrap_or_else(|| Redo::new(skew));
+        loop {
+            match redo.walk.advance(&redo.bytes, redo.end) {
+                Walked::End | Walked::Damaged => break,
+                Walked::More if redo.end == skew + MAX_BLOCK_BITS => {
+                    return Err(Error::BlockTooLarge { block: self.number(), bit_offset: self.bit });
+                }
+                Walked::More => match self.held.get(redo.spans).map(|held| &held.piece.span) {
+                    Some(span) => redo.add(span, at, skew + MAX_BLOCK_BITS),
+                    None if self.ended => break,
+                    None => {
+                        self.redo = Some(redo);
+                        return Ok(Some(self.need()));
+                    }
+                },
             }
-            // Neighbouring spans share the byte in which one ends and the next begins.
-            let skip = ((at + bytes.len() as u64 * 8 - span.at) / 8) as usize;
-            let rest = &span.data[skip.min(span.data.len())..];
-            bytes.extend_from_slice(&rest[..rest.len().min(bytes_most - bytes.len())]);
         }
-        let mut bits = SliceBits::new(&bytes, skew, skew + take);
+        let mut bits = SliceBits::new(&redo.bytes, skew, redo.end);
         let plain = self.plain.get_or_insert_default();
         match plain.decode_reference(&mut bits, level.block_limit()) {
             Ok(block) => self.believe(block, at, level).map(Some),
-            Err(DecodeError::OutOfData) if take == MAX_BLOCK_BITS => {
-                Err(Error::BlockTooLarge { block: self.number(), bit_offset: self.bit })
-            }
-            Err(DecodeError::OutOfData) if take == have && self.ended => Err(self.truncated()),
+            Err(DecodeError::OutOfData) if self.ended => Err(self.truncated()),
             Err(DecodeError::OutOfData) => {
-                // Doubling keeps the work linear, whatever the file was made to provoke.
-                self.expect = Expect::Redo(level, take * 2);
-                Ok(None)
+                let reason = "the decoder reads past the end of the block".to_owned();
+                Err(Error::Internal { block: self.number(), reason })
             }
             Err(DecodeError::Damaged(damage)) => Err(self.damaged(damage)),
         }
@@ -283,7 +308,7 @@ impl Join for Chain {
             let step = match self.expect {
                 Expect::Header => self.header()?,
                 Expect::Block(level) => self.block_or_end(level, wait)?,
-                Expect::Redo(level, enough) => self.redo(level, enough)?,
+                Expect::Redo(level) => self.redo(level)?,
                 Expect::End => {
                     self.held.clear();
                     self.summary.bytes_in = self.bit / 8;

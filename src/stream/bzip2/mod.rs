@@ -10,13 +10,14 @@ mod chain;
 pub(super) mod parallel_read;
 mod scan;
 mod split;
+mod walk;
 
 /// What no other format takes.
 pub(super) const FORMAT: Format = Format { begins_with: |_| true, decode };
 
 fn decode(decoding: &Decoding) -> Ends {
     let scanner = decoding.chunk.map_or_else(scan::Scanner::new, scan::Scanner::with_chunk);
-    connect(scanner, chain::Chain::new(decoding.trailing_garbage))
+    connect(scanner, chain::Chain::new(decoding.extent))
 }
 
 /// The two ends of a stream to be written.

@@ -91,6 +91,8 @@ pub(crate) struct Scanner {
     coded: bool,
     chunk: usize,
     ended: bool,
+    /// Everything is to be handed on.
+    flushing: bool,
 }
 
 impl Scanner {
@@ -111,6 +113,7 @@ impl Scanner {
             coded: false,
             chunk: chunk.max(1),
             ended: false,
+            flushing: false,
         }
     }
 
@@ -195,9 +198,13 @@ impl Cut for Scanner {
         self.ended = true;
     }
 
+    fn flush(&mut self) {
+        self.flushing = true;
+    }
+
     fn next_piece(&mut self) -> Option<Span> {
         let record = end_record(&self.buf[..self.len]).filter(|&bit| bit > self.first);
-        if let Some(bit) = self.next_magic(self.ended || record.is_some()) {
+        if let Some(bit) = self.next_magic(self.ended || self.flushing || record.is_some()) {
             return Some(self.cut(bit, true));
         }
         let have = self.len as u64 * 8;
@@ -208,6 +215,11 @@ impl Cut for Scanner {
             && let Some(bit) = record
         {
             return Some(self.cut(bit, false));
+        }
+        if std::mem::take(&mut self.flushing) && self.first < have {
+            // A magic that has only begun here is missed: the joiner decodes that block itself.
+            self.searched = have;
+            return Some(self.cut(have, false));
         }
         // Bits before `searched` begin no magic, so they can go.
         (self.searched / 8 > (self.base + MAX_SPAN) as u64).then(|| {

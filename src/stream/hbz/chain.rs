@@ -6,7 +6,7 @@ use crate::block::Text;
 use crate::crc;
 use crate::error::{Damage, Error};
 use crate::format::hbz::{self, BlockHeader, HEADER_LEN, IndexEntry, Next, StreamHeader};
-use crate::stream::piece::{Issued, Join, Step};
+use crate::stream::piece::{Extent, Issued, Join, Step};
 use crate::summary::{BlockInfo, StreamSummary};
 use std::collections::VecDeque;
 
@@ -30,15 +30,15 @@ pub(crate) struct Chain {
     /// Where in the input the next piece begins, in bytes.
     at: u64,
     ended: bool,
-    trailing_garbage: bool,
+    extent: Extent,
     summary: StreamSummary,
 }
 
 impl Chain {
-    /// A chain at the start of the input; `trailing_garbage` says whether it may end in bytes that are no stream.
-    pub fn new(trailing_garbage: bool) -> Self {
+    /// A chain at the start of the input.
+    pub fn new(extent: Extent) -> Self {
         let (pieces, index, summary) = Default::default();
-        Chain { pieces, expect: Expect::Header, index, at: 0, ended: false, trailing_garbage, summary }
+        Chain { pieces, expect: Expect::Header, index, at: 0, ended: false, extent, summary }
     }
 
     /// The block that is next, counted from 1.
@@ -87,7 +87,7 @@ impl Chain {
             }
             // Whatever does not begin like a stream, behind one, is garbage.
             _ if !first && !raw.starts_with(&hbz::MAGIC) => {
-                if !self.trailing_garbage {
+                if self.extent == Extent::Streams {
                     return Err(Error::TrailingGarbage { offset: self.at });
                 }
                 self.summary.trailing_garbage = Some(self.at);
@@ -119,7 +119,7 @@ impl Chain {
                     return Err(self.damaged(Damage::Field("index")));
                 }
                 self.at += len as u64;
-                self.expect = Expect::Header;
+                self.expect = if self.extent == Extent::FirstStream { Expect::End } else { Expect::Header };
             }
             Next::Other => return Err(self.damaged(Damage::Magic)),
         }

@@ -13,7 +13,7 @@ mod scan;
 pub(super) const FORMAT: Format = Format { begins_with: |byte| byte == MAGIC[0], decode };
 
 fn decode(decoding: &Decoding) -> Ends {
-    connect(scan::Scanner::new(&decoding.pool), chain::Chain::new(decoding.trailing_garbage))
+    connect(scan::Scanner::new(&decoding.pool), chain::Chain::new(decoding.extent))
 }
 
 /// The two ends of a stream to be written.

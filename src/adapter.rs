@@ -1,0 +1,393 @@
+//! What the readers (`read`, `bufread`) and writers (`write`) share: one state, output that is not delivered yet, and
+//! the two ways in which a reader gets its input.
+
+use crate::block::Text;
+use crate::codec::run_length::decode::Expander;
+use crate::error::Error;
+use crate::gate::Gate;
+use crate::stream::driver::{Drained, Driver};
+use crate::summary::StreamSummary;
+use std::fmt;
+use std::io::{self, BufRead, Read};
+
+/// How much of a run-length-coded text is expanded at once.
+const EXPAND_CHUNK: usize = 128 << 10;
+/// The most input that is handed over at once: more would pile up in front of a full pool.
+const PUSH_CHUNK: usize = 64 << 10;
+
+/// How far a stream is.
+#[derive(Debug)]
+pub(crate) enum State {
+    Open,
+    /// All output has been handed out or written.
+    Complete,
+    /// The data are damaged (or hybz has a defect): every further call returns this error again.
+    Failed(Error),
+}
+
+impl State {
+    /// Fails for good. Returns the error for this call.
+    pub fn fail(&mut self, error: Error) -> io::Error {
+        let told = error.again().into();
+        *self = State::Failed(error);
+        told
+    }
+}
+
+/// Output that is not handed out or written yet: the text of one block at most.
+#[derive(Default)]
+pub(crate) struct Output {
+    /// `bytes[at..]`, then what `runs` still expands to.
+    bytes: Vec<u8>,
+    at: usize,
+    runs: Option<(Vec<u8>, Expander)>,
+}
+
+impl Output {
+    /// Takes a text as what follows. All before it must have been consumed.
+    pub fn set(&mut self, text: Text) {
+        self.at = 0;
+        match text {
+            Text::Plain(bytes) => self.bytes = bytes,
+            Text::Parts(parts) => {
+                self.bytes.clear();
+                parts.iter().for_each(|part| self.bytes.extend_from_slice(part.as_slice()));
+            }
+            Text::RunLength { coded, .. } => {
+                self.bytes.clear();
+                self.runs = Some((coded, Expander::new()));
+            }
+        }
+    }
+
+    /// The next bytes; none if all are consumed.
+    pub fn next(&mut self) -> &[u8] {
+        if self.at == self.bytes.len()
+            && let Some((coded, runs)) = &mut self.runs
+        {
+            self.at = 0;
+            self.bytes.resize(EXPAND_CHUNK, 0);
+            let n = runs.next(coded, &mut self.bytes);
+            self.bytes.truncate(n);
+            if n == 0 {
+                self.runs = None;
+            }
+        }
+        &self.bytes[self.at..]
+    }
+
+    /// Says that the first `n` of the next bytes are handed out or written.
+    pub fn consume(&mut self, n: usize) {
+        self.at += n;
+    }
+}
+
+/// Where a reader's input comes from.
+pub(crate) trait Source {
+    /// The next output; nothing when the output is complete. After [`Error::Read`] another call goes on where this one
+    /// was.
+    fn pull(&mut self, driver: &mut Driver) -> Result<Option<Text>, Error>;
+    /// Bytes of input taken.
+    fn total_in(&self) -> u64;
+}
+
+/// Takes the inner reader's bytes up to its end.
+pub(crate) struct Whole<R> {
+    pub inner: R,
+    total_in: u64,
+}
+
+impl<R> Whole<R> {
+    pub fn new(inner: R) -> Self {
+        Whole { inner, total_in: 0 }
+    }
+}
+
+/// Counts what is read.
+struct Counted<'a, R>(&'a mut R, &'a mut u64);
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.0.read(buf)?;
+        *self.1 += n as u64;
+        Ok(n)
+    }
+}
+
+impl<R: Read> Source for Whole<R> {
+    fn pull(&mut self, driver: &mut Driver) -> Result<Option<Text>, Error> {
+        let output = driver.pull(&mut Counted(&mut self.inner, &mut self.total_in))?;
+        Ok(output.map(|(text, _)| text))
+    }
+
+    fn total_in(&self) -> u64 {
+        self.total_in
+    }
+}
+
+/// Takes the inner reader's bytes up to the end of the first stream.
+pub(crate) struct Exact<R> {
+    pub inner: R,
+    gate: Gate,
+    ended: bool,
+    total_in: u64,
+}
+
+impl<R> Exact<R> {
+    pub fn new(inner: R) -> Self {
+        Exact { inner, gate: Gate::new(), ended: false, total_in: 0 }
+    }
+}
+
+impl<R: BufRead> Exact<R> {
+    /// Takes some input.
+    fn feed(&mut self, driver: &mut Driver) -> Result<(), Error> {
+        let n = loop {
+            match self.inner.fill_buf() {
+                Ok(bytes) => break push_gated(driver, &mut self.gate, bytes),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(Error::Read(e)),
+            }
+        };
+        if n == 0 {
+            self.ended = true;
+            driver.end_input();
+        }
+        self.inner.consume(n);
+        self.total_in += n as u64;
+        Ok(())
+    }
+}
+
+/// Hands some of `bytes` over, up to where the stream may end. Returns how many: none only if there are none, or if the
+/// gate is closed.
+pub(crate) fn push_gated(driver: &mut Driver, gate: &mut Gate, bytes: &[u8]) -> usize {
+    let n = gate.take(&bytes[..bytes.len().min(PUSH_CHUNK)]);
+    let mut pushed = 0;
+    while pushed < n {
+        pushed += driver.push(&bytes[pushed..n]);
+    }
+    if gate.is_closed() {
+        driver.flush();
+    }
+    n
+}
+
+impl<R: BufRead> Source for Exact<R> {
+    fn pull(&mut self, driver: &mut Driver) -> Result<Option<Text>, Error> {
+        loop {
+            match driver.drain(self.ended || self.gate.is_closed())? {
+                Drained::Out(text) => return Ok(Some(text)),
+                Drained::Done => return Ok(None),
+                Drained::Nothing if self.ended => {
+                    return Err(Error::Internal { block: 0, reason: "more is wanted than there is".to_owned() });
+                }
+                // It has all there is, and wants more: the stream does not end here.
+                Drained::Nothing if self.gate.is_closed() => self.gate.open(),
+                Drained::Nothing => self.feed(driver)?,
+            }
+        }
+    }
+
+    fn total_in(&self) -> u64 {
+        self.total_in
+    }
+}
+
+/// Reads from a source, has blocks done, hands out what came back.
+pub(crate) struct Reader<S> {
+    pub source: S,
+    driver: Driver,
+    output: Output,
+    bytes_out: u64,
+    state: State,
+    /// An error of the inner reader, which is returned once everything that was read before it is handed out.
+    broken: Option<io::Error>,
+}
+
+impl<S: Source> Reader<S> {
+    pub fn new(source: S, driver: Driver) -> Self {
+        let output = Output::default();
+        Reader { source, driver, output, bytes_out: 0, state: State::Open, broken: None }
+    }
+
+    pub fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            let bytes = self.output.next();
+            if !bytes.is_empty() {
+                let n = bytes.len().min(buf.len());
+                buf[..n].copy_from_slice(&bytes[..n]);
+                self.output.consume(n);
+                self.bytes_out += n as u64;
+                return Ok(n);
+            }
+            match &self.state {
+                State::Open => {}
+                State::Complete => return Ok(0),
+                State::Failed(error) => return Err(error.again().into()),
+            }
+            match self.next() {
+                Ok(Some(text)) => self.output.set(text),
+                Ok(None) => self.state = State::Complete,
+                Err(Error::Read(e)) => return Err(e),
+                Err(error) => return Err(self.state.fail(error)),
+            }
+        }
+    }
+
+    /// The next output. [`Error::Read`] is not the end: another call goes on.
+    fn next(&mut self) -> Result<Option<Text>, Error> {
+        if self.broken.is_none() {
+            match self.source.pull(&mut self.driver) {
+                Err(Error::Read(e)) => self.broken = Some(e),
+                result => return result,
+            }
+        }
+        match self.driver.drain(true)? {
+            Drained::Out(text) => Ok(Some(text)),
+            Drained::Done => Ok(None),
+            Drained::Nothing => Err(Error::Read(self.broken.take().unwrap_or_else(|| io::Error::other("no error")))),
+        }
+    }
+
+    pub fn total_in(&self) -> u64 {
+        self.source.total_in()
+    }
+
+    pub fn total_out(&self) -> u64 {
+        self.bytes_out
+    }
+
+    pub fn summary(&self) -> StreamSummary {
+        StreamSummary { bytes_out: self.bytes_out, ..self.driver.summary() }
+    }
+}
+
+impl<S> fmt::Debug for Reader<S> {
+    /// Without the source, which the public types show.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Reader");
+        debug.field("state", &self.state).field("bytes_out", &self.bytes_out).field("broken", &self.broken);
+        debug.finish_non_exhaustive()
+    }
+}
+
+/// What all readers have: accessors with examples, `Read`, `Write` for an inner reader that is a writer too, `Debug`.
+///
+/// `$module`, `$setup` and `$new` are for the examples: where the type is, and how to make one that reads from a
+/// `&[u8]`.
+macro_rules! reader {
+    (
+        $name:ident, $bound:ident, $module:literal, $setup:literal, $new:literal,
+        $inner:ident => $get:expr, $get_mut:expr, $into:expr
+    ) => {
+        impl<R> $name<R> {
+            /// The inner reader.
+            ///
+            /// ```
+            #[doc = $setup]
+            #[doc = concat!("let reader = hybz::", $module, "::", stringify!($name), "::new", $new, ";")]
+            /// assert!(!reader.get_ref().is_empty());
+            /// ```
+            pub fn get_ref(&self) -> &R {
+                let $inner = &self.0.source.inner;
+                $get
+            }
+
+            /// The inner reader. What is read from it here is missing in the stream.
+            ///
+            /// ```
+            #[doc = $setup]
+            #[doc = concat!("let mut reader = hybz::", $module, "::", stringify!($name), "::new", $new, ";")]
+            /// assert!(!reader.get_mut().is_empty());
+            /// ```
+            pub fn get_mut(&mut self) -> &mut R {
+                let $inner = &mut self.0.source.inner;
+                $get_mut
+            }
+
+            /// The inner reader. What was taken from it and not handed out yet is lost.
+            ///
+            /// ```
+            #[doc = $setup]
+            #[doc = concat!("let reader = hybz::", $module, "::", stringify!($name), "::new", $new, ";")]
+            /// let unread: &[u8] = reader.into_inner();
+            /// assert!(!unread.is_empty());
+            /// ```
+            pub fn into_inner(self) -> R {
+                let $inner = self.0.source.inner;
+                $into
+            }
+        }
+
+        impl<R: $bound> $name<R> {
+            /// Bytes taken so far of what the inner reader gives. They may run ahead of [`total_out`](Self::total_out)
+            /// by as much as the pool's memory allows.
+            ///
+            /// ```
+            #[doc = $setup]
+            #[doc = concat!("let mut reader = hybz::", $module, "::", stringify!($name), "::new", $new, ";")]
+            /// assert_eq!(reader.total_in(), 0);
+            /// std::io::copy(&mut reader, &mut std::io::sink())?;
+            /// assert!(reader.total_in() > 0);
+            /// # std::io::Result::Ok(())
+            /// ```
+            pub fn total_in(&self) -> u64 {
+                self.0.total_in()
+            }
+
+            /// Bytes handed out so far.
+            ///
+            /// ```
+            #[doc = $setup]
+            #[doc = concat!("let mut reader = hybz::", $module, "::", stringify!($name), "::new", $new, ";")]
+            /// let copied = std::io::copy(&mut reader, &mut std::io::sink())?;
+            /// assert_eq!(reader.total_out(), copied);
+            /// # std::io::Result::Ok(())
+            /// ```
+            pub fn total_out(&self) -> u64 {
+                self.0.total_out()
+            }
+
+            /// What became of the stream so far; complete once `read` has returned `Ok(0)`.
+            ///
+            /// ```
+            #[doc = $setup]
+            #[doc = concat!("let mut reader = hybz::", $module, "::", stringify!($name), "::new", $new, ";")]
+            /// std::io::copy(&mut reader, &mut std::io::sink())?;
+            /// assert_eq!((reader.summary().streams, reader.summary().blocks), (1, 1));
+            /// # std::io::Result::Ok(())
+            /// ```
+            pub fn summary(&self) -> crate::StreamSummary {
+                self.0.summary()
+            }
+        }
+
+        impl<R: $bound> std::io::Read for $name<R> {
+            fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+                self.0.read(buf)
+            }
+        }
+
+        /// Writes to the inner reader, if that is a writer as well (a socket): nothing is compressed or decompressed.
+        impl<R: std::io::Write> std::io::Write for $name<R> {
+            fn write(&mut self, buf: &[u8]) -> std::io::Result<usize> {
+                self.get_mut().write(buf)
+            }
+
+            fn flush(&mut self) -> std::io::Result<()> {
+                self.get_mut().flush()
+            }
+        }
+
+        impl<R: std::fmt::Debug> std::fmt::Debug for $name<R> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name)).field("inner", self.get_ref()).field("progress", &self.0).finish()
+            }
+        }
+    };
+}
+pub(crate) use reader;
