@@ -10,8 +10,8 @@
 //! # Ok::<(), hybz::Error>(())
 //! ```
 //!
-//! For streams there are encoders and decoders in [`read`], [`bufread`] and [`write`](mod@write), with the names and contracts of the
-//! `bzip2` crate; for many inputs through one queue, [`flow::run`]. All share the stations of a [`Pool`].
+//! For streams there are encoders and decoders in [`read`], [`bufread`] and [`write`](mod@write), with the names and
+//! contracts of the `bzip2` crate; for many inputs through one queue, [`flow::run`]. All share the stations of a [`Pool`].
 //!
 //! # The life of a block
 //!
