@@ -67,13 +67,7 @@ impl ForwardBwt {
         let row = self.sort(&block[start - 1..start + period], (period - start) as i32, times);
         block.truncate(len);
 
-        let origin = if times == 1 {
-            row
-        } else {
-            let turned = |&suffix: &i32| (suffix as usize + start) % period;
-            let starts = || self.suffixes[..period].iter().map(|suffix| turned(suffix) as u32).collect();
-            self.origins.origin(&block[..period], times as u32, row, starts)
-        };
+        let origin = if times == 1 { row } else { self.origins.origin(block, period, row) };
         LastColumn { bytes: &self.last, origin }
     }
 

@@ -10,12 +10,11 @@
 //! | `quick`, `steady` | that choice: what bzip2's quick sort makes of such a block, and the other one if it gives up |
 //! | `word`, `partition` | what both start from, the sorted rotations of the word, and a step of quicksort as bzip2 does it |
 
+mod fallback_sort;
 pub mod forward;
 pub mod inverse;
+mod main_sort;
 pub mod merge;
 mod partition;
 pub mod periodic;
-mod quick;
 pub mod rotation;
-mod steady;
-mod word;
