@@ -275,3 +275,25 @@ fn running_order(sizes: &[usize; 256]) -> [u8; 256] {
     }
     order
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_of_a_word() {
+        let mut sort = MainSort::new(&b"abracadabra".repeat(20_000));
+        assert_eq!((sort.small_bucket(b'a', b'a'), sort.small_bucket(b'a', b'b')), (0..20_000, 20_000..60_000));
+        assert_eq!(
+            (sort.small_bucket(b'r', b'a'), sort.small_bucket(b'z', b'z')),
+            (180_000..220_000, 220_000..220_000)
+        );
+        let sizes = std::array::from_fn(|letter| sort.big_bucket(letter as u8).len());
+        assert_eq!(running_order(&sizes)[251..], *b"cdrba");
+        // `a` begins 100,000 rotations, so two share a quadrant; `b` 40,000.
+        sort.set_quadrants(b'a');
+        sort.set_quadrants(b'b');
+        assert_eq!(sort.quadrants.iter().max(), Some(&49_999));
+        assert_eq!(sort.quadrants[sort.rows[139_999] as usize], 39_999);
+    }
+}

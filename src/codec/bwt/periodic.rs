@@ -255,6 +255,7 @@ mod tests {
         assert_eq!(at_random(seed, 20_000, 4, &[20, 200, 2000, 9990]), 0);
         let finished = at_random(seed, 10_000, 9_980, &[60, 20_000, 90_000]);
         println!("of 10,000 longer blocks, the main sort finished {finished}");
+        repetitive(seed, 10_000);
     }
 
     /// One letter, where the main sort has nothing to compare; and lengths around the one from which it is used.
@@ -313,6 +314,72 @@ mod tests {
         // One rare letter, more and more often.
         let word = [&shapes::letters(300, 20)[..], &[1]].concat();
         assert!((34..110).all(|times| check(&word, times).is_some()));
+    }
+
+    /// Words in which few or many rotations agree for long, of many letters or few, more or less evenly distributed.
+    fn repetitive_word(rng: &mut Rng, len: usize) -> Vec<u8> {
+        let copies = [0, 0, 2, 20, 100][rng.below(5)];
+        let longest = [5, 40, 400][rng.below(3)];
+        let letters = [2, 3, 4, 8, 30, 256][rng.below(6)];
+        let rare = [1, 10, 100, 0][rng.below(4)];
+        let mut text = Vec::new();
+        while text.len() < len {
+            if rng.below(1000) < copies && text.len() > longest {
+                let from = rng.below(text.len() - longest);
+                text.extend_from_within(from..from + 1 + rng.below(longest));
+            } else {
+                let letter = match rare {
+                    0 => rng.next_u64().trailing_zeros() as usize + rng.below(letters.min(3)),
+                    rare if rng.below(rare) == 0 => rng.below(letters),
+                    _ => rng.below(letters.min(3)),
+                };
+                text.push(letter as u8);
+            }
+        }
+        let mut coded = Vec::new();
+        encode(&text, &mut coded);
+        coded.truncate(len);
+        coded
+    }
+
+    /// Checks `rounds` blocks of repetitive words, of which the main sort finishes some and gives up on others.
+    fn repetitive(seed: u64, rounds: usize) {
+        let rng = &mut Rng(seed);
+        let (mut checked, mut finished) = (0, 0);
+        while checked < rounds {
+            let times = [2, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 25, 40, 60][rng.below(14)];
+            let len = (10_000 + rng.below(10_000)).div_ceil(times);
+            if let Some(by_main) = check(&repetitive_word(rng, len), times) {
+                checked += 1;
+                finished += usize::from(by_main);
+            }
+        }
+        println!("of {rounds} blocks of repetitive words, the main sort finished {finished}");
+        assert!(finished > rounds / 10 && finished < rounds * 9 / 10, "{finished}");
+    }
+
+    #[test]
+    fn repetitive_words() {
+        repetitive(34, 300);
+    }
+
+    /// Letters that begin more than 65,534 rotations, which share quadrants.
+    #[test]
+    fn quadrants_that_rotations_share() {
+        let rng = &mut Rng(35);
+        let mut finished = 0;
+        for times in [2, 3, 4, 5, 7, 8, 9] {
+            // One half, a quarter, an eighth ... of two letters each: the running order begins with those that occur once.
+            let letter = |rng: &mut Rng| (rng.next_u64().trailing_zeros() * 2) as u8 + rng.below(2) as u8;
+            let text: Vec<u8> = (0..450_000 / times).map(|_| letter(rng)).collect();
+            let mut word = Vec::new();
+            encode(&text, &mut word);
+            // What is left of a run at the end must not go on in the next copy.
+            word.truncate(450_000 / times - 1);
+            word.push(99);
+            finished += usize::from(check(&word, times).expect("bzip2 makes such a block"));
+        }
+        assert!(finished > 2, "{finished}");
     }
 
     /// Full blocks of real files, several times over.
