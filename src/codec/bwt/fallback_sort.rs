@@ -1,14 +1,14 @@
-//! bzip2's fallback sort, for blocks under 10,000 bytes and those on which the main sort gives up.
+//! bzip2's fallback sort, for blocks under 10,000 bytes and for those on which the main sort gives up.
 //!
-//! The algorithm is Manber and Myers' (SIAM J. Computing 22, 1993), by "exponential radix sort": rotations that agree on H
-//! bytes form a bucket, and each bucket is sorted by the buckets of the rotations that begin H bytes later, for
-//! H = 1, 2, 4 ... Equal rotations are never told apart; in which order they end is decided by the moves of a quicksort that
-//! is not stable, but deterministic, because its pivots come from a small generator of pseudo-random numbers.
+//! The algorithm is Manber and Myers' (SIAM J. Computing 22, 1993), in bzip2 called exponential radix sort: rotations
+//! that agree on H bytes form a bucket, and each bucket is sorted by the buckets of the rotations that begin H bytes
+//! later, for H = 1, 2, 4 ... Equal rotations are never told apart; their final order is decided by the moves of a
+//! quicksort that is not stable, but deterministic, because its pivots come from a small pseudo-random generator.
 //!
-//! What a pass does to a bucket depends on the order in it and on the keys, and keys depend on no order. So all keys come
-//! from the word that the block repeats, whose rotations any sort may refine, and only the bucket that contains the
-//! block itself is sorted by bzip2's moves, with all copies of its rotations, until only the copies of one are left: equal
-//! keys move nothing.
+//! What a pass does to a bucket depends on the order in it and on the keys, and the keys depend on no order. So all
+//! keys come from the word that the block repeats, whose rotations any sort may refine, and only the bucket that
+//! contains the block itself is sorted by bzip2's moves, with all copies of its rotations. It is sorted when only the
+//! copies of one rotation are left in it: equal keys move nothing, so bzip2's later passes do not change it.
 //!
 //! Memory: 12 bytes per byte of the word, and 8 for each byte of the block that is the same as its first one.
 
@@ -27,7 +27,8 @@ struct Entry {
     start: u32,
 }
 
-/// The row in which the fallback sort leaves the block itself: `word` `times` times over. The word is no such repetition.
+/// The row in which the fallback sort leaves the block itself: `word` `times` times over. The word must be no such
+/// repetition.
 pub fn origin(word: &[u8], times: usize) -> usize {
     let len = word.len();
     let entry = |start: usize| Entry { key: word[start % len].into(), start: start as u32 };
@@ -71,7 +72,7 @@ fn refine(rotations: &mut [Entry], buckets: Vec<Range<usize>>, heads: &mut [u32]
     unsorted
 }
 
-/// Sorts by keys. The parts are taken up in bzip2's order (the smaller one next), because they share the generator of the
+/// Sorts by keys. The parts are taken in bzip2's order (the smaller one next), because they share the generator of the
 /// pivots.
 fn quicksort(entries: &mut [Entry]) {
     let mut random = 0_u32;

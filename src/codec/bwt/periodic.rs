@@ -1,8 +1,8 @@
 //! The origin of a block that is a word w repeated m times.
 //!
-//! Each rotation of such a block has m equal rows, and any of them as origin decodes to the same block. Which one
-//! is written depends on how bzip2's sorts happen to leave equal rotations: in 31 % of random cases not the last, and by
-//! no rule. Such blocks are common: a region of zeros fills all its blocks but the first and the last with them.
+//! Each rotation of such a block has m equal rows, and any of them as origin decodes to the same block. Which one is
+//! written depends on how bzip2's sorts happen to leave equal rotations: in 31 % of random cases not the last, and by
+//! no rule. Such blocks are common: in a file of zeros, all blocks but the last are periodic.
 //!
 //! So these blocks, and no others, are sorted as bzip2 sorts them: blocks of 10,000 bytes or more by the main sort
 //! (`main_sort`), which gives up when comparing has cost too much; shorter ones, and those, by the fallback sort
@@ -10,8 +10,8 @@
 //!
 //! TABLE
 //!
-//! The reference is bzip2 1.0.8, the command. The `bzip2` crate (0.6.1 with libbz2-rs-sys 0.2.6) differs: where its main
-//! sort compares rotations that nothing tells apart, it charges one or two units less, and so may finish where
+//! The reference is bzip2 1.0.8, the command. The `bzip2` crate (0.6.1 with libbz2-rs-sys 0.2.6) differs: where its
+//! main sort compares rotations that nothing tells apart, it charges one or two units less, and so may finish where
 //! bzip2 gives up (`just_too_much` below).
 
 use super::{fallback_sort, main_sort};
@@ -23,7 +23,8 @@ const MAX_BYTES: usize = 4 << 20;
 /// The most words that are remembered, so that looking one up stays fast.
 const MAX_WORDS: usize = 64;
 
-/// The longest block of bzip2: at level 9 it ends one as soon as 899,981 bytes are in it, and what ends it has at most 5.
+/// The longest block of bzip2: at level 9 it ends one as soon as 899,981 bytes are in it, and what ends it has at most
+/// 5.
 const MAX_LEN: usize = 899_985;
 
 /// Shorter blocks go straight to the fallback sort.
@@ -52,9 +53,9 @@ impl PeriodicOrigins {
         Self::default()
     }
 
-    /// The origin that bzip2 gives to the run-length-coded `block`, which is its first `period` bytes at least twice over,
-    /// and `row` the row of that word among its own sorted rotations. A block too long for bzip2 gets some origin that
-    /// decodes.
+    /// The origin that bzip2 gives to the run-length-coded `block`, which is its first `period` bytes at least twice
+    /// over, and `row` the row of that word among its own sorted rotations. A block too long for bzip2 gets some
+    /// origin that decodes.
     pub fn origin(&self, block: &[u8], period: usize, row: u32) -> u32 {
         let times = block.len() / period;
         if block.len() > MAX_LEN {
@@ -124,8 +125,8 @@ mod tests {
         let mut bzip2 = Compress::new(Compression::new(level(block) as u32), 30);
         let mut head = Vec::with_capacity(1 << 16);
 
-        // The command knows where the text ends only after it has read it all. Fed and finished in one call, bzip2 can end
-        // the block before the last byte.
+        // The command knows where the text ends only after it has read it all. Fed and finished in one call, bzip2 can
+        // end the block before the last byte.
         for piece in text_of(block).chunks(1 << 16) {
             bzip2.compress_vec(piece, &mut head, Action::Run).expect("bzip2 takes text");
         }
@@ -149,7 +150,7 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .expect("bzip2 starts");
-        // Its output, one block, may fill the pipe before it has read everything only if it has more than one block.
+        // It writes nothing before it has read the whole block, so the pipes cannot fill up.
         bzip2.stdin.take().unwrap().write_all(&text_of(block)).expect("bzip2 reads");
         let output = bzip2.wait_with_output().expect("bzip2 ends");
         Some(origin_in(&output.stdout))
@@ -178,8 +179,8 @@ mod tests {
         coded == block
     }
 
-    /// Compares the origin of word x times with bzip2's. Returns whether it comes from the main sort, and nothing for blocks
-    /// that bzip2 cannot make or that are not periodic.
+    /// Compares the origin of word x times with bzip2's. Returns whether it comes from the main sort, or `None` for
+    /// blocks that bzip2 cannot make or that are not periodic.
     fn check(word: &[u8], times: usize) -> Option<bool> {
         let block = word.repeat(times);
         let period = rotation::period(&block);
@@ -217,8 +218,8 @@ mod tests {
         coded
     }
 
-    /// Checks `rounds` words of all kinds, repeated to blocks of about `min` bytes and at most one of `more` above. Returns
-    /// how often the main sort finished.
+    /// Checks `rounds` words of all kinds, repeated to blocks of about `min` bytes and at most one of `more` above.
+    /// Returns how often the main sort finished.
     fn at_random(seed: u64, rounds: usize, min: usize, more: &[usize]) -> usize {
         let rng = &mut Rng(seed);
         let (mut checked, mut finished) = (0, 0);
@@ -298,7 +299,8 @@ mod tests {
         }
     }
 
-    /// In doubled text the rare letters are completed first and then quadrants are everywhere: the main sort does not give up.
+    /// In doubled text the rare letters are completed first, and then quadrants are everywhere: the main sort does not
+    /// give up.
     #[test]
     fn doubled_text() {
         let text = (shapes::SHAPES.iter().find(|shape| shape.name == "words").unwrap().make)(450_000);
@@ -369,7 +371,8 @@ mod tests {
         let rng = &mut Rng(35);
         let mut finished = 0;
         for times in [2, 3, 4, 5, 7, 8, 9] {
-            // One half, a quarter, an eighth ... of two letters each: the running order begins with those that occur once.
+            // One half, a quarter, an eighth ... of two letters each: the running order begins with those that occur
+            // once.
             let letter = |rng: &mut Rng| (rng.next_u64().trailing_zeros() * 2) as u8 + rng.below(2) as u8;
             let text: Vec<u8> = (0..450_000 / times).map(|_| letter(rng)).collect();
             let mut word = Vec::new();
