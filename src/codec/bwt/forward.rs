@@ -1,31 +1,31 @@
 //! Block to last column and origin.
 //!
-//! bzip2 sorts rotations; suffix sorters are faster and never slow, but sort suffixes. On the block's least rotation L
-//! both orders are the same, if the block is primitive (no repetition of a shorter word). For then L is a Lyndon word:
-//! it has no border and is smaller than each of its suffixes. Say suffix j of L is a proper prefix of suffix i, so that
-//! suffix i is suffix j and then some u. Rotation i goes on with u, rotation j with the beginning of L, and L < u with a
-//! difference inside u (or u would be a border). So rotation j comes first, as the shorter suffix does. Otherwise the
-//! first difference decides both.
+//! bzip2 sorts rotations. Suffix sorters are faster, and never slow, but sort suffixes. On the block's least rotation
+//! L both orders are the same if the block is primitive (not a repetition of a shorter word). For then L is a Lyndon
+//! word: it has no border and is smaller than each of its suffixes. Suppose that suffix j of L is a proper prefix of
+//! suffix i, so that suffix i is suffix j followed by some u. Rotation i continues with u and rotation j with the
+//! beginning of L, and L < u with a difference inside u (otherwise u would be a border). So rotation j comes first, as
+//! does the shorter suffix. If neither suffix is a prefix of the other, the first difference decides both orders.
 //!
-//! The suffix sorter is libsais (I. Grebnov; induced sorting after Nong, Zhang and Chan, DCC 2009), linear for any block.
-//! Measured on full blocks of the Linux source (Zen 5): suffix array 75 MB/s, with the last column gathered from it and
-//! the origin looked up 73. libsais can make the last column itself (74), but then the origin has to come from its
-//! samples: 70 with every 16th row sampled, 62 with every second. Compiling it with -O3 or for this very CPU, huge pages
-//! for the suffix array, and more room than it asks for gained nothing. Sorting keys of eight bytes is no way out: 80 % of
-//! the suffixes of source code are still tied after eight bytes, 19 % after 64.
+//! The suffix sorter is libsais (I. Grebnov; induced sorting after Nong, Zhang and Chan, DCC 2009), linear for any
+//! block. Measured on full blocks of the Linux source (Zen 5): suffix array 75 MB/s; with the last column gathered
+//! from it and the origin looked up, 73. libsais can produce the last column itself (74), but then the origin has to
+//! come from its samples: 70 with every 16th row sampled, 62 with every second. Compiling it with -O3 or for this very
+//! CPU, huge pages for the suffix array, and more room than it asks for gained nothing. Sorting by keys of eight bytes
+//! is no alternative: 80 % of the suffixes of source code are still tied after eight bytes, 19 % after 64.
 //!
-//! A periodic block (a word w, m times) has m equal rows for each rotation of w. Its last column is that of w with each
-//! byte m times over; its origin is the business of `periodic`.
+//! A periodic block (a word w, m times) has m equal rows for each rotation of w. Its last column is that of w with
+//! each byte repeated m times; its origin comes from `periodic`.
 
 use super::periodic::PeriodicOrigins;
 use super::rotation;
 use libsais::SuffixArrayConstruction;
 use std::sync::Arc;
 
-/// Rows dealt with together.
+/// Rows processed together.
 const ROWS: usize = 1024;
 
-/// Makes last columns, in memory of its own that it uses again for each block: 5 bytes for each of the longest block.
+/// Makes last columns, in memory of its own that it uses again for each block: 5 bytes per byte of the longest block.
 #[derive(Debug)]
 pub struct ForwardBwt {
     suffixes: Vec<i32>,
@@ -34,7 +34,7 @@ pub struct ForwardBwt {
     origins: Arc<PeriodicOrigins>,
 }
 
-/// A block transformed.
+/// A transformed block.
 #[derive(Clone, Copy, Debug)]
 pub struct LastColumn<'a> {
     /// The last byte of each rotation, in the order of the rotations.
@@ -44,19 +44,19 @@ pub struct LastColumn<'a> {
 }
 
 impl ForwardBwt {
-    /// With these remembered origins.
+    /// A transform that looks up the origins of periodic blocks in `origins`, and adds to them.
     pub fn new(origins: Arc<PeriodicOrigins>) -> Self {
         ForwardBwt { suffixes: Vec::new(), last: Vec::new(), candidates: Vec::new(), origins }
     }
 
     /// Transforms a block of at least one byte and at most 2^31 - 4096.
     ///
-    /// The block is lent for change because it is turned in place; it comes back as it was.
+    /// The block is borrowed mutably because it is turned in place; afterwards it is as it was.
     pub fn transform(&mut self, block: &mut Vec<u8>) -> LastColumn<'_> {
         let len = block.len();
         let period = rotation::period(block);
         let times = len / period;
-        // Where the word's least rotation begins, from 1 to the period, so that there is always a byte before it.
+        // Where the word's least rotation begins, as 1 to `period`, so that there is always a byte before it.
         let start = match rotation::least(&block[..period], &mut self.candidates) {
             0 => period,
             start => start,
@@ -67,18 +67,12 @@ impl ForwardBwt {
         let row = self.sort(&block[start - 1..start + period], (period - start) as i32, times);
         block.truncate(len);
 
-        let origin = if times == 1 {
-            row
-        } else {
-            let turned = |&suffix: &i32| (suffix as usize + start) % period;
-            let starts = || self.suffixes[..period].iter().map(|suffix| turned(suffix) as u32).collect();
-            self.origins.origin(&block[..period], times as u32, row, starts)
-        };
+        let origin = if times == 1 { row } else { self.origins.origin(block, period, row) };
         LastColumn { bytes: &self.last, origin }
     }
 
-    /// Fills the last column of a Lyndon word, each byte `times` times. `ring` is the word and before it its last byte.
-    /// Answers the row of the rotation that begins at byte `turn` of the word.
+    /// Fills the last column of a Lyndon word, each byte `times` times. `ring` is the word, preceded by its last byte.
+    /// Returns the row of the rotation that begins at byte `turn` of the word.
     fn sort(&mut self, ring: &[u8], turn: i32, times: usize) -> u32 {
         let word = &ring[1..];
         if self.suffixes.len() < word.len() {
@@ -94,14 +88,14 @@ impl ForwardBwt {
         self.last.clear();
         self.last.reserve(word.len() * times);
         for (number, part) in self.suffixes[..word.len()].chunks(ROWS).enumerate() {
-            // What stands before byte i of the word is byte i of the ring.
+            // The byte before byte i of the word is byte i of the ring.
             let column = part.iter().map(|&suffix| ring[suffix as usize]);
             if times == 1 {
                 self.last.extend(column);
             } else {
                 self.last.extend(column.flat_map(|byte| std::iter::repeat_n(byte, times)));
             }
-            // First whether, without early exit, so that it becomes vector code; then where.
+            // First whether it is here, without an early exit, so that it becomes vector code; then where.
             if part.iter().fold(false, |any, &suffix| any | (suffix == turn)) {
                 row = part.iter().position(|&suffix| suffix == turn).map(|at| number * ROWS + at);
             }
@@ -115,7 +109,7 @@ mod tests {
     use super::*;
     use crate::shapes::{EDGES, Rng, SHAPES};
 
-    /// The definition: all rotations, sorted.
+    /// By the definition: all rotations, sorted.
     fn naive(block: &[u8]) -> (Vec<u8>, usize) {
         let rotation = |start: usize| [&block[start..], &block[..start]].concat();
         let mut rows: Vec<usize> = (0..block.len()).collect();
@@ -126,14 +120,14 @@ mod tests {
 
     fn check(bwt: &mut ForwardBwt, block: &[u8], what: &str) {
         let (last, row) = naive(block);
-        let mut lent = block.to_vec();
-        let made = bwt.transform(&mut lent);
-        assert!(lent == block, "{what}: the block came back changed");
+        let mut borrowed = block.to_vec();
+        let made = bwt.transform(&mut borrowed);
+        assert!(borrowed == block, "{what}: the block was changed");
         assert!(made.bytes == last, "{what}, {} bytes: last column", block.len());
         if rotation::period(block) == block.len() {
             assert_eq!(made.origin as usize, row, "{what}, {} bytes: origin", block.len());
         } else {
-            // Rows tie: any of the equal ones decodes. That it is bzip2's is tested in `periodic`.
+            // Rows tie, and any of the equal ones decodes. `periodic` tests that it is bzip2's.
             let times = block.len() / rotation::period(block);
             assert_eq!(made.origin as usize / times, row / times, "{what}, {} bytes: origin", block.len());
         }

@@ -1,52 +1,52 @@
 //! The inverse Burrows-Wheeler transform.
 //!
-//! A vector T holds, for each row of the sorted rotations, the row of the rotation that begins one byte later, and beside
-//! it the row's first byte. The text is read by following T from the origin row: n steps, each of which waits for a
-//! load from 3.6 MB at a random place, about 15 ns from the L3 cache. This is the slowest part of decoding bzip2.
+//! A vector T holds, for each row of the sorted rotations, the row of the rotation that begins one byte later, and the
+//! row's first byte. The text is read by following T from the origin row: n steps, each of which waits for a load from
+//! a random place in 3.6 MB, about 15 ns from the L3 cache. This is the slowest part of decoding bzip2.
 //!
-//! **Building T from runs.** T's rows for one first byte are the places of that byte in the last column, ascending. So a run
-//! of the last column is written as one piece, counting up, and where the next piece for the byte goes is known from
-//! a table of 256. (bzip2 does it byte by byte, in two passes, with a dependent increment each.)
+//! **Building T from runs.** T's rows for one first byte are the places of that byte in the last column, in ascending
+//! order. So a run of the last column is written as one piece, counting up, and a table of 256 entries tells where the
+//! next piece of each byte goes. (bzip2 does it byte by byte, in two passes, with a dependent increment each.)
 //!
 //! **Walking in lanes.** Some hundred rows are marked as splitters; they cut the cycle into segments. `LANES` chains
-//! walk at once, each from a splitter to the next one, so that as many loads are under way; then the segments are put
-//! in order. The splitters are taken at random out of equal strata, since rows at a fixed stride can all lie on a few
-//! percent of the cycle of a repetitive block. Walking several blocks at once would hide the latency as well, but needs
-//! that many times the cache.
+//! walk at once, each from one splitter to the next, so that as many loads are in flight; then the segments are put in
+//! order. The splitters are random rows from equal strata, since rows at a fixed stride can all lie on a few percent
+//! of the cycle of a repetitive block. Walking several blocks at once would hide the latency as well, but needs that
+//! many times the cache.
 //!
-//! A splitter's row of T is replaced by a jump to a ladder of 16 entries, each of which leads to the next. So the loop needs
-//! no test for marks: every 16 steps one looks which lanes are on a ladder; which ladder says where the segment
-//! ended, and which rung, how many steps ago.
+//! A splitter's row of T is replaced by a jump to a ladder of 16 entries, each of which leads to the next. So the loop
+//! needs no test for splitters: every 16 steps the lanes that are on a ladder are found; the ladder says where the
+//! segment ended, and the rung says how many steps ago.
 //!
-//! Measured on a Zen 5 core, ns per byte of a block, the kernel tarball: 8 lanes 1.75, 12 1.25, 16 1.1, 20 0.97, 24 0.90, 32
-//! 0.88; 512 to 2048 splitters and ladders of 8 to 32 rungs make no difference, nor do huge pages.
-//! Building T 0.70; with runs of up to 8, not 16, written at once 0.90; prefetching the next piece's line gained nothing.
-//! Two bytes a step (T composed with itself) would halve the steps, but with 24 chains these no longer wait, and the
-//! vector would be twice as large and one pass more to build.
+//! Measured on a Zen 5 core, ns per byte of a block of the kernel tarball: 8 lanes 1.75, 12 1.25, 16 1.1, 20 0.97, 24
+//! 0.90, 32 0.88; 512 to 2048 splitters and ladders of 8 to 32 rungs make no difference, nor do huge pages. Building T
+//! takes 0.70; with runs of up to 8 instead of 16 written at once 0.90; prefetching the next piece's line gained
+//! nothing. Two bytes a step (T composed with itself) would halve the number of steps, but with 24 chains these no
+//! longer wait, and the vector would be twice as large and take one more pass to build.
 //!
-//! **Not one cycle.** For a periodic text, and for crafted data, T consists of several cycles. The segments from the origin
-//! on then come back to the origin before they have n bytes. bzip2 walks round again until it has its n bytes, so the
-//! text is that cycle over and over.
+//! **Not one cycle.** For a periodic text, and for crafted data, T consists of several cycles. The segments from the
+//! origin on then lead back to the origin before they have n bytes. bzip2 walks round again until it has its n bytes,
+//! so the text is that cycle over and over.
 
 use crate::format::bzip2::MAX_BLOCK;
 
 /// How many chains walk at once.
 const LANES: usize = 24;
-/// Steps between two looks at the lanes, and rungs of a ladder.
+/// Steps between two checks of the lanes, and rungs of a ladder.
 const STEPS: usize = 16;
 /// The most splitters.
-const SPLITTERS: usize = 1024;
-/// Below this many rows one chain does it.
+const MAX_SPLITTERS: usize = 1024;
+/// Blocks of fewer rows are walked by one chain.
 const MIN_ROWS: usize = 4096;
-/// An entry that leads to itself, for lanes that have nothing to do.
+/// An entry that leads to itself, for lanes without a segment.
 const IDLE: usize = (1 << 20) - 1;
 /// The first rung of the first ladder.
 const LADDERS: usize = 1 << 20;
-/// Here a lane begins a segment: the entries that the splitters' rows had.
-const ENTRIES: usize = LADDERS + SPLITTERS * STEPS;
-const TABLE: usize = ENTRIES + SPLITTERS;
+/// Where lanes begin segments: the entries that the splitters' rows had.
+const ENTRIES: usize = LADDERS + MAX_SPLITTERS * STEPS;
+const TABLE: usize = ENTRIES + MAX_SPLITTERS;
 
-/// The text of a block by the plain way: `column` [1..=2^24] the last column, `origin` a row of it.
+/// The text of a block, in the plainest way: `column` [1..=2^24] the last column, `origin` a row of it.
 pub fn plain(column: &[u8], origin: u32) -> Vec<u8> {
     let mut next = [0usize; 256];
     for &byte in column {
@@ -72,12 +72,12 @@ pub fn plain(column: &[u8], origin: u32) -> Vec<u8> {
         .collect()
 }
 
-/// One stretch of the text, walked by one lane.
+/// A piece of the text, walked by one lane.
 #[derive(Clone, Copy, Debug, Default)]
 struct Segment {
     /// The splitter's row.
     row: u32,
-    /// Where in the lanes' memory its bytes are.
+    /// Where its bytes are in the lanes' memory.
     at: u32,
     len: u32,
     /// The segment after it.
@@ -87,27 +87,27 @@ struct Segment {
 /// The memory for inverting blocks of at most [`MAX_BLOCK`] bytes.
 #[derive(Clone, Debug)]
 pub struct Inverse {
-    /// T: rows, then (unused memory, never touched, and) ladders and entry rows.
+    /// T: the rows, then (after memory that is never touched) ladders and entry rows.
     table: Vec<u32>,
     rows: usize,
     segments: Vec<Segment>,
     /// The segment with which the text begins.
     first: u32,
-    /// What the lanes write: each its own part.
+    /// What the lanes write, each in its own part.
     lanes: Vec<u8>,
 }
 
 impl Inverse {
     /// Memory for any block.
     pub fn new() -> Self {
-        // Twice as much as the lanes need together, so that one may be longer; what is not used is never touched.
+        // Twice as much as the lanes need together, so that one may be longer. Unused memory is never touched.
         Inverse { table: vec![0; TABLE], rows: 0, segments: Vec::new(), first: 0, lanes: vec![0; 2 * MAX_BLOCK] }
     }
 
     /// Builds T from the runs of the last column.
     ///
-    /// `runs`: where each begins, shifted up by 8, and its byte; the last one says only where the one before it ends, and
-    /// that is at `rows` [1..=MAX_BLOCK]. The first run begins at 0, and none before the one before it.
+    /// `runs`: for each, where it begins, shifted up by 8, and its byte; the last one only says where the one before
+    /// it ends, which is at `rows` [1..=MAX_BLOCK]. The first run begins at 0, and none before its predecessor.
     pub fn build(&mut self, runs: &[u32], rows: usize) {
         assert!(rows <= MAX_BLOCK, "a block has at most 900,000 rows");
         self.rows = rows;
@@ -131,7 +131,7 @@ impl Inverse {
         scatter_best(runs, &mut places, &mut self.table[..rows]);
     }
 
-    /// Finds the text from row `origin` on, which must be less than the rows; then [`pieces`](Self::pieces) has it.
+    /// Finds the text from row `origin` on, which must be less than the rows; then [`pieces`](Self::pieces) returns it.
     pub fn walk(&mut self, origin: u32) {
         assert!((origin as usize) < self.rows, "the origin is a row");
         if self.rows >= MIN_ROWS {
@@ -168,7 +168,7 @@ impl Inverse {
                 *entry = (rung as u32 + 1) << 8;
             }
         }
-        let count = (self.rows / 512).min(SPLITTERS);
+        let count = (self.rows / 512).min(MAX_SPLITTERS);
         let stratum = self.rows / count;
         let first = (origin as usize / stratum).min(count - 1);
         self.segments.clear();
@@ -184,12 +184,13 @@ impl Inverse {
         self.first = first as u32;
     }
 
-    /// Walks all segments. False if the lanes' memory is too small, since one segment is far longer than it should be.
+    /// Walks all segments. Returns false if the lanes' memory is too small, because one segment is far longer than it
+    /// should be.
     fn walk_lanes(&mut self) -> bool {
         // Not a multiple of 4096: the lanes would compete for the same lines of the L1 cache.
         let stride = self.lanes.len() / LANES / 4096 * 4096 - 4096 + 320;
         let mut rows = [IDLE as u32; LANES];
-        // By lane: the segment that it walks, and the step at which that began.
+        // For each lane: the segment that it walks, and the step at which that began.
         let mut current = [(0u32, 0usize); LANES];
         let mut waiting = 0..self.segments.len();
         let mut busy = 0;
@@ -215,7 +216,7 @@ impl Inverse {
                 let (segment, began) = current[lane];
                 let segment = &mut self.segments[segment as usize];
                 segment.at = (lane * stride + began) as u32;
-                // The step onto the ladder gave a byte, and so did each from rung to rung.
+                // The step onto the ladder produced a byte, and so did each from rung to rung.
                 segment.len = (step - 1 - rung % STEPS - began) as u32;
                 segment.next = (rung / STEPS) as u32;
                 match waiting.next() {
@@ -279,7 +280,7 @@ fn scatter_best(runs: &[u32], places: &mut [(u32, u32); 256], table: &mut [u32])
     scatter(runs, places, table);
 }
 
-/// Writes each run's piece of T. `places`: by byte, where its next piece goes and where its rows end.
+/// Writes each run's piece of T. `places`: for each byte, where its next piece goes and where its rows end.
 #[inline(always)]
 fn scatter(runs: &[u32], places: &mut [(u32, u32); 256], table: &mut [u32]) {
     /// Runs up to this length (97 of 100 in text) are written as if they had it: no loop, no misprediction.
@@ -290,7 +291,7 @@ fn scatter(runs: &[u32], places: &mut [(u32, u32); 256], table: &mut [u32]) {
         let piece = *at as usize;
         *at += len;
         if len as usize <= PIECE && piece + PIECE <= *end as usize {
-            // What is written too much is written again by the byte's next piece.
+            // What is written past the run is overwritten by the byte's next piece.
             let (whole, _) =
                 table[piece..].split_first_chunk_mut::<PIECE>().expect("it ends before the byte's rows do");
             for (i, entry) in whole.iter_mut().enumerate() {
@@ -313,15 +314,16 @@ fn step_lanes(table: &[u32], rows: &mut [u32; LANES], memory: &mut [u8], stride:
     #[allow(unsafe_code)]
     for _ in 0..STEPS {
         for (lane, row) in now.iter_mut().enumerate() {
-            // SAFETY: rows, ladders and entry rows lead to rows, ladders and IDLE, all of them less than TABLE: `build`,
-            // `split` and `walk_lanes` write no others. The lanes' STEPS bytes are in `memory` by the assertion.
+            // SAFETY: rows, ladders and entry rows lead to rows, ladders and IDLE, all of them less than TABLE:
+            // `build`, `split` and `walk_lanes` write no others. The STEPS bytes of each lane are in `memory` by the
+            // assertion.
             unsafe {
                 let entry = *table.get_unchecked(*row as usize);
                 *out.add(lane * stride) = entry as u8;
                 *row = entry >> 8;
             }
         }
-        // SAFETY: as above; at most one behind the end.
+        // SAFETY: as above; at most one past the end.
         out = unsafe { out.add(1) };
     }
     *rows = now;

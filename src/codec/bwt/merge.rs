@@ -1,33 +1,35 @@
-//! The last column, merged from two sorted lists of rotations: the second half of the hybrid shape of GPU station.
+//! The last column, merged from two sorted lists of rotations: the second half of the hybrid shape of the GPU station.
 //!
-//! That shape is Deshpande's (thesis, 2014, chapter 4), and the way of comparing is that of DC3 (Kärkkäinen and Sanders 2003): of the
-//! block turned to its least rotation, with an end mark below all bytes, the suffixes at positions 1 and 2 modulo 3 (the
-//! sample; the end mark's is among them if it stands there) have been sorted, and from these the others. One of the others, at
-//! `i`, stands before one of the sample, at `j`, if
+//! That shape is Deshpande's (thesis, 2014, chapter 4), and rotations are compared as in DC3 (Kärkkäinen and Sanders
+//! 2003). Of the block turned to its least rotation, with an end mark below all bytes, the suffixes at positions 1 and
+//! 2 modulo 3 have been sorted (the sample, which includes the end mark if that is at such a position), and from these
+//! the others. One of the others, at `i`, comes before one of the sample, at `j`, if
 //!
 //! - `j` = 1 modulo 3: (byte at `i`, rank of `i + 1`) is less than (byte at `j`, rank of `j + 1`);
 //! - `j` = 2 modulo 3: (bytes at `i` and `i + 1`, rank of `i + 2`) is less than the same of `j`;
 //!
-//! and all these ranks are ranks in the sample. The thesis has the core look them up: some five reads all over 4.5 MB for a
-//! rotation, which is why 63 to 72 MB/s were predicted. Here the device, which gathers cheaply while its ranks are still in its cache,
-//! hands over the compared numbers in the order of the rows, so that the core reads three streams. First bytes are not
-//! among them: the rows that begin with a byte are as many in a list as that byte stands before rows of another residue, so the
-//! merge counts those and then goes from first byte to first byte.
+//! and all these ranks are ranks in the sample. In the thesis the core looks them up: some five reads all over 4.5 MB
+//! for each rotation, which is why 63 to 72 MB/s were predicted. Here the device, which gathers cheaply while its
+//! ranks are still in its cache, delivers the compared numbers in the order of the rows, so that the core reads three
+//! streams. First bytes are not among them: the number of rows in a list that begin with a byte is the number of rows
+//! of another residue that this byte precedes, so the merge counts those and then proceeds from first byte to first
+//! byte.
 //!
-//! Which list the next row comes from is a coin toss, and a wrong guess of the processor costs more than the step itself. So for
-//! each of the others the merge compares the next eight of the sample at once, and the number of those that come first is how far
-//! to go: a wrong guess only where all eight do. Measured (900 kB of the Linux source): 5.1 times the rate of a full sort
-//! beside it, where row by row without a branch was 3.0, 116 MB/s on a Sapphire Rapids core.
+//! Which list the next row comes from is a coin toss, and a misprediction costs more than the step itself. So for each
+//! of the others the merge compares the next eight of the sample at once, and advances by the number of those that
+//! come first: a misprediction only where all eight do. Measured (900 kB of the Linux source): 5.1 times the rate of a
+//! full sort beside it, where row by row without a branch was 3.0; 116 MB/s on a Sapphire Rapids core.
 
-/// Set in the key of a sample row that stands at 2 modulo 3.
+/// Set in the key of a sample row whose position is 2 modulo 3.
 const SECOND: u32 = 1 << 31;
 
-/// A block of which two lists of rotations are sorted.
+/// The two sorted lists of rotations of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thirds {
-    /// What rows are compared by: for each row of the sample one number, and for each other row two. First the rank after one
-    /// symbol; second (bytes: plus one) the next symbol and, from bit 20 down, the rank after it, and 0 if the block has ended.
-    /// A row of the sample has the first if it stands at 1 modulo 3, else the second with bit 31 set.
+    /// What rows are compared by: one number for each row of the sample and two for each other row. The first is the
+    /// rank after one symbol. The second is the next symbol (bytes: plus one) from bit 20 up and the rank after it
+    /// below, or 0 if the block has ended. A row of the sample has the first if its position is 1 modulo 3, else the
+    /// second with bit 31 set.
     pub(crate) keys: Vec<u32>,
     /// The byte before each row: the sample's, then the others'.
     pub(crate) bytes: Vec<u8>,
@@ -35,7 +37,8 @@ pub struct Thirds {
     len: usize,
 }
 
-/// How many rows of a block of `len` bytes are in the sample (the end mark's, if it is), and how many are not.
+/// How many rows of a block of `len` bytes are in the sample (the end mark's included, if it is there), and how many
+/// are not.
 pub fn rows(len: usize) -> [usize; 2] {
     [len - len / 3, len.div_ceil(3)]
 }
@@ -46,26 +49,28 @@ pub fn key_count(len: usize) -> usize {
     sample + 2 * others
 }
 
-/// How many bytes before rows such a block has: its length, and one more for an end mark in the sample.
+/// How many bytes before rows such a block has: its length, plus one for an end mark in the sample.
 pub fn byte_count(len: usize) -> usize {
     rows(len).iter().sum()
 }
 
 impl Thirds {
-    /// The lists of a block of `len` bytes, or nothing if they are not of the right lengths ([`key_count`], [`byte_count`]).
+    /// The lists of a block of `len` bytes, or `None` if they do not have the right lengths ([`key_count`],
+    /// [`byte_count`]).
     pub fn new(keys: Vec<u32>, bytes: Vec<u8>, len: usize) -> Option<Thirds> {
         (keys.len() == key_count(len) && bytes.len() == byte_count(len)).then_some(Thirds { keys, bytes, len })
     }
 
-    /// How many bytes before rows, at the beginning, are not the block's own: the end mark's row is the first if there is one.
+    /// How many of the first bytes before rows are not the block's own: one if the end mark is in the sample, because
+    /// its row is the first.
     pub fn marks(len: usize) -> usize {
         usize::from(!len.is_multiple_of(3))
     }
 
-    /// Makes the last column, of the length of the block, and answers in which row of it stands what is row `origin` of the
-    /// two lists (the sample's rows counted first).
+    /// Makes the last column, which is as long as the block, and returns the row in it of what is row `origin` of the
+    /// two lists (the rows of the sample counted first).
     ///
-    /// Lists that no block has give some permutation of their bytes.
+    /// Lists that no block has result in some permutation of their bytes.
     pub fn merge(&self, origin: u32, column: &mut Vec<u8>) -> u32 {
         let [samples, _] = rows(self.len);
         let (sample_keys, other_keys) = self.keys.split_at(samples);
@@ -99,7 +104,7 @@ impl Thirds {
             rest = after;
             merge_lists(&a, &b, here);
         }
-        // Nothing is left of a block's lists.
+        // If the lists are a block's, nothing is left of them.
         let (first, second) = rest.split_at_mut(sample.bytes.len());
         first.copy_from_slice(sample.bytes);
         second.copy_from_slice(others.bytes);
@@ -107,7 +112,7 @@ impl Thirds {
     }
 }
 
-/// The key of a symbol and the rank of what follows it: of the end mark `None`, and no rank.
+/// The key of a symbol and the rank of what follows it. The end mark is `None`, and has no rank.
 #[cfg(test)]
 fn second_key(symbol: Option<u8>, rank: u32) -> u32 {
     symbol.map_or(0, |byte| (u32::from(byte) + 1) << 20 | rank)
@@ -120,7 +125,7 @@ struct List<'a, K> {
 }
 
 impl<'a, K> List<'a, K> {
-    /// Takes so many rows off the front, or all that there are.
+    /// Takes `count` rows off the front, or all if there are fewer.
     fn take(&mut self, count: usize) -> List<'a, K> {
         let count = count.min(self.keys.len());
         let (keys, bytes) = (self.keys.split_at(count), self.bytes.split_at(count));
@@ -131,8 +136,8 @@ impl<'a, K> List<'a, K> {
 
 /// For each byte, how many rows of the sample and how many others begin with it.
 fn first_bytes(sample_keys: &[u32], sample_bytes: &[u8], other_bytes: &[u8]) -> [[usize; 2]; 256] {
-    // Before a row at 1 modulo 3 stands the first byte of one of the others, before the rest that of one of the sample.
-    // Alternating counters, because a counter just written takes its time to be read again.
+    // The byte before a row at 1 modulo 3 is the first byte of one of the others, and before the rest the first byte
+    // of one of the sample. Alternating counters, because a counter just written takes time to be read again.
     let mut counts = [[[0u32; 2]; 256]; 2];
     for (at, (&key, &byte)) in sample_keys.iter().zip(sample_bytes).enumerate() {
         counts[at % 2][usize::from(byte)][usize::from(key & SECOND == 0)] += 1;
@@ -143,15 +148,15 @@ fn first_bytes(sample_keys: &[u32], sample_bytes: &[u8], other_bytes: &[u8]) -> 
     std::array::from_fn(|byte| std::array::from_fn(|list| (counts[0][byte][list] + counts[1][byte][list]) as usize))
 }
 
-/// Whether the sample's row comes before the other one, where both begin with the same byte.
+/// Whether the sample's row comes before the other one, if both begin with the same byte.
 #[inline]
 fn comes_first(key: u32, bounds: &[u32; 2]) -> bool {
-    // Without a branch or a table, so that many at once become vector code.
+    // Without a branch or a table, so that it becomes vector code.
     let second = (key as i32 >> 31) as u32;
     ((key & !SECOND) as i32) < (bounds[0] ^ (second & (bounds[0] ^ bounds[1]))) as i32
 }
 
-/// How many rows of the sample before the next of the others: rarely more than this.
+/// Rows of the sample compared at once: rarely do more come before the next of the others.
 const AHEAD: usize = 8;
 
 /// Merges rows that begin with the same byte.
@@ -161,7 +166,7 @@ fn merge_lists(sample: &List<'_, u32>, others: &List<'_, [u32; 2]>, column: &mut
         while let (Some(next), Some(copied), Some(room)) =
             (keys.first_chunk::<AHEAD>(), bytes.first_chunk::<AHEAD>(), out.first_chunk_mut::<AHEAD>())
         {
-            // Those not to come yet will be written over.
+            // Rows that do not come yet will be overwritten.
             *room = *copied;
             let count = next.iter().map(|&key| i32::from(comes_first(key, bounds))).sum::<i32>() as usize;
             let count = count.min(AHEAD);
@@ -182,7 +187,7 @@ fn merge_lists(sample: &List<'_, u32>, others: &List<'_, [u32; 2]>, column: &mut
     out.copy_from_slice(bytes);
 }
 
-/// What a device does, as plainly as can be.
+/// What a device does, in the plainest way.
 #[cfg(test)]
 pub(crate) mod twin {
     use super::*;
@@ -193,12 +198,12 @@ pub(crate) mod twin {
         let len = word.len();
         let mut suffixes = vec![0i32; len];
         SuffixArrayConstruction::for_text(word).in_borrowed_buffer(&mut suffixes).single_threaded().run().unwrap();
-        // The end mark's suffix is the empty one: the first of all.
+        // The end mark's suffix is the empty one, the least of all.
         let all = std::iter::once(len).chain(suffixes.iter().map(|&suffix| suffix as usize));
         from_sample(word, turn, all.filter(|position| position % 3 != 0).collect())
     }
 
-    /// The same from the sample sorted by definition.
+    /// The same, from the sample sorted by the definition.
     pub fn plain(word: &[u8], turn: usize) -> (Thirds, u32) {
         let mut sample: Vec<usize> = (0..=word.len()).filter(|position| position % 3 != 0).collect();
         sample.sort_by_key(|&position| &word[position..]);
@@ -251,8 +256,8 @@ mod tests {
             assert!((thirds.clone(), origin) == twin::plain(&word, turn), "{what}, {} bytes: lists", block.len());
         }
         let mut bwt = ForwardBwt::new(Arc::default());
-        let mut lent = block.to_vec();
-        let expected = bwt.transform(&mut lent);
+        let mut borrowed = block.to_vec();
+        let expected = bwt.transform(&mut borrowed);
         let mut column = vec![7; 5];
         let row = thirds.merge(origin, &mut column);
         assert!(column == expected.bytes, "{what}, {} bytes: last column", block.len());
@@ -291,7 +296,7 @@ mod tests {
         }
     }
 
-    /// Whatever a device says, nothing worse than wrong bytes comes of it.
+    /// Whatever a device returns, the worst result is wrong bytes.
     #[test]
     fn any_lists_merge() {
         let mut rng = Rng(10);
@@ -309,8 +314,8 @@ mod tests {
         }
     }
 
-    /// No test: prints how fast a core merges, and beside it how fast it sorts, `HYBZ_RATE`'s second megabyte. Run it by
-    /// name, with `--release -- --ignored --nocapture`.
+    /// Not a test: prints how fast a core merges the second megabyte of the file `HYBZ_RATE`, and how fast it sorts
+    /// that. Run it by name, with `--release -- --ignored --nocapture`.
     #[test]
     #[ignore = "a measurement"]
     fn merge_rate() {

@@ -1,14 +1,14 @@
-//! Bentley and McIlroy's partition into three ("Engineering a sort function", Software: Practice and Experience 23, 1993),
-//! move for move as both of bzip2's sorts do it: what equals the pivot is gathered at both ends and then swapped into the
-//! middle. Where rotations tie, these moves decide which comes first.
+//! Bentley and McIlroy's partition into three ("Engineering a sort function", Software: Practice and Experience 23,
+//! 1993), with exactly the moves that both of bzip2's sorts make: entries equal to the pivot are gathered at both ends
+//! and then swapped into the middle. Where rotations tie, these moves decide which comes first.
 
 use std::cmp::Ordering;
 
-/// Brings what is less than the pivot to the front, what is greater to the back, and says how many of both; `None` if
-/// all equal it, which leaves them as they are. `order` compares an entry with the pivot.
+/// Moves entries less than the pivot to the front and greater ones to the back, and returns how many there are of
+/// both; `None` if all equal the pivot, which leaves them as they are. `order` compares an entry with the pivot.
 pub fn partition<T: Copy>(entries: &mut [T], order: impl Fn(T) -> Ordering) -> Option<(usize, usize)> {
     let len = entries.len();
-    // In between, from the front: equal up to `equal_front`, less up to `low`, not looked at up to `high`, greater up to
+    // From front to back: equal up to `equal_front`, less up to `low`, not looked at up to `high`, greater up to
     // `equal_back`, equal.
     let (mut equal_front, mut low, mut high, mut equal_back) = (0, 0, len, len);
     loop {
@@ -18,7 +18,7 @@ pub fn partition<T: Copy>(entries: &mut [T], order: impl Fn(T) -> Ordering) -> O
             if order == Ordering::Greater {
                 break;
             }
-            // A swap if it is equal, but without a branch, which would be a coin toss.
+            // A swap if it is equal, but without a branch, which would be mispredicted half the time.
             let is_equal = order == Ordering::Equal;
             let first = entries[equal_front];
             entries[equal_front] = if is_equal { entry } else { first };

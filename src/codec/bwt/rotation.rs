@@ -1,38 +1,38 @@
 //! The least rotation of a block, and its period.
 //!
-//! Sorting rotations with a suffix sorter needs the block turned to its least rotation (see `forward`). Textbooks find
-//! that with two pointers in one pass over the block, byte by byte: 130-295 MB/s where it was measured. Here:
+//! Sorting rotations with a suffix sorter requires the block turned to its least rotation (see `forward`). Textbooks
+//! find that with two pointers in one pass over the block, byte by byte: measured at 130-295 MB/s. Here:
 //!
-//! 1. The least byte. The least rotation begins where a run of that byte begins; most blocks have few such places,
-//!    because after run-length coding the least byte is often a rare count byte.
-//! 2. Of those places, the ones with the least eight bytes; then of these the ones with the least next eight; and so
-//!    on until one is left. Nearly always that is at once.
-//! 3. Where many places stay alike for long (Fibonacci words, pages that repeat), that would be quadratic: after a
-//!    fixed budget the two pointers do it after all, eight bytes at a time, in linear time for any block.
+//! 1. Find the least byte. The least rotation begins where a run of that byte begins; most blocks have few such
+//!    places, because after run-length coding the least byte is often a rare count byte.
+//! 2. Of those places, keep the ones with the least eight bytes; of these the ones with the least next eight; and so
+//!    on until one is left. Nearly always that is the case at once.
+//! 3. Where many places agree for long (Fibonacci words, repeated pages), that would be quadratic: after a fixed
+//!    budget the two pointers take over, eight bytes at a time, in linear time for any block.
 //!
-//! Measured (Zen 5): 13 GB/s of prose, 15 of XML, 12 of machine code, 5 of random bytes, 2 of tables and de Bruijn words, 1.2
-//! of a Fibonacci word (the two pointers): never more than 3 % of the sorting.
+//! Measured (Zen 5): 13 GB/s of prose, 15 of XML, 12 of machine code, 5 of random bytes, 2 of tables and de Bruijn
+//! words, 1.2 of a Fibonacci word (the two pointers): at most 3 % of the time of sorting.
 
-/// Bytes looked at together when searching for the least one.
-const STRETCH: usize = 64;
+/// Bytes examined together when searching for the least one.
+const CHUNK: usize = 64;
 
 /// Where the least of all rotations of `text` begins; if several are equal, the first. 0 for an empty text.
 ///
-/// `candidates` is memory to work in.
+/// `candidates` is scratch memory.
 pub fn least(text: &[u8], candidates: &mut Vec<u32>) -> usize {
     if text.is_empty() {
         return 0;
     }
     let least_byte = text.iter().fold(u8::MAX, |least, &byte| least.min(byte));
-    let most = text.len() / 16 + 16;
+    let max = text.len() / 16 + 16;
     candidates.clear();
-    // Where four of the least byte follow each other, only such places need be looked at: in machine code every other
-    // stretch has a zero, but few have four.
-    let stretches = (0..text.len().saturating_sub(STRETCH + 3)).step_by(STRETCH);
-    let few_enough = if stretches.into_iter().any(|at| begins_run::<4>(text, at, least_byte)) {
-        collect::<4>(text, least_byte, most, candidates)
+    // If anywhere four of the least byte follow each other, only such places need to be examined: in machine code
+    // every other chunk has a zero, but few have four.
+    let chunks = (0..text.len().saturating_sub(CHUNK + 3)).step_by(CHUNK);
+    let few_enough = if chunks.into_iter().any(|at| begins_run::<4>(text, at, least_byte)) {
+        collect::<4>(text, least_byte, max, candidates)
     } else {
-        collect::<1>(text, least_byte, most, candidates)
+        collect::<1>(text, least_byte, max, candidates)
     };
     if few_enough && let Some(start) = refine(text, candidates) {
         return start;
@@ -40,16 +40,16 @@ pub fn least(text: &[u8], candidates: &mut Vec<u32>) -> usize {
     two_pointers(text)
 }
 
-/// Collects where runs of at least `RUN` least bytes begin and the least eight bytes follow. Says no if that is more
-/// than `most`.
-fn collect<const RUN: usize>(text: &[u8], least_byte: u8, most: usize, candidates: &mut Vec<u32>) -> bool {
+/// Collects where runs of at least `RUN` least bytes begin and the least eight bytes follow. Returns false if these
+/// are more than `max`.
+fn collect<const RUN: usize>(text: &[u8], least_byte: u8, max: usize, candidates: &mut Vec<u32>) -> bool {
     let mut best = u64::MAX;
-    for from in (0..text.len()).step_by(STRETCH) {
+    for from in (0..text.len()).step_by(CHUNK) {
         if !begins_run::<RUN>(text, from, least_byte) {
             continue;
         }
         let mut before = text[from.checked_sub(1).unwrap_or(text.len() - 1)];
-        for (offset, &byte) in text[from..].iter().take(STRETCH).enumerate() {
+        for (offset, &byte) in text[from..].iter().take(CHUNK).enumerate() {
             if byte == least_byte && before != least_byte {
                 let window = window(text, from + offset);
                 if window < best {
@@ -57,7 +57,7 @@ fn collect<const RUN: usize>(text: &[u8], least_byte: u8, most: usize, candidate
                     candidates.clear();
                 }
                 if window == best {
-                    if candidates.len() == most {
+                    if candidates.len() == max {
                         return false;
                     }
                     candidates.push((from + offset) as u32);
@@ -69,16 +69,16 @@ fn collect<const RUN: usize>(text: &[u8], least_byte: u8, most: usize, candidate
     true
 }
 
-/// Whether a run of `RUN` of this byte begins at any of the `STRETCH` positions from `at`. Near the end it says yes: there
-/// a run may go around it.
+/// Whether a run of `RUN` of this byte begins at any of the `CHUNK` positions from `at`. Near the end always true: a
+/// run there may continue around it.
 #[inline]
 fn begins_run<const RUN: usize>(text: &[u8], at: usize, byte: u8) -> bool {
-    let Some(window) = text.get(at..at + STRETCH + RUN - 1) else { return true };
-    // Without early exit, so that it becomes vector code.
-    (0..STRETCH).fold(false, |any, i| any | (0..RUN).fold(true, |all, j| all & (window[i + j] == byte)))
+    let Some(window) = text.get(at..at + CHUNK + RUN - 1) else { return true };
+    // Without an early exit, so that it becomes vector code.
+    (0..CHUNK).fold(false, |any, i| any | (0..RUN).fold(true, |all, j| all & (window[i + j] == byte)))
 }
 
-/// Narrows the candidates, which agree on eight bytes, down to the least. `None` when that takes too long.
+/// Narrows the candidates, which agree on eight bytes, down to the least. `None` if that takes too long.
 fn refine(text: &[u8], candidates: &mut Vec<u32>) -> Option<usize> {
     let mut budget = text.len() / 4;
     let mut depth = 8;
@@ -89,11 +89,11 @@ fn refine(text: &[u8], candidates: &mut Vec<u32>) -> Option<usize> {
         candidates.retain(|&start| next(start) == best);
         depth += 8;
     }
-    // None at all: the text is one byte again and again, and all its rotations are equal.
+    // No candidates: the text is one byte repeated, and all its rotations are equal.
     Some(candidates.first().map_or(0, |&start| start as usize))
 }
 
-/// The eight bytes from `start` on, around the end if need be, as a number that compares as they do.
+/// The eight bytes from `start` on, around the end if necessary, as a number that compares as they do.
 #[inline]
 fn window(text: &[u8], start: usize) -> u64 {
     match text.get(start..start + 8) {
@@ -102,14 +102,14 @@ fn window(text: &[u8], start: usize) -> u64 {
     }
 }
 
-/// A position less than twice the length, brought back into the text.
+/// Wraps a position less than twice the length.
 #[inline]
 fn wrap(position: usize, len: usize) -> usize {
     if position < len { position } else { position - len }
 }
 
 /// The least rotation by elimination: of two candidate starts that agree on `same` bytes and then differ, the greater
-/// one falls, and with it the `same` starts after it, each of which would lose to its counterpart.
+/// one is eliminated, and with it the `same` starts after it, each of which would lose to its counterpart.
 fn two_pointers(text: &[u8]) -> usize {
     let len = text.len();
     let (mut a, mut b) = (0, 1);
@@ -127,8 +127,8 @@ fn two_pointers(text: &[u8]) -> usize {
     a.min(b)
 }
 
-/// How many bytes the rotations at `a` and `b` agree on, and whether the one at `a` is then the greater; `None` if
-/// they are equal.
+/// How many bytes the rotations at `a` and `b` agree on, and whether the one at `a` is the greater; `None` if they are
+/// equal.
 fn compare(text: &[u8], a: usize, b: usize) -> Option<(usize, bool)> {
     let mut same = 0;
     while same < text.len() {
@@ -142,10 +142,10 @@ fn compare(text: &[u8], a: usize, b: usize) -> Option<(usize, bool)> {
     None
 }
 
-/// The length of the shortest word of which `text` is a whole number of copies: `text.len()` if it is no repetition.
+/// The length of the shortest word that `text` is a whole number of copies of: `text.len()` if it is no repetition.
 ///
-/// Copies of a shorter word means copies of a word shorter by some prime factor of the length, so a few comparisons
-/// decide, of which nearly all fail within bytes.
+/// Copies of a shorter word are copies of a word shorter by some prime factor of the length, so a few comparisons
+/// decide, nearly all of which fail within bytes.
 pub fn period(text: &[u8]) -> usize {
     let mut period = text.len();
     let mut rest = text.len();
