@@ -35,7 +35,7 @@ pub fn origin(word: &[u8], times: usize) -> usize {
     let mut rotations: Vec<Entry> = (0..len).map(entry).collect();
     // For each rotation of the word, the first row of its bucket.
     let mut heads = vec![0; len];
-    let mut unsorted = refine(&mut rotations, vec![0..len], &mut heads);
+    let mut unsorted = refine(&mut rotations, std::iter::once(0..len).collect(), &mut heads);
     // The bucket of the block itself. The first pass, by bytes, leaves what begins later first.
     let mut own: Vec<Entry> = (0..len * times).rev().map(entry).filter(|entry| entry.key == word[0].into()).collect();
     let mut depth = 1;
@@ -76,7 +76,7 @@ fn refine(rotations: &mut [Entry], buckets: Vec<Range<usize>>, heads: &mut [u32]
 /// pivots.
 fn quicksort(entries: &mut [Entry]) {
     let mut random = 0_u32;
-    let mut ranges = vec![0..entries.len()];
+    let mut ranges = Vec::from_iter(std::iter::once(0..entries.len()));
     while let Some(range) = ranges.pop() {
         let part = &mut entries[range.clone()];
         if part.len() <= SMALL {
