@@ -79,9 +79,9 @@ impl<W: Work> Pool<W> {
         &self.0.shared.budget
     }
 
-    /// How many threads should read one long input.
+    /// How many threads should read one long input, at the moment: one, until accelerators have been started.
     pub fn readers(&self) -> usize {
-        self.0.readers
+        if self.0.readers > 1 && self.0.shared.is_accelerated() { self.0.readers } else { 1 }
     }
 
     /// Says that an input is being read, of `bytes` bytes if that is known, until the answer is dropped. While more is to

@@ -112,6 +112,11 @@ impl<W: Work> Shared<W> {
         desk.ring_all();
     }
 
+    /// Whether accelerators have been started, or there are none to start.
+    pub fn is_accelerated(&self) -> bool {
+        self.desk().state.is_accelerated()
+    }
+
     pub fn reports(&self) -> Vec<StationReport> {
         self.desk().seats.iter().map(|seat| seat.counters.report(seat.accelerator)).collect()
     }

@@ -167,6 +167,11 @@ impl<J> State<J> {
         self.crews.push(crew);
     }
 
+    /// Whether accelerators have been started, or there are none to start.
+    pub fn is_accelerated(&self) -> bool {
+        self.crews.is_empty() || self.crews.iter().any(|crew| crew.started)
+    }
+
     /// An input is being read, of so many bytes if that is known.
     pub fn begin_reading(&mut self, bytes: Option<u64>) {
         self.reading += 1;

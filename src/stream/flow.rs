@@ -19,13 +19,15 @@
 
 use super::bzip2::assemble::Assembler;
 use super::bzip2::parallel_read::{self, Readers};
+use super::bzip2::split::{Block, Splitter};
 use super::driver::{Driver, read_some, write_text};
-use super::piece::{Collect, Decoding, Ends, Extent, Feed, Piece, Step, connect, link};
+use super::piece::{Collect, Cut, Decoding, Ends, Extent, Feed, Link, Piece, Step, connect, link};
 use super::{bzip2, copy, detect, hbz};
+use crate::block::CodedBlock;
 use crate::error::Error;
 use crate::format::bzip2::Level;
 use crate::format::hbz::LargeBlocks;
-use crate::schedule::Submitter;
+use crate::schedule::{Submitter, Ticket};
 use crate::summary::{BlockInfo, StreamSummary};
 use crate::work::Codec;
 use crate::{Client, Pool};
@@ -190,19 +192,15 @@ fn manage<I: Inputs>(pool: &Pool, mut inputs: I, begun: &Sender<Begun<I::Meta>>)
             let submitter = client.submitter().clone();
             begun.send(Begun { meta, collect, submitter }).is_ok()
         };
-        let is_wanted = match (task, several_readers(pool, &source, task)) {
-            (Task::Compress(level), Some(readers)) => {
+        let is_wanted = match (task, source) {
+            (Task::Compress(level), Source::File(file, at)) => {
                 let (link, collect) = link(Assembler::new(level));
                 begin(Some(collect)) && {
-                    let end = parallel_read::read_all(readers, level, &mut |block| {
-                        let permit = client.permit(block.charge());
-                        link.issue(block, &client, permit) && !client.submitter().is_cancelled()
-                    });
-                    link.end(end);
+                    link.end(read_file(&file, at, level, &client, &link));
                     true
                 }
             }
-            _ => match open(pool, task) {
+            (task, source) => match open(pool, task) {
                 Some((mut feed, collect)) => {
                     begin(Some(collect)) && {
                         let end = read_all(source.into_reader(), &mut *feed, &client);
@@ -221,11 +219,52 @@ fn manage<I: Inputs>(pool: &Pool, mut inputs: I, begun: &Sender<Begun<I::Meta>>)
     }
 }
 
-/// Several readers for one input, if it is worth it and they can be had.
-fn several_readers(pool: &Pool, source: &Source, task: Task) -> Option<Readers> {
-    let (Source::File(file, at), Task::Compress(_)) = (source, task) else { return None };
-    let worth_it = pool.readers() > 1 && file.len().saturating_sub(*at) >= LONG_FILE;
-    worth_it.then(|| Readers::start(file, *at, pool.readers()).ok()).flatten()
+/// Reads a file to be compressed to its end, or until no more is wanted: alone at first, and by several threads once the pool
+/// has accelerators for which one is not enough.
+fn read_file(
+    file: &Arc<dyn ReadAt>,
+    at: u64,
+    level: Level,
+    client: &Client,
+    link: &Link<Ticket<CodedBlock>>,
+) -> io::Result<()> {
+    let mut submit = |block: Block| {
+        let permit = client.permit(block.charge());
+        link.issue(block, client, permit) && !client.submitter().is_cancelled()
+    };
+    let mut reader = FromStart { file: Arc::clone(file), at };
+    let mut splitter = Splitter::new(level);
+    let mut ended = false;
+    let mut look = true;
+    while !ended {
+        if std::mem::take(&mut look)
+            && let Some(open) = splitter.open_len()
+            && let Some(readers) = several_readers(client.pool(), file, reader.at - open as u64)
+        {
+            return parallel_read::read_all(readers, level, &mut submit);
+        }
+        match read_some(&mut reader, splitter.room())? {
+            0 => {
+                splitter.finish();
+                ended = true;
+            }
+            n => splitter.filled(n),
+        }
+        while let Some(block) = splitter.next_piece() {
+            look = true;
+            if !submit(block) {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Several readers for the rest of a file, if it is worth it and they can be had.
+fn several_readers(pool: &Pool, file: &Arc<dyn ReadAt>, at: u64) -> Option<Readers> {
+    let worth_it = file.len().saturating_sub(at) >= LONG_FILE;
+    let readers = if worth_it { pool.readers() } else { 1 };
+    (readers > 1).then(|| Readers::start(file, at, readers).ok()).flatten()
 }
 
 /// Reads an input to its end, or until no more is wanted.

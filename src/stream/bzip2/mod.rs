@@ -9,7 +9,7 @@ pub(super) mod assemble;
 mod chain;
 pub(super) mod parallel_read;
 mod scan;
-mod split;
+pub(super) mod split;
 mod walk;
 
 /// What no other format takes.

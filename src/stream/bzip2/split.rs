@@ -73,6 +73,12 @@ impl Splitter {
         Splitter { limit, text: Vec::new(), len: 0, token: 0, size: 0, coded: None, ready: VecDeque::new() }
     }
 
+    /// How many bytes of the input so far belong to the open block, unless it is so long that it is kept run-length-coded.
+    /// Blocks end between tokens, so somebody else can cut the input from where it begins.
+    pub fn open_len(&self) -> Option<usize> {
+        self.coded.is_none().then_some(self.len)
+    }
+
     /// Counts the tokens that are complete and closes every block that is full.
     fn scan(&mut self, ended: bool) {
         loop {
