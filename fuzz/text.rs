@@ -1,11 +1,13 @@
-//! Makes texts from short recipes, so that a fuzzer's few hundred bytes reach the limits of blocks, long runs and periods.
+//! Makes texts from short recipes, so that a fuzzer's few hundred bytes reach the limits of blocks, long runs and
+//! periods.
 
 /// The length of the longest text.
 const MAX_LEN: usize = 110_000;
 
 /// The level and the text of a recipe. Its first byte chooses the level. After that, each byte below 0xF0 stands for
-/// itself. The others are commands, followed by numbers: 0xF0 to 0xF3 repeat the last byte, 0xF4 to 0xF7 repeat the last
-/// few bytes as a word, 0xF8 copies from further back, 0xF9 fills up to about a block's limit, 0xFA escapes any byte.
+/// itself. The others are commands, followed by numbers: 0xF0 to 0xF3 repeat the last byte, 0xF4 to 0xF7 repeat the
+/// last few bytes as a word, 0xF8 copies from further back, 0xF9 fills up to about a block's limit, 0xFA escapes any
+/// byte.
 pub fn cooked(recipe: &[u8]) -> (u8, Vec<u8>) {
     let mut bytes = recipe.iter().copied();
     // Mostly level 1, whose blocks are small.

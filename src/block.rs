@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Text of up to this many bytes is passed on as plain bytes. Longer text of one block is nearly all runs (a block of
-/// 900,000 bytes can stand for 46,620,000) and stays run-length-coded, to be expanded piece by piece when it is written.
+/// 900,000 bytes can stand for 46,620,000) and stays run-length-coded, to be expanded piece by piece when it is
+/// written.
 pub const MAX_PLAIN_TEXT: usize = 2 << 20;
 
 /// A range of bytes in a buffer that several blocks share.

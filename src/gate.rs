@@ -1,8 +1,8 @@
 //! How much input a decoder may take if it has to stop exactly at the end of the first stream.
 //!
-//! A [`Gate`] looks at bytes before they are taken and closes where the stream *may* end. The joiner, which has all bytes
-//! up to there, then says whether it does. Everything before such a place is taken at once, so blocks are still read ahead
-//! and decoded in parallel.
+//! A [`Gate`] looks at bytes before they are taken and closes where the stream *may* end. The joiner, which has all
+//! bytes up to there, then says whether it does. Everything before such a place is taken at once, so blocks are still
+//! read ahead and decoded in parallel.
 //!
 //! - A bzip2 stream ends 80 to 87 bits after the first bit of its end magic (48 bits of magic, 32 bits of combined CRC,
 //!   padding to a whole byte). It may end wherever these 48 bits appear, at any bit offset and even inside a block's

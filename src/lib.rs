@@ -1,7 +1,7 @@
 //! hybz: bzip2 on every core of a machine.
 //!
-//! What comes out of compression is what bzip2 1.0.8 would have written at the same level, byte for byte, whoever made which
-//! block; what goes into decompression is anything that bzip2 1.0.8 reads.
+//! What comes out of compression is what bzip2 1.0.8 would have written at the same level, byte for byte, whoever made
+//! which block; what goes into decompression is anything that bzip2 1.0.8 reads.
 //!
 //! ```
 //! use hybz::{Level, Settings};
@@ -11,7 +11,8 @@
 //! ```
 //!
 //! For streams there are encoders and decoders in [`read`], [`bufread`] and [`write`](mod@write), with the names and
-//! contracts of the `bzip2` crate; for many inputs through one queue, [`flow::run`]. All share the stations of a [`Pool`].
+//! contracts of the `bzip2` crate; for many inputs through one queue, [`flow::run`]. All share the stations of a
+//! [`Pool`].
 //!
 //! # The life of a block
 //!
@@ -19,32 +20,38 @@
 //! input -> cut -> queue -> station -> join -> output
 //! ```
 //!
-//! Compressing, the splitter (`pipeline::split`) reads text into a buffer and watches for the end of the block, which bzip2
-//! defines by run-length tokens. The block becomes a job: its text, and the sending end of a channel for one reply. The job
-//! goes on the queue (`pipeline::queue`), the receiving end, its ticket, to the joiner (`pipeline::assemble`), both in input
-//! order. A station takes the job, codes the block with the steps in [`codec`] and replies. The joiner waits for the oldest
-//! ticket only, so results need no sorting; it appends the block's bits to the stream. (Where stations are faster than one
-//! reader, several threads read a long file and find the runs in it, and only the block ends are found one after the other:
-//! `pipeline::stretches`.)
+//! **Compressing**, the splitter (`stream::bzip2::split`) reads text into a buffer and looks for the end of the block,
+//! which bzip2 defines by run-length tokens. The block becomes a job: a question (this text) and the place for its
+//! answer. The job goes on the queue ([`schedule`]); its ticket, the receiving end of the answer, goes to the joiner
+//! (`stream::bzip2::assemble`), both in input order. A station takes the job, codes the block with the steps in
+//! [`codec`] and answers. The joiner waits for the oldest ticket only, so answers need no sorting; it appends the
+//! block's bits to the stream. (Beside accelerators, for which one reader is too slow, several threads read a long file
+//! and find the runs in it, and only the block ends are found one after the other: `stream::bzip2::parallel_read`.)
 //!
-//! Decompressing, nobody knows where blocks begin: a block has a 48-bit magic at any bit offset and no length. The scanner
-//! (`pipeline::scan`) cuts the input at everything that looks like a magic, and stations decode each span on trust. The joiner
-//! (`pipeline::chain`) believes a result only if the block before it ended exactly where this span begins.
+//! **Decompressing**, nobody knows where blocks begin: a block has a 48-bit magic at any bit offset and no length. The
+//! scanner (`stream::bzip2::scan`) cuts the input at everything that looks like a magic, and stations decode each span
+//! on trust. The joiner (`stream::bzip2::chain`) believes a result only if the block before it ended exactly where this
+//! span begins. Blocks of `.hbz` streams have lengths; a long one is decoded in stages, and the job that completes a
+//! stage submits the next (`station::stages`).
 //!
-//! **Who holds a block.** The splitter, then the queue, then a station, which only reads it; the reply, then the joiner, then
-//! the writer. A station that fails or panics has therefore lost nothing: a CPU core does the block again with a
-//! fresh codec, and it is counted as a fallback ([`StationReport::fallbacks`]).
+//! **Who holds a block.** The splitter, then the queue, then a station, which only reads it; the answer, then the
+//! joiner, then the writer. A station that fails or panics has therefore lost nothing: a CPU core does the block again
+//! with a fresh codec, and it is counted as a fallback ([`StationReport::fallbacks`]).
 //!
-//! **What bounds memory.** Every piece needs a permit of the pool's window, in bytes, before it is put on the queue, and gives
-//! it back when its result is written. Text that is nearly all runs travels run-length-coded ([`Text`]), so a block is never
-//! larger than 2 MiB or its own coded size, though it may stand for 46 MB. A stream that has nothing on its way gets a permit
-//! whatever the window says.
+//! **Who does it.** One rule (`schedule::policy`): a core starts a block only if it will be done before the
+//! accelerators get to it. An accelerator may do a part of a job and pass it on; cores take such second stages first.
 //!
-//! **Why nothing locks up.** A station waits for the queue and for nothing else, and replies to every job that it takes. The
-//! queue itself has no bound (the window has), so putting a job on it never waits. The joiner waits for its oldest ticket: that
-//! job is done, being done, or in the queue before every younger one (or kept for a GPU that is being started: then until this
-//! has started or failed). Whoever waits for the window waits for the joiner, which
-//! gives back what it holds before it asks for more.
+//! **What bounds memory.** Every piece needs a permit of the pool's memory budget, in bytes, before it is put on the
+//! queue, and the permit is dropped when its result has been written. Text that is nearly all runs travels
+//! run-length-coded ([`Text`]), so a block is never larger than 2 MiB or its own coded size, though it may stand for 46
+//! MB. A stream that has nothing on its way gets a permit whatever the budget says.
+//!
+//! **Why nothing locks up.** A station waits for the queue and for nothing else (and a lane for its device, with a
+//! timeout), and every job that it takes is answered or passed on. The queue itself has no bound (the budget has one),
+//! so putting a job on it never waits. The joiner waits for its oldest ticket: that job is done, being done, or in the
+//! queue before every younger one. A job that the rule leaves to the accelerators is looked at again when they should
+//! have come for it, and when one of them leaves. A thread that waits for memory waits for the joiner, and the joiner
+//! releases what it holds before it asks for more.
 
 mod adapter;
 #[doc(hidden)]

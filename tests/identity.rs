@@ -19,8 +19,8 @@ fn compressed(way: &str, text: &[u8], settings: &Settings) -> Vec<u8> {
     }
 }
 
-/// The edges, and the shapes: long enough for two full blocks at level 1 and for one at the other levels, and for a part
-/// of the next. (More would take ten minutes instead of one.)
+/// The edges, and the shapes: long enough for two full blocks at level 1 and for one at the other levels, and for a
+/// part of the next. (More would take ten minutes instead of one.)
 fn texts(level: u8) -> Vec<(&'static str, Vec<u8>)> {
     let long = usize::from(level) * 100_000;
     let shapes = shapes::SHAPES.iter().map(|shape| {

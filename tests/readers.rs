@@ -2,6 +2,8 @@
 //! never taken for an end. And long files: read by several threads they become the same bytes as through a pipe.
 
 use hybz::flow::{Input, Inputs, LONG_FILE, Outputs, ReadAt, Source, Task, run};
+use hybz::schedule::Accepts;
+use hybz::work::ENCODE;
 use hybz::{Error, LargeBlocks, Level, Pool, Settings, StreamSummary};
 use std::cell::RefCell;
 use std::io::{self, BufRead, ErrorKind, Read, Write};
@@ -59,7 +61,13 @@ impl Outputs for Collect {
 }
 
 fn compress(file: File, from: u64, readers: usize) -> Collect {
-    let pool = Pool::builder().threads(NonZeroUsize::new(2).unwrap()).readers(readers).build();
+    let mut pool = Pool::builder().threads(NonZeroUsize::new(2).unwrap()).readers(readers);
+    if readers > 2 {
+        // An accelerator that is started with the first block, and then cannot be had: the other readers come in the
+        // middle of the file.
+        pool = pool.station(Accepts::Only(&[ENCODE]), || Err("no such device".to_owned()));
+    }
+    let pool = pool.build();
     let mut outputs = Collect::default();
     run(&pool, One(Some(Source::File(Arc::new(file), from))), &mut outputs);
     outputs
@@ -69,7 +77,7 @@ fn compress(file: File, from: u64, readers: usize) -> Collect {
 fn text() -> Vec<u8> {
     let mut text = Vec::new();
     for (round, shape) in shapes::SHAPES.iter().cycle().enumerate() {
-        if text.len() as u64 > LONG_FILE + LONG_FILE / 16 {
+        if text.len() as u64 > LONG_FILE + LONG_FILE / 4 {
             break;
         }
         text.extend((shape.make)(30_000 + 1000 * round));

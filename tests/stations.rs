@@ -1,5 +1,5 @@
-//! Stations that are slow, fail, panic, shuffle, keep silent, retire or call good blocks bad: the bytes and the errors stay the same, nothing
-//! locks up, and what others had to do for them is counted.
+//! Stations that are slow, fail, panic, shuffle, keep silent, retire or call good blocks bad: the bytes and the errors
+//! stay the same, nothing locks up, and what others had to do for them is counted.
 
 mod ours;
 mod program;
@@ -467,8 +467,8 @@ fn streams_dropped_half_way() {
     });
 }
 
-/// Another kind of work on the same queue: numbers to be squared, by cores, by accelerators that take many at once, and by
-/// accelerators that do a part and pass the rest on.
+/// Another kind of work on the same queue: numbers to be squared, by cores, by accelerators that take many at once, and
+/// by accelerators that do a part and pass the rest on.
 mod squares {
     use super::*;
 

@@ -1,4 +1,5 @@
-//! Any text, perturbed or not, in large blocks of any size: hybz's decoder restores it, and the list of blocks covers it.
+//! Any text, perturbed or not, in large blocks of any size: hybz's decoder restores it, and the list of blocks covers
+//! it.
 #![no_main]
 
 #[path = "../text.rs"]

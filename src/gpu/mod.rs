@@ -1,9 +1,9 @@
 //! The door to GPUs: batches of blocks sorted, or coded all the way, on a device.
 //!
-//! A [`Backend`] finds devices and opens lanes on them; `cuda`, behind the cargo feature of that name, is the only one. Another
-//! one is a folder beside it and a line in [`BACKENDS`]. There is one trait for each thing that a device can take off the
-//! cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`]. In tests `fake` does the work on
-//! the CPU and fails as scripted.
+//! A [`Backend`] finds devices and opens lanes on them; `cuda`, behind the cargo feature of that name, is the only one.
+//! Another one is a folder beside it and a line in [`BACKENDS`]. There is one trait for each thing that a device can
+//! take off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`]. In tests `fake`
+//! does the work on the CPU and fails as scripted.
 
 use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
 use std::fmt;
@@ -28,22 +28,23 @@ const BACKENDS: &[&dyn Backend] = &[
 pub enum Offload {
     /// The device sorts all rotations and returns the last column; a core codes it.
     Bwt,
-    /// The device sorts two thirds of the rotations and from these the rest, and returns both lists; a core merges and codes
-    /// them (the shape of Deshpande's thesis, 2014, chapter 4).
+    /// The device sorts two thirds of the rotations and from these the rest, and returns both lists; a core merges and
+    /// codes them (the shape of Deshpande's thesis, 2014, chapter 4).
     Hybrid,
-    /// The device sorts all rotations and codes the columns; the lane's thread writes the heads of the blocks before the codes.
-    /// There is nothing left for a core.
+    /// The device sorts all rotations and codes the columns; the lane's thread writes the heads of the blocks before
+    /// the codes. There is nothing left for a core.
     #[default]
     Resident,
-    /// Of blocks of `.hbz` streams: the device sorts all suffixes, and returns the last column and the entry points; a core
-    /// codes. (The lane's thread does what comes before the sort.)
+    /// Of blocks of `.hbz` streams: the device sorts all suffixes, and returns the last column and the entry points; a
+    /// core codes. (The lane's thread does what comes before the sort.)
     Suffixes,
 }
 
 /// The shortest block that a device sorts, in bytes: a core does a shorter one before a transfer has begun.
 pub const MIN_DEVICE_BLOCK: usize = 64;
 
-/// The longest block of a lane for [`Offload::Suffixes`], in bytes; and all blocks of one lane together are less than 2^31.
+/// The longest block of a lane for [`Offload::Suffixes`], in bytes; and all blocks of one lane together are less than
+/// 2^31.
 pub const MAX_WIDE_BLOCK: usize = crate::format::hbz::MAX_BLOCK as usize;
 
 /// The most blocks in a batch.
@@ -174,7 +175,8 @@ pub trait CodeBlocks: DeviceLane {
 
 /// A lane that sorts suffixes ([`Offload::Suffixes`]).
 pub trait SortSuffixes: DeviceLane {
-    /// Sorts all suffixes of each block, periodic or not, and tells in which rows those at multiples of 2^`entry_log` are.
+    /// Sorts all suffixes of each block, periodic or not, and tells in which rows those at multiples of 2^`entry_log`
+    /// are.
     fn suffixes(
         &mut self,
         lengths: &[u32],
@@ -226,7 +228,8 @@ pub struct CodedByDevice {
     pub tables: u32,
     /// How many bits the codes take; 0 if that is so much that they are not there.
     pub bits: u32,
-    /// Where in the batch's bytes the codes begin, in whole words of 32 bits; behind them each group's selector, a byte each.
+    /// Where in the batch's bytes the codes begin, in whole words of 32 bits; behind them each group's selector, a byte
+    /// each.
     pub at: u32,
     /// Whether byte c occurs: bit c % 32 of word c / 32.
     pub used: [u32; 8],
@@ -261,7 +264,8 @@ pub struct CodedBatch<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A batch of which two lists of rotations are sorted: each block's as in [`Thirds`](crate::codec::bwt::merge::Thirds), back to back.
+/// A batch of which two lists of rotations are sorted: each block's as in [`Thirds`](crate::codec::bwt::merge::Thirds),
+/// back to back.
 #[derive(Clone, Copy, Debug)]
 pub struct SortedThirds<'a> {
     /// What the rows are compared by.
@@ -275,7 +279,8 @@ pub struct SortedThirds<'a> {
 /// A batch of which all suffixes are sorted, those of the end marks (below all bytes) included.
 #[derive(Clone, Copy, Debug)]
 pub struct SortedSuffixes<'a> {
-    /// For each block the bytes before the rows, one more than the block has, back to back: 0 where there is none before.
+    /// For each block the bytes before the rows, one more than the block has, back to back: 0 where there is none
+    /// before.
     pub columns: &'a [u8],
     /// In which row of each block the whole block stands.
     pub origins: &'a [u32],

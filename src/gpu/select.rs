@@ -2,8 +2,8 @@
 
 use super::Device;
 
-/// The devices that `list` names, comma-separated: `0`, `GPU-4f0b...` (or a beginning of it that only one device has) or
-/// `0000:1b:00.0` (or `1b:00.0`). A device named twice counts once.
+/// The devices that `list` names, comma-separated: `0`, `GPU-4f0b...` (or a beginning of it that only one device has)
+/// or `0000:1b:00.0` (or `1b:00.0`). A device named twice counts once.
 pub fn select(list: &str, devices: &[Device]) -> Result<Vec<Device>, String> {
     let mut chosen: Vec<Device> = Vec::new();
     for name in list.split(',').map(str::trim) {

@@ -154,8 +154,8 @@ impl<Q: Question> Job<Q> {
         &self.question
     }
 
-    /// What is asked, for a station that takes memory out of it. The station must then answer: a core that does the job in
-    /// its place would miss what is gone.
+    /// What is asked, for a station that takes memory out of it. The station must then answer: a core that does the job
+    /// in its place would miss what is gone.
     pub fn question_mut(&mut self) -> &mut Q {
         &mut self.question
     }
@@ -178,7 +178,8 @@ impl<Q: Question> Job<Q> {
         }
     }
 
-    /// Hands the job to a CPU core with a part of it done: `rest` asks for the same answer, and less of it is left to do.
+    /// Hands the job to a CPU core with a part of it done: `rest` asks for the same answer, and less of it is left to
+    /// do.
     pub fn pass_on(&mut self, rest: Q) {
         if self.progress == Progress::Open {
             self.question = rest;

@@ -1,7 +1,7 @@
 //! The memory budget: bounds the bytes that are alive between the cutting of the input and the writing of the output.
 //!
-//! Whoever builds a pool makes its one budget. A piece of input needs a [`Permit`] for its bytes, and those of its result,
-//! before it goes on the queue; the permit is dropped when the result has been written.
+//! Whoever builds a pool makes its one budget. A piece of input needs a [`Permit`] for its bytes, and those of its
+//! result, before it goes on the queue; the permit is dropped when the result has been written.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -82,8 +82,8 @@ impl MemoryBudget {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A permit for `bytes`, if they fit or if the account holds none: so every stream always moves, whatever the others
-    /// hold and however small the budget is.
+    /// A permit for `bytes`, if they fit or if the account holds none: so every stream always moves, whatever the
+    /// others hold and however small the budget is.
     pub(super) fn try_permit(self: &Arc<Self>, bytes: u64, account: &Arc<AtomicUsize>) -> Option<Permit> {
         self.grant(&mut self.used(), bytes, account)
     }

@@ -5,8 +5,8 @@
 //! Cores and accelerators take blocks from one queue. An accelerator is many times as fast as a core but takes many
 //! blocks at once, so near the end of the input a core that starts one more block would be the last to finish: the
 //! accelerators would have done that block and all others sooner. The rule compares two times: how long the core needs
-//! for the block, and how long the accelerators need for everything that waits, in their hands or in the queue. While the
-//! queue is long the cores help; at its end they stop; a block of 1 GB is left to an accelerator that has not even
+//! for the block, and how long the accelerators need for everything that waits, in their hands or in the queue. While
+//! the queue is long the cores help; at its end they stop; a block of 1 GB is left to an accelerator that has not even
 //! started, because starting takes less than the block; and a small block never waits for that.
 //!
 //! Three more things follow from the same figures:
@@ -14,7 +14,8 @@
 //!   tear-down included. 2 GB of zeros are not worth it: cores do them at the speed at which they are read.
 //! - **Beside accelerators that are faster than all cores together** the cores leave room for the threads that feed
 //!   them (lanes, readers, the joiner): [`Snapshot::spare_cores`].
-//! - **How much an accelerator takes** ([`share`]): all it can hold while more input is to come, at the end its share by
+//! - **How much an accelerator takes** ([`share`]): all it can hold while more input is to come, at the end its share
+//!   by
 //!   rate (guided self-scheduling, Polychronopoulos and Kuck 1987).
 //!
 //! Rates are measured in bytes of input a second. Whoever has not been measured yet is taken at its expected rate.
@@ -69,12 +70,13 @@ impl Snapshot {
     /// How many cores may begin blocks beside accelerators.
     ///
     /// All of them, unless the accelerators are faster than all cores together: then half of what the feeders leave.
-    /// Feeders that wait for a hardware thread, and cores that take memory bandwidth from them, cost more than those cores
-    /// do: 8 GB, 16 cores and one H200: 3.16 s with all cores, 3.05 with half of them, 2.91 with one; 24 GB, 32 cores and
-    /// two: 5.0 s with all, 4.66 with 24 or 16, 4.77 with one; 64 cores and four: 5.51 s with all, 4.13 with eight.
+    /// Feeders that wait for a hardware thread, and cores that take memory bandwidth from them, cost more than those
+    /// cores do: 8 GB, 16 cores and one H200: 3.16 s with all cores, 3.05 with half of them, 2.91 with one; 24 GB, 32
+    /// cores and two: 5.0 s with all, 4.66 with 24 or 16, 4.77 with one; 64 cores and four: 5.51 s with all, 4.13 with
+    /// eight.
     ///
-    /// While they are being started, half of the cores go on: the others would slow the start down (8 GB, 16 cores and one
-    /// H200: 3.4 s with all of them, 3.2 with eight).
+    /// While they are being started, half of the cores go on: the others would slow the start down (8 GB, 16 cores and
+    /// one H200: 3.4 s with all of them, 3.2 with eight).
     pub fn spare_cores(&self) -> usize {
         if self.accelerator_rate <= self.core_rate * self.cores as f64 {
             return self.cores;
@@ -83,7 +85,8 @@ impl Snapshot {
         spare.div_ceil(2).min(self.cores)
     }
 
-    /// Seconds until the accelerators have done everything that waits; one of them needs some time for the oldest block.
+    /// Seconds until the accelerators have done everything that waits; one of them needs some time for the oldest
+    /// block.
     fn accelerators_done_in(&self) -> f64 {
         let each = self.accelerator_rate / self.accelerators as f64;
         self.ready_in + ((self.held + self.waiting) / self.accelerator_rate).max(self.oldest / each)
@@ -109,8 +112,8 @@ pub fn core_may_start(s: &Snapshot) -> Verdict {
     if done_first && s.beginning < s.spare_cores() { Verdict::Start } else { Verdict::Wait(theirs.clamp(1e-3, 1.0)) }
 }
 
-/// The same for an accelerator that does `own_rate` bytes a second: one that is slower than a core leaves the last blocks to
-/// the cores.
+/// The same for an accelerator that does `own_rate` bytes a second: one that is slower than a core leaves the last
+/// blocks to the cores.
 pub fn accelerator_may_start(s: &Snapshot, own_rate: f64) -> Verdict {
     let cores = s.core_rate * s.cores as f64;
     let theirs = s.oldest / s.core_rate + s.waiting / cores;
@@ -119,8 +122,8 @@ pub fn accelerator_may_start(s: &Snapshot, own_rate: f64) -> Verdict {
 
 /// How many blocks an accelerator takes that can hold `max_batch` and does `own_rate` bytes a second.
 ///
-/// While more comes there is no end in sight, and a large batch is worth more than an even one: with even ones two H200s
-/// sorted 8 blocks at a time instead of 28, and took 7 % longer.
+/// While more comes there is no end in sight, and a large batch is worth more than an even one: with even ones two
+/// H200s sorted 8 blocks at a time instead of 28, and took 7 % longer.
 pub fn share(s: &Snapshot, own_rate: f64, max_batch: usize) -> usize {
     if s.more_comes {
         return max_batch;

@@ -84,8 +84,9 @@ impl<W: Work> Pool<W> {
         if self.0.readers > 1 && self.0.shared.is_accelerated() { self.0.readers } else { 1 }
     }
 
-    /// Says that an input is being read, of `bytes` bytes if that is known, until the answer is dropped. While more is to
-    /// come, accelerators take batches as large as they can; and how much is to come decides whether they are started.
+    /// Says that an input is being read, of `bytes` bytes if that is known, until the answer is dropped. While more is
+    /// to come, accelerators take batches as large as they can; and how much is to come decides whether they are
+    /// started.
     pub fn reading(&self, bytes: Option<u64>) -> Reading<W> {
         self.0.shared.begin_reading(bytes);
         Reading { shared: Arc::clone(&self.0.shared), bytes }
@@ -110,7 +111,8 @@ impl<W: Work> fmt::Debug for Reading<W> {
     }
 }
 
-/// Somebody who submits jobs to a pool: one stream, for example. What it submitted and nobody has begun is dropped with it.
+/// Somebody who submits jobs to a pool: one stream, for example. What it submitted and nobody has begun is dropped with
+/// it.
 #[derive(Debug)]
 pub struct Client<W: Work> {
     pool: Pool<W>,
@@ -243,8 +245,8 @@ impl<W: Work> PoolBuilder<W> {
         self
     }
 
-    /// No CPU stations: only those added with [`station`](Self::station) or [`crew`](Self::crew) work. What they cannot do,
-    /// the plain way of a core still does on their threads.
+    /// No CPU stations: only those added with [`station`](Self::station) or [`crew`](Self::crew) work. What they cannot
+    /// do, the plain way of a core still does on their threads.
     pub fn without_cpu(mut self) -> Self {
         self.threads = Some(0);
         self
@@ -258,8 +260,8 @@ impl<W: Work> PoolBuilder<W> {
 
     /// The most bytes that pieces on their way may take, in all streams together.
     ///
-    /// Each station needs memory of its own besides. A client that has nothing on its way may always send one piece, so a
-    /// small number slows down but never stops.
+    /// Each station needs memory of its own besides. A client that has nothing on its way may always send one piece, so
+    /// a small number slows down but never stops.
     ///
     /// Without this it is some pieces for each station, and room for what the accelerators hold, up to
     /// [`max_memory`](Self::max_memory).
@@ -283,7 +285,8 @@ impl<W: Work> PoolBuilder<W> {
 
     /// Adds a station, which is started with the first job. `make` runs on the station's own thread.
     ///
-    /// A station that accepts [`Accepts::Only`] some classes is an accelerator: cores leave blocks to it that it does sooner.
+    /// A station that accepts [`Accepts::Only`] some classes is an accelerator: cores leave blocks to it that it does
+    /// sooner.
     pub fn station(
         mut self,
         accepts: Accepts,

@@ -171,8 +171,8 @@ impl<W: Work> Shared<W> {
 
     /// A station's whole life: it is made, serves the queue, and retires.
     fn station_life(self: &Arc<Self>, id: Id, make: Make<W::Job>, counters: &Arc<Counters>) {
-        // A panic in the station's own code, be it its drop, retires it like any other failure: the queue must know who is
-        // there, or a job could be left without a station.
+        // A panic in the station's own code, be it its drop, retires it like any other failure: the queue must know who
+        // is there, or a job could be left without a station.
         let life = catch_unwind(AssertUnwindSafe(|| match make() {
             Ok(mut station) => {
                 counters.set_name(station.name());
@@ -286,7 +286,8 @@ impl<W: Work> Shared<W> {
     fn hand_over(self: &Arc<Self>, id: Id, job: W::Job, class: Class, bytes: u64) -> Result<(), W::Job> {
         let actions = {
             let mut desk = self.desk();
-            // Whoever takes second stages does its own failures itself: a job that no station can do would go round for ever.
+            // Whoever takes second stages does its own failures itself: a job that no station can do would go round for
+            // ever.
             if !desk.seats[id].accelerator || !desk.state.has_finisher() {
                 return Err(job);
             }
@@ -382,7 +383,8 @@ impl<W: Work> Submitter<W> {
         Submitter { shared: Arc::clone(shared), cancelled: Arc::default() }
     }
 
-    /// Asks `question` of the stations. Returns at once, unless there is not one station: then the answer is found here.
+    /// Asks `question` of the stations. Returns at once, unless there is not one station: then the answer is found
+    /// here.
     pub fn submit<Q: Question>(&self, question: Q) -> Ticket<Q::Answer>
     where
         Job<Q>: Into<W::Job>,

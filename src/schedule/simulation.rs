@@ -1,7 +1,7 @@
 //! The scheduler against machines that are not there: the real [`State`] and the real rule, with a simulated clock.
 //!
-//! A lane does a batch in a fixed time and a time for each byte; a core does one block. Nothing is lost or done twice in any
-//! of these, and each scenario says how long it may take.
+//! A lane does a batch in a fixed time and a time for each byte; a core does one block. Nothing is lost or done twice
+//! in any of these, and each scenario says how long it may take.
 
 use super::job::{Accepts, Class};
 use super::policy::Expected;

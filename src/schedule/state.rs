@@ -50,8 +50,8 @@ pub(super) enum Taken<J> {
     Jobs(Vec<Entry<J>>),
     /// Nothing for it now; it should ask again when it is woken.
     Nothing,
-    /// What waits is better done by others: it should ask again when it is woken, or after this time. One of the others, if
-    /// it was asleep, should look.
+    /// What waits is better done by others: it should ask again when it is woken, or after this time. One of the
+    /// others, if it was asleep, should look.
     LeftToOthers(Duration, Option<Id>),
     /// There will never be anything.
     Closed,
@@ -282,7 +282,8 @@ impl<J> State<J> {
         s.waiting + announced.max(if unknown { self.submitted as f64 } else { 0.0 })
     }
 
-    /// One more core is being started ([`Actions::start_core`]). Returns its number among the stations and among the cores.
+    /// One more core is being started ([`Actions::start_core`]). Returns its number among the stations and among the
+    /// cores.
     pub fn add_core(&mut self, now: Duration) -> (Id, usize) {
         let number = self.started_cores;
         self.started_cores += 1;
@@ -345,7 +346,8 @@ impl<J> State<J> {
         self.unstarted_cores > 0 && self.core_accepts.second_stage() || self.seats.iter().any(by_seat)
     }
 
-    /// After a departure: whether there is work that has lost its last station, so that this thread must go on as a core.
+    /// After a departure: whether there is work that has lost its last station, so that this thread must go on as a
+    /// core.
     pub fn is_short(&self) -> bool {
         let unserved = |class: usize| !self.is_served(Class(class as u8));
         !self.second.is_empty() && !self.has_finisher() || (0..self.first.len()).any(unserved)
@@ -427,8 +429,8 @@ impl<J> State<J> {
         Taken::LeftToOthers(Duration::from_secs_f64(seconds), self.wake_other_kind(id))
     }
 
-    /// A core that leaves a block to the accelerators, or an accelerator to the cores, sees to it that one of them is awake:
-    /// rates change, and by the rule never do both wait.
+    /// A core that leaves a block to the accelerators, or an accelerator to the cores, sees to it that one of them is
+    /// awake: rates change, and by the rule never do both wait.
     fn wake_other_kind(&mut self, id: Id) -> Option<Id> {
         let accelerator = self.seats[id].accelerator;
         let waiting = |class: usize| !self.first[class].is_empty();

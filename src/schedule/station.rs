@@ -13,8 +13,8 @@ pub trait Work: Send + Sync + 'static {
     /// How many [`Class`]es of jobs there are.
     const CLASSES: usize = 1;
 
-    /// The station of one CPU core. It accepts every job, and it is the last resort: what every other station failed at, a
-    /// fresh one does.
+    /// The station of one CPU core. It accepts every job, and it is the last resort: what every other station failed
+    /// at, a fresh one does.
     fn core(&self, number: usize) -> Box<dyn Station<Self::Job>>;
 
     /// How many bytes of input a second one core is expected to do, until it has been measured.
@@ -50,8 +50,8 @@ pub trait Station<J>: Send {
     /// Does a batch, in any order: answers each job, passes it on, or declines it.
     ///
     /// # Errors
-    /// If it could not do all of its batch. Whatever happens (an error, a panic, silence), a CPU core does the jobs that it has
-    /// not answered, and they are counted as fallbacks.
+    /// If it could not do all of its batch. Whatever happens (an error, a panic, silence), a CPU core does the jobs
+    /// that it has not answered, and they are counted as fallbacks.
     fn work(&mut self, batch: &mut [J]) -> Result<(), StationError>;
 }
 

@@ -27,8 +27,8 @@ pub(crate) struct CpuStation {
     column: Vec<u8>,
 }
 
-/// The codecs for large blocks. Their memory is that of the largest block so far; it is given back when a job of another
-/// kind comes.
+/// The codecs for large blocks. Their memory is that of the largest block so far; it is given back when a job of
+/// another kind comes.
 #[derive(Default)]
 struct LargeCodecs {
     encoder: Option<HbzEncoder>,

@@ -18,7 +18,8 @@ impl Work for Codec {
     }
 
     /// Rounded down from the slowest machine measured, where a block may be so long that nobody can wait for the first
-    /// one to be measured. A block of a `.bz2` stream is done in 50 ms, whatever text it stands for (46 MB of zeros, say).
+    /// one to be measured. A block of a `.bz2` stream is done in 50 ms, whatever text it stands for (46 MB of zeros,
+    /// say).
     fn core_rate(&self, class: Class) -> f64 {
         match class {
             ENCODE | DECODE => 1e9,
@@ -26,7 +27,8 @@ impl Work for Codec {
         }
     }
 
-    /// Five blocks of text on their way and their results. More only fills memory; less lets a slow block hold the others up.
+    /// Five blocks of text on their way and their results. More only fills memory; less lets a slow block hold the
+    /// others up.
     fn memory_per_core(&self) -> u64 {
         11 << 20
     }

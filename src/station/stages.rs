@@ -1,8 +1,9 @@
-//! One long block of a `.hbz` stream decoded by all stations: the three stages of `codec::hbz::decode`, each cut into jobs
-//! of the one queue.
+//! One long block of a `.hbz` stream decoded by all stations: the three stages of `codec::hbz::decode`, each cut into
+//! jobs of the one queue.
 //!
-//! The job that completes a stage submits the next one, and the job that completes the last one answers for the block. So
-//! nobody waits for a stage, several blocks can be on their way at once, and whoever wants the text has one ticket for it.
+//! The job that completes a stage submits the next one, and the job that completes the last one answers for the block.
+//! So nobody waits for a stage, several blocks can be on their way at once, and whoever wants the text has one ticket
+//! for it.
 
 use super::cpu::TextResult;
 use crate::block::{Part, Text};

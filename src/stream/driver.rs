@@ -108,14 +108,14 @@ impl Driver {
         }
     }
 
-    /// Ends the current block although the input goes on; when decompressing, lets [`drain`](Self::drain) see all of the
-    /// input so far.
+    /// Ends the current block although the input goes on; when decompressing, lets [`drain`](Self::drain) see all of
+    /// the input so far.
     pub fn flush(&mut self) {
         self.feed.flush();
     }
 
-    /// The next output of a stream whose input is pushed. Without `all` only what is finished or must be waited for because
-    /// the budget is used up; with `all` everything that has been pushed.
+    /// The next output of a stream whose input is pushed. Without `all` only what is finished or must be waited for
+    /// because the budget is used up; with `all` everything that has been pushed.
     pub fn drain(&mut self, all: bool) -> Result<Drained, Error> {
         loop {
             let all_issued = self.issue()?;

@@ -1,8 +1,9 @@
 //! Many inputs through one pool, in order: what the command runs on.
 //!
-//! A manager thread opens and reads the inputs one after the other, cuts them and puts the blocks on the queue; the caller's
-//! thread takes the tickets in the same order and writes. Blocks of all inputs feed the same stations, so a thousand small
-//! files keep every core as busy as one large file does, and everything comes out whole and in the order of the inputs.
+//! A manager thread opens and reads the inputs one after the other, cuts them and puts the blocks on the queue; the
+//! caller's thread takes the tickets in the same order and writes. Blocks of all inputs feed the same stations, so a
+//! thousand small files keep every core as busy as one large file does, and everything comes out whole and in the order
+//! of the inputs.
 //!
 //! ```text
 //! Inputs -> manager thread: read, cut -> queue -> stations
@@ -10,12 +11,12 @@
 //!                 '--------> caller's thread: join, write -> Outputs
 //! ```
 //!
-//! Beside accelerators, several more threads read a long file and find its runs, and the manager only finds where blocks
-//! end (`bzip2::parallel_read`).
+//! Beside accelerators, several more threads read a long file and find its runs, and the manager only finds where
+//! blocks end (`bzip2::parallel_read`).
 //!
 //! The manager waits only for these readers, for the memory budget and for room in the channel of begun inputs; the
-//! caller's thread empties all of them and waits only for the oldest piece, which is done, being worked on or next in the
-//! queue. So nothing can lock up.
+//! caller's thread empties all of them and waits only for the oldest piece, which is done, being worked on or next in
+//! the queue. So nothing can lock up.
 
 use super::bzip2::assemble::Assembler;
 use super::bzip2::parallel_read::{self, Readers};
@@ -37,8 +38,8 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// Inputs between the manager and the writer: bounds how many small files are on their way at once. (Blocks are bounded by
-/// the memory budget.)
+/// Inputs between the manager and the writer: bounds how many small files are on their way at once. (Blocks are bounded
+/// by the memory budget.)
 const MAX_INPUTS: usize = 4096;
 /// How long a file is, at least, for which several threads are started to read it.
 pub const LONG_FILE: u64 = 64 << 20;
@@ -128,7 +129,8 @@ pub trait Outputs {
     fn block(&mut self, meta: &mut Self::Meta, block: &BlockInfo) {
         let _ = (meta, block);
     }
-    /// All output is written (not flushed), or something went wrong. With `Break` the rest of the inputs is not processed.
+    /// All output is written (not flushed), or something went wrong. With `Break` the rest of the inputs is not
+    /// processed.
     fn end(&mut self, meta: Self::Meta, out: Self::Out, outcome: Result<StreamSummary, Error>) -> ControlFlow<()>;
 }
 
@@ -141,8 +143,8 @@ struct Begun<M> {
     submitter: Submitter<Codec>,
 }
 
-/// Runs all inputs through the pool. Returns when every output has been taken, or right after the first `Break`, without
-/// waiting for a manager that may still be reading.
+/// Runs all inputs through the pool. Returns when every output has been taken, or right after the first `Break`,
+/// without waiting for a manager that may still be reading.
 pub fn run<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, outputs: &mut O) {
     let (begun, taken) = bounded(MAX_INPUTS);
     // The thread takes the inputs out of here; if it cannot be started they are still there.
@@ -219,8 +221,8 @@ fn manage<I: Inputs>(pool: &Pool, mut inputs: I, begun: &Sender<Begun<I::Meta>>)
     }
 }
 
-/// Reads a file to be compressed to its end, or until no more is wanted: alone at first, and by several threads once the pool
-/// has accelerators for which one is not enough.
+/// Reads a file to be compressed to its end, or until no more is wanted: alone at first, and by several threads once
+/// the pool has accelerators for which one is not enough.
 fn read_file(
     file: &Arc<dyn ReadAt>,
     at: u64,
@@ -332,8 +334,8 @@ fn write_one(
     }
 }
 
-/// The same on the caller's thread alone: for when there is no second to be had, or for input so small that starting one
-/// would cost more than the work. (The pool's stations are still threads, unless it has none.)
+/// The same on the caller's thread alone: for when there is no second to be had, or for input so small that starting
+/// one would cost more than the work. (The pool's stations are still threads, unless it has none.)
 pub fn run_here<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, outputs: &mut O) {
     let _ = write_here(pool, inputs, outputs);
 }

@@ -1,8 +1,8 @@
 //! What an input is cut into, and the two roles around the stations: who cuts, and who joins.
 //!
 //! Each format has its own cutter, joiner and pieces, and their types fit each other: [`connect`] makes of them the two
-//! ends that `driver` and `flow` work with. A piece goes through a channel of its own type, so a joiner never meets a piece
-//! of another format.
+//! ends that `driver` and `flow` work with. A piece goes through a channel of its own type, so a joiner never meets a
+//! piece of another format.
 
 use crate::block::Text;
 use crate::error::Error;

@@ -1,8 +1,8 @@
 //! Skipping a test by name: what a test does on a machine that lacks something the test needs.
 //!
 //! libtest has no such verdict: a test that returns early passes. So [`skip`] says it on stderr, past libtest's
-//! capture, and if `HYBZ_SKIPS` names a file, appends a line to it: verdict, test, reason and process, between tabs. `.ci/tally`
-//! counts those lines.
+//! capture, and if `HYBZ_SKIPS` names a file, appends a line to it: verdict, test, reason and process, between tabs.
+//! `.ci/tally` counts those lines.
 //!
 //! Where something must not be missing, `HYBZ_DEMAND` lists it, and a test that lacks it fails:
 //! `HYBZ_DEMAND=peers,shared cargo test`. The words are those of [`Need`], in lower case; `all` stands for all of them.

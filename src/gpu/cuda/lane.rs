@@ -1,7 +1,7 @@
 //! One lane of a GPU: a CUDA stream, its device memory, and pinned memory on the host, taken once and kept.
 //!
-//! Pinned memory costs 0.1 s for 256 MB and more, so it is taken on the lane's own thread. It is not write-combined: the CPU reads the
-//! columns in it, which would then go at a hundredth of the speed.
+//! Pinned memory costs 0.1 s for 256 MB and more, so it is taken on the lane's own thread. It is not write-combined:
+//! the CPU reads the columns in it, which would then go at a hundredth of the speed.
 #![allow(unsafe_code)]
 
 use super::call::check;
@@ -38,7 +38,8 @@ impl Pinned {
     }
 
     fn as_slice(&self) -> &[u8] {
-        // SAFETY: `new` took that many bytes, zeroed there; the device writes to them only inside calls that have `&mut`.
+        // SAFETY: `new` took that many bytes, zeroed there; the device writes to them only inside calls that have
+        // `&mut`.
         unsafe { slice::from_raw_parts(self.memory.as_ptr(), self.bytes) }
     }
 
@@ -80,12 +81,13 @@ struct Lane {
     lost: bool,
 }
 
-// SAFETY: `ffi::Lane` may be used from any thread, one at a time (hybz.h); all its uses here need `&mut` or are in `drop`.
+// SAFETY: `ffi::Lane` may be used from any thread, one at a time (hybz.h); all its uses here need `&mut` or are in
+// `drop`.
 unsafe impl Send for Lane {}
 
 impl Lane {
-    /// A lane on device `ordinal` for what `offload` (a constant of `ffi`) says, with so many bytes for columns and so many
-    /// words for keys.
+    /// A lane on device `ordinal` for what `offload` (a constant of `ffi`) says, with so many bytes for columns and so
+    /// many words for keys.
     fn new(ordinal: i32, size: LaneSize, offload: i32, columns: usize, keys: usize) -> Result<Lane, DeviceError> {
         let LaneSize { max_blocks, max_length } = size;
         let mut end = 0;
@@ -191,8 +193,8 @@ impl SortColumns for ColumnLane {
         let lane = &mut self.lane;
         lane.check_batch(lengths, true)?;
         let mut report = ffi::Report::default();
-        // SAFETY: `lengths` has as many entries as said; texts and columns have room for their sum, origins for one each
-        // (checked above); `report` is declared as it is there (tested).
+        // SAFETY: `lengths` has as many entries as said; texts and columns have room for their sum, origins for one
+        // each (checked above); `report` is declared as it is there (tested).
         let code = unsafe {
             ffi::hybz_lane_bwt(
                 lane.lane.as_ptr(),
@@ -232,8 +234,8 @@ impl SortThirds for ThirdsLane {
         let fits = turns.len() == lengths.len() && bytes <= lane.columns.len() && keys <= lane.keys.len() / 4;
         lane.check_batch(lengths, fits)?;
         let mut report = ffi::Report::default();
-        // SAFETY: `lengths` and `turns` have as many entries as said; texts, keys and columns have room for what the lengths
-        // make of them, origins for one each (checked above); `report` is declared as it is there (tested).
+        // SAFETY: `lengths` and `turns` have as many entries as said; texts, keys and columns have room for what the
+        // lengths make of them, origins for one each (checked above); `report` is declared as it is there (tested).
         let code = unsafe {
             ffi::hybz_lane_thirds(
                 lane.lane.as_ptr(),
@@ -274,9 +276,9 @@ impl CodeBlocks for CodeLane {
         lane.check_batch(lengths, lengths.iter().all(|&length| length as usize <= lane.size.max_length))?;
         let mut report = ffi::Report::default();
         let mut filled = 0;
-        // SAFETY: `lengths` has as many entries as said, and `coded` room for as many; texts have room for their sum, columns
-        // for as many bytes of codes as blocks no longer than these can have (checked above; more are not copied); `report` and
-        // `coded` are declared as they are there (tested).
+        // SAFETY: `lengths` has as many entries as said, and `coded` room for as many; texts have room for their sum,
+        // columns for as many bytes of codes as blocks no longer than these can have (checked above; more are not
+        // copied); `report` and `coded` are declared as they are there (tested).
         let code = unsafe {
             ffi::hybz_lane_code(
                 lane.lane.as_ptr(),
@@ -322,8 +324,9 @@ impl SortSuffixes for SuffixLane {
         let fits = !lengths.contains(&0) && rows <= lane.columns.len() && entries <= lane.keys.len() / 4;
         lane.check_batch(lengths, fits)?;
         let mut report = ffi::Report::default();
-        // SAFETY: `lengths` has as many entries as said; texts, columns and keys have room for the bytes, rows and entry points
-        // that these make, origins for one each (checked above); `report` is declared as it is there (tested).
+        // SAFETY: `lengths` has as many entries as said; texts, columns and keys have room for the bytes, rows and
+        // entry points that these make, origins for one each (checked above); `report` is declared as it is there
+        // (tested).
         let code = unsafe {
             ffi::hybz_lane_suffixes(
                 lane.lane.as_ptr(),
@@ -385,7 +388,8 @@ impl Drop for Lane {
         if self.lost {
             return;
         }
-        // SAFETY: `new` made it and nobody uses it any more; after that no copy to or from the pinned memory is under way.
+        // SAFETY: `new` made it and nobody uses it any more; after that no copy to or from the pinned memory is under
+        // way.
         let code = unsafe { ffi::hybz_lane_destroy(self.lane.as_ptr()) };
         if check(code, "").is_ok() {
             // SAFETY: it is not used after this.

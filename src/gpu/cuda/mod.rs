@@ -1,5 +1,5 @@
-//! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `ffi`, called through `call`, owned by `lane`;
-//! `device` finds devices.
+//! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `ffi`, called through `call`, owned by
+//! `lane`; `device` finds devices.
 
 use super::{Backend, CodeBlocks, Device, DeviceError, LaneSize, SortColumns, SortSuffixes, SortThirds};
 

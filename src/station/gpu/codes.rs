@@ -1,13 +1,14 @@
-//! The device sorts and codes ([`Offload::Resident`](crate::gpu::Offload::Resident)): its codes are checked, given their heads, and the
-//! block is done.
+//! The device sorts and codes ([`Offload::Resident`](crate::gpu::Offload::Resident)): its codes are checked, given
+//! their heads, and the block is done.
 //!
-//! **Trust.** The column stays on the device, so its sums cannot be compared. Instead one block of each batch, another one each
-//! time, is decoded to its end and must have its text's CRC; and of every block all that is stored beside the codes must be
-//! possible (complete codes, one selector for each group, the last code the one for the end). Only then is the batch replied to:
-//! a device that computes wrongly shows it at its first batch, while a single wrong bit can pass, which `bzip2 -t` finds.
+//! **Trust.** The column stays on the device, so its sums cannot be compared. Instead one block of each batch, another
+//! one each time, is decoded to its end and must have its text's CRC; and of every block all that is stored beside the
+//! codes must be possible (complete codes, one selector for each group, the last code the one for the end). Only then
+//! is the batch replied to: a device that computes wrongly shows it at its first batch, while a single wrong bit can
+//! pass, which `bzip2 -t` finds.
 //!
-//! Measured (Zen 5, alone): decoding 2.2 ms a batch, head and codes 0.09 ms a block of 900 kB. Beside an H200, all cores of its host
-//! busy: 0.6 ns a byte for both, in batches of 28.
+//! Measured (Zen 5, alone): decoding 2.2 ms a batch, head and codes 0.09 ms a block of 900 kB. Beside an H200, all
+//! cores of its host busy: 0.6 ns a byte for both, in batches of 28.
 
 use super::blocks::{Batch, BlockOffload, Entry};
 use super::lane::{Times, timeout};
@@ -63,8 +64,8 @@ impl BlockOffload for Codes {
 }
 
 impl Codes {
-    /// Finishes and checks a batch, of which the block that is decoded takes turns by `sample`. Of the blocks that the device
-    /// did not keep there is none.
+    /// Finishes and checks a batch, of which the block that is decoded takes turns by `sample`. Of the blocks that the
+    /// device did not keep there is none.
     pub fn check_all(
         &mut self,
         batch: &Batch,

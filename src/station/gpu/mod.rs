@@ -7,18 +7,19 @@
 //! | `Hybrid` | `thirds` | sorts two lists, as in Deshpande's thesis (2014) | a core merges them first |
 //! | `Suffixes` | `suffixes` | sorts the blocks of `.hbz` streams | a core codes |
 //!
-//! A lane (`lane`) run-length-codes a batch of blocks (`blocks`) and has the device do its part. Several lanes keep a device
-//! busy: while some prepare, others sort. The device sorts 3 to 4 GB/s, and one core codes 0.1 to 0.2 GB/s of what has been
-//! sorted: it takes all cores of its host, and a core does most for the whole by finishing first and sorting only when there
-//! is nothing to finish.
+//! A lane (`lane`) run-length-codes a batch of blocks (`blocks`) and has the device do its part. Several lanes keep a
+//! device busy: while some prepare, others sort. The device sorts 3 to 4 GB/s, and one core codes 0.1 to 0.2 GB/s of
+//! what has been sorted: it takes all cores of its host, and a core does most for the whole by finishing first and
+//! sorting only when there is nothing to finish.
 //!
-//! What is not for the device is declined, and a core does it: periodic blocks, whose rotations tie forever, and tiny ones.
+//! What is not for the device is declined, and a core does it: periodic blocks, whose rotations tie forever, and tiny
+//! ones.
 //!
-//! **Trust.** Everything that comes from a device is checked (`trust`) before it is passed on; a device that computes wrongly
-//! is not asked again.
+//! **Trust.** Everything that comes from a device is checked (`trust`) before it is passed on; a device that computes
+//! wrongly is not asked again.
 //!
-//! **Failure.** A lane that fails is replaced by one of half the size, down to 16 blocks (one, of large ones); then it retires,
-//! and at once if its context is lost. Cores do its blocks.
+//! **Failure.** A lane that fails is replaced by one of half the size, down to 16 blocks (one, of large ones); then it
+//! retires, and at once if its context is lost. Cores do its blocks.
 
 use crate::format::bzip2::MAX_ENCODER_BLOCK;
 use crate::format::hbz::LargeBlocks;
@@ -40,8 +41,8 @@ mod tests;
 mod thirds;
 mod trust;
 
-/// How much text a batch of large blocks should have, and all of a device's lanes together: up to 78 bytes of device memory for
-/// each byte.
+/// How much text a batch of large blocks should have, and all of a device's lanes together: up to 78 bytes of device
+/// memory for each byte.
 const LARGE_BATCH: usize = 32 << 20;
 const LARGE_BATCHES: usize = 512 << 20;
 
@@ -55,8 +56,8 @@ pub struct Lanes {
     pub devices: Option<String>,
     /// Lanes of each device.
     pub lanes: usize,
-    /// The most blocks in a batch. Each costs 73 bytes of device memory and 2 of pinned memory for each of its bytes (hybrid:
-    /// 64 and 7, resident: 73 and 2.25, suffixes: 70 to 78 and 2).
+    /// The most blocks in a batch. Each costs 73 bytes of device memory and 2 of pinned memory for each of its bytes
+    /// (hybrid: 64 and 7, resident: 73 and 2.25, suffixes: 70 to 78 and 2).
     pub blocks: usize,
     /// The longest block, in bytes: of `.bz2` streams 900,000 and a few more.
     pub max_length: usize,
@@ -69,8 +70,8 @@ pub struct Lanes {
 impl Default for Lanes {
     /// Eight lanes of 32 blocks (2.1 GB of device memory each) on every device.
     ///
-    /// The thread of a lane prepares and checks for two thirds of its time, so four lanes leave an H200 half idle: on one
-    /// machine of 16 cores four lanes of 64 blocks gave 1.57 GB/s with all cores, eight of 32 gave 2.12.
+    /// The thread of a lane prepares and checks for two thirds of its time, so four lanes leave an H200 half idle: on
+    /// one machine of 16 cores four lanes of 64 blocks gave 1.57 GB/s with all cores, eight of 32 gave 2.12.
     fn default() -> Self {
         let (lanes, blocks, max_length) = (8, 32, MAX_ENCODER_BLOCK);
         Lanes { devices: None, lanes, blocks, max_length, at_once: false, offload: Offload::default() }
@@ -78,7 +79,8 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// Lanes that sort blocks of `.hbz` streams, and none of `.bz2`: batches of 32 MB or one block, in up to eight lanes.
+    /// Lanes that sort blocks of `.hbz` streams, and none of `.bz2`: batches of 32 MB or one block, in up to eight
+    /// lanes.
     pub fn for_large_blocks(large: &LargeBlocks) -> Self {
         let stream = large.stream();
         // Perturbation makes blocks longer, and cores do what no lane can hold.
@@ -107,10 +109,11 @@ impl Lanes {
         }
     }
 
-    /// What the lanes of one device are expected to do until they have been measured: less than half of what an H200 does.
+    /// What the lanes of one device are expected to do until they have been measured: less than half of what an H200
+    /// does.
     ///
-    /// CUDA takes 0.5 to 0.6 s to start on the hosts measured (a context, then pinned memory), and a process that has used it
-    /// takes 0.2 to 0.4 s longer to end.
+    /// CUDA takes 0.5 to 0.6 s to start on the hosts measured (a context, then pinned memory), and a process that has
+    /// used it takes 0.2 to 0.4 s longer to end.
     fn expected(&self) -> Expected {
         Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::from_millis(300) }
     }
@@ -125,8 +128,8 @@ impl Lanes {
         1 + READERS * self.device_count()
     }
 
-    /// One crew for each device. Nothing is looked for before a crew is started; a lane that cannot be had says so in its
-    /// station's report.
+    /// One crew for each device. Nothing is looked for before a crew is started; a lane that cannot be had says so in
+    /// its station's report.
     pub fn crews(&self) -> Vec<Crew<BlockJob>> {
         let found: Arc<OnceLock<Found>> = Arc::default();
         (0..self.device_count()).map(|number| self.crew(number, &found)).collect()

@@ -1,11 +1,12 @@
-//! Blocks of `.hbz` streams: the lane's thread puts each text into codes, the device sorts, and a core codes the last column.
+//! Blocks of `.hbz` streams: the lane's thread puts each text into codes, the device sorts, and a core codes the last
+//! column.
 //!
-//! Of the 21.5 ns a byte that a core alone takes, the sort is 14.6; what is left is done by all threads: 2 by the lane's before the sort, the
-//! rest by the cores behind it. (Zen 5; on 16 cores of a Sapphire Rapids host that are all at work 4 and 7.5: 8 GB in 7.6 s, while
-//! the device works for less than half of the time.)
+//! Of the 21.5 ns a byte that a core alone takes, the sort is 14.6; what is left is done by all threads: 2 by the
+//! lane's before the sort, the rest by the cores behind it. (Zen 5; on 16 cores of a Sapphire Rapids host that are all
+//! at work 4 and 7.5: 8 GB in 7.6 s, while the device works for less than half of the time.)
 //!
-//! **Trust.** The column must hold the same bytes as the codes (sums, compared), the byte before each entry point must be the one that stands
-//! there, and the first entry point must be the origin.
+//! **Trust.** The column must hold the same bytes as the codes (sums, compared), the byte before each entry point must
+//! be the one that stands there, and the first entry point must be the origin.
 
 use super::lane::{Offloaded, Times, timeout};
 use super::trust::{computes_wrongly, power_sums, too_little};

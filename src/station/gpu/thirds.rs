@@ -1,6 +1,6 @@
 //! The device sorts two thirds of the rotations and from these the rest, and returns both lists
-//! ([`Offload::Hybrid`](crate::gpu::Offload::Hybrid)). The core that codes a block merges them first (`codec::bwt::merge`).
-//! Blocks go to the device turned to their least rotations.
+//! ([`Offload::Hybrid`](crate::gpu::Offload::Hybrid)). The core that codes a block merges them first
+//! (`codec::bwt::merge`). Blocks go to the device turned to their least rotations.
 
 use super::blocks::{Batch, BlockOffload};
 use super::columns::{check, pass_on};

@@ -1,8 +1,8 @@
 //! What is checked of everything that a device returns.
 //!
-//! A column must hold the same bytes as its block: the sums of the bytes and of their squares are compared, and the origin's
-//! row must end in the block's last byte. A device that fails such a check computes wrongly and is not asked again; blocks that
-//! it got right before have been checked in the same way. Of coded blocks see `codes`.
+//! A column must hold the same bytes as its block: the sums of the bytes and of their squares are compared, and the
+//! origin's row must end in the block's last byte. A device that fails such a check computes wrongly and is not asked
+//! again; blocks that it got right before have been checked in the same way. Of coded blocks see `codes`.
 
 use crate::gpu::DeviceError;
 

@@ -1,4 +1,5 @@
-//! Puts coded blocks together into one `.bz2` stream: header, blocks bit by bit behind each other, end with the combined CRC.
+//! Puts coded blocks together into one `.bz2` stream: header, blocks bit by bit behind each other, end with the
+//! combined CRC.
 
 use crate::bits::{BitWriter, append_bits};
 use crate::block::{CodedBlock, Text};

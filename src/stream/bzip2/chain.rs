@@ -1,12 +1,15 @@
-//! Believes the chain: decides which of the speculative results are the blocks of the file, and what stands between them.
+//! Believes the chain: decides which of the speculative results are the blocks of the file, and what stands between
+//! them.
 //!
-//! `scan` cut the input at everything that looks like a block's magic and the stations decoded each span on trust. The truth is
-//! a chain that starts at bit 0: after the stream header stands a block; where it ends stands the next block or the end of the
-//! stream; behind that, byte-aligned, perhaps another stream. A result counts only if its span begins exactly where the chain
-//! has arrived. All others (magics inside a block's data, even a whole valid block nested there) are dropped unseen.
+//! `scan` cut the input at everything that looks like a block's magic and the stations decoded each span on trust. The
+//! truth is a chain that starts at bit 0: after the stream header stands a block; where it ends stands the next block
+//! or the end of the stream; behind that, byte-aligned, perhaps another stream. A result counts only if its span begins
+//! exactly where the chain has arrived. All others (magics inside a block's data, even a whole valid block nested
+//! there) are dropped unseen.
 //!
-//! A block whose span ended too early, because such a false magic cut it, or that has no span of its own, is decoded here with
-//! the plain decoder from as many spans as it takes. This is slow and rare: it takes a file made to provoke it.
+//! A block whose span ended too early, because such a false magic cut it, or that has no span of its own, is decoded
+//! here with the plain decoder from as many spans as it takes. This is slow and rare: it takes a file made to provoke
+//! it.
 
 use super::scan::{IssuedSpan, Span};
 use super::walk::{Walk, Walked};
@@ -21,8 +24,8 @@ use crate::stream::piece::{Extent, Issued, Join, Step};
 use crate::summary::{BlockInfo, StreamSummary};
 use std::collections::VecDeque;
 
-/// The most compressed bits that one block may have. bzip2 has no bound, because code lengths may wander up and down for ever;
-/// an encoder's blocks stay under 20 million bits. Here it bounds memory.
+/// The most compressed bits that one block may have. bzip2 has no bound, because code lengths may wander up and down
+/// for ever; an encoder's blocks stay under 20 million bits. Here it bounds memory.
 pub(crate) const MAX_BLOCK_BITS: u64 = 512 << 20;
 
 /// What stands at the chain's position.
@@ -32,8 +35,8 @@ enum Expect {
     Header,
     /// A block of a stream of this level, or the end of the stream.
     Block(Level),
-    /// A block of a stream of this level for which there is no span's result. It is decoded here once all of its bits are
-    /// there.
+    /// A block of a stream of this level for which there is no span's result. It is decoded here once all of its bits
+    /// are there.
     Redo(Level),
     /// Nothing more.
     End,
@@ -147,11 +150,12 @@ impl Chain {
         }
     }
 
-    /// Asks for another piece. What is held gives its permits back first, so that the next piece can come however small the
-    /// window is; and its results with them: thousands of blocks nested in one block's data must not pile up. Where one of
-    /// them turns out to be a true block, it is decoded again.
+    /// Asks for another piece. What is held gives its permits back first, so that the next piece can come however small
+    /// the window is; and its results with them: thousands of blocks nested in one block's data must not pile up. Where
+    /// one of them turns out to be a true block, it is decoded again.
     fn need(&mut self) -> Step {
-        // The last ones only: those before were here the last time. A flood of false magics would make all of them costly.
+        // The last ones only: those before were here the last time. A flood of false magics would make all of them
+        // costly.
         for held in self.held.iter_mut().rev().take_while(|held| held.permit.is_some()) {
             held.permit = None;
             held.piece.block = None;

@@ -1,6 +1,6 @@
-//! The flow of a `.bz2` stream. Compressing, `split` (or `parallel_read`) cuts text where bzip2 does and `assemble` puts the
-//! coded blocks behind each other, bit by bit. Decompressing, `scan` cuts the input at everything that looks like a block
-//! and `chain` believes what fits.
+//! The flow of a `.bz2` stream. Compressing, `split` (or `parallel_read`) cuts text where bzip2 does and `assemble`
+//! puts the coded blocks behind each other, bit by bit. Decompressing, `scan` cuts the input at everything that looks
+//! like a block and `chain` believes what fits.
 
 use super::piece::{Decoding, Ends, Format, connect};
 use crate::format::bzip2::Level;

@@ -1,10 +1,10 @@
 //! One file read by several threads, for stations that are faster than one reader.
 //!
-//! What one thread reads and cuts (3.5 GB/s on a Xeon, from memory) is hardly more than one H200 can code, and less than two; 2, 3, 4
-//! and 6 threads do 7.1, 10.7, 13.4 and 20.7. Reading is easily shared,
+//! What one thread reads and cuts (3.5 GB/s on a Xeon, from memory) is hardly more than one H200 can code, and less
+//! than two; 2, 3, 4 and 6 threads do 7.1, 10.7, 13.4 and 20.7. Reading is easily shared,
 //! stretch by stretch. Cutting seems not to be, because where a block ends depends on where the one before it ended;
-//! but nearly all of that work is finding the runs, and a run is a run wherever blocks end. So the reader of a stretch lists
-//! its runs, and what is left to do one after the other is a walk along these lists.
+//! but nearly all of that work is finding the runs, and a run is a run wherever blocks end. So the reader of a stretch
+//! lists its runs, and what is left to do one after the other is a walk along these lists.
 //!
 //! A block's text is not copied either: it is a part of a stretch, or of two, until a station puts it together.
 
@@ -45,8 +45,8 @@ struct Run {
     len: u32,
 }
 
-/// Some bytes of the file, and where there are four or more equal ones in a row. The last run is listed whatever its length: it
-/// may go on.
+/// Some bytes of the file, and where there are four or more equal ones in a row. The last run is listed whatever its
+/// length: it may go on.
 pub(crate) struct Stretch {
     bytes: Arc<Vec<u8>>,
     runs: Vec<Run>,
@@ -178,8 +178,8 @@ fn read_stretches(file: &dyn ReadAt, mut at: u64, step: u64, stretch: usize, out
     }
 }
 
-/// Cuts stretches into blocks, as [`Splitter`](super::split::Splitter) cuts bytes. Positions are counted from the first stretch's
-/// first byte.
+/// Cuts stretches into blocks, as [`Splitter`](super::split::Splitter) cuts bytes. Positions are counted from the first
+/// stretch's first byte.
 struct Cutter {
     /// The run-length-coded size at which a block ends.
     limit: usize,

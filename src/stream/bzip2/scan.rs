@@ -1,9 +1,9 @@
-//! Cuts compressed input into spans, each beginning at what looks like a block, so that blocks can be decoded before anybody
-//! knows that they are blocks.
+//! Cuts compressed input into spans, each beginning at what looks like a block, so that blocks can be decoded before
+//! anybody knows that they are blocks.
 //!
-//! A block begins with a 48-bit magic at any bit offset, and the same 48 bits may stand anywhere inside a block's data. So a
-//! span is speculation: `chain` believes a span's result only if the block before it ended exactly where the span begins.
-//! Here nothing is decided; a magic that was missed or invented costs time, never a byte.
+//! A block begins with a 48-bit magic at any bit offset, and the same 48 bits may stand anywhere inside a block's data.
+//! So a span is speculation: `chain` believes a span's result only if the block before it ended exactly where the span
+//! begins. Here nothing is decided; a magic that was missed or invented costs time, never a byte.
 
 use crate::Client;
 use crate::bits::{BitSource, SliceBits};
@@ -20,8 +20,8 @@ use std::sync::Arc;
 const CHUNK: usize = 256 << 10;
 /// How much is read at first.
 const FIRST_CHUNK: usize = 8 << 10;
-/// A span longer than this is handed on without waiting for the next magic. No block that an encoder writes is as long: 18,002
-/// groups of 50 codes of 20 bits are 2.25 MB.
+/// A span longer than this is handed on without waiting for the next magic. No block that an encoder writes is as long:
+/// 18,002 groups of 50 codes of 20 bits are 2.25 MB.
 const MAX_SPAN: usize = 4 << 20;
 /// What a decoded block may take in memory (`Text::Plain` is never longer), so what a job is charged beside its span.
 const MAX_TEXT: u64 = crate::block::MAX_PLAIN_TEXT as u64;
@@ -153,8 +153,8 @@ impl Scanner {
     }
 }
 
-/// Where the end of a stream begins, if the data end with one. There may come more, but perhaps not soon: then nobody shall wait
-/// for the block before it.
+/// Where the end of a stream begins, if the data end with one. There may come more, but perhaps not soon: then nobody
+/// shall wait for the block before it.
 fn end_record(data: &[u8]) -> Option<u64> {
     // Magic, CRC, and up to 7 bits of padding.
     let have = data.len() as u64 * 8;
@@ -180,8 +180,8 @@ impl Cut for Scanner {
             self.first -= skip * 8;
             self.searched -= skip * 8;
         }
-        // No more than is there already, so that a small file does not pay for a large one; and what is left will mostly do:
-        // after a small file there is only its end to be read.
+        // No more than is there already, so that a small file does not pay for a large one; and what is left will
+        // mostly do: after a small file there is only its end to be read.
         let want = self.chunk.min(self.len.max(FIRST_CHUNK));
         if self.buf.len() < self.len + want.div_ceil(2) {
             self.buf.resize(self.len + want, 0);

@@ -1,12 +1,12 @@
 //! Cuts text into blocks exactly where bzip2 1.0.8 (the program) cuts it.
 //!
-//! The rule is on run-length tokens: a token is a maximal run of one byte, cut at 255; it adds `min(len, 4)` bytes to the
-//! block, plus a count byte if it is 4 or longer. A block ends after the token with which its size reaches
-//! 100,000 x level - 19. Tokens do not depend on blocks, and everything outside runs of 4 counts one for one, so finding the
-//! end of a block is a search for runs of 4.
+//! The rule is on run-length tokens: a token is a maximal run of one byte, cut at 255; it adds `min(len, 4)` bytes to
+//! the block, plus a count byte if it is 4 or longer. A block ends after the token with which its size reaches
+//! 100,000 x level - 19. Tokens do not depend on blocks, and everything outside runs of 4 counts one for one, so
+//! finding the end of a block is a search for runs of 4.
 //!
-//! A block is handed on as plain text, which a station then run-length-codes and checksums. Only where the text is much longer
-//! than the block (46 MB of zeros make one block) is it coded here, piece by piece, to keep memory bounded.
+//! A block is handed on as plain text, which a station then run-length-codes and checksums. Only where the text is much
+//! longer than the block (46 MB of zeros make one block) is it coded here, piece by piece, to keep memory bounded.
 
 use crate::Client;
 use crate::block::{CodedBlock, Text};
@@ -73,8 +73,8 @@ impl Splitter {
         Splitter { limit, text: Vec::new(), len: 0, token: 0, size: 0, coded: None, ready: VecDeque::new() }
     }
 
-    /// How many bytes of the input so far belong to the open block, unless it is so long that it is kept run-length-coded.
-    /// Blocks end between tokens, so somebody else can cut the input from where it begins.
+    /// How many bytes of the input so far belong to the open block, unless it is so long that it is kept
+    /// run-length-coded. Blocks end between tokens, so somebody else can cut the input from where it begins.
     pub fn open_len(&self) -> Option<usize> {
         self.coded.is_none().then_some(self.len)
     }
@@ -84,8 +84,8 @@ impl Splitter {
         loop {
             let text = &self.text[..self.len];
             let run = run_length::find_run(text, self.token);
-            // Tokens before `run` are shorter than 4. Without a run the last of them may still grow: it begins up to 3 bytes
-            // before the end, at a byte that differs from the one before.
+            // Tokens before `run` are shorter than 4. Without a run the last of them may still grow: it begins up to 3
+            // bytes before the end, at a byte that differs from the one before.
             let found = run.is_some();
             let mut short_end = run.unwrap_or(self.len);
             if !found && !ended {
@@ -164,8 +164,8 @@ impl Cut for Splitter {
     type Piece = Block;
 
     fn room(&mut self) -> &mut [u8] {
-        // Reading no more than the block still takes leaves little to be carried over to the next; reading no more than is
-        // there already keeps small files from paying for a large block.
+        // Reading no more than the block still takes leaves little to be carried over to the next; reading no more than
+        // is there already keeps small files from paying for a large block.
         let rest = self.limit.saturating_sub(self.size + (self.len - self.token));
         let want = rest.min(self.len).max(MIN_ROOM);
         if self.text.len() < self.len + want {
@@ -225,8 +225,8 @@ impl Piece for Block {
 pub(crate) mod tests {
     use super::*;
 
-    /// bzip2's own way, byte by byte: a pending run that is added to the block when it can grow no more, and a block that ends
-    /// before the next byte is taken if it is full. Gives the text lengths of the blocks.
+    /// bzip2's own way, byte by byte: a pending run that is added to the block when it can grow no more, and a block
+    /// that ends before the next byte is taken if it is full. Gives the text lengths of the blocks.
     fn naive(text: &[u8], limit: usize) -> Vec<usize> {
         let (mut blocks, mut size, mut begin) = (Vec::new(), 0, 0);
         let mut run: Option<(u8, usize)> = None;

@@ -1,5 +1,5 @@
-//! Joins the texts of a `.hbz` stream's blocks, and checks what stands around them: the headers again, that blocks come in
-//! order, and that the index says what the blocks were.
+//! Joins the texts of a `.hbz` stream's blocks, and checks what stands around them: the headers again, that blocks come
+//! in order, and that the index says what the blocks were.
 
 use super::scan::IssuedPart;
 use crate::block::Text;
@@ -55,8 +55,8 @@ impl Chain {
         Error::Truncated { block: self.number(), bit_offset: (self.at + bytes as u64) * 8 }
     }
 
-    /// Asks for another piece. What is held gives its permits back first, so that the next piece can come however small the
-    /// window is.
+    /// Asks for another piece. What is held gives its permits back first, so that the next piece can come however small
+    /// the window is.
     fn need(&mut self) -> Step {
         for piece in &mut self.pieces {
             piece.permit = None;

@@ -1,8 +1,8 @@
-//! Cuts a `.hbz` stream into its parts: header, blocks, index; perhaps another stream after it. Block lengths stand in the
-//! headers, so nothing is searched for.
+//! Cuts a `.hbz` stream into its parts: header, blocks, index; perhaps another stream after it. Block lengths stand in
+//! the headers, so nothing is searched for.
 //!
-//! Memory grows with the bytes that have arrived, not with what a header claims. What does not look right is passed on as it
-//! is: the joiner, which sees everything in order, says what is wrong with it. After that nothing more is cut.
+//! Memory grows with the bytes that have arrived, not with what a header claims. What does not look right is passed on
+//! as it is: the joiner, which sees everything in order, says what is wrong with it. After that nothing more is cut.
 
 use super::{DECODE_BYTES, ENCODE_BYTES, STAGED_ROWS, STAGED_ROWS_ALONE};
 use crate::block::Text;
