@@ -1,7 +1,7 @@
 //! The door to GPUs: batches of blocks sorted, or coded all the way, on a device.
 //!
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, behind the cargo feature of that name, is the only one.
-//! Another one is a folder beside it and a line in [`BACKENDS`]. There is one trait for each thing that a device can
+//! Another one is a folder beside it and a line in `BACKENDS`. There is one trait for each thing that a device can
 //! take off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`]. In tests `fake`
 //! does the work on the CPU and fails as scripted.
 

@@ -65,6 +65,7 @@ pub enum Task {
 }
 
 /// One input.
+#[derive(Debug)]
 pub struct Input<M> {
     /// Whatever the caller wants to know about it later.
     pub meta: M,
@@ -80,6 +81,15 @@ pub enum Source {
     Stream(Box<dyn Read + Send>),
     /// They can be read anywhere, from this position on.
     File(Arc<dyn ReadAt>, u64),
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Source::Stream(_) => f.write_str("Stream"),
+            Source::File(file, at) => f.debug_struct("File").field("len", &file.len()).field("at", at).finish(),
+        }
+    }
 }
 
 impl Source {
