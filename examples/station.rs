@@ -1,5 +1,5 @@
-//! A kind of work of one's own on the queue, and a station of one's own for it: words are counted in lines, by the cores
-//! and by an accelerator that takes many lines at once. Run it with `cargo run --example station`.
+//! A kind of work of one's own on the queue, and a station of one's own for it: words are counted in lines, by the
+//! cores and by an accelerator that takes many lines at once. Run it with `cargo run --example station`.
 
 use hybz::schedule::{Class, Crew, Expected, Job, Pool, Question, Station, StationError, Work};
 use std::time::Duration;

@@ -349,8 +349,8 @@ fn a_gpu_that_is_half_a_core() {
     for gigabytes in [1.0, 4.0] {
         let input = Input::of(gigabytes * 1e9);
         let outcome = run(&machine, input);
-        // Half of the cores rest for the 0.6 s in which it starts, because nobody knows yet how slow it is; and one batch of
-        // such a lane, 0.4 s, may be the last. No more than that is lost.
+        // Half of the cores rest for the 0.6 s in which it starts, because nobody knows yet how slow it is; and one
+        // batch of such a lane, 0.4 s, may be the last. No more than that is lost.
         let alone = cores_alone(&machine, input);
         assert!(outcome.end < alone * 1.01 + 0.3 + 0.4, "{outcome:?}, cores alone {alone}");
         assert!(outcome.by_cores > input.blocks * 9 / 10, "{outcome:?}");

@@ -9,7 +9,7 @@ use crate::codec::encoder::Encoder;
 use crate::codec::hbz::decode::{Block, HbzDecoder, segment_mtf};
 use crate::codec::hbz::encode::HbzEncoder;
 use crate::codec::mtf::decode::MtfDecoder;
-use crate::error::{Damage, DecodeError};
+use crate::error::DecodeError;
 use crate::format::bzip2::Level;
 use crate::format::hbz::BlockHeader;
 use crate::schedule::{Job, Station, StationError};
@@ -153,6 +153,3 @@ impl Station<BlockJob> for CpuStation {
         Ok(())
     }
 }
-
-/// What the codec says is wrong with a block's text, if anything.
-pub(crate) type TextResult = Result<Text, Damage>;

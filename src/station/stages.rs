@@ -5,7 +5,6 @@
 //! So nobody waits for a stage, several blocks can be on their way at once, and whoever wants the text has one ticket
 //! for it.
 
-use super::cpu::TextResult;
 use crate::block::{Part, Text};
 use crate::codec::hbz::decode::{Block, FirstColumn, Runs, TextCheck, new_vector};
 use crate::error::Damage;
@@ -36,7 +35,7 @@ struct Progress {
     parts: Vec<Part>,
     check: TextCheck,
     /// `None` once the block has been answered for.
-    reply: Option<Deferred<TextResult>>,
+    reply: Option<Deferred<Result<Text, Damage>>>,
 }
 
 /// Why a block cannot be decoded.
@@ -58,7 +57,7 @@ impl From<JobError> for Stop {
 }
 
 /// Submits the first stage; `reply` gets the text.
-pub(super) fn start(block: Block, submitter: Submitter<Codec>, reply: Deferred<TextResult>) {
+pub(super) fn start(block: Block, submitter: Submitter<Codec>, reply: Deferred<Result<Text, Damage>>) {
     let ranges: Vec<_> = ranges(block.segments(), JOB_ROWS >> SEGMENT_LOG).collect();
     let progress = Progress {
         left: ranges.len(),

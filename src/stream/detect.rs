@@ -17,12 +17,18 @@ const FIRST_ROOM: usize = 8 << 10;
 
 /// The two ends of a stream of any of the formats.
 pub(crate) fn decode(decoding: Decoding) -> Ends {
+    decode_as(&FORMATS, decoding)
+}
+
+/// The two ends of a stream of any of these formats.
+fn decode_as(formats: &'static [Format], decoding: Decoding) -> Ends {
     let (sender, receiver) = bounded(1);
-    let feed = Detecting { decoding, room: Vec::new(), feed: None, collect: sender };
+    let feed = Detecting { formats, decoding, room: Vec::new(), feed: None, collect: sender };
     (Box::new(feed), Box::new(Detected { receiver, collect: None }))
 }
 
 struct Detecting {
+    formats: &'static [Format],
     decoding: Decoding,
     room: Vec<u8>,
     /// Once the first byte has come, or the end.
@@ -34,10 +40,10 @@ struct Detecting {
 impl Detecting {
     /// The end for this first byte; without one (the input is empty), the last format's.
     fn open(&mut self, first: Option<u8>) -> &mut dyn Feed {
-        let (decoding, sender) = (&self.decoding, &self.collect);
+        let (formats, decoding, sender) = (self.formats, &self.decoding, &self.collect);
         &mut **self.feed.get_or_insert_with(|| {
             let fits = |format: &&Format| first.is_some_and(format.begins_with);
-            let format = FORMATS.iter().find(fits).unwrap_or(&FORMATS[FORMATS.len() - 1]);
+            let format = formats.iter().find(fits).unwrap_or(&formats[formats.len() - 1]);
             let (feed, collect) = (format.decode)(decoding);
             // If nobody is there to take it, nobody wants the text.
             let _ = sender.send(collect);
@@ -119,5 +125,38 @@ impl Collect for Detected {
 
     fn summary(&self) -> StreamSummary {
         self.collect.as_ref().map(|collect| collect.summary()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream::copy::{Chunks, Unchanged};
+    use crate::stream::driver::Driver;
+    use crate::stream::piece::connect;
+    use crate::stream::{Extent, piece};
+    use crate::{Pool, Settings};
+
+    /// A third format is its two ends and a line in the table: this one begins with `R` and is its own text.
+    const THREE: [Format; 3] = [
+        Format { begins_with: |byte| byte == b'R', decode: |_| connect(Chunks::default(), Unchanged::default()) },
+        hbz::FORMAT,
+        bzip2::FORMAT,
+    ];
+
+    fn read(mut input: &[u8]) -> Vec<u8> {
+        let pool = Pool::builder().build();
+        let decoding = piece::Decoding { pool: pool.clone(), chunk: None, extent: Extent::StreamsThenGarbage };
+        crate::read::whole(Driver::new(&pool, decode_as(&THREE, decoding)), std::mem::take(&mut input)).unwrap()
+    }
+
+    #[test]
+    fn a_third_format() {
+        let raw = b"Raw text, as it is. ".repeat(10_000);
+        assert!(read(&raw) == raw);
+        let large = crate::LargeBlocks::try_new(50_000).unwrap();
+        for settings in [Settings::new(), Settings::new().large_blocks(large)] {
+            assert!(read(&crate::compress(&raw, &settings).unwrap()) == raw);
+        }
     }
 }

@@ -258,6 +258,43 @@ fn pool_of(lanes: &Lanes) -> Pool {
     Pool::builder().cores_accept(Accepts::AllBut(&[ENCODE, ENCODE_LARGE])).gpus(lanes).build()
 }
 
+/// A second backend is a type that finds devices and opens lanes, and a line in the table.
+struct Pretended;
+
+impl Backend for Pretended {
+    fn likely(&self) -> usize {
+        1
+    }
+    fn devices(&self) -> Result<Vec<Device>, String> {
+        let (name, uuid, pci) = ("pretended".to_owned(), "GPU-0".to_owned(), "0000:00:00.0".to_owned());
+        Ok(vec![Device { ordinal: 0, name, uuid, pci, memory: 1 << 30 }])
+    }
+    fn open_columns(&self, _: &Device, size: LaneSize) -> Result<Box<dyn crate::gpu::SortColumns>, DeviceError> {
+        Ok(Box::new(FakeLane::new(size, None)))
+    }
+    fn open_thirds(&self, _: &Device, size: LaneSize) -> Result<Box<dyn crate::gpu::SortThirds>, DeviceError> {
+        Ok(Box::new(FakeLane::new(size, None)))
+    }
+    fn open_codes(&self, _: &Device, size: LaneSize) -> Result<Box<dyn CodeBlocks>, DeviceError> {
+        Ok(Box::new(FakeLane::new(size, None)))
+    }
+    fn open_suffixes(&self, _: &Device, size: LaneSize) -> Result<Box<dyn SortSuffixes>, DeviceError> {
+        Ok(Box::new(FakeLane::new(size, None)))
+    }
+}
+
+#[test]
+fn a_second_backend() {
+    let device = Pretended.devices().unwrap().remove(0);
+    for offload in [Offload::Bwt, Offload::Hybrid, Offload::Resident, Offload::Suffixes] {
+        let mut station =
+            lanes(offload, 16, MAX_ENCODER_BLOCK).open(&Pretended, device.clone(), "gpu 0 lane 0".to_owned()).unwrap();
+        let inputs = if offload == Offload::Suffixes { large_texts() } else { texts() };
+        let ([done, _, undone], result) = outcome(&mut *station, &inputs);
+        assert!(result.is_ok() && undone == 0 && done > inputs.len() / 3, "{offload:?}");
+    }
+}
+
 /// The same with real devices, where there are any.
 #[test]
 fn on_every_device() {
