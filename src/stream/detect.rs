@@ -6,7 +6,7 @@ use crate::Client;
 use crate::error::Error;
 use crate::schedule::Permit;
 use crate::summary::StreamSummary;
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::io;
 
 /// The formats. The last one takes what no other does, and says what is wrong with it.
@@ -22,7 +22,9 @@ pub(crate) fn decode(decoding: Decoding) -> Ends {
 
 /// The two ends of a stream of any of these formats.
 fn decode_as(formats: &'static [Format], decoding: Decoding) -> Ends {
-    let (sender, receiver) = bounded(1);
+    // Not `bounded`: what is in such a channel outlives its receiver, and with it the permits of all pieces that nobody
+    // will take any more. (The test of the traps in one queue with no memory locked up.)
+    let (sender, receiver) = unbounded();
     let feed = Detecting { formats, decoding, room: Vec::new(), feed: None, collect: sender };
     (Box::new(feed), Box::new(Detected { receiver, collect: None }))
 }
