@@ -89,8 +89,8 @@ struct hybz_lane {
     }
 
     // Waits until the stream is empty. It polls instead of blocking, because a hung kernel must not hang the thread: 50
-    // times in a row, then after sleeps of 10 us, from poll 500 on of 100 us (which take 75 and 166 us with the kernel's
-    // default timer slack). So a waiting lane leaves its core to others.
+    // times in a row, then after sleeps of 10 us, from poll 500 on of 100 us (which take 75 and 166 us with the
+    // kernel's default timer slack). So a waiting lane leaves its core to others.
     int wait(hybz::Clock::time_point deadline) const {
         for (uint32_t polls = 0;; polls++) {
             const cudaError_t state = cudaStreamQuery(stream);

@@ -297,7 +297,8 @@ proptest! {
             }
         }
         let file = ours::compress(&text, &settings());
-        let decoder = hybz::read::MultiBzDecoder::with_settings(Broken(&file[..after.min(file.len())], pauses), &settings());
+        let broken = Broken(&file[..after.min(file.len())], pauses);
+        let decoder = hybz::read::MultiBzDecoder::with_settings(broken, &settings());
         let (verdict, out) = read_in(decoder, &[1000]);
         prop_assert_eq!(verdict.unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
         prop_assert!(text.starts_with(&out));

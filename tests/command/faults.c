@@ -2,7 +2,7 @@
  *
  * FAULT is a list of these, separated by commas:
  *   read write fdatasync fsync close linkat rename fchmod unlink
- *             the first such call that concerns a file of the test fails with EIO; with a number, as in write@3, the third
+ *             the first such call that concerns a file of the test fails with EIO; with a number (write@3), the third
  *   close1    closing stdout fails with EIO
  *   tmpfile   the file system knows no files without names
  *   noreplace the kernel knows no renameat2 flags
@@ -10,7 +10,8 @@
  *   eintr     every second read and write is interrupted
  *   nothread  no thread can be created for the part after the result is complete
  *
- * "A file of the test": a descriptor above 2 that was opened below /tmp or by a relative name; /proc and libraries work.
+ * "A file of the test": a descriptor above 2 that was opened below /tmp or by a relative name; /proc and libraries
+ * work.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -240,7 +240,9 @@ inline uint32_t __ballot_sync(uint32_t, bool vote) {
     return mask;
 }
 inline bool __any_sync(uint32_t all, bool vote) { return __ballot_sync(all, vote) != 0; }
-inline uint32_t __shfl_sync(uint32_t, uint32_t value, uint32_t lane) { return uint32_t(emulated::exchange(value)[lane & 31]); }
+inline uint32_t __shfl_sync(uint32_t, uint32_t value, uint32_t lane) {
+    return uint32_t(emulated::exchange(value)[lane & 31]);
+}
 inline uint32_t __shfl_up_sync(uint32_t, uint32_t value, uint32_t by) {
     const uint32_t lane = threadIdx.x & 31;
     const uint64_t *values = emulated::exchange(value);
