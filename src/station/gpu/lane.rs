@@ -108,8 +108,8 @@ impl<O: Offloaded> Station<BlockJob> for GpuStation<O> {
         let steps = self.lane.as_ref().map(|lane| lane.steps()).unwrap_or_default();
         Some(format!(
             "{batches} batches of {:.0} blocks; prepare {:.3} s, device {:.3} s, reply {:.3} s; device, in ms: \
-             upload {:.0}, keys {:.0}, sort {:.0}, group {:.0}, rounds {:.0} + {:.0} + {:.0}, thirds {:.0}, mtf {:.0}, tables {:.0}, \
-             codes {:.0}, download {:.0}",
+             upload {:.0}, keys {:.0}, sort {:.0}, group {:.0}, rounds {:.0} + {:.0} + {:.0}, thirds {:.0}, mtf {:.0}, \
+             tables {:.0}, codes {:.0}, download {:.0}",
             blocks as f64 / f64::from(batches.max(1)),
             prepare.as_secs_f64(),
             device.as_secs_f64(),
