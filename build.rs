@@ -14,9 +14,9 @@ fn main() {
 
 /// Links the unwinder statically into the command, which then loads no library but libc.
 ///
-/// Loading libgcc_s takes 0.10 ms of the 1.05 that decompressing a 1 kB file takes (10th percentile of 9,000 alternating
-/// runs on an EPYC; medians, with other work beside them, 1.34 to 1.57 against 1.49 to 1.83). With CUDA comes the C++
-/// library, which loads libgcc_s anyhow.
+/// Loading libgcc_s takes 0.10 ms of the 1.05 that decompressing a 1 kB file takes (10th percentile of 9,000
+/// alternating runs on an EPYC; medians, with other work beside them, 1.34 to 1.57 against 1.49 to 1.83). With CUDA
+/// comes the C++ library, which loads libgcc_s anyhow.
 ///
 /// Where the linker is another kind of C compiler, or when cross-compiling, everything stays as it is.
 #[cfg(not(feature = "cuda"))]

@@ -151,7 +151,7 @@ impl Chain {
     }
 
     /// Asks for another piece. What is held gives its permits back first, so that the next piece can come however small
-    /// the window is; and its results with them: thousands of blocks nested in one block's data must not pile up. Where
+    /// the budget is; and its results with them: thousands of blocks nested in one block's data must not pile up. Where
     /// one of them turns out to be a true block, it is decoded again.
     fn need(&mut self) -> Step {
         // The last ones only: those before were here the last time. A flood of false magics would make all of them

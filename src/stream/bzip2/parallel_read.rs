@@ -58,7 +58,8 @@ struct Scan {
     /// No run begins before it that is not listed.
     at: usize,
     /// If the run that begins at `at` may go on: up to where it was seen. Otherwise 0. (Without this a stretch of zeros
-    /// would be searched from its beginning after each read: 2 GB of zeros took an H200's host 2.2 s instead of 0.8.)
+    /// would be searched from its beginning after each read: 1 GB of zeros, three readers on two cores: 1.09 s, now
+    /// 0.73.)
     open_to: usize,
 }
 

@@ -56,7 +56,7 @@ impl Chain {
     }
 
     /// Asks for another piece. What is held gives its permits back first, so that the next piece can come however small
-    /// the window is.
+    /// the budget is.
     fn need(&mut self) -> Step {
         for piece in &mut self.pieces {
             piece.permit = None;
