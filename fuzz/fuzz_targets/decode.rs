@@ -38,8 +38,7 @@ fuzz_target!(|file: &[u8]| {
     let chunk = [1, 7, 64, 1 << 18][file.iter().fold(0u8, |sum, b| sum.wrapping_add(*b)) as usize % 4];
     let settings = Settings::new().pool(pool).scan_chunk(chunk);
     let mut decoder = hybz::write::MultiBzDecoder::with_settings(Bounded(Vec::new()), &settings);
-    let verdict =
-        file.chunks(chunk).try_for_each(|piece| decoder.write_all(piece)).and_then(|()| decoder.try_finish());
+    let verdict = file.chunks(chunk).try_for_each(|piece| decoder.write_all(piece)).and_then(|()| decoder.try_finish());
     let verdict = verdict.map_err(|error| match error.get_ref().and_then(|e| e.downcast_ref()) {
         Some(Error::NotBzip2) => Refused::NotBzip2,
         Some(Error::Truncated { .. }) => Refused::Ends,
