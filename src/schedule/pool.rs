@@ -319,8 +319,7 @@ impl<W: Work> PoolBuilder<W> {
             }
         };
         let rates = (0..W::CLASSES).map(|class| work.core_rate(Class(class as u8))).collect();
-        // Besides the readers the manager and the joiner.
-        let mut state = State::new(rates, cores, core_accepts, hardware, readers + 2);
+        let mut state = State::new(rates, cores, core_accepts, hardware);
         let mut makes = Vec::with_capacity(crews.len());
         for Crew { accepts, expected, at_once, held_bytes, makes: members } in crews {
             state.add_crew(CrewPlan { accepts, members: members.len(), expected, at_once, started: false });

@@ -129,8 +129,6 @@ pub(super) struct State<J> {
     /// Bytes a second that a core is expected to do, by class.
     core_rates: Vec<f64>,
     hardware: usize,
-    /// Threads besides the stations' that work while accelerators do.
-    helpers: usize,
     /// How many inputs are being read, and of how many of them the length is not known.
     reading: usize,
     unknown: usize,
@@ -142,7 +140,7 @@ pub(super) struct State<J> {
 }
 
 impl<J> State<J> {
-    pub fn new(core_rates: Vec<f64>, cores: usize, core_accepts: Accepts, hardware: usize, helpers: usize) -> Self {
+    pub fn new(core_rates: Vec<f64>, cores: usize, core_accepts: Accepts, hardware: usize) -> Self {
         State {
             first: core_rates.iter().map(|_| VecDeque::new()).collect(),
             second: VecDeque::new(),
@@ -153,7 +151,6 @@ impl<J> State<J> {
             core_accepts,
             core_rates,
             hardware,
-            helpers,
             reading: 0,
             unknown: 0,
             announced: 0,
@@ -505,7 +502,6 @@ impl<J> State<J> {
             more_comes: self.reading > 0 || more,
             ready_in: f64::INFINITY,
             hardware: self.hardware,
-            feeders: self.helpers,
             ..Snapshot::default()
         };
         let (mut core_rates, mut measured_cores) = (0.0, 0);
@@ -518,7 +514,6 @@ impl<J> State<J> {
             if seat.accelerator {
                 s.accelerators += 1;
                 s.accelerator_rate += rate;
-                s.feeders += 1;
                 s.ready_in = s.ready_in.min(self.ready_in(now, seat));
                 s.held += held
                     .map_or(0.0, |held| (held.bytes - rate * now.saturating_sub(held.since).as_secs_f64()).max(0.0));
