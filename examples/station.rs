@@ -27,6 +27,10 @@ impl Work for Counting {
     fn core(&self, number: usize) -> Box<dyn Station<Job<CountWords>>> {
         Box::new(Core(number))
     }
+
+    fn after_fork(&self) -> Self {
+        Counting
+    }
 }
 
 struct Core(usize);

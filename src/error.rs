@@ -142,6 +142,9 @@ pub enum Error {
         /// Where these bytes begin, in bytes.
         offset: u64,
     },
+    /// The stream was begun before a fork, and this is the child: the threads that have its blocks are the parent's. New
+    /// streams work.
+    Forked,
     /// A station failed or panicked on a block, and the CPU codec then failed on it as well. This is a bug in hybz.
     Internal {
         /// The block on which it happened.
@@ -167,6 +170,7 @@ impl fmt::Display for Error {
                 write!(f, "block {block} at bit {bit_offset} is too large to be decoded in bounded memory")
             }
             Error::TrailingGarbage { offset } => write!(f, "trailing garbage at byte {offset}"),
+            Error::Forked => f.write_str("the stream was begun in the process that forked this one"),
             Error::Internal { block, reason } => {
                 write!(f, "internal error at block {block}: {reason}")
             }
@@ -187,6 +191,7 @@ impl Error {
             &Error::Data { block, bit_offset, damage } => Error::Data { block, bit_offset, damage },
             &Error::BlockTooLarge { block, bit_offset } => Error::BlockTooLarge { block, bit_offset },
             &Error::TrailingGarbage { offset } => Error::TrailingGarbage { offset },
+            Error::Forked => Error::Forked,
             Error::Internal { block, reason } => Error::Internal { block: *block, reason: reason.clone() },
         }
     }
@@ -202,13 +207,13 @@ impl error::Error for Error {
 }
 
 impl From<Error> for io::Error {
-    /// Damaged data become `InvalidData` and a truncated input `UnexpectedEof`, with the [`Error`] inside. An I/O error
-    /// is returned as it is.
+    /// Damaged data become `InvalidData`, a truncated input `UnexpectedEof` and what is no fault of the data `Other`, with
+    /// the [`Error`] inside. An I/O error is returned as it is.
     fn from(e: Error) -> Self {
         let kind = match e {
             Error::Read(e) | Error::Write(e) => return e,
             Error::Truncated { .. } => io::ErrorKind::UnexpectedEof,
-            Error::Internal { .. } => io::ErrorKind::Other,
+            Error::Forked | Error::Internal { .. } => io::ErrorKind::Other,
             _ => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, e)

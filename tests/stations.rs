@@ -522,6 +522,10 @@ mod squares {
         fn core(&self, number: usize) -> Box<dyn Station<Job<Square>>> {
             Box::new(Core(number))
         }
+
+        fn after_fork(&self) -> Self {
+            Squares
+        }
     }
 
     struct Core(usize);

@@ -10,6 +10,7 @@ use super::queue::{CrewMakes, Make, Shared, Submitter};
 use super::report::Summary;
 use super::state::{CrewPlan, State};
 use super::station::{Station, Work};
+use once_cell::race::OnceBox;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -20,16 +21,70 @@ use std::time::Duration;
 /// The stations of a process and the queue they share. Clones are the same pool.
 ///
 /// One pool serves any number of clients at once. Its threads end when the last clone is dropped.
+///
+/// **Forks.** A child process has none of its parent's threads. A pool that is used in a child is made anew there, with
+/// as many cores and without accelerators (a device cannot be used on both sides of a fork). Clients and tickets are
+/// those of one process: see [`Client::is_foreign`].
 pub struct Pool<W: Work>(Arc<Inner<W>>);
 
 struct Inner<W: Work> {
     shared: Arc<Shared<W>>,
+    plan: Plan,
+    /// The same pool in a process that was forked from the one that this was made in. (No lock is in the way that
+    /// another thread may have held when the process was forked.)
+    child: OnceBox<Inner<W>>,
+}
+
+/// What a pool is made of.
+#[derive(Clone)]
+struct Plan {
+    cores: usize,
+    core_accepts: Accepts,
+    memory: Option<u64>,
+    max_memory: Option<u64>,
     readers: usize,
+    crews: Vec<CrewPlan>,
+}
+
+impl Plan {
+    /// Makes the pool. `makes` has an entry for each crew.
+    fn build<W: Work>(self, work: W, makes: Vec<CrewMakes<W::Job>>) -> Inner<W> {
+        let own = work.memory_per_core() * self.cores.max(1) as u64;
+        let budget = match self.memory {
+            Some(memory) => MemoryBudget::fixed(memory),
+            None => {
+                let max = self.max_memory.unwrap_or_else(|| memory::of_machine() / 2);
+                // What the cores need was settled with their number.
+                MemoryBudget::growing(own, self.cores as u64 + 1, max.max(own))
+            }
+        };
+        let rates = (0..W::CLASSES).map(|class| work.core_rate(Class(class as u8))).collect();
+        let mut state = State::new(rates, self.cores, self.core_accepts, hardware());
+        self.crews.iter().for_each(|crew| state.add_crew(*crew));
+        Inner { shared: Shared::new(work, Arc::new(budget), state, makes), plan: self, child: OnceBox::new() }
+    }
+}
+
+/// How many hardware threads this process may use.
+fn hardware() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+impl<W: Work> Inner<W> {
+    /// The same pool, made anew in the child of a fork.
+    fn after_fork(&self) -> Inner<W> {
+        let cannot = || -> Make<W::Job> { Box::new(|| Err("not to be had in a process that was forked".to_owned())) };
+        let makes = |crew: &CrewPlan| CrewMakes { makes: (0..crew.members).map(|_| cannot()).collect(), held_bytes: 0 };
+        self.plan.clone().build(self.shared.work.after_fork(), self.plan.crews.iter().map(makes).collect())
+    }
 }
 
 impl<W: Work> Drop for Inner<W> {
     fn drop(&mut self) {
-        self.shared.close();
+        // The parent's stations do not end with the child.
+        if !self.shared.is_foreign() {
+            self.shared.close();
+        }
     }
 }
 
@@ -46,6 +101,24 @@ impl<W: Work> fmt::Debug for Pool<W> {
 }
 
 impl<W: Work> Pool<W> {
+    /// The pool of this process.
+    fn inner(&self) -> &Inner<W> {
+        let mut inner = &*self.0;
+        // To the end: among its ancestors a process may have one of its own number, but the last that used the pool is
+        // its parent, or itself.
+        while let Some(child) = inner.child.get() {
+            inner = child;
+        }
+        match inner.shared.is_foreign() {
+            true => inner.child.get_or_init(|| Box::new(inner.after_fork())),
+            false => inner,
+        }
+    }
+
+    fn shared(&self) -> &Arc<Shared<W>> {
+        &self.inner().shared
+    }
+
     /// Chooses what a pool for this kind of work is made of.
     pub fn with_work(work: W) -> PoolBuilder<W> {
         PoolBuilder {
@@ -63,7 +136,7 @@ impl<W: Work> Pool<W> {
     pub fn client(&self) -> Client<W> {
         Client {
             pool: self.clone(),
-            submitter: Submitter::new(&self.0.shared),
+            submitter: Submitter::new(self.shared()),
             permits: Arc::default(),
             detached: false,
         }
@@ -71,25 +144,27 @@ impl<W: Work> Pool<W> {
 
     /// What each station has done so far.
     pub fn summary(&self) -> Summary {
-        Summary { stations: self.0.shared.reports(), memory: self.0.shared.budget.limit() }
+        let shared = self.shared();
+        Summary { stations: shared.reports(), memory: shared.budget.limit() }
     }
 
     /// The budget that bounds the bytes alive.
     pub fn budget(&self) -> &MemoryBudget {
-        &self.0.shared.budget
+        &self.shared().budget
     }
 
     /// How many threads should read one long input, at the moment: one, until accelerators have been started.
     pub fn readers(&self) -> usize {
-        if self.0.readers > 1 && self.0.shared.is_accelerated() { self.0.readers } else { 1 }
+        let Inner { shared, plan, .. } = self.inner();
+        if plan.readers > 1 && shared.is_accelerated() { plan.readers } else { 1 }
     }
 
     /// Says that an input is being read, of `bytes` bytes if that is known, until the answer is dropped. While more is
     /// to come, accelerators take batches as large as they can; and how much is to come decides whether they are
     /// started.
     pub fn reading(&self, bytes: Option<u64>) -> Reading<W> {
-        self.0.shared.begin_reading(bytes);
-        Reading { shared: Arc::clone(&self.0.shared), bytes }
+        self.shared().begin_reading(bytes);
+        Reading { shared: Arc::clone(self.shared()), bytes }
     }
 }
 
@@ -101,7 +176,9 @@ pub struct Reading<W: Work> {
 
 impl<W: Work> Drop for Reading<W> {
     fn drop(&mut self) {
-        self.shared.end_reading(self.bytes);
+        if !self.shared.is_foreign() {
+            self.shared.end_reading(self.bytes);
+        }
     }
 }
 
@@ -126,7 +203,7 @@ pub struct Client<W: Work> {
 impl<W: Work> Client<W> {
     /// Another client that shares this one's account of permits, but is cancelled by itself.
     pub fn sibling(&self) -> Client<W> {
-        let (pool, submitter) = (self.pool.clone(), Submitter::new(&self.pool.0.shared));
+        let (pool, submitter) = (self.pool.clone(), self.submitter.sibling());
         Client { pool, submitter, permits: Arc::clone(&self.permits), detached: false }
     }
 
@@ -161,14 +238,21 @@ impl<W: Work> Client<W> {
         self.submitter.submit_then(question, then);
     }
 
+    /// Whether it was made before a fork, and this is the child: nobody would do what it submits, or has submitted. A
+    /// ticket's [`wait`](Ticket::wait) would never return, and even to drop tickets and permits is not safe here,
+    /// because another thread of the parent may have been about to answer: forget them.
+    pub fn is_foreign(&self) -> bool {
+        self.submitter.shared().is_foreign()
+    }
+
     /// Waits until `bytes` fit into the budget, or until this client holds no permit: so it always moves.
     pub fn permit(&self, bytes: u64) -> Permit {
-        self.pool.0.shared.budget.permit(bytes, &self.permits)
+        self.submitter.shared().budget.permit(bytes, &self.permits)
     }
 
     /// A permit for `bytes`, if one can be had at once.
     pub fn try_permit(&self, bytes: u64) -> Option<Permit> {
-        self.pool.0.shared.budget.try_permit(bytes, &self.permits)
+        self.submitter.shared().budget.try_permit(bytes, &self.permits)
     }
 }
 
@@ -307,25 +391,14 @@ impl<W: Work> PoolBuilder<W> {
     /// Makes the pool. No thread is started before there is work.
     pub fn build(self) -> Pool<W> {
         let PoolBuilder { work, threads, core_accepts, memory, max_memory, readers, crews } = self;
-        let hardware = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let cores = threads.unwrap_or(hardware);
-        let own = work.memory_per_core() * cores.max(1) as u64;
-        let budget = match memory {
-            Some(memory) => MemoryBudget::fixed(memory),
-            None => {
-                let max = max_memory.unwrap_or_else(|| memory::of_machine() / 2);
-                // What the cores need was settled with their number.
-                MemoryBudget::growing(own, cores as u64 + 1, max.max(own))
-            }
-        };
-        let rates = (0..W::CLASSES).map(|class| work.core_rate(Class(class as u8))).collect();
-        let mut state = State::new(rates, cores, core_accepts, hardware);
+        let cores = threads.unwrap_or_else(hardware);
+        let mut plan = Plan { cores, core_accepts, memory, max_memory, readers, crews: Vec::new() };
         let mut makes = Vec::with_capacity(crews.len());
         for Crew { accepts, expected, at_once, held_bytes, makes: members } in crews {
-            state.add_crew(CrewPlan { accepts, members: members.len(), expected, at_once, started: false });
+            plan.crews.push(CrewPlan { accepts, members: members.len(), expected, at_once, started: false });
             makes.push(CrewMakes { makes: members, held_bytes });
         }
-        Pool(Arc::new(Inner { shared: Shared::new(work, Arc::new(budget), state, makes), readers }))
+        Pool(Arc::new(plan.build(work, makes)))
     }
 }
 

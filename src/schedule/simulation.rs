@@ -120,8 +120,6 @@ fn nanos(seconds: f64) -> u64 {
 
 impl World {
     fn new(machine: &Machine, input: Input) -> World {
-        let lanes: usize = machine.gpus.iter().map(|gpu| gpu.lanes).sum();
-        let readers = if lanes > 0 { 1 + 2 * machine.gpus.len() } else { 1 };
         let mut state = State::new(vec![30e6], machine.cores, Accepts::Everything, machine.hardware);
         for gpu in &machine.gpus {
             let expected = Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };

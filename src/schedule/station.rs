@@ -17,6 +17,13 @@ pub trait Work: Send + Sync + 'static {
     /// at, a fresh one does.
     fn core(&self, number: usize) -> Box<dyn Station<Self::Job>>;
 
+    /// The same kind of work for a process that was forked from this one.
+    ///
+    /// It may not share anything with this one that a lock guards: another thread may have held the lock at the fork.
+    fn after_fork(&self) -> Self
+    where
+        Self: Sized;
+
     /// How many bytes of input a second one core is expected to do, until it has been measured.
     fn core_rate(&self, class: Class) -> f64 {
         let _ = class;

@@ -3,7 +3,8 @@
 use crate::schedule::{Class, Pool, Station, Work};
 use crate::work::{BlockJob, Codec, DECODE, ENCODE};
 use cpu::CpuStation;
-use std::sync::{Arc, OnceLock};
+use once_cell::race::OnceBox;
+use std::sync::Arc;
 
 pub(crate) mod cpu;
 pub mod gpu;
@@ -15,6 +16,11 @@ impl Work for Codec {
 
     fn core(&self, number: usize) -> Box<dyn Station<BlockJob>> {
         Box::new(CpuStation::new(number, Arc::clone(&self.origins)))
+    }
+
+    /// Nothing is taken along: what the parent has learnt about periodic blocks is behind a lock.
+    fn after_fork(&self) -> Self {
+        Codec::default()
     }
 
     /// Rounded down from the slowest machine measured, where a block may be so long that nobody can wait for the first
@@ -40,9 +46,11 @@ impl Pool<Codec> {
         Pool::with_work(Codec::default())
     }
 
-    /// The pool of those who have none of their own: one CPU station for each core that the process may use.
+    /// The pool of those who have none of their own: one CPU station for each core that the process may use. A child of
+    /// a fork has one of its own.
     pub fn global() -> &'static Pool<Codec> {
-        static GLOBAL: OnceLock<crate::Pool> = OnceLock::new();
-        GLOBAL.get_or_init(|| Pool::builder().build())
+        // Not a `OnceLock`: its own lock could be held when the process is forked.
+        static GLOBAL: OnceBox<crate::Pool> = OnceBox::new();
+        GLOBAL.get_or_init(|| Box::new(Pool::builder().build()))
     }
 }

@@ -4,7 +4,7 @@
 //! `'static`, and dropping one leaves nothing behind but jobs that nobody waits for.
 
 use super::piece::{Collect, Decoding, Ends, Feed, Step};
-use super::{bzip2, detect, hbz};
+use super::{bzip2, copy, detect, hbz};
 use crate::block::Text;
 use crate::codec::run_length::decode::Expander;
 use crate::error::Error;
@@ -55,6 +55,9 @@ impl Driver {
 
     /// Submits complete pieces. Returns whether all are on their way (or else the budget is used up).
     pub fn issue(&mut self) -> Result<bool, Error> {
+        if self.client.is_foreign() {
+            return Err(Error::Forked);
+        }
         let mut all = true;
         while let Some(charge) = self.feed.next_charge() {
             let Some(permit) = self.client.try_permit(charge) else {
@@ -133,6 +136,16 @@ impl Driver {
 
     pub fn summary(&self) -> StreamSummary {
         self.collect.summary()
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // In the child of a fork its tickets and permits must not be dropped ([`Client::is_foreign`]).
+        if self.client.is_foreign() {
+            let (feed, collect) = copy::ends();
+            std::mem::forget((std::mem::replace(&mut self.feed, feed), std::mem::replace(&mut self.collect, collect)));
+        }
     }
 }
 

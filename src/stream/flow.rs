@@ -22,7 +22,7 @@ use super::bzip2::assemble::Assembler;
 use super::bzip2::parallel_read::{self, Readers};
 use super::bzip2::split::{Block, Splitter};
 use super::driver::{Driver, read_some, write_text};
-use super::piece::{Collect, Cut, Decoding, Ends, Extent, Feed, Link, Piece, Step, connect, link};
+use super::piece::{Collect, Cut, Decoding, Ends, Extent, Feed, Link, Piece, Step, link};
 use super::{bzip2, copy, detect, hbz};
 use crate::block::CodedBlock;
 use crate::error::Error;
@@ -189,7 +189,7 @@ fn open(pool: &Pool, task: Task) -> Option<Ends> {
             let extent = Extent::all(trailing_garbage);
             Some(detect::decode(Decoding { pool: pool.clone(), chunk: None, extent }))
         }
-        Task::Copy => Some(connect(copy::Chunks::default(), copy::Unchanged::default())),
+        Task::Copy => Some(copy::ends()),
         Task::Skip => None,
     }
 }
