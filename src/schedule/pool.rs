@@ -70,6 +70,11 @@ fn hardware() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
+/// How many of so many CPU stations can help: 16, or four for each core.
+fn those_that_help(cores: usize) -> usize {
+    if cores <= 16 { cores } else { cores.min(hardware().saturating_mul(4).max(16)) }
+}
+
 impl<W: Work> Inner<W> {
     /// The same pool, made anew in the child of a fork.
     fn after_fork(&self) -> Inner<W> {
@@ -323,7 +328,8 @@ pub struct PoolBuilder<W: Work> {
 }
 
 impl<W: Work> PoolBuilder<W> {
-    /// How many CPU stations; by default one for each core that this process may use.
+    /// How many CPU stations; by default one for each core that this process may use. A station never waits for anything
+    /// but blocks, so more than four for each core (or 16, if that is more) cannot help, and are not made.
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = Some(threads.get());
         self
@@ -391,7 +397,7 @@ impl<W: Work> PoolBuilder<W> {
     /// Makes the pool. No thread is started before there is work.
     pub fn build(self) -> Pool<W> {
         let PoolBuilder { work, threads, core_accepts, memory, max_memory, readers, crews } = self;
-        let cores = threads.unwrap_or_else(hardware);
+        let cores = threads.map_or_else(hardware, those_that_help);
         let mut plan = Plan { cores, core_accepts, memory, max_memory, readers, crews: Vec::new() };
         let mut makes = Vec::with_capacity(crews.len());
         for Crew { accepts, expected, at_once, held_bytes, makes: members } in crews {
