@@ -12,6 +12,9 @@ pub struct StreamSummary {
     pub blocks: u64,
     /// bzip2 streams in it: 1 when compressing; at least 1 when decompressing.
     pub streams: u64,
+    /// The largest block size that a stream in it has, in bytes: 100,000 times the level of a `.bz2` stream, the block
+    /// size of a `.hbz` stream. 0 if no stream was read.
+    pub block_size: u32,
     /// The combined CRC of the last stream.
     pub combined_crc: u32,
     /// Where trailing garbage begins, if there is any (a byte offset into the input).

@@ -27,7 +27,7 @@ impl Assembler {
     pub fn new(level: Level) -> Self {
         let mut bits = BitWriter::new();
         bzip2::write_stream_header(&mut bits, level);
-        let summary = StreamSummary { streams: 1, ..StreamSummary::default() };
+        let summary = StreamSummary { streams: 1, block_size: level.block_limit(), ..StreamSummary::default() };
         Assembler { bits, pieces: VecDeque::new(), summary, ended: false, closed: false }
     }
 

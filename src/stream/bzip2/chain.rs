@@ -171,6 +171,7 @@ impl Chain {
             Header::Stream(level) => {
                 self.bit += 32;
                 self.summary.streams += 1;
+                self.summary.block_size = self.summary.block_size.max(level.block_limit());
                 self.summary.combined_crc = 0;
                 self.expect = Expect::Block(level);
             }

@@ -28,7 +28,7 @@ pub(crate) struct Assembler {
 
 impl Assembler {
     pub fn new(stream: StreamHeader) -> Self {
-        let summary = StreamSummary { streams: 1, ..StreamSummary::default() };
+        let summary = StreamSummary { streams: 1, block_size: stream.block_size, ..StreamSummary::default() };
         let (pieces, index) = Default::default();
         Assembler { stream, pieces, index, summary, begun: false, ended: false, closed: false }
     }

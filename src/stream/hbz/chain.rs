@@ -81,6 +81,7 @@ impl Chain {
                 self.at += HEADER_LEN as u64;
                 self.index.clear();
                 self.summary.streams += 1;
+                self.summary.block_size = self.summary.block_size.max(stream.block_size);
                 self.summary.combined_crc = 0;
                 self.expect = Expect::Next(stream);
                 Ok(())
