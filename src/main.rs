@@ -4,7 +4,7 @@
 
 mod cli;
 
-use cli::args::{self, Request};
+use cli::args::{self, Refusal, Request};
 use cli::os::process;
 use cli::report::{Outcome, errno_text};
 use cli::{list, run};
@@ -12,7 +12,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::panic;
+use std::panic::{self, UnwindSafe};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -21,17 +21,17 @@ fn main() -> ExitCode {
     let called = words.next().unwrap_or_else(|| OsString::from("hybz"));
     let program = Path::new(&called).file_name().unwrap_or(&called).to_owned();
 
-    let result = match args::parse(&program, words, |name| env::var_os(name)) {
-        Ok(Request::Show(text)) => show(&text),
-        // A panic is a defect in hybz, and has printed where it is.
-        Ok(Request::Run(plan)) => panic::catch_unwind(|| run::run(plan)).unwrap_or(Ok(Outcome::Exit(3))),
-        Ok(Request::List(plan)) => panic::catch_unwind(|| list::list(plan)).unwrap_or(Ok(Outcome::Exit(3))),
-        Err(error) => Err(error),
+    let (quiet, result) = match args::parse(&program, words, |name| env::var_os(name)) {
+        Ok(Request::Show(text)) => (0, show(&text)),
+        Ok(Request::Run(plan)) => (plan.quiet, unless_it_panics(|| run::run(plan))),
+        Ok(Request::List(plan)) => (plan.quiet, unless_it_panics(|| list::list(plan))),
+        Err(Refusal { error, quiet }) => (quiet, Err(error)),
     };
     match result {
         // Nobody waits for a GPU that is still starting, and the kernel frees memory faster than we could.
         Ok(Outcome::Exit(code)) => process::exit_now(code),
         Ok(Outcome::BrokenPipe) => process::end_by_broken_pipe(),
+        Err(_) if quiet > 1 => ExitCode::FAILURE,
         Err(error) => {
             let text = [program.as_bytes(), b": ", format!("{error:#}\n").as_bytes()].concat();
             // If stderr fails, there is nowhere to report it.
@@ -39,6 +39,11 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Does the work. A panic is a defect in hybz, and has printed where it is.
+fn unless_it_panics(work: impl FnOnce() -> anyhow::Result<Outcome> + UnwindSafe) -> anyhow::Result<Outcome> {
+    panic::catch_unwind(work).unwrap_or(Ok(Outcome::Exit(3)))
 }
 
 /// Writes a text that was asked for, such as the help, to stdout.

@@ -9,6 +9,7 @@ use crate::cli::files::SourceFile;
 use crate::cli::os::directory::Directory;
 use crate::cli::output::OutputFile;
 use crate::cli::report::{Failure, Note, Report};
+use crate::cli::underway::Underway;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -28,6 +29,8 @@ pub struct Finished {
     pub replace: bool,
     /// What to print if all goes well.
     pub message: Vec<u8>,
+    /// Dropped at the end.
+    pub underway: Underway,
 }
 
 /// What is handed over, in the order of the operands.
@@ -102,6 +105,7 @@ struct Named {
     source: Option<SourceFile>,
     message: Vec<u8>,
     failure: Option<Failure>,
+    _underway: Underway,
 }
 
 fn commit(items: Vec<Item>, report: &Report) {
@@ -158,7 +162,7 @@ fn sync_files(items: Vec<Item>) -> Vec<(Item, io::Result<()>)> {
 
 /// Closes a result and gives it its name.
 fn give_name(file: Finished, synced: io::Result<()>) -> Named {
-    let Finished { output, source, sync, replace, message } = file;
+    let Finished { output, source, sync, replace, message, underway } = file;
     let (path, directory) = (output.path.clone(), output.directory.clone());
     let failure = match synced.map(|()| output.publish(replace)) {
         Ok(Ok(())) => None,
@@ -166,7 +170,7 @@ fn give_name(file: Finished, synced: io::Result<()>) -> Named {
         Ok(Err(e)) => Some(Failure::output("create", path.as_os_str(), &e)),
         Err(e) => Some(Failure::output("write", path.as_os_str(), &e)),
     };
-    Named { path, directory: sync.then_some(directory), source, message, failure }
+    Named { path, directory: sync.then_some(directory), source, message, failure, _underway: underway }
 }
 
 /// Waits until the names of these files are on the disk, with one sync for each directory.

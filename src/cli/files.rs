@@ -6,8 +6,10 @@
 use crate::cli::args::{Mode, Operand, Plan, Target};
 use crate::cli::limits;
 use crate::cli::os::{file, process};
+use crate::cli::quote::shown;
 use crate::cli::reader::Reader;
 use crate::cli::report::Failure;
+use crate::cli::underway::{Touched, Underway};
 use hybz::flow::{Input, Inputs, Source, Task};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
@@ -30,6 +32,8 @@ pub struct Job {
     pub remark: Option<Vec<u8>>,
     /// Where its data come from and go to, or which check it failed.
     pub ready: Result<Ready, Failure>,
+    /// Dropped when its result has its name, and its source is removed.
+    pub underway: Underway,
 }
 
 /// An operand that passed all checks.
@@ -74,24 +78,26 @@ pub struct Operands {
     next: usize,
     /// The file that stdout is, if it is one: it must not be read.
     stdout: Option<Metadata>,
+    touched: Touched,
 }
 
 impl Operands {
     pub fn new(plan: Arc<Plan>) -> Self {
         let stdout = io::stdout().as_fd().try_clone_to_owned().and_then(|fd| File::from(fd).metadata()).ok();
-        Operands { plan, next: 0, stdout: stdout.filter(Metadata::is_file) }
+        Operands { plan, next: 0, stdout: stdout.filter(Metadata::is_file), touched: Touched::default() }
     }
 
-    fn input(&self, operand: &Operand) -> Input<Job> {
+    fn input(&mut self, operand: &Operand) -> Input<Job> {
         let name = operand.name().to_owned();
+        let underway = self.touched.begin();
         let mut remark = None;
-        match self.open(operand, &name, &mut remark) {
+        match self.open(operand, &name, &mut remark, &underway) {
             Ok((ready, file)) => {
                 let (task, source) = self.task(&ready.destination, Reader::new(file));
-                Input { meta: Job { name, remark, ready: Ok(ready) }, task, source }
+                Input { meta: Job { name, remark, ready: Ok(ready), underway }, task, source }
             }
             Err(failure) => {
-                let meta = Job { name, remark, ready: Err(failure) };
+                let meta = Job { name, remark, ready: Err(failure), underway };
                 Input { meta, task: Task::Skip, source: Source::Stream(Box::new(io::empty())) }
             }
         }
@@ -118,20 +124,27 @@ impl Operands {
     }
 
     /// Opens an operand and makes bzip2's checks in bzip2's order.
-    fn open(&self, operand: &Operand, name: &OsStr, remark: &mut Option<Vec<u8>>) -> Result<(Ready, File), Failure> {
-        let plan = &*self.plan;
+    fn open(
+        &mut self,
+        operand: &Operand,
+        name: &OsStr,
+        remark: &mut Option<Vec<u8>>,
+        underway: &Underway,
+    ) -> Result<(Ready, File), Failure> {
         let Operand::File(path) = operand else { return self.open_stdin(name) };
+        let opened = self.open_untouched(path, underway);
+        let plan = Arc::clone(&self.plan);
         let beside = plan.mode != Mode::Test && plan.target != Target::Stdout;
-        let about =
-            |code, parts: &[&[u8]]| Failure::new(code, [b"Input file ", name.as_bytes(), &parts.concat()].concat());
+        let about = |code, parts: &[&[u8]]| {
+            Failure::new(code, [b"Input file ", shown(name).as_bytes(), &parts.concat()].concat())
+        };
 
-        let (file, found) =
-            file::open_at_once(path, !beside || plan.force).map_err(|e| Failure::unopened(plan.mode, name, &e))?;
-        if plan.mode == Mode::Compress && !plan.force {
-            let ends = |(suffix, _): &&(&str, &str)| name.as_bytes().ends_with(suffix.as_bytes());
-            if let Some((suffix, _)) = SUFFIXES.iter().find(ends) {
-                return Err(about(1, &[b" already has ", suffix.as_bytes(), b" suffix."]).remark());
-            }
+        let (file, found) = opened.map_err(|e| Failure::unopened(plan.mode, name, &e))?;
+        // As in bzip2 also with -f: a job that does `-f *` every night must not wrap its own results.
+        if plan.mode == Mode::Compress
+            && let Some((suffix, _)) = ending(path, plan.suffix.as_deref())
+        {
+            return Err(about(1, &[b" already has ", suffix, b" suffix."]).remark());
         }
         if found.is_dir() {
             return Err(about(1, &[b" is a directory."]));
@@ -151,8 +164,37 @@ impl Operands {
             let text = format!(" has {others} other link{}.", if others == 1 { "" } else { "s" });
             return Err(about(1, &[text.as_bytes()]));
         }
+        if plan.remove_sources && plan.operands.len() > 1 {
+            self.touched.insert(path, Some(&found));
+        }
+        if let Destination::File(result) = &destination
+            && plan.operands.len() > 1
+        {
+            self.touched.insert(result, fs::metadata(result).ok().filter(|_| plan.force).as_ref());
+        }
         let source = Some(SourceFile { path: path.clone(), found });
         Ok((Ready { source, destination }, file))
+    }
+
+    /// Opens a file, when no operand before it will make, replace or remove it any more.
+    fn open_untouched(&mut self, path: &Path, underway: &Underway) -> io::Result<(Option<File>, Metadata)> {
+        let beside = self.plan.mode != Mode::Test && self.plan.target != Target::Stdout;
+        let open = || file::open_at_once(path, !beside || self.plan.force);
+        let opened = if self.touched.has_name(path) { None } else { Some(open()) };
+        let touched = match &opened {
+            None => true,
+            Some(Ok((_, found))) => self.touched.has_file(found),
+            // A link may lead to a result that is not there yet.
+            Some(Err(_)) => fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()),
+        };
+        match opened {
+            Some(opened) if !touched => opened,
+            opened => {
+                drop(opened);
+                self.touched.wait(underway);
+                open()
+            }
+        }
     }
 
     fn open_stdin(&self, name: &OsStr) -> Result<(Ready, File), Failure> {
@@ -160,7 +202,7 @@ impl Operands {
         process::check_stdin().map_err(read_error)?;
         let stdin = io::stdin();
         if self.plan.mode != Mode::Compress && stdin.is_terminal() {
-            return Err(self.terminal("read compressed data from"));
+            return Err(Failure::terminal(&self.plan.program, "read compressed data from"));
         }
         let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(read_error)?);
         let found = file.metadata().map_err(read_error)?;
@@ -185,26 +227,36 @@ impl Operands {
             (Target::Stdout, _) => Destination::Stdout,
             (Target::File(result), _) => Destination::File(result.clone()),
             (Target::Beside, Mode::Compress) => {
-                Destination::File(appended(path, if self.plan.large_blocks.is_some() { ".hbz" } else { ".bz2" }))
+                let usual = OsStr::new(if self.plan.large_blocks.is_some() { ".hbz" } else { ".bz2" });
+                Destination::File(appended(path, self.plan.suffix.as_deref().unwrap_or(usual)))
             }
-            (Target::Beside, Mode::Decompress) => Destination::File(original_name(path).unwrap_or_else(|| {
-                let (name, guess) = (path.as_os_str().as_bytes(), appended(path, ".out"));
-                let text: [&[u8]; 4] =
-                    [b"Can't guess original name for ", name, b" -- using ", guess.as_os_str().as_bytes()];
-                *remark = Some(text.concat());
-                guess
-            })),
+            (Target::Beside, Mode::Decompress) => {
+                let original = original_name(path, self.plan.suffix.as_deref());
+                Destination::File(original.unwrap_or_else(|| {
+                    let guess = appended(path, OsStr::new(".out"));
+                    let (name, shown_guess) = (shown(path.as_os_str()), shown(guess.as_os_str()));
+                    let text: [&[u8]; 4] =
+                        [b"Can't guess original name for ", name.as_bytes(), b" -- using ", shown_guess.as_bytes()];
+                    *remark = Some(text.concat());
+                    guess
+                }))
+            }
         }
     }
 
     /// Refuses a result that exists (which is checked again when the result gets its name), or that is the source.
     fn check_result(&self, result: &Path, source: &Metadata) -> Result<(), Failure> {
-        let name = result.as_os_str().as_bytes();
+        let (name, found) = (result.as_os_str().as_bytes(), fs::metadata(result).ok());
+        let is = |what: &[u8]| Failure::new(1, [b"Output file ", shown(result.as_os_str()).as_bytes(), what].concat());
+        // A name that was typed, not made from that of a source, may lead to a directory through a link.
+        if matches!(self.plan.target, Target::File(_)) && found.as_ref().is_some_and(Metadata::is_dir) {
+            return Err(is(b" is a directory."));
+        }
         if name.is_empty() || name.ends_with(b"/") {
             return Err(Failure::output("create", result.as_os_str(), &file::not_found()));
         }
-        if fs::metadata(result).is_ok_and(|found| same_file(&found, source)) {
-            return Err(Failure::new(1, [b"Output file ", name, b" is the input file."].concat()));
+        if found.is_some_and(|found| same_file(&found, source)) {
+            return Err(is(b" is the input file."));
         }
         match fs::symlink_metadata(result) {
             Ok(_) if !self.plan.force => Err(Failure::exists(result.as_os_str())),
@@ -215,18 +267,14 @@ impl Operands {
 
     fn check_stdout(&self, name: &OsStr, source: &Metadata) -> Result<(), Failure> {
         if self.plan.mode == Mode::Compress && io::stdout().is_terminal() {
-            return Err(self.terminal("write compressed data to"));
+            return Err(Failure::terminal(&self.plan.program, "write compressed data to"));
         }
         process::check_stdout().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
         if self.stdout.as_ref().is_some_and(|stdout| same_file(stdout, source)) {
+            let name = shown(name);
             return Err(Failure::new(1, [b"Input file ", name.as_bytes(), b" is the output file."].concat()));
         }
         Ok(())
-    }
-
-    fn terminal(&self, what: &str) -> Failure {
-        let program = self.plan.program.display();
-        Failure::new(1, format!("I won't {what} a terminal.\n{program}: For help, type: `{program} --help'.").into())
     }
 }
 
@@ -234,7 +282,8 @@ impl Inputs for Operands {
     type Meta = Job;
 
     fn next_input(&mut self) -> Option<Input<Job>> {
-        let operand = self.plan.operands.get(self.next)?;
+        let plan = Arc::clone(&self.plan);
+        let operand = plan.operands.get(self.next)?;
         self.next += 1;
         Some(self.input(operand))
     }
@@ -244,19 +293,26 @@ impl Inputs for Operands {
     }
 }
 
-fn appended(path: &Path, suffix: &str) -> PathBuf {
+fn appended(path: &Path, suffix: &OsStr) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// The name of the file that `path` was made from, if its suffix says.
-fn original_name(path: &Path) -> Option<PathBuf> {
+/// The suffix of a compressed file that `path` ends in, if any, and what replaces it. Of several the longest counts:
+/// with `-S 2`, `a.bz2` still is the result of `a`.
+fn ending<'a>(path: &Path, own: Option<&'a OsStr>) -> Option<(&'a [u8], &'static str)> {
+    let own = own.map(|own| (own.as_bytes(), ""));
+    let known = SUFFIXES.iter().map(|&(suffix, original)| (suffix.as_bytes(), original));
     let name = path.as_os_str().as_bytes();
-    SUFFIXES.iter().find_map(|(suffix, original)| {
-        let stem = name.strip_suffix(suffix.as_bytes())?;
-        Some(OsString::from_vec([stem, original.as_bytes()].concat()).into())
-    })
+    known.chain(own).filter(|(suffix, _)| name.ends_with(suffix)).max_by_key(|(suffix, _)| suffix.len())
+}
+
+/// The name of the file that `path` was made from, if its suffix says.
+fn original_name(path: &Path, own: Option<&OsStr>) -> Option<PathBuf> {
+    let (suffix, original) = ending(path, own)?;
+    let name = path.as_os_str().as_bytes();
+    Some(OsString::from_vec([&name[..name.len() - suffix.len()], original.as_bytes()].concat()).into())
 }
 
 /// The header of a `.bz2` stream; the digit may be any from 1 to 9.

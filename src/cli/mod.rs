@@ -2,10 +2,10 @@
 //! outputs become files, messages and an exit code.
 //!
 //! In reading order: `args` (what was typed, what the program needs), `run` (one call), `files` (operands and names),
-//! `reader` (how they are read), `results` (what becomes of them), `output` (files that appear complete or not at all),
-//! `commit` (sync, name, remove the source), `report` (messages), `list` (`-l`), `progress`, `limits` (threads and
-//! memory), `temporary` (named temporary files and signals) and `os` (all calls of the operating system that std does
-//! not make).
+//! `underway` (operands that others make), `reader` (how they are read), `results` (what becomes of them), `output`
+//! (files that appear complete or not at all), `commit` (sync, name, remove the source), `report` (messages), `quote`
+//! (names on a terminal), `list` (`-l`), `progress`, `limits` (threads and memory), `temporary` (named temporary files
+//! and signals) and `os` (all calls of the operating system that std does not make).
 
 pub mod args;
 pub mod commit;
@@ -15,8 +15,10 @@ pub mod list;
 pub mod os;
 pub mod output;
 pub mod progress;
+pub mod quote;
 pub mod reader;
 pub mod report;
 pub mod results;
 pub mod run;
 pub mod temporary;
+pub mod underway;

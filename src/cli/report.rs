@@ -4,6 +4,7 @@
 
 use crate::cli::args::{Mode, Plan};
 use crate::cli::progress::Progress;
+use crate::cli::quote::shown;
 use hybz::{BlockInfo, Error, StationReport, StreamSummary, Summary};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -54,34 +55,41 @@ impl Failure {
         Failure::new(1, cannot(what, "output file", name, e))
     }
 
+    /// bzip2's refusal to `what` a terminal.
+    pub fn terminal(program: &OsStr, what: &str) -> Failure {
+        let program = program.display();
+        Failure::new(1, format!("I won't {what} a terminal.\n{program}: For help, type: `{program} --help'.").into())
+    }
+
     /// A defect in hybz, met while it worked on the operand `name`.
     pub fn internal(name: &OsStr, error: &Error) -> Failure {
-        Failure::new(3, [name.as_bytes(), format!(": {error}: a defect of hybz.").as_bytes()].concat())
+        Failure::new(3, [shown(name).as_bytes(), format!(": {error}: a defect of hybz.").as_bytes()].concat())
     }
 
     /// The source is not what was read any more.
     pub fn changed(name: &OsStr) -> Failure {
-        Failure::new(1, [b"Input file ", name.as_bytes(), b" changed while it was read: not removed."].concat())
+        Failure::new(1, [b"Input file ", shown(name).as_bytes(), b" changed while it was read: not removed."].concat())
     }
 
     /// `Output file NAME already exists.`
     pub fn exists(name: &OsStr) -> Failure {
-        Failure::new(1, [b"Output file ", name.as_bytes(), b" already exists."].concat())
+        Failure::new(1, [b"Output file ", shown(name).as_bytes(), b" already exists."].concat())
     }
 }
 
 fn cannot(what: &str, which: &str, name: &OsStr, e: &io::Error) -> Vec<u8> {
     let (before, after) = (format!("Can't {what} {which} "), format!(": {}.", errno_text(e)));
-    [before.as_bytes(), name.as_bytes(), after.as_bytes()].concat()
+    [before.as_bytes(), shown(name).as_bytes(), after.as_bytes()].concat()
 }
+
+/// What to do when there is not enough memory.
+const TRY_LESS: &str = "try -m1 -p1, or -s";
 
 /// The C library's text for an error, without the number that Rust adds.
 pub fn errno_text(e: &io::Error) -> String {
     let text = e.to_string();
-    match text.split_once(" (os error ") {
-        Some((text, _)) => text.to_owned(),
-        None => text,
-    }
+    let text = text.split_once(" (os error ").map_or(&*text, |(text, _)| text);
+    if e.kind() == io::ErrorKind::OutOfMemory { format!("{text} ({TRY_LESS})") } else { text.to_owned() }
 }
 
 /// One message.
@@ -106,7 +114,7 @@ pub struct Report {
 impl Report {
     pub fn new(plan: &Plan, progress: Progress) -> Report {
         let width =
-            if plan.verbose > 0 { plan.operands.iter().map(|operand| operand.name().len()).max() } else { None };
+            if plan.verbose > 0 { plan.operands.iter().map(|operand| shown(operand.name()).len()).max() } else { None };
         Report {
             program: plan.program.as_bytes().to_vec(),
             quiet: plan.quiet,
@@ -145,6 +153,7 @@ impl Report {
 
     /// `  NAME: `, the beginning of every line of `-v`.
     pub fn line_start(&self, name: &OsStr) -> Vec<u8> {
+        let name = shown(name);
         let name = name.as_bytes();
         [b"  ", name, b": ", " ".repeat(self.width.saturating_sub(name.len())).as_bytes()].concat()
     }
@@ -188,10 +197,16 @@ pub fn verdict(error: &Error, test: bool) -> String {
     match error {
         Error::NotBzip2 if test => "bad magic number (file not created by bzip2)".to_owned(),
         Error::NotBzip2 => "not a bzip2 file.".to_owned(),
+        Error::Truncated { bit_offset: 0, .. } => "file ends unexpectedly: it is empty".to_owned(),
         Error::Truncated { .. } => format!("file ends unexpectedly: {}", place(error)),
-        Error::TrailingGarbage { .. } => error.to_string(),
+        &Error::TrailingGarbage { offset } => garbage(offset),
         _ => format!("data integrity (CRC) error in data: {}", place(error)),
     }
+}
+
+/// What is said of bytes after the last stream that are not allowed there. Nothing is damaged, so no advice follows.
+fn garbage(offset: u64) -> String {
+    format!("garbage after the end, from byte {offset}")
 }
 
 /// Where the damage is.
@@ -205,16 +220,23 @@ fn place(error: &Error) -> String {
 
 /// Why the damaged file `name` was not decompressed.
 pub fn damage(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure {
+    let (name, result) = (shown(name), shown(result));
+    let (name, result) = (name.as_bytes(), result.as_bytes());
     let what = match error {
+        Error::Truncated { bit_offset: 0, .. } => {
+            return Failure::new(2, [b"Compressed file ends unexpectedly; ", name, b" is empty."].concat());
+        }
+        &Error::TrailingGarbage { offset } => {
+            return Failure::new(2, [name, b": ", garbage(offset).as_bytes()].concat());
+        }
         Error::Truncated { .. } => "Compressed file ends unexpectedly;",
-        Error::TrailingGarbage { .. } => "Trailing garbage after EOF.",
         _ => "Data integrity error when decompressing.",
     };
     if quiet > 0 {
-        return Failure::new(2, [name.as_bytes(), b": ", what.as_bytes()].concat());
+        return Failure::new(2, [name, b": ", what.trim_end_matches(';').as_bytes()].concat());
     }
     let place = place(error);
-    let files: [&[u8]; 4] = [b"\n\tInput file = ", name.as_bytes(), b", output file = ", result.as_bytes()];
+    let files: [&[u8]; 4] = [b"\n\tInput file = ", name, b", output file = ", result];
     Failure::new(2, [what.as_bytes(), b"\n\t", place.as_bytes(), &files.concat()].concat())
 }
 
@@ -238,9 +260,14 @@ const STARTING: &str = "starting";
 
 /// The table of stations at the end of `-vv`: how many blocks each did, how fast, how busy it was, and how often
 /// another station had to do its work again.
+///
+/// If no station did anything, because there was nothing to do, there is no table.
 pub fn stations(summary: &Summary) -> Vec<u8> {
+    if summary.stations.is_empty() {
+        return Vec::new();
+    }
     let mut text = format!(
-        "  {:<16}{:>10}{:>10}{:>16}{:>16}{:>9}{:>9}{:>9}{:>11}\n",
+        "  {:<15} {:>10}{:>10} {:>15} {:>15} {:>8} {:>8} {:>8}{:>11}\n",
         "station", "blocks", "finished", "bytes in", "bytes out", "MB/s", "busy s", "waits s", "fallbacks"
     );
     for station in &summary.stations {
@@ -251,8 +278,8 @@ pub fn stations(summary: &Summary) -> Vec<u8> {
         // Writing into a String does not fail.
         let _ = writeln!(
             text,
-            "  {name:<16}{blocks:>10}{finished:>10}{bytes_in:>16}{bytes_out:>16}{rate:>9.1}{busy:>9.2}{waits:>9.2}\
-             {fallbacks:>11}{retired}"
+            "  {name:<15} {blocks:>10}{finished:>10} {bytes_in:>15} {bytes_out:>15} {rate:>8.1} {busy:>8.2} \
+             {waits:>8.2}{fallbacks:>11}{retired}"
         );
         if let Some(details) = &station.details {
             let _ = writeln!(text, "      {details}");

@@ -7,8 +7,10 @@ use crate::cli::files::{Destination, Job, Ready};
 use crate::cli::os::directory::Directory;
 use crate::cli::os::{file, process};
 use crate::cli::output::{OutputFile, Stdout};
+use crate::cli::quote::shown;
 use crate::cli::report::{self, Failure, Note, Outcome, Report};
 use crate::cli::temporary::TemporaryFiles;
+use crate::cli::underway::Underway;
 use hybz::flow::Outputs;
 use hybz::{BlockInfo, Error, Pool, StreamSummary};
 use std::ffi::OsStr;
@@ -97,7 +99,14 @@ impl Results {
     }
 
     /// After a stream that went well: hands over what is left to do with its result.
-    fn complete(&self, name: &OsStr, ready: Ready, sink: Sink, stream: &StreamSummary) -> Result<(), Error> {
+    fn complete(
+        &self,
+        name: &OsStr,
+        ready: Ready,
+        underway: Underway,
+        sink: Sink,
+        stream: &StreamSummary,
+    ) -> Result<(), Error> {
         let message = self.success(name, stream);
         match sink {
             Sink::Nothing => self.print(Note::Line(message)),
@@ -118,7 +127,14 @@ impl Results {
                 let changed = source.take_if(|source| !whole(&source.found));
                 let sync = self.plan.sync && (source.is_some() || output.replaces());
                 let replace = self.plan.force;
-                self.committer.push(Item::File(Box::new(Finished { output, source, sync, replace, message })));
+                self.committer.push(Item::File(Box::new(Finished {
+                    output,
+                    source,
+                    sync,
+                    replace,
+                    message,
+                    underway,
+                })));
                 if let Some(source) = changed {
                     self.print(Note::Failure(Failure::changed(source.path.as_os_str())));
                 }
@@ -143,8 +159,8 @@ impl Results {
             let text = b"trailing garbage after EOF ignored\n";
             match mode {
                 Mode::Test if *verbose > 0 => message.extend_from_slice(text),
-                Mode::Test => message.extend([program.as_bytes(), b": ", name.as_bytes(), b": ", text].concat()),
-                _ => message.extend([b"\n", program.as_bytes(), b": ", name.as_bytes(), b": ", text].concat()),
+                Mode::Test => message.extend([program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat()),
+                _ => message.extend([b"\n", program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat()),
             }
         }
         if *verbose > 0 {
@@ -171,7 +187,10 @@ impl Results {
             Error::Internal { .. } => Failure::internal(name, error),
             _ => {
                 let not_bzip2 = matches!(error, Error::NotBzip2);
-                self.damage |= self.plan.mode == Mode::Test || !not_bzip2;
+                // Nothing can be recovered from nothing, and nothing is lost before garbage.
+                let nothing_lost =
+                    matches!(error, Error::TrailingGarbage { .. } | Error::Truncated { bit_offset: 0, .. });
+                self.damage |= !nothing_lost && (self.plan.mode == Mode::Test || !not_bzip2);
                 if self.plan.mode == Mode::Test || not_bzip2 {
                     return self.print_verdict(name, error);
                 }
@@ -194,7 +213,7 @@ impl Results {
             self.report.raise(2);
             self.print(Note::Line([&self.line_start(name), text.as_bytes(), b"\n"].concat()));
         } else {
-            self.print(Note::Failure(Failure::new(2, [name.as_bytes(), between, text.as_bytes()].concat())));
+            self.print(Note::Failure(Failure::new(2, [shown(name).as_bytes(), between, text.as_bytes()].concat())));
         }
     }
 
@@ -280,7 +299,7 @@ impl Outputs for Results {
         let result = match outcome {
             Ok(stream) => {
                 self.report.progress.input_done(stream.bytes_in);
-                self.complete(&job.name, ready, sink, &stream)
+                self.complete(&job.name, ready, job.underway, sink, &stream)
             }
             Err(error) => Err(sink.abandon(error)),
         };

@@ -47,7 +47,6 @@ fn broken_files() -> Vec<(&'static str, Vec<u8>, &'static str, &'static str)> {
     let (cut, cut_t) = ("Compressed file ends unexpectedly;", "file ends unexpectedly");
     let (bad, bad_t) = ("Data integrity error when decompressing.", "data integrity (CRC) error in data");
     vec![
-        ("empty", Vec::new(), cut, cut_t),
         ("only BZ", b"BZ".to_vec(), cut, cut_t),
         ("only a header", b"BZh9".to_vec(), cut, cut_t),
         ("cut in the first block", whole[..3000].to_vec(), cut, cut_t),
@@ -83,7 +82,7 @@ fn broken_files_leave_nothing() {
         let run = place.hybz(&["-tv", &file, "good.bz2"]).says(2, &format!(": {message_of_test}"));
         assert!(run.stderr.contains("  good.bz2: ") && run.stderr.contains("ok\n"), "{run:?}");
         // One line under -q: bzip2 says nothing of a cut file.
-        let run = place.hybz(&["-dq", &file]).says(2, &format!("hybz: {file}: {message}\n"));
+        let run = place.hybz(&["-dq", &file]).says(2, &format!("hybz: {file}: {}\n", message.trim_end_matches(';')));
         assert_eq!(run.stderr.lines().count(), 1);
         place.hybz(&["-dqq", &file]).silent(2);
         place.hybz(&["-tqq", &file]).silent(2);

@@ -87,13 +87,28 @@ fn small_means_blocks_of_200_kb_at_most() {
     assert_eq!(place.hybz(&["-c", "--small", "-9", "a"]).stdout[3], b'2');
 }
 
-/// A flag that is not known: its whole word in the message, the usage on stderr, nothing touched.
+/// A flag that is not known: its whole word in one line on stderr, nothing touched.
 #[test]
 fn a_bad_flag_stops_everything() {
-    for bad in ["-Z", "-kZ", "-0", "-k0v", "--foo", "--std", "--stdout=1", "--keep=", "--no-such", "-é"] {
+    for (bad, nearest) in [
+        ("-Z", "-z"),
+        ("-kZ", ""),
+        ("-0", ""),
+        ("-k0v", ""),
+        ("--foo", ""),
+        ("--std", "--stdout"),
+        ("--compres", "--compress"),
+        ("--stdout=1", "--stdout"),
+        ("--keep=", "--keep"),
+        ("-keep", "--keep"),
+        ("--no-such", "--no-sync"),
+        ("-é", ""),
+    ] {
         let place = Place::with(&[("a", b"hello\n")]);
-        let run = place.hybz(&["a", bad]).says(1, &format!("hybz: Bad flag `{bad}'\n"));
-        assert!(run.stderr.contains("Usage: hybz") && run.stdout.is_empty(), "{run:?}");
+        let nearest = if nearest.is_empty() { ".".to_owned() } else { format!("; did you mean `{nearest}'?") };
+        let run = place.hybz(&["a", bad]);
+        let line = format!("hybz: Bad flag `{bad}'{nearest} For help, type: `hybz --help'.\n");
+        assert_eq!((run.code, run.out().as_str(), run.stderr), (1, "", line));
         assert_eq!(place.names(), ["a"]);
         if bzip2_installed() {
             let theirs = place.command("bzip2").args([bad, "a"]).output().expect("bzip2");
@@ -157,13 +172,24 @@ fn threads_and_memory_in_all_spellings() {
         assert!(run.stdout == plain, "{flags:?}");
     }
     for (flags, message) in [
-        (&["-p", "x"][..], "hybz: Bad value `x' for flag `--threads'"),
-        (&["-p-1"], "hybz: Bad value `-1' for flag `--threads'"),
-        (&["-m", "12q"], "hybz: Bad value `12q' for flag `--memory'"),
-        (&["-m", "0"], "hybz: Bad value `0' for flag `--memory'"),
-        (&["-p"], "hybz: Flag `--threads' needs a value"),
+        (&["-p", "x"][..], "-p wants a number of threads, not `x'"),
+        (&["-n", "f"], "-n wants a number of threads, not `f'"),
+        (&["-kTf"], "-T wants a number of threads, not `f'"),
+        (&["-p-1"], "-p wants a number of threads, not `-1'"),
+        (&["--threads=q"], "--threads wants a number of threads, not `q'"),
+        (&["-p", "4194305"], "-p wants at most 4194304 threads, not `4194305'"),
+        (&["-p", "9223372036854775808"], "-p wants at most 4194304 threads, not `9223372036854775808'"),
+        (&["-p99999999999999999999"], "-p wants at most 4194304 threads, not `99999999999999999999'"),
+        (&["-m", "12q"], "-m wants a size such as 100 (MiB), 300k or 1G, not `12q'"),
+        (&["--memory", "0"], "--memory wants a size such as 100 (MiB), 300k or 1G, not `0'"),
+        (&["-p"], "-p wants a number of threads"),
+        (&["-o"], "-o wants the name of a file"),
+        (&["--gpu-pipeline", "x"], "--gpu-pipeline wants resident, bwt or hybrid, not `x'"),
+        (&["--ignore-trailing-garbage=2"], "--ignore-trailing-garbage wants 0 or 1, not `2'"),
     ] {
-        place.hybz(&[&["-c", "a"], flags].concat()).says(1, message).says(1, "hybz: For help, type: `hybz --help'.");
+        let run = place.hybz(&[&["a"], flags].concat());
+        let line = format!("hybz: {message}. For help, type: `hybz --help'.\n");
+        assert_eq!((run.code, run.out().as_str(), run.stderr), (1, "", line));
     }
     assert_eq!(place.names(), ["a"]);
 }
@@ -187,6 +213,13 @@ fn output_file_by_name() {
     place.hybz(&["-o", "x", "a", "b"]).says(1, "hybz: -o takes the result of one input file, not of 2.");
     place.hybz(&["-co", "x", "a"]).says(1, "hybz: -o and -c cannot be used together.");
     place.hybz(&["-to", "x", "named"]).says(1, "hybz: -o and -t cannot be used together.");
+    place.hybz(&["-lo", "x", "named"]).says(1, "hybz: -o and -l cannot be used together.");
+    std::fs::create_dir(place.path("dir")).expect("a directory");
+    std::os::unix::fs::symlink("dir", place.path("link")).expect("a link");
+    for (flags, name) in [("-o", "dir"), ("-o", "dir/"), ("-fo", "dir"), ("-fo", "link")] {
+        let run = place.hybz(&[flags, name, "a"]);
+        assert_eq!((run.code, run.stderr), (1, format!("hybz: Output file {name} is a directory.\n")));
+    }
     assert_eq!((place.get("a"), place.get("there")), (b"hello\n".to_vec(), b"old".to_vec()));
 
     place.hybz(&["-f", "-o", "/dev/null", "a"]).silent(0);
@@ -199,9 +232,14 @@ fn output_file_by_name() {
 #[test]
 fn trailing_garbage_can_be_forbidden() {
     let place = Place::with(&[("a.bz2", &[&compressed(b"hello\n")[..], b"garbage"].concat())]);
-    place.hybz(&["-dk", "--ignore-trailing-garbage=0", "a.bz2"]).says(2, "hybz: Trailing garbage after EOF.");
-    assert_eq!(place.names(), ["a.bz2"]);
-    place.hybz(&["-t", "--ignore-trailing-garbage", "0", "a.bz2"]).says(2, "a.bz2: trailing garbage");
+    let end = compressed(b"hello\n").len();
+    for flags in [&["-dk"][..], &["-t"], &["-dkq"], &["-dc"]] {
+        let run = place.hybz(&[flags, &["--ignore-trailing-garbage=0", "a.bz2"]].concat());
+        // Nothing before it is damaged: no advice to recover anything.
+        let line = format!("hybz: a.bz2: garbage after the end, from byte {end}\n");
+        assert_eq!((run.code, run.stderr), (2, line), "{flags:?}");
+        assert_eq!(place.names(), ["a.bz2"]);
+    }
     place
         .hybz(&["-dk", "--ignore-trailing-garbage=1", "a.bz2"])
         .says(0, "hybz: a.bz2: trailing garbage after EOF ignored");
@@ -249,4 +287,59 @@ fn progress_when_asked_for() {
     let shown = place.shell(&format!("{slow} | hybz -1 --progress | wc -c"));
     assert!(shown.code == 0 && shown.stderr.contains("(stdin): ") && shown.stderr.contains("/s"), "{shown:?}");
     place.shell(&format!("{slow} | hybz -1 > /dev/null")).silent(0);
+}
+
+/// More threads than can help are not started, and more than any system has are refused, wherever they are asked for.
+#[test]
+fn threads_beyond_use() {
+    let text = text(300_000);
+    let place = Place::with(&[("a", &text)]);
+    let plain = place.hybz(&["-c1", "a"]).silent(0).stdout;
+    // The address space is what so many threads' share of blocks in flight would take.
+    for threads in ["1000", "1000000", "4194304"] {
+        let run = place.shell(&format!("ulimit -v 4000000; hybz -1vvc -p {threads} a"));
+        assert!(run.code == 0 && run.stdout == plain, "{threads}: {}", run.stderr);
+        let line = run.stderr.lines().find(|line| line.contains("in flight")).expect("the bound").to_owned();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mebibytes: f64 = words[words.len() - 2].parse().expect("a number");
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        assert!(mebibytes <= (12 * (4 * cores).max(16)) as f64, "-p {threads}: {line}");
+    }
+    let run = run(place.called("hybz").arg("a").env("HYBZ", "-p 9223372036854775808"));
+    run.says(1, "not `9223372036854775808' (in the environment variable HYBZ). For help, type: `hybz --help'.");
+    assert_eq!(place.names(), ["a"]);
+}
+
+/// pbzip2's and lbzip2's, which change nothing here.
+#[test]
+fn flags_of_relatives() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    let plain = place.hybz(&["-c", "a"]).silent(0).stdout;
+    for flags in [&["-u"][..], &["--sequential"], &["-b15"], &["-b", "15"], &["-ub15k"]] {
+        let known = flags != ["-ub15k"];
+        let run = place.hybz(&[flags, &["-c", "a"]].concat());
+        assert_eq!((run.code == 0, run.stdout == plain), (known, known), "{flags:?}: {}", run.stderr);
+    }
+}
+
+/// gzip's, xz's and pigz's flag: another suffix.
+#[test]
+fn suffixes_of_ones_own() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    for flag in [&["-S", ".q"][..], &["-S.q"], &["--suffix", ".q"], &["--suffix=.q"]] {
+        place.hybz(&[flag, &["a"]].concat()).silent(0);
+        assert_eq!(place.names(), ["a.q"]);
+        place.hybz(&[flag, &["a.q"]].concat()).says(1, "hybz: Input file a.q already has .q suffix.");
+        place.hybz(&[flag, &["-d", "a.q"]].concat()).silent(0);
+        assert_eq!(place.names(), ["a"]);
+    }
+    place.hybz(&["a"]).silent(0);
+    place.hybz(&["-S.q", "a.bz2"]).says(1, "hybz: Input file a.bz2 already has .bz2 suffix.");
+    // The usual suffixes still count, and the longest of those that fit.
+    place.hybz(&["-d", "-S", "2", "a.bz2"]).silent(0);
+    place.hybz(&["--block-size", "1M", "-S", "-large", "a"]).silent(0);
+    assert_eq!(place.names(), ["a-large"]);
+    for bad in ["", "a/b"] {
+        place.hybz(&["-S", bad, "a"]).says(1, &format!("hybz: -S wants a suffix such as .bz2, not `{bad}'."));
+    }
 }

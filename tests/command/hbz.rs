@@ -1,6 +1,6 @@
 //! `.hbz`: what the flags make, who reads it, and what happens to damaged ones.
 
-use crate::place::{Place, bzip2_installed, run_with_input, text};
+use crate::place::{Place, bzip2_installed, installed, run_with_input, text};
 use hybz::{LargeBlocks, Settings};
 
 #[test]
@@ -48,7 +48,6 @@ fn names_and_sizes_that_do_not_fit() {
         &["--block-size", "100k"][..],
         &["--block-size", "2G"],
         &["--block-size", "900k"],
-        &["--perturb", "0"],
         &["--block-size", "1M", "--gpu-pipeline", "bwt"],
     ] {
         assert_eq!(place.hybz(&[flags, &["a"]].concat()).code, 1, "{flags:?}");
@@ -123,13 +122,14 @@ fn lists() {
     let run = place.hybz(&["-l", "a.hbz", "b.bz2", "c.hbz"]).silent(0);
     let text = String::from_utf8(run.stdout).unwrap();
     let words: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(words[0], ["streams", "blocks", "compressed", "uncompressed", "ratio", "name"]);
-    for (line, name, blocks, len) in
-        [(1, "a.hbz", "2", "1500000"), (2, "b.bz2", "6", "1500000"), (3, "c.hbz", "0", "0")]
+    assert_eq!(words[0], ["streams", "blocks", "level", "compressed", "uncompressed", "ratio", "name"]);
+    for (line, name, blocks, level, len) in
+        [(1, "a.hbz", "2", "1M", "1500000"), (2, "b.bz2", "6", "3", "1500000"), (3, "c.hbz", "0", "1M", "0")]
     {
         let bytes = place.get(name).len().to_string();
         let words = &words[line];
-        assert_eq!((words[0], words[1], words[2], words[3], words[5]), ("1", blocks, &*bytes, len, name), "{text}");
+        assert_eq!(words[..5], ["1", blocks, level, &bytes, len], "{text}");
+        assert_eq!(words[6], name, "{text}");
     }
     for (name, blocks) in [("a.hbz", 2), ("b.bz2", 6)] {
         let run = place.hybz(&["-lv", name]).silent(0);
@@ -147,4 +147,61 @@ fn lists() {
     place.put("x", &plain);
     assert_eq!(place.hybz(&["-l", "x"]).code, 2);
     assert_eq!(place.names(), ["a.hbz", "b.bz2", "c.hbz", "x"]);
+}
+
+/// Not perturbed at all: `.hbz` only if a block size asks for it.
+#[test]
+fn no_perturbation() {
+    let place = Place::with(&[("a", &text(100_000))]);
+    let plain = place.hybz(&["-c", "a"]).silent(0).stdout;
+    let large = place.hybz(&["-c", "--block-size", "1M", "a"]).silent(0).stdout;
+    for none in ["0", "0%", "0.0%"] {
+        assert!(place.hybz(&["-c", "--perturb", none, "a"]).silent(0).stdout == plain, "{none}");
+        assert!(place.hybz(&["-c", "--perturb", none, "--block-size", "1M", "a"]).silent(0).stdout == large, "{none}");
+        assert_eq!(place.hybz(&["-c", "--perturb", none, "--block-size", "900k", "a"]).code, 1, "{none}");
+    }
+}
+
+/// However large a number is, the columns of `-l` do not touch.
+#[test]
+fn columns_of_lists_stay_apart() {
+    let place = Place::new();
+    place.shell("head -c 60M /dev/zero | tee >(hybz > a.bz2) | hybz --block-size 60M > a.hbz; sleep 0.2").silent(0);
+    let run = place.hybz(&["-l", "a.bz2", "a.hbz"]).silent(0);
+    for line in run.out().lines().skip(1) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let number = |at: usize| words[at].parse::<f64>().unwrap_or_else(|_| panic!("{line}"));
+        assert_eq!((words.len(), number(4)), (7, 62_914_560.0), "{line}");
+        let ratio = number(4) / number(3);
+        assert!(ratio > 10_000.0 && (number(5) - ratio).abs() < 1.0, "{line}");
+    }
+}
+
+/// The level is the highest of the streams.
+#[test]
+fn the_level_in_lists() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    place.shell("(hybz -c1 a; hybz -c7 a; hybz -c3 a) > mixed.bz2; hybz -c5 < /dev/null > empty.bz2").silent(0);
+    let list = place.hybz(&["-l", "mixed.bz2", "empty.bz2"]).silent(0).out();
+    let levels: Vec<_> = list.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
+    assert_eq!(levels, ["level", "7", "5"]);
+}
+
+/// A FIFO whose writer never comes, and a terminal nobody types compressed data on: no waiting, and no silence.
+#[test]
+fn lists_do_not_wait() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    place.shell("mkfifo fifo").silent(0);
+    place.shell("timeout 20 hybz -l fifo").says(1, "hybz: Input file fifo is not a normal file.\n");
+    place.shell("timeout 20 hybz -lq fifo").silent(1);
+    place.shell("hybz -l <&-").says(1, "hybz: Can't read input file (stdin): Bad file descriptor.\n");
+    let run = place.shell("(sleep 0.2; hybz -c a > fifo) & timeout 20 hybz -lf fifo").silent(0);
+    assert!(run.out().ends_with("  fifo\n"), "{run:?}");
+    if installed("script") {
+        let out = place.shell("script -qec 'timeout 20 hybz -l; echo $?' /dev/null < /dev/null").out();
+        assert!(out.contains("hybz: I won't read compressed data from a terminal.\r\n") && out.ends_with("1\r\n"));
+    }
+    // Of a pipe that is slow, the head of the table at least.
+    let run = place.shell("(sleep 20 > fifo & hybz -l < fifo & sleep 0.5; kill %2 %1); true");
+    assert!(run.out().starts_with("streams "), "{run:?}");
 }

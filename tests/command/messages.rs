@@ -1,6 +1,6 @@
 //! Table 1G: what is said, in which order, and what `-q` and `-v` change.
 
-use crate::place::{Place, bzip2_installed, compressed, run, same_as_bzip2, text};
+use crate::place::{Place, bzip2_installed, compressed, installed, run, same_as_bzip2, text};
 
 #[test]
 fn lines_of_v_are_those_of_bzip2() {
@@ -37,7 +37,7 @@ fn lines_of_vv() {
         return;
     }
     let place = Place::with(&[("a", b"hello\n"), ("empty", b""), ("a.bz2", &compressed(b"hello\n"))]);
-    for args in [&["-vvc", "a"][..], &["-vvc", "empty"], &["-tvv", "a.bz2"], &["-dcvv", "a.bz2"]] {
+    for args in [&["-vvc", "a"][..], &["-tvv", "a.bz2"], &["-dcvv", "a.bz2"]] {
         let theirs = run(place.command("bzip2").args(args));
         let ours = run(place.called("bzip2").args(args));
         assert_eq!((ours.code, &ours.stdout), (0, &theirs.stdout));
@@ -47,6 +47,10 @@ fn lines_of_vv() {
         for column in ["station", "blocks", "bytes", "busy", "waits", "fallbacks", "MiB"] {
             assert!(table.contains(column), "{table}");
         }
+    }
+    // Where there was nothing to do, nobody did it.
+    for args in [&["-vvc", "empty"][..], &["-tvv", "missing"], &["-vvk", "missing", "empty"]] {
+        same_as_bzip2("bzip2", args, b"", |place| place.put("empty", b""));
     }
 }
 
@@ -99,6 +103,72 @@ fn quiet() {
     let place = Place::with(&[("a.bz2", b"x")]);
     place.hybz(&["-qq", "missing"]).silent(1);
     place.hybz(&["-q", "-q", "-d", "a.bz2"]).silent(2);
+    // Also about what was typed, wherever the flag is.
+    for args in [&["-qq", "--nope"][..], &["-Z", "-qq"], &["-qqp", "x"], &["-qqct", "a.bz2"], &["-lqqo", "x", "a.bz2"]]
+    {
+        place.hybz(args).silent(1);
+    }
+    run(place.called("hybz").args(["-Z"]).env("HYBZ", "-qq")).silent(1);
+    place.hybz(&["-q", "-Z"]).says(1, "hybz: Bad flag `-Z'");
+    place.hybz(&["-Z", "--", "-qq"]).says(1, "hybz: Bad flag `-Z'");
+}
+
+/// An empty file is not cut: it says so, in one line, and there is nothing to recover.
+#[test]
+fn an_empty_file_is_empty() {
+    let place = Place::with(&[("a.bz2", b"")]);
+    for (args, text) in [
+        ("-d", "Compressed file ends unexpectedly; a.bz2 is empty."),
+        ("-dq", "Compressed file ends unexpectedly; a.bz2 is empty."),
+        ("-dc", "Compressed file ends unexpectedly; a.bz2 is empty."),
+        ("-t", "a.bz2: file ends unexpectedly: it is empty"),
+        ("-l", "a.bz2: file ends unexpectedly: it is empty"),
+    ] {
+        let run = place.hybz(&[args, "a.bz2"]);
+        assert_eq!((run.code, run.stderr), (2, format!("hybz: {text}\n")), "{args}");
+    }
+    assert_eq!(place.names(), ["a.bz2"]);
+}
+
+/// What was typed is named: the flag, or the name of the program that means it.
+#[test]
+fn contradictions_name_what_was_typed() {
+    let place = Place::with(&[("a.bz2", &compressed(b"hello\n"))]);
+    run(place.called("bzcat").args(["-l", "a.bz2"])).says(1, "bzcat: bzcat and -l cannot be used together.\n");
+    run(place.called("bzcat").args(["-lc", "a.bz2"])).says(1, "bzcat: -c and -l cannot be used together.\n");
+    place.hybz(&["-lc", "a.bz2"]).says(1, "hybz: -c and -l cannot be used together.\n");
+    for (flag, named) in [("--no-gpu", "--no-gpu"), ("-s", "-s"), ("--gpu=none", "--gpu none")] {
+        let run = place.hybz(&["--gpu-required", flag, "a"]);
+        run.says(1, &format!("hybz: --gpu-required and {named} cannot be used together.\n"));
+    }
+}
+
+/// Names that would move the cursor are quoted as `ls` quotes them, on a terminal only.
+#[test]
+fn names_on_a_terminal() {
+    if !installed("script") {
+        return;
+    }
+    let name = "a\x1b[31mred\x07";
+    let place = Place::with(&[(name, b"hello\n"), ("plain name", b"hello\n")]);
+    place.put(format!("{name}.bz2"), &compressed(b"hello\n"));
+    let on_terminal = |line: &str| place.shell(&format!("script -qec \"{line}\" /dev/null < /dev/null")).out();
+    for (line, expected) in [
+        ("hybz a*red?", r"hybz: Output file 'a'$'\033''[31mred'$'\a''.bz2' already exists."),
+        ("hybz -d a*2", r"hybz: Output file 'a'$'\033''[31mred'$'\a' already exists."),
+        ("hybz a*2", r"hybz: Input file 'a'$'\033''[31mred'$'\a''.bz2' already has .bz2 suffix."),
+        ("hybz -tv a*2", r"  'a'$'\033''[31mred'$'\a''.bz2': ok"),
+        ("hybz -t a*red?", r"hybz: 'a'$'\033''[31mred'$'\a': bad magic number (file not created by bzip2)"),
+        ("hybz -t 'plain name'", "hybz: plain name: bad magic number (file not created by bzip2)"),
+    ] {
+        let out = on_terminal(line);
+        assert!(out.lines().any(|line| line.trim_end() == expected), "{line}: {out:?}");
+    }
+    assert!(on_terminal("hybz -l a*2").contains(r"  'a'$'\033''[31mred'$'\a''.bz2'"));
+    // Elsewhere names are bytes.
+    let listed = place.shell("hybz -l a*2").silent(0);
+    assert!(listed.out().ends_with(&format!("  {name}.bz2\n")));
+    place.hybz(&[name]).says(1, &format!("hybz: Output file {name}.bz2 already exists.\n"));
 }
 
 /// Messages begin with the name of the program as it was called, without its path.
@@ -108,6 +178,6 @@ fn the_name_of_the_program() {
     for name in ["bzip2", "pbzip2", "hybz", "my tool"] {
         run(place.called(name).arg("missing"))
             .says(1, &format!("{name}: Can't open input file missing: No such file or directory.\n"));
-        run(place.called(name).arg("-Z")).says(1, &format!("{name}: Bad flag `-Z'\n"));
+        run(place.called(name).arg("-Z")).says(1, &format!("{name}: Bad flag `-Z'; did"));
     }
 }

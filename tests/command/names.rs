@@ -1,8 +1,10 @@
 //! Table 1B: the name hybz is called by, and the names of files.
 
-use crate::place::{Place, compressed, decompressed, odd_name, run, same_as_bzip2};
+use crate::place::{Place, compressed, compressed_at_9, decompressed, odd_name, run, same_as_bzip2};
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
 
 #[test]
 fn called_like_the_tools_of_bzip2() {
@@ -72,15 +74,72 @@ fn no_name_left_for_the_result() {
 #[test]
 fn what_is_compressed_already_is_refused() {
     for name in ["a.bz2", "a.bz", "a.tbz2", "a.tbz"] {
-        for flags in ["-z", "-c", "-kv", "-q"] {
+        for flags in ["-z", "-c", "-kv", "-q", "-f", "-9f", "-cf"] {
             same_as_bzip2("bzip2", &[flags, name], b"", |place| place.put(name, b"x"));
         }
     }
     let place = Place::with(&[("a.tz2", b"x"), ("a.bz2", b"x")]);
     place.hybz(&["a.tz2"]).says(1, "hybz: Input file a.tz2 already has .tz2 suffix.");
-    // bzip2 refuses even then.
-    place.hybz(&["-f", "a.bz2"]).silent(0);
-    assert_eq!(place.names(), ["a.bz2.bz2", "a.tz2"]);
+    place.hybz(&["-f", "a.tz2"]).says(1, "hybz: Input file a.tz2 already has .tz2 suffix.");
+    assert_eq!(place.names(), ["a.bz2", "a.tz2"]);
+}
+
+/// A nightly job: what it made the night before is not wrapped again and removed.
+#[test]
+fn the_same_job_every_night() {
+    let place = Place::with(&[("f", b"hello\n"), ("g", b"hello\n")]);
+    let bytes = compressed_at_9(b"hello\n");
+    for night in 0..3 {
+        let run = place.shell("hybz -9f *");
+        assert_eq!((run.code, place.names()), (i32::from(night > 0), vec!["f.bz2".to_owned(), "g.bz2".to_owned()]));
+        assert!(place.get("f.bz2") == bytes && place.get("g.bz2") == bytes, "night {night}");
+    }
+}
+
+/// Operands are opened ahead, but not before the operands that make, replace or remove them are done.
+#[test]
+fn operands_that_other_operands_make() {
+    let twice = compressed(&compressed(b"hello\n"));
+    let prepare = |place: &Place| {
+        place.put("x.bz2", &twice);
+        place.put("y.bz2", &compressed(b"hello\n"));
+        place.put("f", b"f\n");
+        place.put("g", b"g\n");
+        place.put("g.bz2", b"old");
+        fs::hard_link(place.path("f"), place.path("h")).expect("a link");
+        symlink("x", place.path("link")).expect("a link");
+    };
+    for args in [
+        &["-d", "x.bz2", "x"][..],
+        &["-d", "x.bz2", "./x"],
+        &["-d", "y.bz2", "x.bz2", "x"],
+        &["-dk", "x.bz2", "x"],
+        &["-dv", "x.bz2", "x", "x.out"],
+        &["-df", "x.bz2", "link"],
+        &["-d", "x.bz2", "missing", "y.bz2"],
+        &["-f", "f", "g", "g.bz2"],
+        &["-f", "g", "g.bz2", "f"],
+        &["-f", "f", "h"],
+        &["-f", "g", "g"],
+        &["-k", "g", "g"],
+        &["-c", "g", "g"],
+    ] {
+        same_as_bzip2("bzip2", args, b"", prepare);
+    }
+}
+
+/// What comes after an operand that waits is still done, however many there are.
+#[test]
+fn waiting_does_not_stop_the_rest() {
+    let place = Place::new();
+    let mut args = vec!["-d".to_owned()];
+    for n in 0..200 {
+        place.put(format!("f{n}.bz2"), &compressed(&compressed(b"hello\n")));
+        args.extend([format!("f{n}.bz2"), format!("f{n}")]);
+    }
+    let run = run(place.called("hybz").args(&args));
+    assert_eq!((run.code, place.names().len()), (0, 200), "{}", run.stderr);
+    assert!((0..200).all(|n| place.get(format!("f{n}.out")) == b"hello\n"));
 }
 
 #[test]

@@ -70,8 +70,8 @@ fn completions_are_valid() {
             place.shell(&format!("{shell} -n completions")).silent(0);
         }
     }
-    place.hybz(&["--completions", "tcsh"]).says(1, "hybz: Bad value `tcsh' for flag `--completions'");
-    place.hybz(&["--completions"]).says(1, "hybz: Flag `--completions' needs a value");
+    place.hybz(&["--completions", "tcsh"]).says(1, "hybz: --completions wants bash, zsh or fish, not `tcsh'");
+    place.hybz(&["--completions"]).says(1, "hybz: --completions wants bash, zsh or fish. For help");
 }
 
 /// What bash offers for the words typed so far, the last of which is to be completed.

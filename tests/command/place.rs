@@ -246,7 +246,16 @@ fn xorshift(seed: &mut u32) -> u32 {
 
 /// `text` compressed, by the `bzip2` crate: not by the program under test.
 pub fn compressed(text: &[u8]) -> Vec<u8> {
-    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(1));
+    compressed_at(1, text)
+}
+
+/// The same, with blocks of 900 kB.
+pub fn compressed_at_9(text: &[u8]) -> Vec<u8> {
+    compressed_at(9, text)
+}
+
+fn compressed_at(level: u32, text: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(level));
     encoder.write_all(text).expect("compress");
     encoder.finish().expect("compress")
 }

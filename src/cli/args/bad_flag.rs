@@ -1,33 +1,54 @@
-//! What is said of a command line that clap refuses.
+//! What is said of a command line that clap refuses: one line, with bzip2's words for a flag that is not known.
 
+use super::environment::Environment;
+use super::values::MAX_THREADS;
+use crate::cli::quote::shown;
 use anyhow::anyhow;
-use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// bzip2's message for an unknown flag, with the help below it; our own for a value that does not fit its flag.
-pub fn bad_flag(program: &OsStr, command: &mut Command, words: &[OsString], error: &clap::Error) -> anyhow::Error {
+/// The message: the flag as it was typed, the nearest that there is or what its value should be, and where help is.
+pub fn bad_flag(
+    program: &OsStr,
+    command: &Command,
+    environment: &Environment,
+    typed: &[OsString],
+    error: &clap::Error,
+) -> anyhow::Error {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),
+        Some(ContextValue::Strings(texts)) => texts.first().cloned().unwrap_or_default(),
         _ => String::new(),
     };
     let flag = context(ContextKind::InvalidArg);
-    match error.kind() {
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::NoEquals => {
-            let (flag, value) = (flag.split(' ').next().unwrap_or_default(), context(ContextKind::InvalidValue));
-            let help = format!("{0}: For help, type: `{0} --help'.", program.display());
-            match value.as_str() {
-                "" => anyhow!("Flag `{flag}' needs a value\n{help}"),
-                value => anyhow!("Bad value `{value}' for flag `{flag}'\n{help}"),
-            }
+    let words: Vec<&OsStr> = environment.flags.iter().chain(typed).map(|word| &**word).collect();
+    let bad_value = matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::NoEquals);
+    let (at, what, nearest) = match bad_value.then(|| argument(command, &flag)).flatten() {
+        Some(arg) => {
+            let (at, what) = bad_value_text(&words, arg, &context(ContextKind::InvalidValue));
+            (at, what, None)
         }
-        _ => {
-            let word = words.iter().find(|word| has_flag(word, &flag));
-            let word = word.map_or(flag.clone(), |word| word.to_string_lossy().into_owned());
-            anyhow!("Bad flag `{word}'\n{}", command.render_help())
+        None => {
+            let at = words.iter().position(|word| has_flag(word, &flag)).unwrap_or(words.len());
+            let word = words.get(at).copied().unwrap_or(OsStr::new(&flag));
+            let nearest = nearest(command, &word.to_string_lossy(), context(ContextKind::SuggestedArg));
+            (at, format!("Bad flag `{}'", shown(word).display()), nearest)
         }
-    }
+    };
+    let variable = environment.variables.get(at);
+    let source = variable.map(|name| format!(" (in the environment variable {name})")).unwrap_or_default();
+    let end = nearest.map_or(".".to_owned(), |nearest| format!("; did you mean `{nearest}'?"));
+    anyhow!("{what}{source}{end} For help, type: `{} --help'.", program.display())
+}
+
+/// Which of `words` has the bad value, and what is said of it.
+fn bad_value_text(words: &[&OsStr], arg: &Arg, value: &str) -> (usize, String) {
+    let long = || (words.len(), format!("--{}", arg.get_long().unwrap_or_default()));
+    let (at, spelling) = spelling(words, arg, value).unwrap_or_else(long);
+    let but = if value.is_empty() { String::new() } else { format!(", not `{}'", shown(OsStr::new(value)).display()) };
+    (at, format!("{spelling} wants {}{but}", wanted(arg, value)))
 }
 
 /// Whether `word` is, or contains, the flag that clap complains of: of a cluster clap names a letter, bzip2 the whole
@@ -38,4 +59,79 @@ fn has_flag(word: &OsStr, flag: &str) -> bool {
     }
     let is_cluster = word.as_bytes().starts_with(b"-") && !word.as_bytes().starts_with(b"--");
     is_cluster && flag.chars().nth(1).is_some_and(|letter| word.to_string_lossy()[1..].contains(letter))
+}
+
+/// The flag that `word` may have been meant for: a long one that was typed with one dash or with a value that it does
+/// not take, the one that clap finds similar, or a letter in the other case.
+fn nearest(command: &Command, word: &str, similar: String) -> Option<String> {
+    let shown = || command.get_arguments().filter(|arg| !arg.is_hide_set());
+    let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
+    if name.len() > 1 && shown().filter_map(Arg::get_long).any(|long| long == name) {
+        return Some(format!("--{name}"));
+    }
+    if !similar.is_empty() {
+        return Some(similar);
+    }
+    let mut letters = name.chars();
+    let (letter, None) = (letters.next()?, letters.next()) else { return None };
+    let other = if letter.is_ascii_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
+    (other != letter && shown().any(|arg| shorts(arg).contains(&other))).then(|| format!("-{other}"))
+}
+
+/// The argument that clap writes like `--threads <N>`.
+fn argument<'a>(command: &'a Command, flag: &str) -> Option<&'a Arg> {
+    let flag = flag.split(' ').next().unwrap_or_default();
+    command.get_arguments().find(|arg| match flag.strip_prefix("--") {
+        Some(long) => arg.get_long() == Some(long),
+        None => flag.chars().nth(1).is_some_and(|short| arg.get_short() == Some(short)),
+    })
+}
+
+fn shorts(arg: &Arg) -> Vec<char> {
+    arg.get_short_and_visible_aliases().unwrap_or_default()
+}
+
+/// Where `arg` was typed with this value, and how: `-n`, `--threads`.
+fn spelling(words: &[&OsStr], arg: &Arg, value: &str) -> Option<(usize, String)> {
+    let text = |at: usize| words.get(at).map(|word| word.to_string_lossy());
+    (0..words.len()).find_map(|at| {
+        let word = text(at)?;
+        let fits = |attached: &str| match attached {
+            "" => value.is_empty() || text(at + 1).is_some_and(|next| next == value),
+            attached => attached == value,
+        };
+        if let Some(long) = word.strip_prefix("--") {
+            let (name, attached) = long.split_once('=').unwrap_or((long, ""));
+            return (arg.get_long() == Some(name) && fits(attached)).then(|| (at, format!("--{name}")));
+        }
+        let cluster = word.strip_prefix('-')?;
+        let fitting = |short: &char| cluster.split_once(*short).is_some_and(|(_, attached)| fits(attached));
+        shorts(arg).into_iter().find(fitting).map(|short| (at, format!("-{short}")))
+    })
+}
+
+/// What the value of `arg` should be, which `value` is not.
+fn wanted(arg: &Arg, value: &str) -> String {
+    let text = match arg.get_id().as_str() {
+        "threads" if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) => {
+            return format!("at most {MAX_THREADS} threads");
+        }
+        "threads" => "a number of threads",
+        "memory" => "a size such as 100 (MiB), 300k or 1G",
+        "block_size" => "a size such as 9M or 1G",
+        "perturb" => "a number of bytes or a percentage such as 0.1%",
+        "output" => "the name of a file",
+        "suffix" => "a suffix such as .bz2",
+        "gpu" => "a list of GPUs such as 0,1, or none",
+        "ignore_trailing_garbage" => "0 or 1",
+        _ => {
+            let possible = arg.get_possible_values();
+            let names: Vec<&str> = possible.iter().map(|value| value.get_name()).collect();
+            return match &names[..] {
+                [] => "a number".to_owned(),
+                [others @ .., last] => format!("{} or {last}", others.join(", ")),
+            };
+        }
+    };
+    text.to_owned()
 }

@@ -1,6 +1,6 @@
 //! Flags in environment variables, which come before those of the command line.
 
-use clap::Command;
+use clap::{Arg, Command};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
@@ -11,6 +11,8 @@ const VARIABLES: [&str; 3] = ["BZIP2", "BZIP", "HYBZ"];
 #[derive(Default)]
 pub struct Environment {
     pub flags: Vec<OsString>,
+    /// The variable of each flag.
+    pub variables: Vec<&'static str>,
     /// A remark for each word that is ignored.
     pub ignored_words: Vec<String>,
 }
@@ -27,6 +29,7 @@ impl Environment {
                 let is_flag = word[0] == b'-' && word != b"-" && word != b"--";
                 if is_flag || value_follows {
                     environment.flags.push(OsString::from_vec(word.to_vec()));
+                    environment.variables.push(name);
                 } else {
                     let word = String::from_utf8_lossy(word);
                     let remark = format!("`{word}' in the environment variable {name} is no flag: ignored");
@@ -42,11 +45,32 @@ impl Environment {
 /// Whether `word` is a flag whose value is the next word.
 fn takes_next_word(command: &Command, word: &[u8]) -> bool {
     let word = String::from_utf8_lossy(word);
-    let mut with_value = command.get_arguments().filter(|arg| !arg.is_positional() && arg.get_action().takes_values());
-    with_value.any(|arg| match word.strip_prefix("--") {
+    with_value(command).any(|arg| match word.strip_prefix("--") {
         Some(long) => arg.get_long() == Some(long),
         None => arg.get_short_and_visible_aliases().unwrap_or_default().iter().any(|short| word.ends_with(*short)),
     })
+}
+
+fn with_value(command: &Command) -> impl Iterator<Item = &Arg> {
+    command.get_arguments().filter(|arg| !arg.is_positional() && arg.get_action().takes_values())
+}
+
+/// How often `-q` is among `words`, which clap has refused.
+pub fn quietness<'a>(command: &Command, words: impl Iterator<Item = &'a OsString>) -> u8 {
+    let takes_value = |letter| {
+        with_value(command).any(|arg| arg.get_short_and_visible_aliases().unwrap_or_default().contains(&letter))
+    };
+    let count = words.map(|word| {
+        let word = word.to_string_lossy();
+        match word.strip_prefix('-') {
+            Some("-quiet") => 1,
+            Some(cluster) if !cluster.starts_with('-') => {
+                cluster.chars().take_while(|&letter| !takes_value(letter)).filter(|&letter| letter == 'q').count()
+            }
+            _ => 0,
+        }
+    });
+    u8::try_from(count.sum::<usize>()).unwrap_or(u8::MAX)
 }
 
 #[cfg(test)]
@@ -60,6 +84,16 @@ mod tests {
         let found = Environment::read(&Flags::command(), value);
         let flags = found.flags.into_iter().map(|flag| flag.into_string().expect("UTF-8")).collect();
         (flags, found.ignored_words.len())
+    }
+
+    #[test]
+    fn quiet_words() {
+        for (line, count) in
+            [("", 0), ("-q", 1), ("-qq -Z", 2), ("-vqZq", 2), ("--quiet -q", 2), ("-oqq -pq", 0), ("qq --qq", 0)]
+        {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            assert_eq!(quietness(&Flags::command(), words.iter()), count, "{line}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! last of contradicting flags wins.
 
 use super::level::LevelFlags;
-use super::values::{block_size, interval, size};
+use super::values::{MAX_THREADS, block_size, interval, size};
 use clap::{ArgAction, Parser, ValueEnum, ValueHint, value_parser};
 use std::ffi::OsString;
 
@@ -47,7 +47,7 @@ pub struct Flags {
     /// Compress.
     ///
     /// The default, unless the program is called by a name such as bunzip2. Files that already have the suffix of a
-    /// compressed file are refused, unless -f is given.
+    /// compressed file are refused, also with -f: so a job that runs every night does not wrap its own results.
     #[arg(short = 'z', long, overrides_with_all = MODES)]
     pub compress: bool,
 
@@ -70,6 +70,12 @@ pub struct Flags {
     #[arg(short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<OsString>,
 
+    /// Use .SUF instead of .bz2 in the names of compressed files.
+    ///
+    /// With -d, .SUF is a suffix to remove beside the usual ones.
+    #[arg(short = 'S', long, value_name = ".SUF", allow_hyphen_values = true)]
+    pub suffix: Option<OsString>,
+
     /// Keep the input files.
     #[arg(short, long, overrides_with = "rm")]
     pub keep: bool,
@@ -83,9 +89,9 @@ pub struct Flags {
 
     /// Overwrite files, follow links, read devices; with -dc, copy what is not bzip2.
     ///
-    /// Without it, hybz refuses to overwrite a file, to compress a file that has the suffix of a compressed one, and to
-    /// remove a file that has other hard links. It also refuses symbolic links and what is not a regular file, unless
-    /// it writes to standard output or only tests. An output file is replaced only when the new one is complete.
+    /// Without it, hybz refuses to overwrite a file and to remove a file that has other hard links. It also refuses
+    /// symbolic links and what is not a regular file, unless it writes to standard output or only tests. An output file
+    /// is replaced only when the new one is complete.
     #[arg(short, long)]
     pub force: bool,
 
@@ -108,7 +114,7 @@ pub struct Flags {
     /// Insert a byte after every K bytes of a .hbz, or P per cent (for experiments).
     ///
     /// The bytes are removed again on reading. They help sorters whose time grows with the longest repeat, and they
-    /// make the file larger. Without --block-size, blocks are of 900 kB.
+    /// make the file larger. Without --block-size, blocks are of 900 kB. 0 and 0% mean that none are inserted.
     #[arg(long, value_name = "K|P%", value_parser = interval)]
     pub perturb: Option<u32>,
 
@@ -119,9 +125,11 @@ pub struct Flags {
     /// Use N threads (0, the default: one for each core).
     ///
     /// By default hybz uses as many threads as CPU affinity and the container's CPU quota allow, and fewer where a
-    /// quarter of the memory has no room for that many. -n and -T mean the same. The output does not depend on N.
-    #[arg(short = 'p', visible_short_aliases = ['n', 'T'], long, value_name = "N")]
-    pub threads: Option<usize>,
+    /// quarter of the memory has no room for that many. -n and -T mean the same. The output does not depend on N. More
+    /// than four threads for each core (or 16, if that is more) do not help, and are not started.
+    #[arg(short = 'p', visible_short_aliases = ['n', 'T'], long, value_name = "N",
+        value_parser = value_parser!(u64).range(0..=MAX_THREADS))]
+    pub threads: Option<u64>,
 
     /// Let the blocks in flight take SIZE MiB (or 300k, 1G, ...).
     ///
@@ -163,7 +171,7 @@ pub struct Flags {
     #[arg(long)]
     pub no_sync: bool,
 
-    /// Print no remarks (-qq: no error messages either).
+    /// Print no remarks (-qq: no error messages either, not even about flags).
     #[arg(short, long, action = ArgAction::Count)]
     pub quiet: u8,
 
@@ -186,6 +194,13 @@ pub struct Flags {
     // bzip2 accepts these three names, and they do nothing there either.
     #[arg(long = "exponential", aliases = ["repetitive-fast", "repetitive-best"], hide = true)]
     obsolete: bool,
+
+    // lbzip2's way of cutting the input, and pbzip2's number of blocks in a piece of it: hybz always writes what bzip2
+    // writes.
+    #[arg(short = 'u', long, hide = true)]
+    sequential: bool,
+    #[arg(short = 'b', hide = true, value_name = "N")]
+    piece: Option<u64>,
 
     /// Print this help.
     #[arg(short, long, action = ArgAction::HelpShort)]

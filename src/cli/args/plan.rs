@@ -6,6 +6,7 @@ use hybz::gpu::Offload;
 use hybz::{LargeBlocks, Level};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// What is done with the operands.
@@ -62,6 +63,8 @@ pub struct Plan {
     pub level: Level,
     /// Write `.hbz` with these blocks instead of `.bz2`.
     pub large_blocks: Option<LargeBlocks>,
+    /// What names of compressed files end in, instead of `.bz2` or `.hbz`.
+    pub suffix: Option<OsString>,
     pub target: Target,
     pub operands: Vec<Operand>,
     /// Whether a source is removed once its result is safe.
@@ -102,7 +105,7 @@ impl Plan {
             operands.push(Operand::Stdin);
         }
         let (mode, cat) = mode(program, flags);
-        let target = target(flags, mode, cat, operands.len())?;
+        let target = target(flags, mode, cat.then_some(program), operands.len())?;
         let (level, threads) = level_and_threads(flags);
         let large_blocks = large_blocks(flags)?;
         let gpus = gpus(flags, large_blocks.is_some())?;
@@ -111,6 +114,7 @@ impl Plan {
             mode,
             level,
             large_blocks,
+            suffix: suffix(flags)?,
             remove_sources: remove_sources(flags, mode, cat, &target),
             target,
             operands,
@@ -151,13 +155,19 @@ fn mode(program: &OsStr, flags: &Flags) -> (Mode, bool) {
     (mode, cat)
 }
 
-fn target(flags: &Flags, mode: Mode, cat: bool, operands: usize) -> anyhow::Result<Target> {
-    let to_stdout = flags.stdout || cat;
+/// Where results go, if the program was called as `called_cat`, a name like `bzcat`.
+fn target(flags: &Flags, mode: Mode, called_cat: Option<&OsStr>, operands: usize) -> anyhow::Result<Target> {
+    let to_stdout = flags.stdout || called_cat.is_some();
+    let only_reads = if flags.list { "-l" } else { "-t" };
     if mode == Mode::Test && to_stdout {
-        bail!("-c and -{} cannot be used together.", if flags.list { 'l' } else { 't' });
+        match called_cat {
+            // bzip2 says `-c and -t' of `bzcat -t' too.
+            Some(name) if flags.list && !flags.stdout => bail!("{} and -l cannot be used together.", name.display()),
+            _ => bail!("-c and {only_reads} cannot be used together."),
+        }
     }
     Ok(match &flags.output {
-        Some(_) if mode == Mode::Test => bail!("-o and -t cannot be used together."),
+        Some(_) if mode == Mode::Test => bail!("-o and {only_reads} cannot be used together."),
         Some(_) if flags.stdout => bail!("-o and -c cannot be used together."),
         Some(_) if operands > 1 => bail!("-o takes the result of one input file, not of {operands}."),
         Some(file) if file != "-" => Target::File(file.into()),
@@ -165,6 +175,15 @@ fn target(flags: &Flags, mode: Mode, cat: bool, operands: usize) -> anyhow::Resu
         None if to_stdout => Target::Stdout,
         None => Target::Beside,
     })
+}
+
+fn suffix(flags: &Flags) -> anyhow::Result<Option<OsString>> {
+    match &flags.suffix {
+        Some(suffix) if suffix.is_empty() || suffix.as_bytes().contains(&b'/') => {
+            bail!("-S wants a suffix such as .bz2, not `{}'.", suffix.display())
+        }
+        suffix => Ok(suffix.clone()),
+    }
 }
 
 fn remove_sources(flags: &Flags, mode: Mode, cat: bool, target: &Target) -> bool {
@@ -178,7 +197,7 @@ fn remove_sources(flags: &Flags, mode: Mode, cat: bool, target: &Target) -> bool
 
 fn level_and_threads(flags: &Flags) -> (Level, Option<NonZeroUsize>) {
     let level = flags.level.0.and_then(Level::try_new).unwrap_or_default();
-    let threads = flags.threads.and_then(NonZeroUsize::new);
+    let threads = flags.threads.and_then(|threads| NonZeroUsize::new(usize::try_from(threads).ok()?));
     if flags.small {
         return (level.min(Level::try_new(2).unwrap_or_default()), threads.or(Some(NonZeroUsize::MIN)));
     }
@@ -187,7 +206,8 @@ fn level_and_threads(flags: &Flags) -> (Level, Option<NonZeroUsize>) {
 
 /// The blocks of a `.hbz` stream, if the flags ask for one.
 fn large_blocks(flags: &Flags) -> anyhow::Result<Option<LargeBlocks>> {
-    if flags.block_size.is_none() && flags.perturb.is_none() {
+    let perturb = flags.perturb.filter(|&interval| interval > 0);
+    if flags.block_size.is_none() && perturb.is_none() {
         return Ok(None);
     }
     let size = flags.block_size.unwrap_or(PERTURBED_SIZE);
@@ -195,10 +215,10 @@ fn large_blocks(flags: &Flags) -> anyhow::Result<Option<LargeBlocks>> {
     let Some(large) = large.and_then(LargeBlocks::try_new) else {
         bail!("--block-size must be 1M to 1G, or 900k with --perturb.");
     };
-    if size == PERTURBED_SIZE && flags.perturb.is_none() {
+    if size == PERTURBED_SIZE && perturb.is_none() {
         bail!("--block-size 900k is bzip2's own: it makes sense with --perturb only.");
     }
-    Ok(Some(large.perturbation(flags.perturb.unwrap_or(0), flags.perturb_seed.unwrap_or(0))))
+    Ok(Some(large.perturbation(perturb.unwrap_or(0), flags.perturb_seed.unwrap_or(0))))
 }
 
 fn gpus(flags: &Flags, large_blocks: bool) -> anyhow::Result<Gpus> {
@@ -209,7 +229,12 @@ fn gpus(flags: &Flags, large_blocks: bool) -> anyhow::Result<Gpus> {
         Some(list) => Gpus::These(list.to_owned()),
     };
     if flags.gpu_required && gpus == Gpus::None {
-        bail!("--gpu-required and no GPU cannot be used together.");
+        let forbids = match () {
+            () if flags.no_gpu => "--no-gpu",
+            () if flags.small => "-s",
+            () => "--gpu none",
+        };
+        bail!("--gpu-required and {forbids} cannot be used together.");
     }
     if flags.gpu_pipeline.is_some() && large_blocks {
         bail!("--gpu-pipeline is about .bz2: it cannot be used together with --block-size or --perturb.");

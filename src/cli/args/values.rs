@@ -1,5 +1,8 @@
 //! The values of flags that are more than a number.
 
+/// The most threads that can be asked for: Linux has no more process ids (PID_MAX_LIMIT).
+pub const MAX_THREADS: u64 = 1 << 22;
+
 /// A size: a number of MiB, or of the binary unit that follows it.
 pub fn size(text: &str) -> Result<u64, String> {
     let (number, unit) = number_and_unit(text);
@@ -32,16 +35,19 @@ pub fn block_size(text: &str) -> Result<u64, String> {
     parsed(number)?.checked_mul(unit).ok_or_else(out_of_range)
 }
 
-/// An interval of perturbation: a number of bytes, or the percentage of bytes to insert.
+/// An interval of perturbation: a number of bytes, or the percentage of bytes to insert. 0 is none, in either way.
 pub fn interval(text: &str) -> Result<u32, String> {
-    let interval = match text.strip_suffix('%') {
-        None => text.parse().map_err(|_| not_a_number())?,
-        Some(percent) => {
-            let percent: f64 = percent.parse().map_err(|_| not_a_number())?;
-            (100.0 / percent).round()
-        }
+    let number = |text: &str| text.parse::<f64>().map_err(|_| not_a_number());
+    let interval = match text.strip_suffix('%').map(number) {
+        Some(Ok(0.0)) => return Ok(0),
+        Some(percent) => (100.0 / percent?).round(),
+        None => number(text)?,
     };
-    if (1.0..=1e9).contains(&interval) { Ok(interval as u32) } else { Err(out_of_range()) }
+    match interval {
+        0.0 if !text.ends_with('%') => Ok(0),
+        1.0..=1e9 => Ok(interval as u32),
+        _ => Err(out_of_range()),
+    }
 }
 
 fn number_and_unit(text: &str) -> (&str, &str) {
@@ -106,12 +112,20 @@ mod tests {
 
     #[test]
     fn intervals() {
-        for (text, bytes) in
-            [("1", 1), ("1000", 1000), ("0.1%", 1000), ("100%", 1), ("33%", 3), ("1000000000", 1_000_000_000)]
-        {
+        for (text, bytes) in [
+            ("0", 0),
+            ("0%", 0),
+            ("0.0%", 0),
+            ("1", 1),
+            ("1000", 1000),
+            ("0.1%", 1000),
+            ("100%", 1),
+            ("33%", 3),
+            ("1000000000", 1_000_000_000),
+        ] {
             assert_eq!(interval(text), Ok(bytes), "{text}");
         }
-        for bad in ["", "0", "-5", "x", "%", "0%", "1000%", "1000000001", "NaN", "nan%"] {
+        for bad in ["", "-5", "0.4", "x", "%", "1e-8%", "1000%", "1000000001", "NaN", "nan%"] {
             assert!(interval(bad).is_err(), "{bad}");
         }
     }

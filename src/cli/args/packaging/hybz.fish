@@ -1,4 +1,5 @@
 complete -c hybz -s o -d 'Write to FILE (-: standard output) and keep the one input file unless --rm' -r -F
+complete -c hybz -s S -l suffix -d 'Use .SUF instead of .bz2 in the names of compressed files' -r
 complete -c hybz -l block-size -d 'Write FILE.hbz with blocks of 1M to 1G: smaller, but only hybz reads it' -r
 complete -c hybz -l perturb -d 'Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)' -r
 complete -c hybz -s p -s n -s T -l threads -d 'Use N threads (0, the default: one for each core)' -r
@@ -32,7 +33,7 @@ complete -c hybz -s s -l small -d 'Use one thread and blocks of at most 200 kB'
 complete -c hybz -l no-gpu -d 'The same as --gpu none'
 complete -c hybz -l gpu-required -d 'When compressing, fail if a GPU is missing or fails'
 complete -c hybz -l no-sync -d 'Do not wait for the disk before removing input files'
-complete -c hybz -s q -l quiet -d 'Print no remarks (-qq: no error messages either)'
+complete -c hybz -s q -l quiet -d 'Print no remarks (-qq: no error messages either, not even about flags)'
 complete -c hybz -s v -l verbose -d 'Print a line for each file (-vv: also for each block, and a table of stations)'
 complete -c hybz -l progress -d 'Show progress even if standard error is not a terminal'
 complete -c hybz -l no-progress -d 'Never show progress'

@@ -16,6 +16,8 @@ _hybz() {
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
 '-o+[Write to FILE (-\: standard output) and keep the one input file unless --rm]:FILE:_files' \
+'-S+[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
+'--suffix=[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--block-size=[Write FILE.hbz with blocks of 1M to 1G\: smaller, but only hybz reads it]:SIZE:_default' \
 '--perturb=[Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)]:K|P%:_default' \
 '-p+[Use N threads (0, the default\: one for each core)]:N:_default' \
@@ -61,8 +63,8 @@ hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
 '--no-gpu[The same as --gpu none]' \
 '--gpu-required[When compressing, fail if a GPU is missing or fails]' \
 '--no-sync[Do not wait for the disk before removing input files]' \
-'*-q[Print no remarks (-qq\: no error messages either)]' \
-'*--quiet[Print no remarks (-qq\: no error messages either)]' \
+'*-q[Print no remarks (-qq\: no error messages either, not even about flags)]' \
+'*--quiet[Print no remarks (-qq\: no error messages either, not even about flags)]' \
 '*-v[Print a line for each file (-vv\: also for each block, and a table of stations)]' \
 '*--verbose[Print a line for each file (-vv\: also for each block, and a table of stations)]' \
 '--progress[Show progress even if standard error is not a terminal]' \
