@@ -6,6 +6,7 @@
 
 #![cfg(unix)]
 
+mod behaviours;
 mod damage;
 mod faults;
 mod flags;

@@ -272,6 +272,26 @@ pub fn odd_name() -> &'static OsStr {
     OsStr::from_bytes(b"odd \xff\n%s'\"name")
 }
 
+/// Runs a line of shell as a user who has no rights but those of everybody, with `hybz` in the PATH. If the tests run as
+/// root and cannot become somebody else, the test that asks counts as skipped, and should return.
+pub fn as_nobody(place: &Place, line: &str) -> Option<Run> {
+    if !root() {
+        return Some(place.shell(line));
+    }
+    if !installed("setpriv") {
+        return None;
+    }
+    // A program that everybody can reach, unlike perhaps the one that was built.
+    let bin = tempfile::Builder::new().prefix("hybz-bin-").tempdir().expect("a temporary directory");
+    fs::copy(env!("CARGO_BIN_EXE_hybz"), bin.path().join("hybz")).expect("a copy");
+    for directory in [bin.path(), place.dir.path()] {
+        fs::set_permissions(directory, fs::Permissions::from_mode(0o777)).expect("chmod");
+    }
+    let path = format!("PATH={}:$PATH", bin.path().display());
+    let line = line.replace('\'', "'\\''");
+    Some(place.shell(&format!("{path} exec setpriv --reuid 1234 --regid 1234 --clear-groups bash -c '{line}'")))
+}
+
 /// Whether the tests run as root, to whom no file is forbidden.
 pub fn root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|found| found.uid() == 0)

@@ -1,0 +1,184 @@
+//! Compressed data that are unusual, cut, damaged, or none.
+
+use super::rows;
+use crate::place::{Place, compressed, same_as_bzip2, text};
+
+rows! {
+    "streams one after the other" | "all are decoded" | "the same" => concatenated_streams;
+    "text or zeros after the last stream" | "a warning, rc 0" | "the same; no warning with `-q`" => trailing_garbage;
+    "the same with `--ignore-trailing-garbage=0`" | "bad flag" | "rc 2, no output; says at which byte" => forbidden_garbage;
+    "after a stream, `BZh9` and junk" | "rc 2, no output" | "the same" => a_header_and_junk;
+    "after a stream, a cut header such as `BZ`" | "rc 2" | "the same" => a_cut_header;
+    "a file that is cut" | "rc 2, no output" | "the same; says the block and the bit" => cut_files;
+    "a wrong CRC" | "rc 2, no output" | "the same; says the block, the bit and both CRCs" => wrong_crcs;
+    "not compressed data" | "rc 2; the other files are done" | "the same" => other_data;
+    "the same with `-df`, F2F" | "copied, renamed, the source removed, rc 0" | "rc 2, nothing is touched"
+        => other_data_with_force;
+    "the same with `-dcf`" | "copied" | "the same" => other_data_to_stdout;
+    "the same from a pipe" | "the first 5,000 bytes are lost" | "every byte is copied" => other_data_from_pipes;
+    "an empty file" | "rc 2" | "the same; says that it is empty" => empty_files;
+    "a damaged file among others, F2F" | "stops: some files have not been processed" | "goes on, rc 2" => others_go_on;
+    "the same to stdout" | "stops" | "the same: a hole in the output would be worse" => stdout_stops;
+    "`-t` of a damaged file among others" | "goes on, rc 2" | "the same" => test_goes_on;
+    "`-dc` of damaged data: what comes out" | "also text of the block that is damaged" | "blocks with a right CRC only"
+        => only_checked_blocks;
+}
+
+fn three_blocks() -> (Vec<u8>, Vec<u8>) {
+    let text = text(250_000);
+    let coded = compressed(&text);
+    (text, coded)
+}
+
+/// `-d` leaves nothing of this file, `-t` refuses it too, both with rc 2 and one of bzip2's texts.
+fn refused(bytes: &[u8], text: &str, text_of_test: &str) -> String {
+    let place = Place::with(&[("a.bz2", bytes)]);
+    let run = place.hybz(&["-d", "a.bz2"]).says(2, text);
+    assert_eq!(place.names(), ["a.bz2"]);
+    place.hybz(&["-t", "a.bz2"]).says(2, text_of_test);
+    run.stderr
+}
+
+const CUT: [&str; 2] = ["hybz: Compressed file ends unexpectedly;", "hybz: a.bz2: file ends unexpectedly"];
+const BAD: [&str; 2] =
+    ["hybz: Data integrity error when decompressing.", "hybz: a.bz2: data integrity (CRC) error in data"];
+
+#[test]
+fn concatenated_streams() {
+    let (one, empty) = (compressed(b"hello\n"), compressed(b""));
+    let bytes = [&one[..], &empty, &three_blocks().1, &one].concat();
+    for args in ["-d", "-dc", "-tv"] {
+        same_as_bzip2("bzip2", &[args, "a.bz2"], b"", |place| place.put("a.bz2", &bytes));
+    }
+}
+
+#[test]
+fn trailing_garbage() {
+    for garbage in [&b"text"[..], &[0; 5000], b"\n"] {
+        for args in ["-dk", "-dc", "-dkq"] {
+            same_as_bzip2("bzip2", &[args, "a.bz2"], b"", |place| {
+                place.put("a.bz2", &[&compressed(b"hello\n")[..], garbage].concat());
+                place.set_mode("a.bz2", 0o600);
+            });
+        }
+    }
+}
+
+#[test]
+fn forbidden_garbage() {
+    let coded = compressed(b"hello\n");
+    let place = Place::with(&[("a.bz2", &[&coded[..], b"garbage"].concat())]);
+    let run = place.hybz(&["-d", "--ignore-trailing-garbage=0", "a.bz2"]);
+    let line = format!("hybz: a.bz2: garbage after the end, from byte {}\n", coded.len());
+    assert_eq!((run.code, run.stderr, place.names()), (2, line, vec!["a.bz2".to_owned()]));
+}
+
+#[test]
+fn a_header_and_junk() {
+    refused(&[&compressed(b"hello\n")[..], b"BZh9 junk and more"].concat(), BAD[0], BAD[1]);
+}
+
+#[test]
+fn a_cut_header() {
+    for header in [&b"B"[..], b"BZ", b"BZh", b"BZh9"] {
+        refused(&[&compressed(b"hello\n")[..], header].concat(), CUT[0], CUT[1]);
+    }
+}
+
+#[test]
+fn cut_files() {
+    let (_, coded) = three_blocks();
+    for len in [2, 4, 3000, coded.len() / 2, coded.len() - 1] {
+        let said = refused(&coded[..len], CUT[0], CUT[1]);
+        assert!(said.contains("in block ") && said.contains("at bit "), "{said}");
+    }
+}
+
+#[test]
+fn wrong_crcs() {
+    let (_, mut coded) = three_blocks();
+    coded[11] ^= 0x10;
+    let said = refused(&coded, BAD[0], BAD[1]);
+    assert!(said.contains("block 1, at bit 32: block CRC 0x") && said.contains("is stored"), "{said}");
+}
+
+fn put_other_data(place: &Place) {
+    place.put("a.bz2", b"some other data\n");
+    place.put("b.bz2", &compressed(b"hello\n"));
+}
+
+#[test]
+fn other_data() {
+    for args in [&["-d", "a.bz2", "b.bz2"][..], &["-dq", "a.bz2"], &["-dc", "a.bz2", "b.bz2"], &["-t", "a.bz2"]] {
+        same_as_bzip2("bzip2", args, b"", put_other_data);
+    }
+}
+
+#[test]
+fn other_data_with_force() {
+    let place = Place::new();
+    put_other_data(&place);
+    place.hybz(&["-df", "a.bz2"]).says(2, "hybz: a.bz2 is not a bzip2 file.\n");
+    assert_eq!(place.names(), ["a.bz2", "b.bz2"]);
+}
+
+#[test]
+fn other_data_to_stdout() {
+    same_as_bzip2("bzip2", &["-dcf", "a.bz2", "b.bz2"], b"", put_other_data);
+}
+
+#[test]
+fn other_data_from_pipes() {
+    let bytes = text(8893);
+    for len in [1, 3, 4, 5000, 8893] {
+        let run = Place::new().hybz_with_input(&["-dcf"], &bytes[..len]).silent(0);
+        assert!(run.stdout == bytes[..len], "{len} bytes");
+    }
+}
+
+#[test]
+fn empty_files() {
+    let said = refused(b"", "hybz: Compressed file ends unexpectedly; a.bz2 is empty.\n", "it is empty\n");
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
+
+fn put_damaged(place: &Place) {
+    let mut damaged = compressed(b"damaged\n");
+    damaged[20] ^= 0x10;
+    place.put("a.bz2", &compressed(b"hello\n"));
+    place.put("b.bz2", &damaged);
+    place.put("c.bz2", &compressed(b"hello\n"));
+}
+
+#[test]
+fn others_go_on() {
+    let place = Place::new();
+    put_damaged(&place);
+    place.hybz(&["-d", "a.bz2", "b.bz2", "c.bz2"]).says(2, BAD[0]);
+    assert_eq!(place.names(), ["a", "b.bz2", "c"]);
+}
+
+#[test]
+fn stdout_stops() {
+    let place = Place::new();
+    put_damaged(&place);
+    let run = place.hybz(&["-dc", "a.bz2", "b.bz2", "c.bz2"]).says(2, "some files have not been processed:");
+    assert_eq!(run.out(), "hello\n");
+}
+
+#[test]
+fn test_goes_on() {
+    let place = Place::new();
+    put_damaged(&place);
+    let run = place.hybz(&["-tv", "a.bz2", "b.bz2", "c.bz2"]).says(2, "  c.bz2:   ok\n");
+    assert!(run.stderr.contains("  b.bz2:   data integrity (CRC) error in data"), "{}", run.stderr);
+}
+
+#[test]
+fn only_checked_blocks() {
+    let (text, mut coded) = three_blocks();
+    let middle = coded.len() / 2;
+    coded[middle] ^= 0x10;
+    let run = Place::new().hybz_with_input(&["-dc"], &coded).says(2, BAD[0]);
+    assert!(text.starts_with(&run.stdout) && (90_000..110_000).contains(&run.stdout.len()), "the first block");
+}

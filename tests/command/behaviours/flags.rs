@@ -1,0 +1,289 @@
+//! The flags of bzip2, and the new ones.
+
+use super::rows;
+use crate::place::{Place, compressed, decompressed, run, same_as_bzip2, text};
+
+rows! {
+    "`-c`, `--stdout`" | "writes everything to stdout and keeps the inputs" | "the same" => stdout_flag;
+    "`-` among operands" | "ignored; alone it is stdin" | "stdin, in its place" => a_dash_among_files;
+    "`-d`, `-z`, `-t` together" | "the last wins, but long flags are read after all short ones"
+        | "the last wins, from left to right" => the_last_mode_wins;
+    "`-t`, `--test`" | "decodes, writes nothing, keeps the input" | "the same" => test_flag;
+    "`-ct`" | "rc 1" | "the same" => stdout_and_test;
+    "`-k`, `--keep`" | "keeps the inputs" | "the same" => keep_flag;
+    "`--rm`" | "bad flag" | "removes the inputs (F2F: the default); the last of `-k` and `--rm` wins" => rm_flag;
+    "`-f`, `--force`" | "overwrites outputs" | "the same" => force_flag;
+    "`-v`" | "a line for each file" | "the same, byte for byte" => verbose_flag;
+    "`-vv`" | "also a line for each block" | "the same, then a table of stations" => very_verbose_flag;
+    "`-s`, `--small`" | "blocks of at most 200 kB" | "the same, on one thread and without GPUs" => small_flag;
+    "`-1` to `-9`, `--fast`, `--best`" | "blocks of 100 to 900 kB" | "the same" => level_flags;
+    "several levels, such as `-19`" | "the last counts" | "the same" => the_last_level_wins;
+    "`-0`" | "bad flag" | "the same" => no_level_zero;
+    "`-L`, `-V`, `--license`, `--version`" | "on stderr, and upstream's goes on to compress stdin"
+        | "on stdout, rc 0; line 1 `hybz X.Y.Z`, line 2 names bzip2" => version_flags;
+    "`-h`, `--help`" | "on stderr, rc 0" | "on stdout, rc 0" => help_flags;
+    "`--exponential`, `--repetitive-fast`, `--repetitive-best`" | "accepted; the last two say that they are redundant"
+        | "accepted without effect, in silence" => obsolete_flags;
+    "clusters such as `-v4k`; flags and files in any order" | "accepted" | "the same" => clusters_in_any_order;
+    "abbreviated long flags, and values for flags without one" | "bad flag" | "the same, and says which flag is nearest"
+        => long_flags_in_full;
+    "after `--`" | "only files" | "the same" => after_two_dashes;
+    "a bad flag among good ones" | "nothing is touched, rc 1; the usage on stderr"
+        | "nothing is touched, rc 1; one line on stderr" => nothing_is_touched;
+    "a bare word such as `list`" | "a file" | "the same: there are no sub-commands" => no_sub_commands;
+    "`-p N`, `-n N`, `-T N`, `--threads N`" | "bad flag" | "N threads, in all four spellings" => threads_flags;
+    "`-m SIZE`, `--memory`" | "bad flag" | "bounds the blocks in flight; a bare number is in MiB" => memory_flags;
+    "`-o FILE`" | "bad flag" | "the result's name; keeps the input" => output_flag;
+    "`-S .SUF`, `--suffix`" | "bad flag" | "another suffix, as in gzip and xz" => suffix_flag;
+    "`-u`, `--sequential`, `-bN`" | "bad flag" | "accepted without effect: flags of lbzip2 and pbzip2" => flags_of_others;
+    "`--gpu LIST`, `--no-gpu`" | "bad flag" | "which GPUs help; the bytes do not depend on it" => gpu_flags;
+    "`--block-size`, `--perturb`" | "bad flag" | "write `.hbz`; a perturbation of 0 is none" => large_blocks_flags;
+}
+
+fn hello() -> Place {
+    Place::with(&[("a", b"hello\n"), ("b.bz2", &compressed(b"hello\n"))])
+}
+
+fn put_hello(place: &Place) {
+    place.put("a", b"hello\n");
+    place.put("b.bz2", &compressed(b"hello\n"));
+}
+
+/// The same as bzip2 for each of these command lines.
+fn all_the_same(lines: &[&str]) {
+    for line in lines {
+        let args: Vec<&str> = line.split_whitespace().collect();
+        same_as_bzip2("bzip2", &args, b"", put_hello);
+    }
+}
+
+#[test]
+fn stdout_flag() {
+    all_the_same(&["-c a", "--stdout a", "-dc b.bz2", "-c a a"]);
+}
+
+#[test]
+fn a_dash_among_files() {
+    let place = hello();
+    let run = place.hybz_with_input(&["-c", "a", "-", "a"], b"stdin\n").silent(0);
+    assert_eq!(decompressed(&run.stdout), b"hello\nstdin\nhello\n");
+    same_as_bzip2("bzip2", &["-"], b"stdin\n", |_| {});
+}
+
+#[test]
+fn the_last_mode_wins() {
+    all_the_same(&["-d -z a", "-z -d b.bz2", "-dt b.bz2", "-td b.bz2"]);
+    let place = hello();
+    place.hybz(&["--compress", "-d", "b.bz2"]).silent(0);
+    place.hybz(&["-d", "--compress", "a"]).silent(0);
+    assert_eq!(place.names(), ["a.bz2", "b"]);
+}
+
+#[test]
+fn test_flag() {
+    all_the_same(&["-t b.bz2", "--test b.bz2", "-t a", "-tv b.bz2"]);
+}
+
+#[test]
+fn stdout_and_test() {
+    all_the_same(&["-ct b.bz2", "-t -c b.bz2", "--stdout --test"]);
+}
+
+#[test]
+fn keep_flag() {
+    all_the_same(&["-k a", "--keep a", "-dk b.bz2"]);
+}
+
+#[test]
+fn rm_flag() {
+    let place = hello();
+    place.hybz(&["--rm", "-k", "a"]).silent(0);
+    assert_eq!(place.names(), ["a", "a.bz2", "b.bz2"]);
+    place.hybz(&["-fk", "--rm", "a"]).silent(0);
+    place.hybz(&["--rm", "-o", "b", "-d", "b.bz2"]).silent(0);
+    assert_eq!(place.names(), ["a.bz2", "b"]);
+}
+
+#[test]
+fn force_flag() {
+    for args in [&["-f", "a"][..], &["--force", "-k", "a"], &["-df", "b.bz2"]] {
+        same_as_bzip2("bzip2", args, b"", |place| {
+            put_hello(place);
+            place.put("a.bz2", b"old");
+            place.put("b", b"old");
+        });
+    }
+}
+
+#[test]
+fn verbose_flag() {
+    all_the_same(&["-v a", "--verbose -c a", "-dv b.bz2", "-tv b.bz2 a", "-v a missing"]);
+}
+
+#[test]
+fn very_verbose_flag() {
+    let place = hello();
+    let run = place.hybz(&["-vvk", "a"]);
+    let [block, table] = ["    block 1: crc = 0x", "\n  station "].map(|part| run.stderr.find(part));
+    assert!(block.is_some() && block < table && run.stderr.contains("final combined CRC = 0x"), "{}", run.stderr);
+}
+
+#[test]
+fn small_flag() {
+    let place = Place::with(&[("a", &text(500_000))]);
+    same_as_bzip2("bzip2", &["-sc", "a"], b"", |place| place.put("a", &text(500_000)));
+    assert_eq!(place.hybz(&["-sc1", "a"]).silent(0).stdout[3], b'1');
+    let run = place.hybz(&["-scvv", "a"]);
+    assert_eq!(run.stderr.lines().filter(|line| line.starts_with("  cpu ")).count(), 1, "{}", run.stderr);
+}
+
+#[test]
+fn level_flags() {
+    for level in ["-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9", "--fast", "--best"] {
+        all_the_same(&[&format!("-c {level} a")]);
+    }
+}
+
+#[test]
+fn the_last_level_wins() {
+    all_the_same(&["-c -19 a", "-91c a", "-1 -c -5 a"]);
+    assert_eq!(hello().hybz(&["-c", "--best", "-1", "a"]).silent(0).stdout[3], b'1');
+}
+
+#[test]
+fn no_level_zero() {
+    hello().hybz(&["-0", "a"]).says(1, "hybz: Bad flag `-0'");
+}
+
+#[test]
+fn version_flags() {
+    for flag in ["-L", "-V", "--license", "--version"] {
+        let out = hello().hybz(&[flag, "a"]).silent(0).out();
+        let lines: Vec<&str> = out.lines().collect();
+        assert_eq!(lines[0], format!("hybz {}", env!("CARGO_PKG_VERSION")));
+        assert!(lines[1].contains("bzip2-compatible"), "{out}");
+    }
+}
+
+#[test]
+fn help_flags() {
+    for flag in ["-h", "--help"] {
+        assert!(hello().hybz(&[flag]).silent(0).out().contains("-d, --decompress"));
+    }
+}
+
+#[test]
+fn obsolete_flags() {
+    let place = hello();
+    let plain = place.hybz(&["-c", "a"]).silent(0);
+    for flag in ["--exponential", "--repetitive-fast", "--repetitive-best"] {
+        assert_eq!(place.hybz(&["-c", flag, "a"]).silent(0), plain);
+    }
+}
+
+#[test]
+fn clusters_in_any_order() {
+    all_the_same(&["-v4k a", "a -kv4", "-4 a -k -v", "b.bz2 -d", "-dkv b.bz2 -q"]);
+}
+
+#[test]
+fn long_flags_in_full() {
+    for (flag, nearest) in [("--std", "--stdout"), ("--stdout=1", "--stdout"), ("--compres", "--compress")] {
+        let place = hello();
+        place.hybz(&[flag, "a"]).says(1, &format!("hybz: Bad flag `{flag}'; did you mean `{nearest}'?"));
+        assert_eq!(place.names(), ["a", "b.bz2"]);
+    }
+}
+
+#[test]
+fn after_two_dashes() {
+    for args in [&["--", "a"][..], &["-k", "--", "-k"], &["-c", "--", "--stdout", "-"]] {
+        same_as_bzip2("bzip2", args, b"", |place| {
+            put_hello(place);
+            ["-k", "--stdout", "-"].iter().for_each(|name| place.put(name, b"hello\n"));
+        });
+    }
+}
+
+#[test]
+fn nothing_is_touched() {
+    for name in ["hybz", "bzip2", "bunzip2"] {
+        let place = hello();
+        let run = run(place.called(name).args(["-f", "a", "-K", "b.bz2"]));
+        let line = format!("{name}: Bad flag `-K'; did you mean `-k'? For help, type: `{name} --help'.\n");
+        assert_eq!((run.code, run.out().as_str(), run.stderr), (1, "", line));
+        assert_eq!(place.names(), ["a", "b.bz2"]);
+    }
+}
+
+#[test]
+fn no_sub_commands() {
+    all_the_same(&["compress", "list", "help a", "-d decompress"]);
+}
+
+#[test]
+fn threads_flags() {
+    let bytes = text(400_000);
+    let place = Place::with(&[("a", &bytes)]);
+    let plain = place.hybz(&["-c1", "a"]).silent(0).stdout;
+    for flags in [&["-p", "3"][..], &["-n3"], &["-T", "3"], &["--threads=3"], &["--threads", "3"], &["-kvvp3"]] {
+        let run = place.hybz(&[&["-c1"], flags, &["a"]].concat());
+        assert!(run.code == 0 && run.stdout == plain, "{flags:?}");
+    }
+    place.hybz(&["-n", "a"]).says(1, "hybz: -n wants a number of threads, not `a'. For help, type: `hybz --help'.\n");
+}
+
+#[test]
+fn memory_flags() {
+    let place = Place::with(&[("a", &text(400_000))]);
+    for (flags, bound) in [(&["-m", "7"][..], "7.0 MiB"), (&["--memory=5M"], "5.0 MiB"), (&["-m2048k"], "2.0 MiB")] {
+        let run = place.hybz(&[&["-cvv1"], flags, &["a"]].concat());
+        assert!(run.stderr.contains(&format!("blocks in flight: at most {bound}\n")), "{flags:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn output_flag() {
+    let place = hello();
+    place.hybz(&["-o", "named", "a"]).silent(0);
+    place.hybz(&["-d", "b.bz2", "-oother"]).silent(0);
+    assert_eq!(place.names(), ["a", "b.bz2", "named", "other"]);
+    place.hybz(&["-o", "x", "a", "b.bz2"]).says(1, "hybz: -o takes the result of one input file, not of 2.");
+    place.hybz(&["-o", ".", "a"]).says(1, "hybz: Output file . is a directory.");
+}
+
+#[test]
+fn suffix_flag() {
+    let place = hello();
+    place.hybz(&["-S", ".q", "a"]).silent(0);
+    place.hybz(&["-S", ".q", "a.q"]).says(1, "hybz: Input file a.q already has .q suffix.");
+    place.hybz(&["-d", "--suffix=.q", "a.q", "b.bz2"]).silent(0);
+    assert_eq!(place.names(), ["a", "b"]);
+}
+
+#[test]
+fn flags_of_others() {
+    let place = hello();
+    let plain = place.hybz(&["-c", "a"]).silent(0);
+    for flag in ["-u", "--sequential", "-b15"] {
+        assert_eq!(place.hybz(&["-c", flag, "a"]).silent(0), plain);
+    }
+}
+
+#[test]
+fn gpu_flags() {
+    let place = hello();
+    let plain = place.hybz(&["-c", "a"]).silent(0);
+    for flags in [&["--no-gpu"][..], &["--gpu", "none"], &["--gpu=0", "--no-gpu"]] {
+        assert_eq!(place.hybz(&[&["-c"], flags, &["a"]].concat()).silent(0), plain);
+    }
+}
+
+#[test]
+fn large_blocks_flags() {
+    let place = hello();
+    place.hybz(&["--block-size", "1M", "a"]).silent(0);
+    place.hybz(&["-d", "a.hbz"]).silent(0);
+    place.hybz(&["--perturb", "0", "a"]).silent(0);
+    assert_eq!(decompressed(&place.get("a.bz2")), b"hello\n");
+}

@@ -1,0 +1,197 @@
+//! Exit codes and messages.
+
+use super::rows;
+use crate::place::{Place, compressed, installed, run, same_as_bzip2, text};
+
+rows! {
+    "exit codes" | "0; 1: environment; 2: damaged data; 3: a defect" | "the same; of several, the highest" => exit_codes;
+    "whose messages" | "they begin with the program's name, as it was called" | "the same" => the_program_s_name;
+    "texts that scripts look for" | "\"already has .bz2 suffix\" and others" | "the same, word for word" => known_texts;
+    "a file that fails" | "at least a line" | "the same" => a_line_for_each;
+    "`-q` hides remarks" | "suffixes, not a normal file, guesses, garbage" | "the same" => quiet_hides_remarks;
+    "`-q` does not hide errors" | "missing, exists, directory, links, not bzip2" | "the same" => quiet_shows_errors;
+    "a cut file under `-q`" | "nothing" | "one line" => a_cut_file_under_quiet;
+    "`-qq`" | "as `-q`" | "silence, also about flags; the exit code stays" => twice_quiet;
+    "stdin in messages" | "(stdin)" | "the same" => the_name_of_stdin;
+    "lines of `-v`" | "in the order of the operands" | "the same, whatever is finished first" => lines_in_order;
+    "progress" | "none" | "on a terminal after a second, also if stdout is a pipe; `--progress` elsewhere" => progress;
+    "progress that is not wanted" | "none" | "`-q` and `--no-progress` forbid it" => no_progress;
+    "a bad value" | "no flag has one" | "says what is wanted, and of which flag as it was typed" => bad_values;
+    "flags that contradict" | "`-c` and `-t`" | "named as they were typed" => contradictions;
+    "advice to recover" | "after damage, also of an empty file" | "where there is something to recover" => advice;
+    "`-tvv` of a missing file" | "one line" | "the same: no empty table" => no_empty_tables;
+}
+
+#[test]
+fn exit_codes() {
+    let place = Place::with(&[("good.bz2", &compressed(b"hello\n")), ("cut.bz2", &compressed(b"hello\n")[..20])]);
+    for (files, code) in [("good.bz2", 0), ("missing good.bz2", 1), ("cut.bz2 missing", 2), ("missing cut.bz2", 2)] {
+        let args: Vec<&str> = ["-t"].into_iter().chain(files.split(' ')).collect();
+        assert_eq!(place.hybz(&args).code, code, "{files}");
+        same_as_code(&args, code);
+    }
+}
+
+/// bzip2's exit code of `-t` for the same files.
+fn same_as_code(args: &[&str], code: i32) {
+    let place = Place::with(&[("good.bz2", &compressed(b"hello\n")), ("cut.bz2", &compressed(b"hello\n")[..20])]);
+    if crate::place::bzip2_installed() {
+        assert_eq!(run(place.command("bzip2").args(args)).code, code, "{args:?}");
+    }
+}
+
+#[test]
+fn the_program_s_name() {
+    for name in ["bzip2", "pbzip2", "my tool"] {
+        let place = Place::new();
+        run(place.called(name).arg("no"))
+            .says(1, &format!("{name}: Can't open input file no: No such file or directory.\n"));
+    }
+}
+
+fn put_several(place: &Place) {
+    place.put("a", b"hello\n");
+    place.put("a.bz2", &compressed(b"hello\n"));
+    place.put("b", b"hello\n");
+    place.put("c", &compressed(b"hello\n"));
+    place.put("garbage.bz2", &[&compressed(b"hello\n")[..], b"x"].concat());
+    place.set_mode("garbage.bz2", 0o600);
+    std::fs::hard_link(place.path("b"), place.path("link")).expect("a link");
+    std::fs::create_dir(place.path("dir")).expect("a directory");
+}
+
+fn all_the_same(lines: &[&str]) {
+    for line in lines {
+        let args: Vec<&str> = line.split(' ').collect();
+        same_as_bzip2("bzip2", &args, b"", put_several);
+    }
+}
+
+#[test]
+fn known_texts() {
+    all_the_same(&["missing", "a.bz2", "dir", "/dev/null", "a", "b", "-d c", "-d b link", "-d garbage.bz2", "-ct a"]);
+}
+
+#[test]
+fn a_line_for_each() {
+    let place = Place::new();
+    put_several(&place);
+    let run = place.hybz(&["missing", "a.bz2", "dir", "/dev/null", "a", "b"]);
+    assert_eq!((run.code, run.stderr.lines().count()), (1, 6), "{}", run.stderr);
+}
+
+#[test]
+fn quiet_hides_remarks() {
+    all_the_same(&["-q a.bz2", "-q /dev/null", "-dq c", "-dq garbage.bz2"]);
+}
+
+#[test]
+fn quiet_shows_errors() {
+    all_the_same(&["-q missing", "-q a", "-q dir", "-q b", "-dq b", "-dq a", "-tq b"]);
+}
+
+#[test]
+fn a_cut_file_under_quiet() {
+    let place = Place::with(&[("a.bz2", &compressed(b"hello\n")[..20])]);
+    let run = place.hybz(&["-dq", "a.bz2"]);
+    assert_eq!((run.code, run.stderr.as_str()), (2, "hybz: a.bz2: Compressed file ends unexpectedly\n"));
+}
+
+#[test]
+fn twice_quiet() {
+    let place = Place::new();
+    put_several(&place);
+    for args in [&["-qq", "missing"][..], &["-q", "dir", "-q"], &["-qqZ"], &["-qq", "--nope"], &["-qqp", "x"]] {
+        place.hybz(args).silent(1);
+    }
+    place.hybz(&["-dqq", "a", "b"]).silent(2);
+}
+
+#[test]
+fn the_name_of_stdin() {
+    same_as_bzip2("bzip2", &["-v"], b"hello\n", |_| {});
+    same_as_bzip2("bzip2", &["-t"], b"hello\n", |_| {});
+}
+
+#[test]
+fn lines_in_order() {
+    let prepare = |place: &Place| {
+        for n in 0..20 {
+            place.put(format!("file{n:02}"), &text(if n % 3 == 0 { 300_000 } else { n }));
+        }
+    };
+    let names: Vec<String> = (0..21).map(|n| format!("file{n:02}")).collect();
+    let args: Vec<&str> = ["-1v"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    same_as_bzip2("bzip2", &args, b"", prepare);
+}
+
+/// A second must pass before anything is shown.
+const SLOW: &str = "(head -c 30000000 /dev/zero; sleep 1.2; head -c 30000000 /dev/zero)";
+
+fn shown_on_a_terminal(flags: &str) -> Option<String> {
+    let line = format!("script -qec '{SLOW} | hybz {flags} | cat > /dev/null' /dev/null < /dev/null");
+    installed("script").then(|| Place::new().shell(&line).out())
+}
+
+#[test]
+fn progress() {
+    let lines = Place::new().shell(&format!("{SLOW} | hybz -1 --progress > /dev/null")).stderr;
+    assert!(lines.contains("(stdin): ") && lines.contains("/s\n"), "{lines:?}");
+    // What was done in the first second took a second: 30 or 60 MB in 1.2 s or more.
+    let rate = lines.split(", ").nth(1).and_then(|rest| rest.split(' ').next()).and_then(|rate| rate.parse().ok());
+    assert!(rate.is_some_and(|rate: f64| rate < 60.0) && !lines.contains("GiB"), "{lines:?}");
+    let Some(bar) = shown_on_a_terminal("-1") else { return };
+    assert!(bar.contains("(stdin)"), "{bar:?}");
+}
+
+#[test]
+fn no_progress() {
+    for flags in ["-1q", "-1 --no-progress"] {
+        let Some(shown) = shown_on_a_terminal(flags) else { return };
+        assert_eq!(shown, "", "{flags}");
+    }
+    Place::new().shell(&format!("{SLOW} | hybz -1 > /dev/null")).silent(0);
+}
+
+#[test]
+fn bad_values() {
+    for (args, text) in [
+        (&["-n", "f"][..], "-n wants a number of threads, not `f'"),
+        (&["--threads=f"], "--threads wants a number of threads, not `f'"),
+        (&["-m", "12q"], "-m wants a size such as 100 (MiB), 300k or 1G, not `12q'"),
+        (&["-p"], "-p wants a number of threads"),
+    ] {
+        let run = Place::new().hybz(args);
+        assert_eq!((run.code, run.stderr), (1, format!("hybz: {text}. For help, type: `hybz --help'.\n")));
+    }
+}
+
+#[test]
+fn contradictions() {
+    let place = Place::new();
+    for (name, args, text) in [
+        ("bzip2", "-ct", "-c and -t"),
+        ("hybz", "-lc", "-c and -l"),
+        ("hybz", "-lox", "-o and -l"),
+        ("bzcat", "-l", "bzcat and -l"),
+    ] {
+        run(place.called(name).arg(args)).says(1, &format!("{name}: {text} cannot be used together.\n"));
+    }
+}
+
+#[test]
+fn advice() {
+    let coded = compressed(b"hello\n");
+    let cases = [(&coded[..20], "", true), (b"", "", false), (&[&coded[..], b"x"].concat(), "0", false)];
+    for (bytes, forbid, advised) in cases {
+        let place = Place::with(&[("a.bz2", bytes)]);
+        let flag = if forbid.is_empty() { "-d" } else { "--ignore-trailing-garbage=0" };
+        let run = place.hybz(&["-d", flag, "a.bz2"]);
+        assert_eq!((run.code, run.stderr.contains("bzip2recover")), (2, advised), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn no_empty_tables() {
+    same_as_bzip2("bzip2", &["-tvv", "missing"], b"", |_| {});
+}

@@ -1,0 +1,111 @@
+//! What the command does, row by row, beside what bzip2 1.0.8 does: `cargo test --test command behaviours`.
+//!
+//! Each row of the tables in these files names a test. `docs/BEHAVIOUR.md` is made of the rows, and
+//! `HYBZ_BLESS=1 cargo test --test command behaviours` writes it.
+
+mod decoding;
+mod flags;
+mod inputs;
+mod messages;
+mod names;
+mod outputs;
+mod pipes;
+mod workers;
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+/// One thing that can be asked of the command.
+pub struct Row {
+    pub behaviour: &'static str,
+    /// What bzip2 1.0.8 does, as it was seen by running it or read in its source.
+    pub bzip2: &'static str,
+    pub hybz: &'static str,
+    /// The test that shows it, in the module of the table.
+    pub test: &'static str,
+}
+
+/// `"behaviour" | "bzip2" | "hybz" => test`, for each row. A test that does not exist is an error of the compiler.
+macro_rules! rows {
+    ($($behaviour:literal | $bzip2:literal | $hybz:literal => $test:ident;)*) => {
+        pub const ROWS: &[$crate::behaviours::Row] = &[$($crate::behaviours::Row {
+            behaviour: $behaviour,
+            bzip2: $bzip2,
+            hybz: $hybz,
+            test: { let _: fn() = $test; stringify!($test) },
+        }),*];
+    };
+}
+use rows;
+
+const TABLES: [(&str, &str, &[Row]); 8] = [
+    ("flags", "Flags", flags::ROWS),
+    ("names", "Names, environment, suffixes", names::ROWS),
+    ("inputs", "What is checked of inputs", inputs::ROWS),
+    ("outputs", "Outputs, attributes, removal of sources, signals", outputs::ROWS),
+    ("pipes", "stdin, stdout, terminals, pipes", pipes::ROWS),
+    ("decoding", "Unusual and damaged data", decoding::ROWS),
+    ("messages", "Exit codes and messages", messages::ROWS),
+    ("workers", "Threads, memory, lists", workers::ROWS),
+];
+
+const HEAD: &str = "\
+# Behaviour
+
+What the command does, and what bzip2 1.0.8 does in its place. hybz is a drop-in `bzip2`, so most rows say \"the same\";
+where they do not, bzip2 loses data, hangs, or has no such thing. Each row is a test, and these are all of them:
+
+```text
+cargo test --test command behaviours
+```
+
+This page is made of the tests' own tables in `tests/command/behaviours`; to write it again, set `HYBZ_BLESS=1`. Where
+both should do the same, most tests run the system's bzip2 beside hybz and compare exit codes, output, messages and
+files. What bzip2 does otherwise was seen by running it or read in its source. F2F: from file to file, without `-c`. rc:
+the exit code.
+";
+
+fn page() -> String {
+    let mut page = HEAD.to_owned();
+    let count: usize = TABLES.iter().map(|(_, _, rows)| rows.len()).sum();
+    let _ = writeln!(page, "\n{count} rows.");
+    for (module, title, rows) in TABLES {
+        let _ = writeln!(page, "\n## {title}\n\n| what | bzip2 1.0.8 | hybz | test |\n|---|---|---|---|");
+        for Row { behaviour, bzip2, hybz, test } in rows {
+            let _ = writeln!(page, "| {behaviour} | {bzip2} | {hybz} | `{module}::{test}` |");
+        }
+    }
+    page
+}
+
+#[test]
+fn the_page_is_current() {
+    let (path, made) = (Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/BEHAVIOUR.md"), page());
+    if env::var_os("HYBZ_BLESS").is_some() {
+        return fs::write(&path, made).expect("docs/BEHAVIOUR.md can be written");
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    let differs = made.lines().zip(kept.lines().chain([""])).find(|(made, kept)| made != kept);
+    let how = "docs/BEHAVIOUR.md is out of date: HYBZ_BLESS=1 cargo test --test command behaviours";
+    assert!(made == kept, "{how}\nthe first line that differs, as it should be and as it is: {differs:#?}");
+}
+
+/// A function without `#[test]` would be a row that nothing shows, and a test without a row is not on the page.
+#[test]
+fn each_row_is_a_test() {
+    let listed = Command::new(env::current_exe().expect("this binary")).args(["--list"]).output().expect("its list");
+    let listed = String::from_utf8(listed.stdout).expect("names");
+    let tests = listed.lines().filter_map(|line| line.strip_suffix(": test")?.strip_prefix("behaviours::"));
+    let mut tests: Vec<String> = tests.filter(|name| name.contains("::")).map(str::to_owned).collect();
+    let in_rows = |(module, _, rows): &(&str, &str, &'static [Row])| {
+        let module = module.to_string();
+        rows.iter().map(move |row| format!("{module}::{}", row.test))
+    };
+    let mut rows: Vec<String> = TABLES.iter().flat_map(in_rows).collect();
+    tests.sort();
+    rows.sort();
+    assert_eq!(rows, tests);
+    assert!(rows.len() >= 101, "{} rows", rows.len());
+}

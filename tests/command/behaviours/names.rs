@@ -1,0 +1,170 @@
+//! Names of the program and of files, and the environment.
+
+use super::rows;
+use crate::place::{Place, compressed, decompressed, run, same_as_bzip2};
+
+rows! {
+    "a program name with `unzip` or `UNZIP`" | "decompresses" | "the same; also with `hybunz`" => names_that_decompress;
+    "a program name with `zcat`, `z2cat`, `ZCAT`, `Z2CAT`" | "decompresses to stdout" | "the same; also with `hybcat`"
+        => names_that_write_to_stdout;
+    "a program name that ends in `.exe`" | "no difference" | "the same" => names_with_exe;
+    "cat mode" | "never deletes" | "the same, also with `-z` and `--rm`" => cat_never_deletes;
+    "flags in variables" | "`BZIP2`, then `BZIP`, before the command line" | "the same, and then `HYBZ`" => variables;
+    "a bare word in a variable" | "a file: `BZIP2=pbzip2` compresses and deletes `pbzip2`" | "ignored with a remark"
+        => words_in_variables;
+    "`-`, `--` in a variable" | "stdin; all of the command line are files" | "ignored with a remark"
+        => dashes_in_variables;
+    "`-z` of `.bz2`, `.bz`, `.tbz2`, `.tbz`" | "refused, rc 1" | "the same; also `.tz2` and `.hbz`"
+        => compressed_names_are_refused;
+    "the same under `-c`" | "refused, rc 1" | "the same" => refused_to_stdout_too;
+    "the same under `-f`" | "refused, rc 1" | "the same: a nightly `-f *` does not wrap its own results"
+        => refused_with_force_too;
+    "`-d`: names of results" | "`.bz2` and `.bz` go, `.tbz2` and `.tbz` become `.tar`" | "the same; `.tz2` becomes `.tar`"
+        => results_of_decompressing;
+    "`-d` of another name" | "NAME.out, with a warning, rc 0" | "the same" => names_that_are_guessed;
+    "`-d` of `.bz2`, which leaves no name" | "rc 1, source kept" | "the same" => no_name_is_left;
+    "`-d NAME` where only NAME.bz2 exists" | "rc 1" | "the same" => no_suffix_is_tried;
+    "a name of more than 1,024 bytes" | "rc 1 for all files" | "what the system allows" => long_names;
+    "a name with any bytes" | "written as it is" | "the same" => any_bytes;
+}
+
+#[test]
+fn names_that_decompress() {
+    for name in ["bunzip2", "xUNZIPx"] {
+        same_as_bunzip2(name, "bunzip2");
+    }
+    let place = Place::with(&[("a.bz2", &compressed(b"hello\n"))]);
+    run(place.called("hybunz").arg("a.bz2")).silent(0);
+    assert_eq!(place.names(), ["a"]);
+}
+
+/// hybz as `name` does what bzip2 does as `theirs`, for a file that needs no message.
+fn same_as_bunzip2(name: &str, theirs: &str) {
+    let place = Place::with(&[("a.bz2", &compressed(b"hello\n"))]);
+    let ours = run(place.called(name).arg("a.bz2")).silent(0);
+    same_as_bzip2(theirs, &["a.bz2"], b"", |place| place.put("a.bz2", &compressed(b"hello\n")));
+    let to_stdout = !ours.stdout.is_empty();
+    assert_eq!(place.names(), [if to_stdout { "a.bz2" } else { "a" }], "{name}");
+    assert_eq!(to_stdout, theirs == "bzcat");
+}
+
+#[test]
+fn names_that_write_to_stdout() {
+    for name in ["bzcat", "z2cat", "xZCATx", "Z2CAT", "hybcat"] {
+        same_as_bunzip2(name, "bzcat");
+    }
+}
+
+#[test]
+fn names_with_exe() {
+    same_as_bunzip2("bunzip2.exe", "bunzip2");
+    same_as_bunzip2("bzcat.exe", "bzcat");
+}
+
+#[test]
+fn cat_never_deletes() {
+    for args in [&["-z", "a"][..], &["-zf", "a"], &["--rm", "-z", "a"]] {
+        let place = Place::with(&[("a", b"hello\n")]);
+        assert_eq!(decompressed(&run(place.called("bzcat").args(args)).silent(0).stdout), b"hello\n");
+        assert_eq!(place.names(), ["a"]);
+    }
+}
+
+#[test]
+fn variables() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    let level = |variables: &[(&str, &str)], args: &[&str]| {
+        let run = run(place.called("hybz").args(args).envs(variables.iter().copied())).silent(0);
+        char::from(run.stdout[3])
+    };
+    assert_eq!(level(&[("BZIP2", "-c -1"), ("BZIP", "-2"), ("HYBZ", "-3")], &["a"]), '3');
+    assert_eq!(level(&[("BZIP2", "-1"), ("BZIP", " -2\t-c")], &["a"]), '2');
+    assert_eq!(level(&[("BZIP2", "-1"), ("HYBZ", "-3")], &["-4c", "a"]), '4');
+}
+
+#[test]
+fn words_in_variables() {
+    let place = Place::with(&[("a", b"hello\n"), ("pbzip2", b"a program\n")]);
+    run(place.called("hybz").arg("a").env("BZIP2", "pbzip2"))
+        .says(0, "hybz: `pbzip2' in the environment variable BZIP2 is no flag: ignored\n");
+    assert_eq!(place.names(), ["a.bz2", "pbzip2"]);
+}
+
+#[test]
+fn dashes_in_variables() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    let run = run(place.called("hybz").args(["-k", "a"]).env("HYBZ", "- --"));
+    assert_eq!((run.code, run.stderr.lines().count(), place.names().len()), (0, 2, 2));
+}
+
+#[test]
+fn compressed_names_are_refused() {
+    for name in ["a.bz2", "a.bz", "a.tbz2", "a.tbz"] {
+        same_as_bzip2("bzip2", &["-z", name], b"", |place| place.put(name, b"x"));
+    }
+    for name in ["a.tz2", "a.hbz"] {
+        let (_, suffix) = name.split_at(1);
+        let place = Place::with(&[(name, b"x")]);
+        place.hybz(&[name]).says(1, &format!("hybz: Input file {name} already has {suffix} suffix.\n"));
+    }
+}
+
+#[test]
+fn refused_to_stdout_too() {
+    same_as_bzip2("bzip2", &["-c", "a.bz2"], b"", |place| place.put("a.bz2", b"x"));
+}
+
+#[test]
+fn refused_with_force_too() {
+    for args in [&["-f", "a.bz2"][..], &["-9f", "f", "f.bz2"]] {
+        same_as_bzip2("bzip2", args, b"", |place| {
+            ["a.bz2", "f", "f.bz2"].iter().for_each(|name| place.put(name, b"x"));
+        });
+    }
+}
+
+#[test]
+fn results_of_decompressing() {
+    for name in ["a.bz2", "a.bz", "a.tbz2", "a.tbz", "a.tar.bz2", "a.bz2.bz2"] {
+        same_as_bzip2("bzip2", &["-d", name], b"", |place| place.put(name, &compressed(b"hello\n")));
+    }
+    let place = Place::with(&[("a.tz2", &compressed(b"hello\n"))]);
+    place.hybz(&["-d", "a.tz2"]).silent(0);
+    assert_eq!(place.names(), ["a.tar"]);
+}
+
+#[test]
+fn names_that_are_guessed() {
+    for args in [&["-d", "a"][..], &["-d", "a.foo"], &["-dq", "a.BZ2"]] {
+        same_as_bzip2("bzip2", args, b"", |place| place.put(args[1], &compressed(b"hello\n")));
+    }
+}
+
+#[test]
+fn no_name_is_left() {
+    let place = Place::with(&[(".bz2", &compressed(b"hello\n"))]);
+    assert_eq!((place.hybz(&["-d", ".bz2"]).code, place.names()), (1, vec![".bz2".to_owned()]));
+}
+
+#[test]
+fn no_suffix_is_tried() {
+    same_as_bzip2("bzip2", &["-d", "a"], b"", |place| place.put("a.bz2", &compressed(b"hello\n")));
+}
+
+#[test]
+fn long_names() {
+    let place = Place::new();
+    let deep = ["d".repeat(250).as_str(); 5].join("/");
+    std::fs::create_dir_all(place.path(&deep)).expect("directories");
+    let file = format!("{deep}/file");
+    place.put(&file, b"hello\n");
+    place.hybz(&[&file]).silent(0);
+    assert!(place.has(format!("{file}.bz2")));
+}
+
+#[test]
+fn any_bytes() {
+    for name in ["a b", "\x1b[31m", "new\nline", "é", "*", "'\""] {
+        same_as_bzip2("bzip2", &["-v", name], b"", |place| place.put(name, b"hello\n"));
+    }
+}

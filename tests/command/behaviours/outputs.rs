@@ -1,0 +1,245 @@
+//! How results come to be, what they inherit, when sources go, and what signals leave.
+
+use super::rows;
+use crate::faults::shim;
+use crate::place::{Place, as_nobody, compressed, decompressed, installed, noise, root, run, same_as_bzip2, text};
+use crate::skip::{Need, skip};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::{self, File, FileTimes};
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, SystemTime};
+
+rows! {
+    "an output that exists" | "rc 1, no question" | "the same" => existing_outputs;
+    "an output that appears meanwhile" | "rc 1" | "the same, tested when the result gets its name" => outputs_that_appear;
+    "`-f` over an output" | "removes it first, and then may have nothing" | "the old file lives until the new is complete"
+        => force_replaces_at_the_end;
+    "a symbolic link as output" | "rc 1, also with `-f` if it dangles" | "rc 1; `-f` replaces the link, not its target"
+        => links_as_outputs;
+    "an unfinished result" | "has its name, mode 0600" | "has no name" => unfinished_results;
+    "mode of the result" | "that of the source" | "the same, without set-uid, set-gid and sticky bits" => modes;
+    "somebody else's file" | "a set-uid source gives a set-uid file of one's own"
+        | "nobody may do more with the result than with the source" => files_of_others;
+    "mode after trailing garbage" | "0600" | "that of the source" => modes_after_garbage;
+    "times of the result" | "those of the source, in whole seconds" | "those of the source, in nanoseconds" => times;
+    "the disk, before a source goes" | "not waited for" | "waited for, data and name; not with `--no-sync`" => syncs;
+    "a source that cannot be removed" | "rc 1, both stay" | "the same" => sources_that_stay;
+    "a directory that may not be written" | "rc 1" | "the same, in one line" => unwritable_directories;
+    "a full disk, F2F" | "rc 1, no result, source kept" | "the same" => full_disks;
+    "a full disk behind stdout" | "rc 1, but 0 after trailing garbage" | "rc 1" => full_stdout;
+    "a closed stdout" | "rc 1" | "the same" => closed_stdout;
+    "SIGINT" | "rc 1, the partial result removed" | "killed by it, so that shell loops stop; nothing is left" => sigint;
+    "SIGTERM, SIGHUP" | "rc 1, the partial result removed" | "killed by them; nothing is left" => sigterm_and_sighup;
+    "SIGXFSZ (`ulimit -f`)" | "a partial result is left" | "killed by it; nothing is left" => sigxfsz;
+    "SIGKILL, SIGQUIT" | "a partial result is left" | "nothing is left, on file systems with nameless files" => sigkill;
+}
+
+#[test]
+fn existing_outputs() {
+    for args in [&["a"][..], &["-kq", "a"], &["-d", "b.bz2"]] {
+        same_as_bzip2("bzip2", args, b"", |place| {
+            place.put("a", b"hello\n");
+            place.put("a.bz2", b"old");
+            place.put("b", b"old");
+            place.put("b.bz2", &compressed(b"hello\n"));
+        });
+    }
+}
+
+#[test]
+fn outputs_that_appear() {
+    let place = Place::new();
+    let line = "(echo hello; sleep 0.3; echo mine > late.bz2; sleep 0.1) | hybz -o late.bz2";
+    place.shell(line).says(1, "hybz: Output file late.bz2 already exists.\n");
+    assert_eq!(place.get("late.bz2"), b"mine\n");
+}
+
+#[test]
+fn force_replaces_at_the_end() {
+    let broken = &compressed(&text(300_000))[..20_000];
+    let place = Place::with(&[("a.bz2", broken), ("a", b"old")]);
+    place.hybz(&["-df", "a.bz2"]).says(2, "Compressed file ends unexpectedly");
+    assert_eq!(place.get("a"), b"old");
+    place.put("a.bz2", &compressed(b"new"));
+    place.hybz(&["-df", "a.bz2"]).silent(0);
+    assert_eq!((place.get("a"), place.names()), (b"new".to_vec(), vec!["a".to_owned()]));
+}
+
+#[test]
+fn links_as_outputs() {
+    for target in ["nowhere", "target"] {
+        let place = Place::with(&[("a", b"hello\n"), ("target", b"mine")]);
+        symlink(target, place.path("a.bz2")).expect("a link");
+        place.hybz(&["a"]).says(1, "hybz: Output file a.bz2 already exists.\n");
+        place.hybz(&["-f", "a"]).silent(0);
+        assert_eq!((decompressed(&place.get("a.bz2")), place.get("target")), (b"hello\n".to_vec(), b"mine".to_vec()));
+        assert_eq!(place.names(), ["a.bz2", "target"]);
+    }
+}
+
+#[test]
+fn unfinished_results() {
+    let place = Place::new();
+    let line = "mkfifo in; hybz -o x.bz2 < in & exec 3> in; head -c 3000000 /dev/urandom >&3; sleep 0.2; ls -A; \
+                exec 3>&-; wait";
+    assert_eq!(place.shell(line).silent(0).out(), "in\n");
+    assert_eq!(place.names(), ["in", "x.bz2"]);
+}
+
+#[test]
+fn modes() {
+    for (mode, kept) in [(0o600, 0o600), (0o644, 0o644), (0o751, 0o751), (0o7755, 0o755)] {
+        let place = Place::with(&[("a", b"hello\n")]);
+        place.set_mode("a", mode);
+        place.hybz(&["a"]).silent(0);
+        assert_eq!(place.mode("a.bz2"), kept, "{mode:o}");
+    }
+}
+
+#[test]
+fn files_of_others() {
+    if !root() {
+        return skip(Need::System, "not root");
+    }
+    for (mode, expected) in [(0o6755, 0o755), (0o664, 0o644), (0o646, 0o644)] {
+        let place = Place::with(&[("a", b"hello\n")]);
+        place.shell("chown 4321:4321 a").silent(0);
+        place.set_mode("a", mode);
+        let Some(run) = as_nobody(&place, "hybz -k a") else { return };
+        run.silent(0);
+        assert_eq!(place.mode("a.bz2"), expected, "from {mode:o}");
+    }
+}
+
+#[test]
+fn modes_after_garbage() {
+    let place = Place::with(&[("a.bz2", &[&compressed(b"hello\n")[..], b"garbage"].concat())]);
+    place.set_mode("a.bz2", 0o640);
+    place.hybz(&["-d", "a.bz2"]).says(0, "trailing garbage");
+    assert_eq!(place.mode("a"), 0o640);
+}
+
+#[test]
+fn times() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    let [accessed, modified] = [(1_000_000_001, 123_456_789), (1_111_111_111, 987_654_321)]
+        .map(|(seconds, nanos)| SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos));
+    let times = FileTimes::new().set_accessed(accessed).set_modified(modified);
+    File::options().write(true).open(place.path("a")).expect("a").set_times(times).expect("times");
+    place.hybz(&["a"]).silent(0);
+    let found = fs::metadata(place.path("a.bz2")).expect("a.bz2");
+    assert_eq!((found.accessed().ok(), found.modified().ok()), (Some(accessed), Some(modified)));
+}
+
+#[test]
+fn syncs() {
+    if !installed("strace") {
+        return;
+    }
+    for (flags, expected) in [("", "fdatasync fsync unlink"), ("--no-sync", "unlink"), ("-k", "")] {
+        let place = Place::with(&[("a", b"hello\n")]);
+        let trace = "strace -f -o trace -e trace=fdatasync,fsync,unlink,unlinkat";
+        place.shell(&format!("{trace} hybz {flags} a")).silent(0);
+        let trace = String::from_utf8(place.get("trace")).expect("text");
+        let calls = trace.lines().filter_map(|line| Some(line.split_once(' ')?.1.trim().split_once('(')?.0));
+        let calls: Vec<_> = calls.map(|call| call.trim_end_matches("at")).collect();
+        assert_eq!(calls.join(" "), expected, "{flags}");
+    }
+}
+
+#[test]
+fn sources_that_stay() {
+    let Some(shim) = shim() else { return };
+    let place = Place::with(&[("a", b"hello\n")]);
+    run(place.called("hybz").arg("a").env("LD_PRELOAD", shim).env("FAULT", "unlink"))
+        .says(1, "hybz: Can't remove input file a: Input/output error.\n");
+    assert_eq!(place.names(), ["a", "a.bz2"]);
+}
+
+#[test]
+fn unwritable_directories() {
+    let place = Place::with(&[("b", b"hello\n")]);
+    fs::create_dir(place.path("dir")).expect("a directory");
+    place.put("dir/a", b"hello\n");
+    place.set_mode("dir", 0o555);
+    let run = as_nobody(&place, "hybz -k dir/a b");
+    place.set_mode("dir", 0o755);
+    let Some(run) = run else { return };
+    assert_eq!((run.code, run.stderr.as_str()), (1, "hybz: Can't create output file dir/a.bz2: Permission denied.\n"));
+    assert_eq!(place.names(), ["b", "b.bz2", "dir"]);
+}
+
+#[test]
+fn full_disks() {
+    let place = Place::with(&[("a", &noise(600_000))]);
+    fs::create_dir(place.path("disk")).expect("a directory");
+    if place.shell("mount -t tmpfs -o size=1m none disk").code != 0 {
+        return skip(Need::System, "mounting is not allowed");
+    }
+    let run = place.shell("cp a disk && cd disk && hybz -1 a");
+    let left = place.shell("ls -A disk; umount disk").out();
+    run.says(1, "hybz: Can't write output file a.bz2: No space left on device.\n");
+    assert_eq!(left, "a\n");
+}
+
+#[test]
+fn full_stdout() {
+    let garbage = [&compressed(b"hello\n")[..], b"garbage"].concat();
+    let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &garbage)]);
+    for line in ["hybz -c a", "hybz < a", "hybz -dc a.bz2", "hybz -dcf a"] {
+        let message = "hybz: Can't write output file (stdout): No space left on device.\n";
+        place.shell(&format!("{line} > /dev/full")).says(1, message);
+    }
+}
+
+#[test]
+fn closed_stdout() {
+    let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &compressed(b"hello\n"))]);
+    for line in ["hybz -c a", "hybz -dc a.bz2"] {
+        let message = "hybz: Can't write output file (stdout): Bad file descriptor.\n";
+        place.shell(&format!("{line} >&-")).says(1, message);
+    }
+}
+
+/// hybz is killed by `signal` in the middle of its work, and leaves nothing.
+fn ends_by(signal: Signal) {
+    let place = Place::new();
+    let mut command = place.called("hybz");
+    command.args(["-1", "-o", "x.bz2"]).stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("hybz");
+    let mut stdin = child.stdin.take().expect("its stdin");
+    stdin.write_all(&noise(600_000)).expect("hybz reads");
+    sleep(Duration::from_millis(100));
+    let pid = Pid::from_raw(i32::try_from(child.id()).expect("a pid")).expect("a pid");
+    kill_process(pid, signal).expect("it runs");
+    let run = crate::place::Run::from(child.wait_with_output().expect("hybz"));
+    assert_eq!((run.code, run.stderr.as_str()), (128 + signal.as_raw(), ""), "{signal:?}");
+    assert_eq!(place.names(), [""; 0], "{signal:?}");
+}
+
+#[test]
+fn sigint() {
+    ends_by(Signal::INT);
+}
+
+#[test]
+fn sigterm_and_sighup() {
+    ends_by(Signal::TERM);
+    ends_by(Signal::HUP);
+}
+
+#[test]
+fn sigxfsz() {
+    let place = Place::with(&[("a", &noise(900_000))]);
+    assert_eq!(place.shell("ulimit -c 0; ulimit -f 8; hybz -1 a; echo $?").out(), "153\n");
+    assert_eq!(place.names(), ["a"]);
+}
+
+#[test]
+fn sigkill() {
+    ends_by(Signal::KILL);
+    ends_by(Signal::QUIT);
+}

@@ -1,0 +1,144 @@
+//! Threads, memory, and lists.
+
+use super::rows;
+use crate::place::{Place, bzip2_installed, compressed, installed, run, same_as_bzip2, text};
+use std::thread;
+
+rows! {
+    "threads" | "one" | "one for each core that affinity and the container's quota allow" => threads_by_affinity;
+    "`-p 1 --no-gpu`" | "-" | "one thread" => one_thread;
+    "`-p` of a million" | "-" | "four threads a core, or 16, at most" => threads_that_help;
+    "`-p` beyond reason" | "-" | "rc 1" => threads_beyond_reason;
+    "a file that is one stream, decompressed" | "on one core" | "on all" => single_streams;
+    "memory of blocks in flight" | "one block" | "bounded; `-vv` says by how much, `-m` changes it" => the_bound;
+    "the bytes of the output" | "-" | "bzip2's, at every level" => the_bytes;
+    "the bytes and the number of threads" | "-" | "do not depend on it" => the_bytes_with_any_threads;
+    "many small files" | "one after the other" | "in one queue; each as bzip2 does it" => many_files;
+    "`-l`" | "bad flag" | "streams, blocks, level, bytes, ratio and name of each file" => lists;
+    "`-lv`" | "bad flag" | "also each block, checked" => lists_of_blocks;
+    "`-l` of damaged and other files" | "bad flag" | "rc 2; the others are listed" => lists_of_damaged_files;
+}
+
+/// The rows of CPU stations in the table of `-vv`.
+fn stations(stderr: &str) -> usize {
+    stderr.lines().filter(|line| line.starts_with("  cpu ")).count()
+}
+
+#[test]
+fn threads_by_affinity() {
+    if !installed("taskset") {
+        return;
+    }
+    let place = Place::with(&[("a", &text(3_000_000))]);
+    let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
+    let one = place.shell("taskset -c $(taskset -cp $$ | grep -o '[0-9]*$') hybz -1vvc a");
+    let all = place.shell("hybz -1vvc a");
+    assert_eq!((one.code, stations(&one.stderr)), (0, 1), "{}", one.stderr);
+    assert!(stations(&all.stderr) <= cores && one.stdout == all.stdout, "{}", all.stderr);
+}
+
+#[test]
+fn one_thread() {
+    let run = Place::with(&[("a", &text(1_000_000))]).hybz(&["-1vvcp1", "--no-gpu", "a"]);
+    assert_eq!((run.code, stations(&run.stderr)), (0, 1), "{}", run.stderr);
+}
+
+#[test]
+fn threads_that_help() {
+    let run = Place::with(&[("a", &text(5_000_000))]).hybz(&["-1vvc", "-p", "1000000", "a"]);
+    let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
+    assert!(run.code == 0 && stations(&run.stderr) <= (4 * cores).max(16), "{}", run.stderr);
+}
+
+#[test]
+fn threads_beyond_reason() {
+    for threads in ["100000000", "1000000000", "9223372036854775808"] {
+        let place = Place::with(&[("a", b"hello\n")]);
+        let text = format!("-p wants at most 4194304 threads, not `{threads}'");
+        place.hybz(&["-p", threads, "a"]).says(1, &text);
+        run(place.called("hybz").arg("a").env("HYBZ", format!("-p{threads}"))).says(1, &text);
+        assert_eq!(place.names(), ["a"]);
+    }
+}
+
+#[test]
+fn single_streams() {
+    let place = Place::with(&[("a.bz2", &compressed(&text(3_000_000)))]);
+    let run = place.hybz(&["-tvvp2", "a.bz2"]);
+    assert_eq!((run.code, stations(&run.stderr)), (0, 2), "{}", run.stderr);
+}
+
+#[test]
+fn the_bound() {
+    let place = Place::with(&[("a", &text(300_000))]);
+    let run = place.hybz(&["-1vvc", "a"]);
+    assert!(run.stderr.contains("\n  blocks in flight: at most "), "{}", run.stderr);
+    let run = place.hybz(&["-1vvcm3", "a"]);
+    assert!(run.stderr.contains("\n  blocks in flight: at most 3.0 MiB\n"), "{}", run.stderr);
+}
+
+#[test]
+fn the_bytes() {
+    for level in 1..=9 {
+        let plain = text(level * 110_000);
+        same_as_bzip2("bzip2", &[&format!("-{level}")], &plain, |_| {});
+    }
+}
+
+#[test]
+fn the_bytes_with_any_threads() {
+    let place = Place::with(&[("a", &text(1_500_000))]);
+    let plain = place.hybz(&["-1c", "a"]).silent(0).stdout;
+    for threads in ["-p1", "-p2", "-p3", "-p7", "-p16"] {
+        assert!(place.hybz(&["-1c", threads, "a"]).silent(0).stdout == plain, "{threads}");
+    }
+}
+
+#[test]
+fn many_files() {
+    if !bzip2_installed() {
+        return;
+    }
+    let prepare = |place: &Place| (0..300).for_each(|n| place.put(format!("f{n:03}"), &text(n * 50)));
+    let (theirs, ours) = (Place::new(), Place::new());
+    prepare(&theirs);
+    prepare(&ours);
+    theirs.shell("bzip2 f*").silent(0);
+    ours.shell("hybz f*").silent(0);
+    assert!(ours.files() == theirs.files());
+}
+
+#[test]
+fn lists() {
+    let place = Place::with(&[("a", &text(250_000))]);
+    place.shell("(hybz -c1 a; hybz -c5 a) > two.bz2; hybz --block-size 2M a").silent(0);
+    let list = place.hybz(&["-l", "two.bz2", "a.hbz"]).silent(0).out();
+    let words: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(words[0], ["streams", "blocks", "level", "compressed", "uncompressed", "ratio", "name"]);
+    let bytes = |name: &str| place.get(name).len().to_string();
+    assert_eq!((&words[1][..5], words[1][6]), (&["2", "4", "5", &bytes("two.bz2"), "500000"][..], "two.bz2"));
+    assert_eq!((&words[2][..5], words[2][6]), (&["1", "1", "2M", &bytes("a.hbz"), "250000"][..], "a.hbz"));
+}
+
+#[test]
+fn lists_of_blocks() {
+    let place = Place::with(&[("a.bz2", &compressed(&text(250_000)))]);
+    let list = place.hybz(&["-lv", "a.bz2"]).silent(0).out();
+    assert_eq!(list.lines().filter(|line| line.ends_with(" ok")).count(), 3, "{list}");
+}
+
+#[test]
+fn lists_of_damaged_files() {
+    let coded = compressed(b"hello\n");
+    let place = Place::with(&[("cut.bz2", &coded[..20]), ("other", b"other"), ("empty", b""), ("a.bz2", &coded)]);
+    let run = place.hybz(&["-l", "cut.bz2", "other", "missing", "empty", "a.bz2"]);
+    assert!(run.code == 2 && run.out().ends_with("  a.bz2\n"), "{run:?}");
+    for text in [
+        "hybz: cut.bz2: file ends unexpectedly: in block 1",
+        "hybz: other is not a bzip2 file.\n",
+        "hybz: Can't open input file missing: No such file or directory.\n",
+        "hybz: empty: file ends unexpectedly: it is empty\n",
+    ] {
+        assert!(run.stderr.contains(text), "{}", run.stderr);
+    }
+}
