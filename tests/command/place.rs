@@ -8,9 +8,11 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::thread::sleep;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A directory for one test, and a directory of names under which it calls hybz.
@@ -212,6 +214,21 @@ pub fn same_as_bzip2(name: &str, args: &[&str], input: &[u8], prepare: impl Fn(&
     let our_run = run_with_input(ours.called(name).args(args), input);
     assert_eq!(our_run, their_run, "{name} {args:?}: left is hybz, right is bzip2");
     assert_eq!(ours.files(), theirs.files(), "{name} {args:?}: the files that are left");
+}
+
+/// Waits until the process `pid` has the file open.
+pub fn wait_until_open(pid: u32, path: &Path) {
+    let directory = PathBuf::from(format!("/proc/{pid}/fd"));
+    let path = path.canonicalize().expect("the file is there");
+    for _ in 0..400 {
+        // Where there is no /proc, a while must be enough.
+        let Ok(open) = fs::read_dir(&directory) else { return sleep(Duration::from_millis(500)) };
+        if open.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|file| file == path)) {
+            return;
+        }
+        sleep(Duration::from_millis(50));
+    }
+    panic!("{} is not opened", path.display());
 }
 
 /// Text that compresses about as English does, the same in every run.

@@ -1,11 +1,9 @@
 //! A source that is replaced, shrunk or grown while it is read: it must not be removed.
 
-use crate::place::{Place, decompressed, text};
+use crate::place::{Place, decompressed, text, wait_until_open};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::process::Stdio;
-use std::thread::sleep;
-use std::time::Duration;
 
 /// Compresses `a` while the result of the operand before it is held up, so that `change` happens between the opening of
 /// `a` and its end; returns the place afterwards.
@@ -15,12 +13,13 @@ fn while_it_is_read(change: impl FnOnce(&Place)) -> (Place, crate::place::Run) {
     // The reader of the FIFO is late, so hybz has opened `a`, and cannot be done with it.
     let child = place
         .called("hybz")
-        .args(["-1", "-f", "--rm", "-o", "out", "a"])
+        // With so little memory it cannot be done with `a` before the FIFO has a reader.
+        .args(["-1", "-f", "-m1", "--rm", "-o", "out", "a"])
         .stderr(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .expect("hybz");
-    sleep(Duration::from_millis(300));
+    wait_until_open(child.id(), &place.path("a"));
     change(&place);
     place.shell("cat out > a.bz2").silent(0);
     let output = child.wait_with_output().expect("hybz");

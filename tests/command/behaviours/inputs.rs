@@ -1,7 +1,7 @@
 //! What is checked of inputs before they are read, and after.
 
 use super::rows;
-use crate::place::{Place, as_nobody, compressed, decompressed, run, same_as_bzip2, text};
+use crate::place::{Place, as_nobody, compressed, decompressed, run, same_as_bzip2, text, wait_until_open};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::symlink;
@@ -135,9 +135,10 @@ fn while_it_is_read(change: impl FnOnce(&Place)) -> Place {
     let place = Place::with(&[("a", &text(1_500_000))]);
     place.shell("mkfifo out").silent(0);
     let mut command = place.called("hybz");
-    command.args(["-1f", "--rm", "-o", "out", "a"]).stderr(Stdio::piped());
+    // With so little memory it cannot be done with `a` before the FIFO has a reader.
+    command.args(["-1f", "-m1", "--rm", "-o", "out", "a"]).stderr(Stdio::piped());
     let mut child = command.spawn().expect("hybz");
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    wait_until_open(child.id(), &place.path("a"));
     change(&place);
     place.shell("cat out > /dev/null").silent(0);
     assert_eq!(child.wait().expect("hybz").code(), Some(1));
