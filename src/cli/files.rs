@@ -164,13 +164,12 @@ impl Operands {
             let text = format!(" has {others} other link{}.", if others == 1 { "" } else { "s" });
             return Err(about(1, &[text.as_bytes()]));
         }
-        if plan.remove_sources && plan.operands.len() > 1 {
-            self.touched.insert(path, Some(&found));
-        }
         if let Destination::File(result) = &destination
             && plan.operands.len() > 1
         {
-            self.touched.insert(result, fs::metadata(result).ok().filter(|_| plan.force).as_ref());
+            let replaced = if plan.force { fs::metadata(result).ok() } else { None };
+            let removed = plan.remove_sources.then_some(&found);
+            self.touched.insert(result, removed.into_iter().chain(&replaced));
         }
         let source = Some(SourceFile { path: path.clone(), found });
         Ok((Ready { source, destination }, file))
@@ -180,21 +179,21 @@ impl Operands {
     fn open_untouched(&mut self, path: &Path, underway: &Underway) -> io::Result<(Option<File>, Metadata)> {
         let beside = self.plan.mode != Mode::Test && self.plan.target != Target::Stdout;
         let open = || file::open_at_once(path, !beside || self.plan.force);
-        let opened = if self.touched.has_name(path) { None } else { Some(open()) };
+        let opened = open();
         let touched = match &opened {
-            None => true,
-            Some(Ok((_, found))) => self.touched.has_file(found),
+            Ok((_, found)) => self.touched.has_file(found),
             // A link may lead to a result that is not there yet.
-            Some(Err(_)) => fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()),
-        };
-        match opened {
-            Some(opened) if !touched => opened,
-            opened => {
-                drop(opened);
-                self.touched.wait(underway);
-                open()
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                self.touched.has_name(path) || fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
             }
+            Err(_) => false,
+        };
+        if !touched {
+            return opened;
         }
+        drop(opened);
+        self.touched.wait(underway);
+        open()
     }
 
     fn open_stdin(&self, name: &OsStr) -> Result<(Ready, File), Failure> {

@@ -41,9 +41,10 @@ impl Drop for Underway {
 #[derive(Default)]
 pub struct Touched {
     count: Arc<Count>,
-    /// Names of files without their directories, in lower case: some file systems do not tell `A` from `a`.
+    /// Names of results without their directories, in lower case: some file systems do not tell `A` from `a`. Only an
+    /// operand that is missing is looked for here, so equal names in other directories cost nothing.
     names: HashSet<Vec<u8>>,
-    /// Devices and inodes, because a file can have several names.
+    /// Devices and inodes of files that are replaced or removed, because a file can have several names.
     files: HashSet<(u64, u64)>,
 }
 
@@ -54,16 +55,18 @@ impl Touched {
         Underway(Arc::clone(&self.count))
     }
 
-    /// An operand will make, replace or remove `path`, which is the file `found` now.
-    pub fn insert(&mut self, path: &Path, found: Option<&Metadata>) {
-        self.names.insert(key(path));
-        self.files.extend(found.map(|found| (found.dev(), found.ino())));
+    /// An operand will make `result`, and replace or remove the files `gone`.
+    pub fn insert<'a>(&mut self, result: &Path, gone: impl Iterator<Item = &'a Metadata>) {
+        self.names.insert(key(result));
+        self.files.extend(gone.map(|found| (found.dev(), found.ino())));
     }
 
+    /// Whether an operand may make a file of this name.
     pub fn has_name(&self, path: &Path) -> bool {
-        !self.names.is_empty() && self.names.contains(&key(path))
+        self.names.contains(&key(path))
     }
 
+    /// Whether an operand replaces or removes this file.
     pub fn has_file(&self, found: &Metadata) -> bool {
         self.files.contains(&(found.dev(), found.ino()))
     }

@@ -128,6 +128,20 @@ fn operands_that_other_operands_make() {
     }
 }
 
+/// The same name in other directories is another file, and is not waited for.
+#[test]
+fn equal_names_in_other_directories() {
+    let place = Place::new();
+    let files: Vec<String> = (0..300).map(|n| format!("d{n}/x.bz2")).collect();
+    for file in &files {
+        fs::create_dir_all(place.path(file).parent().expect("a directory")).expect("directories");
+        place.put(file, &compressed(b"hello\n"));
+    }
+    let run = run(place.called("hybz").arg("-d").args(&files).arg("d7/x"));
+    run.says(2, "hybz: d7/x is not a bzip2 file.\n");
+    assert!(files.iter().all(|file| !place.has(file) && place.get(file.trim_end_matches(".bz2")) == b"hello\n"));
+}
+
 /// What comes after an operand that waits is still done, however many there are.
 #[test]
 fn waiting_does_not_stop_the_rest() {
