@@ -144,7 +144,10 @@ impl Lister {
             (at, text_at) = (bytes_in, text_at + text_len);
         }
         let outcome = decoded.outcome.map(|StreamSummary { streams, bytes_in: coded_len, block_size, .. }| {
-            let level = (block_size / Level::FASTEST.block_limit()).to_string();
+            let level = match block_size / Level::FASTEST.block_limit() {
+                level @ 0..=9 => level.to_string(),
+                _ => size_text(block_size),
+            };
             let totals = Totals { streams, blocks: rows.len(), level, coded_len, text_len: text_at };
             self.file_line(name, &totals, text);
         });
