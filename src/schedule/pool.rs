@@ -328,8 +328,10 @@ pub struct PoolBuilder<W: Work> {
 }
 
 impl<W: Work> PoolBuilder<W> {
-    /// How many CPU stations; by default one for each core that this process may use. A station never waits for anything
-    /// but blocks, so more than four for each core (or 16, if that is more) cannot help, and are not made.
+    /// How many CPU stations; by default one for each core that this process may use.
+    ///
+    /// A station waits for nothing but blocks, so more than four for each core (or 16, if that is more) cannot help,
+    /// and are not made.
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = Some(threads.get());
         self

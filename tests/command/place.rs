@@ -289,8 +289,8 @@ pub fn odd_name() -> &'static OsStr {
     OsStr::from_bytes(b"odd \xff\n%s'\"name")
 }
 
-/// Runs a line of shell as a user who has no rights but those of everybody, with `hybz` in the PATH. If the tests run as
-/// root and cannot become somebody else, the test that asks counts as skipped, and should return.
+/// Runs a line of shell as a user who has no rights but those of everybody, with `hybz` in the PATH. If the tests run
+/// as root and cannot become somebody else, the test that asks counts as skipped, and should return.
 pub fn as_nobody(place: &Place, line: &str) -> Option<Run> {
     if !root() {
         return Some(place.shell(line));

@@ -6,7 +6,8 @@ use crate::place::{Place, compressed, same_as_bzip2, text};
 rows! {
     "streams one after the other" | "all are decoded" | "the same" => concatenated_streams;
     "text or zeros after the last stream" | "a warning, rc 0" | "the same; no warning with `-q`" => trailing_garbage;
-    "the same with `--ignore-trailing-garbage=0`" | "bad flag" | "rc 2, no output; says at which byte" => forbidden_garbage;
+    "the same with `--ignore-trailing-garbage=0`" | "bad flag" | "rc 2, no output; says at which byte"
+        => forbidden_garbage;
     "after a stream, `BZh9` and junk" | "rc 2, no output" | "the same" => a_header_and_junk;
     "after a stream, a cut header such as `BZ`" | "rc 2" | "the same" => a_cut_header;
     "a file that is cut" | "rc 2, no output" | "the same; says the block and the bit" => cut_files;

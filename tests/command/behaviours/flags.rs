@@ -35,7 +35,8 @@ rows! {
     "`-m SIZE`, `--memory`" | "bad flag" | "bounds the blocks in flight; a bare number is in MiB" => memory_flags;
     "`-o FILE`" | "bad flag" | "the result's name; keeps the input" => output_flag;
     "`-S .SUF`, `--suffix`" | "bad flag" | "another suffix, as in gzip and xz" => suffix_flag;
-    "`-u`, `--sequential`, `-bN`" | "bad flag" | "accepted without effect: flags of lbzip2 and pbzip2" => flags_of_others;
+    "`-u`, `--sequential`, `-bN`" | "bad flag" | "accepted without effect: flags of lbzip2 and pbzip2"
+        => flags_of_others;
     "`--gpu LIST`, `--no-gpu`" | "bad flag" | "which GPUs help; the bytes do not depend on it" => gpu_flags;
     "`--block-size`, `--perturb`" | "bad flag" | "write `.hbz`; a perturbation of 0 is none" => large_blocks_flags;
 }

@@ -13,7 +13,8 @@ rows! {
     "a symbolic link, F2F" | "rc 1" | "the same" => symbolic_links;
     "a symbolic link with `-f`" | "compresses the target, removes the link" | "the same" => links_with_force;
     "a symbolic link with `-c` or `-t`" | "followed" | "the same" => links_that_are_followed;
-    "a file with other hard links" | "rc 1, also with `-k`" | "rc 1 if a name would go; with `-k` it is done" => hard_links;
+    "a file with other hard links" | "rc 1, also with `-k`" | "rc 1 if a name would go; with `-k` it is done"
+        => hard_links;
     "the same with `-f`" | "done" | "the same" => hard_links_with_force;
     "a FIFO, F2F" | "waits for a writer before it looks" | "rc 1 at once" => fifos_are_refused;
     "a FIFO with `-c` or `-f`" | "read" | "the same; it is not removed" => fifos_are_read;

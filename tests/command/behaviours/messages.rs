@@ -4,7 +4,8 @@ use super::rows;
 use crate::place::{Place, compressed, installed, run, same_as_bzip2, text};
 
 rows! {
-    "exit codes" | "0; 1: environment; 2: damaged data; 3: a defect" | "the same; of several, the highest" => exit_codes;
+    "exit codes" | "0; 1: environment; 2: damaged data; 3: a defect" | "the same; of several, the highest"
+        => exit_codes;
     "whose messages" | "they begin with the program's name, as it was called" | "the same" => the_program_s_name;
     "texts that scripts look for" | "\"already has .bz2 suffix\" and others" | "the same, word for word" => known_texts;
     "a file that fails" | "at least a line" | "the same" => a_line_for_each;

@@ -19,7 +19,8 @@ rows! {
     "the same under `-c`" | "refused, rc 1" | "the same" => refused_to_stdout_too;
     "the same under `-f`" | "refused, rc 1" | "the same: a nightly `-f *` does not wrap its own results"
         => refused_with_force_too;
-    "`-d`: names of results" | "`.bz2` and `.bz` go, `.tbz2` and `.tbz` become `.tar`" | "the same; `.tz2` becomes `.tar`"
+    "`-d`: names of results" | "`.bz2` and `.bz` go, `.tbz2` and `.tbz` become `.tar`"
+        | "the same; `.tz2` becomes `.tar`"
         => results_of_decompressing;
     "`-d` of another name" | "NAME.out, with a warning, rc 0" | "the same" => names_that_are_guessed;
     "`-d` of `.bz2`, which leaves no name" | "rc 1, source kept" | "the same" => no_name_is_left;

@@ -14,8 +14,10 @@ use std::time::{Duration, SystemTime};
 
 rows! {
     "an output that exists" | "rc 1, no question" | "the same" => existing_outputs;
-    "an output that appears meanwhile" | "rc 1" | "the same, tested when the result gets its name" => outputs_that_appear;
-    "`-f` over an output" | "removes it first, and then may have nothing" | "the old file lives until the new is complete"
+    "an output that appears meanwhile" | "rc 1" | "the same, tested when the result gets its name"
+        => outputs_that_appear;
+    "`-f` over an output" | "removes it first, and then may have nothing"
+        | "the old file lives until the new is complete"
         => force_replaces_at_the_end;
     "a symbolic link as output" | "rc 1, also with `-f` if it dangles" | "rc 1; `-f` replaces the link, not its target"
         => links_as_outputs;

@@ -5,7 +5,8 @@ use crate::place::{Place, compressed, decompressed, installed, installed_for_par
 
 rows! {
     "compressed data to a terminal" | "refused, rc 1, also with `-f`" | "the same" => nothing_compressed_to_terminals;
-    "compressed data from a terminal" | "refused, rc 1" | "the same, also for `-l`" => nothing_compressed_from_terminals;
+    "compressed data from a terminal" | "refused, rc 1" | "the same, also for `-l`"
+        => nothing_compressed_from_terminals;
     "text to a terminal" | "written" | "the same" => text_to_terminals;
     "no operands" | "a filter" | "the same" => filters;
     "a closed stdin" | "an empty stream, then rc 1" | "rc 1, and no output" => closed_stdin;
