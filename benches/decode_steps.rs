@@ -113,6 +113,7 @@ fn plain(text: &Text) -> Vec<u8> {
     match text {
         Text::Plain(text) => text.clone(),
         Text::Parts(parts) => parts.iter().flat_map(|part| part.as_slice()).copied().collect(),
+        Text::Compact(compact) => compact.pieces().flatten().collect(),
         Text::RunLength { coded, len, .. } => {
             let mut text = vec![0; *len as usize];
             Expander::new().next(coded, &mut text);

@@ -1,7 +1,7 @@
 //! What the readers (`read`, `bufread`) and writers (`write`) share: one state, output that is not delivered yet, and
 //! the two ways in which a reader gets its input.
 
-use crate::block::Text;
+use crate::block::{Part, Text};
 use crate::codec::run_length::decode::Expander;
 use crate::error::Error;
 use crate::gate::Gate;
@@ -9,6 +9,7 @@ use crate::stream::driver::{Drained, Driver};
 use crate::summary::StreamSummary;
 use std::fmt;
 use std::io::{self, BufRead, Read};
+use std::vec;
 
 /// How much of a run-length-coded text is expanded at once.
 const EXPAND_CHUNK: usize = 128 << 10;
@@ -37,40 +38,55 @@ impl State {
 /// Output that is not handed out or written yet: the text of one block at most.
 #[derive(Default)]
 pub(crate) struct Output {
-    /// `bytes[at..]`, then what `runs` still expands to.
+    /// `bytes[at..]`, then what is behind them.
     bytes: Vec<u8>,
     at: usize,
-    runs: Option<(Vec<u8>, Expander)>,
+    behind: Behind,
+}
+
+/// The rest of a text.
+#[derive(Default)]
+enum Behind {
+    #[default]
+    Nothing,
+    Parts(vec::IntoIter<Part>),
+    Runs(Vec<u8>, Expander),
+    Pieces(Box<dyn Iterator<Item = Vec<u8>> + Send>),
 }
 
 impl Output {
     /// Takes a text as what follows. All before it must have been consumed.
     pub fn set(&mut self, text: Text) {
         self.at = 0;
+        self.bytes.clear();
         match text {
             Text::Plain(bytes) => self.bytes = bytes,
-            Text::Parts(parts) => {
-                self.bytes.clear();
-                parts.iter().for_each(|part| self.bytes.extend_from_slice(part.as_slice()));
-            }
-            Text::RunLength { coded, .. } => {
-                self.bytes.clear();
-                self.runs = Some((coded, Expander::new()));
-            }
+            Text::Parts(parts) => self.behind = Behind::Parts(parts.into_iter()),
+            Text::RunLength { coded, .. } => self.behind = Behind::Runs(coded, Expander::new()),
+            Text::Compact(compact) => self.behind = Behind::Pieces(Box::new(compact.pieces())),
         }
     }
 
     /// The next bytes; none if all are consumed.
     pub fn next(&mut self) -> &[u8] {
-        if self.at == self.bytes.len()
-            && let Some((coded, runs)) = &mut self.runs
-        {
+        while self.at == self.bytes.len() {
             self.at = 0;
-            self.bytes.resize(EXPAND_CHUNK, 0);
-            let n = runs.next(coded, &mut self.bytes);
-            self.bytes.truncate(n);
-            if n == 0 {
-                self.runs = None;
+            let more = match &mut self.behind {
+                Behind::Nothing => false,
+                Behind::Parts(parts) => parts.next().map(|part| self.bytes = part.into_vec()).is_some(),
+                Behind::Runs(coded, runs) => {
+                    self.bytes.resize(EXPAND_CHUNK, 0);
+                    let n = runs.next(coded, &mut self.bytes);
+                    self.bytes.truncate(n);
+                    n > 0
+                }
+                Behind::Pieces(pieces) => pieces.next().map(|piece| self.bytes = piece).is_some(),
+            };
+            if !more {
+                // Its memory is not charged to anybody any more.
+                self.bytes = Vec::new();
+                self.behind = Behind::Nothing;
+                break;
             }
         }
         &self.bytes[self.at..]

@@ -1,5 +1,6 @@
 //! What the parts of the program pass to each other: a block's text, the coded block, and the decoded block.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -22,6 +23,15 @@ impl Part {
     pub fn as_slice(&self) -> &[u8] {
         &self.bytes[self.range.clone()]
     }
+
+    /// The bytes of the range, without copying them if nobody else has the buffer.
+    pub(crate) fn into_vec(self) -> Vec<u8> {
+        let Part { bytes, range } = self;
+        if range != (0..bytes.len()) {
+            return bytes[range].to_vec();
+        }
+        Arc::try_unwrap(bytes).unwrap_or_else(|shared| shared.to_vec())
+    }
 }
 
 /// The text (uncompressed bytes) of one block.
@@ -43,7 +53,37 @@ pub enum Text {
         /// The CRC of the text.
         crc: u32,
     },
+    /// Text that takes much more memory than what it is made from: it is made piece by piece when it is written.
+    Compact(Compact),
 }
+
+/// What the pieces of a text are made from.
+pub trait Expand: fmt::Debug + Send + Sync {
+    /// The number of bytes of text.
+    fn text_len(&self) -> u64;
+    /// The text in pieces of at most a few hundred kilobytes.
+    fn pieces(self: Arc<Self>) -> Box<dyn Iterator<Item = Vec<u8>> + Send>;
+}
+
+/// Text in the short form from which it is made.
+#[derive(Clone, Debug)]
+pub struct Compact(pub Arc<dyn Expand>);
+
+impl Compact {
+    /// The text in pieces of at most a few hundred kilobytes.
+    pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> + Send + use<> {
+        Arc::clone(&self.0).pieces()
+    }
+}
+
+/// The same text if it is made from the same memory.
+impl PartialEq for Compact {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Compact {}
 
 impl Text {
     /// The number of bytes of text.
@@ -52,6 +92,7 @@ impl Text {
             Text::Plain(bytes) => bytes.len() as u64,
             Text::Parts(parts) => parts.iter().map(|part| part.range.len() as u64).sum(),
             Text::RunLength { len, .. } => *len,
+            Text::Compact(compact) => compact.0.text_len(),
         }
     }
 
@@ -67,6 +108,11 @@ impl Text {
                     Some(room)
                 }
             },
+            Text::Compact(compact) => {
+                room.clear();
+                compact.pieces().for_each(|piece| room.extend_from_slice(&piece));
+                Some(room)
+            }
             Text::RunLength { .. } => None,
         }
     }

@@ -33,6 +33,13 @@ pub enum Damage {
         /// The CRC of the decoded text.
         computed: u32,
     },
+    /// The index of a `.hbz` stream, which is good by itself, lists other blocks than the stream has.
+    Index {
+        /// How many blocks the stream has.
+        blocks: u32,
+        /// How many the index lists.
+        listed: u32,
+    },
     /// A field of a `.hbz` stream has a value that is not allowed.
     Field(&'static str),
     /// The `.hbz` stream has a version that this library does not know.
@@ -68,6 +75,12 @@ impl fmt::Display for Damage {
             Damage::BlockTooLong => f.write_str("block longer than its level allows"),
             Damage::Origin => f.write_str("origin pointer outside the block"),
             Damage::MissingRunCount => f.write_str("run without its count at the end of the block"),
+            Damage::Index { blocks, listed } if blocks == listed => {
+                write!(f, "the index lists {listed} blocks, but not those that the stream has")
+            }
+            Damage::Index { blocks, listed } => {
+                write!(f, "the stream has {blocks} blocks, but its index lists {listed}")
+            }
             Damage::Field(field) => write!(f, "bad {field}"),
             Damage::Version(version) => write!(f, "version {version} of the format is not known"),
             Damage::PartCrc { part, stored, computed } => {
@@ -129,13 +142,21 @@ pub enum Error {
         damage: Damage,
     },
     /// A block has more than 64 MiB of compressed data. bzip2 would read on, but no encoder writes such a block, and
-    /// hybz bounds its memory. Also: a block of a `.hbz` stream needs more memory than the [`Pool`](crate::Pool) may
-    /// use.
+    /// hybz bounds its memory.
     BlockTooLarge {
         /// The block.
         block: u64,
         /// Where it begins.
         bit_offset: u64,
+    },
+    /// A block of a `.hbz` stream needs more memory than the [`Pool`](crate::Pool) may use. The data may be good.
+    Memory {
+        /// The block.
+        block: u64,
+        /// The bytes that decoding it takes, as its header states its size.
+        needs: u64,
+        /// The bytes that one block may take.
+        allowed: u64,
     },
     /// After the last stream come bytes that are not a stream, and [`Settings`](crate::Settings) do not allow that.
     TrailingGarbage {
@@ -169,6 +190,11 @@ impl fmt::Display for Error {
             Error::BlockTooLarge { block, bit_offset } => {
                 write!(f, "block {block} at bit {bit_offset} is too large to be decoded in bounded memory")
             }
+            Error::Memory { block, needs, allowed } => {
+                // Rounded so that as many MB as are asked for are enough.
+                let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
+                write!(f, "block {block} needs {needs} MB of memory, and {allowed} are allowed")
+            }
             Error::TrailingGarbage { offset } => write!(f, "trailing garbage at byte {offset}"),
             Error::Forked => f.write_str("the stream was begun in the process that forked this one"),
             Error::Internal { block, reason } => {
@@ -190,6 +216,7 @@ impl Error {
             &Error::Truncated { block, bit_offset } => Error::Truncated { block, bit_offset },
             &Error::Data { block, bit_offset, damage } => Error::Data { block, bit_offset, damage },
             &Error::BlockTooLarge { block, bit_offset } => Error::BlockTooLarge { block, bit_offset },
+            &Error::Memory { block, needs, allowed } => Error::Memory { block, needs, allowed },
             &Error::TrailingGarbage { offset } => Error::TrailingGarbage { offset },
             Error::Forked => Error::Forked,
             Error::Internal { block, reason } => Error::Internal { block: *block, reason: reason.clone() },
@@ -207,13 +234,14 @@ impl error::Error for Error {
 }
 
 impl From<Error> for io::Error {
-    /// Damaged data become `InvalidData`, a truncated input `UnexpectedEof` and what is no fault of the data `Other`, with
-    /// the [`Error`] inside. An I/O error is returned as it is.
+    /// Damaged data become `InvalidData`, a truncated input `UnexpectedEof`, [`Error::Memory`] `OutOfMemory` and what is
+    /// no fault of the data `Other`, with the [`Error`] inside. An I/O error is returned as it is.
     fn from(e: Error) -> Self {
         let kind = match e {
             Error::Read(e) | Error::Write(e) => return e,
             Error::Truncated { .. } => io::ErrorKind::UnexpectedEof,
             Error::Forked | Error::Internal { .. } => io::ErrorKind::Other,
+            Error::Memory { .. } => io::ErrorKind::OutOfMemory,
             _ => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, e)

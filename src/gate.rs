@@ -173,7 +173,7 @@ impl Parts {
                 self.last = true;
                 Some(len - HEADER_LEN)
             }
-            Next::Other => None,
+            Next::OtherIndex(_) | Next::Other => None,
         }
     }
 }

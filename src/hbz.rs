@@ -13,11 +13,17 @@
 //! # Ok::<(), hybz::Error>(())
 //! ```
 
+use crate::block::Text;
 use crate::codec::hbz::decode::HbzDecoder;
+use crate::crc::Crc;
 use crate::error::{Damage, Error};
+use crate::format::bzip2::{Header, parse_stream_header};
 pub use crate::format::hbz::{BlockHeader, IndexEntry, MAGIC, StreamHeader};
-use crate::format::hbz::{HEADER_LEN, Next, index_len, next, parse_index};
-use std::io::{Read, Seek, SeekFrom};
+use crate::format::hbz::{
+    ENTRY_LEN, HEADER_LEN, INDEX_HEAD, INDEX_TAIL, Next, index_count, index_len, index_tail, next,
+};
+use crate::stream::hbz::index::{Index, Judged};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 /// One block of a file.
@@ -68,6 +74,7 @@ pub struct List {
     blocks: Vec<Listed>,
     streams: u64,
     complete: bool,
+    end: u64,
 }
 
 impl List {
@@ -102,7 +109,7 @@ impl List {
     }
 
     /// Whether these are all blocks. If not, the file is damaged or cut between two blocks, and there may be more
-    /// behind the last.
+    /// behind the last; or a `.bz2` stream follows at [`end`](Self::end).
     ///
     /// ```
     /// use hybz::{LargeBlocks, Settings, hbz::List};
@@ -154,10 +161,13 @@ impl List {
             if end <= range.start || block.text_at >= range.end {
                 continue;
             }
-            let whole = block.read(input, &mut decoder)?;
-            let from = range.start.saturating_sub(block.text_at) as usize;
-            let to = (range.end.min(end) - block.text_at) as usize;
-            text.extend_from_slice(&whole[from..to]);
+            let mut at = block.text_at;
+            block.read(input, &mut decoder)?.for_each(|piece| {
+                let (from, to) = (range.start.saturating_sub(at), range.end.saturating_sub(at));
+                let len = piece.len() as u64;
+                text.extend_from_slice(&piece[from.min(len) as usize..to.min(len) as usize]);
+                at += len;
+            });
         }
         Ok(text)
     }
@@ -187,28 +197,46 @@ impl List {
         self.blocks.iter().map(verdict).collect()
     }
 
+    /// Where the streams that are listed end, in bytes: the length of the file, unless something follows them: garbage, a
+    /// `.bz2` stream, or the rest of a damaged stream.
+    ///
+    /// ```
+    /// use hybz::{LargeBlocks, Settings, hbz::List};
+    /// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1024).unwrap());
+    /// let one = hybz::compress(&[7; 5000], &settings)?;
+    /// let both = [&one[..], &hybz::compress(b"text", &Settings::new())?].concat();
+    /// let list = List::read(&mut std::io::Cursor::new(both))?;
+    /// assert_eq!((list.end(), list.is_complete()), (one.len() as u64, false));
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
     /// From the last stream to the first; `None` if anything does not fit.
     fn by_indexes(input: &mut (impl Read + Seek)) -> Result<Option<List>, Error> {
-        let mut end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
+        let len = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
+        let mut list = List { blocks: Vec::new(), streams: 0, complete: true, end: len };
+        // Of each stream that has blocks: where they begin, and its index.
         let mut streams = Vec::new();
+        let mut end = len;
         while end > 0 {
             let Some(tail_at) = end.checked_sub(16) else { return Ok(None) };
             let tail: [u8; 16] = read_at(input, tail_at)?;
             let Some(index_at) = index_len(&tail).and_then(|len| end.checked_sub(len)) else { return Ok(None) };
-            let mut index = vec![0; (end - index_at) as usize];
-            input.seek(SeekFrom::Start(index_at)).map_err(Error::Read)?;
-            input.read_exact(&mut index).map_err(Error::Read)?;
-            let Ok(index) = parse_index(&index) else { return Ok(None) };
+            let Some(index) = read_index(input, index_at, end)? else { return Ok(None) };
             let coded: u64 = index.iter().map(|entry| HEADER_LEN as u64 + u64::from(entry.coded_len)).sum();
             let Some(begin) = index_at.checked_sub(coded + HEADER_LEN as u64) else { return Ok(None) };
             let Ok(stream) = StreamHeader::parse(&read_at(input, begin)?) else { return Ok(None) };
-            streams.push((begin + HEADER_LEN as u64, stream, index));
+            if !index.is_empty() {
+                streams.push((begin + HEADER_LEN as u64, stream, index));
+            }
+            list.streams += 1;
             end = begin;
         }
-        if streams.is_empty() {
+        if list.streams == 0 {
             return Ok(None);
         }
-        let mut list = List { blocks: Vec::new(), streams: streams.len() as u64, complete: true };
         let mut text_at = 0;
         for (mut at, stream, index) in streams.into_iter().rev() {
             for (number, entry) in (0..).zip(index) {
@@ -225,14 +253,14 @@ impl List {
     fn by_headers(input: &mut (impl Read + Seek)) -> Result<List, Error> {
         let end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
         let (mut at, mut text_at) = (0, 0);
-        let mut list = List { blocks: Vec::new(), streams: 0, complete: false };
+        let mut list = List { blocks: Vec::new(), streams: 0, complete: false, end };
         // Of the stream that has begun: its header, and what its index must say.
-        let mut open: Option<(StreamHeader, Vec<IndexEntry>)> = None;
+        let mut open: Option<(StreamHeader, Index)> = None;
         while at + HEADER_LEN as u64 <= end {
             let bytes: [u8; HEADER_LEN] = read_at(input, at)?;
             let Some((stream, index)) = &mut open else {
                 match StreamHeader::parse(&bytes) {
-                    Ok(stream) => open = Some((stream, Vec::new())),
+                    Ok(stream) => open = Some((stream, Index::new())),
                     Err(_) if at == 0 => return Err(Error::NotHbz),
                     Err(_) => break,
                 }
@@ -240,20 +268,17 @@ impl List {
                 list.streams += 1;
                 continue;
             };
-            let number = index.len() as u32;
+            let number = index.blocks();
             match (next(&bytes, number), BlockHeader::parse(&bytes, stream, number)) {
                 (Next::Block, Ok(header)) => {
                     let BlockHeader { text_len, coded_len, crc, .. } = header;
                     list.blocks.push(Listed { number, at, text_at, text_len, coded_len, crc, stream: *stream });
-                    index.push(IndexEntry { text_len, coded_len, crc });
+                    index.add(IndexEntry { text_len, coded_len, crc });
                     at += HEADER_LEN as u64 + u64::from(coded_len);
                     text_at += u64::from(text_len);
                 }
                 (Next::Index(len), _) if at + len as u64 <= end => {
-                    let mut bytes = vec![0; len];
-                    input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
-                    input.read_exact(&mut bytes).map_err(Error::Read)?;
-                    if parse_index(&bytes).as_ref() != Ok(index) {
+                    if !is_the_index(input, at, index)? {
                         break;
                     }
                     at += len as u64;
@@ -262,19 +287,28 @@ impl List {
                 _ => break,
             }
         }
+        if list.streams == 0 {
+            return Err(Error::NotHbz);
+        }
         // What is behind a good index, and is no stream, is garbage.
         let rest = end.saturating_sub(at).min(MAGIC.len() as u64) as usize;
         let mut bytes = vec![0; rest];
         input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
         input.read_exact(&mut bytes).map_err(Error::Read)?;
-        list.complete = open.is_none() && list.streams > 0 && (rest == 0 || !MAGIC.starts_with(&bytes));
-        if list.streams == 0 { Err(Error::NotHbz) } else { Ok(list) }
+        let is_bzip2 = parse_stream_header(&bytes[..rest.min(4)]) != Header::Other;
+        list.complete = open.is_none() && (rest == 0 || !(is_bzip2 || MAGIC.starts_with(&bytes)));
+        list.end = at;
+        Ok(list)
     }
 }
 
 impl Listed {
-    /// The block's text.
-    fn read(&self, input: &mut (impl Read + Seek), decoder: &mut HbzDecoder) -> Result<Vec<u8>, Error> {
+    /// The block's text, in pieces.
+    fn read(
+        &self,
+        input: &mut (impl Read + Seek),
+        decoder: &mut HbzDecoder,
+    ) -> Result<Box<dyn Iterator<Item = Vec<u8>>>, Error> {
         let damaged = |damage| Error::Data { block: u64::from(self.number) + 1, bit_offset: self.at * 8, damage };
         let header: [u8; HEADER_LEN] = read_at(input, self.at)?;
         let header = BlockHeader::parse(&header, &self.stream, self.number).map_err(damaged)?;
@@ -288,7 +322,58 @@ impl Listed {
             let bit_offset = (self.at + (HEADER_LEN + payload.len()) as u64) * 8;
             return Err(Error::Truncated { block: u64::from(self.number) + 1, bit_offset });
         }
-        decoder.decode(self.stream, header, payload.into()).map_err(damaged)
+        match decoder.decode(self.stream, header, payload.into()).map_err(damaged)? {
+            Text::Compact(compact) => Ok(Box::new(compact.pieces())),
+            Text::Plain(text) => Ok(Box::new(std::iter::once(text))),
+            text => Ok(Box::new(text.plain(&mut Vec::new()).map(<[u8]>::to_vec).into_iter())),
+        }
+    }
+}
+
+/// Reads and checks the index that should lie between these offsets; `None` if anything is wrong with it. Memory grows
+/// with the good entries that have been read: a sparse file can claim any number of them.
+fn read_index(input: &mut (impl Read + Seek), at: u64, end: u64) -> Result<Option<Vec<IndexEntry>>, Error> {
+    let Some(len) = (end - at).checked_sub((INDEX_HEAD + INDEX_TAIL) as u64) else { return Ok(None) };
+    let head: [u8; INDEX_HEAD] = read_at(input, at)?;
+    let Some(count) = index_count(&head).filter(|&count| len == u64::from(count) * ENTRY_LEN as u64) else {
+        return Ok(None);
+    };
+    let mut crc = Crc::new();
+    crc.update(&head);
+    let (mut entries, mut left, mut coded) = (Vec::new(), count as usize, 0);
+    let mut piece = [0; ENTRY_LEN << 10];
+    while left > 0 {
+        let n = left.min(1 << 10);
+        let piece = &mut piece[..n * ENTRY_LEN];
+        input.read_exact(piece).map_err(Error::Read)?;
+        crc.update(piece);
+        for entry in piece.as_chunks().0.iter().map(IndexEntry::parse) {
+            coded += HEADER_LEN as u64 + u64::from(entry.coded_len);
+            if entry.text_len == 0 || entry.coded_len == 0 || coded > at {
+                return Ok(None);
+            }
+            entries.push(entry);
+        }
+        left -= n;
+    }
+    let mut tail = [0; INDEX_TAIL];
+    input.read_exact(&mut tail).map_err(Error::Read)?;
+    Ok((tail == index_tail(crc.finish(), INDEX_HEAD as u64 + len)).then_some(entries))
+}
+
+/// Whether the index at this offset lists the blocks that `index` has seen.
+fn is_the_index(input: &mut (impl Read + Seek), at: u64, index: &mut Index) -> Result<bool, Error> {
+    input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
+    let mut input = BufReader::new(input);
+    loop {
+        let mut room = [0; HEADER_LEN];
+        let part = &mut room[..index.wants()];
+        input.read_exact(part).map_err(Error::Read)?;
+        match index.read(part) {
+            Judged::More => {}
+            Judged::Good => return Ok(true),
+            Judged::Bad(_) => return Ok(false),
+        }
     }
 }
 

@@ -85,7 +85,7 @@ mod summary;
 pub mod work;
 pub mod write;
 
-pub use block::{CodedBlock, DecodedBlock, Part, Text};
+pub use block::{CodedBlock, Compact, DecodedBlock, Expand, Part, Text};
 pub use error::{Damage, DecodeError, Error};
 pub use format::bzip2::{InvalidLevel, Level};
 pub use format::hbz::LargeBlocks;

@@ -11,20 +11,21 @@
 use crate::block::{CodedBlock, DecodedBlock, Text};
 use crate::codec::bwt::merge::Thirds;
 use crate::codec::bwt::periodic::PeriodicOrigins;
-use crate::codec::hbz::decode::{Block, FirstColumn, Runs, SegmentStart};
+use crate::codec::hbz::decode::{Block, FirstColumn, Runs, SegmentStart, TextLens, Vector, Vectors};
 use crate::codec::hbz::encode::Prepared;
 use crate::error::{Damage, DecodeError};
 use crate::format::hbz::{BlockHeader, StreamHeader};
 use crate::schedule::{AnyJob, Class, ErasedJob, Job, Question, Submitter};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 
 /// The codec's kind of work. How a core does it is in `station`.
 #[derive(Debug, Default)]
 pub struct Codec {
     /// What the stations of one pool learn about periodic blocks.
     pub(crate) origins: Arc<PeriodicOrigins>,
+    /// The vectors of all large blocks that are being decoded.
+    pub(crate) vectors: Arc<Vectors>,
 }
 
 /// Blocks to be coded for a `.bz2` stream.
@@ -218,7 +219,7 @@ pub struct FillVector {
     /// The number of the first of them.
     pub first: usize,
     /// The vector, a word for each row.
-    pub vector: Arc<Vec<AtomicU32>>,
+    pub vector: Arc<Vector>,
 }
 
 impl Question for FillVector {
@@ -242,13 +243,17 @@ pub struct WalkEntries {
     /// Which entry points.
     pub entries: Range<usize>,
     /// The vector, complete.
-    pub vector: Arc<Vec<AtomicU32>>,
+    pub vector: Arc<Vector>,
     /// Where the rows of each byte are.
     pub first_column: Arc<FirstColumn>,
+    /// Which of the block's walks this is.
+    pub number: usize,
+    /// How much text each of them gives.
+    pub lens: Arc<TextLens>,
 }
 
 impl Question for WalkEntries {
-    /// The text, perturbation still in it, its CRC not yet compared.
+    /// The text, perturbation still in it, its CRC not yet compared; of a compact block its codes.
     type Answer = Result<Vec<u8>, Damage>;
     const CLASS: Class = DECODE_LARGE;
 

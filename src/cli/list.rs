@@ -1,9 +1,9 @@
 //! `-l`: one line for each compressed file, and with `-v` one for each of its blocks.
 //!
 //! A `.hbz` has an index, so its line takes no longer than reading that; if the index is damaged, the headers of the
-//! blocks are followed as far as possible. A `.bz2` does not store the length of its text, so it is decoded. With `-v`
-//! all files are decoded: of a damaged `.hbz` every block by itself, to show which blocks are good; of a damaged `.bz2`
-//! the blocks before the damage are shown.
+//! blocks are followed as far as possible. A `.bz2` does not store the length of its text, so it is decoded, as are
+//! files with streams of both kinds. With `-v` all files are decoded: of a damaged `.hbz` every block by itself, to show
+//! which blocks are good; of a damaged `.bz2` the blocks before the damage are shown.
 
 use crate::cli::args::{Operand, Plan};
 use crate::cli::limits;
@@ -18,11 +18,14 @@ use hybz::hbz::{List, MAGIC, StreamHeader};
 use hybz::{BlockInfo, Error, Level, Pool, StreamSummary};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Seek, Write};
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
+
+/// The first bytes of a `.bz2` stream.
+const HEADER: &[u8] = b"BZh";
 
 /// Lists what the operands contain, on stdout.
 pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
@@ -111,7 +114,7 @@ impl Lister {
             file.rewind().map_err(read_error)?; // a pipe cannot: blocks are listed from the end
             return self.hbz(name, file, &head, text);
         }
-        self.bzip2(name, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))), text)
+        self.decoded(name, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))), text)
     }
 
     /// Opens an operand without waiting for the writer of a FIFO, and refuses what `-t` refuses, and FIFOs.
@@ -134,7 +137,8 @@ impl Lister {
         }
     }
 
-    fn bzip2(&self, name: &OsStr, source: Source, text: &mut Vec<u8>) -> Result<(), Failure> {
+    /// Of a file that must be decoded.
+    fn decoded(&self, name: &OsStr, source: Source, text: &mut Vec<u8>) -> Result<(), Failure> {
         let decoded = self.decode(source);
         let mut rows = Vec::new();
         let (mut at, mut text_at) = (0, 0);
@@ -152,13 +156,23 @@ impl Lister {
             self.file_line(name, &totals, text);
         });
         self.rows(&rows, text);
-        outcome.map_err(|error| failure(name, &error))
+        outcome.map_err(|error| self.failure(name, &error))
     }
 
     fn hbz(&self, name: &OsStr, mut file: File, head: &[u8], text: &mut Vec<u8>) -> Result<(), Failure> {
         let read_error = |e: io::Error| Failure::input("read", name, &e);
-        let list = List::read(&mut file).map_err(|error| failure(name, &error))?;
+        let list = List::read(&mut file).map_err(|error| self.failure(name, &error))?;
         let coded_len = file.metadata().map_err(read_error)?.len();
+        if list.end() < coded_len {
+            // A `.bz2` stream may follow.
+            let mut head = Vec::new();
+            file.seek(SeekFrom::Start(list.end())).map_err(read_error)?;
+            (&file).take(HEADER.len() as u64).read_to_end(&mut head).map_err(read_error)?;
+            if head == HEADER {
+                file.rewind().map_err(read_error)?;
+                return self.decoded(name, Source::Stream(Box::new(file)), text);
+            }
+        }
         let (streams, blocks, text_len) = (list.streams(), list.blocks().len(), list.text_len());
         let header = head.try_into().ok().and_then(|head| StreamHeader::parse(head).ok());
         let level = header.map_or("-".to_owned(), |header| size_text(header.block_size));
@@ -168,9 +182,9 @@ impl Lister {
             // has no position.
             let again = Arc::new(DiskFile(file.try_clone().map_err(read_error)?));
             if let Err(damage) = self.decode(Source::File(again, 0)).outcome {
-                let verdicts = list.verify(&mut file).map_err(|error| failure(name, &error))?;
+                let verdicts = list.verify(&mut file).map_err(|error| self.failure(name, &error))?;
                 self.rows(&hbz_rows(&list, verdicts), text);
-                return Err(failure(name, &damage));
+                return Err(self.failure(name, &damage));
             }
             let verdicts = list.blocks().iter().map(|_| Ok(())).collect();
             self.rows(&hbz_rows(&list, verdicts), text);
@@ -217,6 +231,10 @@ impl Lister {
         }
     }
 
+    fn failure(&self, name: &OsStr, error: &Error) -> Failure {
+        failure(name, error, self.plan.memory.is_some())
+    }
+
     /// Decodes everything and discards the text.
     fn decode(&self, source: Source) -> Decoded {
         let task = Task::Decompress { trailing_garbage: self.plan.trailing_garbage };
@@ -244,10 +262,11 @@ fn hbz_rows(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
     rows.collect()
 }
 
-fn failure(name: &OsStr, error: &Error) -> Failure {
+fn failure(name: &OsStr, error: &Error, limited: bool) -> Failure {
     match error {
         Error::Read(e) => Failure::input("read", name, e),
         Error::Internal { .. } => Failure::internal(name, error),
+        Error::Memory { .. } => Failure::memory(name, error, limited),
         Error::NotBzip2 => Failure::new(2, [shown(name).as_bytes(), b" is not a bzip2 file."].concat()),
         _ => Failure::new(2, [shown(name).as_bytes(), b": ", report::verdict(error, true).as_bytes()].concat()),
     }

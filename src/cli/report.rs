@@ -66,6 +66,18 @@ impl Failure {
         Failure::new(3, [shown(name).as_bytes(), format!(": {error}: a defect of hybz.").as_bytes()].concat())
     }
 
+    /// A block of the operand `name` needs more memory than one may have: than `-m` allows, or than there is.
+    pub fn memory(name: &OsStr, error: &Error, limited: bool) -> Failure {
+        let &Error::Memory { block, needs, allowed } = error else { return Failure::internal(name, error) };
+        // Rounded so that `-m` with the first number is enough.
+        let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
+        let limit = if limited { format!("-m allows {allowed}") } else { format!("only {allowed} can be had") };
+        Failure::new(
+            1,
+            [shown(name).as_bytes(), format!(": block {block} needs {needs} MB, {limit}.").as_bytes()].concat(),
+        )
+    }
+
     /// The source is not what was read any more.
     pub fn changed(name: &OsStr) -> Failure {
         Failure::new(1, [b"Input file ", shown(name).as_bytes(), b" changed while it was read: not removed."].concat())

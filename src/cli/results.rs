@@ -185,6 +185,7 @@ impl Results {
             Error::Read(e) => Failure::input("read", name, e),
             Error::Write(e) => Failure::output("write", result, e),
             Error::Internal { .. } => Failure::internal(name, error),
+            Error::Memory { .. } => Failure::memory(name, error, self.plan.memory.is_some()),
             _ => {
                 let not_bzip2 = matches!(error, Error::NotBzip2);
                 // Nothing can be recovered from nothing, and nothing is lost before garbage.

@@ -34,7 +34,11 @@ pub const HEADER_LEN: usize = 32;
 /// The number of bytes of an index without blocks.
 const INDEX_LEN: usize = 32;
 /// The number of bytes that each block adds to the index.
-const ENTRY_LEN: usize = 12;
+pub const ENTRY_LEN: usize = 12;
+/// The number of bytes of an index before the entries.
+pub const INDEX_HEAD: usize = 8;
+/// The number of bytes of an index behind the entries.
+pub const INDEX_TAIL: usize = 24;
 
 /// The smallest block size.
 pub const MIN_BLOCK: u32 = 1 << 10;
@@ -204,7 +208,31 @@ impl BlockHeader {
         check("payload length", (1..=max).contains(&u64::from(header.coded_len)))?;
         Ok(header)
     }
+
+    /// Whether the text is so much longer than the rows that it is kept as codes until it is written.
+    pub(crate) fn is_compact(&self) -> bool {
+        u64::from(self.text_len) > 3 * u64::from(self.rows) + MAX_SMALL_TEXT
+    }
+
+    /// The most bytes that decoding the block takes, its text and payload included: for each row 4 of the vector, and
+    /// besides either 4 of its runs, or 1 of its code and the text, perturbation's bytes included.
+    pub(crate) fn decoding_bytes(&self, stream: &StreamHeader) -> u64 {
+        let rows = u64::from(self.rows);
+        let text = if self.is_compact() { 0 } else { u64::from(self.text_len) };
+        let text = text + text.checked_div(stream.interval.into()).unwrap_or(0);
+        let codes = rows.next_multiple_of(rows.min(1 << stream.entry_log));
+        let alive = (8 * rows).max(4 * rows + codes + text);
+        let segments = rows.div_ceil(1 << SEGMENT_LOG);
+        u64::from(self.coded_len) + alive + segments * SEGMENT_TABLES + BLOCK_TABLES
+    }
 }
+
+/// Text of no more bytes is kept as it is, however few rows it has.
+const MAX_SMALL_TEXT: u64 = 64 << 10;
+/// Bytes of lists and counts that decoding takes for each segment.
+const SEGMENT_TABLES: u64 = 3 << 10;
+/// The same for each block: the place of its result, and its parts.
+const BLOCK_TABLES: u64 = 2 << 10;
 
 /// The index entry of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,6 +245,22 @@ pub struct IndexEntry {
     pub crc: u32,
 }
 
+impl IndexEntry {
+    /// The entry as bytes of the index.
+    pub(crate) fn write(&self) -> [u8; ENTRY_LEN] {
+        let mut bytes = [0; ENTRY_LEN];
+        for (at, field) in bytes.chunks_exact_mut(4).zip([self.text_len, self.coded_len, self.crc]) {
+            at.copy_from_slice(&field.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Reads an entry.
+    pub(crate) fn parse(bytes: &[u8; ENTRY_LEN]) -> IndexEntry {
+        IndexEntry { text_len: read_u32(bytes, 0), coded_len: read_u32(bytes, 4), crc: read_u32(bytes, 8) }
+    }
+}
+
 /// What the next bytes of a stream are, as far as their beginning tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -224,7 +268,9 @@ pub enum Next {
     Block,
     /// The index, with its length in bytes.
     Index(usize),
-    /// Neither.
+    /// The index of a stream of another number of blocks: this one.
+    OtherIndex(u32),
+    /// None of these.
     Other,
 }
 
@@ -232,8 +278,11 @@ pub enum Next {
 pub fn next(bytes: &[u8; HEADER_LEN], blocks: u32) -> Next {
     if bytes[..4] == BLOCK_MAGIC {
         Next::Block
-    } else if bytes[..4] == INDEX_MAGIC && read_u32(bytes, 4) == blocks {
-        Next::Index(INDEX_LEN + ENTRY_LEN * blocks as usize)
+    } else if bytes[..4] == INDEX_MAGIC {
+        match read_u32(bytes, 4) {
+            listed if listed == blocks => Next::Index(INDEX_LEN + ENTRY_LEN * blocks as usize),
+            listed => Next::OtherIndex(listed),
+        }
     } else {
         Next::Other
     }
@@ -244,29 +293,23 @@ pub fn write_index(entries: &[IndexEntry]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(INDEX_LEN + ENTRY_LEN * entries.len());
     bytes.extend(INDEX_MAGIC);
     bytes.extend((entries.len() as u32).to_le_bytes());
-    for entry in entries {
-        bytes.extend([entry.text_len, entry.coded_len, entry.crc].into_iter().flat_map(u32::to_le_bytes));
-    }
-    let len = bytes.len() as u64;
-    bytes.extend(crc::checksum(&bytes).to_le_bytes());
-    bytes.extend([0; 4]);
-    bytes.extend(len.to_le_bytes());
-    bytes.extend(END_MAGIC);
+    entries.iter().for_each(|entry| bytes.extend(entry.write()));
+    bytes.extend(index_tail(crc::checksum(&bytes), bytes.len() as u64));
     bytes
 }
 
-/// Reads and checks an index.
-pub fn parse_index(bytes: &[u8]) -> Result<Vec<IndexEntry>, Damage> {
-    let bad = Damage::Field("index");
-    let len = bytes.len().checked_sub(INDEX_LEN - 8).ok_or(bad)?;
-    let (body, tail) = bytes.split_at(len);
-    let crc = crc::checksum(body);
-    let expected: Vec<u8> = [&crc.to_le_bytes()[..], &[0; 4], &(len as u64).to_le_bytes(), &END_MAGIC].concat();
-    if tail != expected || !body.starts_with(&INDEX_MAGIC) || len != 8 + ENTRY_LEN * read_u32(body, 4) as usize {
-        return Err(bad);
-    }
-    let entry = |at: &[u8]| IndexEntry { text_len: read_u32(at, 0), coded_len: read_u32(at, 4), crc: read_u32(at, 8) };
-    Ok(body[8..].chunks_exact(ENTRY_LEN).map(entry).collect())
+/// The number of entries of the index that begins with these bytes.
+pub fn index_count(head: &[u8; INDEX_HEAD]) -> Option<u32> {
+    head.starts_with(&INDEX_MAGIC).then(|| read_u32(head, 4))
+}
+
+/// The end of an index whose other bytes have this CRC and number.
+pub fn index_tail(crc: u32, len: u64) -> [u8; INDEX_TAIL] {
+    let mut tail = [0; INDEX_TAIL];
+    tail[..4].copy_from_slice(&crc.to_le_bytes());
+    tail[8..16].copy_from_slice(&len.to_le_bytes());
+    tail[16..].copy_from_slice(&END_MAGIC);
+    tail
 }
 
 /// The length of a whole index that ends in `tail`, the last 16 bytes of a stream.

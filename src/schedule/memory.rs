@@ -23,6 +23,8 @@ struct Growth {
     max: u64,
     /// How many pieces of any size should fit.
     pieces: u64,
+    /// What a single piece may take if it is alone.
+    one: u64,
 }
 
 impl MemoryBudget {
@@ -31,9 +33,10 @@ impl MemoryBudget {
         Self::new(limit, None)
     }
 
-    /// A budget that grows for large pieces until so many of them fit, but not beyond `max`.
-    pub fn growing(limit: u64, pieces: u64, max: u64) -> MemoryBudget {
-        Self::new(limit.min(max), Some(Growth { max, pieces }))
+    /// A budget that grows for large pieces until so many of them fit, but not beyond `max`. A single piece may take
+    /// more, up to `one`, if it is alone.
+    pub fn growing(limit: u64, pieces: u64, max: u64, one: u64) -> MemoryBudget {
+        Self::new(limit.min(max), Some(Growth { max, pieces, one: one.max(max) }))
     }
 
     fn new(limit: u64, growth: Option<Growth>) -> MemoryBudget {
@@ -48,7 +51,7 @@ impl MemoryBudget {
 
     /// Makes room for pieces of so many bytes, unless the limit is fixed.
     pub fn fit_pieces(&self, piece: u64) {
-        if let Some(Growth { max, pieces }) = self.growth {
+        if let Some(Growth { max, pieces, .. }) = self.growth {
             self.raise(piece.saturating_mul(pieces).min(max));
         }
     }
@@ -68,9 +71,9 @@ impl MemoryBudget {
         }
     }
 
-    /// Whether a piece of so many bytes is more than a fixed limit allows.
-    pub fn forbids(&self, piece: u64) -> bool {
-        self.growth.is_none() && piece > self.limit()
+    /// The most bytes that a single piece may take.
+    pub fn most(&self) -> u64 {
+        self.growth.map_or_else(|| self.limit(), |growth| growth.one)
     }
 
     /// Whether somebody waits for a permit.
@@ -83,7 +86,7 @@ impl MemoryBudget {
     }
 
     /// A permit for `bytes`, if they fit or if the account holds none: so every stream always moves, whatever the
-    /// others hold and however small the budget is.
+    /// others hold and however small the budget is. No bytes always fit.
     pub(super) fn try_permit(self: &Arc<Self>, bytes: u64, account: &Arc<AtomicUsize>) -> Option<Permit> {
         self.grant(&mut self.used(), bytes, account)
     }
@@ -102,7 +105,7 @@ impl MemoryBudget {
     }
 
     fn grant(self: &Arc<Self>, used: &mut u64, bytes: u64, account: &Arc<AtomicUsize>) -> Option<Permit> {
-        if *used + bytes > self.limit() && account.load(Relaxed) > 0 {
+        if bytes > 0 && *used + bytes > self.limit() && account.load(Relaxed) > 0 {
             return None;
         }
         *used += bytes;
@@ -128,6 +131,11 @@ impl Drop for Permit {
         drop(used);
         self.budget.freed.notify_all();
     }
+}
+
+/// What one piece may take at most: 7 of 8 bytes of the memory there is. The rest is for the process itself.
+pub(super) fn of_one_piece() -> u64 {
+    of_machine() / 8 * 7
 }
 
 /// The memory of the machine, or of the container if that has less, in bytes. 8 GiB where neither can be read.
@@ -163,7 +171,7 @@ mod tests {
     use super::*;
 
     fn budget(limit: u64) -> (Arc<MemoryBudget>, Arc<AtomicUsize>) {
-        (Arc::new(MemoryBudget::growing(limit, 3, 1000)), Arc::default())
+        (Arc::new(MemoryBudget::growing(limit, 3, 1000, 3000)), Arc::default())
     }
 
     #[test]
@@ -171,6 +179,7 @@ mod tests {
         let (budget, account) = budget(10);
         let first = budget.try_permit(500, &account).expect("the first is granted");
         assert!(budget.try_permit(1, &account).is_none());
+        assert!(budget.try_permit(0, &account).is_some(), "what takes nothing is always granted");
         let other = Arc::default();
         let others = budget.try_permit(500, &other).expect("another account's first, too");
         drop((first, others));
@@ -189,11 +198,11 @@ mod tests {
         assert_eq!(budget.limit(), 500);
         budget.fit_pieces(u64::MAX);
         assert_eq!(budget.limit(), 1000);
-        assert!(!budget.forbids(2000));
+        assert_eq!(budget.most(), 3000);
         let fixed = MemoryBudget::fixed(10);
         fixed.fit_pieces(100);
         fixed.fit_station(100);
-        assert!(fixed.limit() == 10 && fixed.forbids(11) && !fixed.forbids(10));
+        assert_eq!((fixed.limit(), fixed.most()), (10, 10));
         drop(account);
     }
 

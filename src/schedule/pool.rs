@@ -55,7 +55,7 @@ impl Plan {
             None => {
                 let max = self.max_memory.unwrap_or_else(|| memory::of_machine() / 2);
                 // What the cores need was settled with their number.
-                MemoryBudget::growing(own, self.cores as u64 + 1, max.max(own))
+                MemoryBudget::growing(own, self.cores as u64 + 1, max.max(own), memory::of_one_piece())
             }
         };
         let rates = (0..W::CLASSES).map(|class| work.core_rate(Class(class as u8))).collect();
@@ -151,6 +151,11 @@ impl<W: Work> Pool<W> {
     pub fn summary(&self) -> Summary {
         let shared = self.shared();
         Summary { stations: shared.reports(), memory: shared.budget.limit() }
+    }
+
+    /// The kind of work.
+    pub(crate) fn work(&self) -> &W {
+        &self.shared().work
     }
 
     /// The budget that bounds the bytes alive.
@@ -355,8 +360,11 @@ impl<W: Work> PoolBuilder<W> {
     /// Each station needs memory of its own besides. A client that has nothing on its way may always send one piece, so
     /// a small number slows down but never stops.
     ///
+    /// (A block of a `.hbz` stream that needs more than all of it is refused.)
+    ///
     /// Without this it is some pieces for each station, and room for what the accelerators hold, up to
-    /// [`max_memory`](Self::max_memory).
+    /// [`max_memory`](Self::max_memory). A single block of a `.hbz` stream may then take 7 of 8 bytes of the memory of
+    /// the machine, or of the container.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self

@@ -1,19 +1,19 @@
 //! One CPU core as a station: one block at a time through the codec.
 
 use super::stages;
-use crate::block::{CodedBlock, DecodedBlock, Text};
+use crate::block::{CodedBlock, DecodedBlock};
 use crate::codec::bwt::forward::LastColumn;
 use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::codec::decoder::Decoder;
 use crate::codec::encoder::Encoder;
-use crate::codec::hbz::decode::{Block, HbzDecoder, segment_mtf};
+use crate::codec::hbz::decode::{Block, HbzDecoder, Vectors, segment_mtf};
 use crate::codec::hbz::encode::HbzEncoder;
 use crate::codec::mtf::decode::MtfDecoder;
 use crate::error::DecodeError;
 use crate::format::bzip2::Level;
 use crate::format::hbz::BlockHeader;
 use crate::schedule::{Job, Station, StationError};
-use crate::work::{BlockJob, DecodeBlock, DecodeLarge, EncodeBlock, EncodeLarge, Rows};
+use crate::work::{BlockJob, DecodeBlock, DecodeLarge, EncodeBlock, EncodeLarge, Rows, WalkEntries};
 use std::sync::Arc;
 
 /// A CPU core. Its codecs are made when they are first needed, and kept.
@@ -27,19 +27,19 @@ pub(crate) struct CpuStation {
     column: Vec<u8>,
 }
 
-/// The codecs for large blocks. Their memory is that of the largest block so far; it is given back when a job of
-/// another kind comes.
-#[derive(Default)]
+/// The codecs for large blocks. The encoder's memory is that of the largest block so far; it is given back when a job
+/// of another kind comes.
 struct LargeCodecs {
     encoder: Option<HbzEncoder>,
     decoder: Option<HbzDecoder>,
     mtf: Option<MtfDecoder>,
+    vectors: Arc<Vectors>,
 }
 
 impl CpuStation {
-    /// The station `cpu <number>`. Stations of one pool share what they learn about periodic blocks.
-    pub fn new(number: usize, origins: Arc<PeriodicOrigins>) -> Self {
-        let large = LargeCodecs::default();
+    /// The station `cpu <number>`. Stations of one pool share what they learn about periodic blocks, and their vectors.
+    pub fn new(number: usize, origins: Arc<PeriodicOrigins>, vectors: Arc<Vectors>) -> Self {
+        let large = LargeCodecs { encoder: None, decoder: None, mtf: None, vectors };
         CpuStation { number, origins, encoder: None, decoder: None, large, column: Vec::new() }
     }
 
@@ -97,8 +97,8 @@ impl CpuStation {
                 job.answer(());
             }
             BlockJob::Walk(job) => {
-                let question = job.question();
-                let text = question.block.walk(question.entries.clone(), &question.vector, &question.first_column);
+                let WalkEntries { block, entries, vector, first_column, number, lens } = job.question();
+                let text = block.walk(entries.clone(), vector, first_column, lens.of(*number));
                 job.answer(text);
             }
         }
@@ -108,7 +108,6 @@ impl CpuStation {
 impl LargeCodecs {
     /// Codes a block.
     pub fn encode(&mut self, block: &EncodeLarge) -> (BlockHeader, Vec<u8>) {
-        self.decoder = None;
         let encoder = self.encoder.get_or_insert_default();
         match block {
             EncodeLarge::Text { text, number, stream } => encoder.encode(text, *number, stream),
@@ -121,14 +120,14 @@ impl LargeCodecs {
         self.encoder = None;
         let DecodeLarge { payload, header, stream, stages } = job.question();
         let Some(submitter) = stages.clone() else {
-            let text = self.decoder.get_or_insert_default().decode(*stream, *header, Arc::clone(payload));
-            return job.answer(text.map(Text::Plain));
+            let vectors = &self.vectors;
+            let decoder = self.decoder.get_or_insert_with(|| HbzDecoder::with_vectors(Arc::clone(vectors)));
+            return job.answer(decoder.decode(*stream, *header, Arc::clone(payload)));
         };
-        self.decoder = None;
         match Block::parse(*stream, *header, Arc::clone(payload)) {
             Ok(block) => {
                 if let Some(reply) = job.defer() {
-                    stages::start(block, submitter, reply);
+                    stages::start(block, submitter, Arc::clone(&self.vectors), reply);
                 }
             }
             Err(damage) => job.answer(Err(damage)),
@@ -138,7 +137,6 @@ impl LargeCodecs {
     /// What stage 1 needs.
     fn for_segments(&mut self) -> &mut MtfDecoder {
         self.encoder = None;
-        self.decoder = None;
         self.mtf.get_or_insert_with(segment_mtf)
     }
 }

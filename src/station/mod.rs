@@ -15,7 +15,7 @@ impl Work for Codec {
     const CLASSES: usize = 4;
 
     fn core(&self, number: usize) -> Box<dyn Station<BlockJob>> {
-        Box::new(CpuStation::new(number, Arc::clone(&self.origins)))
+        Box::new(CpuStation::new(number, Arc::clone(&self.origins), Arc::clone(&self.vectors)))
     }
 
     /// Nothing is taken along: what the parent has learnt about periodic blocks is behind a lock.

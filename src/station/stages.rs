@@ -6,7 +6,7 @@
 //! for it.
 
 use crate::block::{Part, Text};
-use crate::codec::hbz::decode::{Block, FirstColumn, Runs, TextCheck, new_vector};
+use crate::codec::hbz::decode::{Block, FirstColumn, Runs, TextCheck, TextLens, Vector, Vectors, compact};
 use crate::error::Damage;
 use crate::format::hbz::SEGMENT_LOG;
 use crate::schedule::{Deferred, JobError, Submitter};
@@ -21,6 +21,7 @@ const JOB_ROWS: usize = 1 << 19;
 struct Stages {
     block: Arc<Block>,
     submitter: Submitter<Codec>,
+    vectors: Arc<Vectors>,
     progress: Mutex<Progress>,
 }
 
@@ -57,7 +58,12 @@ impl From<JobError> for Stop {
 }
 
 /// Submits the first stage; `reply` gets the text.
-pub(super) fn start(block: Block, submitter: Submitter<Codec>, reply: Deferred<Result<Text, Damage>>) {
+pub(super) fn start(
+    block: Block,
+    submitter: Submitter<Codec>,
+    vectors: Arc<Vectors>,
+    reply: Deferred<Result<Text, Damage>>,
+) {
     let ranges: Vec<_> = ranges(block.segments(), JOB_ROWS >> SEGMENT_LOG).collect();
     let progress = Progress {
         left: ranges.len(),
@@ -68,7 +74,7 @@ pub(super) fn start(block: Block, submitter: Submitter<Codec>, reply: Deferred<R
         check: TextCheck::default(),
         reply: Some(reply),
     };
-    let stages = Arc::new(Stages { block: Arc::new(block), submitter, progress: Mutex::new(progress) });
+    let stages = Arc::new(Stages { block: Arc::new(block), submitter, vectors, progress: Mutex::new(progress) });
     for (number, segments) in ranges.into_iter().enumerate() {
         let (question, own) = (DecodeRuns { block: Arc::clone(&stages.block), segments }, Arc::clone(&stages));
         stages.submitter.submit_then(question, move |answer| {
@@ -111,7 +117,7 @@ impl Stages {
 
     fn fill(self: &Arc<Self>, runs: Vec<Runs>) {
         let (starts, first_column) = self.block.segment_starts(&runs);
-        let (vector, first_column) = (Arc::new(new_vector(self.block.rows() as usize)), Arc::new(first_column));
+        let (vector, first_column) = (Arc::new(self.vectors.take(self.block.rows())), Arc::new(first_column));
         let parts: Vec<_> = runs.into_iter().zip(starts).map(Arc::new).collect();
         let ranges: Vec<_> = ranges(parts.len(), JOB_ROWS >> SEGMENT_LOG).collect();
         self.progress().left = ranges.len();
@@ -135,8 +141,9 @@ impl Stages {
         }
     }
 
-    fn walk(self: &Arc<Self>, vector: Arc<Vec<std::sync::atomic::AtomicU32>>, first_column: Arc<FirstColumn>) {
+    fn walk(self: &Arc<Self>, vector: Arc<Vector>, first_column: Arc<FirstColumn>) {
         let ranges: Vec<_> = ranges(self.block.entries(), self.block.entries_in(JOB_ROWS)).collect();
+        let lens = Arc::new(TextLens::new(ranges.len()));
         {
             let mut progress = self.progress();
             progress.left = ranges.len();
@@ -145,8 +152,9 @@ impl Stages {
         for (number, entries) in ranges.into_iter().enumerate() {
             let (block, vector, first_column) =
                 (Arc::clone(&self.block), Arc::clone(&vector), Arc::clone(&first_column));
-            let own = Arc::clone(self);
-            self.submitter.submit_then(WalkEntries { block, entries, vector, first_column }, move |answer| {
+            let (own, lens) = (Arc::clone(self), Arc::clone(&lens));
+            let question = WalkEntries { block, entries, vector, first_column, number, lens };
+            self.submitter.submit_then(question, move |answer| {
                 own.after(answer.map_err(Stop::from).and_then(|text| Ok(text?)), |stages, text| {
                     stages.take_text(number, text)
                 });
@@ -160,12 +168,18 @@ impl Stages {
         let Progress { left, texts, next_text, parts, check, reply, .. } = &mut *progress;
         texts[number] = Some(text);
         *left -= 1;
+        if self.block.is_compact() {
+            if *left == 0
+                && let Some(reply) = reply.take()
+            {
+                let codes = std::mem::take(texts).into_iter().flatten().collect();
+                reply.send(Ok(compact(&self.block, codes)));
+            }
+            return Ok(());
+        }
         while let Some(mut text) = texts.get_mut(*next_text).and_then(Option::take) {
             *next_text += 1;
             check.add(&self.block, &mut text);
-            if check.perturbed_len() > self.block.max_perturbed_len() {
-                return Err(Damage::BlockTooLong.into());
-            }
             parts.push(Part { range: 0..text.len(), bytes: Arc::new(text) });
         }
         if *left == 0

@@ -1,6 +1,8 @@
-//! The table of formats that can be decoded, and a stream whose first byte chooses among them.
+//! The table of formats that can be decoded, and a stream whose first byte chooses among them. What follows the streams
+//! of that format is `mixed`'s.
 
-use super::piece::{Collect, Decoding, Ends, Feed, Format, Step};
+use super::mixed::Mixed;
+use super::piece::{Collect, Decoding, Ends, Feed, Format, Rest, Step};
 use super::{bzip2, hbz};
 use crate::Client;
 use crate::error::Error;
@@ -25,8 +27,8 @@ fn decode_as(formats: &'static [Format], decoding: Decoding) -> Ends {
     // Not `bounded`: what is in such a channel outlives its receiver, and with it the permits of all pieces that nobody
     // will take any more. (The test of the traps in one queue with no memory locked up.)
     let (sender, receiver) = unbounded();
-    let feed = Detecting { formats, decoding, room: Vec::new(), feed: None, collect: sender };
-    (Box::new(feed), Box::new(Detected { receiver, collect: None }))
+    let feed = Detecting { formats, decoding: decoding.clone(), room: Vec::new(), feed: None, collect: sender };
+    (Box::new(feed), Box::new(Detected { formats, decoding, receiver, collect: None, mixed: None }))
 }
 
 struct Detecting {
@@ -105,8 +107,12 @@ impl Feed for Detecting {
 }
 
 struct Detected {
+    formats: &'static [Format],
+    decoding: Decoding,
     receiver: Receiver<Box<dyn Collect>>,
     collect: Option<Box<dyn Collect>>,
+    /// Once something else follows the streams of the first format.
+    mixed: Option<Mixed>,
 }
 
 impl Collect for Detected {
@@ -122,11 +128,28 @@ impl Collect for Detected {
     }
 
     fn step(&mut self, wait: bool) -> Result<Step, Error> {
-        self.collect.as_mut().map_or(Ok(Step::Need), |collect| collect.step(wait))
+        let Some(collect) = &mut self.collect else { return Ok(Step::Need) };
+        if self.mixed.is_none() {
+            let step = collect.step(wait)?;
+            if !matches!(step, Step::Other) {
+                return Ok(step);
+            }
+        }
+        let (formats, decoding) = (self.formats, &self.decoding);
+        let mixed = self.mixed.get_or_insert_with(|| Mixed::new(formats, decoding.clone(), collect.summary()));
+        mixed.step(&mut **collect, wait)
+    }
+
+    fn rest(&mut self) -> Rest {
+        Rest::Need // `step` never says that there are any
     }
 
     fn summary(&self) -> StreamSummary {
-        self.collect.as_ref().map(|collect| collect.summary()).unwrap_or_default()
+        match (&self.mixed, &self.collect) {
+            (Some(mixed), _) => mixed.summary(),
+            (None, Some(collect)) => collect.summary(),
+            (None, None) => StreamSummary::default(),
+        }
     }
 }
 
@@ -135,13 +158,17 @@ mod tests {
     use super::*;
     use crate::stream::copy::{Chunks, Unchanged};
     use crate::stream::driver::Driver;
-    use crate::stream::piece::connect;
+    use crate::stream::piece::{Begins, connect};
     use crate::stream::{Extent, piece};
     use crate::{Pool, Settings};
 
     /// A third format is its two ends and a line in the table: this one begins with `R` and is its own text.
     const THREE: [Format; 3] = [
-        Format { begins_with: |byte| byte == b'R', decode: |_| connect(Chunks::default(), Unchanged::default()) },
+        Format {
+            begins_with: |byte| byte == b'R',
+            begins: |_, _| Begins::No,
+            decode: |_| connect(Chunks::default(), Unchanged::default()),
+        },
         hbz::FORMAT,
         bzip2::FORMAT,
     ];

@@ -86,10 +86,12 @@ impl Driver {
                     return Ok(None);
                 }
                 Step::Need if !all_issued => {} // `Need` gave permits back, so there is room now
-                Step::Pending | Step::Need => match read_some(reader, self.feed.room()).map_err(Error::Read)? {
-                    0 => self.end_input(),
-                    n => self.feed.filled(n),
-                },
+                Step::Pending | Step::Need | Step::Other => {
+                    match read_some(reader, self.feed.room()).map_err(Error::Read)? {
+                        0 => self.end_input(),
+                        n => self.feed.filled(n),
+                    }
+                }
             }
         }
     }
@@ -120,16 +122,24 @@ impl Driver {
     /// The next output of a stream whose input is pushed. Without `all` only what is finished or must be waited for
     /// because the budget is used up; with `all` everything that has been pushed.
     pub fn drain(&mut self, all: bool) -> Result<Drained, Error> {
+        Ok(match self.step(all)? {
+            Step::Out(text, _) => Drained::Out(text),
+            Step::Done => Drained::Done,
+            Step::Pending | Step::Need | Step::Other => Drained::Nothing,
+        })
+    }
+
+    /// The same, with all that the joiner says. When it needs another piece, all that there are have been issued.
+    pub fn step(&mut self, all: bool) -> Result<Step, Error> {
         loop {
             let all_issued = self.issue()?;
             match self.collect.step(all || !all_issued)? {
-                Step::Out(text, _) => return Ok(Drained::Out(text)),
+                Step::Need if !all_issued => {} // `Need` gave permits back, so there is room now
                 Step::Done => {
                     self.client.submitter().cancel();
-                    return Ok(Drained::Done);
+                    return Ok(Step::Done);
                 }
-                Step::Need if !all_issued => {}
-                Step::Pending | Step::Need => return Ok(Drained::Nothing),
+                step => return Ok(step),
             }
         }
     }
@@ -178,6 +188,10 @@ pub(crate) fn write_text(out: &mut dyn Write, text: &Text) -> io::Result<u64> {
         }
         Text::Parts(parts) => {
             parts.iter().try_for_each(|part| out.write_all(part.as_slice()))?;
+            Ok(text.len())
+        }
+        Text::Compact(compact) => {
+            compact.pieces().try_for_each(|piece| out.write_all(&piece))?;
             Ok(text.len())
         }
         Text::RunLength { coded, len, .. } => {

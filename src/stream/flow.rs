@@ -333,7 +333,7 @@ fn write_one(
                 }
             }
             Step::Done => return Ok(StreamSummary { bytes_out, ..collect.summary() }),
-            Step::Need | Step::Pending => {
+            Step::Need | Step::Pending | Step::Other => {
                 if !collect.receive(false)? {
                     // What has been written so far goes out first: perhaps nothing comes before somebody has read it.
                     out.flush().map_err(Error::Write)?;

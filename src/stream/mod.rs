@@ -4,9 +4,10 @@
 //! |---|---|
 //! | `piece` | the roles: [`Cut`](piece::Cut), [`Join`](piece::Join), and the two ends made of them |
 //! | `bzip2` | `.bz2`: `split` or `parallel_read`, `assemble` when compressing; `scan`, `chain` when decompressing |
-//! | `hbz` | `.hbz`: `blocks`, `assemble` when compressing; `scan`, `chain` when decompressing |
+//! | `hbz` | `.hbz`: `blocks`, `assemble` when compressing; `scan`, `chain`, `index` when decompressing |
 //! | `copy` | an input that is only copied |
 //! | `detect` | the table of formats, and which one an input is |
+//! | `mixed` | streams of different formats one after the other |
 //! | `driver` | one stream on the caller's own thread: what `read` and `write` are made of |
 //! | `flow` | many inputs through one pool, with a manager's thread: what the command runs on |
 
@@ -15,7 +16,8 @@ mod copy;
 mod detect;
 pub(crate) mod driver;
 pub mod flow;
-mod hbz;
+pub(crate) mod hbz;
+mod mixed;
 mod piece;
 
 pub(crate) use piece::Extent;

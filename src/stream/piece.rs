@@ -52,8 +52,19 @@ pub(crate) enum Step {
     Pending,
     /// It needs the next piece.
     Need,
+    /// Its streams end here, and other bytes follow them: another format's stream, or garbage. [`Join::rest`] has them.
+    Other,
     /// The output is complete; whatever input follows is of no interest.
     Done,
+}
+
+/// Bytes that a joiner has no use for ([`Step::Other`]).
+pub(crate) enum Rest {
+    Bytes(Vec<u8>),
+    /// More may come with the next piece.
+    Need,
+    /// The input has ended.
+    End,
 }
 
 /// Joins the results of the pieces in order; does no writing itself.
@@ -66,6 +77,10 @@ pub(crate) trait Join: Send + 'static {
     fn finish(&mut self);
     /// Goes on as far as the next output. With `wait` it waits for results and never returns [`Step::Pending`].
     fn step(&mut self, wait: bool) -> Result<Step, Error>;
+    /// After [`Step::Other`]: the next bytes of the input, if there are any.
+    fn rest(&mut self) -> Option<Vec<u8>> {
+        None
+    }
     /// What became of the stream; complete after [`Step::Done`]. `bytes_out` is left to whoever writes.
     fn summary(&self) -> StreamSummary;
 }
@@ -95,6 +110,8 @@ pub(crate) trait Collect: Send {
     fn receive(&mut self, wait: bool) -> Result<bool, Error>;
     /// As [`Join::step`].
     fn step(&mut self, wait: bool) -> Result<Step, Error>;
+    /// As [`Join::rest`].
+    fn rest(&mut self) -> Rest;
     /// As [`Join::summary`].
     fn summary(&self) -> StreamSummary;
 }
@@ -106,8 +123,22 @@ pub(crate) type Ends = (Box<dyn Feed>, Box<dyn Collect>);
 pub(crate) struct Format {
     /// Whether data that begin with this byte are of this format.
     pub begins_with: fn(u8) -> bool,
+    /// Whether a stream of this format begins with these bytes, which stand behind a stream of another. The flag says
+    /// that no more bytes come.
+    pub begins: fn(&[u8], bool) -> Begins,
     /// The two ends of a stream to be decoded.
     pub decode: fn(&Decoding) -> Ends,
+}
+
+/// Whether a stream begins somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Begins {
+    Yes,
+    No,
+    /// A few more bytes will tell.
+    Perhaps,
+    /// One begins, but the input ends there.
+    Cut,
 }
 
 /// How data are to be decoded.
@@ -248,6 +279,14 @@ impl<J: Join> Collect for Collector<J> {
 
     fn step(&mut self, wait: bool) -> Result<Step, Error> {
         self.join.step(wait)
+    }
+
+    fn rest(&mut self) -> Rest {
+        match self.join.rest() {
+            Some(bytes) => Rest::Bytes(bytes),
+            None if self.ended => Rest::End,
+            None => Rest::Need,
+        }
     }
 
     fn summary(&self) -> StreamSummary {

@@ -7,17 +7,20 @@
 //!
 //! [`HbzDecoder`] does all of them on one core, which is the best way as long as there are as many blocks as stations.
 
+pub use super::compact::compact;
 pub use super::payload::Block;
 pub use super::segment::{Runs, segment_mtf};
-pub use super::vector::{FirstColumn, SegmentStart, new_vector};
+pub use super::vector::{FirstColumn, SegmentStart};
+pub use super::vectors::{Vector, VectorCharge, Vectors};
 
 use super::perturb;
+use crate::block::Text;
 use crate::codec::mtf::decode::MtfDecoder;
 use crate::crc::Crc;
 use crate::error::Damage;
 use crate::format::hbz::{BlockHeader, StreamHeader, check};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Checks the text of a block while its parts come in.
 #[derive(Debug, Default)]
@@ -53,44 +56,77 @@ impl TextCheck {
     }
 }
 
-/// Decodes the blocks of `.hbz` streams on one core, one after the other, in its own memory: 4 bytes for each row of
-/// the longest block so far.
+/// How much text each walk of a block gives. A phrase has up to 255 bytes, so damaged blocks can claim little and give
+/// much: no walk makes text before all of them together are known to stay within what the block may have.
+#[derive(Debug)]
+pub struct TextLens(Vec<AtomicU64>);
+
+impl TextLens {
+    /// For so many walks.
+    pub fn new(walks: usize) -> Self {
+        TextLens((0..walks).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// The place of walk `number`.
+    pub fn of(&self, number: usize) -> WalkLen<'_> {
+        WalkLen { lens: self, number }
+    }
+}
+
+/// The place of one walk in [`TextLens`].
+#[derive(Clone, Copy, Debug)]
+pub struct WalkLen<'a> {
+    lens: &'a TextLens,
+    number: usize,
+}
+
+impl WalkLen<'_> {
+    /// Says that the walk gives `len` bytes. Returns whether all walks so far give at most `max`. A walk that is done
+    /// again says it again.
+    pub(super) fn set(self, len: u64, max: u64) -> bool {
+        self.lens.0[self.number].store(len, Relaxed);
+        self.lens.0.iter().map(|len| len.load(Relaxed)).sum::<u64>() <= max
+    }
+}
+
+/// Decodes the blocks of `.hbz` streams on one core, one after the other.
 #[derive(Debug)]
 pub struct HbzDecoder {
     mtf: MtfDecoder,
-    vector: Vec<AtomicU32>,
+    vectors: Arc<Vectors>,
 }
 
 impl HbzDecoder {
-    /// A decoder.
+    /// A decoder that keeps 4 bytes for each row of the longest block so far.
     pub fn new() -> Self {
-        HbzDecoder { mtf: segment_mtf(), vector: Vec::new() }
+        Self::with_vectors(Vectors::of_one())
+    }
+
+    /// A decoder that shares its vectors with others.
+    pub fn with_vectors(vectors: Arc<Vectors>) -> Self {
+        HbzDecoder { mtf: segment_mtf(), vectors }
     }
 
     /// Returns the text of a block.
-    pub fn decode(
-        &mut self,
-        stream: StreamHeader,
-        header: BlockHeader,
-        payload: Arc<Vec<u8>>,
-    ) -> Result<Vec<u8>, Damage> {
+    pub fn decode(&mut self, stream: StreamHeader, header: BlockHeader, payload: Arc<Vec<u8>>) -> Result<Text, Damage> {
         let block = Block::parse(stream, header, payload)?;
         let runs = (0..block.segments()).map(|n| block.runs(n, &mut self.mtf)).collect::<Result<Vec<_>, _>>()?;
         let (starts, first_column) = block.segment_starts(&runs);
-        // Allocated only now: all rows have been decoded, so the header does not claim more than the block has.
-        let rows = header.rows as usize;
-        if self.vector.len() < rows {
-            self.vector = new_vector(rows);
-        }
+        // Taken only now: all rows have been decoded, so the header does not claim more than the block has.
+        let vector = self.vectors.take(header.rows);
         for (number, (runs, start)) in runs.iter().zip(&starts).enumerate() {
-            block.fill(number, runs, start, &self.vector[..rows]);
+            block.fill(number, runs, start, &vector);
         }
         drop(runs);
-        let mut text = block.walk(0..block.entries(), &self.vector, &first_column)?;
+        let mut text = block.walk(0..block.entries(), &vector, &first_column, TextLens::new(1).of(0))?;
+        drop(vector);
+        if header.is_compact() {
+            return compact(&block, vec![text]);
+        }
         let mut text_check = TextCheck::default();
         text_check.add(&block, &mut text);
         text_check.finish(&block)?;
-        Ok(text)
+        Ok(Text::Plain(text))
     }
 }
 

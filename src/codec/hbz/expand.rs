@@ -2,6 +2,9 @@
 
 use super::dictionary::{Dictionary, Meaning};
 
+/// How many bytes of text [`CodeExpander::expand_some`] makes at once.
+const PIECE: usize = 64 << 10;
+
 /// Replaces codes by the text that they stand for.
 #[derive(Clone, Debug)]
 pub struct CodeExpander {
@@ -34,17 +37,17 @@ impl CodeExpander {
         CodeExpander { heads, dictionary, escape, escaped }
     }
 
-    /// Expands `coded`, which begins at an entry point and ends at one or at the end of the block; entry points are
-    /// `interval` codes apart. Returns `None` if the text would be longer than `max` bytes, or if an escape stands for
-    /// no byte.
-    pub fn expand(&self, coded: &[u8], interval: usize, max: usize) -> Option<Vec<u8>> {
-        let len: usize = match self.escape {
-            None => coded.iter().map(|&code| usize::from(self.heads[usize::from(code)].1)).sum(),
-            Some(escape) => coded.chunks(interval).map(|part| self.text_len(part, escape)).sum::<Option<_>>()?,
-        };
-        if len > max {
-            return None;
+    /// The length of the text of `coded`, which begins at an entry point and ends at one or at the end of the block;
+    /// entry points are `interval` codes apart. Returns `None` if an escape stands for no byte.
+    pub fn text_len(&self, coded: &[u8], interval: usize) -> Option<usize> {
+        match self.escape {
+            None => Some(coded.iter().map(|&code| usize::from(self.heads[usize::from(code)].1)).sum()),
+            Some(escape) => coded.chunks(interval).map(|part| self.part_len(part, escape)).sum(),
         }
+    }
+
+    /// The text of `coded`, of which [`text_len`](Self::text_len) is `len`.
+    pub fn expand(&self, coded: &[u8], interval: usize, len: usize) -> Vec<u8> {
         let mut text = vec![0; len + 8];
         let mut at = 0;
         for part in coded.chunks(interval) {
@@ -60,7 +63,8 @@ impl CodeExpander {
                     Some(Meaning::Phrase(string)) => text[at - string.len()..at].copy_from_slice(string),
                     Some(Meaning::Escape) => {
                         if let Some(&place) = codes.next() {
-                            text[at] = *self.escaped.get(usize::from(place))?;
+                            // There is one: the length has been found.
+                            text[at] = self.escaped.get(usize::from(place)).copied().unwrap_or_default();
                             at += 1;
                         }
                     }
@@ -69,11 +73,33 @@ impl CodeExpander {
             }
         }
         text.truncate(len);
-        Some(text)
+        text
+    }
+
+    /// Appends the text of some of `coded`, which ends at an entry point or at the end of the block, to `text`: until
+    /// that has [`PIECE`] bytes, and a phrase more at most. Returns how many codes that were, or `None` if an escape
+    /// stands for no byte.
+    pub fn expand_some(&self, coded: &[u8], text: &mut Vec<u8>) -> Option<usize> {
+        let mut codes = coded.iter();
+        while text.len() < PIECE
+            && let Some(&code) = codes.next()
+        {
+            match self.dictionary.codes().get(usize::from(code)) {
+                Some(Meaning::Byte(byte)) => text.push(*byte),
+                Some(Meaning::Phrase(string)) => text.extend_from_slice(string),
+                Some(Meaning::Escape) => {
+                    if let Some(&place) = codes.next() {
+                        text.push(*self.escaped.get(usize::from(place))?);
+                    }
+                }
+                None => {}
+            }
+        }
+        Some(coded.len() - codes.len())
     }
 
     /// The length of the text of a part between entry points. An escape at the very end of it stands for nothing.
-    fn text_len(&self, part: &[u8], escape: u8) -> Option<usize> {
+    fn part_len(&self, part: &[u8], escape: u8) -> Option<usize> {
         let mut len = 0;
         let mut codes = part.iter();
         while let Some(&code) = codes.next() {
@@ -100,8 +126,19 @@ mod tests {
         let mut coded = Vec::new();
         replace(&dictionary, text, INTERVAL, &mut coded);
         let expander = CodeExpander::new(dictionary);
-        assert!(expander.expand(&coded, INTERVAL, text.len()).as_deref() == Some(text), "{what}");
-        assert!(text.is_empty() || expander.expand(&coded, INTERVAL, text.len() - 1).is_none());
+        assert_eq!(expander.text_len(&coded, INTERVAL), Some(text.len()), "{what}");
+        assert!(expander.expand(&coded, INTERVAL, text.len()) == text, "{what}");
+        let mut pieces = Vec::new();
+        for part in coded.chunks(INTERVAL) {
+            let mut at = 0;
+            while at < part.len() {
+                let mut piece = Vec::new();
+                at += expander.expand_some(&part[at..], &mut piece).unwrap();
+                assert!(piece.len() < PIECE + 255);
+                pieces.extend(piece);
+            }
+        }
+        assert!(pieces == text, "{what}, in pieces");
         coded.len()
     }
 
@@ -153,7 +190,7 @@ mod tests {
             }
         }
         let expander = CodeExpander::new(Dictionary::new(codes).unwrap());
-        assert_eq!(expander.expand(&[1, 0, 0, 1], INTERVAL, 9).as_deref(), Some(&b"\0a"[..]));
-        assert_eq!(expander.expand(&[1, 255], INTERVAL, 9), None, "255 bytes have no code");
+        assert_eq!(expander.expand(&[1, 0, 0, 1], INTERVAL, 2), b"\0a");
+        assert_eq!(expander.text_len(&[1, 255], INTERVAL), None, "255 bytes have no code");
     }
 }

@@ -60,6 +60,7 @@
 
 pub(crate) mod ans;
 pub(crate) mod choose;
+mod compact;
 pub mod decode;
 pub(crate) mod dictionary;
 pub mod encode;
@@ -72,4 +73,5 @@ mod segment;
 mod tests;
 pub(crate) mod token;
 mod vector;
+mod vectors;
 mod words;

@@ -23,7 +23,7 @@ pub struct Block {
     pub(super) stream: StreamHeader,
     pub(super) header: BlockHeader,
     pub(super) payload: Arc<Vec<u8>>,
-    pub(super) expander: CodeExpander,
+    pub(super) expander: Arc<CodeExpander>,
     /// The rows of the positions that are multiples of the entry interval.
     pub(super) entries: Vec<u32>,
     /// The first move-to-front list.
@@ -53,7 +53,7 @@ impl Block {
         let entries = read_entries(&mut bits, header.rows, stream.entry_log)?;
         let (tokens, selectors) = read_tables(&mut bits)?;
         let segments = read_directory(&mut bits, header.rows, payload.len())?;
-        let expander = CodeExpander::new(dictionary);
+        let expander = Arc::new(CodeExpander::new(dictionary));
         Ok(Block { stream, header, payload, expander, entries, list, tokens, selectors, segments })
     }
 
@@ -70,6 +70,11 @@ impl Block {
     /// The number of rows.
     pub fn rows(&self) -> u32 {
         self.header.rows
+    }
+
+    /// Whether the text is so much longer than the rows that it is kept as codes until it is written.
+    pub fn is_compact(&self) -> bool {
+        self.header.is_compact()
     }
 
     /// The number of entry points of `rows` rows; at least 1.

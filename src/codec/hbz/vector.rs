@@ -10,6 +10,7 @@
 //! The vector's words are atomic because several stations write to it at once, each to its own words. Without ordering
 //! (`Relaxed`) that costs nothing, and it needs no unsafe code.
 
+use super::decode::WalkLen;
 use super::payload::{Block, SEGMENT};
 use super::segment::Runs;
 use crate::codec::huge_pages;
@@ -63,7 +64,7 @@ impl Block {
         (starts, FirstColumn::new(first_rows))
     }
 
-    /// Stage 2: fills segment `number`'s part of the vector, which must have as many words as the block has rows.
+    /// Stage 2: fills segment `number`'s part of the vector, which must have a word for each row of the block, at least.
     pub fn fill(&self, number: usize, runs: &Runs, start: &SegmentStart, vector: &[AtomicU32]) {
         if self.header.rows <= PACKED_ROWS {
             self.fill_words::<8>(number, runs, start, vector);
@@ -92,20 +93,38 @@ impl Block {
         }
     }
 
-    /// Stage 3: returns the text from these entry points on, in which perturbation's bytes are still present.
+    /// Stage 3: returns the text from these entry points on, in which perturbation's bytes are still present; of a
+    /// [compact](BlockHeader::is_compact) block its codes instead, one for each row.
     pub fn walk(
         &self,
         entries: Range<usize>,
         vector: &[AtomicU32],
         first_column: &FirstColumn,
+        len: WalkLen<'_>,
     ) -> Result<Vec<u8>, Damage> {
+        let codes = self.codes(entries, vector, first_column);
+        if self.header.is_compact() {
+            return Ok(codes);
+        }
+        let interval = 1 << self.stream.entry_log;
+        let text_len = self.expander.text_len(&codes, interval).ok_or(Damage::BlockTooLong)?;
+        if !len.set(text_len as u64, self.max_perturbed_len()) {
+            return Err(Damage::BlockTooLong);
+        }
+        Ok(self.expander.expand(&codes, interval, text_len))
+    }
+
+    fn codes(&self, entries: Range<usize>, vector: &[AtomicU32], first_column: &FirstColumn) -> Vec<u8> {
         let interval = 1usize << self.stream.entry_log;
         let rows = self.header.rows as usize;
         let from = entries.start * interval;
         let len = (entries.end * interval).min(rows) - from;
-        let mut codes = vec![0; len.next_multiple_of(interval)];
+        // All chains are walked to the end of the last one. A chain that is alone ends where the block does: in a block
+        // of a few rows the interval may be 16 million.
+        let chain = interval.min(len);
+        let mut codes = vec![0; len.next_multiple_of(chain)];
         let vector = &vector[..rows];
-        let mut chains = codes.chunks_mut(interval);
+        let mut chains = codes.chunks_mut(chain);
         for starts in self.entries[entries].chunks(LANES) {
             if self.header.rows <= PACKED_ROWS {
                 walk_lanes(starts, &mut chains, |row| {
@@ -117,8 +136,7 @@ impl Block {
             }
         }
         codes.truncate(len);
-        let max = self.max_perturbed_len() as usize;
-        self.expander.expand(&codes, interval, max).ok_or(Damage::BlockTooLong)
+        codes
     }
 }
 

@@ -91,7 +91,7 @@ fn job(input: &Input) -> (BlockJob, Wanted) {
 
 /// Does the batch. Returns how many blocks were done or passed on, declined, and not done, having checked the first.
 fn outcome(station: &mut dyn Station<BlockJob>, inputs: &[Input]) -> ([usize; 3], Result<(), StationError>) {
-    let mut core = CpuStation::new(0, Arc::default());
+    let mut core = CpuStation::new(0, Arc::default(), Arc::default());
     let (mut jobs, wanted): (Vec<_>, Vec<_>) = inputs.iter().map(job).unzip();
     let result = station.work(&mut jobs);
     let mut counts = [0; 3];

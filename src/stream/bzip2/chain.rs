@@ -38,6 +38,8 @@ enum Expect {
     /// A block of a stream of this level for which there is no span's result. It is decoded here once all of its bits
     /// are there.
     Redo(Level),
+    /// Another format, or garbage.
+    Other,
     /// Nothing more.
     End,
 }
@@ -179,14 +181,7 @@ impl Chain {
             Header::Short if have == 0 && self.summary.streams > 0 => self.expect = Expect::End,
             Header::Short => return Err(self.truncated()),
             Header::Other if self.summary.streams == 0 => return Err(Error::NotBzip2),
-            Header::Other => {
-                let offset = self.bit / 8;
-                if self.extent == Extent::Streams {
-                    return Err(Error::TrailingGarbage { offset });
-                }
-                self.summary.trailing_garbage = Some(offset);
-                self.expect = Expect::End;
-            }
+            Header::Other => self.expect = Expect::Other,
         }
         Ok(None)
     }
@@ -314,6 +309,10 @@ impl Join for Chain {
                 Expect::Header => self.header()?,
                 Expect::Block(level) => self.block_or_end(level, wait)?,
                 Expect::Redo(level) => self.redo(level)?,
+                Expect::Other => {
+                    self.summary.bytes_in = self.bit / 8;
+                    Some(Step::Other)
+                }
                 Expect::End => {
                     self.held.clear();
                     self.summary.bytes_in = self.bit / 8;
@@ -324,6 +323,15 @@ impl Join for Chain {
                 return Ok(step);
             }
         }
+    }
+
+    fn rest(&mut self) -> Option<Vec<u8>> {
+        self.drop_passed();
+        let span = self.held.pop_front()?.piece.span;
+        let bytes = span.data[((self.bit - span.at) / 8) as usize..].to_vec();
+        // If the next span begins in the last byte of this one, that byte is done with.
+        self.bit = span.at + span.data.len() as u64 * 8;
+        Some(bytes)
     }
 
     fn summary(&self) -> StreamSummary {

@@ -2,8 +2,8 @@
 //! puts the coded blocks behind each other, bit by bit. Decompressing, `scan` cuts the input at everything that looks
 //! like a block and `chain` believes what fits.
 
-use super::piece::{Decoding, Ends, Format, connect};
-use crate::format::bzip2::Level;
+use super::piece::{Begins, Decoding, Ends, Format, connect};
+use crate::format::bzip2::{Header, Level, parse_stream_header};
 
 pub(super) mod assemble;
 mod chain;
@@ -13,7 +13,16 @@ pub(super) mod split;
 mod walk;
 
 /// What no other format takes.
-pub(super) const FORMAT: Format = Format { begins_with: |_| true, decode };
+pub(super) const FORMAT: Format = Format { begins_with: |_| true, begins, decode };
+
+fn begins(bytes: &[u8], ended: bool) -> Begins {
+    match parse_stream_header(&bytes[..bytes.len().min(4)]) {
+        Header::Stream(_) => Begins::Yes,
+        Header::Short if ended => Begins::Cut,
+        Header::Short => Begins::Perhaps,
+        Header::Other => Begins::No,
+    }
+}
 
 fn decode(decoding: &Decoding) -> Ends {
     let scanner = decoding.chunk.map_or_else(scan::Scanner::new, scan::Scanner::with_chunk);

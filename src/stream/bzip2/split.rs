@@ -209,7 +209,7 @@ impl Piece for Block {
     fn charge(&self) -> u64 {
         let alive = match &self.text {
             Text::Plain(plain) => plain.capacity() as u64,
-            Text::Parts(_) => self.text.len(),
+            Text::Parts(_) | Text::Compact(_) => self.text.len(),
             Text::RunLength { coded, .. } => coded.capacity() as u64,
         };
         // The coded block is a little longer than the run-length-coded text at the very worst.

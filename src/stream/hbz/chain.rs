@@ -1,16 +1,20 @@
 //! Joins the texts of a `.hbz` stream's blocks, and checks what stands around them: the headers again, that blocks come
 //! in order, and that the index says what the blocks were.
 
+use super::index::{Index, Judged};
 use super::scan::IssuedPart;
 use crate::block::Text;
+use crate::codec::hbz::decode::VectorCharge;
 use crate::crc;
 use crate::error::{Damage, Error};
 use crate::format::hbz::{self, BlockHeader, HEADER_LEN, IndexEntry, Next, StreamHeader};
+use crate::schedule::Permit;
 use crate::stream::piece::{Extent, Issued, Join, Step};
 use crate::summary::{BlockInfo, StreamSummary};
 use std::collections::VecDeque;
 
-/// What the next piece must be.
+/// What the next bytes must be.
+#[derive(Clone, Copy)]
 enum Expect {
     /// The header of a stream, or after the first one the end.
     Header,
@@ -18,16 +22,34 @@ enum Expect {
     Next(StreamHeader),
     /// A block's payload.
     Payload(StreamHeader, BlockHeader),
+    /// The index.
+    Index,
+    /// Another format, or garbage.
+    Other,
     /// Nothing.
     End,
+}
+
+/// Whether there are as many bytes as are wanted.
+enum Wanted {
+    There,
+    /// Perhaps they come.
+    NotYet,
+    /// They do not come any more.
+    Never,
 }
 
 /// Joins texts.
 pub(crate) struct Chain {
     pieces: VecDeque<Issued<IssuedPart>>,
+    /// Bytes of the pieces so far; those before `taken` are done with.
+    bytes: Vec<u8>,
+    taken: usize,
+    /// What the last bytes were charged, and the block whose header is their end.
+    held: (Option<Permit>, Option<VectorCharge>),
     expect: Expect,
-    index: Vec<IndexEntry>,
-    /// Where in the input the next piece begins, in bytes.
+    index: Index,
+    /// Where in the input the next part begins, in bytes.
     at: u64,
     ended: bool,
     extent: Extent,
@@ -37,8 +59,9 @@ pub(crate) struct Chain {
 impl Chain {
     /// A chain at the start of the input.
     pub fn new(extent: Extent) -> Self {
-        let (pieces, index, summary) = Default::default();
-        Chain { pieces, expect: Expect::Header, index, at: 0, ended: false, extent, summary }
+        let (pieces, bytes, held, summary) = Default::default();
+        let (expect, index) = (Expect::Header, Index::new());
+        Chain { pieces, bytes, taken: 0, held, expect, index, at: 0, ended: false, extent, summary }
     }
 
     /// The block that is next, counted from 1.
@@ -50,91 +73,130 @@ impl Chain {
         Error::Data { block: self.number(), bit_offset: self.at * 8, damage }
     }
 
-    /// A part of fewer bytes than it must have.
-    fn truncated(&self, bytes: usize) -> Error {
-        Error::Truncated { block: self.number(), bit_offset: (self.at + bytes as u64) * 8 }
+    /// The input ends `bytes` bytes behind the beginning of a part.
+    fn truncated(&self, bytes: u64) -> Error {
+        Error::Truncated { block: self.number(), bit_offset: (self.at + bytes) * 8 }
     }
 
-    /// Asks for another piece. What is held gives its permits back first, so that the next piece can come however small
-    /// the budget is.
+    /// Asks for another piece. What is held gives its permit back first, so that the next piece can come however small
+    /// the budget is. Only a block keeps its own: its payload needs no other.
     fn need(&mut self) -> Step {
-        for piece in &mut self.pieces {
-            piece.permit = None;
+        if !matches!(self.expect, Expect::Payload(..)) {
+            self.held = (None, None);
         }
         Step::Need
     }
 
-    /// The bytes of the next piece.
-    fn raw(&mut self) -> Vec<u8> {
-        match self.pieces.pop_front().map(|piece| piece.piece) {
-            Some(IssuedPart::Bytes(bytes)) => bytes,
-            // The scanner cuts payloads only where this chain expects one: both read the same headers.
-            _ => Vec::new(),
-        }
+    /// The bytes that are there.
+    fn on_hand(&self) -> &[u8] {
+        &self.bytes[self.taken..]
     }
 
-    fn header(&mut self) -> Result<(), Error> {
-        let raw = self.raw();
-        let first = self.summary.streams == 0;
-        match <[u8; HEADER_LEN]>::try_from(&raw[..]).map(|header| StreamHeader::parse(&header)) {
-            Ok(Ok(stream)) => {
+    /// Takes pieces until `n` bytes are there.
+    fn want(&mut self, n: usize) -> Wanted {
+        while self.on_hand().len() < n {
+            match self.pieces.pop_front() {
+                Some(Issued { piece: IssuedPart::Bytes(bytes, vector), permit }) => {
+                    self.held = (permit, vector);
+                    self.bytes.drain(..self.taken);
+                    self.taken = 0;
+                    if self.bytes.is_empty() { self.bytes = bytes } else { self.bytes.extend_from_slice(&bytes) }
+                }
+                // The scanner cuts payloads only where this chain expects one: both read the same headers.
+                Some(_) => return Wanted::Never,
+                None => return if self.ended { Wanted::Never } else { Wanted::NotYet },
+            }
+        }
+        Wanted::There
+    }
+
+    fn header(&mut self) -> Result<Option<Step>, Error> {
+        let wanted = self.want(HEADER_LEN);
+        let (rest, first) = (self.on_hand(), self.summary.streams == 0);
+        let magic = rest.len().min(hbz::MAGIC.len());
+        if rest[..magic] != hbz::MAGIC[..magic] {
+            if first {
+                return Err(Error::NotBzip2);
+            }
+            self.expect = Expect::Other;
+            return Ok(None);
+        }
+        match (wanted, rest.first_chunk()) {
+            (Wanted::There, Some(header)) => {
+                let stream = StreamHeader::parse(header).map_err(|damage| self.damaged(damage))?;
+                self.taken += HEADER_LEN;
                 self.at += HEADER_LEN as u64;
-                self.index.clear();
+                self.index = Index::new();
                 self.summary.streams += 1;
                 self.summary.block_size = self.summary.block_size.max(stream.block_size);
                 self.summary.combined_crc = 0;
                 self.expect = Expect::Next(stream);
-                Ok(())
+                Ok(None)
             }
-            // Whatever does not begin like a stream, behind one, is garbage.
-            _ if !first && !raw.starts_with(&hbz::MAGIC) => {
-                if self.extent == Extent::Streams {
-                    return Err(Error::TrailingGarbage { offset: self.at });
-                }
-                self.summary.trailing_garbage = Some(self.at);
+            (Wanted::NotYet, _) => Ok(Some(self.need())),
+            _ if rest.is_empty() && !first => {
                 self.expect = Expect::End;
-                Ok(())
+                Ok(None)
             }
-            Ok(Err(Damage::Magic)) if first => Err(Error::NotBzip2),
-            Ok(Err(damage)) => Err(self.damaged(damage)),
-            Err(_) if hbz::MAGIC.starts_with(&raw[..raw.len().min(8)]) || raw.starts_with(&hbz::MAGIC) => {
-                Err(self.truncated(raw.len()))
-            }
-            Err(_) => Err(Error::NotBzip2),
+            _ => Err(self.truncated(rest.len() as u64)),
         }
     }
 
-    fn block_or_index(&mut self, stream: StreamHeader) -> Result<(), Error> {
-        let raw = self.raw();
-        let Some(header) = raw.first_chunk::<HEADER_LEN>() else { return Err(self.truncated(raw.len())) };
-        let number = self.index.len() as u32;
-        match hbz::next(header, number) {
+    fn block_or_index(&mut self, stream: StreamHeader) -> Result<Option<Step>, Error> {
+        let wanted = self.want(HEADER_LEN);
+        let (Wanted::There, Some(header)) = (&wanted, self.on_hand().first_chunk()) else {
+            return match wanted {
+                Wanted::NotYet => Ok(Some(self.need())),
+                _ => Err(self.truncated(self.on_hand().len() as u64)),
+            };
+        };
+        let blocks = self.index.blocks();
+        match hbz::next(header, blocks) {
             Next::Block => {
-                let header = BlockHeader::parse(header, &stream, number).map_err(|damage| self.damaged(damage))?;
+                let header = BlockHeader::parse(header, &stream, blocks).map_err(|damage| self.damaged(damage))?;
+                self.taken += HEADER_LEN;
                 self.at += HEADER_LEN as u64;
                 self.expect = Expect::Payload(stream, header);
             }
-            Next::Index(len) if raw.len() < len => return Err(self.truncated(raw.len())),
-            Next::Index(len) => {
-                if hbz::parse_index(&raw).as_ref() != Ok(&self.index) {
-                    return Err(self.damaged(Damage::Field("index")));
-                }
-                self.at += len as u64;
-                self.expect = if self.extent == Extent::FirstStream { Expect::End } else { Expect::Header };
-            }
+            Next::Index(_) => self.expect = Expect::Index,
+            Next::OtherIndex(listed) => return Err(self.damaged(Damage::Index { blocks, listed })),
             Next::Other => return Err(self.damaged(Damage::Magic)),
         }
-        Ok(())
+        Ok(None)
+    }
+
+    fn index(&mut self) -> Result<Option<Step>, Error> {
+        loop {
+            let n = self.index.wants();
+            match self.want(n) {
+                Wanted::There => {}
+                Wanted::NotYet => return Ok(Some(self.need())),
+                Wanted::Never => return Err(self.truncated(self.index.len() + self.on_hand().len() as u64)),
+            }
+            let part = &self.bytes[self.taken..self.taken + n];
+            self.taken += n;
+            match self.index.read(part) {
+                Judged::More => {}
+                Judged::Bad(damage) => return Err(self.damaged(damage)),
+                Judged::Good => break,
+            }
+        }
+        self.at += self.index.len();
+        self.expect = if self.extent == Extent::FirstStream { Expect::End } else { Expect::Header };
+        Ok(None)
     }
 
     fn payload(&mut self, stream: StreamHeader, header: BlockHeader, wait: bool) -> Result<Option<Step>, Error> {
         let text = match self.pieces.front().map(|piece| &piece.piece) {
             Some(IssuedPart::Text(ticket)) => ticket.take(wait),
-            Some(IssuedPart::TooLarge) => {
-                return Err(Error::BlockTooLarge { block: self.number(), bit_offset: self.at * 8 });
+            Some(&IssuedPart::TooLarge { needs, allowed }) => {
+                return Err(Error::Memory { block: self.number(), needs, allowed });
             }
-            Some(IssuedPart::Bytes(bytes)) => return Err(self.truncated(bytes.len())),
-            None => return Ok(None),
+            Some(&IssuedPart::Cut(bytes)) => return Err(self.truncated(bytes)),
+            // No payload was cut, so none comes.
+            Some(IssuedPart::Bytes(..)) => return Err(self.truncated(0)),
+            None if self.ended => return Err(self.truncated(0)),
+            None => return Ok(Some(self.need())),
         };
         match text {
             None => Ok(Some(Step::Pending)),
@@ -144,10 +206,10 @@ impl Chain {
         }
     }
 
-    /// Takes a block's text as the next output.
+    /// Takes a block's text as the next output. The block's permit is kept until that has been written.
     fn block(&mut self, text: Text, stream: StreamHeader, header: BlockHeader) -> Step {
         self.pieces.pop_front();
-        self.index.push(IndexEntry { text_len: header.text_len, coded_len: header.coded_len, crc: header.crc });
+        self.index.add(IndexEntry { text_len: header.text_len, coded_len: header.coded_len, crc: header.crc });
         self.at += u64::from(header.coded_len);
         self.expect = Expect::Next(stream);
         self.summary.blocks += 1;
@@ -177,31 +239,36 @@ impl Join for Chain {
 
     fn step(&mut self, wait: bool) -> Result<Step, Error> {
         loop {
-            if matches!(self.expect, Expect::End) || (self.ended && self.pieces.is_empty()) {
-                self.summary.bytes_in = self.at;
-                return match self.expect {
-                    Expect::End => Ok(Step::Done),
-                    Expect::Header if self.summary.streams > 0 => Ok(Step::Done),
-                    _ => Err(self.truncated(0)),
-                };
-            }
-            if self.pieces.is_empty() {
-                return Ok(self.need());
-            }
-            match &mut self.expect {
+            let step = match self.expect {
                 Expect::Header => self.header()?,
-                Expect::Next(stream) => {
-                    let stream = *stream;
-                    self.block_or_index(stream)?;
+                Expect::Next(stream) => self.block_or_index(stream)?,
+                Expect::Payload(stream, header) => self.payload(stream, header, wait)?,
+                Expect::Index => self.index()?,
+                Expect::Other => {
+                    self.summary.bytes_in = self.at;
+                    Some(Step::Other)
                 }
-                Expect::Payload(stream, header) => {
-                    let (stream, header) = (*stream, *header);
-                    if let Some(step) = self.payload(stream, header, wait)? {
-                        return Ok(step);
-                    }
+                Expect::End => {
+                    self.summary.bytes_in = self.at;
+                    Some(Step::Done)
                 }
-                Expect::End => {}
+            };
+            if let Some(step) = step {
+                return Ok(step);
             }
+        }
+    }
+
+    fn rest(&mut self) -> Option<Vec<u8>> {
+        match self.want(1) {
+            Wanted::There => {
+                self.held = (None, None);
+                let rest = self.bytes.split_off(self.taken);
+                self.bytes.clear();
+                self.taken = 0;
+                Some(rest)
+            }
+            _ => None,
         }
     }
 

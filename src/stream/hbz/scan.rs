@@ -1,11 +1,13 @@
 //! Cuts a `.hbz` stream into its parts: header, blocks, index; perhaps another stream after it. Block lengths stand in
 //! the headers, so nothing is searched for.
 //!
-//! Memory grows with the bytes that have arrived, not with what a header claims. What does not look right is passed on
-//! as it is: the joiner, which sees everything in order, says what is wrong with it. After that nothing more is cut.
+//! A block's header says how much memory decoding will take. So a permit for all of it is asked for before the payload
+//! is read, and a block that the budget can never hold is refused there. But memory grows with the bytes that have
+//! arrived, not with what a header claims. What does not look right is passed on as it is: the joiner, which sees
+//! everything in order, says what is wrong with it.
 
-use super::{DECODE_BYTES, ENCODE_BYTES, STAGED_ROWS, STAGED_ROWS_ALONE};
 use crate::block::Text;
+use crate::codec::hbz::decode::VectorCharge;
 use crate::error::Damage;
 use crate::format::hbz::{self, BlockHeader, HEADER_LEN, Next, StreamHeader};
 use crate::schedule::Ticket;
@@ -15,10 +17,16 @@ use crate::{Client, Pool};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The most that is read at once.
-const ROOM: usize = 1 << 20;
-/// The first room, enough for a small file.
-const MIN_ROOM: usize = 64 << 10;
+/// How much is read at once where headers are expected: enough for a small file.
+const ROOM: usize = 64 << 10;
+/// The most that is read of a payload at once.
+const PAYLOAD_ROOM: usize = 1 << 20;
+/// Blocks of more rows than this are decoded in stages by all stations.
+const STAGED_ROWS: u32 = 1 << 24;
+/// If a block is alone in its stream, that pays from this many rows on.
+const STAGED_ROWS_ALONE: u32 = 1 << 20;
+/// What a piece takes besides its bytes: its place in the channel.
+const PIECE: u64 = 256;
 
 /// What is being gathered.
 #[derive(Clone, Copy)]
@@ -29,20 +37,24 @@ enum Gathering {
     Next(StreamHeader),
     /// A block's payload.
     Payload(StreamHeader, BlockHeader),
-    /// The index, of so many bytes.
+    /// The index, of which so many bytes are left.
     Index(usize),
-    /// Nothing: something was wrong.
-    Lost,
+    /// Whatever comes: it is no part of a stream.
+    Other,
+    /// Nothing: the block that begins here is not decoded.
+    Nothing,
 }
 
 /// A part of a stream.
 pub(crate) enum Part {
-    /// A header, an index, or what is not right.
-    Bytes(Vec<u8>),
-    /// The payload of a block, for the stations.
+    /// Headers, an index, or what is not right. If it ends with the header of a block, that.
+    Bytes(Vec<u8>, Option<(StreamHeader, BlockHeader)>),
+    /// The payload of that block, for the stations.
     Payload(Payload),
-    /// The payload of a block that the memory budget forbids to decode.
-    TooLarge,
+    /// Only so many bytes of the payload: the input has ended.
+    Cut(u64),
+    /// The block takes more memory than one may.
+    TooLarge { needs: u64, allowed: u64 },
 }
 
 pub(crate) struct Payload {
@@ -55,12 +67,15 @@ pub(crate) struct Payload {
 
 /// A part on its way.
 pub(crate) enum IssuedPart {
-    /// As it is.
-    Bytes(Vec<u8>),
+    /// As it is. Its permit is also that of the block whose header is its end; for that block's vector, too, somebody
+    /// must vouch.
+    Bytes(Vec<u8>, Option<VectorCharge>),
     /// The text of a payload.
     Text(Ticket<Result<Text, Damage>>),
-    /// A payload that cannot be decoded in the memory that is allowed.
-    TooLarge,
+    /// Only so many bytes of a payload.
+    Cut(u64),
+    /// A block that takes more memory than one may.
+    TooLarge { needs: u64, allowed: u64 },
 }
 
 impl Piece for Part {
@@ -68,27 +83,28 @@ impl Piece for Part {
 
     fn charge(&self) -> u64 {
         match self {
-            Part::Bytes(bytes) => bytes.capacity() as u64,
-            Part::Payload(payload) => payload.charge(),
-            Part::TooLarge => 0,
+            Part::Bytes(bytes, block) => {
+                let block = block.map_or(0, |(stream, header)| header.decoding_bytes(&stream));
+                bytes.capacity() as u64 + PIECE + block
+            }
+            // Charged with the header. They must not wait for a permit: the joiner holds the block's until they come.
+            Part::Payload(_) | Part::Cut(_) | Part::TooLarge { .. } => 0,
         }
     }
 
     fn issue(self, client: &Client) -> IssuedPart {
         match self {
-            Part::Bytes(bytes) => IssuedPart::Bytes(bytes),
+            Part::Bytes(bytes, block) => {
+                let vectors = &client.pool().work().vectors;
+                IssuedPart::Bytes(bytes, block.map(|(_, header)| vectors.charge(header.rows)))
+            }
             Part::Payload(Payload { bytes, header, stream, staged }) => {
                 let stages = staged.then(|| client.submitter().clone());
                 IssuedPart::Text(client.submit(DecodeLarge { payload: Arc::new(bytes), header, stream, stages }))
             }
-            Part::TooLarge => IssuedPart::TooLarge,
+            Part::Cut(bytes) => IssuedPart::Cut(bytes),
+            Part::TooLarge { needs, allowed } => IssuedPart::TooLarge { needs, allowed },
         }
-    }
-}
-
-impl Payload {
-    fn charge(&self) -> u64 {
-        u64::from(self.header.rows) * DECODE_BYTES + self.bytes.capacity() as u64
     }
 }
 
@@ -96,99 +112,140 @@ impl Payload {
 pub(crate) struct Scanner {
     pool: Pool,
     part: Gathering,
-    /// Bytes of the part, then room.
+    /// Bytes `begin .. end` were read and are not looked at yet.
     bytes: Vec<u8>,
-    len: usize,
+    begin: usize,
+    end: usize,
+    /// Bytes that are looked at and not handed on yet.
+    raw: Vec<u8>,
+    /// The payload so far, `payload[..gathered]`, then room.
+    payload: Vec<u8>,
+    gathered: usize,
     number: u32,
     ready: VecDeque<Part>,
 }
 
 impl Scanner {
     pub fn new(pool: &Pool) -> Self {
-        let (bytes, ready) = Default::default();
-        Scanner { pool: pool.clone(), part: Gathering::Header, bytes, len: 0, number: 0, ready }
+        let (bytes, raw, payload, ready) = Default::default();
+        let part = Gathering::Header;
+        Scanner { pool: pool.clone(), part, bytes, begin: 0, end: 0, raw, payload, gathered: 0, number: 0, ready }
     }
 
-    /// How many bytes the part has.
-    fn wanted(&self) -> usize {
-        match self.part {
-            Gathering::Header | Gathering::Next(_) => HEADER_LEN,
-            Gathering::Payload(_, header) => header.coded_len as usize,
-            Gathering::Index(len) => len,
-            Gathering::Lost => usize::MAX,
+    /// Takes up to `n` bytes as they are. Returns how many.
+    fn take(&mut self, n: usize) -> usize {
+        let n = n.min(self.end - self.begin);
+        self.raw.extend_from_slice(&self.bytes[self.begin..self.begin + n]);
+        self.begin += n;
+        n
+    }
+
+    /// Hands on what was taken; `block` is the header with which it ends.
+    fn hand_on(&mut self, block: Option<(StreamHeader, BlockHeader)>) {
+        if !self.raw.is_empty() {
+            self.ready.push_back(Part::Bytes(std::mem::take(&mut self.raw), block));
         }
-    }
-
-    /// The first `n` bytes; those behind them stay.
-    fn split(&mut self, n: usize) -> Vec<u8> {
-        let rest = self.bytes[n..self.len].to_vec();
-        let mut part = std::mem::replace(&mut self.bytes, rest);
-        part.truncate(n);
-        self.len -= n;
-        part
-    }
-
-    fn push(&mut self, bytes: Vec<u8>) {
-        self.ready.push_back(Part::Bytes(bytes));
-    }
-
-    /// Something is wrong with the part that began with these bytes.
-    fn lose(&mut self, raw: Vec<u8>) {
-        self.part = Gathering::Lost;
-        self.push(raw);
     }
 
     /// Takes all parts that are complete.
     fn cut(&mut self) {
-        while self.len >= self.wanted() {
-            let mut bytes = self.split(self.wanted());
-            let header = <[u8; HEADER_LEN]>::try_from(&bytes[..]);
-            match (self.part, header) {
-                (Gathering::Header, Ok(header)) => match StreamHeader::parse(&header) {
-                    Ok(stream) => {
-                        self.number = 0;
-                        self.part = Gathering::Next(stream);
-                        let block = u64::from(stream.block_size);
-                        self.pool.budget().fit_pieces(block * ENCODE_BYTES.max(DECODE_BYTES));
-                        self.push(bytes);
-                    }
-                    Err(_) => return self.lose(bytes),
-                },
-                (Gathering::Next(stream), Ok(header)) => match hbz::next(&header, self.number) {
+        while self.cut_one() {}
+        self.hand_on(None);
+    }
+
+    /// Takes one part, or a piece of one. Returns whether there may be another.
+    fn cut_one(&mut self) -> bool {
+        let header = self.bytes[self.begin..self.end].first_chunk::<HEADER_LEN>().copied();
+        match (self.part, header) {
+            (Gathering::Header, Some(header)) => {
+                self.number = 0;
+                self.part = StreamHeader::parse(&header).map_or(Gathering::Other, Gathering::Next);
+                if !matches!(self.part, Gathering::Other) {
+                    self.take(HEADER_LEN);
+                }
+                true
+            }
+            (Gathering::Next(stream), Some(header)) => {
+                self.part = match hbz::next(&header, self.number) {
                     Next::Block => match BlockHeader::parse(&header, &stream, self.number) {
-                        Ok(block) => {
-                            self.part = Gathering::Payload(stream, block);
-                            self.push(bytes);
-                        }
-                        Err(_) => return self.lose(bytes),
+                        Ok(block) => self.block(stream, block),
+                        Err(_) => Gathering::Other,
                     },
-                    Next::Index(len) => {
-                        self.part = Gathering::Index(len);
-                        bytes.extend_from_slice(&self.bytes[..self.len]);
-                        self.len = bytes.len();
-                        self.bytes = bytes;
-                    }
-                    Next::Other => return self.lose(bytes),
-                },
-                (Gathering::Payload(stream, header), _) => {
-                    self.part = Gathering::Next(stream);
-                    self.number += 1;
-                    // The only block of its stream: nobody else would have anything to do.
-                    let alone = header.number == 0 && header.text_len < stream.block_size;
-                    let staged = header.rows > if alone { STAGED_ROWS_ALONE } else { STAGED_ROWS };
-                    let payload = Payload { bytes, header, stream, staged };
-                    self.ready.push_back(match self.pool.budget().forbids(payload.charge()) {
-                        true => Part::TooLarge,
-                        false => Part::Payload(payload),
-                    });
-                }
-                (Gathering::Index(_), _) => {
-                    self.part = Gathering::Header;
-                    self.push(bytes);
-                }
-                (Gathering::Header | Gathering::Next(_), Err(_)) | (Gathering::Lost, _) => return,
+                    Next::Index(len) => Gathering::Index(len),
+                    Next::OtherIndex(_) | Next::Other => Gathering::Other,
+                };
+                true
+            }
+            (Gathering::Header | Gathering::Next(_), None) => false,
+            (Gathering::Index(left), _) => {
+                let left = left - self.take(left);
+                self.part = if left == 0 { Gathering::Header } else { Gathering::Index(left) };
+                left == 0
+            }
+            (Gathering::Payload(stream, header), _) => self.payload(stream, header),
+            (Gathering::Other, _) => {
+                self.take(usize::MAX);
+                false
+            }
+            (Gathering::Nothing, _) => {
+                self.begin = self.end;
+                false
             }
         }
+    }
+
+    /// A block begins with this header.
+    fn block(&mut self, stream: StreamHeader, header: BlockHeader) -> Gathering {
+        self.take(HEADER_LEN);
+        let (needs, allowed) = (header.decoding_bytes(&stream), self.pool.budget().most());
+        if needs > allowed {
+            self.hand_on(None);
+            self.ready.push_back(Part::TooLarge { needs, allowed });
+            return Gathering::Nothing;
+        }
+        self.pool.budget().fit_pieces(needs * 2);
+        self.hand_on(Some((stream, header)));
+        Gathering::Payload(stream, header)
+    }
+
+    /// Takes bytes of a payload. Returns whether it is complete.
+    fn payload(&mut self, stream: StreamHeader, header: BlockHeader) -> bool {
+        let left = header.coded_len as usize - self.gathered;
+        let n = left.min(self.end - self.begin);
+        if n > 0 {
+            self.payload.truncate(self.gathered);
+            self.payload.reserve_exact(n);
+            self.payload.extend_from_slice(&self.bytes[self.begin..self.begin + n]);
+            self.begin += n;
+            self.gathered += n;
+        }
+        if n < left {
+            return false;
+        }
+        let mut bytes = std::mem::take(&mut self.payload);
+        bytes.truncate(self.gathered);
+        self.gathered = 0;
+        // The only block of its stream: nobody else would have anything to do.
+        let alone = header.number == 0 && header.text_len < stream.block_size;
+        let staged = header.rows > if alone { STAGED_ROWS_ALONE } else { STAGED_ROWS };
+        self.ready.push_back(Part::Payload(Payload { bytes, header, stream, staged }));
+        self.number += 1;
+        self.part = Gathering::Next(stream);
+        true
+    }
+
+    /// Room for more of a payload of `len` bytes. Its whole length is only claimed by a header; so there is never much
+    /// more than what has come.
+    fn payload_room(&mut self, len: usize) -> &mut [u8] {
+        if self.payload.len() == self.gathered {
+            let left = len - self.gathered;
+            let room = self.gathered.clamp(ROOM, PAYLOAD_ROOM).min(left);
+            if self.payload.capacity() < self.gathered + room {
+                self.payload.reserve_exact(self.gathered.max(PAYLOAD_ROOM).min(left));
+            }
+            self.payload.resize(self.gathered + room, 0);
+        }
+        &mut self.payload[self.gathered..]
     }
 }
 
@@ -196,30 +253,30 @@ impl Cut for Scanner {
     type Piece = Part;
 
     fn room(&mut self) -> &mut [u8] {
-        if matches!(self.part, Gathering::Lost) {
-            self.len = 0;
+        if let Gathering::Payload(_, header) = self.part {
+            return self.payload_room(header.coded_len as usize);
         }
-        if self.bytes.len() <= self.len {
-            // For a long payload its whole length would be claimed by a header; so only twice what is there.
-            let more = self.len.clamp(MIN_ROOM, ROOM.max(self.wanted().saturating_sub(self.len).min(self.len)));
-            self.bytes.resize(self.len + more, 0);
-        }
-        &mut self.bytes[self.len..]
+        self.bytes.copy_within(self.begin..self.end, 0);
+        (self.begin, self.end) = (0, self.end - self.begin);
+        self.bytes.resize(ROOM, 0);
+        &mut self.bytes[self.end..]
     }
 
     fn filled(&mut self, n: usize) {
-        self.len += n;
-        if matches!(self.part, Gathering::Lost) {
-            self.len = 0;
+        if let Gathering::Payload(..) = self.part {
+            self.gathered += n;
         } else {
-            self.cut();
+            self.end += n;
         }
+        self.cut();
     }
 
     fn finish(&mut self) {
-        if self.len > 0 && !matches!(self.part, Gathering::Lost) {
-            let rest = self.split(self.len);
-            self.lose(rest);
+        if let Gathering::Payload(..) = self.part {
+            self.ready.push_back(Part::Cut(self.gathered as u64));
+        } else {
+            self.take(usize::MAX);
+            self.hand_on(None);
         }
     }
 

@@ -1,0 +1,203 @@
+//! Streams of different formats one after the other in one input.
+//!
+//! The format of the first stream is known by its first byte, and its scanner cuts the whole input. Where its joiner
+//! finds that other bytes follow the streams of that format, it hands them out as they are, and here they go through a
+//! driver for each further stream, which is given no byte behind the stream's end (`gate`). So who decides where a
+//! stream ends is always its joiner, and such inputs, which are rare, cost the others nothing. Within a stream, blocks
+//! are still read ahead and decoded by all stations.
+
+use super::driver::Driver;
+use super::piece::{Begins, Collect, Decoding, Extent, Format, Rest, Step};
+use crate::error::Error;
+use crate::gate::Gate;
+use crate::summary::{BlockInfo, StreamSummary};
+
+/// How many bytes tell which format begins.
+const HEAD: usize = 8;
+/// The most that is handed over at once.
+const PUSH: usize = 64 << 10;
+
+/// What follows the streams of the first format.
+pub(super) struct Mixed {
+    formats: &'static [Format],
+    decoding: Decoding,
+    /// The bytes that are on hand; those before `taken` are done with.
+    bytes: Vec<u8>,
+    taken: usize,
+    ended: bool,
+    stream: Option<Stream>,
+    done: bool,
+    /// Of all streams so far: `bytes_in` is where the next byte stands in the input.
+    summary: StreamSummary,
+}
+
+/// A stream on its way.
+struct Stream {
+    driver: Driver,
+    gate: Gate,
+    /// Where it begins in the input.
+    at: u64,
+    /// It has all there is.
+    ended: bool,
+}
+
+impl Mixed {
+    /// What follows streams of which this became.
+    pub fn new(formats: &'static [Format], decoding: Decoding, summary: StreamSummary) -> Mixed {
+        Mixed { formats, decoding, bytes: Vec::new(), taken: 0, ended: false, stream: None, done: false, summary }
+    }
+
+    /// As [`Collect::step`]. The bytes come from the joiner of the first format.
+    pub fn step(&mut self, first: &mut dyn Collect, wait: bool) -> Result<Step, Error> {
+        while !self.done {
+            let step = match self.stream.take() {
+                None => self.begin(first)?,
+                Some(stream) => self.go_on(stream, first, wait)?,
+            };
+            if let Some(step) = step {
+                return Ok(step);
+            }
+        }
+        Ok(Step::Done)
+    }
+
+    pub fn summary(&self) -> StreamSummary {
+        self.summary
+    }
+
+    /// Takes bytes until `n` are on hand or the input has ended. Returns whether that is so.
+    fn want(&mut self, n: usize, first: &mut dyn Collect) -> bool {
+        while self.bytes.len() - self.taken < n && !self.ended {
+            match first.rest() {
+                Rest::Bytes(bytes) => {
+                    self.bytes.drain(..self.taken);
+                    self.taken = 0;
+                    if self.bytes.is_empty() { self.bytes = bytes } else { self.bytes.extend_from_slice(&bytes) }
+                }
+                Rest::Need => return false,
+                Rest::End => self.ended = true,
+            }
+        }
+        true
+    }
+
+    /// Between streams: looks what follows.
+    fn begin(&mut self, first: &mut dyn Collect) -> Result<Option<Step>, Error> {
+        self.want(1, first);
+        loop {
+            let rest = &self.bytes[self.taken..];
+            let begins = |format: &&Format| (format.begins)(rest, self.ended);
+            let found = |wanted| self.formats.iter().find(|format| begins(format) == wanted);
+            let at = self.summary.bytes_in;
+            if rest.is_empty() && self.ended {
+                self.done = true;
+            } else if let Some(format) = found(Begins::Yes) {
+                let decoding = Decoding { extent: Extent::FirstStream, ..self.decoding.clone() };
+                let driver = Driver::new(&decoding.pool, (format.decode)(&decoding));
+                self.stream = Some(Stream { driver, gate: Gate::new(), at, ended: false });
+            } else if rest.is_empty() || found(Begins::Perhaps).is_some() {
+                let more = rest.len() + 1;
+                if self.want(more.min(HEAD), first) {
+                    continue;
+                }
+                return Ok(Some(Step::Need));
+            } else if found(Begins::Cut).is_some() {
+                let bit_offset = (at + rest.len() as u64) * 8;
+                return Err(Error::Truncated { block: self.summary.blocks + 1, bit_offset });
+            } else if self.decoding.extent == Extent::Streams {
+                return Err(Error::TrailingGarbage { offset: at });
+            } else {
+                self.summary.trailing_garbage = Some(at);
+                self.done = true;
+            }
+            return Ok(None);
+        }
+    }
+
+    /// Goes on with a stream.
+    fn go_on(&mut self, mut stream: Stream, first: &mut dyn Collect, wait: bool) -> Result<Option<Step>, Error> {
+        let complete = stream.ended || stream.gate.is_closed();
+        let mut step = stream.driver.step(complete).map_err(|error| self.placed(error, &stream))?;
+        if matches!(step, Step::Pending | Step::Need) && !complete {
+            if self.want(1, first) {
+                self.push(&mut stream);
+                self.stream = Some(stream);
+                return Ok(None);
+            }
+            if wait && matches!(step, Step::Pending) {
+                step = stream.driver.step(true).map_err(|error| self.placed(error, &stream))?;
+            }
+        }
+        match step {
+            Step::Out(text, info) => {
+                let info = info.map(|info| BlockInfo {
+                    number: self.summary.blocks + info.number,
+                    bytes_in: stream.at + info.bytes_in,
+                    ..info
+                });
+                self.stream = Some(stream);
+                Ok(Some(Step::Out(text, info)))
+            }
+            Step::Done => {
+                let StreamSummary { streams, blocks, combined_crc, .. } = stream.driver.summary();
+                self.summary.streams += streams;
+                self.summary.blocks += blocks;
+                self.summary.combined_crc = combined_crc;
+                Ok(None)
+            }
+            _ if stream.ended => {
+                let reason = "more is wanted than there is".to_owned();
+                Err(Error::Internal { block: self.summary.blocks + 1, reason })
+            }
+            // It has all bytes up to where it may end, and wants more: it does not end there.
+            _ if complete => {
+                stream.gate.open();
+                self.stream = Some(stream);
+                Ok(None)
+            }
+            step => {
+                self.stream = Some(stream);
+                Ok(Some(step))
+            }
+        }
+    }
+
+    /// Hands some of the bytes on hand over, or says that there are no more.
+    fn push(&mut self, stream: &mut Stream) {
+        let rest = &self.bytes[self.taken..];
+        if rest.is_empty() {
+            stream.ended = true;
+            stream.driver.end_input();
+            return;
+        }
+        let n = stream.gate.take(&rest[..rest.len().min(PUSH)]);
+        let mut pushed = 0;
+        while pushed < n {
+            pushed += stream.driver.push(&rest[pushed..n]);
+        }
+        if stream.gate.is_closed() {
+            stream.driver.flush();
+        }
+        self.taken += n;
+        self.summary.bytes_in += n as u64;
+    }
+
+    /// An error of one stream as one of the whole input.
+    fn placed(&self, error: Error, stream: &Stream) -> Error {
+        let (blocks, bits) = (self.summary.blocks, stream.at * 8);
+        match error {
+            Error::Truncated { block, bit_offset } => {
+                Error::Truncated { block: blocks + block, bit_offset: bits + bit_offset }
+            }
+            Error::Data { block, bit_offset, damage } => {
+                Error::Data { block: blocks + block, bit_offset: bits + bit_offset, damage }
+            }
+            Error::BlockTooLarge { block, bit_offset } => {
+                Error::BlockTooLarge { block: blocks + block, bit_offset: bits + bit_offset }
+            }
+            Error::Memory { block, needs, allowed } => Error::Memory { block: blocks + block, needs, allowed },
+            Error::Internal { block, reason } => Error::Internal { block: blocks + block, reason },
+            other => other,
+        }
+    }
+}
