@@ -1,11 +1,12 @@
 //! `.hbz` streams through the library: every shape, real data, small pieces, damage, lists of blocks and ranges.
 
+mod crafted_hbz;
 mod shapes;
 mod skip;
 
-use hybz::{Error, LargeBlocks, Pool, Settings};
+use hybz::{Damage, Error, LargeBlocks, Pool, Settings};
 use shapes::{EDGES, Rng, SHAPES, shape};
-use std::io::{Read, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::num::NonZeroUsize;
 
 fn large(size: u32, interval: u32) -> Settings {
@@ -120,6 +121,255 @@ fn several_streams_and_garbage() {
     assert!(hybz::decompress(&both, &Settings::new()).is_ok());
     let strict = hybz::decompress(&both, &Settings::new().trailing_garbage(false));
     assert!(matches!(strict, Err(Error::TrailingGarbage { offset }) if offset == len), "{strict:?}");
+}
+
+/// Decodes in every way: in one call, read, read in small pieces, written in small pieces.
+fn every_way(file: &[u8], settings: &Settings) -> Vec<Result<Vec<u8>, String>> {
+    let whole = hybz::decompress(file, settings).map_err(|error| error.to_string());
+    let mut ways = vec![whole];
+    for piece in [1, 7, 4096] {
+        let mut decoder = hybz::write::MultiBzDecoder::with_settings(Vec::new(), settings);
+        let done = file.chunks(piece).try_for_each(|piece| decoder.write_all(piece)).and_then(|()| decoder.finish());
+        ways.push(done.map_err(|error| error.to_string()));
+        let mut text = Vec::new();
+        let mut decoder = hybz::read::MultiBzDecoder::with_settings(Pieces(file, piece), settings);
+        ways.push(decoder.read_to_end(&mut text).map(|_| text).map_err(|error| error.to_string()));
+    }
+    ways
+}
+
+/// Gives so many bytes at a time.
+struct Pieces<'a>(&'a [u8], usize);
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+        let n = buf.len().min(self.1);
+        self.0.read(&mut buf[..n])
+    }
+}
+
+/// `.bz2` and `.hbz` streams one after the other, in any order.
+#[test]
+fn streams_of_both_formats() {
+    let texts = [(shape("words").make)(130_000), Vec::new(), b"short".to_vec(), (shape("random").make)(210_000)];
+    let settings = Settings::new().level(hybz::Level::FASTEST);
+    let settings = [settings, large(50_000, 0)];
+    let make = |number: usize| {
+        let text = &texts[number / 2];
+        (hybz::compress(text, &settings[number % 2]).unwrap(), &text[..])
+    };
+    let mut rng = Rng(3);
+    for round in 0..24 {
+        let picked: Vec<_> = (0..2 + rng.below(5)).map(|_| make(rng.below(8))).collect();
+        let (coded, text): (Vec<_>, Vec<_>) = picked.into_iter().unzip();
+        let (mut file, text) = (coded.concat(), text.concat());
+        let streams = coded.len() as u64;
+        let all = if round % 6 == 0 { every_way(&file, &Settings::new()) } else { Vec::new() };
+        assert!(all.iter().all(|way| way.as_ref() == Ok(&text)), "{round}");
+        let mut decoder = hybz::read::MultiBzDecoder::new(&file[..]);
+        let mut back = Vec::new();
+        decoder.read_to_end(&mut back).unwrap();
+        assert!(back == text, "{round}");
+        let summary = decoder.summary();
+        assert_eq!((summary.streams, summary.bytes_in), (streams, file.len() as u64), "{round}");
+        assert_eq!(summary.trailing_garbage, None);
+        // Garbage is garbage only behind the last of them.
+        let len = file.len() as u64;
+        file.extend(b"garbage");
+        assert!(hybz::decompress(&file, &Settings::new()).unwrap() == text);
+        let strict = hybz::decompress(&file, &Settings::new().trailing_garbage(false));
+        assert!(matches!(strict, Err(Error::TrailingGarbage { offset }) if offset == len), "{strict:?}");
+    }
+}
+
+/// What is wrong with a later stream is said with its place in the whole input.
+#[test]
+fn damage_behind_another_format() {
+    let text = (shape("words").make)(120_000);
+    let bzip2 = hybz::compress(&text, &Settings::new()).unwrap();
+    let large = hybz::compress(&text, &large(50_000, 0)).unwrap();
+    for (first, second, blocks) in [(&bzip2, &large, 1), (&large, &bzip2, 3)] {
+        let mut file = [&first[..], second].concat();
+        let at = first.len() + second.len() / 2;
+        file[at] ^= 1;
+        let Err(Error::Data { block, bit_offset, .. }) = hybz::decompress(&file, &Settings::new()) else { panic!() };
+        assert!(
+            block > blocks && (first.len() as u64 * 8..at as u64 * 8).contains(&bit_offset),
+            "{block} {bit_offset}"
+        );
+        file.truncate(at);
+        let Err(Error::Truncated { block, bit_offset }) = hybz::decompress(&file, &Settings::new()) else { panic!() };
+        assert!(block > blocks && bit_offset == at as u64 * 8);
+    }
+}
+
+/// A second stream that ends inside its magic is one that was cut; the list says so too.
+#[test]
+fn a_second_magic_that_is_cut() {
+    let text = (shape("words").make)(60_000);
+    let bzip2 = hybz::compress(&text, &Settings::new()).unwrap();
+    let large = hybz::compress(&text, &large(50_000, 0)).unwrap();
+    let magics = [&hybz::hbz::MAGIC[..], b"BZh"];
+    for first in [&bzip2, &large] {
+        for len in 1..=8 {
+            for magic in magics.into_iter().filter(|magic| len <= magic.len()) {
+                let file = [&first[..], &magic[..len]].concat();
+                // To bzip2 that is garbage, and a byte or three may well be.
+                let ignored = first == &bzip2 && magic == magics[0] && len < 4;
+                let ways = every_way(&file, &Settings::new());
+                assert!(ways.iter().all(|way| way.is_ok() == ignored && *way == ways[0]), "{len}: {:?}", ways[0]);
+                let decoded = hybz::decompress(&file, &Settings::new());
+                assert!(ignored || matches!(decoded, Err(Error::Truncated { .. })), "{len}");
+                if let Ok(list) = hybz::hbz::List::read(&mut std::io::Cursor::new(&file)) {
+                    assert_eq!((list.is_complete(), list.end()), (false, large.len() as u64));
+                }
+            }
+        }
+    }
+}
+
+/// A block twice, with the number that fits: the index lists fewer, and that is what is said.
+#[test]
+fn the_index_lists_other_blocks() {
+    let text = (shape("words").make)(100_000);
+    let stream = crafted_hbz::stream(50_000);
+    let blocks = [0, 50_000].map(|at| crafted_hbz::Block::of(&text[at..at + 50_000], &stream));
+    let two = crafted_hbz::file(&stream, &blocks);
+    let three = crafted_hbz::file(&stream, [&blocks[0], &blocks[1], &blocks[1]]);
+    let index = two.len() - 32 - 2 * 12;
+    let doubled = [&three[..three.len() - 32 - 3 * 12], &two[index..]].concat();
+    let swapped = crafted_hbz::file(&stream, [&blocks[1], &blocks[0]]);
+    let other = [&two[..index], &swapped[index..]].concat();
+    let damage = |file: &[u8]| match hybz::decompress(file, &Settings::new()) {
+        Err(Error::Data { damage, .. }) => damage,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(damage(&doubled), Damage::Index { blocks: 3, listed: 2 });
+    assert_eq!(damage(&doubled).to_string(), "the stream has 3 blocks, but its index lists 2");
+    assert_eq!(damage(&other), Damage::Index { blocks: 2, listed: 2 });
+    let mut bad = two.clone();
+    bad[index + 9] ^= 1;
+    assert!(matches!(damage(&bad), Damage::PartCrc { part: "index", .. }));
+    for file in [doubled, bad] {
+        assert!(!hybz::hbz::List::read(&mut std::io::Cursor::new(file)).unwrap().is_complete());
+    }
+    // That index is good by itself; the blocks are not its.
+    let mut other = std::io::Cursor::new(other);
+    let list = hybz::hbz::List::read(&mut other).unwrap();
+    assert!(list.verify(&mut other).unwrap().iter().all(Result::is_err));
+}
+
+/// A block of a few rows with entry points 16 million rows apart takes no more than its rows.
+#[test]
+fn entry_points_far_apart() {
+    let stream = hybz::hbz::StreamHeader { entry_log: 24, ..crafted_hbz::stream(1 << 20) };
+    let text = (shape("words").make)(300);
+    let block = crafted_hbz::Block::of(&text, &stream);
+    let file = crafted_hbz::file(&stream, std::iter::repeat_n(&block, 2000));
+    assert!(hybz::decompress(&file, &Settings::new()).unwrap() == text.repeat(2000));
+}
+
+/// The text is right however it comes out of a block whose phrases make it long: whole, in pieces, in part.
+#[test]
+fn bombs() {
+    let bytes: Vec<u8> = (0..255).collect();
+    // Decoded by one station, by all of them, and perturbed.
+    for (rows, len, interval) in [(9000, 255, 0), (1_100_000, 6, 0), (9000, 255, 1), (9000, 255, 1000)] {
+        let phrase = &bytes[..len];
+        let stream = hybz::hbz::StreamHeader { interval, ..crafted_hbz::stream(1 << 30) };
+        let plain = hybz::hbz::StreamHeader { interval: 0, ..stream };
+        let mut block = crafted_hbz::Block::bomb(rows, phrase, &plain);
+        let mut text = phrase.repeat(rows);
+        if interval > 0 {
+            let mut at = 0;
+            text.retain(|_| {
+                at += 1;
+                at % (interval as usize + 1) != 0
+            });
+            (block.header.text_len, block.header.crc) = (text.len() as u32, hybz::crc::checksum(&text));
+        }
+        let file = crafted_hbz::file(&stream, [&block]);
+        let mut at = 0;
+        let mut decoder = hybz::read::MultiBzDecoder::new(&file[..]);
+        let mut buf = vec![0; 100_000];
+        loop {
+            let n = decoder.read(&mut buf).unwrap();
+            assert!(buf[..n] == text[at..at + n], "{rows} {interval} {at}");
+            at += n;
+            if n == 0 {
+                break;
+            }
+        }
+        assert_eq!(at, text.len());
+        let mut file = std::io::Cursor::new(file);
+        let list = hybz::hbz::List::read(&mut file).unwrap();
+        assert!(list.verify(&mut file).unwrap().iter().all(Result::is_ok));
+        for (from, to) in [(0, 1), (70_000, 200_001), (text.len() - 3, text.len())] {
+            assert!(list.read_range(&mut file, from as u64..to as u64).unwrap() == text[from..to]);
+        }
+        // One row more or less than the text has.
+        for text_len in [text.len() as u32 - 1, text.len() as u32 + 1] {
+            block.header.text_len = text_len;
+            let bad = crafted_hbz::file(&stream, [&block]);
+            assert!(matches!(hybz::decompress(&bad, &Settings::new()), Err(Error::Data { block: 1, .. })));
+        }
+    }
+}
+
+/// The header tells that the memory does not suffice: the payload need not come.
+#[test]
+fn what_needs_too_much_is_refused_at_its_header() {
+    let stream = crafted_hbz::stream(1 << 30);
+    let mut block = crafted_hbz::Block::of(b"abc", &stream);
+    (block.header.rows, block.header.text_len) = (1 << 30, 1 << 30);
+    let file = crafted_hbz::file(&stream, [&block]);
+    let pool = Pool::builder().memory(50 << 20).build();
+    let settings = Settings::new().pool(&pool);
+    let mut decoder = hybz::read::MultiBzDecoder::with_settings(file[..64].chain(std::io::repeat(0)), &settings);
+    let error = decoder.read(&mut [0; 10]).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::OutOfMemory);
+    let error = error.get_ref().and_then(|error| error.downcast_ref()).expect("our error");
+    let Error::Memory { block: 1, needs, allowed } = error else { panic!("{error}") };
+    assert!(*needs > 8 << 30 && *allowed == 50 << 20);
+}
+
+/// The index of a sparse file may claim gigabytes. Its head says otherwise, or its first entries do.
+#[test]
+fn an_index_that_claims_much() {
+    let good = hybz::compress(b"text", &large(1024, 0)).unwrap();
+    for (head, len) in [(&b""[..], 3u64 << 30), (b"hbzX", 12 * 200_000_000 + 8)] {
+        let file = tempfile::tempfile().unwrap();
+        let mut file = std::io::BufWriter::new(file);
+        let at = 1 << 20;
+        file.write_all(&good).unwrap();
+        file.seek(SeekFrom::Start(at)).unwrap();
+        file.write_all(head).unwrap();
+        file.write_all(&(((len - 8) / 12) as u32).to_le_bytes()).unwrap();
+        file.seek(SeekFrom::Start(at + len + 8)).unwrap();
+        file.write_all(&len.to_le_bytes()).unwrap();
+        file.write_all(b"\x89HBZend\n").unwrap();
+        let mut file = Reads(file.into_inner().unwrap(), 0);
+        let list = hybz::hbz::List::read(&mut file).unwrap();
+        assert_eq!((list.blocks().len(), list.end()), (1, good.len() as u64));
+        assert!(file.1 < 100_000, "{} bytes were read", file.1);
+    }
+}
+
+/// Counts what is read.
+struct Reads(std::fs::File, usize);
+
+impl Read for Reads {
+    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+        let n = self.0.read(buf)?;
+        self.1 += n;
+        Ok(n)
+    }
+}
+
+impl Seek for Reads {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.0.seek(to)
+    }
 }
 
 #[test]

@@ -1,0 +1,405 @@
+//! Thousands of hostile `.hbz` files: the right text or an error, in little memory.
+//!
+//! `HYBZ_HOSTILE=5000 cargo test --release --test hostile` makes so many of each kind; without it there are a few
+//! hundred. There is one test in this file, because it measures the peak memory of the whole process.
+
+mod crafted_hbz;
+mod shapes;
+mod skip;
+
+use crafted_hbz::{Block, Meaning, Payload, file, stream};
+use hybz::hbz::StreamHeader;
+use hybz::{Error, Pool, Settings};
+use shapes::Rng;
+use std::io::{self, Read, Write};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// How many files of each kind, if `HYBZ_HOSTILE` does not say.
+const FILES: usize = 300;
+/// The most memory that the process may take, in MB.
+const LIMIT: u64 = 64;
+
+/// The text of a block: its codes, and what each stands for.
+#[derive(Clone)]
+struct Known {
+    codes: Arc<Vec<u8>>,
+    phrases: Arc<Vec<Vec<u8>>>,
+}
+
+impl Known {
+    /// A text that stands for itself.
+    fn plain(text: &[u8]) -> Known {
+        let phrases = (0..=255).map(|byte| vec![byte]).collect();
+        Known { codes: Arc::new(text.to_vec()), phrases: Arc::new(phrases) }
+    }
+
+    fn text(&self) -> impl Iterator<Item = &[u8]> {
+        self.codes.iter().map(|&code| &self.phrases[usize::from(code)][..])
+    }
+}
+
+/// Compares what is written with what it should be.
+struct Expected {
+    blocks: Vec<Known>,
+    block: usize,
+    code: usize,
+    at: usize,
+}
+
+impl Expected {
+    fn new(blocks: Vec<Known>) -> Expected {
+        Expected { blocks, block: 0, code: 0, at: 0 }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.block == self.blocks.len()
+    }
+
+    /// Between two blocks: nothing comes out before its CRC has been compared.
+    fn is_between(&self) -> bool {
+        (self.code, self.at) == (0, 0)
+    }
+}
+
+impl Write for Expected {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        let mut left = buf;
+        while !left.is_empty() {
+            let known = self.blocks.get(self.block).expect("more text than there is");
+            let phrase = &known.phrases[usize::from(known.codes[self.code])][self.at..];
+            let n = phrase.len().min(left.len());
+            assert!(phrase[..n] == left[..n], "a wrong text");
+            left = &left[n..];
+            self.at += n;
+            if n == phrase.len() {
+                (self.code, self.at) = (self.code + 1, 0);
+            }
+            if self.code == known.codes.len() {
+                (self.block, self.code) = (self.block + 1, 0);
+            }
+        }
+        Ok(buf.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The process's peak memory in MB since [`forget_peak`], if there is a /proc.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kb| kb / 1000)
+}
+
+fn forget_peak() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// What a file of the first kind is made from.
+struct Seeds {
+    stream: StreamHeader,
+    blocks: Vec<(Block, Known)>,
+}
+
+impl Seeds {
+    fn new(stream: StreamHeader) -> Seeds {
+        let mut rng = Rng(1);
+        let mut blocks = Vec::new();
+        // Bytes of which no phrases are made, and a text with phrases.
+        for (letters, len) in [(1, 300), (2, 5000), (7, 70_000), (200, 20_000), (1, 200_000)] {
+            let text: Vec<u8> = (0..len).map(|_| 0x80 + rng.below(letters) as u8 / 2).collect();
+            blocks.push((Block::of(&text, &stream), Known::plain(&text)));
+        }
+        let words = (shapes::shape("words").make)(60_000);
+        blocks.push((Block::of(&words, &stream), Known::plain(&words)));
+        Seeds { stream, blocks }
+    }
+
+    /// A block with another dictionary: good, and perhaps a bomb.
+    fn with_phrases(&self, rng: &mut Rng) -> (Block, Known) {
+        let (mut block, known) = self.blocks[rng.below(self.blocks.len() - 1)].clone();
+        let mut payload = Payload::parse(&block.payload, &block.header, &self.stream);
+        let most = if rng.below(4) == 0 { 255 } else { 12 };
+        let mut phrases: Vec<Vec<u8>> = vec![Vec::new(); 256];
+        for (_, meaning) in &mut payload.codes {
+            let Meaning::Byte(byte) = *meaning else { return (block, known) };
+            let len = 2 + rng.below(most - 1);
+            let string: Vec<u8> = (0..len).map(|_| rng.below(256) as u8).collect();
+            *meaning = Meaning::Phrase(string.clone());
+            phrases[usize::from(byte)] = string;
+        }
+        let known = Known { codes: known.codes, phrases: Arc::new(phrases) };
+        let mut crc = hybz::crc::Crc::new();
+        known.text().for_each(|phrase| crc.update(phrase));
+        block.header.text_len = known.text().map(<[u8]>::len).sum::<usize>() as u32;
+        block.header.crc = crc.finish();
+        block.payload = payload.write(block.header.rows);
+        (block, known)
+    }
+
+    /// A block with something wrong in it.
+    fn hostile(&self, rng: &mut Rng) -> (Block, Known) {
+        let (mut block, known) = match rng.below(2) {
+            0 => self.with_phrases(rng),
+            _ => self.blocks[rng.below(self.blocks.len())].clone(),
+        };
+        let kind = rng.below(3);
+        if kind != 0 {
+            let mut payload = Payload::parse(&block.payload, &block.header, &self.stream);
+            (0..1 + rng.below(2)).for_each(|_| spoil_payload(&mut payload, rng));
+            block.payload = payload.write(block.header.rows);
+        }
+        if kind != 1 {
+            spoil_header(&mut block, rng);
+        }
+        (block, known)
+    }
+
+    /// A file of good blocks and hostile ones, and what may come out of it.
+    fn file(&self, rng: &mut Rng) -> (Vec<u8>, Vec<Known>) {
+        let count = 1 + rng.below(4);
+        let made: Vec<(Block, Known)> = (0..count)
+            .map(|_| match rng.below(4) {
+                0 => self.blocks[rng.below(self.blocks.len())].clone(),
+                1 => self.with_phrases(rng),
+                _ => self.hostile(rng),
+            })
+            .collect();
+        let (blocks, mut known): (Vec<Block>, Vec<Known>) = made.into_iter().unzip();
+        let mut stream = self.stream;
+        match rng.below(12) {
+            0 => stream.entry_log = 12 + rng.below(13) as u8,
+            1 => stream.interval = 1 + rng.below(2000) as u32,
+            2 => stream.block_size = 1 << (10 + rng.below(21)),
+            _ => {}
+        }
+        let mut out = file(&stream, &blocks);
+        // A second stream, a `.bz2` behind or before it, garbage.
+        match rng.below(8) {
+            0 => {
+                out.extend(file(&self.stream, [&self.blocks[0].0]));
+                known.push(self.blocks[0].1.clone());
+            }
+            1 => {
+                out.extend(hybz::compress(b"the other format", &Settings::new()).unwrap());
+                known.push(Known::plain(b"the other format"));
+            }
+            2 => {
+                out = [hybz::compress(b"the other format", &Settings::new()).unwrap(), out].concat();
+                known.insert(0, Known::plain(b"the other format"));
+            }
+            3 => out.extend((0..rng.below(40)).map(|_| rng.below(256) as u8)),
+            _ => {}
+        }
+        (out, known)
+    }
+}
+
+/// Changes a field of a payload.
+fn spoil_payload(payload: &mut Payload, rng: &mut Rng) {
+    let pick = |rng: &mut Rng, len: usize| rng.below(len.max(1));
+    match rng.below(9) {
+        0 => {
+            let at = pick(rng, payload.codes.len());
+            payload.codes[at].0 ^= true;
+        }
+        1 => {
+            let at = pick(rng, payload.codes.len());
+            payload.codes[at].1 = match rng.below(3) {
+                0 => Meaning::Byte(rng.below(256) as u8),
+                1 => Meaning::Phrase(Vec::new()),
+                _ => Meaning::Phrase(vec![7; 1 + rng.below(255)]),
+            };
+        }
+        2 if payload.codes.len() < 256 => payload.codes.push((true, Meaning::Phrase(vec![9; 255]))),
+        3 => drop(payload.codes.split_off(1 + rng.below(payload.codes.len()))),
+        4 => {
+            let at = pick(rng, payload.entries.len());
+            payload.entries[at] = rng.below(1 << 20) as u32;
+        }
+        5 => {
+            // Two shares, so that their sum is what it was; or only one of them.
+            let at = pick(rng, payload.tokens.len());
+            let table = &mut payload.tokens[at];
+            let (from, to) = (rng.below(table.len()), rng.below(table.len()));
+            let some = rng.below(table[from] as usize + 1) as u32;
+            table[from] -= some;
+            table[to] += if rng.below(4) == 0 { 0 } else { some };
+        }
+        6 => {
+            let at = pick(rng, payload.directory.len());
+            let (len, tokens) = &mut payload.directory[at];
+            match rng.below(3) {
+                0 => *len = rng.below(1 << 24) as u32,
+                1 => *tokens = rng.below(1 << 17) as u32,
+                _ => *tokens = tokens.wrapping_add(1),
+            }
+        }
+        7 => {
+            for _ in 0..1 + rng.below(20) {
+                let at = pick(rng, payload.segments.len());
+                if let Some(byte) = payload.segments.get_mut(at) {
+                    *byte ^= 1 << rng.below(8);
+                }
+            }
+        }
+        _ => payload.segments.truncate(rng.below(payload.segments.len() + 1)),
+    }
+}
+
+/// Changes a field of a block's header.
+fn spoil_header(block: &mut Block, rng: &mut Rng) {
+    let odd = |rng: &mut Rng, value: u32| match rng.below(5) {
+        0 => value.wrapping_add(1),
+        1 => value.wrapping_sub(1),
+        2 => 1 << rng.below(31),
+        3 => value / 2,
+        _ => value.saturating_mul(200),
+    };
+    match rng.below(4) {
+        0 => block.header.rows = odd(rng, block.header.rows),
+        1 => block.header.text_len = odd(rng, block.header.text_len),
+        2 => block.header.crc ^= 1 << rng.below(32),
+        _ => (block.header.rows, block.header.text_len) = (1 << 20 << rng.below(10), 1 << 30),
+    }
+}
+
+/// Decodes a file in one of three ways and says how it ended. No wrong byte may come out.
+fn decode(file: &[u8], expected: &mut impl Write, pool: &Pool, way: usize) -> Result<(), Error> {
+    let settings = Settings::new().pool(pool);
+    let done = match way {
+        0 => {
+            let mut decoder = hybz::read::MultiBzDecoder::with_settings(file, &settings);
+            io::copy(&mut decoder, expected).map(drop)
+        }
+        1 => {
+            let mut decoder = hybz::write::MultiBzDecoder::with_settings(expected, &settings);
+            file.chunks(1000).try_for_each(|piece| decoder.write_all(piece)).and_then(|()| decoder.try_finish())
+        }
+        _ => {
+            let mut decoder = hybz::read::MultiBzDecoder::with_settings(Slow(file), &settings);
+            io::copy(&mut decoder, expected).map(drop)
+        }
+    };
+    done.map_err(|error| {
+        let error = error.into_inner().expect("our error").downcast::<Error>().expect("our error");
+        match *error {
+            Error::Read(_) | Error::Write(_) | Error::Internal { .. } => panic!("{error}"),
+            error => error,
+        }
+    })
+}
+
+/// Gives 33 bytes at a time.
+struct Slow<'a>(&'a [u8]);
+
+impl Read for Slow<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = buf.len().min(33);
+        self.0.read(&mut buf[..n])
+    }
+}
+
+/// The list of a file's blocks, the blocks themselves and the stream's decoder agree.
+fn list(file: &[u8], good: bool, known: &[Known]) {
+    let mut file = io::Cursor::new(file);
+    let Ok(list) = hybz::hbz::List::read(&mut file) else { return };
+    if list.text_len() > 1 << 20 || list.blocks().iter().any(|block| block.text_len > 1 << 20) {
+        return;
+    }
+    if good && list.end() == file.get_ref().len() as u64 {
+        let mut expected = Expected::new(known.to_vec());
+        expected.write_all(&list.read_range(&mut file, 0..u64::MAX).expect("good blocks")).expect("the text");
+        assert!(expected.is_complete() && list.is_complete());
+    } else if list.blocks().len() < 20 {
+        list.verify(&mut file).expect("nothing but damage");
+    }
+}
+
+#[test]
+fn hostile_files() {
+    let files = std::env::var("HYBZ_HOSTILE").map_or(FILES, |files| files.parse().expect("a number"));
+    let pool = Pool::builder().threads(NonZeroUsize::new(2).expect("two")).memory(20 << 20).build();
+    let seeds = Seeds::new(stream(1 << 30));
+    if peak().is_none() {
+        skip::skip_part(skip::Need::System, "no /proc states the peak memory");
+    }
+    forget_peak();
+    let mut rng = Rng(11);
+    let (mut good, mut refused, mut damaged) = (0, 0, 0);
+    for number in 0..files {
+        let (file, known) = seeds.file(&mut rng);
+        let mut expected = Expected::new(known.clone());
+        let verdict = decode(&file, &mut expected, &pool, number % 3);
+        assert!(expected.is_between(), "{number}: a part of a block, {verdict:?}");
+        match verdict {
+            Ok(()) => {
+                assert!(expected.is_complete(), "{number}: text is missing");
+                good += 1;
+            }
+            Err(Error::Memory { .. }) => refused += 1,
+            Err(_) => damaged += 1,
+        }
+        list(&file, expected.is_complete(), &known);
+    }
+    eprintln!("crafted: {good} good, {damaged} damaged, {refused} too large; {:?} MB", peak());
+    assert!(good > 0 && damaged > 0 && refused > 0);
+    spliced(&seeds, files, &pool);
+    eprintln!("with spliced ones: {:?} MB", peak());
+    assert!(peak().is_none_or(|peak| peak < LIMIT), "{:?} MB of memory", peak());
+}
+
+/// Files cut, and put together from pieces of others: whole blocks or nothing come out.
+fn spliced(seeds: &Seeds, files: usize, pool: &Pool) {
+    let mut rng = Rng(13);
+    let texts: Vec<Vec<u8>> = (0..12u8)
+        .map(|tag| {
+            let words = (shapes::shape("words").make)(2000 + 700 * usize::from(tag));
+            [&[tag][..], &words[usize::from(tag)..]].concat()
+        })
+        .collect();
+    let blocks: Vec<Block> = texts.iter().map(|text| Block::of(text, &seeds.stream)).collect();
+    let bzip2 = |text: &[u8]| hybz::compress(text, &Settings::new()).unwrap();
+    let (mut good, mut bad) = (0, 0);
+    for number in 0..files {
+        let mut file: Vec<u8> = Vec::new();
+        for _ in 0..1 + rng.below(3) {
+            file.extend(match rng.below(3) {
+                0 => bzip2(&texts[rng.below(12)]),
+                _ => {
+                    let from = rng.below(12);
+                    crafted_hbz::file(&seeds.stream, &blocks[from..(from + rng.below(4)).min(12)])
+                }
+            });
+        }
+        let whole = file.clone();
+        for _ in 0..rng.below(3) {
+            let (from, to) = (rng.below(file.len() + 1), rng.below(whole.len() + 1));
+            match rng.below(3) {
+                0 => file.truncate(from),
+                1 => {
+                    file.truncate(from);
+                    file.extend_from_slice(&whole[to..]);
+                }
+                _ => drop(file.drain(from..(from + rng.below(3000)).min(file.len()))),
+            }
+        }
+        let mut out = Vec::new();
+        match decode(&file, &mut out, pool, number % 3) {
+            Ok(()) => good += 1,
+            Err(_) => bad += 1,
+        }
+        let mut rest = &out[..];
+        while let Some(&tag) = rest.first() {
+            rest = rest.strip_prefix(&texts[usize::from(tag)][..]).expect("a whole text");
+        }
+        if let Ok(list) = hybz::hbz::List::read(&mut io::Cursor::new(&file)) {
+            list.verify(&mut io::Cursor::new(&file)).expect("nothing but damage");
+        }
+    }
+    eprintln!("spliced: {good} good, {bad} refused");
+    assert!(good > 0 && bad > 0);
+}
