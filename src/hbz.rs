@@ -22,6 +22,7 @@ pub use crate::format::hbz::{BlockHeader, IndexEntry, MAGIC, StreamHeader};
 use crate::format::hbz::{
     ENTRY_LEN, HEADER_LEN, INDEX_HEAD, INDEX_TAIL, Next, index_count, index_len, index_tail, next,
 };
+use crate::schedule::memory;
 use crate::stream::hbz::index::{Index, Judged};
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -75,6 +76,7 @@ pub struct List {
     streams: u64,
     complete: bool,
     end: u64,
+    max_memory: u64,
 }
 
 impl List {
@@ -162,7 +164,7 @@ impl List {
                 continue;
             }
             let mut at = block.text_at;
-            block.read(input, &mut decoder)?.for_each(|piece| {
+            block.read(input, &mut decoder, self.max_memory)?.for_each(|piece| {
                 let (from, to) = (range.start.saturating_sub(at), range.end.saturating_sub(at));
                 let len = piece.len() as u64;
                 text.extend_from_slice(&piece[from.min(len) as usize..to.min(len) as usize]);
@@ -190,7 +192,7 @@ impl List {
     /// [`Error::Read`] only: damage is in the results.
     pub fn verify(&self, input: &mut (impl Read + Seek)) -> Result<Vec<Result<(), Error>>, Error> {
         let mut decoder = HbzDecoder::new();
-        let verdict = |block: &Listed| match block.read(input, &mut decoder) {
+        let verdict = |block: &Listed| match block.read(input, &mut decoder, self.max_memory) {
             Err(Error::Read(e)) => Err(Error::Read(e)),
             other => Ok(other.map(drop)),
         };
@@ -213,10 +215,32 @@ impl List {
         self.end
     }
 
+    /// Blocks that take more memory than this to decode are not decoded: [`read_range`](Self::read_range) and
+    /// [`verify`](Self::verify) give [`Error::Memory`] for them. By default 7 of 8 bytes of the memory of the machine,
+    /// or of the container.
+    ///
+    /// ```
+    /// use hybz::{Error, LargeBlocks, Settings, hbz::List};
+    /// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1024).unwrap());
+    /// let mut file = std::io::Cursor::new(hybz::compress(&[7; 1024], &settings)?);
+    /// let list = List::read(&mut file)?.max_memory(1000);
+    /// assert!(matches!(list.read_range(&mut file, 0..10), Err(Error::Memory { block: 1, allowed: 1000, .. })));
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
+    pub fn max_memory(mut self, bytes: u64) -> List {
+        self.max_memory = bytes;
+        self
+    }
+
+    /// No blocks yet, of a file that ends here.
+    fn new(end: u64) -> List {
+        List { blocks: Vec::new(), streams: 0, complete: false, end, max_memory: memory::of_one_piece() }
+    }
+
     /// From the last stream to the first; `None` if anything does not fit.
     fn by_indexes(input: &mut (impl Read + Seek)) -> Result<Option<List>, Error> {
         let len = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
-        let mut list = List { blocks: Vec::new(), streams: 0, complete: true, end: len };
+        let mut list = List { complete: true, ..List::new(len) };
         // Of each stream that has blocks: where they begin, and its index.
         let mut streams = Vec::new();
         let mut end = len;
@@ -253,7 +277,7 @@ impl List {
     fn by_headers(input: &mut (impl Read + Seek)) -> Result<List, Error> {
         let end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
         let (mut at, mut text_at) = (0, 0);
-        let mut list = List { blocks: Vec::new(), streams: 0, complete: false, end };
+        let mut list = List::new(end);
         // Of the stream that has begun: its header, and what its index must say.
         let mut open: Option<(StreamHeader, Index)> = None;
         while at + HEADER_LEN as u64 <= end {
@@ -308,12 +332,17 @@ impl Listed {
         &self,
         input: &mut (impl Read + Seek),
         decoder: &mut HbzDecoder,
+        allowed: u64,
     ) -> Result<Box<dyn Iterator<Item = Vec<u8>>>, Error> {
         let damaged = |damage| Error::Data { block: u64::from(self.number) + 1, bit_offset: self.at * 8, damage };
         let header: [u8; HEADER_LEN] = read_at(input, self.at)?;
         let header = BlockHeader::parse(&header, &self.stream, self.number).map_err(damaged)?;
         if (header.text_len, header.coded_len, header.crc) != (self.text_len, self.coded_len, self.crc) {
             return Err(damaged(Damage::Field("index")));
+        }
+        let needs = header.decoding_bytes(&self.stream);
+        if needs > allowed {
+            return Err(Error::Memory { block: u64::from(self.number) + 1, needs, allowed });
         }
         // Grows with what is there: the file may be shorter than the header says.
         let mut payload = Vec::new();

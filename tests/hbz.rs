@@ -75,6 +75,16 @@ fn a_block_alone_is_decoded_in_stages() {
     }
 }
 
+/// The same without any station, as the command does with a small file: jobs of one stage submit those of the next on
+/// the caller's own thread.
+#[test]
+fn a_block_alone_is_decoded_by_the_caller() {
+    let text = (shape("zeros").make)(12_000_000);
+    let coded = hybz::compress(&text, &large(60_000_000, 0)).unwrap();
+    let pool = Pool::builder().without_cpu().build();
+    assert!(hybz::decompress(&coded, &Settings::new().pool(&pool)).unwrap() == text);
+}
+
 #[test]
 fn same_settings_same_bytes() {
     let text = (shape("words").make)(500_000);

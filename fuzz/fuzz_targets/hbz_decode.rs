@@ -67,6 +67,8 @@ fuzz_target!(|file: &[u8]| {
     let mut file = Cursor::new(file);
     if let Ok(Bounded(text)) = streamed {
         let list = hybz::hbz::List::read(&mut file).expect("a good file has a list");
-        assert!(list.read_range(&mut file, 0..u64::MAX).expect("good blocks") == text);
+        // A `.bz2` stream may follow, of which the list knows nothing.
+        let whole = list.end() == file.get_ref().len() as u64;
+        assert!(!whole || list.read_range(&mut file, 0..u64::MAX).expect("good blocks") == text);
     }
 });

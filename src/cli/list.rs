@@ -182,6 +182,10 @@ impl Lister {
             // has no position.
             let again = Arc::new(DiskFile(file.try_clone().map_err(read_error)?));
             if let Err(damage) = self.decode(Source::File(again, 0)).outcome {
+                let list = match self.plan.memory {
+                    Some(memory) => list.max_memory(memory),
+                    None => list,
+                };
                 let verdicts = list.verify(&mut file).map_err(|error| self.failure(name, &error))?;
                 self.rows(&hbz_rows(&list, verdicts), text);
                 return Err(self.failure(name, &damage));

@@ -10,10 +10,11 @@ use super::state::{Actions, Entry, Id, State, Taken};
 use super::station::{Station, StationError, Work};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
-use std::{process, thread};
 
 /// Makes a station on its own thread, or says why it cannot be had.
 pub(super) type Make<J> = Box<dyn FnOnce() -> Result<Box<dyn Station<J>>, String> + Send>;
@@ -33,6 +34,8 @@ pub(crate) struct Shared<W: Work> {
     crews: Mutex<Vec<CrewMakes<W::Job>>>,
     /// Works in the caller's thread if not one thread could be started.
     inline: Mutex<Option<Inline<W::Job>>>,
+    /// The thread that does.
+    inline_thread: Mutex<Option<ThreadId>>,
     began: Instant,
     /// The number of the process that made it. (To ask for it takes 0.1 us, which is nothing beside a block.)
     process: u32,
@@ -65,8 +68,9 @@ impl<W: Work> Shared<W> {
         crews: Vec<CrewMakes<W::Job>>,
     ) -> Arc<Shared<W>> {
         let desk = Mutex::new(Desk { state, seats: Vec::new() });
-        let (crews, inline) = (Mutex::new(crews), Mutex::new(None));
-        Arc::new(Shared { work, budget, desk, crews, inline, began: Instant::now(), process: process::id() })
+        let (crews, inline, inline_thread) = (Mutex::new(crews), Mutex::new(None), Mutex::new(None));
+        let (began, process) = (Instant::now(), process::id());
+        Arc::new(Shared { work, budget, desk, crews, inline, inline_thread, began, process })
     }
 
     /// Whether this process was forked from the one that has the stations. Then no lock may be taken: another thread
@@ -325,6 +329,12 @@ impl<W: Work> Shared<W> {
 
     /// Does what is on the queue in the caller's thread.
     fn work_inline(self: &Arc<Self>) {
+        let own = thread::current().id();
+        let by = |thread| *self.inline_thread.lock().unwrap_or_else(PoisonError::into_inner) = thread;
+        if *self.inline_thread.lock().unwrap_or_else(PoisonError::into_inner) == Some(own) {
+            // A job that is being done here has submitted another: it is next in the loop below.
+            return;
+        }
         let mut inline = self.inline.lock().unwrap_or_else(PoisonError::into_inner);
         let Inline { id, station, counters } = inline.get_or_insert_with(|| {
             let mut desk = self.desk();
@@ -333,12 +343,14 @@ impl<W: Work> Shared<W> {
             counters.set_name("cpu (no thread to be had)".to_owned());
             Inline { id, station: self.work.core(0), counters }
         });
+        by(Some(own));
         loop {
             let taken = { self.desk().state.take(self.now(), *id, false) };
-            let Taken::Jobs(jobs) = taken else { return };
+            let Taken::Jobs(jobs) = taken else { break };
             // A core fails by panicking only, and then a fresh one has answered.
             let _ = self.work_off(*id, &mut **station, jobs, counters, Duration::ZERO);
         }
+        by(None);
     }
 }
 

@@ -14,6 +14,7 @@ mod gpus;
 mod hbz;
 mod inputs;
 mod messages;
+mod mixed;
 mod names;
 mod outputs;
 mod packaging;

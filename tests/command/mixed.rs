@@ -1,0 +1,77 @@
+//! Streams of both formats in one file, and blocks that need more memory than `-m` allows.
+
+use crate::place::{Place, compressed, text};
+
+/// Decodes, tests and lists a file. Returns the exit codes, which must be one for all.
+fn code_of_all(place: &Place, name: &str) -> i32 {
+    let codes = ["-t", "-dc", "-l"].map(|flag| place.hybz(&[flag, name]).code);
+    assert!(codes.iter().all(|&code| code == codes[0]), "{name}: {codes:?}");
+    codes[0]
+}
+
+#[test]
+fn both_formats_in_one_file() {
+    let plain = text(1_300_000);
+    let place = Place::with(&[("a", &plain), ("b", b"a short one\n")]);
+    place.hybz(&["-k", "--block-size", "1M", "a", "b"]).silent(0);
+    place.hybz(&["-k", "a", "b"]).silent(0);
+    for (line, expected) in [
+        ("cat a.hbz b.bz2", "a b"),
+        ("cat b.bz2 a.hbz", "b a"),
+        ("cat a.bz2 b.hbz b.bz2 a.hbz", "a b b a"),
+        ("cat b.hbz b.bz2 b.hbz", "b b b"),
+        ("cat b.hbz a.hbz b.bz2; echo garbage", "b a b"),
+    ] {
+        place.shell(&format!("({line}) > c.bz2; cat {expected} > expected")).silent(0);
+        assert_eq!(code_of_all(&place, "c.bz2"), 0, "{line}");
+        let run = place.hybz(&["-dqf", "c.bz2"]).silent(0);
+        assert!(place.get("c") == place.get("expected"), "{line}: {run:?}");
+        let list = place.shell(&format!("({line}) > c.bz2; hybz -l c.bz2")).silent(0).out();
+        let words: Vec<&str> = list.lines().nth(1).expect("a line").split_whitespace().collect();
+        let streams = expected.split(' ').count().to_string();
+        assert_eq!((words[0], words[3]), (&*streams, &*place.get("expected").len().to_string()), "{line}: {list}");
+        let verbose = place.hybz(&["-lv", "c.bz2"]).silent(0).out();
+        assert_eq!(verbose.lines().filter(|line| line.ends_with(" ok")).count(), words[1].parse().unwrap(), "{line}");
+    }
+}
+
+#[test]
+fn a_second_stream_that_is_cut() {
+    let place = Place::new();
+    let plain = text(20_000);
+    let large = place.hybz_with_input(&["--block-size", "1M"], &plain).silent(0).stdout;
+    let (bzip2, magic) = (compressed(&plain), large[..8].to_vec());
+    for (first, second) in [(&large, &b"B"[..]), (&large, b"BZh"), (&large, &magic[..1]), (&large, &magic[..7])] {
+        place.put("a.hbz", &[first, second].concat());
+        assert_eq!(code_of_all(&place, "a.hbz"), 2, "{second:?}");
+        place.hybz(&["-t", "a.hbz"]).says(2, "ends unexpectedly");
+    }
+    for (first, second) in
+        [(&bzip2, &magic[..4]), (&bzip2, &magic[..7]), (&large, &bzip2[..20]), (&bzip2, &large[..40])]
+    {
+        place.put("a.bz2", &[first, second].concat());
+        assert_eq!(code_of_all(&place, "a.bz2"), 2, "{second:?}");
+        place.hybz(&["-d", "a.bz2"]).says(2, "ends unexpectedly");
+    }
+    // To bzip2 this is garbage.
+    place.put("a.bz2", &[&bzip2, &magic[..3]].concat());
+    assert_eq!(code_of_all(&place, "a.bz2"), 0);
+    place.hybz(&["-t", "a.bz2"]).says(0, "trailing garbage");
+}
+
+/// `-m` that is too small is no damage: exit code 1, and how much it takes; so much is enough.
+#[test]
+fn more_memory_than_is_allowed() {
+    let place = Place::with(&[("a", &text(1_500_000))]);
+    place.hybz(&["--block-size", "1M", "a"]).silent(0);
+    for flags in [&["-d"][..], &["-t"], &["-dv"], &["-lv"]] {
+        let run = place.hybz(&[flags, &["-m", "1", "a.hbz"]].concat());
+        assert!(run.code == 1 && run.stderr.contains("a.hbz: block 1 needs "), "{flags:?}: {run:?}");
+        assert!(run.stderr.contains(" MB, -m allows 1.\n") && !run.stderr.contains("recover"), "{flags:?}: {run:?}");
+        assert_eq!(place.names(), ["a.hbz"]);
+    }
+    let said = place.hybz(&["-t", "-m", "1", "a.hbz"]).stderr;
+    let (_, needs) = said.split_once(" needs ").expect("how much");
+    let needs = needs.split(' ').next().expect("a number");
+    place.hybz(&["-d", "-m", needs, "a.hbz"]).silent(0);
+}
