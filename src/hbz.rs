@@ -199,8 +199,8 @@ impl List {
         self.blocks.iter().map(verdict).collect()
     }
 
-    /// Where the streams that are listed end, in bytes: the length of the file, unless something follows them: garbage, a
-    /// `.bz2` stream, or the rest of a damaged stream.
+    /// Where the streams that are listed end, in bytes: the length of the file, unless something follows them, such as
+    /// garbage, a `.bz2` stream, or the rest of a damaged stream.
     ///
     /// ```
     /// use hybz::{LargeBlocks, Settings, hbz::List};

@@ -2,8 +2,8 @@
 //!
 //! A `.hbz` has an index, so its line takes no longer than reading that; if the index is damaged, the headers of the
 //! blocks are followed as far as possible. A `.bz2` does not store the length of its text, so it is decoded, as are
-//! files with streams of both kinds. With `-v` all files are decoded: of a damaged `.hbz` every block by itself, to show
-//! which blocks are good; of a damaged `.bz2` the blocks before the damage are shown.
+//! files with streams of both kinds. With `-v` all files are decoded: of a damaged `.hbz` every block by itself, to
+//! show which blocks are good; of a damaged `.bz2` the blocks before the damage are shown.
 
 use crate::cli::args::{Operand, Plan};
 use crate::cli::limits;

@@ -64,7 +64,7 @@ impl Block {
         (starts, FirstColumn::new(first_rows))
     }
 
-    /// Stage 2: fills segment `number`'s part of the vector, which must have a word for each row of the block, at least.
+    /// Stage 2: fills segment `number`'s part of the vector, which must have at least a word for each row of the block.
     pub fn fill(&self, number: usize, runs: &Runs, start: &SegmentStart, vector: &[AtomicU32]) {
         if self.header.rows <= PACKED_ROWS {
             self.fill_words::<8>(number, runs, start, vector);
