@@ -44,15 +44,19 @@ impl Vectors {
     /// A vector of at least so many rows. It holds anything.
     pub fn take(self: &Arc<Self>, rows: u32) -> Vector {
         let rows = rows as usize;
-        let kept = {
+        // What is freed here is freed without the lock.
+        let (kept, _short) = {
             let mut shelf = self.shelf();
             let fits = shelf.spare.iter().position(|words| words.len() >= rows);
             let kept = fits.map(|at| shelf.spare.swap_remove(at));
+            // One that is too short makes room: so there are never more than were in use at once.
+            let short = if kept.is_none() { shelf.spare.pop() } else { None };
             if kept.is_none() {
                 shelf.rows += rows as u64;
+                shelf.rows -= short.as_ref().map_or(0, |words| words.len() as u64);
                 shelf.trim();
             }
-            kept
+            (kept, short)
         };
         Vector { words: kept.unwrap_or_else(|| new_vector(rows)), vectors: Arc::clone(self) }
     }

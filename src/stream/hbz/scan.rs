@@ -203,7 +203,7 @@ impl Scanner {
             self.ready.push_back(Part::TooLarge { needs, allowed });
             return Gathering::Nothing;
         }
-        self.pool.budget().fit_pieces(needs * 2);
+        self.pool.budget().fit_pieces(needs * 5 / 3);
         self.hand_on(Some((stream, header)));
         Gathering::Payload(stream, header)
     }
