@@ -12,11 +12,21 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: [&str; 13] = [
-    "keys", "sort", "group", "refine", "thirds", "mtf", "tables", "bits", "resident", "suffixes", "batch", "lane",
-    "host",
+const SOURCES: [&str; 17] = [
+    "keys", "sort", "group", "refine", "thirds", "mtf", "tables", "bits", "resident", "suffixes", "huffman", "ranks",
+    "walk", "decode", "batch", "lane", "host",
 ];
-const HEADERS: [&str; 7] = ["hybz.h", "limits.h", "tuned.hpp", "codes.hpp", "device.cuh", "lane.cuh", "coding.cuh"];
+const HEADERS: [&str; 9] = [
+    "hybz.h",
+    "limits.h",
+    "tuned.hpp",
+    "codes.hpp",
+    "device.cuh",
+    "lane.cuh",
+    "coding.cuh",
+    "decoding.cuh",
+    "scan.cuh",
+];
 
 /// Compiles the library and tells cargo how to link it.
 pub fn build() {

@@ -5,6 +5,7 @@
 #pragma once
 #include "device.cuh"
 #include "hybz.h"
+#include "scan.cuh"
 
 namespace hybz {
 
@@ -66,44 +67,6 @@ inline __device__ uint32_t length_of(const Coding &coding, uint32_t block) {
 
 inline __device__ const uint32_t *symbol_words(const Coding &coding, uint32_t block) {
     return reinterpret_cast<const uint32_t *>(coding.symbols + symbol_base(coding.base[block], block));
-}
-
-struct Sum {
-    __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
-};
-struct Larger {
-    __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return max(a, b); }
-};
-
-// An exclusive scan over the CTA: what `join` makes of the values of the threads before this one, and of all of them.
-// Called by all threads; the memory may be used again only after another barrier.
-struct ScanMemory {
-    uint32_t warps[32];
-};
-struct Scanned {
-    uint32_t before, all;
-};
-
-template <class Join>
-inline __device__ Scanned scan_before(ScanMemory &memory, uint32_t value, Join join) {
-    const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
-    uint32_t sum = value;
-#pragma unroll
-    for (uint32_t d = 1; d < 32; d *= 2) {
-        const uint32_t other = __shfl_up_sync(~0u, sum, d);
-        if (lane >= d) sum = join(other, sum);
-    }
-    if (lane == 31) memory.warps[warp] = sum;
-    const uint32_t left = __shfl_up_sync(~0u, sum, 1);
-    __syncthreads();
-    Scanned scanned{lane ? left : 0, 0};
-    uint32_t earlier = 0;
-    for (uint32_t w = 0; w < warps; w++) {
-        if (w == warp) earlier = scanned.all;
-        scanned.all = join(scanned.all, memory.warps[w]);
-    }
-    scanned.before = join(earlier, scanned.before);
-    return scanned;
 }
 
 // The steps, each in the file of its name; all asynchronous, all return the launch's error.

@@ -93,7 +93,8 @@ extern "C" const char *hybz_error_text(int code) {
 
 extern "C" void hybz_get_limits(hybz_limits *limits) {
     *limits = {HYBZ_MIN_LENGTH,  HYBZ_MAX_LENGTH, HYBZ_MAX_WIDE_LENGTH, HYBZ_MAX_BLOCKS, HYBZ_MAX_ROUNDS,
-               HYBZ_MAX_SYMBOLS, HYBZ_MAX_TABLES, HYBZ_GROUP,           HYBZ_MAX_CODE};
+               HYBZ_MAX_SYMBOLS, HYBZ_MAX_TABLES, HYBZ_GROUP,           HYBZ_MAX_CODE,   HYBZ_MAX_ROWS,
+               HYBZ_MAX_GROUPS};
 }
 
 extern "C" uint32_t hybz_max_coded_bytes(uint32_t length) { return HYBZ_CODED_BYTES(length); }
@@ -101,3 +102,7 @@ extern "C" uint32_t hybz_max_coded_bytes(uint32_t length) { return HYBZ_CODED_BY
 extern "C" size_t hybz_report_bytes(void) { return sizeof(hybz_report); }
 
 extern "C" size_t hybz_coded_bytes(void) { return sizeof(hybz_coded); }
+
+extern "C" size_t hybz_block_bytes(void) { return sizeof(hybz_block); }
+
+extern "C" size_t hybz_decoded_bytes(void) { return sizeof(hybz_decoded); }

@@ -29,6 +29,7 @@ extern "C" {
 #define HYBZ_HYBRID 1   /* hybz_lane_thirds: sorts two thirds of them, and from these the rest; the CPU merges */
 #define HYBZ_RESIDENT 2 /* hybz_lane_code: sorts all rotations and codes the columns; the CPU writes headers */
 #define HYBZ_SUFFIXES 3 /* hybz_lane_suffixes: sorts all suffixes of large blocks; the CPU codes */
+#define HYBZ_DECODE 4   /* hybz_lane_decode: decodes blocks up to their run-length-coded text; the CPU expands that */
 
 /* What one round of refinement did. Times are in milliseconds of device time. */
 struct hybz_round {
@@ -45,6 +46,7 @@ struct hybz_report {
     float upload_ms, keys_ms, sort_ms, group_ms, download_ms;
     float thirds_ms; /* hybrid: from the sorted sample to what the CPU receives */
     float mtf_ms, tables_ms, bits_ms; /* resident: columns to symbols, tables and selectors, codes */
+    float symbols_ms, columns_ms, walk_ms; /* decode: codes to symbols, symbols to columns, columns to text */
     uint32_t tied_small, tied_large; /* rotations still tied after the first sort */
     uint32_t rounds;
     struct hybz_round round[HYBZ_MAX_ROUNDS];
@@ -59,6 +61,29 @@ struct hybz_coded {
     uint32_t at;      /* where the codes begin: (bits + 31) / 32 * 4 bytes, then the selectors, one byte each */
     uint32_t used[8]; /* bit c % 32 of word c / 32: whether byte c occurs */
     uint8_t lengths[HYBZ_MAX_TABLES][HYBZ_MAX_SYMBOLS]; /* code lengths of each table */
+};
+
+/* One block to be decoded: its header, as the CPU has read it. All places are in the batch's input. */
+struct hybz_block {
+    uint32_t at;           /* the byte at which its bits begin, a multiple of 4 */
+    uint32_t first_bit;    /* the first bit of its codes, counted from there */
+    uint32_t end_bit;      /* no bit from here on belongs to it; less than 2^31 */
+    uint32_t selectors_at; /* the byte at which its selectors begin, one byte each */
+    uint32_t selectors;    /* 1..18002 */
+    uint32_t origin;
+    uint32_t limit;        /* the most rows that it may have, up to HYBZ_MAX_ROWS */
+    uint32_t symbols;      /* of its alphabet: 3..258 */
+    uint32_t tables;       /* 2..6 */
+    uint8_t used[256];     /* the bytes in use, ascending: the first move-to-front list; then anything */
+    uint8_t lengths[HYBZ_MAX_TABLES][HYBZ_MAX_SYMBOLS]; /* code lengths of each table, 1..20 */
+};
+
+/* What became of a block. */
+struct hybz_decoded {
+    uint32_t odd;     /* not 0: something about it is unusual or wrong; the other fields mean nothing */
+    uint32_t end_bit; /* the bit after its last code */
+    uint32_t rows;    /* bytes of run-length-coded text */
+    uint32_t at;      /* where they begin in the batch's output */
 };
 
 struct hybz_lane;
@@ -110,6 +135,17 @@ int hybz_lane_suffixes(struct hybz_lane *lane, uint32_t blocks, const uint32_t *
                        uint32_t entry_log, uint8_t *column, uint32_t *origins, uint32_t *entries, uint32_t timeout_ms,
                        struct hybz_report *report);
 
+/* Decodes blocks, on a HYBZ_DECODE lane, whose max_length is how many bytes of input it has room for, for each block.
+ * The device judges nothing: an odd block may well be one that bzip2 accepts.
+ *   heads    [0..blocks-1] any host memory
+ *   input    [0..bytes-1] codes and selectors, pinned; 8 bytes behind each block's last bit belong to the input
+ *   decoded  [0..blocks-1] out, any host memory
+ *   text     out, pinned: room for HYBZ_MAX_ROWS bytes of each block
+ *   filled   out: how many bytes that is */
+int hybz_lane_decode(struct hybz_lane *lane, uint32_t blocks, const struct hybz_block *heads, const uint8_t *input,
+                     uint64_t bytes, struct hybz_decoded *decoded, uint8_t *text, uint64_t *filled,
+                     uint32_t timeout_ms, struct hybz_report *report);
+
 /* Frees everything. NULL is allowed. */
 int hybz_lane_destroy(struct hybz_lane *lane);
 
@@ -125,14 +161,16 @@ const char *hybz_error_text(int code);
 /* For Rust's tests, which check that both sides have the same declarations and limits. */
 struct hybz_limits {
     uint32_t min_length, max_length, max_wide_length, max_blocks, max_rounds;
-    uint32_t max_symbols, max_tables, group, max_code;
+    uint32_t max_symbols, max_tables, group, max_code, max_rows, max_groups;
 };
 void hybz_get_limits(struct hybz_limits *limits);
 /* HYBZ_CODED_BYTES(length). */
 uint32_t hybz_max_coded_bytes(uint32_t length);
-/* sizeof(struct hybz_report) and sizeof(struct hybz_coded). */
+/* sizeof(struct hybz_report), hybz_coded, hybz_block and hybz_decoded. */
 size_t hybz_report_bytes(void);
 size_t hybz_coded_bytes(void);
+size_t hybz_block_bytes(void);
+size_t hybz_decoded_bytes(void);
 
 #ifdef __cplusplus
 }

@@ -75,9 +75,10 @@ int pitch_bits_for(int32_t pipeline, uint32_t max_length) {
 }
 
 bool fits(uint32_t max_blocks, uint32_t max_length, int32_t pipeline) {
-    if (pipeline < HYBZ_BWT || pipeline > HYBZ_SUFFIXES || max_blocks < 1 || max_blocks > HYBZ_MAX_BLOCKS ||
+    if (pipeline < HYBZ_BWT || pipeline > HYBZ_DECODE || max_blocks < 1 || max_blocks > HYBZ_MAX_BLOCKS ||
         max_length < HYBZ_MIN_LENGTH)
         return false;
+    if (pipeline == HYBZ_DECODE) return uint64_t(max_blocks) * max_length <= INT32_MAX;
     if (pipeline != HYBZ_SUFFIXES) return max_length <= HYBZ_MAX_LENGTH;
     // Rows are numbered in 32 bits, and CUB counts in 31.
     return max_length <= HYBZ_MAX_WIDE_LENGTH &&
@@ -99,14 +100,27 @@ int sizes_for(uint32_t max_blocks, uint32_t max_length, int32_t pipeline, Sizes 
     return 0;
 }
 
-int create(hybz_lane *lane) {
+// Memory for what the lane's arrays have to hold, and for what goes to the device and back beside it.
+int take_sort_memory(hybz_lane *lane) {
     Sizes sizes{};
-    HYBZ_TRY(cudaSetDevice(lane->device));
     HYBZ_TRY(sizes_for(lane->max_blocks, lane->max_length, lane->pipeline, &sizes));
     lane->temporary_bytes = sizes.temporary;
     HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lane->memory), lay_out(lane->arena, nullptr, sizes)));
     lay_out(lane->arena, lane->memory, sizes);
-    HYBZ_TRY(cudaHostAlloc(reinterpret_cast<void **>(&lane->staging), sizeof(Staging), cudaHostAllocDefault));
+    return int(cudaHostAlloc(reinterpret_cast<void **>(&lane->staging), sizeof(Staging), cudaHostAllocDefault));
+}
+
+int take_decode_memory(hybz_lane *lane) {
+    const uint64_t bytes = lay_out_decoding(lane->decoding, nullptr, lane->max_blocks, lane->max_length);
+    HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lane->memory), bytes));
+    lay_out_decoding(lane->decoding, lane->memory, lane->max_blocks, lane->max_length);
+    void **const staging = reinterpret_cast<void **>(&lane->decode_staging);
+    return int(cudaHostAlloc(staging, sizeof(DecodeStaging), cudaHostAllocDefault));
+}
+
+int create(hybz_lane *lane) {
+    HYBZ_TRY(cudaSetDevice(lane->device));
+    HYBZ_TRY(lane->pipeline == HYBZ_DECODE ? take_decode_memory(lane) : take_sort_memory(lane));
     HYBZ_TRY(cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking));
     for (cudaEvent_t &event : lane->events) HYBZ_TRY(cudaEventCreate(&event));
     return 0;
@@ -117,6 +131,11 @@ int create(hybz_lane *lane) {
 extern "C" int hybz_lane_bytes(int device, uint32_t max_blocks, uint32_t max_length, int32_t pipeline,
                                uint64_t *bytes) {
     if (!fits(max_blocks, max_length, pipeline)) return HYBZ_ARGUMENT;
+    if (pipeline == HYBZ_DECODE) {
+        Decoding none{};
+        *bytes = lay_out_decoding(none, nullptr, max_blocks, max_length);
+        return 0;
+    }
     HYBZ_TRY(cudaSetDevice(device));
     Sizes sizes{};
     HYBZ_TRY(sizes_for(max_blocks, max_length, pipeline, &sizes));
@@ -158,6 +177,7 @@ extern "C" int hybz_lane_destroy(hybz_lane *lane) {
         if (event) keep(cudaEventDestroy(event));
     if (lane->stream) keep(cudaStreamDestroy(lane->stream));
     if (lane->staging) keep(cudaFreeHost(lane->staging));
+    if (lane->decode_staging) keep(cudaFreeHost(lane->decode_staging));
     if (lane->memory) keep(cudaFree(lane->memory));
     delete lane;
     return first;

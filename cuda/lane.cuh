@@ -1,7 +1,7 @@
 // lane.cuh: a lane, and what its pipelines (batch.cu, thirds.cu, resident.cu, suffixes.cu) share on the host.
 #pragma once
 #include "codes.hpp"
-#include "device.cuh"
+#include "decoding.cuh"
 #include "hybz.h"
 #include <chrono>
 #include <cstring>
@@ -19,6 +19,12 @@ struct Staging {
     uint32_t origin[HYBZ_MAX_BLOCKS];
     Counters counters;
     hybz_coded coded[HYBZ_MAX_BLOCKS]; // resident
+};
+
+// The same for a lane that decodes.
+struct DecodeStaging {
+    hybz_block heads[HYBZ_MAX_BLOCKS];
+    Found found[HYBZ_MAX_BLOCKS];
 };
 
 // Device memory of a lane; lay_out in lane.cu says how large each array is.
@@ -69,6 +75,8 @@ struct hybz_lane {
     uint8_t *memory = nullptr;
     hybz::Arena arena{};
     hybz::Staging *staging = nullptr;
+    hybz::Decoding decoding{}; // these two: HYBZ_DECODE
+    hybz::DecodeStaging *decode_staging = nullptr;
     cudaStream_t stream = nullptr;
     cudaEvent_t events[hybz::kMaxEvents] = {};
     uint32_t used_events = 0;
@@ -150,5 +158,8 @@ void fill_report(const hybz_lane &lane, const Events &events, hybz_report *repor
 
 // resident.cu: the bytes that coding takes after the sort, in the memory from sort.keys[0] on.
 uint64_t coding_memory(uint64_t blocks, uint64_t max_length);
+
+// decode.cu: lays out the memory of a HYBZ_DECODE lane (null: only adds up). Returns how many bytes it takes.
+uint64_t lay_out_decoding(Decoding &decoding, uint8_t *memory, uint64_t blocks, uint64_t max_length);
 
 } // namespace hybz

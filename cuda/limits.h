@@ -19,6 +19,9 @@
 #define HYBZ_GROUP 50        /* symbols that one selector covers */
 #define HYBZ_MAX_CODE 17     /* bits of the longest code that bzip2 1.0.8 writes */
 
+#define HYBZ_MAX_ROWS 900000 /* of a block of any level */
+#define HYBZ_MAX_GROUPS 18002 /* groups of a block: bzip2 ignores further selectors */
+
 /* The most bytes of codes and selectors that a lane returns for a block of `length` bytes, a multiple of 4. */
 #define HYBZ_CODED_BYTES(length) (((length) + (length) / 4 + 128) / 4 * 4)
 

@@ -174,6 +174,7 @@ int check_bwt(uint32_t max_length);
 int check_thirds(uint32_t max_length);
 int check_coding(uint32_t max_length);
 int check_suffixes(uint32_t max_length);
+int check_decode(uint32_t max_length);
 int time_bwt(const char *path, uint32_t blocks);
 int time_coding(const char *path, uint32_t blocks);
 int time_suffixes(const char *path, uint32_t length, uint32_t blocks);

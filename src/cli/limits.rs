@@ -35,12 +35,13 @@ fn file_len(operand: &Operand) -> Option<u64> {
 
 /// The lanes of GPUs that may help, if any. The pool starts them when the work left is worth it.
 pub fn lanes(plan: &Plan) -> Option<Lanes> {
-    let devices = match (&plan.gpus, plan.mode) {
-        (Gpus::None, _) | (_, Mode::Decompress | Mode::Test) => return None,
-        (Gpus::Visible, _) => None,
-        (Gpus::These(list), _) => Some(list.clone()),
+    let devices = match &plan.gpus {
+        Gpus::None => return None,
+        Gpus::Visible => None,
+        Gpus::These(list) => Some(list.clone()),
     };
     let kind = match &plan.large_blocks {
+        _ if plan.mode != Mode::Compress => Lanes::for_decoding(),
         Some(large) => Lanes::for_large_blocks(large),
         None => Lanes { offload: plan.gpu_pipeline, ..Lanes::default() },
     };

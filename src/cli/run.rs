@@ -35,7 +35,7 @@ pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
         flow::run_here(&pool, Operands::new(plan), &mut results);
         pool
     } else {
-        if plan.gpu_required && plan.mode == Mode::Compress {
+        if plan.gpu_required {
             require_gpus(&plan.gpus)?;
         }
         pool = pool.threads(limits::threads(&plan)).max_memory(limits::share_of_memory());

@@ -94,9 +94,20 @@ impl Decoder {
         if self.header.randomised {
             return Err(Irregular);
         }
+        let (rows, end_bit) = self.decode_codes(data, bits.position(), end, limit)?;
+        let (text, crc) = decode_text(self.bwt.pieces(), rows).map_err(|_| Irregular)?;
+        if crc != self.header.crc {
+            return Err(Irregular);
+        }
+        Ok(DecodedBlock { text, crc, block_len: rows as u32, end_bit })
+    }
+
+    /// Decodes what follows the header in `self`, from bit `start` on: `self.bwt` then has the pieces of the
+    /// run-length-coded text. Returns how long that is, and the bit after the last code.
+    fn decode_codes(&mut self, data: &[u8], start: u64, end: u64, limit: u32) -> Result<(usize, u64), Irregular> {
         self.groups.start_block(&self.header)?;
         self.mtf.begin(&self.header.used, limit);
-        let mut reader = BitReader::new(data, bits.position());
+        let mut reader = BitReader::new(data, start);
         loop {
             let (len, last) = self.groups.decode_groups(&self.header.selectors, &mut reader, &mut self.symbols)?;
             if reader.position() > end {
@@ -113,11 +124,18 @@ impl Decoder {
         }
         self.bwt.build(runs, rows);
         self.bwt.walk(self.header.origin);
-        let (text, crc) = decode_text(self.bwt.pieces(), rows).map_err(|_| Irregular)?;
-        if crc != self.header.crc {
-            return Err(Irregular);
-        }
-        Ok(DecodedBlock { text, crc, block_len: rows as u32, end_bit: reader.position() })
+        Ok((rows, reader.position()))
+    }
+
+    /// What a device does: the run-length-coded text of a block whose header has been read, and the bit after its last
+    /// code.
+    #[cfg(test)]
+    pub fn coded_text(&mut self, header: Bz2BlockHeader, data: &[u8], start: u64, end: u64) -> Option<(Vec<u8>, u64)> {
+        self.header = header;
+        let (rows, end_bit) = self.decode_codes(data, start, end, MAX_BLOCK as u32).ok()?;
+        let mut text = Vec::with_capacity(rows);
+        self.bwt.pieces().for_each(|piece| text.extend_from_slice(piece));
+        Some((text, end_bit))
     }
 }
 

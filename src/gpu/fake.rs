@@ -1,12 +1,14 @@
 //! A device that is not there: does the work on the CPU, and fails when and how the test says.
 
 use super::{
-    CodeBlocks, CodedBatch, CodedByDevice, DeviceError, DeviceLane, LaneSize, SortColumns, SortSuffixes, SortThirds,
-    Sorted, SortedSuffixes, SortedThirds,
+    BlockForDevice, CodeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodedBatch, DecodedByDevice, DeviceError,
+    DeviceLane, LaneSize, SortColumns, SortSuffixes, SortThirds, Sorted, SortedSuffixes, SortedThirds,
 };
 use crate::bits::BitWriter;
 use crate::codec::bwt::forward::ForwardBwt;
 use crate::codec::bwt::merge::twin;
+use crate::codec::decoder::Decoder;
+use crate::codec::header::Bz2BlockHeader;
 use crate::codec::mtf::encode::MtfSymbols;
 use crate::codec::selector::encode::HuffmanTables;
 use libsais::SuffixArrayConstruction;
@@ -35,6 +37,7 @@ pub struct FakeLane {
     keys: Vec<u32>,
     origins: Vec<u32>,
     coded: Vec<CodedByDevice>,
+    decoded: Vec<DecodedByDevice>,
     calls: usize,
     fault: Option<(usize, Fault)>,
 }
@@ -50,6 +53,7 @@ impl FakeLane {
             keys: Vec::new(),
             origins: Vec::new(),
             coded: Vec::new(),
+            decoded: Vec::new(),
             calls: 0,
             fault,
         }
@@ -63,6 +67,7 @@ impl FakeLane {
         self.keys.clear();
         self.origins.clear();
         self.coded.clear();
+        self.decoded.clear();
         match fault {
             Some(Fault::Memory) => Err(DeviceError::Memory("fake: out of memory".to_owned())),
             Some(Fault::Sticky) => Err(DeviceError::Lost("fake: an illegal address".to_owned())),
@@ -197,5 +202,44 @@ impl SortSuffixes for FakeLane {
             self.columns[middle] ^= 1;
         }
         Ok(SortedSuffixes { columns: &self.columns, origins: &self.origins, entries: &self.keys })
+    }
+}
+
+impl DecodeBlocks for FakeLane {
+    fn decode(
+        &mut self,
+        blocks: &[BlockForDevice],
+        bytes: usize,
+        timeout: Duration,
+    ) -> Result<DecodedBatch<'_>, DeviceError> {
+        let wrong = self.begin(timeout)?;
+        let input = &self.texts[..bytes];
+        let mut decoder = Decoder::new();
+        for block in blocks {
+            let selectors = &input[block.selectors_at as usize..][..block.selectors as usize];
+            let header = Bz2BlockHeader {
+                origin: block.origin,
+                used: block.used[..block.symbols as usize - 2].to_vec(),
+                lengths: block.lengths,
+                tables: block.tables as usize,
+                selectors: selectors.to_vec(),
+                ..Bz2BlockHeader::default()
+            };
+            let codes = &input[block.at as usize..];
+            let decoded = decoder.coded_text(header, codes, block.first_bit.into(), block.end_bit.into());
+            self.decoded.push(match decoded {
+                None => DecodedByDevice { odd: 1, ..DecodedByDevice::default() },
+                Some((text, end_bit)) => {
+                    let (rows, at) = (text.len() as u32, self.columns.len() as u32);
+                    self.columns.extend_from_slice(&text);
+                    DecodedByDevice { odd: 0, end_bit: end_bit as u32, rows, at }
+                }
+            });
+        }
+        if wrong {
+            let middle = self.columns.len() / 2;
+            self.columns[middle] ^= 1;
+        }
+        Ok(DecodedBatch { blocks: &self.decoded, texts: &self.columns })
     }
 }

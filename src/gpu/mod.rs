@@ -2,8 +2,8 @@
 //!
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, behind the cargo feature of that name, is the only one.
 //! Another one is a folder beside it and a line in `BACKENDS`. There is one trait for each thing that a device can
-//! take off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`]. In tests `fake`
-//! does the work on the CPU and fails as scripted.
+//! take off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`],
+//! [`DecodeBlocks`]. In tests `fake` does the work on the CPU and fails as scripted.
 
 use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
 use std::fmt;
@@ -11,10 +11,12 @@ use std::time::Duration;
 
 #[cfg(feature = "cuda")]
 mod cuda;
+mod decode;
 #[cfg(test)]
 pub(crate) mod fake;
 mod select;
 
+pub use decode::{BlockForDevice, DecodeBlocks, DecodedBatch, DecodedByDevice};
 pub use select::select;
 
 /// What can be reached. Where several have devices, the first counts.
@@ -38,6 +40,9 @@ pub enum Offload {
     /// Of blocks of `.hbz` streams: the device sorts all suffixes, and returns the last column and the entry points; a
     /// core codes. (The lane's thread does what comes before the sort.)
     Suffixes,
+    /// The other direction, of `.bz2` streams: the device decodes blocks up to their run-length-coded text; the lane's
+    /// thread reads the headers before, and expands the text and checks it after that.
+    Decode,
 }
 
 /// The shortest block that a device sorts, in bytes: a core does a shorter one before a transfer has begun.
@@ -109,6 +114,8 @@ pub trait Backend: Sync {
     fn open_codes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn CodeBlocks>, DeviceError>;
     /// Opens a lane for [`Offload::Suffixes`].
     fn open_suffixes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortSuffixes>, DeviceError>;
+    /// Opens a lane for [`Offload::Decode`]: `max_length` is how many bytes of compressed data a block may have.
+    fn open_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeBlocks>, DeviceError>;
 }
 
 /// How many devices there seem to be: a look that costs nothing, while asking a driver takes tenths of a second.
@@ -212,8 +219,38 @@ pub struct Steps {
     pub tables: f64,
     /// Codes (resident).
     pub bits: f64,
-    /// Columns, lists or codes from the device.
+    /// Codes to symbols (decode).
+    pub symbols: f64,
+    /// Symbols to columns (decode).
+    pub columns: f64,
+    /// Columns to texts (decode).
+    pub walk: f64,
+    /// Columns, lists, codes or texts from the device.
     pub download: f64,
+}
+
+impl Steps {
+    /// The steps that have taken any time, by name, in milliseconds.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let all = [
+            ("upload", self.upload),
+            ("keys", self.keys),
+            ("sort", self.sort),
+            ("group", self.group),
+            ("small rounds", self.small),
+            ("large rounds", self.large),
+            ("commits", self.commit),
+            ("thirds", self.thirds),
+            ("mtf", self.mtf),
+            ("tables", self.tables),
+            ("codes", self.bits),
+            ("symbols", self.symbols),
+            ("columns", self.columns),
+            ("walk", self.walk),
+            ("download", self.download),
+        ];
+        all.into_iter().filter(|(_, time)| *time > 0.0)
+    }
 }
 
 /// One block of a batch, coded: `struct hybz_coded` of `cuda/hybz.h`. Nothing in it is checked yet.

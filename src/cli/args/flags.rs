@@ -137,10 +137,10 @@ pub struct Flags {
     #[arg(short, long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
 
-    /// Also compress on these GPUs: numbers, UUIDs, PCI ids, none (default: all).
+    /// Also work on these GPUs: numbers, UUIDs, PCI ids, none (default: all).
     ///
     /// LIST is separated by commas, for example 0,GPU-4f0b,1b:00.0. Of a UUID, a beginning that only one GPU has is
-    /// enough. A GPU takes longer to start than small inputs take to compress, so these never touch one. The output
+    /// enough. A GPU takes longer to start than small inputs take, so these never touch one. The output
     /// does not depend on what GPUs do.
     #[arg(long, value_name = "LIST", overrides_with = "no_gpu")]
     pub gpu: Option<String>,
@@ -149,13 +149,13 @@ pub struct Flags {
     #[arg(long, overrides_with = "gpu")]
     pub no_gpu: bool,
 
-    /// What GPUs do (default: resident).
+    /// What GPUs do when compressing (default: resident).
     ///
     /// This is about .bz2 files. Of .hbz files GPUs sort the blocks, and CPU cores do the rest.
     #[arg(long, value_name = "SHAPE")]
     pub gpu_pipeline: Option<GpuPipeline>,
 
-    /// When compressing, fail if a GPU is missing or fails.
+    /// Fail if a GPU is missing or fails.
     ///
     /// Without it, CPU cores do what a GPU cannot do, and a message says so.
     #[arg(long)]

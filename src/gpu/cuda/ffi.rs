@@ -1,7 +1,7 @@
 //! The declarations of `cuda/hybz.h`, which documents them, and tests that both sides agree.
 #![allow(unsafe_code)]
 
-use crate::gpu::CodedByDevice;
+use crate::gpu::{BlockForDevice, CodedByDevice, DecodedByDevice};
 use std::ffi::{c_char, c_int, c_void};
 
 /// `HYBZ_BWT`.
@@ -12,6 +12,8 @@ pub const HYBRID: i32 = 1;
 pub const RESIDENT: i32 = 2;
 /// `HYBZ_SUFFIXES`.
 pub const SUFFIXES: i32 = 3;
+/// `HYBZ_DECODE`.
+pub const DECODE: i32 = 4;
 
 /// The device did not finish in time.
 pub const TIMEOUT: c_int = -2;
@@ -56,6 +58,9 @@ pub struct Report {
     pub mtf_ms: f32,
     pub tables_ms: f32,
     pub bits_ms: f32,
+    pub symbols_ms: f32,
+    pub columns_ms: f32,
+    pub walk_ms: f32,
     pub tied_small: u32,
     pub tied_large: u32,
     pub rounds: u32,
@@ -76,6 +81,8 @@ pub struct Limits {
     pub max_tables: u32,
     pub group: u32,
     pub max_code: u32,
+    pub max_rows: u32,
+    pub max_groups: u32,
 }
 
 unsafe extern "C" {
@@ -131,6 +138,18 @@ unsafe extern "C" {
         timeout_ms: u32,
         report: *mut Report,
     ) -> c_int;
+    pub fn hybz_lane_decode(
+        lane: *mut Lane,
+        blocks: u32,
+        heads: *const BlockForDevice,
+        input: *const u8,
+        bytes: u64,
+        decoded: *mut DecodedByDevice,
+        text: *mut u8,
+        filled: *mut u64,
+        timeout_ms: u32,
+        report: *mut Report,
+    ) -> c_int;
     pub fn hybz_lane_destroy(lane: *mut Lane) -> c_int;
     pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
     pub fn hybz_pinned_free(memory: *mut c_void, bytes: usize) -> c_int;
@@ -142,6 +161,10 @@ unsafe extern "C" {
     pub fn hybz_report_bytes() -> usize;
     #[cfg(test)]
     pub fn hybz_coded_bytes() -> usize;
+    #[cfg(test)]
+    pub fn hybz_block_bytes() -> usize;
+    #[cfg(test)]
+    pub fn hybz_decoded_bytes() -> usize;
     pub fn hybz_is_sticky(code: c_int) -> c_int;
     pub fn hybz_error_text(code: c_int) -> *const c_char;
 }
@@ -166,10 +189,25 @@ mod tests {
         assert_eq!(limits.max_tables as usize, bzip2::MAX_TABLES);
         assert_eq!(limits.group as usize, bzip2::GROUP);
         assert_eq!(limits.max_code, bzip2::MAX_WRITTEN_CODE.into());
+        assert_eq!(limits.max_rows as usize, bzip2::MAX_BLOCK);
+        assert_eq!(limits.max_groups as usize, bzip2::MAX_SELECTORS);
         for length in [64, 65, 66, 67, 1000, 899_981, 1 << 20] {
             // SAFETY: it takes any number.
             let bytes = unsafe { hybz_max_coded_bytes(length) };
             assert_eq!(bytes as usize, CodedByDevice::most_bytes(length as usize), "{length}");
         }
+    }
+
+    #[test]
+    fn both_sides_have_the_same_structures() {
+        // SAFETY: they only return a number.
+        let theirs = unsafe { [hybz_report_bytes(), hybz_coded_bytes(), hybz_block_bytes(), hybz_decoded_bytes()] };
+        let ours = [
+            size_of::<Report>(),
+            size_of::<CodedByDevice>(),
+            size_of::<BlockForDevice>(),
+            size_of::<DecodedByDevice>(),
+        ];
+        assert_eq!(theirs, ours);
     }
 }

@@ -7,9 +7,10 @@
 use super::call::check;
 use super::ffi;
 use crate::codec::bwt::merge::{byte_count, key_count};
+use crate::format::bzip2::MAX_BLOCK;
 use crate::gpu::{
-    CodeBlocks, CodedBatch, CodedByDevice, DeviceError, DeviceLane, LaneSize, SortColumns, SortSuffixes, SortThirds,
-    Sorted, SortedSuffixes, SortedThirds, Steps,
+    BlockForDevice, CodeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodedBatch, DecodedByDevice, DeviceError,
+    DeviceLane, LaneSize, SortColumns, SortSuffixes, SortThirds, Sorted, SortedSuffixes, SortedThirds, Steps,
 };
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
@@ -176,6 +177,7 @@ device_lane!(ColumnLane);
 device_lane!(ThirdsLane);
 device_lane!(CodeLane);
 device_lane!(SuffixLane);
+device_lane!(DecodeLane);
 
 /// A lane that sorts rotations.
 pub(super) struct ColumnLane {
@@ -347,6 +349,52 @@ impl SortSuffixes for SuffixLane {
     }
 }
 
+/// A lane that decodes blocks.
+pub(super) struct DecodeLane {
+    lane: Lane,
+    decoded: Vec<DecodedByDevice>,
+}
+
+impl DecodeLane {
+    pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
+        let lane = Lane::new(ordinal, size, ffi::DECODE, size.max_blocks * MAX_BLOCK, 0)?;
+        Ok(DecodeLane { lane, decoded: vec![DecodedByDevice::default(); size.max_blocks] })
+    }
+}
+
+impl DecodeBlocks for DecodeLane {
+    fn decode(
+        &mut self,
+        blocks: &[BlockForDevice],
+        bytes: usize,
+        timeout: Duration,
+    ) -> Result<DecodedBatch<'_>, DeviceError> {
+        let lane = &mut self.lane;
+        lane.check_batch(&[], blocks.len() <= lane.size.max_blocks && bytes <= lane.texts.len())?;
+        let mut report = ffi::Report::default();
+        let mut filled = 0;
+        // SAFETY: `blocks` has as many entries as said, and `decoded` room for as many; texts hold so many bytes, and
+        // columns have room for the longest texts that so many blocks can have (checked above; what `blocks` says of
+        // places in the texts is checked there); all structures are declared as they are there (tested).
+        let code = unsafe {
+            ffi::hybz_lane_decode(
+                lane.lane.as_ptr(),
+                blocks.len() as u32,
+                blocks.as_ptr(),
+                lane.pinned.part(&lane.texts),
+                bytes as u64,
+                self.decoded.as_mut_ptr(),
+                lane.pinned.part(&lane.columns),
+                &mut filled,
+                milliseconds(timeout),
+                &mut report,
+            )
+        };
+        lane.finish(code, "decoding a batch", &report)?;
+        Ok(DecodedBatch { blocks: &self.decoded[..blocks.len()], texts: lane.columns(filled as usize) })
+    }
+}
+
 /// There is room for entry points as near to each other as this.
 const MIN_ENTRY_LOG: u8 = 12;
 
@@ -374,6 +422,9 @@ impl Steps {
         self.mtf += f64::from(report.mtf_ms);
         self.tables += f64::from(report.tables_ms);
         self.bits += f64::from(report.bits_ms);
+        self.symbols += f64::from(report.symbols_ms);
+        self.columns += f64::from(report.columns_ms);
+        self.walk += f64::from(report.walk_ms);
         self.download += f64::from(report.download_ms);
         for round in report.round.iter().take(report.rounds as usize) {
             self.small += f64::from(round.small_ms);

@@ -1,7 +1,7 @@
 //! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `ffi`, called through `call`, owned by
 //! `lane`; `device` finds devices.
 
-use super::{Backend, CodeBlocks, Device, DeviceError, LaneSize, SortColumns, SortSuffixes, SortThirds};
+use super::{Backend, CodeBlocks, DecodeBlocks, Device, DeviceError, LaneSize, SortColumns, SortSuffixes, SortThirds};
 
 mod call;
 mod device;
@@ -34,5 +34,9 @@ impl Backend for Cuda {
 
     fn open_suffixes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortSuffixes>, DeviceError> {
         Ok(Box::new(lane::SuffixLane::new(device.ordinal, size)?))
+    }
+
+    fn open_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeBlocks>, DeviceError> {
+        Ok(Box::new(lane::DecodeLane::new(device.ordinal, size)?))
     }
 }

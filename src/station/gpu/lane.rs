@@ -106,26 +106,14 @@ impl<O: Offloaded> Station<BlockJob> for GpuStation<O> {
     fn details(&self) -> Option<String> {
         let Times { batches, blocks, prepare, device, reply } = self.times;
         let steps = self.lane.as_ref().map(|lane| lane.steps()).unwrap_or_default();
+        let steps: Vec<String> = steps.named().map(|(name, time)| format!("{name} {time:.0}")).collect();
         Some(format!(
-            "{batches} batches of {:.0} blocks; prepare {:.3} s, device {:.3} s, reply {:.3} s; device, in ms: \
-             upload {:.0}, keys {:.0}, sort {:.0}, group {:.0}, rounds {:.0} + {:.0} + {:.0}, thirds {:.0}, mtf {:.0}, \
-             tables {:.0}, codes {:.0}, download {:.0}",
+            "{batches} batches of {:.0} blocks; prepare {:.3} s, device {:.3} s, reply {:.3} s; device, in ms: {}",
             blocks as f64 / f64::from(batches.max(1)),
             prepare.as_secs_f64(),
             device.as_secs_f64(),
             reply.as_secs_f64(),
-            steps.upload,
-            steps.keys,
-            steps.sort,
-            steps.group,
-            steps.small,
-            steps.large,
-            steps.commit,
-            steps.thirds,
-            steps.mtf,
-            steps.tables,
-            steps.bits,
-            steps.download,
+            steps.join(", "),
         ))
     }
 

@@ -6,6 +6,7 @@
 //! | `Bwt` | `columns` | sorts | move-to-front and Huffman coding, passed on to a core |
 //! | `Hybrid` | `thirds` | sorts two lists, as in Deshpande's thesis (2014) | a core merges them first |
 //! | `Suffixes` | `suffixes` | sorts the blocks of `.hbz` streams | a core codes |
+//! | `Decode` | `spans` | decodes blocks of `.bz2` streams | the lane's thread expands runs, checks and answers |
 //!
 //! A lane (`lane`) run-length-codes a batch of blocks (`blocks`) and has the device do its part. Several lanes keep a
 //! device busy: while some prepare, others sort. The device sorts 3 to 4 GB/s, and one core codes 0.1 to 0.2 GB/s of
@@ -25,7 +26,7 @@ use crate::format::bzip2::MAX_ENCODER_BLOCK;
 use crate::format::hbz::LargeBlocks;
 use crate::gpu::{self, Backend, Device, LaneSize, Offload};
 use crate::schedule::{Class, Crew, Expected, PoolBuilder, Station};
-use crate::work::{BlockJob, Codec, ENCODE, ENCODE_LARGE};
+use crate::work::{BlockJob, Codec, DECODE, ENCODE, ENCODE_LARGE};
 use blocks::BlockStation;
 use lane::GpuStation;
 use std::sync::{Arc, OnceLock};
@@ -35,6 +36,9 @@ mod blocks;
 mod codes;
 mod columns;
 mod lane;
+mod spans;
+#[cfg(test)]
+mod spans_tests;
 mod suffixes;
 #[cfg(test)]
 mod tests;
@@ -45,6 +49,10 @@ mod trust;
 /// memory for each byte.
 const LARGE_BATCH: usize = 32 << 20;
 const LARGE_BATCHES: usize = 512 << 20;
+
+/// How many bytes of compressed data a block to be decoded may have, all blocks of a batch together: bzip2 makes up to
+/// 925,000 of random bytes, codes and selectors.
+const MAX_CODED: usize = 1 << 20;
 
 /// Threads that read and cut one long file for each device: one carries 3.6 GB/s, and a device may take more.
 const READERS: usize = 2;
@@ -90,6 +98,11 @@ impl Lanes {
         Lanes { lanes, blocks, max_length, offload: Offload::Suffixes, ..Lanes::default() }
     }
 
+    /// Lanes that decode `.bz2` streams: eight of 32 blocks on every device.
+    pub fn for_decoding() -> Self {
+        Lanes { max_length: MAX_CODED, offload: Offload::Decode, ..Lanes::default() }
+    }
+
     /// How many bytes of the memory budget a lane can hold at once.
     fn held_bytes(&self) -> u64 {
         let each = match self.offload {
@@ -98,6 +111,8 @@ impl Lanes {
             Offload::Hybrid => 16,
             // What such a block is charged with, in the lane and after it.
             Offload::Suffixes => 24,
+            // A batch in the lane and the next one: a span and its text, which is charged with 2 MiB.
+            Offload::Decode => 5,
         };
         each * (self.blocks * self.max_length) as u64
     }
@@ -105,7 +120,8 @@ impl Lanes {
     fn accepts(&self) -> &'static [Class] {
         match self.offload {
             Offload::Suffixes => &[ENCODE_LARGE],
-            _ => &[ENCODE],
+            Offload::Decode => &[DECODE],
+            Offload::Bwt | Offload::Hybrid | Offload::Resident => &[ENCODE],
         }
     }
 
@@ -116,7 +132,9 @@ impl Lanes {
     /// not measured by themselves: with them 400 MB stay on the cores, where a GPU gained nothing, and 600 MB get one
     /// (0.8 s instead of 1.5).
     fn expected(&self) -> Expected {
-        Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::from_millis(300) }
+        // Bytes of input: when decoding, compressed ones.
+        let rate = if self.offload == Offload::Decode { 0.3e9 } else { 1e9 };
+        Expected { rate, start: Duration::from_millis(600), end: Duration::from_millis(300) }
     }
 
     /// How many devices there will be: those on the list, or those that there seem to be.
@@ -124,8 +142,11 @@ impl Lanes {
         self.devices.as_ref().map_or_else(gpu::likely, |list| list.split(',').count())
     }
 
-    /// How many threads should read one long file beside these lanes.
+    /// How many threads should read one long file beside these lanes: only text to be compressed can be read anywhere.
     pub fn readers(&self) -> usize {
+        if matches!(self.offload, Offload::Suffixes | Offload::Decode) {
+            return 1;
+        }
         1 + READERS * self.device_count()
     }
 
@@ -185,6 +206,10 @@ impl Lanes {
             Offload::Suffixes => {
                 let open = Box::new(move |blocks| backend.open_suffixes(&device, size(blocks)));
                 Box::new(GpuStation::new(name, self.blocks, open, suffixes::Suffixes::default())?)
+            }
+            Offload::Decode => {
+                let open = Box::new(move |blocks| backend.open_decoder(&device, size(blocks)));
+                Box::new(GpuStation::new(name, self.blocks, open, spans::Spans::default())?)
             }
         })
     }

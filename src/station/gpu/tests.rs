@@ -7,7 +7,9 @@ use crate::block::Text;
 use crate::codec::encoder::run_length_code;
 use crate::format::hbz::BlockHeader;
 use crate::gpu::fake::{FakeLane, Fault};
-use crate::gpu::{CodeBlocks, CodedBatch, CodedByDevice, DeviceError, DeviceLane, SortSuffixes, SortedSuffixes, Steps};
+use crate::gpu::{
+    CodeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DeviceError, DeviceLane, SortSuffixes, SortedSuffixes, Steps,
+};
 use crate::schedule::{Accepts, Job, StationError, Ticket};
 use crate::shapes::SHAPES;
 use crate::station::cpu::CpuStation;
@@ -44,6 +46,7 @@ fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>) -> Box<dyn
         Offload::Suffixes => {
             Box::new(GpuStation::new(name, most, opener!(fault), suffixes::Suffixes::default()).unwrap())
         }
+        Offload::Decode => Box::new(GpuStation::new(name, most, opener!(fault), spans::Spans::default()).unwrap()),
     }
 }
 
@@ -279,6 +282,9 @@ impl Backend for Pretended {
         Ok(Box::new(FakeLane::new(size, None)))
     }
     fn open_suffixes(&self, _: &Device, size: LaneSize) -> Result<Box<dyn SortSuffixes>, DeviceError> {
+        Ok(Box::new(FakeLane::new(size, None)))
+    }
+    fn open_decoder(&self, _: &Device, size: LaneSize) -> Result<Box<dyn DecodeBlocks>, DeviceError> {
         Ok(Box::new(FakeLane::new(size, None)))
     }
 }

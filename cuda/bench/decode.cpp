@@ -1,0 +1,133 @@
+// decode.cpp: hybz_lane_decode on every shape, alone and in batches: what the reference coding made must become the
+// shape again; what is not regular must be odd.
+#include "common.hpp"
+
+namespace hybz {
+
+namespace {
+
+// What a batch is sent as.
+struct Sent {
+    std::vector<hybz_block> heads;
+    std::vector<uint8_t> input;
+};
+
+struct DecodeLane : Lane {
+    Pinned<uint8_t> input, text;
+    std::vector<hybz_decoded> decoded;
+    uint64_t filled = 0;
+    DecodeLane(uint32_t blocks, uint32_t bytes)
+        : Lane(blocks, bytes, HYBZ_DECODE), input(size_t(blocks) * bytes), text(size_t(blocks) * HYBZ_MAX_ROWS),
+          decoded(blocks) {}
+    void run(const Sent &sent) {
+        text.spoil();
+        memcpy(input.memory, sent.input.data(), sent.input.size());
+        timed("decode", [&] {
+            return hybz_lane_decode(lane, uint32_t(sent.heads.size()), sent.heads.data(), input.memory,
+                                    sent.input.size(), decoded.data(), text.memory, &filled, kTimeout, &report);
+        });
+    }
+};
+
+// Adds a block, its codes from bit `shift` of a word on, as they may stand in a stream.
+void add(Sent &sent, const Coded &block, uint32_t shift) {
+    const ReferenceCoding &coding = block.coding;
+    hybz_block head{};
+    head.at = uint32_t(sent.input.size());
+    head.first_bit = shift;
+    head.end_bit = shift + uint32_t(coding.bits.size());
+    head.selectors = uint32_t(coding.selectors.size());
+    head.origin = block.origin;
+    head.limit = HYBZ_MAX_ROWS;
+    head.symbols = uint32_t(coding.used.size()) + 2;
+    head.tables = uint32_t(coding.lengths.size());
+    std::copy(coding.used.begin(), coding.used.end(), head.used);
+    for (size_t t = 0; t < coding.lengths.size(); t++)
+        for (size_t s = 0; s < coding.lengths[t].size(); s++) head.lengths[t][s] = uint8_t(coding.lengths[t][s]);
+    sent.input.resize(sent.input.size() + (head.end_bit + 31) / 32 * 4 + 8, 0xff); // what follows belongs to others
+    for (size_t bit = 0; bit < coding.bits.size(); bit++) {
+        uint8_t &byte = sent.input[head.at + (shift + bit) / 8];
+        const uint8_t mask = uint8_t(0x80 >> (shift + bit) % 8);
+        byte = coding.bits[bit] ? byte | mask : byte & ~mask;
+    }
+    head.selectors_at = uint32_t(sent.input.size());
+    sent.input.insert(sent.input.end(), coding.selectors.begin(), coding.selectors.end());
+    sent.input.resize((sent.input.size() + 3) / 4 * 4);
+    sent.heads.push_back(head);
+}
+
+// What is wrong with a decoded block, or null.
+const char *error_of(const hybz_decoded &decoded, const hybz_block &head, const Text &expected, const uint8_t *text) {
+    if (decoded.odd) return "odd";
+    if (decoded.rows != expected.size()) return "rows";
+    if (decoded.end_bit != head.end_bit) return "end";
+    return memcmp(text + decoded.at, expected.data(), expected.size()) ? "text" : nullptr;
+}
+
+int report(const std::string &name, const char *what) {
+    if (what) printf("WRONG %s: %s\n", name.c_str(), what);
+    return what != nullptr;
+}
+
+// Blocks that only a core may judge, each between two regular ones.
+int check_odd(DecodeLane &lane, const Coded &regular, const Text &text) {
+    int wrong = 0;
+    const auto check = [&](const char *name, auto spoil) {
+        Sent sent;
+        for (uint32_t b = 0; b < 3; b++) add(sent, regular, 7 * b);
+        spoil(sent.heads[1], sent.input);
+        lane.run(sent);
+        wrong += report(name, lane.decoded[1].odd ? nullptr : "not odd");
+        for (size_t b : {0, 2})
+            wrong += report(name, error_of(lane.decoded[b], sent.heads[b], text, lane.text.memory));
+    };
+    using Input = std::vector<uint8_t>;
+    check("bits end early", [](hybz_block &head, Input &) { head.end_bit -= 1; });
+    check("too few selectors", [](hybz_block &head, Input &) { head.selectors -= 1; });
+    check("too many rows", [&](hybz_block &head, Input &) { head.limit = uint32_t(text.size()) - 1; });
+    check("origin behind the block", [&](hybz_block &head, Input &) { head.origin = uint32_t(text.size()); });
+    check("over-subscribed codes", [](hybz_block &head, Input &) { memset(head.lengths[0], 1, 3); });
+    check("bits that are no code", [](hybz_block &head, Input &) { memset(head.lengths, 20, sizeof head.lengths); });
+    return wrong;
+}
+
+} // namespace
+
+int check_decode(uint32_t max_length) {
+    int wrong = 0;
+    for (uint32_t n : {64u, 200u, 5000u, 70000u, 899981u}) {
+        if (n > max_length) break;
+        std::vector<Shape> all;
+        for (Shape &shape : shapes(n))
+            if (!is_periodic(shape.text.data(), uint32_t(shape.text.size()))) all.push_back(std::move(shape));
+        std::vector<Coded> coded(all.size());
+        parallel(all.size(), [&](size_t i) { coded[i] = expected_coding(all[i].text); });
+        Sent together;
+        std::vector<Sent> batches;
+        for (size_t i = 0; i < all.size(); i++) {
+            batches.emplace_back();
+            add(batches.back(), coded[i], uint32_t(i) % 32);
+            add(together, coded[i], uint32_t(i) * 5 % 32);
+        }
+        batches.push_back(together);
+        size_t most = 0;
+        for (const Sent &sent : batches) most = std::max(most, sent.input.size() / sent.heads.size() + 4);
+        DecodeLane lane(uint32_t(all.size()) + 3, uint32_t(most));
+        for (size_t b = 0; b < batches.size(); b++) {
+            lane.run(batches[b]);
+            for (size_t i = 0; i < batches[b].heads.size(); i++) {
+                const Shape &shape = all[b < all.size() ? b : i];
+                wrong += report(shape.name,
+                                error_of(lane.decoded[i], batches[b].heads[i], shape.text, lane.text.memory));
+            }
+        }
+        const auto usual = std::find_if(all.begin(), all.end(), [](const Shape &shape) { return shape.name == "random"; });
+        const size_t at = usual == all.end() ? 0 : size_t(usual - all.begin());
+        wrong += check_odd(lane, coded[at], all[at].text);
+        printf("n %u: %zu shapes, %d wrong\n", n, all.size(), wrong);
+        fflush(stdout);
+    }
+    return wrong != 0;
+}
+
+} // namespace hybz

@@ -1,0 +1,101 @@
+// decode.cu: a batch of blocks to be decoded: memory, and the steps one after the other.
+#include "lane.cuh"
+
+namespace hybz {
+
+uint64_t lay_out_decoding(Decoding &d, uint8_t *memory, uint64_t blocks, uint64_t max_length) {
+    const uint64_t rows = blocks * HYBZ_MAX_ROWS;
+    const Array arrays[] = {
+        {&d.input, blocks * max_length},
+        {&d.heads, blocks * sizeof(hybz_block)},
+        {&d.found, blocks * sizeof(Found)},
+        {&d.symbols, blocks * kSymbolPitch * 2},
+        {&d.places, blocks * kSymbolPitch},
+        {&d.lists, blocks * kTokenChunks * 256},
+        {&d.chunk_rows, blocks * kTokenChunks * 4},
+        {&d.column, rows},
+        {&d.counts, blocks * kRowChunks * 256 * 4},
+        {&d.vector, rows * 4},
+        {&d.slots, blocks * kSlotPitch * 4},
+        {&d.steps, blocks * kSlotPitch * 4},
+        {&d.text, rows},
+    };
+    return lay_out_arrays(arrays, memory);
+}
+
+namespace {
+
+// Whether the device can take this without reading or writing where it must not.
+bool is_possible(const hybz_block &head, uint64_t bytes) {
+    const uint64_t end = head.at + (uint64_t(head.end_bit) + 31) / 32 * 4;
+    bool lengths = true;
+    for (uint32_t t = 0; t < HYBZ_MAX_TABLES && t < head.tables; t++)
+        for (uint32_t s = 0; s < HYBZ_MAX_SYMBOLS && s < head.symbols; s++)
+            lengths &= head.lengths[t][s] >= 1 && head.lengths[t][s] <= kMaxLength;
+    return head.at % 4 == 0 && head.first_bit <= head.end_bit && head.end_bit < 1u << 31 && end <= bytes &&
+           head.selectors >= 1 && head.selectors <= HYBZ_MAX_GROUPS &&
+           uint64_t(head.selectors_at) + head.selectors <= bytes && head.limit <= HYBZ_MAX_ROWS && head.symbols >= 3 &&
+           head.symbols <= HYBZ_MAX_SYMBOLS && head.tables >= 2 && head.tables <= HYBZ_MAX_TABLES && lengths;
+}
+
+} // namespace
+
+} // namespace hybz
+
+using namespace hybz;
+
+extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_block *heads, const uint8_t *input,
+                                uint64_t bytes, hybz_decoded *decoded, uint8_t *text, uint64_t *filled,
+                                uint32_t timeout_ms, hybz_report *report) {
+    const auto deadline = deadline_of(timeout_ms);
+    if (lane->pipeline != HYBZ_DECODE || blocks < 1 || blocks > lane->max_blocks || bytes > lane->max_bytes)
+        return HYBZ_ARGUMENT;
+    for (uint32_t b = 0; b < blocks; b++)
+        if (!is_possible(heads[b], bytes)) return HYBZ_ARGUMENT;
+    HYBZ_TRY(cudaSetDevice(lane->device));
+    const cudaStream_t stream = lane->stream;
+    DecodeStaging &staging = *lane->decode_staging;
+    Decoding decoding = lane->decoding;
+    decoding.blocks = blocks;
+    lane->used_events = 0;
+    lane->event_error = cudaSuccess;
+    memcpy(staging.heads, heads, blocks * sizeof(hybz_block));
+
+    const uint32_t begin = lane->record();
+    HYBZ_TRY(cudaMemcpyAsync(const_cast<uint8_t *>(decoding.input), input, bytes, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemcpyAsync(const_cast<hybz_block *>(decoding.heads), staging.heads, blocks * sizeof(hybz_block),
+                             cudaMemcpyHostToDevice, stream));
+    const uint32_t uploaded = lane->record();
+    HYBZ_TRY(decode_symbols(decoding, stream));
+    const uint32_t symbols = lane->record();
+    HYBZ_TRY(decode_columns(decoding, stream));
+    const uint32_t columns = lane->record();
+    HYBZ_TRY(walk_columns(decoding, stream));
+    const uint32_t walked = lane->record();
+    HYBZ_TRY(cudaMemcpyAsync(staging.found, decoding.found, blocks * sizeof(Found), cudaMemcpyDeviceToHost, stream));
+    HYBZ_TRY(lane->wait(deadline));
+
+    *filled = 0;
+    uint64_t total = 0;
+    for (uint32_t b = 0; b < blocks; b++) {
+        const Found &found = staging.found[b];
+        if (found.rows > HYBZ_MAX_ROWS || found.base > uint64_t(b) * HYBZ_MAX_ROWS) return HYBZ_WRONG;
+        decoded[b] = {found.odd, found.end_bit, found.rows, found.base};
+        total += found.rows;
+        if (!found.odd) *filled = uint64_t(found.base) + found.rows;
+    }
+    HYBZ_TRY(cudaMemcpyAsync(text, decoding.text, *filled, cudaMemcpyDeviceToHost, stream));
+    const uint32_t end = lane->record();
+    HYBZ_TRY(lane->wait(deadline));
+    HYBZ_TRY(lane->event_error);
+    if (report) {
+        memset(report, 0, sizeof *report);
+        report->bytes = total;
+        report->upload_ms = lane->elapsed(begin, uploaded);
+        report->symbols_ms = lane->elapsed(uploaded, symbols);
+        report->columns_ms = lane->elapsed(symbols, columns);
+        report->walk_ms = lane->elapsed(columns, walked);
+        report->download_ms = lane->elapsed(walked, end);
+    }
+    return 0;
+}

@@ -1,0 +1,65 @@
+// decoding.cuh: what the steps of decoding share. Of `.bz2` blocks whose headers the CPU has read, the device does
+// everything between the first Huffman code and the run-length-coded text:
+//
+//   huffman.cu   codes -> symbols           one thread a block decodes; the warp makes its tables and moves its symbols
+//   ranks.cu     symbols -> column          digits to run lengths, ranks to bytes
+//   walk.cu      column -> vector -> text   inverse BWT, from many places at once
+//
+// The last step of bzip2, runs of equal bytes and the CRC, is left to the lane's thread, which has to copy the text out
+// of pinned memory anyway and then does it in the same pass (6 GB/s and thread). So what comes back is never longer
+// than a block, 900,000 bytes, although the text may have 46 million.
+//
+// The device never says that a block is damaged. Whatever is not regular (bits that are not a code, over-subscribed
+// codes, too many rows, a permutation of several cycles) makes it odd, and a core decodes it.
+#pragma once
+#include "device.cuh"
+#include "hybz.h"
+
+namespace hybz {
+
+constexpr uint32_t kTokens = 1024; // symbols that one warp handles
+constexpr uint32_t kRows = 1024;   // rows that one warp handles
+constexpr uint32_t kSymbolPitch = HYBZ_MAX_GROUPS * HYBZ_GROUP + 60; // symbols of a block
+constexpr uint32_t kTokenChunks = (kSymbolPitch + kTokens - 1) / kTokens;
+constexpr uint32_t kRowChunks = (HYBZ_MAX_ROWS + kRows - 1) / kRows;
+constexpr uint32_t kSplitBits = 13;                 // of the number of a splitter
+constexpr uint32_t kSlots = (1u << kSplitBits) + 1; // splitters of a block, and its origin
+constexpr uint32_t kSlotPitch = kSlots + 31;
+constexpr int kMaxLength = 20; // bits of a code that bzip2 reads
+static_assert(kSymbolPitch % 32 == 0 && kTokenChunks <= 1024 && kRowChunks <= 1024);
+
+// What is found out about a block.
+struct Found {
+    uint32_t odd;     // something is not regular
+    uint32_t symbols; // without EOB
+    uint32_t end_bit; // the bit after the last code
+    uint32_t rows;
+    uint32_t base;    // where its rows begin in column, vector and text: a multiple of 16
+};
+
+// Everything is numbered by block; most arrays have a pitch for each block.
+struct Decoding {
+    uint32_t blocks;
+    const uint8_t *input;         // codes and selectors of all blocks
+    const hybz_block *heads;      // [block]
+    Found *found;                 // [block]
+    uint16_t *symbols;            // [block][kSymbolPitch]
+    uint8_t *places;              // [block][kSymbolPitch] a symbol's byte: its place in its chunk's first list
+    uint8_t *lists;               // [block][kTokenChunks][256] the last list of a chunk, by places in its first one;
+                                  // then: the first list, in bytes
+    uint32_t *chunk_rows;         // [block][kTokenChunks] rows of a chunk; then: of all before it
+    uint8_t *column;              // at base
+    uint32_t *counts;             // [block][kRowChunks][256] how often each byte is in a chunk; then: where its next
+                                  // one goes
+    uint32_t *vector;             // at base: the row after this one, above its byte
+    uint32_t *slots;              // [block][kSlotPitch] steps to the next slot, above its number; then: text position
+    uint32_t *steps;              // [block][kSlotPitch] steps to the next slot
+    uint8_t *text;                // at base
+};
+
+// The steps, each in the file of its name; all asynchronous, all return the launch's error.
+cudaError_t decode_symbols(const Decoding &decoding, cudaStream_t stream);
+cudaError_t decode_columns(const Decoding &decoding, cudaStream_t stream);
+cudaError_t walk_columns(const Decoding &decoding, cudaStream_t stream);
+
+} // namespace hybz

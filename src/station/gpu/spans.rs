@@ -1,0 +1,219 @@
+//! Blocks of `.bz2` streams to be decoded ([`Offload::Decode`](crate::gpu::Offload::Decode)).
+//!
+//! The lane's thread reads the headers (0.07 ns a byte of text), the device does everything between the first Huffman
+//! code and the run-length-coded text, and the lane's thread expands the runs while it copies the text out of pinned
+//! memory. So what a batch brings back is never longer than its blocks, although a block may stand for 46 MB of text.
+//!
+//! **Trust.** A block's text must have the CRC of its header, and its end must be where the span ends or a stream does.
+//! Nobody but a core says that data are damaged: whatever the device finds odd is declined. If a CRC is wrong, the
+//! lane's thread decodes the first such block of a batch itself: either the data are damaged, or the device computes
+//! wrongly and is not asked again.
+
+use super::lane::{Offloaded, Times, timeout};
+use super::trust::{computes_wrongly, too_little};
+use crate::bits::{BitSource, SliceBits};
+use crate::block::DecodedBlock;
+use crate::codec::decoder::Decoder;
+use crate::codec::header::Bz2BlockHeader;
+use crate::codec::run_length::decode::decode_text;
+use crate::format::bzip2::{END_MAGIC, MAX_BLOCK};
+use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedByDevice, DeviceError};
+use crate::work::{BlockJob, DecodeBlock};
+use std::time::Instant;
+
+/// What the device may read behind a block's bits.
+const PADDING: usize = 8;
+
+/// A block in the batch.
+struct Entry {
+    index: usize,
+    crc: u32,
+    /// Of the span's data, the bit that the device counts as its 0th.
+    at: u64,
+}
+
+/// The blocks that are in the input of a lane.
+#[derive(Default)]
+struct Batch {
+    entries: Vec<Entry>,
+    blocks: Vec<BlockForDevice>,
+    filled: usize,
+}
+
+/// What a lane needs to read headers, and to look at what the device got wrong.
+#[derive(Default)]
+pub(super) struct Spans {
+    header: Bz2BlockHeader,
+    decoder: Option<Box<Decoder>>,
+}
+
+/// Whether a block goes to the device.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Added {
+    Yes,
+    /// It is one for a core.
+    Never,
+    /// There is no room for it in this batch.
+    NotNow,
+}
+
+impl Spans {
+    /// Puts a block behind those in the batch.
+    fn add(&mut self, index: usize, span: &DecodeBlock, lane: &mut dyn DecodeBlocks, batch: &mut Batch) -> Added {
+        let mut bits = SliceBits::new(&span.data, span.start, span.end);
+        // The level is not known: the joiner compares the block's length with it.
+        let limit = MAX_BLOCK as u32;
+        let header = &mut self.header;
+        if header.read(&mut bits, limit).is_err() || header.randomised {
+            return Added::Never;
+        }
+        let (first, end) = (bits.position(), span.end.min(span.data.len() as u64 * 8));
+        let from = (first / 8) as usize;
+        let codes = &span.data[from..end.div_ceil(8) as usize];
+        let needed = codes.len().next_multiple_of(4) + PADDING + header.selectors.len().next_multiple_of(4);
+        let room = lane.texts();
+        if needed > room.len() - batch.filled {
+            return if batch.entries.is_empty() { Added::Never } else { Added::NotNow };
+        }
+        let at = batch.filled;
+        let selectors_at = at + codes.len().next_multiple_of(4) + PADDING;
+        room[at..at + codes.len()].copy_from_slice(codes);
+        room[at + codes.len()..selectors_at].fill(0);
+        room[selectors_at..selectors_at + header.selectors.len()].copy_from_slice(&header.selectors);
+        batch.filled += needed;
+        let mut block = BlockForDevice {
+            at: at as u32,
+            first_bit: (first % 8) as u32,
+            end_bit: (end - from as u64 * 8) as u32,
+            selectors_at: selectors_at as u32,
+            selectors: header.selectors.len() as u32,
+            origin: header.origin,
+            limit,
+            symbols: header.alphabet() as u32,
+            tables: header.tables as u32,
+            used: [0; 256],
+            lengths: header.lengths,
+        };
+        block.used[..header.used.len()].copy_from_slice(&header.used);
+        batch.blocks.push(block);
+        batch.entries.push(Entry { index, crc: header.crc, at: from as u64 * 8 });
+        Added::Yes
+    }
+
+    /// Has the device decode a batch, and answers.
+    fn run(
+        &mut self,
+        lane: &mut dyn DecodeBlocks,
+        batch: Batch,
+        jobs: &mut [BlockJob],
+        times: &mut Times,
+    ) -> Result<(), DeviceError> {
+        let Batch { entries, blocks, filled } = batch;
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let rows: Vec<u32> = blocks.iter().map(|block| block.limit).collect();
+        times.batch(
+            blocks.len(),
+            || lane.decode(&blocks, filled, timeout(&rows)),
+            |decoded| {
+                if decoded.blocks.len() != entries.len() {
+                    return Err(too_little());
+                }
+                let mut suspects = 1;
+                for (entry, found) in entries.iter().zip(decoded.blocks) {
+                    let BlockJob::Decode(job) = &mut jobs[entry.index] else { continue };
+                    match finish(entry, found, decoded.texts, job.question()) {
+                        Outcome::Done(block) => job.answer(Ok(block)),
+                        Outcome::Odd => job.decline(),
+                        Outcome::WrongCrc if suspects == 0 => job.decline(),
+                        Outcome::WrongCrc => {
+                            suspects -= 1;
+                            let DecodeBlock { data, start, end } = job.question();
+                            let decoder = self.decoder.get_or_insert_default();
+                            let judged = decoder.decode(data, *start, *end, MAX_BLOCK as u32);
+                            let right = judged.is_ok();
+                            job.answer(judged);
+                            if right {
+                                return Err(computes_wrongly());
+                            }
+                        }
+                    }
+                }
+                Ok(())
+            },
+        )
+    }
+}
+
+impl Offloaded for Spans {
+    type Lane = dyn DecodeBlocks;
+    const MIN_BATCH: usize = 4;
+
+    /// Does the jobs in as many batches as the lane needs.
+    fn work(
+        &mut self,
+        lane: &mut (dyn DecodeBlocks + 'static),
+        jobs: &mut [BlockJob],
+        times: &mut Times,
+    ) -> Result<(), DeviceError> {
+        let mut began = Instant::now();
+        let mut batch = Batch::default();
+        for index in 0..jobs.len() {
+            loop {
+                let BlockJob::Decode(job) = &mut jobs[index] else { break };
+                let full = batch.entries.len() == lane.size().max_blocks;
+                match if full { Added::NotNow } else { self.add(index, job.question(), lane, &mut batch) } {
+                    Added::Yes => break,
+                    Added::Never => {
+                        job.decline();
+                        break;
+                    }
+                    Added::NotNow => {
+                        times.prepare += began.elapsed();
+                        self.run(lane, std::mem::take(&mut batch), jobs, times)?;
+                        began = Instant::now();
+                    }
+                }
+            }
+        }
+        times.prepare += began.elapsed();
+        self.run(lane, batch, jobs, times)
+    }
+}
+
+/// What a decoded block is worth.
+enum Outcome {
+    Done(DecodedBlock),
+    /// A core must look at it.
+    Odd,
+    /// The text does not have the CRC of the header.
+    WrongCrc,
+}
+
+/// Expands and checks what the device has decoded.
+fn finish(entry: &Entry, found: &DecodedByDevice, texts: &[u8], span: &DecodeBlock) -> Outcome {
+    let at = found.at as usize;
+    let Some(coded) = at.checked_add(found.rows as usize).and_then(|end| texts.get(at..end)) else {
+        return Outcome::WrongCrc;
+    };
+    if found.odd != 0 || coded.len() > MAX_BLOCK {
+        return Outcome::Odd;
+    }
+    let Ok((text, crc)) = decode_text(std::iter::once(coded), coded.len()) else { return Outcome::WrongCrc };
+    if crc != entry.crc {
+        return Outcome::WrongCrc;
+    }
+    let end_bit = entry.at + u64::from(found.end_bit);
+    if !may_end_at(span, end_bit) {
+        return Outcome::Odd;
+    }
+    Outcome::Done(DecodedBlock { text, crc, block_len: found.rows, end_bit })
+}
+
+/// Whether a block of the span may end here: where the next one begins, or the end of the stream.
+fn may_end_at(span: &DecodeBlock, bit: u64) -> bool {
+    let mut bits = SliceBits::new(&span.data, bit, span.end);
+    let mut half = || bits.bits(24).map(u64::from);
+    bit == span.end || half().zip(half()).is_some_and(|(high, low)| high << 24 | low == END_MAGIC)
+}
