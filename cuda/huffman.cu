@@ -168,8 +168,8 @@ __device__ void decode_groups(Memory &memory, Bits &bits, uint32_t groups, uint3
             }
             uint32_t symbol = first_symbol(entry), length = first_length(entry);
             if (length == 0) {
-                const uint2 code =
-                    find_code(memory.codes[table], uint32_t(bits.bits >> (64 - kMaxLength)), kLookupBits + 1, kMaxLength);
+                const uint32_t top = uint32_t(bits.bits >> (64 - kMaxLength));
+                const uint2 code = find_code(memory.codes[table], top, kLookupBits + 1, kMaxLength);
                 symbol = code.x;
                 length = code.y;
                 if (length == 0) {

@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(kThreads) steps_kernel(Decoding decoding) {
         steps++;
         to = slot_of(row, origin);
     }
-    // Longer ones are so rare that the block is left to a core: then the number of steps is wrong, and `order` finds out.
+    // If there are more, which is rare, the block is left to a core: `order` finds that the number is wrong.
     decoding.slots[block * kSlotPitch + slot] = min(steps, (1u << kStepBits) - 1) << (32 - kStepBits) | to;
     decoding.steps[block * kSlotPitch + slot] = steps;
 }

@@ -207,6 +207,25 @@ fn hybz_agrees_with_all_in_one_queue_and_no_memory() {
     in_one_queue(&hybz::Pool::builder().memory(1).build(), true);
 }
 
+/// The same where blocks go to the GPUs, and to a core only if a GPU declines them.
+#[test]
+fn hybz_agrees_on_gpus() {
+    use hybz::schedule::Accepts;
+    if let Err(why) = hybz::gpu::devices() {
+        return program::skip::skip(program::skip::Need::Gpu, &format!("no device: {why}"));
+    }
+    for blocks in [3, 32] {
+        let lanes = hybz::Lanes { at_once: true, blocks, ..hybz::Lanes::for_decoding() };
+        let cores = Accepts::AllBut(&[hybz::work::DECODE]);
+        let pool = hybz::Pool::builder().cores_accept(cores).gpus(&lanes).build();
+        in_one_queue(&pool, false);
+        in_one_queue(&pool, true);
+        let stations = pool.summary().stations;
+        let on_device: u64 = stations.iter().filter(|s| s.accelerator).map(|s| s.blocks).sum();
+        assert!(on_device > 1000 && stations.iter().all(|s| s.fallbacks == 0), "{stations:?}");
+    }
+}
+
 /// If trailing garbage is forbidden, it is an error that names the offset, reported after all good text was written.
 #[test]
 fn forbidden_garbage() {

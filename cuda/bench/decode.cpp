@@ -121,9 +121,7 @@ int check_decode(uint32_t max_length) {
                                 error_of(lane.decoded[i], batches[b].heads[i], shape.text, lane.text.memory));
             }
         }
-        const auto usual = std::find_if(all.begin(), all.end(), [](const Shape &shape) { return shape.name == "random"; });
-        const size_t at = usual == all.end() ? 0 : size_t(usual - all.begin());
-        wrong += check_odd(lane, coded[at], all[at].text);
+        wrong += check_odd(lane, coded[0], all[0].text);
         printf("n %u: %zu shapes, %d wrong\n", n, all.size(), wrong);
         fflush(stdout);
     }

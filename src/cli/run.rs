@@ -1,6 +1,6 @@
 //! One call of the command: a pool of stations, the operands as its inputs, their results in the order of the operands.
 
-use crate::cli::args::{Gpus, Mode, Plan};
+use crate::cli::args::{Gpus, Plan};
 use crate::cli::files::Operands;
 use crate::cli::limits;
 use crate::cli::os::process;
