@@ -16,13 +16,14 @@ constexpr uint32_t kBatchGroups = 20;                        // groups between t
 constexpr uint32_t kBatch = kBatchGroups * HYBZ_GROUP;
 constexpr uint32_t kTop = 1u << kMaxLength;
 
-// An entry of a look-up table: symbol (9 bits), its length (4; 0: no code of up to ten bits), the symbol after it (9),
-// the length of both (4), whether there is a symbol after it.
-constexpr uint32_t kBoth = 1u << 26;
-inline __device__ uint32_t first_symbol(uint32_t entry) { return entry & 511; }
-inline __device__ uint32_t first_length(uint32_t entry) { return entry >> 9 & 15; }
-inline __device__ uint32_t second_symbol(uint32_t entry) { return entry >> 13 & 511; }
-inline __device__ uint32_t both_length(uint32_t entry) { return entry >> 22 & 15; }
+// An entry of a look-up table, lowest bits first: the length of its one or two codes (5 bits), their symbols (9 each),
+// how many they are (2). `kRare` instead: no code of up to ten bits, or the end of the block.
+constexpr uint32_t kRare = 1u << 31;
+constexpr int kFirstAt = 5, kSecondAt = 14, kCountAt = 23;
+inline __device__ uint32_t length_of(uint32_t entry) { return entry & 31; }
+inline __device__ uint32_t first_symbol(uint32_t entry) { return entry >> kFirstAt & 511; }
+inline __device__ uint32_t second_symbol(uint32_t entry) { return entry >> kSecondAt & 511; }
+inline __device__ uint32_t count_of(uint32_t entry) { return entry >> kCountAt & 3; }
 
 struct Codes {
     uint32_t bound[kMaxLength + 1]; // codes of this length and shorter ones are below this, in 20 bits
@@ -89,53 +90,55 @@ __device__ void fill_lookup(uint32_t *lookup, const Codes &codes, uint32_t end_o
     const uint32_t lane = threadIdx.x & 31;
     for (uint32_t e = lane; e < 1u << kLookupBits; e += 32) {
         const uint2 code = find_code(codes, e << (kMaxLength - kLookupBits), 1, kLookupBits);
-        lookup[e] = code.x | code.y << 9 | code.y << 22;
+        const bool rare = code.y == 0 || code.x == end_of_block;
+        lookup[e] = rare ? kRare : code.y | code.x << kFirstAt | 1u << kCountAt;
     }
     __syncwarp();
     for (uint32_t e = lane; e < 1u << kLookupBits; e += 32) {
-        const uint32_t own = lookup[e], length = first_length(own);
-        // Perhaps that entry has its second symbol already; what is used of it stays.
-        const uint32_t next = lookup[e << length & ((1u << kLookupBits) - 1)];
-        const uint32_t both = length + first_length(next);
-        const bool fits = length && first_length(next) && both <= uint32_t(kLookupBits);
+        const uint32_t own = lookup[e];
+        uint32_t both = own;
+        if (own != kRare) {
+            const uint32_t rest = e << length_of(own) & ((1u << kLookupBits) - 1);
+            const int most = kLookupBits - int(length_of(own));
+            const uint2 code = find_code(codes, rest << (kMaxLength - kLookupBits), 1, most);
+            if (code.y && code.x != end_of_block) both = own + code.y + (code.x << kSecondAt) + (1u << kCountAt);
+        }
         __syncwarp();
-        if (fits && first_symbol(own) != end_of_block)
-            lookup[e] = first_symbol(own) | length << 9 | first_symbol(next) << 13 | both << 22 | kBoth;
+        lookup[e] = both;
         __syncwarp();
     }
 }
 
-// The bits of a block, the next one on top.
+// The bits of a block. Two words are at hand and a third is on its way: a look-up waits for one shift.
 struct Bits {
     const uint32_t *words;
-    uint32_t at, end; // the next word that is not in `next`, and the number of words
-    uint64_t bits;
-    int have;
-    uint32_t next;
+    uint32_t end;              // the number of words
+    uint32_t at;               // the number of the word in `next`
+    uint32_t high, low, next;
+    uint32_t used;             // bits of `high` that are done with: below 32
 
     __device__ uint32_t load(uint32_t number) const {
         return number < end ? __byte_perm(words[number], 0, 0x0123) : 0;
     }
     __device__ void begin(uint32_t bit) {
-        at = bit / 32;
-        bits = uint64_t(load(at)) << 32 << (bit % 32);
-        have = 32 - int(bit % 32);
-        next = load(at + 1);
-        at += 2;
-        refill();
+        at = bit / 32 + 2;
+        high = load(at - 2);
+        low = load(at - 1);
+        next = load(at);
+        used = bit % 32;
     }
-    // At least 32 bits are there afterwards. The word after them is in flight meanwhile.
-    __device__ void refill() {
-        if (have > 32) return;
-        bits |= uint64_t(next) << (32 - have);
-        have += 32;
-        next = load(at++);
-    }
+    // The next 32 bits.
+    __device__ uint32_t peek() const { return __funnelshift_l(low, high, used); }
+    // At most 20 bits.
     __device__ void skip(uint32_t count) {
-        bits <<= count;
-        have -= int(count);
+        used += count;
+        if (used < 32) return;
+        used -= 32;
+        high = low;
+        low = next;
+        next = load(++at);
     }
-    __device__ uint32_t position() const { return (at - 1) * 32 - uint32_t(have); }
+    __device__ uint32_t position() const { return (at - 2) * 32 + used; }
 };
 
 // Where the decoding thread is.
@@ -144,48 +147,42 @@ struct Progress {
     bool ended, odd;
 };
 
+// Decodes one code that is not in the look-up table, or of which the next one is not wanted. Returns whether it is a
+// symbol.
+__device__ bool decode_one(const Codes &codes, Bits &bits, uint32_t end_of_block, uint16_t *out, Progress &progress) {
+    const uint2 code = find_code(codes, bits.peek() >> (32 - kMaxLength), 1, kMaxLength);
+    bits.skip(code.y);
+    progress.odd = code.y == 0;
+    progress.ended = progress.odd || code.x == end_of_block;
+    if (!progress.ended) *out = uint16_t(code.x);
+    return !progress.ended;
+}
+
 // Decodes up to kBatchGroups groups.
 __device__ void decode_groups(Memory &memory, Bits &bits, uint32_t groups, uint32_t end_of_block, Progress &progress) {
-    uint16_t *out = memory.symbols;
+    uint32_t filled = 0;
     for (uint32_t g = 0; g < groups && !progress.ended; g++) {
         const uint32_t table = memory.selectors[g];
-        const uint32_t *lookup = memory.lookup[table];
-        uint16_t *const group_end = out + HYBZ_GROUP;
-        while (out < group_end) {
-            bits.refill();
-            const uint32_t entry = lookup[bits.bits >> (64 - kLookupBits)];
-            if (entry & kBoth && out + 1 < group_end) {
-                out[0] = uint16_t(first_symbol(entry));
-                out[1] = uint16_t(second_symbol(entry));
-                bits.skip(both_length(entry));
-                out += 2;
-                if (second_symbol(entry) == end_of_block) {
-                    out--;
-                    progress.ended = true;
-                    break;
-                }
+        const uint32_t *const lookup = memory.lookup[table];
+        uint32_t left = HYBZ_GROUP;
+        while (left >= 2) {
+            const uint32_t entry = lookup[bits.peek() >> (32 - kLookupBits)];
+            if (entry == kRare) {
+                if (!decode_one(memory.codes[table], bits, end_of_block, memory.symbols + filled, progress)) break;
+                filled++;
+                left--;
                 continue;
             }
-            uint32_t symbol = first_symbol(entry), length = first_length(entry);
-            if (length == 0) {
-                const uint32_t top = uint32_t(bits.bits >> (64 - kMaxLength));
-                const uint2 code = find_code(memory.codes[table], top, kLookupBits + 1, kMaxLength);
-                symbol = code.x;
-                length = code.y;
-                if (length == 0) {
-                    progress.ended = progress.odd = true;
-                    break;
-                }
-            }
-            bits.skip(length);
-            if (symbol == end_of_block) {
-                progress.ended = true;
-                break;
-            }
-            *out++ = uint16_t(symbol);
+            bits.skip(length_of(entry));
+            memory.symbols[filled] = uint16_t(first_symbol(entry));
+            memory.symbols[filled + 1] = uint16_t(second_symbol(entry)); // if there is none, the next one comes here
+            filled += count_of(entry);
+            left -= count_of(entry);
         }
+        if (left == 1 && !progress.ended)
+            filled += decode_one(memory.codes[table], bits, end_of_block, memory.symbols + filled, progress);
     }
-    progress.filled = uint32_t(out - memory.symbols);
+    progress.filled = filled;
 }
 
 __global__ void __launch_bounds__(32) symbols_kernel(Decoding decoding) {
@@ -199,7 +196,7 @@ __global__ void __launch_bounds__(32) symbols_kernel(Decoding decoding) {
         odd |= !make_codes(memory, memory.codes[t], head.lengths[t], head.symbols);
         if (!odd) fill_lookup(memory.lookup[t], memory.codes[t], end_of_block);
     }
-    Bits bits{reinterpret_cast<const uint32_t *>(decoding.input + head.at), 0, (head.end_bit + 31) / 32, 0, 0, 0};
+    Bits bits{reinterpret_cast<const uint32_t *>(decoding.input + head.at), (head.end_bit + 31) / 32, 0, 0, 0, 0, 0};
     bits.begin(head.first_bit);
     uint16_t *const symbols = decoding.symbols + uint64_t(block) * kSymbolPitch;
     uint32_t count = 0;
@@ -213,6 +210,7 @@ __global__ void __launch_bounds__(32) symbols_kernel(Decoding decoding) {
             decode_groups(memory, bits, groups, end_of_block, progress);
             progress.odd |= bits.position() > head.end_bit;
         }
+        __syncwarp();
         const uint32_t filled = __shfl_sync(~0u, progress.filled, 0);
         odd = __shfl_sync(~0u, progress.odd, 0);
         ended = __shfl_sync(~0u, progress.ended, 0);

@@ -278,6 +278,9 @@ inline uint32_t atomicMax(uint32_t *at, uint32_t value) { return std::exchange(*
 inline uint32_t atomicOr(uint32_t *at, uint32_t value) { return std::exchange(*at, *at | value); }
 inline int __popc(uint32_t x) { return __builtin_popcount(x); }
 inline int __clz(uint32_t x) { return x ? __builtin_clz(x) : 32; }
+inline uint32_t __funnelshift_l(uint32_t low, uint32_t high, uint32_t shift) {
+    return uint32_t((uint64_t(high) << 32 | low) << (shift & 31) >> 32);
+}
 inline int __ffs(uint32_t x) { return __builtin_ffs(int(x)); }
 inline uint32_t __byte_perm(uint32_t x, uint32_t y, uint32_t which) {
     const uint64_t bytes = uint64_t(y) << 32 | x;

@@ -193,13 +193,13 @@ enum Outcome {
 
 /// Expands and checks what the device has decoded.
 fn finish(entry: &Entry, found: &DecodedByDevice, texts: &[u8], span: &DecodeBlock) -> Outcome {
-    let at = found.at as usize;
-    let Some(coded) = at.checked_add(found.rows as usize).and_then(|end| texts.get(at..end)) else {
-        return Outcome::WrongCrc;
-    };
-    if found.odd != 0 || coded.len() > MAX_BLOCK {
+    // Nothing else of an odd block means anything.
+    if found.odd != 0 {
         return Outcome::Odd;
     }
+    let at = found.at as usize;
+    let coded = at.checked_add(found.rows as usize).and_then(|end| texts.get(at..end));
+    let Some(coded) = coded.filter(|coded| coded.len() <= MAX_BLOCK) else { return Outcome::WrongCrc };
     let Ok((text, crc)) = decode_text(std::iter::once(coded), coded.len()) else { return Outcome::WrongCrc };
     if crc != entry.crc {
         return Outcome::WrongCrc;

@@ -170,7 +170,7 @@ fn on_every_device() {
             let mut station = lanes.open(backend, device.clone(), "device".to_owned()).unwrap();
             for _ in 0..2 {
                 let ([done, declined, undone], result) = outcome(&mut *station, &all);
-                assert!(result.is_ok() && undone == 0, "{result:?}");
+                assert!(result.is_ok() && undone == 0, "{result:?} {blocks} {undone}");
                 // A periodic block's permutation has several cycles.
                 assert!(done > all.len() / 2 && done + declined == all.len(), "{done} {declined}");
             }
@@ -220,8 +220,9 @@ fn answers_that_cannot_be() {
     }
     let usual = span(&(shape("words").make)(5000), 5, 9);
     let three = [usual.clone(), usual.clone(), usual];
-    let spoils: [(fn(&mut DecodedByDevice), bool); 6] = [
+    let spoils: [(fn(&mut DecodedByDevice), bool); 7] = [
         (|block| block.odd = 1, true),
+        (|block| *block = DecodedByDevice { odd: 1, end_bit: u32::MAX, rows: u32::MAX, at: u32::MAX }, true),
         (|block| block.end_bit += 1, true),
         (|block| block.end_bit = u32::MAX, true),
         (|block| block.rows -= 1, false),
