@@ -2,7 +2,9 @@
 //
 // Where a code begins depends on all codes before it, and on which table each group of 50 has: a block is one chain.
 // So one thread of a warp decodes a block, and many blocks are in flight. Its next step waits for the look-up of this
-// one; a look-up therefore sees ten bits and returns up to two symbols.
+// one; a look-up therefore sees ten bits and returns up to two symbols, and the loop around it has no other branch than
+// for rare codes. Words come from shared memory, into which the whole warp loads them: a load from global memory in the
+// loop is waited for in the next round, whether its word is wanted yet or not.
 //
 // Twin: src/codec/huffman/decode.rs.
 #include "decoding.cuh"
@@ -12,18 +14,22 @@ namespace hybz {
 namespace {
 
 constexpr int kLookupBits = 10;
-constexpr uint32_t kBatchGroups = 20;                        // groups between two times that the warp moves symbols
+constexpr uint32_t kBatchGroups = 20; // between two times that the warp moves words and symbols
 constexpr uint32_t kBatch = kBatchGroups * HYBZ_GROUP;
+constexpr uint32_t kWords = 256;       // of a block's bits in shared memory
+constexpr uint32_t kGroupMost = 40;    // words that a group may take, and that are read ahead
 constexpr uint32_t kTop = 1u << kMaxLength;
 
 // An entry of a look-up table, lowest bits first: the length of its one or two codes (5 bits), their symbols (9 each),
-// how many they are (2). `kRare` instead: no code of up to ten bits, or the end of the block.
+// how many they are (2), the length of the first one (4). `kRare` instead: no code of up to ten bits, or the end of the
+// block.
 constexpr uint32_t kRare = 1u << 31;
-constexpr int kFirstAt = 5, kSecondAt = 14, kCountAt = 23;
+constexpr int kFirstAt = 5, kSecondAt = 14, kCountAt = 23, kFirstLengthAt = 25;
 inline __device__ uint32_t length_of(uint32_t entry) { return entry & 31; }
 inline __device__ uint32_t first_symbol(uint32_t entry) { return entry >> kFirstAt & 511; }
 inline __device__ uint32_t second_symbol(uint32_t entry) { return entry >> kSecondAt & 511; }
 inline __device__ uint32_t count_of(uint32_t entry) { return entry >> kCountAt & 3; }
+inline __device__ uint32_t first_length(uint32_t entry) { return entry >> kFirstLengthAt & 15; }
 
 struct Codes {
     uint32_t bound[kMaxLength + 1]; // codes of this length and shorter ones are below this, in 20 bits
@@ -36,6 +42,7 @@ struct Memory {
     uint32_t lookup[HYBZ_MAX_TABLES][1 << kLookupBits];
     Codes codes[HYBZ_MAX_TABLES];
     uint32_t count[kMaxLength + 1];
+    uint32_t words[kWords];
     uint16_t symbols[kBatch + 2];
     uint8_t selectors[kBatchGroups];
 };
@@ -91,15 +98,15 @@ __device__ void fill_lookup(uint32_t *lookup, const Codes &codes, uint32_t end_o
     for (uint32_t e = lane; e < 1u << kLookupBits; e += 32) {
         const uint2 code = find_code(codes, e << (kMaxLength - kLookupBits), 1, kLookupBits);
         const bool rare = code.y == 0 || code.x == end_of_block;
-        lookup[e] = rare ? kRare : code.y | code.x << kFirstAt | 1u << kCountAt;
+        lookup[e] = rare ? kRare : code.y | code.x << kFirstAt | 1u << kCountAt | code.y << kFirstLengthAt;
     }
     __syncwarp();
     for (uint32_t e = lane; e < 1u << kLookupBits; e += 32) {
         const uint32_t own = lookup[e];
         uint32_t both = own;
         if (own != kRare) {
-            const uint32_t rest = e << length_of(own) & ((1u << kLookupBits) - 1);
-            const int most = kLookupBits - int(length_of(own));
+            const uint32_t rest = e << first_length(own) & ((1u << kLookupBits) - 1);
+            const int most = kLookupBits - int(first_length(own));
             const uint2 code = find_code(codes, rest << (kMaxLength - kLookupBits), 1, most);
             if (code.y && code.x != end_of_block) both = own + code.y + (code.x << kSecondAt) + (1u << kCountAt);
         }
@@ -109,22 +116,18 @@ __device__ void fill_lookup(uint32_t *lookup, const Codes &codes, uint32_t end_o
     }
 }
 
-// The bits of a block. Two words are at hand and a third is on its way: a look-up waits for one shift.
+// The bits of a block: two words are at hand, and the one after them.
 struct Bits {
-    const uint32_t *words;
-    uint32_t end;              // the number of words
-    uint32_t at;               // the number of the word in `next`
+    const uint32_t *words;     // in shared memory
+    uint32_t at;               // the number of the word in `next`, among those
     uint32_t high, low, next;
     uint32_t used;             // bits of `high` that are done with: below 32
 
-    __device__ uint32_t load(uint32_t number) const {
-        return number < end ? __byte_perm(words[number], 0, 0x0123) : 0;
-    }
     __device__ void begin(uint32_t bit) {
         at = bit / 32 + 2;
-        high = load(at - 2);
-        low = load(at - 1);
-        next = load(at);
+        high = words[at - 2];
+        low = words[at - 1];
+        next = words[at];
         used = bit % 32;
     }
     // The next 32 bits.
@@ -132,18 +135,26 @@ struct Bits {
     // At most 20 bits.
     __device__ void skip(uint32_t count) {
         used += count;
-        if (used < 32) return;
-        used -= 32;
-        high = low;
-        low = next;
-        next = load(++at);
+        const bool done = used >= 32;
+        high = done ? low : high;
+        low = done ? next : low;
+        at += done;
+        used &= 31;
+        next = words[at];
     }
     __device__ uint32_t position() const { return (at - 2) * 32 + used; }
 };
 
+// Loads the words from number `first` on that are less than `end`.
+__device__ void load_words(uint32_t *to, const uint32_t *words, uint32_t first, uint32_t end) {
+    for (uint32_t i = threadIdx.x & 31; i < kWords; i += 32)
+        to[i] = first + i < end ? __byte_perm(words[first + i], 0, 0x0123) : 0;
+}
+
 // Where the decoding thread is.
 struct Progress {
     uint32_t filled; // symbols in shared memory
+    uint32_t groups; // that have been decoded
     bool ended, odd;
 };
 
@@ -158,31 +169,37 @@ __device__ bool decode_one(const Codes &codes, Bits &bits, uint32_t end_of_block
     return !progress.ended;
 }
 
-// Decodes up to kBatchGroups groups.
+// Decodes up to `groups` groups, as long as there are words.
 __device__ void decode_groups(Memory &memory, Bits &bits, uint32_t groups, uint32_t end_of_block, Progress &progress) {
-    uint32_t filled = 0;
-    for (uint32_t g = 0; g < groups && !progress.ended; g++) {
-        const uint32_t table = memory.selectors[g];
+    uint32_t filled = 0, group = 0;
+    while (group < groups && bits.at + kGroupMost <= kWords && !progress.ended) {
+        const uint32_t table = memory.selectors[group++];
         const uint32_t *const lookup = memory.lookup[table];
-        uint32_t left = HYBZ_GROUP;
-        while (left >= 2) {
-            const uint32_t entry = lookup[bits.peek() >> (32 - kLookupBits)];
+        const uint32_t end = filled + HYBZ_GROUP;
+        for (;;) {
+            uint32_t entry = 0;
+            while (filled + 1 < end) {
+                entry = lookup[bits.peek() >> (32 - kLookupBits)];
+                if (entry == kRare) break;
+                bits.skip(length_of(entry));
+                memory.symbols[filled] = uint16_t(first_symbol(entry));
+                memory.symbols[filled + 1] = uint16_t(second_symbol(entry)); // or the next one comes here
+                filled += count_of(entry);
+            }
+            if (filled == end) break;
+            // A rare code, or the last one of the group.
+            entry = lookup[bits.peek() >> (32 - kLookupBits)];
             if (entry == kRare) {
                 if (!decode_one(memory.codes[table], bits, end_of_block, memory.symbols + filled, progress)) break;
-                filled++;
-                left--;
-                continue;
+            } else {
+                bits.skip(first_length(entry));
+                memory.symbols[filled] = uint16_t(first_symbol(entry));
             }
-            bits.skip(length_of(entry));
-            memory.symbols[filled] = uint16_t(first_symbol(entry));
-            memory.symbols[filled + 1] = uint16_t(second_symbol(entry)); // if there is none, the next one comes here
-            filled += count_of(entry);
-            left -= count_of(entry);
+            filled++;
         }
-        if (left == 1 && !progress.ended)
-            filled += decode_one(memory.codes[table], bits, end_of_block, memory.symbols + filled, progress);
     }
     progress.filled = filled;
+    progress.groups = group;
 }
 
 __global__ void __launch_bounds__(32) symbols_kernel(Decoding decoding) {
@@ -196,21 +213,28 @@ __global__ void __launch_bounds__(32) symbols_kernel(Decoding decoding) {
         odd |= !make_codes(memory, memory.codes[t], head.lengths[t], head.symbols);
         if (!odd) fill_lookup(memory.lookup[t], memory.codes[t], end_of_block);
     }
-    Bits bits{reinterpret_cast<const uint32_t *>(decoding.input + head.at), (head.end_bit + 31) / 32, 0, 0, 0, 0, 0};
-    bits.begin(head.first_bit);
+    const uint32_t *const words = reinterpret_cast<const uint32_t *>(decoding.input + head.at);
+    const uint32_t word_count = (head.end_bit + 31) / 32;
     uint16_t *const symbols = decoding.symbols + uint64_t(block) * kSymbolPitch;
-    uint32_t count = 0;
+    uint32_t count = 0, group = 0, position = head.first_bit;
     bool ended = false;
-    for (uint32_t group = 0; !odd && !ended; group += kBatchGroups) {
-        const uint32_t groups = min(kBatchGroups, head.selectors - min(group, head.selectors));
+    while (!odd && !ended) {
+        // What a batch needs of words and selectors; a batch that stops for want of words goes on in the next one.
+        const uint32_t first = position / 32, groups = min(kBatchGroups, head.selectors - group);
         if (lane < groups) memory.selectors[lane] = decoding.input[head.selectors_at + group + lane];
+        load_words(memory.words, words, first, word_count);
         __syncwarp();
-        Progress progress{0, false, groups == 0};
+        Progress progress{0, 0, false, groups == 0};
         if (lane == 0) {
+            Bits bits{memory.words, 0, 0, 0, 0, 0};
+            bits.begin(position - first * 32);
             decode_groups(memory, bits, groups, end_of_block, progress);
-            progress.odd |= bits.position() > head.end_bit;
+            position = first * 32 + bits.position();
+            progress.odd |= position > head.end_bit;
         }
         __syncwarp();
+        position = __shfl_sync(~0u, position, 0);
+        group += __shfl_sync(~0u, progress.groups, 0);
         const uint32_t filled = __shfl_sync(~0u, progress.filled, 0);
         odd = __shfl_sync(~0u, progress.odd, 0);
         ended = __shfl_sync(~0u, progress.ended, 0);
@@ -218,7 +242,7 @@ __global__ void __launch_bounds__(32) symbols_kernel(Decoding decoding) {
         count += filled;
         __syncwarp();
     }
-    if (lane == 0) found = {odd, odd ? 0 : count, bits.position(), 0, 0};
+    if (lane == 0) found = {odd, odd ? 0 : count, position, 0, 0};
 }
 
 } // namespace
