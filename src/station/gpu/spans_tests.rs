@@ -21,7 +21,7 @@ fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station<BlockJo
 
 /// A span with a block from bit `shift` on; behind it `rest` bytes of another one.
 fn span(text: &[u8], shift: u64, rest: usize) -> DecodeBlock {
-    let block = CpuStation::new(0, Arc::default()).encode(&EncodeBlock::Text(crate::Text::Plain(text.to_vec())));
+    let block = CpuStation::new(0, Arc::default(), Arc::default()).encode(&EncodeBlock::Text(crate::Text::Plain(text.to_vec())));
     let mut data = crate::bits::BitWriter::new();
     data.write(0, shift as u32);
     crate::bits::append_bits(&mut data, &block.bytes, block.bit_len);
@@ -68,7 +68,7 @@ fn damaged_spans() -> Vec<DecodeBlock> {
 /// Does the batch, and what is declined by a core. Checks every answer against a core's own. Returns how many were
 /// answered, declined and left undone.
 fn outcome(station: &mut dyn Station<BlockJob>, spans: &[DecodeBlock]) -> ([usize; 3], Result<(), StationError>) {
-    let mut core = CpuStation::new(0, Arc::default());
+    let mut core = CpuStation::new(0, Arc::default(), Arc::default());
     let (mut jobs, tickets): (Vec<BlockJob>, Vec<_>) = spans
         .iter()
         .map(|span| {

@@ -4,8 +4,8 @@ complete -c hybz -l block-size -d 'Write FILE.hbz with blocks of 1M to 1G: small
 complete -c hybz -l perturb -d 'Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)' -r
 complete -c hybz -s p -s n -s T -l threads -d 'Use N threads (0, the default: one for each core)' -r
 complete -c hybz -s m -l memory -d 'Let the blocks in flight take SIZE MiB (or 300k, 1G, ...)' -r
-complete -c hybz -l gpu -d 'Also compress on these GPUs: numbers, UUIDs, PCI ids, none (default: all)' -r
-complete -c hybz -l gpu-pipeline -d 'What GPUs do (default: resident)' -r -f -a "resident\t'GPUs do everything'
+complete -c hybz -l gpu -d 'Also work on these GPUs: numbers, UUIDs, PCI ids, none (default: all)' -r
+complete -c hybz -l gpu-pipeline -d 'What GPUs do when compressing (default: resident)' -r -f -a "resident\t'GPUs do everything'
 bwt\t'GPUs sort, and CPU cores do the rest'
 hybrid\t'GPUs sort two lists, and CPU cores merge them and do the rest'"
 complete -c hybz -l ignore-trailing-garbage -d 'With 0, bytes after the last stream are an error (default: 1)' -r
@@ -31,7 +31,7 @@ complete -c hybz -s 8 -d 'Use blocks of 800 kB'
 complete -c hybz -s 9 -l best -d 'Use blocks of 900 kB (default)'
 complete -c hybz -s s -l small -d 'Use one thread and blocks of at most 200 kB'
 complete -c hybz -l no-gpu -d 'The same as --gpu none'
-complete -c hybz -l gpu-required -d 'When compressing, fail if a GPU is missing or fails'
+complete -c hybz -l gpu-required -d 'Fail if a GPU is missing or fails'
 complete -c hybz -l no-sync -d 'Do not wait for the disk before removing input files'
 complete -c hybz -s q -l quiet -d 'Print no remarks (-qq: no error messages either, not even about flags)'
 complete -c hybz -s v -l verbose -d 'Print a line for each file (-vv: also for each block, and a table of stations)'

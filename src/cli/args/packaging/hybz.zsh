@@ -26,8 +26,8 @@ _hybz() {
 '--threads=[Use N threads (0, the default\: one for each core)]:N:_default' \
 '-m+[Let the blocks in flight take SIZE MiB (or 300k, 1G, ...)]:SIZE:_default' \
 '--memory=[Let the blocks in flight take SIZE MiB (or 300k, 1G, ...)]:SIZE:_default' \
-'--gpu=[Also compress on these GPUs\: numbers, UUIDs, PCI ids, none (default\: all)]:LIST:_default' \
-'--gpu-pipeline=[What GPUs do (default\: resident)]:SHAPE:((resident\:"GPUs do everything"
+'--gpu=[Also work on these GPUs\: numbers, UUIDs, PCI ids, none (default\: all)]:LIST:_default' \
+'--gpu-pipeline=[What GPUs do when compressing (default\: resident)]:SHAPE:((resident\:"GPUs do everything"
 bwt\:"GPUs sort, and CPU cores do the rest"
 hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
 '--ignore-trailing-garbage=[With 0, bytes after the last stream are an error (default\: 1)]:0|1:_default' \
@@ -61,7 +61,7 @@ hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
 '-s[Use one thread and blocks of at most 200 kB]' \
 '--small[Use one thread and blocks of at most 200 kB]' \
 '--no-gpu[The same as --gpu none]' \
-'--gpu-required[When compressing, fail if a GPU is missing or fails]' \
+'--gpu-required[Fail if a GPU is missing or fails]' \
 '--no-sync[Do not wait for the disk before removing input files]' \
 '*-q[Print no remarks (-qq\: no error messages either, not even about flags)]' \
 '*--quiet[Print no remarks (-qq\: no error messages either, not even about flags)]' \
