@@ -10,7 +10,6 @@ use crate::cli::os::directory::Directory;
 use crate::cli::output::OutputFile;
 use crate::cli::report::{Failure, Note, Report};
 use crate::cli::underway::Underway;
-use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -100,8 +99,9 @@ fn commit_all(items: &Receiver<Item>, max_batch: usize, report: &Report) {
 /// A file of a batch that has its name, or has failed.
 struct Named {
     path: PathBuf,
-    /// The directory, if it must be synced.
-    directory: Option<Directory>,
+    directory: Directory,
+    /// Whether the directory must be synced.
+    sync: bool,
     source: Option<SourceFile>,
     message: Vec<u8>,
     failure: Option<Failure>,
@@ -121,11 +121,11 @@ fn commit(items: Vec<Item>, report: &Report) {
         match file {
             Err(note) => report.print(&note),
             Ok(Named { failure: Some(failure), .. }) => report.print(&Note::Failure(failure)),
-            Ok(Named { source, message, .. }) => {
+            Ok(Named { source, message, directory, .. }) => {
                 if !message.is_empty() {
                     report.print(&Note::Line(message));
                 }
-                if let Some(failure) = source.and_then(|source| remove(&source)) {
+                if let Some(failure) = source.and_then(|source| remove(&source, &directory)) {
                     report.print(&Note::Failure(failure));
                 }
             }
@@ -170,14 +170,14 @@ fn give_name(file: Finished, synced: io::Result<()>) -> Named {
         Ok(Err(e)) => Some(Failure::output("create", path.as_os_str(), &e)),
         Err(e) => Some(Failure::output("write", path.as_os_str(), &e)),
     };
-    Named { path, directory: sync.then_some(directory), source, message, failure, _underway: underway }
+    Named { path, directory, sync, source, message, failure, _underway: underway }
 }
 
 /// Waits until the names of these files are on the disk, with one sync for each directory.
 fn sync_directories<'a>(files: impl Iterator<Item = &'a mut Named>) {
     let mut synced: Vec<(Directory, io::Result<()>)> = Vec::new();
-    for file in files.filter(|file| file.failure.is_none()) {
-        let Some(directory) = &file.directory else { continue };
+    for file in files.filter(|file| file.sync && file.failure.is_none()) {
+        let directory = &file.directory;
         if !synced.iter().any(|(known, _)| known.is(directory)) {
             synced.push((directory.clone(), directory.sync()));
         }
@@ -188,10 +188,10 @@ fn sync_directories<'a>(files: impl Iterator<Item = &'a mut Named>) {
 }
 
 /// Removes a source, if it is still what was read.
-fn remove(source: &SourceFile) -> Option<Failure> {
+fn remove(source: &SourceFile, beside: &Directory) -> Option<Failure> {
     let name = source.path.as_os_str();
-    match source.is_unchanged() {
-        Ok(true) => fs::remove_file(&source.path).err().map(|e| Failure::input("remove", name, &e)),
+    match source.remove(beside) {
+        Ok(true) => None,
         Ok(false) => Some(Failure::changed(name)),
         Err(e) => Some(Failure::input("remove", name, &e)),
     }

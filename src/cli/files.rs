@@ -5,6 +5,8 @@
 
 use crate::cli::args::{Mode, Operand, Plan, Target};
 use crate::cli::limits;
+use crate::cli::os::acl::Acl;
+use crate::cli::os::directory::{Directory, Stat};
 use crate::cli::os::{file, process};
 use crate::cli::quote::shown;
 use crate::cli::reader::Reader;
@@ -47,6 +49,7 @@ pub struct Ready {
 pub struct SourceFile {
     pub path: PathBuf,
     pub found: Metadata,
+    pub acl: Option<Acl>,
 }
 
 /// Where the result of one operand goes.
@@ -59,12 +62,26 @@ pub enum Destination {
 }
 
 impl SourceFile {
-    /// Whether the name still leads to the file that was opened, and that file has not changed.
-    pub fn is_unchanged(&self) -> io::Result<bool> {
-        let (now, then) = (fs::metadata(&self.path)?, &self.found);
-        Ok(same_file(&now, then)
-            && now.len() == then.len()
-            && (now.mtime(), now.mtime_nsec()) == (then.mtime(), then.mtime_nsec()))
+    /// Removes the file if its name still leads to what was opened, and that has not changed. (Whoever sets the time
+    /// of the last change back cannot do so with that of the inode's.) Returns whether it did.
+    ///
+    /// Both concern the name in one open directory, that of the result if it is the same: a directory that is replaced
+    /// in between does not matter.
+    pub fn remove(&self, beside: &Directory) -> io::Result<bool> {
+        let directory = Directory::of(&self.path, Some(beside))?;
+        let name = self.path.file_name().ok_or_else(file::not_found)?;
+        if self.is_still(&directory.find(name)?) {
+            return directory.remove(name).map(|()| true);
+        }
+        Ok(false)
+    }
+
+    /// Whether the file has not changed since it was opened.
+    fn is_still(&self, now: &Stat) -> bool {
+        let then = &self.found;
+        (now.st_dev, now.st_ino, now.st_size as u64) == (then.dev(), then.ino(), then.len())
+            && (now.st_mtime, now.st_mtime_nsec as i64) == (then.mtime(), then.mtime_nsec())
+            && (now.st_ctime, now.st_ctime_nsec as i64) == (then.ctime(), then.ctime_nsec())
     }
 }
 
@@ -171,7 +188,12 @@ impl Operands {
             let removed = plan.remove_sources.then_some(&found);
             self.touched.insert(result, removed.into_iter().chain(&replaced));
         }
-        let source = Some(SourceFile { path: path.clone(), found });
+        // A list that cannot be read may forbid anything.
+        let acl = match &destination {
+            Destination::File(_) => Acl::of(&file).unwrap_or_else(|_| Some(Acl::unknown())),
+            _ => None,
+        };
+        let source = Some(SourceFile { path: path.clone(), found, acl });
         Ok((Ready { source, destination }, file))
     }
 

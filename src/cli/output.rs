@@ -6,13 +6,16 @@
 //! file (`-f`), the result gets a second name, which is then renamed over the old file. Where the file system cannot
 //! create files without a name, a hidden file is used.
 //!
-//! Owner, mode and times are set on the open file, never by name.
+//! Owner, mode, access control list and times are set on the open file, never by name. A file system that has none of
+//! its own (vfat, exFAT, some of FUSE) gives every file those of its mount.
 
+use crate::cli::files::SourceFile;
+use crate::cli::os::acl::Acl;
 use crate::cli::os::directory::Directory;
 use crate::cli::os::file;
 use crate::cli::temporary::{TemporaryFiles, TemporaryName};
 use std::ffi::OsString;
-use std::fs::{self, File, FileTimes, Metadata, Permissions};
+use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -37,39 +40,46 @@ enum Kind {
 }
 
 impl OutputFile {
-    /// Creates the file `path` in its directory. With `existing`, a device or FIFO of that name is written to as it is.
+    /// Creates the file `path` in its directory, for its owner only if it is `private`. With `existing`, a device or
+    /// FIFO of that name is written to as it is.
     pub fn create(
         path: &Path,
         directory: Directory,
+        private: bool,
         existing: bool,
         temporary: &TemporaryFiles,
     ) -> io::Result<OutputFile> {
         let name = path.file_name().ok_or_else(file::is_a_directory)?.to_owned();
         let (file, kind) = if existing && fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
             (file::open_device(path)?, Kind::Existing)
-        } else if let Some(file) = directory.create_unnamed()? {
+        } else if let Some(file) = directory.create_unnamed(private)? {
             (file, Kind::Unnamed(temporary.clone()))
         } else {
-            let (file, name) = temporary.create(&directory, &name)?;
+            let (file, name) = temporary.create(&directory, &name, private)?;
             (file, Kind::Hidden(name))
         };
         Ok(OutputFile { path: path.to_owned(), name, directory, file, kind })
     }
 
-    /// Gives the result the owner, mode and times of its source; without a source, the mode of a new file.
-    pub fn set_attributes(&self, source: Option<&Metadata>) -> io::Result<()> {
+    /// Gives the result the owner, mode, access control list and times of its source.
+    pub fn set_attributes(&self, source: &SourceFile) -> io::Result<()> {
         if matches!(self.kind, Kind::Existing) {
             return Ok(());
         }
-        let Some(source) = source else {
-            return self.file.set_permissions(Permissions::from_mode(file::default_mode()));
-        };
+        let found = &source.found;
         // The group first: users who may not give a file away may still be in its group. Only root can do the second.
-        let group_kept = fchown(&self.file, None, Some(source.gid())).is_ok();
-        let _ = fchown(&self.file, Some(source.uid()), None);
-        self.file.set_permissions(Permissions::from_mode(mode_for(source.mode(), group_kept)))?;
-        let (accessed, modified) = (source.accessed()?, source.modified()?);
-        self.file.set_times(FileTimes::new().set_accessed(accessed).set_modified(modified))
+        let group_kept = fchown(&self.file, None, Some(found.gid())).is_ok();
+        let _ = fchown(&self.file, Some(found.uid()), None);
+        let mut mode = mode_for(source.acl.as_ref().map_or(found.mode(), |acl| acl.narrowed(found.mode())), group_kept);
+        if Acl::remove(&self.file).is_err() {
+            mode &= 0o700; // the directory's defaults may give others more than the source does
+        }
+        unless_unsupported(self.file.set_permissions(Permissions::from_mode(mode)))?;
+        if let Some(acl) = source.acl.as_ref().filter(|_| group_kept) {
+            let _ = acl.set(&self.file); // else it stays narrow
+        }
+        let times = FileTimes::new().set_accessed(found.accessed()?).set_modified(found.modified()?);
+        unless_unsupported(self.file.set_times(times))
     }
 
     /// Whether it will replace another file.
@@ -97,8 +107,13 @@ impl OutputFile {
         match kind {
             Kind::Existing => file::close(file.into()),
             Kind::Hidden(hidden) => {
+                // The copy keeps the lock until the name is the final one.
+                let kept = file.as_fd().try_clone_to_owned()?;
                 file::close(file.into())?;
-                hidden.rename(|hidden| directory.rename(hidden, &name, replace))
+                hidden.rename(|hidden| match directory.leads_to(hidden, kept.as_fd()) {
+                    true => directory.rename(hidden, &name, replace),
+                    false => Err(file::not_found()),
+                })
             }
             Kind::Unnamed(temporary) => {
                 // The errors of closing must be known before there is a name, and a name needs an open file: keep a
@@ -107,14 +122,21 @@ impl OutputFile {
                 file::close(file.into())?;
                 match directory.link(kept.as_fd(), &name) {
                     Err(e) if replace && e.kind() == io::ErrorKind::AlreadyExists => {
-                        let link = |hidden: &_| directory.link(kept.as_fd(), hidden);
-                        let ((), hidden) = temporary.with_new_name(&directory, &name, link)?;
+                        let hidden = temporary.link(&directory, &name, kept.as_fd())?;
                         hidden.rename(|hidden| directory.rename(hidden, &name, true))
                     }
                     done => done,
                 }
             }
         }
+    }
+}
+
+/// Ignores that a file system has no modes or times of its own.
+fn unless_unsupported(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(e) if file::is_unsupported(&e) => Ok(()),
+        done => done,
     }
 }
 

@@ -75,8 +75,8 @@ impl Results {
     }
 
     /// Opens the place that a result goes to.
-    fn open(&mut self, destination: &Destination) -> Result<Sink, Failure> {
-        let path = match destination {
+    fn open(&mut self, ready: &Ready) -> Result<Sink, Failure> {
+        let path = match &ready.destination {
             Destination::Nothing => return Ok(Sink::Nothing),
             Destination::Stdout => {
                 self.wrote_to_stdout = true;
@@ -92,7 +92,7 @@ impl Results {
             let directory = Directory::of(path, self.directory.as_ref())?;
             self.directory = Some(directory.clone());
             let existing = self.plan.force && matches!(self.plan.target, Target::File(_));
-            OutputFile::create(path, directory, existing, &self.temporary)
+            OutputFile::create(path, directory, ready.source.is_some(), existing, &self.temporary)
         };
         let output = create().map_err(|e| Failure::output("create", path.as_os_str(), &e))?;
         Ok(Sink::File(BufWriter::with_capacity(BUFFER, output)))
@@ -120,7 +120,9 @@ impl Results {
                 let flushed = file.flush();
                 let (output, _) = file.into_parts();
                 flushed.map_err(Error::Write)?;
-                output.set_attributes(ready.source.as_ref().map(|source| &source.found)).map_err(Error::Write)?;
+                if let Some(source) = &ready.source {
+                    output.set_attributes(source).map_err(Error::Write)?;
+                }
                 // Devices and FIFOs are not ours to remove.
                 let mut source = ready.source.filter(|source| self.plan.remove_sources && source.found.is_file());
                 let whole = |found: &fs::Metadata| self.plan.mode != Mode::Compress || found.len() == stream.bytes_in;
@@ -268,7 +270,7 @@ impl Outputs for Results {
             self.print(Note::Remark(remark));
         }
         let opened = match &job.ready {
-            Ok(ready) => self.open(&ready.destination),
+            Ok(ready) => self.open(ready),
             Err(failure) => Err(failure.clone()),
         };
         match opened {

@@ -1,27 +1,50 @@
 //! Named temporary files, and the signals that must not leave one behind.
 //!
 //! A result normally has no name until it is complete, so a signal can end the process at any time and there is nothing
-//! to clean up: no handler is installed. Only where a file system needs named temporary files does a thread wait for
-//! the signals that end a process. It removes those files and then lets the signal take effect.
+//! to clean up: no handler is installed. Only where named temporary files are needed does a handler remove those files
+//! and then let the signal take effect. No thread is involved, because there may be none to be had.
+//!
+//! The temporary file of the result `NAME` is called `.NAME.hybz-tmp`, and whoever writes it holds a lock on it
+//! (`flock`). So what a process left behind that was killed is recognised by the next one that makes the same result:
+//! it is its own user's, and nobody holds the lock. If the name is taken by anything else, a random one is used.
 
 use crate::cli::os::directory::Directory;
-use crate::cli::os::signals::on_ending_signal;
-use std::ffi::{OsStr, OsString};
+use crate::cli::os::file;
+use crate::cli::os::signals::{on_ending_signal, take_effect};
+use std::collections::hash_map::RandomState;
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
+use std::hash::BuildHasher;
 use std::io;
+use std::ops::{Deref, DerefMut};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicI32, Ordering, fence};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// All named temporary files that exist now.
 #[derive(Clone, Default)]
-pub struct TemporaryFiles(Arc<Mutex<Registry>>);
+pub struct TemporaryFiles(Arc<Registry>);
 
 #[derive(Default)]
 struct Registry {
-    /// Whether the thread that waits for signals was started.
+    names: Mutex<Names>,
+    /// A signal that came and has not taken effect yet, or 0.
+    pending: AtomicI32,
+}
+
+#[derive(Default)]
+struct Names {
+    /// Whether the handlers of signals are installed.
     watched: bool,
     last_number: u64,
-    names: Vec<(u64, Directory, OsString)>,
+    all: Vec<(u64, Directory, CString)>,
+}
+
+/// The right to make and name files: no signal takes effect until it is dropped.
+struct Turn<'a> {
+    registry: &'a Registry,
+    names: Option<MutexGuard<'a, Names>>,
 }
 
 /// The name of a temporary file, which is removed when this is dropped.
@@ -31,83 +54,151 @@ pub struct TemporaryName {
     name: OsString,
 }
 
+/// How many names are tried. A random one is never taken, unless the file system says so of every name.
+const TRIES: u32 = 20;
+
 impl TemporaryFiles {
-    /// Creates a file for writing under a new hidden name in `directory`, which begins with that of the result `name`.
-    pub fn create(&self, directory: &Directory, name: &OsStr) -> io::Result<(File, TemporaryName)> {
-        self.with_new_name(directory, name, |temporary| directory.create_new(temporary))
+    /// Creates a file for writing in `directory`, under a name made from that of the result, which only its owner may
+    /// read if it is `private`.
+    pub fn create(&self, directory: &Directory, result: &OsStr, private: bool) -> io::Result<(File, TemporaryName)> {
+        self.with_new_name(directory, result, |name| {
+            let file = directory.create_new(name, private)?;
+            // Before the lock was ours, another process may have taken the file for one that was left behind.
+            match file::lock(file.as_fd()) {
+                Ok(true) if directory.leads_to(name, file.as_fd()) => Ok(file),
+                Err(_) => Ok(file), // without locks nobody removes it
+                Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            }
+        })
     }
 
-    /// Lets `make` create something under such a name. A signal that arrives in the meantime waits, then removes it.
-    pub fn with_new_name<T>(
+    /// Gives `file`, which has no name, such a name.
+    pub fn link(&self, directory: &Directory, result: &OsStr, file: BorrowedFd<'_>) -> io::Result<TemporaryName> {
+        let _ = file::lock(file);
+        self.with_new_name(directory, result, |name| directory.link(file, name)).map(|((), name)| name)
+    }
+
+    /// Lets `make` create something under a new name. A signal that arrives in the meantime waits, then removes it.
+    fn with_new_name<T>(
         &self,
         directory: &Directory,
-        name: &OsStr,
+        result: &OsStr,
         mut make: impl FnMut(&OsStr) -> io::Result<T>,
     ) -> io::Result<(T, TemporaryName)> {
-        let mut registry = self.lock();
-        if !registry.watched {
+        let mut names = self.turn();
+        if !names.watched {
+            names.watched = true;
             self.watch()?;
-            registry.watched = true;
         }
-        loop {
-            registry.last_number += 1;
-            let number = registry.last_number;
-            let name = hidden_name(name, number);
+        let mut name = hidden_name(result, "tmp");
+        for _ in 0..TRIES {
             match make(&name) {
                 Ok(made) => {
-                    registry.names.push((number, directory.clone(), name.clone()));
+                    names.last_number += 1;
+                    let number = names.last_number;
+                    names.all.push((number, directory.clone(), CString::new(name.as_bytes())?));
                     return Ok((made, TemporaryName { all: self.clone(), number, name }));
                 }
-                // Left behind by a process with our process id that was killed.
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {}
-                Err(e) => return Err(e),
+                Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
+                Err(_) if directory.remove_abandoned(&name) => {}
+                Err(_) => name = hidden_name(result, &format!("{:016x}", RandomState::new().hash_one(()))),
             }
         }
+        Err(io::Error::other("No name is free for a temporary file beside it"))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Registry> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn turn(&self) -> Turn<'_> {
+        let names = self.0.names.lock().unwrap_or_else(PoisonError::into_inner);
+        Turn { registry: &self.0, names: Some(names) }
     }
 
     /// Removes the files when a signal ends the process.
+    #[allow(unsafe_code)]
     fn watch(&self) -> io::Result<()> {
-        let all = self.clone();
-        on_ending_signal(move |signal| {
-            // Locked until the end: nobody creates another file or gives one its final name.
-            let registry = all.lock();
-            for (_, directory, name) in &registry.names {
-                let _ = directory.remove(name);
-            }
-            signal.take_effect();
-        })
+        let registry = Arc::clone(&self.0);
+        // SAFETY: `signal` stores a number and tries a lock once. Only if it gets the lock, which then no thread holds,
+        // does it go on: to system calls and the end of the process.
+        unsafe { on_ending_signal(move |signal| registry.signal(signal)) }
+    }
+}
+
+impl Registry {
+    /// A signal came: it takes effect now, or when whoever makes or names a file is done with that.
+    fn signal(&self, signal: i32) {
+        self.pending.store(signal, Ordering::SeqCst);
+        self.end_if_told();
+    }
+
+    /// If a signal came and nobody has a turn, removes the files and ends the process.
+    fn end_if_told(&self) {
+        // Either the handler sees that the lock is free, or whoever frees it sees the signal.
+        fence(Ordering::SeqCst);
+        let signal = self.pending.load(Ordering::SeqCst);
+        if signal == 0 {
+            return;
+        }
+        let names = match self.names.try_lock() {
+            Ok(names) => names,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        for (_, directory, name) in &names.all {
+            let _ = directory.remove(name.as_c_str());
+        }
+        take_effect(signal);
+    }
+}
+
+impl Deref for Turn<'_> {
+    type Target = Names;
+
+    fn deref(&self) -> &Names {
+        self.names.as_ref().expect("only drop takes it")
+    }
+}
+
+impl DerefMut for Turn<'_> {
+    fn deref_mut(&mut self) -> &mut Names {
+        self.names.as_mut().expect("only drop takes it")
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        drop(self.names.take());
+        self.registry.end_if_told();
     }
 }
 
 impl TemporaryName {
     /// Lets `rename` rename the file, which is not a temporary file any more afterwards.
     pub fn rename(self, rename: impl FnOnce(&OsStr) -> io::Result<()>) -> io::Result<()> {
-        let mut registry = self.all.lock();
+        let mut names = self.all.turn();
         rename(&self.name)?;
-        registry.names.retain(|(number, ..)| *number != self.number);
+        names.all.retain(|(number, ..)| *number != self.number);
         Ok(())
     }
 }
 
 impl Drop for TemporaryName {
     fn drop(&mut self) {
-        let mut registry = self.all.lock();
-        if let Some(at) = registry.names.iter().position(|(number, ..)| *number == self.number) {
-            let (_, directory, name) = registry.names.swap_remove(at);
-            let _ = directory.remove(&name);
+        let mut names = self.all.turn();
+        if let Some(at) = names.all.iter().position(|(number, ..)| *number == self.number) {
+            let (_, directory, name) = names.all.swap_remove(at);
+            let _ = directory.remove(name.as_c_str());
         }
     }
 }
 
-/// `.NAME.hybz-PID-N`, with NAME cut so that the whole has at most the 255 bytes that file systems take.
-fn hidden_name(name: &OsStr, number: u64) -> OsString {
-    let name = &name.as_bytes()[..name.len().min(200)];
-    let end = format!(".hybz-{}-{number}", std::process::id());
-    OsString::from_vec([b".", name, end.as_bytes()].concat())
+/// How much of a result's name is in that of its temporary file: eCryptfs takes names of at most 143 bytes.
+const KEPT: usize = 100;
+
+/// `.NAME.hybz-END`, with NAME cut between two characters where it is long: file systems like vfat refuse half ones.
+fn hidden_name(result: &OsStr, end: &str) -> OsString {
+    let result = result.as_bytes();
+    let is_start = |at: &usize| result.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
+    let cut = if result.len() <= KEPT { result.len() } else { (0..=KEPT).rev().find(is_start).unwrap_or(0) };
+    OsString::from_vec([b".", &result[..cut], b".hybz-", end.as_bytes()].concat())
 }
 
 #[cfg(test)]
@@ -115,10 +206,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hidden_names_are_short_enough() {
+    fn hidden_names_are_short_and_whole() {
+        assert_eq!(hidden_name(OsStr::new("a.bz2"), "tmp"), ".a.bz2.hybz-tmp");
         let longest = OsString::from("n".repeat(255));
-        assert!(hidden_name(&longest, 999).len() <= 255);
-        let name = hidden_name(OsStr::new("a.bz2"), 1);
-        assert!(name.as_bytes().starts_with(b".a.bz2.hybz-") && name.as_bytes().ends_with(b"-1"));
+        assert!(hidden_name(&longest, "0123456789abcdef").len() <= 143);
+        let umlauts = OsString::from(format!("x{}", "ü".repeat(100)));
+        assert_eq!(hidden_name(&umlauts, "tmp"), *format!(".x{}.hybz-tmp", "ü".repeat(49)));
+        let no_text = OsString::from_vec(vec![0x80; 255]);
+        assert_eq!(hidden_name(&no_text, "tmp"), "..hybz-tmp");
     }
 }

@@ -5,7 +5,11 @@
  *             the first such call that concerns a file of the test fails with EIO; with a number (write@3), the third
  *   close1    closing stdout fails with EIO
  *   tmpfile   the file system knows no files without names
- *   noreplace the kernel knows no renameat2 flags
+ *   noreplace the kernel or the file system knows no renameat2 flags
+ *   nolink    the file system knows no hard links
+ *   nomode    the file system knows no modes, owners and times (EPERM)
+ *   noflock   the file system knows no locks
+ *   noacl     the file system knows no access control lists
  *   short     reads and writes move one byte (writes: at most 7)
  *   eintr     every second read and write is interrupted
  *   nothread  no thread can be created for the part after the result is complete
@@ -22,7 +26,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* The number behind a fault's @ (1 without), or 0 if the fault is not in the list. */
@@ -77,6 +83,14 @@ static int interrupted(void)
     return 1;
 }
 
+/* Whether the file system does not know such calls at all. */
+static int unknown(const char *fault, int error)
+{
+    if (!has(fault)) return 0;
+    errno = error;
+    return 1;
+}
+
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 ssize_t read(int fd, void *buffer, size_t size)
@@ -101,7 +115,24 @@ ssize_t write(int fd, const void *buffer, size_t size)
 
 int fdatasync(int fd) { return fails("fdatasync") ? -1 : REAL(fdatasync)(fd); }
 int fsync(int fd) { return fails("fsync") ? -1 : REAL(fsync)(fd); }
-int fchmod(int fd, mode_t mode) { return fails("fchmod") ? -1 : REAL(fchmod)(fd, mode); }
+int flock(int fd, int operation) { return unknown("noflock", ENOSYS) ? -1 : REAL(flock)(fd, operation); }
+int fchown(int fd, uid_t user, gid_t group) { return unknown("nomode", EPERM) ? -1 : REAL(fchown)(fd, user, group); }
+
+int futimens(int fd, const struct timespec times[2])
+{
+    return unknown("nomode", EPERM) ? -1 : REAL(futimens)(fd, times);
+}
+
+int fsetxattr(int fd, const char *name, const void *value, size_t size, int flags)
+{
+    return unknown("noacl", EOPNOTSUPP) ? -1 : REAL(fsetxattr)(fd, name, value, size, flags);
+}
+
+int fchmod(int fd, mode_t mode)
+{
+    if (unknown("nomode", EPERM)) return -1;
+    return fails("fchmod") ? -1 : REAL(fchmod)(fd, mode);
+}
 
 int close(int fd)
 {
@@ -113,6 +144,10 @@ int close(int fd)
 
 int linkat(int from, const char *old, int to, const char *new, int flags)
 {
+    if (has("nolink")) {
+        errno = EPERM;
+        return -1;
+    }
     return fails("linkat") ? -1 : REAL(linkat)(from, old, to, new, flags);
 }
 
@@ -130,7 +165,10 @@ int renameat2(int from, const char *old, int to, const char *new, unsigned flags
     return fails("rename") ? -1 : REAL(renameat2)(from, old, to, new, flags);
 }
 
-int unlink(const char *name) { return fails("unlink") ? -1 : REAL(unlink)(name); }
+int unlinkat(int directory, const char *name, int flags)
+{
+    return fails("unlink") ? -1 : REAL(unlinkat)(directory, name, flags);
+}
 
 static int open_refused(int flags)
 {

@@ -132,7 +132,9 @@ fn failing_calls_on_stdout() {
 /// One byte at a time, interruptions, and both directions: the same bytes.
 #[test]
 fn short_and_interrupted_calls() {
-    for fault in ["short", "eintr", "short,eintr", "tmpfile,short,eintr", "noreplace,tmpfile", "nothread"] {
+    for fault in
+        ["short", "eintr", "short,eintr", "tmpfile,short,eintr", "noreplace,tmpfile", "nothread", "tmpfile,nothread"]
+    {
         let bytes = text(30_000);
         let place = Place::with(&[("a", &bytes), ("b", b"hello\n")]);
         let Some(run) = with_fault(&place, fault, &["a", "b"]) else { return };

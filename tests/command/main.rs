@@ -6,9 +6,11 @@
 
 #![cfg(unix)]
 
+mod acl;
 mod behaviours;
 mod damage;
 mod faults;
+mod filesystems;
 mod flags;
 mod gpus;
 mod hbz;

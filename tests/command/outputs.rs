@@ -160,18 +160,18 @@ fn the_disk_is_waited_for_only_where_something_is_lost() {
     }
     let syncs = |args: &str, prepare: &str| {
         let place = Place::with(&[("a", b"hello\n"), ("b", b"hello\n")]);
-        let trace = "strace -f -o trace -e trace=fdatasync,fsync,unlink,unlinkat,linkat,renameat,renameat2,rename";
+        let trace = "strace -f -o trace -e trace=fdatasync,fsync,unlinkat,unlinkat,linkat,renameat,renameat2,rename";
         place.shell(&format!("{prepare} {trace} hybz {args}")).silent(0);
         let trace = String::from_utf8(place.get("trace")).expect("text");
         let calls = trace.lines().filter_map(|line| line.split_once(' ')?.1.trim().split_once('('));
         calls.map(|(call, _)| call.to_owned()).filter(|call| !call.contains("+++")).collect::<Vec<_>>()
     };
-    assert_eq!(syncs("a", ""), ["fdatasync", "linkat", "fsync", "unlink"]);
+    assert_eq!(syncs("a", ""), ["fdatasync", "linkat", "fsync", "unlinkat"]);
     assert_eq!(syncs("-k a", ""), ["linkat"]);
-    assert_eq!(syncs("--no-sync a", ""), ["linkat", "unlink"]);
+    assert_eq!(syncs("--no-sync a", ""), ["linkat", "unlinkat"]);
     let both = syncs("a b", "");
     assert_eq!(both.iter().filter(|call| *call == "fdatasync").count(), 2);
-    assert!(both.iter().position(|call| call == "unlink") > both.iter().position(|call| call == "fsync"), "{both:?}");
+    assert!(both.iter().position(|call| call == "unlinkat") > both.iter().position(|call| call == "fsync"), "{both:?}");
     let replaced = syncs("-kf a", "touch a.bz2;");
     assert_eq!(replaced, ["fdatasync", "linkat", "linkat", "renameat", "fsync"]);
 }

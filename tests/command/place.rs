@@ -36,6 +36,12 @@ impl Place {
         Place { dir: temporary(), bin: temporary() }
     }
 
+    /// In a directory of `parent`.
+    pub fn beside(parent: &Path) -> Place {
+        let dir = tempfile::Builder::new().prefix("place-").tempdir_in(parent).expect("a temporary directory");
+        Place { dir, ..Place::new() }
+    }
+
     /// With these files.
     pub fn with(files: &[(&str, &[u8])]) -> Place {
         let place = Place::new();

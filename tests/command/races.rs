@@ -57,6 +57,19 @@ fn grown_sources_stay() {
     assert!(decompressed(&place.get("a.bz2")).len() >= 1_500_000);
 }
 
+/// Whoever sets the time of the change back changes the inode's time.
+#[test]
+fn sources_that_were_rewritten_with_their_old_time_stay() {
+    let (place, run) = while_it_is_read(|place| {
+        let file = OpenOptions::new().write(true).open(place.path("a")).expect("a");
+        let modified = file.metadata().and_then(|found| found.modified()).expect("its time");
+        (&file).write_all(b"new text").expect("write");
+        file.set_modified(modified).expect("the old time");
+    });
+    run.says(1, KEPT);
+    assert!(place.get("a").starts_with(b"new text"));
+}
+
 #[test]
 fn shrunk_sources_stay() {
     let (place, run) = while_it_is_read(|place| {

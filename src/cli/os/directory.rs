@@ -1,15 +1,22 @@
 //! A directory in which files appear: created without a name or under another one, named when they are complete.
 
+use super::file;
 use rustix::fs::{
-    Access, AtFlags, CWD, Mode, OFlags, RenameFlags, accessat, linkat, openat, renameat, renameat_with, unlinkat,
+    Access, AtFlags, CWD, Mode, OFlags, RenameFlags, accessat, fstat, linkat, openat, renameat, renameat_with, statat,
+    unlinkat,
 };
 use rustix::io::Errno;
+use rustix::path::Arg;
+use rustix::process::geteuid;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What the system knows of a file.
+pub use rustix::fs::Stat;
 
 /// An open directory.
 #[derive(Clone)]
@@ -53,11 +60,11 @@ impl Directory {
         }
     }
 
-    /// Creates a file without a name, for writing, that only its owner may read. `None` where that does not work, or
-    /// where [`Directory::link`] could not name it.
-    pub fn create_unnamed(&self) -> io::Result<Option<File>> {
+    /// Creates a file without a name, for writing, that only its owner may read if it is `private`. `None` where that
+    /// does not work, or where [`Directory::link`] could not name it.
+    pub fn create_unnamed(&self, private: bool) -> io::Result<Option<File>> {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        match openat(&self.fd, ".", flags, Mode::RUSR | Mode::WUSR) {
+        match openat(&self.fd, ".", flags, mode(private)) {
             Ok(file) if accessat(CWD, "/proc/self/fd", Access::EXEC_OK, AtFlags::empty()).is_ok() => {
                 Ok(Some(file.into()))
             }
@@ -66,10 +73,11 @@ impl Directory {
         }
     }
 
-    /// Creates the file `name`, for writing, that only its owner may read. It is an error if the name is taken.
-    pub fn create_new(&self, name: &OsStr) -> io::Result<File> {
+    /// Creates the file `name`, for writing, that only its owner may read if it is `private`. It is an error if the
+    /// name is taken.
+    pub fn create_new(&self, name: &OsStr, private: bool) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR)?.into())
+        Ok(openat(&self.fd, name, flags, mode(private))?.into())
     }
 
     /// Gives an open file without a name its name. It is an error if the name is taken.
@@ -84,17 +92,73 @@ impl Directory {
             return Ok(renameat(&self.fd, from, &self.fd, to)?);
         }
         match renameat_with(&self.fd, from, &self.fd, to, RenameFlags::NOREPLACE) {
-            // NFS and old kernels. A link refuses a name that is taken, too.
-            Err(Errno::INVAL | Errno::NOSYS) => {
-                linkat(&self.fd, from, &self.fd, to, AtFlags::empty())?;
-                self.remove(from)
-            }
-            done => Ok(done?),
+            // NFS, FUSE and old kernels. A link refuses a name that is taken, too.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => {}
+            done => return Ok(done?),
+        }
+        match linkat(&self.fd, from, &self.fd, to, AtFlags::empty()) {
+            Ok(()) => self.remove(from),
+            // There are no links on FAT and exFAT, and in some network file systems.
+            Err(Errno::PERM | Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL | Errno::MLINK) => self.reserve(from, to),
+            Err(e) => Err(e.into()),
         }
     }
 
+    /// Renames a file to a name that must be free, with what every file system has: an empty file takes the name,
+    /// unless it is taken, and is then replaced. Only who ends in between, by `kill -9` or without power, leaves that
+    /// empty file.
+    fn reserve(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        // Closed at once: FUSE keeps an open file that is replaced, under a name of its own.
+        let reserved = fstat(self.create_new(to, true)?)?;
+        let still_ours = || {
+            let found = statat(&self.fd, to, AtFlags::SYMLINK_NOFOLLOW);
+            found.is_ok_and(|found| same_file(&found, &reserved) && found.st_size == 0)
+        };
+        if !still_ours() {
+            return Err(Errno::EXIST.into());
+        }
+        renameat(&self.fd, from, &self.fd, to).map_err(|e| {
+            if still_ours() {
+                let _ = self.remove(to);
+            }
+            e.into()
+        })
+    }
+
     /// Removes the file `name`.
-    pub fn remove(&self, name: &OsStr) -> io::Result<()> {
+    pub fn remove(&self, name: impl Arg) -> io::Result<()> {
         Ok(unlinkat(&self.fd, name, AtFlags::empty())?)
     }
+
+    /// What the name leads to, through symbolic links.
+    pub fn find(&self, name: &OsStr) -> io::Result<Stat> {
+        Ok(statat(&self.fd, name, AtFlags::empty())?)
+    }
+
+    /// Whether the name is that of this open file.
+    pub fn leads_to(&self, name: &OsStr, file: BorrowedFd<'_>) -> bool {
+        let named = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
+        matches!((named, fstat(file)), (Ok(named), Ok(file)) if same_file(&named, &file))
+    }
+
+    /// Removes a temporary file of our own user that nobody holds locked: its process is gone. Returns whether it did.
+    pub fn remove_abandoned(&self, name: &OsStr) -> bool {
+        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(file) = openat(&self.fd, name, flags, Mode::empty()) else { return false };
+        let ours = fstat(&file).is_ok_and(|found| {
+            let regular = rustix::fs::FileType::from_raw_mode(found.st_mode).is_file();
+            regular && found.st_nlink == 1 && found.st_uid == geteuid().as_raw()
+        });
+        let abandoned = ours && matches!(file::lock(file.as_fd()), Ok(true)) && self.leads_to(name, file.as_fd());
+        abandoned && self.remove(name).is_ok()
+    }
+}
+
+fn same_file(a: &Stat, b: &Stat) -> bool {
+    (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)
+}
+
+/// The mode to create a file with. The umask, or the directory's default ACL, narrows it.
+fn mode(private: bool) -> Mode {
+    Mode::from_raw_mode(if private { 0o600 } else { 0o666 })
 }

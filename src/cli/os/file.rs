@@ -1,9 +1,8 @@
 //! Files and pipes: opened without waiting, read and written whatever their mode, closed with a look at the result.
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::OFlags;
+use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::{Errno, retry_on_intr};
-use rustix::process::umask;
 use rustix::stdio;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
@@ -98,10 +97,17 @@ pub fn start_writing(file: &File) {
     }
 }
 
-/// The permissions of a new file.
-pub fn default_mode() -> u32 {
-    // The mask can be read only by setting it.
-    let mask = umask(rustix::fs::Mode::empty());
-    umask(mask);
-    0o666 & !mask.bits()
+/// Takes the lock of a file that marks it as being written, if nobody has it. It is gone with the last descriptor. An
+/// error where the file system has no locks.
+pub fn lock(file: BorrowedFd<'_>) -> io::Result<bool> {
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::AGAIN) => Ok(false),
+        done => done.map(|()| true).map_err(Into::into),
+    }
+}
+
+/// Whether a file system says by this that it has no modes, owners or times of its own: vfat, some of FUSE.
+pub fn is_unsupported(e: &io::Error) -> bool {
+    let errno = e.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(errno, Some(Errno::PERM | Errno::NOSYS | Errno::OPNOTSUPP))
 }

@@ -1,32 +1,33 @@
 //! The signals that end a process, for those who must clean up first.
 
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
-use std::{fs, io, thread};
+use signal_hook::low_level::{emulate_default_handler, register};
+use std::fs;
+use std::io;
 
 const ENDING: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGXCPU, SIGXFSZ];
 
-/// A signal that was received and has not taken effect yet.
-pub struct EndingSignal(i32);
-
-impl EndingSignal {
-    /// Lets the signal do what it does by default, so that a shell's loop stops as it would have.
-    pub fn take_effect(self) {
-        let _ = emulate_default_handler(self.0);
-    }
+/// Lets a signal do what it does by default, so that a shell's loop stops as it would have.
+pub fn take_effect(signal: i32) {
+    let _ = emulate_default_handler(signal);
 }
 
-/// Starts a thread that waits for a signal that ends the process and hands it to `handle`, which should let it take
-/// effect. Signals that were ignored when the process was started (by `nohup`) stay ignored.
-pub fn on_ending_signal(handle: impl FnOnce(EndingSignal) + Send + 'static) -> io::Result<()> {
+/// Has `handle` called with the number of any signal that would end the process, in its place. Signals that were
+/// ignored when the process was started (by `nohup`) stay ignored.
+///
+/// A handler and not a thread that waits: where no thread can be started, files still must not be left behind.
+///
+/// # Safety
+/// `handle` is called inside a signal handler, on any thread: it may not allocate, wait, or take a lock that the
+/// interrupted thread may hold.
+#[allow(unsafe_code)]
+pub unsafe fn on_ending_signal(handle: impl Fn(i32) + Clone + Send + Sync + 'static) -> io::Result<()> {
     let ignored = ignored_signals();
-    let mut signals = Signals::new(ENDING.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0))?;
-    thread::Builder::new().name("signals".into()).spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            handle(EndingSignal(signal));
-        }
-    })?;
+    for signal in ENDING.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0) {
+        let handle = handle.clone();
+        // SAFETY: the caller promises that `handle` does only what a signal handler may do.
+        unsafe { register(signal, move || handle(signal)) }?;
+    }
     Ok(())
 }
 
