@@ -5,7 +5,7 @@
 mod cli;
 
 use cli::args::{self, Refusal, Request};
-use cli::os::process;
+use cli::os::{memory, process};
 use cli::report::{Outcome, errno_text};
 use cli::{list, run};
 use std::env;
@@ -16,10 +16,14 @@ use std::panic::{self, UnwindSafe};
 use std::path::Path;
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: memory::Allocator = memory::Allocator;
+
 fn main() -> ExitCode {
     let mut words = env::args_os();
     let called = words.next().unwrap_or_else(|| OsString::from("hybz"));
     let program = Path::new(&called).file_name().unwrap_or(&called).to_owned();
+    memory::set_program(&program);
 
     let (quiet, result) = match args::parse(&program, words, |name| env::var_os(name)) {
         Ok(Request::Show(text)) => (0, show(&text)),

@@ -2,6 +2,8 @@
 //! or container.
 
 use crate::cli::args::{Gpus, Mode, Operand, Plan};
+use crate::cli::os::memory;
+use anyhow::bail;
 use hybz::Lanes;
 use std::fs::{self, File};
 use std::io;
@@ -11,10 +13,22 @@ use std::thread;
 
 /// What a CPU station needs at most, with its share of the blocks in flight: 12 MB of tables and 11 MB, measured.
 const PER_THREAD: u64 = 24 << 20;
+/// What coding a large block takes for each of its bytes, its text and result included, measured.
+const PER_LARGE_BYTE: u64 = 9;
+/// What the program takes without blocks.
+const FOR_PROGRAM: u64 = 12 << 20;
+
+/// With less than this, one thread does everything: its codec takes 9 MB, its code, libraries and stack 10 MB.
+const FOR_THREADS: u64 = 100 << 20;
+
+/// Whether the caller's thread does everything: because there is little to do, or little memory.
+pub fn no_threads(plan: &Plan) -> bool {
+    is_tiny(plan) || (plan.small && plan.threads.is_none()) || hybz::schedule::memory_of_machine() < FOR_THREADS
+}
 
 /// Whether there is so little to do that starting threads, or asking how many there may be, would take longer than the
 /// work. A 1 kB file takes 0.3 ms less this way, of 1.4.
-pub fn no_threads(plan: &Plan) -> bool {
+fn is_tiny(plan: &Plan) -> bool {
     let [operand] = &plan.operands[..] else { return false };
     // The size may be wrong (in /proc it is 0). Then one thread does more work than intended, and does it correctly.
     let max_len = match plan.mode {
@@ -22,6 +36,31 @@ pub fn no_threads(plan: &Plan) -> bool {
         Mode::Decompress | Mode::Test => 16 << 10,
     };
     plan.verbose < 2 && !plan.gpu_required && file_len(operand).is_some_and(|len| (1..=max_len).contains(&len))
+}
+
+/// Makes malloc keep or give back what is freed, as it suits this call.
+pub fn choose_memory(plan: &Plan, no_threads: bool) {
+    if plan.small || memory::is_limited() {
+        memory::be_sparing();
+    } else if !no_threads {
+        memory::keep_freed();
+    }
+}
+
+/// Refuses blocks that do not fit into the memory that there may be: the kernel would end the process in the middle.
+pub fn check_block_size(plan: &Plan) -> anyhow::Result<()> {
+    let (Some(large), Mode::Compress) = (&plan.large_blocks, plan.mode) else { return Ok(()) };
+    let block = u64::from(large.size()).min(expected_bytes(plan).unwrap_or(u64::MAX));
+    let (needed, there) = (block * PER_LARGE_BYTE + FOR_PROGRAM, hybz::schedule::memory_of_machine());
+    if needed > there {
+        let mb = |bytes: u64| bytes.div_ceil(1 << 20);
+        bail!(
+            "Blocks of this size need {} MB of memory, and there may be {}: use a smaller --block-size.",
+            mb(needed),
+            mb(there)
+        );
+    }
+    Ok(())
 }
 
 /// The length of an operand, if it is a file.
@@ -61,19 +100,27 @@ pub fn expected_bytes(plan: &Plan) -> Option<u64> {
 }
 
 /// The number of CPU stations: what was asked for, or one for each core that affinity and the container's quota allow,
-/// but at most as many as fit into a quarter of the memory.
+/// but at most as many as fit into a quarter of the memory. Of what was asked for, what fits if the process is limited.
 pub fn threads(plan: &Plan) -> NonZeroUsize {
-    plan.threads.unwrap_or_else(|| {
-        // std reads the affinity and the CPU quotas of our control group and of those above it.
-        let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        if cores == NonZeroUsize::MIN {
-            return cores;
-        }
-        // A large block takes 12 times its size; users who ask for large blocks get half of the memory.
-        let large = plan.large_blocks.map_or(0, |large| u64::from(large.size()) * 6);
-        let room = usize::try_from(share_of_memory() / PER_THREAD.max(large)).unwrap_or(usize::MAX);
-        cores.min(NonZeroUsize::new(room).unwrap_or(NonZeroUsize::MIN))
-    })
+    let fit = |room: u64, each| {
+        let room = usize::try_from(room / each).unwrap_or(usize::MAX);
+        NonZeroUsize::new(room).unwrap_or(NonZeroUsize::MIN)
+    };
+    if let Some(threads) = plan.threads {
+        const STACK: u64 = 2 << 20;
+        return match hybz::schedule::memory_of_process() {
+            Some(limit) => threads.min(fit(limit.saturating_sub(2 * FOR_PROGRAM), PER_THREAD + STACK)),
+            None => threads,
+        };
+    }
+    // std reads the affinity and the CPU quotas of our control group and of those above it.
+    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    if cores == NonZeroUsize::MIN {
+        return cores;
+    }
+    // A large block takes 12 times its size; users who ask for large blocks get half of the memory.
+    let large = plan.large_blocks.map_or(0, |large| u64::from(large.size()) * 6);
+    cores.min(fit(share_of_memory(), PER_THREAD.max(large)))
 }
 
 /// A quarter of the memory of the machine or container: the most that blocks in flight take by default.

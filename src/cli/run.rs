@@ -3,7 +3,6 @@
 use crate::cli::args::{Gpus, Plan};
 use crate::cli::files::Operands;
 use crate::cli::limits;
-use crate::cli::os::process;
 use crate::cli::progress::Progress;
 use crate::cli::report::{Note, Outcome, Report};
 use crate::cli::results::Results;
@@ -25,12 +24,11 @@ pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
     if let Some(memory) = plan.memory {
         pool = pool.memory(memory);
     }
-    let small = limits::no_threads(&plan);
-    if !small {
-        process::keep_freed_memory();
-    }
+    limits::check_block_size(&plan)?;
+    let no_threads = limits::no_threads(&plan);
+    limits::choose_memory(&plan, no_threads);
     // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
-    let pool = ManuallyDrop::new(if small {
+    let pool = ManuallyDrop::new(if no_threads {
         let pool = pool.without_cpu().build();
         flow::run_here(&pool, Operands::new(plan), &mut results);
         pool

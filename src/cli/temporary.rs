@@ -9,8 +9,8 @@
 //! it is its own user's, and nobody holds the lock. If the name is taken by anything else, a random one is used.
 
 use crate::cli::os::directory::Directory;
-use crate::cli::os::file;
 use crate::cli::os::signals::{on_ending_signal, take_effect};
+use crate::cli::os::{file, memory};
 use std::collections::hash_map::RandomState;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
@@ -21,6 +21,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicI32, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// All named temporary files that exist now.
 #[derive(Clone, Default)]
@@ -116,6 +118,8 @@ impl TemporaryFiles {
     #[allow(unsafe_code)]
     fn watch(&self) -> io::Result<()> {
         let registry = Arc::clone(&self.0);
+        memory::before_the_end(move || registry.remove_soon());
+        let registry = Arc::clone(&self.0);
         // SAFETY: `signal` stores a number and tries a lock once. Only if it gets the lock, which then no thread holds,
         // does it go on: to system calls and the end of the process.
         unsafe { on_ending_signal(move |signal| registry.signal(signal)) }
@@ -142,10 +146,26 @@ impl Registry {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
-        for (_, directory, name) in &names.all {
+        names.remove_all();
+        take_effect(signal);
+    }
+
+    /// Removes the files as soon as nobody has a turn. Whoever has it may wait for this thread: then they stay.
+    fn remove_soon(&self) {
+        for _ in 0..100 {
+            match self.names.try_lock() {
+                Ok(names) => return names.remove_all(),
+                Err(_) => sleep(Duration::from_millis(1)),
+            }
+        }
+    }
+}
+
+impl Names {
+    fn remove_all(&self) {
+        for (_, directory, name) in &self.all {
             let _ = directory.remove(name.as_c_str());
         }
-        take_effect(signal);
     }
 }
 

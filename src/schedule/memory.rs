@@ -138,9 +138,18 @@ pub(crate) fn of_one_piece() -> u64 {
     of_machine() / 8 * 7
 }
 
-/// The memory of the machine, or of the container if that has less, in bytes. 8 GiB where neither can be read.
+/// The memory of the machine, or of the container or this process if these have less, in bytes. 8 GiB where none of it
+/// can be read.
 pub fn of_machine() -> u64 {
-    machine().unwrap_or(8 << 30).min(container().unwrap_or(u64::MAX))
+    machine().unwrap_or(8 << 30).min(container().unwrap_or(u64::MAX)).min(of_process().unwrap_or(u64::MAX))
+}
+
+/// How much memory this process may map: the limits RLIMIT_AS and RLIMIT_DATA (`ulimit -v`, `ulimit -d`), in bytes.
+/// `None` if there is none.
+pub fn of_process() -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let soft = |name| limits.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok());
+    [soft("Max address space"), soft("Max data size")].into_iter().flatten().min()
 }
 
 fn machine() -> Option<u64> {

@@ -32,7 +32,7 @@ mod state;
 mod station;
 
 pub use job::{Accepts, AnyJob, Class, Deferred, ErasedJob, Job, JobError, Question, Ticket};
-pub use memory::{MemoryBudget, Permit, of_machine as memory_of_machine};
+pub use memory::{MemoryBudget, Permit, of_machine as memory_of_machine, of_process as memory_of_process};
 pub use policy::Expected;
 pub use pool::{Client, Crew, Pool, PoolBuilder, Reading};
 pub use queue::Submitter;

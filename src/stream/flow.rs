@@ -39,7 +39,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// Inputs between the manager and the writer: bounds how many small files are on their way at once. (Blocks are bounded
-/// by the memory budget.)
+/// by the memory budget.) The channel has room for all of them from the start, so it takes boxes: 1.3 MB less.
 const MAX_INPUTS: usize = 4096;
 /// How long a file is, at least, for which several threads are started to read it.
 pub const LONG_FILE: u64 = 64 << 20;
@@ -195,14 +195,14 @@ fn open(pool: &Pool, task: Task) -> Option<Ends> {
 }
 
 /// The manager's thread.
-fn manage<I: Inputs>(pool: &Pool, mut inputs: I, begun: &Sender<Begun<I::Meta>>) {
+fn manage<I: Inputs>(pool: &Pool, mut inputs: I, begun: &Sender<Box<Begun<I::Meta>>>) {
     let all = pool.client();
     let _reading = pool.reading(inputs.expected_bytes());
     while let Some(Input { meta, task, source }) = inputs.next_input() {
         let client = all.sibling();
         let begin = |collect| {
             let submitter = client.submitter().clone();
-            begun.send(Begun { meta, collect, submitter }).is_ok()
+            begun.send(Box::new(Begun { meta, collect, submitter })).is_ok()
         };
         let is_wanted = match (task, source) {
             (Task::Compress(level), Source::File(file, at)) => {
@@ -301,8 +301,9 @@ fn read_all(mut reader: Box<dyn Read + Send>, feed: &mut dyn Feed, client: &Clie
 }
 
 /// The writer's side: takes every input's pieces and has them written.
-fn write_all<O: Outputs>(begun: &Receiver<Begun<O::Meta>>, outputs: &mut O) -> ControlFlow<()> {
-    while let Ok(Begun { mut meta, collect, submitter }) = begun.recv() {
+fn write_all<O: Outputs>(begun: &Receiver<Box<Begun<O::Meta>>>, outputs: &mut O) -> ControlFlow<()> {
+    while let Ok(input) = begun.recv() {
+        let Begun { mut meta, collect, submitter } = *input;
         let Some(mut out) = outputs.begin(&mut meta) else {
             submitter.cancel();
             continue;

@@ -160,7 +160,7 @@ fn the_disk_is_waited_for_only_where_something_is_lost() {
     }
     let syncs = |args: &str, prepare: &str| {
         let place = Place::with(&[("a", b"hello\n"), ("b", b"hello\n")]);
-        let trace = "strace -f -o trace -e trace=fdatasync,fsync,unlinkat,unlinkat,linkat,renameat,renameat2,rename";
+        let trace = "strace -f -o trace -e trace=fdatasync,fsync,unlink,unlinkat,linkat,renameat,renameat2,rename";
         place.shell(&format!("{prepare} {trace} hybz {args}")).silent(0);
         let trace = String::from_utf8(place.get("trace")).expect("text");
         let calls = trace.lines().filter_map(|line| line.split_once(' ')?.1.trim().split_once('('));

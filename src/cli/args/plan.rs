@@ -80,6 +80,8 @@ pub struct Plan {
     pub sync: bool,
     pub trailing_garbage: bool,
     pub threads: Option<NonZeroUsize>,
+    /// Whether little memory counts more than speed.
+    pub small: bool,
     pub memory: Option<u64>,
     pub gpus: Gpus,
     /// Whether it is an error if a GPU is missing or fails.
@@ -125,6 +127,7 @@ impl Plan {
             sync: !flags.no_sync,
             trailing_garbage: flags.ignore_trailing_garbage != Some(0),
             threads,
+            small: flags.small,
             memory: flags.memory,
             gpus,
             gpu_required: flags.gpu_required,
@@ -199,7 +202,7 @@ fn level_and_threads(flags: &Flags) -> (Level, Option<NonZeroUsize>) {
     let level = flags.level.0.and_then(Level::try_new).unwrap_or_default();
     let threads = flags.threads.and_then(|threads| NonZeroUsize::new(usize::try_from(threads).ok()?));
     if flags.small {
-        return (level.min(Level::try_new(2).unwrap_or_default()), threads.or(Some(NonZeroUsize::MIN)));
+        return (level.min(Level::try_new(2).unwrap_or_default()), threads);
     }
     (level, threads)
 }

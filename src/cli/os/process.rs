@@ -1,4 +1,4 @@
-//! The process: what it was started with, how it uses memory and how it ends.
+//! The process: what it was started with and how it ends.
 //!
 //! Before `main`, Rust's runtime ignores SIGPIPE and opens `/dev/null` in place of closed standard descriptors. bzip2
 //! dies by SIGPIPE when its reader goes away, and fails when its stdin or stdout is closed. hybz must do the same, so a
@@ -54,22 +54,6 @@ pub fn exit_now(code: u8) -> ! {
 pub fn max_descriptors() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(1024)
 }
-
-/// Makes malloc keep what is freed. Blocks of megabytes are allocated and freed all the time; returned to the system,
-/// they would be zeroed page by page on their next use, which took a quarter of the reading thread's time. (Not for
-/// small files: zeroing memory by hand took a third of the 1.2 ms of one.)
-#[cfg(target_env = "gnu")]
-#[allow(unsafe_code)]
-pub fn keep_freed_memory() {
-    // SAFETY: each call sets a number of malloc's, under malloc's lock.
-    unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
-        libc::mallopt(libc::M_TRIM_THRESHOLD, 1 << 30);
-    }
-}
-
-#[cfg(not(target_env = "gnu"))]
-pub fn keep_freed_memory() {}
 
 #[allow(unsafe_code)]
 #[used]
