@@ -24,6 +24,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -164,6 +165,9 @@ int renameat2(int from, const char *old, int to, const char *new, unsigned flags
     }
     return fails("rename") ? -1 : REAL(renameat2)(from, old, to, new, flags);
 }
+
+int unlink(const char *name) { return fails("unlink") ? -1 : REAL(unlink)(name); }
+int remove(const char *name) { return fails("unlink") ? -1 : REAL(remove)(name); }
 
 int unlinkat(int directory, const char *name, int flags)
 {

@@ -49,14 +49,25 @@ pub fn skip_part(need: Need, reason: &str) {
     record("skipped in part", need, reason);
 }
 
-/// Says and records it once for each test and reason.
+/// As [`skip`], for a test that libtest does not know by name.
+///
+/// # Panics
+/// If `HYBZ_DEMAND` lists `need`.
+pub fn skip_named(need: Need, test: &str, reason: &str) {
+    record_as("skipped", need, test, reason);
+}
+
 fn record(verdict: &'static str, need: Need, reason: &str) {
+    record_as(verdict, need, &test_name(), reason);
+}
+
+/// Says and records it once for each test and reason.
+fn record_as(verdict: &'static str, need: Need, test: &str, reason: &str) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let word = format!("{need:?}").to_lowercase();
     let demand = std::env::var("HYBZ_DEMAND").unwrap_or_default();
     let demanded = demand.split(',').any(|demanded| demanded == word || demanded == "all");
     assert!(!demanded, "{reason}, and HYBZ_DEMAND={demand} demands {word}");
-    let test = test_name();
     // One write call each, so that lines of several tests and processes do not mix.
     let line = format!("{verdict}\t{test}\t{reason}\t{}\n", std::process::id());
     if !SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(line.clone()) {

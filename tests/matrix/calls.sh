@@ -1,0 +1,67 @@
+# System calls that fail, are interrupted, or do less than asked.
+
+## $CALL-fails: the source stays, no part of a result | CALL in read write close fchmod
+take a; FAULT=$CALL
+x -1 a
+code 1; only a; kept a
+
+## $CALL-fails-decompressing: the file stays, no part of a result | CALL in read write close fchmod
+take a.bz2; FAULT=$CALL
+x -d a.bz2
+code 1; only a.bz2; kept a.bz2
+
+## $CALL-fails-force: the old result stays | CALL in read write close
+take a; echo old > a.bz2; FAULT=$CALL
+x -1f a
+code 1; only a a.bz2; kept a; is a.bz2 old
+
+## $CALL-fails-hidden [hybz]: the same with a hidden file | CALL in write close fdatasync rename fchmod
+take a; FAULT=tmpfile,$CALL
+x -1 a
+code 1; only a; kept a
+
+## write-$N-fails: any of them | N in 2 3 4 5 8
+take n; FAULT=write@$N
+x -1 n
+code 1; only n; kept n
+
+## read-$N-fails: any of them | N in 2 3 4 5 8
+take n; FAULT=read@$N
+x -1 n
+code 1; only n; kept n
+
+## $CALL-fails-stdout-$FLAG: an error, not a short stream | CALL in read write close1 | FLAG in -zc -dc
+take a a.bz2; FAULT=$CALL
+case $FLAG in -zc) x -1c a > ../out ;; -dc) x -dc a.bz2 > ../out ;; esac
+code 1; kept a a.bz2
+
+## $CALL-fails [hybz]: nothing is removed that is not safe | CALL in fdatasync fsync linkat
+take a; FAULT=$CALL
+x a
+code 1; kept a
+
+## unlink-fails: both stay, and that is an error
+take a; FAULT=unlink
+x a
+code 1; kept a
+
+## rename-fails-force [hybz]: the old result stays
+take a; echo old > a.bz2; FAULT=rename
+x -f a
+code 1; only a a.bz2; kept a; is a.bz2 old
+
+## $HOW: the same bytes | HOW in short eintr short,eintr
+head -c 30000 "$KIT/a" > s; cp s ../s; FAULT=$HOW
+x s
+code 0; only s.bz2; unpack < s.bz2 | cmp -s - ../s || bad "other bytes"
+x -d s.bz2
+code 0; only s; same ../s s
+
+## no-thread-$WHAT: works with the one that is there | WHAT in compress decompress force hidden
+take a a.bz2; FAULT=nothread
+case $WHAT in
+compress) rm a.bz2; x a; code 0; only a.bz2; packed a.bz2 a ;;
+decompress) rm a; x -d a.bz2; code 0; only a; kept a ;;
+force) echo old > a.bz2; x -f a; code 0; only a.bz2; packed a.bz2 a ;;
+hidden) FAULT=nothread,tmpfile; rm a.bz2; x a; code 0; only a.bz2; packed a.bz2 a ;;
+esac

@@ -1,0 +1,69 @@
+//! The fault matrix: what may go wrong around a compressor, what should happen then, and what does.
+//!
+//! `cargo test --test matrix` runs every scenario with hybz; `cargo test --test matrix -- disk` those whose names
+//! contain `disk`. With `HYBZ_MATRIX_PEERS=bzip2,lbzip2,pbzip2` the peers are run, too: they cannot fail the test, and
+//! `HYBZ_MATRIX_TABLE=docs/FAULTS.md` writes down what each of them did.
+//!
+//! A scenario is a few lines of shell in `tests/matrix/*.sh`, with the functions of `prelude.sh`. Scenarios about
+//! damaged data come from the table of `tests/crafted`. What a machine cannot show is skipped by name.
+
+#[path = "../crafted/mod.rs"]
+mod crafted;
+#[path = "../program/mod.rs"]
+mod program;
+mod scenario;
+mod table;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use program::skip::{Need, skip_named};
+use scenario::{Kit, Outcome, Scenario};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use table::Table;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let kit = Arc::new(Kit::new());
+    let peers: Vec<String> = std::env::var("HYBZ_MATRIX_PEERS")
+        .map(|peers| peers.split(',').map(str::to_owned).collect())
+        .unwrap_or_default();
+    let table = Arc::new(Mutex::new(Table::new(&peers)));
+    let scenarios = scenario::all();
+    assert!(scenarios.len() >= 200, "{} scenarios", scenarios.len());
+    let trials = scenarios
+        .into_iter()
+        .map(|scenario| {
+            let (kit, table, peers) = (Arc::clone(&kit), Arc::clone(&table), peers.clone());
+            let pending = scenario.pending;
+            Trial::test(scenario.name.clone(), move || run(&kit, &scenario, &peers, &table)).with_ignored_flag(pending)
+        })
+        .collect();
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    if let Some(file) = std::env::var_os("HYBZ_MATRIX_TABLE") {
+        let text = table.lock().expect("no scenario panics").text();
+        std::fs::write(&file, text).expect("the table is written");
+    }
+    conclusion.exit_code()
+}
+
+/// Runs a scenario with hybz, and with the peers that it concerns.
+fn run(kit: &Kit, scenario: &Scenario, peers: &[String], table: &Mutex<Table>) -> Result<(), Failed> {
+    if let Some(reason) = scenario.lacks() {
+        skip_named(Need::System, &format!("matrix::{}", scenario.name), &reason);
+        return Ok(());
+    }
+    let ours = kit.run(scenario, "hybz");
+    if !peers.is_empty() {
+        let theirs = peers.iter().map(|peer| (!scenario.ours_only).then(|| kit.run(scenario, peer)));
+        let outcomes = std::iter::once(Some(ours.clone())).chain(theirs).collect();
+        table.lock().expect("no scenario panics").add(scenario, outcomes);
+    }
+    match ours {
+        Outcome::Right => Ok(()),
+        Outcome::Skipped(reason) => {
+            skip_named(Need::System, &format!("matrix::{}", scenario.name), &reason);
+            Ok(())
+        }
+        Outcome::Wrong(got) => Err(format!("expected: {}\ngot: {got}", scenario.expected).into()),
+    }
+}

@@ -1,0 +1,80 @@
+# What the scenarios are written in. A scenario starts in an empty directory; $KIT has the original files, $X is the
+# program under test, $K its name.
+set -u
+failed=0
+rc=none
+# What the program is started by.
+AS=(env)
+NOBODY=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+exec 2>../errors
+
+bad() { printf '%s\n' "$*"; failed=1; }
+skip() { printf '%s\n' "$*"; exit 77; }
+finish() { exit $failed; }
+ours() { [ "$K" = hybz ]; }
+
+# Files of the kit, by name.
+take() { cp "${@/#/$KIT/}" . && chmod 644 -- "$@"; }
+
+# Runs the program: its exit code in $rc, what it says in ../err. FAULT makes system calls fail.
+x() {
+    rc=0
+    if [ -n "${FAULT:-}" ]; then
+        [ -e "$KIT/faults.so" ] || skip "no C compiler"
+        timeout --foreground -k 1 20 "${AS[@]}" env LD_PRELOAD="$KIT/faults.so" FAULT="$FAULT" "$X" "$@" 2>../err || rc=$?
+    else
+        timeout --foreground -k 1 20 "${AS[@]}" "$X" "$@" 2>../err || rc=$?
+    fi
+}
+
+# The same in the background, as process $pid; `ended` waits for it. To write to it slowly:
+# `mkfifo p; exec 3<> p; start < p 3>&-`, write to 3, and close it.
+start() {
+    # Bash gives a background process /dev/null unless it has <&0, and has it ignore these signals.
+    local default=(env --default-signal=INT,QUIT)
+    if [ -n "${FAULT:-}" ]; then
+        [ -e "$KIT/faults.so" ] || skip "no C compiler"
+        "${default[@]}" LD_PRELOAD="$KIT/faults.so" FAULT="$FAULT" "$X" "$@" <&0 2>../err &
+    else
+        "${default[@]}" "$X" "$@" <&0 2>../err &
+    fi
+    pid=$!
+}
+ended() { rc=0; wait $pid || rc=$?; }
+
+# The exit code. Of a peer, every refusal is as good as another.
+code() {
+    local want
+    for want; do
+        [ "$rc" = "$want" ] && return
+        ours || { [ "$want" != 0 ] && [ "$rc" -gt 0 ] && [ "$rc" -lt 124 ] && return; }
+    done
+    case $rc in
+    124) bad "hangs" ;;
+    *) bad "exit $rc, not $*" ;;
+    esac
+}
+
+same() { cmp -s "$1" "$2" || bad "$2 is not what it should be"; }
+kept() { local f; for f; do [ -e "$f" ] || { bad "$f is gone"; continue; }; same "$KIT/$f" "$f"; done; }
+gone() { local f; for f; do [ ! -e "$f" ] && [ ! -L "$f" ] || bad "$f is there"; done; }
+is() { [ "$(cat "$1" 2>/dev/null)" = "$2" ] || bad "$1 is not '$2'"; }
+# FILE is a valid .bz2 of the kit's file NAME.
+packed() {
+    [ -e "$1" ] || { bad "$1 is missing"; return; }
+    unpack < "$1" 2>/dev/null | cmp -s - "$KIT/$2" || bad "$1 does not hold $2"
+}
+unpack() { if command -v bzip2 >/dev/null; then bzip2 -dc; else "$X" -dc; fi; }
+# These names are all there are.
+only() {
+    local there want
+    there=$(ls -A | sort | tr '\n' ' ')
+    want=$([ $# = 0 ] || printf '%s\n' "$@" | sort | tr '\n' ' ')
+    [ "$there" = "$want" ] || bad "there is: $there"
+}
+# What hybz says. The peers have their own words.
+says() { ! ours || grep -qF -- "$1" ../err || bad "says: $(head -c 150 ../err)"; }
+silent() { ! ours || [ ! -s ../err ] || bad "says: $(head -c 150 ../err)"; }
+# The peak memory of process $pid in kB, while it lives.
+peak() { awk '/VmHWM/ { print $2 }' "/proc/$pid/status"; }
+below() { [ "$1" -le "$2" ] || bad "$1 kB, more than $2"; }

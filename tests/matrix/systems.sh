@@ -1,0 +1,94 @@
+# File systems that lack something: simulated, and where they can be mounted the real ones.
+
+## $LACKS-compress [hybz]: works | LACKS in tmpfile tmpfile,noreplace tmpfile,noreplace,nolink,nomode nomode noflock,tmpfile
+take a; FAULT=$LACKS
+x a
+code 0; silent; only a.bz2; packed a.bz2 a
+
+## $LACKS-decompress [hybz]: works | LACKS in tmpfile tmpfile,noreplace tmpfile,noreplace,nolink,nomode nomode noflock,tmpfile
+take a.bz2; FAULT=$LACKS
+x -d a.bz2
+code 0; silent; only a; kept a
+
+## $LACKS-exists [hybz]: nothing is overwritten | LACKS in tmpfile tmpfile,noreplace tmpfile,noreplace,nolink,nomode
+take a; echo old > a.bz2; FAULT=$LACKS
+x a
+code 1; says "already exists"; only a a.bz2; kept a; is a.bz2 old
+
+## $LACKS-force [hybz]: -f replaces | LACKS in tmpfile tmpfile,noreplace tmpfile,noreplace,nolink,nomode noflock,tmpfile
+take a; echo old > a.bz2; FAULT=$LACKS
+x -f a
+code 0; only a.bz2; packed a.bz2 a
+
+## $LACKS-damaged [hybz]: nothing is left of a result | LACKS in tmpfile tmpfile,noreplace,nolink,nomode
+take damaged.bz2; FAULT=$LACKS
+x -d damaged.bz2
+code 2; only damaged.bz2; kept damaged.bz2
+
+## $LACKS-appears [hybz]: a result that appears meanwhile is not overwritten | LACKS in tmpfile tmpfile,noreplace tmpfile,noreplace,nolink,nomode
+mkfifo p; exec 3<> p; FAULT=$LACKS
+start -o late < p 3>&-; cat "$KIT/a" >&3; sleep 0.3; echo mine > late; exec 3>&-; ended
+code 1; says "already exists"; is late mine; only late p
+
+## leftover-$LACKS [hybz]: what kill -9 left goes when the same result is made again | LACKS in tmpfile tmpfile,noreplace,nolink,nomode
+mkfifo p; exec 3<> p; take a; FAULT=$LACKS
+start -o a.bz2 < p 3>&-; cat "$KIT/a" >&3; sleep 0.3; kill -KILL $pid; ended; exec 3>&-
+only .a.bz2.hybz-tmp a p
+x a
+code 0; only a.bz2 p; packed a.bz2 a
+
+## hidden-name-taken-by-$WHAT [hybz]: another is used, and what has it stays | WHAT in file directory link fifo
+take a; FAULT=tmpfile
+case $WHAT in
+file) echo mine > .a.bz2.hybz-tmp; chown 1 .a.bz2.hybz-tmp 2>/dev/null || skip "only root can do this" ;;
+directory) mkdir .a.bz2.hybz-tmp ;; link) ln -s ../victim .a.bz2.hybz-tmp; echo victim > ../victim ;;
+fifo) mkfifo .a.bz2.hybz-tmp ;;
+esac
+x a
+code 0; only .a.bz2.hybz-tmp a.bz2; packed a.bz2 a
+case $WHAT in file) is .a.bz2.hybz-tmp mine ;; link) is ../victim victim ;; esac
+
+## life-on-$FS [root]: compress, refuse, replace, decompress, on a real one | FS in exfat vfat ntfs bindfs overlay tmpfs ext4
+mkdir ../at ../behind; trap 'cd /; umount -l "$at" 2>/dev/null; [ ! -s "$loop" ] || losetup -d $(cat "$loop")' EXIT
+at=$(realpath ../at); behind=$(realpath ../behind); loop=$behind/loop; truncate -s 64M "$behind/image"
+mkloop() { losetup -f --show "$behind/image" > "$loop"; }
+case $FS in
+exfat) mkfs.exfat "$behind/image" && mkloop && { mount -t exfat $(cat "$loop") "$at" ||
+    mount.exfat-fuse $(cat "$loop") "$at"; } ;;
+vfat) mkfs.vfat "$behind/image" && { mount -o loop "$behind/image" "$at" || fusefat -o rw+ "$behind/image" "$at"; } ;;
+ntfs) mkntfs -F -q "$behind/image" && ntfs-3g "$behind/image" "$at" ;;
+bindfs) bindfs "$behind" "$at" ;;
+overlay) mkdir "$behind"/{l,u,w} &&
+    mount -t overlay o -o "lowerdir=$behind/l,upperdir=$behind/u,workdir=$behind/w" "$at" ;;
+tmpfs) mount -t tmpfs -o size=64m tmpfs "$at" ;;
+ext4) mkfs.ext4 -q "$behind/image" && mount -o loop "$behind/image" "$at" ;;
+esac > ../mount.log 2>&1
+mountpoint -q "$at" || skip "$FS cannot be mounted here"
+mkdir "$at/life"; cd "$at/life"
+err=$at/err; cp "$KIT/a" .
+y() { rc=0; timeout --foreground -k 1 20 "$X" "$@" 2> "$behind/err" || rc=$?; }
+y a; code 0; only a.bz2; packed a.bz2 a
+cp "$KIT/a" .; y a; code 1; only a a.bz2; kept a
+echo old > a.bz2; y -f a; code 0; only a.bz2; packed a.bz2 a
+echo old > a; y -d a.bz2; code 1; only a a.bz2; is a old
+y -df a.bz2; code 0; only a; kept a
+cp "$KIT/damaged.bz2" .; y -d damaged.bz2; code 2; only a damaged.bz2; kept damaged.bz2
+cd /
+
+## full-$FLAG [root]: a full disk: nothing is left, the source stays | FLAG in -z -d
+mkdir ../at; trap 'cd /; umount -l "$at"' EXIT; at=$(realpath ../at)
+mount -t tmpfs -o size=14m tmpfs "$at" 2>/dev/null || skip "tmpfs cannot be mounted here"
+cd "$at"
+case $FLAG in -z) name=n; cp "$KIT/n" . ;; -d) name=n.bz2; cp "$KIT/n.bz2" . ;; esac
+rc=0; timeout -k 1 20 "$X" $FLAG $name 2>/dev/null || rc=$?
+code 1; only $name; kept $name
+cd /
+
+## full-tiny [root]: the same with a result of a few bytes, and garbage at its end
+mkdir ../at; trap 'cd /; umount -l "$at"' EXIT; at=$(realpath ../at)
+mount -t tmpfs -o size=16k tmpfs "$at" 2>/dev/null || skip "tmpfs cannot be mounted here"
+cd "$at"
+{ cat "$KIT/b.bz2"; echo garbage; } > b.bz2; head -c 100000 /dev/zero > full 2>/dev/null
+rc=0; timeout -k 1 20 "$X" -d b.bz2 2>/dev/null || rc=$?
+code 1; [ -e b.bz2 ] || bad "the source is gone"; gone b
+cd /

@@ -1,0 +1,105 @@
+//! `docs/FAULTS.md`: what each program did.
+
+use crate::scenario::{Outcome, Scenario};
+use std::fmt::Write;
+
+/// The outcomes of all scenarios, with hybz first.
+pub struct Table {
+    programs: Vec<String>,
+    rows: Vec<(Scenario, Vec<Option<Outcome>>)>,
+}
+
+impl Table {
+    pub fn new(peers: &[String]) -> Table {
+        let programs = std::iter::once("hybz".to_owned()).chain(peers.iter().cloned()).collect();
+        Table { programs, rows: Vec::new() }
+    }
+
+    pub fn add(&mut self, scenario: &Scenario, outcomes: Vec<Option<Outcome>>) {
+        self.rows.push((scenario.clone(), outcomes));
+    }
+
+    pub fn text(&mut self) -> String {
+        self.rows.sort_by(|a, b| a.0.name.cmp(&b.0.name));
+        let mut text = INTRODUCTION.to_owned();
+        self.counts(&mut text);
+        self.failures(&mut text);
+        self.scenarios(&mut text);
+        text
+    }
+
+    fn heading(&self, text: &mut String, first: &str) {
+        let _ = writeln!(text, "| {first} | {} |", self.programs.join(" | "));
+        let _ = writeln!(text, "|---|{}", "---|".repeat(self.programs.len()));
+    }
+
+    /// Failed / run, by section and program.
+    fn counts(&self, text: &mut String) {
+        let mut sections: Vec<&str> = self.rows.iter().map(|(scenario, _)| scenario.section()).collect();
+        sections.dedup();
+        self.heading(text, "section");
+        for section in sections.iter().copied().map(Some).chain([None]) {
+            let rows: Vec<_> =
+                self.rows.iter().filter(|(s, _)| section.is_none_or(|name| s.section() == name)).collect();
+            let cells = (0..self.programs.len()).map(|program| {
+                let outcomes = rows.iter().filter_map(|(_, outcomes)| outcomes[program].as_ref());
+                let run = outcomes.clone().filter(|outcome| !matches!(outcome, Outcome::Skipped(_))).count();
+                let failed = outcomes.filter(|outcome| matches!(outcome, Outcome::Wrong(_))).count();
+                format!("{failed} of {run}")
+            });
+            let _ = writeln!(text, "| {} | {} |", section.unwrap_or("all"), cells.collect::<Vec<_>>().join(" | "));
+        }
+    }
+
+    /// The scenarios in which a program failed, and how.
+    fn failures(&self, text: &mut String) {
+        text.push_str("\n## What failed\n\n");
+        self.heading(text, "scenario: expected");
+        for (scenario, outcomes) in &self.rows {
+            if !outcomes.iter().flatten().any(|outcome| matches!(outcome, Outcome::Wrong(_))) {
+                continue;
+            }
+            let cells: Vec<String> = outcomes.iter().map(cell).collect();
+            let _ = writeln!(text, "| {}: {} | {} |", scenario.name, escape(&scenario.expected), cells.join(" | "));
+        }
+    }
+
+    /// The names of all scenarios, with what should happen.
+    fn scenarios(&self, text: &mut String) {
+        text.push_str("\n## All scenarios\n\n| scenario | expected |\n|---|---|\n");
+        for (scenario, _) in &self.rows {
+            let _ = writeln!(text, "| {} | {} |", scenario.name, escape(&scenario.expected));
+        }
+    }
+}
+
+fn cell(outcome: &Option<Outcome>) -> String {
+    match outcome {
+        None => "-".to_owned(),
+        Some(Outcome::Right) => "right".to_owned(),
+        Some(Outcome::Skipped(why)) => format!("skipped: {}", escape(why)),
+        Some(Outcome::Wrong(got)) => escape(&got.chars().take(160).collect::<String>()),
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect::<String>().replace('|', "\\|")
+}
+
+const INTRODUCTION: &str = "\
+# Faults
+
+What may go wrong around a compressor, and what hybz and its peers do then. This file is written by
+
+```text
+HYBZ_MATRIX_PEERS=bzip2,lbzip2,pbzip2 HYBZ_MATRIX_TABLE=docs/FAULTS.md cargo test --test matrix
+```
+
+(bzip2 1.0.8, lbzip2 2.5, pbzip2 1.1.13; 2 cores; as root). `cargo test --test matrix` runs all scenarios with hybz
+alone, as part of `cargo test`. The scenarios are in `tests/matrix/*.sh` and, for section `format`, in
+`tests/crafted/cases`. Messages and exact exit codes are compared for hybz only: of a peer, any refusal is right that
+leaves the files as they should be. What is about flags that only hybz has is not run with the peers.
+
+Failed of run:
+
+";
