@@ -80,8 +80,8 @@ impl SourceFile {
     fn is_still(&self, now: &Stat) -> bool {
         let then = &self.found;
         (now.st_dev, now.st_ino, now.st_size as u64) == (then.dev(), then.ino(), then.len())
-            && (now.st_mtime, now.st_mtime_nsec as i64) == (then.mtime(), then.mtime_nsec())
-            && (now.st_ctime, now.st_ctime_nsec as i64) == (then.ctime(), then.ctime_nsec())
+            && (now.st_mtime, now.st_mtime_nsec) == (then.mtime(), then.mtime_nsec())
+            && (now.st_ctime, now.st_ctime_nsec) == (then.ctime(), then.ctime_nsec())
     }
 }
 
