@@ -13,8 +13,8 @@ use std::thread;
 
 /// What a CPU station needs at most, with its share of the blocks in flight: 12 MB of tables and 11 MB, measured.
 const PER_THREAD: u64 = 24 << 20;
-/// What coding a large block takes for each of its bytes, text and result included: 14.3 for 64 MB of random bytes, 7 for
-/// text, 2 for a repeated word.
+/// What coding a large block takes for each of its bytes, text and result included: 14.3 for 64 MB of random bytes,
+/// 7 for text, 2 for a repeated word.
 const PER_LARGE_BYTE: u64 = 14;
 /// What the program takes without blocks.
 const FOR_PROGRAM: u64 = 12 << 20;

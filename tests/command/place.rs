@@ -8,7 +8,7 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::thread::sleep;
@@ -34,12 +34,6 @@ impl Place {
     pub fn new() -> Place {
         let temporary = || tempfile::Builder::new().prefix("hybz-test-").tempdir().expect("a temporary directory");
         Place { dir: temporary(), bin: temporary() }
-    }
-
-    /// In a directory of `parent`.
-    pub fn beside(parent: &Path) -> Place {
-        let dir = tempfile::Builder::new().prefix("place-").tempdir_in(parent).expect("a temporary directory");
-        Place { dir, ..Place::new() }
     }
 
     /// With these files.

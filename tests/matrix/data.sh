@@ -2,7 +2,8 @@
 
 ## trailing-$N: what is no stream is ignored, with a remark | N in text zeros ones gzip BZx BZh0 newline
 case $N in
-text) more='some text' ;; ones) more=$'\xff\xff\xff' ;; gzip) more=$'\x1f\x8b\x08' ;; BZx) more=BZx ;; BZh0) more=BZh0 ;;
+text) more='some text' ;; ones) more=$'\xff\xff\xff' ;;
+gzip) more=$'\x1f\x8b\x08' ;; BZx) more=BZx ;; BZh0) more=BZh0 ;;
 newline) more=$'\n' ;; zeros) more= ;;
 esac
 { cat "$KIT/a.bz2"; printf %s "$more"; [ $N != zeros ] || head -c 1000 /dev/zero; } > t.bz2

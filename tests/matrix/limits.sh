@@ -87,7 +87,8 @@ ulimit -v 40000
 rc=0; timeout -k 1 30 "$X" -dc < "$KIT/bomb.bz2" 2>../err | wc -c > ../out; rc=${PIPESTATUS[0]}
 code 0; is ../out 932400000
 
-## threads-$N [hybz pending]: nonsense is refused or capped (issue 11, 10) | N in 100000000 1000000000 9223372036854775808
+## threads-$N [hybz pending]: nonsense is refused or capped (issue 11, 10)
+| N in 100000000 1000000000 9223372036854775808
 take b; ulimit -v 4000000
 x -p$N b
 code 0 1; [ "$rc" = 0 ] && only b.bz2 || kept b

@@ -47,7 +47,9 @@ timeout -k 1 20 "$X" -c n 2>../err | head -c 10 > /dev/null; rc=${PIPESTATUS[0]}
 [ "$rc" != 0 ] && [ "$rc" -lt 124 ] || bad "exit $rc"; kept n
 
 ## slow-pipe: a byte now and then
-{ head -c 1000 "$KIT/a"; sleep 0.2; tail -c +1001 "$KIT/a"; } | timeout -k 1 20 "$X" -c > ../out 2>../err; rc=${PIPESTATUS[1]}
+{ head -c 1000 "$KIT/a"; sleep 0.2; tail -c +1001 "$KIT/a"; } |
+    timeout -k 1 20 "$X" -c > ../out 2>../err
+rc=${PIPESTATUS[1]}
 code 0; packed ../out a
 
 ## nonblocking-stdin [python3]: waits
@@ -63,7 +65,8 @@ rc=0
 timeout -k 1 20 python3 -c '
 import os, sys
 os.set_blocking(1, False)
-os.execv(sys.argv[1], [sys.argv[1], "-dc", sys.argv[2]])' "$X" "$KIT/n.bz2" 2>../err | { sleep 0.3; cat; } > ../out
+os.execv(sys.argv[1], [sys.argv[1], "-dc", sys.argv[2]])' "$X" "$KIT/n.bz2" 2>../err |
+    { sleep 0.3; cat; } > ../out
 rc=${PIPESTATUS[0]}
 code 0; cmp -s ../out "$KIT/n" || bad "other bytes"
 

@@ -21,7 +21,8 @@ x() {
     rc=0
     if [ -n "${FAULT:-}" ]; then
         [ -e "$KIT/faults.so" ] || skip "no C compiler"
-        timeout --foreground -k 1 20 "${AS[@]}" env LD_PRELOAD="$KIT/faults.so" FAULT="$FAULT" "$X" "$@" 2>../err || rc=$?
+        timeout --foreground -k 1 20 \
+            "${AS[@]}" env LD_PRELOAD="$KIT/faults.so" FAULT="$FAULT" "$X" "$@" 2>../err || rc=$?
     else
         timeout --foreground -k 1 20 "${AS[@]}" "$X" "$@" 2>../err || rc=$?
     fi

@@ -72,11 +72,14 @@ pub fn all() -> Vec<Scenario> {
     all
 }
 
-/// Reads scenarios: `## NAME [NEEDS]: EXPECTED`, optionally ` | VARIABLE in VALUES`, then lines of shell.
+/// Reads scenarios: `## NAME [NEEDS]: EXPECTED`, optionally ` | VARIABLE in VALUES` (also on lines of their own), then
+/// lines of shell.
 fn read(section: &str, text: &str) -> Vec<Scenario> {
     let mut scenarios = Vec::new();
     for part in text.split("\n## ").skip(1) {
-        let (head, script) = part.split_once('\n').unwrap_or((part, ""));
+        let head_len = part.match_indices('\n').map(|(at, _)| at).find(|at| !part[at + 1..].starts_with("| "));
+        let (head, script) = part.split_at(head_len.unwrap_or(part.len()));
+        let head = head.replace("\n| ", " | ");
         let mut heads = head.split(" | ");
         let (name, expected) = heads.next().and_then(|head| head.split_once(": ")).expect("NAME: EXPECTED");
         let (name, needs) = match name.split_once(" [") {

@@ -1,11 +1,13 @@
 # File systems that lack something: simulated, and where they can be mounted the real ones.
 
-## $LACKS-compress [hybz]: works | LACKS in tmpfile tmpfile,noreplace tmpfile,noreplace,nolink,nomode nomode noflock,tmpfile
+## $LACKS-compress [hybz]: works
+| LACKS in tmpfile tmpfile,noreplace tmpfile,noreplace,nolink,nomode nomode noflock,tmpfile
 take a; FAULT=$LACKS
 x a
 code 0; silent; only a.bz2; packed a.bz2 a
 
-## $LACKS-decompress [hybz]: works | LACKS in tmpfile tmpfile,noreplace tmpfile,noreplace,nolink,nomode nomode noflock,tmpfile
+## $LACKS-decompress [hybz]: works
+| LACKS in tmpfile tmpfile,noreplace tmpfile,noreplace,nolink,nomode nomode noflock,tmpfile
 take a.bz2; FAULT=$LACKS
 x -d a.bz2
 code 0; silent; only a; kept a
@@ -25,12 +27,14 @@ take damaged.bz2; FAULT=$LACKS
 x -d damaged.bz2
 code 2; only damaged.bz2; kept damaged.bz2
 
-## $LACKS-appears [hybz]: a result that appears meanwhile is not overwritten | LACKS in tmpfile tmpfile,noreplace tmpfile,noreplace,nolink,nomode
+## $LACKS-appears [hybz]: a result that appears meanwhile is not overwritten
+| LACKS in tmpfile tmpfile,noreplace tmpfile,noreplace,nolink,nomode
 mkfifo p; exec 3<> p; FAULT=$LACKS
 start -o late < p 3>&-; cat "$KIT/a" >&3; sleep 0.3; echo mine > late; exec 3>&-; ended
 code 1; says "already exists"; is late mine; only late p
 
-## leftover-$LACKS [hybz]: what kill -9 left goes when the same result is made again | LACKS in tmpfile tmpfile,noreplace,nolink,nomode
+## leftover-$LACKS [hybz]: what kill -9 left goes when the same result is made again
+| LACKS in tmpfile tmpfile,noreplace,nolink,nomode
 mkfifo p; exec 3<> p; take a; FAULT=$LACKS
 start -o a.bz2 < p 3>&-; cat "$KIT/a" >&3; sleep 0.3; kill -KILL $pid; ended; exec 3>&-
 only .a.bz2.hybz-tmp a p
@@ -48,7 +52,8 @@ x a
 code 0; only .a.bz2.hybz-tmp a.bz2; packed a.bz2 a
 case $WHAT in file) is .a.bz2.hybz-tmp mine ;; link) is ../victim victim ;; esac
 
-## life-on-$FS [root]: compress, refuse, replace, decompress, on a real one | FS in exfat vfat ntfs bindfs overlay tmpfs ext4
+## life-on-$FS [root]: compress, refuse, replace, decompress, on a real one
+| FS in exfat vfat ntfs bindfs overlay tmpfs ext4
 mkdir ../at ../behind; trap 'cd /; umount -l "$at" 2>/dev/null; [ ! -s "$loop" ] || losetup -d $(cat "$loop")' EXIT
 at=$(realpath ../at); behind=$(realpath ../behind); loop=$behind/loop; truncate -s 64M "$behind/image"
 mkloop() { losetup -f --show "$behind/image" > "$loop"; }
@@ -65,7 +70,7 @@ ext4) mkfs.ext4 -q "$behind/image" && mount -o loop "$behind/image" "$at" ;;
 esac > ../mount.log 2>&1
 mountpoint -q "$at" || skip "$FS cannot be mounted here"
 mkdir "$at/life"; cd "$at/life"
-err=$at/err; cp "$KIT/a" .
+cp "$KIT/a" .
 y() { rc=0; timeout --foreground -k 1 20 "$X" "$@" 2> "$behind/err" || rc=$?; }
 y a; code 0; only a.bz2; packed a.bz2 a
 cp "$KIT/a" .; y a; code 1; only a a.bz2; kept a
@@ -73,6 +78,8 @@ echo old > a.bz2; y -f a; code 0; only a.bz2; packed a.bz2 a
 echo old > a; y -d a.bz2; code 1; only a a.bz2; is a old
 y -df a.bz2; code 0; only a; kept a
 cp "$KIT/damaged.bz2" .; y -d damaged.bz2; code 2; only a damaged.bz2; kept damaged.bz2
+rm -f -- *; long=x$(printf 'ü%.0s' {1..105}) # of a temporary name made from it, no half character may be left
+if cp "$KIT/a" "$long" 2>/dev/null; then y "$long"; code 0; only "$long.bz2"; packed "$long.bz2" a; fi
 cd /
 
 ## full-$FLAG [root]: a full disk: nothing is left, the source stays | FLAG in -z -d

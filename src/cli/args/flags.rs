@@ -107,8 +107,8 @@ pub struct Flags {
     /// Write FILE.hbz with blocks of 1M to 1G: smaller, but only hybz reads it.
     ///
     /// SIZE is a number of bytes, or of the unit that follows it: k (1000), M, G, Ki (1024), Mi or Gi. Compressing
-    /// takes 17 MB of memory for each thread at 1M, 91 MB at 9M and 0.7 GB at 100M, and up to twice as much for data that
-    /// cannot be compressed. It is refused where that could be more than there may be.
+    /// takes 17 MB of memory for each thread at 1M, 91 MB at 9M and 0.7 GB at 100M, and up to twice as much for data
+    /// that cannot be compressed. It is refused where that could be more than there may be.
     #[arg(long, value_name = "SIZE", value_parser = block_size)]
     pub block_size: Option<u64>,
 
