@@ -14,6 +14,8 @@
  *   eintr     every second read and write is interrupted
  *   nothread  no thread can be created for the part after the result is complete
  *
+ * The first fault that is caused makes the file that FAULT_DONE names, so that a test knows that there was one.
+ *
  * "A file of the test": a descriptor above 2 that was opened below /tmp or by a relative name; /proc and libraries
  * work.
  */
@@ -29,6 +31,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -48,10 +51,21 @@ static int has(const char *fault)
     return 0;
 }
 
+/* Says that a fault was caused. */
+static void note(void)
+{
+    int error = errno;
+    const char *name = getenv("FAULT_DONE");
+    int fd = name ? syscall(SYS_openat, AT_FDCWD, name, O_CREAT | O_WRONLY | O_CLOEXEC, 0666) : -1;
+    if (fd >= 0) syscall(SYS_close, fd);
+    errno = error;
+}
+
 static int fails_at(const char *fault, atomic_int *calls)
 {
     int number = has(fault);
     if (!number || atomic_fetch_add(calls, 1) + 1 != number) return 0;
+    note();
     errno = EIO;
     return 1;
 }
@@ -80,6 +94,7 @@ static int interrupted(void)
 {
     static atomic_int calls;
     if (!has("eintr") || atomic_fetch_add(&calls, 1) % 2) return 0;
+    note();
     errno = EINTR;
     return 1;
 }
@@ -88,6 +103,7 @@ static int interrupted(void)
 static int unknown(const char *fault, int error)
 {
     if (!has(fault)) return 0;
+    note();
     errno = error;
     return 1;
 }
@@ -99,7 +115,10 @@ ssize_t read(int fd, void *buffer, size_t size)
     if (regular(fd, 0)) {
         if (fails("read")) return -1;
         if (interrupted()) return -1;
-        if (has("short") && size > 1) size = 1;
+        if (has("short") && size > 1) {
+            note();
+            size = 1;
+        }
     }
     return REAL(read)(fd, buffer, size);
 }
@@ -109,7 +128,10 @@ ssize_t write(int fd, const void *buffer, size_t size)
     if (regular(fd, 1) || fd == 1) {
         if (fails("write")) return -1;
         if (interrupted()) return -1;
-        if (has("short") && size > 7) size = 7;
+        if (has("short") && size > 7) {
+            note();
+            size = 7;
+        }
     }
     return REAL(write)(fd, buffer, size);
 }
@@ -145,11 +167,7 @@ int close(int fd)
 
 int linkat(int from, const char *old, int to, const char *new, int flags)
 {
-    if (has("nolink")) {
-        errno = EPERM;
-        return -1;
-    }
-    return fails("linkat") ? -1 : REAL(linkat)(from, old, to, new, flags);
+    return unknown("nolink", EPERM) || fails("linkat") ? -1 : REAL(linkat)(from, old, to, new, flags);
 }
 
 int renameat(int from, const char *old, int to, const char *new)
@@ -159,10 +177,7 @@ int renameat(int from, const char *old, int to, const char *new)
 
 int renameat2(int from, const char *old, int to, const char *new, unsigned flags)
 {
-    if (flags && has("noreplace")) {
-        errno = EINVAL;
-        return -1;
-    }
+    if (flags && unknown("noreplace", EINVAL)) return -1;
     return fails("rename") ? -1 : REAL(renameat2)(from, old, to, new, flags);
 }
 
@@ -176,9 +191,8 @@ int unlinkat(int directory, const char *name, int flags)
 
 static int open_refused(int flags)
 {
-    if ((flags & O_TMPFILE) != O_TMPFILE || !has("tmpfile")) return 0;
-    errno = EOPNOTSUPP;
-    return 1;
+    if ((flags & O_TMPFILE) != O_TMPFILE) return 0;
+    return unknown("tmpfile", EOPNOTSUPP);
 }
 
 int openat(int directory, const char *name, int flags, ...)
@@ -201,5 +215,5 @@ int openat64(int directory, const char *name, int flags, ...)
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*work)(void *), void *argument)
 {
-    return has("nothread") ? EAGAIN : REAL(pthread_create)(thread, attributes, work, argument);
+    return unknown("nothread", EAGAIN) ? EAGAIN : REAL(pthread_create)(thread, attributes, work, argument);
 }

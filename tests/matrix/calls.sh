@@ -58,10 +58,10 @@ x -d s.bz2
 code 0; only s; same ../s s
 
 ## no-thread-$WHAT: works with the one that is there | WHAT in compress decompress force hidden
-take a a.bz2; FAULT=nothread
+take n n.bz2; FAULT=nothread
 case $WHAT in
-compress) rm a.bz2; x a; code 0; only a.bz2; packed a.bz2 a ;;
-decompress) rm a; x -d a.bz2; code 0; only a; kept a ;;
-force) echo old > a.bz2; x -f a; code 0; only a.bz2; packed a.bz2 a ;;
-hidden) FAULT=nothread,tmpfile; rm a.bz2; x a; code 0; only a.bz2; packed a.bz2 a ;;
+compress) rm n.bz2; x n; code 0; only n.bz2; packed n.bz2 n ;;
+decompress) rm n; x -d n.bz2; code 0; only n; kept n ;;
+force) echo old > n.bz2; x -f n; code 0; only n.bz2; packed n.bz2 n ;;
+hidden) FAULT=nothread,tmpfile; rm n.bz2; x n; code 0; only n.bz2; packed n.bz2 n ;;
 esac

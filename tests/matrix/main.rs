@@ -9,12 +9,13 @@
 
 #[path = "../crafted/mod.rs"]
 mod crafted;
+mod harness;
 #[path = "../program/mod.rs"]
 mod program;
 mod scenario;
 mod table;
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use harness::Trial;
 use program::skip::{Need, skip_named};
 use scenario::{Kit, Outcome, Scenario};
 use std::process::ExitCode;
@@ -22,7 +23,6 @@ use std::sync::{Arc, Mutex};
 use table::Table;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
     let kit = Arc::new(Kit::new());
     let peers: Vec<String> = std::env::var("HYBZ_MATRIX_PEERS")
         .map(|peers| peers.split(',').map(str::to_owned).collect())
@@ -34,20 +34,23 @@ fn main() -> ExitCode {
         .into_iter()
         .map(|scenario| {
             let (kit, table, peers) = (Arc::clone(&kit), Arc::clone(&table), peers.clone());
-            let pending = scenario.pending;
-            Trial::test(scenario.name.clone(), move || run(&kit, &scenario, &peers, &table)).with_ignored_flag(pending)
+            Trial {
+                name: scenario.name.clone(),
+                ignored: scenario.pending,
+                run: Box::new(move || run(&kit, &scenario, &peers, &table)),
+            }
         })
         .collect();
-    let conclusion = libtest_mimic::run(&arguments, trials);
+    let code = harness::main(trials);
     if let Some(file) = std::env::var_os("HYBZ_MATRIX_TABLE") {
         let text = table.lock().expect("no scenario panics").text();
         std::fs::write(&file, text).expect("the table is written");
     }
-    conclusion.exit_code()
+    code
 }
 
 /// Runs a scenario with hybz, and with the peers that it concerns.
-fn run(kit: &Kit, scenario: &Scenario, peers: &[String], table: &Mutex<Table>) -> Result<(), Failed> {
+fn run(kit: &Kit, scenario: &Scenario, peers: &[String], table: &Mutex<Table>) -> Result<(), String> {
     if let Some(reason) = scenario.lacks() {
         skip_named(Need::System, &format!("matrix::{}", scenario.name), &reason);
         return Ok(());
@@ -64,6 +67,6 @@ fn run(kit: &Kit, scenario: &Scenario, peers: &[String], table: &Mutex<Table>) -
             skip_named(Need::System, &format!("matrix::{}", scenario.name), &reason);
             Ok(())
         }
-        Outcome::Wrong(got) => Err(format!("expected: {}\ngot: {got}", scenario.expected).into()),
+        Outcome::Wrong(got) => Err(format!("expected: {}\ngot: {got}", scenario.expected)),
     }
 }

@@ -12,11 +12,6 @@ take a.bz2; FAULT=$LACKS
 x -d a.bz2
 code 0; silent; only a; kept a
 
-## $LACKS-exists [hybz]: nothing is overwritten | LACKS in tmpfile tmpfile,noreplace tmpfile,noreplace,nolink,nomode
-take a; echo old > a.bz2; FAULT=$LACKS
-x a
-code 1; says "already exists"; only a a.bz2; kept a; is a.bz2 old
-
 ## $LACKS-force [hybz]: -f replaces | LACKS in tmpfile tmpfile,noreplace tmpfile,noreplace,nolink,nomode noflock,tmpfile
 take a; echo old > a.bz2; FAULT=$LACKS
 x -f a

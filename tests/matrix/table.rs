@@ -77,7 +77,7 @@ fn cell(outcome: &Option<Outcome>) -> String {
     match outcome {
         None => "-".to_owned(),
         Some(Outcome::Right) => "right".to_owned(),
-        Some(Outcome::Skipped(why)) => format!("skipped: {}", escape(why)),
+        Some(Outcome::Skipped(_)) => "not run".to_owned(),
         Some(Outcome::Wrong(got)) => escape(&got.chars().take(160).collect::<String>()),
     }
 }
@@ -98,7 +98,8 @@ HYBZ_MATRIX_PEERS=bzip2,lbzip2,pbzip2 HYBZ_MATRIX_TABLE=docs/FAULTS.md cargo tes
 (bzip2 1.0.8, lbzip2 2.5, pbzip2 1.1.13; 2 cores; as root). `cargo test --test matrix` runs all scenarios with hybz
 alone, as part of `cargo test`. The scenarios are in `tests/matrix/*.sh` and, for section `format`, in
 `tests/crafted/cases`. Messages and exact exit codes are compared for hybz only: of a peer, any refusal is right that
-leaves the files as they should be. What is about flags that only hybz has is not run with the peers.
+leaves the files as they should be. What is about flags that only hybz has is not run with the peers; nor are calls made
+to fail that a peer makes within the C library, where they cannot be reached.
 
 Failed of run:
 
