@@ -27,34 +27,34 @@ code 1; kept a
 
 ## closed-stderr: no message ends up in a file
 take a damaged.bz2
-timeout -k 1 20 "$X" -d damaged.bz2 2>&- >/dev/null; rc=$?
+timeout -k 1 "$LIMIT" "$X" -d damaged.bz2 2>&- >/dev/null; rc=$?
 code 2; only a damaged.bz2; kept damaged.bz2
 
 ## all-closed: works
 take a
-timeout -k 1 20 "$X" a <&- >&- 2>&-; rc=$?
+timeout -k 1 "$LIMIT" "$X" a <&- >&- 2>&-; rc=$?
 code 0; only a.bz2; packed a.bz2 a
 
 ## reader-gone-$FLAG: ends at once, by SIGPIPE or a code | FLAG in -zc -dc
 take n n.bz2
 case $FLAG in -zc) from=n ;; -dc) from=n.bz2 ;; esac
-timeout -k 1 20 "$X" $FLAG $from 2>../err | head -c 10 > /dev/null; rc=${PIPESTATUS[0]}
+timeout -k 1 "$LIMIT" "$X" $FLAG $from 2>../err | head -c 10 > /dev/null; rc=${PIPESTATUS[0]}
 [ "$rc" != 0 ] && [ "$rc" != 124 ] || bad "exit $rc"; kept n n.bz2; silent
 
 ## reader-gone-ignored: with SIGPIPE ignored, an exit code
 take n; trap '' PIPE
-timeout -k 1 20 "$X" -c n 2>../err | head -c 10 > /dev/null; rc=${PIPESTATUS[0]}
+timeout -k 1 "$LIMIT" "$X" -c n 2>../err | head -c 10 > /dev/null; rc=${PIPESTATUS[0]}
 [ "$rc" != 0 ] && [ "$rc" -lt 124 ] || bad "exit $rc"; kept n
 
 ## slow-pipe: a byte now and then
 { head -c 1000 "$KIT/a"; sleep 0.2; tail -c +1001 "$KIT/a"; } |
-    timeout -k 1 20 "$X" -c > ../out 2>../err
+    timeout -k 1 "$LIMIT" "$X" -c > ../out 2>../err
 rc=${PIPESTATUS[1]}
 code 0; packed ../out a
 
 ## nonblocking-stdin [python3]: waits
 rc=0
-{ sleep 0.3; cat "$KIT/a"; } | timeout -k 1 20 python3 -c '
+{ sleep 0.3; cat "$KIT/a"; } | timeout -k 1 "$LIMIT" python3 -c '
 import os, sys
 os.set_blocking(0, False)
 os.execv(sys.argv[1], [sys.argv[1], "-c"])' "$X" > ../out 2>../err || rc=$?
@@ -62,7 +62,7 @@ code 0; packed ../out a
 
 ## nonblocking-stdout [python3]: waits
 rc=0
-timeout -k 1 20 python3 -c '
+timeout -k 1 "$LIMIT" python3 -c '
 import os, sys
 os.set_blocking(1, False)
 os.execv(sys.argv[1], [sys.argv[1], "-dc", sys.argv[2]])' "$X" "$KIT/n.bz2" 2>../err |
@@ -87,7 +87,7 @@ code 2; ! tail -c 6 ../out | cmp -s - "$KIT/b" || bad "the last file came out af
 
 ## force-cat-of-a-pipe: what is no bzip2 passes unchanged with -dcf
 head -c 8893 "$KIT/a" > ../plain
-timeout -k 1 20 "$X" -dcf < <(cat ../plain) > ../out 2>../err; rc=$?
+timeout -k 1 "$LIMIT" "$X" -dcf < <(cat ../plain) > ../out 2>../err; rc=$?
 code 0; same ../plain ../out
 
 ## force-cat-garbage: -dcf of a file with trailing garbage writes its text, and not the file again

@@ -3,6 +3,8 @@
 set -u
 failed=0
 rc=none
+# Seconds until it counts as hanging: a busy machine in a small control group needs many.
+LIMIT=60
 export FAULT_DONE=$PWD/../caused
 # What the program is started by.
 AS=(env)
@@ -23,12 +25,12 @@ x() {
     if [ -n "${FAULT:-}" ]; then
         [ -e "$KIT/faults.so" ] || skip "no C compiler"
         rm -f ../caused
-        timeout --foreground -k 1 20 \
+        timeout --foreground -k 1 "$LIMIT" \
             "${AS[@]}" env LD_PRELOAD="$KIT/faults.so" FAULT="$FAULT" "$X" "$@" 2>../err || rc=$?
         # Calls from within the C library (stdio) do not pass through the shim: that shows nothing of a peer.
         [ -e ../caused ] || { ours && bad "no fault was caused"; } || skip "the fault cannot be caused"
     else
-        timeout --foreground -k 1 20 "${AS[@]}" "$X" "$@" 2>../err || rc=$?
+        timeout --foreground -k 1 "$LIMIT" "${AS[@]}" "$X" "$@" 2>../err || rc=$?
     fi
 }
 

@@ -199,7 +199,7 @@ impl Kit {
             What::Case(case) => return decompress(&bin.join(program), case, &place),
         };
         let mut command = Command::new("timeout");
-        command.args(["-k", "1", "60", "bash", "-c", &script]).current_dir(&place).env("LC_ALL", "C.UTF-8");
+        command.args(["-k", "1", "180", "bash", "-c", &script]).current_dir(&place).env("LC_ALL", "C.UTF-8");
         for variable in ["BZIP2", "BZIP", "HYBZ", "LBZIP2"] {
             command.env_remove(variable);
         }

@@ -66,7 +66,7 @@ esac > ../mount.log 2>&1
 mountpoint -q "$at" || skip "$FS cannot be mounted here"
 mkdir "$at/life"; cd "$at/life"
 cp "$KIT/a" .
-y() { rc=0; timeout --foreground -k 1 20 "$X" "$@" 2> "$behind/err" || rc=$?; }
+y() { rc=0; timeout --foreground -k 1 "$LIMIT" "$X" "$@" 2> "$behind/err" || rc=$?; }
 y a; code 0; only a.bz2; packed a.bz2 a
 cp "$KIT/a" .; y a; code 1; only a a.bz2; kept a
 echo old > a.bz2; y -f a; code 0; only a.bz2; packed a.bz2 a
@@ -82,7 +82,7 @@ mkdir ../at; trap 'cd /; umount -l "$at"' EXIT; at=$(realpath ../at)
 mount -t tmpfs -o size=14m tmpfs "$at" 2>/dev/null || skip "tmpfs cannot be mounted here"
 cd "$at"
 case $FLAG in -z) name=n; cp "$KIT/n" . ;; -d) name=n.bz2; cp "$KIT/n.bz2" . ;; esac
-rc=0; timeout -k 1 20 "$X" $FLAG $name 2>/dev/null || rc=$?
+rc=0; timeout -k 1 "$LIMIT" "$X" $FLAG $name 2>/dev/null || rc=$?
 code 1; only $name; kept $name
 cd /
 
@@ -91,6 +91,6 @@ mkdir ../at; trap 'cd /; umount -l "$at"' EXIT; at=$(realpath ../at)
 mount -t tmpfs -o size=16k tmpfs "$at" 2>/dev/null || skip "tmpfs cannot be mounted here"
 cd "$at"
 { cat "$KIT/b.bz2"; echo garbage; } > b.bz2; head -c 100000 /dev/zero > full 2>/dev/null
-rc=0; timeout -k 1 20 "$X" -d b.bz2 2>/dev/null || rc=$?
+rc=0; timeout -k 1 "$LIMIT" "$X" -d b.bz2 2>/dev/null || rc=$?
 code 1; [ -e b.bz2 ] || bad "the source is gone"; gone b
 cd /
