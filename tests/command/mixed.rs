@@ -29,9 +29,13 @@ fn both_formats_in_one_file() {
         let list = place.shell(&format!("({line}) > c.bz2; hybz -l c.bz2")).silent(0).out();
         let words: Vec<&str> = list.lines().nth(1).expect("a line").split_whitespace().collect();
         let streams = expected.split(' ').count().to_string();
-        assert_eq!((words[0], words[3]), (&*streams, &*place.get("expected").len().to_string()), "{line}: {list}");
+        assert_eq!((words[0], words[4]), (&*streams, &*place.get("expected").len().to_string()), "{line}: {list}");
         let verbose = place.hybz(&["-lv", "c.bz2"]).silent(0).out();
-        assert_eq!(verbose.lines().filter(|line| line.ends_with(" ok")).count(), words[1].parse().unwrap(), "{line}");
+        assert_eq!(
+            verbose.lines().filter(|line| line.ends_with(" ok")).count(),
+            words[1].parse::<usize>().unwrap(),
+            "{line}"
+        );
     }
 }
 

@@ -160,8 +160,7 @@ impl Offloaded for Spans {
         let mut began = Instant::now();
         let mut batch = Batch::default();
         for index in 0..jobs.len() {
-            loop {
-                let BlockJob::Decode(job) = &mut jobs[index] else { break };
+            while let BlockJob::Decode(job) = &mut jobs[index] {
                 let full = batch.entries.len() == lane.size().max_blocks;
                 match if full { Added::NotNow } else { self.add(index, job.question(), lane, &mut batch) } {
                     Added::Yes => break,

@@ -21,7 +21,8 @@ fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station<BlockJo
 
 /// A span with a block from bit `shift` on; behind it `rest` bytes of another one.
 fn span(text: &[u8], shift: u64, rest: usize) -> DecodeBlock {
-    let block = CpuStation::new(0, Arc::default(), Arc::default()).encode(&EncodeBlock::Text(crate::Text::Plain(text.to_vec())));
+    let block = CpuStation::new(0, Arc::default(), Arc::default())
+        .encode(&EncodeBlock::Text(crate::Text::Plain(text.to_vec())));
     let mut data = crate::bits::BitWriter::new();
     data.write(0, shift as u32);
     crate::bits::append_bits(&mut data, &block.bytes, block.bit_len);
@@ -220,7 +221,8 @@ fn answers_that_cannot_be() {
     }
     let usual = span(&(shape("words").make)(5000), 5, 9);
     let three = [usual.clone(), usual.clone(), usual];
-    let spoils: [(fn(&mut DecodedByDevice), bool); 7] = [
+    type Spoil = fn(&mut DecodedByDevice);
+    let spoils: [(Spoil, bool); 7] = [
         (|block| block.odd = 1, true),
         (|block| *block = DecodedByDevice { odd: 1, end_bit: u32::MAX, rows: u32::MAX, at: u32::MAX }, true),
         (|block| block.end_bit += 1, true),
