@@ -83,7 +83,7 @@ esac
 x -dc t.hbz > ../out
 code 0; same ../want ../out
 
-## hbz-block-doubled [hybz pending]: -m too small says what is needed (issue 11, 5)
+## hbz-memory-too-small [hybz pending]: -m too small says what is needed (issue 11, 5)
 head -c 9000000 "$KIT/n" > z; x --block-size 9M z
 x -m1 -t z.hbz
 code 0 1; [ "$rc" = 0 ] || says "-m"
