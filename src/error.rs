@@ -163,8 +163,8 @@ pub enum Error {
         /// Where these bytes begin, in bytes.
         offset: u64,
     },
-    /// The stream was begun before a fork, and this is the child: the threads that have its blocks are the parent's. New
-    /// streams work.
+    /// The stream was begun before a fork, and this is the child: the threads that have its blocks are the parent's.
+    /// New streams work.
     Forked,
     /// A station failed or panicked on a block, and the CPU codec then failed on it as well. This is a bug in hybz.
     Internal {
@@ -234,8 +234,8 @@ impl error::Error for Error {
 }
 
 impl From<Error> for io::Error {
-    /// Damaged data become `InvalidData`, a truncated input `UnexpectedEof`, [`Error::Memory`] `OutOfMemory` and what is
-    /// no fault of the data `Other`, with the [`Error`] inside. An I/O error is returned as it is.
+    /// Damaged data become `InvalidData`, a truncated input `UnexpectedEof`, [`Error::Memory`] `OutOfMemory`, and what
+    /// is no fault of the data `Other`, with the [`Error`] inside. An I/O error is returned as it is.
     fn from(e: Error) -> Self {
         let kind = match e {
             Error::Read(e) | Error::Write(e) => return e,

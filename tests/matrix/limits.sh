@@ -108,7 +108,7 @@ take n
 x -p256 n
 code 0; only n.bz2; packed n.bz2 n
 
-## hbz-slow-reader-m50 [hybz pending]: -m holds (50 MB and 32 more) while .hbz is decoded, or it is refused (issue 11, 1)
+## hbz-slow-reader-m50: within -m50 and 32 MB while .hbz is decoded, or refused (issue 11, 1)
 head -c 640000000 /dev/zero > z; x --block-size 64M z; code 0
 mkfifo p; "$X" -m50 -dc z.hbz > p 2>../err & pid=$!
 exec 3< p; head -c 1000 <&3 > /dev/null; sleep 2
