@@ -1,6 +1,6 @@
 //! Table 1D: how results come to be, what they inherit, and when sources go.
 
-use crate::place::{Place, compressed, decompressed, installed, noise, root, run, same_as_bzip2, text};
+use crate::place::{Place, compressed, copy_of_hybz, decompressed, installed, noise, root, run, same_as_bzip2, text};
 use crate::skip::{Need, skip, skip_part};
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -128,9 +128,7 @@ fn a_group_that_cannot_be_kept() {
         let place = Place::with(&[("a", b"hello\n")]);
         place.shell("chmod 777 . && chown 4321:4321 a").silent(0);
         place.set_mode("a", mode);
-        let hybz = env!("CARGO_BIN_EXE_hybz");
-        let copy = place.path("copy-of-hybz");
-        fs::copy(hybz, &copy).expect("a copy that everybody can run");
+        copy_of_hybz(&place.path("copy-of-hybz"));
         let run = place.shell("setpriv --reuid 1234 --regid 1234 --clear-groups ./copy-of-hybz -k a");
         if mode & 0o004 == 0 {
             run.says(1, "Permission denied");
@@ -212,7 +210,7 @@ fn a_source_that_cannot_be_removed() {
     }
     let place = Place::with(&[("a", b"hello\n")]);
     place.shell("chmod 1777 .; chown 4321 . a").silent(0);
-    fs::copy(env!("CARGO_BIN_EXE_hybz"), place.path("copy-of-hybz")).expect("a copy");
+    copy_of_hybz(&place.path("copy-of-hybz"));
     let run = place.shell("setpriv --reuid 1234 --regid 1234 --clear-groups ./copy-of-hybz a");
     run.says(1, "copy-of-hybz: Can't remove input file a: Operation not permitted.\n");
     assert_eq!(decompressed(&place.get("a.bz2")), b"hello\n");

@@ -216,6 +216,13 @@ pub fn same_as_bzip2(name: &str, args: &[&str], input: &[u8], prepare: impl Fn(&
     assert_eq!(ours.files(), theirs.files(), "{name} {args:?}: the files that are left");
 }
 
+/// Makes a copy of the command. A process of its own writes it: what has a file open for writing (a child that another
+/// test starts at that moment has all that we have open) keeps others from running it.
+pub fn copy_of_hybz(to: &Path) {
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_hybz")).arg(to).status().expect("cp");
+    assert!(copied.success());
+}
+
 /// Waits until the process `pid` has the file open.
 pub fn wait_until_open(pid: u32, path: &Path) {
     let directory = PathBuf::from(format!("/proc/{pid}/fd"));
@@ -300,7 +307,7 @@ pub fn as_nobody(place: &Place, line: &str) -> Option<Run> {
     }
     // A program that everybody can reach, unlike perhaps the one that was built.
     let bin = tempfile::Builder::new().prefix("hybz-bin-").tempdir().expect("a temporary directory");
-    fs::copy(env!("CARGO_BIN_EXE_hybz"), bin.path().join("hybz")).expect("a copy");
+    copy_of_hybz(&bin.path().join("hybz"));
     for directory in [bin.path(), place.dir.path()] {
         fs::set_permissions(directory, fs::Permissions::from_mode(0o777)).expect("chmod");
     }
