@@ -3,12 +3,11 @@
 //! The library's encoders and decoders are made of this. Their inner readers and writers need be neither `Send` nor
 //! `'static`, and dropping one leaves nothing behind but jobs that nobody waits for.
 
-use super::piece::{Collect, Decoding, Ends, Feed, Step};
-use super::{bzip2, copy, detect, hbz};
+use super::copy;
+use super::piece::{Collect, Ends, Feed, Step};
 use crate::block::Text;
 use crate::codec::run_length::decode::Expander;
 use crate::error::Error;
-use crate::settings::Settings;
 use crate::summary::{BlockInfo, StreamSummary};
 use crate::{Client, Pool};
 use std::io::{self, Read, Write};
@@ -32,23 +31,6 @@ enum Input {
 }
 
 impl Driver {
-    pub fn compress(settings: &Settings) -> Driver {
-        let pool = settings.get_pool();
-        Driver::new(
-            pool,
-            match settings.large_blocks {
-                None => bzip2::encode(settings.level),
-                Some(large) => hbz::encode(large, pool),
-            },
-        )
-    }
-
-    pub fn decompress(settings: &Settings) -> Driver {
-        let (pool, chunk) = (settings.get_pool().clone(), settings.scan_chunk);
-        let decoding = Decoding { pool, chunk, extent: settings.extent() };
-        Driver::new(settings.get_pool(), detect::decode(decoding))
-    }
-
     pub fn new(pool: &Pool, (feed, collect): Ends) -> Driver {
         Driver { client: pool.client(), feed, collect, input: Input::Open }
     }

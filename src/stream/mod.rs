@@ -8,6 +8,7 @@
 //! | `copy` | an input that is only copied |
 //! | `detect` | the table of formats, and which one an input is |
 //! | `mixed` | streams of different formats one after the other |
+//! | `open` | one stream as the settings say |
 //! | `driver` | one stream on the caller's own thread: what `read` and `write` are made of |
 //! | `flow` | many inputs through one pool, with a manager's thread: what the command runs on |
 
@@ -18,6 +19,7 @@ pub(crate) mod driver;
 pub mod flow;
 pub(crate) mod hbz;
 mod mixed;
+mod open;
 mod piece;
 
 pub(crate) use piece::Extent;

@@ -2,9 +2,10 @@
 //! a block is kept as codes, one byte for each row, and its text is made piece by piece: once to check it, and once to
 //! write it.
 
-use super::decode::{Block, TextCheck};
 use super::expand::CodeExpander;
+use super::payload::Block;
 use super::perturb;
+use super::text_check::TextCheck;
 use crate::block::{Compact, Expand, Text};
 use crate::error::Damage;
 use std::sync::Arc;

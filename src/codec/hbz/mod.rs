@@ -71,6 +71,7 @@ mod replace;
 mod segment;
 #[cfg(test)]
 mod tests;
+mod text_check;
 pub(crate) mod token;
 mod vector;
 mod vectors;

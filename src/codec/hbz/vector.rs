@@ -10,9 +10,9 @@
 //! The vector's words are atomic because several stations write to it at once, each to its own words. Without ordering
 //! (`Relaxed`) that costs nothing, and it needs no unsafe code.
 
-use super::decode::WalkLen;
 use super::payload::{Block, SEGMENT};
 use super::segment::Runs;
+use super::text_check::WalkLen;
 use crate::codec::huge_pages;
 use crate::error::Damage;
 use std::ops::Range;

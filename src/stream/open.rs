@@ -1,0 +1,25 @@
+//! Opens streams as the settings say.
+
+use super::driver::Driver;
+use super::piece::Decoding;
+use super::{bzip2, detect, hbz};
+use crate::settings::Settings;
+
+impl Driver {
+    pub fn compress(settings: &Settings) -> Driver {
+        let pool = settings.get_pool();
+        Driver::new(
+            pool,
+            match settings.large_blocks {
+                None => bzip2::encode(settings.level),
+                Some(large) => hbz::encode(large, pool),
+            },
+        )
+    }
+
+    pub fn decompress(settings: &Settings) -> Driver {
+        let (pool, chunk) = (settings.get_pool().clone(), settings.scan_chunk);
+        let decoding = Decoding { pool, chunk, extent: settings.extent() };
+        Driver::new(settings.get_pool(), detect::decode(decoding))
+    }
+}
