@@ -33,6 +33,8 @@ title() {
         figure-5.7.csv) echo "Figure 5.7: decompression by block size" ;;
         sizes.csv) echo "Bytes of .hbz by block size and perturbation (interval in bytes)" ;;
         speed.csv) echo "One core beside libsais alone, MB/s of text" ;;
+        patel-compress.csv) echo "Patel's steps: compression, MB/s of text on one core and on a GPU" ;;
+        patel-decompress.csv) echo "Patel's steps: decompression, MB/s of text on one core and on a GPU" ;;
         kernels.csv) echo "The GPU's sort alone, ps of device time a byte" ;;
         *) echo "$1" ;;
     esac

@@ -12,11 +12,30 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: [&str; 17] = [
-    "keys", "sort", "group", "refine", "thirds", "mtf", "tables", "bits", "resident", "suffixes", "huffman", "ranks",
-    "walk", "decode", "batch", "lane", "host",
+const SOURCES: [&str; 21] = [
+    "keys",
+    "sort",
+    "group",
+    "refine",
+    "thirds",
+    "mtf",
+    "tables",
+    "bits",
+    "resident",
+    "suffixes",
+    "huffman",
+    "ranks",
+    "walk",
+    "decode",
+    "tokens",
+    "places",
+    "entries",
+    "decode_large",
+    "batch",
+    "lane",
+    "host",
 ];
-const HEADERS: [&str; 9] = [
+const HEADERS: [&str; 13] = [
     "hybz.h",
     "limits.h",
     "tuned.hpp",
@@ -25,6 +44,10 @@ const HEADERS: [&str; 9] = [
     "lane.cuh",
     "coding.cuh",
     "decoding.cuh",
+    "large.cuh",
+    "words.cuh",
+    "ranks.cuh",
+    "column.cuh",
     "scan.cuh",
 ];
 

@@ -9,8 +9,7 @@ uint64_t lay_out_decoding(Decoding &d, uint8_t *memory, uint64_t blocks, uint64_
         {&d.input, blocks * max_length},
         {&d.heads, blocks * sizeof(hybz_block)},
         {&d.found, blocks * sizeof(Found)},
-        {&d.symbols, blocks * kSymbolPitch * 2},
-        {&d.places, blocks * kSymbolPitch},
+        {&d.stage, blocks * kStagePitch},
         {&d.lists, blocks * kTokenChunks * 256},
         {&d.chunk_rows, blocks * kTokenChunks * 4},
         {&d.column, rows},
@@ -18,9 +17,13 @@ uint64_t lay_out_decoding(Decoding &d, uint8_t *memory, uint64_t blocks, uint64_
         {&d.vector, rows * 4},
         {&d.slots, blocks * kSlotPitch * 4},
         {&d.steps, blocks * kSlotPitch * 4},
+        {&d.rests, blocks * kSlotPitch * 4},
         {&d.text, rows},
     };
-    return lay_out_arrays(arrays, memory);
+    const uint64_t bytes = lay_out_arrays(arrays, memory);
+    d.symbols = reinterpret_cast<uint16_t *>(d.stage);
+    d.places = d.stage + blocks * kSymbolPitch * 2;
+    return bytes;
 }
 
 namespace {

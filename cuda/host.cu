@@ -94,10 +94,12 @@ extern "C" const char *hybz_error_text(int code) {
 extern "C" void hybz_get_limits(hybz_limits *limits) {
     *limits = {HYBZ_MIN_LENGTH,  HYBZ_MAX_LENGTH, HYBZ_MAX_WIDE_LENGTH, HYBZ_MAX_BLOCKS, HYBZ_MAX_ROUNDS,
                HYBZ_MAX_SYMBOLS, HYBZ_MAX_TABLES, HYBZ_GROUP,           HYBZ_MAX_CODE,   HYBZ_MAX_ROWS,
-               HYBZ_MAX_GROUPS};
+               HYBZ_MAX_GROUPS,  HYBZ_MAX_LARGE,  HYBZ_MAX_ENTRY_LOG};
 }
 
 extern "C" uint32_t hybz_max_coded_bytes(uint32_t length) { return HYBZ_CODED_BYTES(length); }
+
+extern "C" uint64_t hybz_large_input(uint64_t blocks, uint64_t rows) { return HYBZ_LARGE_INPUT(blocks, rows); }
 
 extern "C" size_t hybz_report_bytes(void) { return sizeof(hybz_report); }
 
@@ -106,3 +108,7 @@ extern "C" size_t hybz_coded_bytes(void) { return sizeof(hybz_coded); }
 extern "C" size_t hybz_block_bytes(void) { return sizeof(hybz_block); }
 
 extern "C" size_t hybz_decoded_bytes(void) { return sizeof(hybz_decoded); }
+
+extern "C" size_t hybz_large_bytes(void) { return sizeof(hybz_large); }
+
+extern "C" size_t hybz_segment_bytes(void) { return sizeof(hybz_segment); }

@@ -30,6 +30,7 @@ extern "C" {
 #define HYBZ_RESIDENT 2 /* hybz_lane_code: sorts all rotations and codes the columns; the CPU writes headers */
 #define HYBZ_SUFFIXES 3 /* hybz_lane_suffixes: sorts all suffixes of large blocks; the CPU codes */
 #define HYBZ_DECODE 4   /* hybz_lane_decode: decodes blocks up to their run-length-coded text; the CPU expands that */
+#define HYBZ_DECODE_LARGE 5 /* hybz_lane_decode_large: decodes blocks of .hbz streams up to their codes */
 
 /* What one round of refinement did. Times are in milliseconds of device time. */
 struct hybz_round {
@@ -47,6 +48,7 @@ struct hybz_report {
     float thirds_ms; /* hybrid: from the sorted sample to what the CPU receives */
     float mtf_ms, tables_ms, bits_ms; /* resident: columns to symbols, tables and selectors, codes */
     float symbols_ms, columns_ms, walk_ms; /* decode: codes to symbols, symbols to columns, columns to text */
+    float vector_ms; /* decode, .hbz: columns to vectors; then `walk_ms` has only the walk */
     uint32_t tied_small, tied_large; /* rotations still tied after the first sort */
     uint32_t rounds;
     struct hybz_round round[HYBZ_MAX_ROUNDS];
@@ -84,6 +86,28 @@ struct hybz_decoded {
     uint32_t end_bit; /* the bit after its last code */
     uint32_t rows;    /* bytes of run-length-coded text */
     uint32_t at;      /* where they begin in the batch's output */
+};
+
+/* A segment of a block of a `.hbz` stream, as the directory of its payload has it. */
+struct hybz_segment {
+    uint32_t at;     /* the byte of the batch's input at which it begins */
+    uint32_t bytes;
+    uint32_t tokens; /* 1 to as many as it has rows */
+};
+
+/* A block of a `.hbz` stream: its payload, as the CPU has read it up to its segments. All places are bytes of the
+ * batch's input, multiples of 4. */
+struct hybz_large {
+    uint32_t rows;        /* 1 or more */
+    uint32_t base;        /* where its rows begin among those of all blocks: a multiple of 16 */
+    uint32_t entry_log;   /* rows from entry point to entry point: HYBZ_MIN_ENTRY_LOG to HYBZ_MAX_ENTRY_LOG */
+    uint32_t selectors;   /* 1..HYBZ_LARGE_TABLES */
+    uint32_t segments_at; /* of each 2^HYBZ_SEGMENT_LOG rows a hybz_segment */
+    uint32_t entries_at;  /* of each 2^entry_log codes the row where they begin, 32 bits each */
+    uint32_t shares_at;   /* the shares of the tables, 16 bits each: by selector and class HYBZ_TOKENS that add up to
+                             2^HYBZ_TOKEN_LOG, then by selector as many as there are that add up to
+                             2^HYBZ_SELECTOR_LOG */
+    uint8_t list[256];    /* the codes in use, ascending: the first move-to-front list; then zeros */
 };
 
 struct hybz_lane;
@@ -146,6 +170,18 @@ int hybz_lane_decode(struct hybz_lane *lane, uint32_t blocks, const struct hybz_
                      uint64_t bytes, struct hybz_decoded *decoded, uint8_t *text, uint64_t *filled,
                      uint32_t timeout_ms, struct hybz_report *report);
 
+/* Decodes blocks of `.hbz` streams into their codes, on a HYBZ_DECODE_LARGE lane: all blocks together have up to
+ * max_blocks * max_length rows, and HYBZ_LARGE_INPUT of input. Which block has how many does not matter.
+ *   blocks   1..max_blocks
+ *   heads    [0..blocks-1] any host memory
+ *   input    [0..bytes-1] pinned
+ *   odd      [0..blocks-1] out, any host memory: not 0: something about the block is unusual or wrong, and its codes
+ *            mean nothing
+ *   codes    out, pinned: from each block's base on a byte for each row: the codes in the order of the text */
+int hybz_lane_decode_large(struct hybz_lane *lane, uint32_t blocks, const struct hybz_large *heads,
+                           const uint8_t *input, uint64_t bytes, uint32_t *odd, uint8_t *codes, uint32_t timeout_ms,
+                           struct hybz_report *report);
+
 /* Frees everything. NULL is allowed. */
 int hybz_lane_destroy(struct hybz_lane *lane);
 
@@ -162,15 +198,20 @@ const char *hybz_error_text(int code);
 struct hybz_limits {
     uint32_t min_length, max_length, max_wide_length, max_blocks, max_rounds;
     uint32_t max_symbols, max_tables, group, max_code, max_rows, max_groups;
+    uint32_t max_large, max_entry_log;
 };
 void hybz_get_limits(struct hybz_limits *limits);
 /* HYBZ_CODED_BYTES(length). */
 uint32_t hybz_max_coded_bytes(uint32_t length);
-/* sizeof(struct hybz_report), hybz_coded, hybz_block and hybz_decoded. */
+/* HYBZ_LARGE_INPUT(blocks, rows). */
+uint64_t hybz_large_input(uint64_t blocks, uint64_t rows);
+/* sizeof(struct hybz_report), hybz_coded, hybz_block, hybz_decoded, hybz_large and hybz_segment. */
 size_t hybz_report_bytes(void);
 size_t hybz_coded_bytes(void);
 size_t hybz_block_bytes(void);
 size_t hybz_decoded_bytes(void);
+size_t hybz_large_bytes(void);
+size_t hybz_segment_bytes(void);
 
 #ifdef __cplusplus
 }

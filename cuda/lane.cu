@@ -75,10 +75,12 @@ int pitch_bits_for(int32_t pipeline, uint32_t max_length) {
 }
 
 bool fits(uint32_t max_blocks, uint32_t max_length, int32_t pipeline) {
-    if (pipeline < HYBZ_BWT || pipeline > HYBZ_DECODE || max_blocks < 1 || max_blocks > HYBZ_MAX_BLOCKS ||
+    if (pipeline < HYBZ_BWT || pipeline > HYBZ_DECODE_LARGE || max_blocks < 1 || max_blocks > HYBZ_MAX_BLOCKS ||
         max_length < HYBZ_MIN_LENGTH)
         return false;
     if (pipeline == HYBZ_DECODE) return uint64_t(max_blocks) * max_length <= INT32_MAX;
+    if (pipeline == HYBZ_DECODE_LARGE)
+        return max_blocks <= HYBZ_MAX_LARGE && uint64_t(max_blocks) * max_length <= uint64_t(1) << 30;
     if (pipeline != HYBZ_SUFFIXES) return max_length <= HYBZ_MAX_LENGTH;
     // Rows are numbered in 32 bits, and CUB counts in 31.
     return max_length <= HYBZ_MAX_WIDE_LENGTH &&
@@ -118,9 +120,26 @@ int take_decode_memory(hybz_lane *lane) {
     return int(cudaHostAlloc(staging, sizeof(DecodeStaging), cudaHostAllocDefault));
 }
 
+int take_large_memory(hybz_lane *lane) {
+    const uint64_t rows = uint64_t(lane->max_blocks) * lane->max_length;
+    const uint64_t bytes = lay_out_large(lane->large, nullptr, lane->max_blocks, rows);
+    HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lane->memory), bytes));
+    lay_out_large(lane->large, lane->memory, lane->max_blocks, rows);
+    void **const staging = reinterpret_cast<void **>(&lane->large_staging);
+    return int(cudaHostAlloc(staging, sizeof(LargeStaging), cudaHostAllocDefault));
+}
+
+int take_memory(hybz_lane *lane) {
+    switch (lane->pipeline) {
+    case HYBZ_DECODE: return take_decode_memory(lane);
+    case HYBZ_DECODE_LARGE: return take_large_memory(lane);
+    default: return take_sort_memory(lane);
+    }
+}
+
 int create(hybz_lane *lane) {
     HYBZ_TRY(cudaSetDevice(lane->device));
-    HYBZ_TRY(lane->pipeline == HYBZ_DECODE ? take_decode_memory(lane) : take_sort_memory(lane));
+    HYBZ_TRY(take_memory(lane));
     HYBZ_TRY(cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking));
     for (cudaEvent_t &event : lane->events) HYBZ_TRY(cudaEventCreate(&event));
     return 0;
@@ -134,6 +153,11 @@ extern "C" int hybz_lane_bytes(int device, uint32_t max_blocks, uint32_t max_len
     if (pipeline == HYBZ_DECODE) {
         Decoding none{};
         *bytes = lay_out_decoding(none, nullptr, max_blocks, max_length);
+        return 0;
+    }
+    if (pipeline == HYBZ_DECODE_LARGE) {
+        LargeDecoding none{};
+        *bytes = lay_out_large(none, nullptr, max_blocks, uint64_t(max_blocks) * max_length);
         return 0;
     }
     HYBZ_TRY(cudaSetDevice(device));
@@ -178,6 +202,7 @@ extern "C" int hybz_lane_destroy(hybz_lane *lane) {
     if (lane->stream) keep(cudaStreamDestroy(lane->stream));
     if (lane->staging) keep(cudaFreeHost(lane->staging));
     if (lane->decode_staging) keep(cudaFreeHost(lane->decode_staging));
+    if (lane->large_staging) keep(cudaFreeHost(lane->large_staging));
     if (lane->memory) keep(cudaFree(lane->memory));
     delete lane;
     return first;

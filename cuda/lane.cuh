@@ -3,6 +3,7 @@
 #include "codes.hpp"
 #include "decoding.cuh"
 #include "hybz.h"
+#include "large.cuh"
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -25,6 +26,12 @@ struct Staging {
 struct DecodeStaging {
     hybz_block heads[HYBZ_MAX_BLOCKS];
     Found found[HYBZ_MAX_BLOCKS];
+};
+
+// The same for a lane that decodes `.hbz` blocks.
+struct LargeStaging {
+    LargeBlock blocks[HYBZ_MAX_LARGE];
+    uint32_t odd[HYBZ_MAX_LARGE];
 };
 
 // Device memory of a lane; lay_out in lane.cu says how large each array is.
@@ -77,6 +84,8 @@ struct hybz_lane {
     hybz::Staging *staging = nullptr;
     hybz::Decoding decoding{}; // these two: HYBZ_DECODE
     hybz::DecodeStaging *decode_staging = nullptr;
+    hybz::LargeDecoding large{}; // these two: HYBZ_DECODE_LARGE
+    hybz::LargeStaging *large_staging = nullptr;
     cudaStream_t stream = nullptr;
     cudaEvent_t events[hybz::kMaxEvents] = {};
     uint32_t used_events = 0;
@@ -161,5 +170,8 @@ uint64_t coding_memory(uint64_t blocks, uint64_t max_length);
 
 // decode.cu: lays out the memory of a HYBZ_DECODE lane (null: only adds up). Returns how many bytes it takes.
 uint64_t lay_out_decoding(Decoding &decoding, uint8_t *memory, uint64_t blocks, uint64_t max_length);
+
+// decode_large.cu: the same for a HYBZ_DECODE_LARGE lane for so many rows.
+uint64_t lay_out_large(LargeDecoding &decoding, uint8_t *memory, uint64_t blocks, uint64_t rows);
 
 } // namespace hybz

@@ -13,6 +13,18 @@
 #define HYBZ_MAX_BLOCKS 512             /* blocks in a batch */
 #define HYBZ_MAX_ROUNDS 32 /* doubling sorts any primitive block of 2^20 bytes in 20 rounds, suffixes of 2^30 in 30 */
 
+#define HYBZ_MAX_LARGE 64  /* blocks in a batch of HYBZ_DECODE_LARGE; all of them together have up to 2^30 rows */
+#define HYBZ_MAX_ENTRY_LOG 16 /* a chain of 2^16 dependent loads takes 40 ms; hybz writes 15 */
+
+/* What `.hbz` fixes. */
+#define HYBZ_SEGMENT_LOG 16   /* a segment has 2^16 rows */
+#define HYBZ_MIN_ENTRY_LOG 12 /* rows from entry point to entry point: 2^12 or more */
+#define HYBZ_LARGE_TABLES 16  /* selectors of a block */
+#define HYBZ_CLASSES 6        /* classes of tokens; each selector has a table for each */
+#define HYBZ_TOKENS 26        /* of the alphabet */
+#define HYBZ_TOKEN_LOG 11     /* a table of tokens has 2^11 states */
+#define HYBZ_SELECTOR_LOG 8   /* a table of selectors has 2^8 */
+
 /* What bzip2's format fixes. */
 #define HYBZ_MAX_SYMBOLS 258 /* of an alphabet: RUNA, RUNB, ranks 1 to 255, EOB */
 #define HYBZ_MAX_TABLES 6    /* Huffman tables of a block */
@@ -21,6 +33,9 @@
 
 #define HYBZ_MAX_ROWS 900000 /* of a block of any level */
 #define HYBZ_MAX_GROUPS 18002 /* groups of a block: bzip2 ignores further selectors */
+
+/* The bytes of input that a HYBZ_DECODE_LARGE lane has room for: most payloads have a fifth of a byte for each row. */
+#define HYBZ_LARGE_INPUT(blocks, rows) ((rows) / 2 + 16384 * (blocks) + 65536)
 
 /* The most bytes of codes and selectors that a lane returns for a block of `length` bytes, a multiple of 4. */
 #define HYBZ_CODED_BYTES(length) (((length) + (length) / 4 + 128) / 4 * 4)

@@ -3,16 +3,13 @@
 //   1 rows     one warp a chunk of symbols: how many rows they make. A digit's weight is how many digits stand before
 //              it in its run, which may begin in the chunk before.
 //   2 place    one CTA a block: scans the chunks' rows
-//   3 ranks    one warp a chunk: move-to-front from a list that holds 0, 1, 2, ...: what a symbol finds is a place in
-//              the chunk's first list, and the last list is a permutation of the first (Patel 2012)
+//   3 ranks    one warp a chunk: move-to-front from a list that holds 0, 1, 2, ... (ranks.cuh)
 //   4 lists    one CTA a block: composes the permutations: the first list of every chunk
 //   5 expand   one warp a chunk: looks the places up, and writes the rows
 //
-// A list is in the registers of a warp, a place in each lane, eight registers deep; most ranks are below 32 and move
-// one register.
-//
 // Twin: src/codec/mtf/decode.rs.
 #include "decoding.cuh"
+#include "ranks.cuh"
 #include "scan.cuh"
 
 namespace hybz {
@@ -20,7 +17,6 @@ namespace hybz {
 namespace {
 
 constexpr uint32_t kWarps = kThreads / 32;
-constexpr uint32_t kMaxDigits = 21; // bzip2 refuses longer runs
 constexpr uint32_t kTooMany = 1u << 30;
 
 struct SumUpTo {
@@ -44,19 +40,6 @@ inline __device__ uint32_t digits_before(const uint16_t *symbols, uint32_t from)
     const uint32_t lane = threadIdx.x & 31;
     const uint32_t digits = __ballot_sync(~0u, lane < from && symbols[from - 1 - lane] < 2);
     return digits == ~0u ? 32 : __ffs(~digits) - 1;
-}
-
-// The rows that a lane's symbol makes. `carry` is how many digits stand before the warp's 32 symbols; then: before the
-// next 32.
-inline __device__ uint32_t rows_of(bool mine, uint32_t symbol, uint32_t &carry, bool &odd) {
-    const uint32_t lane = threadIdx.x & 31, below = (1u << lane) - 1;
-    const bool digit = mine && symbol < 2;
-    const uint32_t others = ~__ballot_sync(~0u, digit);
-    const uint32_t weight = others & below ? lane - 32 + __clz(others & below) : lane + carry;
-    carry = others ? __clz(others) : carry + 32;
-    if (!digit) return mine ? 1 : 0;
-    odd |= weight >= kMaxDigits;
-    return (symbol + 1) << min(weight, kMaxDigits - 1);
 }
 
 __global__ void __launch_bounds__(kThreads) rows_kernel(Decoding decoding) {
@@ -98,80 +81,27 @@ __global__ void __launch_bounds__(HYBZ_MAX_BLOCKS) base_kernel(Decoding decoding
     if (mine) decoding.found[threadIdx.x].base = scanned.before;
 }
 
-// Moves the entry at `rank` of a list to its front, and returns it. All lanes have the same rank.
-inline __device__ uint32_t move_to_front(uint32_t (&list)[8], uint32_t rank) {
-    const uint32_t lane = threadIdx.x & 31, row = rank >> 5, place = rank & 31;
-    if (row == 0) {
-        const uint32_t entry = __shfl_sync(~0u, list[0], place), left = __shfl_up_sync(~0u, list[0], 1);
-        list[0] = lane == 0 ? entry : lane <= place ? left : list[0];
-        return entry;
-    }
-    uint32_t entry = 0;
-#pragma unroll
-    for (uint32_t k = 7; k > 0; k--) {
-        if (k > row) continue;
-        if (k == row) entry = __shfl_sync(~0u, list[k], place);
-        const uint32_t left = __shfl_up_sync(~0u, list[k], 1), last = __shfl_sync(~0u, list[k - 1], 31);
-        list[k] = lane == 0 ? last : k < row || lane <= place ? left : list[k];
-    }
-    const uint32_t left = __shfl_up_sync(~0u, list[0], 1);
-    list[0] = lane == 0 ? entry : left;
-    return entry;
-}
-
 __global__ void __launch_bounds__(kThreads) ranks_kernel(Decoding decoding) {
     const Tokens tokens = tokens_of(decoding);
     if (tokens.from >= tokens.end) return;
     const uint32_t lane = threadIdx.x & 31;
     uint8_t *const places = decoding.places + uint64_t(tokens.block) * kSymbolPitch;
-    uint32_t list[8];
-#pragma unroll
-    for (uint32_t k = 0; k < 8; k++) list[k] = k * 32 + lane;
+    List256 list;
+    first_list(list);
     uint32_t front = 0;
     for (uint32_t from = tokens.from; from < tokens.end; from += 32) {
         const uint32_t symbol = from + lane < tokens.end ? tokens.symbols[from + lane] : 0;
-        uint32_t own = 0;
-        for (uint32_t t = 0; t < 32; t++) {
-            const uint32_t rank = __shfl_sync(~0u, symbol, t);
-            if (rank >= 2) front = move_to_front(list, rank - 1);
-            if (lane == t) own = front;
-        }
+        const uint32_t own = place_of_symbol(list, symbol, front);
         if (from + lane < tokens.end) places[from + lane] = uint8_t(own);
     }
-    uint8_t *const out = decoding.lists + (uint64_t(tokens.block) * kTokenChunks + tokens.chunk) * 256;
-#pragma unroll
-    for (uint32_t k = 0; k < 8; k++) out[k * 32 + lane] = uint8_t(list[k]);
+    store_list(list, decoding.lists + (uint64_t(tokens.block) * kTokenChunks + tokens.chunk) * 256);
 }
 
 __global__ void __launch_bounds__(256) lists_kernel(Decoding decoding) {
     __shared__ uint8_t list[2][256];
-    const uint32_t block = blockIdx.x, place = threadIdx.x;
-    const uint32_t chunks = (decoding.found[block].symbols + kTokens - 1) / kTokens;
-    uint8_t *const lists = decoding.lists + uint64_t(block) * kTokenChunks * 256 + place;
-    uint32_t own = decoding.heads[block].used[place];
-    list[0][place] = uint8_t(own);
-    uint32_t from = chunks ? lists[0] : 0;
-    for (uint32_t chunk = 0; chunk < chunks; chunk++) {
-        const uint32_t next = chunk + 1 < chunks ? lists[(chunk + 1) * 256] : 0; // in flight meanwhile
-        __syncthreads();
-        lists[chunk * 256] = uint8_t(own);
-        own = list[chunk & 1][from];
-        list[(chunk + 1) & 1][place] = uint8_t(own);
-        from = next;
-    }
-}
-
-// Writes a lane's byte `count` times from `to` on; long runs are written by the whole warp.
-inline __device__ void write_rows(uint8_t *column, uint32_t to, uint32_t count, uint32_t byte) {
-    const uint32_t lane = threadIdx.x & 31;
-    for (uint32_t longs = __ballot_sync(~0u, count > 32); longs; longs &= longs - 1) {
-        const uint32_t who = __ffs(longs) - 1;
-        const uint32_t begin = __shfl_sync(~0u, to, who), end = begin + __shfl_sync(~0u, count, who);
-        const uint32_t what = __shfl_sync(~0u, byte, who);
-        for (uint32_t i = begin + lane; i < end; i += 32) column[i] = uint8_t(what);
-    }
-    if (count > 32) return;
-    for (uint32_t i = to; i < to + count; i++) column[i] = uint8_t(byte);
+    const uint32_t block = blockIdx.x, chunks = (decoding.found[block].symbols + kTokens - 1) / kTokens;
+    uint8_t *const lists = decoding.lists + uint64_t(block) * kTokenChunks * 256;
+    compose_lists(list, lists, chunks, decoding.heads[block].used[threadIdx.x]);
 }
 
 __global__ void __launch_bounds__(kThreads) expand_kernel(Decoding decoding) {
@@ -191,12 +121,7 @@ __global__ void __launch_bounds__(kThreads) expand_kernel(Decoding decoding) {
         const bool mine = i < tokens.end;
         const uint32_t rows = rows_of(mine, mine ? tokens.symbols[i] : 2, carry, odd);
         const uint32_t byte = mine ? list[places[i]] : 0;
-        uint32_t until = rows;
-#pragma unroll
-        for (uint32_t d = 1; d < 32; d *= 2) {
-            const uint32_t other = __shfl_up_sync(~0u, until, d);
-            if (lane >= d) until += other;
-        }
+        const uint32_t until = sum_up_to(rows);
         write_rows(column, begin + until - rows, rows, byte);
         begin += __shfl_sync(~0u, until, 31);
     }

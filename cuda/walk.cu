@@ -3,17 +3,21 @@
 //   1 count    one warp a chunk of rows: how often each byte is in it
 //   2 starts   one CTA a block: where each chunk's rows of each byte go in the first column
 //   3 vector   one warp a chunk: for each row of the first column the row of the last one that it is, with its byte
-//   4 steps    one thread a splitter: how many steps it is to the next one, and which that is
+//   4 walk     one thread a splitter: walks to the next one, counts the steps, and stages the bytes
 //   5 order    one CTA a block: from splitter to splitter, from the origin on: where in the text each one stands
-//   6 walk     one thread a splitter: the same steps once more, and writes the text
+//   6 copy     one warp a splitter: the staged bytes to their place in the text
+//   7 rest     one thread a splitter: walks the steps for which the stage had no room (8 % of them)
+//
+// The longest of all walks takes most of step 4, 1,400 dependent loads in a batch of 30 blocks, so walking twice (once
+// to count, once to write) took twice as long.
 //
 // The splitters are chosen by a hash of the row, which any thread can compute on its way: nothing has to be marked. (A
 // fixed stride can meet the structure of a repetitive text, and then one thread walks all of it.) The hash is a
 // permutation of 20 bits, so the number of a splitter leads back to its row.
 //
 // Twin: src/codec/bwt/inverse.rs.
+#include "column.cuh"
 #include "decoding.cuh"
-#include "scan.cuh"
 
 namespace hybz {
 
@@ -80,74 +84,42 @@ __global__ void __launch_bounds__(kThreads) count_kernel(Decoding decoding) {
     __shared__ uint32_t memory[kWarps][256];
     const Rows rows = rows_of(decoding);
     if (rows.from >= rows.end) return;
-    const uint32_t lane = threadIdx.x & 31;
-    uint32_t *const count = memory[threadIdx.x >> 5];
-    for (uint32_t byte = lane; byte < 256; byte += 32) count[byte] = 0;
-    __syncwarp();
-    for (uint32_t i = rows.from + lane; i - lane < rows.end; i += 32) {
-        const uint32_t byte = i < rows.end ? rows.column[i] : 256;
-        const uint32_t same = __match_any_sync(~0u, byte);
-        if (byte < 256 && (same & ((1u << lane) - 1)) == 0) count[byte] += __popc(same);
-        __syncwarp();
-    }
-    for (uint32_t byte = lane; byte < 256; byte += 32) rows.counts[byte] = count[byte];
+    count_rows(memory[threadIdx.x >> 5], rows.from, rows.end, rows.counts, [&](uint32_t i) { return rows.column[i]; });
 }
 
-// starts_kernel has one thread for each byte value and part of the chunks.
-constexpr uint32_t kParts = 4;
-
 __global__ void __launch_bounds__(256 * kParts) starts_kernel(Decoding decoding) {
-    __shared__ ScanMemory memory;
-    __shared__ uint32_t parts[kParts][256], firsts[256];
-    const uint32_t block = blockIdx.x, byte = threadIdx.x & 255, part = threadIdx.x / 256;
-    const uint32_t chunks = (decoding.found[block].rows + kRows - 1) / kRows, each = (chunks + kParts - 1) / kParts;
-    const uint32_t first = min(part * each, chunks), end = min(first + each, chunks);
-    uint32_t *const counts = decoding.counts + uint64_t(block) * kRowChunks * 256 + byte;
-    uint32_t own = 0;
-#pragma unroll 8
-    for (uint32_t chunk = first; chunk < end; chunk++) own += counts[chunk * 256];
-    parts[part][byte] = own;
-    __syncthreads();
-    uint32_t all = 0, next = 0;
-    for (uint32_t p = 0; p < kParts; p++) {
-        if (p < part) next += parts[p][byte];
-        all += parts[p][byte];
-    }
-    const Scanned scanned = scan_before(memory, part == 0 ? all : 0, Sum{});
-    if (part == 0) firsts[byte] = scanned.before;
-    __syncthreads();
-    next += firsts[byte];
-#pragma unroll 8
-    for (uint32_t chunk = first; chunk < end; chunk++) {
-        const uint32_t count = counts[chunk * 256];
-        counts[chunk * 256] = next;
-        next += count;
-    }
+    __shared__ StartMemory memory;
+    const uint32_t block = blockIdx.x, chunks = (decoding.found[block].rows + kRows - 1) / kRows;
+    start_rows(memory, decoding.counts + uint64_t(block) * kRowChunks * 256, chunks);
 }
 
 __global__ void __launch_bounds__(kThreads) vector_kernel(Decoding decoding) {
     __shared__ uint32_t memory[kWarps][256];
     const Rows rows = rows_of(decoding);
     if (rows.from >= rows.end) return;
-    const uint32_t lane = threadIdx.x & 31;
-    uint32_t *const next = memory[threadIdx.x >> 5];
     uint32_t *const vector = decoding.vector + decoding.found[rows.block].base;
-    for (uint32_t byte = lane; byte < 256; byte += 32) next[byte] = rows.counts[byte];
-    __syncwarp();
-    for (uint32_t i = rows.from + lane; i - lane < rows.end; i += 32) {
-        const uint32_t byte = i < rows.end ? rows.column[i] : 256;
-        const uint32_t same = __match_any_sync(~0u, byte), before = __popc(same & ((1u << lane) - 1));
-        const uint32_t to = byte < 256 ? next[byte] : 0;
-        __syncwarp();
-        if (byte < 256) {
-            vector[to + before] = i << 8 | byte;
-            if (before == 0) next[byte] = to + __popc(same);
-        }
-        __syncwarp();
-    }
+    place_rows(
+        memory[threadIdx.x >> 5], rows.from, rows.end, rows.counts, [&](uint32_t i) { return rows.column[i]; },
+        [&](uint32_t to, uint32_t i, uint32_t byte) { vector[to] = i << 8 | byte; });
 }
 
-__global__ void __launch_bounds__(kThreads) steps_kernel(Decoding decoding) {
+// Writes the bytes of a walk, four at a time, from a multiple of four on.
+struct Stage {
+    uint8_t *to;
+    uint32_t word = 0;
+    __device__ void put(uint32_t position, uint32_t byte) {
+        word = position % 4 ? word | byte << position % 4 * 8 : byte;
+        if (position % 4 == 3 && position < kStage) store(position);
+    }
+    __device__ void finish(uint32_t count) {
+        if (count % 4 && count < kStage) store(count);
+    }
+
+  private:
+    __device__ void store(uint32_t position) { *reinterpret_cast<uint32_t *>(to + position / 4 * 4) = word; }
+};
+
+__global__ void __launch_bounds__(kThreads) walk_kernel(Decoding decoding) {
     const uint32_t block = blockIdx.y, slot = blockIdx.x * kThreads + threadIdx.x;
     const Found &found = decoding.found[block];
     const uint32_t rows = found.rows, origin = decoding.heads[block].origin;
@@ -155,15 +127,21 @@ __global__ void __launch_bounds__(kThreads) steps_kernel(Decoding decoding) {
     uint32_t row = row_of(slot, origin);
     if (row >= rows) return;
     const uint32_t *const vector = decoding.vector + found.base;
-    uint32_t steps = 0, to = kSlots;
+    Stage stage{decoding.stage + block * kStagePitch + slot * kStage};
+    uint32_t steps = 0, to = kSlots, rest = 0;
     while (to == kSlots) { // sometime it is back where it began
-        row = vector[row] >> 8;
+        const uint32_t entry = vector[row];
+        stage.put(steps, entry & 0xff);
+        row = entry >> 8;
         steps++;
+        if (steps == kStage) rest = row;
         to = slot_of(row, origin);
     }
+    stage.finish(steps);
     // If there are more, which is rare, the block is left to a core: `order` finds that the number is wrong.
     decoding.slots[block * kSlotPitch + slot] = min(steps, (1u << kStepBits) - 1) << (32 - kStepBits) | to;
     decoding.steps[block * kSlotPitch + slot] = steps;
+    decoding.rests[block * kSlotPitch + slot] = rest;
 }
 
 __global__ void __launch_bounds__(kThreads) order_kernel(Decoding decoding) {
@@ -191,29 +169,30 @@ __global__ void __launch_bounds__(kThreads) order_kernel(Decoding decoding) {
     for (uint32_t slot = threadIdx.x; slot < kSlots; slot += kThreads) all[slot] = slots[slot];
 }
 
-__global__ void __launch_bounds__(kThreads) walk_kernel(Decoding decoding) {
+__global__ void __launch_bounds__(kThreads) copy_kernel(Decoding decoding) {
+    const uint32_t block = blockIdx.y, slot = blockIdx.x * kWarps + (threadIdx.x >> 5);
+    const Found &found = decoding.found[block];
+    if (slot >= kSlots || found.odd || row_of(slot, decoding.heads[block].origin) >= found.rows) return;
+    const uint8_t *const from = decoding.stage + block * kStagePitch + slot * kStage;
+    uint8_t *const to = decoding.text + found.base + decoding.slots[block * kSlotPitch + slot];
+    const uint32_t count = min(decoding.steps[block * kSlotPitch + slot], kStage);
+    for (uint32_t i = threadIdx.x & 31; i < count; i += 32) to[i] = from[i];
+}
+
+__global__ void __launch_bounds__(kThreads) rest_kernel(Decoding decoding) {
     const uint32_t block = blockIdx.y, slot = blockIdx.x * kThreads + threadIdx.x;
     const Found &found = decoding.found[block];
-    const uint32_t origin = decoding.heads[block].origin;
-    if (slot >= kSlots || found.odd) return;
-    uint32_t row = row_of(slot, origin);
-    if (row >= found.rows) return;
+    if (slot >= kSlots || found.odd || row_of(slot, decoding.heads[block].origin) >= found.rows) return;
+    const uint32_t steps = decoding.steps[block * kSlotPitch + slot];
+    if (steps <= kStage) return;
     const uint32_t *const vector = decoding.vector + found.base;
-    const auto step = [&] {
+    uint32_t row = decoding.rests[block * kSlotPitch + slot];
+    uint8_t *const to = decoding.text + found.base + decoding.slots[block * kSlotPitch + slot];
+    for (uint32_t i = kStage; i < steps; i++) {
         const uint32_t entry = vector[row];
+        to[i] = uint8_t(entry);
         row = entry >> 8;
-        return entry & 0xff;
-    };
-    uint8_t *to = decoding.text + found.base + decoding.slots[block * kSlotPitch + slot];
-    uint32_t left = decoding.steps[block * kSlotPitch + slot];
-    for (; left && reinterpret_cast<uintptr_t>(to) & 3; left--) *to++ = uint8_t(step());
-    for (; left >= 4; left -= 4, to += 4) {
-        uint32_t four = 0;
-#pragma unroll
-        for (int k = 0; k < 32; k += 8) four |= step() << k;
-        *reinterpret_cast<uint32_t *>(to) = four;
     }
-    for (; left; left--) *to++ = uint8_t(step());
 }
 
 } // namespace
@@ -224,9 +203,10 @@ cudaError_t walk_columns(const Decoding &decoding, cudaStream_t stream) {
     count_kernel<<<chunks, kThreads, 0, stream>>>(decoding);
     starts_kernel<<<decoding.blocks, 256 * kParts, 0, stream>>>(decoding);
     vector_kernel<<<chunks, kThreads, 0, stream>>>(decoding);
-    steps_kernel<<<slots, kThreads, 0, stream>>>(decoding);
-    order_kernel<<<decoding.blocks, kThreads, 0, stream>>>(decoding);
     walk_kernel<<<slots, kThreads, 0, stream>>>(decoding);
+    order_kernel<<<decoding.blocks, kThreads, 0, stream>>>(decoding);
+    copy_kernel<<<dim3(blocks_for(kSlots, kWarps), decoding.blocks), kThreads, 0, stream>>>(decoding);
+    rest_kernel<<<slots, kThreads, 0, stream>>>(decoding);
     return cudaGetLastError();
 }
 

@@ -42,7 +42,7 @@ impl Inputs for Files {
             match File::open(&input) {
                 Ok(file) => {
                     let source = Source::Stream(Box::new(file));
-                    return Some(Input { meta: Job { input, output }, task, source });
+                    return Some(Input { meta: Job { input, output }, task, count_lines: false, source });
                 }
                 Err(e) => eprintln!("{}: {e}", input.display()),
             }

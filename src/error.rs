@@ -163,6 +163,17 @@ pub enum Error {
         /// Where these bytes begin, in bytes.
         offset: u64,
     },
+    /// The file is no index: neither a `.bzi` nor lines of offsets ([`index`](crate::index)).
+    NotAnIndex,
+    /// The index is damaged, or of a version that is not known.
+    BadIndex(&'static str),
+    /// The index does not fit the compressed file: it is another file's, or the file has changed since.
+    ForeignIndex {
+        /// Where in the compressed file something else stands than the index says, in bits.
+        bit_offset: u64,
+    },
+    /// No index is made of a file that has `.hbz` streams: these have indexes of their own.
+    HasHbz,
     /// The stream was begun before a fork, and this is the child: the threads that have its blocks are the parent's.
     /// New streams work.
     Forked,
@@ -196,6 +207,12 @@ impl fmt::Display for Error {
                 write!(f, "block {block} needs {needs} MB of memory, and {allowed} are allowed")
             }
             Error::TrailingGarbage { offset } => write!(f, "trailing garbage at byte {offset}"),
+            Error::NotAnIndex => f.write_str("not an index"),
+            Error::BadIndex(what) => write!(f, "the index is damaged: {what}"),
+            Error::ForeignIndex { bit_offset } => {
+                write!(f, "the index is of another file, or older than it: it does not fit at bit {bit_offset}")
+            }
+            Error::HasHbz => f.write_str(".hbz streams have indexes of their own"),
             Error::Forked => f.write_str("the stream was begun in the process that forked this one"),
             Error::Internal { block, reason } => {
                 write!(f, "internal error at block {block}: {reason}")
@@ -218,6 +235,10 @@ impl Error {
             &Error::BlockTooLarge { block, bit_offset } => Error::BlockTooLarge { block, bit_offset },
             &Error::Memory { block, needs, allowed } => Error::Memory { block, needs, allowed },
             &Error::TrailingGarbage { offset } => Error::TrailingGarbage { offset },
+            Error::NotAnIndex => Error::NotAnIndex,
+            &Error::BadIndex(what) => Error::BadIndex(what),
+            &Error::ForeignIndex { bit_offset } => Error::ForeignIndex { bit_offset },
+            Error::HasHbz => Error::HasHbz,
             Error::Forked => Error::Forked,
             Error::Internal { block, reason } => Error::Internal { block: *block, reason: reason.clone() },
         }

@@ -56,7 +56,7 @@ pub struct Listed {
     pub coded_len: u32,
     /// The CRC of its text.
     pub crc: u32,
-    stream: StreamHeader,
+    pub(crate) stream: StreamHeader,
 }
 
 /// The blocks of a file, of all streams that follow each other in it.

@@ -68,8 +68,13 @@ pub mod format;
 mod gate;
 pub mod gpu;
 pub mod hbz;
+pub mod index;
+mod lines;
 pub mod read;
+mod read_at;
+pub mod recover;
 pub mod schedule;
+pub mod seek;
 mod settings;
 #[cfg(test)]
 #[path = "../tests/shapes/mod.rs"]
@@ -89,11 +94,12 @@ pub use block::{CodedBlock, Compact, DecodedBlock, Expand, Part, Text};
 pub use error::{Damage, DecodeError, Error};
 pub use format::bzip2::{InvalidLevel, Level};
 pub use format::hbz::LargeBlocks;
+pub use read_at::ReadAt;
 pub use schedule::{StationReport, Summary};
 pub use settings::Settings;
 pub use station::gpu::Lanes;
 pub use stream::flow;
-pub use summary::{BlockInfo, StreamSummary};
+pub use summary::{BlockInfo, StreamInfo, StreamSummary};
 
 use stream::driver::Driver;
 

@@ -7,7 +7,7 @@ mod cli;
 use cli::args::{self, Refusal, Request};
 use cli::os::{memory, process};
 use cli::report::{Outcome, errno_text};
-use cli::{list, run};
+use cli::{bzip2recover, list, recover, run};
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -24,11 +24,15 @@ fn main() -> ExitCode {
     let called = words.next().unwrap_or_else(|| OsString::from("hybz"));
     let program = Path::new(&called).file_name().unwrap_or(&called).to_owned();
     memory::set_program(&program);
+    if program.as_bytes().windows(12).any(|part| part == b"bzip2recover") {
+        return bzip2recover::run(&called, words);
+    }
 
     let (quiet, result) = match args::parse(&program, words, |name| env::var_os(name)) {
         Ok(Request::Show(text)) => (0, show(&text)),
         Ok(Request::Run(plan)) => (plan.quiet, unless_it_panics(|| run::run(plan))),
         Ok(Request::List(plan)) => (plan.quiet, unless_it_panics(|| list::list(plan))),
+        Ok(Request::Recover(plan)) => (plan.quiet, unless_it_panics(|| recover::recover(plan))),
         Err(Refusal { error, quiet }) => (quiet, Err(error)),
     };
     match result {

@@ -122,7 +122,7 @@ impl Settings {
 
     /// How much a decoder takes.
     pub(crate) fn extent(&self) -> Extent {
-        if self.first_stream { Extent::FirstStream } else { Extent::all(self.trailing_garbage) }
+        if self.first_stream { Extent::Streams(1) } else { Extent::all(self.trailing_garbage) }
     }
 
     pub(crate) fn get_pool(&self) -> &Pool {

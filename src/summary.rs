@@ -1,5 +1,7 @@
 //! What became of streams and blocks.
 
+use crate::format::bzip2::Level;
+
 /// What became of one stream of input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -37,4 +39,38 @@ pub struct BlockInfo {
     pub block_len: u32,
     /// Bytes of this input done with so far.
     pub bytes_in: u64,
+    /// Where the block begins in the compressed file, in bits: its magic, or its header in a `.hbz` stream.
+    pub bit_offset: u64,
+    /// The stream that it belongs to, counted from 1 over the whole input.
+    pub stream: u64,
+    /// The level of that stream; `None` for a `.hbz` stream.
+    pub level: Option<Level>,
+    /// Line ends (bytes 0x0a) in its text, if they were to be counted ([`Input::count_lines`]).
+    ///
+    /// [`Input::count_lines`]: crate::flow::Input::count_lines
+    pub lines: Option<u64>,
+}
+
+/// One stream that has ended, in the order of the input. A stream without blocks is one, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StreamInfo {
+    /// Counted from 1 over the whole input.
+    pub number: u64,
+    /// The level of a `.bz2` stream; `None` for a `.hbz` stream.
+    pub level: Option<Level>,
+    /// Where the record that ends the stream begins in the compressed file, in bits: the end magic, or the index of a
+    /// `.hbz` stream.
+    pub bit_offset: u64,
+    /// Where the stream ends in the compressed file, in bytes.
+    pub end: u64,
+    /// The combined CRC of its blocks.
+    pub combined_crc: u32,
+}
+
+/// What a piece of output completes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Mark {
+    Block(BlockInfo),
+    Stream(StreamInfo),
 }

@@ -1,7 +1,8 @@
 //! Thousands of hostile `.hbz` files: the right text or an error, in little memory.
 //!
 //! `HYBZ_HOSTILE=5000 cargo test --release --test hostile` makes so many of each kind; without it there are a few
-//! hundred. There is one test in this file, because it measures the peak memory of the whole process.
+//! hundred. There is one test in this file, because it measures the peak memory of the whole process. `fuzz/run.sh
+//! hostile` runs it with the address sanitizer, which takes memory of its own: there the peak is only printed.
 
 mod crafted_hbz;
 mod shapes;
@@ -349,7 +350,8 @@ fn hostile_files() {
     assert!(good > 0 && damaged > 0 && refused > 0);
     spliced(&seeds, files, &pool);
     eprintln!("with spliced ones: {:?} MB", peak());
-    assert!(peak().is_none_or(|peak| peak < LIMIT), "{:?} MB of memory", peak());
+    let sanitized = std::env::var_os("ASAN_OPTIONS").is_some();
+    assert!(sanitized || peak().is_none_or(|peak| peak < LIMIT), "{:?} MB of memory", peak());
 }
 
 /// Files cut, and put together from pieces of others: whole blocks or nothing come out.

@@ -41,7 +41,7 @@ struct One(Option<Source>);
 impl Inputs for One {
     type Meta = ();
     fn next_input(&mut self) -> Option<Input<()>> {
-        Some(Input { meta: (), task: Task::Compress(Level::BEST), source: self.0.take()? })
+        Some(Input { meta: (), task: Task::Compress(Level::BEST), count_lines: false, source: self.0.take()? })
     }
 }
 

@@ -94,3 +94,28 @@ fn hybz_and_bzip2_agree_on_every_file() {
     }
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
+
+/// Where blocks go to the GPUs, and to a core only if a GPU declines them, every file is judged as the cores judge it.
+#[test]
+fn the_suites_on_gpus() {
+    use hybz::schedule::Accepts;
+    if let Err(why) = hybz::gpu::devices() {
+        return program::skip::skip(program::skip::Need::Gpu, &format!("no device: {why}"));
+    }
+    let Some(suites) = program::shared("suites") else { return };
+    let lanes = hybz::Lanes { at_once: true, lanes: 2, blocks: 3, ..hybz::Lanes::for_decoding() };
+    let cores = Accepts::AllBut(&[hybz::work::DECODE]);
+    let pool = hybz::Pool::builder().cores_accept(cores).gpus(&lanes).build();
+    let on_gpus = hybz::Settings::new().pool(&pool);
+    let mut complaints = Vec::new();
+    for path in files(&suites).into_iter().filter(|path| compressed(path)) {
+        let file = std::fs::read(&path).expect("readable");
+        if ours::decompress(&file, &on_gpus) != ours::decompress(&file, &hybz::Settings::new()) {
+            complaints.push(path.display().to_string());
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    let stations = pool.summary().stations;
+    let on_device: u64 = stations.iter().filter(|s| s.accelerator).map(|s| s.blocks).sum();
+    assert!(on_device > 100 && stations.iter().all(|s| s.fallbacks == 0), "{stations:?}");
+}

@@ -151,7 +151,12 @@ fn in_one_queue(pool: &hybz::Pool, here: bool) {
         type Meta = &'static Case;
         fn next_input(&mut self) -> Option<Input<&'static Case>> {
             let task = Task::Decompress { trailing_garbage: true };
-            self.0.next().map(|case| Input { meta: case, task, source: Source::Stream(Box::new(&case.file[..])) })
+            self.0.next().map(|case| Input {
+                meta: case,
+                task,
+                count_lines: false,
+                source: Source::Stream(Box::new(&case.file[..])),
+            })
         }
     }
     #[derive(Default)]

@@ -31,6 +31,30 @@ peers() {
     if have bzip2 && [ "$1" = 1 ]; then entry bzip2 1 "$2" "bzip2 $3 $4"; fi
 }
 
+# scenario: index what making an index costs, compressing and decompressing; any number of FILEs
+scenario_index() {
+    local file input bytes threads
+    need_files
+    for file in "${files[@]}"; do
+        input=$(basename "$file")
+        bytes=$(bytes_of "$(stat -Lc %s "$file")")
+        repeated "$input" "$(stat -Lc %s "$file")" "$file"
+        reference "$input"
+        for threads in ${THREADS:-1 2}; do
+            entry hybz "$threads" "$same" "hybz --no-gpu -c9 -p$threads $input"
+            entry hybz-index "$threads" "$same" "hybz --no-gpu -cf9 -p$threads --index=made.bzi $input"
+            race "$input" "$bytes"
+        done
+        mv "$ref" "$input.bz2"
+        for threads in ${THREADS:-1 2}; do
+            entry hybz "$threads" "plain:$input" "hybz --no-gpu -dc -p$threads $input.bz2"
+            entry hybz-index "$threads" "plain:$input" "hybz --no-gpu -dcf -p$threads --index=made.bzi $input.bz2"
+            race "$input.bz2" "$bytes"
+        done
+        rm "$input" "$input.bz2"
+    done
+}
+
 # scenario: old-new hybz against --old BINARY: .bz2 and .hbz both ways, 2,000 small files; marks rows below 0.98
 scenario_old_new() {
     local file input bytes threads count

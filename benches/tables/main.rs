@@ -1,4 +1,5 @@
-//! The tables and figures of chapter 5 of Deshpande's thesis (2014), on any data set and device.
+//! The tables and figures of chapter 5 of Deshpande's thesis (2014), and the steps of Patel's (2012), on any data set
+//! and device.
 //!
 //! ```text
 //! cargo bench --bench tables -- datasets                    list the data sets and where they are
@@ -9,6 +10,8 @@
 //! cargo bench --bench tables -- figure-5.2 [SET..]          sorting depth: how far suffixes must be compared
 //! cargo bench --bench tables -- figure-5.5 [SET..]          rounds of a sort in fixed steps, and by doubling
 //! cargo bench --bench tables -- figure-5.7 [SET..]          decompression speed by block size
+//! cargo bench --bench tables -- patel-compress [SET..]      BWT, MTF and Huffman coding on one core and on a GPU
+//! cargo bench --bench tables -- patel-decompress [SET..]    the same, decoding (Patel's tables 4.1 to 4.3)
 //! cargo bench --bench tables -- speed SET SIZE [K [EVERY]]  one block size beside libsais alone: perturbed after
 //!                                                           every K bytes (0: not), every EVERY-th block
 //! cargo bench --bench tables -- svg CSV COLUMN > x.svg      draw a column of a table as a bar chart
@@ -24,6 +27,7 @@ mod depth;
 mod device;
 mod speed;
 mod stations;
+mod steps;
 mod svg;
 
 use std::process::exit;
@@ -44,6 +48,8 @@ fn main() {
         ["figure-5.2", sets @ ..] => datasets::each(sets, depth::depths),
         ["figure-5.5", sets @ ..] => datasets::each(sets, depth::rounds),
         ["figure-5.7", sets @ ..] => datasets::each(sets, speed::decompression),
+        ["patel-compress", sets @ ..] => datasets::each(sets, steps::compression),
+        ["patel-decompress", sets @ ..] => datasets::each(sets, steps::decompression),
         ["speed", set, size, rest @ ..] => {
             let number = |text: &str| text.parse().unwrap_or_else(|_| fail(&format!("`{text}' is not a number")));
             let interval = rest.first().map_or(0, |k| number(k));

@@ -8,7 +8,7 @@ const WIDTH: usize = 620;
 const FONT: &str = r#"font-family="sans-serif" font-size="12""#;
 
 /// Columns that name a line; all others are measured.
-const NAMES: [&str; 5] = ["block", "perturbed", "format", "cpu", "gpu"];
+const NAMES: [&str; 6] = ["block", "perturbed", "format", "cpu", "gpu", "step"];
 
 /// Draws the column named `column` of the CSV file `csv` to stdout.
 pub fn draw(csv: &str, column: &str) {

@@ -168,6 +168,9 @@ inline Coded expected_coding(const Text &block) {
     return {column.origin, reference_coding(column.bytes)};
 }
 
+// The blocks of a file: bzip2's run-length coding and split at level 9, without the blocks that a lane does not accept.
+std::vector<Text> blocks_of(const char *path);
+
 // Parts of the program; each returns its exit status. check.cpp compares every pipeline's results on every shape of up
 // to max_length bytes with the reference; time.cpp times a pipeline on a file's blocks.
 int check_bwt(uint32_t max_length);
@@ -175,9 +178,11 @@ int check_thirds(uint32_t max_length);
 int check_coding(uint32_t max_length);
 int check_suffixes(uint32_t max_length);
 int check_decode(uint32_t max_length);
+int check_large(const char *cases);
 int time_bwt(const char *path, uint32_t blocks);
 int time_coding(const char *path, uint32_t blocks);
 int time_suffixes(const char *path, uint32_t length, uint32_t blocks);
+int time_decode(const char *path, uint32_t lanes, uint32_t blocks);
 int time_lanes(const char *path, uint32_t lanes, uint32_t blocks, bool code);
 
 } // namespace hybz

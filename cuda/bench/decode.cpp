@@ -19,9 +19,11 @@ struct DecodeLane : Lane {
     DecodeLane(uint32_t blocks, uint32_t bytes)
         : Lane(blocks, bytes, HYBZ_DECODE), input(size_t(blocks) * bytes), text(size_t(blocks) * HYBZ_MAX_ROWS),
           decoded(blocks) {}
-    void run(const Sent &sent) {
+    void load(const Sent &sent) {
         text.spoil();
         memcpy(input.memory, sent.input.data(), sent.input.size());
+    }
+    void run(const Sent &sent) {
         timed("decode", [&] {
             return hybz_lane_decode(lane, uint32_t(sent.heads.size()), sent.heads.data(), input.memory,
                                     sent.input.size(), decoded.data(), text.memory, &filled, kTimeout, &report);
@@ -76,6 +78,7 @@ int check_odd(DecodeLane &lane, const Coded &regular, const Text &text) {
         Sent sent;
         for (uint32_t b = 0; b < 3; b++) add(sent, regular, 7 * b);
         spoil(sent.heads[1], sent.input);
+        lane.load(sent);
         lane.run(sent);
         wrong += report(name, lane.decoded[1].odd ? nullptr : "not odd");
         for (size_t b : {0, 2})
@@ -117,6 +120,7 @@ int check_decode(uint32_t max_length) {
         for (const Sent &sent : batches) most = std::max(most, sent.input.size() / sent.heads.size() + 4);
         DecodeLane lane(uint32_t(all.size()) + 3, uint32_t(most));
         for (size_t b = 0; b < batches.size(); b++) {
+            lane.load(batches[b]);
             lane.run(batches[b]);
             for (size_t i = 0; i < batches[b].heads.size(); i++) {
                 const Shape &shape = all[b < all.size() ? b : i];
@@ -128,6 +132,54 @@ int check_decode(uint32_t max_length) {
         printf("n %u: %zu shapes, %d wrong\n", n, all.size(), wrong);
         fflush(stdout);
     }
+    return wrong != 0;
+}
+
+int time_decode(const char *path, uint32_t lanes, uint32_t count) {
+    std::vector<Text> blocks = blocks_of(path);
+    blocks.resize(std::min<size_t>(blocks.size(), 32));
+    std::vector<Coded> coded(blocks.size());
+    parallel(blocks.size(), [&](size_t b) { coded[b] = expected_coding(blocks[b]); });
+    Sent sent;
+    for (uint32_t b = 0; b < count; b++) add(sent, coded[b % coded.size()], b % 8);
+    const uint32_t each = uint32_t(sent.input.size() / count + 4);
+
+    std::vector<std::thread> threads;
+    std::atomic<uint64_t> bytes{0};
+    std::atomic<uint32_t> ready{0}, wrong{0};
+    std::atomic<bool> go{false};
+    for (uint32_t l = 0; l < lanes; l++)
+        threads.emplace_back([&, l] {
+            DecodeLane lane(count, each);
+            lane.load(sent);
+            lane.run(sent);
+            ready++;
+            while (!go) std::this_thread::yield();
+            hybz_report best = lane.report;
+            const auto time = [](const hybz_report &r) { return r.symbols_ms + r.columns_ms + r.walk_ms; };
+            for (int repeat = 0; repeat < 6; repeat++) {
+                lane.run(sent);
+                bytes += lane.report.bytes;
+                if (time(lane.report) < time(best)) best = lane.report;
+            }
+            for (uint32_t b = 0; b < count; b++) {
+                const Text &expected = blocks[b % blocks.size()];
+                wrong += error_of(lane.decoded[b], sent.heads[b], expected, lane.text.memory) != nullptr;
+            }
+            if (l) return;
+            const double ps = 1e9 / double(best.bytes);
+            printf("lane 0, ms (ps a byte): upload %.2f (%.1f) symbols %.2f (%.1f) columns %.2f (%.1f) walk %.2f "
+                   "(%.1f) download %.2f (%.1f); without transfers %.2f GB/s\n",
+                   best.upload_ms, best.upload_ms * ps, best.symbols_ms, best.symbols_ms * ps, best.columns_ms,
+                   best.columns_ms * ps, best.walk_ms, best.walk_ms * ps, best.download_ms, best.download_ms * ps,
+                   double(best.bytes) / time(best) / 1e6);
+        });
+    while (ready < lanes) std::this_thread::yield();
+    const auto start = Clock::now();
+    go = true;
+    for (auto &t : threads) t.join();
+    printf("%u lanes of %u blocks: %.2f GB/s, transfers included; %u WRONG\n", lanes, count,
+           double(bytes) / seconds(start) / 1e9, unsigned(wrong));
     return wrong != 0;
 }
 

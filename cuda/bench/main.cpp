@@ -6,6 +6,10 @@
 //     bench code [LENGTH]        hybz_lane_code: the same, against the reference coding
 //     bench suffixes [LENGTH]    hybz_lane_suffixes: the same, periodic shapes too
 //     bench decode [LENGTH]      hybz_lane_decode: what the reference coding made becomes the shape again
+//     bench decode FILE LANES BLOCKS
+//                                what lanes do at once that decode the file's first 32 blocks, repeated up to BLOCKS
+//     bench large CASES          hybz_lane_decode_large on batches that a test of Rust has written: HYBZ_CASES=CASES
+//                                cargo test --lib cases_for_the_kernels
 //     bench time FILE [BLOCKS]   device time a byte of hybz_lane_bwt on the file's blocks (run-length-coded as bzip2
 //                                does), repeated up to BLOCKS (256)
 //     bench resident FILE [BLOCKS]
@@ -28,12 +32,16 @@ int main(int argc, char **argv) {
     if (what == "code") return check_coding(number(2, ~0u));
     if (what == "suffixes" && argc > 4) return time_suffixes(argv[2], number(3, 0), number(4, 0));
     if (what == "suffixes") return check_suffixes(number(2, ~0u));
+    if (what == "decode" && argc > 4) return time_decode(argv[2], number(3, 1), number(4, 256));
     if (what == "decode") return check_decode(number(2, ~0u));
+    if (what == "large" && argc > 2) return check_large(argv[2]);
     if (what == "time" && argc > 2) return time_bwt(argv[2], number(3, 256));
     if (what == "resident" && argc > 2) return time_coding(argv[2], number(3, 256));
     if (what == "lanes" && argc > 4) return time_lanes(argv[2], number(3, 0), number(4, 0), argc > 5);
     fprintf(stderr, "usage: bench check | thirds | code | suffixes | decode [LENGTH]\n"
+                    "       bench large CASES\n"
                     "       bench time | resident FILE [BLOCKS]\n"
+                    "       bench decode FILE LANES BLOCKS\n"
                     "       bench suffixes FILE LENGTH BLOCKS\n"
                     "       bench lanes FILE LANES BLOCKS [code]\n");
     return 2;

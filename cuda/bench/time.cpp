@@ -21,7 +21,8 @@ Text read_file(const char *path, size_t max_bytes) {
     return data;
 }
 
-// bzip2's run-length coding and split into blocks at level 9; without the blocks that a lane does not accept.
+} // namespace
+
 std::vector<Text> blocks_of(const char *path) {
     const Text data = read_file(path, ~size_t(0));
     std::vector<Text> blocks(1);
@@ -40,6 +41,8 @@ std::vector<Text> blocks_of(const char *path) {
             usable.push_back(std::move(block));
     return usable;
 }
+
+namespace {
 
 // Copies `count` of the blocks, in turn from number `from` on, to where a lane reads them; returns their lengths.
 std::vector<uint32_t> fill(uint8_t *text, const std::vector<Text> &blocks, uint32_t count, uint32_t from) {

@@ -6,4 +6,4 @@ pub mod writer;
 
 pub use backwards::BackWriter;
 pub use reader::{BitSource, SliceBits};
-pub use writer::{BitWriter, append_bits};
+pub use writer::{BitWriter, append_bits, append_bits_from};

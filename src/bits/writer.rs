@@ -144,6 +144,19 @@ pub fn append_bits(out: &mut BitWriter, bytes: &[u8], bit_len: u64) {
     }
 }
 
+/// The same for the `bit_len` bits from bit `from` on.
+pub fn append_bits_from(out: &mut BitWriter, bytes: &[u8], from: u64, bit_len: u64) {
+    let byte = (from / 8) as usize;
+    let head = ((8 - from % 8) % 8).min(bit_len);
+    if head > 0 {
+        let value = u64::from(bytes[byte]) >> (8 - from % 8 - head) & ((1 << head) - 1);
+        out.write(value, head as u32);
+    }
+    if bit_len > head {
+        append_bits(out, &bytes[((from + head) / 8) as usize..], bit_len - head);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,6 +231,22 @@ mod tests {
                     naive.write(out.0, out.1);
                 }
                 assert_eq!(fast.finish(), naive.bytes(), "{before} {bit_len}");
+            }
+        }
+    }
+
+    #[test]
+    fn appending_from_every_bit() {
+        let mut rng = Rng(5);
+        let bytes: Vec<u8> = (0..20).map(|_| rng.below(256) as u8).collect();
+        for from in 0..=160 {
+            for bit_len in 0..=160 - from {
+                let (mut fast, mut naive) = (BitWriter::new(), Naive::default());
+                append_bits_from(&mut fast, &bytes, from, bit_len);
+                for i in (from..from + bit_len).map(|i| i as usize) {
+                    naive.write(u64::from(bytes[i / 8] >> (7 - i % 8)) & 1, 1);
+                }
+                assert_eq!(fast.finish(), naive.bytes(), "{from} {bit_len}");
             }
         }
     }

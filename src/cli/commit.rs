@@ -5,10 +5,10 @@
 //! So with several files a thread does these steps, for all files that are ready at once: one sync of a directory,
 //! however many names it got. Messages take the same way, so that they come in the order of the operands.
 
-use crate::cli::files::SourceFile;
 use crate::cli::os::directory::Directory;
 use crate::cli::output::OutputFile;
 use crate::cli::report::{Failure, Note, Report};
+use crate::cli::source::SourceFile;
 use crate::cli::underway::Underway;
 use std::io;
 use std::path::PathBuf;
@@ -28,8 +28,8 @@ pub struct Finished {
     pub replace: bool,
     /// What to print if all goes well.
     pub message: Vec<u8>,
-    /// Dropped at the end.
-    pub underway: Underway,
+    /// Dropped at the end, if this is the last file of its operand.
+    pub underway: Option<Underway>,
 }
 
 /// What is handed over, in the order of the operands.
@@ -105,7 +105,7 @@ struct Named {
     source: Option<SourceFile>,
     message: Vec<u8>,
     failure: Option<Failure>,
-    _underway: Underway,
+    _underway: Option<Underway>,
 }
 
 fn commit(items: Vec<Item>, report: &Report) {

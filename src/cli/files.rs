@@ -3,15 +3,18 @@
 //! A file is opened first (without waiting for the other end of a FIFO, and without following a link where bzip2 would
 //! not follow it). All checks are then made on the open file, so that what was checked is what is read.
 
-use crate::cli::args::{Mode, Operand, Plan, Target};
+use crate::cli::args::{Mode, Operand, Part, Plan, Target};
+use crate::cli::index::IndexJob;
 use crate::cli::limits;
-use crate::cli::os::acl::Acl;
-use crate::cli::os::directory::{Directory, Stat};
 use crate::cli::os::{file, process};
+use crate::cli::part;
 use crate::cli::quote::shown;
+use crate::cli::ranges::Parts;
 use crate::cli::reader::Reader;
 use crate::cli::report::Failure;
+use crate::cli::source::{SourceFile, list_of, same_file};
 use crate::cli::underway::{Touched, Underway};
+use hybz::Pool;
 use hybz::flow::{Input, Inputs, Source, Task};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
@@ -34,6 +37,8 @@ pub struct Job {
     pub remark: Option<Vec<u8>>,
     /// Where its data come from and go to, or which check it failed.
     pub ready: Result<Ready, Failure>,
+    /// The index that is made of it.
+    pub index: Option<IndexJob>,
     /// Dropped when its result has its name, and its source is removed.
     pub underway: Underway,
 }
@@ -45,13 +50,6 @@ pub struct Ready {
     pub destination: Destination,
 }
 
-/// A source file as it was when it was opened.
-pub struct SourceFile {
-    pub path: PathBuf,
-    pub found: Metadata,
-    pub acl: Option<Acl>,
-}
-
 /// Where the result of one operand goes.
 #[derive(Clone, Debug)]
 pub enum Destination {
@@ -61,37 +59,10 @@ pub enum Destination {
     Nothing,
 }
 
-impl SourceFile {
-    /// Removes the file if its name still leads to what was opened, and that has not changed. (Whoever sets the time
-    /// of the last change back cannot do so with that of the inode's.) Returns whether it did.
-    ///
-    /// Both concern the name in one open directory, that of the result if it is the same: a directory that is replaced
-    /// in between does not matter.
-    pub fn remove(&self, beside: &Directory) -> io::Result<bool> {
-        let directory = Directory::of(&self.path, Some(beside))?;
-        let name = self.path.file_name().ok_or_else(file::not_found)?;
-        if self.is_still(&directory.find(name)?) {
-            return directory.remove(name).map(|()| true);
-        }
-        Ok(false)
-    }
-
-    /// Whether the file has not changed since it was opened.
-    fn is_still(&self, now: &Stat) -> bool {
-        let then = &self.found;
-        (now.st_dev, now.st_ino, now.st_size as u64) == (then.dev(), then.ino(), then.len())
-            && (now.st_mtime, now.st_mtime_nsec) == (then.mtime(), then.mtime_nsec())
-            && (now.st_ctime, now.st_ctime_nsec) == (then.ctime(), then.ctime_nsec())
-    }
-}
-
-fn same_file(a: &Metadata, b: &Metadata) -> bool {
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
 /// The operands, as the flow wants them: opened one after the other.
 pub struct Operands {
     plan: Arc<Plan>,
+    pool: Pool,
     next: usize,
     /// The file that stdout is, if it is one: it must not be read.
     stdout: Option<Metadata>,
@@ -99,23 +70,38 @@ pub struct Operands {
 }
 
 impl Operands {
-    pub fn new(plan: Arc<Plan>) -> Self {
+    pub fn new(plan: Arc<Plan>, pool: &Pool) -> Self {
         let stdout = io::stdout().as_fd().try_clone_to_owned().and_then(|fd| File::from(fd).metadata()).ok();
-        Operands { plan, next: 0, stdout: stdout.filter(Metadata::is_file), touched: Touched::default() }
+        Operands {
+            plan,
+            pool: pool.clone(),
+            next: 0,
+            stdout: stdout.filter(Metadata::is_file),
+            touched: Touched::default(),
+        }
     }
 
     fn input(&mut self, operand: &Operand) -> Input<Job> {
         let name = operand.name().to_owned();
         let underway = self.touched.begin();
         let mut remark = None;
-        match self.open(operand, &name, &mut remark, &underway) {
-            Ok((ready, file)) => {
-                let (task, source) = self.task(&ready.destination, Reader::new(file));
-                Input { meta: Job { name, remark, ready: Ok(ready), underway }, task, source }
+        let opened = self.open(operand, &name, &mut remark, &underway).and_then(|(ready, file)| {
+            let index = self.index(operand, &ready)?;
+            let (task, source) = match &self.plan.part {
+                Some(part) => self.part(part, operand, &name, file, &mut remark)?,
+                None => self.task(&ready.destination, Reader::new(file)),
+            };
+            Ok((ready, index, task, source))
+        });
+        match opened {
+            Ok((ready, index, task, source)) => {
+                let count_lines = index.is_some();
+                let meta = Job { name, remark, ready: Ok(ready), index, underway };
+                Input { meta, task, count_lines, source }
             }
             Err(failure) => {
-                let meta = Job { name, remark, ready: Err(failure), underway };
-                Input { meta, task: Task::Skip, source: Source::Stream(Box::new(io::empty())) }
+                let meta = Job { name, remark, ready: Err(failure), index: None, underway };
+                Input { meta, task: Task::Skip, count_lines: false, source: Source::Stream(Box::new(io::empty())) }
             }
         }
     }
@@ -138,6 +124,44 @@ impl Operands {
 
     fn decompress(&self) -> Task {
         Task::Decompress { trailing_garbage: self.plan.trailing_garbage }
+    }
+
+    /// How a part of a file is read.
+    fn part(
+        &self,
+        part: &Part,
+        operand: &Operand,
+        name: &OsStr,
+        file: File,
+        remark: &mut Option<Vec<u8>>,
+    ) -> Result<(Task, Source), Failure> {
+        match part {
+            Part::Ranges { ranges, lines } => {
+                let parts = part::ranges(&self.plan, &self.pool, operand, file, remark)?;
+                let parts = Parts::new(parts, ranges.clone(), *lines);
+                Ok((Task::Copy, Source::Stream(Box::new(parts))))
+            }
+            Part::Streams { at, count } => {
+                let file = if *at > 0 { part::at(name, file, *at)? } else { file };
+                let task = count.map_or_else(|| self.decompress(), Task::DecompressStreams);
+                Ok((task, Source::Stream(Box::new(Reader::new(file)))))
+            }
+        }
+    }
+
+    /// The index that is made of an operand, if its name is free.
+    fn index(&mut self, operand: &Operand, ready: &Ready) -> Result<Option<IndexJob>, Failure> {
+        let plan = Arc::clone(&self.plan);
+        let Some(index) = plan.index.as_ref().filter(|_| plan.part.is_none()) else { return Ok(None) };
+        let compressed = match (plan.mode, &ready.destination, operand) {
+            (Mode::Compress, Destination::File(result), _) => result.as_path(),
+            (Mode::Compress, ..) | (_, _, Operand::Stdin) => Path::new(""), // its name was typed
+            (_, _, Operand::File(path)) => path,
+        };
+        let job = IndexJob::new(index.path(compressed));
+        let replaced = job.check(compressed, ready.source.as_ref().map(|source| &source.found), plan.force)?;
+        self.touched.insert(&job.path, replaced.iter());
+        Ok(Some(job))
     }
 
     /// Opens an operand and makes bzip2's checks in bzip2's order.
@@ -188,11 +212,8 @@ impl Operands {
             let removed = plan.remove_sources.then_some(&found);
             self.touched.insert(result, removed.into_iter().chain(&replaced));
         }
-        // A list that cannot be read may forbid anything.
-        let acl = match &destination {
-            Destination::File(_) => Acl::of(&file).unwrap_or_else(|_| Some(Acl::unknown())),
-            _ => None,
-        };
+        let makes_file = plan.index.is_some() || matches!(destination, Destination::File(_));
+        let acl = if makes_file { list_of(&file) } else { None };
         let source = Some(SourceFile { path: path.clone(), found, acl });
         Ok((Ready { source, destination }, file))
     }
@@ -314,7 +335,7 @@ impl Inputs for Operands {
     }
 }
 
-fn appended(path: &Path, suffix: &OsStr) -> PathBuf {
+pub fn appended(path: &Path, suffix: &OsStr) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
@@ -330,7 +351,7 @@ fn ending<'a>(path: &Path, own: Option<&'a OsStr>) -> Option<(&'a [u8], &'static
 }
 
 /// The name of the file that `path` was made from, if its suffix says.
-fn original_name(path: &Path, own: Option<&OsStr>) -> Option<PathBuf> {
+pub fn original_name(path: &Path, own: Option<&OsStr>) -> Option<PathBuf> {
     let (suffix, original) = ending(path, own)?;
     let name = path.as_os_str().as_bytes();
     Some(OsString::from_vec([&name[..name.len() - suffix.len()], original.as_bytes()].concat()).into())

@@ -73,25 +73,29 @@ fn file_len(operand: &Operand) -> Option<u64> {
     found.ok().filter(fs::Metadata::is_file).map(|found| found.len())
 }
 
-/// The lanes of GPUs that may help, if any. The pool starts them when the work left is worth it.
-pub fn lanes(plan: &Plan) -> Option<Lanes> {
+/// The lanes of GPUs that may help, if any. The pool starts them when the work left is worth it; when decompressing
+/// those for the streams that come.
+pub fn lanes(plan: &Plan) -> Vec<Lanes> {
     let devices = match &plan.gpus {
-        Gpus::None => return None,
+        Gpus::None => return Vec::new(),
         Gpus::Visible => None,
         Gpus::These(list) => Some(list.clone()),
     };
-    let kind = match &plan.large_blocks {
-        _ if plan.mode != Mode::Compress => Lanes::for_decoding(),
-        Some(large) => Lanes::for_large_blocks(large),
-        None => Lanes { offload: plan.gpu_pipeline, ..Lanes::default() },
+    let kinds = match &plan.large_blocks {
+        _ if plan.mode != Mode::Compress => vec![Lanes::for_decoding(), Lanes::for_decoding_large()],
+        Some(large) => vec![Lanes::for_large_blocks(large)],
+        None => vec![Lanes { offload: plan.gpu_pipeline, ..Lanes::default() }],
     };
-    let mut lanes = Lanes { devices, at_once: plan.gpu_required, ..kind };
-    // No more lanes than there are batches have anything to do. A lane pins two to three times the text of a batch.
-    let batch = (lanes.blocks * lanes.max_length) as u64;
-    let batches = expected_bytes(plan).map_or(u64::MAX, |total| total.div_ceil(batch));
-    let room = plan.memory.map_or(u64::MAX, |memory| memory / (3 * batch));
-    lanes.lanes = lanes.lanes.min(usize::try_from(batches.min(room)).unwrap_or(usize::MAX)).max(1);
-    Some(lanes)
+    let expected = expected_bytes(plan);
+    let lanes = kinds.into_iter().map(|kind| {
+        let mut lanes = Lanes { devices: devices.clone(), at_once: plan.gpu_required, ..kind };
+        // No more lanes than there are batches have anything to do. A lane pins two to three times the text of a batch.
+        let batches = expected.map_or(u64::MAX, |total| total.div_ceil(lanes.batch_bytes()));
+        let room = plan.memory.map_or(u64::MAX, |memory| memory / (3 * (lanes.blocks * lanes.max_length) as u64));
+        lanes.lanes = lanes.lanes.min(usize::try_from(batches.min(room)).unwrap_or(usize::MAX)).max(1);
+        lanes
+    });
+    lanes.collect()
 }
 
 /// How many bytes there are to read, if that can be told beforehand. With thousands of files, stat-ing all of them

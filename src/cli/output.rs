@@ -9,10 +9,10 @@
 //! Owner, mode, access control list and times are set on the open file, never by name. A file system that has none of
 //! its own (vfat, exFAT, some of FUSE) gives every file those of its mount.
 
-use crate::cli::files::SourceFile;
 use crate::cli::os::acl::Acl;
 use crate::cli::os::directory::Directory;
 use crate::cli::os::file;
+use crate::cli::source::SourceFile;
 use crate::cli::temporary::{TemporaryFiles, TemporaryName};
 use std::ffi::OsString;
 use std::fs::{self, File, FileTimes, Permissions};
@@ -161,12 +161,24 @@ impl Write for OutputFile {
     }
 }
 
+/// From how many bytes on a pipe is made larger. Small results leave it alone: the system counts a user's pages.
+const LONG: u64 = 8 << 20;
+
 /// Stdout without a buffer.
-pub struct Stdout;
+#[derive(Default)]
+pub struct Stdout {
+    written: u64,
+}
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        file::write_stdout(bytes)
+        let written = file::write_stdout(bytes)?;
+        let before = self.written;
+        self.written += written as u64;
+        if before < LONG && self.written >= LONG {
+            file::enlarge_stdout_pipe();
+        }
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -1,10 +1,10 @@
 //! Files as the flow reads them.
 
 use crate::cli::os::file::wait_readable;
-use hybz::flow::{self, ReadAt, Source};
+use hybz::flow::{self, Source};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
 
 /// Reads a file that was opened without waiting, as if it had been opened with waiting.
@@ -38,7 +38,7 @@ impl Reader {
             return Source::Stream(Box::new(self));
         }
         match self.file.stream_position().and_then(|at| self.file.seek(SeekFrom::End(0)).map(|_| at)) {
-            Ok(at) => Source::File(Arc::new(DiskFile(self.file)), at),
+            Ok(at) => Source::File(Arc::new(self.file), at),
             Err(_) => Source::Stream(Box::new(self)),
         }
     }
@@ -57,18 +57,5 @@ impl Read for Reader {
                 done => return done,
             }
         }
-    }
-}
-
-/// A file on a disk, read at any position.
-pub struct DiskFile(pub File);
-
-impl ReadAt for DiskFile {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.0.read_at(buf, offset)
-    }
-
-    fn len(&self) -> u64 {
-        self.0.metadata().map_or(0, |found| found.len())
     }
 }

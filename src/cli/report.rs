@@ -35,6 +35,11 @@ impl Failure {
         Failure { code, remark: false, text }
     }
 
+    /// `WHAT NAME TEXT`, as in `Input file NAME is a directory.`
+    pub fn about(code: u8, what: &str, name: &OsStr, text: &str) -> Failure {
+        Failure::new(code, [what.as_bytes(), shown(name).as_bytes(), text.as_bytes()].concat())
+    }
+
     /// The same, but hidden by `-q`.
     pub fn remark(self) -> Failure {
         Failure { remark: true, ..self }
@@ -221,6 +226,18 @@ fn garbage(offset: u64) -> String {
     format!("garbage after the end, from byte {offset}")
 }
 
+/// An error of what begins at byte `at` of a file, as one of the file.
+pub fn behind(error: Error, at: u64) -> Error {
+    let bits = at * 8;
+    match error {
+        Error::Truncated { block, bit_offset } => Error::Truncated { block, bit_offset: bits + bit_offset },
+        Error::Data { block, bit_offset, damage } => Error::Data { block, bit_offset: bits + bit_offset, damage },
+        Error::BlockTooLarge { block, bit_offset } => Error::BlockTooLarge { block, bit_offset: bits + bit_offset },
+        Error::TrailingGarbage { offset } => Error::TrailingGarbage { offset: at + offset },
+        error => error,
+    }
+}
+
 /// Where the damage is.
 fn place(error: &Error) -> String {
     match error {
@@ -265,6 +282,12 @@ pub fn gpu_trouble(summary: &Summary) -> Option<String> {
         STARTING => format!("a GPU could not be used: {why}"),
         name => format!("{name} failed, and the CPU did its work: {why}"),
     })
+}
+
+/// Whether accelerators were started, and the cores had done all of the work before one of them could.
+pub fn gpus_came_late(summary: &Summary) -> bool {
+    let mut lanes = summary.stations.iter().filter(|station| station.accelerator).peekable();
+    lanes.peek().is_some() && lanes.all(|lane| lane.blocks == 0)
 }
 
 /// The name of a station while its thread still creates it.

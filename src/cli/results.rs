@@ -1,9 +1,10 @@
 //! The results of one call, as the flow hands them over in the order of the operands: their bytes to stdout or into
 //! files, what is to be printed of them, and in the end the exit code.
 
-use crate::cli::args::{Mode, Plan, Target};
+use crate::cli::args::{Mode, Part, Plan, Target};
 use crate::cli::commit::{Committer, Finished, Item};
 use crate::cli::files::{Destination, Job, Ready};
+use crate::cli::index::{self, IndexJob};
 use crate::cli::os::directory::Directory;
 use crate::cli::os::{file, process};
 use crate::cli::output::{OutputFile, Stdout};
@@ -12,7 +13,7 @@ use crate::cli::report::{self, Failure, Note, Outcome, Report};
 use crate::cli::temporary::TemporaryFiles;
 use crate::cli::underway::Underway;
 use hybz::flow::Outputs;
-use hybz::{BlockInfo, Error, Pool, StreamSummary};
+use hybz::{BlockInfo, Error, Pool, StreamInfo, StreamSummary};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -80,7 +81,7 @@ impl Results {
             Destination::Nothing => return Ok(Sink::Nothing),
             Destination::Stdout => {
                 self.wrote_to_stdout = true;
-                return Ok(Sink::Stdout(BufWriter::with_capacity(BUFFER, Stdout)));
+                return Ok(Sink::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())));
             }
             Destination::File(path) => path,
         };
@@ -103,11 +104,15 @@ impl Results {
         &self,
         name: &OsStr,
         ready: Ready,
+        index: Option<IndexJob>,
         underway: Underway,
         sink: Sink,
         stream: &StreamSummary,
     ) -> Result<(), Error> {
         let message = self.success(name, stream);
+        let index = index.and_then(|index| self.index(name, index, &ready));
+        let replace = self.plan.force;
+        let mut underway = Some(underway);
         match sink {
             Sink::Nothing => self.print(Note::Line(message)),
             Sink::Stdout(mut stdout) => {
@@ -128,7 +133,7 @@ impl Results {
                 let whole = |found: &fs::Metadata| self.plan.mode != Mode::Compress || found.len() == stream.bytes_in;
                 let changed = source.take_if(|source| !whole(&source.found));
                 let sync = self.plan.sync && (source.is_some() || output.replaces());
-                let replace = self.plan.force;
+                let underway = underway.take_if(|_| index.is_none());
                 self.committer.push(Item::File(Box::new(Finished {
                     output,
                     source,
@@ -142,7 +147,24 @@ impl Results {
                 }
             }
         }
+        // After its file: an index without one is of no use.
+        if let Some(output) = index {
+            let (sync, source, message) = (self.plan.sync && output.replaces(), None, Vec::new());
+            self.committer.push(Item::File(Box::new(Finished { output, source, sync, replace, message, underway })));
+        }
         Ok(())
+    }
+
+    /// The index that was made of an operand, complete but for its name.
+    fn index(&self, name: &OsStr, index: IndexJob, ready: &Ready) -> Option<OutputFile> {
+        match index.write(&self.plan, ready.source.as_ref()) {
+            Ok(Some(output)) => return Some(output),
+            Ok(None) => {
+                self.print(Note::Remark(index::has_its_own(name)));
+            }
+            Err(failure) => self.print(Note::Failure(failure)),
+        }
+        None
     }
 
     /// The beginning of a file's line under `-v`; under `-vv` it was printed before the first block.
@@ -176,6 +198,16 @@ impl Results {
         message
     }
 
+    /// An error as one of the whole file, where a part of it was read.
+    fn placed(&self, error: Error) -> Error {
+        match (error, &self.plan.part) {
+            // The text of ranges is copied, so what is wrong with it comes as an error of reading.
+            (Error::Read(e), Some(Part::Ranges { .. })) => e.downcast().unwrap_or_else(Error::Read),
+            (error, Some(Part::Streams { at, .. })) => report::behind(error, *at),
+            (error, _) => error,
+        }
+    }
+
     /// Prints why a stream failed.
     fn print_error(&mut self, name: &OsStr, destination: &Destination, error: &Error) {
         let result = match destination {
@@ -185,6 +217,7 @@ impl Results {
         };
         let failure = match error {
             Error::Read(e) => Failure::input("read", name, e),
+            Error::ForeignIndex { .. } | Error::BadIndex(_) => index::failure(name, error),
             Error::Write(e) => Failure::output("write", result, e),
             Error::Internal { .. } => Failure::internal(name, error),
             Error::Memory { .. } => Failure::memory(name, error, self.plan.memory.is_some()),
@@ -240,6 +273,8 @@ impl Results {
                 true => Note::Failure(Failure::new(1, [b"A GPU is required: ", trouble.as_bytes()].concat())),
                 false => Note::Remark(trouble.into_bytes()),
             });
+        } else if self.plan.gpu_required && report::gpus_came_late(&summary) {
+            self.print(Note::Remark(b"no GPU was used: the CPU had done all of it before one was ready".to_vec()));
         }
         if self.plan.verbose >= 2 {
             self.print(Note::Line(report::stations(&summary)));
@@ -270,7 +305,11 @@ impl Outputs for Results {
             self.print(Note::Remark(remark));
         }
         let opened = match &job.ready {
-            Ok(ready) => self.open(ready),
+            Ok(ready) => {
+                let private = ready.source.is_some();
+                let index = job.index.as_mut().map_or(Ok(()), |index| index.create(private, &self.temporary));
+                index.and_then(|()| self.open(ready))
+            }
             Err(failure) => Err(failure.clone()),
         };
         match opened {
@@ -288,7 +327,16 @@ impl Outputs for Results {
         }
     }
 
+    fn stream(&mut self, job: &mut Job, stream: &StreamInfo) {
+        if let Some(index) = &mut job.index {
+            index.recorder.stream(stream);
+        }
+    }
+
     fn block(&mut self, job: &mut Job, block: &BlockInfo) {
+        if let Some(index) = &mut job.index {
+            index.recorder.block(block);
+        }
         if self.plan.verbose >= 2 {
             self.print(Note::Line(report::block_line(block, self.plan.mode == Mode::Compress).into_bytes()));
         }
@@ -302,9 +350,9 @@ impl Outputs for Results {
         let result = match outcome {
             Ok(stream) => {
                 self.report.progress.input_done(stream.bytes_in);
-                self.complete(&job.name, ready, job.underway, sink, &stream)
+                self.complete(&job.name, ready, job.index, job.underway, sink, &stream)
             }
-            Err(error) => Err(sink.abandon(error)),
+            Err(error) => Err(self.placed(sink.abandon(error))),
         };
         let Err(error) = result else { return ControlFlow::Continue(()) };
         let to_stdout = matches!(destination, Destination::Stdout);

@@ -30,18 +30,18 @@ pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
     // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
     let pool = ManuallyDrop::new(if no_threads {
         let pool = pool.without_cpu().build();
-        flow::run_here(&pool, Operands::new(plan), &mut results);
+        flow::run_here(&pool, Operands::new(plan, &pool), &mut results);
         pool
     } else {
         if plan.gpu_required {
             require_gpus(&plan.gpus)?;
         }
         pool = pool.threads(limits::threads(&plan)).max_memory(limits::share_of_memory());
-        if let Some(lanes) = limits::lanes(&plan) {
+        for lanes in limits::lanes(&plan) {
             pool = pool.gpus(&lanes);
         }
         let pool = pool.build();
-        flow::run(&pool, Operands::new(plan), &mut results);
+        flow::run(&pool, Operands::new(plan, &pool), &mut results);
         pool
     });
     Ok(results.finish(&pool))

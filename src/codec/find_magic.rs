@@ -11,7 +11,7 @@
 //! decides.
 
 use crate::bits::{BitSource, SliceBits};
-use crate::format::bzip2::{BLOCK_MAGIC, MAX_BLOCK, MAX_TABLES, MIN_TABLES};
+use crate::format::bzip2::{BLOCK_MAGIC, END_MAGIC, MAX_BLOCK, MAX_TABLES, MIN_TABLES};
 
 /// The position of the first block magic that begins at bit `from_bit` or later and lies wholly within `data`.
 pub fn find(data: &[u8], from_bit: u64) -> Option<u64> {
@@ -25,46 +25,62 @@ pub fn find(data: &[u8], from_bit: u64) -> Option<u64> {
     find_portable(data, first, from_bit)
 }
 
-/// The value of byte `byte` (1 to 5) if a magic begins at bit `shift` of byte 0.
-const fn whole_byte(byte: u32, shift: u32) -> u8 {
-    (BLOCK_MAGIC >> (40 + shift - 8 * byte)) as u8
+/// The same for the magic that ends a stream. Only recovery looks for it, so it has no vector code.
+pub fn find_end(data: &[u8], from_bit: u64) -> Option<u64> {
+    let first = usize::try_from(from_bit / 8).ok()?.checked_add(1)?;
+    find_with(&END_OFFSETS, END_MAGIC, data, first, from_bit)
+}
+
+/// The value of byte `byte` (1 to 5) if the magic begins at bit `shift` of byte 0.
+const fn whole_byte(magic: u64, byte: u32, shift: u32) -> u8 {
+    (magic >> (40 + shift - 8 * byte)) as u8
 }
 
 /// By the value of the first, second or third whole byte: the bit offsets at which the magic could have it there, one
 /// bit each.
-static OFFSETS: [[u8; 256]; 3] = {
+type Offsets = [[u8; 256]; 3];
+
+const fn offsets(magic: u64) -> Offsets {
     let mut offsets = [[0; 256]; 3];
     let mut byte = 0;
     while byte < 3 {
         let mut shift = 0;
         while shift < 8 {
-            offsets[byte][whole_byte(byte as u32 + 1, shift) as usize] |= 1 << shift;
+            offsets[byte][whole_byte(magic, byte as u32 + 1, shift) as usize] |= 1 << shift;
             shift += 1;
         }
         byte += 1;
     }
     offsets
-};
+}
+
+static OFFSETS: Offsets = offsets(BLOCK_MAGIC);
+static END_OFFSETS: Offsets = offsets(END_MAGIC);
 
 /// Searches from byte `first` on, which is the first byte that may be the first whole byte of a magic.
 fn find_portable(data: &[u8], first: usize, from_bit: u64) -> Option<u64> {
+    find_with(&OFFSETS, BLOCK_MAGIC, data, first, from_bit)
+}
+
+#[inline(always)]
+fn find_with(offsets: &Offsets, magic: u64, data: &[u8], first: usize, from_bit: u64) -> Option<u64> {
     let rest = data.get(first..)?;
     rest.windows(3).enumerate().find_map(|(i, three)| {
-        let two = OFFSETS[0][usize::from(three[0])] & OFFSETS[1][usize::from(three[1])];
-        if two & OFFSETS[2][usize::from(three[2])] != 0 { confirm(data, first + i, from_bit) } else { None }
+        let two = offsets[0][usize::from(three[0])] & offsets[1][usize::from(three[1])];
+        if two & offsets[2][usize::from(three[2])] != 0 { confirm(magic, data, first + i, from_bit) } else { None }
     })
 }
 
 /// The position of the magic whose first whole byte is at `byte`, if there is one.
 #[cold]
-fn confirm(data: &[u8], byte: usize, from_bit: u64) -> Option<u64> {
+fn confirm(magic: u64, data: &[u8], byte: usize, from_bit: u64) -> Option<u64> {
     let start = (byte as u64 - 1) * 8;
-    (start..start + 8).find(|&bit| bit >= from_bit && has_magic(data, bit))
+    (start..start + 8).find(|&bit| bit >= from_bit && has_magic(magic, data, bit))
 }
 
-fn has_magic(data: &[u8], bit: u64) -> bool {
+fn has_magic(magic: u64, data: &[u8], bit: u64) -> bool {
     let mut bits = SliceBits::new(data, bit, u64::MAX);
-    bits.bits(24) == Some((BLOCK_MAGIC >> 24) as u32) && bits.bits(24) == Some(BLOCK_MAGIC as u32 & 0xff_ffff)
+    bits.bits(24) == Some((magic >> 24) as u32) && bits.bits(24) == Some(magic as u32 & 0xff_ffff)
 }
 
 /// Whether a block could begin at the magic at bit `start`, judged by the fields after the magic.
@@ -94,6 +110,7 @@ pub fn plausible(data: &[u8], start: u64, end: u64) -> bool {
 #[allow(unsafe_code)]
 mod x86 {
     use super::{confirm, find_portable, whole_byte};
+    use crate::format::bzip2::BLOCK_MAGIC;
     use std::arch::x86_64::*;
 
     /// The sets of offsets for the three whole bytes, by the low nibble and by the high nibble: 16 bytes, twice.
@@ -103,7 +120,7 @@ mod x86 {
         while byte < 3 {
             let mut shift = 0;
             while shift < 8 {
-                let value = whole_byte(byte as u32 + 1, shift);
+                let value = whole_byte(BLOCK_MAGIC, byte as u32 + 1, shift);
                 let mut half = 0;
                 while half < 32 {
                     nibbles[byte][0][half + (value & 15) as usize] |= 1 << shift;
@@ -137,7 +154,7 @@ mod x86 {
                 let none = _mm256_movemask_epi8(_mm256_cmpeq_epi8(sets, _mm256_setzero_si256())) as u32;
                 let mut some = !none;
                 while some != 0 {
-                    if let Some(bit) = confirm(data, at + some.trailing_zeros() as usize, from_bit) {
+                    if let Some(bit) = confirm(BLOCK_MAGIC, data, at + some.trailing_zeros() as usize, from_bit) {
                         return Some(bit);
                     }
                     some &= some - 1;

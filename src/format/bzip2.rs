@@ -28,6 +28,13 @@ use std::{error, fmt};
 pub const END_MAGIC: u64 = 0x1772_4538_5090;
 /// The 48 bits that begin a block: digits of pi.
 pub const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
+/// How many bits a stream's header has.
+pub const HEADER_BITS: u64 = 32;
+/// The most compressed bits that one block may have. bzip2 has no bound, because code lengths may wander up and down
+/// for ever; an encoder's blocks stay under 20 million bits. Here it bounds memory.
+pub const MAX_BLOCK_BITS: u64 = 512 << 20;
+/// How many bits the end of a stream has: magic and CRC. Zero bits up to a whole byte follow.
+pub const END_BITS: u64 = 80;
 /// The most bytes that a block can have after run-length coding, at level 9.
 pub const MAX_BLOCK: usize = Level::BEST.block_limit() as usize;
 /// The longest block, after run-length coding, that the encoder accepts. The splitter stays below it (899,985 at level

@@ -1,13 +1,15 @@
 //! A device that is not there: does the work on the CPU, and fails when and how the test says.
 
 use super::{
-    BlockForDevice, CodeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodedBatch, DecodedByDevice, DeviceError,
-    DeviceLane, LaneSize, SortColumns, SortSuffixes, SortThirds, Sorted, SortedSuffixes, SortedThirds,
+    BlockForDevice, CodeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodeCodes, DecodedBatch, DecodedByDevice,
+    DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice, MAX_ROWS, ROW_UNIT, SortColumns, SortSuffixes,
+    SortThirds, Sorted, SortedSuffixes, SortedThirds, input_room,
 };
 use crate::bits::BitWriter;
 use crate::codec::bwt::forward::ForwardBwt;
 use crate::codec::bwt::merge::twin;
 use crate::codec::decoder::Decoder;
+use crate::codec::hbz::decode::{Block, PayloadParts, SegmentSpan, TableShares};
 use crate::codec::header::Bz2BlockHeader;
 use crate::codec::mtf::encode::MtfSymbols;
 use crate::codec::selector::encode::HuffmanTables;
@@ -26,6 +28,8 @@ pub enum Fault {
     Hang,
     /// It says all is well, and a byte of the middle block is wrong; of coded blocks, a bit in the middle of each.
     Wrong,
+    /// It has no memory to grow, whatever the call.
+    Fixed,
 }
 
 /// A fake lane.
@@ -38,6 +42,7 @@ pub struct FakeLane {
     origins: Vec<u32>,
     coded: Vec<CodedByDevice>,
     decoded: Vec<DecodedByDevice>,
+    odd: Vec<u32>,
     calls: usize,
     fault: Option<(usize, Fault)>,
 }
@@ -48,12 +53,14 @@ impl FakeLane {
         FakeLane {
             bwt: ForwardBwt::new(Arc::default()),
             size,
-            texts: vec![0; size.max_blocks * size.max_length],
+            // What a lane for `.hbz` has is less than this, or a little more for tables.
+            texts: vec![0; (size.max_blocks * size.max_length).max(input_room_of(size))],
             columns: Vec::new(),
             keys: Vec::new(),
             origins: Vec::new(),
             coded: Vec::new(),
             decoded: Vec::new(),
+            odd: Vec::new(),
             calls: 0,
             fault,
         }
@@ -68,6 +75,7 @@ impl FakeLane {
         self.origins.clear();
         self.coded.clear();
         self.decoded.clear();
+        self.odd.clear();
         match fault {
             Some(Fault::Memory) => Err(DeviceError::Memory("fake: out of memory".to_owned())),
             Some(Fault::Sticky) => Err(DeviceError::Lost("fake: an illegal address".to_owned())),
@@ -76,7 +84,7 @@ impl FakeLane {
                 Err(DeviceError::Lost("fake: it hangs".to_owned()))
             }
             Some(Fault::Wrong) => Ok(true),
-            None => Ok(false),
+            Some(Fault::Fixed) | None => Ok(false),
         }
     }
 }
@@ -241,5 +249,72 @@ impl DecodeBlocks for FakeLane {
             self.columns[middle] ^= 1;
         }
         Ok(DecodedBatch { blocks: &self.decoded, texts: &self.columns })
+    }
+}
+
+/// What a lane for blocks of `.hbz` streams has room for.
+fn input_room_of(size: LaneSize) -> usize {
+    input_room(size.max_blocks, size.max_blocks * size.max_length)
+}
+
+impl DecodeCodes for FakeLane {
+    fn codes(
+        &mut self,
+        blocks: &[LargeForDevice],
+        bytes: usize,
+        timeout: Duration,
+    ) -> Result<DecodedCodes<'_>, DeviceError> {
+        let wrong = self.begin(timeout)?;
+        for block in blocks {
+            assert!(block.base as usize >= self.columns.len() && block.base % ROW_UNIT as u32 == 0);
+            self.columns.resize(block.base as usize, 0);
+            let codes = block.read(&self.texts[..bytes]).all_codes();
+            self.odd.push(codes.is_err().into());
+            self.columns.extend(codes.unwrap_or_else(|_| vec![0; block.rows as usize]));
+        }
+        assert!(self.columns.len() <= self.size.max_blocks * self.size.max_length);
+        if wrong {
+            let middle = self.columns.len() / 2;
+            self.columns[middle] ^= 1;
+        }
+        Ok(DecodedCodes { odd: &self.odd, codes: &self.columns })
+    }
+
+    fn reserve(&mut self, rows: usize) -> Result<bool, DeviceError> {
+        let size = LaneSize { max_length: rows.div_ceil(self.size.max_blocks), ..self.size };
+        let grows = !matches!(self.fault, Some((_, Fault::Fixed))) && size.max_blocks * size.max_length <= MAX_ROWS;
+        if grows {
+            self.size = size;
+            self.texts = vec![0; input_room_of(size)];
+        }
+        Ok(grows)
+    }
+}
+
+impl LargeForDevice {
+    /// The block that was written to the input, as much of it as there is.
+    fn read(&self, input: &[u8]) -> Block {
+        let words = |at: u32, count: usize| -> Vec<u32> {
+            let bytes = &input[at as usize..][..4 * count];
+            bytes.as_chunks().0.iter().map(|word| u32::from_ne_bytes(*word)).collect()
+        };
+        let of_segments = words(self.segments_at, 3 * (self.rows as usize).div_ceil(1 << 16));
+        let segments = of_segments.as_chunks().0.iter().map(|&[at, bytes, tokens]| SegmentSpan {
+            bytes: at as usize..(at + bytes) as usize,
+            tokens: tokens as usize,
+        });
+        let (selectors, token_shares) = (self.selectors as usize, self.selectors as usize * 6 * 26);
+        let shares = &input[self.shares_at as usize..][..2 * (token_shares + selectors * selectors)];
+        let shares: Vec<u16> = shares.as_chunks().0.iter().map(|share| u16::from_ne_bytes(*share)).collect();
+        let (tokens, of_selectors) = shares.split_at(token_shares);
+        let each = |shares: &[u16], symbols| shares.chunks(symbols).map(<[u16]>::to_vec).collect();
+        let parts = PayloadParts {
+            payload: input,
+            entries: &words(self.entries_at, (self.rows as usize).div_ceil(1 << self.entry_log)),
+            list: &self.list,
+            shares: &TableShares { tokens: each(tokens, 26), selectors: each(of_selectors, selectors) },
+            segments: &segments.collect::<Vec<_>>(),
+        };
+        Block::from_parts(parts, self.rows, self.entry_log as u8)
     }
 }

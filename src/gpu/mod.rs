@@ -3,7 +3,7 @@
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, behind the cargo feature of that name, is the only one.
 //! Another one is a folder beside it and a line in `BACKENDS`. There is one trait for each thing that a device can
 //! take off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`],
-//! [`DecodeBlocks`]. In tests `fake` does the work on the CPU and fails as scripted.
+//! [`DecodeBlocks`], [`DecodeCodes`]. In tests `fake` does the work on the CPU and fails as scripted.
 
 use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
 use std::fmt;
@@ -12,11 +12,16 @@ use std::time::Duration;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod decode;
+mod decode_large;
 #[cfg(test)]
 pub(crate) mod fake;
 mod select;
 
 pub use decode::{BlockForDevice, DecodeBlocks, DecodedBatch, DecodedByDevice};
+pub use decode_large::{
+    DecodeCodes, DecodedCodes, LargeForDevice, MAX_ENTRY_LOG, MAX_LARGE, MAX_ROWS, ROW_UNIT, SegmentForDevice,
+    input_room,
+};
 pub use select::select;
 
 /// What can be reached. Where several have devices, the first counts.
@@ -43,6 +48,9 @@ pub enum Offload {
     /// The other direction, of `.bz2` streams: the device decodes blocks up to their run-length-coded text; the lane's
     /// thread reads the headers before, and expands the text and checks it after that.
     Decode,
+    /// The same of `.hbz` streams: the device decodes blocks up to their codes; the lane's thread reads the payloads up
+    /// to their segments before, and replaces the codes by text and checks it after that.
+    DecodeLarge,
 }
 
 /// The shortest block that a device sorts, in bytes: a core does a shorter one before a transfer has begun.
@@ -116,6 +124,9 @@ pub trait Backend: Sync {
     fn open_suffixes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortSuffixes>, DeviceError>;
     /// Opens a lane for [`Offload::Decode`]: `max_length` is how many bytes of compressed data a block may have.
     fn open_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeBlocks>, DeviceError>;
+    /// Opens a lane for [`Offload::DecodeLarge`]: blocks of any length that have `max_blocks * max_length` rows
+    /// together.
+    fn open_large_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeCodes>, DeviceError>;
 }
 
 /// How many devices there seem to be: a look that costs nothing, while asking a driver takes tenths of a second.
@@ -223,7 +234,9 @@ pub struct Steps {
     pub symbols: f64,
     /// Symbols to columns (decode).
     pub columns: f64,
-    /// Columns to texts (decode).
+    /// Columns to vectors (decode, of `.hbz` streams).
+    pub vector: f64,
+    /// Columns to texts (decode); of `.hbz` streams vectors to codes.
     pub walk: f64,
     /// Columns, lists, codes or texts from the device.
     pub download: f64,
@@ -246,6 +259,7 @@ impl Steps {
             ("codes", self.bits),
             ("symbols", self.symbols),
             ("columns", self.columns),
+            ("vector", self.vector),
             ("walk", self.walk),
             ("download", self.download),
         ];

@@ -198,6 +198,7 @@ impl<Q: Question> Job<Q> {
         self.progress = Progress::Answered;
         if let Some(counters) = &self.counters {
             counters.count_answer(true, self.bytes, 0);
+            counters.count_deferred(self.bytes);
         }
         Some(Deferred(Some(reply)))
     }

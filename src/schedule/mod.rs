@@ -18,12 +18,14 @@
 //! | `queue` | the lock around it, and the life of a station's thread |
 //! | `memory` | the budget that bounds the bytes alive |
 //! | `pool` | pools, clients, crews |
+//! | `process` | which process this is: forks |
 //! | `report` | what each station has done |
 
 mod job;
 pub(crate) mod memory;
 mod policy;
 mod pool;
+mod process;
 mod queue;
 mod report;
 #[cfg(test)]

@@ -158,6 +158,11 @@ impl<W: Work> Pool<W> {
         &self.shared().work
     }
 
+    /// How many CPU stations it has, or would have once there is work.
+    pub fn cores(&self) -> usize {
+        self.0.plan.cores
+    }
+
     /// The budget that bounds the bytes alive.
     pub fn budget(&self) -> &MemoryBudget {
         &self.shared().budget

@@ -5,12 +5,12 @@
 
 use super::job::{AnyJob, Class, Job, JobError, Progress, Question, Ticket};
 use super::memory::MemoryBudget;
+use super::process;
 use super::report::{Counters, StationReport};
 use super::state::{Actions, Entry, Id, State, Taken};
 use super::station::{Station, StationError, Work};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
@@ -37,8 +37,8 @@ pub(crate) struct Shared<W: Work> {
     /// The thread that does.
     inline_thread: Mutex<Option<ThreadId>>,
     began: Instant,
-    /// The number of the process that made it. (To ask for it takes 0.1 us, which is nothing beside a block.)
-    process: u32,
+    /// The process that made it.
+    process: u64,
 }
 
 /// What the lock guards.
@@ -69,14 +69,14 @@ impl<W: Work> Shared<W> {
     ) -> Arc<Shared<W>> {
         let desk = Mutex::new(Desk { state, seats: Vec::new() });
         let (crews, inline, inline_thread) = (Mutex::new(crews), Mutex::new(None), Mutex::new(None));
-        let (began, process) = (Instant::now(), process::id());
+        let (began, process) = (Instant::now(), process::number());
         Arc::new(Shared { work, budget, desk, crews, inline, inline_thread, began, process })
     }
 
     /// Whether this process was forked from the one that has the stations. Then no lock may be taken: another thread
     /// may have held it at the fork, and nobody would give it back.
     pub fn is_foreign(&self) -> bool {
-        self.process != process::id()
+        self.process != process::number()
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk<W::Job>> {
@@ -102,7 +102,11 @@ impl<W: Work> Shared<W> {
         if start_core {
             unserved |= !self.start_core();
         }
-        if unserved && !self.desk().state.is_served(class) {
+        let is_done_by_others = || {
+            let state = &self.desk().state;
+            if second_stage { state.has_finisher() } else { state.is_served(class) }
+        };
+        if unserved && !is_done_by_others() {
             self.work_inline();
         }
     }
@@ -188,8 +192,8 @@ impl<W: Work> Shared<W> {
         let life = catch_unwind(AssertUnwindSafe(|| match make() {
             Ok(mut station) => {
                 counters.set_name(station.name());
-                let max_batch = station.max_batch();
-                self.desk().state.ready(id, max_batch);
+                let (max_batch, max_bytes) = (station.max_batch(), station.max_bytes());
+                self.desk().state.ready(id, max_batch, max_bytes);
                 self.serve(id, &mut *station, counters)
             }
             Err(reason) => Some(reason),
@@ -275,10 +279,12 @@ impl<W: Work> Shared<W> {
             }
         }
         let before = counters.bytes_in.load(Relaxed);
+        let deferred_before = counters.deferred.load(Relaxed);
         let outcome = catch_unwind(AssertUnwindSafe(|| if jobs.is_empty() { Ok(()) } else { station.work(&mut jobs) }));
         let outcome = outcome.unwrap_or_else(|panic| Err(StationError { reason: panic_text(&*panic), retire: false }));
         counters.count_time(waited, working.elapsed());
-        self.desk().state.done(self.now(), id, counters.bytes_in.load(Relaxed) - before);
+        let deferred = counters.deferred.load(Relaxed) - deferred_before;
+        self.desk().state.done(self.now(), id, counters.bytes_in.load(Relaxed) - before, deferred);
         for (mut job, (class, bytes)) in jobs.into_iter().zip(places) {
             match job.erased().progress() {
                 Progress::Answered => continue,

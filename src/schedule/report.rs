@@ -50,6 +50,8 @@ pub(crate) struct Counters {
     pub blocks: AtomicU64,
     pub finished: AtomicU64,
     pub bytes_in: AtomicU64,
+    /// Bytes of `bytes_in` whose job others go on with ([`Job::defer`](super::Job::defer)).
+    pub deferred: AtomicU64,
     pub bytes_out: AtomicU64,
     pub busy_ns: AtomicU64,
     pub waited_ns: AtomicU64,
@@ -75,6 +77,11 @@ impl Counters {
             self.finished.fetch_add(1, Relaxed);
         }
         self.bytes_out.fetch_add(bytes_out, Relaxed);
+    }
+
+    /// Others go on with a job of so many bytes.
+    pub fn count_deferred(&self, bytes: u64) {
+        self.deferred.fetch_add(bytes, Relaxed);
     }
 
     /// Counts a batch's time.

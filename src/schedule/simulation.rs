@@ -232,7 +232,7 @@ impl World {
         }
         station.ready = true;
         let max_batch = station.gpu.map_or(1, |gpu| gpu.max_batch);
-        self.state.ready(id, max_batch);
+        self.state.ready(id, max_batch, u64::MAX);
         self.ask(id);
     }
 
@@ -283,14 +283,14 @@ impl World {
         let (station, jobs) = (self.stations[id], std::mem::take(&mut self.held[id]));
         if station.gpu.is_some_and(|gpu| gpu.hangs.is_some_and(|(after, _)| self.now > after)) {
             let clock = self.clock();
-            self.state.done(clock, id, 0);
+            self.state.done(clock, id, 0, 0);
             for job in jobs {
                 let actions = self.state.submit(clock, job, CLASS, self.input.block as u64, true, false);
                 self.act(actions);
             }
             return self.depart(id);
         }
-        self.state.done(self.clock(), id, station.holding.1 as u64);
+        self.state.done(self.clock(), id, station.holding.1 as u64, 0);
         for job in &jobs {
             assert!(!std::mem::replace(&mut self.finished[*job], true), "block {job} was done twice");
         }

@@ -66,6 +66,7 @@ struct Seat {
     crew: Option<usize>,
     phase: Phase,
     max_batch: usize,
+    max_bytes: u64,
     rates: Vec<Rate>,
     holds: Option<Holding>,
     waits: Waits,
@@ -311,6 +312,7 @@ impl<J> State<J> {
             crew,
             phase: Phase::Starting(now),
             max_batch: 1,
+            max_bytes: u64::MAX,
             rates,
             holds: None,
             waits: Waits::No,
@@ -318,10 +320,10 @@ impl<J> State<J> {
         self.seats.len() - 1
     }
 
-    /// A station can take work now, so many jobs at once.
-    pub fn ready(&mut self, id: Id, max_batch: usize) {
-        self.seats[id].phase = Phase::Ready;
-        self.seats[id].max_batch = max_batch.max(1);
+    /// A station can take work now, so many jobs at once, and so many bytes if that is more than one job.
+    pub fn ready(&mut self, id: Id, max_batch: usize, max_bytes: u64) {
+        let seat = &mut self.seats[id];
+        (seat.phase, seat.max_batch, seat.max_bytes) = (Phase::Ready, max_batch.max(1), max_bytes);
     }
 
     /// A station takes no more work. Everybody who waits must look again: what was left to it is theirs.
@@ -354,6 +356,7 @@ impl<J> State<J> {
     pub fn go_on_as_core(&mut self, id: Id) {
         let seat = &mut self.seats[id];
         (seat.accelerator, seat.accepts, seat.phase, seat.max_batch) = (false, Accepts::Everything, Phase::Ready, 1);
+        seat.max_bytes = u64::MAX;
         seat.crew = None;
         seat.rates.fill(Rate::default());
     }
@@ -408,7 +411,14 @@ impl<J> State<J> {
                     }
                 }
             };
+            let max_bytes = self.seats[id].max_bytes;
             let queue = &mut self.first[class.index()];
+            let mut bytes = 0u64;
+            let fit = queue.iter().take(count).take_while(|entry| {
+                bytes = bytes.saturating_add(entry.bytes);
+                bytes <= max_bytes
+            });
+            let count = fit.count().max(1);
             let jobs = queue.drain(..count.min(queue.len())).collect();
             return self.hold(now, id, jobs);
         }
@@ -457,13 +467,18 @@ impl<J> State<J> {
         Taken::Jobs(jobs)
     }
 
-    /// A station is done with what it held, of which it did so many bytes itself.
-    pub fn done(&mut self, now: Duration, id: Id, bytes: u64) {
+    /// A station is done with what it held, of which it did so many bytes itself, or `deferred` some of them: others do
+    /// those, so the time that it took says nothing.
+    pub fn done(&mut self, now: Duration, id: Id, bytes: u64, deferred: u64) {
         let seat = &mut self.seats[id];
         if let Some(Holding { class, second_stage: false, since, .. }) = seat.holds.take()
             && bytes > 0
         {
-            seat.rates[class.index()].add(bytes as f64, now.saturating_sub(since).as_secs_f64().max(1e-9));
+            let seconds = match deferred {
+                0 => now.saturating_sub(since).as_secs_f64().max(1e-9),
+                _ => bytes as f64 / self.core_rates[class.index()],
+            };
+            seat.rates[class.index()].add(bytes as f64, seconds);
         }
     }
 

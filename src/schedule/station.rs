@@ -49,6 +49,11 @@ pub trait Station<J>: Send {
         1
     }
 
+    /// How many bytes of jobs it should be given at once, if more than one job.
+    fn max_bytes(&self) -> u64 {
+        u64::MAX
+    }
+
     /// What it was busy with, in words, for reports.
     fn details(&self) -> Option<String> {
         None

@@ -175,7 +175,8 @@ mod tests {
 
     fn read(mut input: &[u8]) -> Vec<u8> {
         let pool = Pool::builder().build();
-        let decoding = piece::Decoding { pool: pool.clone(), chunk: None, extent: Extent::StreamsThenGarbage };
+        let decoding =
+            piece::Decoding { pool: pool.clone(), chunk: None, lines: false, extent: Extent::AllThenGarbage };
         crate::read::whole(Driver::new(&pool, decode_as(&THREE, decoding)), std::mem::take(&mut input)).unwrap()
     }
 

@@ -8,7 +8,8 @@ use super::piece::{Collect, Ends, Feed, Step};
 use crate::block::Text;
 use crate::codec::run_length::decode::Expander;
 use crate::error::Error;
-use crate::summary::{BlockInfo, StreamSummary};
+use crate::lines;
+use crate::summary::{Mark, StreamSummary};
 use crate::{Client, Pool};
 use std::io::{self, Read, Write};
 
@@ -57,11 +58,11 @@ impl Driver {
     }
 
     /// The next output of a stream whose input is read from `reader`; nothing when the output is complete.
-    pub fn pull(&mut self, reader: &mut dyn Read) -> Result<Option<(Text, Option<BlockInfo>)>, Error> {
+    pub fn pull(&mut self, reader: &mut dyn Read) -> Result<Option<(Text, Option<Mark>)>, Error> {
         loop {
             let all_issued = self.issue()?;
             match self.collect.step(!all_issued || self.input == Input::Told)? {
-                Step::Out(text, info) => return Ok(Some((text, info))),
+                Step::Out(text, mark) => return Ok(Some((text, mark))),
                 Step::Done => {
                     // What was read ahead is of no interest.
                     self.client.submitter().cancel();
@@ -187,4 +188,23 @@ pub(crate) fn write_text(out: &mut dyn Write, text: &Text) -> io::Result<u64> {
             }
         }
     }
+}
+
+/// How many line ends a text has.
+pub(crate) fn count_lines(text: &Text) -> u64 {
+    struct Counter(u64);
+    impl Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += lines::count(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    // The counter takes everything.
+    let _ = write_text(&mut counter, text);
+    counter.0
 }

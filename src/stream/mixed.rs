@@ -10,7 +10,7 @@ use super::driver::Driver;
 use super::piece::{Begins, Collect, Decoding, Extent, Format, Rest, Step};
 use crate::error::Error;
 use crate::gate::Gate;
-use crate::summary::{BlockInfo, StreamSummary};
+use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 
 /// How many bytes tell which format begins.
 const HEAD: usize = 8;
@@ -83,6 +83,10 @@ impl Mixed {
 
     /// Between streams: looks what follows.
     fn begin(&mut self, first: &mut dyn Collect) -> Result<Option<Step>, Error> {
+        if self.decoding.extent.is_reached(self.summary.streams) {
+            self.done = true;
+            return Ok(None);
+        }
         self.want(1, first);
         loop {
             let rest = &self.bytes[self.taken..];
@@ -92,7 +96,7 @@ impl Mixed {
             if rest.is_empty() && self.ended {
                 self.done = true;
             } else if let Some(format) = found(Begins::Yes) {
-                let decoding = Decoding { extent: Extent::FirstStream, ..self.decoding.clone() };
+                let decoding = Decoding { extent: Extent::Streams(1), ..self.decoding.clone() };
                 let driver = Driver::new(&decoding.pool, (format.decode)(&decoding));
                 self.stream = Some(Stream { driver, gate: Gate::new(), at, ended: false });
             } else if rest.is_empty() || found(Begins::Perhaps).is_some() {
@@ -104,7 +108,7 @@ impl Mixed {
             } else if found(Begins::Cut).is_some() {
                 let bit_offset = (at + rest.len() as u64) * 8;
                 return Err(Error::Truncated { block: self.summary.blocks + 1, bit_offset });
-            } else if self.decoding.extent == Extent::Streams {
+            } else if self.decoding.extent == Extent::AllStreams {
                 return Err(Error::TrailingGarbage { offset: at });
             } else {
                 self.summary.trailing_garbage = Some(at);
@@ -129,14 +133,10 @@ impl Mixed {
             }
         }
         match step {
-            Step::Out(text, info) => {
-                let info = info.map(|info| BlockInfo {
-                    number: self.summary.blocks + info.number,
-                    bytes_in: stream.at + info.bytes_in,
-                    ..info
-                });
+            Step::Out(text, mark) => {
+                let mark = mark.map(|mark| self.moved(mark, stream.at));
                 self.stream = Some(stream);
-                Ok(Some(Step::Out(text, info)))
+                Ok(Some(Step::Out(text, mark)))
             }
             Step::Done => {
                 let StreamSummary { streams, blocks, combined_crc, .. } = stream.driver.summary();
@@ -180,6 +180,26 @@ impl Mixed {
         }
         self.taken += n;
         self.summary.bytes_in += n as u64;
+    }
+
+    /// What one stream that begins at this byte says of itself, as a part of the whole input.
+    fn moved(&self, mark: Mark, at: u64) -> Mark {
+        let StreamSummary { blocks, streams, .. } = self.summary;
+        match mark {
+            Mark::Block(info) => Mark::Block(BlockInfo {
+                number: blocks + info.number,
+                stream: streams + info.stream,
+                bytes_in: at + info.bytes_in,
+                bit_offset: at * 8 + info.bit_offset,
+                ..info
+            }),
+            Mark::Stream(info) => Mark::Stream(StreamInfo {
+                number: streams + info.number,
+                bit_offset: at * 8 + info.bit_offset,
+                end: at + info.end,
+                ..info
+            }),
+        }
     }
 
     /// An error of one stream as one of the whole input.

@@ -12,7 +12,7 @@
 //! | `driver` | one stream on the caller's own thread: what `read` and `write` are made of |
 //! | `flow` | many inputs through one pool, with a manager's thread: what the command runs on |
 
-mod bzip2;
+pub(crate) mod bzip2;
 mod copy;
 mod detect;
 pub(crate) mod driver;
@@ -20,6 +20,6 @@ pub mod flow;
 pub(crate) mod hbz;
 mod mixed;
 mod open;
-mod piece;
+pub(crate) mod piece;
 
 pub(crate) use piece::Extent;

@@ -11,15 +11,24 @@ impl Driver {
         Driver::new(
             pool,
             match settings.large_blocks {
-                None => bzip2::encode(settings.level),
+                None => bzip2::encode(settings.level, false),
                 Some(large) => hbz::encode(large, pool),
             },
         )
     }
 
     pub fn decompress(settings: &Settings) -> Driver {
+        Self::decompress_as(settings, false)
+    }
+
+    /// The same with line ends counted.
+    pub fn decompress_counting(settings: &Settings) -> Driver {
+        Self::decompress_as(settings, true)
+    }
+
+    fn decompress_as(settings: &Settings, lines: bool) -> Driver {
         let (pool, chunk) = (settings.get_pool().clone(), settings.scan_chunk);
-        let decoding = Decoding { pool, chunk, extent: settings.extent() };
+        let decoding = Decoding { pool, chunk, lines, extent: settings.extent() };
         Driver::new(settings.get_pool(), detect::decode(decoding))
     }
 }

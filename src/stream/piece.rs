@@ -7,7 +7,7 @@
 use crate::block::Text;
 use crate::error::Error;
 use crate::schedule::Permit;
-use crate::summary::{BlockInfo, StreamSummary};
+use crate::summary::{Mark, StreamSummary};
 use crate::{Client, Pool};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, unbounded};
 use std::io;
@@ -46,8 +46,8 @@ pub(crate) trait Cut: Send + 'static {
 
 /// What a joiner has to say.
 pub(crate) enum Step {
-    /// Bytes to write now, and the block that they end, if they do.
-    Out(Text, Option<BlockInfo>),
+    /// Bytes to write now, perhaps none, and the block or the stream that ends with them, if one does.
+    Out(Text, Option<Mark>),
     /// The next result is not there yet.
     Pending,
     /// It needs the next piece.
@@ -147,6 +147,8 @@ pub(crate) struct Decoding {
     pub pool: Pool,
     /// How many bytes a scanner reads at once, if not its own choice.
     pub chunk: Option<usize>,
+    /// Whether line ends are counted.
+    pub lines: bool,
     /// How much of the input is decoded.
     pub extent: Extent,
 }
@@ -154,18 +156,23 @@ pub(crate) struct Decoding {
 /// How much of the input a decoder takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// The first stream: the output is complete where it ends, whatever follows.
-    FirstStream,
+    /// The first so many streams: the output is complete where the last of them ends, whatever follows.
+    Streams(u64),
     /// All streams that follow each other. Other bytes behind them are an error.
-    Streams,
+    AllStreams,
     /// All streams that follow each other. Other bytes behind them are ignored.
-    StreamsThenGarbage,
+    AllThenGarbage,
 }
 
 impl Extent {
     /// All streams; `garbage` says whether other bytes may follow them.
     pub fn all(garbage: bool) -> Extent {
-        if garbage { Extent::StreamsThenGarbage } else { Extent::Streams }
+        if garbage { Extent::AllThenGarbage } else { Extent::AllStreams }
+    }
+
+    /// Whether the output is complete after so many streams.
+    pub fn is_reached(self, streams: u64) -> bool {
+        matches!(self, Extent::Streams(most) if streams >= most)
     }
 }
 

@@ -59,9 +59,9 @@ fn a_gpu_that_is_not_there() {
     }
     let large = text(5_000_000).repeat(15);
     let place = Place::with(&[("small", b"hello\n"), ("large", &large), ("small.bz2", &compressed(b"hello\n"))]);
+    place.hybz(&["-k", "--block-size=1M", "small"]).silent(0);
     place.hybz(&["-kc", "--gpu", "0", "small"]).silent(0);
     place.hybz(&["-kc", "--gpu-pipeline", "resident", "small"]).silent(0);
-    place.hybz(&["-dkc", "--gpu-required", "small.bz2"]).silent(0);
     let plain = place.hybz(&["-1c", "large"]).silent(0);
     let asked = place.hybz(&["-1c", "--gpu=0", "large"]);
     assert_eq!((asked.code, asked.stderr.lines().count()), (0, 1), "{}", asked.stderr);
@@ -75,7 +75,11 @@ fn a_gpu_that_is_not_there() {
     for file in ["small", "large"] {
         place.hybz(&["--gpu-required", file]).says(1, "hybz: A GPU is required: ");
     }
-    assert_eq!(place.names(), ["large", "small", "small.bz2"]);
+    for file in ["small.bz2", "small.hbz"] {
+        place.hybz(&["-dkc", file]).silent(0);
+        place.hybz(&["-dkc", "--gpu-required", file]).says(1, "hybz: A GPU is required: ");
+    }
+    assert_eq!(place.names(), ["large", "small", "small.bz2", "small.hbz"]);
 }
 
 /// The environment can say it once for all.

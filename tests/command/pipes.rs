@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::place::{Place, compressed, decompressed, installed, installed_for_part, same_as_bzip2, text};
+use crate::skip::{Need, skip};
 
 #[test]
 fn a_filter_like_bzip2() {
@@ -110,6 +111,26 @@ fn stdout_that_is_full() {
     for line in ["hybz -c a", "hybz -c1 big", "hybz < big", "hybz -dc a.bz2", "hybz -dc garbage.bz2", "hybz -dcf a"] {
         let message = "hybz: Can't write output file (stdout): No space left on device.";
         place.shell(&format!("{line} > /dev/full")).says(1, message);
+    }
+}
+
+/// A pipe that takes a long text is made larger, where the system lets us; one that takes a short text is left alone.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_long_text_gets_a_larger_pipe() {
+    const USUAL: usize = 64 << 10;
+    let place = Place::with(&[("long.bz2", &compressed(&vec![0; 9 << 20])), ("short.bz2", &compressed(b"hello"))]);
+    for (file, larger) in [("short.bz2", false), ("long.bz2", true)] {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        if rustix::pipe::fcntl_getpipe_size(&reader).ok() != Some(USUAL)
+            || std::fs::read_to_string("/proc/sys/fs/pipe-max-size").is_ok_and(|max| max.trim().len() < 6)
+        {
+            return skip(Need::System, "pipes do not have 64 KiB, or may not have more");
+        }
+        let mut child = place.called("hybz").args(["-dc", file]).stdout(writer).spawn().unwrap();
+        std::io::copy(&mut reader, &mut std::io::sink()).unwrap();
+        assert!(child.wait().unwrap().success());
+        assert_eq!(rustix::pipe::fcntl_getpipe_size(&reader).unwrap() > USUAL, larger, "{file}");
     }
 }
 

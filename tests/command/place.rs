@@ -173,7 +173,7 @@ pub fn run_with_input(command: &mut Command, input: &[u8]) -> Run {
 /// Whether `program` is in the PATH, and what its absence is for `tests/skip`.
 fn found(program: &str) -> Result<(), (Need, String)> {
     let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
-    let peer = ["bzip2", "bzgrep", "bzdiff", "lbzip2", "pbzip2", "7z"].contains(&program);
+    let peer = ["bzip2", "bzgrep", "bzdiff", "lbzip2", "pbzip2", "bzip2recover", "7z"].contains(&program);
     let need = if peer { Need::Peers } else { Need::System };
     if found.is_ok_and(|output| output.status.success()) { Ok(()) } else { Err((need, format!("no {program}"))) }
 }

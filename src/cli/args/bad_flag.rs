@@ -78,9 +78,9 @@ fn nearest(command: &Command, word: &str, similar: String) -> Option<String> {
     (other != letter && shown().any(|arg| shorts(arg).contains(&other))).then(|| format!("-{other}"))
 }
 
-/// The argument that clap writes like `--threads <N>`.
+/// The argument that clap writes like `--threads <N>` or `--recover[=<RESULT>]`.
 fn argument<'a>(command: &'a Command, flag: &str) -> Option<&'a Arg> {
-    let flag = flag.split(' ').next().unwrap_or_default();
+    let flag = flag.split([' ', '[']).next().unwrap_or_default();
     command.get_arguments().find(|arg| match flag.strip_prefix("--") {
         Some(long) => arg.get_long() == Some(long),
         None => flag.chars().nth(1).is_some_and(|short| arg.get_short() == Some(short)),
@@ -121,6 +121,9 @@ fn wanted(arg: &Arg, value: &str) -> String {
         "block_size" => "a size such as 9M or 1G",
         "perturb" => "a number of bytes or a percentage such as 0.1%",
         "output" => "the name of a file",
+        "ranges" => "ranges such as 10@0,1KiB@15KiB or 5L@20L",
+        "at" => "a number of bytes",
+        "streams" => "a number of streams",
         "suffix" => "a suffix such as .bz2",
         "gpu" => "a list of GPUs such as 0,1, or none",
         "ignore_trailing_garbage" => "0 or 1",

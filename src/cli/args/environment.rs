@@ -52,7 +52,8 @@ fn takes_next_word(command: &Command, word: &[u8]) -> bool {
 }
 
 fn with_value(command: &Command) -> impl Iterator<Item = &Arg> {
-    command.get_arguments().filter(|arg| !arg.is_positional() && arg.get_action().takes_values())
+    let has_value = |arg: &&Arg| arg.get_action().takes_values() && !arg.is_require_equals_set();
+    command.get_arguments().filter(|arg| !arg.is_positional()).filter(has_value)
 }
 
 /// How often `-q` is among `words`, which clap has refused.

@@ -5,6 +5,7 @@
 //! last of contradicting flags wins.
 
 use super::level::LevelFlags;
+use super::ranges::{Ranges, ranges};
 use super::values::{MAX_THREADS, block_size, interval, size};
 use clap::{ArgAction, Parser, ValueEnum, ValueHint, value_parser};
 use std::ffi::OsString;
@@ -14,6 +15,7 @@ const VERSION: &str =
 const AFTER_HELP: &str = "\
 Without files, hybz reads standard input and writes standard output; the file name - means standard input. A program
 name that contains unzip or hybunz decompresses, and one that contains zcat or hybcat decompresses to standard output.
+One that contains bzip2recover does what that program does.
 The variables BZIP2, BZIP and HYBZ may hold flags, which come before those typed. Exit codes: 0 success, 1 something
 could not be read, written or understood, 2 damaged data, 3 a defect in hybz.";
 const MODES: [&str; 4] = ["decompress", "compress", "test", "list"];
@@ -57,10 +59,34 @@ pub struct Flags {
 
     /// List streams, blocks and sizes of compressed files (-lv: also check each block).
     ///
-    /// A .hbz file has an index, which is read. A .bz2 file does not store the length of its text, so it is decoded.
-    /// With -v, every block is decoded and its state shown; of a damaged .hbz file, each block by itself.
+    /// A .hbz file has an index, which is read. A .bz2 file does not store the length of its text: FILE.bz2.bzi is
+    /// read if it fits, and otherwise the file is decoded. With -v, every block is decoded and its state shown; of a
+    /// damaged .hbz file, each block by itself.
     #[arg(short, long, overrides_with_all = MODES)]
     pub list: bool,
+
+    /// With -l or --recover, print one JSON object for each file.
+    ///
+    /// With -lv it has an object for each block, too.
+    #[arg(long)]
+    pub json: bool,
+
+    /// With -l, print the offsets of blocks as indexed_bzip2 and rapidgzip have them.
+    ///
+    /// These are lines of BITS,BYTES: where a block begins in the compressed file, and how much text is before it.
+    #[arg(long)]
+    pub offsets: bool,
+
+    /// Get all good blocks out of damaged .bz2 files: as text, fill, bz2 or split (default: text).
+    ///
+    /// text writes NAME.recovered, the text of the good blocks. fill writes zeros where text is lost: exactly as
+    /// many if FILE.bz2.bzi, or the index that --index names, is there; otherwise as if each lost block had the
+    /// length of the one before. bz2 writes NAME.recovered.bz2, a valid file of the good blocks. split writes each
+    /// of them into a file of its own, rec00001NAME.bz2 and so on. The damaged file is never changed. What is lost
+    /// is reported, with --json to standard output. The exit code is 0 if nothing is lost, 2 if something is, and 1
+    /// if nothing is found. Called as bzip2recover, hybz does what that program does.
+    #[arg(long, value_name = "RESULT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    pub recover: Option<Recover>,
 
     /// Write to standard output and keep the input files.
     #[arg(short = 'c', long)]
@@ -69,6 +95,46 @@ pub struct Flags {
     /// Write to FILE (-: standard output) and keep the one input file unless --rm.
     #[arg(short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<OsString>,
+
+    /// Write the index of a .bz2 file, FILE.bz2.bzi unless FILE is given; with --ranges or --recover, read it.
+    ///
+    /// With an index any part of the text can be read without decoding what is before it. It is made while compressing,
+    /// or with -t, -d or -l while decompressing, and takes 40 bytes for each block.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 0..=1, require_equals = true,
+        default_missing_value = "")]
+    pub index: Option<OsString>,
+
+    /// What --index writes: bzi, or the lines of --offsets (default: bzi).
+    ///
+    /// Both are read, whatever they are called. FILE.bz2.offsets is the name of the lines.
+    #[arg(long, value_name = "FORMAT")]
+    pub index_format: Option<IndexFormat>,
+
+    /// With -d, give only these parts of the text: SIZE@OFFSET, separated by commas.
+    ///
+    /// SIZE and OFFSET are numbers of bytes, or of the unit that follows: k (1000), M, G, T, Ki (1024), Mi, Gi, Ti, or
+    /// L (lines). SIZE may be inf. The parts are written one after the other, in this order. FILE.bz2.bzi, or the index
+    /// that --index names, is used if there is one; without it, everything before the parts is decoded too. Of a part
+    /// behind the end of the text nothing is written.
+    #[arg(long, value_name = "LIST", value_parser = ranges)]
+    pub ranges: Option<Ranges>,
+
+    /// With --ranges, give whole lines: those that begin in a range.
+    ///
+    /// So the line in which a range begins is left out, unless it begins there, and the last one is completed. Ranges
+    /// that cover the text give each line once.
+    #[arg(long)]
+    pub lines: bool,
+
+    /// With -d or -t, begin at the stream that begins at byte OFFSET of the compressed file.
+    ///
+    /// Wikimedia's indexes of multistream dumps have such offsets.
+    #[arg(long, value_name = "OFFSET")]
+    pub at: Option<u64>,
+
+    /// With -d or -t, end after N streams.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
+    pub streams: Option<u64>,
 
     /// Use .SUF instead of .bz2 in the names of compressed files.
     ///
@@ -233,6 +299,28 @@ pub enum GpuPipeline {
     Bwt,
     /// GPUs sort two lists, and CPU cores merge them and do the rest
     Hybrid,
+}
+
+/// What is made of the good blocks of a damaged file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Recover {
+    /// Their text
+    Text,
+    /// Their text, with zeros where text is lost
+    Fill,
+    /// A valid .bz2
+    Bz2,
+    /// A .bz2 of each
+    Split,
+}
+
+/// Formats of indexes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum IndexFormat {
+    /// The format of docs/INDEX.md
+    Bzi,
+    /// Lines of BITS,BYTES
+    Offsets,
 }
 
 /// Shells that completions can be written for.

@@ -8,10 +8,18 @@ mod environment;
 mod flags;
 mod level;
 mod packaging;
+mod part;
 mod plan;
+mod ranges;
+mod recover;
+mod task;
 mod values;
 
-pub use plan::{Gpus, Mode, Operand, Plan, Target};
+pub use flags::{IndexFormat, Recover};
+pub use part::{Listing, Part, usual_index};
+pub use plan::{Gpus, Plan};
+pub use ranges::{Amount, Range};
+pub use task::{Mode, Operand, Target};
 
 use bad_flag::bad_flag;
 use clap::error::ErrorKind;
@@ -30,6 +38,8 @@ pub enum Request {
     Run(Plan),
     /// List what the operands contain.
     List(Plan),
+    /// Get what is good out of damaged operands.
+    Recover(Plan),
 }
 
 /// Why a command line is refused.
@@ -73,7 +83,11 @@ pub fn parse(
     let mut operands: Vec<Operand> = flags.files.iter().map(operand).collect();
     operands.extend(words.map(|word| Operand::File(word.into())));
 
-    let request = if flags.list { Request::List } else { Request::Run };
+    let request = match () {
+        () if flags.recover.is_some() => Request::Recover,
+        () if flags.list => Request::List,
+        () => Request::Run,
+    };
     let plan = Plan::new(program, &flags, operands, environment.ignored_words);
     plan.map(request).map_err(|error| Refusal { error, quiet: flags.quiet })
 }

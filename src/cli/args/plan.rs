@@ -1,49 +1,15 @@
 //! What the program needs to know, derived from what was typed: the second of the two steps.
 
-use super::flags::{Flags, GpuPipeline};
+use super::flags::{Flags, GpuPipeline, Recover};
+use super::part::{IndexPlan, Listing, Part, Settled};
+use super::recover::recover;
+use super::task::{Mode, Operand, Target};
 use anyhow::bail;
 use hybz::gpu::Offload;
 use hybz::{LargeBlocks, Level};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
-
-/// What is done with the operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    Compress,
-    Decompress,
-    Test,
-}
-
-/// Where results go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// Each result into a file next to its source, named after it; the result of stdin to stdout.
-    Beside,
-    /// All results to stdout, one after the other.
-    Stdout,
-    /// The only result into this file.
-    File(PathBuf),
-}
-
-/// One thing to read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Operand {
-    Stdin,
-    File(PathBuf),
-}
-
-impl Operand {
-    /// Its name in messages.
-    pub fn name(&self) -> &OsStr {
-        match self {
-            Operand::Stdin => OsStr::new("(stdin)"),
-            Operand::File(path) => path.as_os_str(),
-        }
-    }
-}
 
 /// Which GPUs help.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,6 +54,13 @@ pub struct Plan {
     pub gpu_required: bool,
     /// How GPUs and cores share the work.
     pub gpu_pipeline: Offload,
+    /// The part of a file that is decompressed; nothing: all of it.
+    pub part: Option<Part>,
+    /// The index to be written, or with ranges to be read.
+    pub index: Option<IndexPlan>,
+    pub listing: Listing,
+    /// What is made of damaged files.
+    pub recover: Option<Recover>,
     /// Remarks about words in environment variables that were ignored.
     pub ignored_words: Vec<String>,
 }
@@ -108,16 +81,23 @@ impl Plan {
         }
         let (mode, cat) = mode(program, flags);
         let target = target(flags, mode, cat.then_some(program), operands.len())?;
+        let recover = recover(flags, &target, &operands)?;
         let (level, threads) = level_and_threads(flags);
         let large_blocks = large_blocks(flags)?;
         let gpus = gpus(flags, large_blocks.is_some())?;
+        let remove_sources = recover.is_none() && remove_sources(flags, mode, cat, &target);
+        let large = large_blocks.is_some();
+        let settled =
+            Settled { flags, mode, target: &target, operands: &operands, remove_sources, large_blocks: large };
+        let (part, listing) = (settled.part()?, settled.listing()?);
+        let index = settled.index(part.as_ref())?;
         Ok(Plan {
             program: program.to_owned(),
             mode,
             level,
             large_blocks,
             suffix: suffix(flags)?,
-            remove_sources: remove_sources(flags, mode, cat, &target),
+            remove_sources,
             target,
             operands,
             force: flags.force,
@@ -137,6 +117,10 @@ impl Plan {
                 Some(GpuPipeline::Resident) => Offload::Resident,
                 None => Offload::default(),
             },
+            part,
+            index,
+            listing,
+            recover,
             ignored_words,
         })
     }
@@ -149,6 +133,7 @@ fn mode(program: &OsStr, flags: &Flags) -> (Mode, bool) {
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
     let cat = has(&["zcat", "ZCAT", "z2cat", "Z2CAT", "hybcat"]);
     let mode = match () {
+        () if flags.recover.is_some() => Mode::Decompress,
         () if flags.compress => Mode::Compress,
         () if flags.decompress => Mode::Decompress,
         () if flags.test || flags.list => Mode::Test,

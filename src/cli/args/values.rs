@@ -35,6 +35,17 @@ pub fn block_size(text: &str) -> Result<u64, String> {
     parsed(number)?.checked_mul(unit).ok_or_else(out_of_range)
 }
 
+/// A number of bytes of text, or of the unit that follows it; as in `--block-size`, and up to T and Ti.
+pub fn text_length(text: &str) -> Result<u64, String> {
+    let (number, unit) = number_and_unit(text);
+    let tera: u64 = match unit.to_ascii_lowercase().as_str() {
+        "t" | "tb" => 1_000_000_000_000,
+        "ti" | "tib" => 1 << 40,
+        _ => return block_size(text),
+    };
+    parsed(number)?.checked_mul(tera).ok_or_else(out_of_range)
+}
+
 /// An interval of perturbation: a number of bytes, or the percentage of bytes to insert. 0 is none, in either way.
 pub fn interval(text: &str) -> Result<u32, String> {
     let number = |text: &str| text.parse::<f64>().map_err(|_| not_a_number());

@@ -62,6 +62,17 @@ pub fn write_stdout(bytes: &[u8]) -> io::Result<usize> {
     }
 }
 
+/// Makes the pipe that stdout is hold more than the usual 64 KiB, if it is one and the system allows it. Writer and
+/// reader then wait for each other less often: 3 GB of zeros went to `cat` in 1.2 s instead of 1.5, and with 1 MiB no
+/// faster.
+pub fn enlarge_stdout_pipe() {
+    const BYTES: usize = 256 << 10;
+    #[cfg(target_os = "linux")]
+    if rustix::pipe::fcntl_getpipe_size(stdio::stdout()).is_ok_and(|bytes| bytes < BYTES) {
+        let _ = rustix::pipe::fcntl_setpipe_size(stdio::stdout(), BYTES);
+    }
+}
+
 /// Closes a file and returns its errors: some systems report a full quota or a lost server only now.
 #[allow(unsafe_code)]
 pub fn close(file: OwnedFd) -> io::Result<()> {

@@ -8,7 +8,7 @@
 //! [`HbzDecoder`] does all of them on one core, which is the best way as long as there are as many blocks as stations.
 
 pub use super::compact::compact;
-pub use super::payload::Block;
+pub use super::payload::{Block, PayloadParts, SegmentSpan, TableShares};
 pub use super::segment::{Runs, segment_mtf};
 pub use super::text_check::{TextCheck, TextLens};
 pub use super::vector::{FirstColumn, SegmentStart};
@@ -18,6 +18,7 @@ use crate::block::Text;
 use crate::codec::mtf::decode::MtfDecoder;
 use crate::error::Damage;
 use crate::format::hbz::{BlockHeader, StreamHeader};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Decodes the blocks of `.hbz` streams on one core, one after the other.
@@ -49,15 +50,39 @@ impl HbzDecoder {
             block.fill(number, runs, start, &vector);
         }
         drop(runs);
-        let mut text = block.walk(0..block.entries(), &vector, &first_column, TextLens::new(1).of(0))?;
+        let codes = block.codes(0..block.entries(), &vector, &first_column);
         drop(vector);
-        if header.is_compact() {
-            return compact(&block, vec![text]);
+        block.text(Cow::Owned(codes))
+    }
+}
+
+impl Block {
+    /// The text of all codes of the block. It is checked.
+    pub fn text(&self, codes: Cow<'_, [u8]>) -> Result<Text, Damage> {
+        if self.is_compact() {
+            return compact(self, vec![codes.into_owned()]);
         }
+        // Its length is known, so it need not be counted before: that takes half as long as this.
+        let most = self.max_perturbed_len() as usize;
+        let text = self.expander.expand(&codes, 1 << self.stream.entry_log, most);
+        let mut text = text.ok_or(Damage::BlockTooLong)?;
         let mut text_check = TextCheck::default();
-        text_check.add(&block, &mut text);
-        text_check.finish(&block)?;
+        text_check.add(self, &mut text);
+        text_check.finish(self)?;
         Ok(Text::Plain(text))
+    }
+
+    /// All codes of the block, one for each row: all steps but the last, by one core.
+    #[cfg(test)]
+    pub fn all_codes(&self) -> Result<Vec<u8>, Damage> {
+        let mut mtf = segment_mtf();
+        let runs = (0..self.segments()).map(|n| self.runs(n, &mut mtf)).collect::<Result<Vec<_>, _>>()?;
+        let (starts, first_column) = self.segment_starts(&runs);
+        let vector = Vectors::of_one().take(self.rows());
+        for (number, (runs, start)) in runs.iter().zip(&starts).enumerate() {
+            self.fill(number, runs, start, &vector);
+        }
+        Ok(self.codes(0..self.entries(), &vector, &first_column))
     }
 }
 

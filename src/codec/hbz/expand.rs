@@ -2,6 +2,8 @@
 
 use super::dictionary::{Dictionary, Meaning};
 
+/// What a code may write behind the text that there may be.
+const ROOM: usize = 8;
 /// How many bytes of text [`CodeExpander::expand_some`] makes at once.
 const PIECE: usize = 64 << 10;
 
@@ -9,26 +11,34 @@ const PIECE: usize = 64 << 10;
 #[derive(Clone, Debug)]
 pub struct CodeExpander {
     /// By code: the first eight bytes of what it stands for, and the length.
-    heads: Box<[([u8; 8], u8); 256]>,
+    heads: Box<[Head; 256]>,
     dictionary: Dictionary,
     /// The escape, if there is one, and the bytes that have no code.
     escape: Option<u8>,
     escaped: Vec<u8>,
 }
 
+/// The first eight bytes of what a code stands for, and the length; 0 for the escape and for what is no code.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(16))]
+struct Head {
+    bytes: [u8; 8],
+    len: u8,
+}
+
 impl CodeExpander {
     /// An expander for this dictionary.
     pub fn new(dictionary: Dictionary) -> Self {
-        let mut heads: Box<[([u8; 8], u8); 256]> = Box::new([([0; 8], 0); 256]);
+        let mut heads = Box::new([Head::default(); 256]);
         let mut escape = None;
         for (code, meaning) in (0u8..=255).zip(dictionary.codes()) {
-            let (head, len) = &mut heads[usize::from(code)];
+            let head = &mut heads[usize::from(code)];
             match meaning {
-                Meaning::Byte(byte) => (head[0], *len) = (*byte, 1),
+                Meaning::Byte(byte) => (head.bytes[0], head.len) = (*byte, 1),
                 Meaning::Phrase(string) => {
                     let first = string.len().min(8);
-                    head[..first].copy_from_slice(&string[..first]);
-                    *len = string.len() as u8;
+                    head.bytes[..first].copy_from_slice(&string[..first]);
+                    head.len = string.len() as u8;
                 }
                 Meaning::Escape => escape = Some(code),
             }
@@ -41,30 +51,30 @@ impl CodeExpander {
     /// entry points are `interval` codes apart. Returns `None` if an escape stands for no byte.
     pub fn text_len(&self, coded: &[u8], interval: usize) -> Option<usize> {
         match self.escape {
-            None => Some(coded.iter().map(|&code| usize::from(self.heads[usize::from(code)].1)).sum()),
+            None => Some(coded.iter().map(|&code| usize::from(self.heads[usize::from(code)].len)).sum()),
             Some(escape) => coded.chunks(interval).map(|part| self.part_len(part, escape)).sum(),
         }
     }
 
-    /// The text of `coded`, of which [`text_len`](Self::text_len) is `len`.
-    pub fn expand(&self, coded: &[u8], interval: usize, len: usize) -> Vec<u8> {
-        let mut text = vec![0; len + 8];
+    /// The text of `coded`, if it has at most `most` bytes and each escape stands for a byte: `coded` begins at an
+    /// entry point and ends at one or at the end of the block; entry points are `interval` codes apart.
+    pub fn expand(&self, coded: &[u8], interval: usize, most: usize) -> Option<Vec<u8>> {
+        let mut text = vec![0; most + ROOM];
         let mut at = 0;
         for part in coded.chunks(interval) {
             let mut codes = part.iter();
             while let Some(&code) = codes.next() {
-                let (head, len) = &self.heads[usize::from(code)];
-                text[at..at + 8].copy_from_slice(head);
-                at += usize::from(*len);
-                if (1..=8).contains(len) {
+                let Head { bytes, len } = self.heads[usize::from(code)];
+                text.get_mut(at..at + 8)?.copy_from_slice(&bytes);
+                at += usize::from(len);
+                if (1..=8).contains(&len) {
                     continue;
                 }
                 match self.dictionary.codes().get(usize::from(code)) {
-                    Some(Meaning::Phrase(string)) => text[at - string.len()..at].copy_from_slice(string),
+                    Some(Meaning::Phrase(string)) => text.get_mut(at - string.len()..at)?.copy_from_slice(string),
                     Some(Meaning::Escape) => {
                         if let Some(&place) = codes.next() {
-                            // There is one: the length has been found.
-                            text[at] = self.escaped.get(usize::from(place)).copied().unwrap_or_default();
+                            text[at] = *self.escaped.get(usize::from(place))?;
                             at += 1;
                         }
                     }
@@ -72,8 +82,8 @@ impl CodeExpander {
                 }
             }
         }
-        text.truncate(len);
-        text
+        text.truncate(at);
+        (at <= most).then_some(text)
     }
 
     /// Appends the text of some of `coded`, which ends at an entry point or at the end of the block, to `text`: until
@@ -104,7 +114,7 @@ impl CodeExpander {
         let mut codes = part.iter();
         while let Some(&code) = codes.next() {
             if code != escape {
-                len += usize::from(self.heads[usize::from(code)].1);
+                len += usize::from(self.heads[usize::from(code)].len);
             } else if let Some(&place) = codes.next() {
                 self.escaped.get(usize::from(place))?;
                 len += 1;
@@ -127,7 +137,9 @@ mod tests {
         replace(&dictionary, text, INTERVAL, &mut coded);
         let expander = CodeExpander::new(dictionary);
         assert_eq!(expander.text_len(&coded, INTERVAL), Some(text.len()), "{what}");
-        assert!(expander.expand(&coded, INTERVAL, text.len()) == text, "{what}");
+        assert!(expander.expand(&coded, INTERVAL, text.len()).unwrap() == text, "{what}");
+        assert!(expander.expand(&coded, INTERVAL, text.len() + 1000).unwrap() == text, "{what}");
+        assert_eq!(expander.expand(&coded, INTERVAL, text.len() - 1), None, "{what}");
         let mut pieces = Vec::new();
         for part in coded.chunks(INTERVAL) {
             let mut at = 0;
@@ -190,7 +202,8 @@ mod tests {
             }
         }
         let expander = CodeExpander::new(Dictionary::new(codes).unwrap());
-        assert_eq!(expander.expand(&[1, 0, 0, 1], INTERVAL, 2), b"\0a");
+        assert_eq!(expander.expand(&[1, 0, 0, 1], INTERVAL, 2).unwrap(), b"\0a");
         assert_eq!(expander.text_len(&[1, 255], INTERVAL), None, "255 bytes have no code");
+        assert_eq!(expander.expand(&[1, 255], INTERVAL, 9), None);
     }
 }

@@ -12,7 +12,7 @@ use crate::crc;
 use crate::error::Damage;
 use crate::format::hbz::{BlockHeader, SEGMENT_LOG, SELECTOR_STATES, StreamHeader, TOKEN_STATES, check, row_bits};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The number of rows of a segment; the last one may have fewer.
 pub(super) const SEGMENT: usize = 1 << SEGMENT_LOG;
@@ -28,17 +28,51 @@ pub struct Block {
     pub(super) entries: Vec<u32>,
     /// The first move-to-front list.
     pub(super) list: [u8; 256],
-    /// By selector and class.
-    pub(super) tokens: AnsDecoder<TOKEN_STATES>,
-    pub(super) selectors: AnsDecoder<SELECTOR_STATES>,
+    pub(super) shares: TableShares,
+    /// Made from the shares by the first segment that is decoded here: a device makes its own.
+    tables: OnceLock<Tables>,
     pub(super) segments: Vec<SegmentSpan>,
 }
 
+/// The shares of the states of each table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableShares {
+    /// By selector and class.
+    pub tokens: Vec<Shares>,
+    /// By selector.
+    pub selectors: Vec<Shares>,
+}
+
+/// The tables for decoding.
+#[derive(Debug)]
+pub(super) struct Tables {
+    /// By selector and class.
+    pub tokens: AnsDecoder<TOKEN_STATES>,
+    pub selectors: AnsDecoder<SELECTOR_STATES>,
+}
+
 /// Where a segment is in the payload, and how many tokens it has.
-#[derive(Clone, Debug)]
-pub(super) struct SegmentSpan {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentSpan {
+    /// Its bytes.
     pub bytes: Range<usize>,
+    /// Its tokens.
     pub tokens: usize,
+}
+
+/// What a payload holds before its segments, for those who decode these elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub struct PayloadParts<'a> {
+    /// The whole payload.
+    pub payload: &'a [u8],
+    /// The rows of the entry points.
+    pub entries: &'a [u32],
+    /// The first move-to-front list: the codes in use, then zeros.
+    pub list: &'a [u8; 256],
+    /// What the tables are made from.
+    pub shares: &'a TableShares,
+    /// Where the segments are.
+    pub segments: &'a [SegmentSpan],
 }
 
 impl Block {
@@ -51,10 +85,58 @@ impl Block {
         let mut bits = SliceBits::new(&payload, 0, u64::MAX);
         let (dictionary, list) = read_dictionary(&mut bits)?;
         let entries = read_entries(&mut bits, header.rows, stream.entry_log)?;
-        let (tokens, selectors) = read_tables(&mut bits)?;
+        let shares = read_tables(&mut bits)?;
         let segments = read_directory(&mut bits, header.rows, payload.len())?;
-        let expander = Arc::new(CodeExpander::new(dictionary));
-        Ok(Block { stream, header, payload, expander, entries, list, tokens, selectors, segments })
+        let (expander, tables) = (Arc::new(CodeExpander::new(dictionary)), OnceLock::new());
+        Ok(Block { stream, header, payload, expander, entries, list, shares, tables, segments })
+    }
+
+    /// Whether no segment has more tokens than rows: each token is a row at least.
+    pub fn tokens_fit_rows(&self) -> bool {
+        let last = self.header.rows as usize - (self.segments.len() - 1) * SEGMENT;
+        self.segments.last().is_some_and(|segment| segment.tokens <= last)
+    }
+
+    /// What the payload holds.
+    pub fn parts(&self) -> PayloadParts<'_> {
+        let Block { payload, entries, list, shares, segments, .. } = self;
+        PayloadParts { payload, entries, list, shares, segments }
+    }
+
+    /// A block of which only the codes are wanted, from what [`parts`](Self::parts) says.
+    #[cfg(test)]
+    pub fn from_parts(parts: PayloadParts<'_>, rows: u32, entry_log: u8) -> Block {
+        let stream = StreamHeader { block_size: rows, interval: 0, seed: 0, entry_log };
+        let coded_len = parts.payload.len() as u32;
+        let dictionary = Dictionary::new(vec![Meaning::Byte(0)]).expect("a code for one byte");
+        Block {
+            stream,
+            header: BlockHeader { number: 0, text_len: rows, rows, coded_len, crc: 0, coded_crc: 0 },
+            payload: Arc::new(parts.payload.to_vec()),
+            expander: Arc::new(CodeExpander::new(dictionary)),
+            entries: parts.entries.to_vec(),
+            list: *parts.list,
+            shares: parts.shares.clone(),
+            tables: OnceLock::new(),
+            segments: parts.segments.to_vec(),
+        }
+    }
+
+    /// The tables.
+    pub(super) fn tables(&self) -> &Tables {
+        self.tables.get_or_init(|| {
+            let token = |token| {
+                let (first, extra) = first_symbol(token);
+                (first, extra, token::class(token))
+            };
+            let tokens = AnsDecoder::new(&self.shares.tokens, token);
+            Tables { tokens, selectors: AnsDecoder::new(&self.shares.selectors, |table| (table, 0, 0)) }
+        })
+    }
+
+    /// The stream's header.
+    pub fn stream(&self) -> &StreamHeader {
+        &self.stream
     }
 
     /// The number of segments.
@@ -135,15 +217,10 @@ fn read_entries(bits: &mut SliceBits<'_>, rows: u32, entry_log: u8) -> Result<Ve
 }
 
 /// Reads the tables of tokens, by selector and class, and the tables of selectors.
-fn read_tables(bits: &mut SliceBits<'_>) -> Result<(AnsDecoder<TOKEN_STATES>, AnsDecoder<SELECTOR_STATES>), Damage> {
+fn read_tables(bits: &mut SliceBits<'_>) -> Result<TableShares, Damage> {
     let tables = read(bits, 4, "number of tables")? as usize + 1;
     let tokens = read_shares(bits, tables * CLASSES, TOKEN_STATES, TOKENS)?;
-    let tokens = AnsDecoder::new(&tokens, |token| {
-        let (first, extra) = first_symbol(token);
-        (first, extra, token::class(token))
-    });
-    let selectors = read_shares(bits, tables, SELECTOR_STATES, tables)?;
-    Ok((tokens, AnsDecoder::new(&selectors, |table| (table, 0, 0))))
+    Ok(TableShares { tokens, selectors: read_shares(bits, tables, SELECTOR_STATES, tables)? })
 }
 
 /// Reads `tables` tables of `symbols` symbols; the shares of each table must add up to `states`.

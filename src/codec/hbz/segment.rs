@@ -1,7 +1,7 @@
 //! Stage 1 of decoding: the segments of the last column become runs.
 
 use super::ans::{byte, class, extra};
-use super::payload::{Block, SEGMENT, SegmentSpan};
+use super::payload::{Block, SEGMENT, SegmentSpan, Tables};
 use super::token::CLASSES;
 use crate::bits::reader::BitReader;
 use crate::codec::mtf::decode::MtfDecoder;
@@ -61,7 +61,7 @@ impl Block {
 
 /// Decodes the tokens of a segment into symbols.
 struct TokenDecoder<'a> {
-    block: &'a Block,
+    tables: &'a Tables,
     bits: BitReader<'a>,
     /// The states for tokens at even and at odd places of a group.
     states: [usize; 2],
@@ -79,7 +79,8 @@ impl<'a> TokenDecoder<'a> {
         let mut bits = BitReader::new(&block.payload[span.bytes.clone()], 0);
         let states = [bits.read(TOKEN_STATES.ilog2()) as usize, bits.read(TOKEN_STATES.ilog2()) as usize];
         let selector_state = bits.read(SELECTOR_STATES.ilog2()) as usize;
-        TokenDecoder { block, bits, states, selector_state, selector: 0, class: 0, left: span.tokens }
+        let (tables, left) = (block.tables(), span.tokens);
+        TokenDecoder { tables, bits, states, selector_state, selector: 0, class: 0, left }
     }
 
     /// Whether the states are those with which a segment must end.
@@ -100,7 +101,7 @@ impl<'a> TokenDecoder<'a> {
     /// Decodes the next group and writes its symbols from `symbols[*len]` on.
     #[inline(always)]
     fn decode_group(&mut self, symbols: &mut [u8; SYMBOL_BYTES], len: &mut usize) {
-        let Block { tokens, selectors, .. } = self.block;
+        let Tables { tokens, selectors } = self.tables;
         let bits = &mut self.bits;
         bits.refill();
         self.selector = byte(selectors.decode(self.selector, &mut self.selector_state, bits)).into();

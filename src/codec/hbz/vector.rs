@@ -111,10 +111,11 @@ impl Block {
         if !len.set(text_len as u64, self.max_perturbed_len()) {
             return Err(Damage::BlockTooLong);
         }
-        Ok(self.expander.expand(&codes, interval, text_len))
+        self.expander.expand(&codes, interval, text_len).ok_or(Damage::BlockTooLong)
     }
 
-    fn codes(&self, entries: Range<usize>, vector: &[AtomicU32], first_column: &FirstColumn) -> Vec<u8> {
+    /// The codes from these entry points on.
+    pub(super) fn codes(&self, entries: Range<usize>, vector: &[AtomicU32], first_column: &FirstColumn) -> Vec<u8> {
         let interval = 1usize << self.stream.entry_log;
         let rows = self.header.rows as usize;
         let from = entries.start * interval;

@@ -1,7 +1,7 @@
 //! The declarations of `cuda/hybz.h`, which documents them, and tests that both sides agree.
 #![allow(unsafe_code)]
 
-use crate::gpu::{BlockForDevice, CodedByDevice, DecodedByDevice};
+use crate::gpu::{BlockForDevice, CodedByDevice, DecodedByDevice, LargeForDevice};
 use std::ffi::{c_char, c_int, c_void};
 
 /// `HYBZ_BWT`.
@@ -14,6 +14,8 @@ pub const RESIDENT: i32 = 2;
 pub const SUFFIXES: i32 = 3;
 /// `HYBZ_DECODE`.
 pub const DECODE: i32 = 4;
+/// `HYBZ_DECODE_LARGE`.
+pub const DECODE_LARGE: i32 = 5;
 
 /// The device did not finish in time.
 pub const TIMEOUT: c_int = -2;
@@ -61,6 +63,7 @@ pub struct Report {
     pub symbols_ms: f32,
     pub columns_ms: f32,
     pub walk_ms: f32,
+    pub vector_ms: f32,
     pub tied_small: u32,
     pub tied_large: u32,
     pub rounds: u32,
@@ -83,6 +86,8 @@ pub struct Limits {
     pub max_code: u32,
     pub max_rows: u32,
     pub max_groups: u32,
+    pub max_large: u32,
+    pub max_entry_log: u32,
 }
 
 unsafe extern "C" {
@@ -150,6 +155,17 @@ unsafe extern "C" {
         timeout_ms: u32,
         report: *mut Report,
     ) -> c_int;
+    pub fn hybz_lane_decode_large(
+        lane: *mut Lane,
+        blocks: u32,
+        heads: *const LargeForDevice,
+        input: *const u8,
+        bytes: u64,
+        odd: *mut u32,
+        codes: *mut u8,
+        timeout_ms: u32,
+        report: *mut Report,
+    ) -> c_int;
     pub fn hybz_lane_destroy(lane: *mut Lane) -> c_int;
     pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
     pub fn hybz_pinned_free(memory: *mut c_void, bytes: usize) -> c_int;
@@ -158,6 +174,8 @@ unsafe extern "C" {
     #[cfg(test)]
     pub fn hybz_max_coded_bytes(length: u32) -> u32;
     #[cfg(test)]
+    pub fn hybz_large_input(blocks: u64, rows: u64) -> u64;
+    #[cfg(test)]
     pub fn hybz_report_bytes() -> usize;
     #[cfg(test)]
     pub fn hybz_coded_bytes() -> usize;
@@ -165,6 +183,10 @@ unsafe extern "C" {
     pub fn hybz_block_bytes() -> usize;
     #[cfg(test)]
     pub fn hybz_decoded_bytes() -> usize;
+    #[cfg(test)]
+    pub fn hybz_large_bytes() -> usize;
+    #[cfg(test)]
+    pub fn hybz_segment_bytes() -> usize;
     pub fn hybz_is_sticky(code: c_int) -> c_int;
     pub fn hybz_error_text(code: c_int) -> *const c_char;
 }
@@ -173,7 +195,9 @@ unsafe extern "C" {
 mod tests {
     use super::*;
     use crate::format::bzip2;
-    use crate::gpu::{MAX_BATCH, MAX_WIDE_BLOCK, MIN_DEVICE_BLOCK};
+    use crate::gpu::{
+        MAX_BATCH, MAX_ENTRY_LOG, MAX_LARGE, MAX_WIDE_BLOCK, MIN_DEVICE_BLOCK, SegmentForDevice, input_room,
+    };
 
     #[test]
     fn both_sides_have_the_same_limits() {
@@ -191,6 +215,13 @@ mod tests {
         assert_eq!(limits.max_code, bzip2::MAX_WRITTEN_CODE.into());
         assert_eq!(limits.max_rows as usize, bzip2::MAX_BLOCK);
         assert_eq!(limits.max_groups as usize, bzip2::MAX_SELECTORS);
+        assert_eq!(limits.max_large as usize, MAX_LARGE);
+        assert_eq!(limits.max_entry_log, MAX_ENTRY_LOG.into());
+        for (blocks, rows) in [(1, 1), (64, 64 << 20), (64, 1 << 30)] {
+            // SAFETY: it takes any numbers.
+            let bytes = unsafe { hybz_large_input(blocks, rows) };
+            assert_eq!(bytes as usize, input_room(blocks as usize, rows as usize));
+        }
         for length in [64, 65, 66, 67, 1000, 899_981, 1 << 20] {
             // SAFETY: it takes any number.
             let bytes = unsafe { hybz_max_coded_bytes(length) };
@@ -201,12 +232,23 @@ mod tests {
     #[test]
     fn both_sides_have_the_same_structures() {
         // SAFETY: they only return a number.
-        let theirs = unsafe { [hybz_report_bytes(), hybz_coded_bytes(), hybz_block_bytes(), hybz_decoded_bytes()] };
+        let theirs = unsafe {
+            [
+                hybz_report_bytes(),
+                hybz_coded_bytes(),
+                hybz_block_bytes(),
+                hybz_decoded_bytes(),
+                hybz_large_bytes(),
+                hybz_segment_bytes(),
+            ]
+        };
         let ours = [
             size_of::<Report>(),
             size_of::<CodedByDevice>(),
             size_of::<BlockForDevice>(),
             size_of::<DecodedByDevice>(),
+            size_of::<LargeForDevice>(),
+            size_of::<SegmentForDevice>(),
         ];
         assert_eq!(theirs, ours);
     }

@@ -20,7 +20,7 @@ use std::slice;
 use std::time::Duration;
 
 /// Pinned memory of a lane: taking it in one piece is quicker.
-struct Pinned {
+pub(super) struct Pinned {
     memory: NonNull<u8>,
     bytes: usize,
 }
@@ -44,13 +44,13 @@ impl Pinned {
         unsafe { slice::from_raw_parts(self.memory.as_ptr(), self.bytes) }
     }
 
-    fn as_mut_slice(&mut self) -> &mut [u8] {
+    pub(super) fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as above, and `self` is borrowed mutably.
         unsafe { slice::from_raw_parts_mut(self.memory.as_ptr(), self.bytes) }
     }
 
     /// Where a part of it begins.
-    fn part(&self, part: &Range<usize>) -> *mut u8 {
+    pub(super) fn part(&self, part: &Range<usize>) -> *mut u8 {
         assert!(part.end <= self.bytes);
         // SAFETY: checked just now.
         unsafe { self.memory.as_ptr().add(part.start) }
@@ -65,19 +65,19 @@ impl Drop for Pinned {
 }
 
 /// What all kinds of lanes have in common.
-struct Lane {
-    lane: NonNull<ffi::Lane>,
+pub(super) struct Lane {
+    pub(super) lane: NonNull<ffi::Lane>,
     /// It outlives a lost lane: the device may still write to it.
-    pinned: ManuallyDrop<Pinned>,
+    pub(super) pinned: ManuallyDrop<Pinned>,
     /// Of the pinned memory: the texts.
-    texts: Range<usize>,
+    pub(super) texts: Range<usize>,
     /// Columns, what is before the rows, or codes.
-    columns: Range<usize>,
+    pub(super) columns: Range<usize>,
     /// Of thirds the keys, of suffixes the rows of entry points; the others have none.
     keys: Range<usize>,
     origins: Vec<u32>,
-    size: LaneSize,
-    steps: Steps,
+    pub(super) size: LaneSize,
+    pub(super) steps: Steps,
     /// Its context is lost or in use by a kernel that hangs: nothing may be given back.
     lost: bool,
 }
@@ -90,6 +90,18 @@ impl Lane {
     /// A lane on device `ordinal` for what `offload` (a constant of `ffi`) says, with so many bytes for columns and so
     /// many words for keys.
     fn new(ordinal: i32, size: LaneSize, offload: i32, columns: usize, keys: usize) -> Result<Lane, DeviceError> {
+        Lane::with_input(ordinal, size, offload, size.max_blocks * size.max_length, columns, keys)
+    }
+
+    /// The same with so many bytes for what goes to the device.
+    pub(super) fn with_input(
+        ordinal: i32,
+        size: LaneSize,
+        offload: i32,
+        texts: usize,
+        columns: usize,
+        keys: usize,
+    ) -> Result<Lane, DeviceError> {
         let LaneSize { max_blocks, max_length } = size;
         let mut end = 0;
         let mut part = |bytes: usize| {
@@ -97,7 +109,7 @@ impl Lane {
             end = begin + bytes.next_multiple_of(4096);
             begin..begin + bytes
         };
-        let (texts, columns, keys) = (part(max_blocks * max_length), part(columns), part(4 * keys));
+        let (texts, columns, keys) = (part(texts), part(columns), part(4 * keys));
         let pinned = Pinned::new(ordinal, end)?;
         let mut lane: *mut ffi::Lane = ptr::null_mut();
         // SAFETY: `lane` is a place to write to; sizes out of range are refused there.
@@ -118,7 +130,7 @@ impl Lane {
     }
 
     /// Refuses a batch that the lane was not made for.
-    fn check_batch(&self, lengths: &[u32], fits: bool) -> Result<(), DeviceError> {
+    pub(super) fn check_batch(&self, lengths: &[u32], fits: bool) -> Result<(), DeviceError> {
         let total: usize = lengths.iter().map(|&length| length as usize).sum();
         if fits && !self.lost && lengths.len() <= self.size.max_blocks && total <= self.texts.len() {
             return Ok(());
@@ -127,7 +139,7 @@ impl Lane {
     }
 
     /// What a batch came to: its times, or an error, after which the lane may be lost.
-    fn finish(&mut self, code: c_int, doing: &str, report: &ffi::Report) -> Result<(), DeviceError> {
+    pub(super) fn finish(&mut self, code: c_int, doing: &str, report: &ffi::Report) -> Result<(), DeviceError> {
         let checked = check(code, doing);
         self.lost |= matches!(checked, Err(DeviceError::Lost(_)));
         checked?;
@@ -136,7 +148,7 @@ impl Lane {
     }
 
     /// The first bytes of the columns.
-    fn columns(&self, bytes: usize) -> &[u8] {
+    pub(super) fn columns(&self, bytes: usize) -> &[u8] {
         &self.pinned.as_slice()[self.columns.clone()][..bytes]
     }
 
@@ -147,7 +159,7 @@ impl Lane {
 }
 
 /// As the device is told it.
-fn milliseconds(timeout: Duration) -> u32 {
+pub(super) fn milliseconds(timeout: Duration) -> u32 {
     u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX)
 }
 
@@ -424,6 +436,7 @@ impl Steps {
         self.bits += f64::from(report.bits_ms);
         self.symbols += f64::from(report.symbols_ms);
         self.columns += f64::from(report.columns_ms);
+        self.vector += f64::from(report.vector_ms);
         self.walk += f64::from(report.walk_ms);
         self.download += f64::from(report.download_ms);
         for round in report.round.iter().take(report.rounds as usize) {

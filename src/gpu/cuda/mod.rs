@@ -1,12 +1,16 @@
 //! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `ffi`, called through `call`, owned by
-//! `lane`; `device` finds devices.
+//! `lane` and `large_lane`; `device` finds devices.
 
-use super::{Backend, CodeBlocks, DecodeBlocks, Device, DeviceError, LaneSize, SortColumns, SortSuffixes, SortThirds};
+use super::{
+    Backend, CodeBlocks, DecodeBlocks, DecodeCodes, Device, DeviceError, LaneSize, SortColumns, SortSuffixes,
+    SortThirds,
+};
 
 mod call;
 mod device;
 mod ffi;
 mod lane;
+mod large_lane;
 
 /// The backend.
 pub(super) struct Cuda;
@@ -38,5 +42,9 @@ impl Backend for Cuda {
 
     fn open_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeBlocks>, DeviceError> {
         Ok(Box::new(lane::DecodeLane::new(device.ordinal, size)?))
+    }
+
+    fn open_large_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeCodes>, DeviceError> {
+        Ok(Box::new(large_lane::LargeLane::new(device.ordinal, size)?))
     }
 }

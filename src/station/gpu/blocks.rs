@@ -1,12 +1,12 @@
 //! Blocks of `.bz2` streams on their way to a device: run-length-coded into the texts of a lane, batch by batch.
 
-use super::lane::{Offloaded, Times};
+use super::batches::{Added, Batched};
+use super::lane::Times;
 use crate::block::Text;
 use crate::codec::bwt::rotation;
 use crate::codec::encoder::run_length_code;
 use crate::gpu::{self, DeviceError, DeviceLane};
 use crate::work::{BlockJob, EncodeBlock};
-use std::time::Instant;
 
 /// What a kind of lane does with a batch.
 pub(super) trait BlockOffload: Send + Default {
@@ -67,7 +67,7 @@ pub(super) struct BlockStation<B> {
 
 impl<B: BlockOffload> BlockStation<B> {
     /// Puts a block behind those in the batch. Returns whether it is one for the device.
-    fn add(&mut self, index: usize, text: &Text, lane: &mut B::Lane, batch: &mut Batch) -> bool {
+    fn add_text(&mut self, index: usize, text: &Text, lane: &mut B::Lane, batch: &mut Batch) -> bool {
         let (block, crc): (&[u8], u32) = match text {
             Text::RunLength { coded, crc, .. } => (coded, *crc),
             plain => {
@@ -94,43 +94,39 @@ impl<B: BlockOffload> BlockStation<B> {
         batch.entries.push(Entry { index, crc, text_len, len, sums, last, turned_last });
         true
     }
+}
+
+impl<B: BlockOffload> Batched for BlockStation<B> {
+    type Lane = B::Lane;
+    type Batch = Batch;
+    const MIN_BATCH: usize = 16;
+
+    fn add(
+        &mut self,
+        index: usize,
+        job: &BlockJob,
+        lane: &mut B::Lane,
+        batch: &mut Batch,
+    ) -> Result<Added, DeviceError> {
+        let BlockJob::Encode(job) = job else { return Ok(Added::Never) };
+        let EncodeBlock::Text(text) = job.question() else { return Ok(Added::Never) };
+        if batch.entries.len() == lane.size().max_blocks {
+            return Ok(Added::NotNow);
+        }
+        Ok(if self.add_text(index, text, lane, batch) { Added::Yes } else { Added::Never })
+    }
+
+    fn is_empty(batch: &Batch) -> bool {
+        batch.entries.is_empty()
+    }
 
     fn run(
         &mut self,
         lane: &mut B::Lane,
-        batch: &Batch,
+        batch: Batch,
         jobs: &mut [BlockJob],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
-        if batch.entries.is_empty() { Ok(()) } else { self.offload.run(lane, batch, jobs, times) }
-    }
-}
-
-impl<B: BlockOffload> Offloaded for BlockStation<B> {
-    type Lane = B::Lane;
-    const MIN_BATCH: usize = 16;
-
-    /// Does the jobs in as many batches as the lane needs.
-    fn work(&mut self, lane: &mut B::Lane, jobs: &mut [BlockJob], times: &mut Times) -> Result<(), DeviceError> {
-        let mut began = Instant::now();
-        let mut batch = Batch::default();
-        for index in 0..jobs.len() {
-            let BlockJob::Encode(job) = &mut jobs[index] else { continue };
-            let added = match job.question() {
-                EncodeBlock::Text(text) => self.add(index, text, lane, &mut batch),
-                EncodeBlock::Sorted(_) => false,
-            };
-            if !added {
-                job.decline();
-            }
-            if batch.entries.len() == lane.size().max_blocks {
-                times.prepare += began.elapsed();
-                self.run(lane, &batch, jobs, times)?;
-                began = Instant::now();
-                batch = Batch::default();
-            }
-        }
-        times.prepare += began.elapsed();
-        self.run(lane, &batch, jobs, times)
+        self.offload.run(lane, &batch, jobs, times)
     }
 }

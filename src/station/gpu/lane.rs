@@ -1,6 +1,6 @@
 //! A lane as a station, whatever it offloads: batches, failures, times.
 
-use crate::gpu::{self, DeviceError, DeviceLane};
+use crate::gpu::{self, DeviceError, DeviceLane, LaneSize};
 use crate::schedule::{Station, StationError};
 use crate::work::BlockJob;
 use std::time::{Duration, Instant};
@@ -16,6 +16,12 @@ pub(super) trait Offloaded: Send {
 
     /// The fewest blocks for which such a lane is worth having.
     const MIN_BATCH: usize;
+
+    /// How many bytes of jobs such a lane should take at once.
+    fn max_bytes(size: LaneSize) -> u64 {
+        let _ = size;
+        u64::MAX
+    }
 
     /// Does some jobs: answers them, passes them on or declines them.
     fn work(&mut self, lane: &mut Self::Lane, jobs: &mut [BlockJob], times: &mut Times) -> Result<(), DeviceError>;
@@ -101,6 +107,10 @@ impl<O: Offloaded> Station<BlockJob> for GpuStation<O> {
 
     fn max_batch(&self) -> usize {
         self.max_batch
+    }
+
+    fn max_bytes(&self) -> u64 {
+        self.lane.as_ref().map_or(u64::MAX, |lane| O::max_bytes(lane.size()))
     }
 
     fn details(&self) -> Option<String> {

@@ -7,6 +7,7 @@
 //! | `Hybrid` | `thirds` | sorts two lists, as in Deshpande's thesis (2014) | a core merges them first |
 //! | `Suffixes` | `suffixes` | sorts the blocks of `.hbz` streams | a core codes |
 //! | `Decode` | `spans` | decodes blocks of `.bz2` streams | the lane's thread expands runs, checks and answers |
+//! | `DecodeLarge` | `large` | decodes blocks of `.hbz` streams | the lane's thread replaces codes, checks, answers |
 //!
 //! A lane (`lane`) run-length-codes a batch of blocks (`blocks`) and has the device do its part. Several lanes keep a
 //! device busy: while some prepare, others sort. The device sorts 3 to 4 GB/s, and one core codes 0.1 to 0.2 GB/s of
@@ -26,16 +27,21 @@ use crate::format::bzip2::MAX_ENCODER_BLOCK;
 use crate::format::hbz::LargeBlocks;
 use crate::gpu::{self, Backend, Device, LaneSize, Offload};
 use crate::schedule::{Class, Crew, Expected, PoolBuilder, Station};
-use crate::work::{BlockJob, Codec, DECODE, ENCODE, ENCODE_LARGE};
+use crate::work::{BlockJob, Codec, DECODE, DECODE_LARGE, ENCODE, ENCODE_LARGE};
 use blocks::BlockStation;
 use lane::GpuStation;
+use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+mod batches;
 mod blocks;
 mod codes;
 mod columns;
 mod lane;
+mod large;
+#[cfg(test)]
+mod large_tests;
 mod spans;
 #[cfg(test)]
 mod spans_tests;
@@ -53,6 +59,10 @@ const LARGE_BATCHES: usize = 512 << 20;
 /// How many bytes of compressed data a block to be decoded may have, all blocks of a batch together: bzip2 makes up to
 /// 925,000 of random bytes, codes and selectors.
 const MAX_CODED: usize = 1 << 20;
+
+/// The same for `.hbz`: how many rows a lane has for each block. What counts is all of them together, 32 million, or
+/// 40 MB of source code, in 1,000 chains. A longer block makes its lane longer.
+const LARGE_ROWS: usize = 1 << 19;
 
 /// Threads that read and cut one long file for each device: one carries 3.6 GB/s, and a device may take more.
 const READERS: usize = 2;
@@ -98,9 +108,31 @@ impl Lanes {
         Lanes { lanes, blocks, max_length, offload: Offload::Suffixes, ..Lanes::default() }
     }
 
-    /// Lanes that decode `.bz2` streams: eight of 32 blocks on every device.
+    /// Lanes that decode `.bz2` streams, of 32 blocks each (0.33 GB of device memory): one for each thread of the
+    /// machine, eight to sixteen, on every device.
+    ///
+    /// A block's Huffman codes are one chain of 16 ms, so what counts is how many blocks are in flight. Beside 16
+    /// cores, 8 GB took 2.03 s with eight lanes, 1.63 with twelve, 1.47 with sixteen; with eight of 64 blocks 1.91
+    /// (H200, medians of three, one core as the only other station).
     pub fn for_decoding() -> Self {
-        Lanes { max_length: MAX_CODED, offload: Offload::Decode, ..Lanes::default() }
+        Lanes { lanes: decoding_lanes(), max_length: MAX_CODED, offload: Offload::Decode, ..Lanes::default() }
+    }
+
+    /// Lanes that decode `.hbz` streams: eight to sixteen of 32 million rows on every device, each with 242 MB of
+    /// device memory and 51 MB of pinned memory.
+    ///
+    /// The thread of a lane makes text of codes for two thirds of its time. Beside an H200 on 16 cores, 8 GB at 9M took
+    /// 2.6 to 3.0 s with eight lanes of 64 million rows, 2.1 with twelve or sixteen, and 2.0 with sixteen of half the
+    /// size.
+    pub fn for_decoding_large() -> Self {
+        let (lanes, blocks, max_length) = (decoding_lanes(), gpu::MAX_LARGE, LARGE_ROWS);
+        Lanes { lanes, blocks, max_length, offload: Offload::DecodeLarge, ..Lanes::default() }
+    }
+
+    /// How many bytes of input a batch has, roughly.
+    pub fn batch_bytes(&self) -> u64 {
+        let rows = (self.blocks * self.max_length) as u64;
+        if self.offload == Offload::DecodeLarge { rows / 4 } else { rows }
     }
 
     /// How many bytes of the memory budget a lane can hold at once.
@@ -113,6 +145,8 @@ impl Lanes {
             Offload::Suffixes => 24,
             // A batch in the lane and the next one: a span and its text, which is charged with 2 MiB.
             Offload::Decode => 5,
+            // The same: a row of such a block is charged with 8 bytes, and its payload.
+            Offload::DecodeLarge => 17,
         };
         each * (self.blocks * self.max_length) as u64
     }
@@ -121,6 +155,7 @@ impl Lanes {
         match self.offload {
             Offload::Suffixes => &[ENCODE_LARGE],
             Offload::Decode => &[DECODE],
+            Offload::DecodeLarge => &[DECODE_LARGE],
             Offload::Bwt | Offload::Hybrid | Offload::Resident => &[ENCODE],
         }
     }
@@ -133,8 +168,12 @@ impl Lanes {
     /// (0.8 s instead of 1.5).
     fn expected(&self) -> Expected {
         // Bytes of input: when decoding, compressed ones.
-        let rate = if self.offload == Offload::Decode { 0.3e9 } else { 1e9 };
+        let rate = if self.decodes() { 0.3e9 } else { 1e9 };
         Expected { rate, start: Duration::from_millis(600), end: Duration::from_millis(300) }
+    }
+
+    fn decodes(&self) -> bool {
+        matches!(self.offload, Offload::Decode | Offload::DecodeLarge)
     }
 
     /// How many devices there will be: those on the list, or those that there seem to be.
@@ -144,7 +183,7 @@ impl Lanes {
 
     /// How many threads should read one long file beside these lanes: only text to be compressed can be read anywhere.
     pub fn readers(&self) -> usize {
-        if matches!(self.offload, Offload::Suffixes | Offload::Decode) {
+        if self.decodes() || self.offload == Offload::Suffixes {
             return 1;
         }
         1 + READERS * self.device_count()
@@ -211,8 +250,17 @@ impl Lanes {
                 let open = Box::new(move |blocks| backend.open_decoder(&device, size(blocks)));
                 Box::new(GpuStation::new(name, self.blocks, open, spans::Spans::default())?)
             }
+            Offload::DecodeLarge => {
+                let open = Box::new(move |blocks| backend.open_large_decoder(&device, size(blocks)));
+                Box::new(GpuStation::new(name, self.blocks, open, large::Large::default())?)
+            }
         })
     }
+}
+
+/// Lanes of a device that decode: as many as there are hardware threads, within bounds.
+fn decoding_lanes() -> usize {
+    std::thread::available_parallelism().map_or(8, NonZero::get).clamp(8, 16)
 }
 
 /// The devices to be used, or why there are none.

@@ -1,6 +1,6 @@
 //! Blocks of `.bz2` streams to be decoded ([`Offload::Decode`](crate::gpu::Offload::Decode)).
 //!
-//! The lane's thread reads the headers (0.07 ns a byte of text), the device does everything between the first Huffman
+//! The lane's thread reads the headers (5 ms for 27 MB of text), the device does everything between the first Huffman
 //! code and the run-length-coded text, and the lane's thread expands the runs while it copies the text out of pinned
 //! memory. So what a batch brings back is never longer than its blocks, although a block may stand for 46 MB of text.
 //!
@@ -9,7 +9,8 @@
 //! lane's thread decodes the first such block of a batch itself: either the data are damaged, or the device computes
 //! wrongly and is not asked again.
 
-use super::lane::{Offloaded, Times, timeout};
+use super::batches::{Added, Batched};
+use super::lane::{Times, timeout};
 use super::trust::{computes_wrongly, too_little};
 use crate::bits::{BitSource, SliceBits};
 use crate::block::DecodedBlock;
@@ -19,7 +20,6 @@ use crate::codec::run_length::decode::decode_text;
 use crate::format::bzip2::{END_MAGIC, MAX_BLOCK};
 use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedByDevice, DeviceError};
 use crate::work::{BlockJob, DecodeBlock};
-use std::time::Instant;
 
 /// What the device may read behind a block's bits.
 const PADDING: usize = 8;
@@ -34,7 +34,7 @@ struct Entry {
 
 /// The blocks that are in the input of a lane.
 #[derive(Default)]
-struct Batch {
+pub(super) struct Batch {
     entries: Vec<Entry>,
     blocks: Vec<BlockForDevice>,
     filled: usize,
@@ -47,19 +47,73 @@ pub(super) struct Spans {
     decoder: Option<Box<Decoder>>,
 }
 
-/// Whether a block goes to the device.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Added {
-    Yes,
-    /// It is one for a core.
-    Never,
-    /// There is no room for it in this batch.
-    NotNow,
+impl Batched for Spans {
+    type Lane = dyn DecodeBlocks;
+    type Batch = Batch;
+    const MIN_BATCH: usize = 4;
+
+    fn add(
+        &mut self,
+        index: usize,
+        job: &BlockJob,
+        lane: &mut (dyn DecodeBlocks + 'static),
+        batch: &mut Batch,
+    ) -> Result<Added, DeviceError> {
+        let BlockJob::Decode(job) = job else { return Ok(Added::Never) };
+        let full = batch.entries.len() == lane.size().max_blocks;
+        Ok(if full { Added::NotNow } else { self.add_span(index, job.question(), lane, batch) })
+    }
+
+    fn is_empty(batch: &Batch) -> bool {
+        batch.entries.is_empty()
+    }
+
+    /// Has the device decode a batch, and answers.
+    fn run(
+        &mut self,
+        lane: &mut (dyn DecodeBlocks + 'static),
+        batch: Batch,
+        jobs: &mut [BlockJob],
+        times: &mut Times,
+    ) -> Result<(), DeviceError> {
+        let Batch { entries, blocks, filled } = batch;
+        let rows: Vec<u32> = blocks.iter().map(|block| block.limit).collect();
+        times.batch(
+            blocks.len(),
+            || lane.decode(&blocks, filled, timeout(&rows)),
+            |decoded| {
+                if decoded.blocks.len() != entries.len() {
+                    return Err(too_little());
+                }
+                let mut suspects = 1;
+                for (entry, found) in entries.iter().zip(decoded.blocks) {
+                    let BlockJob::Decode(job) = &mut jobs[entry.index] else { continue };
+                    match finish(entry, found, decoded.texts, job.question()) {
+                        Outcome::Done(block) => job.answer(Ok(block)),
+                        Outcome::Odd => job.decline(),
+                        Outcome::WrongCrc if suspects == 0 => job.decline(),
+                        Outcome::WrongCrc => {
+                            suspects -= 1;
+                            let DecodeBlock { data, start, end } = job.question();
+                            let decoder = self.decoder.get_or_insert_default();
+                            let judged = decoder.decode(data, *start, *end, MAX_BLOCK as u32);
+                            let right = judged.is_ok();
+                            job.answer(judged);
+                            if right {
+                                return Err(computes_wrongly());
+                            }
+                        }
+                    }
+                }
+                Ok(())
+            },
+        )
+    }
 }
 
 impl Spans {
     /// Puts a block behind those in the batch.
-    fn add(&mut self, index: usize, span: &DecodeBlock, lane: &mut dyn DecodeBlocks, batch: &mut Batch) -> Added {
+    fn add_span(&mut self, index: usize, span: &DecodeBlock, lane: &mut dyn DecodeBlocks, batch: &mut Batch) -> Added {
         let mut bits = SliceBits::new(&span.data, span.start, span.end);
         // The level is not known: the joiner compares the block's length with it.
         let limit = MAX_BLOCK as u32;
@@ -98,86 +152,6 @@ impl Spans {
         batch.blocks.push(block);
         batch.entries.push(Entry { index, crc: header.crc, at: from as u64 * 8 });
         Added::Yes
-    }
-
-    /// Has the device decode a batch, and answers.
-    fn run(
-        &mut self,
-        lane: &mut dyn DecodeBlocks,
-        batch: Batch,
-        jobs: &mut [BlockJob],
-        times: &mut Times,
-    ) -> Result<(), DeviceError> {
-        let Batch { entries, blocks, filled } = batch;
-        if entries.is_empty() {
-            return Ok(());
-        }
-        let rows: Vec<u32> = blocks.iter().map(|block| block.limit).collect();
-        times.batch(
-            blocks.len(),
-            || lane.decode(&blocks, filled, timeout(&rows)),
-            |decoded| {
-                if decoded.blocks.len() != entries.len() {
-                    return Err(too_little());
-                }
-                let mut suspects = 1;
-                for (entry, found) in entries.iter().zip(decoded.blocks) {
-                    let BlockJob::Decode(job) = &mut jobs[entry.index] else { continue };
-                    match finish(entry, found, decoded.texts, job.question()) {
-                        Outcome::Done(block) => job.answer(Ok(block)),
-                        Outcome::Odd => job.decline(),
-                        Outcome::WrongCrc if suspects == 0 => job.decline(),
-                        Outcome::WrongCrc => {
-                            suspects -= 1;
-                            let DecodeBlock { data, start, end } = job.question();
-                            let decoder = self.decoder.get_or_insert_default();
-                            let judged = decoder.decode(data, *start, *end, MAX_BLOCK as u32);
-                            let right = judged.is_ok();
-                            job.answer(judged);
-                            if right {
-                                return Err(computes_wrongly());
-                            }
-                        }
-                    }
-                }
-                Ok(())
-            },
-        )
-    }
-}
-
-impl Offloaded for Spans {
-    type Lane = dyn DecodeBlocks;
-    const MIN_BATCH: usize = 4;
-
-    /// Does the jobs in as many batches as the lane needs.
-    fn work(
-        &mut self,
-        lane: &mut (dyn DecodeBlocks + 'static),
-        jobs: &mut [BlockJob],
-        times: &mut Times,
-    ) -> Result<(), DeviceError> {
-        let mut began = Instant::now();
-        let mut batch = Batch::default();
-        for index in 0..jobs.len() {
-            while let BlockJob::Decode(job) = &mut jobs[index] {
-                let full = batch.entries.len() == lane.size().max_blocks;
-                match if full { Added::NotNow } else { self.add(index, job.question(), lane, &mut batch) } {
-                    Added::Yes => break,
-                    Added::Never => {
-                        job.decline();
-                        break;
-                    }
-                    Added::NotNow => {
-                        times.prepare += began.elapsed();
-                        self.run(lane, std::mem::take(&mut batch), jobs, times)?;
-                        began = Instant::now();
-                    }
-                }
-            }
-        }
-        times.prepare += began.elapsed();
-        self.run(lane, batch, jobs, times)
     }
 }
 

@@ -8,13 +8,13 @@
 //! **Trust.** The column must hold the same bytes as the codes (sums, compared), the byte before each entry point must
 //! be the one that stands there, and the first entry point must be the origin.
 
-use super::lane::{Offloaded, Times, timeout};
+use super::batches::{Added, Batched};
+use super::lane::{Times, timeout};
 use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::hbz::encode::{HbzEncoder, Prepared};
 use crate::format::hbz::ENTRY_LOG;
 use crate::gpu::{self, DeviceError, SortSuffixes, SortedSuffixes};
 use crate::work::{BlockJob, EncodeLarge, SortedLarge};
-use std::time::Instant;
 
 /// A block in the batch.
 struct Entry {
@@ -29,7 +29,7 @@ struct Entry {
 
 /// The blocks that are in the texts of a lane.
 #[derive(Default)]
-struct Batch {
+pub(super) struct Batch {
     entries: Vec<Entry>,
     lengths: Vec<u32>,
     filled: usize,
@@ -45,7 +45,7 @@ pub(super) struct Suffixes {
 
 impl Suffixes {
     /// Puts a block into codes, behind those in the batch. Returns whether it is one for the device.
-    fn add(&mut self, index: usize, block: &EncodeLarge, lane: &mut dyn SortSuffixes, batch: &mut Batch) -> bool {
+    fn add_block(&mut self, index: usize, block: &EncodeLarge, lane: &mut dyn SortSuffixes, batch: &mut Batch) -> bool {
         let EncodeLarge::Text { text, number, stream } = block else { return false };
         if stream.entry_log != ENTRY_LOG {
             return false; // nobody writes such
@@ -65,46 +65,44 @@ impl Suffixes {
     }
 }
 
-impl Offloaded for Suffixes {
+impl Batched for Suffixes {
     type Lane = dyn SortSuffixes;
+    type Batch = Batch;
     const MIN_BATCH: usize = 1;
 
-    /// Does the jobs in as many batches as the lane needs.
-    fn work(
+    fn add(
+        &mut self,
+        index: usize,
+        job: &BlockJob,
+        lane: &mut (dyn SortSuffixes + 'static),
+        batch: &mut Batch,
+    ) -> Result<Added, DeviceError> {
+        let BlockJob::EncodeLarge(job) = job else { return Ok(Added::Never) };
+        if batch.entries.len() == lane.size().max_blocks {
+            return Ok(Added::NotNow);
+        }
+        Ok(if self.add_block(index, job.question(), lane, batch) { Added::Yes } else { Added::Never })
+    }
+
+    fn is_empty(batch: &Batch) -> bool {
+        batch.entries.is_empty()
+    }
+
+    /// Has the device sort a batch, and passes it on.
+    fn run(
         &mut self,
         lane: &mut (dyn SortSuffixes + 'static),
+        batch: Batch,
         jobs: &mut [BlockJob],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
-        let mut began = Instant::now();
-        let mut batch = Batch::default();
-        for index in 0..jobs.len() {
-            let BlockJob::EncodeLarge(job) = &mut jobs[index] else { continue };
-            if !self.add(index, job.question(), lane, &mut batch) {
-                job.decline();
-            }
-            if batch.entries.len() == lane.size().max_blocks {
-                times.prepare += began.elapsed();
-                run(lane, std::mem::take(&mut batch), jobs, times)?;
-                began = Instant::now();
-            }
-        }
-        times.prepare += began.elapsed();
-        run(lane, batch, jobs, times)
+        let Batch { entries, lengths, .. } = batch;
+        times.batch(
+            entries.len(),
+            || lane.suffixes(&lengths, ENTRY_LOG, timeout(&lengths)),
+            |sorted| pass_on(entries, sorted, jobs),
+        )
     }
-}
-
-/// Has the device sort a batch, and passes it on.
-fn run(lane: &mut dyn SortSuffixes, batch: Batch, jobs: &mut [BlockJob], times: &mut Times) -> Result<(), DeviceError> {
-    let Batch { entries, lengths, .. } = batch;
-    if entries.is_empty() {
-        return Ok(());
-    }
-    times.batch(
-        entries.len(),
-        || lane.suffixes(&lengths, ENTRY_LOG, timeout(&lengths)),
-        |sorted| pass_on(entries, sorted, jobs),
-    )
 }
 
 fn pass_on(entries: Vec<Entry>, sorted: SortedSuffixes<'_>, jobs: &mut [BlockJob]) -> Result<(), DeviceError> {

@@ -8,7 +8,8 @@ use crate::codec::encoder::run_length_code;
 use crate::format::hbz::BlockHeader;
 use crate::gpu::fake::{FakeLane, Fault};
 use crate::gpu::{
-    CodeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DeviceError, DeviceLane, SortSuffixes, SortedSuffixes, Steps,
+    CodeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodeCodes, DeviceError, DeviceLane, SortSuffixes,
+    SortedSuffixes, Steps,
 };
 use crate::schedule::{Accepts, Job, StationError, Ticket};
 use crate::shapes::SHAPES;
@@ -47,6 +48,7 @@ fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>) -> Box<dyn
             Box::new(GpuStation::new(name, most, opener!(fault), suffixes::Suffixes::default()).unwrap())
         }
         Offload::Decode => Box::new(GpuStation::new(name, most, opener!(fault), spans::Spans::default()).unwrap()),
+        Offload::DecodeLarge => Box::new(GpuStation::new(name, most, opener!(fault), large::Large::default()).unwrap()),
     }
 }
 
@@ -285,6 +287,9 @@ impl Backend for Pretended {
         Ok(Box::new(FakeLane::new(size, None)))
     }
     fn open_decoder(&self, _: &Device, size: LaneSize) -> Result<Box<dyn DecodeBlocks>, DeviceError> {
+        Ok(Box::new(FakeLane::new(size, None)))
+    }
+    fn open_large_decoder(&self, _: &Device, size: LaneSize) -> Result<Box<dyn DecodeCodes>, DeviceError> {
         Ok(Box::new(FakeLane::new(size, None)))
     }
 }

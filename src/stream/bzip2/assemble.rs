@@ -1,22 +1,25 @@
 //! Puts coded blocks together into one `.bz2` stream: header, blocks bit by bit behind each other, end with the
 //! combined CRC.
 
+use super::split::IssuedBlock;
 use crate::bits::{BitWriter, append_bits};
-use crate::block::{CodedBlock, Text};
+use crate::block::Text;
 use crate::crc;
 use crate::error::Error;
 use crate::format::bzip2;
-use crate::format::bzip2::Level;
-use crate::schedule::Ticket;
+use crate::format::bzip2::{END_BITS, HEADER_BITS, Level};
 use crate::stream::piece::{Issued, Join, Step};
-use crate::summary::{BlockInfo, StreamSummary};
+use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
 /// Joins coded blocks.
 pub(crate) struct Assembler {
     bits: BitWriter,
-    pieces: VecDeque<Issued<Ticket<CodedBlock>>>,
+    level: Level,
+    pieces: VecDeque<Issued<IssuedBlock>>,
     summary: StreamSummary,
+    /// Bits written so far.
+    at: u64,
     /// All pieces are there.
     ended: bool,
     /// The end of the stream is written.
@@ -28,7 +31,7 @@ impl Assembler {
         let mut bits = BitWriter::new();
         bzip2::write_stream_header(&mut bits, level);
         let summary = StreamSummary { streams: 1, block_size: level.block_limit(), ..StreamSummary::default() };
-        Assembler { bits, pieces: VecDeque::new(), summary, ended: false, closed: false }
+        Assembler { bits, level, pieces: VecDeque::new(), summary, at: HEADER_BITS, ended: false, closed: false }
     }
 
     /// All bytes that are whole; the bits after them stay.
@@ -40,9 +43,9 @@ impl Assembler {
 }
 
 impl Join for Assembler {
-    type Issued = Ticket<CodedBlock>;
+    type Issued = IssuedBlock;
 
-    fn add(&mut self, piece: Issued<Ticket<CodedBlock>>) {
+    fn add(&mut self, piece: Issued<IssuedBlock>) {
         self.pieces.push_back(piece);
     }
 
@@ -61,10 +64,18 @@ impl Join for Assembler {
             bzip2::write_stream_end(&mut self.bits, self.summary.combined_crc);
             self.bits.align();
             self.closed = true;
-            return Ok(Step::Out(self.whole_bytes(), None));
+            let info = StreamInfo {
+                number: 1,
+                level: Some(self.level),
+                bit_offset: self.at,
+                end: (self.at + END_BITS).div_ceil(8),
+                combined_crc: self.summary.combined_crc,
+            };
+            return Ok(Step::Out(self.whole_bytes(), Some(Mark::Stream(info))));
         };
         let number = self.summary.blocks + 1;
-        let block = match front.piece.take(wait) {
+        let lines = front.piece.lines;
+        let block = match front.piece.ticket.take(wait) {
             None => return Ok(Step::Pending),
             Some(Ok(block)) => block,
             Some(Err(error)) => return Err(Error::Internal { block: number, reason: error.0 }),
@@ -81,8 +92,13 @@ impl Join for Assembler {
             text_len: block.text_len,
             block_len: block.block_len,
             bytes_in: self.summary.bytes_in,
+            bit_offset: self.at,
+            stream: 1,
+            level: Some(self.level),
+            lines,
         };
-        Ok(Step::Out(self.whole_bytes(), Some(info)))
+        self.at += block.bit_len;
+        Ok(Step::Out(self.whole_bytes(), Some(Mark::Block(info))))
     }
 
     fn summary(&self) -> StreamSummary {

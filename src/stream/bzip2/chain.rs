@@ -14,19 +14,17 @@
 use super::scan::{IssuedSpan, Span};
 use super::walk::{Walk, Walked};
 use crate::bits::SliceBits;
-use crate::block::DecodedBlock;
+use crate::block::{DecodedBlock, Text};
 use crate::codec::decoder::Decoder;
 use crate::crc;
 use crate::error::{Damage, DecodeError, Error};
-use crate::format::bzip2::Level;
-use crate::format::bzip2::{BLOCK_MAGIC, END_MAGIC, Header, parse_stream_header};
+use crate::format::bzip2::{
+    BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, Level, MAX_BLOCK_BITS, parse_stream_header,
+};
+use crate::stream::driver::count_lines;
 use crate::stream::piece::{Extent, Issued, Join, Step};
-use crate::summary::{BlockInfo, StreamSummary};
+use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
-
-/// The most compressed bits that one block may have. bzip2 has no bound, because code lengths may wander up and down
-/// for ever; an encoder's blocks stay under 20 million bits. Here it bounds memory.
-pub(crate) const MAX_BLOCK_BITS: u64 = 512 << 20;
 
 /// What stands at the chain's position.
 #[derive(Clone, Copy)]
@@ -64,6 +62,8 @@ pub(crate) struct Chain {
     expect: Expect,
     ended: bool,
     extent: Extent,
+    /// Whether line ends are counted.
+    lines: bool,
     summary: StreamSummary,
     redo: Option<Redo>,
     plain: Option<Box<Decoder>>,
@@ -87,13 +87,14 @@ impl Redo {
 
 impl Chain {
     /// A chain at the start of the input.
-    pub fn new(extent: Extent) -> Self {
+    pub fn new(extent: Extent, lines: bool) -> Self {
         Chain {
             held: VecDeque::new(),
             bit: 0,
             expect: Expect::Header,
             ended: false,
             extent,
+            lines,
             summary: StreamSummary::default(),
             redo: None,
             plain: None,
@@ -171,7 +172,7 @@ impl Chain {
             std::array::from_fn(|i| if (i as u64) < have { self.peek(i as u64 * 8, 8) as u8 } else { 0 });
         match parse_stream_header(&bytes[..have as usize]) {
             Header::Stream(level) => {
-                self.bit += 32;
+                self.bit += HEADER_BITS;
                 self.summary.streams += 1;
                 self.summary.block_size = self.summary.block_size.max(level.block_limit());
                 self.summary.combined_crc = 0;
@@ -219,7 +220,7 @@ impl Chain {
         }
         match self.peek(0, 48) {
             BLOCK_MAGIC => self.expect = Expect::Redo(level),
-            END_MAGIC if have < 80 => {
+            END_MAGIC if have < END_BITS => {
                 return if self.ended { Err(self.truncated()) } else { Ok(Some(self.need())) };
             }
             END_MAGIC => {
@@ -228,12 +229,21 @@ impl Chain {
                 if stored != computed {
                     return Err(self.damaged(Damage::StreamCrc { stored, computed }));
                 }
-                self.bit = (self.bit + 80).next_multiple_of(8);
-                self.expect = if self.extent == Extent::FirstStream { Expect::End } else { Expect::Header };
+                return Ok(Some(self.end_of_stream(level)));
             }
             _ => return Err(self.damaged(Damage::Magic)),
         }
         Ok(None)
+    }
+
+    /// The end of a stream, which is good, stands at the chain's position.
+    fn end_of_stream(&mut self, level: Level) -> Step {
+        let StreamSummary { streams: number, combined_crc, .. } = self.summary;
+        let bit_offset = self.bit;
+        self.bit = (self.bit + END_BITS).next_multiple_of(8);
+        self.expect = if self.extent.is_reached(number) { Expect::End } else { Expect::Header };
+        let info = StreamInfo { number, level: Some(level), bit_offset, end: self.bit / 8, combined_crc };
+        Step::Out(Text::Plain(Vec::new()), Some(Mark::Stream(info)))
     }
 
     /// Decodes the block at the chain's position once all of it is on hand.
@@ -275,7 +285,7 @@ impl Chain {
         if block.block_len > level.block_limit() {
             return Err(self.damaged(Damage::BlockTooLong));
         }
-        self.bit = at + block.end_bit;
+        let bit_offset = std::mem::replace(&mut self.bit, at + block.end_bit);
         self.expect = Expect::Block(level);
         self.summary.blocks += 1;
         self.summary.combined_crc = crc::combine(self.summary.combined_crc, block.crc);
@@ -286,8 +296,12 @@ impl Chain {
             text_len: block.text.len(),
             block_len: block.block_len,
             bytes_in: self.bit / 8,
+            bit_offset,
+            stream: self.summary.streams,
+            level: Some(level),
+            lines: self.lines.then(|| count_lines(&block.text)),
         };
-        Ok(Step::Out(block.text, Some(info)))
+        Ok(Step::Out(block.text, Some(Mark::Block(info))))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::format::bzip2::{Header, Level, parse_stream_header};
 pub(super) mod assemble;
 mod chain;
 pub(super) mod parallel_read;
-mod scan;
+pub(crate) mod scan;
 pub(super) mod split;
 mod walk;
 
@@ -26,10 +26,10 @@ fn begins(bytes: &[u8], ended: bool) -> Begins {
 
 fn decode(decoding: &Decoding) -> Ends {
     let scanner = decoding.chunk.map_or_else(scan::Scanner::new, scan::Scanner::with_chunk);
-    connect(scanner, chain::Chain::new(decoding.extent))
+    connect(scanner, chain::Chain::new(decoding.extent, decoding.lines))
 }
 
-/// The two ends of a stream to be written.
-pub(super) fn encode(level: Level) -> Ends {
-    connect(split::Splitter::new(level), assemble::Assembler::new(level))
+/// The two ends of a stream to be written; `lines` says whether line ends are counted.
+pub(super) fn encode(level: Level, lines: bool) -> Ends {
+    connect(split::Splitter::new(level, lines), assemble::Assembler::new(level))
 }

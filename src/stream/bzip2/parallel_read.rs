@@ -12,6 +12,7 @@ use super::split::{Block, CodedText, MAX_PLAIN_TEXT, MAX_TOKEN};
 use crate::block::{Part, Text};
 use crate::codec::run_length;
 use crate::format::bzip2::Level;
+use crate::read_at::ReadAt;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::collections::VecDeque;
 use std::io;
@@ -22,21 +23,6 @@ use std::thread;
 const STRETCH: usize = 4 << 20;
 /// How much of it is read at once: what fits in an L2 cache.
 const READ: usize = 256 << 10;
-
-/// Something that several threads can read at once: a file on a disk.
-pub trait ReadAt: Send + Sync {
-    /// Reads some bytes at `offset`; none at the end.
-    ///
-    /// # Errors
-    /// Whatever reading a file can meet.
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
-    /// How many bytes there are, at the moment.
-    fn len(&self) -> u64;
-    /// Whether there are none.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
 
 /// Bytes of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -328,7 +314,7 @@ pub(crate) fn read_all(mut readers: Readers, level: Level, submit: &mut dyn FnMu
             None => cutter.finish(),
         }
         for text in cutter.ready.drain(..) {
-            if !submit(Block { text, limit }) {
+            if !submit(Block { text, limit, count_lines: false }) {
                 return Ok(());
             }
         }
@@ -344,22 +330,21 @@ mod tests {
     use super::*;
     use crate::shapes::{Rng, SHAPES};
 
-    impl ReadAt for Vec<u8> {
+    /// A file that is read in two steps, as some file systems do.
+    struct Steps(Vec<u8>);
+
+    impl ReadAt for Steps {
         fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-            // In two steps, as some file systems do.
-            let rest = self.get(offset as usize..).unwrap_or_default();
-            let n = buf.len().min(rest.len());
-            let n = n - n / 3;
-            buf[..n].copy_from_slice(&rest[..n]);
-            Ok(n)
+            let n = self.0.read_at(buf, offset)?;
+            Ok(n - n / 3)
         }
         fn len(&self) -> u64 {
-            self.len() as u64
+            self.0.len() as u64
         }
     }
 
     fn cut(text: &[u8], limit: usize, stretch: usize, readers: usize) -> Vec<Text> {
-        let file: Arc<dyn ReadAt> = Arc::new(text.to_vec());
+        let file: Arc<dyn ReadAt> = Arc::new(Steps(text.to_vec()));
         let mut readers = Readers::with_stretch(&file, 0, readers, stretch).unwrap();
         let mut cutter = Cutter::new(limit);
         while let Some(next) = readers.next() {

@@ -14,6 +14,7 @@ use crate::codec::run_length;
 use crate::crc::Crc;
 use crate::format::bzip2::Level;
 use crate::schedule::Ticket;
+use crate::stream::driver::count_lines;
 use crate::stream::piece::{Cut, Piece};
 use crate::work::EncodeBlock;
 use std::collections::VecDeque;
@@ -38,6 +39,7 @@ pub(crate) struct Splitter {
     /// The beginning of the open block, if it is mostly runs.
     coded: Option<CodedText>,
     ready: VecDeque<Text>,
+    count_lines: bool,
 }
 
 /// The run-length-coded beginning of a block.
@@ -65,12 +67,13 @@ impl CodedText {
 }
 
 impl Splitter {
-    pub fn new(level: Level) -> Self {
-        Self::with_limit(level.fill_limit())
+    pub fn new(level: Level, count_lines: bool) -> Self {
+        Splitter { count_lines, ..Self::with_limit(level.fill_limit()) }
     }
 
     fn with_limit(limit: usize) -> Self {
-        Splitter { limit, text: Vec::new(), len: 0, token: 0, size: 0, coded: None, ready: VecDeque::new() }
+        let (text, ready) = Default::default();
+        Splitter { limit, text, len: 0, token: 0, size: 0, coded: None, ready, count_lines: false }
     }
 
     /// How many bytes of the input so far belong to the open block, unless it is so long that it is kept
@@ -169,6 +172,8 @@ impl Cut for Splitter {
         let rest = self.limit.saturating_sub(self.size + (self.len - self.token));
         let want = rest.min(self.len).max(MIN_ROOM);
         if self.text.len() < self.len + want {
+            // Exactly: for the last bytes of a block, `resize` alone would double 966 kB.
+            self.text.reserve_exact(self.len + want - self.text.len());
             self.text.resize(self.len + want, 0);
         }
         &mut self.text[self.len..]
@@ -192,7 +197,7 @@ impl Cut for Splitter {
 
     fn next_piece(&mut self) -> Option<Block> {
         let text = self.ready.pop_front()?;
-        Some(Block { text, limit: self.limit })
+        Some(Block { text, limit: self.limit, count_lines: self.count_lines })
     }
 }
 
@@ -201,10 +206,19 @@ pub(crate) struct Block {
     pub text: Text,
     /// The run-length-coded size at which blocks end.
     pub limit: usize,
+    /// Whether its line ends are counted.
+    pub count_lines: bool,
+}
+
+/// A block on its way.
+pub(crate) struct IssuedBlock {
+    pub ticket: Ticket<CodedBlock>,
+    /// Line ends in its text, if they were to be counted.
+    pub lines: Option<u64>,
 }
 
 impl Piece for Block {
-    type Issued = Ticket<CodedBlock>;
+    type Issued = IssuedBlock;
 
     fn charge(&self) -> u64 {
         let alive = match &self.text {
@@ -216,8 +230,9 @@ impl Piece for Block {
         alive + self.text.len().min(self.limit as u64) + 4096
     }
 
-    fn issue(self, client: &Client) -> Ticket<CodedBlock> {
-        client.submit(EncodeBlock::Text(self.text))
+    fn issue(self, client: &Client) -> IssuedBlock {
+        let lines = self.count_lines.then(|| count_lines(&self.text));
+        IssuedBlock { ticket: client.submit(EncodeBlock::Text(self.text)), lines }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::format::hbz::BlockHeader;
 use crate::format::hbz::{HEADER_LEN, IndexEntry, StreamHeader, write_index};
 use crate::schedule::Ticket;
 use crate::stream::piece::{Issued, Join, Step};
-use crate::summary::{BlockInfo, StreamSummary};
+use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
 /// A block on its way.
@@ -19,6 +19,8 @@ pub(crate) struct Assembler {
     pieces: VecDeque<Issued<Coded>>,
     index: Vec<IndexEntry>,
     summary: StreamSummary,
+    /// Bytes written.
+    at: u64,
     begun: bool,
     /// All pieces are there.
     ended: bool,
@@ -30,7 +32,7 @@ impl Assembler {
     pub fn new(stream: StreamHeader) -> Self {
         let summary = StreamSummary { streams: 1, block_size: stream.block_size, ..StreamSummary::default() };
         let (pieces, index) = Default::default();
-        Assembler { stream, pieces, index, summary, begun: false, ended: false, closed: false }
+        Assembler { stream, pieces, index, summary, at: HEADER_LEN as u64, begun: false, ended: false, closed: false }
     }
 }
 
@@ -58,7 +60,15 @@ impl Join for Assembler {
                 return Ok(Step::Done);
             }
             self.closed = true;
-            return Ok(Step::Out(Text::Plain(write_index(&self.index)), None));
+            let index = write_index(&self.index);
+            let info = StreamInfo {
+                number: 1,
+                level: None,
+                bit_offset: self.at * 8,
+                end: self.at + index.len() as u64,
+                combined_crc: self.summary.combined_crc,
+            };
+            return Ok(Step::Out(Text::Plain(index), Some(Mark::Stream(info))));
         };
         let number = self.summary.blocks + 1;
         let (header, payload) = match piece.piece.take(wait) {
@@ -81,8 +91,13 @@ impl Join for Assembler {
             text_len: header.text_len.into(),
             block_len: header.rows,
             bytes_in: self.summary.bytes_in,
+            bit_offset: self.at * 8,
+            stream: 1,
+            level: None,
+            lines: None,
         };
-        Ok(Step::Out(Text::Plain(bytes), Some(info)))
+        self.at += bytes.len() as u64;
+        Ok(Step::Out(Text::Plain(bytes), Some(Mark::Block(info))))
     }
 
     fn summary(&self) -> StreamSummary {

@@ -10,7 +10,7 @@ use crate::error::{Damage, Error};
 use crate::format::hbz::{self, BlockHeader, HEADER_LEN, IndexEntry, Next, StreamHeader};
 use crate::schedule::Permit;
 use crate::stream::piece::{Extent, Issued, Join, Step};
-use crate::summary::{BlockInfo, StreamSummary};
+use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
 /// What the next bytes must be.
@@ -181,9 +181,12 @@ impl Chain {
                 Judged::Good => break,
             }
         }
+        let StreamSummary { streams: number, combined_crc, .. } = self.summary;
+        let bit_offset = self.at * 8;
         self.at += self.index.len();
-        self.expect = if self.extent == Extent::FirstStream { Expect::End } else { Expect::Header };
-        Ok(None)
+        self.expect = if self.extent.is_reached(number) { Expect::End } else { Expect::Header };
+        let info = StreamInfo { number, level: None, bit_offset, end: self.at, combined_crc };
+        Ok(Some(Step::Out(Text::Plain(Vec::new()), Some(Mark::Stream(info)))))
     }
 
     fn payload(&mut self, stream: StreamHeader, header: BlockHeader, wait: bool) -> Result<Option<Step>, Error> {
@@ -221,8 +224,12 @@ impl Chain {
             text_len: header.text_len.into(),
             block_len: header.rows,
             bytes_in: self.at,
+            bit_offset: (self.at - u64::from(header.coded_len) - HEADER_LEN as u64) * 8,
+            stream: self.summary.streams,
+            level: None,
+            lines: None,
         };
-        Step::Out(text, Some(info))
+        Step::Out(text, Some(Mark::Block(info)))
     }
 }
 

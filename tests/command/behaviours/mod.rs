@@ -9,7 +9,9 @@ mod inputs;
 mod messages;
 mod names;
 mod outputs;
+mod parts;
 mod pipes;
+mod recover;
 mod workers;
 
 use std::fmt::Write;
@@ -40,7 +42,7 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 8] = [
+const TABLES: [(&str, &str, &[Row]); 10] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
@@ -49,6 +51,8 @@ const TABLES: [(&str, &str, &[Row]); 8] = [
     ("decoding", "Unusual and damaged data", decoding::ROWS),
     ("messages", "Exit codes and messages", messages::ROWS),
     ("workers", "Threads, memory, lists", workers::ROWS),
+    ("parts", "Indexes, and parts of files", parts::ROWS),
+    ("recover", "What is good in damaged files", recover::ROWS),
 ];
 
 const HEAD: &str = "\

@@ -1,4 +1,14 @@
+complete -c hybz -l recover -d 'Get all good blocks out of damaged .bz2 files: as text, fill, bz2 or split (default: text)' -r -f -a "text\t'Their text'
+fill\t'Their text, with zeros where text is lost'
+bz2\t'A valid .bz2'
+split\t'A .bz2 of each'"
 complete -c hybz -s o -d 'Write to FILE (-: standard output) and keep the one input file unless --rm' -r -F
+complete -c hybz -l index -d 'Write the index of a .bz2 file, FILE.bz2.bzi unless FILE is given; with --ranges or --recover, read it' -r -F
+complete -c hybz -l index-format -d 'What --index writes: bzi, or the lines of --offsets (default: bzi)' -r -f -a "bzi\t'The format of docs/INDEX.md'
+offsets\t'Lines of BITS,BYTES'"
+complete -c hybz -l ranges -d 'With -d, give only these parts of the text: SIZE@OFFSET, separated by commas' -r
+complete -c hybz -l at -d 'With -d or -t, begin at the stream that begins at byte OFFSET of the compressed file' -r
+complete -c hybz -l streams -d 'With -d or -t, end after N streams' -r
 complete -c hybz -s S -l suffix -d 'Use .SUF instead of .bz2 in the names of compressed files' -r
 complete -c hybz -l block-size -d 'Write FILE.hbz with blocks of 1M to 1G: smaller, but only hybz reads it' -r
 complete -c hybz -l perturb -d 'Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)' -r
@@ -16,7 +26,10 @@ complete -c hybz -s d -l decompress -d 'Decompress'
 complete -c hybz -s z -l compress -d 'Compress'
 complete -c hybz -s t -l test -d 'Check compressed files and write nothing'
 complete -c hybz -s l -l list -d 'List streams, blocks and sizes of compressed files (-lv: also check each block)'
+complete -c hybz -l json -d 'With -l or --recover, print one JSON object for each file'
+complete -c hybz -l offsets -d 'With -l, print the offsets of blocks as indexed_bzip2 and rapidgzip have them'
 complete -c hybz -s c -l stdout -d 'Write to standard output and keep the input files'
+complete -c hybz -l lines -d 'With --ranges, give whole lines: those that begin in a range'
 complete -c hybz -s k -l keep -d 'Keep the input files'
 complete -c hybz -l rm -d 'Remove input files once their results are safe (default without -c and -o)'
 complete -c hybz -s f -l force -d 'Overwrite files, follow links, read devices; with -dc, copy what is not bzip2'

@@ -15,7 +15,17 @@ _hybz() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
+'--recover=[Get all good blocks out of damaged .bz2 files\: as text, fill, bz2 or split (default\: text)]::RESULT:((text\:"Their text"
+fill\:"Their text, with zeros where text is lost"
+bz2\:"A valid .bz2"
+split\:"A .bz2 of each"))' \
 '-o+[Write to FILE (-\: standard output) and keep the one input file unless --rm]:FILE:_files' \
+'--index=[Write the index of a .bz2 file, FILE.bz2.bzi unless FILE is given; with --ranges or --recover, read it]::FILE:_files' \
+'--index-format=[What --index writes\: bzi, or the lines of --offsets (default\: bzi)]:FORMAT:((bzi\:"The format of docs/INDEX.md"
+offsets\:"Lines of BITS,BYTES"))' \
+'--ranges=[With -d, give only these parts of the text\: SIZE@OFFSET, separated by commas]:LIST:_default' \
+'--at=[With -d or -t, begin at the stream that begins at byte OFFSET of the compressed file]:OFFSET:_default' \
+'--streams=[With -d or -t, end after N streams]:N:_default' \
 '-S+[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--suffix=[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--block-size=[Write FILE.hbz with blocks of 1M to 1G\: smaller, but only hybz reads it]:SIZE:_default' \
@@ -40,8 +50,11 @@ hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
 '--test[Check compressed files and write nothing]' \
 '-l[List streams, blocks and sizes of compressed files (-lv\: also check each block)]' \
 '--list[List streams, blocks and sizes of compressed files (-lv\: also check each block)]' \
+'--json[With -l or --recover, print one JSON object for each file]' \
+'--offsets[With -l, print the offsets of blocks as indexed_bzip2 and rapidgzip have them]' \
 '-c[Write to standard output and keep the input files]' \
 '--stdout[Write to standard output and keep the input files]' \
+'--lines[With --ranges, give whole lines\: those that begin in a range]' \
 '-k[Keep the input files]' \
 '--keep[Keep the input files]' \
 '--rm[Remove input files once their results are safe (default without -c and -o)]' \

@@ -1,0 +1,260 @@
+//! Tables 4.1 to 4.3 of Patel's thesis (2012): the steps of compression and decompression, on one core and on a GPU.
+
+use crate::fail;
+use hybz::bits::reader::BitReader;
+use hybz::bits::{BitSource, BitWriter, SliceBits};
+use hybz::codec::bwt::forward::ForwardBwt;
+use hybz::codec::bwt::inverse::Inverse;
+use hybz::codec::bwt::rotation;
+use hybz::codec::header::Bz2BlockHeader;
+use hybz::codec::huffman::decode::{GroupDecoder, SYMBOL_BYTES};
+use hybz::codec::mtf::decode::MtfDecoder;
+use hybz::codec::mtf::encode::MtfSymbols;
+use hybz::codec::run_length::decode::decode_text;
+use hybz::codec::selector::encode::HuffmanTables;
+use hybz::codec::{Decoder, find_magic, run_length};
+use hybz::format::bzip2::MAX_BLOCK;
+use hybz::gpu::{BlockForDevice, Device, LaneSize, Steps, backend};
+use hybz::{Settings, crc};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Blocks in a batch, of all that the set has.
+const BATCH: usize = 256;
+/// How often each is run; the best counts.
+const RUNS: usize = 5;
+
+/// One block of the set.
+struct Block {
+    /// Run-length-coded, as the BWT takes it.
+    coded: Vec<u8>,
+    text: Vec<u8>,
+    /// Its bits in the stream.
+    bits: (u64, u64),
+}
+
+/// The blocks of a text at level 9, in the stream that holds them.
+fn blocks(text: &[u8]) -> (Vec<u8>, Vec<Block>) {
+    let stream = hybz::compress(text, &Settings::new()).expect("memory");
+    let (mut decoder, mut all, mut at) = (Decoder::new(), Vec::new(), 32);
+    while find_magic::find(&stream, at) == Some(at) {
+        let block = decoder.decode(&stream, at, u64::MAX, MAX_BLOCK as u32).expect("our own block");
+        let text = block.text.plain(&mut Vec::new()).unwrap_or_else(|| fail("a block of long runs")).to_vec();
+        let mut coded = Vec::new();
+        run_length::encode::encode(&text, &mut coded);
+        all.push(Block { coded, text, bits: (at, block.end_bit) });
+        at = block.end_bit;
+    }
+    // A device sorts no periodic blocks and decodes none.
+    all.retain(|block| rotation::period(&block.coded) == block.coded.len());
+    all.truncate(BATCH);
+    (stream, all)
+}
+
+/// Seconds for each step.
+type Times<const STEPS: usize> = [f64; STEPS];
+
+/// Adds the seconds that something takes, and returns its result.
+fn timed<T>(seconds: &mut f64, what: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = what();
+    *seconds += start.elapsed().as_secs_f64();
+    result
+}
+
+/// The times of the fastest of several runs.
+fn best<const STEPS: usize>(mut run: impl FnMut() -> Times<STEPS>) -> Times<STEPS> {
+    let all = (0..RUNS).map(|_| run());
+    all.min_by(|a, b| a.iter().sum::<f64>().total_cmp(&b.iter().sum())).expect("more than one run")
+}
+
+/// Run lengths and CRC, BWT, MTF, Huffman coding.
+fn encode_on_core(blocks: &[Block]) -> Times<4> {
+    let mut bwt = ForwardBwt::new(Arc::default());
+    let (mut symbols, mut tables, mut room) = (MtfSymbols::default(), HuffmanTables::default(), Vec::new());
+    best(|| {
+        let mut times = [0.0; 4];
+        for block in blocks {
+            timed(&mut times[0], || {
+                room.clear();
+                run_length::encode::encode(&block.text, &mut room);
+                crc::checksum(&block.text)
+            });
+            let last = timed(&mut times[1], || bwt.transform(&mut room));
+            timed(&mut times[2], || symbols.encode(last.bytes));
+            timed(&mut times[3], || {
+                tables.choose(&symbols);
+                let mut out = BitWriter::with_capacity(tables.bits_needed(symbols.alphabet));
+                tables.write_head(symbols.alphabet, &mut out);
+                tables.write_codes(&symbols, &mut out);
+                out.bit_len()
+            });
+        }
+        times
+    })
+}
+
+/// Run lengths and CRC, BWT, MTF, Huffman decoding.
+fn decode_on_core(stream: &[u8], blocks: &[Block]) -> Times<4> {
+    let (mut header, mut groups) = (Bz2BlockHeader::default(), GroupDecoder::new());
+    let (mut mtf, mut bwt) = (MtfDecoder::new(MAX_BLOCK), Inverse::new());
+    let mut out = [0; SYMBOL_BYTES];
+    best(|| {
+        let mut times = [0.0; 4];
+        for block in blocks {
+            let mut bits = SliceBits::new(stream, block.bits.0, u64::MAX);
+            timed(&mut times[3], || {
+                header.read(&mut bits, MAX_BLOCK as u32).expect("our own block");
+                groups.start_block(&header).expect("regular codes");
+            });
+            mtf.begin(&header.used, MAX_BLOCK as u32);
+            let mut reader = BitReader::new(stream, bits.position());
+            loop {
+                let piece = timed(&mut times[3], || groups.decode_groups(&header.selectors, &mut reader, &mut out));
+                let (len, last) = piece.expect("regular codes");
+                timed(&mut times[2], || mtf.push(&out[..len])).expect("regular symbols");
+                if last {
+                    break;
+                }
+            }
+            let (runs, rows) = mtf.finish();
+            timed(&mut times[1], || {
+                bwt.build(runs, rows);
+                bwt.walk(header.origin);
+            });
+            let decoded = timed(&mut times[0], || decode_text(bwt.pieces(), rows));
+            assert!(decoded.is_ok_and(|(_, crc)| crc == header.crc), "the steps give the text back");
+        }
+        times
+    })
+}
+
+/// BWT, MTF, Huffman coding, transfers: of a batch of all blocks.
+fn encode_on_device(device: &Device, blocks: &[Block]) -> Result<Times<4>, String> {
+    let (backend, _) = backend()?;
+    let size = LaneSize { max_blocks: blocks.len(), max_length: MAX_BLOCK };
+    let mut lane = backend.open_codes(device, size).map_err(|e| e.to_string())?;
+    let lengths: Vec<u32> = blocks.iter().map(|block| block.coded.len() as u32).collect();
+    let all: Vec<u8> = blocks.iter().flat_map(|block| &block.coded).copied().collect();
+    let mut bwt = ForwardBwt::new(Arc::default());
+    let expected: Vec<_> = blocks.iter().map(|block| bwt.transform(&mut block.coded.clone()).origin).collect();
+    Ok(best(|| {
+        lane.texts()[..all.len()].copy_from_slice(&all);
+        let before = lane.steps();
+        let coded = lane.code(&lengths, TIMEOUT).unwrap_or_else(|e| fail(&e.to_string()));
+        assert!(coded.blocks.iter().map(|block| block.origin).eq(expected.iter().copied()), "the same transform");
+        let steps = |step: fn(&Steps) -> f64| (step(&lane.steps()) - step(&before)) / 1e3;
+        [
+            steps(|s| s.keys + s.sort + s.group + s.small + s.large + s.commit),
+            steps(|s| s.mtf),
+            steps(|s| s.tables + s.bits),
+            steps(|s| s.upload + s.download),
+        ]
+    }))
+}
+
+/// BWT, MTF, Huffman decoding, transfers: of a batch of all blocks.
+fn decode_on_device(device: &Device, stream: &[u8], blocks: &[Block]) -> Result<Times<4>, String> {
+    let (backend, _) = backend()?;
+    let (mut header, mut input, mut heads) = (Bz2BlockHeader::default(), Vec::new(), Vec::new());
+    for block in blocks {
+        let mut bits = SliceBits::new(stream, block.bits.0, block.bits.1);
+        header.read(&mut bits, MAX_BLOCK as u32).expect("our own block");
+        heads.push(head_of(&header, bits.position(), block.bits.1, stream, &mut input));
+    }
+    let size = LaneSize { max_blocks: blocks.len(), max_length: input.len().div_ceil(blocks.len()) };
+    let mut lane = backend.open_decoder(device, size).map_err(|e| e.to_string())?;
+    Ok(best(|| {
+        lane.texts()[..input.len()].copy_from_slice(&input);
+        let before = lane.steps();
+        let decoded = lane.decode(&heads, input.len(), TIMEOUT).unwrap_or_else(|e| fail(&e.to_string()));
+        for (found, block) in decoded.blocks.iter().zip(blocks) {
+            let text = &decoded.texts[found.at as usize..][..found.rows as usize];
+            assert!(found.odd == 0 && text == block.coded, "the device decodes as the cores do");
+        }
+        let steps = |step: fn(&Steps) -> f64| (step(&lane.steps()) - step(&before)) / 1e3;
+        [steps(|s| s.walk), steps(|s| s.columns), steps(|s| s.symbols), steps(|s| s.upload + s.download)]
+    }))
+}
+
+/// A block as a lane takes it: its bits and selectors go behind those of the others.
+fn head_of(header: &Bz2BlockHeader, first: u64, end: u64, stream: &[u8], input: &mut Vec<u8>) -> BlockForDevice {
+    let (at, from) = (input.len(), first / 8);
+    input.extend_from_slice(&stream[from as usize..end.div_ceil(8) as usize]);
+    input.resize(input.len().next_multiple_of(4) + 8, 0);
+    let selectors_at = input.len();
+    input.extend_from_slice(&header.selectors);
+    input.resize(input.len().next_multiple_of(4), 0);
+    let mut head = BlockForDevice {
+        at: at as u32,
+        first_bit: (first % 8) as u32,
+        end_bit: (end - from * 8) as u32,
+        selectors_at: selectors_at as u32,
+        selectors: header.selectors.len() as u32,
+        origin: header.origin,
+        limit: MAX_BLOCK as u32,
+        symbols: header.alphabet() as u32,
+        tables: header.tables as u32,
+        used: [0; 256],
+        lengths: header.lengths,
+    };
+    head.used[..header.used.len()].copy_from_slice(&header.used);
+    head
+}
+
+/// Prints the rows of one direction. `core` has run lengths first, `device` transfers last.
+fn print(set: &str, bytes: usize, core: Times<4>, device: Option<Times<4>>) {
+    let rate = |seconds: f64| bytes as f64 / 1e6 / seconds;
+    let [other, core @ ..] = core;
+    for (step, name) in ["BWT", "MTF", "Huffman", "MTF_and_Huffman", "all_three", "all"].into_iter().enumerate() {
+        let part = |steps: &[f64], rest: f64| match step {
+            3 => steps[1] + steps[2],
+            4 => steps.iter().sum(),
+            5 => steps.iter().sum::<f64>() + rest,
+            _ => steps[step],
+        };
+        let core = part(&core, other);
+        match device.map(|[bwt, mtf, huffman, transfers]| part(&[bwt, mtf, huffman], transfers)) {
+            Some(device) => {
+                println!("{set},{name},{:.1},{:.0},{:.1}", rate(core), rate(device), core / device);
+            }
+            None => println!("{set},{name},{:.1},-,-", rate(core)),
+        }
+    }
+}
+
+/// Where the steps on a device come from, or why there are none: a sentence for the table's comments.
+fn on_device<T>(run: impl FnOnce(&Device) -> Result<T, String>) -> Option<T> {
+    let result = backend().and_then(|(_, devices)| {
+        let device = devices.first().ok_or("no device")?;
+        run(device)
+    });
+    result.inspect_err(|why| println!("# no GPU: {why}")).ok()
+}
+
+/// Tables 4.1 and 4.3, compression.
+pub fn compression(set: &str, text: &[u8]) {
+    let (_, blocks) = blocks(text);
+    println!(
+        "# {} blocks in one batch. `all` has run lengths and CRC on the core, and transfers on the GPU.",
+        blocks.len()
+    );
+    println!("# Patel 2012, averages, of bzip2's speed on one core: BWT 1/2.89, MTF and Huffman 1/1.34, all 1/2.78.");
+    println!("set,step,core,GPU,times");
+    let device = on_device(|device| encode_on_device(device, &blocks));
+    print(set, blocks.iter().map(|block| block.coded.len()).sum(), encode_on_core(&blocks), device);
+}
+
+/// Tables 4.2 and 4.3, decompression.
+pub fn decompression(set: &str, text: &[u8]) {
+    let (stream, blocks) = blocks(text);
+    println!(
+        "# {} blocks in one batch. `all` has run lengths and CRC on the core, and transfers on the GPU.",
+        blocks.len()
+    );
+    println!("# Patel 2012, averages, of bzip2's speed on one core: BWT 2.45, MTF and Huffman 1/1.83, all 1.2.");
+    println!("set,step,core,GPU,times");
+    let device = on_device(|device| decode_on_device(device, &stream, &blocks));
+    print(set, blocks.iter().map(|block| block.coded.len()).sum(), decode_on_core(&stream, &blocks), device);
+}

@@ -1,0 +1,144 @@
+// large.cpp: hybz_lane_decode_large on batches that Rust's test cases_for_the_kernels has written: what hybz's encoder
+// made must become the codes that a core finds; what a core finds damaged must be odd, or have other codes.
+#include "common.hpp"
+#include <fstream>
+#include <iterator>
+
+namespace hybz {
+
+namespace {
+
+struct Expected {
+    uint32_t kind; // 0: regular; 1: a core finds it damaged before it is text; 2: not so
+    uint64_t hash;
+};
+
+struct Case {
+    std::vector<hybz_large> heads;
+    std::vector<uint8_t> input;
+    std::vector<Expected> expected;
+    uint32_t rows = 0;
+};
+
+// Reads the file; the numbers are those of this machine.
+std::vector<Case> read_cases(const char *path) {
+    std::ifstream file(path, std::ios::binary);
+    std::vector<Case> cases;
+    const auto read = [&](void *to, size_t bytes) {
+        file.read(static_cast<char *>(to), std::streamsize(bytes));
+        return bool(file);
+    };
+    for (uint32_t counts[3]; read(counts, sizeof counts);) {
+        Case one;
+        one.heads.resize(counts[0]);
+        one.input.resize(counts[1]);
+        one.expected.resize(counts[0]);
+        one.rows = counts[2];
+        bool good = read(one.heads.data(), counts[0] * sizeof(hybz_large)) && read(one.input.data(), counts[1]);
+        for (Expected &expected : one.expected) good &= read(&expected.kind, 4) && read(&expected.hash, 8);
+        if (!good) {
+            printf("%s ends early\n", path);
+            exit(1);
+        }
+        cases.push_back(std::move(one));
+    }
+    return cases;
+}
+
+uint64_t hash_of(const uint8_t *codes, uint32_t count) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (uint32_t i = 0; i < count; i++) hash = (hash ^ codes[i]) * 0x100000001b3;
+    return hash;
+}
+
+struct LargeLane : Lane {
+    Pinned<uint8_t> input, codes;
+    std::vector<uint32_t> odd;
+    LargeLane(uint32_t blocks, uint32_t rows)
+        : Lane(blocks, (rows + blocks - 1) / blocks, HYBZ_DECODE_LARGE),
+          input(hybz_large_input(blocks, uint64_t(rows + blocks - 1) / blocks * blocks)), codes(rows), odd(blocks) {}
+    void run(const Case &one) {
+        codes.spoil();
+        memcpy(input.memory, one.input.data(), one.input.size());
+        timed("decode large", [&] {
+            return hybz_lane_decode_large(lane, uint32_t(one.heads.size()), one.heads.data(), input.memory,
+                                          one.input.size(), odd.data(), codes.memory, kTimeout, &report);
+        });
+    }
+};
+
+int compare(const Case &one, const LargeLane &lane, size_t number) {
+    int wrong = 0;
+    for (size_t b = 0; b < one.heads.size(); b++) {
+        const uint64_t hash = hash_of(lane.codes.memory + one.heads[b].base, one.heads[b].rows);
+        const char *what = nullptr;
+        if (one.expected[b].kind == 1) what = lane.odd[b] ? nullptr : "not odd";
+        else if (!lane.odd[b]) what = hash == one.expected[b].hash ? nullptr : "codes";
+        // A core takes a symbol that does not exist for another one; the device finds it odd.
+        else if (one.expected[b].kind == 0) what = "odd";
+        if (what) printf("WRONG case %zu block %zu: %s\n", number, b, what), wrong++;
+    }
+    return wrong;
+}
+
+// Batches that the lane must refuse: whatever it is told, it reads and writes where it may.
+int check_impossible(const Case &usual) {
+    int wrong = 0;
+    LargeLane lane(4, usual.rows + 1000);
+    const auto check = [&](const char *name, auto spoil) {
+        Case spoilt = usual;
+        spoil(spoilt.heads[0], spoilt.input);
+        memcpy(lane.input.memory, spoilt.input.data(), spoilt.input.size());
+        const int code = hybz_lane_decode_large(lane.lane, 1, spoilt.heads.data(), lane.input.memory,
+                                                spoilt.input.size(), lane.odd.data(), lane.codes.memory, kTimeout,
+                                                nullptr);
+        if (code != HYBZ_ARGUMENT) printf("WRONG %s: not refused\n", name), wrong++;
+    };
+    using Input = std::vector<uint8_t>;
+    const auto segment = [](hybz_large &head, Input &input) {
+        return reinterpret_cast<hybz_segment *>(input.data() + head.segments_at);
+    };
+    check("no rows", [](hybz_large &head, Input &) { head.rows = 0; });
+    check("more rows than the lane has", [&](hybz_large &head, Input &) { head.rows = usual.rows + 1004; });
+    check("a base that is odd", [](hybz_large &head, Input &) { head.base = 8; });
+    check("a base behind the lane", [](hybz_large &head, Input &) { head.base = 1u << 31; });
+    check("long chains", [](hybz_large &head, Input &) { head.entry_log = HYBZ_MAX_ENTRY_LOG + 1; });
+    check("short chains", [](hybz_large &head, Input &) { head.entry_log = HYBZ_MIN_ENTRY_LOG - 1; });
+    check("17 selectors", [](hybz_large &head, Input &) { head.selectors = 17; });
+    check("entries at no word", [](hybz_large &head, Input &) { head.entries_at += 2; });
+    check("shares behind the end", [](hybz_large &head, Input &input) { head.shares_at = uint32_t(input.size()); });
+    check("shares of too much", [](hybz_large &head, Input &input) { input[head.shares_at] += 1; });
+    check("an entry behind the rows", [](hybz_large &head, Input &input) { input[head.entries_at + 3] = 1; });
+    check("a segment behind the end", [&](hybz_large &head, Input &input) { segment(head, input)->at = ~0u; });
+    check("no tokens", [&](hybz_large &head, Input &input) { segment(head, input)->tokens = 0; });
+    check("too many tokens", [&](hybz_large &head, Input &input) { segment(head, input)->tokens = 1u << 17; });
+    return wrong;
+}
+
+} // namespace
+
+int check_large(const char *path) {
+    const std::vector<Case> cases = read_cases(path);
+    int wrong = 0;
+    size_t blocks = 0;
+    for (size_t number = 0; number < cases.size(); number++) {
+        const Case &one = cases[number];
+        // Input needs room, too, which a lane has by its rows.
+        const size_t room = std::max<size_t>(one.rows, one.input.size() * 2);
+        LargeLane lane(uint32_t(one.heads.size()), uint32_t(room));
+        for (int round = 0; round < 2; round++) {
+            lane.run(one);
+            wrong += compare(one, lane, number);
+        }
+        blocks += one.heads.size();
+        const hybz_report &r = lane.report;
+        if (one.rows > 1000000)
+            printf("%u rows: upload %.2f, symbols %.2f, columns %.2f, vector %.2f, walk %.2f, download %.2f ms\n",
+                   one.rows, r.upload_ms, r.symbols_ms, r.columns_ms, r.vector_ms, r.walk_ms, r.download_ms);
+    }
+    if (!cases.empty() && cases[0].rows < 1000000) wrong += check_impossible(cases[0]);
+    printf("%zu batches, %zu blocks, %d wrong\n", cases.size(), blocks, wrong);
+    return wrong != 0 || cases.empty();
+}
+
+} // namespace hybz

@@ -1,0 +1,82 @@
+// large.cuh: what the steps of decoding `.hbz` blocks share. The CPU has read a payload up to its segments; the device
+// does everything between these and the codes, which the dictionary turns into text:
+//
+//   tokens.cu   segments -> symbols         tANS: a warp a segment, of which one lane decodes
+//   places.cu   symbols -> column           move-to-front and runs: a warp a segment
+//   entries.cu  column -> vector -> codes   inverse BWT: a thread an entry point
+//
+// All of it is parallel from the start, as segments have 65,536 rows and entry points are 32,768 rows apart. So a block
+// of 9 MB has 107 warps and 215 chains. A chain is 32,768 loads, each of which waits for the one before, whatever else
+// the device does; so many blocks are in flight, in a batch and in several lanes.
+//
+// What comes back is a byte for each row. The dictionary's strings and the CRC are left to the lane's thread, which has
+// to copy the text out of pinned memory anyway: so a batch brings back no more than its rows, although a block of 4 MB
+// may stand for 1 GiB.
+//
+// The device never says that a block is damaged: what is not regular is odd, and a core decodes it.
+#pragma once
+#include "device.cuh"
+#include "hybz.h"
+
+namespace hybz {
+
+constexpr uint32_t kSegmentRows = 1u << HYBZ_SEGMENT_LOG;
+constexpr uint32_t kLargeRows = 8192; // rows that one warp counts and places: 1,024 bytes of counts for them
+constexpr uint32_t kSegmentChunks = kSegmentRows / kLargeRows;
+constexpr uint32_t kPackedRows = 1u << 24; // with up to so many, the words of the vector have room for the bytes
+constexpr uint32_t kTokenStates = 1u << HYBZ_TOKEN_LOG, kSelectorStates = 1u << HYBZ_SELECTOR_LOG;
+constexpr uint32_t kTokenTables = HYBZ_LARGE_TABLES * HYBZ_CLASSES;
+
+// A block of a batch.
+struct LargeBlock {
+    hybz_large head;
+    uint32_t segments;
+    uint32_t first_segment; // of the batch's
+};
+
+// Blocks, segments and chunks of rows are numbered through the batch; rows from each block's base on.
+struct LargeDecoding {
+    uint32_t count;            // blocks
+    uint32_t most_segments;    // of a block
+    uint32_t most_entries;     // of a block
+    const uint8_t *input;      //
+    const LargeBlock *blocks;  // [block]
+    uint32_t *odd;             // [block]
+    uint32_t *token_tables;    // [block][selector][class][state]
+    uint32_t *selector_tables; // [block][selector before][state]
+    uint8_t *lists;            // [segment][256] the last list, by places in the first one; then: the first, in codes
+    uint32_t *counts;          // [segment][chunk][256] how often each code is in it; then: where its next one goes
+    uint32_t *firsts;          // [block][256] where the rows of each code begin
+    uint8_t *column;           // [row] a place in the first list of its segment; in the end the codes, as in the text
+    uint32_t *vector;          // [row] the row after this one, above its code if there is room
+    uint16_t *symbols;         // [row] of a segment, from its first row on; they lie where the vector comes
+};
+
+// A segment, for one warp.
+struct LargeSegment {
+    uint32_t block, number, rows;
+    uint64_t base; // its first row, of the batch's
+    bool is_any;
+};
+
+inline __device__ LargeSegment segment_of(const LargeDecoding &decoding, uint32_t warps) {
+    const uint32_t block = blockIdx.y, own = blockIdx.x * warps + (threadIdx.x >> 5);
+    const LargeBlock &of = decoding.blocks[block];
+    if (own >= of.segments) return {block, 0, 0, 0, false};
+    const uint32_t from = own * kSegmentRows;
+    return {block, of.first_segment + own, min(of.head.rows - from, kSegmentRows), uint64_t(of.head.base) + from, true};
+}
+
+inline __device__ const hybz_segment &place_of_segment(const LargeDecoding &decoding, const LargeSegment &segment) {
+    const LargeBlock &of = decoding.blocks[segment.block];
+    return reinterpret_cast<const hybz_segment *>(decoding.input + of.head.segments_at)[segment.number -
+                                                                                         of.first_segment];
+}
+
+// The steps, each in the file of its name; all asynchronous, all return the launch's error.
+cudaError_t decode_tokens(const LargeDecoding &decoding, cudaStream_t stream);
+cudaError_t decode_places(const LargeDecoding &decoding, cudaStream_t stream);
+cudaError_t make_vectors(const LargeDecoding &decoding, cudaStream_t stream);
+cudaError_t walk_entries(const LargeDecoding &decoding, cudaStream_t stream);
+
+} // namespace hybz

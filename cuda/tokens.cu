@@ -1,0 +1,187 @@
+// tokens.cu: the segments of `.hbz` blocks to symbols: asymmetric numeral systems with tables (docs/FORMAT.md).
+//
+//   1 tables    one warp a table: the shares of its symbols to its states
+//   2 tokens    one warp a segment: one lane decodes; the others load words and store symbols
+//
+// Which table a token has depends on the token before it, and where its bits begin, too: a segment is one chain. Each
+// token waits for a look-up in tables of 786 kB a block, which fit no cache but the L2. Measured on an H200: 10 ms for
+// 23 blocks of source code at once (2,200 segments), where 5 were expected. All segments of a batch are in flight at
+// once, and the walk (entries.cu) takes 19 ms, so nothing is done about that.
+//
+// Twin: src/codec/hbz/ans.rs, src/codec/hbz/segment.rs.
+#include "large.cuh"
+#include "words.cuh"
+
+namespace hybz {
+
+namespace {
+
+constexpr uint32_t kWarps = 4;
+constexpr uint32_t kGroup = 32;        // tokens that a selector covers
+constexpr uint32_t kBatchGroups = 16;  // between two times that the warp moves words and symbols
+constexpr uint32_t kWords = 128;       // of a segment's bits in shared memory
+constexpr uint32_t kGroupMost = 20;    // words of a group (17 bits a token, 8 for the selector), and those read ahead
+constexpr uint32_t kFirstRange = 18;   // the first token with extra bits
+constexpr uint32_t kMaxSymbol = 256;
+
+// An entry of a table, lowest bits first: the symbol's first value (8 bits), its extra bits (4), bits to read (4), next
+// state without these (11), the token's class (3). Of selectors the value is the selector.
+constexpr int kExtraAt = 8, kBitsAt = 12, kBaseAt = 16, kClassAt = 27;
+
+inline __device__ uint32_t token_entry(uint32_t token) {
+    const uint32_t of = token < 3 ? token : token < 5 ? 3 : token < 10 ? 4 : 5;
+    if (token < kFirstRange) return token | of << kClassAt;
+    const uint32_t range = token - kFirstRange, extra = 3 + range / 2;
+    return (((2 + range % 2) << extra) + 2) | extra << kExtraAt | of << kClassAt;
+}
+
+struct TableMemory {
+    uint8_t owner[kTokenStates];
+    uint32_t next[32];
+};
+
+__global__ void __launch_bounds__(kWarps * 32) tables_kernel(LargeDecoding decoding) {
+    __shared__ TableMemory memories[kWarps];
+    const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, number = blockIdx.x * kWarps + warp;
+    const uint32_t block = blockIdx.y;
+    const hybz_large &head = decoding.blocks[block].head;
+    const uint32_t token_tables = head.selectors * HYBZ_CLASSES;
+    if (number >= token_tables + head.selectors) return;
+    const bool is_token = number < token_tables;
+    const uint32_t symbols = is_token ? HYBZ_TOKENS : head.selectors;
+    const uint32_t state_log = is_token ? HYBZ_TOKEN_LOG : HYBZ_SELECTOR_LOG, states = 1u << state_log;
+    const uint32_t at = is_token ? number * HYBZ_TOKENS
+                                 : token_tables * HYBZ_TOKENS + (number - token_tables) * head.selectors;
+    const uint16_t *const shares = reinterpret_cast<const uint16_t *>(decoding.input + head.shares_at) + at;
+    uint32_t *const table =
+        is_token ? decoding.token_tables + (uint64_t(block) * kTokenTables + number) * kTokenStates
+                 : decoding.selector_tables +
+                       (uint64_t(block) * HYBZ_LARGE_TABLES + number - token_tables) * kSelectorStates;
+    TableMemory &memory = memories[warp];
+    memory.next[lane] = lane < symbols ? shares[lane] : 0;
+    __syncwarp();
+    // States are given out one after the other, with a stride that meets each once.
+    const uint32_t stride = states / 2 + states / 8 + 3;
+    uint32_t from = 0;
+    for (uint32_t symbol = 0; symbol < symbols; symbol++) {
+        const uint32_t end = from + memory.next[symbol];
+        for (uint32_t k = from + lane; k < end; k += 32) memory.owner[k * stride & (states - 1)] = uint8_t(symbol);
+        from = end;
+    }
+    __syncwarp();
+    for (uint32_t state = lane; state < states; state += 32) {
+        const uint32_t symbol = memory.owner[state];
+        const uint32_t same = __match_any_sync(~0u, symbol), before = __popc(same & ((1u << lane) - 1));
+        const uint32_t own = memory.next[symbol] + before;
+        __syncwarp();
+        if (before == 0) memory.next[symbol] = own + __popc(same);
+        __syncwarp();
+        const uint32_t bits = state_log + __clz(own) - 31; // less as it comes near `states`
+        table[state] = (is_token ? token_entry(symbol) : symbol) | bits << kBitsAt |
+                       ((own << bits) - states) << kBaseAt;
+    }
+}
+
+struct Memory {
+    uint32_t words[kWords];
+    uint16_t symbols[kBatchGroups * kGroup];
+};
+
+// What the lane that decodes knows.
+struct Decoder {
+    const uint32_t *tables;    // of the block
+    const uint32_t *selectors; //
+    uint32_t states[2], selector_state, selector, before; // `before`: the class of the token before
+    uint32_t left;    // tokens
+    uint32_t largest; // symbol so far
+
+    __device__ void begin(Bits &bits) {
+        states[0] = bits.read(HYBZ_TOKEN_LOG);
+        states[1] = bits.read(HYBZ_TOKEN_LOG);
+        selector_state = bits.read(HYBZ_SELECTOR_LOG);
+    }
+
+    // Decodes a token with one of the states: at most 17 bits.
+    __device__ uint32_t token(const uint32_t *table, uint32_t &state, Bits &bits) {
+        const uint32_t entry = table[before * kTokenStates + state], next = bits.peek();
+        const uint32_t count = entry >> kBitsAt & 15, extra = entry >> kExtraAt & 15;
+        before = entry >> kClassAt;
+        state = (entry >> kBaseAt & (kTokenStates - 1)) + (next >> 1 >> (31 - count));
+        const uint32_t symbol = (entry & 0xff) + (next << count >> 1 >> (31 - extra));
+        largest = max(largest, symbol);
+        bits.skip(count + extra);
+        return symbol;
+    }
+
+    __device__ void group(Bits &bits, uint16_t *symbols) {
+        const uint32_t entry = selectors[selector * kSelectorStates + selector_state];
+        selector = entry & (HYBZ_LARGE_TABLES - 1);
+        selector_state = (entry >> kBaseAt & (kSelectorStates - 1)) + bits.read(entry >> kBitsAt & 15);
+        const uint32_t *const table = tables + selector * HYBZ_CLASSES * kTokenStates;
+        const uint32_t count = min(left, kGroup);
+        left -= count;
+        for (uint32_t i = 0; i + 1 < count; i += 2) {
+            symbols[i] = uint16_t(token(table, states[0], bits));
+            symbols[i + 1] = uint16_t(token(table, states[1], bits));
+        }
+        if (count & 1) symbols[count - 1] = uint16_t(token(table, states[0], bits));
+    }
+
+    __device__ bool is_at_end() const { return (states[0] | states[1] | selector_state) == 0; }
+};
+
+__global__ void __launch_bounds__(kWarps * 32) tokens_kernel(LargeDecoding decoding) {
+    __shared__ Memory memories[kWarps];
+    const LargeSegment segment = segment_of(decoding, kWarps);
+    if (!segment.is_any) return;
+    const uint32_t lane = threadIdx.x & 31;
+    Memory &memory = memories[threadIdx.x >> 5];
+    const hybz_segment place = place_of_segment(decoding, segment);
+    const uint32_t *const words = reinterpret_cast<const uint32_t *>(decoding.input + (place.at & ~3u));
+    const uint32_t end_bit = (place.at % 4 + place.bytes) * 8;
+    uint16_t *const symbols = decoding.symbols + segment.base;
+    Decoder decoder{};
+    decoder.tables = decoding.token_tables + uint64_t(segment.block) * kTokenTables * kTokenStates;
+    decoder.selectors = decoding.selector_tables + uint64_t(segment.block) * HYBZ_LARGE_TABLES * kSelectorStates;
+    decoder.left = place.tokens;
+    uint32_t position = place.at % 4 * 8, done = 0;
+    while (done < place.tokens && position <= end_bit) {
+        const uint32_t first = position / 32;
+        load_words(memory.words, words, first, (end_bit + 31) / 32);
+        __syncwarp();
+        uint32_t filled = 0;
+        if (lane == 0) {
+            Bits bits{memory.words, 0, 0, 0, 0, 0};
+            bits.begin(position - first * 32);
+            if (done == 0) decoder.begin(bits);
+            while (decoder.left && filled < kBatchGroups * kGroup && bits.at + kGroupMost <= kWords) {
+                const uint32_t before = decoder.left;
+                decoder.group(bits, memory.symbols + filled);
+                filled += before - decoder.left;
+            }
+            position = first * 32 + bits.position();
+        }
+        __syncwarp();
+        position = __shfl_sync(~0u, position, 0);
+        filled = __shfl_sync(~0u, filled, 0);
+        for (uint32_t i = lane; i < filled; i += 32) symbols[done + i] = memory.symbols[i];
+        done += filled;
+        __syncwarp();
+    }
+    const bool regular = position <= end_bit && decoder.is_at_end() && decoder.largest <= kMaxSymbol;
+    if (lane == 0 && !regular) atomicOr(&decoding.odd[segment.block], 1u);
+    // What follows must not meet what nobody has written.
+    for (uint32_t i = done + lane; i < place.tokens; i += 32) symbols[i] = 0;
+}
+
+} // namespace
+
+cudaError_t decode_tokens(const LargeDecoding &decoding, cudaStream_t stream) {
+    const dim3 tables(blocks_for(kTokenTables + HYBZ_LARGE_TABLES, kWarps), decoding.count);
+    const dim3 segments(blocks_for(decoding.most_segments, kWarps), decoding.count);
+    tables_kernel<<<tables, kWarps * 32, 0, stream>>>(decoding);
+    tokens_kernel<<<segments, kWarps * 32, 0, stream>>>(decoding);
+    return cudaGetLastError();
+}
+
+} // namespace hybz

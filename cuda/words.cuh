@@ -1,0 +1,60 @@
+// words.cuh: bits that one thread of a warp reads one after the other, from words that the whole warp has loaded into
+// shared memory. Loads from global memory in the loop that decodes cost twice the time (huffman.cu).
+#pragma once
+#include <cstdint>
+#include <cuda_runtime.h>
+
+namespace hybz {
+
+// 64 bits are at hand, of which `have` are valid, and the word after them.
+struct Bits {
+    const uint32_t *words; // in shared memory
+    uint32_t at;           // the number of the word in `next`, among those
+    uint32_t high, low, next;
+    uint32_t have; // 33 to 64 after `refill`
+
+    __device__ void begin(uint32_t bit) {
+        at = bit / 32 + 2;
+        high = __funnelshift_l(words[at - 1], words[at - 2], bit);
+        low = words[at - 1] << bit % 32;
+        next = words[at];
+        have = 64 - bit % 32;
+    }
+    // The next 32 bits, `have` of them valid.
+    __device__ uint32_t peek() const { return high; }
+    // At most 31 bits, by the lowest five bits of `count`: the only instruction between a look-up and the next one's
+    // address. `have` is left to the caller.
+    __device__ void shift(uint32_t count) {
+        high = __funnelshift_l(low, high, count);
+        low = __funnelshift_l(0, low, count);
+    }
+    __device__ void refill() {
+        const bool wanted = have <= 32; // then nothing valid is in `low`
+        high = wanted && have < 32 ? high | next >> have : high;
+        low = wanted ? __funnelshift_l(0, next, 32 - have) : low;
+        at += wanted;
+        have += wanted ? 32 : 0;
+        next = words[at];
+    }
+    __device__ void skip(uint32_t count) {
+        shift(count);
+        have -= count;
+        refill();
+    }
+    // The number in the next bits, at most 31.
+    __device__ uint32_t read(uint32_t count) {
+        const uint32_t value = peek() >> 1 >> (31 - count);
+        skip(count);
+        return value;
+    }
+    __device__ uint32_t position() const { return at * 32 - have; }
+};
+
+// Loads the words from number `first` on that are less than `end`, as many as there is room for; the rest are zeros.
+template <uint32_t kWords>
+__device__ void load_words(uint32_t (&to)[kWords], const uint32_t *words, uint32_t first, uint32_t end) {
+    for (uint32_t i = threadIdx.x & 31; i < kWords; i += 32)
+        to[i] = first + i < end ? __byte_perm(words[first + i], 0, 0x0123) : 0;
+}
+
+} // namespace hybz

@@ -1,0 +1,107 @@
+//! Ranges of the text, as rapidgzip writes them: `SIZE@OFFSET`, separated by commas.
+
+use super::values::text_length;
+
+/// So much of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    Bytes(u64),
+    /// Lines; the bytes up to the end of so many line ends.
+    Lines(u64),
+    /// All there is.
+    All,
+}
+
+/// A range: how much, and how much is skipped before it (never [`Amount::All`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    pub size: Amount,
+    pub offset: Amount,
+}
+
+impl Range {
+    /// Where the range ends, if both its numbers are bytes.
+    pub fn bytes(&self) -> Option<(u64, u64)> {
+        match (self.offset, self.size) {
+            (Amount::Bytes(from), Amount::Bytes(len)) => Some((from, from.saturating_add(len))),
+            (Amount::Bytes(from), Amount::All) => Some((from, u64::MAX)),
+            _ => None,
+        }
+    }
+
+    /// The same in lines.
+    pub fn lines(&self) -> Option<(u64, u64)> {
+        match (self.offset, self.size) {
+            (Amount::Lines(from), Amount::Lines(count)) => Some((from, from.saturating_add(count))),
+            (Amount::Lines(from), Amount::All) => Some((from, u64::MAX)),
+            _ => None,
+        }
+    }
+}
+
+/// The value of `--ranges`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ranges(pub Vec<Range>);
+
+/// Reads the value of `--ranges`.
+pub fn ranges(text: &str) -> Result<Ranges, String> {
+    text.split(',').map(range).collect::<Result<_, _>>().map(Ranges)
+}
+
+fn range(text: &str) -> Result<Range, String> {
+    let (size, offset) = text.split_once('@').ok_or("no `@'")?;
+    Ok(Range { size: amount(size)?, offset: amount(offset).and_then(no_infinity)? })
+}
+
+fn amount(text: &str) -> Result<Amount, String> {
+    match text.strip_suffix('L') {
+        _ if text == "inf" => Ok(Amount::All),
+        Some(lines) => lines.parse().map(Amount::Lines).map_err(|_| "not a number of lines".to_owned()),
+        None => text_length(text).map(Amount::Bytes),
+    }
+}
+
+fn no_infinity(offset: Amount) -> Result<Amount, String> {
+    if offset == Amount::All { Err("no range begins behind everything".to_owned()) } else { Ok(offset) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_rapidgzip_writes_them() {
+        let bytes = Amount::Bytes;
+        for (text, expected) in [
+            ("10@0", vec![(bytes(10), bytes(0))]),
+            ("1KiB@15KiB,5L@20L", vec![(bytes(1024), bytes(15 << 10)), (Amount::Lines(5), Amount::Lines(20))]),
+            ("inf@40L", vec![(Amount::All, Amount::Lines(40))]),
+            ("1k@1M,2MB@3Gi", vec![(bytes(1000), bytes(1_000_000)), (bytes(2_000_000), bytes(3 << 30))]),
+            ("5L@100,0@1T", vec![(Amount::Lines(5), bytes(100)), (bytes(0), bytes(1_000_000_000_000))]),
+        ] {
+            let expected = expected.into_iter().map(|(size, offset)| Range { size, offset }).collect();
+            assert_eq!(ranges(text), Ok(Ranges(expected)), "{text}");
+        }
+        for bad in [
+            "",
+            "10",
+            "@",
+            "10@",
+            "@10",
+            "10@inf",
+            "1@2,",
+            ",1@2",
+            "1q@0",
+            "-1@0",
+            "1@2@3",
+            "L@0",
+            "1.5@0",
+            "infL@0",
+            "INF@0",
+            "1 @0",
+            "99999999999999999999@0",
+        ] {
+            assert!(ranges(bad).is_err(), "{bad}");
+        }
+    }
+}

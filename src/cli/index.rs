@@ -1,0 +1,139 @@
+//! Files of indexes: which one belongs to an operand, reading it, writing one.
+
+use crate::cli::args::{IndexFormat, Plan, usual_index};
+use crate::cli::os::directory::Directory;
+use crate::cli::os::file;
+use crate::cli::output::OutputFile;
+use crate::cli::quote::shown;
+use crate::cli::report::Failure;
+use crate::cli::source::{SourceFile, same_file};
+use crate::cli::temporary::TemporaryFiles;
+use hybz::index::{Index, Recorder};
+use hybz::{Error, ReadAt};
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata};
+use std::io::{self, BufWriter};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// An index that is being made while its file is read or written.
+pub struct IndexJob {
+    pub path: PathBuf,
+    pub recorder: Recorder,
+    /// Once the operand is being worked on.
+    output: Option<OutputFile>,
+}
+
+impl IndexJob {
+    pub fn new(path: PathBuf) -> IndexJob {
+        IndexJob { path, recorder: Recorder::new(), output: None }
+    }
+
+    /// Whether its name is free, for the index of `compressed`, which is or comes from `source`. Returns what is found
+    /// under the name and will be replaced, if it may be.
+    pub fn check(
+        &self,
+        compressed: &Path,
+        source: Option<&Metadata>,
+        replace: bool,
+    ) -> Result<Option<Metadata>, Failure> {
+        let name = self.path.as_os_str();
+        let is = |what| Failure::about(1, "Output file ", name, what);
+        let found = fs::symlink_metadata(&self.path).ok();
+        if self.path == compressed {
+            return Err(is(" would be its own index."));
+        }
+        match (&found, source) {
+            (Some(found), Some(source)) if same_file(found, source) => Err(is(" is the input file.")),
+            (Some(_), _) if !replace => Err(Failure::exists(name)),
+            (Some(found), _) if found.is_dir() => Err(Failure::output("create", name, &file::is_a_directory())),
+            _ => Ok(found),
+        }
+    }
+
+    /// Creates the file, before the work: it would be in vain if that failed.
+    pub fn create(&mut self, private: bool, temporary: &TemporaryFiles) -> Result<(), Failure> {
+        let create = || {
+            let directory = Directory::of(&self.path, None)?;
+            // What is there may be replaced (`check`), but a device or a FIFO is written to.
+            OutputFile::create(&self.path, directory, private, true, temporary)
+        };
+        let output = create().map_err(|e| Failure::output("create", self.path.as_os_str(), &e))?;
+        self.output = Some(output);
+        Ok(())
+    }
+
+    /// Writes what was recorded. Returns the file, which has no name yet; nothing if the file has `.hbz` streams.
+    pub fn write(self, plan: &Plan, source: Option<&SourceFile>) -> Result<Option<OutputFile>, Failure> {
+        let IndexJob { path, recorder, output } = self;
+        let failed = |e: &io::Error| Failure::output("write", path.as_os_str(), e);
+        let Some(mut output) = output else { return Ok(None) };
+        let index = match recorder.finish() {
+            Ok(index) => index,
+            Err(Error::HasHbz) => return Ok(None),
+            Err(error) => return Err(Failure::internal(path.as_os_str(), &error)),
+        };
+        write(&index, format(plan), &mut output).map_err(|e| failed(&e))?;
+        if let Some(source) = source {
+            output.set_attributes(source).map_err(|e| failed(&e))?;
+        }
+        Ok(Some(output))
+    }
+}
+
+/// What is said of a file of which no index is written.
+pub fn has_its_own(name: &OsStr) -> Vec<u8> {
+    let text = b" has .hbz streams, which have indexes of their own: no index is written";
+    [shown(name).as_bytes(), text].concat()
+}
+
+/// The format to be written.
+fn format(plan: &Plan) -> IndexFormat {
+    plan.index.as_ref().map_or(IndexFormat::Bzi, |index| index.format)
+}
+
+/// Writes an index.
+pub fn write(index: &Index, format: IndexFormat, out: &mut impl io::Write) -> io::Result<()> {
+    let out = BufWriter::new(out);
+    match format {
+        IndexFormat::Bzi => index.write(out),
+        IndexFormat::Offsets => index.write_offsets(out),
+    }
+    .map_err(io::Error::from)
+}
+
+/// The index that is beside `path`, if one is there and fits `coded`. If it does not, the remark says so.
+pub fn beside(path: &Path, coded: &dyn ReadAt, remark: &mut Option<Vec<u8>>) -> Option<Index> {
+    let name = usual_index(path);
+    if !fs::metadata(&name).is_ok_and(|found| found.is_file()) {
+        return None;
+    }
+    match open(&name, coded) {
+        Ok(index) => Some(index),
+        Err(failure) => {
+            *remark = Some(useless(&failure.text));
+            None
+        }
+    }
+}
+
+/// What is said of an index that was found but is of no use.
+pub fn useless(why: &[u8]) -> Vec<u8> {
+    [why.trim_ascii_end().strip_suffix(b".").unwrap_or(why), b"; decoding without it."].concat()
+}
+
+/// The index in this file, of the compressed file `coded`.
+pub fn open(path: &Path, coded: &dyn ReadAt) -> Result<Index, Failure> {
+    let name = path.as_os_str();
+    let file = File::open(path).map_err(|e| Failure::input("open", name, &e))?;
+    Index::open(Arc::new(file), coded).map_err(|error| failure(name, &error))
+}
+
+/// Why an index cannot be used.
+pub fn failure(name: &OsStr, error: &Error) -> Failure {
+    match error {
+        Error::Read(e) => Failure::input("read", name, e),
+        _ => Failure::about(1, "Index ", name, &format!(": {error}.")),
+    }
+}

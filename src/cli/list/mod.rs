@@ -1,0 +1,415 @@
+//! `-l`: one line for each compressed file, and with `-v` one for each of its blocks; or the same as JSON, or the
+//! offsets of the blocks.
+//!
+//! A `.hbz` has an index, so its line takes no longer than reading that; if the index is damaged, the headers of the
+//! blocks are followed as far as possible. A `.bz2` does not store the length of its text: if no index is beside it
+//! that fits, it is decoded, as are files with streams of both kinds. With `-v` all files are decoded: of a damaged
+//! `.hbz` every block by itself, to show which blocks are good; of a damaged `.bz2` the blocks before the damage are
+//! shown.
+
+mod json;
+mod table;
+
+use crate::cli::args::{Listing, Operand, Plan};
+use crate::cli::index::{self, IndexJob};
+use crate::cli::limits;
+use crate::cli::os::{file, process};
+use crate::cli::progress::Progress;
+use crate::cli::quote::shown;
+use crate::cli::reader::Reader;
+use crate::cli::report::{self, Failure, Note, Outcome, Report, errno_text};
+use crate::cli::source::SourceFile;
+use crate::cli::temporary::TemporaryFiles;
+use anyhow::bail;
+use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
+use hybz::hbz::{List, MAGIC, StreamHeader};
+use hybz::index::{Index, Recorder};
+use hybz::{BlockInfo, Error, Pool, StreamInfo, StreamSummary};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
+use std::ops::ControlFlow;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The first bytes of a `.bz2` stream.
+const HEADER: &[u8] = b"BZh";
+
+/// Lists what the operands contain, on stdout.
+pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
+    let report = Report::new(&plan, Progress::new(&plan));
+    let mut pool = Pool::builder().threads(limits::threads(&plan)).max_memory(limits::share_of_memory());
+    if let Some(memory) = plan.memory {
+        pool = pool.memory(memory);
+    }
+    let terminal = io::stdout().is_terminal();
+    let lister = Lister { plan, pool: pool.build(), report, terminal, temporary: TemporaryFiles::default() };
+    // Shown at once: what follows may take long, or wait for a pipe.
+    let mut text = if lister.plan.listing == Listing::Table { table::head() } else { Vec::new() };
+    let mut operands = lister.plan.operands.iter();
+    loop {
+        match io::stdout().write_all(&text).and_then(|()| io::stdout().flush()) {
+            Ok(()) => text.clear(),
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => return Ok(Outcome::BrokenPipe),
+            Err(e) => bail!("Can't write output file (stdout): {}.", errno_text(&e)),
+        }
+        let Some(operand) = operands.next() else { return Ok(Outcome::Exit(lister.report.code())) };
+        let found = lister.operand(operand).unwrap_or_else(Found::failed);
+        lister.show(operand.name(), &found, &mut text);
+        if let Err(failure) = found.verdict {
+            lister.report.print(&Note::Failure(failure));
+        }
+    }
+}
+
+struct Lister {
+    plan: Plan,
+    pool: Pool,
+    report: Report,
+    /// Whether stdout is a terminal.
+    terminal: bool,
+    temporary: TemporaryFiles,
+}
+
+/// What was found in a file.
+struct Found {
+    /// All of it, unless it is damaged.
+    totals: Option<Totals>,
+    rows: Vec<Row>,
+    /// The lines of offsets, where they are asked for.
+    offsets: Vec<u8>,
+    verdict: Result<(), Failure>,
+}
+
+/// What is said of a file as a whole.
+struct Totals {
+    format: Format,
+    /// Where it comes from.
+    by: By,
+    streams: u64,
+    blocks: u64,
+    /// The largest block size of a stream, in bytes; 0: not known.
+    block_size: u32,
+    coded_len: u64,
+    text_len: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Bzip2,
+    Hbz,
+}
+
+/// Where the numbers come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Index,
+    Decoding,
+}
+
+/// What is said of a block.
+struct Row {
+    /// The number of its stream.
+    stream: u64,
+    /// Where it begins in the compressed file, in bits.
+    bit_offset: u64,
+    /// Its line's: the bytes of the compressed file done with before it.
+    at: u64,
+    coded_len: u64,
+    text_at: u64,
+    text_len: u64,
+    crc: u32,
+    verdict: Result<(), Error>,
+}
+
+impl Found {
+    fn failed(failure: Failure) -> Found {
+        Found { totals: None, rows: Vec::new(), offsets: Vec::new(), verdict: Err(failure) }
+    }
+}
+
+impl Lister {
+    /// Appends what is printed of a file.
+    fn show(&self, name: &OsStr, found: &Found, text: &mut Vec<u8>) {
+        let verbose = self.plan.verbose > 0;
+        match self.plan.listing {
+            Listing::Table => table::write(name, found, verbose, self.terminal, text),
+            Listing::Json => json::write(name, found, verbose, text),
+            Listing::Offsets => text.extend_from_slice(&found.offsets),
+        }
+    }
+
+    fn operand(&self, operand: &Operand) -> Result<Found, Failure> {
+        let name = operand.name();
+        let read_error = |e: io::Error| Failure::input("read", name, &e);
+        let mut file = self.open(operand)?;
+        let mut reader = Reader::new(file.try_clone().map_err(read_error)?);
+        let head = reader.head(HEADER_LEN);
+        if head.starts_with(&MAGIC) {
+            if self.plan.listing == Listing::Offsets {
+                return Err(Failure::about(1, "", name, " is a .hbz: --offsets lists the blocks of a .bz2."));
+            }
+            file.rewind().map_err(read_error)?; // a pipe cannot: blocks are listed from the end
+            return self.hbz(name, file, &head);
+        }
+        if let Operand::File(path) = operand
+            && self.plan.index.is_none()
+            && self.plan.verbose == 0
+        {
+            let mut remark = None;
+            let index = index::beside(path, &file, &mut remark);
+            if let Some(remark) = remark {
+                self.report.print(&Note::Remark(remark));
+            }
+            if let Some(index) = index {
+                return self.indexed(name, &index);
+            }
+        }
+        let mut job = self.index_job(operand, &file)?;
+        let found = self.decoded(name, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))), job.as_mut())?;
+        if let Some(job) = job.filter(|_| found.verdict.is_ok()) {
+            let source = SourceFile::of(operand, &file).map_err(read_error)?;
+            self.publish(name, job, source.as_ref())?;
+        }
+        Ok(found)
+    }
+
+    /// The index that is to be written, if its name is free.
+    fn index_job(&self, operand: &Operand, file: &File) -> Result<Option<IndexJob>, Failure> {
+        let Some(index) = &self.plan.index else { return Ok(None) };
+        let path = match operand {
+            Operand::File(path) => path.as_path(),
+            Operand::Stdin => Path::new(""),
+        };
+        let mut job = IndexJob::new(index.path(path));
+        job.check(path, file.metadata().ok().as_ref(), self.plan.force)?;
+        job.create(matches!(operand, Operand::File(_)), &self.temporary)?;
+        Ok(Some(job))
+    }
+
+    /// Gives an index its name.
+    fn publish(&self, name: &OsStr, job: IndexJob, source: Option<&SourceFile>) -> Result<(), Failure> {
+        let path = job.path.clone();
+        match job.write(&self.plan, source)? {
+            Some(output) => output.publish(self.plan.force).map_err(|e| match e.kind() {
+                io::ErrorKind::AlreadyExists => Failure::exists(path.as_os_str()),
+                _ => Failure::output("create", path.as_os_str(), &e),
+            }),
+            None => {
+                let remark = index::has_its_own(name);
+                self.report.print(&Note::Remark(remark));
+                Ok(())
+            }
+        }
+    }
+
+    /// Opens an operand without waiting for the writer of a FIFO, and refuses what `-t` refuses, and FIFOs.
+    fn open(&self, operand: &Operand) -> Result<File, Failure> {
+        let name = operand.name();
+        let Operand::File(path) = operand else {
+            let read_error = |e: io::Error| Failure::input("read", name, &e);
+            process::check_stdin().map_err(read_error)?;
+            let stdin = io::stdin();
+            if stdin.is_terminal() {
+                return Err(Failure::terminal(&self.plan.program, "read compressed data from"));
+            }
+            return stdin.as_fd().try_clone_to_owned().map(File::from).map_err(read_error);
+        };
+        let is = |what: &[u8]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), what].concat());
+        match file::open_at_once(path, true).map_err(|e| Failure::input("open", name, &e))? {
+            (_, found) if found.is_dir() => Err(is(b" is a directory.")),
+            (Some(file), found) if found.is_file() || self.plan.force => Ok(file),
+            _ => Err(is(b" is not a normal file.").remark()),
+        }
+    }
+
+    /// Of a file whose index is there.
+    fn indexed(&self, name: &OsStr, index: &Index) -> Result<Found, Failure> {
+        let failed = |error: Error| index::failure(name, &error);
+        let mut offsets = Vec::new();
+        if self.plan.listing == Listing::Offsets {
+            index.write_offsets(&mut offsets).map_err(failed)?;
+        }
+        let totals = Totals {
+            format: Format::Bzip2,
+            by: By::Index,
+            streams: index.streams(),
+            blocks: index.blocks(),
+            block_size: index.level().map_err(failed)?.block_limit(),
+            coded_len: index.coded_len(),
+            text_len: index.text_len(),
+        };
+        Ok(Found { totals: Some(totals), rows: Vec::new(), offsets, verdict: Ok(()) })
+    }
+
+    /// Of a file that must be decoded.
+    fn decoded(&self, name: &OsStr, source: Source, job: Option<&mut IndexJob>) -> Result<Found, Failure> {
+        let decoded = self.decode(source);
+        let mut rows = Vec::new();
+        let (mut at, mut text_at) = (0, 0);
+        for block in &decoded.blocks {
+            let &BlockInfo { stream, bytes_in, bit_offset, text_len, crc, .. } = block;
+            let coded_len = bytes_in - at;
+            rows.push(Row { stream, bit_offset, at, coded_len, text_at, text_len, crc, verdict: Ok(()) });
+            (at, text_at) = (bytes_in, text_at + text_len);
+        }
+        let blocks = rows.len() as u64;
+        let mut offsets = Vec::new();
+        if self.plan.listing == Listing::Offsets && decoded.outcome.is_ok() {
+            let index = decoded.recorder.clone().finish();
+            let written = index.and_then(|index| index.write_offsets(&mut offsets));
+            written.map_err(|error| index::failure(name, &error))?;
+        }
+        if let Some(job) = job {
+            job.recorder = decoded.recorder;
+        }
+        let (totals, verdict) = match decoded.outcome {
+            Ok(StreamSummary { streams, bytes_in: coded_len, block_size, .. }) => {
+                let (format, by) = (Format::Bzip2, By::Decoding);
+                (Some(Totals { format, by, streams, blocks, block_size, coded_len, text_len: text_at }), Ok(()))
+            }
+            Err(error) => (None, Err(self.failure(name, &error))),
+        };
+        Ok(Found { totals, rows, offsets, verdict })
+    }
+
+    fn hbz(&self, name: &OsStr, mut file: File, head: &[u8]) -> Result<Found, Failure> {
+        let read_error = |e: io::Error| Failure::input("read", name, &e);
+        let list = List::read(&mut file).map_err(|error| self.failure(name, &error))?;
+        let coded_len = file.metadata().map_err(read_error)?.len();
+        if list.end() < coded_len {
+            // A `.bz2` stream may follow.
+            let mut head = Vec::new();
+            file.seek(SeekFrom::Start(list.end())).map_err(read_error)?;
+            (&file).take(HEADER.len() as u64).read_to_end(&mut head).map_err(read_error)?;
+            if head == HEADER {
+                file.rewind().map_err(read_error)?;
+                return self.decoded(name, Source::Stream(Box::new(file)), None);
+            }
+        }
+        if self.plan.index.is_some() {
+            self.report.print(&Note::Remark(index::has_its_own(name)));
+        }
+        let header = head.try_into().ok().and_then(|head| StreamHeader::parse(head).ok());
+        let totals = Totals {
+            format: Format::Hbz,
+            by: By::Index,
+            streams: list.streams(),
+            blocks: list.blocks().len() as u64,
+            block_size: header.map_or(0, |header| header.block_size),
+            coded_len,
+            text_len: list.text_len(),
+        };
+        let mut found = Found { totals: Some(totals), rows: Vec::new(), offsets: Vec::new(), verdict: Ok(()) };
+        if self.plan.verbose > 0 {
+            // On all cores; and if anything is wrong, block by block. The first may still read ahead then, so its file
+            // has no position.
+            let again = Arc::new(file.try_clone().map_err(read_error)?);
+            if let Err(damage) = self.decode(Source::File(again, 0)).outcome {
+                let list = match self.plan.memory {
+                    Some(memory) => list.max_memory(memory),
+                    None => list,
+                };
+                let verdicts = list.verify(&mut file).map_err(|error| self.failure(name, &error))?;
+                found.rows = hbz_rows(&list, verdicts);
+                found.verdict = Err(self.failure(name, &damage));
+                return Ok(found);
+            }
+            let verdicts = list.blocks().iter().map(|_| Ok(())).collect();
+            found.rows = hbz_rows(&list, verdicts);
+        }
+        if !list.is_complete() {
+            let damage = ": damaged or cut between blocks: there may be more of them";
+            found.verdict = Err(Failure::about(2, "", name, damage));
+        }
+        Ok(found)
+    }
+
+    fn failure(&self, name: &OsStr, error: &Error) -> Failure {
+        failure(name, error, self.plan.memory.is_some())
+    }
+
+    /// Decodes everything and discards the text.
+    fn decode(&self, source: Source) -> Decoded {
+        let task = Task::Decompress { trailing_garbage: self.plan.trailing_garbage };
+        let input = Input { meta: (), task, count_lines: self.plan.index.is_some(), source };
+        let (blocks, recorder) = Default::default();
+        let mut decoded = Decoded { blocks, recorder, outcome: Err(Error::NotBzip2) };
+        flow::run(&self.pool, One(Some(input)), &mut decoded);
+        decoded
+    }
+}
+
+fn hbz_rows(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
+    let mut stream = 0;
+    let rows = list.blocks().iter().zip(verdicts).map(|(block, verdict)| {
+        stream += u64::from(block.number == 0);
+        Row {
+            stream,
+            bit_offset: block.at * 8,
+            at: block.at,
+            coded_len: block.coded_len.into(),
+            text_at: block.text_at,
+            text_len: block.text_len.into(),
+            crc: block.crc,
+            verdict,
+        }
+    });
+    rows.collect()
+}
+
+fn failure(name: &OsStr, error: &Error, limited: bool) -> Failure {
+    match error {
+        Error::Read(e) => Failure::input("read", name, e),
+        Error::Internal { .. } => Failure::internal(name, error),
+        Error::Memory { .. } => Failure::memory(name, error, limited),
+        Error::NotBzip2 => Failure::new(2, [shown(name).as_bytes(), b" is not a bzip2 file."].concat()),
+        _ => Failure::new(2, [shown(name).as_bytes(), b": ", report::verdict(error, true).as_bytes()].concat()),
+    }
+}
+
+/// The length of the header of a `.hbz` stream.
+const HEADER_LEN: usize = 32;
+
+/// A single input.
+struct One(Option<Input<()>>);
+
+impl Inputs for One {
+    type Meta = ();
+
+    fn next_input(&mut self) -> Option<Input<()>> {
+        self.0.take()
+    }
+}
+
+/// What was decoded.
+struct Decoded {
+    blocks: Vec<BlockInfo>,
+    recorder: Recorder,
+    outcome: Result<StreamSummary, Error>,
+}
+
+impl Outputs for Decoded {
+    type Meta = ();
+    type Out = io::Sink;
+
+    fn begin(&mut self, (): &mut ()) -> Option<io::Sink> {
+        Some(io::sink())
+    }
+
+    fn block(&mut self, (): &mut (), block: &BlockInfo) {
+        self.blocks.push(*block);
+        self.recorder.block(block);
+    }
+
+    fn stream(&mut self, (): &mut (), stream: &StreamInfo) {
+        self.recorder.stream(stream);
+    }
+
+    fn end(&mut self, (): (), _: io::Sink, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
+        self.outcome = outcome;
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,84 @@
+//! The table of files, and under each with `-v` that of its blocks.
+
+use super::{Format, Found, Row, Totals};
+use crate::cli::quote::for_terminal;
+use hybz::{Error, Level};
+use std::ffi::OsStr;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+
+/// The names of the columns.
+pub fn head() -> Vec<u8> {
+    line(&["streams", "blocks", "level", "compressed", "uncompressed", "ratio"], OsStr::new("name"))
+}
+
+/// Appends the lines of a file.
+pub fn write(name: &OsStr, found: &Found, verbose: bool, terminal: bool, text: &mut Vec<u8>) {
+    if let Some(totals) = &found.totals {
+        let Totals { streams, blocks, coded_len, text_len, .. } = totals;
+        let ratio = ratio(*text_len, *coded_len);
+        let numbers = [streams, blocks, coded_len, text_len].map(u64::to_string);
+        let [streams, blocks, coded_len, text_len] = &numbers;
+        let name = for_terminal(name, terminal);
+        text.extend(line(&[streams, blocks, &level(totals), coded_len, text_len, &ratio], &name));
+    }
+    if verbose {
+        rows(&found.rows, text);
+    }
+}
+
+/// A line of the table of files. However wide a number is, a blank stands before it.
+fn line(columns: &[&str; 6], name: &OsStr) -> Vec<u8> {
+    let [streams, blocks, level, coded, text, ratio] = columns;
+    let columns = format!("{streams:>7} {blocks:>8} {level:>5} {coded:>15} {text:>15} {ratio:>8}  ");
+    [columns.as_bytes(), name.as_bytes(), b"\n"].concat()
+}
+
+/// The level of a `.bz2`, or the block size of a `.hbz` as `--block-size` takes it.
+fn level(totals: &Totals) -> String {
+    const UNITS: [(u32, &str); 5] =
+        [(1_000_000_000, "G"), (1 << 30, "Gi"), (1_000_000, "M"), (1 << 20, "Mi"), (1000, "k")];
+    let block_size = totals.block_size;
+    match block_size / Level::FASTEST.block_limit() {
+        _ if block_size == 0 => "-".to_owned(),
+        level @ 0..=9 if totals.format == Format::Bzip2 => level.to_string(),
+        _ => {
+            let unit = UNITS.iter().find(|(unit, _)| block_size.is_multiple_of(*unit));
+            unit.map_or(block_size.to_string(), |(unit, letter)| format!("{}{letter}", block_size / unit))
+        }
+    }
+}
+
+/// A ratio in eight characters, or in as many as its whole part needs.
+fn ratio(text_len: u64, coded_len: u64) -> String {
+    let ratio = if coded_len > 0 { text_len as f64 / coded_len as f64 } else { 0.0 };
+    let decimals = if ratio < 9999.9995 { 3 } else { 0 };
+    format!("{ratio:.decimals$}")
+}
+
+fn rows(rows: &[Row], text: &mut Vec<u8>) {
+    // Writing into memory does not fail.
+    let _ = writeln!(
+        text,
+        "  {:>7} {:>7} {:>14} {:>12} {:>14} {:>12}  {:<10}  state",
+        "block", "stream", "offset", "compressed", "text offset", "text", "CRC"
+    );
+    for (number, row) in (1..).zip(rows) {
+        let Row { stream, at, coded_len, text_at, text_len, crc, .. } = row;
+        let state = state(row);
+        let _ = writeln!(
+            text,
+            "  {number:>7} {stream:>7} {at:>14} {coded_len:>12} {text_at:>14} {text_len:>12}  0x{crc:08x}  {state}",
+        );
+    }
+}
+
+/// Whether a block is good, or what is wrong with it.
+pub fn state(row: &Row) -> String {
+    match &row.verdict {
+        Ok(()) => "ok".to_owned(),
+        Err(Error::Data { damage, .. }) => damage.to_string(),
+        Err(Error::Truncated { .. }) => "cut".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}

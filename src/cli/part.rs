@@ -1,0 +1,127 @@
+//! Opens files of which a part is decompressed.
+
+use crate::cli::args::{Operand, Part, Plan, usual_index};
+use crate::cli::index;
+use crate::cli::ranges::{Coded, Cursor, are_ascending};
+use crate::cli::report::Failure;
+use hybz::hbz::MAGIC;
+use hybz::seek::Reader;
+use hybz::{Error, Pool, ReadAt, Settings};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Refuses what cannot be read at any place.
+pub fn check_file(name: &OsStr, file: &mut File, flag: &str) -> Result<(), Failure> {
+    let say = |what: String| Failure::about(1, "Input file ", name, &what);
+    let read_error = |e: io::Error| Failure::input("read", name, &e);
+    if !file.metadata().map_err(read_error)?.is_file() {
+        return Err(say(format!(" is not a file on a disk: {flag} cannot go to a place in it.")));
+    }
+    if file.stream_position().map_err(read_error)? > 0 {
+        return Err(say(format!(" is not at its beginning: {flag} counts from there.")));
+    }
+    Ok(())
+}
+
+/// Goes to the stream that begins at byte `at` of the compressed file.
+pub fn at(name: &OsStr, mut file: File, at: u64) -> Result<File, Failure> {
+    check_file(name, &mut file, "--at")?;
+    let read_error = |e: io::Error| Failure::input("read", name, &e);
+    let mut head = Vec::new();
+    file.seek(SeekFrom::Start(at)).map_err(read_error)?;
+    (&file).take(MAGIC.len() as u64).read_to_end(&mut head).map_err(read_error)?;
+    file.seek(SeekFrom::Start(at)).map_err(read_error)?;
+    let is_bzip2 = matches!(head[..], [b'B', b'Z', b'h', b'1'..=b'9', ..]);
+    if is_bzip2 || head == MAGIC {
+        return Ok(file);
+    }
+    Err(Failure::about(2, "", name, &format!(": no stream begins at byte {at}.")))
+}
+
+/// How the text of a file is reached for `--ranges`: by the index that was named, by the one beside the file or in it,
+/// or through everything before.
+pub fn ranges(
+    plan: &Plan,
+    pool: &Pool,
+    operand: &Operand,
+    mut file: File,
+    remark: &mut Option<Vec<u8>>,
+) -> Result<Cursor, Failure> {
+    let name = operand.name();
+    check_file(name, &mut file, "--ranges")?;
+    let path = match operand {
+        Operand::File(path) => Some(path.as_path()),
+        Operand::Stdin => None,
+    };
+    let coded: Coded = Arc::new(file);
+    let settings = Settings::new().pool(pool).trailing_garbage(plan.trailing_garbage);
+    let open = Open { plan, coded, settings };
+    if let Some(index) = &plan.index {
+        let index_path = index.path(path.unwrap_or(Path::new("")));
+        let index = index::open(&index_path, &*open.coded)?;
+        return Ok(Cursor::indexed(open.limited(Reader::with_index(open.coded.clone(), index, &open.settings))));
+    }
+    let is_hbz = open.is_hbz().map_err(|e| Failure::input("read", name, &e))?;
+    if let Some(path) = path.filter(|_| !is_hbz)
+        && let Some(index) = index::beside(path, &*open.coded, remark)
+    {
+        let reader = open.limited(Reader::with_index(open.coded.clone(), index, &open.settings));
+        match open.try_first(&reader) {
+            Ok(()) => return Ok(Cursor::indexed(reader)),
+            Err(why) => *remark = Some(index::useless(&index::failure(usual_index(path).as_os_str(), &why).text)),
+        }
+    }
+    Ok(open.without_index(is_hbz))
+}
+
+/// A file whose text is to be reached.
+struct Open<'a> {
+    plan: &'a Plan,
+    coded: Coded,
+    settings: Settings,
+}
+
+impl Open<'_> {
+    /// What is ours of the memory that `-m` allows.
+    fn limited(&self, reader: Reader<Coded>) -> Reader<Coded> {
+        match self.plan.memory {
+            Some(memory) => reader.cache(memory),
+            None => reader,
+        }
+    }
+
+    fn is_hbz(&self) -> io::Result<bool> {
+        let mut head = [0; MAGIC.len()];
+        let n = self.coded.read_at(&mut head, 0)?;
+        Ok(head[..n] == MAGIC)
+    }
+
+    /// Reads the first byte that is wanted: the reader will need its block anyway, and here an index that does not fit
+    /// can still be left alone. What is wrong with the file itself will be found again.
+    fn try_first(&self, reader: &Reader<Coded>) -> Result<(), Error> {
+        let Some(Part::Ranges { ranges, .. }) = &self.plan.part else { return Ok(()) };
+        let first = ranges.iter().find_map(|range| range.bytes()).map_or(0, |(from, _)| from);
+        match reader.read_at(&mut [0], first).map_err(io::Error::downcast::<Error>) {
+            Err(Ok(error @ (Error::ForeignIndex { .. } | Error::BadIndex(_)))) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where no index is beside the file. A `.hbz` has its own; of a `.bz2` one is made if ranges go backwards.
+    fn without_index(self, is_hbz: bool) -> Cursor {
+        let ascending = match &self.plan.part {
+            Some(Part::Ranges { ranges, .. }) => are_ascending(ranges),
+            _ => true,
+        };
+        if is_hbz || !ascending {
+            // A file that is damaged, or has streams of both kinds, has no index: what is good is reached forwards.
+            if let Ok(reader) = Reader::open(self.coded.clone(), &self.settings) {
+                return Cursor::indexed(self.limited(reader));
+            }
+        }
+        Cursor::forward(self.coded, self.settings)
+    }
+}

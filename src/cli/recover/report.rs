@@ -1,0 +1,114 @@
+//! What is said of a file: in words on stderr, as JSON on stdout (docs/JSON.md).
+
+use super::Story;
+use crate::cli::quote::shown;
+use crate::cli::report::Failure;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hybz::recover::{Hole, What};
+use serde_json::{Map, Value, json};
+use std::ffi::OsStr;
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+
+/// The version of the members' meanings.
+const SCHEMA: u32 = 1;
+
+/// A line on stderr, without the program's name.
+pub enum Line {
+    /// Something is lost.
+    Hole(Vec<u8>),
+    Remark(Vec<u8>),
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A line for each hole and each remark, in the order of the file.
+pub fn words(name: &OsStr, story: &Story) -> Vec<Line> {
+    let about = |text: String| [shown(name).as_bytes(), b": ", text.as_bytes()].concat();
+    let at = |bits: &Range<u64>| format!("bits {} to {}", bits.start, bits.end);
+    let holes = story.holes.iter().map(|hole| (hole.bits.start, Line::Hole(about(hole_line(hole)))));
+    let remarks = story.remarks.iter().map(|remark| {
+        let line = about(format!("{}: {}", at(&remark.bits), remark.what));
+        (remark.bits.start, Line::Remark(line))
+    });
+    let doubtful = story.doubtful.iter().map(|bits| {
+        let line = about(format!("{}: doubtful: a good block, but nothing stands before and behind it", at(bits)));
+        (bits.start, Line::Remark(line))
+    });
+    let mut lines: Vec<_> = holes.chain(remarks).chain(doubtful).collect();
+    lines.sort_by_key(|(bit, _)| *bit);
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+fn hole_line(hole: &Hole) -> String {
+    let Hole { bits, blocks, text_offset, text_len, cause, .. } = hole;
+    let blocks = match blocks {
+        0 => "blocks whose number is not known".to_owned(),
+        blocks => format!("at least {}", counted(*blocks, "block")),
+    };
+    let text = match (text_offset, text_len) {
+        (Some(offset), Some(len)) => format!("{len} bytes of text from byte {offset} on"),
+        (Some(offset), None) => format!("text from byte {offset} on"),
+        (None, Some(len)) => format!("{len} bytes of text"),
+        (None, None) => "text at a place that is not known".to_owned(),
+    };
+    format!("bits {} to {} are lost: {blocks}, {text}: {cause}", bits.start, bits.end)
+}
+
+/// The last line of a file.
+pub fn summary(name: &OsStr, story: &Story) -> Vec<u8> {
+    let (blocks, holes) = (counted(story.found.blocks, "block"), counted(story.found.holes, "hole"));
+    let mut text = format!(": {blocks} recovered, {} of text, {holes}", counted(story.found.text_len, "byte"));
+    if story.guessed {
+        text.push_str("; how long the holes are was guessed, since there is no index");
+    }
+    [shown(name).as_bytes(), text.as_bytes()].concat()
+}
+
+/// The object of a file, as a line.
+pub fn json(name: &OsStr, story: &Story, failure: Option<&Failure>, code: u8) -> Vec<u8> {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| drop(object.insert(key.to_owned(), value));
+    put("schema", json!(SCHEMA));
+    put("name", json!(name.to_string_lossy()));
+    if name.to_str().is_none() {
+        put("name_base64", json!(STANDARD.encode(name.as_bytes())));
+    }
+    let names: Vec<_> = story.results.iter().map(|path| path.to_string_lossy()).collect();
+    put("results", json!(names));
+    put("blocks", json!(story.found.blocks));
+    put("uncompressed", json!(story.found.text_len));
+    put("holes", story.holes.iter().map(hole).collect());
+    let remark = |bits: &Range<u64>, what: &str| json!({"bit_offset": bits.start, "bit_end": bits.end, "what": what});
+    let remarks = story.remarks.iter().map(|found| remark(&found.bits, key(found.what)));
+    put("remarks", remarks.chain(story.doubtful.iter().map(|bits| remark(bits, "doubtful"))).collect());
+    put("exit", json!(code));
+    if let Some(failure) = failure {
+        put("error", json!(String::from_utf8_lossy(&failure.text)));
+    }
+    [Value::Object(object).to_string().as_bytes(), b"\n"].concat()
+}
+
+fn hole(hole: &Hole) -> Value {
+    let Hole { bits, blocks, text_offset, text_len, cause, .. } = hole;
+    json!({
+        "bit_offset": bits.start, "bit_end": bits.end, "blocks": blocks, "text_offset": text_offset,
+        "text_length": text_len, "cause": cause.to_string(),
+    })
+}
+
+fn key(what: What) -> &'static str {
+    match what {
+        What::Header => "header",
+        What::Magic => "magic",
+        What::BlockCrc => "block_crc",
+        What::End => "end",
+        What::StreamCrc => "stream_crc",
+        What::Garbage => "garbage",
+        What::Nested => "nested",
+        _ => "other",
+    }
+}

@@ -1,0 +1,250 @@
+//! The index of a `.bz2` file, `.bzi`: a header and fixed records, each with a CRC of its own. All numbers are
+//! little-endian; the specification is `docs/INDEX.md`.
+//!
+//! ```text
+//! header   64  magic 8 | version 1 | flags 1 | bytes of a record 2 | zero 4 | end of the last stream 8 | text bytes 8
+//!              | records 8 | blocks 8 | streams 8 | zero 4 | CRC 4
+//! record   32  bit offset 8 | text offset 8 | CRC 4 | stream 4 | level 1 | kind 1 | zero 2 | check 4
+//!          40  the same with the line ends before it 8, in front of the check
+//! ```
+
+use crate::crc;
+
+/// The first bytes of an index. The others reveal a transfer that has changed line ends.
+pub const MAGIC: [u8; 8] = *b"\x89BZI\r\n\x1a\n";
+/// The only version so far.
+const VERSION: u8 = 1;
+/// The flag of an index with line ends.
+const LINES: u8 = 1;
+/// The number of bytes of the header.
+pub const HEADER_LEN: usize = 64;
+/// The most bytes that a record has.
+pub const MAX_RECORD: usize = 40;
+
+/// Why bytes are no header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// They do not begin with the magic.
+    Magic,
+    /// A version or a flag that is not known.
+    Version(u8),
+    /// The CRC is wrong, or a field.
+    Damaged,
+}
+
+/// The header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// Whether records have the number of line ends before them.
+    pub lines: bool,
+    /// Where the last stream ends in the compressed file, in bytes.
+    pub coded_len: u64,
+    /// Bytes of text in all blocks.
+    pub text_len: u64,
+    /// How many records follow.
+    pub records: u64,
+    /// How many of them are blocks.
+    pub blocks: u64,
+    /// How many of them are ends of streams.
+    pub streams: u64,
+}
+
+impl Header {
+    /// The number of bytes of a record.
+    pub fn record_len(&self) -> usize {
+        if self.lines { MAX_RECORD } else { 32 }
+    }
+
+    /// The number of bytes of the whole index; nothing if that is more than 64 bits hold.
+    pub fn index_len(&self) -> Option<u64> {
+        self.records.checked_mul(self.record_len() as u64)?.checked_add(HEADER_LEN as u64)
+    }
+
+    /// The header as bytes of the file.
+    pub fn write(&self) -> [u8; HEADER_LEN] {
+        let mut bytes = [0; HEADER_LEN];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..10].copy_from_slice(&[VERSION, if self.lines { LINES } else { 0 }]);
+        bytes[10..12].copy_from_slice(&(self.record_len() as u16).to_le_bytes());
+        let numbers = [self.coded_len, self.text_len, self.records, self.blocks, self.streams];
+        for (place, number) in bytes[16..56].as_chunks_mut().0.iter_mut().zip(numbers) {
+            *place = number.to_le_bytes();
+        }
+        let crc = crc::checksum(&bytes[..60]);
+        bytes[60..].copy_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    /// Reads and checks a header.
+    pub fn parse(bytes: &[u8; HEADER_LEN]) -> Result<Header, Unread> {
+        if bytes[..8] != MAGIC {
+            return Err(Unread::Magic);
+        }
+        if u32_at(bytes, 60) != crc::checksum(&bytes[..60]) {
+            return Err(Unread::Damaged);
+        }
+        if bytes[8] != VERSION || bytes[9] & !LINES != 0 {
+            return Err(Unread::Version(bytes[8]));
+        }
+        let header = Header {
+            lines: bytes[9] & LINES != 0,
+            coded_len: u64_at(bytes, 16),
+            text_len: u64_at(bytes, 24),
+            records: u64_at(bytes, 32),
+            blocks: u64_at(bytes, 40),
+            streams: u64_at(bytes, 48),
+        };
+        // Every other field follows from these, or must be 0. No stream is shorter than 14 bytes, no block than 14.
+        let parts = header.blocks.checked_add(header.streams).and_then(|parts| parts.checked_add(1));
+        let fits = header.streams > 0
+            && parts == Some(header.records)
+            && header.records <= header.coded_len
+            // More than any file, and room for the arithmetic on bits.
+            && header.coded_len <= 1 << 60
+            && header.index_len().is_some()
+            && header.blocks <= header.text_len;
+        if fits && header.write() == *bytes { Ok(header) } else { Err(Unread::Damaged) }
+    }
+}
+
+/// What a record stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A block.
+    Block,
+    /// The end of a stream.
+    EndOfStream,
+    /// The end of the last stream: the last record.
+    EndOfData,
+}
+
+/// A record: something that begins in the compressed file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it begins in the compressed file, in bits.
+    pub bit_offset: u64,
+    /// Bytes of text before it.
+    pub text_offset: u64,
+    /// The CRC that stands behind its magic: that of the block, or the combined one of the stream. 0 at the end.
+    pub crc: u32,
+    /// The stream that it belongs to, from 1; `u32::MAX` for that one and all later ones.
+    pub stream: u32,
+    /// The level of that stream.
+    pub level: u8,
+    /// Line ends in the text before it; 0 if they were not counted.
+    pub lines: u64,
+}
+
+impl Record {
+    /// The record with this number as bytes of a file, in the first `record_len` bytes.
+    pub fn write(&self, number: u64, header: &Header) -> [u8; MAX_RECORD] {
+        let mut bytes = [0; MAX_RECORD];
+        bytes[..8].copy_from_slice(&self.bit_offset.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.text_offset.to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.crc.to_le_bytes());
+        bytes[20..24].copy_from_slice(&self.stream.to_le_bytes());
+        bytes[24..26].copy_from_slice(&[self.level, self.kind as u8]);
+        let at = header.record_len() - 4;
+        if header.lines {
+            bytes[28..36].copy_from_slice(&self.lines.to_le_bytes());
+        }
+        let check = check(number, &bytes[..at]);
+        bytes[at..at + 4].copy_from_slice(&check.to_le_bytes());
+        bytes
+    }
+
+    /// Reads and checks the record with this number, which has `record_len` bytes; `None` if it is damaged.
+    pub fn parse(bytes: &[u8], number: u64, header: &Header) -> Option<Record> {
+        let at = bytes.len().checked_sub(4).filter(|at| at + 4 == header.record_len())?;
+        let kind = match bytes[25] {
+            0 => Kind::Block,
+            1 => Kind::EndOfStream,
+            2 => Kind::EndOfData,
+            _ => return None,
+        };
+        let record = Record {
+            kind,
+            bit_offset: u64_at(bytes, 0),
+            text_offset: u64_at(bytes, 8),
+            crc: u32_at(bytes, 16),
+            stream: u32_at(bytes, 20),
+            level: bytes[24],
+            lines: if header.lines { u64_at(bytes, 28) } else { 0 },
+        };
+        let good = check(number, &bytes[..at]) == u32_at(bytes, at)
+            && (1..=9).contains(&record.level)
+            && bytes[26..28] == [0, 0]
+            && (kind == Kind::EndOfData) == (number + 1 == header.records)
+            && record.bit_offset <= header.coded_len * 8
+            && record.text_offset <= header.text_len;
+        good.then_some(record)
+    }
+}
+
+/// The CRC of a record's number and bytes: so a record in the wrong place is no record.
+fn check(number: u64, bytes: &[u8]) -> u32 {
+    let mut crc = crc::Crc::new();
+    crc.update(&number.to_le_bytes());
+    crc.update(bytes);
+    crc.finish()
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(lines: bool) -> Header {
+        Header { lines, coded_len: 1000, text_len: 5000, records: 5, blocks: 2, streams: 2 }
+    }
+
+    #[test]
+    fn every_byte_of_the_header_counts() {
+        let good = header(true).write();
+        assert_eq!(Header::parse(&good), Ok(header(true)));
+        for bit in 0..good.len() * 8 {
+            let mut bad = good;
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert!(Header::parse(&bad).is_err(), "bit {bit}");
+        }
+        // The CRC may be right and the numbers absurd.
+        for absurd in [
+            Header { records: 4, ..header(false) },
+            Header { blocks: u64::MAX, ..header(false) },
+            Header { records: 1, blocks: 0, streams: 0, ..header(false) },
+            Header { records: 1 << 62, blocks: (1 << 62) - 3, ..header(false) },
+            Header { coded_len: u64::MAX, ..header(false) },
+            Header { text_len: 1, ..header(false) },
+        ] {
+            assert_eq!(Header::parse(&absurd.write()), Err(Unread::Damaged), "{absurd:?}");
+        }
+    }
+
+    #[test]
+    fn every_byte_of_a_record_counts() {
+        for lines in [false, true] {
+            let header = header(lines);
+            let kind = Kind::EndOfStream;
+            let counted = if lines { 77 } else { 0 };
+            let record =
+                Record { kind, bit_offset: 32, text_offset: 9, crc: 0x1234, stream: 1, level: 9, lines: counted };
+            let good = &record.write(1, &header)[..header.record_len()];
+            assert_eq!(Record::parse(good, 1, &header), Some(record));
+            assert_eq!(Record::parse(good, 2, &header), None, "in the wrong place");
+            for bit in 0..good.len() * 8 {
+                let mut bad = good.to_vec();
+                bad[bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(Record::parse(&bad, 1, &header), None, "bit {bit}");
+            }
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! Indexes of `.bz2` files: where each block begins, in the compressed file and in the text. With an index any part of
+//! the text is read by decoding only the blocks that have some of it ([`seek::Reader`](crate::seek::Reader)).
+//!
+//! An index is made while a file is compressed or decompressed ([`Recorder`]) or by decoding it once
+//! ([`Index::build`]). It is kept beside the file, as `FILE.bz2.bzi`. The format is specified in `docs/INDEX.md`: a
+//! header of 64 bytes and records of 32 or 40, so that a lookup reads a few records, however long the file is. Lines of
+//! `bits,bytes`, as indexed_bzip2 and rapidgzip use them, can be read and written too.
+//!
+//! Whether an index fits a file is seen where it is used: each record has the CRC that must stand behind the magic in
+//! the file, and that the decoded text must have.
+//!
+//! ```
+//! use hybz::{Level, Settings, index::Index, seek::Reader};
+//! let text: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
+//! let file = hybz::compress(&text, &Settings::new().level(Level::FASTEST))?;
+//! let index = Index::build(&file[..], &Settings::new())?;
+//! assert_eq!((index.blocks(), index.text_len()), (5, 400_000));
+//!
+//! let reader = Reader::with_index(file, index, &Settings::new());
+//! let mut part = [0; 100];
+//! reader.read_at(&mut part, 250_000)?;
+//! assert_eq!(part, text[250_000..250_100]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod offsets;
+mod recorder;
+mod records;
+
+use crate::error::Error;
+use crate::format::bzi::{HEADER_LEN, Header, Kind, Record, Unread};
+use crate::format::bzip2::{self, BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Level, MAX_BLOCK_BITS};
+use crate::read_at::{ReadAt, fill_at};
+use crate::settings::Settings;
+use crate::stream::driver::Driver;
+use crate::summary::Mark;
+use records::Records;
+use std::io::{BufWriter, Read, Write};
+use std::sync::Arc;
+
+pub use recorder::Recorder;
+
+/// What is wrong with an index of which each record is good, but not what they say together.
+const OUT_OF_ORDER: &str = "its records are not in order";
+
+/// Where the blocks of a `.bz2` file are. The [module](self) has an example.
+#[derive(Debug)]
+pub struct Index {
+    header: Header,
+    records: Records,
+}
+
+/// One block of a `.bz2` file, as the index has it.
+///
+/// ```
+/// use hybz::{Settings, index::Index};
+/// let file = hybz::compress(b"to be or not to be\n", &Settings::new())?;
+/// let index = Index::build(&file[..], &Settings::new())?;
+/// let block = index.find(7)?.expect("the text has 19 bytes");
+/// assert_eq!((block.number, block.stream, block.level.get()), (1, 1, 9));
+/// assert_eq!((block.bit_offset, block.text_offset, block.text_len), (32, 0, 19));
+/// # Ok::<(), hybz::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Block {
+    /// Counted from 1 over the whole file.
+    pub number: u64,
+    /// Its stream, counted from 1 over the whole file. All from the 4,294,967,295th on have this number.
+    pub stream: u32,
+    /// The level of its stream.
+    pub level: Level,
+    /// Where its magic begins in the compressed file, in bits.
+    pub bit_offset: u64,
+    /// The bit after its last.
+    pub end_bit: u64,
+    /// Bytes of text before it.
+    pub text_offset: u64,
+    /// Bytes of its text.
+    pub text_len: u64,
+    /// The CRC of its text, which also stands behind its magic.
+    pub crc: u32,
+    /// Line ends (bytes 0x0a) in the text before it, if they were counted.
+    pub lines_before: Option<u64>,
+    /// The number of its record.
+    pub(crate) record: u64,
+}
+
+impl Index {
+    /// Makes the index of a `.bz2` file by decoding it once, with all stations of the settings' pool. Line ends are
+    /// counted, too.
+    ///
+    /// # Errors
+    /// What is wrong with the file; [`Error::HasHbz`] if it has `.hbz` streams.
+    pub fn build(mut file: impl Read, settings: &Settings) -> Result<Index, Error> {
+        let mut driver = Driver::decompress_counting(settings);
+        let mut recorder = Recorder::new();
+        while let Some((_, mark)) = driver.pull(&mut file)? {
+            match mark {
+                Some(Mark::Block(block)) => recorder.block(&block),
+                Some(Mark::Stream(stream)) => recorder.stream(&stream),
+                None => {}
+            }
+        }
+        recorder.finish()
+    }
+
+    /// Opens the index of `file`, by content: a `.bzi`, or lines of offsets (`bits,bytes`).
+    ///
+    /// Of a `.bzi` up to 64 KiB are read, however long it is; more when something is looked up. Lines of offsets are
+    /// read completely, and from `file` some bytes for each line: the CRCs, and the levels of the streams.
+    ///
+    /// The file's last end of stream is compared here, what the index says of a block when it is used.
+    ///
+    /// # Errors
+    /// [`Error::NotAnIndex`], [`Error::BadIndex`], [`Error::ForeignIndex`], or [`Error::Read`].
+    pub fn open(index: Arc<dyn ReadAt>, file: &dyn ReadAt) -> Result<Index, Error> {
+        let index = Index::open_unchecked(index, file)?;
+        index.check_end(file)?;
+        Ok(index)
+    }
+
+    /// The same for a file that is damaged, or cut: its end is not looked at
+    /// ([`recover`](crate::recover::recover)). Lines of offsets are of no use there if the file is changed where they
+    /// point to.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn open_unchecked(index: Arc<dyn ReadAt>, file: &dyn ReadAt) -> Result<Index, Error> {
+        let mut bytes = [0; HEADER_LEN];
+        let len = fill_at(&*index, &mut bytes, 0).map_err(Error::Read)?;
+        match Header::parse(&bytes) {
+            Ok(header) if header.index_len() == Some(index.len()) => {
+                Ok(Index { header, records: Records::open(index, &header)? })
+            }
+            Ok(_) => Err(Error::BadIndex("it has another length than its header says")),
+            Err(Unread::Version(_)) => Err(Error::BadIndex("its version is not known")),
+            Err(Unread::Damaged) => Err(Error::BadIndex("its header")),
+            Err(Unread::Magic) if offsets::may_be(&bytes[..len]) => offsets::read(&*index, file),
+            Err(Unread::Magic) => Err(Error::NotAnIndex),
+        }
+    }
+
+    /// Writes it as a `.bzi`.
+    ///
+    /// # Errors
+    /// [`Error::Write`], or what is wrong with the index if it is read from a file.
+    pub fn write(&self, out: impl Write) -> Result<(), Error> {
+        let mut out = BufWriter::new(out);
+        out.write_all(&self.header.write()).map_err(Error::Write)?;
+        for number in 0..self.header.records {
+            let bytes = self.record(number)?.write(number, &self.header);
+            out.write_all(&bytes[..self.header.record_len()]).map_err(Error::Write)?;
+        }
+        out.flush().map_err(Error::Write)
+    }
+
+    /// Writes it as lines of `bits,bytes`, as indexed_bzip2 and rapidgzip have them: a line for each block and for each
+    /// end of a stream that has blocks, and one for the end of the last such stream.
+    ///
+    /// ```
+    /// use hybz::{Settings, index::Index};
+    /// let file = hybz::compress(b"to be or not to be\n", &Settings::new())?;
+    /// let mut lines = Vec::new();
+    /// Index::build(&file[..], &Settings::new())?.write_offsets(&mut lines)?;
+    /// assert_eq!(lines, b"32,0\n343,19\n424,19\n");
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`write`](Self::write).
+    pub fn write_offsets(&self, out: impl Write) -> Result<(), Error> {
+        let mut out = BufWriter::new(out);
+        offsets::write(self, &mut out)?;
+        out.flush().map_err(Error::Write)
+    }
+
+    /// Bytes of text in the file.
+    pub fn text_len(&self) -> u64 {
+        self.header.text_len
+    }
+
+    /// Where the last stream ends in the compressed file, in bytes. Other bytes may follow.
+    pub fn coded_len(&self) -> u64 {
+        self.header.coded_len
+    }
+
+    /// How many blocks the file has.
+    pub fn blocks(&self) -> u64 {
+        self.header.blocks
+    }
+
+    /// How many streams the file has.
+    pub fn streams(&self) -> u64 {
+        self.header.streams
+    }
+
+    /// The highest level of a stream. All records are looked at.
+    ///
+    /// # Errors
+    /// As for [`find`](Self::find).
+    pub fn level(&self) -> Result<Level, Error> {
+        let mut highest = Level::FASTEST;
+        for number in 0..self.header.records {
+            highest = highest.max(Level::try_new(self.record(number)?.level).unwrap_or(Level::FASTEST));
+        }
+        Ok(highest)
+    }
+
+    /// How many line ends the text has, if they were counted.
+    ///
+    /// # Errors
+    /// As for [`find`](Self::find).
+    pub fn lines(&self) -> Result<Option<u64>, Error> {
+        match self.header.lines {
+            true => Ok(Some(self.record(self.header.records - 1)?.lines)),
+            false => Ok((self.header.blocks == 0).then_some(0)),
+        }
+    }
+
+    /// The block that has this byte of the text; none behind the text.
+    ///
+    /// # Errors
+    /// [`Error::Read`] and [`Error::BadIndex`], if the index is read from a file.
+    pub fn find(&self, text_offset: u64) -> Result<Option<Block>, Error> {
+        if text_offset >= self.header.text_len {
+            return Ok(None);
+        }
+        // The last record with no more text before it: ends of streams stand before the block that follows them.
+        let after = self.first_after(text_offset, self.header.text_len, |record| record.text_offset)?;
+        let block = self.block(after - 1)?;
+        let is_there = (block.text_offset..block.text_offset + block.text_len).contains(&text_offset);
+        if is_there { Ok(Some(block)) } else { Err(Error::BadIndex(OUT_OF_ORDER)) }
+    }
+
+    /// The block that has the line end with this number, counted from 1: the next line begins right behind that.
+    /// Nothing if there are fewer.
+    ///
+    /// # Errors
+    /// As for [`find`](Self::find); [`Error::BadIndex`] also if line ends were not counted.
+    pub fn find_line_end(&self, number: u64) -> Result<Option<Block>, Error> {
+        let Some(all) = self.lines()? else { return Err(Error::BadIndex("it has no line ends")) };
+        if number == 0 || number > all {
+            return Ok(None);
+        }
+        let after = self.first_after(number - 1, all, |record| record.lines)?;
+        let block = self.block(after - 1)?;
+        let is_there = (self.record(after - 1)?.lines..self.record(after)?.lines).contains(&(number - 1));
+        if is_there { Ok(Some(block)) } else { Err(Error::BadIndex(OUT_OF_ORDER)) }
+    }
+
+    /// The block after this one.
+    ///
+    /// # Errors
+    /// As for [`find`](Self::find).
+    pub fn next(&self, block: &Block) -> Result<Option<Block>, Error> {
+        let Some(next) = self.block_from(block.record + 1)? else { return Ok(None) };
+        let follows = next.bit_offset >= block.end_bit && next.text_offset == block.text_offset + block.text_len;
+        if follows { Ok(Some(next)) } else { Err(Error::BadIndex(OUT_OF_ORDER)) }
+    }
+
+    /// All blocks, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Block, Error>> {
+        let mut record = 0;
+        std::iter::from_fn(move || {
+            let block = self.block_from(record).transpose()?;
+            record = block.as_ref().map_or(u64::MAX, |block| block.record + 1);
+            Some(block)
+        })
+    }
+
+    /// The first block among the records from this one on.
+    fn block_from(&self, record: u64) -> Result<Option<Block>, Error> {
+        for number in record..self.header.records {
+            if self.record(number)?.kind == Kind::Block {
+                return self.block(number).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    fn record(&self, number: u64) -> Result<Record, Error> {
+        self.records.get(number, &self.header)
+    }
+
+    /// The block whose record this is, and what the record behind it adds.
+    fn block(&self, record: u64) -> Result<Block, Error> {
+        let (this, next) = (self.record(record)?, self.record(record + 1)?);
+        let bits = next.bit_offset.checked_sub(this.bit_offset);
+        let text_len = next.text_offset.checked_sub(this.text_offset);
+        let level = Level::try_new(this.level);
+        let fits = this.kind == Kind::Block
+            && next.kind != Kind::EndOfData
+            && (next.stream, next.level) == (this.stream, this.level)
+            && next.lines >= this.lines
+            // A longer block is refused everywhere.
+            && bits.is_some_and(|bits| (1..=MAX_BLOCK_BITS).contains(&bits))
+            && (record > 0 || (this.bit_offset, this.text_offset, this.lines) == (HEADER_BITS, 0, 0));
+        let (true, Some(text_len @ 1..), Some(level)) = (fits, text_len, level) else {
+            return Err(Error::BadIndex(OUT_OF_ORDER));
+        };
+        Ok(Block {
+            // Each stream before it has one record that is no block.
+            number: (record + 2).saturating_sub(this.stream.into()),
+            stream: this.stream,
+            level,
+            bit_offset: this.bit_offset,
+            end_bit: next.bit_offset,
+            text_offset: this.text_offset,
+            text_len,
+            crc: this.crc,
+            lines_before: self.header.lines.then_some(this.lines),
+            record,
+        })
+    }
+
+    /// The number of the first record at which `of` exceeds `value`, which is less than at the last record, `most`.
+    ///
+    /// Blocks have about the same length, so the place is estimated: this reads a few pages of the index, where halving
+    /// would read 20 of a million records. Every third step halves, in case that the lengths are very uneven.
+    fn first_after(&self, value: u64, most: u64, of: impl Fn(&Record) -> u64) -> Result<u64, Error> {
+        let (mut low, mut high) = (0, self.header.records - 1);
+        let (mut below, mut above) = (0, most);
+        for step in 1.. {
+            if high - low <= 1 {
+                break;
+            }
+            let part = u128::from(value.saturating_sub(below)) * u128::from(high - low);
+            let estimate = low + (part / u128::from(above.saturating_sub(below).max(1))) as u64;
+            let middle = if step % 3 == 0 { low + (high - low) / 2 } else { estimate.clamp(low + 1, high - 1) };
+            let found = of(&self.record(middle)?);
+            if found > value {
+                (high, above) = (middle, found);
+            } else {
+                (low, below) = (middle, found);
+            }
+        }
+        // Nothing was compared with the first record, before which there is nothing.
+        Ok(high)
+    }
+
+    /// Whether the file has the end of the last stream where the index has it, and no stream follows.
+    fn check_end(&self, file: &dyn ReadAt) -> Result<(), Error> {
+        let foreign = |bit_offset| Err(Error::ForeignIndex { bit_offset });
+        let last = self.record(self.header.records - 2)?;
+        let end = self.header.coded_len;
+        let bits = bits_at(file, last.bit_offset)?;
+        let fits = last.kind == Kind::EndOfStream
+            && (last.bit_offset + END_BITS).div_ceil(8) == end
+            && bits == Some((END_MAGIC, last.crc));
+        if !fits {
+            return foreign(last.bit_offset);
+        }
+        let mut next = [0; 4];
+        let len = fill_at(file, &mut next, end).map_err(Error::Read)?;
+        let follows = bzip2::parse_stream_header(&next[..len]);
+        if matches!(follows, bzip2::Header::Stream(_)) { foreign(end * 8) } else { Ok(()) }
+    }
+}
+
+impl Block {
+    /// The bytes of the compressed file that have its bits.
+    pub(crate) fn bytes(&self) -> std::ops::Range<u64> {
+        self.bit_offset / 8..self.end_bit.div_ceil(8)
+    }
+
+    /// Whether the bits at its place are its magic and its CRC.
+    pub(crate) fn begins(&self, bits: Option<(u64, u32)>) -> bool {
+        bits == Some((BLOCK_MAGIC, self.crc))
+    }
+}
+
+/// The 48 bits and the 32 bits behind them at some bit of a file, if it has so many.
+pub(crate) fn bits_at(file: &(impl ReadAt + ?Sized), bit: u64) -> Result<Option<(u64, u32)>, Error> {
+    let mut bytes = [0; 11];
+    let len = fill_at(file, &mut bytes, bit / 8).map_err(Error::Read)?;
+    Ok(bits_of(&bytes[..len], bit % 8))
+}
+
+/// The same from bit `skew` of these bytes on.
+pub(crate) fn bits_of(bytes: &[u8], skew: u64) -> Option<(u64, u32)> {
+    if (bytes.len() as u64) * 8 < skew + END_BITS {
+        return None;
+    }
+    let mut word = [0; 16];
+    let len = bytes.len().min(11);
+    word[..len].copy_from_slice(&bytes[..len]);
+    let word = u128::from_be_bytes(word) << skew;
+    Some(((word >> 80) as u64, (word >> 48) as u32))
+}

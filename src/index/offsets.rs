@@ -1,0 +1,176 @@
+//! Lines of offsets, `bits,bytes`: what indexed_bzip2 and rapidgzip make of a `.bz2` file (`block_offsets`, `ibzip2
+//! -L`), and ratarmount keeps.
+//!
+//! As observed of indexed_bzip2 1.7.0 and rapidgzip 0.15.2: a line for each block with the bit at which it begins and
+//! the bytes of text before it. Where a stream ends there is a line for its end record, so the bytes of the text stand
+//! there twice. The parallel readers leave streams without blocks out, and add a line for the end of the last stream;
+//! the serial one has a line for the end of each stream, and none for the end. Of a file without blocks the parallel
+//! readers say `0,0`. We write what the parallel readers have, and read all of it.
+//!
+//! CRCs, levels and streams are not in the lines. They are read from the compressed file, some bytes for each line, and
+//! so is everything between the end of a stream and the next block. The result is the same index that decoding makes,
+//! without line ends.
+
+use super::{Index, Recorder, bits_at};
+use crate::error::Error;
+use crate::format::bzi::Kind;
+use crate::format::bzip2::{
+    BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, Level, MAX_BLOCK_BITS, parse_stream_header,
+};
+use crate::read_at::{Positioned, ReadAt, fill_at};
+use crate::summary::{BlockInfo, StreamInfo};
+use std::io::{BufRead, BufReader, Read, Write};
+
+/// No line is longer: two numbers of 20 digits, a comma, blanks, a line end.
+const MAX_LINE: u64 = 64;
+
+/// Whether lines of offsets could begin with these bytes.
+pub(super) fn may_be(bytes: &[u8]) -> bool {
+    let first = bytes.iter().position(|byte| !byte.is_ascii_whitespace());
+    first.is_some_and(|at| bytes[at].is_ascii_digit()) && bytes.iter().take(16).all(u8::is_ascii)
+}
+
+/// Writes the lines.
+pub(super) fn write(index: &Index, out: &mut dyn Write) -> Result<(), Error> {
+    let mut line = |bits: u64, text: u64| writeln!(out, "{bits},{text}").map_err(Error::Write);
+    let mut has_blocks = false;
+    let mut end = 0;
+    for number in 0..index.header.records {
+        let record = index.record(number)?;
+        match record.kind {
+            Kind::EndOfStream if !has_blocks => continue,
+            Kind::EndOfStream => end = (record.bit_offset + END_BITS).next_multiple_of(8),
+            Kind::EndOfData => return line(end, record.text_offset),
+            Kind::Block => {}
+        }
+        has_blocks = record.kind == Kind::Block;
+        line(record.bit_offset, record.text_offset)?;
+    }
+    Ok(())
+}
+
+/// Reads the lines of the compressed file `file`.
+pub(super) fn read(lines: &dyn ReadAt, file: &dyn ReadAt) -> Result<Index, Error> {
+    let mut lines = Lines(BufReader::new(Positioned { source: lines, at: 0 }));
+    let mut import = Import { file, recorder: Recorder::new(), at: 0, stream: None };
+    let mut this = lines.next()?.ok_or(Error::NotAnIndex)?;
+    while let Some(next) = lines.next()? {
+        if next.0 <= this.0 || next.1 < this.1 {
+            return Err(Error::BadIndex("its lines are not in order"));
+        }
+        if next.1 > this.1 {
+            import.block(this.0, next.0, next.1 - this.1)?;
+        }
+        this = next;
+    }
+    import.finish()
+}
+
+/// The lines, one after the other.
+struct Lines<R>(R);
+
+impl<R: BufRead> Lines<R> {
+    /// The next line that is not blank.
+    fn next(&mut self) -> Result<Option<(u64, u64)>, Error> {
+        loop {
+            let mut line = Vec::new();
+            let read = (&mut self.0).take(MAX_LINE).read_until(b'\n', &mut line).map_err(Error::Read)?;
+            let Ok(text) = std::str::from_utf8(&line) else { return Err(Error::NotAnIndex) };
+            match text.trim() {
+                "" if read == 0 => return Ok(None),
+                "" => {}
+                text => {
+                    let numbers = text.split_once(',').map(|(bits, bytes)| (bits.trim().parse(), bytes.trim().parse()));
+                    let Some((Ok(bits), Ok(bytes))) = numbers else { return Err(Error::NotAnIndex) };
+                    return Ok(Some((bits, bytes)));
+                }
+            }
+        }
+    }
+}
+
+/// An index that is made from the beginnings of blocks and from what stands between them in the file.
+struct Import<'a> {
+    file: &'a dyn ReadAt,
+    recorder: Recorder,
+    /// The bit at which something must begin.
+    at: u64,
+    /// The stream that is open: its number and its level.
+    stream: Option<(u64, Level)>,
+}
+
+impl Import<'_> {
+    fn foreign<T>(&self) -> Result<T, Error> {
+        Err(Error::ForeignIndex { bit_offset: self.at })
+    }
+
+    /// The next block begins at `bit`, and ends at `end`.
+    fn block(&mut self, bit: u64, end: u64, text_len: u64) -> Result<(), Error> {
+        while self.at < bit {
+            self.step()?;
+        }
+        let (Some((stream, level)), Some((BLOCK_MAGIC, crc)), true) =
+            (self.stream, bits_at(self.file, bit)?, self.at == bit)
+        else {
+            return self.foreign();
+        };
+        if end - bit > MAX_BLOCK_BITS {
+            return Err(Error::BadIndex("it leaves blocks out"));
+        }
+        self.recorder.block(&BlockInfo {
+            number: 0,
+            crc,
+            combined_crc: 0,
+            text_len,
+            block_len: 0,
+            bytes_in: 0,
+            bit_offset: bit,
+            stream,
+            level: Some(level),
+            lines: None,
+        });
+        self.at = end;
+        Ok(())
+    }
+
+    /// Passes what stands between blocks: the end of a stream, or the header of one.
+    fn step(&mut self) -> Result<(), Error> {
+        if let Some((number, level)) = self.stream {
+            let Some((END_MAGIC, combined_crc)) = bits_at(self.file, self.at)? else { return self.foreign() };
+            let bit_offset = self.at;
+            self.at = (self.at + END_BITS).next_multiple_of(8);
+            let end = self.at / 8;
+            self.recorder.stream(&StreamInfo { number, level: Some(level), bit_offset, end, combined_crc });
+            self.stream = None;
+            return Ok(());
+        }
+        let Some(level) = self.header()? else { return self.foreign() };
+        self.stream = Some((self.recorder.streams() + 1, level));
+        self.at += HEADER_BITS;
+        Ok(())
+    }
+
+    /// The level of the stream that begins here, if one does.
+    fn header(&self) -> Result<Option<Level>, Error> {
+        let mut bytes = [0; 4];
+        let len = fill_at(self.file, &mut bytes, self.at / 8).map_err(Error::Read)?;
+        Ok(match parse_stream_header(&bytes[..len]) {
+            Header::Stream(level) => Some(level),
+            _ => None,
+        })
+    }
+
+    /// After the last block: the end of its stream, and streams without blocks.
+    fn finish(mut self) -> Result<Index, Error> {
+        if self.stream.is_none() {
+            self.step()?; // the file has no block
+        }
+        while self.stream.is_some() {
+            self.step()?;
+            if self.header()?.is_some() {
+                self.step()?;
+            }
+        }
+        self.recorder.finish()
+    }
+}

@@ -1,0 +1,91 @@
+//! The records of an index, in memory or in its file.
+
+use crate::error::Error;
+use crate::format::bzi::{HEADER_LEN, Header, Record};
+use crate::read_at::{ReadAt, fill_at};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An index that is no longer is read at once: a request to a server costs more than so many bytes.
+const SMALL: u64 = 64 << 10;
+/// How many records of a longer one are read at once: 4 KiB and more.
+const PAGE: u64 = 128;
+/// How many such pages are kept.
+const PAGES: usize = 32;
+
+/// Where the records are.
+pub(super) enum Records {
+    Memory(Vec<Record>),
+    /// Read when they are needed. The pages that were used last, the latest at the end.
+    File(Arc<dyn ReadAt>, Mutex<Vec<Page>>),
+}
+
+/// Consecutive records: the number of the first, and their bytes.
+pub(super) struct Page {
+    first: u64,
+    bytes: Vec<u8>,
+}
+
+impl Records {
+    /// Those of the index file whose header this is.
+    pub fn open(file: Arc<dyn ReadAt>, header: &Header) -> Result<Records, Error> {
+        if file.len() > SMALL {
+            return Ok(Records::File(file, Mutex::default()));
+        }
+        let page = read_page(&*file, header, 0, header.records)?;
+        let all: Result<_, Error> = (0..header.records).map(|number| page.get(number, header)).collect();
+        Ok(Records::Memory(all?))
+    }
+
+    /// The record with this number.
+    pub fn get(&self, number: u64, header: &Header) -> Result<Record, Error> {
+        let (file, pages) = match self {
+            Records::Memory(records) => {
+                let record = usize::try_from(number).ok().and_then(|number| records.get(number));
+                return record.copied().ok_or(Error::BadIndex("a record is missing"));
+            }
+            Records::File(file, pages) => (file, pages),
+        };
+        let mut pages = pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = number / PAGE * PAGE;
+        let page = match pages.iter().position(|page| page.first == first) {
+            Some(at) => pages.remove(at),
+            None => {
+                if pages.len() == PAGES {
+                    pages.remove(0);
+                }
+                read_page(&**file, header, first, PAGE.min(header.records.saturating_sub(first)))?
+            }
+        };
+        let record = page.get(number, header);
+        pages.push(page);
+        record
+    }
+}
+
+impl Page {
+    fn get(&self, number: u64, header: &Header) -> Result<Record, Error> {
+        let at = (number - self.first) as usize * header.record_len();
+        let bytes = self.bytes.get(at..at + header.record_len());
+        bytes
+            .and_then(|bytes| Record::parse(bytes, number, header))
+            .ok_or(Error::BadIndex("a record has a wrong check"))
+    }
+}
+
+fn read_page(file: &dyn ReadAt, header: &Header, first: u64, count: u64) -> Result<Page, Error> {
+    let len = header.record_len();
+    let mut bytes = vec![0; count as usize * len];
+    let filled = fill_at(file, &mut bytes, HEADER_LEN as u64 + first * len as u64).map_err(Error::Read)?;
+    bytes.truncate(filled);
+    Ok(Page { first, bytes })
+}
+
+impl fmt::Debug for Records {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Records::Memory(_) => "Memory",
+            Records::File(..) => "File",
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! Input that can be read anywhere.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+/// Something that several threads can read at once, at any place: a file on a disk, memory, a server that gives ranges.
+///
+/// ```
+/// use hybz::ReadAt;
+/// let mut buf = [0; 3];
+/// assert_eq!(b"to be or not".to_vec().read_at(&mut buf, 9)?, 3);
+/// assert_eq!(&buf, b"not");
+/// # std::io::Result::Ok(())
+/// ```
+pub trait ReadAt: Send + Sync {
+    /// Reads some bytes at `offset`, which counts from the first byte; none at the end.
+    ///
+    /// # Errors
+    /// Whatever reading a file can meet.
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
+    /// How many bytes there are, at the moment.
+    fn len(&self) -> u64;
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl ReadAt for Vec<u8> {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|at| self.get(at..)).unwrap_or_default();
+        let n = rest.len().min(buf.len());
+        buf[..n].copy_from_slice(&rest[..n]);
+        Ok(n)
+    }
+
+    fn len(&self) -> u64 {
+        self.as_slice().len() as u64
+    }
+}
+
+#[cfg(unix)]
+impl ReadAt for File {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(self, buf, offset)
+    }
+
+    fn len(&self) -> u64 {
+        self.metadata().map_or(0, |found| found.len())
+    }
+}
+
+impl ReadAt for Arc<dyn ReadAt> {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        (**self).read_at(buf, offset)
+    }
+
+    fn len(&self) -> u64 {
+        (**self).len()
+    }
+}
+
+/// Fills `buf` from `offset` on, as far as there is something. Returns how many bytes that are.
+pub(crate) fn fill_at(source: &(impl ReadAt + ?Sized), buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buf.len() {
+        match source.read_at(&mut buf[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(filled)
+}
+
+/// Reads such an input from one end to the other, or from wherever it is put.
+pub(crate) struct Positioned<'a, R: ?Sized> {
+    pub source: &'a R,
+    pub at: u64,
+}
+
+impl<R: ReadAt + ?Sized> io::Read for Positioned<'_, R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.source.read_at(buf, self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+impl<R: ReadAt + ?Sized> io::Seek for Positioned<'_, R> {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.at = sought(to, self.at, self.source.len())?;
+        Ok(self.at)
+    }
+}
+
+/// Where seeking leads to, from `at` in `len` bytes.
+pub(crate) fn sought(to: io::SeekFrom, at: u64, len: u64) -> io::Result<u64> {
+    let to = match to {
+        io::SeekFrom::Start(to) => Some(to),
+        io::SeekFrom::Current(by) => at.checked_add_signed(by),
+        io::SeekFrom::End(by) => len.checked_add_signed(by),
+    };
+    to.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a position before the first byte"))
+}

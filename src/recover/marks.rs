@@ -1,0 +1,126 @@
+//! Everything in a file that looks like the beginning of a block or the end of a stream.
+
+use crate::codec::find_magic::{find, find_end};
+use crate::error::Error;
+use crate::read_at::{ReadAt, fill_at};
+
+/// What a magic stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The beginning of a block.
+    Block,
+    /// The end of a stream.
+    End,
+}
+
+/// A magic: it proves nothing, since the same bits may stand inside a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Where it begins in the file, in bits.
+    pub bit: u64,
+    /// Which of the two it is.
+    pub kind: Kind,
+}
+
+/// How much is searched at once.
+const WINDOW: usize = 1 << 20;
+/// A magic that begins in the last bit of a window ends in the sixth byte behind it.
+const BEHIND: usize = 6;
+
+/// All magics of a file in order, at any bit. The file is read once, in pieces of 1 MiB.
+///
+/// ```
+/// use hybz::recover::{Kind, Mark, Marks};
+/// let file = hybz::compress(b"to be or not to be\n", &hybz::Settings::new())?;
+/// let marks: Result<Vec<_>, _> = Marks::new(&file, 0).collect();
+/// assert_eq!(marks?, [Mark { bit: 32, kind: Kind::Block }, Mark { bit: 343, kind: Kind::End }]);
+/// # Ok::<(), hybz::Error>(())
+/// ```
+pub struct Marks<'a> {
+    file: &'a dyn ReadAt,
+    window: Vec<u8>,
+    /// Where the window begins in the file, in bytes.
+    at: u64,
+    /// How many bytes of the window there are.
+    len: usize,
+    /// From which bit of the window on is searched.
+    from: u64,
+    /// The next ones in the window, once looked for.
+    block: Option<Option<u64>>,
+    end: Option<Option<u64>>,
+}
+
+impl<'a> Marks<'a> {
+    /// Those that begin at bit `from` of the file or later.
+    pub fn new(file: &'a dyn ReadAt, from: u64) -> Self {
+        Marks { file, window: Vec::new(), at: from / 8, len: 0, from: from % 8, block: None, end: None }
+    }
+
+    fn read(&mut self) -> Result<(), Error> {
+        self.window.resize(WINDOW + BEHIND, 0);
+        self.len = fill_at(self.file, &mut self.window, self.at).map_err(Error::Read)?;
+        (self.block, self.end) = (None, None);
+        Ok(())
+    }
+}
+
+impl Iterator for Marks<'_> {
+    type Item = Result<Mark, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if self.len == 0
+                && let Err(error) = self.read()
+            {
+                return Some(Err(error));
+            }
+            let data = &self.window[..self.len];
+            let here = |bit: &u64| *bit < WINDOW as u64 * 8;
+            let block = *self.block.get_or_insert_with(|| find(data, self.from).filter(here));
+            let end = *self.end.get_or_insert_with(|| find_end(data, self.from).filter(here));
+            let bit = block.into_iter().chain(end).min();
+            if let Some(bit) = bit {
+                let kind = if block == Some(bit) { Kind::Block } else { Kind::End };
+                match kind {
+                    Kind::Block => self.block = None,
+                    Kind::End => self.end = None,
+                }
+                self.from = bit + 1;
+                return Some(Ok(Mark { bit: self.at * 8 + bit, kind }));
+            }
+            if self.len <= WINDOW {
+                return None;
+            }
+            self.at += WINDOW as u64;
+            (self.from, self.len) = (0, 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::BitWriter;
+    use crate::format::bzip2::{BLOCK_MAGIC, END_MAGIC};
+
+    /// Also those that lie across two windows.
+    #[test]
+    fn at_every_bit_of_a_window_s_end() {
+        for shift in 0..64 {
+            let mut bits = BitWriter::new();
+            let mut expected = Vec::new();
+            (0..WINDOW - 4).for_each(|_| bits.write(0x55, 8));
+            bits.write(0, shift % 50);
+            for (magic, kind) in [(BLOCK_MAGIC, Kind::Block), (END_MAGIC, Kind::End), (END_MAGIC, Kind::End)] {
+                expected.push(Mark { bit: bits.bit_len(), kind });
+                bits.write(magic, 48);
+                bits.write(0, shift % 7);
+            }
+            let file = bits.finish();
+            let found: Vec<_> = Marks::new(&file, 0).map(Result::unwrap).collect();
+            assert_eq!(found, expected, "{shift}");
+            let found: Vec<_> = Marks::new(&file, expected[0].bit + 1).map(Result::unwrap).collect();
+            assert_eq!(found, expected[1..], "{shift}");
+        }
+    }
+}

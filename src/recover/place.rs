@@ -1,0 +1,69 @@
+//! Where blocks and holes are in the text.
+
+use crate::error::Error;
+use crate::index::{self, Index};
+
+/// Follows the text.
+pub(super) struct Places {
+    index: Vec<index::Block>,
+    text_len: u64,
+    /// The first block of the index that has not been passed.
+    next: usize,
+    /// Where the last good block ends in the text, if that is known.
+    at: Option<u64>,
+}
+
+impl Places {
+    pub fn new(index: Option<&Index>) -> Result<Places, Error> {
+        let blocks = index.map_or(Ok(Vec::new()), |index| index.iter().collect::<Result<Vec<_>, Error>>())?;
+        Ok(Places { index: blocks, text_len: index.map_or(0, Index::text_len), next: 0, at: Some(0) })
+    }
+
+    /// Where the last good block ends in the text.
+    pub fn at(&self) -> Option<u64> {
+        self.at
+    }
+
+    /// Whether the index has text behind that place.
+    pub fn expects_more(&self) -> bool {
+        !self.index.is_empty() && self.at.is_some_and(|at| at < self.text_len)
+    }
+
+    /// Where the text of a good block begins. If there is no index, none of it is known behind a hole.
+    pub fn of_block(&self, bit: u64, crc: u32, text_len: u64, behind_hole: bool) -> Option<u64> {
+        match self.find(bit, crc, text_len) {
+            Some(place) => Some(self.index[place].text_offset),
+            None => self.at.filter(|_| !behind_hole),
+        }
+    }
+
+    /// Which block of the index it is.
+    fn find(&self, bit: u64, crc: u32, text_len: u64) -> Option<usize> {
+        let is_it = |block: &index::Block| (block.crc, block.text_len) == (crc, text_len);
+        let rest = &self.index[self.next..];
+        // Where it was, or the next that has this text: data that were inserted or cut move all that follow.
+        let unmoved = rest.binary_search_by_key(&bit, |block| block.bit_offset).ok().filter(|&i| is_it(&rest[i]));
+        unmoved.or_else(|| rest.iter().position(is_it)).map(|i| self.next + i)
+    }
+
+    /// A good block was taken, with its text here.
+    pub fn pass(&mut self, offset: Option<u64>, text_len: u64) {
+        self.at = offset.map(|offset| offset + text_len);
+        if let Some(at) = self.at {
+            self.next += self.index[self.next..].partition_point(|block| block.text_offset < at);
+        }
+    }
+
+    /// How much text is missing before `offset`, or at the end.
+    pub fn missing_before(&self, offset: Option<u64>) -> Option<u64> {
+        if self.index.is_empty() {
+            return None;
+        }
+        offset.zip(self.at).and_then(|(offset, at)| offset.checked_sub(at))
+    }
+
+    /// How much text is missing at the end.
+    pub fn missing_at_the_end(&self) -> Option<u64> {
+        self.missing_before((!self.index.is_empty()).then_some(self.text_len))
+    }
+}

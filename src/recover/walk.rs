@@ -1,0 +1,451 @@
+//! Goes through a damaged file from left to right.
+
+use super::candidates::{Candidate, Candidates};
+use super::crcs::StoredCrcs;
+use super::marks::{Kind, Marks};
+use super::place::Places;
+use super::{Block, Cause, Found, Hole, Recovered, Remark, What};
+use crate::block::DecodedBlock;
+use crate::codec::Decoder;
+use crate::crc;
+use crate::error::{Damage, DecodeError, Error};
+use crate::format::bzip2::{BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, MAX_BLOCK, parse_stream_header};
+use crate::read_at::{ReadAt, fill_at};
+use crate::settings::Settings;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The fewest bits that a block can have: 156 of fields, 2 tables of 3 symbols, 1 selector, 2 codes. In less than this
+/// no block can be lost.
+const MIN_BLOCK: u64 = 174;
+/// Up to so many bits of a magic may be wrong where one must stand.
+const NEAR: u32 = 2;
+/// How much of the file is read for a block that is decoded here. No encoder writes longer ones.
+const BLOCK_BYTES: usize = 4 << 20;
+/// And if that is not enough: the most that hybz decodes of one block.
+const MAX_BLOCK_BYTES: usize = 64 << 20;
+
+/// What should stand where the walk has arrived.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expect {
+    /// The header of a stream, or the end of the file.
+    Header,
+    /// A block, or the end of a stream.
+    Block,
+}
+
+/// A block that is good, and where its bits are.
+struct Good {
+    data: Arc<Vec<u8>>,
+    /// Where `data` begin in the file, in bits.
+    at: u64,
+    /// Its first bit in `data`.
+    start: u64,
+    block: DecodedBlock,
+    mended: Option<What>,
+}
+
+/// What is known of the hole that the walk is in.
+#[derive(Default)]
+struct Opened {
+    blocks: u64,
+    cause: Option<Cause>,
+    /// From where on blocks are looked for.
+    from: u64,
+}
+
+pub(super) struct Walker<'a, T> {
+    file: &'a dyn ReadAt,
+    /// The length of the file, in bits.
+    end: u64,
+    candidates: Candidates<'a>,
+    decoder: Option<Box<Decoder>>,
+    places: Places,
+    take: T,
+    /// Where the walk has arrived.
+    at: u64,
+    expect: Expect,
+    /// Where the current stream begins, in bits, as far as that is known.
+    stream: u64,
+    /// The combined CRC of the current stream, if all of its blocks so far are good.
+    combined: Option<u32>,
+    stored: Option<(u64, StoredCrcs)>,
+    found: Recovered,
+}
+
+impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
+    pub fn new(file: &'a dyn ReadAt, settings: &Settings, places: Places, take: T) -> Self {
+        Walker {
+            file,
+            end: file.len() * 8,
+            candidates: Candidates::new(file, settings),
+            decoder: None,
+            places,
+            take,
+            at: 0,
+            expect: Expect::Header,
+            stream: 0,
+            combined: None,
+            stored: None,
+            found: Recovered::default(),
+        }
+    }
+
+    pub fn run(mut self) -> Result<Recovered, Error> {
+        while self.at < self.end {
+            let mut opened = Opened { from: self.at, ..Opened::default() };
+            let goes_on = match self.expect {
+                Expect::Header => self.header()?,
+                Expect::Block => self.block_or_end(&mut opened)?,
+            };
+            if !goes_on && !self.behind_a_hole(&mut opened)? {
+                self.tail(&opened)?;
+                return Ok(self.found);
+            }
+        }
+        let cut = self.expect == Expect::Block;
+        if cut || self.places.expects_more() {
+            self.hole(self.end..self.end, 0, Cause::Cut, self.places.missing_at_the_end())?;
+        }
+        Ok(self.found)
+    }
+
+    /// The 48 bits of a magic, and the 32 behind them, zeros where the file has ended.
+    fn magic_at(&self, bit: u64) -> Result<(u64, u32), Error> {
+        let mut bytes = [0; 16];
+        fill_at(self.file, &mut bytes[..11], bit / 8).map_err(Error::Read)?;
+        let word = u128::from_be_bytes(bytes) << (bit % 8);
+        Ok(((word >> 80) as u64, (word >> 48) as u32))
+    }
+
+    /// Whether the header of a stream begins at this bit.
+    fn is_header(&self, bit: u64) -> Result<bool, Error> {
+        let mut bytes = [0; 4];
+        let len = fill_at(self.file, &mut bytes, bit / 8).map_err(Error::Read)?;
+        Ok(bit.is_multiple_of(8) && matches!(parse_stream_header(&bytes[..len]), Header::Stream(_)))
+    }
+
+    fn remark(&mut self, bits: Range<u64>, what: What) -> Result<(), Error> {
+        (self.take)(Found::Remark(Remark { bits, what }))
+    }
+
+    fn hole(&mut self, bits: Range<u64>, blocks: u64, cause: Cause, text_len: Option<u64>) -> Result<(), Error> {
+        self.found.holes += 1;
+        let text_offset = self.places.at();
+        (self.take)(Found::Hole(Hole { bits, blocks, text_offset, text_len, cause }))
+    }
+
+    fn begin_stream(&mut self, bit: u64) {
+        (self.stream, self.combined, self.expect) = (bit, Some(0), Expect::Block);
+        self.found.streams += 1;
+    }
+
+    /// At the place of a header.
+    fn header(&mut self) -> Result<bool, Error> {
+        let begin = self.at;
+        if !self.is_header(begin)? {
+            let (magic, _) = self.magic_at(begin + HEADER_BITS)?;
+            if magic != BLOCK_MAGIC && magic != END_MAGIC {
+                return Ok(false);
+            }
+            self.remark(begin..begin + HEADER_BITS, What::Header)?;
+        }
+        self.begin_stream(begin);
+        self.at += HEADER_BITS;
+        Ok(true)
+    }
+
+    /// At the place of a block or of the end of a stream.
+    fn block_or_end(&mut self, opened: &mut Opened) -> Result<bool, Error> {
+        let (magic, crc) = self.magic_at(self.at)?;
+        if near(magic, END_MAGIC) || self.is_ruined_end(crc)? {
+            self.end_of_stream(magic, crc)?;
+            return Ok(true);
+        }
+        if self.candidates.seek(self.at)? == Some(self.at) {
+            let Some(candidate) = self.candidates.take(self.found.blocks)? else { return Ok(false) };
+            return match self.judge(candidate)? {
+                Ok(good) => self.accept(good, false).map(|()| true),
+                Err(cause) => {
+                    *opened = Opened { blocks: 1, cause: Some(cause), from: self.at + 1 };
+                    Ok(false)
+                }
+            };
+        }
+        // The magic is damaged, or the block's header.
+        match self.decode(self.at, None)? {
+            Ok(good) => {
+                self.accept(Good { mended: (magic != BLOCK_MAGIC).then_some(What::Magic), ..good }, false)?;
+                Ok(true)
+            }
+            Err(error) if near(magic, BLOCK_MAGIC) => {
+                let wrong = if magic == BLOCK_MAGIC { error } else { Damage::Magic.into() };
+                *opened = Opened { blocks: 1, cause: Some(cause(wrong)), from: self.at + 1 };
+                Ok(false)
+            }
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Whether the end of a stream stands where the walk has arrived, though its magic cannot be recognised: its CRC is
+    /// right, and the file or another stream tells that it ends there.
+    fn is_ruined_end(&self, crc: u32) -> Result<bool, Error> {
+        let behind = (self.at + END_BITS).next_multiple_of(8);
+        Ok(self.combined == Some(crc) && behind <= self.end && (behind == self.end || self.is_header(behind)?))
+    }
+
+    fn end_of_stream(&mut self, magic: u64, crc: u32) -> Result<(), Error> {
+        let begin = self.at;
+        self.at = (begin + END_BITS).next_multiple_of(8).min(self.end);
+        self.expect = Expect::Header;
+        if magic != END_MAGIC || begin + END_BITS > self.end {
+            self.remark(begin..self.at, What::End)?;
+        } else if self.combined.is_some_and(|combined| combined != crc) {
+            self.remark(begin..self.at, What::StreamCrc)?;
+        }
+        self.combined = None;
+        Ok(())
+    }
+
+    /// What a candidate is: a good block, or why it is none.
+    fn judge(&mut self, candidate: Candidate) -> Result<Result<Good, Cause>, Error> {
+        let Candidate { span, answer } = candidate;
+        let bit = span.start_bit();
+        let error = match answer {
+            Ok(block) => {
+                return Ok(Ok(Good { at: span.at, start: span.first, data: span.data, block, mended: None }));
+            }
+            // The span was cut by bits that look like a magic: the block goes on behind them.
+            Err(DecodeError::OutOfData) if span.end_bit() < self.end => match self.decode(bit, None)? {
+                Ok(good) => return Ok(Ok(good)),
+                Err(error) => error,
+            },
+            Err(error) => error,
+        };
+        if let DecodeError::Damaged(Damage::BlockCrc { stored, computed }) = error
+            && self.explained(bit, stored ^ computed)?
+            && let Ok(good) = self.decode(bit, Some(computed))?
+        {
+            return Ok(Ok(Good { mended: Some(What::BlockCrc), ..good }));
+        }
+        Ok(Err(cause(error)))
+    }
+
+    /// Whether these wrong bits of a block's CRC explain what is wrong with the combined CRC of its stream.
+    fn explained(&mut self, bit: u64, wrong: u32) -> Result<bool, Error> {
+        let stored = match self.stored.take() {
+            Some((stream, stored)) if stream == self.stream => stored,
+            _ => StoredCrcs::read(self.file, self.stream)?,
+        };
+        let explains = stored.explain(bit, wrong);
+        self.stored = Some((self.stream, stored));
+        Ok(explains)
+    }
+
+    /// Decodes the block that begins at this bit, whatever its magic is, perhaps with another CRC than the stored one.
+    fn decode(&mut self, bit: u64, crc: Option<u32>) -> Result<Result<Good, DecodeError>, Error> {
+        let start = bit % 8;
+        for bytes in [BLOCK_BYTES, MAX_BLOCK_BYTES] {
+            let mut data = vec![0; bytes.min((self.file.len() - bit / 8) as usize)];
+            let len = fill_at(self.file, &mut data, bit / 8).map_err(Error::Read)?;
+            data.truncate(len);
+            set_bits(&mut data, start, BLOCK_MAGIC, 48);
+            if let Some(crc) = crc {
+                set_bits(&mut data, start + 48, crc.into(), 32);
+            }
+            let decoder = self.decoder.get_or_insert_default();
+            match decoder.decode(&data, start, u64::MAX, MAX_BLOCK as u32) {
+                Err(DecodeError::OutOfData) if len == bytes && bytes < MAX_BLOCK_BYTES => {}
+                Ok(block) => {
+                    return Ok(Ok(Good { data: Arc::new(data), at: bit - start, start, block, mended: None }));
+                }
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        Ok(Err(DecodeError::OutOfData))
+    }
+
+    /// Takes a good block.
+    fn accept(&mut self, good: Good, behind_hole: bool) -> Result<(), Error> {
+        let Good { data, at, start, block: DecodedBlock { text, crc, end_bit, .. }, mended } = good;
+        let bits = at + start..at + end_bit;
+        let text_len = text.len();
+        let text_offset = self.places.of_block(bits.start, crc, text_len, behind_hole);
+        if !behind_hole && self.places.missing_before(text_offset).is_some_and(|missing| missing > 0) {
+            // The index has a block that is not in the file, and not a bit is left of it.
+            let missing = self.places.missing_before(text_offset);
+            self.hole(bits.start..bits.start, 0, Cause::NoBlock, missing)?;
+        }
+        let doubtful = behind_hole && bits.end < self.end && {
+            let (magic, _) = self.magic_at(bits.end)?;
+            !near(magic, BLOCK_MAGIC) && !near(magic, END_MAGIC)
+        };
+        if let Some(what) = mended {
+            self.remark(bits.clone(), what)?;
+        }
+        self.found.blocks += 1;
+        self.found.text_len += text_len;
+        self.places.pass(text_offset, text_len);
+        self.combined = self.combined.map(|combined| crc::combine(combined, crc));
+        (self.at, self.expect) = (bits.end, Expect::Block);
+        let number = self.found.blocks;
+        (self.take)(Found::Block(Block { number, bits, text_offset, crc, doubtful, text, data, start }))
+    }
+
+    /// Looks for the next good block. Returns whether there is one.
+    fn behind_a_hole(&mut self, opened: &mut Opened) -> Result<bool, Error> {
+        while let Some(bit) = self.candidates.seek(opened.from)? {
+            let Some(candidate) = self.candidates.take(self.found.blocks)? else { return Ok(false) };
+            opened.from = bit + 1;
+            let good = match self.judge(candidate)? {
+                Ok(good) => good,
+                Err(why) => {
+                    opened.blocks += 1;
+                    opened.cause.get_or_insert(why);
+                    continue;
+                }
+            };
+            let header = bit.checked_sub(HEADER_BITS).filter(|&header| header >= self.at);
+            let header = match header {
+                Some(header) if self.is_header(header)? => Some(header),
+                _ => None,
+            };
+            if let Some(header) = header
+                && let Some(end) = self.nested(header, bit)?
+            {
+                self.remark(header..end, What::Nested)?;
+                opened.from = end;
+                continue;
+            }
+            let lost = self.close(header.unwrap_or(bit), opened, &good)?;
+            match header {
+                Some(header) => self.begin_stream(header),
+                None => self.combined = None,
+            }
+            self.accept(good, lost)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Says what is between the last good block and this one, which begins at bit `end` with its stream's header, if it
+    /// has one. Returns whether that is a hole.
+    fn close(&mut self, end: u64, opened: &Opened, good: &Good) -> Result<bool, Error> {
+        let bits = self.at..end;
+        let begin = good.at + good.start;
+        let offset = self.places.of_block(begin, good.block.crc, good.block.text.len(), true);
+        let missing = self.places.missing_before(offset);
+        if end - self.at >= MIN_BLOCK || opened.blocks > 0 || missing.is_some_and(|missing| missing > 0) {
+            self.hole(bits, opened.blocks, opened.cause.unwrap_or(Cause::NoBlock), missing)?;
+            return Ok(true);
+        }
+        if end > self.at {
+            let is_end = self.expect == Expect::Block && end < begin;
+            self.remark(bits, if is_end { What::End } else { What::Garbage })?;
+        }
+        Ok(false)
+    }
+
+    /// Whether a stream that begins in a hole is inside a damaged block: where it ends, neither the file ends nor
+    /// another stream begins, and the next block or end that follows is of a stream that began before. Returns where it
+    /// ends.
+    fn nested(&self, header: u64, block: u64) -> Result<Option<u64>, Error> {
+        if self.expect == Expect::Header {
+            return Ok(None);
+        }
+        // The stream before it may have ended properly.
+        for padding in 0..8 {
+            let end = header.checked_sub(END_BITS + padding).filter(|&end| end >= self.at);
+            if let Some(end) = end
+                && self.magic_at(end)?.0 == END_MAGIC
+            {
+                return Ok(None);
+            }
+        }
+        let mut end = None;
+        for mark in Marks::new(self.file, block + 48) {
+            let mark = mark?;
+            match end {
+                None if mark.kind == Kind::End => {
+                    let behind = (mark.bit + END_BITS).next_multiple_of(8);
+                    if behind >= self.end || self.is_header(behind)? {
+                        return Ok(None);
+                    }
+                    end = Some(behind);
+                }
+                None => {}
+                Some(end) => {
+                    let near_end = mark.bit < end + MIN_BLOCK;
+                    let headed = mark.bit >= end + HEADER_BITS && self.is_header(mark.bit - HEADER_BITS)?;
+                    return Ok((!near_end && !headed).then_some(end));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// No good block follows.
+    fn tail(&mut self, opened: &Opened) -> Result<(), Error> {
+        let missing = self.places.missing_at_the_end();
+        let begin = self.at;
+        let cause = opened.cause.unwrap_or(if self.expect == Expect::Block { Cause::Cut } else { Cause::NoBlock });
+        if self.expect == Expect::Header {
+            if self.found.streams > 0 && opened.blocks == 0 && !self.places.expects_more() {
+                return self.remark(begin..self.end, What::Garbage);
+            }
+            return self.hole(begin..self.end, opened.blocks, cause, missing);
+        }
+        // The last end of a stream in it, if it can be seen.
+        let mut last = None;
+        for mark in Marks::new(self.file, opened.from) {
+            let mark = mark?;
+            if mark.kind == Kind::End && mark.bit + END_BITS <= self.end {
+                last = Some(mark.bit);
+            }
+        }
+        let end = last.unwrap_or(self.end);
+        if opened.blocks == 0 && !self.places.expects_more() && end - begin < MIN_BLOCK {
+            let ends = last.is_some() || self.is_end_cut(begin)?;
+            if ends {
+                return self.remark(begin..self.end, What::End);
+            }
+        }
+        let cause = if opened.cause.is_none() && last.is_some() { Cause::NoBlock } else { cause };
+        self.hole(begin..end, opened.blocks, cause, missing)?;
+        let behind = (end + END_BITS).next_multiple_of(8);
+        if last.is_some() && behind < self.end {
+            self.remark(behind..self.end, What::Garbage)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the last bits of the file can be the end of a stream: the beginning of one, or as many bits as one has.
+    fn is_end_cut(&self, begin: u64) -> Result<bool, Error> {
+        let len = self.end - begin;
+        let (magic, _) = self.magic_at(begin)?;
+        let have = len.min(48);
+        let begins = |wanted: u64| ((magic ^ wanted) >> (48 - have)).count_ones() <= NEAR;
+        Ok((len >= 8 && begins(END_MAGIC)) || ((END_BITS..END_BITS + 8).contains(&len) && !begins(BLOCK_MAGIC)))
+    }
+}
+
+fn near(magic: u64, wanted: u64) -> bool {
+    (magic ^ wanted).count_ones() <= NEAR
+}
+
+fn cause(error: DecodeError) -> Cause {
+    match error {
+        DecodeError::Damaged(damage) => Cause::Damage(damage),
+        DecodeError::OutOfData => Cause::Cut,
+    }
+}
+
+/// Replaces `count` bits from bit `start` on, as far as there are any.
+fn set_bits(data: &mut [u8], start: u64, value: u64, count: u64) {
+    for i in 0..count {
+        let (byte, bit) = (((start + i) / 8) as usize, 7 - (start + i) % 8);
+        if let Some(byte) = data.get_mut(byte) {
+            *byte = *byte & !(1 << bit) | ((value >> (count - 1 - i) & 1) as u8) << bit;
+        }
+    }
+}

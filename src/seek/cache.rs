@@ -1,0 +1,144 @@
+//! Decoded blocks, the last used ones, up to a number of bytes.
+
+use super::text::Decoded;
+use crate::error::Error;
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Blocks by their numbers.
+pub(super) struct Cache {
+    shelf: Mutex<Shelf>,
+    came: Condvar,
+}
+
+struct Shelf {
+    blocks: HashMap<u64, Kept>,
+    limit: u64,
+    /// What all blocks take, or will take once they are decoded.
+    bytes: u64,
+    /// Counts uses, to tell which block was used last.
+    clock: u64,
+}
+
+struct Kept {
+    state: State,
+    bytes: u64,
+    used: u64,
+    /// How many readers wait for it: until they have it, it stays.
+    waited_for: usize,
+}
+
+enum State {
+    /// Somebody has it decoded.
+    Pending,
+    Here(Arc<Decoded>),
+    /// It cannot be decoded; whoever asks is told once.
+    Failed(Error),
+}
+
+/// What each block is charged beside its text: so a file of tiny blocks does not fill the map.
+const OVERHEAD: u64 = 4096;
+
+impl Cache {
+    pub fn new(limit: u64) -> Cache {
+        let shelf = Shelf { blocks: HashMap::new(), limit, bytes: 0, clock: 0 };
+        Cache { shelf: Mutex::new(shelf), came: Condvar::new() }
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn set_limit(&self, bytes: u64) {
+        let mut shelf = self.shelf();
+        shelf.limit = bytes;
+        shelf.make_room();
+    }
+
+    pub fn limit(&self) -> u64 {
+        self.shelf().limit
+    }
+
+    /// Whether the caller must see to it that this block is decoded, and [`put`](Self::put): nobody has so far. With
+    /// `wait` the caller will [`wait`](Self::wait) for it.
+    pub fn reserve(&self, number: u64, bytes: u64, wait: bool) -> bool {
+        let mut shelf = self.shelf();
+        shelf.clock += 1;
+        let used = shelf.clock;
+        if let Some(kept) = shelf.blocks.get_mut(&number) {
+            kept.used = used;
+            kept.waited_for += usize::from(wait);
+            return false;
+        }
+        let bytes = bytes + OVERHEAD;
+        shelf.blocks.insert(number, Kept { state: State::Pending, bytes, used, waited_for: wait.into() });
+        shelf.bytes += bytes;
+        shelf.make_room();
+        true
+    }
+
+    /// What became of a block.
+    pub fn put(&self, number: u64, decoded: Result<Decoded, Error>) {
+        let mut shelf = self.shelf();
+        if let Some(kept) = shelf.blocks.get_mut(&number) {
+            let bytes = OVERHEAD + decoded.as_ref().map_or(0, Decoded::memory);
+            let before = std::mem::replace(&mut kept.bytes, bytes);
+            kept.state = decoded.map_or_else(State::Failed, |decoded| State::Here(Arc::new(decoded)));
+            shelf.bytes = shelf.bytes - before + bytes;
+            shelf.make_room();
+        }
+        drop(shelf);
+        self.came.notify_all();
+    }
+
+    /// The block cannot be decoded, unless its text has come.
+    pub fn put_if_pending(&self, number: u64, error: impl FnOnce() -> Error) {
+        let is_pending = |kept: &Kept| matches!(kept.state, State::Pending);
+        if self.shelf().blocks.get(&number).is_some_and(is_pending) {
+            self.put(number, Err(error()));
+        }
+    }
+
+    /// Waits for a block that was reserved for waiting. `None`: another waiter has been told that it cannot be decoded.
+    pub fn wait(&self, number: u64) -> Option<Result<Arc<Decoded>, Error>> {
+        let mut shelf = self.shelf();
+        loop {
+            let kept = shelf.blocks.get_mut(&number)?;
+            match &kept.state {
+                State::Here(decoded) => {
+                    let decoded = Arc::clone(decoded);
+                    kept.waited_for = kept.waited_for.saturating_sub(1);
+                    shelf.make_room();
+                    return Some(Ok(decoded));
+                }
+                State::Failed(error) => {
+                    let error = error.again();
+                    shelf.remove(number);
+                    return Some(Err(error));
+                }
+                State::Pending => shelf = self.came.wait(shelf).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+}
+
+impl Shelf {
+    /// Drops the blocks that were not used for the longest time until the rest fits. Those that somebody waits for, and
+    /// the one that was used last, stay.
+    fn make_room(&mut self) {
+        while self.bytes > self.limit {
+            let old = self.blocks.iter().filter(|(_, kept)| !matches!(kept.state, State::Pending));
+            let old = old
+                .filter(|(_, kept)| kept.waited_for == 0 && kept.used < self.clock)
+                .min_by_key(|(_, kept)| kept.used);
+            let Some((&number, _)) = old else { break };
+            self.remove(number);
+        }
+    }
+
+    fn remove(&mut self, number: u64) {
+        if let Some(kept) = self.blocks.remove(&number) {
+            self.bytes -= kept.bytes;
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The text of a block in the cache.
+
+use crate::adapter::Output;
+use crate::block::Text;
+use std::sync::{Mutex, PoisonError};
+
+/// A decoded block.
+pub(super) struct Decoded {
+    text: Text,
+    /// Of a text that is made piece by piece: how far the last reader has come. So whoever reads on from there does not
+    /// begin again; whoever reads before it does.
+    walk: Mutex<Option<Walk>>,
+}
+
+struct Walk {
+    at: u64,
+    output: Output,
+}
+
+impl Decoded {
+    pub fn new(text: Text) -> Decoded {
+        Decoded { text, walk: Mutex::default() }
+    }
+
+    /// What it takes in memory.
+    pub fn memory(&self) -> u64 {
+        match &self.text {
+            Text::RunLength { coded, .. } => coded.len() as u64,
+            // Its codes, of which there are at most a third as many.
+            Text::Compact(_) => self.text.len() / 3,
+            Text::Plain(_) | Text::Parts(_) => self.text.len(),
+        }
+    }
+
+    /// Fills `buf` from byte `from` on. Returns how many bytes there were.
+    pub fn copy(&self, from: u64, buf: &mut [u8]) -> usize {
+        if let Text::Plain(bytes) = &self.text {
+            let rest = usize::try_from(from).ok().and_then(|from| bytes.get(from..)).unwrap_or_default();
+            let n = rest.len().min(buf.len());
+            buf[..n].copy_from_slice(&rest[..n]);
+            return n;
+        }
+        let mut walk = self.walk.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut here = walk.take().filter(|walk| walk.at <= from).unwrap_or_else(|| {
+            let mut output = Output::default();
+            output.set(self.text.clone());
+            Walk { at: 0, output }
+        });
+        let mut filled = 0;
+        while filled < buf.len() {
+            let bytes = here.output.next();
+            if bytes.is_empty() {
+                break;
+            }
+            let skipped = (from - here.at.min(from)).min(bytes.len() as u64) as usize;
+            let n = (bytes.len() - skipped).min(buf.len() - filled);
+            buf[filled..filled + n].copy_from_slice(&bytes[skipped..skipped + n]);
+            here.output.consume(skipped + n);
+            here.at += (skipped + n) as u64;
+            filled += n;
+        }
+        *walk = Some(here);
+        filled
+    }
+}

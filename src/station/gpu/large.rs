@@ -1,0 +1,158 @@
+//! Blocks of `.hbz` streams to be decoded ([`Offload::DecodeLarge`](crate::gpu::Offload::DecodeLarge)).
+//!
+//! The lane's thread reads the payloads up to their segments, the device does everything from there to the codes, and
+//! the lane's thread replaces the codes by text, which it has to copy out of pinned memory anyway. So what a batch
+//! brings back is a byte for each of its rows, although a block of few rows may stand for 1 GiB.
+//!
+//! **Trust.** A block's text must have the CRC of its header. Nobody but a core says that data are damaged: what cannot
+//! be read, and what the device finds odd, is declined. If a CRC is wrong, the lane's thread decodes the first such
+//! block of a batch itself: either the data are damaged, or the device computes wrongly and is not asked again.
+
+use super::batches::{Added, Batched};
+use super::lane::{Times, timeout};
+use super::trust::{computes_wrongly, too_little};
+use crate::codec::hbz::decode::{Block, HbzDecoder};
+use crate::gpu::{DecodeCodes, DecodedCodes, DeviceError, LaneSize, LargeForDevice, MAX_ENTRY_LOG, MAX_ROWS, ROW_UNIT};
+use crate::work::{BlockJob, DecodeLarge};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// A block in the batch.
+struct Entry {
+    index: usize,
+    block: Block,
+}
+
+/// The blocks that are in the input of a lane.
+#[derive(Default)]
+pub(super) struct Batch {
+    entries: Vec<Entry>,
+    blocks: Vec<LargeForDevice>,
+    /// Bytes of input, and rows.
+    filled: usize,
+    rows: usize,
+}
+
+/// What a lane needs to look at what the device got wrong.
+#[derive(Default)]
+pub(super) struct Large {
+    decoder: Option<HbzDecoder>,
+    /// There was no memory for a lane of so many rows.
+    too_many_rows: Option<usize>,
+}
+
+impl Batched for Large {
+    type Lane = dyn DecodeCodes;
+    type Batch = Batch;
+    const MIN_BATCH: usize = 4;
+
+    /// As many as have so many rows, if four rows take a byte, as those of source code do.
+    fn max_bytes(size: LaneSize) -> u64 {
+        (size.max_blocks * size.max_length / 4) as u64
+    }
+
+    fn add(
+        &mut self,
+        index: usize,
+        job: &BlockJob,
+        lane: &mut (dyn DecodeCodes + 'static),
+        batch: &mut Batch,
+    ) -> Result<Added, DeviceError> {
+        let BlockJob::DecodeLarge(job) = job else { return Ok(Added::Never) };
+        let DecodeLarge { payload, header, stream, .. } = job.question();
+        if stream.entry_log > MAX_ENTRY_LOG {
+            return Ok(Added::Never); // nobody writes such
+        }
+        let Ok(block) = Block::parse(*stream, *header, Arc::clone(payload)) else { return Ok(Added::Never) };
+        if !block.tokens_fit_rows() {
+            return Ok(Added::Never);
+        }
+        let (rows, bytes) = (block.rows() as usize, LargeForDevice::input_len(&block.parts()));
+        let size = lane.size();
+        let base = batch.rows.next_multiple_of(ROW_UNIT);
+        let has_room = base + rows <= size.max_blocks * size.max_length && batch.filled + bytes <= lane.texts().len();
+        if !has_room || batch.entries.len() == size.max_blocks {
+            if !batch.entries.is_empty() {
+                return Ok(Added::NotNow);
+            }
+            // There are half as many bytes of input as rows.
+            if !self.grow(lane, rows.max(2 * bytes))? {
+                return Ok(Added::Never);
+            }
+        }
+        batch.blocks.push(LargeForDevice::write(&block, base as u32, lane.texts(), batch.filled));
+        batch.entries.push(Entry { index, block });
+        (batch.filled, batch.rows) = (batch.filled + bytes, base + rows);
+        Ok(Added::Yes)
+    }
+
+    fn is_empty(batch: &Batch) -> bool {
+        batch.entries.is_empty()
+    }
+
+    fn run(
+        &mut self,
+        lane: &mut (dyn DecodeCodes + 'static),
+        batch: Batch,
+        jobs: &mut [BlockJob],
+        times: &mut Times,
+    ) -> Result<(), DeviceError> {
+        let Batch { entries, blocks, filled, .. } = batch;
+        let rows: Vec<u32> = blocks.iter().map(|block| block.rows).collect();
+        times.batch(
+            blocks.len(),
+            || lane.codes(&blocks, filled, timeout(&rows)),
+            |decoded| self.answer(&entries, &blocks, decoded, jobs),
+        )
+    }
+}
+
+impl Large {
+    /// Makes the lane larger, for so many rows. Returns whether there was memory for that.
+    fn grow(&mut self, lane: &mut dyn DecodeCodes, rows: usize) -> Result<bool, DeviceError> {
+        if rows > self.too_many_rows.unwrap_or(MAX_ROWS) {
+            return Ok(false);
+        }
+        let grown = lane.reserve(rows)?;
+        if !grown {
+            self.too_many_rows = Some(rows - 1);
+        }
+        Ok(grown)
+    }
+
+    /// Makes text of the codes, checks it, and answers.
+    fn answer(
+        &mut self,
+        entries: &[Entry],
+        blocks: &[LargeForDevice],
+        decoded: DecodedCodes<'_>,
+        jobs: &mut [BlockJob],
+    ) -> Result<(), DeviceError> {
+        let mut suspects = 1;
+        for (number, (Entry { index, block }, for_device)) in entries.iter().zip(blocks).enumerate() {
+            let BlockJob::DecodeLarge(job) = &mut jobs[*index] else { continue };
+            let from = for_device.base as usize;
+            let odd = decoded.odd.get(number).ok_or_else(too_little)?;
+            let codes = decoded.codes.get(from..from + for_device.rows as usize).ok_or_else(too_little)?;
+            if *odd != 0 {
+                job.decline();
+                continue;
+            }
+            match block.text(Cow::Borrowed(codes)) {
+                Ok(text) => job.answer(Ok(text)),
+                Err(_) if suspects == 0 => job.decline(),
+                Err(_) => {
+                    suspects -= 1;
+                    let DecodeLarge { payload, header, stream, .. } = job.question();
+                    let judged = self.decoder.get_or_insert_default().decode(*stream, *header, Arc::clone(payload));
+                    let right = judged.is_ok();
+                    job.answer(judged);
+                    if right {
+                        return Err(computes_wrongly());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

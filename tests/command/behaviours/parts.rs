@@ -1,0 +1,539 @@
+//! Indexes and parts of files. bzip2 has neither.
+
+use super::rows;
+use crate::place::{Place, Run, compressed, noise, text};
+use std::collections::BTreeSet;
+
+rows! {
+    "`--index` while compressing" | "no index" | "FILE.bz2 as ever, and FILE.bz2.bzi" => an_index_while_compressing;
+    "`--index` with `-t`, `-dk`, `-dc`, `-l`" | "no index" | "the same index, of a file that exists"
+        => an_index_of_a_file;
+    "`--index=FILE`, `-o FILE`, stdin" | "no index" | "FILE, or the result's name and `.bzi`; a name is needed where \
+     there is none" => names_of_indexes;
+    "an index that exists" | "no index" | "kept unless -f; nothing is written then" => indexes_are_not_overwritten;
+    "`--index` of a .hbz" | "no index" | "a remark; rc 0" => a_hbz_needs_no_index;
+    "`--index` of a damaged file" | "no index" | "none is written; rc 2" => no_index_of_damage;
+    "`-f --index=FIFO`, a device" | "no index" | "written to as it is, as `-o` does" => an_index_into_a_fifo;
+    "an index that cannot be written; its mode" | "no index" | "rc 1 before the work; no result, source kept; as the \
+     file's" => unwritable_index;
+    "`--index-format=offsets`, `-l --offsets`" | "no index" | "lines of BITS,BYTES" => lines_of_offsets;
+    "`--ranges` with an index, without, of a .hbz" | "no ranges" | "these bytes, in this order" => ranges_of_bytes;
+    "`--ranges` of lines" | "no ranges" | "these lines" => ranges_of_lines;
+    "`--ranges` behind the end" | "no ranges" | "what there is; rc 0, as `dd`" => ranges_behind_the_end;
+    "`--ranges` from a pipe" | "no ranges" | "a sentence; rc 1" => no_ranges_from_a_pipe;
+    "`--ranges` of a file that has changed" | "no ranges" | "a remark, decoded without the index; rc 1 if it was named"
+        => a_foreign_index;
+    "`--ranges` of a damaged file" | "no ranges" | "damage outside the blocks is not noticed; inside: what is before \
+     it, rc 2" => ranges_of_damage;
+    "`--lines`" | "no ranges" | "the lines that begin in a range: of ranges that cover the text, each once"
+        => whole_lines;
+    "`--at OFFSET --streams N`" | "no such thing" | "these streams; rc 2 if none begins there" => streams_of_a_file;
+    "`-l` beside an index" | "no -l" | "reads the index if it fits" => lists_by_the_index;
+    "`-l --json`" | "no -l" | "an object for each file, also for those that fail" => lists_as_json;
+    "bad values, and flags that do not go together" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
+}
+
+#[test]
+fn an_index_into_a_fifo() {
+    let place = Place::with(&[("a", &text(300_000))]);
+    place.shell("hybz -k --index a && mkfifo fifo").silent(0);
+    place.shell("timeout 20 cat fifo > got & timeout 20 hybz -kf --index=fifo a; code=$?; wait; exit $code").silent(0);
+    place.shell("test -p fifo && cmp got a.bz2.bzi").silent(0);
+}
+
+/// Blocks of 100 kB, two streams, one without blocks between them.
+fn two_streams() -> (Vec<u8>, Vec<u8>) {
+    let (one, two) = (text(450_000), noise(150_000));
+    (compressed(&one).into_iter().chain(compressed(b"")).chain(compressed(&two)).collect(), [one, two].concat())
+}
+
+fn place() -> (Place, Vec<u8>) {
+    let (coded, plain) = two_streams();
+    (Place::with(&[("a.bz2", &coded)]), plain)
+}
+
+#[test]
+fn an_index_while_compressing() {
+    let place = Place::with(&[("a", &text(450_000)), ("b", b""), ("c", &noise(250_000))]);
+    for file in ["a", "b", "c"] {
+        place.hybz(&["-1k", file, "-c"]).silent(0);
+        let plain = place.hybz(&["-1c", file]).silent(0).stdout;
+        place.hybz(&["-1k", "--index", file]).silent(0);
+        assert!(place.get(format!("{file}.bz2")) == plain, "{file}");
+        assert_eq!(place.get(format!("{file}.bz2.bzi"))[..4], *b"\x89BZI", "{file}");
+    }
+    // Several at once, with one thread and with three; and the sources are removed as ever.
+    let made: Vec<_> = ["a", "b", "c"].map(|file| place.get(format!("{file}.bz2.bzi"))).into();
+    for threads in ["-p1", "-p3"] {
+        place.shell(&format!("rm *.bz2*; hybz -1k --index {threads} a b c")).silent(0);
+        assert!(["a", "b", "c"].map(|file| place.get(format!("{file}.bz2.bzi"))) == made[..], "{threads}");
+    }
+    place.shell("rm *.bz2*; hybz --index a b c").silent(0);
+    assert_eq!(place.names(), ["a.bz2", "a.bz2.bzi", "b.bz2", "b.bz2.bzi", "c.bz2", "c.bz2.bzi"]);
+}
+
+#[test]
+fn an_index_of_a_file() {
+    let (place, plain) = place();
+    let mut made = BTreeSet::new();
+    for args in ["-t", "-dk", "-dc", "-l", "-lv", "-tp1", "-tp3"] {
+        let run = place.hybz(&[args, "--index", "a.bz2"]);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{args}");
+        assert!(args != "-dc" || run.stdout == plain);
+        made.insert(place.get("a.bz2.bzi"));
+        place.shell("rm a.bz2.bzi; rm -f a").silent(0);
+    }
+    assert_eq!(made.len(), 1);
+    place.hybz(&["-d", "--index", "a.bz2"]).says(1, "use -d --index with -k, -c or -o.");
+    place.hybz(&["-d", "--index", "-o", "x", "a.bz2"]).silent(0);
+    assert_eq!(place.names(), ["a.bz2", "a.bz2.bzi", "x"]);
+}
+
+#[test]
+fn names_of_indexes() {
+    let (place, _) = place();
+    place.shell("hybz -t --index a.bz2; mv a.bz2.bzi expected").silent(0);
+    let expected = place.get("expected");
+    place.hybz(&["-t", "--index=x", "a.bz2"]).silent(0);
+    place.shell("hybz -t --index=y < a.bz2").silent(0);
+    place.shell("cat a.bz2 | hybz -dc --index=z | cmp - <(hybz -dc a.bz2)").silent(0);
+    place.shell("cat a.bz2 | hybz -l --index=w >list").silent(0);
+    for name in ["x", "y", "z", "w"] {
+        assert!(place.get(name) == expected, "{name}");
+    }
+    place.put("plain", &text(300_000));
+    place
+        .shell("hybz -o r --index plain; hybz -c --index=s plain | cmp - r; hybz --index=t <plain | cmp - r")
+        .silent(0);
+    assert!(place.get("r.bzi") == place.get("s") && place.get("s") == place.get("t"));
+    for (line, says) in [
+        ("hybz -c --index plain", "The index needs a name: use --index=FILE."),
+        ("hybz --index <plain", "The index needs a name"),
+        ("hybz -t --index <a.bz2", "The index needs a name"),
+        ("hybz -t --index=q a.bz2 a.bz2", "--index=FILE is the index of one file, not of 2."),
+        ("hybz -tf --index=a.bz2 a.bz2", "Output file a.bz2 would be its own index."),
+        ("hybz -tf --index=./a.bz2 a.bz2", "Output file ./a.bz2 is the input file."),
+        ("hybz -kf --index=plain.bz2 plain", "Output file plain.bz2 would be its own index."),
+    ] {
+        let before = place.files();
+        place.shell(line).says(1, says);
+        assert!(place.files() == before, "{line}");
+    }
+}
+
+#[test]
+fn indexes_are_not_overwritten() {
+    let (place, _) = place();
+    place.put("a.bz2.bzi", b"mine");
+    place.put("b", b"hello\n");
+    place.put("b.bz2.bzi", b"mine");
+    let before = place.files();
+    for args in [["-t", "--index", "a.bz2"], ["-l", "--index", "a.bz2"], ["-k", "--index", "b"]] {
+        place.hybz(&args).says(1, "already exists.");
+        assert!(place.files() == before, "{args:?}");
+    }
+    place.shell("hybz -tf --index a.bz2; hybz -f --index b").silent(0);
+    assert_eq!(place.get("a.bz2.bzi")[..4], *b"\x89BZI");
+    assert_eq!(place.get("b.bz2.bzi")[..4], *b"\x89BZI");
+    place.shell("mkdir d; hybz -tf --index=d a.bz2").says(1, "Can't create output file d: Is a directory.");
+}
+
+#[test]
+fn a_hbz_needs_no_index() {
+    let place = Place::with(&[("a", &text(100_000))]);
+    place.shell("hybz -k --block-size 1M a; hybz -k a; cat a.bz2 a.hbz > mixed").silent(0);
+    for args in [["-t", "--index", "a.hbz"], ["-t", "--index", "mixed"], ["-l", "--index", "a.hbz"]] {
+        place.hybz(&args).says(0, "has .hbz streams, which have indexes of their own: no index is written");
+        place.hybz(&["-q", args[0], args[1], args[2]]).silent(0);
+    }
+    place.hybz(&["--index", "--block-size", "1M", "a"]).says(1, "A .hbz file has an index of its own");
+    assert_eq!(place.names(), ["a", "a.bz2", "a.hbz", "mixed"]);
+}
+
+#[test]
+fn no_index_of_damage() {
+    let (place, _) = place();
+    let mut coded = place.get("a.bz2");
+    coded[100_000] ^= 1;
+    place.put("bad.bz2", &coded);
+    place.put("cut.bz2", &coded[..90_000]);
+    place.put("none.bz2", b"no such thing");
+    for file in ["bad.bz2", "cut.bz2", "none.bz2"] {
+        for mode in ["-t", "-dc", "-l"] {
+            assert_eq!(place.hybz(&[mode, "--index", file]).code, 2, "{mode} {file}");
+        }
+    }
+    assert_eq!(place.names(), ["a.bz2", "bad.bz2", "cut.bz2", "none.bz2"]);
+}
+
+#[test]
+fn unwritable_index() {
+    let (private, _) = self::place();
+    private.put("p", b"hello\n");
+    for (args, file) in
+        [(["-t", "--index", "a.bz2"], "a.bz2"), (["-l", "--index=i", "a.bz2"], "a.bz2"), (["-k", "--index", "p"], "p")]
+    {
+        private.set_mode(file, 0o600);
+        private.hybz(&args);
+    }
+    for index in ["a.bz2.bzi", "i", "p.bz2.bzi"] {
+        assert_eq!(private.mode(index), 0o600, "{index}: whoever may not read the file may not read its index");
+    }
+    let place = Place::with(&[("a", b"hello\n")]);
+    place.hybz(&["--index=no/such/place", "a"]).says(1, "Can't create output file no/such/place: No such file");
+    assert_eq!(place.names(), ["a"]);
+}
+
+#[test]
+fn lines_of_offsets() {
+    let (place, _) = place();
+    let listed = place.hybz(&["-l", "--offsets", "a.bz2"]).silent(0).out();
+    place.hybz(&["-t", "--index", "--index-format=offsets", "a.bz2"]).silent(0);
+    assert_eq!(place.get("a.bz2.offsets"), listed.as_bytes());
+    assert!(listed.starts_with("32,0\n") && listed.ends_with(",600000\n"), "{listed}");
+    place.hybz(&["-t", "--index", "a.bz2"]).silent(0);
+    assert_eq!(place.hybz(&["-l", "--offsets", "a.bz2"]).silent(0).out(), listed, "from the index");
+    // While compressing, too; and they are read as an index.
+    place.put("b", &text(300_000));
+    place.hybz(&["-k", "--index", "--index-format", "offsets", "b"]).silent(0);
+    place.hybz(&["-dc", "--ranges", "5@299990", "--index=b.bz2.offsets", "b.bz2"]).silent(0);
+    place.shell("hybz -l --offsets b.bz2 | cmp - b.bz2.offsets").silent(0);
+    place.shell("hybz --block-size 1M b; hybz -l --offsets b.hbz").says(1, "b.hbz is a .hbz: --offsets lists");
+}
+
+/// All ways to read parts: without an index, with one beside the file, with one that is named, of either format.
+fn all_ways(place: &Place, args: &[&str]) -> Run {
+    place.shell("hybz -tf --index a.bz2; mv a.bz2.bzi i; hybz -l --offsets a.bz2 > o").silent(0);
+    let read = |more: &[&str]| place.hybz(&[&["-dc"], args, more, &["a.bz2"]].concat());
+    let first = read(&[]);
+    for more in [&["-p1"][..], &["-p3"], &["--index=i"], &["--index=o"], &["--index=i", "-p3"], &["-m1"]] {
+        assert!(read(more) == first, "{args:?} {more:?}");
+    }
+    place.shell("cp i a.bz2.bzi").silent(0);
+    assert!(read(&[]) == first, "{args:?}");
+    place.shell("hybz -dc a.bz2 >p; hybz -c --block-size 1M p >a.hbz; rm a.bz2.bzi").silent(0);
+    assert!(place.hybz(&[&["-dc"], args, &["a.hbz"]].concat()) == first, "{args:?} a.hbz");
+    // And with a .hbz stream behind it, which is empty.
+    place.shell("(cat a.bz2; hybz -c --block-size 1M </dev/null) >m").silent(0);
+    assert!(place.hybz(&[&["-dc"], args, &["m"]].concat()) == first, "{args:?} mixed");
+    first
+}
+
+#[test]
+fn ranges_of_bytes() {
+    let (place, plain) = place();
+    for (ranges, expected) in [
+        ("10@0", &[(0, 10)][..]),
+        ("1@599999", &[(599_999, 600_000)]),
+        ("200KiB@50k", &[(50_000, 254_800)]),
+        ("5@100,5@100,7@3,0@9,100k@440k", &[(100, 105), (100, 105), (3, 10), (440_000, 540_000)]),
+        ("1000@449500", &[(449_500, 450_500)]),
+    ] {
+        let expected: Vec<u8> = expected.iter().flat_map(|(from, to)| plain[*from..*to].to_vec()).collect();
+        assert!(all_ways(&place, &["--ranges", ranges]).silent(0).stdout == expected, "{ranges}");
+    }
+    place.hybz(&["-d", "--ranges", "5@7", "-o", "part", "a.bz2"]).silent(0);
+    assert_eq!(place.get("part"), plain[7..12]);
+    // A file on stdin is as good.
+    assert_eq!(place.shell("hybz -dc --ranges 5@7 <a.bz2").silent(0).stdout, plain[7..12]);
+    place.shell("hybz -t --index a.bz2").silent(0);
+    assert_eq!(place.shell("hybz -dc --ranges 5@7 --index=a.bz2.bzi <a.bz2").silent(0).stdout, plain[7..12]);
+    let run = place.shell("hybcat --ranges 5@7 a.bz2 a.bz2 2>&1 || hybz -dc --ranges 5@7 a.bz2 a.bz2");
+    assert!(run.out().ends_with(&String::from_utf8_lossy(&[&plain[7..12], &plain[7..12]].concat()).into_owned()));
+}
+
+#[test]
+fn ranges_of_lines() {
+    let lines: Vec<String> = (0..60_000).map(|n| format!("{n} {}\r\n", "x".repeat(n % 17))).collect();
+    let whole = lines.concat();
+    let place = Place::with(&[("a.bz2", &compressed(whole.trim_end().as_bytes()))]);
+    for (ranges, expected) in [
+        ("1L@0", lines[..1].concat()),
+        ("5L@20000L,2L@3L", lines[20_000..20_005].concat() + &lines[3..5].concat()),
+        ("3L@10L,2L@20L,1L@59000L", lines[10..13].concat() + &lines[20..22].concat() + &lines[59_000]),
+        ("inf@59999L", lines[59_999].trim_end().to_owned()),
+        ("10L@59999L", lines[59_999].trim_end().to_owned()),
+        ("4@7L,0L@9L", lines[7][..4].to_owned()),
+        ("2L@2", whole[2..].split_inclusive('\n').take(2).collect()),
+        ("1L@70000L", String::new()),
+    ] {
+        assert_eq!(all_ways(&place, &["--ranges", ranges]).silent(0).out(), expected, "{ranges}");
+    }
+}
+
+#[test]
+fn ranges_behind_the_end() {
+    let (place, plain) = place();
+    assert!(all_ways(&place, &["--ranges", "inf@0"]).silent(0).stdout == plain);
+    assert_eq!(all_ways(&place, &["--ranges", "100@599990,5@600000,1@1T"]).silent(0).stdout, plain[599_990..]);
+}
+
+#[test]
+fn no_ranges_from_a_pipe() {
+    let (place, _) = place();
+    for flag in ["--ranges 5@5", "--at 4"] {
+        let run = place.shell(&format!("cat a.bz2 | hybz -dc {flag}"));
+        run.says(1, "hybz: Input file (stdin) is not a file on a disk: --");
+    }
+    place.shell("mkfifo f; hybz -dcf --ranges 5@5 f").says(1, "Input file f is not a file on a");
+    place.shell("(head -c1 >/dev/null; hybz -dc --ranges 5@5) <a.bz2").says(1, "is not at its beginning");
+}
+
+#[test]
+fn a_foreign_index() {
+    let (place, plain) = place();
+    place.put("other.bz2", &compressed(&noise(300_000)));
+    place.shell("hybz -t --index other.bz2; mv other.bz2.bzi a.bz2.bzi").silent(0);
+    let run = place.hybz(&["-dc", "--ranges", "9@500000", "a.bz2"]);
+    assert_eq!(run.stdout, plain[500_000..500_009]);
+    run.says(0, "hybz: Index a.bz2.bzi: the index is of another file, or older than it: it does not fit at bit ");
+    place.hybz(&["-dcq", "--ranges", "9@500000", "a.bz2"]).silent(0);
+    place.hybz(&["-dc", "--ranges", "9@5", "--index", "a.bz2"]).says(1, "Index a.bz2.bzi: the index is of another");
+    place.hybz(&["-dc", "--ranges", "9@5", "--index=none", "a.bz2"]).says(1, "Can't open input file none");
+    place.hybz(&["-dc", "--ranges", "9@5", "--index=a.bz2", "a.bz2"]).says(1, "Index a.bz2: not an index.");
+    place.hybz(&["-l", "a.bz2"]).says(0, "decoding without it");
+    // One block has changed, and neither the length nor the end: seen when that block is wanted.
+    let (place, plain) = self::place();
+    place.shell("hybz -t --index a.bz2").silent(0);
+    let mut coded = place.get("a.bz2");
+    let second = place.hybz(&["-l", "--offsets", "a.bz2"]).silent(0).out();
+    let bit: usize = second.lines().nth(1).unwrap().split_once(',').unwrap().0.parse().unwrap();
+    coded[bit / 8 + 8] ^= 0xff;
+    place.put("a.bz2", &coded);
+    assert_eq!(place.hybz(&["-dc", "--ranges", "9@5", "a.bz2"]).silent(0).stdout, plain[5..14]);
+    assert_eq!(place.hybz(&["-dc", "--ranges", "9@500k", "a.bz2"]).silent(0).stdout, plain[500_000..500_009]);
+    place.hybz(&["-dc", "--ranges", "9@120k", "--index", "a.bz2"]).says(1, "it does not fit at bit ");
+    place.hybz(&["-dc", "--ranges", "9@120k", "a.bz2"]).says(2, "Data integrity error");
+    place.hybz(&["-dc", "--ranges", "9@5,9@120k", "a.bz2"]).says(1, "it does not fit at bit ");
+}
+
+#[test]
+fn ranges_of_damage() {
+    let (place, plain) = place();
+    place.shell("hybz -t --index a.bz2").silent(0);
+    let mut coded = place.get("a.bz2");
+    let offsets = place.hybz(&["-l", "--offsets", "a.bz2"]).silent(0).out();
+    let bit = |n: usize| offsets.lines().nth(n).unwrap().split_once(',').unwrap().0.parse::<usize>().unwrap();
+    let text_at: usize = offsets.lines().nth(2).unwrap().split_once(',').unwrap().1.parse().unwrap();
+    coded[(bit(2) + bit(3)) / 16] ^= 1;
+    place.put("a.bz2", &coded);
+    assert_eq!(place.hybz(&["-dc", "--ranges", "9@5", "a.bz2"]).silent(0).stdout, plain[5..14]);
+    let run = place.hybz(&["-dc", "--ranges", "inf@90k", "a.bz2"]);
+    assert!(run.stdout == plain[90_000..text_at], "{} bytes", run.stdout.len());
+    run.says(2, "block 3, at bit");
+    // The same without an index.
+    place.shell("rm a.bz2.bzi").silent(0);
+    let run = place.hybz(&["-dc", "--ranges", "inf@90k", "a.bz2"]);
+    assert!(run.stdout == plain[90_000..text_at], "{} bytes", run.stdout.len());
+    run.says(2, "block 3, at bit");
+    place.hybz(&["-d", "--ranges", "inf@90k", "-o", "part", "a.bz2"]).says(2, "output file = part");
+    assert!(!place.has("part"));
+}
+
+#[test]
+fn whole_lines() {
+    let mut seed = 7u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 33) as usize % below
+    };
+    // Short lines, lines longer than a range, CRLF, empty lines, no line end at the end.
+    let mut whole = String::new();
+    while whole.len() < 350_000 {
+        let len = [0, 1, 5, 80, 300, 40_000][random(6)];
+        whole += &"x".repeat(random(len + 1));
+        whole += if random(3) == 0 { "\r\n" } else { "\n" };
+    }
+    whole += "the last";
+    let place = Place::with(&[("a.bz2", &compressed(whole.as_bytes()))]);
+    for round in 0..8 {
+        let mut cuts: BTreeSet<usize> = (0..10 + round * 5).map(|_| random(whole.len())).collect();
+        // At, before and behind line ends, too.
+        cuts.extend(whole.match_indices('\n').map(|(at, _)| at + round % 3).filter(|at| at % 11 == 0).take(20));
+        cuts.extend([0, whole.len()]);
+        let cuts: Vec<usize> = cuts.into_iter().filter(|cut| *cut <= whole.len()).collect();
+        let range = |pair: &[usize]| format!("{}@{}", pair[1] - pair[0], pair[0]);
+        let ranges: Vec<String> = cuts.windows(2).map(range).collect();
+        assert!(all_ways(&place, &["--lines", "--ranges", &ranges.join(",")]).silent(0).out() == whole);
+        // Each by itself.
+        for (at, (pair, range)) in cuts.windows(2).zip(&ranges).enumerate() {
+            let begins = |at: usize| at == 0 || whole.as_bytes()[at - 1] == b'\n';
+            let from = (pair[0]..whole.len()).find(|at| begins(*at)).unwrap_or(whole.len());
+            let to = (pair[1]..whole.len()).find(|at| begins(*at)).unwrap_or(whole.len());
+            let expected = if from < pair[1] { &whole[from..to] } else { "" };
+            let more = if at % 2 == 0 { "-p1" } else { "-p2" };
+            let out = place.hybz(&["-dc", more, "--lines", "--ranges", range, "a.bz2"]).silent(0).out();
+            assert!(out == expected, "{range}");
+        }
+        // In any order.
+        let mut backwards = ranges.clone();
+        backwards.reverse();
+        let out = place.hybz(&["-dc", "--lines", "--ranges", &backwards.join(","), "a.bz2"]).silent(0).out();
+        assert_eq!(out.len(), whole.len());
+        assert!(out.ends_with(&whole[..whole.find('\n').unwrap()]) || out.contains("the last"));
+    }
+    let out = place.hybz(&["-dc", "--lines", "--ranges", "1@0,inf@1", "a.bz2"]).silent(0).out();
+    assert!(out == whole);
+}
+
+#[test]
+fn streams_of_a_file() {
+    // As Wikimedia's multistream dumps: 100 pages a stream, and an index of their offsets.
+    let pages: Vec<Vec<u8>> =
+        (0..7).map(|n| format!("<page>{n}</page>\n").repeat(1000 * (n + 1)).into_bytes()).collect();
+    let streams: Vec<Vec<u8>> = pages.iter().map(|page| compressed(page)).collect();
+    let place = Place::with(&[("a.bz2", &streams.concat())]);
+    let offset = |n: usize| streams[..n].iter().map(Vec::len).sum::<usize>().to_string();
+    for n in 0..7 {
+        let one = place.hybz(&["-dc", "--at", &offset(n), "--streams", "1", "a.bz2"]).silent(0);
+        assert!(one.stdout == pages[n], "{n}");
+        let rest = place.hybz(&["-dc", "--at", &offset(n), "a.bz2"]).silent(0);
+        assert!(rest.stdout == pages[n..].concat(), "{n}");
+        let three = place.hybz(&["-dc", "--at", &offset(n), "--streams=3", "-p3", "a.bz2"]).silent(0);
+        assert!(three.stdout == pages[n..(n + 3).min(7)].concat(), "{n}");
+    }
+    assert!(place.hybz(&["-dc", "--streams", "2", "a.bz2"]).silent(0).stdout == pages[..2].concat());
+    let piped = place.shell("cat a.bz2 | hybz -dc --streams 2").silent(0);
+    assert!(piped.stdout == pages[..2].concat());
+    place.hybz(&["-t", "--at", &offset(3), "--streams", "1", "a.bz2"]).silent(0);
+    place.hybz(&["-d", "--at", &offset(3), "-o", "x", "a.bz2"]).silent(0);
+    assert!(place.get("x") == pages[3..].concat());
+    for at in ["1", "4", "99999999"] {
+        place.hybz(&["-dc", "--at", at, "a.bz2"]).says(2, &format!("hybz: a.bz2: no stream begins at byte {at}."));
+    }
+    // What follows the streams that are wanted does not matter; the place of damage is that in the file.
+    let mut bad = streams.concat();
+    let last: usize = offset(6).parse().unwrap();
+    bad[last + 20] ^= 1;
+    place.put("bad.bz2", &bad);
+    place.hybz(&["-dc", "--at", &offset(4), "--streams", "2", "bad.bz2"]).silent(0);
+    let bit = format!("at bit {}", (last + 4) * 8);
+    place.hybz(&["-dc", "--at", &offset(4), "bad.bz2"]).says(2, &bit);
+    // Streams of both kinds.
+    place.put("p", &pages[1]);
+    place.shell("hybz --block-size 1M p; cat a.bz2 p.hbz a.bz2 > m").silent(0);
+    let mixed = place.hybz(&["-dc", "--at", &offset(6), "--streams", "3", "m"]).silent(0);
+    assert!(mixed.stdout == [&pages[6][..], &pages[1], &pages[0]].concat());
+    let large = place.hybz(&["-dc", "--at", &offset(7), "--streams", "1", "m"]).silent(0);
+    assert!(large.stdout == pages[1]);
+}
+
+#[test]
+fn lists_by_the_index() {
+    let (place, _) = place();
+    let decoded = place.hybz(&["-l", "a.bz2"]).silent(0);
+    place.hybz(&["-t", "--index", "a.bz2"]).silent(0);
+    assert_eq!(place.hybz(&["-l", "a.bz2"]).silent(0), decoded);
+    // With the middle gone, the index still says what there was; -lv looks.
+    let mut coded = place.get("a.bz2");
+    let middle = coded.len() / 2;
+    coded[middle..middle + 100].fill(0);
+    place.put("a.bz2", &coded);
+    assert_eq!(place.hybz(&["-l", "a.bz2"]).silent(0), decoded);
+    assert_eq!(place.hybz(&["-lv", "a.bz2"]).code, 2);
+    // Another length: the index does not fit.
+    place.put("a.bz2", &two_streams().0.repeat(2));
+    place.hybz(&["-l", "a.bz2"]).says(0, "decoding without it");
+    place.put("a.bz2.bzi", b"\x89BZI\r\n\x1a\nand nonsense, of more than 64 bytes, which nobody should believe....");
+    place.hybz(&["-l", "a.bz2"]).says(0, "Index a.bz2.bzi: the index is damaged: its header; decoding without it");
+}
+
+#[test]
+fn lists_as_json() {
+    let (place, _) = place();
+    place.put("b", &text(50_000));
+    place.put("bad", b"BZh9 and nonsense");
+    place.shell("hybz --block-size 1M b").silent(0);
+    let odd = crate::place::odd_name();
+    std::fs::copy(place.path("a.bz2"), place.path(odd)).unwrap();
+    let mut command = place.called("hybz");
+    command.args(["-lv", "--json", "a.bz2", "b.hbz", "bad", "none"]).arg(odd);
+    let run = crate::place::run(&mut command);
+    assert_eq!(run.code, 2);
+    let objects: Vec<serde_json::Value> = run.out().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(objects.len(), 5);
+    let [a, b, bad, none, odd] = &objects[..] else { unreachable!() };
+    for object in &objects {
+        assert_eq!(object["schema"], 1);
+    }
+    assert_eq!((a["format"].as_str(), a["streams"].as_u64(), a["exit"].as_u64()), (Some("bz2"), Some(3), Some(0)));
+    assert_eq!((a["uncompressed"].as_u64(), a["block_size"].as_u64()), (Some(600_000), Some(100_000)));
+    assert_eq!(a["compressed"].as_u64(), Some(place.get("a.bz2").len() as u64));
+    let blocks = a["block_list"].as_array().unwrap();
+    assert_eq!(a["blocks"].as_u64(), Some(blocks.len() as u64));
+    let offsets = place.hybz(&["-l", "--offsets", "a.bz2"]).silent(0).out();
+    for block in blocks {
+        let line = format!("{},{}\n", block["bit_offset"], block["text_offset"]);
+        assert!(offsets.contains(&line) && block["state"] == "ok", "{line}");
+    }
+    assert_eq!((b["format"].as_str(), b["block_size"].as_u64()), (Some("hbz"), Some(1_000_000)));
+    assert_eq!((bad["exit"].as_u64(), none["exit"].as_u64()), (Some(2), Some(1)));
+    assert!(none["error"].as_str().unwrap().contains("No such file"));
+    assert_eq!(odd["name_base64"], "b2RkIP8KJXMnIm5hbWU=");
+    // From the index, without the blocks.
+    place.hybz(&["-t", "--index", "a.bz2"]).silent(0);
+    let one: serde_json::Value = serde_json::from_str(&place.hybz(&["-l", "--json", "a.bz2"]).silent(0).out()).unwrap();
+    assert_eq!((one["from"].as_str(), one["blocks"].as_u64()), (Some("index"), a["blocks"].as_u64()));
+    assert!(one.get("block_list").is_none());
+}
+
+/// Each bad value, and each pair of flags that makes no sense: one line, exit 1, and nothing has happened.
+#[test]
+fn nonsense() {
+    let (place, _) = place();
+    place.put("plain", b"hello\n");
+    let before = place.files();
+    for (line, says) in [
+        ("-dc --ranges= a.bz2", "--ranges wants ranges such as 10@0,1KiB@15KiB or 5L@20L. For help"),
+        ("-dc --ranges 10 a.bz2", "--ranges wants ranges such as 10@0,1KiB@15KiB or 5L@20L, not `10'."),
+        ("-dc --ranges 10@0, a.bz2", "not `10@0,'"),
+        ("-dc --ranges 1x@0 a.bz2", "not `1x@0'"),
+        ("-dc --ranges 5@inf a.bz2", "not `5@inf'"),
+        ("-dc --ranges -5@0 a.bz2", "--ranges wants ranges such as"),
+        ("-dc --at x a.bz2", "--at wants a number of bytes, not `x'."),
+        ("-dc --at -1 a.bz2", "hybz: "),
+        ("-dc --streams 0 a.bz2", "--streams wants a number of streams, not `0'."),
+        ("-dc --streams x a.bz2", "--streams wants a number of streams, not `x'."),
+        ("-t --index --index-format=zip a.bz2", "--index-format wants bzi or offsets, not `zip'."),
+        ("--ranges 1@0 plain", "--ranges reads compressed files: use it with -d."),
+        ("-z --ranges 1@0 plain", "--ranges reads compressed files"),
+        ("--at 5 plain", "--at reads compressed files: use it with -d."),
+        ("--streams 1 plain", "--streams reads compressed files: use it with -d."),
+        ("-t --ranges 1@0 a.bz2", "--ranges and -t cannot be used together."),
+        ("-l --ranges 1@0 a.bz2", "--ranges and -l cannot be used together."),
+        ("-l --at 0 a.bz2", "--at and -l cannot be used together."),
+        ("-l --streams 1 a.bz2", "--streams and -l cannot be used together."),
+        ("-d --ranges 1@0 a.bz2", "--ranges gives a part of the text: use it with -c or -o."),
+        ("-d --at 0 a.bz2", "--at gives a part of the text: use it with -c or -o."),
+        ("-dk --streams 1 a.bz2", "--streams gives a part of the text: use it with -c or -o."),
+        ("-d --ranges 1@0 -o x --rm a.bz2", "--ranges and --rm cannot be used together."),
+        ("-d --at 0 -o x --rm a.bz2", "--at and --rm cannot be used together."),
+        ("-dc --ranges 1@0 --at 0 a.bz2", "--ranges and --at cannot be used together."),
+        ("-dc --ranges 1@0 --streams 1 a.bz2", "--ranges and --streams cannot be used together."),
+        ("-dc --ranges 1@0 a.bz2 -", "--ranges reads stdin only if it is the one input file."),
+        ("-dc --lines a.bz2", "--lines is about --ranges."),
+        ("-dc --lines --at 0 a.bz2", "--lines is about --ranges."),
+        ("-dc --lines --ranges 1L@0 a.bz2", "--lines and ranges of lines (L) cannot be used together."),
+        ("-dc --lines --ranges 1@5L a.bz2", "--lines and ranges of lines (L) cannot be used together."),
+        ("-dc --at 0 --index a.bz2", "An index is of a whole file: --at and --index cannot be used together."),
+        ("-t --streams 1 --index a.bz2", "--streams and --index cannot be used together."),
+        ("-t --index-format bzi a.bz2", "--index-format is about --index."),
+        ("-dc --ranges 1@0 --index --index-format=bzi a.bz2", "--index-format is about writing one."),
+        ("--index --block-size 2M plain", "A .hbz file has an index of its own: --index is about .bz2."),
+        ("--index --perturb 1000 plain", "A .hbz file has an index of its own: --index is about .bz2."),
+        ("-d --index a.bz2", "use -d --index with -k, -c or -o."),
+        ("--index=x plain a.bz2", "--index=FILE is the index of one file, not of 2."),
+        ("-c --index plain", "The index needs a name: use --index=FILE."),
+        ("-t --json a.bz2", "--json is about -l."),
+        ("--offsets plain", "--offsets is about -l."),
+        ("-l --json --offsets a.bz2", "--json and --offsets cannot be used together."),
+        ("-lv --offsets a.bz2", "--offsets and -v cannot be used together."),
+        ("-l --offsets a.bz2 a.bz2", "--offsets lists one file, not 2."),
+        ("-l --index=x a.bz2 a.bz2", "--index=FILE is the index of one file, not of 2."),
+    ] {
+        let run = place.hybz(&line.split(' ').collect::<Vec<_>>());
+        assert!(run.stdout.is_empty() && run.stderr.lines().count() == 1, "{line}: {run:?}");
+        run.says(1, says);
+        assert!(place.files() == before, "{line}");
+    }
+}
