@@ -116,10 +116,20 @@ impl Place {
 
     /// Runs a line of shell, in which `hybz` is in the PATH, and under all names that [`Self::called`] was asked for.
     pub fn shell(&self, line: &str) -> Run {
+        self.shell_by(&[], line)
+    }
+
+    /// The same as a terminal's shell does it: whoever runs the tests may ignore signals, as `nohup` and `&` do.
+    pub fn terminal_shell(&self, line: &str) -> Run {
+        self.shell_by(&["env", "--default-signal=INT,QUIT,HUP,TERM"], line)
+    }
+
+    fn shell_by(&self, before: &[&str], line: &str) -> Run {
         self.called("hybz");
         let path = format!("{}:{}", self.bin.path().display(), std::env::var("PATH").unwrap_or_default());
         // A group of its own: `kill 0` in the line is not for us.
-        run(self.command("bash").args(["-c", line]).env("PATH", path).process_group(0))
+        let words = [before, &["bash", "-c", line]].concat();
+        run(self.command(words[0]).args(&words[1..]).env("PATH", path).process_group(0))
     }
 }
 
