@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 /// A complete result, and what is left to do with it.
 pub struct Finished {
     pub output: OutputFile,
+    /// Its index, which gets its name only if the result gets its own.
+    pub index: Option<OutputFile>,
     /// The source, if it is to be removed.
     pub source: Option<SourceFile>,
     /// Whether the data must be on the disk before the result gets its name.
@@ -28,8 +30,8 @@ pub struct Finished {
     pub replace: bool,
     /// What to print if all goes well.
     pub message: Vec<u8>,
-    /// Dropped at the end, if this is the last file of its operand.
-    pub underway: Option<Underway>,
+    /// Dropped at the end.
+    pub underway: Underway,
 }
 
 /// What is handed over, in the order of the operands.
@@ -105,7 +107,9 @@ struct Named {
     source: Option<SourceFile>,
     message: Vec<u8>,
     failure: Option<Failure>,
-    _underway: Option<Underway>,
+    /// Why its index has no name.
+    index_failure: Option<Failure>,
+    _underway: Underway,
 }
 
 fn commit(items: Vec<Item>, report: &Report) {
@@ -121,11 +125,13 @@ fn commit(items: Vec<Item>, report: &Report) {
         match file {
             Err(note) => report.print(&note),
             Ok(Named { failure: Some(failure), .. }) => report.print(&Note::Failure(failure)),
-            Ok(Named { source, message, directory, .. }) => {
+            Ok(Named { source, message, directory, index_failure, .. }) => {
                 if !message.is_empty() {
                     report.print(&Note::Line(message));
                 }
-                if let Some(failure) = source.and_then(|source| remove(&source, &directory)) {
+                // An index can be made again, so it does not keep the source.
+                let removed = source.and_then(|source| remove(&source, &directory));
+                for failure in removed.into_iter().chain(index_failure) {
                     report.print(&Note::Failure(failure));
                 }
             }
@@ -162,15 +168,30 @@ fn sync_files(items: Vec<Item>) -> Vec<(Item, io::Result<()>)> {
 
 /// Closes a result and gives it its name.
 fn give_name(file: Finished, synced: io::Result<()>) -> Named {
-    let Finished { output, source, sync, replace, message, underway } = file;
+    let Finished { output, index, source, sync, replace, message, underway } = file;
     let (path, directory) = (output.path.clone(), output.directory.clone());
-    let failure = match synced.map(|()| output.publish(replace)) {
-        Ok(Ok(())) => None,
-        Ok(Err(e)) if e.kind() == io::ErrorKind::AlreadyExists => Some(Failure::exists(path.as_os_str())),
-        Ok(Err(e)) => Some(Failure::output("create", path.as_os_str(), &e)),
+    let failure = match synced {
+        Ok(()) => publish(output, replace).err(),
         Err(e) => Some(Failure::output("write", path.as_os_str(), &e)),
     };
-    Named { path, directory, sync, source, message, failure, _underway: underway }
+    let name_index = |index: OutputFile| {
+        // Nothing but another index can be lost by it.
+        if sync && index.replaces() {
+            index.sync().map_err(|e| Failure::output("write", index.path.as_os_str(), &e))?;
+        }
+        publish(index, replace)
+    };
+    let index_failure = index.filter(|_| failure.is_none()).and_then(|index| name_index(index).err());
+    Named { path, directory, sync, source, message, failure, index_failure, _underway: underway }
+}
+
+/// Closes a file and gives it its name.
+pub fn publish(output: OutputFile, replace: bool) -> Result<(), Failure> {
+    let path = output.path.clone();
+    output.publish(replace).map_err(|e| match e.kind() {
+        io::ErrorKind::AlreadyExists => Failure::exists(path.as_os_str()),
+        _ => Failure::output("create", path.as_os_str(), &e),
+    })
 }
 
 /// Waits until the names of these files are on the disk, with one sync for each directory.

@@ -1,15 +1,18 @@
 //! Opens files of which a part is decompressed.
 
-use crate::cli::args::{Operand, Part, Plan, usual_index};
+use crate::cli::args::{Amount, Operand, Part, Plan, usual_index};
 use crate::cli::index;
+use crate::cli::quote::shown;
 use crate::cli::ranges::{Coded, Cursor, are_ascending};
 use crate::cli::report::Failure;
 use hybz::hbz::MAGIC;
+use hybz::index::Index;
 use hybz::seek::Reader;
 use hybz::{Error, Pool, ReadAt, Settings};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -62,12 +65,14 @@ pub fn ranges(
     if let Some(index) = &plan.index {
         let index_path = index.path(path.unwrap_or(Path::new("")));
         let index = index::open(&index_path, &*open.coded)?;
+        *remark = open.uncounted(&index, &index_path);
         return Ok(Cursor::indexed(open.limited(Reader::with_index(open.coded.clone(), index, &open.settings))));
     }
     let is_hbz = open.is_hbz().map_err(|e| Failure::input("read", name, &e))?;
     if let Some(path) = path.filter(|_| !is_hbz)
         && let Some(index) = index::beside(path, &*open.coded, remark)
     {
+        *remark = open.uncounted(&index, &usual_index(path));
         let reader = open.limited(Reader::with_index(open.coded.clone(), index, &open.settings));
         match open.try_first(&reader) {
             Ok(()) => return Ok(Cursor::indexed(reader)),
@@ -91,6 +96,15 @@ impl Open<'_> {
             Some(memory) => reader.cache(memory),
             None => reader,
         }
+    }
+
+    /// What is said where lines are counted from the beginning although there is an index.
+    fn uncounted(&self, index: &Index, path: &Path) -> Option<Vec<u8>> {
+        let Some(Part::Ranges { ranges, .. }) = &self.plan.part else { return None };
+        let by_line = ranges.iter().any(|range| matches!(range.offset, Amount::Lines(1..)));
+        let text = b" has no line ends; counting them from the beginning.";
+        (by_line && matches!(index.lines(), Ok(None)))
+            .then(|| [b"Index ", shown(path.as_os_str()).as_bytes(), text].concat())
     }
 
     fn is_hbz(&self) -> io::Result<bool> {

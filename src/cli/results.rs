@@ -1,7 +1,7 @@
 //! The results of one call, as the flow hands them over in the order of the operands: their bytes to stdout or into
 //! files, what is to be printed of them, and in the end the exit code.
 
-use crate::cli::args::{Mode, Part, Plan, Target};
+use crate::cli::args::{Mode, Part, Plan, Target, usual_index};
 use crate::cli::commit::{Committer, Finished, Item};
 use crate::cli::files::{Destination, Job, Ready};
 use crate::cli::index::{self, IndexJob};
@@ -19,6 +19,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Takes the results, in the order of the operands.
@@ -111,15 +112,13 @@ impl Results {
     ) -> Result<(), Error> {
         let message = self.success(name, stream);
         let index = index.and_then(|index| self.index(name, index, &ready));
-        let replace = self.plan.force;
-        let mut underway = Some(underway);
         match sink {
-            Sink::Nothing => self.print(Note::Line(message)),
+            Sink::Nothing => self.index_alone(message, index, underway),
             Sink::Stdout(mut stdout) => {
                 let flushed = stdout.flush();
                 let _ = stdout.into_parts(); // dropping it would write once more
                 flushed.map_err(Error::Write)?;
-                self.print(Note::Line(message));
+                self.index_alone(message, index, underway);
             }
             Sink::File(mut file) => {
                 let flushed = file.flush();
@@ -132,27 +131,28 @@ impl Results {
                 let mut source = ready.source.filter(|source| self.plan.remove_sources && source.found.is_file());
                 let whole = |found: &fs::Metadata| self.plan.mode != Mode::Compress || found.len() == stream.bytes_in;
                 let changed = source.take_if(|source| !whole(&source.found));
-                let sync = self.plan.sync && (source.is_some() || output.replaces());
-                let underway = underway.take_if(|_| index.is_none());
-                self.committer.push(Item::File(Box::new(Finished {
-                    output,
-                    source,
-                    sync,
-                    replace,
-                    message,
-                    underway,
-                })));
+                let replaces = output.replaces() || index.as_ref().is_some_and(OutputFile::replaces);
+                let sync = self.plan.sync && (source.is_some() || replaces);
+                let replace = self.plan.force;
+                let finished = Finished { output, index, source, sync, replace, message, underway };
+                self.committer.push(Item::File(Box::new(finished)));
                 if let Some(source) = changed {
                     self.print(Note::Failure(Failure::changed(source.path.as_os_str())));
                 }
             }
         }
-        // After its file: an index without one is of no use.
-        if let Some(output) = index {
-            let (sync, source, message) = (self.plan.sync && output.replaces(), None, Vec::new());
-            self.committer.push(Item::File(Box::new(Finished { output, source, sync, replace, message, underway })));
-        }
         Ok(())
+    }
+
+    /// Where there is no other file to be named: prints the message, and hands over the index.
+    fn index_alone(&self, message: Vec<u8>, index: Option<OutputFile>, underway: Underway) {
+        self.print(Note::Line(message));
+        if let Some(output) = index {
+            let (sync, replace) = (self.plan.sync && output.replaces(), self.plan.force);
+            let (source, message) = (None, Vec::new());
+            let finished = Finished { output, index: None, source, sync, replace, message, underway };
+            self.committer.push(Item::File(Box::new(finished)));
+        }
     }
 
     /// The index that was made of an operand, complete but for its name.
@@ -217,7 +217,11 @@ impl Results {
         };
         let failure = match error {
             Error::Read(e) => Failure::input("read", name, e),
-            Error::ForeignIndex { .. } | Error::BadIndex(_) => index::failure(name, error),
+            Error::ForeignIndex { .. } | Error::BadIndex(_) => {
+                let file = Path::new(name);
+                let index = self.plan.index.as_ref().map_or_else(|| usual_index(file), |index| index.path(file));
+                index::failure(index.as_os_str(), error)
+            }
             Error::Write(e) => Failure::output("write", result, e),
             Error::Internal { .. } => Failure::internal(name, error),
             Error::Memory { .. } => Failure::memory(name, error, self.plan.memory.is_some()),

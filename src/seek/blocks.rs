@@ -147,7 +147,8 @@ fn judge(
     let damaged = |damage| Err(data(block.number, block.bit_offset, damage));
     let decoded = match answer {
         Ok(Ok(decoded)) => decoded,
-        // Magic and CRC are where the index has them: so it is the file that is damaged.
+        // Magic and CRC are where the index has them, and its record has a check of its own: so it is the file that is
+        // damaged, also if the codes go on behind the end that the index says.
         Ok(Err(DecodeError::Damaged(damage))) => return damaged(damage),
         Ok(Err(DecodeError::OutOfData)) => return damaged(Damage::Code),
         Err(JobError(reason)) => return Err(Error::Internal { block: block.number, reason }),

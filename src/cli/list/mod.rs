@@ -10,7 +10,8 @@
 mod json;
 mod table;
 
-use crate::cli::args::{Listing, Operand, Plan};
+use crate::cli::args::{Listing, Operand, Plan, usual_index};
+use crate::cli::commit;
 use crate::cli::index::{self, IndexJob};
 use crate::cli::limits;
 use crate::cli::os::{file, process};
@@ -159,12 +160,15 @@ impl Lister {
             && self.plan.verbose == 0
         {
             let mut remark = None;
-            let index = index::beside(path, &file, &mut remark);
+            if let Some(index) = index::beside(path, &file, &mut remark) {
+                // Of a long index only some records have been looked at.
+                match self.indexed(usual_index(path).as_os_str(), &index) {
+                    Ok(found) => return Ok(found),
+                    Err(failure) => remark = Some(index::useless(&failure.text)),
+                }
+            }
             if let Some(remark) = remark {
                 self.report.print(&Note::Remark(remark));
-            }
-            if let Some(index) = index {
-                return self.indexed(name, &index);
             }
         }
         let mut job = self.index_job(operand, &file)?;
@@ -191,12 +195,8 @@ impl Lister {
 
     /// Gives an index its name.
     fn publish(&self, name: &OsStr, job: IndexJob, source: Option<&SourceFile>) -> Result<(), Failure> {
-        let path = job.path.clone();
         match job.write(&self.plan, source)? {
-            Some(output) => output.publish(self.plan.force).map_err(|e| match e.kind() {
-                io::ErrorKind::AlreadyExists => Failure::exists(path.as_os_str()),
-                _ => Failure::output("create", path.as_os_str(), &e),
-            }),
+            Some(output) => commit::publish(output, self.plan.force),
             None => {
                 let remark = index::has_its_own(name);
                 self.report.print(&Note::Remark(remark));
@@ -225,9 +225,9 @@ impl Lister {
         }
     }
 
-    /// Of a file whose index is there.
-    fn indexed(&self, name: &OsStr, index: &Index) -> Result<Found, Failure> {
-        let failed = |error: Error| index::failure(name, &error);
+    /// Of a file whose index is there, under this name.
+    fn indexed(&self, index_name: &OsStr, index: &Index) -> Result<Found, Failure> {
+        let failed = |error: Error| index::failure(index_name, &error);
         let mut offsets = Vec::new();
         if self.plan.listing == Listing::Offsets {
             index.write_offsets(&mut offsets).map_err(failed)?;

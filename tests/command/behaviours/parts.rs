@@ -3,6 +3,8 @@
 use super::rows;
 use crate::place::{Place, Run, compressed, noise, text};
 use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::Stdio;
 
 rows! {
     "`--index` while compressing" | "no index" | "FILE.bz2 as ever, and FILE.bz2.bzi" => an_index_while_compressing;
@@ -12,6 +14,7 @@ rows! {
      there is none" => names_of_indexes;
     "an index that exists" | "no index" | "kept unless -f; nothing is written then" => indexes_are_not_overwritten;
     "`--index` of a .hbz" | "no index" | "a remark; rc 0" => a_hbz_needs_no_index;
+    "a result whose name is taken meanwhile" | "rc 1" | "rc 1, and no index either" => no_index_without_its_file;
     "`--index` of a damaged file" | "no index" | "none is written; rc 2" => no_index_of_damage;
     "`-f --index=FIFO`, a device" | "no index" | "written to as it is, as `-o` does" => an_index_into_a_fifo;
     "an index that cannot be written; its mode" | "no index" | "rc 1 before the work; no result, source kept; as the \
@@ -21,14 +24,14 @@ rows! {
     "`--ranges` of lines" | "no ranges" | "these lines" => ranges_of_lines;
     "`--ranges` behind the end" | "no ranges" | "what there is; rc 0, as `dd`" => ranges_behind_the_end;
     "`--ranges` from a pipe" | "no ranges" | "a sentence; rc 1" => no_ranges_from_a_pipe;
-    "`--ranges` of a file that has changed" | "no ranges" | "a remark, decoded without the index; rc 1 if it was named"
-        => a_foreign_index;
+    "`--ranges` of a file that has changed" | "no ranges" | "a remark, decoded without the index; rc 1 if it was \
+     named, or fits the first part and not another" => a_foreign_index;
     "`--ranges` of a damaged file" | "no ranges" | "damage outside the blocks is not noticed; inside: what is before \
      it, rc 2" => ranges_of_damage;
     "`--lines`" | "no ranges" | "the lines that begin in a range: of ranges that cover the text, each once"
         => whole_lines;
     "`--at OFFSET --streams N`" | "no such thing" | "these streams; rc 2 if none begins there" => streams_of_a_file;
-    "`-l` beside an index" | "no -l" | "reads the index if it fits" => lists_by_the_index;
+    "`-l` beside an index" | "no -l" | "reads the index if it fits, decodes if not, with a remark" => lists_by_the_index;
     "`-l --json`" | "no -l" | "an object for each file, also for those that fail" => lists_as_json;
     "bad values, and flags that do not go together" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
@@ -206,7 +209,7 @@ fn all_ways(place: &Place, args: &[&str]) -> Run {
     place.shell("hybz -tf --index a.bz2; mv a.bz2.bzi i; hybz -l --offsets a.bz2 > o").silent(0);
     let read = |more: &[&str]| place.hybz(&[&["-dc"], args, more, &["a.bz2"]].concat());
     let first = read(&[]);
-    for more in [&["-p1"][..], &["-p3"], &["--index=i"], &["--index=o"], &["--index=i", "-p3"], &["-m1"]] {
+    for more in [&["-p1"][..], &["-p3"], &["--index=i"], &["-q", "--index=o"], &["--index=i", "-p3"], &["-m1"]] {
         assert!(read(more) == first, "{args:?} {more:?}");
     }
     place.shell("cp i a.bz2.bzi").silent(0);
@@ -259,6 +262,12 @@ fn ranges_of_lines() {
     ] {
         assert_eq!(all_ways(&place, &["--ranges", ranges]).silent(0).out(), expected, "{ranges}");
     }
+    // An index without line ends is said to be of no use for them, and is of use for all else.
+    place.shell("hybz -t --index=of --index-format=offsets a.bz2").silent(0);
+    let run = place.hybz(&["-dc", "--ranges", "5L@20000L", "--index=of", "a.bz2"]);
+    assert_eq!(run.out(), lines[20_000..20_005].concat());
+    run.says(0, "hybz: Index of has no line ends; counting them from the beginning.");
+    place.hybz(&["-dc", "--ranges", "5L@20000", "--index=of", "a.bz2"]).silent(0);
 }
 
 #[test]
@@ -304,7 +313,28 @@ fn a_foreign_index() {
     assert_eq!(place.hybz(&["-dc", "--ranges", "9@500k", "a.bz2"]).silent(0).stdout, plain[500_000..500_009]);
     place.hybz(&["-dc", "--ranges", "9@120k", "--index", "a.bz2"]).says(1, "it does not fit at bit ");
     place.hybz(&["-dc", "--ranges", "9@120k", "a.bz2"]).says(2, "Data integrity error");
-    place.hybz(&["-dc", "--ranges", "9@5,9@120k", "a.bz2"]).says(1, "it does not fit at bit ");
+    let run = place.hybz(&["-dc", "--ranges", "9@5,9@120k", "a.bz2"]);
+    run.says(1, "hybz: Index a.bz2.bzi: the index is of another file, or older than it: it does not fit at bit ");
+    place.shell("mv a.bz2.bzi other.bzi").silent(0);
+    let run = place.hybz(&["-dc", "--ranges", "9@5,9@120k", "--index=other.bzi", "a.bz2"]);
+    run.says(1, "hybz: Index other.bzi: the index is of another file, or older than it: it does not fit at bit ");
+}
+
+#[test]
+fn no_index_without_its_file() {
+    let place = Place::new();
+    let mut command = place.called("hybz");
+    command.args(["-1", "--index", "-o", "a.bz2"]).stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // The result has been begun when a block of it is taken from the pipe.
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(&noise(600_000)).unwrap();
+    place.put("a.bz2", b"another's");
+    drop(input);
+    let run = Run::from(child.wait_with_output().unwrap());
+    run.says(1, "hybz: Output file a.bz2 already exists.");
+    assert_eq!(place.names(), ["a.bz2"]);
+    assert_eq!(place.get("a.bz2"), b"another's");
 }
 
 #[test]
@@ -436,6 +466,18 @@ fn lists_by_the_index() {
     place.hybz(&["-l", "a.bz2"]).says(0, "decoding without it");
     place.put("a.bz2.bzi", b"\x89BZI\r\n\x1a\nand nonsense, of more than 64 bytes, which nobody should believe....");
     place.hybz(&["-l", "a.bz2"]).says(0, "Index a.bz2.bzi: the index is damaged: its header; decoding without it");
+    // Of an index of more than 64 KiB only some records are looked at before it is used.
+    let many = compressed(b"text\n").repeat(1700);
+    place.put("a.bz2", &many);
+    place.shell("rm a.bz2.bzi; hybz -t --index a.bz2").silent(0);
+    let index = place.get("a.bz2.bzi");
+    assert!(index.len() > 64 << 10);
+    let by_index = place.hybz(&["-l", "--offsets", "a.bz2"]).silent(0);
+    let at = 64 + 40 * 800 + 3;
+    place.put("a.bz2.bzi", &[&index[..at], &[!index[at]], &index[at + 1..]].concat());
+    let run = place.hybz(&["-l", "--offsets", "a.bz2"]);
+    assert!(run.stdout == by_index.stdout);
+    run.says(0, "hybz: Index a.bz2.bzi: the index is damaged: a record has a wrong check; decoding without it.");
 }
 
 #[test]
