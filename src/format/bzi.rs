@@ -173,12 +173,14 @@ impl Record {
             level: bytes[24],
             lines: if header.lines { u64_at(bytes, 28) } else { 0 },
         };
+        let whole = (header.coded_len * 8, header.text_len, 0);
         let good = check(number, &bytes[..at]) == u32_at(bytes, at)
             && (1..=9).contains(&record.level)
             && bytes[26..28] == [0, 0]
             && (kind == Kind::EndOfData) == (number + 1 == header.records)
             && record.bit_offset <= header.coded_len * 8
-            && record.text_offset <= header.text_len;
+            && record.text_offset <= header.text_len
+            && (kind != Kind::EndOfData || (record.bit_offset, record.text_offset, record.crc) == whole);
         good.then_some(record)
     }
 }

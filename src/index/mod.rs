@@ -342,6 +342,8 @@ impl Index {
     /// Whether the file has the end of the last stream where the index has it, and no stream follows.
     fn check_end(&self, file: &dyn ReadAt) -> Result<(), Error> {
         let foreign = |bit_offset| Err(Error::ForeignIndex { bit_offset });
+        // That it fits the header is seen when it is read.
+        self.record(self.header.records - 1)?;
         let last = self.record(self.header.records - 2)?;
         let end = self.header.coded_len;
         let bits = bits_at(file, last.bit_offset)?;
