@@ -92,6 +92,7 @@ pub fn lanes(plan: &Plan) -> Vec<Lanes> {
         // No more lanes than there are batches have anything to do. A lane pins two to three times the text of a batch.
         let batches = expected.map_or(u64::MAX, |total| total.div_ceil(lanes.batch_bytes()));
         let room = plan.memory.map_or(u64::MAX, |memory| memory / (3 * (lanes.blocks * lanes.max_length) as u64));
+        lanes.growth = plan.memory;
         lanes.lanes = lanes.lanes.min(usize::try_from(batches.min(room)).unwrap_or(usize::MAX)).max(1);
         lanes
     });

@@ -12,10 +12,13 @@ use super::batches::{Added, Batched};
 use super::lane::{Times, timeout};
 use super::trust::{computes_wrongly, too_little};
 use crate::codec::hbz::decode::{Block, HbzDecoder};
-use crate::gpu::{DecodeCodes, DecodedCodes, DeviceError, LaneSize, LargeForDevice, MAX_ENTRY_LOG, MAX_ROWS, ROW_UNIT};
+use crate::gpu::{
+    DecodeCodes, DecodedCodes, DeviceError, LaneSize, LargeForDevice, MAX_ENTRY_LOG, MAX_ROWS, ROW_UNIT, input_room,
+};
 use crate::work::{BlockJob, DecodeLarge};
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A block in the batch.
 struct Entry {
@@ -33,9 +36,35 @@ pub(super) struct Batch {
     rows: usize,
 }
 
-/// What a lane needs to look at what the device got wrong.
+/// How many bytes of pinned memory the lanes of one device may still take for longer blocks.
 #[derive(Default)]
+pub(super) struct Growth(AtomicU64);
+
+impl Growth {
+    pub fn new(bytes: u64) -> Growth {
+        Growth(AtomicU64::new(bytes))
+    }
+
+    /// Takes so many bytes, if they are left.
+    fn take(&self, bytes: u64) -> bool {
+        self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).is_ok()
+    }
+
+    fn give_back(&self, bytes: u64) {
+        self.0.fetch_add(bytes, Relaxed);
+    }
+}
+
+/// The pinned memory of a lane: its input, and a code for each row.
+fn pinned(blocks: usize, rows: usize) -> u64 {
+    (input_room(blocks, rows) + rows) as u64
+}
+
+/// What a lane needs to grow, and to look at what the device got wrong.
 pub(super) struct Large {
+    growth: Arc<Growth>,
+    /// What the lane has taken of it.
+    taken: u64,
     decoder: Option<HbzDecoder>,
     /// There was no memory for a lane of so many rows.
     too_many_rows: Option<usize>,
@@ -107,15 +136,37 @@ impl Batched for Large {
     }
 }
 
+impl Drop for Large {
+    fn drop(&mut self) {
+        self.growth.give_back(self.taken);
+    }
+}
+
 impl Large {
+    /// A lane that may take so much more pinned memory together with others.
+    pub fn new(growth: Arc<Growth>) -> Large {
+        Large { growth, taken: 0, decoder: None, too_many_rows: None }
+    }
+
     /// Makes the lane larger, for so many rows. Returns whether there was memory for that.
     fn grow(&mut self, lane: &mut dyn DecodeCodes, rows: usize) -> Result<bool, DeviceError> {
         if rows > self.too_many_rows.unwrap_or(MAX_ROWS) {
             return Ok(false);
         }
+        // The next block may be a little longer.
+        let LaneSize { max_blocks: blocks, max_length } = lane.size();
+        let rows = (rows + rows / 8).min(MAX_ROWS);
+        let more = pinned(blocks, rows).saturating_sub(pinned(blocks, blocks * max_length));
+        // Not remembered: what other lanes have taken may be given back.
+        if !self.growth.take(more) {
+            return Ok(false);
+        }
+        self.taken += more;
         let grown = lane.reserve(rows)?;
         if !grown {
             self.too_many_rows = Some(rows - 1);
+            self.taken -= more;
+            self.growth.give_back(more);
         }
         Ok(grown)
     }

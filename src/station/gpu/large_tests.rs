@@ -20,11 +20,22 @@ use std::num::NonZeroUsize;
 const FAKE_ROWS: usize = 4000;
 
 fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station<BlockJob>> {
-    let mut fault = fault;
+    fake_with(blocks, fault, unlimited())
+}
+
+fn unlimited() -> Arc<large::Growth> {
+    Arc::new(large::Growth::new(u64::MAX))
+}
+
+fn fake_with(
+    blocks: usize,
+    mut fault: Option<(usize, Fault)>,
+    growth: Arc<large::Growth>,
+) -> Box<dyn Station<BlockJob>> {
     let open = Box::new(move |max_blocks| {
         Ok(Box::new(FakeLane::new(LaneSize { max_blocks, max_length: FAKE_ROWS }, fault.take())) as Box<_>)
     });
-    Box::new(GpuStation::new("fake".to_owned(), blocks, open, large::Large::default()).unwrap())
+    Box::new(GpuStation::new("fake".to_owned(), blocks, open, large::Large::new(growth)).unwrap())
 }
 
 fn block(text: &[u8], stream: StreamHeader) -> DecodeLarge {
@@ -136,6 +147,20 @@ fn a_lane_grows_for_a_long_block() {
     }
 }
 
+/// Lanes of one device have so much memory for long blocks together; what one gives back another takes.
+#[test]
+fn lanes_grow_into_one_room() {
+    let long = [block(&(shape("words").make)(60_000), stream(0, 12))];
+    let growth = Arc::new(large::Growth::new(100_000));
+    let mut lanes = [(); 2].map(|()| fake_with(2, None, Arc::clone(&growth)));
+    assert_eq!(outcome(&mut *lanes[0], &long).0, [1, 0, 0]);
+    assert_eq!(outcome(&mut *lanes[1], &long).0, [0, 1, 0]);
+    assert_eq!(outcome(&mut *lanes[0], &long).0, [1, 0, 0]);
+    let [first, mut second] = lanes;
+    drop(first);
+    assert_eq!(outcome(&mut *second, &long).0, [1, 0, 0]);
+}
+
 #[test]
 fn what_is_damaged_is_for_a_core() {
     let all = damaged_blocks(100_000);
@@ -206,7 +231,7 @@ fn on_every_device() {
     for device in devices {
         for most in [1, 7, 64] {
             let lanes = Lanes { blocks: most, max_length: FAKE_ROWS, ..Lanes::for_decoding_large() };
-            let mut station = lanes.open(backend, device.clone(), "device".to_owned()).unwrap();
+            let mut station = lanes.open(backend, device.clone(), "device".to_owned(), unlimited()).unwrap();
             for _ in 0..2 {
                 let ([done, declined, undone], result) = outcome(&mut *station, &all);
                 assert!(result.is_ok() && undone == 0, "{result:?} {most} {undone}");
@@ -274,7 +299,7 @@ fn answers_that_cannot_be() {
             let fake = FakeLane::new(LaneSize { max_blocks, max_length: FAKE_ROWS }, None);
             Ok(Box::new(Spoilt(fake, spoil, Vec::new(), Vec::new())))
         });
-        let mut station = GpuStation::new("spoilt".to_owned(), 4, open, large::Large::default()).unwrap();
+        let mut station = GpuStation::new("spoilt".to_owned(), 4, open, large::Large::new(unlimited())).unwrap();
         let (counts, result) = outcome(&mut station, &three);
         assert_eq!(result.is_ok(), expected.is_some(), "{number}");
         assert!(expected.is_none_or(|expected| counts == expected), "{number}: {counts:?}");

@@ -26,10 +26,11 @@
 use crate::format::bzip2::MAX_ENCODER_BLOCK;
 use crate::format::hbz::LargeBlocks;
 use crate::gpu::{self, Backend, Device, LaneSize, Offload};
-use crate::schedule::{Class, Crew, Expected, PoolBuilder, Station};
+use crate::schedule::{Class, Crew, Expected, PoolBuilder, Station, memory_of_machine};
 use crate::work::{BlockJob, Codec, DECODE, DECODE_LARGE, ENCODE, ENCODE_LARGE};
 use blocks::BlockStation;
 use lane::GpuStation;
+use large::Growth;
 use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -79,6 +80,10 @@ pub struct Lanes {
     pub blocks: usize,
     /// The longest block, in bytes: of `.bz2` streams 900,000 and a few more.
     pub max_length: usize,
+    /// How many bytes of pinned memory the lanes of one device that decode `.hbz` streams may take beyond that, all
+    /// together, for longer blocks: 1.5 for each row. An eighth of the machine's or container's memory if `None`. Blocks
+    /// that no lane has room for are done by cores.
+    pub growth: Option<u64>,
     /// Whether lanes are started with the first block, and not only when the work left is worth their start.
     pub at_once: bool,
     /// What the devices do and what the cores.
@@ -92,7 +97,7 @@ impl Default for Lanes {
     /// one machine of 16 cores four lanes of 64 blocks gave 1.57 GB/s with all cores, eight of 32 gave 2.12.
     fn default() -> Self {
         let (lanes, blocks, max_length) = (8, 32, MAX_ENCODER_BLOCK);
-        Lanes { devices: None, lanes, blocks, max_length, at_once: false, offload: Offload::default() }
+        Lanes { devices: None, lanes, blocks, max_length, growth: None, at_once: false, offload: Offload::default() }
     }
 }
 
@@ -201,14 +206,16 @@ impl Lanes {
         if self.at_once {
             crew = crew.at_once();
         }
+        let growth: Arc<OnceLock<Arc<Growth>>> = Arc::default();
         for lane in 0..self.lanes {
-            let (own, found) = (self.clone(), Arc::clone(found));
+            let (own, found, growth) = (self.clone(), Arc::clone(found), Arc::clone(&growth));
             crew = crew.member(move || {
                 let (backend, devices) = found.get_or_init(|| own.find()).as_ref().map_err(String::clone)?;
                 let device = devices.get(number).cloned();
                 let device = device.ok_or_else(|| format!("only {number} GPUs to be used"))?;
                 let name = format!("gpu {} lane {lane}", device.ordinal);
-                own.open(*backend, device, name)
+                let most = || own.growth.unwrap_or_else(|| memory_of_machine() / 8);
+                own.open(*backend, device, name, growth.get_or_init(|| Arc::new(Growth::new(most()))).clone())
             });
         }
         crew
@@ -226,6 +233,7 @@ impl Lanes {
         backend: &'static dyn Backend,
         device: Device,
         name: String,
+        growth: Arc<Growth>,
     ) -> Result<Box<dyn Station<BlockJob>>, String> {
         let max_length = self.max_length;
         let size = move |max_blocks| LaneSize { max_blocks, max_length };
@@ -252,7 +260,7 @@ impl Lanes {
             }
             Offload::DecodeLarge => {
                 let open = Box::new(move |blocks| backend.open_large_decoder(&device, size(blocks)));
-                Box::new(GpuStation::new(name, self.blocks, open, large::Large::default())?)
+                Box::new(GpuStation::new(name, self.blocks, open, large::Large::new(growth))?)
             }
         })
     }

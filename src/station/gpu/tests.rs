@@ -48,7 +48,9 @@ fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>) -> Box<dyn
             Box::new(GpuStation::new(name, most, opener!(fault), suffixes::Suffixes::default()).unwrap())
         }
         Offload::Decode => Box::new(GpuStation::new(name, most, opener!(fault), spans::Spans::default()).unwrap()),
-        Offload::DecodeLarge => Box::new(GpuStation::new(name, most, opener!(fault), large::Large::default()).unwrap()),
+        Offload::DecodeLarge => {
+            Box::new(GpuStation::new(name, most, opener!(fault), large::Large::new(Arc::default())).unwrap())
+        }
     }
 }
 
@@ -298,8 +300,9 @@ impl Backend for Pretended {
 fn a_second_backend() {
     let device = Pretended.devices().unwrap().remove(0);
     for offload in [Offload::Bwt, Offload::Hybrid, Offload::Resident, Offload::Suffixes] {
-        let mut station =
-            lanes(offload, 16, MAX_ENCODER_BLOCK).open(&Pretended, device.clone(), "gpu 0 lane 0".to_owned()).unwrap();
+        let mut station = lanes(offload, 16, MAX_ENCODER_BLOCK)
+            .open(&Pretended, device.clone(), "gpu 0 lane 0".to_owned(), Arc::default())
+            .unwrap();
         let inputs = if offload == Offload::Suffixes { large_texts() } else { texts() };
         let ([done, _, undone], result) = outcome(&mut *station, &inputs);
         assert!(result.is_ok() && undone == 0 && done > inputs.len() / 3, "{offload:?}");
@@ -317,7 +320,7 @@ fn on_every_device() {
     for (device, offload) in devices.iter().flat_map(|device| OFFLOADS.map(|offload| (device, offload))) {
         for most in [1, 2, 17, 128, 512] {
             let lanes = lanes(offload, most, MAX_ENCODER_BLOCK);
-            let mut station = lanes.open(backend, device.clone(), "device".to_owned()).unwrap();
+            let mut station = lanes.open(backend, device.clone(), "device".to_owned(), Arc::default()).unwrap();
             for _ in 0..2 {
                 let ([begun, left, undone], result) = outcome(&mut *station, &batch);
                 assert!(result.is_ok(), "{result:?}");
@@ -331,7 +334,7 @@ fn on_every_device() {
     for device in devices {
         for most in [1, 7, 512] {
             let lanes = lanes(Offload::Suffixes, most, 200_000);
-            let mut station = lanes.open(backend, device.clone(), "device".to_owned()).unwrap();
+            let mut station = lanes.open(backend, device.clone(), "device".to_owned(), Arc::default()).unwrap();
             let ([begun, _, undone], result) = outcome(&mut *station, &batch);
             assert!(result.is_ok() && undone == 0 && begun > batch.len() / 2, "{result:?} {begun}");
         }
