@@ -3,7 +3,7 @@
 
 use hybz::flow::{Input, Inputs, LONG_FILE, Outputs, ReadAt, Source, Task, run};
 use hybz::schedule::Accepts;
-use hybz::work::ENCODE;
+use hybz::work::{DECODE, ENCODE};
 use hybz::{Error, LargeBlocks, Level, Pool, Settings, StreamSummary};
 use std::cell::RefCell;
 use std::io::{self, BufRead, ErrorKind, Read, Write};
@@ -36,12 +36,12 @@ impl ReadAt for File {
     }
 }
 
-struct One(Option<Source>);
+struct One(Task, Option<Source>);
 
 impl Inputs for One {
     type Meta = ();
     fn next_input(&mut self) -> Option<Input<()>> {
-        Some(Input { meta: (), task: Task::Compress(Level::BEST), count_lines: false, source: self.0.take()? })
+        Some(Input { meta: (), task: self.0, count_lines: false, source: self.1.take()? })
     }
 }
 
@@ -60,16 +60,16 @@ impl Outputs for Collect {
     }
 }
 
-fn compress(file: File, from: u64, readers: usize) -> Collect {
+fn through(task: Task, file: File, from: u64, readers: usize) -> Collect {
     let mut pool = Pool::builder().threads(NonZeroUsize::new(2).unwrap()).readers(readers);
     if readers > 2 {
         // An accelerator that is started with the first block, and then cannot be had: the other readers come in the
         // middle of the file.
-        pool = pool.station(Accepts::Only(&[ENCODE]), || Err("no such device".to_owned()));
+        pool = pool.station(Accepts::Only(&[ENCODE, DECODE]), || Err("no such device".to_owned()));
     }
     let pool = pool.build();
     let mut outputs = Collect::default();
-    run(&pool, One(Some(Source::File(Arc::new(file), from))), &mut outputs);
+    run(&pool, One(task, Some(Source::File(Arc::new(file), from))), &mut outputs);
     outputs
 }
 
@@ -94,7 +94,8 @@ fn several_readers() {
     let from = 12_345;
     let expected = hybz::compress(&text[from..], &Settings::new()).unwrap();
     for readers in [1, 2, 5] {
-        let Collect(out, outcome) = compress(File { text: text.clone(), broken_from: u64::MAX }, from as u64, readers);
+        let file = File { text: text.clone(), broken_from: u64::MAX };
+        let Collect(out, outcome) = through(Task::Compress(Level::BEST), file, from as u64, readers);
         assert_eq!(outcome.unwrap().unwrap().bytes_in, (text.len() - from) as u64);
         assert!(out == expected, "{readers} readers");
     }
@@ -104,8 +105,43 @@ fn several_readers() {
 fn a_file_that_cannot_be_read_to_its_end() {
     let text = text();
     for (readers, broken_from) in [(1, 40 << 20), (3, 40 << 20), (3, 0), (4, (text.len() - 1) as u64)] {
-        let Collect(_, outcome) = compress(File { text: text.clone(), broken_from }, 0, readers);
+        let file = File { text: text.clone(), broken_from };
+        let Collect(_, outcome) = through(Task::Compress(Level::BEST), file, 0, readers);
         assert!(matches!(outcome, Some(Err(Error::Read(_)))), "{readers} readers, {broken_from}: {outcome:?}");
+    }
+}
+
+/// A long compressed file, of many streams and with bytes behind them; what is before it, too; and its text.
+fn coded() -> (Vec<u8>, usize, Vec<u8>) {
+    let text = (shapes::shape("random").make)(2_200_000);
+    let stream = hybz::compress(&text, &Settings::new()).unwrap();
+    let count = LONG_FILE as usize / stream.len() + 8;
+    ([b"before", &stream.repeat(count)[..], b"behind"].concat(), 6, text.repeat(count))
+}
+
+#[test]
+fn several_readers_of_a_compressed_file() {
+    let (coded, from, text) = coded();
+    for readers in [1, 2, 5] {
+        let file = File { text: coded.clone(), broken_from: u64::MAX };
+        let task = Task::Decompress { trailing_garbage: true };
+        let Collect(out, outcome) = through(task, file, from as u64, readers);
+        assert_eq!(outcome.unwrap().unwrap().trailing_garbage, Some((coded.len() - from - 6) as u64));
+        assert!(out == text, "{readers} readers");
+    }
+    // A stream that is damaged, and one that cannot be read; what is before both is written.
+    let mut bad = coded.clone();
+    bad[60 << 20] ^= 1;
+    for (broken_from, readers) in [(u64::MAX, 2), (50 << 20, 2), (50 << 20, 4)] {
+        let task = Task::Decompress { trailing_garbage: true };
+        let Collect(out, outcome) = through(task, File { text: bad.clone(), broken_from }, from as u64, readers);
+        let error = outcome.unwrap().unwrap_err();
+        assert!(if broken_from == u64::MAX {
+            matches!(error, Error::Data { .. })
+        } else {
+            matches!(error, Error::Read(_))
+        });
+        assert!(out.len() > 40 << 20 && text.starts_with(&out), "{readers} readers: {} bytes", out.len());
     }
 }
 

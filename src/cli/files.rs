@@ -118,7 +118,7 @@ impl Operands {
                 let task = if may_be_bzip2(&head) { self.decompress() } else { Task::Copy };
                 (task, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))))
             }
-            Mode::Decompress | Mode::Test => (self.decompress(), Source::Stream(Box::new(reader))),
+            Mode::Decompress | Mode::Test => (self.decompress(), reader.into_source()),
         }
     }
 

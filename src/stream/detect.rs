@@ -6,10 +6,12 @@ use super::piece::{Collect, Decoding, Ends, Feed, Format, Rest, Step};
 use super::{bzip2, hbz};
 use crate::Client;
 use crate::error::Error;
+use crate::read_at::ReadAt;
 use crate::schedule::Permit;
 use crate::summary::StreamSummary;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::io;
+use std::sync::Arc;
 
 /// The formats. The last one takes what no other does, and says what is wrong with it.
 const FORMATS: [Format; 2] = [hbz::FORMAT, bzip2::FORMAT];
@@ -91,6 +93,14 @@ impl Feed for Detecting {
         if let Some(feed) = &mut self.feed {
             feed.flush();
         }
+    }
+
+    fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
+        self.feed.as_mut().is_some_and(|feed| feed.share_reading(file, from, readers))
+    }
+
+    fn read_on(&mut self) -> io::Result<bool> {
+        self.feed.as_mut().map_or(Ok(false), |feed| feed.read_on())
     }
 
     fn next_charge(&mut self) -> Option<u64> {

@@ -11,15 +11,16 @@
 //!                 '--------> caller's thread: join, write -> Outputs
 //! ```
 //!
-//! Beside accelerators, several more threads read a long file and find its runs, and the manager only finds where
-//! blocks end (`bzip2::parallel_read`).
+//! Beside accelerators, several more threads read a long file and find its runs, or what looks like a block, and the
+//! manager only finds where blocks end, or copies them (`bzip2::parallel_read`, `bzip2::parallel_scan`).
 //!
 //! The manager waits only for these readers, for the memory budget and for room in the channel of begun inputs; the
 //! caller's thread empties all of them and waits only for the oldest piece, which is done, being worked on or next in
 //! the queue. So nothing can lock up.
 
 use super::bzip2::assemble::Assembler;
-use super::bzip2::parallel_read::{self, Readers};
+use super::bzip2::parallel_read::{self, Runs};
+use super::bzip2::readers::Readers;
 use super::bzip2::split::{Block, IssuedBlock, Splitter};
 use super::driver::{Driver, read_some, write_text};
 use super::piece::{Collect, Cut, Decoding, Ends, Extent, Feed, Link, Piece, Step, link};
@@ -222,7 +223,7 @@ fn manage<I: Inputs>(pool: &Pool, mut inputs: I, begun: &Sender<Box<Begun<I::Met
             (task, source) => match open(pool, task, count_lines) {
                 Some((mut feed, collect)) => {
                     begin(Some(collect)) && {
-                        let end = read_all(source.into_reader(), &mut *feed, &client);
+                        let end = read_all(source, &mut *feed, &client);
                         feed.end(end);
                         true
                     }
@@ -282,24 +283,48 @@ fn read_file(
 }
 
 /// Several readers for the rest of a file, if it is worth it and they can be had.
-fn several_readers(pool: &Pool, file: &Arc<dyn ReadAt>, at: u64) -> Option<Readers> {
-    let worth_it = file.len().saturating_sub(at) >= LONG_FILE;
-    let readers = if worth_it { pool.readers() } else { 1 };
+fn several_readers(pool: &Pool, file: &Arc<dyn ReadAt>, at: u64) -> Option<Readers<Runs>> {
+    let readers = readers_for(pool, &**file, at);
     (readers > 1).then(|| Readers::start(file, at, readers).ok()).flatten()
 }
 
-/// Reads an input to its end, or until no more is wanted.
-fn read_all(mut reader: Box<dyn Read + Send>, feed: &mut dyn Feed, client: &Client) -> io::Result<()> {
-    let mut ended = false;
+/// How many threads should read the rest of a file.
+fn readers_for(pool: &Pool, file: &dyn ReadAt, at: u64) -> usize {
+    if file.len().saturating_sub(at) >= LONG_FILE { pool.readers() } else { 1 }
+}
+
+/// Reads an input to its end, or until no more is wanted: alone at first, and a file by several threads as in
+/// [`read_file`].
+fn read_all(source: Source, feed: &mut dyn Feed, client: &Client) -> io::Result<()> {
+    let file = match &source {
+        Source::File(file, from) => Some((Arc::clone(file), *from)),
+        Source::Stream(_) => None,
+    };
+    let mut reader = source.into_reader();
+    let (mut read, mut shared, mut look, mut ended) = (0, false, false, false);
     while !ended {
-        match read_some(&mut *reader, feed.room())? {
-            0 => {
-                feed.finish();
-                ended = true;
+        if std::mem::take(&mut look)
+            && !shared
+            && let Some((file, from)) = &file
+        {
+            let readers = readers_for(client.pool(), &**file, from + read);
+            shared = readers > 1 && feed.share_reading(file, *from, readers);
+        }
+        ended = if shared {
+            !feed.read_on()?
+        } else {
+            let n = read_some(&mut *reader, feed.room())?;
+            if n > 0 {
+                feed.filled(n);
             }
-            n => feed.filled(n),
+            read += n as u64;
+            n == 0
+        };
+        if ended {
+            feed.finish();
         }
         while let Some(charge) = feed.next_charge() {
+            look = true;
             let permit = client.permit(charge);
             if !feed.issue(client, permit) || client.submitter().is_cancelled() {
                 return Ok(());

@@ -6,11 +6,13 @@
 
 use crate::block::Text;
 use crate::error::Error;
+use crate::read_at::ReadAt;
 use crate::schedule::Permit;
 use crate::summary::{Mark, StreamSummary};
 use crate::{Client, Pool};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, unbounded};
 use std::io;
+use std::sync::Arc;
 
 /// One piece of the input, as the cutter makes it.
 pub(crate) trait Piece: Send + 'static {
@@ -40,6 +42,16 @@ pub(crate) trait Cut: Send + 'static {
     /// Hands on everything that is there, although the input goes on: ends the current block (what `flush` means to
     /// bzip2), or when decompressing lets the joiner see all bits.
     fn flush(&mut self) {}
+    /// Has several threads read the rest of the input, which is `file` from byte `from` on. Returns whether it does: then
+    /// [`read_on`](Self::read_on) takes the place of `room` and `filled`.
+    fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
+        let _ = (file, from, readers);
+        false
+    }
+    /// Takes some more of what these threads read. Returns whether there was any.
+    fn read_on(&mut self) -> io::Result<bool> {
+        Ok(false)
+    }
     /// The next piece, if one is complete.
     fn next_piece(&mut self) -> Option<Self::Piece>;
 }
@@ -95,6 +107,10 @@ pub(crate) trait Feed: Send {
     fn finish(&mut self);
     /// As [`Cut::flush`].
     fn flush(&mut self);
+    /// As [`Cut::share_reading`].
+    fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool;
+    /// As [`Cut::read_on`].
+    fn read_on(&mut self) -> io::Result<bool>;
     /// The [`charge`](Piece::charge) of the next piece, if one is complete. It is the next until it is issued.
     fn next_charge(&mut self) -> Option<u64>;
     /// Puts that piece's work on the queue and sends it to the other end. Returns whether that is still there.
@@ -230,6 +246,14 @@ impl<C: Cut> Feed for Feeder<C> {
 
     fn flush(&mut self) {
         self.cut.flush();
+    }
+
+    fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
+        self.cut.share_reading(file, from, readers)
+    }
+
+    fn read_on(&mut self) -> io::Result<bool> {
+        self.cut.read_on()
     }
 
     fn next_charge(&mut self) -> Option<u64> {

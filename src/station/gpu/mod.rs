@@ -186,12 +186,14 @@ impl Lanes {
         self.devices.as_ref().map_or_else(gpu::likely, |list| list.split(',').count())
     }
 
-    /// How many threads should read one long file beside these lanes: only text to be compressed can be read anywhere.
+    /// How many threads should read one long file beside these lanes: what `.bz2` streams are made of can be read
+    /// anywhere, and what they are. When decoding, one thread is almost enough for one device.
     pub fn readers(&self) -> usize {
-        if self.decodes() || self.offload == Offload::Suffixes {
-            return 1;
+        match self.offload {
+            Offload::Suffixes => 1,
+            Offload::Decode | Offload::DecodeLarge => 1 + self.device_count(),
+            Offload::Bwt | Offload::Hybrid | Offload::Resident => 1 + READERS * self.device_count(),
         }
-        1 + READERS * self.device_count()
     }
 
     /// One crew for each device. Nothing is looked for before a crew is started; a lane that cannot be had says so in

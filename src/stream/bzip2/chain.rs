@@ -11,7 +11,7 @@
 //! here with the plain decoder from as many spans as it takes. This is slow and rare: it takes a file made to provoke
 //! it.
 
-use super::scan::{IssuedSpan, Span};
+use super::span::{IssuedSpan, Span};
 use super::walk::{Walk, Walked};
 use crate::bits::SliceBits;
 use crate::block::{DecodedBlock, Text};

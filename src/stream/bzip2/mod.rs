@@ -1,6 +1,6 @@
 //! The flow of a `.bz2` stream. Compressing, `split` (or `parallel_read`) cuts text where bzip2 does and `assemble`
-//! puts the coded blocks behind each other, bit by bit. Decompressing, `scan` cuts the input at everything that looks
-//! like a block and `chain` believes what fits.
+//! puts the coded blocks behind each other, bit by bit. Decompressing, `scan` (or `parallel_scan`) cuts the input at
+//! everything that looks like a block and `chain` believes what fits.
 
 use super::piece::{Begins, Decoding, Ends, Format, connect};
 use crate::format::bzip2::{Header, Level, parse_stream_header};
@@ -8,7 +8,10 @@ use crate::format::bzip2::{Header, Level, parse_stream_header};
 pub(super) mod assemble;
 mod chain;
 pub(super) mod parallel_read;
+mod parallel_scan;
+pub(super) mod readers;
 pub(crate) mod scan;
+pub(crate) mod span;
 pub(super) mod split;
 mod walk;
 

@@ -8,21 +8,14 @@
 //!
 //! A block's text is not copied either: it is a part of a stretch, or of two, until a station puts it together.
 
+use super::readers::{Look, Readers, Stretch};
 use super::split::{Block, CodedText, MAX_PLAIN_TEXT, MAX_TOKEN};
 use crate::block::{Part, Text};
 use crate::codec::run_length;
 use crate::format::bzip2::Level;
-use crate::read_at::ReadAt;
-use crossbeam_channel::{Receiver, Sender, bounded};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
-use std::thread;
-
-/// How long a stretch is: blocks that stand in two must be put together.
-const STRETCH: usize = 4 << 20;
-/// How much of it is read at once: what fits in an L2 cache.
-const READ: usize = 256 << 10;
 
 /// Bytes of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,15 +24,9 @@ struct Run {
     len: u32,
 }
 
-/// Some bytes of the file, and where there are four or more equal ones in a row. The last run is listed whatever its
-/// length: it may go on.
-pub(crate) struct Stretch {
-    bytes: Arc<Vec<u8>>,
-    runs: Vec<Run>,
-}
-
-/// Looks for runs while the bytes come, so that they are still in the cache.
-struct Scan {
+/// Where there are four or more equal bytes in a row in a stretch. The last run is listed whatever its length: it may
+/// go on.
+pub(crate) struct Runs {
     runs: Vec<Run>,
     /// No run begins before it that is not listed.
     at: usize,
@@ -49,7 +36,13 @@ struct Scan {
     open_to: usize,
 }
 
-impl Scan {
+impl Look for Runs {
+    const BEHIND: usize = 0;
+
+    fn new(stretch: usize) -> Self {
+        Runs { runs: Vec::with_capacity(stretch / 64), at: 0, open_to: 0 }
+    }
+
     /// Lists the runs that are over in these first bytes of the stretch.
     fn go_on(&mut self, bytes: &[u8]) {
         loop {
@@ -74,9 +67,8 @@ impl Scan {
         self.at = self.at.max(bytes.len().saturating_sub(3));
     }
 
-    /// All of the stretch.
-    fn finish(mut self, bytes: Vec<u8>) -> Stretch {
-        self.go_on(&bytes);
+    fn finish(&mut self, bytes: &[u8]) {
+        self.go_on(bytes);
         if let Some(last) = bytes.last() {
             let start = if self.open_to > 0 {
                 self.at
@@ -87,81 +79,6 @@ impl Scan {
             };
             self.runs.push(Run { start: start as u32, len: (bytes.len() - start) as u32 });
         }
-        Stretch { bytes: Arc::new(bytes), runs: self.runs }
-    }
-}
-
-/// Threads that read a file: thread i of n reads stretches i, i + n, i + 2n, ... They end when this is dropped.
-pub(crate) struct Readers {
-    stretches: Vec<Receiver<io::Result<Stretch>>>,
-    next: usize,
-    /// How long a stretch is, unless the file ends in it.
-    stretch: usize,
-    ended: bool,
-}
-
-impl Readers {
-    /// Starts `count` threads that read from byte `from` on. Fails if they cannot all be started.
-    pub fn start(file: &Arc<dyn ReadAt>, from: u64, count: usize) -> io::Result<Readers> {
-        Self::with_stretch(file, from, count, STRETCH)
-    }
-
-    fn with_stretch(file: &Arc<dyn ReadAt>, from: u64, count: usize, stretch: usize) -> io::Result<Readers> {
-        let start_one = |number: usize| {
-            // One waits while the next is read: so much is read ahead.
-            let (sender, receiver) = bounded(1);
-            let file = Arc::clone(file);
-            let from = from + (number * stretch) as u64;
-            let step = (count * stretch) as u64;
-            thread::Builder::new()
-                .name("hybz reader".to_owned())
-                .spawn(move || read_stretches(&*file, from, step, stretch, &sender))?;
-            Ok(receiver)
-        };
-        let stretches = (0..count).map(start_one).collect::<io::Result<_>>()?;
-        Ok(Readers { stretches, next: 0, stretch, ended: false })
-    }
-
-    /// The next stretch, in the order of the file.
-    pub fn next(&mut self) -> Option<io::Result<Stretch>> {
-        if self.ended {
-            return None;
-        }
-        let stretch = self.stretches[self.next].recv();
-        self.next = (self.next + 1) % self.stretches.len();
-        let stretch = stretch.unwrap_or_else(|_| Err(io::Error::other("a reader stopped")));
-        // A file ends where a stretch does not get full, even if somebody makes it longer right then.
-        self.ended = stretch.as_ref().map_or(true, |stretch| stretch.bytes.len() < self.stretch);
-        Some(stretch)
-    }
-}
-
-/// A reader's thread.
-fn read_stretches(file: &dyn ReadAt, mut at: u64, step: u64, stretch: usize, out: &Sender<io::Result<Stretch>>) {
-    loop {
-        let mut bytes = vec![0; stretch];
-        let mut scan = Scan { runs: Vec::with_capacity(stretch / 64), at: 0, open_to: 0 };
-        let mut len = 0;
-        let result = loop {
-            let most = stretch.min(len + READ);
-            match file.read_at(&mut bytes[len..most], at + len as u64) {
-                Ok(0) => break Ok(()),
-                Ok(n) => len += n,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => break Err(e),
-            }
-            scan.go_on(&bytes[..len]);
-            if len == stretch {
-                break Ok(());
-            }
-        };
-        bytes.truncate(len);
-        let ended = len < stretch;
-        let done = result.map(|()| scan.finish(bytes));
-        if out.send(done).is_err() || ended {
-            return;
-        }
-        at += step;
     }
 }
 
@@ -199,7 +116,7 @@ impl Cutter {
         }
     }
 
-    fn add(&mut self, Stretch { bytes, runs }: Stretch) {
+    fn add(&mut self, Stretch { bytes, found: Runs { runs, .. } }: Stretch<Runs>) {
         let before = self.held.back().and_then(|(start, bytes)| Some((start + bytes.len() as u64, *bytes.last()?)));
         let (start, last) = before.unwrap_or_default();
         self.held.push_back((start, Arc::clone(&bytes)));
@@ -303,7 +220,11 @@ impl Cutter {
 }
 
 /// Reads a file to its end and cuts it, until `submit` says that no more is wanted.
-pub(crate) fn read_all(mut readers: Readers, level: Level, submit: &mut dyn FnMut(Block) -> bool) -> io::Result<()> {
+pub(crate) fn read_all(
+    mut readers: Readers<Runs>,
+    level: Level,
+    submit: &mut dyn FnMut(Block) -> bool,
+) -> io::Result<()> {
     let limit = level.fill_limit();
     let mut cutter = Cutter::new(limit);
     loop {
@@ -328,6 +249,7 @@ pub(crate) fn read_all(mut readers: Readers, level: Level, submit: &mut dyn FnMu
 mod tests {
     use super::super::split::tests::{check_blocks, runs_around_block_ends};
     use super::*;
+    use crate::read_at::ReadAt;
     use crate::shapes::{Rng, SHAPES};
 
     /// A file that is read in two steps, as some file systems do.
@@ -398,30 +320,5 @@ mod tests {
     #[test]
     fn an_empty_file_has_no_block() {
         assert!(cut(b"", 100, 10, 2).is_empty());
-    }
-
-    /// An error comes in its place: what was read before it is cut as ever.
-    #[test]
-    fn an_error_in_the_middle() {
-        struct Fails;
-        impl ReadAt for Fails {
-            fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-                if offset >= 5000 {
-                    return Err(io::Error::other("broken"));
-                }
-                buf.fill(b'x');
-                Ok(buf.len())
-            }
-            fn len(&self) -> u64 {
-                1 << 40
-            }
-        }
-        let file: Arc<dyn ReadAt> = Arc::new(Fails);
-        let mut readers = Readers::with_stretch(&file, 0, 3, 1000).unwrap();
-        for _ in 0..5 {
-            assert_eq!(readers.next().unwrap().unwrap().bytes.len(), 1000);
-        }
-        assert!(readers.next().unwrap().is_err());
-        assert!(readers.next().is_none());
     }
 }

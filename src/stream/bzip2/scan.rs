@@ -5,74 +5,19 @@
 //! So a span is speculation: `chain` believes a span's result only if the block before it ended exactly where the span
 //! begins. Here nothing is decided; a magic that was missed or invented costs time, never a byte.
 
-use crate::Client;
+use super::parallel_scan::{Open, Shared};
+use super::span::{MAX_SPAN, Span, next_magic};
 use crate::bits::{BitSource, SliceBits};
-use crate::block::DecodedBlock;
-use crate::codec::find_magic;
-use crate::error::DecodeError;
 use crate::format::bzip2::END_MAGIC;
-use crate::schedule::Ticket;
-use crate::stream::piece::{Cut, Piece};
-use crate::work::DecodeBlock;
+use crate::read_at::ReadAt;
+use crate::stream::piece::Cut;
+use std::io;
 use std::sync::Arc;
 
 /// How much is read at once. The scanner's own tests and the trap tests use other sizes.
 const CHUNK: usize = 256 << 10;
 /// How much is read at first.
 const FIRST_CHUNK: usize = 8 << 10;
-/// A span longer than this is handed on without waiting for the next magic. No block that an encoder writes is as long:
-/// 18,002 groups of 50 codes of 20 bits are 2.25 MB.
-const MAX_SPAN: usize = 4 << 20;
-/// What a decoded block may take in memory (`Text::Plain` is never longer), so what a job is charged beside its span.
-const MAX_TEXT: u64 = crate::block::MAX_PLAIN_TEXT as u64;
-/// Behind a magic, this many bits tell whether bzip2 could accept the block at all.
-const HEADER_BITS: u64 = 48 + 32 + 1 + 24 + 16 + 256 + 3 + 15;
-
-/// A stretch of compressed input, bits `first .. end` of `data`. Neighbours may share a byte.
-#[derive(Clone)]
-pub(crate) struct Span {
-    pub data: Arc<Vec<u8>>,
-    /// Where in the whole input `data` begins, in bits.
-    pub at: u64,
-    /// The first bit of `data` that belongs to the span: 0 to 7.
-    pub first: u64,
-    /// The bit of `data` after the span's last.
-    pub end: u64,
-    /// Whether it begins with what looks like a block.
-    pub coded: bool,
-}
-
-/// A span on its way, and what the block at its beginning decodes to, if it begins with one.
-pub(crate) struct IssuedSpan {
-    pub span: Span,
-    pub block: Option<Ticket<Result<DecodedBlock, DecodeError>>>,
-}
-
-impl Span {
-    /// Where the span begins in the whole input, in bits.
-    pub fn start_bit(&self) -> u64 {
-        self.at + self.first
-    }
-
-    /// The bit after its last in the whole input.
-    pub fn end_bit(&self) -> u64 {
-        self.at + self.end
-    }
-}
-
-impl Piece for Span {
-    type Issued = IssuedSpan;
-
-    fn charge(&self) -> u64 {
-        self.data.len() as u64 + 4096 + if self.coded { MAX_TEXT } else { 0 }
-    }
-
-    fn issue(self, client: &Client) -> IssuedSpan {
-        let question = || DecodeBlock { data: Arc::clone(&self.data), start: self.first, end: self.end };
-        let block = self.coded.then(|| client.submit(question()));
-        IssuedSpan { span: self, block }
-    }
-}
 
 /// Cuts compressed input into spans.
 pub(crate) struct Scanner {
@@ -93,6 +38,8 @@ pub(crate) struct Scanner {
     ended: bool,
     /// Everything is to be handed on.
     flushing: bool,
+    /// Once several threads read the rest.
+    shared: Option<Shared>,
 }
 
 impl Scanner {
@@ -114,6 +61,7 @@ impl Scanner {
             chunk: chunk.max(1),
             ended: false,
             flushing: false,
+            shared: None,
         }
     }
 
@@ -130,26 +78,20 @@ impl Scanner {
         span
     }
 
-    /// The next magic that may begin a block, from `searched` on; `None` if there is none or if it cannot be told yet.
-    /// With `whole`, a block that is as short as its header is there.
-    fn next_magic(&mut self, whole: bool) -> Option<u64> {
-        let data = &self.buf[..self.len];
-        let have = self.len as u64 * 8;
-        loop {
-            let Some(bit) = find_magic::find(data, self.searched) else {
-                // A magic that is not wholly there yet may begin in the last 47 bits.
-                self.searched = self.searched.max(have.saturating_sub(47));
-                return None;
-            };
-            if !whole && bit + HEADER_BITS > have {
-                self.searched = bit;
-                return None;
-            }
-            self.searched = bit + 1;
-            if find_magic::plausible(data, bit, have) {
-                return Some(bit);
-            }
+    /// Hands over to what reads the rest of the input from the open span on. Returns whether that could be had.
+    pub(super) fn share_reading_with(&mut self, start: impl FnOnce(Open) -> io::Result<Shared>) -> bool {
+        let byte = self.at + self.base as u64;
+        self.shared = start(Open { byte, bit: self.at * 8 + self.first, coded: self.coded }).ok();
+        if self.shared.is_some() {
+            self.buf = Vec::new();
         }
+        self.shared.is_some()
+    }
+
+    /// The next magic that may begin a block; `None` if there is none or if it cannot be told yet. With `whole`, a block
+    /// that is as short as its header is there.
+    fn next_magic(&mut self, whole: bool) -> Option<u64> {
+        next_magic(&self.buf[..self.len], &mut self.searched, whole)
     }
 }
 
@@ -196,6 +138,17 @@ impl Cut for Scanner {
 
     fn finish(&mut self) {
         self.ended = true;
+        if let Some(shared) = &mut self.shared {
+            shared.finish();
+        }
+    }
+
+    fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
+        self.share_reading_with(|open| Shared::start(file, from, readers, open))
+    }
+
+    fn read_on(&mut self) -> io::Result<bool> {
+        self.shared.as_mut().map_or(Ok(false), Shared::read_on)
     }
 
     fn flush(&mut self) {
@@ -203,6 +156,9 @@ impl Cut for Scanner {
     }
 
     fn next_piece(&mut self) -> Option<Span> {
+        if let Some(shared) = &mut self.shared {
+            return shared.next_span();
+        }
         let record = end_record(&self.buf[..self.len]).filter(|&bit| bit > self.first);
         if let Some(bit) = self.next_magic(self.ended || self.flushing || record.is_some()) {
             return Some(self.cut(bit, true));
@@ -230,8 +186,17 @@ impl Cut for Scanner {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+
+    /// Begin, end, and whether it begins with a magic. Checks that the bits are those of the input.
+    pub fn seen(span: &Span, input: &[u8]) -> (u64, u64, bool) {
+        for bit in span.start_bit()..span.end_bit() {
+            let of = |bytes: &[u8], bit: u64| bytes[(bit / 8) as usize] >> (7 - bit % 8) & 1;
+            assert_eq!(of(&span.data, bit - span.at), of(input, bit));
+        }
+        (span.start_bit(), span.end_bit(), span.coded)
+    }
 
     fn spans(input: &[u8], chunk: usize) -> Vec<(u64, u64, bool)> {
         let mut scanner = Scanner::with_chunk(chunk);
@@ -248,11 +213,7 @@ mod tests {
                 scanner.filled(n);
             }
             while let Some(span) = scanner.next_piece() {
-                for bit in span.start_bit()..span.end_bit() {
-                    let of = |bytes: &[u8], bit: u64| bytes[(bit / 8) as usize] >> (7 - bit % 8) & 1;
-                    assert_eq!(of(&span.data, bit - span.at), of(input, bit));
-                }
-                spans.push((span.start_bit(), span.end_bit(), span.coded));
+                spans.push(seen(&span, input));
             }
             if n == 0 {
                 return spans;

@@ -1,0 +1,184 @@
+//! Threads that read one file, stretch by stretch, and look for something in what they read.
+
+use crate::read_at::ReadAt;
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::io;
+use std::sync::Arc;
+use std::thread;
+
+/// How long a stretch is: blocks that stand in two must be put together.
+const STRETCH: usize = 4 << 20;
+/// How much of it is read at once: what fits in an L2 cache.
+const READ: usize = 256 << 10;
+
+/// What is looked for in a stretch.
+pub(crate) trait Look: Send + 'static {
+    /// How many bytes behind the stretch it is shown, too, where the file has them.
+    const BEHIND: usize;
+
+    /// For stretches of so many bytes.
+    fn new(stretch: usize) -> Self;
+
+    /// Looks at the bytes that are there so far, while they are still in the cache.
+    fn go_on(&mut self, bytes: &[u8]);
+
+    /// Looks at all of them: the stretch ends, and what is behind it, or the file.
+    fn finish(&mut self, bytes: &[u8]);
+}
+
+/// Some bytes of the file, and what was found in them.
+pub(crate) struct Stretch<L> {
+    pub bytes: Arc<Vec<u8>>,
+    pub found: L,
+}
+
+/// Threads that read a file: thread i of n reads stretches i, i + n, i + 2n, ... They end when this is dropped.
+pub(crate) struct Readers<L> {
+    stretches: Vec<Receiver<io::Result<Stretch<L>>>>,
+    next: usize,
+    /// How long a stretch is, unless the file ends in it.
+    stretch: usize,
+    ended: bool,
+}
+
+impl<L: Look> Readers<L> {
+    /// Starts `count` threads that read from byte `from` on. Fails if they cannot all be started.
+    pub fn start(file: &Arc<dyn ReadAt>, from: u64, count: usize) -> io::Result<Self> {
+        Self::with_stretch(file, from, count, STRETCH)
+    }
+
+    pub(super) fn with_stretch(file: &Arc<dyn ReadAt>, from: u64, count: usize, stretch: usize) -> io::Result<Self> {
+        let start_one = |number: usize| {
+            // One waits while the next is read: so much is read ahead.
+            let (sender, receiver) = bounded(1);
+            let file = Arc::clone(file);
+            let from = from + (number * stretch) as u64;
+            let step = (count * stretch) as u64;
+            thread::Builder::new()
+                .name("hybz reader".to_owned())
+                .spawn(move || read_stretches(&*file, from, step, stretch, &sender))?;
+            Ok(receiver)
+        };
+        let stretches = (0..count).map(start_one).collect::<io::Result<_>>()?;
+        Ok(Readers { stretches, next: 0, stretch, ended: false })
+    }
+
+    /// The next stretch, in the order of the file.
+    pub fn next(&mut self) -> Option<io::Result<Stretch<L>>> {
+        if self.ended {
+            return None;
+        }
+        let stretch = self.stretches[self.next].recv();
+        self.next = (self.next + 1) % self.stretches.len();
+        let stretch = stretch.unwrap_or_else(|_| Err(io::Error::other("a reader stopped")));
+        // A file ends where a stretch does not get full, even if somebody makes it longer right then.
+        self.ended = stretch.as_ref().map_or(true, |stretch| stretch.bytes.len() < self.stretch);
+        Some(stretch)
+    }
+}
+
+/// A reader's thread.
+fn read_stretches<L: Look>(
+    file: &dyn ReadAt,
+    mut at: u64,
+    step: u64,
+    stretch: usize,
+    out: &Sender<io::Result<Stretch<L>>>,
+) {
+    let all = stretch + L::BEHIND;
+    loop {
+        let mut bytes = vec![0; all];
+        let mut found = L::new(stretch);
+        let mut len = 0;
+        let result = loop {
+            let most = all.min(len + READ);
+            match file.read_at(&mut bytes[len..most], at + len as u64) {
+                Ok(0) => break Ok(()),
+                Ok(n) => len += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                // The next stretch meets it.
+                Err(_) if len >= stretch => break Ok(()),
+                Err(e) => break Err(e),
+            }
+            found.go_on(&bytes[..len]);
+            if len == all {
+                break Ok(());
+            }
+        };
+        let ended = len < stretch;
+        let done = result.map(|()| {
+            found.finish(&bytes[..len]);
+            bytes.truncate(len.min(stretch));
+            Stretch { bytes: Arc::new(bytes), found }
+        });
+        if out.send(done).is_err() || ended {
+            return;
+        }
+        at += step;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Notes how much it was shown.
+    struct Shown(usize);
+
+    impl Look for Shown {
+        const BEHIND: usize = 10;
+        fn new(_: usize) -> Self {
+            Shown(0)
+        }
+        fn go_on(&mut self, bytes: &[u8]) {
+            assert!(bytes.len() > self.0);
+            self.0 = bytes.len();
+        }
+        fn finish(&mut self, bytes: &[u8]) {
+            assert_eq!(bytes.len(), self.0);
+        }
+    }
+
+    /// Every byte is in one stretch; each is shown with what is behind it.
+    #[test]
+    fn stretches_lie_end_to_end() {
+        let text: Vec<u8> = (0..1000u32).map(|i| i as u8).collect();
+        for (stretch, count) in [(1, 1), (7, 3), (100, 2), (250, 5), (999, 2), (1000, 1), (5000, 3)] {
+            let file: Arc<dyn ReadAt> = Arc::new(text.clone());
+            let mut readers = Readers::<Shown>::with_stretch(&file, 3, count, stretch).unwrap();
+            let mut all = Vec::new();
+            while let Some(next) = readers.next() {
+                let Stretch { bytes, found } = next.unwrap();
+                assert_eq!(found.0, (997 - all.len()).min(stretch + 10));
+                all.extend_from_slice(&bytes);
+            }
+            assert_eq!(all, text[3..], "{stretch} {count}");
+        }
+    }
+
+    /// An error comes in its place: what was read before it is there.
+    #[test]
+    fn an_error_in_the_middle() {
+        struct Fails;
+        impl ReadAt for Fails {
+            fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+                if offset >= 5000 {
+                    return Err(io::Error::other("broken"));
+                }
+                let n = buf.len().min(5000 - offset as usize);
+                buf[..n].fill(b'x');
+                Ok(n)
+            }
+            fn len(&self) -> u64 {
+                1 << 40
+            }
+        }
+        let file: Arc<dyn ReadAt> = Arc::new(Fails);
+        let mut readers = Readers::<Shown>::with_stretch(&file, 0, 3, 1000).unwrap();
+        for _ in 0..5 {
+            assert_eq!(readers.next().unwrap().unwrap().bytes.len(), 1000);
+        }
+        assert!(readers.next().unwrap().is_err());
+        assert!(readers.next().is_none());
+    }
+}
