@@ -9,11 +9,15 @@
 //! (threads and memory), `temporary` (named temporary files and signals) and `os` (all calls of the operating system
 //! that std does not make).
 
+pub mod account;
 pub mod args;
+pub mod bench;
 pub mod bzip2recover;
 pub mod commit;
+pub mod counts;
 pub mod files;
 pub mod index;
+pub mod json;
 pub mod limits;
 pub mod list;
 pub mod os;

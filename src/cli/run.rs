@@ -1,25 +1,51 @@
 //! One call of the command: a pool of stations, the operands as its inputs, their results in the order of the operands.
 
+use crate::cli::account::Account;
 use crate::cli::args::{Gpus, Plan};
 use crate::cli::files::Operands;
 use crate::cli::limits;
 use crate::cli::progress::Progress;
-use crate::cli::report::{Note, Outcome, Report};
+use crate::cli::report::{Failure, Note, Outcome, Report};
 use crate::cli::results::Results;
 use anyhow::anyhow;
 use hybz::Pool;
 use hybz::flow;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
+use std::thread;
 
 /// Does what the plan says.
 pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
     let plan = Arc::new(plan);
-    let report = Arc::new(Report::new(&plan, Progress::new(&plan)));
+    let account = Account::open(&plan)?;
+    let report = Arc::new(Report::new(&plan, Progress::new(&plan)).with_account(account));
+    let closing = Closing(Arc::clone(&report));
+    let outcome = work(plan, report);
+    if let Err(error) = &outcome
+        && let Some(account) = &closing.0.account
+    {
+        account.failed(&Failure::new(1, format!("{error:#}").into_bytes()));
+    }
+    outcome
+}
+
+/// Ends the report, whatever ends the work.
+struct Closing(Arc<Report>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.raise(3);
+        }
+        self.0.close(None, false);
+    }
+}
+
+fn work(plan: Arc<Plan>, report: Arc<Report>) -> anyhow::Result<Outcome> {
     for remark in &plan.ignored_words {
         report.print(&Note::Remark(remark.clone().into_bytes()));
     }
-    let mut results = Results::new(plan.clone(), report);
+    let mut results = Results::new(plan.clone(), report)?;
     let mut pool = Pool::builder();
     if let Some(memory) = plan.memory {
         pool = pool.memory(memory);
