@@ -129,7 +129,12 @@ impl Account {
             blocks: number(),
             streams: number(),
         };
-        Ok(Some(Account { place: name, totals: Arc::new(totals), failures: Mutex::default(), unwritable: AtomicBool::new(false) }))
+        Ok(Some(Account {
+            place: name,
+            totals: Arc::new(totals),
+            failures: Mutex::default(),
+            unwritable: AtomicBool::new(false),
+        }))
     }
 
     /// Temporary files with whose removal, when a signal ends the process, the summary is written.

@@ -373,9 +373,7 @@ impl Outputs for Results {
             entry.ended(&destination, outcome.as_ref().ok());
         }
         let result = match outcome {
-            Ok(stream) => {
-                self.complete(&job.name, ready, job.index, job.underway, sink, &stream)
-            }
+            Ok(stream) => self.complete(&job.name, ready, job.index, job.underway, sink, &stream),
             Err(error) => Err(self.placed(sink.abandon(error))),
         };
         let Err(error) = result else {

@@ -16,12 +16,7 @@ pub enum ReportPlace {
 }
 
 /// Where the report goes, if there is to be one.
-pub fn report(
-    flags: &Flags,
-    mode: Mode,
-    target: &Target,
-    operands: &[Operand],
-) -> anyhow::Result<Option<ReportPlace>> {
+pub fn report(flags: &Flags, mode: Mode, target: &Target, operands: &[Operand]) -> anyhow::Result<Option<ReportPlace>> {
     let Some(value) = &flags.report else { return Ok(None) };
     let place = match value.as_bytes().strip_prefix(b"json") {
         Some(b"") => ReportPlace::Stderr,
