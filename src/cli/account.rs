@@ -222,7 +222,7 @@ impl Account {
         }
         let e = self.totals.write(line).err()?;
         self.unwritable.store(true, Relaxed);
-        Some(Failure::output("write", &self.place, &e))
+        Some(Failure::about(1, "Can't write report ", &self.place, &format!(": {}.", errno_text(&e))))
     }
 }
 

@@ -64,6 +64,9 @@ pub fn bench(flags: &Flags, operands: &[Operand]) -> anyhow::Result<Option<Bench
     if !against.is_empty() && (flags.block_size.is_some() || flags.perturb.is_some()) {
         bail!("--against is about .bz2: it cannot be used together with --block-size or --perturb.");
     }
+    if flags.plot.as_ref().is_some_and(|file| file.is_empty()) {
+        bail!("--plot wants the name of a file.");
+    }
     let time = Duration::from_secs_f64(seconds);
     Ok(Some(BenchPlan { time, only, against, plot: flags.plot.clone().map(PathBuf::from), json: flags.json }))
 }

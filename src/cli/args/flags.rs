@@ -265,7 +265,7 @@ pub struct Flags {
     ///
     /// Each object is a line, written when its file is done. FILE is appended to; - is standard output. The last line
     /// is the summary, also if a signal ends hybz. docs/JSON.md in the sources says what the objects have in them.
-    #[arg(long, value_name = "json[:FILE]", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FORMAT", value_hint = ValueHint::FilePath)]
     pub report: Option<OsString>,
 
     /// Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default: 5).

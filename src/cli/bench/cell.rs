@@ -74,7 +74,7 @@ impl Cell {
     /// What it is called in messages.
     pub fn title(&self) -> String {
         let gpus = if self.gpus() { " and GPUs" } else { "" };
-        format!("{} with {} threads{gpus}, {}", self.program(), self.threads(), self.work())
+        format!("{} with {}{gpus}, {}", self.program(), in_words(self.threads()), self.work())
     }
 
     /// Whether it is to run once more, if each cell has so much time.
@@ -148,6 +148,11 @@ impl Cell {
         let median = if times.len() % 2 == 1 { times[middle] } else { (times[middle - 1] + times[middle]) / 2 };
         Some([median, times[0], times[times.len() - 1]])
     }
+}
+
+/// A number of threads.
+pub fn in_words(threads: usize) -> String {
+    format!("{threads} thread{}", if threads == 1 { "" } else { "s" })
 }
 
 /// The text as hybz compresses it, on all cores.

@@ -1,7 +1,7 @@
 //! What was measured, as a table for people and as an object (docs/JSON.md).
 
 use super::Bench;
-use super::cell::Cell;
+use super::cell::{Cell, in_words};
 use crate::cli::args::{BenchPlan, Mode, Operand, Plan};
 use crate::cli::json::{self, Object};
 use serde_json::{Value, json};
@@ -58,9 +58,9 @@ pub fn words(plan: &Plan, wanted: &BenchPlan, bench: &Bench) -> Vec<u8> {
         count => format!("{count} GPUs ({})", bench.devices[0].name),
     };
     let time = wanted.time.as_secs_f64();
-    let (threads, what) = (bench.threads.last().copied().unwrap_or(1), what(plan, bench));
+    let (threads, what) = (in_words(bench.threads.last().copied().unwrap_or(1)), what(plan, bench));
     let mut text = format!(
-        "{what}\n{threads} threads, {gpus}; MB/s of text, medians of rounds within {time} s; every output verified\n\n"
+        "{what}\n{threads}, {gpus}; MB/s of text, medians of rounds within {time} s; every output verified\n\n"
     );
     let directions: Vec<Mode> = [Mode::Compress, Mode::Decompress]
         .into_iter()
