@@ -7,13 +7,10 @@
 
 use crate::cli::args::{Mode, Plan, ReportPlace};
 use crate::cli::counts::{Line, Seconds};
-use crate::cli::files::Destination;
 use crate::cli::json::{self, Object, SCHEMA};
 use crate::cli::os::file::wait_writable;
 use crate::cli::os::signals;
-use crate::cli::report::{Failure, errno_text};
 use crate::cli::temporary::{LastWords, TemporaryFiles};
-use anyhow::bail;
 use hybz::{StationReport, StreamInfo, StreamSummary, Summary};
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
@@ -33,11 +30,10 @@ const MAX_CRCS: usize = 1000;
 
 /// The report of one call.
 pub struct Account {
-    /// In words, for errors.
     place: OsString,
     totals: Arc<Totals>,
     /// What went wrong since the last object.
-    failures: Mutex<Vec<Failure>>,
+    failures: Mutex<Vec<Trouble>>,
     /// Whether the report could not be written.
     unwritable: AtomicBool,
 }
@@ -67,12 +63,16 @@ pub struct Entry {
     /// Of the stream that its bytes begin with: whether it is a `.hbz`.
     hbz: Option<bool>,
     crcs: Vec<u32>,
-    result: Option<Destination>,
+    /// The name of the result, or `-`.
+    result: Option<OsString>,
     /// All of it, if the work on it went well.
     stream: Option<StreamSummary>,
     /// What is wrong and is not said.
-    pub unsaid: Option<Failure>,
+    unsaid: Option<Trouble>,
 }
+
+/// What went wrong: an exit code and a text.
+type Trouble = (u8, Vec<u8>);
 
 impl Entry {
     /// Begins one, if there is to be a report.
@@ -92,27 +92,23 @@ impl Entry {
     }
 
     /// All of it was read and written, or not; what is left to do with the result is yet to come.
-    pub fn ended(&mut self, result: &Destination, stream: Option<&StreamSummary>) {
-        (self.result, self.stream) = (Some(result.clone()), stream.copied());
+    pub fn ended(&mut self, result: Option<&OsStr>, stream: Option<&StreamSummary>) {
+        (self.result, self.stream) = (result.map(OsStr::to_owned), stream.copied());
+    }
+
+    /// It failed, and no message says so.
+    pub fn failed_in_silence(&mut self, code: u8, text: &[u8]) {
+        self.unsaid = Some((code, text.to_owned()));
     }
 }
 
 impl Account {
-    /// Opens the place of the report that the plan asks for, if it does.
-    pub fn open(plan: &Plan) -> anyhow::Result<Option<Account>> {
-        let Some(place) = &plan.report else { return Ok(None) };
-        let copy = |fd: io::Result<std::os::fd::OwnedFd>| fd.map(File::from);
-        let (name, opened) = match place {
-            ReportPlace::Stderr => ("(stderr)".into(), copy(io::stderr().as_fd().try_clone_to_owned())),
-            ReportPlace::Stdout => ("(stdout)".into(), copy(io::stdout().as_fd().try_clone_to_owned())),
-            ReportPlace::File(path) => (path.clone().into_os_string(), open_file(path)),
-        };
-        let file = match opened {
-            Ok(file) => file,
-            Err(e) if e.kind() == io::ErrorKind::InvalidData => {
-                bail!("File {} is not a report: nothing is appended to it.", name.display())
-            }
-            Err(e) => bail!("Can't open report {}: {}.", name.display(), errno_text(&e)),
+    /// Opens the place of the report. What is there and is no report is "invalid data".
+    pub fn open(plan: &Plan, place: &ReportPlace) -> io::Result<Account> {
+        let file = match place {
+            ReportPlace::Stderr => io::stderr().as_fd().try_clone_to_owned()?.into(),
+            ReportPlace::Stdout => io::stdout().as_fd().try_clone_to_owned()?.into(),
+            ReportPlace::File(path) => open_file(path)?,
         };
         let number = AtomicU64::default;
         let totals = Totals {
@@ -129,12 +125,13 @@ impl Account {
             blocks: number(),
             streams: number(),
         };
-        Ok(Some(Account {
-            place: name,
-            totals: Arc::new(totals),
-            failures: Mutex::default(),
-            unwritable: AtomicBool::new(false),
-        }))
+        let (totals, failures, unwritable) = (Arc::new(totals), Mutex::default(), AtomicBool::new(false));
+        Ok(Account { place: place.name().to_owned(), totals, failures, unwritable })
+    }
+
+    /// In words, for errors.
+    pub fn place(&self) -> &OsStr {
+        &self.place
     }
 
     /// Temporary files with whose removal, when a signal ends the process, the summary is written.
@@ -144,26 +141,25 @@ impl Account {
         TemporaryFiles::with_last_words(last_words)
     }
 
-    fn failures(&self) -> MutexGuard<'_, Vec<Failure>> {
+    fn failures(&self) -> MutexGuard<'_, Vec<Trouble>> {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Something went wrong with the file whose object is next, or with none if that is the summary.
-    pub fn failed(&self, failure: &Failure) {
-        self.failures().push(failure.clone());
+    pub fn failed(&self, code: u8, text: &[u8]) {
+        self.failures().push((code, text.to_owned()));
     }
 
-    /// Writes the object of a file. Returns why it could not be written.
-    pub fn file(&self, entry: &Entry) -> Option<Failure> {
+    /// Writes the object of a file.
+    pub fn file(&self, entry: &Entry) -> io::Result<()> {
         let mut failures = std::mem::take(&mut *self.failures());
         failures.extend(entry.unsaid.clone());
         let mut object = Object::of_file("file", &entry.name);
         object.put("work", self.totals.work);
         object.put("format", entry.hbz.map(|hbz| if hbz { "hbz" } else { "bz2" }));
         match &entry.result {
-            Some(Destination::File(path)) => object.put_name("result", path.as_os_str()),
-            Some(Destination::Stdout) => object.put("result", "-"),
-            Some(Destination::Nothing) | None => object.put("result", Value::Null),
+            Some(name) => object.put_name("result", name),
+            None => object.put("result", Value::Null),
         }
         if let Some(stream) = &entry.stream {
             object.put("bytes_in", stream.bytes_in);
@@ -177,7 +173,7 @@ impl Account {
         object.put("seconds", json::seconds(entry.opened.elapsed()));
         put_failures(&mut object, &failures, 0);
         if self.totals.closed.load(Relaxed) {
-            return None; // the process is being ended by a signal
+            return Ok(()); // the process is being ended by a signal
         }
         self.totals.count(entry.stream.as_ref(), !failures.is_empty());
         self.write(&object.line())
@@ -185,9 +181,9 @@ impl Account {
 
     /// Writes the summary, unless there is one, of a call that ends with `code`; `broken` says that the reader of
     /// stdout was gone.
-    pub fn summary(&self, pool: Option<&Summary>, code: u8, broken: bool) -> Option<Failure> {
+    pub fn summary(&self, pool: Option<&Summary>, code: u8, broken: bool) -> io::Result<()> {
         if self.totals.closed.swap(true, Relaxed) {
-            return None;
+            return Ok(());
         }
         let Totals { work, operands, started, files, failed, bytes_in, bytes_out, blocks, streams, .. } = &*self.totals;
         let mut object = Object::new("summary");
@@ -216,13 +212,11 @@ impl Account {
     }
 
     /// After an error nothing more is written: what follows half a line cannot be read.
-    fn write(&self, line: &[u8]) -> Option<Failure> {
+    fn write(&self, line: &[u8]) -> io::Result<()> {
         if self.unwritable.load(Relaxed) {
-            return None;
+            return Ok(());
         }
-        let e = self.totals.write(line).err()?;
-        self.unwritable.store(true, Relaxed);
-        Some(Failure::about(1, "Can't write report ", &self.place, &format!(": {}.", errno_text(&e))))
+        self.totals.write(line).inspect_err(|_| self.unwritable.store(true, Relaxed))
     }
 }
 
@@ -310,8 +304,8 @@ fn station(station: &StationReport) -> Value {
     })
 }
 
-fn put_failures(object: &mut Object, failures: &[Failure], code: u8) {
-    let code = failures.iter().map(|failure| failure.code).fold(code, u8::max);
-    let texts: Vec<&[u8]> = failures.iter().map(|failure| &failure.text[..]).collect();
+fn put_failures(object: &mut Object, failures: &[Trouble], code: u8) {
+    let code = failures.iter().map(|(code, _)| *code).fold(code, u8::max);
+    let texts: Vec<&[u8]> = failures.iter().map(|(_, text)| &text[..]).collect();
     object.put_exit(code, (!texts.is_empty()).then(|| texts.join(&b'\n')).as_deref());
 }

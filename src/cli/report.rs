@@ -190,17 +190,18 @@ impl Report {
     fn fail(&self, failure: &Failure) {
         self.raise(failure.code);
         if let Some(account) = &self.account {
-            account.failed(failure);
+            account.failed(failure.code, &failure.text);
         }
     }
 
     /// Lets `write` write to the report, if there is one.
-    fn account_for(&self, write: impl FnOnce(&Account) -> Option<Failure>) {
+    fn account_for(&self, write: impl FnOnce(&Account) -> io::Result<()>) {
         let Some(account) = &self.account else { return };
-        let mut failure = None;
-        self.progress.suspend(|| failure = write(account));
-        if let Some(failure) = failure {
-            self.print(&Note::Failure(failure));
+        let mut written = Ok(());
+        self.progress.suspend(|| written = write(account));
+        if let Err(e) = written {
+            let text = format!(": {}.", errno_text(&e));
+            self.print(&Note::Failure(Failure::about(1, "Can't write report ", account.place(), &text)));
         }
     }
 

@@ -370,7 +370,12 @@ impl Outputs for Results {
         let Ok(ready) = job.ready else { return ControlFlow::Continue(()) };
         let destination = ready.destination.clone();
         if let Some(entry) = &mut entry {
-            entry.ended(&destination, outcome.as_ref().ok());
+            let result = match &destination {
+                Destination::Stdout => Some(OsStr::new("-")),
+                Destination::File(path) => Some(path.as_os_str()),
+                Destination::Nothing => None,
+            };
+            entry.ended(result, outcome.as_ref().ok());
         }
         let result = match outcome {
             Ok(stream) => self.complete(&job.name, ready, job.index, job.underway, sink, &stream),
@@ -385,7 +390,8 @@ impl Outputs for Results {
             Error::Write(e) if to_stdout && e.kind() == io::ErrorKind::BrokenPipe => {
                 self.broken_pipe = true;
                 if let Some(entry) = &mut entry {
-                    entry.unsaid = Some(Failure::output("write", OsStr::new("(stdout)"), e));
+                    let failure = Failure::output("write", OsStr::new("(stdout)"), e);
+                    entry.failed_in_silence(failure.code, &failure.text);
                 }
             }
             _ => self.print_error(&job.name, &destination, &error),

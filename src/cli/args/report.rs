@@ -15,6 +15,17 @@ pub enum ReportPlace {
     File(PathBuf),
 }
 
+impl ReportPlace {
+    /// Its name in messages.
+    pub fn name(&self) -> &OsStr {
+        match self {
+            ReportPlace::Stderr => OsStr::new("(stderr)"),
+            ReportPlace::Stdout => OsStr::new("(stdout)"),
+            ReportPlace::File(path) => path.as_os_str(),
+        }
+    }
+}
+
 /// Where the report goes, if there is to be one.
 pub fn report(flags: &Flags, mode: Mode, target: &Target, operands: &[Operand]) -> anyhow::Result<Option<ReportPlace>> {
     let Some(value) = &flags.report else { return Ok(None) };

@@ -1,37 +1,17 @@
 //! What is compressed and decompressed: all files together, in memory.
 
-use super::cell;
+use super::work::{Shared, compressed, decompressed};
 use crate::cli::args::{BenchPlan, Mode, Operand, Plan};
 use crate::cli::os::file::{is_a_directory, open_at_once};
 use crate::cli::quote::shown;
 use crate::cli::report::{self, Failure};
+use hybz::Error;
 use hybz::hbz::MAGIC;
-use hybz::{Error, ReadAt};
 use std::ffi::OsStr;
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Bytes in memory that several threads may read.
-#[derive(Clone)]
-pub struct Shared(pub Arc<Vec<u8>>);
-
-impl ReadAt for Shared {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.0.read_at(buf, offset)
-    }
-
-    fn len(&self) -> u64 {
-        ReadAt::len(&*self.0)
-    }
-}
-
-impl AsRef<[u8]> for Shared {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
-}
 
 /// The text, and what it is compressed to.
 pub struct Input {
@@ -66,7 +46,7 @@ impl Input {
                 (true, _) => {
                     let garbage = plan.trailing_garbage && plan.operands.len() == 1;
                     let bytes = Shared(Arc::new(bytes));
-                    text.extend(cell::decompressed(plan, &bytes, garbage).map_err(|error| failure(name, &error))?);
+                    text.extend(decompressed(plan, &bytes, garbage).map_err(|error| failure(name, &error))?);
                     coded.extend_from_slice(&bytes.0);
                 }
                 (false, true) => {
@@ -82,10 +62,10 @@ impl Input {
         let text = Shared(Arc::new(text));
         if !only_decompress {
             let all = OsStr::new("the input");
-            coded = cell::compressed(plan, &text).map_err(|error| failure(all, &error))?;
+            coded = compressed(plan, &text).map_err(|error| failure(all, &error))?;
         }
         let coded = Shared(Arc::new(coded));
-        if !only_decompress && !cell::decompressed(plan, &coded, false).is_ok_and(|again| again == *text.0) {
+        if !only_decompress && !decompressed(plan, &coded, false).is_ok_and(|again| again == *text.0) {
             return Err(Failure::new(3, b"what was compressed is not the text: a defect of hybz.".to_vec()));
         }
         let remark = cut.then(|| format!("only the first {} MB are measured: memory is for no more", room >> 20));

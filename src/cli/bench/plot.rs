@@ -239,11 +239,7 @@ mod tests {
     /// Two programs and GPUs at five numbers of threads: as large as pictures become.
     #[test]
     fn pictures() {
-        use super::super::{
-            cell::Who,
-            input::{Input, Shared},
-            peer::Peer,
-        };
+        use super::super::{cell::Who, input::Input, peer::Peer, work::Shared};
         use crate::cli::args::{Request, parse};
         use std::ffi::{OsStr, OsString};
         use std::sync::Arc;

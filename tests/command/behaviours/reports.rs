@@ -274,12 +274,12 @@ fn asked_by_signal() {
     let place = Place::with(&[("a", &text(3_000_000))]);
     place.shell("hybz -1k a").silent(0);
     // Into slow pipes and out of them, with hundreds of signals in between.
-    for (flags, from, to) in [("-1c", "a", "a.bz2"), ("-dc", "a.bz2", "a")] {
+    for (line, from, to) in [("hybz -1c < in", "a", "a.bz2"), ("hybz -dcf in", "a.bz2", "a")] {
         let shell = format!(
             "mkfifo in out; \
              (split -b 60000 --filter='cat; sleep 0.01' {from} > in) & \
              (split -b 60000 --filter='cat; sleep 0.005' - < out > result) & reader=$!; \
-             hybz {flags} < in > out 2> said & pid=$!; \
+             {line} > out 2> said & pid=$!; \
              until [ \"$(cat /proc/$pid/comm)\" = hybz ]; do sleep 0.05; done; sleep 0.2; \
              for n in $(seq 300); do kill -USR1 $pid 2>/dev/null || break; sleep 0.002; done; \
              wait $pid; code=$?; wait $reader; rm in out; cmp result {to} && exit $code"
