@@ -19,9 +19,11 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// How every report begins.
 const BEGINNING: &[u8] = b"{\"schema\":";
@@ -46,8 +48,8 @@ struct Totals {
     started: Instant,
     /// The beginning of a line is written, and its end is not.
     torn: AtomicBool,
-    /// The summary is written, or will be by the handler of a signal.
-    closed: AtomicBool,
+    /// [`OPEN`], or who writes the summary, or has written it.
+    state: AtomicU8,
     files: AtomicU64,
     failed: AtomicU64,
     bytes_in: AtomicU64,
@@ -55,6 +57,11 @@ struct Totals {
     blocks: AtomicU64,
     streams: AtomicU64,
 }
+
+const OPEN: u8 = 0;
+const CLOSED: u8 = 1;
+/// The process is being ended, by a signal or for lack of memory.
+const ENDING: u8 = 2;
 
 /// What is known of a file.
 pub struct Entry {
@@ -117,7 +124,7 @@ impl Account {
             operands: plan.operands.len() as u64,
             started: Instant::now(),
             torn: AtomicBool::new(false),
-            closed: AtomicBool::new(false),
+            state: AtomicU8::new(OPEN),
             files: number(),
             failed: number(),
             bytes_in: number(),
@@ -172,9 +179,7 @@ impl Account {
         }
         object.put("seconds", json::seconds(entry.opened.elapsed()));
         put_failures(&mut object, &failures, 0);
-        if self.totals.closed.load(Relaxed) {
-            return Ok(()); // the process is being ended by a signal
-        }
+        self.totals.wait_if_ending();
         self.totals.count(entry.stream.as_ref(), !failures.is_empty());
         self.write(&object.line())
     }
@@ -182,7 +187,9 @@ impl Account {
     /// Writes the summary, unless there is one, of a call that ends with `code`; `broken` says that the reader of
     /// stdout was gone.
     pub fn summary(&self, pool: Option<&Summary>, code: u8, broken: bool) -> io::Result<()> {
-        if self.totals.closed.swap(true, Relaxed) {
+        let was = self.totals.state.compare_exchange(OPEN, CLOSED, SeqCst, SeqCst);
+        self.totals.wait_if_ending();
+        if was.is_err() {
             return Ok(());
         }
         let Totals { work, operands, started, files, failed, bytes_in, bytes_out, blocks, streams, .. } = &*self.totals;
@@ -233,6 +240,14 @@ impl Totals {
         }
     }
 
+    /// While the process is being ended, nothing is written behind the summary. Whoever would, waits for the end: else
+    /// the sources of more files would be removed, and no object would say so.
+    fn wait_if_ending(&self) {
+        while self.state.load(SeqCst) == ENDING {
+            thread::sleep(Duration::from_secs(1));
+        }
+    }
+
     /// Writes a line: with one call, unless it is too long for a pipe.
     fn write(&self, mut line: &[u8]) -> io::Result<()> {
         while !line.is_empty() {
@@ -251,7 +266,7 @@ impl Totals {
     /// The summary of what was done when a signal came, or when there was no more memory (0). Called in the handler:
     /// so it has no stations.
     fn last_words(&self, signal: i32) {
-        if self.closed.swap(true, Relaxed) {
+        if self.state.compare_exchange(OPEN, ENDING, SeqCst, SeqCst).is_err() {
             return;
         }
         let mut line = Line::default();

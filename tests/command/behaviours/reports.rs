@@ -18,6 +18,8 @@ rows! {
     "`--report=json:FILE`" | "no such thing" | "appended to, line by line; other files are not touched"
         => places_of_reports;
     "`--report` and signals" | "no such thing" | "a summary of what was done until then" => report_of_the_interrupted;
+    "`--report` and signals in the midst of many files" | "no such thing"
+        | "every file that is done has an object, but at most one" => report_of_the_interrupted_at_any_time;
     "`--report` and an early end" | "no such thing" | "a summary in any case; a report that cannot be written is rc 1"
         => reports_end;
     "`--progress=json`" | "no such thing" | "an object every second, and one at the end" => progress_as_json;
@@ -219,6 +221,35 @@ fn report_of_the_interrupted() {
     let found = objects(run.stderr.as_bytes());
     assert_eq!((run.code, found.len(), &found[0]["signal"]), (143, 1, &json!(15)));
     assert!(place.names().is_empty(), "{:?}", place.names());
+}
+
+#[test]
+fn report_of_the_interrupted_at_any_time() {
+    let names: Vec<String> = (0..300).map(|number| format!("f{number:03}")).collect();
+    for n in 0..8u64 {
+        let place = Place::new();
+        names.iter().for_each(|name| place.put(name, name.as_bytes()));
+        let mut command = place.called("hybz");
+        let child = command.arg("--report=json:log").args(&names).stderr(Stdio::null()).spawn().expect("hybz");
+        sleep(Duration::from_millis(5 + n * 53 % 40));
+        send(&child, Signal::INT);
+        let code = Run::from(child.wait_with_output().expect("hybz")).code;
+        // It may have been ended before it began.
+        let log = if place.has("log") { place.get("log") } else { Vec::new() };
+        if log.is_empty() {
+            continue;
+        }
+        let lines = String::from_utf8(log).expect("UTF-8");
+        let found: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let (last, files) = found.split_last().expect("a summary");
+        assert_eq!((&last["type"], &last["exit"]), (&json!("summary"), &json!(code)));
+        assert_eq!(last["interrupted"], json!(code != 0));
+        let left = place.names();
+        let is_left = |name: &str| left.iter().any(|left| left == name);
+        assert!(files.iter().all(|object| !is_left(object["name"].as_str().expect("a name"))));
+        let done = names.iter().filter(|name| !is_left(name)).count();
+        assert!(done - files.len() <= 1, "{done} files are done, {} have objects", files.len());
+    }
 }
 
 #[test]
