@@ -3,7 +3,8 @@
 //! A file is opened first (without waiting for the other end of a FIFO, and without following a link where bzip2 would
 //! not follow it). All checks are then made on the open file, so that what was checked is what is read.
 
-use crate::cli::args::{Mode, Operand, Part, Plan, Target};
+use crate::cli::account::Entry;
+use crate::cli::args::{Mode, Operand, Part, Plan, ReportPlace, Target};
 use crate::cli::index::IndexJob;
 use crate::cli::limits;
 use crate::cli::os::{file, process};
@@ -39,6 +40,8 @@ pub struct Job {
     pub ready: Result<Ready, Failure>,
     /// The index that is made of it.
     pub index: Option<IndexJob>,
+    /// What the report says of it.
+    pub entry: Option<Box<Entry>>,
     /// Dropped when its result has its name, and its source is removed.
     pub underway: Underway,
 }
@@ -66,23 +69,31 @@ pub struct Operands {
     next: usize,
     /// The file that stdout is, if it is one: it must not be read.
     stdout: Option<Metadata>,
+    /// The report, if it is a file: it must not be read either, and not be removed.
+    report: Option<Metadata>,
     touched: Touched,
 }
 
 impl Operands {
     pub fn new(plan: Arc<Plan>, pool: &Pool) -> Self {
         let stdout = io::stdout().as_fd().try_clone_to_owned().and_then(|fd| File::from(fd).metadata()).ok();
+        let report = match &plan.report {
+            Some(ReportPlace::File(path)) => fs::metadata(path).ok(),
+            _ => None,
+        };
         Operands {
             plan,
             pool: pool.clone(),
             next: 0,
             stdout: stdout.filter(Metadata::is_file),
+            report: report.filter(Metadata::is_file),
             touched: Touched::default(),
         }
     }
 
     fn input(&mut self, operand: &Operand) -> Input<Job> {
         let name = operand.name().to_owned();
+        let entry = Entry::new(&self.plan, &name);
         let underway = self.touched.begin();
         let mut remark = None;
         let opened = self.open(operand, &name, &mut remark, &underway).and_then(|(ready, file)| {
@@ -96,11 +107,11 @@ impl Operands {
         match opened {
             Ok((ready, index, task, source)) => {
                 let count_lines = index.is_some();
-                let meta = Job { name, remark, ready: Ok(ready), index, underway };
+                let meta = Job { name, remark, ready: Ok(ready), index, entry, underway };
                 Input { meta, task, count_lines, source }
             }
             Err(failure) => {
-                let meta = Job { name, remark, ready: Err(failure), index: None, underway };
+                let meta = Job { name, remark, ready: Err(failure), index: None, entry, underway };
                 Input { meta, task: Task::Skip, count_lines: false, source: Source::Stream(Box::new(io::empty())) }
             }
         }
@@ -189,6 +200,9 @@ impl Operands {
         }
         if found.is_dir() {
             return Err(about(1, &[b" is a directory."]));
+        }
+        if self.report.as_ref().is_some_and(|report| same_file(report, &found)) {
+            return Err(about(1, &[b" is the report."]));
         }
         let file = match file {
             Some(file) if found.is_file() || !beside || plan.force => file,
@@ -297,8 +311,11 @@ impl Operands {
         if name.is_empty() || name.ends_with(b"/") {
             return Err(Failure::output("create", result.as_os_str(), &file::not_found()));
         }
-        if found.is_some_and(|found| same_file(&found, source)) {
+        if found.as_ref().is_some_and(|found| same_file(found, source)) {
             return Err(is(b" is the input file."));
+        }
+        if found.zip(self.report.as_ref()).is_some_and(|(found, report)| same_file(&found, report)) {
+            return Err(is(b" is the report."));
         }
         match fs::symlink_metadata(result) {
             Ok(_) if !self.plan.force => Err(Failure::exists(result.as_os_str())),

@@ -76,17 +76,21 @@ fn file_len(operand: &Operand) -> Option<u64> {
 /// The lanes of GPUs that may help, if any. The pool starts them when the work left is worth it; when decompressing
 /// those for the streams that come.
 pub fn lanes(plan: &Plan) -> Vec<Lanes> {
+    lanes_for(plan, plan.mode, expected_bytes(plan))
+}
+
+/// The same for work of this kind on so many bytes, if that is known.
+pub fn lanes_for(plan: &Plan, mode: Mode, expected: Option<u64>) -> Vec<Lanes> {
     let devices = match &plan.gpus {
         Gpus::None => return Vec::new(),
         Gpus::Visible => None,
         Gpus::These(list) => Some(list.clone()),
     };
     let kinds = match &plan.large_blocks {
-        _ if plan.mode != Mode::Compress => vec![Lanes::for_decoding(), Lanes::for_decoding_large()],
+        _ if mode != Mode::Compress => vec![Lanes::for_decoding(), Lanes::for_decoding_large()],
         Some(large) => vec![Lanes::for_large_blocks(large)],
         None => vec![Lanes { offload: plan.gpu_pipeline, ..Lanes::default() }],
     };
-    let expected = expected_bytes(plan);
     let lanes = kinds.into_iter().map(|kind| {
         let mut lanes = Lanes { devices: devices.clone(), at_once: plan.gpu_required, ..kind };
         // No more lanes than there are batches have anything to do. A lane pins two to three times the text of a batch.

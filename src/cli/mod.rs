@@ -5,15 +5,19 @@
 //! `source` (the file of an operand), `underway` (operands that others make), `reader` (how they are read), `part` and
 //! `ranges` (parts of them), `results` (what becomes of them), `output` (files that appear complete or not at all),
 //! `index` (files of indexes), `commit` (sync, name, remove the source), `report` (messages), `quote` (names on a
-//! terminal), `list` (`-l`), `recover` (`--recover`), `bzip2recover` (the program of that name), `progress`, `limits`
-//! (threads and memory), `temporary` (named temporary files and signals) and `os` (all calls of the operating system
-//! that std does not make).
+//! terminal), `json` (objects), `account` (`--report`), `list` (`-l`), `recover` (`--recover`), `bzip2recover` (the
+//! program of that name), `bench` (`--bench`), `progress` and `counts` (how far it is), `limits` (threads and memory),
+//! `temporary` (named temporary files and signals) and `os` (all calls of the operating system that std does not make).
 
+pub mod account;
 pub mod args;
+pub mod bench;
 pub mod bzip2recover;
 pub mod commit;
+pub mod counts;
 pub mod files;
 pub mod index;
+pub mod json;
 pub mod limits;
 pub mod list;
 pub mod os;

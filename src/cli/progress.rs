@@ -2,15 +2,25 @@
 //!
 //! Nothing is shown in the first second: most calls are over by then. The rate is that of the last seconds. (The
 //! estimate of indicatif begins when its bar does, and takes what was done before as done in no time.)
+//!
+//! With `--progress=json` a thread writes an object every second, also while nothing moves, and one at the end. And
+//! whatever is shown, SIGUSR1 has a line written at once, as in dd: by the signal's handler, since every thread may be
+//! waiting for something.
 
 use crate::cli::args::{Operand, Plan};
+use crate::cli::counts::Counts;
+use crate::cli::os::signals;
 use crate::cli::quote::shown;
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// How long nothing is shown, and how long it takes from one line to the next.
@@ -23,7 +33,10 @@ const SPACING: Duration = Duration::from_millis(250);
 /// The progress display of one call.
 pub struct Progress {
     style: Style,
+    pub counts: Arc<Counts>,
     display: Mutex<Display>,
+    /// Who writes the objects of `--progress=json`, until the sender is dropped.
+    clock: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 enum Style {
@@ -32,14 +45,13 @@ enum Style {
     Bar,
     /// A line every second, where stderr is not a terminal.
     Lines,
+    /// An object every second.
+    Json,
 }
 
 struct Display {
-    started: Instant,
     last_line: Instant,
     bar: Option<ProgressBar>,
-    /// Bytes of the inputs that are done.
-    done: u64,
     rate: Rate,
 }
 
@@ -89,6 +101,7 @@ impl Rate {
 impl Progress {
     pub fn new(plan: &Plan) -> Progress {
         let style = match plan.progress {
+            _ if plan.progress_json => Style::Json,
             Some(false) => Style::Nothing,
             None if plan.quiet > 0 => Style::Nothing,
             asked => match (io::stderr().is_terminal(), asked) {
@@ -97,11 +110,15 @@ impl Progress {
                 (false, _) => Style::Nothing,
             },
         };
-        let now = Instant::now();
-        Progress {
-            style,
-            display: Mutex::new(Display { started: now, last_line: now, bar: None, done: 0, rate: Rate::new() }),
+        let counts = Arc::new(Counts::new(plan.program.as_bytes(), plan.operands.len() as u64));
+        // With thousands of files, stat-ing all of them first is not worth it for what may not be asked for.
+        if plan.progress_json || plan.operands.len() <= MAX_STATS {
+            counts.set_total(total(plan));
         }
+        answer_signals(&counts, plan.progress_json);
+        let clock = plan.progress_json.then(|| clock(&counts)).flatten();
+        let display = Display { last_line: Instant::now(), bar: None, rate: Rate::new() };
+        Progress { style, counts, display: Mutex::new(display), clock }
     }
 
     fn lock(&self) -> MutexGuard<'_, Display> {
@@ -110,20 +127,23 @@ impl Progress {
 
     /// `bytes` of the input `name` are done.
     pub fn advance(&self, plan: &Plan, name: &OsStr, bytes: u64) {
-        if matches!(self.style, Style::Nothing) {
+        let position = self.counts.advance(bytes);
+        if matches!(self.style, Style::Nothing | Style::Json) {
             return;
         }
         let mut display = self.lock();
-        let (now, position) = (display.started.elapsed(), display.done + bytes);
+        let now = self.counts.elapsed();
         display.rate.measure(now, position);
         if now < INTERVAL {
             return;
         }
         let bar = display.bar.get_or_insert_with(|| self.bar(plan)).clone();
+        self.counts.bar.store(matches!(self.style, Style::Bar), Ordering::Relaxed);
         if bar.length().is_some_and(|total| total < position) {
             bar.unset_length(); // a file grew, or its size was wrong
         }
         bar.set_position(position);
+        self.counts.set_rate(display.rate.per_second(now, position));
         let rate = display.rate.text(now, position, bar.length());
         bar.set_message(format!("{rate}  {}", shown(name).display()));
         if matches!(self.style, Style::Lines) && display.last_line.elapsed() >= INTERVAL {
@@ -135,9 +155,9 @@ impl Progress {
         }
     }
 
-    /// An input of `bytes` bytes is done.
-    pub fn input_done(&self, bytes: u64) {
-        self.lock().done += bytes;
+    /// An input is done: of `bytes` bytes, if it did not fail.
+    pub fn input_done(&self, bytes: Option<u64>) {
+        self.counts.input_done(bytes);
     }
 
     /// Lets `print` write to stderr, with the bar out of the way.
@@ -151,6 +171,7 @@ impl Progress {
     /// Removes the bar from the terminal.
     pub fn end(&self) {
         if let Some(bar) = self.lock().bar.take() {
+            self.counts.bar.store(false, Ordering::Relaxed);
             bar.finish_and_clear();
         }
     }
@@ -162,7 +183,7 @@ impl Progress {
         };
         target.set_draw_target(match self.style {
             Style::Bar => ProgressDrawTarget::stderr(),
-            Style::Nothing | Style::Lines => ProgressDrawTarget::hidden(),
+            Style::Nothing | Style::Lines | Style::Json => ProgressDrawTarget::hidden(),
         });
         if let Ok(style) = ProgressStyle::with_template(template) {
             target.set_style(style);
@@ -170,6 +191,54 @@ impl Progress {
         target
     }
 }
+
+impl Drop for Progress {
+    /// The last object comes when all is done, or when an error or a panic has ended the work.
+    fn drop(&mut self) {
+        if let Some((sender, thread)) = self.clock.take() {
+            drop(sender);
+            let _ = thread.join();
+        }
+        if matches!(self.style, Style::Json) {
+            let _ = io::stderr().write_all(self.counts.json(true).bytes());
+        }
+    }
+}
+
+/// Writes an object every second, until the sender is dropped. Without a thread there is only the one at the end.
+fn clock(counts: &Arc<Counts>) -> Option<(Sender<()>, JoinHandle<()>)> {
+    let (sender, end) = channel();
+    let counts = Arc::clone(counts);
+    let work = move || {
+        let mut rate = Rate::new();
+        let (mut next, mut ticks) = (SPACING, 0u32);
+        while end.recv_timeout(next.saturating_sub(counts.elapsed())) == Err(RecvTimeoutError::Timeout) {
+            let (now, read) = (counts.elapsed(), counts.read());
+            rate.measure(now, read);
+            counts.set_rate(rate.per_second(now, read));
+            (next, ticks) = (next + SPACING, ticks + 1);
+            if ticks.is_multiple_of((INTERVAL.as_millis() / SPACING.as_millis()) as u32) {
+                let _ = io::stderr().write_all(counts.json(false).bytes());
+            }
+        }
+    };
+    Some((sender, thread::Builder::new().name("progress".to_owned()).spawn(work).ok()?))
+}
+
+/// Has SIGUSR1 answered.
+#[allow(unsafe_code)]
+fn answer_signals(counts: &Arc<Counts>, json: bool) {
+    let counts = Arc::clone(counts);
+    let answer = move || {
+        let line = if json { counts.json(false) } else { counts.words() };
+        signals::write_stderr(line.bytes());
+    };
+    // SAFETY: it reads atomics and the clock, puts a line together on the stack and writes it with one system call.
+    let _ = unsafe { signals::on_question(answer) };
+}
+
+/// How many operands are looked at, to say how much there is, where nobody may ask.
+const MAX_STATS: usize = 64;
 
 /// How many bytes all operands have together, if that can be known.
 fn total(plan: &Plan) -> Option<u64> {

@@ -2,7 +2,9 @@
 //!
 //! The texts are bzip2's, byte for byte where programs look for them.
 
+use crate::cli::account::{Account, Entry};
 use crate::cli::args::{Mode, Plan};
+use crate::cli::os::process;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
 use hybz::{BlockInfo, Error, StationReport, StreamSummary, Summary};
@@ -116,6 +118,10 @@ pub enum Note {
     Remark(Vec<u8>),
     /// Printed as it is, and always: what `-v` asks for.
     Line(Vec<u8>),
+    /// The same, and a failure that it tells of.
+    Verdict(Failure, Vec<u8>),
+    /// Into the report: what became of a file, with the failures before this.
+    Entry(Box<Entry>),
 }
 
 /// The printer of all messages of one call.
@@ -126,6 +132,8 @@ pub struct Report {
     width: usize,
     code: AtomicU8,
     pub progress: Progress,
+    /// What `--report` asks for.
+    pub account: Option<Account>,
 }
 
 impl Report {
@@ -138,7 +146,13 @@ impl Report {
             width: width.unwrap_or(0).max("(stdin)".len()),
             code: AtomicU8::new(0),
             progress,
+            account: None,
         }
+    }
+
+    /// With an account of the call for programs.
+    pub fn with_account(self, account: Option<Account>) -> Report {
+        Report { account, ..self }
     }
 
     /// The highest exit code of all failures.
@@ -153,7 +167,7 @@ impl Report {
     pub fn print(&self, note: &Note) {
         let (shown, text) = match note {
             Note::Failure(failure) => {
-                self.raise(failure.code);
+                self.fail(failure);
                 (
                     self.quiet < if failure.remark { 1 } else { 2 },
                     [&self.program[..], b": ", &failure.text, b"\n"].concat(),
@@ -161,11 +175,40 @@ impl Report {
             }
             Note::Remark(text) => (self.quiet == 0, [&self.program[..], b": ", text, b"\n"].concat()),
             Note::Line(line) => (true, line.clone()),
+            Note::Verdict(failure, line) => {
+                self.fail(failure);
+                (true, line.clone())
+            }
+            Note::Entry(entry) => return self.account_for(|account| account.file(entry)),
         };
         if shown {
             // If stderr fails, there is nowhere to report it.
             self.progress.suspend(|| drop(io::stderr().write_all(&text)));
         }
+    }
+
+    fn fail(&self, failure: &Failure) {
+        self.raise(failure.code);
+        if let Some(account) = &self.account {
+            account.failed(failure.code, &failure.text);
+        }
+    }
+
+    /// Lets `write` write to the report, if there is one.
+    fn account_for(&self, write: impl FnOnce(&Account) -> io::Result<()>) {
+        let Some(account) = &self.account else { return };
+        let mut written = Ok(());
+        self.progress.suspend(|| written = write(account));
+        if let Err(e) = written {
+            let text = format!(": {}.", errno_text(&e));
+            self.print(&Note::Failure(Failure::about(1, "Can't write report ", account.place(), &text)));
+        }
+    }
+
+    /// Ends the report, if there is one and it has not ended.
+    pub fn close(&self, summary: Option<&Summary>, broken_pipe: bool) {
+        let code = if broken_pipe { self.code().max(process::broken_pipe_code()) } else { self.code() };
+        self.account_for(|account| account.summary(summary, code, broken_pipe));
     }
 
     /// `  NAME: `, the beginning of every line of `-v`.

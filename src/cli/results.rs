@@ -1,8 +1,10 @@
 //! The results of one call, as the flow hands them over in the order of the operands: their bytes to stdout or into
 //! files, what is to be printed of them, and in the end the exit code.
 
+use crate::cli::account::Entry;
 use crate::cli::args::{Mode, Part, Plan, Target, usual_index};
 use crate::cli::commit::{Committer, Finished, Item};
+use crate::cli::counts::Counts;
 use crate::cli::files::{Destination, Job, Ready};
 use crate::cli::index::{self, IndexJob};
 use crate::cli::os::directory::Directory;
@@ -12,6 +14,7 @@ use crate::cli::quote::shown;
 use crate::cli::report::{self, Failure, Note, Outcome, Report};
 use crate::cli::temporary::TemporaryFiles;
 use crate::cli::underway::Underway;
+use anyhow::Context as _;
 use hybz::flow::Outputs;
 use hybz::{BlockInfo, Error, Pool, StreamInfo, StreamSummary};
 use std::ffi::OsStr;
@@ -54,21 +57,25 @@ data from undamaged sections of corrupted files.
 ";
 
 impl Results {
-    pub fn new(plan: Arc<Plan>, report: Arc<Report>) -> Results {
+    pub fn new(plan: Arc<Plan>, report: Arc<Report>) -> anyhow::Result<Results> {
         // The lines of blocks are printed as they come, so no message may wait in a queue before them.
         let worth_a_thread = plan.remove_sources && plan.sync && plan.operands.len() > 1 && plan.verbose < 2;
         let committer = Committer::new(report.clone(), worth_a_thread.then(max_batch));
-        Results {
+        let temporary = match &report.account {
+            Some(account) => account.temporary_files().context("Can't handle signals")?,
+            None => TemporaryFiles::default(),
+        };
+        Ok(Results {
             plan,
             report,
             committer,
-            temporary: TemporaryFiles::default(),
+            temporary,
             directory: None,
             done: 0,
             wrote_to_stdout: false,
             broken_pipe: false,
             damage: false,
-        }
+        })
     }
 
     /// Prints a message, after those of the operands before.
@@ -249,12 +256,11 @@ impl Results {
         let (test, verbose) = (self.plan.mode == Mode::Test, self.plan.verbose > 0);
         let between: &[u8] = if test { b": " } else { b" is " };
         let text = report::verdict(error, test);
-        if verbose {
-            self.report.raise(2);
-            self.print(Note::Line([&self.line_start(name), text.as_bytes(), b"\n"].concat()));
-        } else {
-            self.print(Note::Failure(Failure::new(2, [shown(name).as_bytes(), between, text.as_bytes()].concat())));
-        }
+        let failure = Failure::new(2, [shown(name).as_bytes(), between, text.as_bytes()].concat());
+        self.print(match verbose {
+            true => Note::Verdict(failure, [&self.line_start(name), text.as_bytes(), b"\n"].concat()),
+            false => Note::Failure(failure),
+        });
     }
 
     /// Waits for what is left to do, and prints what comes after all files.
@@ -290,7 +296,15 @@ impl Results {
             self.print(Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
         }
         self.committer.finish();
+        self.report.close(Some(&summary), self.broken_pipe);
         if self.broken_pipe { Outcome::BrokenPipe } else { Outcome::Exit(self.report.code()) }
+    }
+
+    /// Puts what became of a file into the report, behind its messages.
+    fn account_for(&self, entry: Option<Box<Entry>>) {
+        if let Some(entry) = entry {
+            self.print(Note::Entry(entry));
+        }
     }
 
     fn hint(&self, text: &str) {
@@ -302,9 +316,9 @@ impl Results {
 
 impl Outputs for Results {
     type Meta = Job;
-    type Out = Sink;
+    type Out = Counted;
 
-    fn begin(&mut self, job: &mut Job) -> Option<Sink> {
+    fn begin(&mut self, job: &mut Job) -> Option<Counted> {
         if let Some(remark) = job.remark.take() {
             self.print(Note::Remark(remark));
         }
@@ -321,11 +335,13 @@ impl Outputs for Results {
                 if self.plan.verbose >= 2 {
                     self.print(Note::Line(self.report.line_start(&job.name)));
                 }
-                Some(sink)
+                Some(Counted { sink, counts: Arc::clone(&self.report.progress.counts) })
             }
             Err(failure) => {
                 self.done += 1;
+                self.report.progress.input_done(None);
                 self.print(Note::Failure(failure));
+                self.account_for(job.entry.take());
                 None
             }
         }
@@ -334,6 +350,9 @@ impl Outputs for Results {
     fn stream(&mut self, job: &mut Job, stream: &StreamInfo) {
         if let Some(index) = &mut job.index {
             index.recorder.stream(stream);
+        }
+        if let Some(entry) = &mut job.entry {
+            entry.stream(stream);
         }
     }
 
@@ -347,23 +366,41 @@ impl Outputs for Results {
         self.report.progress.advance(&self.plan, &job.name, block.bytes_in);
     }
 
-    fn end(&mut self, job: Job, sink: Sink, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
+    fn end(&mut self, mut job: Job, sink: Counted, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
+        let sink = sink.sink;
         self.done += 1;
+        self.report.progress.input_done(outcome.as_ref().ok().map(|stream| stream.bytes_in));
+        let mut entry = job.entry.take();
         let Ok(ready) = job.ready else { return ControlFlow::Continue(()) };
         let destination = ready.destination.clone();
+        if let Some(entry) = &mut entry {
+            let result = match &destination {
+                Destination::Stdout => Some(OsStr::new("-")),
+                Destination::File(path) => Some(path.as_os_str()),
+                Destination::Nothing => None,
+            };
+            entry.ended(result, outcome.as_ref().ok());
+        }
         let result = match outcome {
-            Ok(stream) => {
-                self.report.progress.input_done(stream.bytes_in);
-                self.complete(&job.name, ready, job.index, job.underway, sink, &stream)
-            }
+            Ok(stream) => self.complete(&job.name, ready, job.index, job.underway, sink, &stream),
             Err(error) => Err(self.placed(sink.abandon(error))),
         };
-        let Err(error) = result else { return ControlFlow::Continue(()) };
+        let Err(error) = result else {
+            self.account_for(entry);
+            return ControlFlow::Continue(());
+        };
         let to_stdout = matches!(destination, Destination::Stdout);
         match &error {
-            Error::Write(e) if to_stdout && e.kind() == io::ErrorKind::BrokenPipe => self.broken_pipe = true,
+            Error::Write(e) if to_stdout && e.kind() == io::ErrorKind::BrokenPipe => {
+                self.broken_pipe = true;
+                if let Some(entry) = &mut entry {
+                    let failure = Failure::output("write", OsStr::new("(stdout)"), e);
+                    entry.failed_in_silence(failure.code, &failure.text);
+                }
+            }
             _ => self.print_error(&job.name, &destination, &error),
         }
+        self.account_for(entry);
         // What follows on stdout would hide that something is missing, unless exactly one whole file is.
         let goes_on = !to_stdout || matches!(error, Error::NotBzip2 | Error::TrailingGarbage { .. });
         if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -386,6 +423,24 @@ impl Sink {
             }
         }
         error
+    }
+}
+
+/// A sink, and the count of what goes into it.
+pub struct Counted {
+    sink: Sink,
+    counts: Arc<Counts>,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.sink.write(bytes)?;
+        self.counts.wrote(written as u64);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A result normally has no name until it is complete, so a signal can end the process at any time and there is nothing
 //! to clean up: no handler is installed. Only where named temporary files are needed does a handler remove those files
-//! and then let the signal take effect. No thread is involved, because there may be none to be had.
+//! and then let the signal take effect; where there is a report, it writes its last line before that. No thread is
+//! involved, because there may be none to be had.
 //!
 //! The temporary file of the result `NAME` is called `.NAME.hybz-tmp`, and whoever writes it holds a lock on it
 //! (`flock`). So what a process left behind that was killed is recognised by the next one that makes the same result:
@@ -33,7 +34,13 @@ struct Registry {
     names: Mutex<Names>,
     /// A signal that came and has not taken effect yet, or 0.
     pending: AtomicI32,
+    /// What is done when the files are removed.
+    last_words: Option<LastWords>,
 }
+
+/// Called with the signal that ends the process, or with 0 if it ends for lack of memory. It may be inside a signal
+/// handler: it may not allocate, wait, or take a lock.
+pub type LastWords = Box<dyn Fn(i32) + Send + Sync>;
 
 #[derive(Default)]
 struct Names {
@@ -60,6 +67,14 @@ pub struct TemporaryName {
 const TRIES: u32 = 20;
 
 impl TemporaryFiles {
+    /// With `last_words` before a signal, or a lack of memory, ends the process.
+    pub fn with_last_words(last_words: LastWords) -> io::Result<TemporaryFiles> {
+        let files = TemporaryFiles(Arc::new(Registry { last_words: Some(last_words), ..Registry::default() }));
+        files.turn().watched = true;
+        files.watch()?;
+        Ok(files)
+    }
+
     /// Creates a file for writing in `directory`, under a name made from that of the result, which only its owner may
     /// read if it is `private`.
     pub fn create(&self, directory: &Directory, result: &OsStr, private: bool) -> io::Result<(File, TemporaryName)> {
@@ -118,7 +133,10 @@ impl TemporaryFiles {
     #[allow(unsafe_code)]
     fn watch(&self) -> io::Result<()> {
         let registry = Arc::clone(&self.0);
-        memory::before_the_end(move || registry.remove_soon());
+        memory::before_the_end(move || {
+            registry.remove_soon();
+            registry.speak(0);
+        });
         let registry = Arc::clone(&self.0);
         // SAFETY: `signal` stores a number and tries a lock once. Only if it gets the lock, which then no thread holds,
         // does it go on: to system calls and the end of the process.
@@ -147,7 +165,14 @@ impl Registry {
             Err(TryLockError::WouldBlock) => return,
         };
         names.remove_all();
+        self.speak(signal);
         take_effect(signal);
+    }
+
+    fn speak(&self, signal: i32) {
+        if let Some(last_words) = &self.last_words {
+            last_words(signal);
+        }
     }
 
     /// Removes the files as soon as nobody has a turn. Whoever has it may wait for this thread: then they stay.

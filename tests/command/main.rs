@@ -15,6 +15,7 @@ mod flags;
 mod gpus;
 mod hbz;
 mod inputs;
+mod json;
 mod messages;
 mod mixed;
 mod names;

@@ -29,7 +29,7 @@ pub enum Need {
     Gpu,
     /// Something of the system: root, a mount, a C compiler, /proc.
     System,
-    /// Python packages that have indexes of their own: rapidgzip, indexed_bzip2, ratarmount.
+    /// Python packages: rapidgzip, indexed_bzip2 and ratarmount, which have indexes of their own; jsonschema.
     Python,
     /// A cargo whose rustdoc writes the JSON that the snapshot of the public API is made of.
     Rustdoc,

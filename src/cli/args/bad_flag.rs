@@ -125,6 +125,10 @@ fn wanted(arg: &Arg, value: &str) -> String {
         "at" => "a number of bytes",
         "streams" => "a number of streams",
         "suffix" => "a suffix such as .bz2",
+        "report" => "json or json:FILE",
+        "bench" => "a number of seconds, at most 3600",
+        "against" => "programs such as lbzip2,pbzip2",
+        "plot" => "the name of a file",
         "gpu" => "a list of GPUs such as 0,1, or none",
         "ignore_trailing_garbage" => "0 or 1",
         _ => {

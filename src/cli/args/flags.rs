@@ -6,7 +6,7 @@
 
 use super::level::LevelFlags;
 use super::ranges::{Ranges, ranges};
-use super::values::{MAX_THREADS, block_size, interval, size};
+use super::values::{MAX_THREADS, block_size, interval, seconds, size};
 use clap::{ArgAction, Parser, ValueEnum, ValueHint, value_parser};
 use std::ffi::OsString;
 
@@ -65,7 +65,7 @@ pub struct Flags {
     #[arg(short, long, overrides_with_all = MODES)]
     pub list: bool,
 
-    /// With -l or --recover, print one JSON object for each file.
+    /// With -l or --recover, print one JSON object for each file; with --bench one object.
     ///
     /// With -lv it has an object for each block, too.
     #[arg(long)]
@@ -248,15 +248,46 @@ pub struct Flags {
     #[arg(short, long, action = ArgAction::Count)]
     pub verbose: u8,
 
-    /// Show progress even if standard error is not a terminal.
+    /// Show progress even if standard error is not a terminal; as text or json (default: text).
     ///
-    /// On a terminal, progress appears after one second, unless -q is given.
-    #[arg(long, overrides_with = "no_progress")]
-    pub progress: bool,
+    /// On a terminal, progress appears after one second, unless -q is given. With json, an object is written to
+    /// standard error every second and one at the end. Whatever is shown, the signal USR1 has one line of progress
+    /// written to standard error at once.
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text",
+        overrides_with = "no_progress")]
+    pub progress: Option<ProgressFormat>,
 
     /// Never show progress.
     #[arg(long, overrides_with = "progress")]
     pub no_progress: bool,
+
+    /// Write a JSON object for each file and a summary: json to standard error, or json:FILE.
+    ///
+    /// Each object is a line, written when its file is done. FILE is appended to; - is standard output. The last line
+    /// is the summary, also if a signal ends hybz. docs/JSON.md in the sources says what the objects have in them.
+    #[arg(long, value_name = "FORMAT", value_hint = ValueHint::FilePath)]
+    pub report: Option<OsString>,
+
+    /// Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default: 5).
+    ///
+    /// All FILEs together are one input, which is held in memory. It is compressed and decompressed with 1, 2, 4 and
+    /// more threads up to those that there are or that -p gives, with and without GPUs if there are any, in rounds in
+    /// which all take turns. Every output is verified. The table has the medians. With -d, compressed FILEs are
+    /// decompressed only, and with -z others are compressed only. No file is changed.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, num_args = 0..=1, require_equals = true,
+        default_missing_value = "5")]
+    pub bench: Option<f64>,
+
+    /// With --bench, measure these programs too, such as lbzip2,pbzip2.
+    ///
+    /// They are run with their standard input and output in memory. One that is not installed is left out, with a
+    /// remark.
+    #[arg(long, value_name = "PROGRAMS")]
+    pub against: Option<String>,
+
+    /// With --bench, also draw the speeds into FILE, as SVG.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub plot: Option<OsString>,
 
     // bzip2 accepts these three names, and they do nothing there either.
     #[arg(long = "exponential", aliases = ["repetitive-fast", "repetitive-best"], hide = true)]
@@ -312,6 +343,15 @@ pub enum Recover {
     Bz2,
     /// A .bz2 of each
     Split,
+}
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProgressFormat {
+    /// A bar, or lines
+    Text,
+    /// JSON objects
+    Json,
 }
 
 /// Formats of indexes.

@@ -4,6 +4,7 @@
 //! message for a bad flag.
 
 mod bad_flag;
+mod bench;
 mod environment;
 mod flags;
 mod level;
@@ -12,13 +13,16 @@ mod part;
 mod plan;
 mod ranges;
 mod recover;
+mod report;
 mod task;
 mod values;
 
+pub use bench::BenchPlan;
 pub use flags::{IndexFormat, Recover};
 pub use part::{Listing, Part, usual_index};
 pub use plan::{Gpus, Plan};
 pub use ranges::{Amount, Range};
+pub use report::ReportPlace;
 pub use task::{Mode, Operand, Target};
 
 use bad_flag::bad_flag;
@@ -38,6 +42,8 @@ pub enum Request {
     Run(Plan),
     /// List what the operands contain.
     List(Plan),
+    /// Measure how fast the operands are compressed and decompressed.
+    Bench(Plan),
     /// Get what is good out of damaged operands.
     Recover(Plan),
 }
@@ -86,6 +92,7 @@ pub fn parse(
     let request = match () {
         () if flags.recover.is_some() => Request::Recover,
         () if flags.list => Request::List,
+        () if flags.bench.is_some() => Request::Bench,
         () => Request::Run,
     };
     let plan = Plan::new(program, &flags, operands, environment.ignored_words);

@@ -1,8 +1,10 @@
 //! What the program needs to know, derived from what was typed: the second of the two steps.
 
+use super::bench::{BenchPlan, bench};
 use super::flags::{Flags, GpuPipeline, Recover};
 use super::part::{IndexPlan, Listing, Part, Settled};
 use super::recover::recover;
+use super::report::{ReportPlace, progress_json, report};
 use super::task::{Mode, Operand, Target};
 use anyhow::bail;
 use hybz::gpu::Offload;
@@ -42,6 +44,12 @@ pub struct Plan {
     pub verbose: u8,
     /// Whether to show progress; `None`: if stderr is a terminal.
     pub progress: Option<bool>,
+    /// Whether it is shown as JSON, in any case.
+    pub progress_json: bool,
+    /// Where an account of the work goes.
+    pub report: Option<ReportPlace>,
+    /// What is measured in place of all other work.
+    pub bench: Option<BenchPlan>,
     /// Whether results must be on the disk before their sources are removed.
     pub sync: bool,
     pub trailing_garbage: bool,
@@ -79,9 +87,11 @@ impl Plan {
         if operands.is_empty() {
             operands.push(Operand::Stdin);
         }
+        let bench = bench(flags, &operands)?;
         let (mode, cat) = mode(program, flags);
         let target = target(flags, mode, cat.then_some(program), operands.len())?;
         let recover = recover(flags, &target, &operands)?;
+        let report = report(flags, mode, &target, &operands)?;
         let (level, threads) = level_and_threads(flags);
         let large_blocks = large_blocks(flags)?;
         let gpus = gpus(flags, large_blocks.is_some())?;
@@ -103,7 +113,10 @@ impl Plan {
             force: flags.force,
             quiet: flags.quiet,
             verbose: flags.verbose,
-            progress: if flags.progress { Some(true) } else { flags.no_progress.then_some(false) },
+            progress: if flags.progress.is_some() { Some(true) } else { flags.no_progress.then_some(false) },
+            progress_json: progress_json(flags)?,
+            report,
+            bench,
             sync: !flags.no_sync,
             trailing_garbage: flags.ignore_trailing_garbage != Some(0),
             threads,
@@ -134,6 +147,7 @@ fn mode(program: &OsStr, flags: &Flags) -> (Mode, bool) {
     let cat = has(&["zcat", "ZCAT", "z2cat", "Z2CAT", "hybcat"]);
     let mode = match () {
         () if flags.recover.is_some() => Mode::Decompress,
+        () if flags.bench.is_some() && !flags.decompress => Mode::Compress,
         () if flags.compress => Mode::Compress,
         () if flags.decompress => Mode::Decompress,
         () if flags.test || flags.list => Mode::Test,

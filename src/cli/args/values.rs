@@ -61,6 +61,11 @@ pub fn interval(text: &str) -> Result<u32, String> {
     }
 }
 
+/// A time in seconds, of at most an hour.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|seconds| (0.0..=3600.0).contains(seconds)).ok_or_else(not_a_number)
+}
+
 fn number_and_unit(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }
@@ -118,6 +123,16 @@ mod tests {
         }
         for bad in ["", "M", "1T", "1.5M", "99999999999999999999"] {
             assert!(block_size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn times() {
+        for (text, time) in [("5", 5.0), ("0", 0.0), ("0.25", 0.25), ("3600", 3600.0)] {
+            assert_eq!(seconds(text), Ok(time), "{text}");
+        }
+        for bad in ["", "-1", "3601", "5s", "NaN", "inf"] {
+            assert!(seconds(bad).is_err(), "{bad}");
         }
     }
 

@@ -2,54 +2,36 @@
 //! their meaning.
 
 use super::{By, Format, Found, Row, Totals};
+use crate::cli::json::{self, Object};
 use crate::cli::list::table::state;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-
-/// The version of the members' meanings.
-const SCHEMA: u32 = 1;
 
 /// Appends the object of a file.
 pub fn write(name: &OsStr, found: &Found, verbose: bool, text: &mut Vec<u8>) {
-    let mut object = Map::new();
-    let mut put = |key: &str, value: Value| drop(object.insert(key.to_owned(), value));
-    put("schema", json!(SCHEMA));
-    put("name", json!(name.to_string_lossy()));
-    if name.to_str().is_none() {
-        put("name_base64", json!(STANDARD.encode(name.as_bytes())));
-    }
+    let mut object = Object::of_file("list", name);
     if let Some(totals) = &found.totals {
         let Totals { format, by, streams, blocks, block_size, coded_len, text_len } = *totals;
-        put("format", json!(if format == Format::Bzip2 { "bz2" } else { "hbz" }));
-        put("from", json!(if by == By::Index { "index" } else { "decoding" }));
-        put("streams", json!(streams));
-        put("blocks", json!(blocks));
-        put("block_size", if block_size > 0 { json!(block_size) } else { Value::Null });
-        put("compressed", json!(coded_len));
-        put("uncompressed", json!(text_len));
+        object.put("format", if format == Format::Bzip2 { "bz2" } else { "hbz" });
+        object.put("from", if by == By::Index { "index" } else { "decoding" });
+        object.put("streams", streams);
+        object.put("blocks", blocks);
+        object.put("block_size", (block_size > 0).then_some(block_size));
+        object.put("compressed", coded_len);
+        object.put("uncompressed", text_len);
     }
     if verbose {
-        put("block_list", (1..).zip(&found.rows).map(|(number, row)| block(number, row)).collect());
+        object.put("block_list", (1..).zip(&found.rows).map(|(number, row)| block(number, row)).collect::<Value>());
     }
-    match &found.verdict {
-        Ok(()) => put("exit", json!(0)),
-        Err(failure) => {
-            put("exit", json!(failure.code));
-            put("error", json!(String::from_utf8_lossy(&failure.text)));
-        }
-    }
-    text.extend(Value::Object(object).to_string().bytes());
-    text.push(b'\n');
+    let failure = found.verdict.as_ref().err();
+    object.put_exit(failure.map_or(0, |failure| failure.code), failure.map(|failure| &failure.text[..]));
+    text.extend(object.line());
 }
 
 fn block(number: u64, row: &Row) -> Value {
     let Row { stream, bit_offset, text_at, text_len, crc, .. } = *row;
-    let crc = format!("{crc:08x}");
     json!({
         "number": number, "stream": stream, "bit_offset": bit_offset, "text_offset": text_at, "text_length": text_len,
-        "crc": crc, "state": state(row),
+        "crc": json::crc(crc), "state": state(row),
     })
 }

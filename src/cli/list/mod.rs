@@ -12,6 +12,7 @@ mod table;
 
 use crate::cli::args::{Listing, Operand, Plan, usual_index};
 use crate::cli::commit;
+use crate::cli::counts::Counts;
 use crate::cli::index::{self, IndexJob};
 use crate::cli::limits;
 use crate::cli::os::{file, process};
@@ -58,6 +59,7 @@ pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
         }
         let Some(operand) = operands.next() else { return Ok(Outcome::Exit(lister.report.code())) };
         let found = lister.operand(operand).unwrap_or_else(Found::failed);
+        lister.report.progress.input_done(None);
         lister.show(operand.name(), &found, &mut text);
         if let Err(failure) = found.verdict {
             lister.report.print(&Note::Failure(failure));
@@ -336,7 +338,8 @@ impl Lister {
         let task = Task::Decompress { trailing_garbage: self.plan.trailing_garbage };
         let input = Input { meta: (), task, count_lines: self.plan.index.is_some(), source };
         let (blocks, recorder) = Default::default();
-        let mut decoded = Decoded { blocks, recorder, outcome: Err(Error::NotBzip2) };
+        let counts = Arc::clone(&self.report.progress.counts);
+        let mut decoded = Decoded { blocks, recorder, counts, outcome: Err(Error::NotBzip2) };
         flow::run(&self.pool, One(Some(input)), &mut decoded);
         decoded
     }
@@ -388,6 +391,7 @@ impl Inputs for One {
 struct Decoded {
     blocks: Vec<BlockInfo>,
     recorder: Recorder,
+    counts: Arc<Counts>,
     outcome: Result<StreamSummary, Error>,
 }
 
@@ -400,6 +404,7 @@ impl Outputs for Decoded {
     }
 
     fn block(&mut self, (): &mut (), block: &BlockInfo) {
+        self.counts.advance(block.bytes_in);
         self.blocks.push(*block);
         self.recorder.block(block);
     }

@@ -47,6 +47,11 @@ pub fn wait_readable(file: &File) -> io::Result<()> {
     wait(file.as_fd(), PollFlags::IN)
 }
 
+/// Waits until something can be written to `file` without waiting.
+pub fn wait_writable(file: &File) -> io::Result<()> {
+    wait(file.as_fd(), PollFlags::OUT)
+}
+
 fn wait(fd: BorrowedFd<'_>, what_for: PollFlags) -> io::Result<()> {
     retry_on_intr(|| poll(&mut [PollFd::from_borrowed_fd(fd, what_for)], None))?;
     Ok(())

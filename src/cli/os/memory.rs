@@ -8,6 +8,8 @@ use super::process::exit_now;
 use rustix::process::{Resource, getrlimit};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
 
@@ -71,6 +73,14 @@ fn run_out() -> ! {
         clean_up();
     }
     exit_now(1)
+}
+
+/// A file that is in memory only, and has no name.
+pub fn file_in_memory() -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    return Ok(rustix::fs::memfd_create("hybz", rustix::fs::MemfdFlags::CLOEXEC)?.into());
+    #[cfg(not(target_os = "linux"))]
+    return Err(io::ErrorKind::Unsupported.into());
 }
 
 /// Whether there is a limit to what this process may map (`ulimit -v`, `ulimit -d`).

@@ -3,7 +3,8 @@
 //! Before `main`, Rust's runtime ignores SIGPIPE and opens `/dev/null` in place of closed standard descriptors. bzip2
 //! dies by SIGPIPE when its reader goes away, and fails when its stdin or stdout is closed. hybz must do the same, so a
 //! function in `.init_array` records the state before the runtime changes it. (A C `main` of our own could do that too,
-//! but would lose the arguments on musl.)
+//! but would lose the arguments on musl.) The same function has SIGUSR1 ignored, which asks how far the work is, and
+//! would end a process that has no answer yet.
 
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
@@ -11,12 +12,13 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::{io, mem, ptr};
 
-/// Bits 0 to 2: the descriptor of that number was closed; bit 3: SIGPIPE was ignored. Written once, before `main`.
+/// Bits 0 to 2: the descriptor of that number was closed; bits 3 and 4: SIGPIPE and SIGUSR1 were ignored. Written once, before `main`.
 static AT_START: AtomicU8 = AtomicU8::new(0);
 
 const STDIN_CLOSED: u8 = 1;
 const STDOUT_CLOSED: u8 = 2;
 const SIGPIPE_IGNORED: u8 = 8;
+const SIGUSR1_IGNORED: u8 = 16;
 
 fn started_with(bit: u8) -> bool {
     AT_START.load(Ordering::Relaxed) & bit != 0
@@ -32,6 +34,21 @@ pub fn check_stdout() -> io::Result<()> {
     if started_with(STDOUT_CLOSED) { Err(Errno::BADF.into()) } else { Ok(()) }
 }
 
+/// Whether whoever started the process wants SIGUSR1 to be ignored.
+pub fn questions_are_ignored() -> bool {
+    started_with(SIGUSR1_IGNORED)
+}
+
+/// Whether the process ignores this signal.
+#[allow(unsafe_code)]
+pub fn is_ignored(signal: i32) -> bool {
+    // SAFETY: a zeroed `sigaction` is a valid place for the old action, and no new action is given.
+    unsafe {
+        let mut action: libc::sigaction = mem::zeroed();
+        libc::sigaction(signal, ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
 /// Ends the process as a program ends that does not handle SIGPIPE: killed by that signal, without a message. If
 /// whoever started us ignored the signal, the exit code is 1, also without a message.
 pub fn end_by_broken_pipe() -> ExitCode {
@@ -40,6 +57,11 @@ pub fn end_by_broken_pipe() -> ExitCode {
         let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
     }
     ExitCode::FAILURE
+}
+
+/// The exit code, as shells see it, of a process that ends so.
+pub fn broken_pipe_code() -> u8 {
+    if started_with(SIGPIPE_IGNORED) { 1 } else { 128 + libc::SIGPIPE as u8 }
 }
 
 /// Ends the process without calling what is registered for its exit: the CUDA runtime registers functions that would
@@ -70,13 +92,13 @@ extern "C" fn record() {
             found |= 1 << fd;
         }
     }
-    // SAFETY: a zeroed `sigaction` is a valid place for the old action, and no new action is given.
-    let ignored = unsafe {
-        let mut action: libc::sigaction = mem::zeroed();
-        libc::sigaction(libc::SIGPIPE, ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
-    };
-    if ignored {
+    if is_ignored(libc::SIGPIPE) {
         found |= SIGPIPE_IGNORED;
     }
+    if is_ignored(libc::SIGUSR1) {
+        found |= SIGUSR1_IGNORED;
+    }
     AT_START.store(found, Ordering::Relaxed);
+    // SAFETY: SIG_IGN is a valid action, and no other thread is there yet.
+    unsafe { libc::signal(libc::SIGUSR1, libc::SIG_IGN) };
 }

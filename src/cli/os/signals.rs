@@ -1,9 +1,12 @@
-//! The signals that end a process, for those who must clean up first.
+//! The signals that end a process, for those who must clean up first, and the one that asks how far it is.
 
-use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
+use super::process::{is_ignored, questions_are_ignored};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::stdio;
+use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGXCPU, SIGXFSZ};
 use signal_hook::low_level::{emulate_default_handler, register};
-use std::fs;
 use std::io;
+use std::os::fd::BorrowedFd;
 
 const ENDING: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGXCPU, SIGXFSZ];
 
@@ -22,8 +25,7 @@ pub fn take_effect(signal: i32) {
 /// interrupted thread may hold.
 #[allow(unsafe_code)]
 pub unsafe fn on_ending_signal(handle: impl Fn(i32) + Clone + Send + Sync + 'static) -> io::Result<()> {
-    let ignored = ignored_signals();
-    for signal in ENDING.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0) {
+    for signal in ENDING.into_iter().filter(|signal| !is_ignored(*signal)) {
         let handle = handle.clone();
         // SAFETY: the caller promises that `handle` does only what a signal handler may do.
         unsafe { register(signal, move || handle(signal)) }?;
@@ -31,9 +33,29 @@ pub unsafe fn on_ending_signal(handle: impl Fn(i32) + Clone + Send + Sync + 'sta
     Ok(())
 }
 
-/// The signals that this process ignores, bit n - 1 for signal n; 0 if the system does not say.
-fn ignored_signals() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+/// Has `answer` called at each SIGUSR1, unless that was ignored when the process was started. Calls of the system that
+/// it interrupts go on (SA_RESTART), and errno is kept.
+///
+/// # Safety
+/// As in [`on_ending_signal`].
+#[allow(unsafe_code)]
+pub unsafe fn on_question(answer: impl Fn() + Send + Sync + 'static) -> io::Result<()> {
+    if questions_are_ignored() {
+        return Ok(());
+    }
+    // SAFETY: the caller promises that `answer` does only what a signal handler may do.
+    unsafe { register(SIGUSR1, answer) }.map(drop)
+}
+
+/// Writes to stderr from a signal handler: with one call, and not at all if that would have to wait.
+pub fn write_stderr(bytes: &[u8]) {
+    write_at_once(stdio::stderr(), bytes);
+}
+
+/// The same to any file. A pipe that can be written to has room for a line.
+pub fn write_at_once(fd: BorrowedFd<'_>, bytes: &[u8]) {
+    let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::OUT)];
+    if poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0) {
+        let _ = rustix::io::write(fd, bytes);
+    }
 }

@@ -40,6 +40,7 @@ pub fn recover(plan: Plan) -> anyhow::Result<Outcome> {
     for operand in &rescuer.plan.operands {
         let mut story = Story::default();
         let failure = rescuer.operand(operand, &mut story).err();
+        rescuer.report.progress.input_done(None);
         if failure.as_ref().is_some_and(|failure| matches!(failure, Trouble::BrokenPipe)) {
             return Ok(Outcome::BrokenPipe);
         }
@@ -125,7 +126,7 @@ impl Rescuer {
             }
             _ => Ok(()),
         });
-        self.report.progress.input_done(file.len());
+        self.report.progress.counts.advance(file.len());
         story.found = match outcome {
             Ok(found) => found,
             Err(error) => return Err(self.trouble(name, &results, error)),

@@ -1,18 +1,14 @@
 //! What is said of a file: in words on stderr, as JSON on stdout (docs/JSON.md).
 
 use super::Story;
+use crate::cli::json::Object;
 use crate::cli::quote::shown;
 use crate::cli::report::Failure;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use hybz::recover::{Hole, What};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
-
-/// The version of the members' meanings.
-const SCHEMA: u32 = 1;
 
 /// A line on stderr, without the program's name.
 pub enum Line {
@@ -70,26 +66,17 @@ pub fn summary(name: &OsStr, story: &Story) -> Vec<u8> {
 
 /// The object of a file, as a line.
 pub fn json(name: &OsStr, story: &Story, failure: Option<&Failure>, code: u8) -> Vec<u8> {
-    let mut object = Map::new();
-    let mut put = |key: &str, value: Value| drop(object.insert(key.to_owned(), value));
-    put("schema", json!(SCHEMA));
-    put("name", json!(name.to_string_lossy()));
-    if name.to_str().is_none() {
-        put("name_base64", json!(STANDARD.encode(name.as_bytes())));
-    }
-    let names: Vec<_> = story.results.iter().map(|path| path.to_string_lossy()).collect();
-    put("results", json!(names));
-    put("blocks", json!(story.found.blocks));
-    put("uncompressed", json!(story.found.text_len));
-    put("holes", story.holes.iter().map(hole).collect());
+    let mut object = Object::of_file("recover", name);
+    object.put_names("results", &story.results);
+    object.put("blocks", story.found.blocks);
+    object.put("uncompressed", story.found.text_len);
+    object.put("holes", story.holes.iter().map(hole).collect::<Value>());
     let remark = |bits: &Range<u64>, what: &str| json!({"bit_offset": bits.start, "bit_end": bits.end, "what": what});
     let remarks = story.remarks.iter().map(|found| remark(&found.bits, key(found.what)));
-    put("remarks", remarks.chain(story.doubtful.iter().map(|bits| remark(bits, "doubtful"))).collect());
-    put("exit", json!(code));
-    if let Some(failure) = failure {
-        put("error", json!(String::from_utf8_lossy(&failure.text)));
-    }
-    [Value::Object(object).to_string().as_bytes(), b"\n"].concat()
+    let doubtful = story.doubtful.iter().map(|bits| remark(bits, "doubtful"));
+    object.put("remarks", remarks.chain(doubtful).collect::<Value>());
+    object.put_exit(code, failure.map(|failure| &failure.text[..]));
+    object.line()
 }
 
 fn hole(hole: &Hole) -> Value {

@@ -3,6 +3,7 @@
 //! Each row of the tables in these files names a test. `docs/BEHAVIOUR.md` is made of the rows, and
 //! `HYBZ_BLESS=1 cargo test --test command behaviours` writes it.
 
+mod bench;
 mod decoding;
 mod flags;
 mod inputs;
@@ -12,6 +13,7 @@ mod outputs;
 mod parts;
 mod pipes;
 mod recover;
+mod reports;
 mod workers;
 
 use std::fmt::Write;
@@ -42,7 +44,7 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 10] = [
+const TABLES: [(&str, &str, &[Row]); 12] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
@@ -53,6 +55,8 @@ const TABLES: [(&str, &str, &[Row]); 10] = [
     ("workers", "Threads, memory, lists", workers::ROWS),
     ("parts", "Indexes, and parts of files", parts::ROWS),
     ("recover", "What is good in damaged files", recover::ROWS),
+    ("reports", "What programs read", reports::ROWS),
+    ("bench", "Measuring", bench::ROWS),
 ];
 
 const HEAD: &str = "\

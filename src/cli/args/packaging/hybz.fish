@@ -19,6 +19,12 @@ complete -c hybz -l gpu-pipeline -d 'What GPUs do when compressing (default: res
 bwt\t'GPUs sort, and CPU cores do the rest'
 hybrid\t'GPUs sort two lists, and CPU cores merge them and do the rest'"
 complete -c hybz -l ignore-trailing-garbage -d 'With 0, bytes after the last stream are an error (default: 1)' -r
+complete -c hybz -l progress -d 'Show progress even if standard error is not a terminal; as text or json (default: text)' -r -f -a "text\t'A bar, or lines'
+json\t'JSON objects'"
+complete -c hybz -l report -d 'Write a JSON object for each file and a summary: json to standard error, or json:FILE' -r -F
+complete -c hybz -l bench -d 'Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default: 5)' -r
+complete -c hybz -l against -d 'With --bench, measure these programs too, such as lbzip2,pbzip2' -r
+complete -c hybz -l plot -d 'With --bench, also draw the speeds into FILE, as SVG' -r -F
 complete -c hybz -l completions -d 'Print the completions for SHELL' -r -f -a "bash\t''
 zsh\t''
 fish\t''"
@@ -26,7 +32,7 @@ complete -c hybz -s d -l decompress -d 'Decompress'
 complete -c hybz -s z -l compress -d 'Compress'
 complete -c hybz -s t -l test -d 'Check compressed files and write nothing'
 complete -c hybz -s l -l list -d 'List streams, blocks and sizes of compressed files (-lv: also check each block)'
-complete -c hybz -l json -d 'With -l or --recover, print one JSON object for each file'
+complete -c hybz -l json -d 'With -l or --recover, print one JSON object for each file; with --bench one object'
 complete -c hybz -l offsets -d 'With -l, print the offsets of blocks as indexed_bzip2 and rapidgzip have them'
 complete -c hybz -s c -l stdout -d 'Write to standard output and keep the input files'
 complete -c hybz -l lines -d 'With --ranges, give whole lines: those that begin in a range'
@@ -48,7 +54,6 @@ complete -c hybz -l gpu-required -d 'Fail if a GPU is missing or fails'
 complete -c hybz -l no-sync -d 'Do not wait for the disk before removing input files'
 complete -c hybz -s q -l quiet -d 'Print no remarks (-qq: no error messages either, not even about flags)'
 complete -c hybz -s v -l verbose -d 'Print a line for each file (-vv: also for each block, and a table of stations)'
-complete -c hybz -l progress -d 'Show progress even if standard error is not a terminal'
 complete -c hybz -l no-progress -d 'Never show progress'
 complete -c hybz -s h -l help -d 'Print this help'
 complete -c hybz -s V -s L -l version -l license -d 'Print version and licence'

@@ -41,6 +41,12 @@ offsets\:"Lines of BITS,BYTES"))' \
 bwt\:"GPUs sort, and CPU cores do the rest"
 hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
 '--ignore-trailing-garbage=[With 0, bytes after the last stream are an error (default\: 1)]:0|1:_default' \
+'--progress=[Show progress even if standard error is not a terminal; as text or json (default\: text)]::FORMAT:((text\:"A bar, or lines"
+json\:"JSON objects"))' \
+'--report=[Write a JSON object for each file and a summary\: json to standard error, or json\:FILE]:FORMAT:_files' \
+'--bench=[Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default\: 5)]::SECONDS:_default' \
+'--against=[With --bench, measure these programs too, such as lbzip2,pbzip2]:PROGRAMS:_default' \
+'--plot=[With --bench, also draw the speeds into FILE, as SVG]:FILE:_files' \
 '--completions=[Print the completions for SHELL]:SHELL:(bash zsh fish)' \
 '-d[Decompress]' \
 '--decompress[Decompress]' \
@@ -50,7 +56,7 @@ hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
 '--test[Check compressed files and write nothing]' \
 '-l[List streams, blocks and sizes of compressed files (-lv\: also check each block)]' \
 '--list[List streams, blocks and sizes of compressed files (-lv\: also check each block)]' \
-'--json[With -l or --recover, print one JSON object for each file]' \
+'--json[With -l or --recover, print one JSON object for each file; with --bench one object]' \
 '--offsets[With -l, print the offsets of blocks as indexed_bzip2 and rapidgzip have them]' \
 '-c[Write to standard output and keep the input files]' \
 '--stdout[Write to standard output and keep the input files]' \
@@ -80,7 +86,6 @@ hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
 '*--quiet[Print no remarks (-qq\: no error messages either, not even about flags)]' \
 '*-v[Print a line for each file (-vv\: also for each block, and a table of stations)]' \
 '*--verbose[Print a line for each file (-vv\: also for each block, and a table of stations)]' \
-'--progress[Show progress even if standard error is not a terminal]' \
 '--no-progress[Never show progress]' \
 '-h[Print this help]' \
 '--help[Print this help]' \

@@ -1,0 +1,186 @@
+//! What hybz does: text in memory compressed and decompressed, as the command does it.
+
+use crate::cli::args::{Mode, Plan};
+use crate::cli::limits;
+use hybz::flow::{self, Inputs, LONG_FILE, Outputs, Source, Task};
+use hybz::{Error, Pool, ReadAt, StreamSummary, Summary};
+use std::io::{self, Cursor, Write};
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Bytes in memory that several threads may read.
+#[derive(Clone)]
+pub struct Shared(pub Arc<Vec<u8>>);
+
+impl ReadAt for Shared {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.0.read_at(buf, offset)
+    }
+
+    fn len(&self) -> u64 {
+        ReadAt::len(&*self.0)
+    }
+}
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// The text as hybz compresses it, on all cores.
+pub fn compressed(plan: &Plan, text: &Shared) -> Result<Vec<u8>, Error> {
+    once(plan, task(plan, Mode::Compress), text)
+}
+
+/// The opposite.
+pub fn decompressed(plan: &Plan, coded: &Shared, trailing_garbage: bool) -> Result<Vec<u8>, Error> {
+    once(plan, Task::Decompress { trailing_garbage }, coded)
+}
+
+fn task(plan: &Plan, direction: Mode) -> Task {
+    match direction {
+        Mode::Compress => plan.large_blocks.map_or(Task::Compress(plan.level), Task::CompressLarge),
+        _ => Task::Decompress { trailing_garbage: plan.trailing_garbage },
+    }
+}
+
+fn once(plan: &Plan, task: Task, input: &Shared) -> Result<Vec<u8>, Error> {
+    let pool = pool(plan, limits::threads(plan)).build();
+    let mut collected = Collected { bytes: Vec::new(), outcome: Err(Error::NotBzip2) };
+    flow::run(&pool, One::new(task, input), &mut collected);
+    collected.outcome.map(|_| collected.bytes)
+}
+
+fn pool(plan: &Plan, threads: NonZeroUsize) -> hybz::PoolBuilder {
+    let pool = Pool::builder().threads(threads).max_memory(limits::share_of_memory());
+    match plan.memory {
+        Some(memory) => pool.memory(memory),
+        None => pool,
+    }
+}
+
+/// hybz as the command does it: the start of the pool is timed, its end is not.
+pub fn timed(
+    plan: &Plan,
+    direction: Mode,
+    threads: usize,
+    gpus: bool,
+    from: &Shared,
+    to: &[u8],
+) -> Result<(Duration, Summary), String> {
+    let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
+    let lanes = if gpus { limits::lanes_for(plan, direction, Some(from.0.len() as u64)) } else { Vec::new() };
+    let input = One::new(task(plan, direction), from);
+    let mut compared = Compared { expected: to, outcome: Err(Error::NotBzip2) };
+    let started = Instant::now();
+    let pool = lanes.iter().fold(pool(plan, threads), |pool, lanes| pool.gpus(lanes)).build();
+    flow::run(&pool, input, &mut compared);
+    let time = started.elapsed();
+    match compared.outcome {
+        Ok(_) => Ok((time, pool.summary())),
+        Err(Error::Write(e)) => Err(e.to_string()),
+        Err(error) => Err(format!("{error}")),
+    }
+}
+
+/// A single input in memory. A long one is read as the command reads long files: by several threads if that helps.
+struct One(Option<flow::Input<()>>, u64);
+
+impl One {
+    fn new(task: Task, bytes: &Shared) -> One {
+        let len = bytes.0.len() as u64;
+        let source = match task {
+            Task::Compress(_) | Task::CompressLarge(_) if len >= LONG_FILE => Source::File(Arc::new(bytes.clone()), 0),
+            _ => Source::Stream(Box::new(Cursor::new(bytes.clone()))),
+        };
+        One(Some(flow::Input { meta: (), task, count_lines: false, source }), len)
+    }
+}
+
+impl Inputs for One {
+    type Meta = ();
+
+    fn next_input(&mut self) -> Option<flow::Input<()>> {
+        self.0.take()
+    }
+
+    fn expected_bytes(&self) -> Option<u64> {
+        Some(self.1)
+    }
+}
+
+/// Keeps what comes out.
+struct Collected {
+    bytes: Vec<u8>,
+    outcome: Result<StreamSummary, Error>,
+}
+
+impl Outputs for Collected {
+    type Meta = ();
+    type Out = Vec<u8>;
+
+    fn begin(&mut self, (): &mut ()) -> Option<Vec<u8>> {
+        Some(Vec::new())
+    }
+
+    fn end(&mut self, (): (), bytes: Vec<u8>, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
+        (self.bytes, self.outcome) = (bytes, outcome);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Compares what comes out. This takes about as long as the system takes to copy what is written to a pipe.
+struct Compared<'a> {
+    expected: &'a [u8],
+    outcome: Result<StreamSummary, Error>,
+}
+
+/// What is still expected.
+struct Rest<'a>(&'a [u8]);
+
+impl Write for Rest<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.split_at_checked(bytes.len()) {
+            Some((expected, rest)) if expected == bytes => {
+                self.0 = rest;
+                Ok(bytes.len())
+            }
+            _ => Err(io::Error::other("its output is wrong: a defect of hybz")),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> Outputs for Compared<'a> {
+    type Meta = ();
+    type Out = Rest<'a>;
+
+    fn begin(&mut self, (): &mut ()) -> Option<Rest<'a>> {
+        Some(Rest(self.expected))
+    }
+
+    fn end(&mut self, (): (), rest: Rest<'a>, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
+        self.outcome = match outcome {
+            Ok(_) if !rest.0.is_empty() => Err(Error::Write(io::Error::other("its output is cut: a defect of hybz"))),
+            outcome => outcome,
+        };
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_bytes_are_found() {
+        let mut rest = Rest(b"abc");
+        assert!(rest.write(b"ab").is_ok() && rest.write(b"d").is_err() && rest.write(b"cd").is_err());
+    }
+}

@@ -1,0 +1,106 @@
+//! Objects as docs/JSON.md describes them: one on a line, each with the version of its members' meanings, what it is
+//! about, and names of files as bytes where they are no UTF-8.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// The version of the members' meanings.
+pub const SCHEMA: u32 = 1;
+
+/// An object, with its members in the order in which they are put.
+pub struct Object(Map<String, Value>);
+
+impl Object {
+    /// An object of this type.
+    pub fn new(of: &str) -> Object {
+        let mut object = Object(Map::new());
+        object.put("schema", SCHEMA);
+        object.put("type", of);
+        object
+    }
+
+    /// An object about the file `name`.
+    pub fn of_file(of: &str, name: &OsStr) -> Object {
+        let mut object = Object::new(of);
+        object.put_name("name", name);
+        object
+    }
+
+    pub fn put(&mut self, key: &str, value: impl Into<Value>) {
+        self.0.insert(key.to_owned(), value.into());
+    }
+
+    /// A name, and its bytes if it is no UTF-8.
+    pub fn put_name(&mut self, key: &str, name: &OsStr) {
+        self.put(key, &*name.to_string_lossy());
+        if name.to_str().is_none() {
+            self.put(&format!("{key}_base64"), base64(name));
+        }
+    }
+
+    /// Names, and the bytes of all of them if one is no UTF-8.
+    pub fn put_names(&mut self, key: &str, names: &[PathBuf]) {
+        self.put(key, names.iter().map(|name| Value::from(&*name.to_string_lossy())).collect::<Value>());
+        if names.iter().any(|name| name.to_str().is_none()) {
+            let bytes: Value = names.iter().map(|name| Value::from(base64(name.as_os_str()))).collect();
+            self.put(&format!("{key}_base64"), bytes);
+        }
+    }
+
+    /// The exit code that this file alone gives, and what is wrong if it is not 0.
+    pub fn put_exit(&mut self, code: u8, error: Option<&[u8]>) {
+        self.put("exit", code);
+        if let Some(error) = error {
+            self.put("error", &*String::from_utf8_lossy(error));
+        }
+    }
+
+    /// The object as a line.
+    pub fn line(self) -> Vec<u8> {
+        let mut line = Value::Object(self.0).to_string().into_bytes();
+        line.push(b'\n');
+        line
+    }
+}
+
+impl From<Object> for Value {
+    fn from(object: Object) -> Value {
+        Value::Object(object.0)
+    }
+}
+
+/// A checksum as it is written everywhere: eight hexadecimal digits.
+pub fn crc(crc: u32) -> Value {
+    format!("{crc:08x}").into()
+}
+
+/// Seconds to the microsecond.
+pub fn seconds(time: std::time::Duration) -> Value {
+    (time.as_micros() as f64 / 1e6).into()
+}
+
+fn base64(name: &OsStr) -> String {
+    STANDARD.encode(name.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_bytes() {
+        let odd = OsStr::from_bytes(b"a\xff\n");
+        let mut object = Object::of_file("test", odd);
+        object.put_names("results", &["x".into(), odd.into()]);
+        object.put_exit(2, Some(b"no"));
+        let line = "{\"schema\":1,\"type\":\"test\",\"name\":\"a\u{fffd}\\n\",\"name_base64\":\"Yf8K\",\
+                    \"results\":[\"x\",\"a\u{fffd}\\n\"],\"results_base64\":[\"eA==\",\"Yf8K\"],\"exit\":2,\
+                    \"error\":\"no\"}\n";
+        assert_eq!(String::from_utf8_lossy(&object.line()), line);
+        assert!(!String::from_utf8_lossy(&Object::of_file("test", OsStr::new("ü")).line()).contains("base64"));
+    }
+}

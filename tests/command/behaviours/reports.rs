@@ -1,0 +1,395 @@
+//! What programs read: `--report`, progress as JSON and on demand, and objects of all kinds.
+
+use super::rows;
+use crate::faults::shim;
+use crate::json::objects;
+use crate::place::{Place, Run, compressed, noise, odd_name, run, run_with_input, text};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::fs;
+use std::process::{Child, Stdio};
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
+
+rows! {
+    "`--report=json`" | "no such thing" | "an object for each file and a summary, on stderr (docs/JSON.md)"
+        => report_of_files;
+    "`--report` of files that fail" | "no such thing" | "an object for each, with its exit code and what is wrong"
+        => report_of_failures;
+    "`--report=json:FILE`" | "no such thing" | "appended to, line by line; other files are not touched"
+        => places_of_reports;
+    "`--report` and signals" | "no such thing" | "a summary of what was done until then" => report_of_the_interrupted;
+    "`--report` and signals in the midst of many files" | "no such thing"
+        | "every file that is done has an object, but at most one" => report_of_the_interrupted_at_any_time;
+    "`--report` and an early end" | "no such thing" | "a summary in any case; a report that cannot be written is rc 1"
+        => reports_end;
+    "`--progress=json`" | "no such thing" | "an object every second, and one at the end" => progress_as_json;
+    "SIGUSR1" | "ends it" | "a line of progress, at once; nothing is disturbed" => asked_by_signal;
+    "SIGUSR1, ignored when hybz is started" | "ignored" | "the same" => not_asked_by_signal;
+    "`--report`, `--progress=json` with flags that make no sense" | "-" | "a sentence; rc 1; nothing is written"
+        => nonsense;
+    "objects of `-l --json` and `--recover --json`" | "no such thing" | "fit the schema, as all others"
+        => other_objects;
+}
+
+/// The objects on stderr, without other messages.
+#[track_caller]
+fn on_stderr(run: &Run) -> Vec<Value> {
+    let lines: String =
+        run.stderr.lines().filter(|line| line.starts_with('{')).map(|line| format!("{line}\n")).collect();
+    objects(lines.as_bytes())
+}
+
+/// These members of an object.
+fn members(object: &Value, keys: &[&str]) -> Value {
+    keys.iter().map(|key| object[*key].clone()).collect()
+}
+
+#[test]
+fn report_of_files() {
+    let place = Place::with(&[("a", &text(450_000)), ("b", b"hello\n"), ("empty", b"")]);
+    place.put(odd_name(), b"odd\n");
+    let mut command = place.called("hybz");
+    let run = run(command.args(["-1k", "--report=json", "a", "b", "empty"]).arg(odd_name()));
+    assert_eq!((run.code, run.stdout.len()), (0, 0), "{run:?}");
+    let found = objects(run.stderr.as_bytes());
+    let types: Vec<_> = found.iter().map(|object| object["type"].as_str().expect("a type")).collect();
+    assert_eq!(types, ["file", "file", "file", "file", "summary"]);
+    let keys = ["name", "work", "format", "result", "bytes_in", "bytes_out", "blocks", "streams", "exit"];
+    let len = |name: &str| place.get(name).len();
+    assert_eq!(members(&found[0], &keys), json!(["a", "compress", "bz2", "a.bz2", 450_000, len("a.bz2"), 5, 1, 0]));
+    assert_eq!(members(&found[2], &keys), json!(["empty", "compress", "bz2", "empty.bz2", 0, 14, 0, 1, 0]));
+    // The CRC is that at the end of the file, before up to 7 bits of padding.
+    assert_eq!(found[2]["crcs"], json!(["00000000"]));
+    let all = place.shell("hybz -vvt a.bz2 2>/dev/null; hybz -1vvkf a 2>&1 | sed -n 's/.*final combined CRC = 0x//p'");
+    assert_eq!(found[0]["crcs"][0], json!(all.out().trim()));
+    // A name that is no UTF-8 is there as bytes.
+    let (name, result) = (&found[3]["name_base64"], &found[3]["result_base64"]);
+    assert_eq!((name, result), (&json!("b2RkIP8KJXMnIm5hbWU="), &json!("b2RkIP8KJXMnIm5hbWUuYnoy")));
+    assert!(found[0]["name_base64"].is_null() && found[0]["error"].is_null());
+    let total = &found[4];
+    let keys =
+        ["work", "operands", "files", "failed", "bytes_in", "blocks", "streams", "fallbacks", "interrupted", "exit"];
+    assert_eq!(members(total, &keys), json!(["compress", 4, 4, 0, 450_010, 7, 4, 0, false, 0]));
+    let sum = |key| {
+        let stations = total["stations"].as_array().expect("stations");
+        stations.iter().map(|station| station[key].as_u64().expect("a number")).sum::<u64>()
+    };
+    assert_eq!((sum("blocks"), sum("bytes_in")), (7, 450_010));
+
+    // The other direction, several streams, a .hbz, tests; one thread, and no thread at all.
+    place.put("two.bz2", &[compressed(b"one"), compressed(b"two"), b"garbage".to_vec()].concat());
+    place.shell("hybz --block-size 1M -k b").silent(0);
+    let run = place.hybz(&["-dkfqqp1", "--report=json", "a.bz2", "b.hbz", "two.bz2"]);
+    let found = objects(run.stderr.as_bytes());
+    let keys = ["work", "format", "result", "bytes_out", "streams", "trailing_garbage"];
+    assert_eq!(members(&found[0], &keys), json!(["decompress", "bz2", "a", 450_000, 1, null]));
+    assert_eq!(members(&found[1], &keys), json!(["decompress", "hbz", "b", 6, 1, null]));
+    let garbage = place.get("two.bz2").len() - 7;
+    assert_eq!(members(&found[2], &keys), json!(["decompress", "bz2", "two", 6, 2, garbage]));
+    assert_eq!(found[2]["crcs"].as_array().map(Vec::len), Some(2));
+    let run = place.hybz(&["-t", "--report=json", "b.bz2"]);
+    let found = objects(run.stderr.as_bytes());
+    assert_eq!(members(&found[0], &keys), json!(["test", "bz2", null, 6, 1, null]));
+    let run = run_with_input(place.called("hybz").args(["-1", "--report=json"]), b"hello\n");
+    let found = objects(run.stderr.as_bytes());
+    assert_eq!(members(&found[0], &["name", "result", "bytes_in"]), json!(["(stdin)", "-", 6]));
+    assert_eq!(run.stdout, place.get("b.bz2"));
+}
+
+#[test]
+fn report_of_failures() {
+    let mut damaged = compressed(&text(400_000));
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    let place =
+        Place::with(&[("good", b"good\n"), ("taken", b"taken\n"), ("taken.bz2", b"there\n"), ("bad.bz2", &damaged)]);
+    place.put("cut.bz2", &compressed(b"cut")[..20]);
+    place.put("none.bz2", b"none");
+    let run = place.hybz(&["--report=json", "missing", "taken", ".", "bad.bz2", "good"]);
+    let found = on_stderr(&run);
+    let failed: Vec<_> = found.iter().map(|object| (object["exit"].as_u64(), object["error"].as_str())).collect();
+    assert_eq!(
+        failed,
+        [
+            (Some(1), Some("Can't open input file missing: No such file or directory.")),
+            (Some(1), Some("Output file taken.bz2 already exists.")),
+            (Some(1), Some("Input file . is a directory.")),
+            (Some(1), Some("Input file bad.bz2 already has .bz2 suffix.")),
+            (Some(0), None),
+            (Some(1), None),
+        ]
+    );
+    assert_eq!(members(&found[5], &["files", "failed", "bytes_in"]), json!([5, 4, 5]));
+    // With -v a verdict is a line of the table of files; without, a message; in the object it is the same.
+    for flags in ["-t", "-tv", "-tqq"] {
+        let run = place.hybz(&[flags, "--report=json", "bad.bz2", "cut.bz2", "good.bz2", "none.bz2"]);
+        let found = on_stderr(&run);
+        let exits: Vec<_> = found.iter().map(|object| object["exit"].as_u64().expect("exit")).collect();
+        assert_eq!((run.code, exits), (2, vec![2, 2, 0, 2, 2]), "{flags}");
+        let error = |n: usize| found[n]["error"].as_str().expect("an error").to_owned();
+        assert!(error(0).starts_with("bad.bz2: data integrity (CRC) error in data: block "), "{}", error(0));
+        assert!(error(1).starts_with("cut.bz2: file ends unexpectedly"), "{}", error(1));
+        assert!(found[0]["bytes_in"].is_null() && found[0]["work"] == "test");
+    }
+    let run = place.hybz(&["-d", "--report=json", "bad.bz2"]);
+    assert_eq!((run.code, on_stderr(&run)[0]["exit"].clone()), (2, json!(2)));
+}
+
+#[test]
+fn places_of_reports() {
+    let place = Place::with(&[("a", b"hello\n"), ("other", b"{\"name\": 1}\n"), ("nothing", b"")]);
+    place.hybz(&["-k", "--report=json:log", "a"]).silent(0);
+    place.hybz(&["-t", "--report", "json:log", "a.bz2"]).silent(0);
+    place.hybz(&["-t", "--report=json:nothing", "a.bz2"]).silent(0);
+    let types = |lines: &[u8]| objects(lines).iter().map(|object| object["type"].clone()).collect::<Value>();
+    assert_eq!(types(&place.get("log")), json!(["file", "summary", "file", "summary"]));
+    assert_eq!(types(&place.get("nothing")), json!(["file", "summary"]));
+    let run = place.hybz(&["-t", "--report=json:-", "a.bz2"]).silent(0);
+    assert_eq!(types(&run.stdout), json!(["file", "summary"]));
+    // What is no report stays as it is, and nothing is done.
+    let before = place.files();
+    for name in ["a", "other", "a.bz2"] {
+        let says = format!("hybz: File {name} is not a report: nothing is appended to it.\n");
+        let run = place.hybz(&["-f", &format!("--report=json:{name}"), "a"]);
+        assert_eq!((run.code, run.stderr), (1, says));
+    }
+    place.hybz(&["--report=json:.", "a"]).says(1, "Can't open report .: Is a directory.");
+    place.hybz(&["--report=json:no/log", "a"]).says(1, "Can't open report no/log: No such file or directory.");
+    assert!(place.files() == before);
+    // The report is not an input, and no result takes its place.
+    let run = place.hybz(&["--report=json:log", "log", "a", "-f"]);
+    run.says(1, "hybz: Input file log is the report.\n");
+    place.hybz(&["-fo", "log", "--report=json:log", "nothing"]).says(1, "hybz: Output file log is the report.\n");
+    assert_eq!(objects(&place.get("log")).len(), 9);
+    assert!(place.has("log") && !place.has("log.bz2") && !place.has("a"));
+}
+
+/// hybz, reading a pipe that nobody closes.
+fn waiting(place: &Place, args: &[&str], shim: Option<&std::path::Path>) -> Child {
+    let mut command = place.called("hybz");
+    if let Some(shim) = shim {
+        command.env("LD_PRELOAD", shim).env("FAULT", "tmpfile");
+    }
+    let command = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("hybz")
+}
+
+fn send(child: &Child, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(child.id()).expect("a pid")).expect("a pid");
+    kill_process(pid, signal).expect("kill: nobody has waited for it yet");
+}
+
+/// Waits until `done`.
+#[track_caller]
+fn until(done: impl Fn() -> bool) {
+    for _ in 0..1000 {
+        if done() {
+            return;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    panic!("it does not come");
+}
+
+#[test]
+fn report_of_the_interrupted() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let place = Place::with(&[("a", b"hello\n")]);
+        let child = waiting(&place, &["--report=json:log", "a", "-"], None);
+        until(|| place.has("log") && place.get("log").ends_with(b"\n"));
+        send(&child, signal);
+        let run = Run::from(child.wait_with_output().expect("hybz"));
+        assert_eq!((run.code, run.stderr.as_str()), (128 + signal.as_raw(), ""));
+        let found = objects(&place.get("log"));
+        assert_eq!(found.len(), 2);
+        assert_eq!(members(&found[0], &["name", "exit"]), json!(["a", 0]));
+        let keys = ["operands", "files", "failed", "bytes_in", "interrupted", "signal", "exit"];
+        let code = 128 + signal.as_raw();
+        assert_eq!(members(&found[1], &keys), json!([2, 1, 0, 6, true, signal.as_raw(), code]));
+        assert!(!place.has("a") && place.has("a.bz2"));
+    }
+    // On stderr; and where results need hidden names, these go, too.
+    let shim = shim();
+    let place = Place::new();
+    let child = waiting(&place, &["-o", "out", "--report=json"], shim);
+    match shim {
+        Some(_) => until(|| place.has(".out.hybz-tmp")),
+        None => sleep(Duration::from_millis(500)),
+    }
+    send(&child, Signal::TERM);
+    let run = Run::from(child.wait_with_output().expect("hybz"));
+    let found = objects(run.stderr.as_bytes());
+    assert_eq!((run.code, found.len(), &found[0]["signal"]), (143, 1, &json!(15)));
+    assert!(place.names().is_empty(), "{:?}", place.names());
+}
+
+#[test]
+fn report_of_the_interrupted_at_any_time() {
+    let names: Vec<String> = (0..200).map(|number| format!("f{number:03}")).collect();
+    for n in 0..6u64 {
+        let place = Place::new();
+        names.iter().for_each(|name| place.put(name, name.as_bytes()));
+        let limit = Instant::now() + Duration::from_secs(20);
+        let mut command = place.called("hybz");
+        let child = command.arg("--report=json:log").args(&names).stderr(Stdio::null()).spawn().expect("hybz");
+        // Sources are removed, and objects written, for hundreds of files at once: in the midst of that.
+        let begun = || fs::metadata(place.path("log")).is_ok_and(|found| found.len() > 0);
+        while !begun() && Instant::now() < limit {
+            thread::yield_now();
+        }
+        sleep(Duration::from_micros(n * 200));
+        send(&child, Signal::INT);
+        let code = Run::from(child.wait_with_output().expect("hybz")).code;
+        let lines = String::from_utf8(place.get("log")).expect("UTF-8");
+        let found: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let (last, files) = found.split_last().expect("a summary");
+        assert_eq!((&last["type"], &last["exit"]), (&json!("summary"), &json!(code)));
+        assert_eq!(last["interrupted"], json!(code != 0));
+        let left = place.names();
+        let is_left = |name: &str| left.iter().any(|left| left == name);
+        assert!(files.iter().all(|object| !is_left(object["name"].as_str().expect("a name"))));
+        let done = names.iter().filter(|name| !is_left(name)).count();
+        assert!(done - files.len() <= 1, "{done} files are done, {} have objects", files.len());
+    }
+}
+
+#[test]
+fn reports_end() {
+    let place = Place::with(&[("a", b"hello\n"), ("long", &noise(3_000_000))]);
+    // The reader of stdout goes away.
+    let run = place.shell("hybz -c --report=json:log long | head -c 1 > first; exit ${PIPESTATUS[0]}");
+    assert_eq!(run.code, 141, "{run:?}");
+    let found = objects(&place.get("log"));
+    assert_eq!(members(&found[0], &["exit", "error"]), json!([1, "Can't write output file (stdout): Broken pipe."]));
+    assert_eq!(members(&found[1], &["interrupted", "signal", "exit"]), json!([true, 13, 141]));
+    // The work cannot begin.
+    let run = place.hybz(&["--report=json", "--block-size", "1G", "-m", "1", "missing"]);
+    assert_eq!(on_stderr(&run).last().expect("a summary")["exit"], json!(1));
+    // The report cannot be written: that is said once, and the work is done.
+    if std::path::Path::new("/dev/full").exists() {
+        let run = place.hybz(&["--report=json:/dev/full", "a"]);
+        let says = "hybz: Can't write report /dev/full: No space left on device.\n";
+        assert_eq!((run.code, run.stderr.as_str()), (1, says));
+        assert!(place.has("a.bz2"));
+    }
+}
+
+#[test]
+fn progress_as_json() {
+    let place = Place::with(&[("a", &text(2_000_000)), ("b", b"b")]);
+    let run = place.hybz(&["-1c", "--progress=json", "a", "b", "missing"]);
+    let found = on_stderr(&run);
+    let last = found.last().expect("one at the end");
+    let keys = ["read", "written", "total", "files", "operands", "left", "end"];
+    assert_eq!(members(last, &keys), json!([2_000_001, run.stdout.len(), 2_000_001, 3, 3, 0, true]));
+    // While nothing moves, an object comes every second.
+    let child = waiting(&place, &["-q", "--progress=json"], None);
+    sleep(Duration::from_millis(2600));
+    let run = Run::from(child.wait_with_output().expect("hybz"));
+    let found = objects(run.stderr.as_bytes());
+    assert!((2..=4).contains(&found.len()), "{found:?}");
+    let (first, last) = (&found[0], &found[found.len() - 1]);
+    assert_eq!(members(first, &["read", "total", "left", "end"]), json!([0, null, null, false]));
+    assert_eq!(members(last, &["files", "end"]), json!([1, true]));
+    assert!(first["seconds"].as_f64() >= Some(1.0), "{first}");
+    // `-l` and `--recover` have it, too.
+    place.shell("hybz -k a").silent(0);
+    for line in [&["-l"][..], &["--recover", "-f"], &["-t"]] {
+        let run = place.hybz(&[line, &["--progress=json", "a.bz2"]].concat());
+        let found = on_stderr(&run);
+        assert_eq!(members(&found[found.len() - 1], &["files", "end"]), json!([1, true]), "{line:?}");
+    }
+}
+
+#[test]
+fn asked_by_signal() {
+    let place = Place::with(&[("a", &text(3_000_000))]);
+    place.shell("hybz -1k a").silent(0);
+    // Into slow pipes and out of them, with hundreds of signals in between.
+    for (line, from, to) in [("hybz -1c < in", "a", "a.bz2"), ("hybz -dcf in", "a.bz2", "a")] {
+        let shell = format!(
+            "mkfifo in out; \
+             (split -b 60000 --filter='cat; sleep 0.01' {from} > in) & \
+             (split -b 60000 --filter='cat; sleep 0.005' - < out > result) & reader=$!; \
+             {line} > out 2> said & pid=$!; \
+             until [ \"$(cat /proc/$pid/comm)\" = hybz ]; do sleep 0.05; done; sleep 0.2; \
+             for n in $(seq 300); do kill -USR1 $pid 2>/dev/null || break; sleep 0.002; done; \
+             wait $pid; code=$?; wait $reader; rm in out; cmp result {to} && exit $code"
+        );
+        place.shell(&shell).silent(0);
+        let said = String::from_utf8(place.get("said")).expect("UTF-8");
+        assert!(said.lines().count() >= 10, "{said}");
+        for line in said.lines() {
+            let words = line.strip_prefix("hybz: ").and_then(|line| line.split_once(" MB read, "));
+            assert!(words.is_some_and(|(_, rest)| rest.contains(" of 1 files done, ")), "{line}");
+        }
+    }
+    // As an object where objects are shown; at once, though nothing moves; and in -l and --recover.
+    let child = waiting(&place, &["--progress=json"], None);
+    sleep(Duration::from_millis(300));
+    send(&child, Signal::USR1);
+    sleep(Duration::from_millis(300));
+    let run = Run::from(child.wait_with_output().expect("hybz"));
+    let found = objects(run.stderr.as_bytes());
+    assert_eq!((run.code, found.len(), &found[0]["end"]), (0, 2, &json!(false)), "{}", run.stderr);
+    let child = waiting(&place, &["-l"], None);
+    sleep(Duration::from_millis(300));
+    send(&child, Signal::USR1);
+    sleep(Duration::from_millis(300));
+    let run = Run::from(child.wait_with_output().expect("hybz"));
+    assert!(run.stderr.starts_with("hybz: 0.0 MB read, 0.0 MB written, 0 of 1 files done, 0."), "{run:?}");
+}
+
+#[test]
+fn not_asked_by_signal() {
+    let place = Place::new();
+    let shell = "trap '' USR1; mkfifo a; hybz -fc a > a.bz2 & exec 3> a; echo hello >&3; sleep 0.2; kill -USR1 $!; \
+                 sleep 0.2; exec 3>&-; wait $!; hybz -dc a.bz2";
+    assert_eq!(place.shell(shell).silent(0).out(), "hello\n");
+}
+
+#[test]
+fn nonsense() {
+    let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &compressed(b"hello\n"))]);
+    let before = place.files();
+    for (line, says) in [
+        ("--report a", "--report wants json or json:FILE, not `a'."),
+        ("--report=xml a", "--report wants json or json:FILE, not `xml'."),
+        ("--report=json: a", "--report wants json or json:FILE, not `json:'."),
+        ("--report=jsonl a", "--report wants json or json:FILE, not `jsonl'."),
+        ("a --report", "--report wants json or json:FILE."),
+        ("-l --report=json a.bz2", "--report and -l cannot be used together: -l has --json."),
+        ("--recover --report=json a.bz2", "--report and --recover cannot be used together: --recover has --json."),
+        ("-vv --report=json a", "--report=json and -vv cannot be used together: use --report=json:FILE."),
+        ("-c --report=json:- a", "--report=json:- and a result on standard output cannot be used together."),
+        ("-k --report=json:- a -", "--report=json:- and a result on standard output cannot be used together."),
+        ("--json --report=json a", "--json is about -l."),
+        ("--progress=xml a", "--progress wants text or json, not `xml'."),
+        ("-vv --progress=json a", "--progress=json and -vv cannot be used together."),
+    ] {
+        let run = place.hybz(&line.split(' ').collect::<Vec<_>>());
+        assert!(run.stdout.is_empty() && run.stderr.lines().count() == 1, "{line}: {run:?}");
+        run.says(1, says);
+        assert!(place.files() == before, "{line}");
+    }
+}
+
+#[test]
+fn other_objects() {
+    let place = Place::with(&[("a", &text(450_000)), ("none", b"none")]);
+    place.put(odd_name(), b"odd\n");
+    place.shell("hybz -1k a odd*; hybz --block-size 1M -k a; cp a.bz2 bad.bz2; cp a.bz2 cut.bz2").silent(0);
+    place.shell("printf x | dd of=bad.bz2 bs=1 seek=40000 conv=notrunc; truncate -s -1 cut.bz2");
+    for flags in ["-l", "-lv"] {
+        let run = place.shell(&format!("hybz {flags} --json a.bz2 a.hbz odd*.bz2 bad.bz2 cut.bz2 none missing"));
+        let found = objects(&run.stdout);
+        let exits: Value = found.iter().map(|object| object["exit"].clone()).collect();
+        assert_eq!((found[0]["type"].clone(), exits), (json!("list"), json!([0, 0, 0, 2, 2, 2, 1])));
+    }
+    let run = place.shell("hybz --recover --json a.bz2 odd*.bz2 bad.bz2 cut.bz2 none missing");
+    let found = objects(&run.stdout);
+    let exits: Value = found.iter().map(|object| object["exit"].clone()).collect();
+    assert_eq!((found[0]["type"].clone(), exits), (json!("recover"), json!([0, 0, 2, 0, 1, 1])));
+    assert_eq!(found[1]["results_base64"][0], json!("b2RkIP8KJXMnIm5hbWUucmVjb3ZlcmVk"));
+}
