@@ -42,8 +42,8 @@ pub(crate) trait Cut: Send + 'static {
     /// Hands on everything that is there, although the input goes on: ends the current block (what `flush` means to
     /// bzip2), or when decompressing lets the joiner see all bits.
     fn flush(&mut self) {}
-    /// Has several threads read the rest of the input, which is `file` from byte `from` on. Returns whether it does: then
-    /// [`read_on`](Self::read_on) takes the place of `room` and `filled`.
+    /// Has several threads read the rest of the input, which is `file` from byte `from` on. Returns whether it does:
+    /// then [`read_on`](Self::read_on) takes the place of `room` and `filled`.
     fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
         let _ = (file, from, readers);
         false

@@ -211,7 +211,8 @@ fn file(name: &str) -> &'static File {
     files().iter().find(|file| file.name == name).unwrap()
 }
 
-/// A field of a record, or of all from one on, is wrong and the checks are right: an error or the right text, in memory that the file bounds.
+/// A field of a record, or of all from one on, is wrong and the checks are right: an error or the right text, in memory
+/// that the file bounds.
 #[test]
 fn an_index_that_lies_is_found() {
     let coded = [&file("blocks of level 1").coded[..], &file("noise").coded].concat();

@@ -2,10 +2,10 @@
 //! other programs.
 //!
 //! All files are one input in memory ([`input`]). A cell is one speed: a program, a direction, a number of threads
-//! ([`cell`]; [`work`] is how hybz does it, [`peer`] other programs). Cells take turns, round after round, so a machine that is busy for a while
-//! slows down all of them. Every output is compared while it is written, with the text or with the bytes of hybz's
-//! first run, which were decoded and compared with the text. The medians become a table or an object ([`table`]), and
-//! a picture ([`plot`]).
+//! ([`cell`]; [`work`] is how hybz does it, [`peer`] other programs). Cells take turns, round after round, so a machine
+//! that is busy for a while slows down all of them. Every output is compared while it is written, with the text or with
+//! the bytes of hybz's first run, which were decoded and compared with the text. The medians become a table or an
+//! object ([`table`]), and a picture ([`plot`]).
 
 mod cell;
 mod input;

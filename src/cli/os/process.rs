@@ -12,7 +12,8 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::{io, mem, ptr};
 
-/// Bits 0 to 2: the descriptor of that number was closed; bits 3 and 4: SIGPIPE and SIGUSR1 were ignored. Written once, before `main`.
+/// Bits 0 to 2: the descriptor of that number was closed; bits 3 and 4: SIGPIPE and SIGUSR1 were ignored. Written once,
+/// before `main`.
 static AT_START: AtomicU8 = AtomicU8::new(0);
 
 const STDIN_CLOSED: u8 = 1;

@@ -81,8 +81,8 @@ pub struct Lanes {
     /// The longest block, in bytes: of `.bz2` streams 900,000 and a few more.
     pub max_length: usize,
     /// How many bytes of pinned memory the lanes of one device that decode `.hbz` streams may take beyond that, all
-    /// together, for longer blocks: 1.5 for each row. An eighth of the machine's or container's memory if `None`. Blocks
-    /// that no lane has room for are done by cores.
+    /// together, for longer blocks: 1.5 for each row. An eighth of the machine's or container's memory if `None`.
+    /// Blocks that no lane has room for are done by cores.
     pub growth: Option<u64>,
     /// Whether lanes are started with the first block, and not only when the work left is worth their start.
     pub at_once: bool,

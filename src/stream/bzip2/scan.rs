@@ -88,8 +88,8 @@ impl Scanner {
         self.shared.is_some()
     }
 
-    /// The next magic that may begin a block; `None` if there is none or if it cannot be told yet. With `whole`, a block
-    /// that is as short as its header is there.
+    /// The next magic that may begin a block; `None` if there is none or if it cannot be told yet. With `whole`, a
+    /// block that is as short as its header is there.
     fn next_magic(&mut self, whole: bool) -> Option<u64> {
         next_magic(&self.buf[..self.len], &mut self.searched, whole)
     }

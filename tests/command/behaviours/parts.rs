@@ -31,7 +31,8 @@ rows! {
     "`--lines`" | "no ranges" | "the lines that begin in a range: of ranges that cover the text, each once"
         => whole_lines;
     "`--at OFFSET --streams N`" | "no such thing" | "these streams; rc 2 if none begins there" => streams_of_a_file;
-    "`-l` beside an index" | "no -l" | "reads the index if it fits, decodes if not, with a remark" => lists_by_the_index;
+    "`-l` beside an index" | "no -l" | "reads the index if it fits, decodes if not, with a remark"
+        => lists_by_the_index;
     "`-l --json`" | "no -l" | "an object for each file, also for those that fail" => lists_as_json;
     "bad values, and flags that do not go together" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
