@@ -5,11 +5,13 @@
 //! So with several files a thread does these steps, for all files that are ready at once: one sync of a directory,
 //! however many names it got. Messages take the same way, so that they come in the order of the operands.
 
+use crate::cli::journal::{Entry, Records};
 use crate::cli::os::directory::Directory;
 use crate::cli::output::OutputFile;
 use crate::cli::report::{Failure, Note, Report};
 use crate::cli::source::SourceFile;
 use crate::cli::underway::Underway;
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,6 +30,10 @@ pub struct Finished {
     pub replace: bool,
     /// What to print if all goes well.
     pub message: Vec<u8>,
+    /// How much was read and written for it, if that is counted.
+    pub count: Option<(u64, u64)>,
+    /// Where it is noted that it is complete.
+    pub entry: Option<Entry>,
     /// Dropped at the end, if this is the last file of its operand.
     pub underway: Option<Underway>,
 }
@@ -99,11 +105,14 @@ fn commit_all(items: &Receiver<Item>, max_batch: usize, report: &Report) {
 /// A file of a batch that has its name, or has failed.
 struct Named {
     path: PathBuf,
+    name: OsString,
     directory: Directory,
     /// Whether the directory must be synced.
     sync: bool,
     source: Option<SourceFile>,
     message: Vec<u8>,
+    count: Option<(u64, u64)>,
+    entry: Option<Entry>,
     failure: Option<Failure>,
     _underway: Option<Underway>,
 }
@@ -117,11 +126,18 @@ fn commit(items: Vec<Item>, report: &Report) {
         })
         .collect();
     sync_directories(named.iter_mut().flatten());
+    let mut records = Records::default();
     for file in named {
         match file {
             Err(note) => report.print(&note),
             Ok(Named { failure: Some(failure), .. }) => report.print(&Note::Failure(failure)),
-            Ok(Named { source, message, directory, .. }) => {
+            Ok(Named { name, source, message, count, entry, directory, .. }) => {
+                if let Some((bytes_in, bytes_out)) = count {
+                    report.tally.done(bytes_in, bytes_out);
+                }
+                if let (Some(entry), Ok(found)) = (entry, directory.find_link(&name)) {
+                    records.push(entry, &name, &found);
+                }
                 if !message.is_empty() {
                     report.print(&Note::Line(message));
                 }
@@ -162,15 +178,15 @@ fn sync_files(items: Vec<Item>) -> Vec<(Item, io::Result<()>)> {
 
 /// Closes a result and gives it its name.
 fn give_name(file: Finished, synced: io::Result<()>) -> Named {
-    let Finished { output, source, sync, replace, message, underway } = file;
-    let (path, directory) = (output.path.clone(), output.directory.clone());
+    let Finished { output, source, sync, replace, message, count, entry, underway } = file;
+    let (path, name, directory) = (output.path.clone(), output.name.clone(), output.directory.clone());
     let failure = match synced.map(|()| output.publish(replace)) {
         Ok(Ok(())) => None,
         Ok(Err(e)) if e.kind() == io::ErrorKind::AlreadyExists => Some(Failure::exists(path.as_os_str())),
         Ok(Err(e)) => Some(Failure::output("create", path.as_os_str(), &e)),
         Err(e) => Some(Failure::output("write", path.as_os_str(), &e)),
     };
-    Named { path, directory, sync, source, message, failure, _underway: underway }
+    Named { path, name, directory, sync, source, message, count, entry, failure, _underway: underway }
 }
 
 /// Waits until the names of these files are on the disk, with one sync for each directory.
@@ -189,7 +205,7 @@ fn sync_directories<'a>(files: impl Iterator<Item = &'a mut Named>) {
 
 /// Removes a source, if it is still what was read.
 fn remove(source: &SourceFile, beside: &Directory) -> Option<Failure> {
-    let name = source.path.as_os_str();
+    let name = source.place.name();
     match source.remove(beside) {
         Ok(true) => None,
         Ok(false) => Some(Failure::changed(name)),

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// A result that is being written.
 pub struct OutputFile {
     pub path: PathBuf,
-    name: OsString,
+    pub name: OsString,
     pub directory: Directory,
     file: File,
     kind: Kind,
@@ -84,7 +84,7 @@ impl OutputFile {
 
     /// Whether it will replace another file.
     pub fn replaces(&self) -> bool {
-        !matches!(self.kind, Kind::Existing) && fs::symlink_metadata(&self.path).is_ok()
+        !matches!(self.kind, Kind::Existing) && self.directory.find_link(&self.name).is_ok()
     }
 
     /// Starts to write the data to the disk, and does not wait.
@@ -142,7 +142,7 @@ fn unless_unsupported(done: io::Result<()>) -> io::Result<()> {
 
 /// The permissions of a result. If its group is not the source's, group and others get only what both had (xz's rule),
 /// so nobody can do more with the result than with the source.
-fn mode_for(source: u32, group_kept: bool) -> u32 {
+pub fn mode_for(source: u32, group_kept: bool) -> u32 {
     let mode = source & 0o777;
     if group_kept {
         return mode;

@@ -181,6 +181,9 @@ fn total(plan: &Plan) -> Option<u64> {
             Err(_) => Some(0),
         },
     };
+    if plan.batch.list.is_some() {
+        return None;
+    }
     plan.operands.iter().map(size).sum()
 }
 

@@ -5,11 +5,14 @@
 use crate::cli::args::{Mode, Plan};
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
+use crate::cli::tally::Tally;
 use hybz::{BlockInfo, Error, StationReport, StreamSummary, Summary};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// How a call ended.
@@ -58,6 +61,12 @@ impl Failure {
     /// `Can't create output file NAME: ERR.`
     pub fn output(what: &str, name: &OsStr, e: &io::Error) -> Failure {
         Failure::new(1, cannot(what, "output file", name, e))
+    }
+
+    /// `Can't make the directory NAME: ERR.`
+    pub fn directory(path: &Path, e: &io::Error) -> Failure {
+        let text = format!(": {}.", errno_text(e));
+        Failure::about(1, "Can't make the directory ", path.as_os_str(), &text)
     }
 
     /// bzip2's refusal to `what` a terminal.
@@ -126,6 +135,7 @@ pub struct Report {
     width: usize,
     code: AtomicU8,
     pub progress: Progress,
+    pub tally: Arc<Tally>,
 }
 
 impl Report {
@@ -138,6 +148,7 @@ impl Report {
             width: width.unwrap_or(0).max("(stdin)".len()),
             code: AtomicU8::new(0),
             progress,
+            tally: Arc::default(),
         }
     }
 
@@ -154,6 +165,7 @@ impl Report {
         let (shown, text) = match note {
             Note::Failure(failure) => {
                 self.raise(failure.code);
+                self.tally.failed();
                 (
                     self.quiet < if failure.remark { 1 } else { 2 },
                     [&self.program[..], b": ", &failure.text, b"\n"].concat(),

@@ -31,6 +31,8 @@ pub struct Results {
     directory: Option<Directory>,
     /// How many operands are done, successfully or not.
     done: usize,
+    /// Whether some were passed over because of `--fail-fast`, or because stdout is of no use any more.
+    stopped: bool,
     wrote_to_stdout: bool,
     broken_pipe: bool,
     /// Whether to mention bzip2recover in the end.
@@ -55,7 +57,8 @@ data from undamaged sections of corrupted files.
 impl Results {
     pub fn new(plan: Arc<Plan>, report: Arc<Report>) -> Results {
         // The lines of blocks are printed as they come, so no message may wait in a queue before them.
-        let worth_a_thread = plan.remove_sources && plan.sync && plan.operands.len() > 1 && plan.verbose < 2;
+        let syncs = plan.sync && (plan.remove_sources || plan.batch.resume);
+        let worth_a_thread = syncs && plan.has_many() && plan.verbose < 2;
         let committer = Committer::new(report.clone(), worth_a_thread.then(max_batch));
         Results {
             plan,
@@ -64,6 +67,7 @@ impl Results {
             temporary: TemporaryFiles::default(),
             directory: None,
             done: 0,
+            stopped: false,
             wrote_to_stdout: false,
             broken_pipe: false,
             damage: false,
@@ -77,25 +81,25 @@ impl Results {
 
     /// Opens the place that a result goes to.
     fn open(&mut self, ready: &Ready) -> Result<Sink, Failure> {
-        let path = match &ready.destination {
+        let place = match &ready.destination {
             Destination::Nothing => return Ok(Sink::Nothing),
             Destination::Stdout => {
                 self.wrote_to_stdout = true;
                 return Ok(Sink::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())));
             }
-            Destination::File(path) => path,
+            Destination::File(place) => place,
         };
         // It may exist since the operand was opened: another operand can have a result of the same name.
-        if !self.plan.force && fs::symlink_metadata(path).is_ok() {
-            return Err(Failure::exists(path.as_os_str()));
+        if !self.plan.force && place.find_link().is_ok() {
+            return Err(Failure::exists(place.name()));
         }
         let mut create = || {
-            let directory = Directory::of(path, self.directory.as_ref())?;
+            let directory = place.directory(self.directory.as_ref())?;
             self.directory = Some(directory.clone());
             let existing = self.plan.force && matches!(self.plan.target, Target::File(_));
-            OutputFile::create(path, directory, ready.source.is_some(), existing, &self.temporary)
+            OutputFile::create(place.path(), directory, ready.source.is_some(), existing, &self.temporary)
         };
-        let output = create().map_err(|e| Failure::output("create", path.as_os_str(), &e))?;
+        let output = create().map_err(|e| Failure::output("create", place.name(), &e))?;
         Ok(Sink::File(BufWriter::with_capacity(BUFFER, output)))
     }
 
@@ -113,12 +117,17 @@ impl Results {
         let index = index.and_then(|index| self.index(name, index, &ready));
         let replace = self.plan.force;
         let mut underway = Some(underway);
+        let count = (stream.bytes_in, stream.bytes_out);
         match sink {
-            Sink::Nothing => self.print(Note::Line(message)),
+            Sink::Nothing => {
+                self.report.tally.done(count.0, count.1);
+                self.print(Note::Line(message));
+            }
             Sink::Stdout(mut stdout) => {
                 let flushed = stdout.flush();
                 let _ = stdout.into_parts(); // dropping it would write once more
                 flushed.map_err(Error::Write)?;
+                self.report.tally.done(count.0, count.1);
                 self.print(Note::Line(message));
             }
             Sink::File(mut file) => {
@@ -132,7 +141,8 @@ impl Results {
                 let mut source = ready.source.filter(|source| self.plan.remove_sources && source.found.is_file());
                 let whole = |found: &fs::Metadata| self.plan.mode != Mode::Compress || found.len() == stream.bytes_in;
                 let changed = source.take_if(|source| !whole(&source.found));
-                let sync = self.plan.sync && (source.is_some() || output.replaces());
+                let entry = ready.entry.filter(|_| changed.is_none() && self.plan.sync);
+                let sync = self.plan.sync && (source.is_some() || entry.is_some() || output.replaces());
                 let underway = underway.take_if(|_| index.is_none());
                 self.committer.push(Item::File(Box::new(Finished {
                     output,
@@ -140,17 +150,21 @@ impl Results {
                     sync,
                     replace,
                     message,
+                    count: Some(count),
+                    entry,
                     underway,
                 })));
                 if let Some(source) = changed {
-                    self.print(Note::Failure(Failure::changed(source.path.as_os_str())));
+                    self.print(Note::Failure(Failure::changed(source.place.name())));
                 }
             }
         }
         // After its file: an index without one is of no use.
         if let Some(output) = index {
             let (sync, source, message) = (self.plan.sync && output.replaces(), None, Vec::new());
-            self.committer.push(Item::File(Box::new(Finished { output, source, sync, replace, message, underway })));
+            let (count, entry) = (None, None);
+            let index = Finished { output, source, sync, replace, message, count, entry, underway };
+            self.committer.push(Item::File(Box::new(index)));
         }
         Ok(())
     }
@@ -212,7 +226,7 @@ impl Results {
     fn print_error(&mut self, name: &OsStr, destination: &Destination, error: &Error) {
         let result = match destination {
             Destination::Stdout => OsStr::new("(stdout)"),
-            Destination::File(path) => path.as_os_str(),
+            Destination::File(place) => place.name(),
             Destination::Nothing => OsStr::new("(none)"),
         };
         let failure = match error {
@@ -257,10 +271,14 @@ impl Results {
     pub fn finish(self, pool: &Pool) -> Outcome {
         self.report.progress.end();
         let operands = self.plan.operands.len();
+        let open_ended = self.plan.batch.is_open_ended();
         if self.damage {
             self.hint(RECOVER);
         }
-        if self.done < operands && !self.broken_pipe {
+        if open_ended && self.stopped && !self.broken_pipe {
+            let program = self.plan.program.display();
+            self.hint(&format!("{program}: WARNING: some files have not been processed.\n\n"));
+        } else if !open_ended && !self.plan.batch.resume && self.done < operands && !self.broken_pipe {
             let (program, left) = (self.plan.program.display(), operands - self.done);
             self.hint(&format!(
                 "{program}: WARNING: some files have not been processed:\n\
@@ -286,6 +304,9 @@ impl Results {
             self.print(Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
         }
         self.committer.finish();
+        if open_ended || self.plan.batch.resume {
+            self.report.print(&Note::Remark(self.report.tally.line(self.plan.mode).into_bytes()));
+        }
         if self.broken_pipe { Outcome::BrokenPipe } else { Outcome::Exit(self.report.code()) }
     }
 
@@ -301,6 +322,10 @@ impl Outputs for Results {
     type Out = Sink;
 
     fn begin(&mut self, job: &mut Job) -> Option<Sink> {
+        if self.plan.batch.fail_fast && self.report.code() > 0 {
+            self.stopped = true;
+            return None;
+        }
         if let Some(remark) = job.remark.take() {
             self.print(Note::Remark(remark));
         }
@@ -362,6 +387,7 @@ impl Outputs for Results {
         }
         // What follows on stdout would hide that something is missing, unless exactly one whole file is.
         let goes_on = !to_stdout || matches!(error, Error::NotBzip2 | Error::TrailingGarbage { .. });
+        self.stopped |= !goes_on;
         if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }

@@ -123,6 +123,7 @@ fn wanted(arg: &Arg, value: &str) -> String {
         "output" => "the name of a file",
         "ranges" => "ranges such as 10@0,1KiB@15KiB or 5L@20L",
         "at" => "a number of bytes",
+        "exclude" => "a pattern such as *.jpg or cache/**",
         "streams" => "a number of streams",
         "suffix" => "a suffix such as .bz2",
         "gpu" => "a list of GPUs such as 0,1, or none",

@@ -4,6 +4,7 @@
 //! message for a bad flag.
 
 mod bad_flag;
+mod batch;
 mod environment;
 mod flags;
 mod level;
@@ -15,6 +16,7 @@ mod recover;
 mod task;
 mod values;
 
+pub use batch::NameList;
 pub use flags::{IndexFormat, Recover};
 pub use part::{Listing, Part, usual_index};
 pub use plan::{Gpus, Plan};

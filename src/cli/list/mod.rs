@@ -14,6 +14,7 @@ use crate::cli::args::{Listing, Operand, Plan};
 use crate::cli::index::{self, IndexJob};
 use crate::cli::limits;
 use crate::cli::os::{file, process};
+use crate::cli::place::Place;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
 use crate::cli::reader::Reader;
@@ -183,7 +184,7 @@ impl Lister {
             Operand::File(path) => path.as_path(),
             Operand::Stdin => Path::new(""),
         };
-        let mut job = IndexJob::new(index.path(path));
+        let mut job = IndexJob::new(Place::typed(index.path(path)));
         job.check(path, file.metadata().ok().as_ref(), self.plan.force)?;
         job.create(matches!(operand, Operand::File(_)), &self.temporary)?;
         Ok(Some(job))
@@ -191,11 +192,11 @@ impl Lister {
 
     /// Gives an index its name.
     fn publish(&self, name: &OsStr, job: IndexJob, source: Option<&SourceFile>) -> Result<(), Failure> {
-        let path = job.path.clone();
+        let name_of_index = job.place.name().to_owned();
         match job.write(&self.plan, source)? {
             Some(output) => output.publish(self.plan.force).map_err(|e| match e.kind() {
-                io::ErrorKind::AlreadyExists => Failure::exists(path.as_os_str()),
-                _ => Failure::output("create", path.as_os_str(), &e),
+                io::ErrorKind::AlreadyExists => Failure::exists(&name_of_index),
+                _ => Failure::output("create", &name_of_index, &e),
             }),
             None => {
                 let remark = index::has_its_own(name);

@@ -6,7 +6,7 @@
 //! but would lose the arguments on musl.)
 
 use rustix::io::Errno;
-use rustix::process::{Resource, getrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::{io, mem, ptr};
@@ -48,6 +48,13 @@ pub fn end_by_broken_pipe() -> ExitCode {
 pub fn exit_now(code: u8) -> ! {
     // SAFETY: it takes a number and does not return.
     unsafe { libc::_exit(code.into()) }
+}
+
+/// Asks for as many descriptors as the process can have, and returns how many it may have open.
+pub fn raise_max_descriptors() -> u64 {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    max_descriptors()
 }
 
 /// How many descriptors the process may have open.
