@@ -135,7 +135,9 @@ fn commit(items: Vec<Item>, report: &Report) {
                 if let Some((bytes_in, bytes_out)) = count {
                     report.tally.done(bytes_in, bytes_out);
                 }
-                if let (Some(entry), Ok(found)) = (entry, directory.find_link(&name)) {
+                if let Some(entry) = entry
+                    && let Ok(found) = directory.find_link(&name)
+                {
                     records.push(entry, &name, &found);
                 }
                 if !message.is_empty() {

@@ -98,7 +98,7 @@ impl Operands {
             let index = self.index(&ready, &mut underway)?;
             let (task, source) = match &self.plan.part {
                 Some(part) => self.part(part, operand, &name, file, &mut remark)?,
-                None => self.task(&ready.destination, Reader::new(file)),
+                None => self.task(&ready, file),
             };
             Ok(Some((ready, index, task, source)))
         });
@@ -120,7 +120,12 @@ impl Operands {
     }
 
     /// What to do with the bytes of an operand, and how to read them.
-    fn task(&self, destination: &Destination, mut reader: Reader) -> (Task, Source) {
+    fn task(&self, ready: &Ready, file: File) -> (Task, Source) {
+        let Ready { source, destination, .. } = ready;
+        let mut reader = match source {
+            Some(source) => Reader::of(file, &source.found),
+            None => Reader::new(file),
+        };
         match self.plan.mode {
             Mode::Compress => {
                 let task = self.plan.large_blocks.map_or(Task::Compress(self.plan.level), Task::CompressLarge);
@@ -191,7 +196,7 @@ impl Operands {
         underway: &mut Underway,
     ) -> Result<Option<(Ready, File)>, Failure> {
         if found.operand == Operand::Stdin {
-            return self.open_stdin(name).map(Some);
+            return self.open_stdin(name, underway).map(Some);
         }
         let (place, journal) = (&found.place, &found.journal);
         let opened = self.open_untouched(place, underway);
@@ -220,12 +225,9 @@ impl Operands {
         let destination = self.destination(place, remark)?;
         let makes_file = plan.index.is_some() || matches!(destination, Destination::File(_));
         let resumes = plan.batch.resume && found.is_file();
-        if let Destination::File(result) = &destination {
-            self.wait_for_name(result, underway);
-        }
         match &destination {
             Destination::File(_) if resumes => {} // when its result is known not to be right
-            Destination::File(result) => self.check_result(result, &found)?,
+            Destination::File(result) => self.check_result(result, &found, underway)?,
             Destination::Stdout => self.check_stdout(name, &found)?,
             Destination::Nothing => {}
         }
@@ -246,7 +248,7 @@ impl Operands {
                     }
                     resume::Found::Missing(for_later) => entry = for_later,
                 }
-                self.check_result(result, &source.found)?;
+                self.check_result(result, &source.found, underway)?;
             }
             if plan.has_many() {
                 let replaced = if plan.force { result.find().ok() } else { None };
@@ -278,14 +280,7 @@ impl Operands {
         open()
     }
 
-    /// Waits if what has the name of a result is the source of an operand before, which may be removed.
-    fn wait_for_name(&self, result: &Place, underway: &Underway) {
-        if self.plan.remove_sources && result.find_link().is_ok_and(|found| self.touched.has_file(tree::id(&found))) {
-            self.touched.wait(underway);
-        }
-    }
-
-    fn open_stdin(&self, name: &OsStr) -> Result<(Ready, File), Failure> {
+    fn open_stdin(&self, name: &OsStr, underway: &Underway) -> Result<(Ready, File), Failure> {
         let read_error = |e| Failure::input("read", name, &e);
         process::check_stdin().map_err(read_error)?;
         let stdin = io::stdin();
@@ -298,7 +293,7 @@ impl Operands {
             (_, Mode::Test) => Destination::Nothing,
             (Target::File(result), _) => {
                 let result = Place::typed(result);
-                self.check_result(&result, &found)?;
+                self.check_result(&result, &found, underway)?;
                 Destination::File(result)
             }
             _ => {
@@ -330,12 +325,20 @@ impl Operands {
                     guess
                 }),
         };
-        self.supply.result(source.beside(result)).map(Destination::File)
+        self.supply.result(source, source.beside(result)).map(Destination::File)
     }
 
     /// Refuses a result that exists (which is checked again when the result gets its name), or that is the source.
-    fn check_result(&self, result: &Place, source: &Metadata) -> Result<(), Failure> {
-        let (name, found) = (result.name().as_bytes(), result.find().ok());
+    fn check_result(&self, result: &Place, source: &Metadata, underway: &Underway) -> Result<(), Failure> {
+        let name = result.name().as_bytes();
+        let mut there = result.find_link();
+        // An operand before may be about to remove it.
+        if self.plan.remove_sources && there.as_ref().is_ok_and(|there| self.touched.has_file(tree::id(there))) {
+            self.touched.wait(underway);
+            there = result.find_link();
+        }
+        let is_free = there.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
+        let found = if is_free { None } else { result.find().ok() };
         let is = |what: &[u8]| Failure::new(1, [b"Output file ", shown(result.name()).as_bytes(), what].concat());
         // A name that was typed, not made from that of a source, may lead to a directory through a link.
         if matches!(self.plan.target, Target::File(_)) && found.as_ref().is_some_and(is_directory) {
@@ -347,9 +350,9 @@ impl Operands {
         if found.is_some_and(|found| tree::id(&found) == id(source)) {
             return Err(is(b" is the input file."));
         }
-        match result.find_link() {
+        match there {
             Ok(_) if !self.plan.force => Err(Failure::exists(result.name())),
-            Ok(found) if is_directory(&found) => Err(Failure::output("create", result.name(), &file::is_a_directory())),
+            Ok(there) if is_directory(&there) => Err(Failure::output("create", result.name(), &file::is_a_directory())),
             _ => Ok(()),
         }
     }

@@ -68,8 +68,12 @@ impl OutputFile {
         }
         let found = &source.found;
         // The group first: users who may not give a file away may still be in its group. Only root can do the second.
-        let group_kept = fchown(&self.file, None, Some(found.gid())).is_ok();
-        let _ = fchown(&self.file, Some(found.uid()), None);
+        let (owner, group) = (Some(found.uid()), Some(found.gid()));
+        let group_kept = fchown(&self.file, owner, group).is_ok() || {
+            let group_kept = fchown(&self.file, None, group).is_ok();
+            let _ = fchown(&self.file, owner, None);
+            group_kept
+        };
         let mut mode = mode_for(source.acl.as_ref().map_or(found.mode(), |acl| acl.narrowed(found.mode())), group_kept);
         if Acl::remove(&self.file).is_err() {
             mode &= 0o700; // the directory's defaults may give others more than the source does

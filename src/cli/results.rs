@@ -76,6 +76,9 @@ impl Results {
 
     /// Prints a message, after those of the operands before.
     fn print(&self, note: Note) {
+        if let Note::Failure(failure) = &note {
+            self.report.raise(failure.code); // at once, for --fail-fast
+        }
         self.committer.push(Item::Note(note));
     }
 

@@ -168,8 +168,8 @@ impl Supply {
             .ok();
     }
 
-    /// Where the result of the last file goes whose name beside its source would be `beside`.
-    pub fn result(&mut self, beside: Place) -> Result<Place, Failure> {
+    /// Where the result of the last file, `source`, goes, whose name would be `beside` it.
+    pub fn result(&mut self, source: &Place, beside: Place) -> Result<Place, Failure> {
         let Some(mirror) = &mut self.mirror else { return Ok(beside) };
         let no_name = |e| Failure::output("create", beside.name(), &e);
         let name = beside.file_name().map_err(no_name)?;
@@ -183,9 +183,9 @@ impl Supply {
                 })
             }
             None => {
-                let below = mirror::below(beside.path())?;
+                let below = mirror::below(source.path())?;
                 let parent = below.parent().unwrap_or(Path::new(""));
-                mirror.directory(parent, |parts| mirror::typed_attributes(beside.path(), parts))
+                mirror.directory(parent, |parts| mirror::typed_attributes(source.path(), parts))
             }
         }?;
         let path = directory.path().join(name);

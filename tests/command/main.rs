@@ -27,3 +27,4 @@ mod signals;
 #[path = "../skip/mod.rs"]
 mod skip;
 mod tools;
+mod trees;

@@ -123,6 +123,8 @@ fn wanted(arg: &Arg, value: &str) -> String {
         "output" => "the name of a file",
         "ranges" => "ranges such as 10@0,1KiB@15KiB or 5L@20L",
         "at" => "a number of bytes",
+        "filelist" => "the name of a file, or -",
+        "output_dir" => "the name of a directory",
         "exclude" => "a pattern such as *.jpg or cache/**",
         "streams" => "a number of streams",
         "suffix" => "a suffix such as .bz2",

@@ -50,6 +50,9 @@ pub fn text_length(text: &str) -> Result<u64, String> {
 
 /// A pattern of names, as a shell's.
 pub fn pattern(text: &str) -> Result<Pattern, String> {
+    if text.is_empty() {
+        return Err("it is empty".to_owned());
+    }
     Pattern::new(text).map_err(|e| e.to_string())
 }
 

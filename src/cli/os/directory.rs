@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What the system knows of a file.
 pub use rustix::fs::Stat;
@@ -27,6 +27,8 @@ pub struct Directory(Arc<Open>);
 struct Open {
     path: PathBuf,
     fd: OwnedFd,
+    /// Whether files without a name can be named in it, once that is known.
+    names_open_files: OnceLock<bool>,
     /// The mode that it gets when it is closed: until then files are made in it.
     last_mode: Option<Mode>,
     /// Given back when it is closed.
@@ -50,7 +52,7 @@ impl AsFd for Directory {
 impl Directory {
     /// A directory that is open already, and counted by `slot`. It gets `last_mode` when it is closed.
     pub fn opened(path: PathBuf, fd: OwnedFd, last_mode: Option<Mode>, slot: Option<Slot>) -> Directory {
-        Directory(Arc::new(Open { path, fd, last_mode, _slot: slot }))
+        Directory(Arc::new(Open { path, fd, names_open_files: OnceLock::new(), last_mode, _slot: slot }))
     }
 
     pub fn path(&self) -> &Path {
@@ -96,9 +98,7 @@ impl Directory {
     pub fn create_unnamed(&self, private: bool) -> io::Result<Option<File>> {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         match openat(&self.0.fd, ".", flags, mode(private)) {
-            Ok(file) if accessat(CWD, "/proc/self/fd", Access::EXEC_OK, AtFlags::empty()).is_ok() => {
-                Ok(Some(file.into()))
-            }
+            Ok(file) if *self.0.names_open_files.get_or_init(proc_is_there) => Ok(Some(file.into())),
             Ok(_) | Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT | Errno::NOSYS) => Ok(None),
             Err(e) => Err(e.into()),
         }
@@ -202,6 +202,11 @@ impl Directory {
         let abandoned = ours && matches!(file::lock(file.as_fd()), Ok(true)) && self.leads_to(name, file.as_fd());
         abandoned && self.remove(name).is_ok()
     }
+}
+
+/// Whether open files have names below /proc.
+fn proc_is_there() -> bool {
+    accessat(CWD, "/proc/self/fd", Access::EXEC_OK, AtFlags::empty()).is_ok()
 }
 
 /// What is at `path`, through symbolic links if `follow`.

@@ -3,6 +3,7 @@
 //! Each row of the tables in these files names a test. `docs/BEHAVIOUR.md` is made of the rows, and
 //! `HYBZ_BLESS=1 cargo test --test command behaviours` writes it.
 
+mod batch;
 mod decoding;
 mod flags;
 mod inputs;
@@ -42,7 +43,7 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 10] = [
+const TABLES: [(&str, &str, &[Row]); 11] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
@@ -53,6 +54,7 @@ const TABLES: [(&str, &str, &[Row]); 10] = [
     ("workers", "Threads, memory, lists", workers::ROWS),
     ("parts", "Indexes, and parts of files", parts::ROWS),
     ("recover", "What is good in damaged files", recover::ROWS),
+    ("batch", "Trees, lists, repeated calls", batch::ROWS),
 ];
 
 const HEAD: &str = "\
