@@ -199,16 +199,17 @@ fn other_file_systems() {
         return skip_part(Need::System, "/dev/shm is no other file system than /dev");
     }
     let place = Place::new();
-    let run = place.hybz(&["-rt", "--exclude", "*.bz2", "/dev"]);
-    assert!(run.stderr.contains("on other file systems"), "{run:?}");
-    // It walks there, and meets nothing but this.
-    let name = format!("hybz-test-{}.bz2", std::process::id());
+    // It walks there, and reads nothing but this.
+    let name = format!("hybz-test-{}.of-hybz", std::process::id());
     fs::write(format!("/dev/shm/{name}"), b"no bzip2").expect("a file");
-    let crossing = place.hybz(&["-rt", "--cross-file-systems", "/dev"]);
-    let staying = place.hybz(&["-rt", "/dev"]);
+    let walk = "-rt -S .of-hybz --exclude *.bz2 --exclude *.hbz --exclude *.bz --exclude *.tbz2 --exclude *.tbz \
+                --exclude *.tz2 /dev";
+    let walk: Vec<&str> = walk.split_whitespace().collect();
+    let staying = place.hybz(&walk);
+    let crossing = place.hybz(&[&["--cross-file-systems"], &walk[..]].concat());
     fs::remove_file(format!("/dev/shm/{name}")).expect("it is there");
     assert!(crossing.stderr.contains(&name) && !crossing.stderr.contains("other file systems"), "{crossing:?}");
-    assert!(!staying.stderr.contains(&name), "{staying:?}");
+    assert!(!staying.stderr.contains(&name) && staying.stderr.contains("on other file systems"), "{staying:?}");
 }
 
 #[test]
