@@ -1,8 +1,8 @@
 //! The command: what was typed becomes a [`Plan`](args::Plan), operands become inputs of the library's flow, and its
 //! outputs become files, messages and an exit code.
 //!
-//! In reading order: `args` (what was typed, what the program needs), `run` (one call), `supply` (which files there are:
-//! operands, `filelist`, `walk`), `place` (a file's name and where it is looked up), `files` (they become inputs),
+//! In reading order: `args` (what was typed, what the program needs), `run` (one call), `supply` (which files there
+//! are: operands, `filelist`, `walk`), `place` (a file's name and where it is looked up), `files` (they become inputs),
 //! `names` (suffixes), `mirror` (`--output-dir`), `source` (the file of an operand), `underway` (operands that others
 //! make), `resume` and `journal` (`--resume`), `reader` (how they are read), `part` and `ranges` (parts of them),
 //! `results` (what becomes of them), `output` (files that appear complete or not at all), `index` (files of indexes),

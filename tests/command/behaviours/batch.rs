@@ -15,7 +15,8 @@ use std::time::Duration;
 rows! {
     "`-r DIR`" | "bad flag" | "compresses all files in it and below, as a loop over bzip2 does; one line at the end, \
      which `-q` hides" => trees;
-    "`-rd`, `-rt`, `-rc`" | "-" | "the same; files without a suffix are left out and counted" => trees_of_compressed_files;
+    "`-rd`, `-rt`, `-rc`" | "-" | "the same; files without a suffix are left out and counted"
+        => trees_of_compressed_files;
     "`-r` of a tree that is compressed already" | "-" | "its files are left out and counted, rc 0" => twice;
     "`-r`: links, FIFOs, sockets, devices" | "-" | "left out and counted; a link to a directory is walked only if it \
      was typed, with `-f`" => links_and_special_files;
@@ -383,7 +384,8 @@ fn resumed() {
     place.hybz(&["-qrdk", "tree"]).silent(0);
     assert_eq!(
         place.hybz(&["-rdk", "--resume", "tree"]).stderr,
-        "hybz: 0 files decompressed, 0 bytes to 0; 10 skipped (5 without a suffix of compressed files, 5 complete before)\n"
+        "hybz: 0 files decompressed, 0 bytes to 0; 10 skipped (5 without a suffix of compressed files, 5 complete \
+         before)\n"
     );
     let wrong = [
         ("tree/one", text(99)),
@@ -395,9 +397,8 @@ fn resumed() {
     }
     let run = place.hybz(&["-rd", "--resume", "tree"]).says(1, "2 complete before").says(1, "3 errors");
     for (name, bytes) in &wrong {
-        let shown = name.replace('\n', "\n");
         assert!(
-            run.stderr.contains(&format!("Output file {shown} already exists, and is not that of the input file.")),
+            run.stderr.contains(&format!("Output file {name} already exists, and is not that of the input file.")),
             "{run:?}"
         );
         assert!(place.get(name) == *bytes && place.has(format!("{name}.bz2")));
@@ -436,7 +437,7 @@ fn journals() {
         place.put("out/.hybz-journal", bytes);
         again(&place).says(0, "5 complete before");
         let healed = place.get("out/.hybz-journal");
-        assert!((healed.len() - 16) % 8 == 0);
+        assert!((healed.len() - 16).is_multiple_of(8));
         assert!(journal[16..].chunks(8).all(|record| healed[16..].chunks(8).any(|other| other == record)));
         assert_eq!(marks(&place, "out"), made);
     }
