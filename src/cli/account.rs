@@ -44,7 +44,7 @@ pub struct Account {
 struct Totals {
     file: File,
     work: &'static str,
-    operands: u64,
+    operands: Option<u64>,
     started: Instant,
     /// The beginning of a line is written, and its end is not.
     torn: AtomicBool,
@@ -121,7 +121,7 @@ impl Account {
         let totals = Totals {
             file,
             work: work(plan.mode),
-            operands: plan.operands.len() as u64,
+            operands: plan.count(),
             started: Instant::now(),
             torn: AtomicBool::new(false),
             state: AtomicU8::new(OPEN),
@@ -184,9 +184,9 @@ impl Account {
         self.write(&object.line())
     }
 
-    /// Writes the summary, unless there is one, of a call that ends with `code`; `broken` says that the reader of
-    /// stdout was gone.
-    pub fn summary(&self, pool: Option<&Summary>, code: u8, broken: bool) -> io::Result<()> {
+    /// Writes the summary, unless there is one, of a call that passed over so many files and ends with `code`; `broken`
+    /// says that the reader of stdout was gone.
+    pub fn summary(&self, pool: Option<&Summary>, skipped: u64, code: u8, broken: bool) -> io::Result<()> {
         let was = self.totals.state.compare_exchange(OPEN, CLOSED, SeqCst, SeqCst);
         self.totals.wait_if_ending();
         if was.is_err() {
@@ -207,6 +207,7 @@ impl Account {
         ] {
             object.put(key, number.load(Relaxed));
         }
+        object.put("skipped", skipped);
         object.put("verified", Value::Null);
         let stations = pool.map_or(&[][..], |pool| &pool.stations);
         object.put("fallbacks", stations.iter().map(|station| station.fallbacks).sum::<u64>());
@@ -273,11 +274,13 @@ impl Totals {
         if self.torn.load(Relaxed) {
             line.push(b"\n");
         }
-        let Totals { work, operands, .. } = self;
+        let work = self.work;
         let number = |number: &AtomicU64| number.load(Relaxed);
         // A line has room for more numbers than these.
         let _ = write!(line, r#"{{"schema":{SCHEMA},"type":"summary","version":"{}","#, env!("CARGO_PKG_VERSION"));
-        let _ = write!(line, r#""work":"{work}","operands":{operands},"files":{},"#, number(&self.files));
+        let _ = write!(line, r#""work":"{work}","operands":"#);
+        let _ = line.number(self.operands);
+        let _ = write!(line, r#","files":{},"skipped":null,"#, number(&self.files));
         let _ = write!(line, r#""failed":{},"bytes_in":{},"#, number(&self.failed), number(&self.bytes_in));
         let _ = write!(line, r#""bytes_out":{},"blocks":{},"#, number(&self.bytes_out), number(&self.blocks));
         let _ = write!(line, r#""streams":{},"verified":null,"fallbacks":null,"#, number(&self.streams));

@@ -21,7 +21,7 @@ pub struct Counts {
     /// Inputs that are done, successfully or not.
     files: AtomicU64,
     /// How many inputs there are.
-    operands: u64,
+    operands: Option<u64>,
     /// Bytes a second of the last time that it was measured, or [`UNKNOWN`].
     rate: AtomicU64,
     /// Whether a bar is on the terminal.
@@ -31,7 +31,7 @@ pub struct Counts {
 const UNKNOWN: u64 = u64::MAX;
 
 impl Counts {
-    pub fn new(program: &[u8], operands: u64) -> Counts {
+    pub fn new(program: &[u8], operands: Option<u64>) -> Counts {
         Counts {
             program: program.to_vec(),
             started: Instant::now(),
@@ -109,8 +109,9 @@ impl Counts {
         // A line that is too long is cut; nothing else can go wrong.
         let _ = write!(line, ": {}", Mega(read));
         let _ = self.total(read).map_or(Ok(()), |total| write!(line, " of {}", Mega(total)));
-        let _ = write!(line, " MB read, {} MB written, {} of ", Mega(written), self.files.load(Relaxed));
-        let _ = write!(line, "{} files done, {}.{} s, ", self.operands, time.as_secs(), time.subsec_millis() / 100);
+        let _ = write!(line, " MB read, {} MB written, {}", Mega(written), self.files.load(Relaxed));
+        let _ = self.operands.map_or(Ok(()), |operands| write!(line, " of {operands}"));
+        let _ = write!(line, " files done, {}.{} s, ", time.as_secs(), time.subsec_millis() / 100);
         let _ = writeln!(line, "{} MB/s", Mega(self.rate(read, time)));
         line
     }
@@ -124,7 +125,9 @@ impl Counts {
         let mut line = Line::default();
         let _ = write!(line, r#"{{"schema":{SCHEMA},"type":"progress","read":{read},"written":{written},"total":"#);
         let _ = line.number(total);
-        let _ = write!(line, r#","files":{files},"operands":{},"seconds":{}"#, self.operands, Seconds(time));
+        let _ = write!(line, r#","files":{files},"operands":"#);
+        let _ = line.number(self.operands);
+        let _ = write!(line, r#","seconds":{}"#, Seconds(time));
         let _ = write!(line, r#","rate":{rate},"left":"#);
         let _ = line.number(left);
         let _ = writeln!(line, r#","end":{end}}}"#);
@@ -201,7 +204,7 @@ mod tests {
 
     #[test]
     fn lines() {
-        let counts = Counts::new(b"hybz", 3);
+        let counts = Counts::new(b"hybz", Some(3));
         counts.set_total(Some(20_000_000));
         counts.advance(5_000_000);
         counts.input_done(None);
@@ -222,7 +225,7 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut() {
-        let counts = Counts::new(&[b'n'; 3000], 1);
+        let counts = Counts::new(&[b'n'; 3000], Some(1));
         assert_eq!(counts.words().bytes(), [b'n'; 1024]);
     }
 }

@@ -6,14 +6,21 @@
 use crate::cli::account::Entry;
 use crate::cli::args::{Mode, Operand, Part, Plan, ReportPlace, Target};
 use crate::cli::index::IndexJob;
+use crate::cli::journal::Completion;
 use crate::cli::limits;
-use crate::cli::os::{file, process};
+use crate::cli::names::{appended, ending, original_name};
+use crate::cli::os::directory::{is_directory, is_link};
+use crate::cli::os::{file, process, tree};
 use crate::cli::part;
+use crate::cli::place::Place;
 use crate::cli::quote::shown;
 use crate::cli::ranges::Parts;
 use crate::cli::reader::Reader;
-use crate::cli::report::Failure;
-use crate::cli::source::{SourceFile, list_of, same_file};
+use crate::cli::report::{Failure, Report};
+use crate::cli::resume;
+use crate::cli::source::{SourceFile, id, list_of, same_file};
+use crate::cli::supply::{Found, Supply};
+use crate::cli::tally::Skipped;
 use crate::cli::underway::{Touched, Underway};
 use hybz::Pool;
 use hybz::flow::{Input, Inputs, Source, Task};
@@ -21,14 +28,9 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal, Read};
 use std::os::fd::AsFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Suffixes of compressed files, and what replaces them when they are decompressed.
-const SUFFIXES: [(&str, &str); 6] =
-    [(".bz2", ""), (".hbz", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar"), (".tz2", ".tar")];
 
 /// What is known about one operand before the work.
 pub struct Job {
@@ -51,13 +53,15 @@ pub struct Ready {
     /// The file; `None` is stdin.
     pub source: Option<SourceFile>,
     pub destination: Destination,
+    /// Where it is noted that its result is complete.
+    pub entry: Option<Completion>,
 }
 
 /// Where the result of one operand goes.
 #[derive(Clone, Debug)]
 pub enum Destination {
     Stdout,
-    File(PathBuf),
+    File(Place),
     /// The operand is only tested.
     Nothing,
 }
@@ -65,60 +69,81 @@ pub enum Destination {
 /// The operands, as the flow wants them: opened one after the other.
 pub struct Operands {
     plan: Arc<Plan>,
+    report: Arc<Report>,
     pool: Pool,
-    next: usize,
+    supply: Supply,
     /// The file that stdout is, if it is one: it must not be read.
     stdout: Option<Metadata>,
     /// The report, if it is a file: it must not be read either, and not be removed.
-    report: Option<Metadata>,
+    report_file: Option<Metadata>,
     touched: Touched,
 }
 
 impl Operands {
-    pub fn new(plan: Arc<Plan>, pool: &Pool) -> Self {
+    pub fn new(plan: Arc<Plan>, report: Arc<Report>, supply: Supply, pool: &Pool) -> Self {
         let stdout = io::stdout().as_fd().try_clone_to_owned().and_then(|fd| File::from(fd).metadata()).ok();
-        let report = match &plan.report {
+        let report_file = match &plan.report {
             Some(ReportPlace::File(path)) => fs::metadata(path).ok(),
             _ => None,
         };
         Operands {
             plan,
+            report,
             pool: pool.clone(),
-            next: 0,
+            supply,
             stdout: stdout.filter(Metadata::is_file),
-            report: report.filter(Metadata::is_file),
+            report_file: report_file.filter(Metadata::is_file),
             touched: Touched::default(),
         }
     }
 
-    fn input(&mut self, operand: &Operand) -> Input<Job> {
+    /// The input that a file is, or none if nothing is left to do with it.
+    fn input(&mut self, found: &Found) -> Option<Input<Job>> {
+        let operand = &found.operand;
         let name = operand.name().to_owned();
         let entry = Entry::new(&self.plan, &name);
-        let underway = self.touched.begin();
+        let mut underway = self.touched.begin();
         let mut remark = None;
-        let opened = self.open(operand, &name, &mut remark, &underway).and_then(|(ready, file)| {
-            let index = self.index(operand, &ready)?;
+        let opened = self.open(found, &name, &mut remark, &mut underway).and_then(|opened| {
+            let Some((ready, file)) = opened else { return Ok(None) };
+            let index = self.index(&ready, &mut underway)?;
             let (task, source) = match &self.plan.part {
                 Some(part) => self.part(part, operand, &name, file, &mut remark)?,
-                None => self.task(&ready.destination, Reader::new(file)),
+                None => self.task(&ready, file),
             };
-            Ok((ready, index, task, source))
+            Ok(Some((ready, index, task, source)))
         });
         match opened {
-            Ok((ready, index, task, source)) => {
+            Ok(None) => None,
+            Ok(Some((ready, index, task, source))) => {
                 let count_lines = index.is_some();
                 let meta = Job { name, remark, ready: Ok(ready), index, entry, underway };
-                Input { meta, task, count_lines, source }
+                Some(Input { meta, task, count_lines, source })
             }
-            Err(failure) => {
-                let meta = Job { name, remark, ready: Err(failure), index: None, entry, underway };
-                Input { meta, task: Task::Skip, count_lines: false, source: Source::Stream(Box::new(io::empty())) }
-            }
+            Err(failure) => Some(self.failed(name, remark, failure, entry, underway)),
         }
     }
 
+    /// The input that stands for a failure, for its place in the order.
+    fn failed(
+        &self,
+        name: OsString,
+        remark: Option<Vec<u8>>,
+        failure: Failure,
+        entry: Option<Box<Entry>>,
+        underway: Underway,
+    ) -> Input<Job> {
+        let meta = Job { name, remark, ready: Err(failure), index: None, entry, underway };
+        Input { meta, task: Task::Skip, count_lines: false, source: Source::Stream(Box::new(io::empty())) }
+    }
+
     /// What to do with the bytes of an operand, and how to read them.
-    fn task(&self, destination: &Destination, mut reader: Reader) -> (Task, Source) {
+    fn task(&self, ready: &Ready, file: File) -> (Task, Source) {
+        let Ready { source, destination, .. } = ready;
+        let mut reader = match source {
+            Some(source) => Reader::of(file, &source.found),
+            None => Reader::new(file),
+        };
         match self.plan.mode {
             Mode::Compress => {
                 let task = self.plan.large_blocks.map_or(Task::Compress(self.plan.level), Task::CompressLarge);
@@ -161,30 +186,38 @@ impl Operands {
     }
 
     /// The index that is made of an operand, if its name is free.
-    fn index(&mut self, operand: &Operand, ready: &Ready) -> Result<Option<IndexJob>, Failure> {
-        let plan = Arc::clone(&self.plan);
-        let Some(index) = plan.index.as_ref().filter(|_| plan.part.is_none()) else { return Ok(None) };
-        let compressed = match (plan.mode, &ready.destination, operand) {
-            (Mode::Compress, Destination::File(result), _) => result.as_path(),
-            (Mode::Compress, ..) | (_, _, Operand::Stdin) => Path::new(""), // its name was typed
-            (_, _, Operand::File(path)) => path,
+    fn index(&self, ready: &Ready, underway: &mut Underway) -> Result<Option<IndexJob>, Failure> {
+        let Some(index) = self.plan.index.as_ref().filter(|_| self.plan.part.is_none()) else { return Ok(None) };
+        let unnamed = Place::typed("");
+        let compressed = match (self.plan.mode, &ready.destination, &ready.source) {
+            (Mode::Compress, Destination::File(result), _) => result,
+            (Mode::Compress, ..) | (_, _, None) => &unnamed, // its name was typed
+            (_, _, Some(source)) => &source.place,
         };
-        let job = IndexJob::new(index.path(compressed));
-        let replaced = job.check(compressed, ready.source.as_ref().map(|source| &source.found), plan.force)?;
-        self.touched.insert(&job.path, replaced.iter());
+        let place = match index.path {
+            Some(_) => Place::typed(index.path(compressed.path())),
+            None => compressed.beside(index.path(compressed.path())),
+        };
+        let job = IndexJob::new(place);
+        let source = ready.source.as_ref().map(|source| &source.found);
+        let replaced = job.check(compressed.path(), source, self.plan.force)?;
+        underway.touch(job.place.path(), replaced.iter().map(tree::id));
         Ok(Some(job))
     }
 
-    /// Opens an operand and makes bzip2's checks in bzip2's order.
+    /// Opens an operand and makes bzip2's checks in bzip2's order. Nothing if `--resume` finds it complete.
     fn open(
         &mut self,
-        operand: &Operand,
+        found: &Found,
         name: &OsStr,
         remark: &mut Option<Vec<u8>>,
-        underway: &Underway,
-    ) -> Result<(Ready, File), Failure> {
-        let Operand::File(path) = operand else { return self.open_stdin(name) };
-        let opened = self.open_untouched(path, underway);
+        underway: &mut Underway,
+    ) -> Result<Option<(Ready, File)>, Failure> {
+        if found.operand == Operand::Stdin {
+            return self.open_stdin(name, underway).map(Some);
+        }
+        let (place, journal) = (&found.place, &found.journal);
+        let opened = self.open_untouched(place, underway);
         let plan = Arc::clone(&self.plan);
         let beside = plan.mode != Mode::Test && plan.target != Target::Stdout;
         let about = |code, parts: &[&[u8]]| {
@@ -194,23 +227,28 @@ impl Operands {
         let (file, found) = opened.map_err(|e| Failure::unopened(plan.mode, name, &e))?;
         // As in bzip2 also with -f: a job that does `-f *` every night must not wrap its own results.
         if plan.mode == Mode::Compress
-            && let Some((suffix, _)) = ending(path, plan.suffix.as_deref())
+            && let Some((suffix, _)) = ending(place.path(), plan.suffix.as_deref())
         {
             return Err(about(1, &[b" already has ", suffix, b" suffix."]).remark());
         }
         if found.is_dir() {
-            return Err(about(1, &[b" is a directory."]));
+            let walked = plan.batch.recursive; // all others are
+            let link: &[u8] = b" is a symbolic link to a directory: not followed without -f.";
+            return Err(about(1, &[if walked { link } else { b" is a directory." }]));
         }
-        if self.report.as_ref().is_some_and(|report| same_file(report, &found)) {
+        if self.report_file.as_ref().is_some_and(|report| same_file(report, &found)) {
             return Err(about(1, &[b" is the report."]));
         }
         let file = match file {
             Some(file) if found.is_file() || !beside || plan.force => file,
             _ => return Err(about(1, &[b" is not a normal file."]).remark()),
         };
-        let destination = self.destination(path, remark);
+        let destination = self.destination(place, remark)?;
+        let makes_file = plan.index.is_some() || matches!(destination, Destination::File(_));
+        let resumes = plan.batch.resume && found.is_file();
         match &destination {
-            Destination::File(result) => self.check_result(result, &found)?,
+            Destination::File(_) if resumes => {} // when its result is known not to be right
+            Destination::File(result) => self.check_result(result, &found, underway)?,
             Destination::Stdout => self.check_stdout(name, &found)?,
             Destination::Nothing => {}
         }
@@ -219,29 +257,39 @@ impl Operands {
             let text = format!(" has {others} other link{}.", if others == 1 { "" } else { "s" });
             return Err(about(1, &[text.as_bytes()]));
         }
-        if let Destination::File(result) = &destination
-            && plan.operands.len() > 1
-        {
-            let replaced = if plan.force { fs::metadata(result).ok() } else { None };
-            let removed = plan.remove_sources.then_some(&found);
-            self.touched.insert(result, removed.into_iter().chain(&replaced));
-        }
-        let makes_file = plan.index.is_some() || matches!(destination, Destination::File(_));
         let acl = if makes_file { list_of(&file) } else { None };
-        let source = Some(SourceFile { path: path.clone(), found, acl });
-        Ok((Ready { source, destination }, file))
+        let source = SourceFile { place: place.clone(), found, acl };
+        let mut entry = None;
+        if let Destination::File(result) = &destination {
+            if resumes {
+                match resume::look(&plan, &self.pool, journal.as_ref(), (&source, &file), result)? {
+                    resume::Found::Complete => {
+                        self.report.tally.skip(Skipped::Complete);
+                        return Ok(None);
+                    }
+                    resume::Found::Missing(for_later) => entry = for_later,
+                }
+                self.check_result(result, &source.found, underway)?;
+            }
+            if plan.has_many() {
+                let replaced = if plan.force { result.find().ok() } else { None };
+                let removed = plan.remove_sources.then_some(id(&source.found));
+                underway.touch(result.path(), removed.into_iter().chain(replaced.as_ref().map(tree::id)));
+            }
+        }
+        Ok(Some((Ready { source: Some(source), destination, entry }, file)))
     }
 
     /// Opens a file, when no operand before it will make, replace or remove it any more.
-    fn open_untouched(&mut self, path: &Path, underway: &Underway) -> io::Result<(Option<File>, Metadata)> {
+    fn open_untouched(&self, place: &Place, underway: &Underway) -> io::Result<(Option<File>, Metadata)> {
         let beside = self.plan.mode != Mode::Test && self.plan.target != Target::Stdout;
-        let open = || file::open_at_once(path, !beside || self.plan.force);
+        let open = || place.open_at_once(!beside || self.plan.force);
         let opened = open();
         let touched = match &opened {
-            Ok((_, found)) => self.touched.has_file(found),
+            Ok((_, found)) => self.touched.has_file(id(found)),
             // A link may lead to a result that is not there yet.
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                self.touched.has_name(path) || fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
+                self.touched.has_name(place.path()) || place.find_link().is_ok_and(|found| is_link(&found))
             }
             Err(_) => false,
         };
@@ -253,7 +301,7 @@ impl Operands {
         open()
     }
 
-    fn open_stdin(&self, name: &OsStr) -> Result<(Ready, File), Failure> {
+    fn open_stdin(&self, name: &OsStr, underway: &Underway) -> Result<(Ready, File), Failure> {
         let read_error = |e| Failure::input("read", name, &e);
         process::check_stdin().map_err(read_error)?;
         let stdin = io::stdin();
@@ -265,61 +313,70 @@ impl Operands {
         let destination = match (&self.plan.target, self.plan.mode) {
             (_, Mode::Test) => Destination::Nothing,
             (Target::File(result), _) => {
-                self.check_result(result, &found)?;
-                Destination::File(result.clone())
+                let result = Place::typed(result);
+                self.check_result(&result, &found, underway)?;
+                Destination::File(result)
             }
             _ => {
                 self.check_stdout(name, &found)?;
                 Destination::Stdout
             }
         };
-        Ok((Ready { source: None, destination }, file))
+        Ok((Ready { source: None, destination, entry: None }, file))
     }
 
-    /// Where the result of the file `path` goes.
-    fn destination(&self, path: &Path, remark: &mut Option<Vec<u8>>) -> Destination {
-        match (&self.plan.target, self.plan.mode) {
-            (_, Mode::Test) => Destination::Nothing,
-            (Target::Stdout, _) => Destination::Stdout,
-            (Target::File(result), _) => Destination::File(result.clone()),
-            (Target::Beside, Mode::Compress) => {
+    /// Where the result of a file goes.
+    fn destination(&mut self, source: &Place, remark: &mut Option<Vec<u8>>) -> Result<Destination, Failure> {
+        let path = source.path();
+        let result = match (&self.plan.target, self.plan.mode) {
+            (_, Mode::Test) => return Ok(Destination::Nothing),
+            (Target::Stdout, _) => return Ok(Destination::Stdout),
+            (Target::File(result), _) => return Ok(Destination::File(Place::typed(result))),
+            (Target::Beside | Target::Below(_), Mode::Compress) => {
                 let usual = OsStr::new(if self.plan.large_blocks.is_some() { ".hbz" } else { ".bz2" });
-                Destination::File(appended(path, self.plan.suffix.as_deref().unwrap_or(usual)))
+                appended(path, self.plan.suffix.as_deref().unwrap_or(usual))
             }
-            (Target::Beside, Mode::Decompress) => {
-                let original = original_name(path, self.plan.suffix.as_deref());
-                Destination::File(original.unwrap_or_else(|| {
+            (Target::Beside | Target::Below(_), Mode::Decompress) => original_name(path, self.plan.suffix.as_deref())
+                .unwrap_or_else(|| {
                     let guess = appended(path, OsStr::new(".out"));
                     let (name, shown_guess) = (shown(path.as_os_str()), shown(guess.as_os_str()));
                     let text: [&[u8]; 4] =
                         [b"Can't guess original name for ", name.as_bytes(), b" -- using ", shown_guess.as_bytes()];
                     *remark = Some(text.concat());
                     guess
-                }))
-            }
-        }
+                }),
+        };
+        self.supply.result(source, source.beside(result)).map(Destination::File)
     }
 
     /// Refuses a result that exists (which is checked again when the result gets its name), or that is the source.
-    fn check_result(&self, result: &Path, source: &Metadata) -> Result<(), Failure> {
-        let (name, found) = (result.as_os_str().as_bytes(), fs::metadata(result).ok());
-        let is = |what: &[u8]| Failure::new(1, [b"Output file ", shown(result.as_os_str()).as_bytes(), what].concat());
+    fn check_result(&self, result: &Place, source: &Metadata, underway: &Underway) -> Result<(), Failure> {
+        let name = result.name().as_bytes();
+        let mut there = result.find_link();
+        // An operand before may be about to remove it.
+        if self.plan.remove_sources && there.as_ref().is_ok_and(|there| self.touched.has_file(tree::id(there))) {
+            self.touched.wait(underway);
+            there = result.find_link();
+        }
+        let is_free = there.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
+        let found = if is_free { None } else { result.find().ok() };
+        let is = |what: &[u8]| Failure::new(1, [b"Output file ", shown(result.name()).as_bytes(), what].concat());
         // A name that was typed, not made from that of a source, may lead to a directory through a link.
-        if matches!(self.plan.target, Target::File(_)) && found.as_ref().is_some_and(Metadata::is_dir) {
+        if matches!(self.plan.target, Target::File(_)) && found.as_ref().is_some_and(is_directory) {
             return Err(is(b" is a directory."));
         }
         if name.is_empty() || name.ends_with(b"/") {
-            return Err(Failure::output("create", result.as_os_str(), &file::not_found()));
+            return Err(Failure::output("create", result.name(), &file::not_found()));
         }
-        if found.as_ref().is_some_and(|found| same_file(found, source)) {
+        if found.as_ref().is_some_and(|found| tree::id(found) == id(source)) {
             return Err(is(b" is the input file."));
         }
-        if found.zip(self.report.as_ref()).is_some_and(|(found, report)| same_file(&found, report)) {
+        if found.zip(self.report_file.as_ref()).is_some_and(|(found, report)| tree::id(&found) == id(report)) {
             return Err(is(b" is the report."));
         }
-        match fs::symlink_metadata(result) {
-            Ok(_) if !self.plan.force => Err(Failure::exists(result.as_os_str())),
-            Ok(found) if found.is_dir() => Err(Failure::output("create", result.as_os_str(), &file::is_a_directory())),
+        match there {
+            Ok(_) if !self.plan.force => Err(Failure::exists(result.name())),
+            Ok(there) if is_directory(&there) => Err(Failure::output("create", result.name(), &file::is_a_directory())),
             _ => Ok(()),
         }
     }
@@ -341,37 +398,24 @@ impl Inputs for Operands {
     type Meta = Job;
 
     fn next_input(&mut self) -> Option<Input<Job>> {
-        let plan = Arc::clone(&self.plan);
-        let operand = plan.operands.get(self.next)?;
-        self.next += 1;
-        Some(self.input(operand))
+        loop {
+            if self.plan.batch.fail_fast && self.report.code() > 0 {
+                return None;
+            }
+            match self.supply.next()? {
+                Ok(found) => {
+                    if let Some(input) = self.input(&found) {
+                        return Some(input);
+                    }
+                }
+                Err(failure) => return Some(self.failed(OsString::new(), None, failure, None, self.touched.begin())),
+            }
+        }
     }
 
     fn expected_bytes(&self) -> Option<u64> {
         limits::expected_bytes(&self.plan)
     }
-}
-
-pub fn appended(path: &Path, suffix: &OsStr) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-/// The suffix of a compressed file that `path` ends in, if any, and what replaces it. Of several the longest counts:
-/// with `-S 2`, `a.bz2` still is the result of `a`.
-fn ending<'a>(path: &Path, own: Option<&'a OsStr>) -> Option<(&'a [u8], &'static str)> {
-    let own = own.map(|own| (own.as_bytes(), ""));
-    let known = SUFFIXES.iter().map(|&(suffix, original)| (suffix.as_bytes(), original));
-    let name = path.as_os_str().as_bytes();
-    known.chain(own).filter(|(suffix, _)| name.ends_with(suffix)).max_by_key(|(suffix, _)| suffix.len())
-}
-
-/// The name of the file that `path` was made from, if its suffix says.
-pub fn original_name(path: &Path, own: Option<&OsStr>) -> Option<PathBuf> {
-    let (suffix, original) = ending(path, own)?;
-    let name = path.as_os_str().as_bytes();
-    Some(OsString::from_vec([&name[..name.len() - suffix.len()], original.as_bytes()].concat()).into())
 }
 
 /// The header of a `.bz2` stream; the digit may be any from 1 to 9.

@@ -1,12 +1,13 @@
 //! Files of indexes: which one belongs to an operand, reading it, writing one.
 
 use crate::cli::args::{IndexFormat, Plan, usual_index};
-use crate::cli::os::directory::Directory;
-use crate::cli::os::file;
+use crate::cli::os::directory::{Stat, is_directory};
+use crate::cli::os::{file, tree};
 use crate::cli::output::OutputFile;
+use crate::cli::place::Place;
 use crate::cli::quote::shown;
 use crate::cli::report::Failure;
-use crate::cli::source::{SourceFile, same_file};
+use crate::cli::source::{SourceFile, id};
 use crate::cli::temporary::TemporaryFiles;
 use hybz::index::{Index, Recorder};
 use hybz::{Error, ReadAt};
@@ -14,40 +15,35 @@ use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// An index that is being made while its file is read or written.
 pub struct IndexJob {
-    pub path: PathBuf,
+    pub place: Place,
     pub recorder: Recorder,
     /// Once the operand is being worked on.
     output: Option<OutputFile>,
 }
 
 impl IndexJob {
-    pub fn new(path: PathBuf) -> IndexJob {
-        IndexJob { path, recorder: Recorder::new(), output: None }
+    pub fn new(place: Place) -> IndexJob {
+        IndexJob { place, recorder: Recorder::new(), output: None }
     }
 
     /// Whether its name is free, for the index of `compressed`, which is or comes from `source`. Returns what is found
     /// under the name and will be replaced, if it may be.
-    pub fn check(
-        &self,
-        compressed: &Path,
-        source: Option<&Metadata>,
-        replace: bool,
-    ) -> Result<Option<Metadata>, Failure> {
-        let name = self.path.as_os_str();
+    pub fn check(&self, compressed: &Path, source: Option<&Metadata>, replace: bool) -> Result<Option<Stat>, Failure> {
+        let name = self.place.name();
         let is = |what| Failure::about(1, "Output file ", name, what);
-        let found = fs::symlink_metadata(&self.path).ok();
-        if self.path == compressed {
+        let found = self.place.find_link().ok();
+        if self.place.path() == compressed {
             return Err(is(" would be its own index."));
         }
         match (&found, source) {
-            (Some(found), Some(source)) if same_file(found, source) => Err(is(" is the input file.")),
+            (Some(found), Some(source)) if tree::id(found) == id(source) => Err(is(" is the input file.")),
             (Some(_), _) if !replace => Err(Failure::exists(name)),
-            (Some(found), _) if found.is_dir() => Err(Failure::output("create", name, &file::is_a_directory())),
+            (Some(found), _) if is_directory(found) => Err(Failure::output("create", name, &file::is_a_directory())),
             _ => Ok(found),
         }
     }
@@ -55,24 +51,24 @@ impl IndexJob {
     /// Creates the file, before the work: it would be in vain if that failed.
     pub fn create(&mut self, private: bool, temporary: &TemporaryFiles) -> Result<(), Failure> {
         let create = || {
-            let directory = Directory::of(&self.path, None)?;
+            let directory = self.place.directory(None)?;
             // What is there may be replaced (`check`), but a device or a FIFO is written to.
-            OutputFile::create(&self.path, directory, private, true, temporary)
+            OutputFile::create(self.place.path(), directory, private, self.place.is_typed(), temporary)
         };
-        let output = create().map_err(|e| Failure::output("create", self.path.as_os_str(), &e))?;
+        let output = create().map_err(|e| Failure::output("create", self.place.name(), &e))?;
         self.output = Some(output);
         Ok(())
     }
 
     /// Writes what was recorded. Returns the file, which has no name yet; nothing if the file has `.hbz` streams.
     pub fn write(self, plan: &Plan, source: Option<&SourceFile>) -> Result<Option<OutputFile>, Failure> {
-        let IndexJob { path, recorder, output } = self;
-        let failed = |e: &io::Error| Failure::output("write", path.as_os_str(), e);
+        let IndexJob { place, recorder, output } = self;
+        let failed = |e: &io::Error| Failure::output("write", place.name(), e);
         let Some(mut output) = output else { return Ok(None) };
         let index = match recorder.finish() {
             Ok(index) => index,
             Err(Error::HasHbz) => return Ok(None),
-            Err(error) => return Err(Failure::internal(path.as_os_str(), &error)),
+            Err(error) => return Err(Failure::internal(place.name(), &error)),
         };
         write(&index, format(plan), &mut output).map_err(|e| failed(&e))?;
         if let Some(source) = source {

@@ -31,6 +31,9 @@ pub fn no_threads(plan: &Plan) -> bool {
 /// work. A 1 kB file takes 0.3 ms less this way, of 1.4.
 fn is_tiny(plan: &Plan) -> bool {
     let [operand] = &plan.operands[..] else { return false };
+    if plan.batch.list.is_some() {
+        return false;
+    }
     // The size may be wrong (in /proc it is 0). Then one thread does more work than intended, and does it correctly.
     let max_len = match plan.mode {
         Mode::Compress => plan.level.block_limit().into(),
@@ -106,7 +109,7 @@ pub fn lanes_for(plan: &Plan, mode: Mode, expected: Option<u64>) -> Vec<Lanes> {
 /// How many bytes there are to read, if that can be told beforehand. With thousands of files, stat-ing all of them
 /// first is not worth it.
 pub fn expected_bytes(plan: &Plan) -> Option<u64> {
-    if plan.operands.len() <= 64 { plan.operands.iter().map(file_len).sum() } else { None }
+    if plan.operands.len() <= 64 && plan.batch.list.is_none() { plan.operands.iter().map(file_len).sum() } else { None }
 }
 
 /// The number of CPU stations: what was asked for, or one for each core that affinity and the container's quota allow,

@@ -1,10 +1,12 @@
 //! The command: what was typed becomes a [`Plan`](args::Plan), operands become inputs of the library's flow, and its
 //! outputs become files, messages and an exit code.
 //!
-//! In reading order: `args` (what was typed, what the program needs), `run` (one call), `files` (operands and names),
-//! `source` (the file of an operand), `underway` (operands that others make), `reader` (how they are read), `part` and
-//! `ranges` (parts of them), `results` (what becomes of them), `output` (files that appear complete or not at all),
-//! `index` (files of indexes), `commit` (sync, name, remove the source), `report` (messages), `quote` (names on a
+//! In reading order: `args` (what was typed, what the program needs), `run` (one call), `supply` (which files there
+//! are: operands, `filelist`, `walk`), `place` (a file's name and where it is looked up), `files` (they become inputs),
+//! `names` (suffixes), `mirror` (`--output-dir`), `source` (the file of an operand), `underway` (operands that others
+//! make), `resume` and `journal` (`--resume`), `reader` (how they are read), `part` and `ranges` (parts of them),
+//! `results` (what becomes of them), `output` (files that appear complete or not at all), `index` (files of indexes),
+//! `commit` (sync, name, remove the source), `report` (messages), `tally` (the line at the end), `quote` (names on a
 //! terminal), `json` (objects), `account` (`--report`), `list` (`-l`), `recover` (`--recover`), `bzip2recover` (the
 //! program of that name), `bench` (`--bench`), `progress` and `counts` (how far it is), `limits` (threads and memory),
 //! `temporary` (named temporary files and signals) and `os` (all calls of the operating system that std does not make).
@@ -15,14 +17,19 @@ pub mod bench;
 pub mod bzip2recover;
 pub mod commit;
 pub mod counts;
+pub mod filelist;
 pub mod files;
 pub mod index;
+pub mod journal;
 pub mod json;
 pub mod limits;
 pub mod list;
+pub mod mirror;
+pub mod names;
 pub mod os;
 pub mod output;
 pub mod part;
+pub mod place;
 pub mod progress;
 pub mod quote;
 pub mod ranges;
@@ -30,7 +37,11 @@ pub mod reader;
 pub mod recover;
 pub mod report;
 pub mod results;
+pub mod resume;
 pub mod run;
 pub mod source;
+pub mod supply;
+pub mod tally;
 pub mod temporary;
 pub mod underway;
+pub mod walk;

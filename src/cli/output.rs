@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// A result that is being written.
 pub struct OutputFile {
     pub path: PathBuf,
-    name: OsString,
+    pub name: OsString,
     pub directory: Directory,
     file: File,
     kind: Kind,
@@ -68,8 +68,12 @@ impl OutputFile {
         }
         let found = &source.found;
         // The group first: users who may not give a file away may still be in its group. Only root can do the second.
-        let group_kept = fchown(&self.file, None, Some(found.gid())).is_ok();
-        let _ = fchown(&self.file, Some(found.uid()), None);
+        let (owner, group) = (Some(found.uid()), Some(found.gid()));
+        let group_kept = fchown(&self.file, owner, group).is_ok() || {
+            let group_kept = fchown(&self.file, None, group).is_ok();
+            let _ = fchown(&self.file, owner, None);
+            group_kept
+        };
         let mut mode = mode_for(source.acl.as_ref().map_or(found.mode(), |acl| acl.narrowed(found.mode())), group_kept);
         if Acl::remove(&self.file).is_err() {
             mode &= 0o700; // the directory's defaults may give others more than the source does
@@ -84,7 +88,7 @@ impl OutputFile {
 
     /// Whether it will replace another file.
     pub fn replaces(&self) -> bool {
-        !matches!(self.kind, Kind::Existing) && fs::symlink_metadata(&self.path).is_ok()
+        !matches!(self.kind, Kind::Existing) && self.directory.find_link(&self.name).is_ok()
     }
 
     /// Starts to write the data to the disk, and does not wait.
@@ -142,7 +146,7 @@ fn unless_unsupported(done: io::Result<()>) -> io::Result<()> {
 
 /// The permissions of a result. If its group is not the source's, group and others get only what both had (xz's rule),
 /// so nobody can do more with the result than with the source.
-fn mode_for(source: u32, group_kept: bool) -> u32 {
+pub fn mode_for(source: u32, group_kept: bool) -> u32 {
     let mode = source & 0o777;
     if group_kept {
         return mode;

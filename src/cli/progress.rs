@@ -110,7 +110,7 @@ impl Progress {
                 (false, _) => Style::Nothing,
             },
         };
-        let counts = Arc::new(Counts::new(plan.program.as_bytes(), plan.operands.len() as u64));
+        let counts = Arc::new(Counts::new(plan.program.as_bytes(), plan.count()));
         // With thousands of files, stat-ing all of them first is not worth it for what may not be asked for.
         if plan.progress_json || plan.operands.len() <= MAX_STATS {
             counts.set_total(total(plan));
@@ -250,6 +250,9 @@ fn total(plan: &Plan) -> Option<u64> {
             Err(_) => Some(0),
         },
     };
+    if plan.batch.list.is_some() {
+        return None;
+    }
     plan.operands.iter().map(size).sum()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cli::os::file::wait_readable;
 use hybz::flow::{self, Source};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
@@ -18,9 +18,16 @@ pub struct Reader {
 
 impl Reader {
     pub fn new(file: File) -> Self {
-        let found = file.metadata().ok();
-        let wait_first = found.as_ref().is_some_and(|found| found.file_type().is_fifo());
-        let is_long = found.is_some_and(|found| found.is_file() && found.len() >= flow::LONG_FILE);
+        match file.metadata() {
+            Ok(found) => Reader::of(file, &found),
+            Err(_) => Reader { file, wait_first: false, is_long: false },
+        }
+    }
+
+    /// Of a file of which is known what it is.
+    pub fn of(file: File, found: &Metadata) -> Self {
+        let wait_first = found.file_type().is_fifo();
+        let is_long = found.is_file() && found.len() >= flow::LONG_FILE;
         Reader { file, wait_first, is_long }
     }
 

@@ -7,11 +7,14 @@ use crate::cli::args::{Mode, Plan};
 use crate::cli::os::process;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
+use crate::cli::tally::Tally;
 use hybz::{BlockInfo, Error, StationReport, StreamSummary, Summary};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// How a call ended.
@@ -60,6 +63,12 @@ impl Failure {
     /// `Can't create output file NAME: ERR.`
     pub fn output(what: &str, name: &OsStr, e: &io::Error) -> Failure {
         Failure::new(1, cannot(what, "output file", name, e))
+    }
+
+    /// `Can't make the directory NAME: ERR.`
+    pub fn directory(path: &Path, e: &io::Error) -> Failure {
+        let text = format!(": {}.", errno_text(e));
+        Failure::about(1, "Can't make the directory ", path.as_os_str(), &text)
     }
 
     /// bzip2's refusal to `what` a terminal.
@@ -134,6 +143,7 @@ pub struct Report {
     pub progress: Progress,
     /// What `--report` asks for.
     pub account: Option<Account>,
+    pub tally: Arc<Tally>,
 }
 
 impl Report {
@@ -147,6 +157,7 @@ impl Report {
             code: AtomicU8::new(0),
             progress,
             account: None,
+            tally: Arc::default(),
         }
     }
 
@@ -189,6 +200,7 @@ impl Report {
 
     fn fail(&self, failure: &Failure) {
         self.raise(failure.code);
+        self.tally.failed();
         if let Some(account) = &self.account {
             account.failed(failure.code, &failure.text);
         }
@@ -208,7 +220,7 @@ impl Report {
     /// Ends the report, if there is one and it has not ended.
     pub fn close(&self, summary: Option<&Summary>, broken_pipe: bool) {
         let code = if broken_pipe { self.code().max(process::broken_pipe_code()) } else { self.code() };
-        self.account_for(|account| account.summary(summary, code, broken_pipe));
+        self.account_for(|account| account.summary(summary, self.tally.skipped(), code, broken_pipe));
     }
 
     /// `  NAME: `, the beginning of every line of `-v`.

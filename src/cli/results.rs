@@ -35,6 +35,8 @@ pub struct Results {
     directory: Option<Directory>,
     /// How many operands are done, successfully or not.
     done: usize,
+    /// Whether some were passed over because of `--fail-fast`, or because stdout is of no use any more.
+    stopped: bool,
     wrote_to_stdout: bool,
     broken_pipe: bool,
     /// Whether to mention bzip2recover in the end.
@@ -59,7 +61,8 @@ data from undamaged sections of corrupted files.
 impl Results {
     pub fn new(plan: Arc<Plan>, report: Arc<Report>) -> anyhow::Result<Results> {
         // The lines of blocks are printed as they come, so no message may wait in a queue before them.
-        let worth_a_thread = plan.remove_sources && plan.sync && plan.operands.len() > 1 && plan.verbose < 2;
+        let syncs = plan.sync && (plan.remove_sources || plan.batch.resume);
+        let worth_a_thread = syncs && plan.has_many() && plan.verbose < 2;
         let committer = Committer::new(report.clone(), worth_a_thread.then(max_batch));
         let temporary = match &report.account {
             Some(account) => account.temporary_files().context("Can't handle signals")?,
@@ -72,6 +75,7 @@ impl Results {
             temporary,
             directory: None,
             done: 0,
+            stopped: false,
             wrote_to_stdout: false,
             broken_pipe: false,
             damage: false,
@@ -80,30 +84,33 @@ impl Results {
 
     /// Prints a message, after those of the operands before.
     fn print(&self, note: Note) {
+        if let Note::Failure(failure) = &note {
+            self.report.raise(failure.code); // at once, for --fail-fast
+        }
         self.committer.push(Item::Note(note));
     }
 
     /// Opens the place that a result goes to.
     fn open(&mut self, ready: &Ready) -> Result<Sink, Failure> {
-        let path = match &ready.destination {
+        let place = match &ready.destination {
             Destination::Nothing => return Ok(Sink::Nothing),
             Destination::Stdout => {
                 self.wrote_to_stdout = true;
                 return Ok(Sink::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())));
             }
-            Destination::File(path) => path,
+            Destination::File(place) => place,
         };
         // It may exist since the operand was opened: another operand can have a result of the same name.
-        if !self.plan.force && fs::symlink_metadata(path).is_ok() {
-            return Err(Failure::exists(path.as_os_str()));
+        if !self.plan.force && place.find_link().is_ok() {
+            return Err(Failure::exists(place.name()));
         }
         let mut create = || {
-            let directory = Directory::of(path, self.directory.as_ref())?;
+            let directory = place.directory(self.directory.as_ref())?;
             self.directory = Some(directory.clone());
             let existing = self.plan.force && matches!(self.plan.target, Target::File(_));
-            OutputFile::create(path, directory, ready.source.is_some(), existing, &self.temporary)
+            OutputFile::create(place.path(), directory, ready.source.is_some(), existing, &self.temporary)
         };
-        let output = create().map_err(|e| Failure::output("create", path.as_os_str(), &e))?;
+        let output = create().map_err(|e| Failure::output("create", place.name(), &e))?;
         Ok(Sink::File(BufWriter::with_capacity(BUFFER, output)))
     }
 
@@ -119,12 +126,17 @@ impl Results {
     ) -> Result<(), Error> {
         let message = self.success(name, stream);
         let index = index.and_then(|index| self.index(name, index, &ready));
+        let count = (stream.bytes_in, stream.bytes_out);
         match sink {
-            Sink::Nothing => self.index_alone(message, index, underway),
+            Sink::Nothing => {
+                self.report.tally.done(count.0, count.1);
+                self.index_alone(message, index, underway);
+            }
             Sink::Stdout(mut stdout) => {
                 let flushed = stdout.flush();
                 let _ = stdout.into_parts(); // dropping it would write once more
                 flushed.map_err(Error::Write)?;
+                self.report.tally.done(count.0, count.1);
                 self.index_alone(message, index, underway);
             }
             Sink::File(mut file) => {
@@ -138,13 +150,14 @@ impl Results {
                 let mut source = ready.source.filter(|source| self.plan.remove_sources && source.found.is_file());
                 let whole = |found: &fs::Metadata| self.plan.mode != Mode::Compress || found.len() == stream.bytes_in;
                 let changed = source.take_if(|source| !whole(&source.found));
+                let entry = ready.entry.filter(|_| changed.is_none() && self.plan.sync);
                 let replaces = output.replaces() || index.as_ref().is_some_and(OutputFile::replaces);
-                let sync = self.plan.sync && (source.is_some() || replaces);
-                let replace = self.plan.force;
-                let finished = Finished { output, index, source, sync, replace, message, underway };
+                let sync = self.plan.sync && (source.is_some() || entry.is_some() || replaces);
+                let (replace, count) = (self.plan.force, Some(count));
+                let finished = Finished { output, index, source, sync, replace, message, count, entry, underway };
                 self.committer.push(Item::File(Box::new(finished)));
                 if let Some(source) = changed {
-                    self.print(Note::Failure(Failure::changed(source.path.as_os_str())));
+                    self.print(Note::Failure(Failure::changed(source.place.name())));
                 }
             }
         }
@@ -156,8 +169,8 @@ impl Results {
         self.print(Note::Line(message));
         if let Some(output) = index {
             let (sync, replace) = (self.plan.sync && output.replaces(), self.plan.force);
-            let (source, message) = (None, Vec::new());
-            let finished = Finished { output, index: None, source, sync, replace, message, underway };
+            let (source, message, count, entry) = (None, Vec::new(), None, None);
+            let finished = Finished { output, index: None, source, sync, replace, message, count, entry, underway };
             self.committer.push(Item::File(Box::new(finished)));
         }
     }
@@ -219,7 +232,7 @@ impl Results {
     fn print_error(&mut self, name: &OsStr, destination: &Destination, error: &Error) {
         let result = match destination {
             Destination::Stdout => OsStr::new("(stdout)"),
-            Destination::File(path) => path.as_os_str(),
+            Destination::File(place) => place.name(),
             Destination::Nothing => OsStr::new("(none)"),
         };
         let failure = match error {
@@ -267,10 +280,14 @@ impl Results {
     pub fn finish(self, pool: &Pool) -> Outcome {
         self.report.progress.end();
         let operands = self.plan.operands.len();
+        let open_ended = self.plan.batch.is_open_ended();
         if self.damage {
             self.hint(RECOVER);
         }
-        if self.done < operands && !self.broken_pipe {
+        if open_ended && self.stopped && !self.broken_pipe {
+            let program = self.plan.program.display();
+            self.hint(&format!("{program}: WARNING: some files have not been processed.\n\n"));
+        } else if !open_ended && !self.plan.batch.resume && self.done < operands && !self.broken_pipe {
             let (program, left) = (self.plan.program.display(), operands - self.done);
             self.hint(&format!(
                 "{program}: WARNING: some files have not been processed:\n\
@@ -296,6 +313,9 @@ impl Results {
             self.print(Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
         }
         self.committer.finish();
+        if open_ended || self.plan.batch.resume {
+            self.report.print(&Note::Remark(self.report.tally.line(self.plan.mode).into_bytes()));
+        }
         self.report.close(Some(&summary), self.broken_pipe);
         if self.broken_pipe { Outcome::BrokenPipe } else { Outcome::Exit(self.report.code()) }
     }
@@ -319,6 +339,10 @@ impl Outputs for Results {
     type Out = Counted;
 
     fn begin(&mut self, job: &mut Job) -> Option<Counted> {
+        if self.plan.batch.fail_fast && self.report.code() > 0 {
+            self.stopped = true;
+            return None;
+        }
         if let Some(remark) = job.remark.take() {
             self.print(Note::Remark(remark));
         }
@@ -376,7 +400,7 @@ impl Outputs for Results {
         if let Some(entry) = &mut entry {
             let result = match &destination {
                 Destination::Stdout => Some(OsStr::new("-")),
-                Destination::File(path) => Some(path.as_os_str()),
+                Destination::File(place) => Some(place.name()),
                 Destination::Nothing => None,
             };
             entry.ended(result, outcome.as_ref().ok());
@@ -403,6 +427,7 @@ impl Outputs for Results {
         self.account_for(entry);
         // What follows on stdout would hide that something is missing, unless exactly one whole file is.
         let goes_on = !to_stdout || matches!(error, Error::NotBzip2 | Error::TrailingGarbage { .. });
+        self.stopped |= !goes_on;
         if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }

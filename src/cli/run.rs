@@ -8,6 +8,7 @@ use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
 use crate::cli::report::{Note, Outcome, Report, errno_text};
 use crate::cli::results::Results;
+use crate::cli::supply::Supply;
 use anyhow::{anyhow, bail};
 use hybz::Pool;
 use hybz::flow;
@@ -60,7 +61,14 @@ fn work(plan: Arc<Plan>, report: Arc<Report>) -> anyhow::Result<Outcome> {
     for remark in &plan.ignored_words {
         report.print(&Note::Remark(remark.clone().into_bytes()));
     }
-    let mut results = Results::new(plan.clone(), report)?;
+    let supply = match Supply::new(&plan, &report) {
+        Ok(supply) => supply,
+        Err(failure) => {
+            report.print(&Note::Failure(failure));
+            return Ok(Outcome::Exit(report.code()));
+        }
+    };
+    let mut results = Results::new(plan.clone(), report.clone())?;
     let mut pool = Pool::builder();
     if let Some(memory) = plan.memory {
         pool = pool.memory(memory);
@@ -71,7 +79,7 @@ fn work(plan: Arc<Plan>, report: Arc<Report>) -> anyhow::Result<Outcome> {
     // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
     let pool = ManuallyDrop::new(if no_threads {
         let pool = pool.without_cpu().build();
-        flow::run_here(&pool, Operands::new(plan, &pool), &mut results);
+        flow::run_here(&pool, Operands::new(plan, report, supply, &pool), &mut results);
         pool
     } else {
         if plan.gpu_required {
@@ -82,7 +90,7 @@ fn work(plan: Arc<Plan>, report: Arc<Report>) -> anyhow::Result<Outcome> {
             pool = pool.gpus(&lanes);
         }
         let pool = pool.build();
-        flow::run(&pool, Operands::new(plan, &pool), &mut results);
+        flow::run(&pool, Operands::new(plan, report, supply, &pool), &mut results);
         pool
     });
     Ok(results.finish(&pool))

@@ -3,15 +3,15 @@
 use crate::cli::args::Operand;
 use crate::cli::os::acl::Acl;
 use crate::cli::os::directory::{Directory, Stat};
-use crate::cli::os::file;
+use crate::cli::os::tree::Id;
+use crate::cli::place::Place;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
 
 /// A source file as it was when it was opened.
 pub struct SourceFile {
-    pub path: PathBuf,
+    pub place: Place,
     pub found: Metadata,
     pub acl: Option<Acl>,
 }
@@ -20,7 +20,7 @@ impl SourceFile {
     /// The file that a result has its attributes from, if the operand is one.
     pub fn of(operand: &Operand, file: &File) -> io::Result<Option<SourceFile>> {
         let Operand::File(path) = operand else { return Ok(None) };
-        Ok(Some(SourceFile { path: path.clone(), found: file.metadata()?, acl: list_of(file) }))
+        Ok(Some(SourceFile { place: Place::typed(path), found: file.metadata()?, acl: list_of(file) }))
     }
 
     /// Removes the file if its name still leads to what was opened, and that has not changed. (Whoever sets the time
@@ -29,8 +29,8 @@ impl SourceFile {
     /// Both concern the name in one open directory, that of the result if it is the same: a directory that is replaced
     /// in between does not matter.
     pub fn remove(&self, beside: &Directory) -> io::Result<bool> {
-        let directory = Directory::of(&self.path, Some(beside))?;
-        let name = self.path.file_name().ok_or_else(file::not_found)?;
+        let directory = self.place.directory(Some(beside))?;
+        let name = self.place.file_name()?;
         if self.is_still(&directory.find(name)?) {
             return directory.remove(name).map(|()| true);
         }
@@ -38,7 +38,7 @@ impl SourceFile {
     }
 
     /// Whether the file has not changed since it was opened.
-    fn is_still(&self, now: &Stat) -> bool {
+    pub fn is_still(&self, now: &Stat) -> bool {
         let then = &self.found;
         (now.st_dev, now.st_ino, now.st_size as u64) == (then.dev(), then.ino(), then.len())
             && (now.st_mtime, now.st_mtime_nsec) == (then.mtime(), then.mtime_nsec())
@@ -51,7 +51,12 @@ pub fn list_of(file: &File) -> Option<Acl> {
     Acl::of(file).unwrap_or_else(|_| Some(Acl::unknown()))
 }
 
+/// The device and inode of a file.
+pub fn id(found: &Metadata) -> Id {
+    (found.dev(), found.ino())
+}
+
 /// Whether both are of one file.
 pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
+    id(a) == id(b)
 }

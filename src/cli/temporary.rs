@@ -246,6 +246,14 @@ fn hidden_name(result: &OsStr, end: &str) -> OsString {
     OsString::from_vec([b".", &result[..cut], b".hybz-", end.as_bytes()].concat())
 }
 
+/// Whether a file of this name is one that a process which was killed left behind.
+pub fn is_hidden_name(name: &OsStr) -> bool {
+    let name = name.as_bytes();
+    let end = name.windows(6).rposition(|part| part == b".hybz-").map(|at| &name[at + 6..]);
+    let is_number = |end: &[u8]| end.len() == 16 && end.iter().all(u8::is_ascii_hexdigit);
+    name.starts_with(b".") && end.is_some_and(|end| end == b"tmp" || is_number(end))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,6 +261,10 @@ mod tests {
     #[test]
     fn hidden_names_are_short_and_whole() {
         assert_eq!(hidden_name(OsStr::new("a.bz2"), "tmp"), ".a.bz2.hybz-tmp");
+        assert!(
+            is_hidden_name(OsStr::new(".a.bz2.hybz-tmp")) && is_hidden_name(OsStr::new(".a.hybz-0123456789abcdef"))
+        );
+        assert!(!is_hidden_name(OsStr::new("a.hybz-tmp")) && !is_hidden_name(OsStr::new(".a.hybz-tmp.bz2")));
         let longest = OsString::from("n".repeat(255));
         assert!(hidden_name(&longest, "0123456789abcdef").len() <= 143);
         let umlauts = OsString::from(format!("x{}", "ü".repeat(100)));

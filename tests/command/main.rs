@@ -28,3 +28,4 @@ mod signals;
 #[path = "../skip/mod.rs"]
 mod skip;
 mod tools;
+mod trees;

@@ -6,8 +6,9 @@
 
 use super::level::LevelFlags;
 use super::ranges::{Ranges, ranges};
-use super::values::{MAX_THREADS, block_size, interval, seconds, size};
+use super::values::{MAX_THREADS, block_size, interval, pattern, seconds, size};
 use clap::{ArgAction, Parser, ValueEnum, ValueHint, value_parser};
+use glob::Pattern;
 use std::ffi::OsString;
 
 const VERSION: &str =
@@ -135,6 +136,62 @@ pub struct Flags {
     /// With -d or -t, end after N streams.
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub streams: Option<u64>,
+
+    /// Walk directories: all files in them and below.
+    ///
+    /// Of each directory the files come first, then its directories, in the order of their names. Left out and counted
+    /// are files that have the suffix of a compressed file (with -d and -t: that lack one), symbolic links, FIFOs,
+    /// sockets and devices, and directories on other file systems. What cannot be read is reported, and the rest goes
+    /// on. At the end one line says how many files there were; -q hides it.
+    #[arg(short, long)]
+    pub recursive: bool,
+
+    /// With -r, also walk other file systems than that of the directory.
+    #[arg(long)]
+    pub cross_file_systems: bool,
+
+    /// Also take the names in FILE (-: standard input), one a line.
+    ///
+    /// They come after those on the command line, and are read as they are needed. Empty lines are ignored. As with -r,
+    /// files that have or lack a suffix are left out and counted.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, allow_hyphen_values = true)]
+    pub filelist: Option<OsString>,
+
+    /// With --filelist, a zero byte ends each name, as find -print0 writes them.
+    #[arg(long)]
+    pub null: bool,
+
+    /// With -r or --filelist, leave out what GLOB matches (can be given several times).
+    ///
+    /// GLOB is compared with each name, and with its path beneath the directory that is walked. *, ? and [...] do not
+    /// match /, and ** matches whole directories. A directory that is matched is not walked.
+    #[arg(long, value_name = "GLOB", action = ArgAction::Append, value_parser = pattern)]
+    pub exclude: Vec<Pattern>,
+
+    /// Write results beneath DIR, and keep the input files unless --rm.
+    ///
+    /// The result of a/b is DIR/a/b.bz2, and that of /a/b too. Directories that are missing are made, with owner and
+    /// mode of those of the input files. Names with .. are refused, and no link in DIR is followed.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub output_dir: Option<OsString>,
+
+    /// Leave out files whose results are there and right.
+    ///
+    /// So a call that was interrupted can be repeated. A result that is there is decompressed and compared with the
+    /// input file; then that is left out, or removed if it would have been. Where input files are kept, the file
+    /// .hybz-journal in the walked directory, or in DIR of --output-dir, says which results need no comparison because
+    /// neither file has changed since. It can be removed at any time. A result that is not right is an error, or
+    /// replaced with -f.
+    #[arg(long)]
+    pub resume: bool,
+
+    /// Go on with the next file after an error (the default).
+    #[arg(long, overrides_with = "fail_fast")]
+    pub keep_going: bool,
+
+    /// Begin no further file after an error.
+    #[arg(long, overrides_with = "keep_going")]
+    pub fail_fast: bool,
 
     /// Use .SUF instead of .bz2 in the names of compressed files.
     ///

@@ -4,6 +4,7 @@
 //! message for a bad flag.
 
 mod bad_flag;
+mod batch;
 mod bench;
 mod environment;
 mod flags;
@@ -17,6 +18,7 @@ mod report;
 mod task;
 mod values;
 
+pub use batch::NameList;
 pub use bench::BenchPlan;
 pub use flags::{IndexFormat, Recover};
 pub use part::{Listing, Part, usual_index};

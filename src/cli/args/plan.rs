@@ -1,5 +1,6 @@
 //! What the program needs to know, derived from what was typed: the second of the two steps.
 
+use super::batch::{self, Batch, batch};
 use super::bench::{BenchPlan, bench};
 use super::flags::{Flags, GpuPipeline, Recover};
 use super::part::{IndexPlan, Listing, Part, Settled};
@@ -67,6 +68,8 @@ pub struct Plan {
     /// The index to be written, or with ranges to be read.
     pub index: Option<IndexPlan>,
     pub listing: Listing,
+    /// Trees and lists of files.
+    pub batch: Batch,
     /// What is made of damaged files.
     pub recover: Option<Recover>,
     /// Remarks about words in environment variables that were ignored.
@@ -84,12 +87,13 @@ impl Plan {
         mut operands: Vec<Operand>,
         ignored_words: Vec<String>,
     ) -> anyhow::Result<Plan> {
-        if operands.is_empty() {
-            operands.push(Operand::Stdin);
-        }
         let bench = bench(flags, &operands)?;
         let (mode, cat) = mode(program, flags);
         let target = target(flags, mode, cat.then_some(program), operands.len())?;
+        let batch = batch(&batch::Settled { flags, mode, target: &target, operands: &operands })?;
+        if operands.is_empty() && batch.list.is_none() {
+            operands.push(Operand::Stdin);
+        }
         let recover = recover(flags, &target, &operands)?;
         let report = report(flags, mode, &target, &operands)?;
         let (level, threads) = level_and_threads(flags);
@@ -133,9 +137,22 @@ impl Plan {
             part,
             index,
             listing,
+            batch,
             recover,
             ignored_words,
         })
+    }
+}
+
+impl Plan {
+    /// Whether there may be more than one input file.
+    pub fn has_many(&self) -> bool {
+        self.operands.len() > 1 || self.batch.is_open_ended()
+    }
+
+    /// How many operands there are, unless trees and lists add to them.
+    pub fn count(&self) -> Option<u64> {
+        (!self.batch.is_open_ended()).then_some(self.operands.len() as u64)
     }
 }
 
@@ -175,7 +192,7 @@ fn target(flags: &Flags, mode: Mode, called_cat: Option<&OsStr>, operands: usize
         Some(file) if file != "-" => Target::File(file.into()),
         Some(_) => Target::Stdout,
         None if to_stdout => Target::Stdout,
-        None => Target::Beside,
+        None => flags.output_dir.as_ref().map_or(Target::Beside, |directory| Target::Below(directory.into())),
     })
 }
 
@@ -192,7 +209,7 @@ fn remove_sources(flags: &Flags, mode: Mode, cat: bool, target: &Target) -> bool
     match target {
         Target::Beside => mode != Mode::Test && !flags.keep,
         // Users who name the result do not expect the source to be removed.
-        Target::File(_) => flags.rm && !cat,
+        Target::File(_) | Target::Below(_) => flags.rm && !cat,
         Target::Stdout => false,
     }
 }

@@ -36,7 +36,7 @@ pub fn recover(flags: &Flags, target: &Target, operands: &[Operand]) -> anyhow::
         }
         _ if recover == Recover::Split => bail!("--recover=split makes several files: it takes neither -c nor -o."),
         Target::Stdout if flags.json => bail!("--json prints to standard output: use --recover with -o, not with -c."),
-        Target::Stdout | Target::File(_) => {}
+        Target::Stdout | Target::File(_) | Target::Below(_) => {}
     }
     Ok(Some(recover))
 }

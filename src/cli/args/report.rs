@@ -46,7 +46,7 @@ pub fn report(flags: &Flags, mode: Mode, target: &Target, operands: &[Operand]) 
     let data_on_stdout = match target {
         Target::Stdout => true,
         Target::Beside => mode != Mode::Test && operands.contains(&Operand::Stdin),
-        Target::File(_) => false,
+        Target::File(_) | Target::Below(_) => false,
     };
     if place == ReportPlace::Stdout && data_on_stdout {
         bail!("--report=json:- and a result on standard output cannot be used together.");

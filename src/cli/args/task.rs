@@ -18,6 +18,8 @@ pub enum Target {
     Beside,
     /// All results to stdout, one after the other.
     Stdout,
+    /// Each result beneath this directory, at the place that its source's name says.
+    Below(PathBuf),
     /// The only result into this file.
     File(PathBuf),
 }

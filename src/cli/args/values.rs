@@ -1,5 +1,7 @@
 //! The values of flags that are more than a number.
 
+use glob::Pattern;
+
 /// The most threads that can be asked for: Linux has no more process ids (PID_MAX_LIMIT).
 pub const MAX_THREADS: u64 = 1 << 22;
 
@@ -44,6 +46,14 @@ pub fn text_length(text: &str) -> Result<u64, String> {
         _ => return block_size(text),
     };
     parsed(number)?.checked_mul(tera).ok_or_else(out_of_range)
+}
+
+/// A pattern of names, as a shell's.
+pub fn pattern(text: &str) -> Result<Pattern, String> {
+    if text.is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    Pattern::new(text).map_err(|e| e.to_string())
 }
 
 /// An interval of perturbation: a number of bytes, or the percentage of bytes to insert. 0 is none, in either way.

@@ -16,6 +16,7 @@ use crate::cli::counts::Counts;
 use crate::cli::index::{self, IndexJob};
 use crate::cli::limits;
 use crate::cli::os::{file, process};
+use crate::cli::place::Place;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
 use crate::cli::reader::Reader;
@@ -189,7 +190,7 @@ impl Lister {
             Operand::File(path) => path.as_path(),
             Operand::Stdin => Path::new(""),
         };
-        let mut job = IndexJob::new(index.path(path));
+        let mut job = IndexJob::new(Place::typed(index.path(path)));
         job.check(path, file.metadata().ok().as_ref(), self.plan.force)?;
         job.create(matches!(operand, Operand::File(_)), &self.temporary)?;
         Ok(Some(job))

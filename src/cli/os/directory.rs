@@ -1,9 +1,10 @@
 //! A directory in which files appear: created without a name or under another one, named when they are complete.
 
 use super::file;
+use super::slots::Slot;
 use rustix::fs::{
-    Access, AtFlags, CWD, Mode, OFlags, RenameFlags, accessat, fstat, linkat, openat, renameat, renameat_with, statat,
-    unlinkat,
+    Access, AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, accessat, fchmod, fstat, linkat, openat, renameat,
+    renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::path::Arg;
@@ -13,19 +14,51 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What the system knows of a file.
 pub use rustix::fs::Stat;
 
-/// An open directory.
-#[derive(Clone)]
-pub struct Directory {
+/// An open directory, closed with its last clone.
+#[derive(Clone, Debug)]
+pub struct Directory(Arc<Open>);
+
+#[derive(Debug)]
+struct Open {
     path: PathBuf,
-    fd: Arc<OwnedFd>,
+    fd: OwnedFd,
+    /// Whether files without a name can be named in it, once that is known.
+    names_open_files: OnceLock<bool>,
+    /// The mode that it gets when it is closed: until then files are made in it.
+    last_mode: Option<Mode>,
+    /// Given back when it is closed.
+    _slot: Option<Slot>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let Some(mode) = self.last_mode {
+            let _ = fchmod(&self.fd, mode);
+        }
+    }
+}
+
+impl AsFd for Directory {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.fd.as_fd()
+    }
 }
 
 impl Directory {
+    /// A directory that is open already, and counted by `slot`. It gets `last_mode` when it is closed.
+    pub fn opened(path: PathBuf, fd: OwnedFd, last_mode: Option<Mode>, slot: Option<Slot>) -> Directory {
+        Directory(Arc::new(Open { path, fd, names_open_files: OnceLock::new(), last_mode, _slot: slot }))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
     /// The directory of `file`. If it is the same as `last`, `last` is returned, so that few descriptors are open.
     pub fn of(file: &Path, last: Option<&Directory>) -> io::Result<Directory> {
         let path = match file.parent() {
@@ -33,22 +66,22 @@ impl Directory {
             _ => Path::new("."),
         };
         match last {
-            Some(last) if last.path == path => Ok(last.clone()),
+            Some(last) if last.0.path == path => Ok(last.clone()),
             _ => {
                 let fd = openat(CWD, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-                Ok(Directory { path: path.to_owned(), fd: Arc::new(fd) })
+                Ok(Directory::opened(path.to_owned(), fd, None, None))
             }
         }
     }
 
     /// Whether both are the same open directory.
     pub fn is(&self, other: &Directory) -> bool {
-        Arc::ptr_eq(&self.fd, &other.fd)
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// Waits until the names in it are on the disk.
     pub fn sync(&self) -> io::Result<()> {
-        match openat(&self.fd, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
+        match openat(&self.0.fd, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
             Ok(directory) => match File::from(directory).sync_all() {
                 // The file system cannot sync a directory.
                 Err(e) if e.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => Ok(()),
@@ -64,10 +97,8 @@ impl Directory {
     /// does not work, or where [`Directory::link`] could not name it.
     pub fn create_unnamed(&self, private: bool) -> io::Result<Option<File>> {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        match openat(&self.fd, ".", flags, mode(private)) {
-            Ok(file) if accessat(CWD, "/proc/self/fd", Access::EXEC_OK, AtFlags::empty()).is_ok() => {
-                Ok(Some(file.into()))
-            }
+        match openat(&self.0.fd, ".", flags, mode(private)) {
+            Ok(file) if *self.0.names_open_files.get_or_init(proc_is_there) => Ok(Some(file.into())),
             Ok(_) | Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT | Errno::NOSYS) => Ok(None),
             Err(e) => Err(e.into()),
         }
@@ -77,26 +108,26 @@ impl Directory {
     /// name is taken.
     pub fn create_new(&self, name: &OsStr, private: bool) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(openat(&self.fd, name, flags, mode(private))?.into())
+        Ok(openat(&self.0.fd, name, flags, mode(private))?.into())
     }
 
     /// Gives an open file without a name its name. It is an error if the name is taken.
     pub fn link(&self, file: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        Ok(linkat(CWD, path, &self.fd, name, AtFlags::SYMLINK_FOLLOW)?)
+        Ok(linkat(CWD, path, &self.0.fd, name, AtFlags::SYMLINK_FOLLOW)?)
     }
 
     /// Renames a file. If the name is taken, the file of that name is replaced, or without `replace` it is an error.
     pub fn rename(&self, from: &OsStr, to: &OsStr, replace: bool) -> io::Result<()> {
         if replace {
-            return Ok(renameat(&self.fd, from, &self.fd, to)?);
+            return Ok(renameat(&self.0.fd, from, &self.0.fd, to)?);
         }
-        match renameat_with(&self.fd, from, &self.fd, to, RenameFlags::NOREPLACE) {
+        match renameat_with(&self.0.fd, from, &self.0.fd, to, RenameFlags::NOREPLACE) {
             // NFS, FUSE and old kernels. A link refuses a name that is taken, too.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => {}
             done => return Ok(done?),
         }
-        match linkat(&self.fd, from, &self.fd, to, AtFlags::empty()) {
+        match linkat(&self.0.fd, from, &self.0.fd, to, AtFlags::empty()) {
             Ok(()) => self.remove(from),
             // There are no links on FAT and exFAT, and in some network file systems.
             Err(Errno::PERM | Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL | Errno::MLINK) => self.reserve(from, to),
@@ -111,13 +142,13 @@ impl Directory {
         // Closed at once: FUSE keeps an open file that is replaced, under a name of its own.
         let reserved = fstat(self.create_new(to, true)?)?;
         let still_ours = || {
-            let found = statat(&self.fd, to, AtFlags::SYMLINK_NOFOLLOW);
+            let found = statat(&self.0.fd, to, AtFlags::SYMLINK_NOFOLLOW);
             found.is_ok_and(|found| same_file(&found, &reserved) && found.st_size == 0)
         };
         if !still_ours() {
             return Err(Errno::EXIST.into());
         }
-        renameat(&self.fd, from, &self.fd, to).map_err(|e| {
+        renameat(&self.0.fd, from, &self.0.fd, to).map_err(|e| {
             if still_ours() {
                 let _ = self.remove(to);
             }
@@ -127,31 +158,72 @@ impl Directory {
 
     /// Removes the file `name`.
     pub fn remove(&self, name: impl Arg) -> io::Result<()> {
-        Ok(unlinkat(&self.fd, name, AtFlags::empty())?)
+        Ok(unlinkat(&self.0.fd, name, AtFlags::empty())?)
     }
 
     /// What the name leads to, through symbolic links.
     pub fn find(&self, name: &OsStr) -> io::Result<Stat> {
-        Ok(statat(&self.fd, name, AtFlags::empty())?)
+        Ok(statat(&self.0.fd, name, AtFlags::empty())?)
+    }
+
+    /// What the name is, not followed if it is a symbolic link.
+    pub fn find_link(&self, name: &OsStr) -> io::Result<Stat> {
+        Ok(statat(&self.0.fd, name, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    /// Opens a file for reading, as [`file::open_at_once`] does, but never through a symbolic link.
+    pub fn open_at_once(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(openat(&self.0.fd, name, flags, Mode::empty())?.into())
+    }
+
+    /// Opens a regular file for reading and for writing at its end, and makes it if it is missing.
+    pub fn open_to_append(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = openat(&self.0.fd, name, flags | OFlags::CLOEXEC, mode(true))?;
+        if !is_file(&fstat(&file)?) {
+            return Err(Errno::INVAL.into());
+        }
+        Ok(file.into())
     }
 
     /// Whether the name is that of this open file.
     pub fn leads_to(&self, name: &OsStr, file: BorrowedFd<'_>) -> bool {
-        let named = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
+        let named = statat(&self.0.fd, name, AtFlags::SYMLINK_NOFOLLOW);
         matches!((named, fstat(file)), (Ok(named), Ok(file)) if same_file(&named, &file))
     }
 
     /// Removes a temporary file of our own user that nobody holds locked: its process is gone. Returns whether it did.
     pub fn remove_abandoned(&self, name: &OsStr) -> bool {
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let Ok(file) = openat(&self.fd, name, flags, Mode::empty()) else { return false };
-        let ours = fstat(&file).is_ok_and(|found| {
-            let regular = rustix::fs::FileType::from_raw_mode(found.st_mode).is_file();
-            regular && found.st_nlink == 1 && found.st_uid == geteuid().as_raw()
-        });
+        let Ok(file) = openat(&self.0.fd, name, flags, Mode::empty()) else { return false };
+        let ours = fstat(&file)
+            .is_ok_and(|found| is_file(&found) && found.st_nlink == 1 && found.st_uid == geteuid().as_raw());
         let abandoned = ours && matches!(file::lock(file.as_fd()), Ok(true)) && self.leads_to(name, file.as_fd());
         abandoned && self.remove(name).is_ok()
     }
+}
+
+/// Whether open files have names below /proc.
+fn proc_is_there() -> bool {
+    accessat(CWD, "/proc/self/fd", Access::EXEC_OK, AtFlags::empty()).is_ok()
+}
+
+/// What is at `path`, through symbolic links if `follow`.
+pub fn find(path: &Path, follow: bool) -> io::Result<Stat> {
+    Ok(statat(CWD, path, if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW })?)
+}
+
+pub fn is_file(found: &Stat) -> bool {
+    FileType::from_raw_mode(found.st_mode).is_file()
+}
+
+pub fn is_link(found: &Stat) -> bool {
+    FileType::from_raw_mode(found.st_mode).is_symlink()
+}
+
+pub fn is_directory(found: &Stat) -> bool {
+    FileType::from_raw_mode(found.st_mode).is_dir()
 }
 
 fn same_file(a: &Stat, b: &Stat) -> bool {

@@ -7,4 +7,6 @@ pub mod file;
 pub mod memory;
 pub mod process;
 pub mod signals;
+pub mod slots;
 mod startup;
+pub mod tree;

@@ -7,7 +7,7 @@
 //! would end a process that has no answer yet.
 
 use rustix::io::Errno;
-use rustix::process::{Resource, getrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::{io, mem, ptr};
@@ -71,6 +71,13 @@ pub fn broken_pipe_code() -> u8 {
 pub fn exit_now(code: u8) -> ! {
     // SAFETY: it takes a number and does not return.
     unsafe { libc::_exit(code.into()) }
+}
+
+/// Asks for as many descriptors as the process can have, and returns how many it may have open.
+pub fn raise_max_descriptors() -> u64 {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    max_descriptors()
 }
 
 /// How many descriptors the process may have open.

@@ -4,9 +4,9 @@ mod report;
 mod result;
 
 use crate::cli::args::{Listing, Operand, Plan, Recover, Target, usual_index};
-use crate::cli::files::{appended, original_name};
 use crate::cli::index;
 use crate::cli::limits;
+use crate::cli::names::{appended, original_name};
 use crate::cli::os::{file, process};
 use crate::cli::part::check_file;
 use crate::cli::progress::Progress;

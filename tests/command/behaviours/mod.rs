@@ -3,6 +3,7 @@
 //! Each row of the tables in these files names a test. `docs/BEHAVIOUR.md` is made of the rows, and
 //! `HYBZ_BLESS=1 cargo test --test command behaviours` writes it.
 
+mod batch;
 mod bench;
 mod decoding;
 mod flags;
@@ -44,7 +45,7 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 12] = [
+const TABLES: [(&str, &str, &[Row]); 13] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
@@ -57,6 +58,7 @@ const TABLES: [(&str, &str, &[Row]); 12] = [
     ("recover", "What is good in damaged files", recover::ROWS),
     ("reports", "What programs read", reports::ROWS),
     ("bench", "Measuring", bench::ROWS),
+    ("batch", "Trees, lists, repeated calls", batch::ROWS),
 ];
 
 const HEAD: &str = "\

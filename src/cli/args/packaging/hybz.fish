@@ -9,6 +9,9 @@ offsets\t'Lines of BITS,BYTES'"
 complete -c hybz -l ranges -d 'With -d, give only these parts of the text: SIZE@OFFSET, separated by commas' -r
 complete -c hybz -l at -d 'With -d or -t, begin at the stream that begins at byte OFFSET of the compressed file' -r
 complete -c hybz -l streams -d 'With -d or -t, end after N streams' -r
+complete -c hybz -l filelist -d 'Also take the names in FILE (-: standard input), one a line' -r -F
+complete -c hybz -l exclude -d 'With -r or --filelist, leave out what GLOB matches (can be given several times)' -r
+complete -c hybz -l output-dir -d 'Write results beneath DIR, and keep the input files unless --rm' -r -f -a "(__fish_complete_directories)"
 complete -c hybz -s S -l suffix -d 'Use .SUF instead of .bz2 in the names of compressed files' -r
 complete -c hybz -l block-size -d 'Write FILE.hbz with blocks of 1M to 1G: smaller, but only hybz reads it' -r
 complete -c hybz -l perturb -d 'Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)' -r
@@ -36,6 +39,12 @@ complete -c hybz -l json -d 'With -l or --recover, print one JSON object for eac
 complete -c hybz -l offsets -d 'With -l, print the offsets of blocks as indexed_bzip2 and rapidgzip have them'
 complete -c hybz -s c -l stdout -d 'Write to standard output and keep the input files'
 complete -c hybz -l lines -d 'With --ranges, give whole lines: those that begin in a range'
+complete -c hybz -s r -l recursive -d 'Walk directories: all files in them and below'
+complete -c hybz -l cross-file-systems -d 'With -r, also walk other file systems than that of the directory'
+complete -c hybz -l null -d 'With --filelist, a zero byte ends each name, as find -print0 writes them'
+complete -c hybz -l resume -d 'Leave out files whose results are there and right'
+complete -c hybz -l keep-going -d 'Go on with the next file after an error (the default)'
+complete -c hybz -l fail-fast -d 'Begin no further file after an error'
 complete -c hybz -s k -l keep -d 'Keep the input files'
 complete -c hybz -l rm -d 'Remove input files once their results are safe (default without -c and -o)'
 complete -c hybz -s f -l force -d 'Overwrite files, follow links, read devices; with -dc, copy what is not bzip2'

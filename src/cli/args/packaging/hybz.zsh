@@ -26,6 +26,9 @@ offsets\:"Lines of BITS,BYTES"))' \
 '--ranges=[With -d, give only these parts of the text\: SIZE@OFFSET, separated by commas]:LIST:_default' \
 '--at=[With -d or -t, begin at the stream that begins at byte OFFSET of the compressed file]:OFFSET:_default' \
 '--streams=[With -d or -t, end after N streams]:N:_default' \
+'--filelist=[Also take the names in FILE (-\: standard input), one a line]:FILE:_files' \
+'*--exclude=[With -r or --filelist, leave out what GLOB matches (can be given several times)]:GLOB:_default' \
+'--output-dir=[Write results beneath DIR, and keep the input files unless --rm]:DIR:_files -/' \
 '-S+[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--suffix=[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--block-size=[Write FILE.hbz with blocks of 1M to 1G\: smaller, but only hybz reads it]:SIZE:_default' \
@@ -61,6 +64,13 @@ json\:"JSON objects"))' \
 '-c[Write to standard output and keep the input files]' \
 '--stdout[Write to standard output and keep the input files]' \
 '--lines[With --ranges, give whole lines\: those that begin in a range]' \
+'-r[Walk directories\: all files in them and below]' \
+'--recursive[Walk directories\: all files in them and below]' \
+'--cross-file-systems[With -r, also walk other file systems than that of the directory]' \
+'--null[With --filelist, a zero byte ends each name, as find -print0 writes them]' \
+'--resume[Leave out files whose results are there and right]' \
+'--keep-going[Go on with the next file after an error (the default)]' \
+'--fail-fast[Begin no further file after an error]' \
 '-k[Keep the input files]' \
 '--keep[Keep the input files]' \
 '--rm[Remove input files once their results are safe (default without -c and -o)]' \

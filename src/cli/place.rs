@@ -1,0 +1,91 @@
+//! The name of a file, and where it is looked up.
+//!
+//! A name that was typed is looked up as it is. One that a walk found is looked up in the open directory in which it
+//! was found: whoever renames a directory in the meantime, or puts a link in its place, cannot lead hybz elsewhere, and
+//! a path may be longer than the system takes.
+
+use crate::cli::os::directory::{self, Directory, Stat};
+use crate::cli::os::file;
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// A file's name.
+#[derive(Clone, Debug)]
+pub struct Place {
+    path: PathBuf,
+    directory: Option<Directory>,
+}
+
+impl Place {
+    pub fn typed(path: impl Into<PathBuf>) -> Place {
+        Place { path: path.into(), directory: None }
+    }
+
+    /// The file in `directory` that the last part of `path` names.
+    pub fn within(directory: Directory, path: PathBuf) -> Place {
+        Place { path, directory: Some(directory) }
+    }
+
+    /// Another file in the same directory.
+    pub fn beside(&self, path: PathBuf) -> Place {
+        Place { path, directory: self.directory.clone() }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its name in messages.
+    pub fn name(&self) -> &OsStr {
+        self.path.as_os_str()
+    }
+
+    /// Whether it was typed, and does not come from a walk.
+    pub fn is_typed(&self) -> bool {
+        self.directory.is_none()
+    }
+
+    /// Its name in its directory.
+    pub fn file_name(&self) -> io::Result<&OsStr> {
+        self.path.file_name().filter(|_| !self.name().as_bytes().ends_with(b"/")).ok_or_else(file::not_found)
+    }
+
+    /// The directory that it is in: `last` if that is the same.
+    pub fn directory(&self, last: Option<&Directory>) -> io::Result<Directory> {
+        match &self.directory {
+            Some(directory) => Ok(directory.clone()),
+            None => Directory::of(&self.path, last),
+        }
+    }
+
+    /// What the name leads to, through symbolic links.
+    pub fn find(&self) -> io::Result<Stat> {
+        match &self.directory {
+            Some(directory) => directory.find(self.file_name()?),
+            None => directory::find(&self.path, true),
+        }
+    }
+
+    /// What the name is, not followed if it is a symbolic link.
+    pub fn find_link(&self) -> io::Result<Stat> {
+        match &self.directory {
+            Some(directory) => directory.find_link(self.file_name()?),
+            None => directory::find(&self.path, false),
+        }
+    }
+
+    /// Opens the file for reading, as [`file::open_at_once`] does. What a walk found is never followed.
+    pub fn open_at_once(&self, follow: bool) -> io::Result<(Option<File>, Metadata)> {
+        match &self.directory {
+            Some(directory) => {
+                let file = directory.open_at_once(self.file_name()?)?;
+                let found = file.metadata()?;
+                Ok((Some(file), found))
+            }
+            None => file::open_at_once(&self.path, follow),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! `--resume`: whether the result of a source is there already, and right.
+//!
+//! A result is right if it decompresses to exactly the source's bytes (with -d: if it is exactly what the source
+//! decompresses to). That is compared, unless the journal knows that neither has changed since it was.
+
+use crate::cli::args::{Mode, Plan};
+use crate::cli::journal::{Completion, Journal, Records, is_settled};
+use crate::cli::os::directory::is_file;
+use crate::cli::os::tree;
+use crate::cli::place::Place;
+use crate::cli::report::Failure;
+use crate::cli::source::{SourceFile, id};
+use hybz::read::MultiBzDecoder;
+use hybz::{Pool, Settings};
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// What is known of the result of a source.
+pub enum Found {
+    /// It is there and right, and nothing is left to do.
+    Complete,
+    /// It is not there, or not right. When it is, it goes into the journal.
+    Missing(Option<Completion>),
+}
+
+/// Looks at the result of a source. If it is right, and the source is to be removed, removes the source.
+pub fn look(
+    plan: &Plan,
+    pool: &Pool,
+    journal: Option<&Arc<Journal>>,
+    (source, file): (&SourceFile, &File),
+    result: &Place,
+) -> Result<Found, Failure> {
+    let entry = journal.map(|journal| Completion::new(journal, source));
+    let settled = is_settled(source, SystemTime::now());
+    let found = match result.find_link() {
+        Ok(found) if is_file(&found) && tree::id(&found) != id(&source.found) => found,
+        _ => return Ok(Found::Missing(entry.filter(|_| settled))),
+    };
+    let name = result.file_name().map_err(|e| Failure::input("open", result.name(), &e))?;
+    if entry.as_ref().is_some_and(|entry| entry.is_known(name, &found)) {
+        return Ok(Found::Complete);
+    }
+    let (opened, _) = result.open_at_once(false).map_err(|e| Failure::input("open", result.name(), &e))?;
+    let opened = opened.ok_or_else(|| Failure::exists(result.name()))?;
+    let fits = match plan.mode {
+        Mode::Compress => same_text(pool, &opened, false, file),
+        _ => same_text(pool, file, plan.trailing_garbage, &opened),
+    };
+    if !fits.map_err(|e| Failure::input("compare", source.place.name(), &e))? {
+        if plan.force {
+            return Ok(Found::Missing(entry.filter(|_| settled)));
+        }
+        let text = " already exists, and is not that of the input file.";
+        return Err(Failure::about(1, "Output file ", result.name(), text));
+    }
+    if plan.remove_sources {
+        remove(plan, source, &opened, result)?;
+    } else if let Some(entry) = entry.filter(|_| settled)
+        && source_is_still(source)
+    {
+        // It may not be on the disk yet, whoever wrote it.
+        let written = opened.sync_data().and_then(|()| result.directory(None)?.sync());
+        if let (Ok(()), Ok(now)) = (written, result.find_link())
+            && tree::id(&now) == tree::id(&found)
+            && (now.st_ctime, now.st_ctime_nsec) == (found.st_ctime, found.st_ctime_nsec)
+        {
+            Records::default().push(entry, name, &now);
+        }
+    }
+    Ok(Found::Complete)
+}
+
+fn source_is_still(source: &SourceFile) -> bool {
+    source.place.find().is_ok_and(|now| source.is_still(&now))
+}
+
+/// Removes a source whose result is complete, when that is on the disk.
+fn remove(plan: &Plan, source: &SourceFile, opened: &File, result: &Place) -> Result<(), Failure> {
+    let failed = |e: &io::Error| Failure::output("sync", result.name(), e);
+    let directory = result.directory(None).map_err(|e| failed(&e))?;
+    if plan.sync {
+        opened.sync_data().and_then(|()| directory.sync()).map_err(|e| failed(&e))?;
+    }
+    match source.remove(&directory) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Failure::changed(source.place.name())),
+        Err(e) => Err(Failure::input("remove", source.place.name(), &e)),
+    }
+}
+
+/// Whether `coded` decompresses to exactly the bytes of `text`. Both are read from their beginning, and are at it again
+/// afterwards.
+fn same_text(pool: &Pool, mut coded: &File, garbage: bool, mut text: &File) -> io::Result<bool> {
+    let mut decoded = MultiBzDecoder::with_settings(coded, &Settings::new().pool(pool).trailing_garbage(garbage));
+    let (mut a, mut b) = (vec![0; 64 << 10], vec![0; 64 << 10]);
+    let mut compare = || loop {
+        let n = match decoded.read(&mut a) {
+            Ok(n) => n,
+            Err(e) if matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) => {
+                return Ok(false);
+            }
+            Err(e) => return Err(e),
+        };
+        if n == 0 {
+            return Ok(text.read(&mut b)? == 0);
+        }
+        match text.read_exact(&mut b[..n]) {
+            Ok(()) if a[..n] == b[..n] => {}
+            Ok(()) => return Ok(false),
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            Err(e) => return Err(e),
+        }
+    };
+    let same = compare()?;
+    drop(decoded);
+    coded.rewind()?;
+    text.rewind()?;
+    Ok(same)
+}

@@ -1,0 +1,59 @@
+//! The names of one directory, in the order of their bytes: a few bytes more than the names themselves.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// Names, taken one after the other.
+#[derive(Default)]
+pub struct Names {
+    bytes: Vec<u8>,
+    /// Where each name begins, times 65536, and how long it is: the system's records have 16 bits for that.
+    places: Vec<u64>,
+    next: usize,
+}
+
+impl Names {
+    pub fn push(&mut self, name: &OsStr) {
+        self.places.push((self.bytes.len() as u64) << 16 | name.len() as u64);
+        self.bytes.extend_from_slice(name.as_bytes());
+    }
+
+    pub fn sort(&mut self) {
+        let bytes = &self.bytes;
+        self.places.sort_unstable_by_key(|&place| at(bytes, place));
+    }
+
+    /// The next name. The memory goes with the last one.
+    pub fn next(&mut self) -> Option<&OsStr> {
+        let Some(&place) = self.places.get(self.next) else {
+            *self = Names::default();
+            return None;
+        };
+        self.next += 1;
+        Some(OsStr::from_bytes(at(&self.bytes, place)))
+    }
+}
+
+fn at(bytes: &[u8], place: u64) -> &[u8] {
+    &bytes[(place >> 16) as usize..][..(place & 0xffff) as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_in_order() {
+        let mut names = Names::default();
+        for name in [&b"b"[..], b"a\xff", b"a", b"B", b""] {
+            names.push(OsStr::from_bytes(name));
+        }
+        names.sort();
+        let mut found = Vec::new();
+        while let Some(name) = names.next() {
+            found.push(name.as_bytes().to_vec());
+        }
+        assert_eq!(found, [&b""[..], b"B", b"a", b"a\xff", b"b"]);
+        assert!(names.places.is_empty() && names.bytes.is_empty());
+    }
+}

@@ -1,0 +1,554 @@
+//! Whole trees, lists of files, a directory for results, and calls that are repeated.
+
+use super::rows;
+use crate::place::{Place, as_nobody, compressed, decompressed, text};
+use crate::skip::{Need, skip_part};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::thread::sleep;
+use std::time::Duration;
+
+rows! {
+    "`-r DIR`" | "bad flag" | "compresses all files in it and below, as a loop over bzip2 does; one line at the end, \
+     which `-q` hides" => trees;
+    "`-rd`, `-rt`, `-rc`" | "-" | "the same; files without a suffix are left out and counted"
+        => trees_of_compressed_files;
+    "`-r` of a tree that is compressed already" | "-" | "its files are left out and counted, rc 0" => twice;
+    "`-r`: links, FIFOs, sockets, devices" | "-" | "left out and counted; a link to a directory is walked only if it \
+     was typed, with `-f`" => links_and_special_files;
+    "`-r`: a directory that cannot be read" | "-" | "reported, rc 1; the rest is done" => unreadable_directories;
+    "`-r`: other file systems" | "-" | "not walked, but counted; `--cross-file-systems` walks them"
+        => other_file_systems;
+    "`-r`: paths longer than the system takes, few descriptors" | "-" | "walked" => deep_and_wide_trees;
+    "`--filelist FILE`, `--null`" | "bad flag" | "the names in FILE, after those typed; as with `-r`, what is \
+     compressed already is left out" => lists;
+    "a list that is missing, a directory, or none" | "-" | "a sentence, rc 1" => bad_lists;
+    "`--exclude GLOB`" | "bad flag" | "leaves out names and paths" => excluded;
+    "`--output-dir DIR`" | "bad flag" | "results beneath DIR, at the places of their sources, which are kept unless \
+     `--rm`" => output_directory;
+    "`--output-dir`: names with `..`, links in DIR" | "-" | "refused, rc 1: nothing is written outside DIR"
+        => nothing_leaves_the_output_directory;
+    "`--resume`" | "bad flag" | "what is there and right is left out; what is not right is an error, or replaced with \
+     `-f`" => resumed;
+    "`--resume` with a journal that is lost, cut or garbage" | "-" | "the same" => journals;
+    "`--keep-going`, `--fail-fast`" | "bad flag" | "the default; no further file after an error" => first_error;
+    "these flags with others that make no sense" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
+}
+
+/// `tree` with 5 files: some names are no text.
+fn tree() -> Place {
+    let place = Place::new();
+    fs::create_dir_all(place.path("tree/a b/deeper")).expect("directories");
+    fs::create_dir(place.path(OsStr::from_bytes(b"tree/\xff\n"))).expect("a directory");
+    for (number, name) in FILES.iter().enumerate() {
+        place.put(OsStr::from_bytes(name), &text(100 + 3000 * number));
+    }
+    place
+}
+
+const FILES: [&[u8]; 5] =
+    [b"tree/one", b"tree/a b/two\nlines", b"tree/a b/deeper/-dash", b"tree/\xff\n/\xfe", b"tree/a b/*"];
+
+/// All files of `top` and below, with their bytes.
+fn all(place: &Place, top: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut left = vec![place.path(top)];
+    while let Some(directory) = left.pop() {
+        for entry in fs::read_dir(&directory).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            let is = fs::symlink_metadata(&path).expect("metadata");
+            if is.is_dir() {
+                left.push(path);
+            } else {
+                let name = path.strip_prefix(place.path(top)).expect("below").as_os_str().as_bytes().to_vec();
+                found.insert(name, if is.is_file() { fs::read(&path).expect("its bytes") } else { Vec::new() });
+            }
+        }
+    }
+    found
+}
+
+/// What `all` finds when each file has been compressed.
+fn all_compressed(before: &BTreeMap<Vec<u8>, Vec<u8>>) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let compressed = |bytes: &[u8]| hybz::compress(bytes, &hybz::Settings::new()).expect("it fits into memory");
+    before.iter().map(|(name, bytes)| ([name, &b".bz2"[..]].concat(), compressed(bytes))).collect()
+}
+
+/// Without printing all bytes.
+#[track_caller]
+fn same(found: BTreeMap<Vec<u8>, Vec<u8>>, expected: BTreeMap<Vec<u8>, Vec<u8>>) {
+    let names = |files: &BTreeMap<Vec<u8>, Vec<u8>>| -> Vec<String> {
+        files.iter().map(|(name, bytes)| format!("{}: {}", String::from_utf8_lossy(name), bytes.len())).collect()
+    };
+    assert_eq!(names(&found), names(&expected));
+    assert!(found == expected, "other bytes");
+}
+
+fn remove_journal(files: &mut BTreeMap<Vec<u8>, Vec<u8>>) -> Option<Vec<u8>> {
+    files.remove(&b".hybz-journal"[..])
+}
+
+#[test]
+fn trees() {
+    let place = tree();
+    let before = all(&place, "tree");
+    let bytes: usize = before.values().map(Vec::len).sum();
+    let line = format!("hybz: 5 files compressed, {bytes} bytes to ");
+    place.hybz(&["-r", "tree"]).says(0, &line);
+    same(all(&place, "tree"), all_compressed(&before));
+    place.hybz(&["-qrd", "tree"]).silent(0);
+    same(all(&place, "tree"), before.clone());
+    place.hybz(&["-qrk", "./tree/"]).silent(0);
+    assert_eq!(all(&place, "tree").len(), 10);
+    // The same order each time.
+    let names = place.shell("rm tree/one.bz2 tree/*/*.bz2 tree/*/*/*.bz2; hybz -rkv tree").stderr;
+    let starts = ["  tree/one: ", "  tree/a b/*: ", "  tree/a b/two", "lines: ", "  tree/a b/deeper/-dash: "];
+    let places: Vec<_> = starts.iter().map(|start| names.find(start)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} {names}");
+    place.hybz(&["-r", "one"]).says(1, "hybz: Can't read directory one: No such file or directory.");
+}
+
+#[test]
+fn trees_of_compressed_files() {
+    let place = tree();
+    let before = all(&place, "tree");
+    place.hybz(&["-qr", "tree"]).silent(0);
+    place.put("tree/plain", b"hello\n");
+    place.hybz(&["-rt", "tree"]).says(0, "5 files tested").says(0, "; 1 skipped (1 without a suffix");
+    let mut text: Vec<u8> = Vec::new();
+    for name in [FILES[0], FILES[4], FILES[1], FILES[2], FILES[3]] {
+        text.extend(&before[&name[5..]]);
+    }
+    assert!(place.hybz(&["-qrdc", "tree"]).silent(0).stdout == text);
+    // What is not compressed is copied, as with bzip2: one after the other.
+    assert_eq!(place.hybz(&["-qrdcf", "tree"]).silent(0).stdout.len(), text.len() + 6);
+    place.put("tree/bad.bz2", b"BZh9 bad");
+    place.hybz(&["-rd", "tree"]).says(2, "5 files decompressed").says(2, "; 1 error\n");
+    assert!(place.has("tree/bad.bz2") && place.has("tree/one"));
+}
+
+#[test]
+fn twice() {
+    let place = tree();
+    place.hybz(&["-qr", "tree"]).silent(0);
+    let before = all(&place, "tree");
+    place.hybz(&["-r", "tree"]).says(0, "hybz: 0 files compressed, 0 bytes to 0; 5 skipped (5 already compressed)\n");
+    place.hybz(&["-rf", "-S", ".x", "tree"]).says(0, "5 already compressed");
+    same(all(&place, "tree"), before.clone());
+    // In a loop over bzip2 the first result is gone before the second is made.
+    place.put("x.bz2", &compressed(b"x\n"));
+    place.put("x.bz2.bz2", &compressed(&compressed(b"xx\n")));
+    fs::create_dir(place.path("d")).expect("a directory");
+    place.shell("mv x.bz2 x.bz2.bz2 d; hybz -qrd d").silent(0);
+    let left: Vec<_> = all(&place, "d").into_iter().collect();
+    assert_eq!(left, [(b"x".to_vec(), b"x\n".to_vec()), (b"x.bz2".to_vec(), compressed(b"xx\n"))]);
+}
+
+#[test]
+fn links_and_special_files() {
+    let place = tree();
+    place.put("outside", b"hello\n");
+    fs::create_dir(place.path("elsewhere")).expect("a directory");
+    place.put("elsewhere/file", b"hello\n");
+    symlink("../outside", place.path("tree/link")).expect("a link");
+    symlink("../elsewhere", place.path("tree/to a directory")).expect("a link");
+    symlink(".", place.path("tree/a b/loop")).expect("a link");
+    symlink("nowhere", place.path("tree/dangling")).expect("a link");
+    let _socket = UnixListener::bind(place.path("tree/socket")).expect("a socket");
+    place.shell("mkfifo tree/fifo").silent(0);
+    // Also with -f.
+    place.hybz(&["-rkf", "tree"]).says(0, "5 files compressed").says(0, "6 skipped (4 links, 2 special files)");
+    assert_eq!(place.get("outside"), b"hello\n");
+    assert!(!place.has("elsewhere/file.bz2") && !place.has("outside.bz2"));
+    symlink("elsewhere", place.path("typed")).expect("a link");
+    place
+        .hybz(&["-r", "typed"])
+        .says(1, "Input file typed is a symbolic link to a directory: not followed without -f.");
+    place.hybz(&["-rf", "typed"]).says(0, "1 file compressed");
+    assert!(place.has("elsewhere/file.bz2"));
+    // A file with two names goes only with -f, as ever.
+    place.shell("mkdir two; echo hello > two/a; ln two/a two/b").silent(0);
+    place.hybz(&["-r", "two"]).says(1, "Input file two/a has 1 other link.").says(1, "two/b has 1 other link.");
+    place.hybz(&["-qrf", "two"]).silent(0);
+    assert_eq!(all(&place, "two").into_keys().collect::<Vec<_>>(), [b"a.bz2".to_vec(), b"b.bz2".to_vec()]);
+}
+
+#[test]
+fn unreadable_directories() {
+    let place = tree();
+    fs::create_dir(place.path("tree/closed")).expect("a directory");
+    place.put("tree/closed/file", b"hello\n");
+    place.shell("chmod -R a+rwX tree").silent(0);
+    place.set_mode("tree/closed", 0);
+    let Some(run) = as_nobody(&place, "hybz -r tree") else { return };
+    place.set_mode("tree/closed", 0o755);
+    run.says(1, "Can't read directory tree/closed: Permission denied.")
+        .says(1, "5 files compressed")
+        .says(1, "1 error");
+    assert!(place.has("tree/closed/file") && place.has("tree/one.bz2"));
+}
+
+/// Where /dev has other file systems in it.
+#[test]
+fn other_file_systems() {
+    let device = |path: &str| fs::metadata(path).map(|found| found.dev()).ok();
+    if device("/dev").is_none() || device("/dev/shm").is_none() || device("/dev") == device("/dev/shm") {
+        return skip_part(Need::System, "/dev/shm is no other file system than /dev");
+    }
+    let place = Place::new();
+    // It walks there, and reads nothing but this.
+    let name = format!("hybz-test-{}.of-hybz", std::process::id());
+    fs::write(format!("/dev/shm/{name}"), b"no bzip2").expect("a file");
+    let walk = "-rt -S .of-hybz --exclude *.bz2 --exclude *.hbz --exclude *.bz --exclude *.tbz2 --exclude *.tbz \
+                --exclude *.tz2 /dev";
+    let walk: Vec<&str> = walk.split_whitespace().collect();
+    let staying = place.hybz(&walk);
+    let crossing = place.hybz(&[&["--cross-file-systems"], &walk[..]].concat());
+    fs::remove_file(format!("/dev/shm/{name}")).expect("it is there");
+    assert!(crossing.stderr.contains(&name) && !crossing.stderr.contains("other file systems"), "{crossing:?}");
+    assert!(!staying.stderr.contains(&name) && staying.stderr.contains("on other file systems"), "{staying:?}");
+}
+
+#[test]
+fn deep_and_wide_trees() {
+    let place = Place::new();
+    let made = place.shell(
+        "perl -e 'mkdir \"deep\"; chdir \"deep\"; for (1..3000) { mkdir \"ab\" or die; chdir \"ab\" or die; \
+         if ($_ % 500 == 0) { open F, \">f\"; print F \"hello\\n\"; close F } }'",
+    );
+    if made.code != 0 {
+        return skip_part(Need::System, "no perl");
+    }
+    let run = place.shell("ulimit -n 64; hybz -r deep");
+    let back =
+        place.shell("ulimit -n 64; hybz -r --output-dir out deep; hybz -rd deep; hybz -qr --output-dir out deep");
+    let found = place.shell("cd deep; for i in $(seq 499); do cd ab; done; cd ab; cat f; cd ..; cd ..").out();
+    let wide = place.shell(
+        "for i in $(seq 300); do mkdir -p wide/$i; echo $i > wide/$i/file; done; ulimit -n 64; \
+         hybz -r --output-dir more wide && hybz -qr wide && cat wide/*/*.bz2 | bzip2 -d | sort -n | md5sum; \
+         seq 300 | md5sum; cat more/wide/*/*.bz2 | bzip2 -d | sort -n | md5sum",
+    );
+    // Not by std, which opens all directories on the way down.
+    place.shell("rm -rf deep out").silent(0);
+    run.says(0, "hybz: 6 files compressed, 36 bytes to ");
+    assert!(back.stderr.contains("0 files compressed, 0 bytes to 0; 6 skipped"), "{back:?}");
+    assert!(back.stderr.contains("6 files decompressed") && back.code == 0, "{back:?}");
+    assert_eq!(found, "hello\n");
+    let out = wide.out();
+    let sums: Vec<&str> = out.lines().collect();
+    assert!(sums.len() == 3 && sums[0] == sums[1] && sums[1] == sums[2], "{wide:?}");
+}
+
+#[test]
+fn lists() {
+    let place = tree();
+    let before = all(&place, "tree");
+    place.shell("find tree -type f -print0 > list; hybz --null --filelist list").says(0, "5 files compressed");
+    same(all(&place, "tree"), all_compressed(&before));
+    place.shell("find tree -type f -print0 | hybz -qd --null --filelist -").silent(0);
+    same(all(&place, "tree"), before.clone());
+    for name in ["a", "b", "c.bz2", "-"] {
+        place.put(name, b"hello\n");
+    }
+    // A list of lines: the last may lack its end, and `-` is a file. What was typed comes first.
+    place
+        .hybz_with_input(&["-v", "--filelist", "-", "a"], b"b\n\nc.bz2\n-")
+        .says(0, "; 1 skipped (1 already compressed)");
+    for name in ["a", "b", "-"] {
+        assert!(place.has(format!("{name}.bz2")) && !place.has(name), "{name}");
+    }
+    place
+        .hybz_with_input(&["-k", "--filelist", "-"], b"gone\ntree\ntree/one\n")
+        .says(1, "input file gone: No such file");
+    assert!(place.has("tree/one.bz2"));
+    place.shell("rm tree/one.bz2; echo tree | hybz -k --filelist -").says(1, "Input file tree is a directory.");
+    place.shell("echo tree | hybz -rk --exclude '?wo*' --filelist -").says(0, "4 files compressed");
+}
+
+#[test]
+fn bad_lists() {
+    let place = Place::with(&[("a", b"hello\n"), ("zeros", b"a\0b\0")]);
+    fs::create_dir(place.path("d")).expect("a directory");
+    let cases = [
+        ("missing", "Can't read the list missing: No such file or directory."),
+        ("d", "Can't read the list d: Is a directory."),
+        ("zeros", "The list zeros has a name with a zero byte in it: is it for --null?"),
+        ("/dev/zero", "has a name of more than a million bytes"),
+    ];
+    for (list, says) in cases {
+        place.hybz(&["--filelist", list]).says(1, says);
+    }
+    place.hybz(&["--filelist", "/dev/null"]).says(0, "hybz: 0 files compressed, 0 bytes to 0\n");
+    assert_eq!(place.names(), ["a", "d", "zeros"]);
+}
+
+#[test]
+fn excluded() {
+    for (globs, left) in [
+        (&["*"][..], 0),
+        (&["one"], 4),
+        (&["a b"], 2),
+        (&["a b/*"], 2),
+        (&["a b/[*]"], 4),
+        (&["*/deeper", "o?e"], 3),
+        (&["**/-*"], 4),
+        (&["deeper/*"], 5),
+        (&["tree/one"], 5),
+        (&["?"], 3),
+    ] {
+        let place = tree();
+        let flags = globs.iter().flat_map(|glob| ["--exclude", glob]);
+        let args: Vec<&str> = ["-r", "tree"].into_iter().chain(flags).collect();
+        let run = place.hybz(&args);
+        let expected = format!("hybz: {left} file");
+        assert!(run.code == 0 && run.stderr.starts_with(&expected), "{globs:?}: {run:?}");
+    }
+}
+
+#[test]
+fn output_directory() {
+    let place = tree();
+    place.set_mode("tree/a b", 0o750);
+    place.set_mode("tree/a b/deeper", 0o500);
+    let before = all(&place, "tree");
+    place.hybz(&["-r", "tree", "--output-dir", "new/out"]).says(0, "5 files compressed");
+    same(all(&place, "new/out/tree"), all_compressed(&before));
+    same(all(&place, "tree"), before.clone());
+    assert_eq!((place.mode("new/out/tree/a b"), place.mode("new/out/tree/a b/deeper")), (0o750, 0o500));
+    // The results are not walked, though they are in the tree.
+    place.hybz(&["-r", "--output-dir", "tree/out", "./tree/"]).says(0, "5 files compressed");
+    place.hybz(&["-rf", "--output-dir", "tree/out", "tree"]).says(0, "hybz: 5 files compressed");
+    same(all(&place, "tree/out/tree"), all_compressed(&before));
+    place.set_mode("tree/a b/deeper", 0o700);
+    // From absolute names, and back.
+    let absolute = place.path("new/out/tree");
+    let absolute = absolute.to_str().expect("text");
+    place.hybz(&["-qrd", "--rm", "--output-dir", "back", absolute]).silent(0);
+    same(all(&place, &format!("back{absolute}")), before.clone());
+    assert!(all(&place, "new").is_empty());
+    // Files that are typed or listed.
+    place.shell("hybz --output-dir o ./tree/one; echo 'tree/a b/*' | hybz -q --output-dir o --filelist -").silent(0);
+    assert_eq!(all(&place, "o").into_keys().collect::<Vec<_>>(), [&b"tree/a b/*.bz2"[..], b"tree/one.bz2"]);
+    place.hybz(&["--output-dir", "o", "tree/one"]).says(1, "Output file o/tree/one.bz2 already exists.");
+    place.hybz(&["--output-dir", "tree/one", "tree/one"]).says(1, "Can't make the directory tree/one: ");
+}
+
+#[test]
+fn nothing_leaves_the_output_directory() {
+    let place = tree();
+    for path in ["../x", "tree/../tree/one", "tree/.."] {
+        place.hybz(&["-r", "--output-dir", "out", path]).says(1, "");
+    }
+    place.shell("cd tree; hybz --output-dir ../out ../tree/one").says(1, "Input file ../tree/one has `..' in its name");
+    assert!(all(&place, "out").is_empty());
+    symlink("..", place.path("out/tree")).expect("a link");
+    let before = all(&place, "tree");
+    place.hybz(&["-rf", "--output-dir", "out", "tree"]).says(1, "Can't make the directory out/tree: ");
+    assert!(!place.has("one.bz2"));
+    same(all(&place, "tree"), before.clone());
+    fs::remove_file(place.path("out/tree")).expect("the link");
+    fs::create_dir(place.path("out/tree")).expect("a directory");
+    symlink("../../tree/one", place.path("out/tree/one.bz2")).expect("a link");
+    place.hybz(&["-rf", "--output-dir", "out", "tree"]).says(1, "Output file out/tree/one.bz2 is the input file.");
+    same(all(&place, "tree"), before.clone());
+}
+
+/// Inode and times of each result: what is made again has others.
+fn marks(place: &Place, top: &str) -> BTreeMap<Vec<u8>, (u64, i64, i64)> {
+    let mark = |name: &Vec<u8>| {
+        let found = fs::metadata(place.path(top).join(OsStr::from_bytes(name))).expect("metadata");
+        (found.ino(), found.ctime(), found.ctime_nsec())
+    };
+    all(place, top).into_keys().filter(|name| name.ends_with(b".bz2")).map(|name| (name.clone(), mark(&name))).collect()
+}
+
+#[test]
+fn resumed() {
+    let place = tree();
+    let before = all(&place, "tree");
+    // Sources that are removed.
+    place.hybz(&["-qrk", "tree"]).silent(0);
+    place.shell("rm tree/one.bz2").silent(0);
+    let made = marks(&place, "tree");
+    place
+        .hybz(&["-r", "--resume", "tree"])
+        .says(0, "1 file compressed")
+        .says(0, "8 skipped (4 already compressed, 4 complete before)");
+    same(all(&place, "tree"), all_compressed(&before));
+    assert!(made.iter().all(|(name, mark)| marks(&place, "tree")[name] == *mark));
+    // Back, with sources that are kept; of the results one is cut, one longer, one has another byte, one is foreign.
+    place.hybz(&["-qrdk", "tree"]).silent(0);
+    assert_eq!(
+        place.hybz(&["-rdk", "--resume", "tree"]).stderr,
+        "hybz: 0 files decompressed, 0 bytes to 0; 10 skipped (5 without a suffix of compressed files, 5 complete \
+         before)\n"
+    );
+    let wrong = [
+        ("tree/one", text(99)),
+        ("tree/a b/*", [text(12_100), b"x".to_vec()].concat()),
+        ("tree/a b/two\nlines", [&b"x"[..], &text(3100)[1..]].concat()),
+    ];
+    for (name, bytes) in &wrong {
+        place.put(name, bytes);
+    }
+    let run = place.hybz(&["-rd", "--resume", "tree"]).says(1, "2 complete before").says(1, "3 errors");
+    for (name, bytes) in &wrong {
+        assert!(
+            run.stderr.contains(&format!("Output file {name} already exists, and is not that of the input file.")),
+            "{run:?}"
+        );
+        assert!(place.get(name) == *bytes && place.has(format!("{name}.bz2")));
+    }
+    assert!(!place.has("tree/a b/deeper/-dash.bz2"), "its result was right");
+    place.hybz(&["-rdf", "--resume", "tree"]).says(0, "3 files decompressed");
+    let mut after = all(&place, "tree");
+    remove_journal(&mut after);
+    same(after, before);
+    // A name that is typed; a result that is a directory, or damaged.
+    place.put("a", b"hello\n");
+    place.put("a.bz2", &compressed(b"hello\n"));
+    place.hybz(&["--resume", "a"]).says(0, "1 skipped (1 complete before)");
+    assert_eq!(place.names(), ["a.bz2", "tree"]);
+    place.shell("echo hello > a; truncate -s 20 a.bz2; hybz --resume a").says(1, "is not that of the input file.");
+    place.shell("rm a.bz2; mkdir a.bz2; hybz --resume a").says(1, "Output file a.bz2 already exists.");
+    assert!(place.has("a"));
+}
+
+#[test]
+fn journals() {
+    let place = tree();
+    let before = all(&place, "tree");
+    sleep(Duration::from_millis(250)); // what changed just now is not noted
+    let again = |place: &Place| place.hybz(&["-r", "--resume", "--output-dir", "out", "tree"]);
+    again(&place).says(0, "5 files compressed");
+    let journal = place.get("out/.hybz-journal");
+    assert!(journal.len() == 16 + 5 * 8 && journal.starts_with(b"hybz journal 1\n\0"), "{}", journal.len());
+    let made = marks(&place, "out");
+    again(&place).says(0, "hybz: 0 files compressed, 0 bytes to 0; 5 skipped (5 complete before)\n");
+    assert_eq!(place.get("out/.hybz-journal"), journal);
+    // Lost, cut, too long, garbage: each is compared again, and noted again.
+    let cut = journal[..journal.len() - 3].to_vec();
+    let garbage = [&journal[..16], &[0xaa; 40]].concat();
+    for bytes in [&[][..], &journal[..16], &cut, &garbage] {
+        place.put("out/.hybz-journal", bytes);
+        again(&place).says(0, "5 complete before");
+        let healed = place.get("out/.hybz-journal");
+        assert!((healed.len() - 16).is_multiple_of(8));
+        assert!(journal[16..].chunks(8).all(|record| healed[16..].chunks(8).any(|other| other == record)));
+        assert_eq!(marks(&place, "out"), made);
+    }
+    // Something else of that name is left alone.
+    for bytes in [&b"x"[..], b"something else, and long enough"] {
+        place.put("out/.hybz-journal", bytes);
+        again(&place).says(0, "The journal out/.hybz-journal cannot be used: it is something else.");
+        assert_eq!(place.get("out/.hybz-journal"), bytes);
+    }
+    place.shell("rm out/.hybz-journal; ln -s ../tree/one out/.hybz-journal").silent(0);
+    again(&place).says(0, "cannot be used: ");
+    same(all(&place, "tree"), before.clone());
+    place.shell("rm out/.hybz-journal; mkfifo out/.hybz-journal").silent(0);
+    again(&place).says(0, "cannot be used: ");
+    // A source that changed: its old result is not right, whatever the journal says.
+    place.put("out/.hybz-journal-kept", &journal);
+    place.shell("rm out/.hybz-journal; mv out/.hybz-journal-kept out/.hybz-journal; echo new >> tree/one").silent(0);
+    again(&place).says(1, "out/tree/one.bz2 already exists, and is not that of the input file.").says(1, "4 complete");
+    place.hybz(&["-rf", "--resume", "--output-dir", "out", "tree"]).says(0, "1 file compressed");
+    assert_eq!(decompressed(&place.get("out/tree/one.bz2")), place.get("tree/one"));
+    // With sources kept beside their results it is in the directory that is walked, and it is no operand.
+    place.hybz(&["-rk", "--resume", "tree"]).says(0, "5 files compressed");
+    assert!(place.has("tree/.hybz-journal"));
+    place.hybz(&["-rk", "--resume", "tree"]).says(0, "0 files compressed").says(0, "5 complete before");
+    // No journal says that a source may go: the result is compared first.
+    let bad = compressed(b"another text");
+    place.put("tree/one.bz2", &bad);
+    place.hybz(&["-r", "--resume", "tree"]).says(1, "tree/one.bz2 already exists, and is not");
+    assert!(place.has("tree/one") && !place.has("tree/a b/deeper/-dash"));
+}
+
+#[test]
+fn first_error() {
+    let files: [(&str, &[u8]); 3] = [("a", b"hello\n"), ("b", b"hello\n"), ("b.bz2", b"x")];
+    let place = Place::with(&files);
+    place
+        .hybz(&["-k", "--fail-fast", "gone", "a"])
+        .says(1, "input file gone")
+        .says(1, "some files have not been processed");
+    assert!(!place.has("a.bz2"));
+    place.hybz(&["-k", "--fail-fast", "--keep-going", "gone", "a"]).says(1, "input file gone");
+    assert!(place.has("a.bz2"));
+    let place = Place::with(&files);
+    fs::create_dir(place.path("d")).expect("a directory");
+    place.shell("mv a b b.bz2 d; touch d/c; for i in $(seq 300); do touch d/e$i; done").silent(0);
+    place.hybz(&["-r", "--fail-fast", "d"]).says(1, "d/b.bz2 already exists.").says(1, "not been processed");
+    assert!(place.has("d/a.bz2") && place.has("d/b") && place.has("d/e300"));
+    place.hybz(&["-r", "d"]).says(1, "301 files compressed").says(1, "1 error");
+}
+
+/// Each bad value, and each pair of flags that makes no sense: one line, exit 1, and nothing has happened.
+#[test]
+fn nonsense() {
+    let place = Place::with(&[("a.bz2", &compressed(b"hello\n")), ("plain", b"hello\n"), ("list", b"plain\n")]);
+    fs::create_dir(place.path("d")).expect("a directory");
+    let before = place.files();
+    let together = |line: &'static str, flags: &str| (line, format!("{flags} cannot be used together."));
+    let says = |line: &'static str, says: &str| (line, says.to_owned());
+    for (line, says) in [
+        says("-r", "-r wants the name of a directory."),
+        says("--resume", "--resume wants the names of files."),
+        says("--output-dir out", "--output-dir wants files: the result of stdin has no name."),
+        says("--output-dir out - plain", "--output-dir wants files"),
+        says("--output-dir= plain", "--output-dir wants "),
+        says("--filelist= plain", "--filelist wants "),
+        says("--filelist - -", "--filelist - reads the list from stdin, which is also an input file."),
+        says("--null plain", "--null is about --filelist."),
+        says("--cross-file-systems plain", "--cross-file-systems is about -r."),
+        says("--exclude x plain", "--exclude is about -r and --filelist."),
+        says("-r --exclude= d", "--exclude wants a pattern such as *.jpg or cache/**"),
+        says("-r --exclude [x d", "--exclude wants a pattern such as *.jpg or cache/**, not `[x'."),
+        says("-r --exclude a** d", "not `a**'."),
+        says("-r --exclude", "--exclude wants a pattern such as"),
+        says("--filelist", "--filelist wants the name of a file"),
+        says("--output-dir", "--output-dir wants the name of a directory"),
+        says("--resume=x plain", "Bad flag `--resume=x'"),
+        says("--recurse d", "Bad flag `--recurse'; did you mean `--recursive'? For help, type: `hybz --help'."),
+        says("--file-list list", "Bad flag `--file-list'; did you mean `--filelist'?"),
+        says("--outputdir d", "Bad flag `--outputdir'; did you mean `--output-dir'?"),
+        says("-R d", "Bad flag `-R'; did you mean `-r'? For help, type: `hybz --help'."),
+        together("-rl d", "-r and -l"),
+        together("-r --recover d", "-r and --recover"),
+        together("-ro x d", "-r and -o"),
+        together("-rdc --ranges 1@0 d", "-r and --ranges"),
+        together("-rdc --at 0 d", "-r and --at"),
+        together("-rdc --streams 1 d", "-r and --streams"),
+        together("-r --index=x d", "-r and --index=FILE"),
+        together("-l --filelist list", "--filelist and -l"),
+        together("--recover --filelist list", "--filelist and --recover"),
+        together("-o x --filelist list", "--filelist and -o"),
+        together("-dc --ranges 1@0 --filelist list", "--filelist and --ranges"),
+        together("--index=x --filelist list", "--filelist and --index=FILE"),
+        together("-c --output-dir out plain", "--output-dir and -c"),
+        together("-t --output-dir out a.bz2", "--output-dir and -t"),
+        together("-l --output-dir out a.bz2", "--output-dir and -l"),
+        together("-o x --output-dir out plain", "--output-dir and -o"),
+        together("--recover --output-dir out a.bz2", "--output-dir and --recover"),
+        together("-d --at 0 --output-dir out a.bz2", "--output-dir and --at"),
+        together("--index=x --output-dir out plain", "--output-dir and --index=FILE"),
+        together("-c --resume plain", "--resume and -c"),
+        together("-t --resume a.bz2", "--resume and -t"),
+        together("-l --resume a.bz2", "--resume and -l"),
+        together("-o x --resume plain", "--resume and -o"),
+        together("--index --resume plain", "--resume and --index"),
+        together("--recover --resume a.bz2", "--resume and --recover"),
+        together("-l --fail-fast a.bz2", "--fail-fast and -l"),
+        together("--recover --fail-fast a.bz2", "--fail-fast and --recover"),
+    ] {
+        let run = place.hybz(&line.split(' ').collect::<Vec<_>>());
+        assert!(run.stdout.is_empty() && run.stderr.lines().count() == 1, "{line}: {run:?}");
+        run.says(1, &says);
+        assert!(place.files() == before, "{line}");
+    }
+}

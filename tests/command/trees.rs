@@ -1,0 +1,246 @@
+//! Trees of two thousand files: what a loop over bzip2 gives, and what is left when the call is killed again and again.
+
+use crate::place::{Place, bzip2_installed, decompressed, root, text};
+use crate::skip::{Need, skip_part};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// What `xorshift` is for.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+}
+
+const ODD: [&[u8]; 7] = [b"a file", b"two\nlines", b"\xff\xfe", b"-dash", b"it's", b"\xc3\xbc", b".hidden"];
+
+/// Makes `top` with `count` files in many directories, and links between them.
+fn plant(top: &Path, count: u64, mut random: Random) {
+    fs::create_dir(top).expect("a directory");
+    let text = text(1 << 20);
+    let mut directories = vec![top.to_owned()];
+    for number in 0..count {
+        let odd = ODD[random.below(7) as usize];
+        let directory = directories[random.below(directories.len() as u64) as usize].clone();
+        let name = [odd, b" ", number.to_string().as_bytes()].concat();
+        let path = directory.join(OsStr::from_bytes(&name));
+        if random.below(10) == 0 {
+            fs::create_dir(&path).expect("a directory");
+            symlink("..", path.join("up")).expect("a link");
+            directories.push(path);
+            continue;
+        }
+        let len = 1_usize << random.below(16);
+        let at = random.below((text.len() - len) as u64) as usize;
+        fs::write(&path, &text[at..at + len - (number % 2) as usize]).expect("a file");
+        if random.below(20) == 0 {
+            symlink(OsStr::from_bytes(&name), directory.join(format!("link {number}"))).expect("a link");
+        }
+    }
+}
+
+/// What is known of each file below `top`: kind and mode, time of the last change, bytes.
+fn look(top: &Path) -> BTreeMap<PathBuf, (u32, i64, Vec<u8>)> {
+    let mut found = BTreeMap::new();
+    let mut left = vec![top.to_owned()];
+    while let Some(directory) = left.pop() {
+        for entry in fs::read_dir(directory).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            let is = fs::symlink_metadata(&path).expect("metadata");
+            if is.is_dir() {
+                left.push(path.clone());
+            }
+            let bytes = if is.is_file() { fs::read(&path).expect("bytes") } else { Vec::new() };
+            let time = if is.is_file() { is.mtime() } else { 0 };
+            found.insert(path.strip_prefix(top).expect("below").to_owned(), (is.mode(), time, bytes));
+        }
+    }
+    found
+}
+
+#[test]
+fn as_a_loop_over_bzip2() {
+    if !bzip2_installed() {
+        return;
+    }
+    let place = Place::new();
+    plant(&place.path("theirs"), 2000, Random(1));
+    place.shell("cp -a theirs walked && cp -a theirs listed && cp -a theirs mirrored").silent(0);
+    let plain = look(&place.path("theirs"));
+    place.shell("find theirs -type f -print0 | xargs -0 bzip2 --").silent(0);
+    place.hybz(&["-qr", "walked"]).silent(0);
+    place.shell("find listed -type f -print0 | hybz -q --null --filelist -").silent(0);
+    place.shell("cd mirrored && hybz -qr --rm --output-dir ../mirror .").silent(0);
+    let theirs = look(&place.path("theirs"));
+    assert!(look(&place.path("walked")) == theirs);
+    assert!(look(&place.path("listed")) == theirs);
+    // No links and no empty directories are made there.
+    let files = |found: BTreeMap<PathBuf, (u32, i64, Vec<u8>)>| -> BTreeMap<_, _> {
+        found.into_iter().filter(|(_, (mode, ..))| mode & 0o170_000 == 0o100_000).collect()
+    };
+    assert!(files(look(&place.path("mirror"))) == files(theirs));
+    assert!(files(look(&place.path("mirrored"))).is_empty());
+    place.hybz(&["-qrd", "walked"]).silent(0);
+    assert!(look(&place.path("walked")) == plain);
+}
+
+/// It is kept, because nobody knows what was added behind what was read. bzip2 removes it.
+#[test]
+fn a_file_that_grows() {
+    let place = Place::new();
+    plant(&place.path("tree"), 50, Random(2));
+    place.put("tree/grows", &text(30 << 20));
+    let stop = AtomicBool::new(false);
+    let run = thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut file = OpenOptions::new().append(true).open(place.path("tree/grows")).expect("the file");
+            while !stop.load(Ordering::Relaxed) {
+                file.write_all(b"more\n").expect("a write");
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let run = place.hybz(&["-r", "tree"]);
+        stop.store(true, Ordering::Relaxed);
+        run
+    });
+    let run = run.says(1, "Input file tree/grows changed while it was read: not removed.").says(1, "; 1 error\n");
+    let (grown, read) = (place.get("tree/grows"), decompressed(&place.get("tree/grows.bz2")));
+    assert!(read.len() >= 30 << 20 && grown.starts_with(&read), "{run:?}");
+    place
+        .hybz(&["-r", "--resume", "tree"])
+        .says(1, "tree/grows.bz2 already exists, and is not that of the input file.");
+    assert!(place.get("tree/grows") == grown);
+    place.hybz(&["-rf", "--resume", "tree"]).says(0, "1 file compressed");
+    assert!(decompressed(&place.get("tree/grows.bz2")) == grown && !place.has("tree/grows"));
+}
+
+/// The inode and the times of each result: one that is made a second time has others.
+fn marks(top: &Path, journal: bool) -> BTreeMap<PathBuf, (u64, i64, i64)> {
+    let found = if top.exists() { look(top) } else { BTreeMap::new() };
+    let files = found.into_iter().filter(|(_, (mode, ..))| mode & 0o170_000 == 0o100_000);
+    let results = files.map(|(name, _)| name).filter(|name| name.extension().is_some_and(|end| end == "bz2"));
+    let mark = |name: PathBuf| {
+        let is = fs::metadata(top.join(&name)).expect("metadata");
+        (name, (is.ino(), is.mtime(), if journal { is.ctime_nsec() } else { 0 }))
+    };
+    results.map(mark).collect()
+}
+
+/// Kills the call ten times, at random times, and lets it end then. No result that was once there is made again.
+fn killed(args: &[&str], results: &str, sources_stay: bool, random: Random) {
+    let mut random = random;
+    let place = Place::new();
+    plant(&place.path("tree"), 2000, Random(3));
+    let plain = look(&place.path("tree"));
+    let mut before = BTreeMap::new();
+    let mut stopped = 0;
+    for round in 0..10 {
+        let mut call = place.called("hybz");
+        let mut child = call.args(args).stderr(Stdio::null()).spawn().expect("hybz");
+        thread::sleep(Duration::from_millis(3 + random.below(40 + 12 * round)));
+        stopped += u32::from(child.try_wait().expect("a process").is_none());
+        child.kill().expect("it is ours");
+        child.wait().expect("it ended");
+        let now = marks(&place.path(results), true);
+        let lost: Vec<_> = before.iter().filter(|(name, mark)| now.get(*name) != Some(*mark)).collect();
+        assert!(lost.is_empty(), "round {round}: made twice, or gone: {lost:?}");
+        before = now;
+        // Each source is there, or its result, complete.
+        for (name, (mode, _, bytes)) in plain.iter().filter(|(_, (mode, ..))| mode & 0o170_000 == 0o100_000) {
+            let result = place.path(results).join(name).into_os_string();
+            let result = [result.as_bytes(), b".bz2"].concat();
+            let source = fs::read(place.path("tree").join(name));
+            assert!(source.is_ok() || !sources_stay, "{}: {mode:o}", name.display());
+            match (source, fs::read(OsStr::from_bytes(&result))) {
+                (Ok(source), Err(_)) => assert!(source == *bytes),
+                (_, Ok(result)) => assert!(decompressed(&result) == *bytes),
+                (Err(e), Err(_)) => panic!("{} is lost: {e}", name.display()),
+            }
+        }
+    }
+    assert!(stopped > 0, "it was always done before it was killed");
+    let last = place.hybz(args);
+    assert_eq!(last.code, 0, "{}", last.stderr);
+    let after = marks(&place.path(results), true);
+    assert!(before.iter().all(|(name, mark)| after.get(name) == Some(mark)), "made twice, or gone");
+    let files = plain.iter().filter(|(_, (mode, ..))| mode & 0o170_000 == 0o100_000);
+    assert_eq!(after.len(), files.clone().count(), "{}", last.stderr);
+    for (name, (.., bytes)) in files {
+        let result = [place.path(results).join(name).as_os_str().as_bytes(), b".bz2"].concat();
+        assert!(decompressed(&fs::read(OsStr::from_bytes(&result)).expect("a result")) == *bytes);
+        assert_eq!(place.path("tree").join(name).exists(), sources_stay);
+    }
+    let again = place.hybz(args);
+    assert!(again.code == 0 && again.stderr.starts_with("hybz: 0 files compressed"), "{}", again.stderr);
+    let hidden = place.shell("find . -name '.*hybz-tmp'").out();
+    assert_eq!(hidden, "", "temporary files");
+}
+
+#[test]
+fn killed_ten_times() {
+    killed(&["-r", "--resume", "tree"], "tree", false, Random(11));
+}
+
+#[test]
+fn killed_ten_times_with_sources_kept() {
+    killed(&["-rk", "--resume", "tree"], "tree", true, Random(12));
+}
+
+#[test]
+fn killed_ten_times_with_a_directory_of_results() {
+    killed(&["-r", "--resume", "--output-dir", "out", "tree"], "out/tree", true, Random(13));
+}
+
+/// Somebody puts links in the place of directories while the tree is walked: nothing outside is touched.
+#[test]
+fn directories_that_become_links() {
+    if !root() {
+        skip_part(Need::System, "only root would be dangerous, but the result is the same");
+    }
+    let place = Place::new();
+    fs::create_dir_all(place.path("outside")).expect("a directory");
+    for name in ["a", "b", "c"] {
+        place.put(format!("outside/{name}"), b"precious\n");
+    }
+    for number in 0..300 {
+        fs::create_dir_all(place.path(format!("tree/{number}"))).expect("a directory");
+        for name in ["a", "b", "c"] {
+            place.put(format!("tree/{number}/{name}"), b"hello\n");
+        }
+    }
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                for number in 0..300 {
+                    let (tree, aside) = (place.path(format!("tree/{number}")), place.path(format!("aside{number}")));
+                    fs::rename(&tree, &aside).expect("a rename");
+                    symlink("../outside", &tree).expect("a link");
+                    fs::remove_file(&tree).expect("the link");
+                    fs::rename(&aside, &tree).expect("a rename");
+                }
+            }
+        });
+        for _ in 0..5 {
+            place.hybz(&["-qqrf", "tree"]);
+            place.hybz(&["-qqrdf", "tree"]);
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(fs::read_dir(place.path("outside")).expect("it").count(), 3);
+    assert!(["a", "b", "c"].iter().all(|name| place.get(format!("outside/{name}")) == b"precious\n"));
+}
