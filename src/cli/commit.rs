@@ -8,6 +8,7 @@
 use crate::cli::os::directory::Directory;
 use crate::cli::output::OutputFile;
 use crate::cli::report::{Failure, Note, Report};
+use crate::cli::reread::Reread;
 use crate::cli::source::SourceFile;
 use crate::cli::underway::Underway;
 use std::io;
@@ -24,6 +25,8 @@ pub struct Finished {
     pub source: Option<SourceFile>,
     /// Whether the data must be on the disk before the result gets its name.
     pub sync: bool,
+    /// Compares it with its source, both read again from the disk, before it gets its name.
+    pub reread: Option<Reread>,
     /// Whether the result may replace another file.
     pub replace: bool,
     /// What to print if all goes well.
@@ -162,13 +165,17 @@ fn sync_files(items: Vec<Item>) -> Vec<(Item, io::Result<()>)> {
 
 /// Closes a result and gives it its name.
 fn give_name(file: Finished, synced: io::Result<()>) -> Named {
-    let Finished { output, source, sync, replace, message, underway } = file;
+    let Finished { output, source, sync, reread, replace, message, underway } = file;
     let (path, directory) = (output.path.clone(), output.directory.clone());
-    let failure = match synced.map(|()| output.publish(replace)) {
+    let checked = match synced {
+        Err(e) => Err(Failure::output("write", path.as_os_str(), &e)),
+        Ok(()) => reread.map_or(Ok(()), |reread| reread.check(&output)),
+    };
+    let failure = match checked.map(|()| output.publish(replace)) {
         Ok(Ok(())) => None,
         Ok(Err(e)) if e.kind() == io::ErrorKind::AlreadyExists => Some(Failure::exists(path.as_os_str())),
         Ok(Err(e)) => Some(Failure::output("create", path.as_os_str(), &e)),
-        Err(e) => Some(Failure::output("write", path.as_os_str(), &e)),
+        Err(failure) => Some(failure),
     };
     Named { path, directory, sync, source, message, failure, _underway: underway }
 }

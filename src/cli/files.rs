@@ -14,8 +14,8 @@ use crate::cli::reader::Reader;
 use crate::cli::report::Failure;
 use crate::cli::source::{SourceFile, list_of, same_file};
 use crate::cli::underway::{Touched, Underway};
-use hybz::Pool;
 use hybz::flow::{Input, Inputs, Source, Task};
+use hybz::{Pool, Verify};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal, Read};
@@ -97,11 +97,12 @@ impl Operands {
             Ok((ready, index, task, source)) => {
                 let count_lines = index.is_some();
                 let meta = Job { name, remark, ready: Ok(ready), index, underway };
-                Input { meta, task, count_lines, source }
+                Input { meta, task, count_lines, verify: self.plan.verify.blocks, source }
             }
             Err(failure) => {
                 let meta = Job { name, remark, ready: Err(failure), index: None, underway };
-                Input { meta, task: Task::Skip, count_lines: false, source: Source::Stream(Box::new(io::empty())) }
+                let source = Source::Stream(Box::new(io::empty()));
+                Input { meta, task: Task::Skip, count_lines: false, verify: Verify::Off, source }
             }
         }
     }
@@ -194,6 +195,9 @@ impl Operands {
             Some(file) if found.is_file() || !beside || plan.force => file,
             _ => return Err(about(1, &[b" is not a normal file."]).remark()),
         };
+        if plan.verify.file && !found.is_file() {
+            return Err(about(1, &[b" is not a normal file: --verify=file cannot read it again."]));
+        }
         let destination = self.destination(path, remark);
         match &destination {
             Destination::File(result) => self.check_result(result, &found)?,
@@ -297,8 +301,11 @@ impl Operands {
         if name.is_empty() || name.ends_with(b"/") {
             return Err(Failure::output("create", result.as_os_str(), &file::not_found()));
         }
-        if found.is_some_and(|found| same_file(&found, source)) {
+        if found.as_ref().is_some_and(|found| same_file(found, source)) {
             return Err(is(b" is the input file."));
+        }
+        if self.plan.verify.file && found.is_some_and(|found| !found.is_file()) {
+            return Err(is(b" is not a normal file: --verify=file cannot read it again."));
         }
         match fs::symlink_metadata(result) {
             Ok(_) if !self.plan.force => Err(Failure::exists(result.as_os_str())),

@@ -10,8 +10,10 @@ use crate::cli::os::{file, process};
 use crate::cli::output::{OutputFile, Stdout};
 use crate::cli::quote::shown;
 use crate::cli::report::{self, Failure, Note, Outcome, Report};
+use crate::cli::reread::Reread;
 use crate::cli::temporary::TemporaryFiles;
 use crate::cli::underway::Underway;
+use crate::cli::verified;
 use hybz::flow::Outputs;
 use hybz::{BlockInfo, Error, Pool, StreamInfo, StreamSummary};
 use std::ffi::OsStr;
@@ -29,6 +31,8 @@ pub struct Results {
     temporary: TemporaryFiles,
     /// The directory of the last result: the next one is usually in the same.
     directory: Option<Directory>,
+    /// Who decodes results that are read again.
+    pool: Pool,
     /// How many operands are done, successfully or not.
     done: usize,
     wrote_to_stdout: bool,
@@ -53,7 +57,7 @@ data from undamaged sections of corrupted files.
 ";
 
 impl Results {
-    pub fn new(plan: Arc<Plan>, report: Arc<Report>) -> Results {
+    pub fn new(plan: Arc<Plan>, report: Arc<Report>, pool: &Pool) -> Results {
         // The lines of blocks are printed as they come, so no message may wait in a queue before them.
         let worth_a_thread = plan.remove_sources && plan.sync && plan.operands.len() > 1 && plan.verbose < 2;
         let committer = Committer::new(report.clone(), worth_a_thread.then(max_batch));
@@ -63,6 +67,7 @@ impl Results {
             committer,
             temporary: TemporaryFiles::default(),
             directory: None,
+            pool: pool.clone(),
             done: 0,
             wrote_to_stdout: false,
             broken_pipe: false,
@@ -128,16 +133,19 @@ impl Results {
                 if let Some(source) = &ready.source {
                     output.set_attributes(source).map_err(Error::Write)?;
                 }
+                let reread = ready.source.as_ref().filter(|_| self.plan.verify.file);
+                let reread = reread.map(|source| Reread { source: source.again(), pool: self.pool.clone() });
                 // Devices and FIFOs are not ours to remove.
                 let mut source = ready.source.filter(|source| self.plan.remove_sources && source.found.is_file());
                 let whole = |found: &fs::Metadata| self.plan.mode != Mode::Compress || found.len() == stream.bytes_in;
-                let changed = source.take_if(|source| !whole(&source.found));
-                let sync = self.plan.sync && (source.is_some() || output.replaces());
+                let changed = source.take_if(|source| !whole(&source.found)).filter(|_| reread.is_none());
+                let sync = self.plan.sync && (source.is_some() || output.replaces() || reread.is_some());
                 let underway = underway.take_if(|_| index.is_none());
                 self.committer.push(Item::File(Box::new(Finished {
                     output,
                     source,
                     sync,
+                    reread,
                     replace,
                     message,
                     underway,
@@ -149,8 +157,16 @@ impl Results {
         }
         // After its file: an index without one is of no use.
         if let Some(output) = index {
-            let (sync, source, message) = (self.plan.sync && output.replaces(), None, Vec::new());
-            self.committer.push(Item::File(Box::new(Finished { output, source, sync, replace, message, underway })));
+            let (sync, source, reread, message) = (self.plan.sync && output.replaces(), None, None, Vec::new());
+            self.committer.push(Item::File(Box::new(Finished {
+                output,
+                source,
+                sync,
+                reread,
+                replace,
+                message,
+                underway,
+            })));
         }
         Ok(())
     }
@@ -220,6 +236,7 @@ impl Results {
             Error::ForeignIndex { .. } | Error::BadIndex(_) => index::failure(name, error),
             Error::Write(e) => Failure::output("write", result, e),
             Error::Internal { .. } => Failure::internal(name, error),
+            Error::Miscoded { .. } => verified::miscoded(name, error),
             Error::Memory { .. } => Failure::memory(name, error, self.plan.memory.is_some()),
             _ => {
                 let not_bzip2 = matches!(error, Error::NotBzip2);
@@ -276,8 +293,9 @@ impl Results {
         } else if self.plan.gpu_required && report::gpus_came_late(&summary) {
             self.print(Note::Remark(b"no GPU was used: the CPU had done all of it before one was ready".to_vec()));
         }
+        verified::remarks(&summary).into_iter().for_each(|remark| self.print(Note::Remark(remark)));
         if self.plan.verbose >= 2 {
-            self.print(Note::Line(report::stations(&summary)));
+            self.print(Note::Line([report::stations(&summary), verified::line(&summary)].concat()));
         }
         if self.wrote_to_stdout
             && !self.broken_pipe

@@ -19,7 +19,6 @@ pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
     for remark in &plan.ignored_words {
         report.print(&Note::Remark(remark.clone().into_bytes()));
     }
-    let mut results = Results::new(plan.clone(), report);
     let mut pool = Pool::builder();
     if let Some(memory) = plan.memory {
         pool = pool.memory(memory);
@@ -29,9 +28,7 @@ pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
     limits::choose_memory(&plan, no_threads);
     // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
     let pool = ManuallyDrop::new(if no_threads {
-        let pool = pool.without_cpu().build();
-        flow::run_here(&pool, Operands::new(plan, &pool), &mut results);
-        pool
+        pool.without_cpu().build()
     } else {
         if plan.gpu_required {
             require_gpus(&plan.gpus)?;
@@ -40,11 +37,20 @@ pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
         for lanes in limits::lanes(&plan) {
             pool = pool.gpus(&lanes);
         }
-        let pool = pool.build();
-        flow::run(&pool, Operands::new(plan, &pool), &mut results);
-        pool
+        pool.build()
     });
-    Ok(results.finish(&pool))
+    Ok(run_with(plan, report, &pool, no_threads))
+}
+
+/// Has the pool do it.
+fn run_with(plan: Arc<Plan>, report: Arc<Report>, pool: &Pool, no_threads: bool) -> Outcome {
+    let mut results = Results::new(plan.clone(), report, pool);
+    let operands = Operands::new(plan, pool);
+    match no_threads {
+        true => flow::run_here(pool, operands, &mut results),
+        false => flow::run(pool, operands, &mut results),
+    }
+    results.finish(pool)
 }
 
 /// Returns an error if a GPU that is required cannot be used.

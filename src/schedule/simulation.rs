@@ -5,13 +5,17 @@
 
 use super::job::{Accepts, Class};
 use super::policy::Expected;
-use super::state::{Actions, CrewPlan, Id, State, Taken};
+use super::state::{Actions, CrewPlan, Id, State, Taken, Wish};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
 const CLASS: Class = Class(0);
 const BLOCK: f64 = 900e3;
+
+fn wish(bytes: f64, second_stage: bool) -> Wish {
+    Wish { class: CLASS, bytes: bytes as u64, second_stage, avoid: None }
+}
 
 /// Lanes of one device.
 #[derive(Clone, Copy)]
@@ -192,7 +196,7 @@ impl World {
             self.state.end_reading(self.input.announced.then_some(bytes));
         }
         let (clock, more) = (self.clock(), self.more_comes());
-        let actions = self.state.submit(clock, job, CLASS, self.input.block as u64, false, more);
+        let actions = self.state.submit(clock, job, wish(self.input.block, false), more);
         self.act(actions);
         let next = self.now + self.input.block / self.input.read_rate;
         self.at(next, Event::Arrive);
@@ -285,7 +289,7 @@ impl World {
             let clock = self.clock();
             self.state.done(clock, id, 0, 0);
             for job in jobs {
-                let actions = self.state.submit(clock, job, CLASS, self.input.block as u64, true, false);
+                let actions = self.state.submit(clock, job, wish(self.input.block, true), false);
                 self.act(actions);
             }
             return self.depart(id);

@@ -14,6 +14,7 @@ mod ranges;
 mod recover;
 mod task;
 mod values;
+mod verify;
 
 pub use flags::{IndexFormat, Recover};
 pub use part::{Listing, Part, usual_index};

@@ -4,6 +4,7 @@ use super::flags::{Flags, GpuPipeline, Recover};
 use super::part::{IndexPlan, Listing, Part, Settled};
 use super::recover::recover;
 use super::task::{Mode, Operand, Target};
+use super::verify::{VerifyPlan, verify};
 use anyhow::bail;
 use hybz::gpu::Offload;
 use hybz::{LargeBlocks, Level};
@@ -61,6 +62,8 @@ pub struct Plan {
     pub listing: Listing,
     /// What is made of damaged files.
     pub recover: Option<Recover>,
+    /// What is verified.
+    pub verify: VerifyPlan,
     /// Remarks about words in environment variables that were ignored.
     pub ignored_words: Vec<String>,
 }
@@ -86,6 +89,7 @@ impl Plan {
         let large_blocks = large_blocks(flags)?;
         let gpus = gpus(flags, large_blocks.is_some())?;
         let remove_sources = recover.is_none() && remove_sources(flags, mode, cat, &target);
+        let verify = verify(flags, mode, &target, &operands, remove_sources)?;
         let large = large_blocks.is_some();
         let settled =
             Settled { flags, mode, target: &target, operands: &operands, remove_sources, large_blocks: large };
@@ -121,6 +125,7 @@ impl Plan {
             index,
             listing,
             recover,
+            verify,
             ignored_words,
         })
     }

@@ -334,7 +334,7 @@ impl Lister {
     /// Decodes everything and discards the text.
     fn decode(&self, source: Source) -> Decoded {
         let task = Task::Decompress { trailing_garbage: self.plan.trailing_garbage };
-        let input = Input { meta: (), task, count_lines: self.plan.index.is_some(), source };
+        let input = Input { meta: (), task, count_lines: self.plan.index.is_some(), verify: hybz::Verify::Off, source };
         let (blocks, recorder) = Default::default();
         let mut decoded = Decoded { blocks, recorder, outcome: Err(Error::NotBzip2) };
         flow::run(&self.pool, One(Some(input)), &mut decoded);

@@ -8,7 +8,7 @@
 //!
 //! A block's text is not copied either: it is a part of a stretch, or of two, until a station puts it together.
 
-use super::split::{Block, CodedText, MAX_PLAIN_TEXT, MAX_TOKEN};
+use super::split::{Block, BlockOptions, CodedText, MAX_PLAIN_TEXT, MAX_TOKEN};
 use crate::block::{Part, Text};
 use crate::codec::run_length;
 use crate::format::bzip2::Level;
@@ -314,7 +314,7 @@ pub(crate) fn read_all(mut readers: Readers, level: Level, submit: &mut dyn FnMu
             None => cutter.finish(),
         }
         for text in cutter.ready.drain(..) {
-            if !submit(Block { text, limit, count_lines: false }) {
+            if !submit(Block { text, limit, options: BlockOptions::default() }) {
                 return Ok(());
             }
         }
