@@ -50,3 +50,38 @@ pub fn verify(
     }
     Ok(VerifyPlan { blocks: Verify::All, file: verified == Verified::File })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Plan, Request, parse};
+    use super::*;
+    use std::ffi::OsStr;
+
+    fn plan(words: &str) -> Plan {
+        match parse(OsStr::new("hybz"), words.split_whitespace().map(Into::into), |_| None) {
+            Ok(Request::Run(plan)) => plan,
+            _ => panic!("{words}"),
+        }
+    }
+
+    /// What a GPU made is verified by itself only where a source is to go.
+    #[test]
+    fn what_is_verified_by_itself() {
+        for (words, blocks) in [
+            ("a", Verify::Devices),
+            ("--rm -o b a", Verify::Devices),
+            ("--block-size 9M a", Verify::Devices),
+            ("-k a", Verify::Off),
+            ("-c a", Verify::Off),
+            ("-o b a", Verify::Off),
+            ("--no-verify a", Verify::Off),
+            ("-d a.bz2", Verify::Off),
+            ("-k --verify a", Verify::All),
+            ("--verify --no-verify a", Verify::Off),
+            ("--no-verify --verify=file a", Verify::All),
+        ] {
+            assert_eq!(plan(words).verify.blocks, blocks, "{words}");
+        }
+        assert!(plan("--verify=file a").verify.file && !plan("--verify a").verify.file);
+    }
+}

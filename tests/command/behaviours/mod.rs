@@ -12,6 +12,7 @@ mod outputs;
 mod parts;
 mod pipes;
 mod recover;
+mod verify;
 mod workers;
 
 use std::fmt::Write;
@@ -42,7 +43,7 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 10] = [
+const TABLES: [(&str, &str, &[Row]); 11] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
@@ -53,6 +54,7 @@ const TABLES: [(&str, &str, &[Row]); 10] = [
     ("workers", "Threads, memory, lists", workers::ROWS),
     ("parts", "Indexes, and parts of files", parts::ROWS),
     ("recover", "What is good in damaged files", recover::ROWS),
+    ("verify", "What is verified", verify::ROWS),
 ];
 
 const HEAD: &str = "\

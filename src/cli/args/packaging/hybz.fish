@@ -9,6 +9,8 @@ offsets\t'Lines of BITS,BYTES'"
 complete -c hybz -l ranges -d 'With -d, give only these parts of the text: SIZE@OFFSET, separated by commas' -r
 complete -c hybz -l at -d 'With -d or -t, begin at the stream that begins at byte OFFSET of the compressed file' -r
 complete -c hybz -l streams -d 'With -d or -t, end after N streams' -r
+complete -c hybz -l verify -d 'Decode what was coded, and compare it, before it is written: blocks, or also file (default: blocks)' -r -f -a "blocks\t'Each block'
+file\t'Each block, and the files as they are on the disk'"
 complete -c hybz -s S -l suffix -d 'Use .SUF instead of .bz2 in the names of compressed files' -r
 complete -c hybz -l block-size -d 'Write FILE.hbz with blocks of 1M to 1G: smaller, but only hybz reads it' -r
 complete -c hybz -l perturb -d 'Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)' -r
@@ -30,6 +32,7 @@ complete -c hybz -l json -d 'With -l or --recover, print one JSON object for eac
 complete -c hybz -l offsets -d 'With -l, print the offsets of blocks as indexed_bzip2 and rapidgzip have them'
 complete -c hybz -s c -l stdout -d 'Write to standard output and keep the input files'
 complete -c hybz -l lines -d 'With --ranges, give whole lines: those that begin in a range'
+complete -c hybz -l no-verify -d 'Verify no blocks, not even those that a GPU made'
 complete -c hybz -s k -l keep -d 'Keep the input files'
 complete -c hybz -l rm -d 'Remove input files once their results are safe (default without -c and -o)'
 complete -c hybz -s f -l force -d 'Overwrite files, follow links, read devices; with -dc, copy what is not bzip2'

@@ -26,6 +26,8 @@ offsets\:"Lines of BITS,BYTES"))' \
 '--ranges=[With -d, give only these parts of the text\: SIZE@OFFSET, separated by commas]:LIST:_default' \
 '--at=[With -d or -t, begin at the stream that begins at byte OFFSET of the compressed file]:OFFSET:_default' \
 '--streams=[With -d or -t, end after N streams]:N:_default' \
+'--verify=[Decode what was coded, and compare it, before it is written\: blocks, or also file (default\: blocks)]::WHAT:((blocks\:"Each block"
+file\:"Each block, and the files as they are on the disk"))' \
 '-S+[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--suffix=[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--block-size=[Write FILE.hbz with blocks of 1M to 1G\: smaller, but only hybz reads it]:SIZE:_default' \
@@ -55,6 +57,7 @@ hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
 '-c[Write to standard output and keep the input files]' \
 '--stdout[Write to standard output and keep the input files]' \
 '--lines[With --ranges, give whole lines\: those that begin in a range]' \
+'--no-verify[Verify no blocks, not even those that a GPU made]' \
 '-k[Keep the input files]' \
 '--keep[Keep the input files]' \
 '--rm[Remove input files once their results are safe (default without -c and -o)]' \
