@@ -433,3 +433,40 @@ fn gpus_that_fail_or_hang() {
         }
     }
 }
+
+/// A second stage that avoids a core is for another one, as long as there is one.
+#[test]
+fn a_core_that_is_avoided() {
+    let mut state = State::new(vec![50e6], 2, Accepts::Everything, 2);
+    let now = Duration::ZERO;
+    let [(a, _), (b, _)] = [state.add_core(now), state.add_core(now)];
+    state.ready(a, 1, u64::MAX);
+    state.ready(b, 1, u64::MAX);
+    let avoiding = |avoid| Wish { avoid: Some(avoid), ..wish(BLOCK, true) };
+    let got = |taken: Taken<u32>| match taken {
+        Taken::Jobs(jobs) => jobs.first().map(|entry| entry.job),
+        _ => None,
+    };
+    // Both sleep: the other one is woken, and one more is started for the next.
+    assert!(got(state.take(now, a, false)).is_none() && got(state.take(now, b, false)).is_none());
+    assert_eq!(state.submit(now, 1, avoiding(b), false).wake, Some(a));
+    assert!(state.submit(now, 2, avoiding(a), false).wake == Some(b));
+    assert_eq!(got(state.take(now, a, false)), Some(1));
+    assert_eq!(got(state.take(now, b, false)), Some(2));
+    // It waits for the other one, whatever else there is.
+    state.submit(now, 3, avoiding(a), false);
+    state.submit(now, 4, wish(BLOCK, false), false);
+    assert_eq!(got(state.take(now, a, false)), Some(4));
+    assert_eq!(got(state.take(now, a, false)), None);
+    assert_eq!(got(state.take(now, b, false)), Some(3));
+    // The other one leaves.
+    state.submit(now, 5, avoiding(a), false);
+    assert_eq!(got(state.take(now, a, false)), None);
+    state.depart(b);
+    assert_eq!(got(state.take(now, a, false)), Some(5));
+    // Alone from the start, and asleep.
+    state.no_more_cores();
+    assert_eq!(got(state.take(now, a, false)), None);
+    assert_eq!(state.submit(now, 6, avoiding(a), false).wake, Some(a));
+    assert_eq!(got(state.take(now, a, false)), Some(6));
+}

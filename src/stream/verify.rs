@@ -194,13 +194,13 @@ where
         let (question, submitter, avoid) = (self.source.verify(coded), self.submitter.clone(), maker.clone());
         submitter.submit_avoiding(question, Some(&avoid), move |answer, by| match answer {
             Ok((coded, Ok(()))) => self.end(Ok(coded), true),
-            Ok((_, Err(reason))) => self.is_wrong(reason, &maker, &by),
+            Ok((_, Err(reason))) => self.again(reason, &maker, &by),
             Err(error) => self.end(Err(error), false),
         });
     }
 
     /// What `maker` made is wrong, says `by`.
-    fn is_wrong(mut self, reason: Mismatch, maker: &Maker, by: &Maker) {
+    fn again(mut self, reason: Mismatch, maker: &Maker, by: &Maker) {
         maker.count_wrong(&format!("a block that it coded was wrong: {reason} ({} decoded it)", by.name()));
         if self.recoded {
             return self.duty.send(Ok(Err(Miscoded { station: maker.name(), reason })));

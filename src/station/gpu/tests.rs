@@ -32,7 +32,7 @@ macro_rules! opener {
     }};
 }
 
-fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station<BlockJob>> {
+pub(super) fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station<BlockJob>> {
     let name = "fake".to_owned();
     match offload {
         Offload::Bwt => {
@@ -525,7 +525,7 @@ fn lanes_that_come_late_or_never() {
     }
 }
 
-fn accepts(offload: Offload) -> Accepts {
+pub(super) fn accepts(offload: Offload) -> Accepts {
     Accepts::Only(lanes(offload, 1, 1).accepts())
 }
 
