@@ -12,7 +12,9 @@
 //! block, whose rotations tie: any of several rows gives the text, and one is bzip2's. [`Proof::ButOrigin`] says that
 //! only coding it again tells.
 //!
-//! Against decoding, this writes no text for others: the room for it is used again. 0.21 to 0.25 of the time of coding.
+//! Against decoding, this writes no text for others: the room for it is used again. By samples of a whole process (one
+//! core, dickens), it is 0.22 of the time of coding, 3/4 of it the inverse BWT and the codes; coding then takes 0.02 to
+//! 0.03 longer, because it finds other things in the caches.
 
 use super::decoder::Decoder;
 use super::mismatch::Mismatch;
