@@ -177,8 +177,8 @@ pub enum Error {
     /// The stream was begun before a fork, and this is the child: the threads that have its blocks are the parent's.
     /// New streams work.
     Forked,
-    /// A block was verified ([`Verify`](crate::Verify)), found wrong, coded again, and found wrong again. This is a defect
-    /// of hybz or of the machine: nothing of the block has been written.
+    /// A block was verified ([`Verify`](crate::Verify)), found wrong, coded again, and found wrong again. This is a
+    /// defect of hybz or of the machine: nothing of the block has been written.
     Miscoded {
         /// The block.
         block: u64,

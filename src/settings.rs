@@ -85,9 +85,9 @@ impl Settings {
     /// Which coded blocks are decoded again, and compared with their text, before they are written. By default none.
     ///
     /// Another station than the one that made a block decodes it, always a core, and another core if there is one. A
-    /// block that is wrong is counted ([`StationReport::wrong`](crate::StationReport::wrong)) and coded again by a core;
-    /// if it is wrong again, that is [`Error::Miscoded`](crate::Error::Miscoded). With [`Verify::All`] compressing takes
-    /// a quarter longer.
+    /// block that is wrong is counted ([`StationReport::wrong`](crate::StationReport::wrong)) and coded again by a
+    /// core; if it is wrong again, that is [`Error::Miscoded`](crate::Error::Miscoded). With [`Verify::All`]
+    /// compressing takes a quarter longer.
     ///
     /// ```
     /// use hybz::{Settings, Verify};

@@ -1,5 +1,5 @@
-//! Verification: a block that a station coded wrong is always found, whichever bit is wrong, and nobody verifies what he
-//! made himself, if there is another.
+//! Verification: a block that a station coded wrong is always found, whichever bit is wrong, and nobody verifies what
+//! he made himself, if there is another.
 
 mod flipper;
 mod ours;

@@ -1,16 +1,18 @@
-//! Verifies a coded block of a `.bz2` stream: it is decoded, and the text is compared with the one that was to be coded.
+//! Verifies a coded block of a `.bz2` stream: it is decoded, and the text is compared with the one that was to be
+//! coded.
 //!
 //! The text is compared byte by byte, because whoever cut it still has it, to code it again if need be. Length and CRC
-//! alone would miss one wrong block in four billion, and take as long. Text that travels run-length-coded is compared in
-//! that form, and by the CRC that was made when it was read. The decoder shares no code with the encoder.
+//! alone would miss one wrong block in four billion, and take as long. Text that travels run-length-coded is compared
+//! in that form, and by the CRC that was made when it was read. The decoder shares no code with the encoder. Whether
+//! bzip2 would have chosen the same tables, it does not say: only coding again would.
 //!
 //! A decoded text does not need all bits of a block to be what they are, so these are looked at, too: the runs must be
-//! cut where bzip2 cuts them (300 zeros are 255 and 45; their rotation, 45 and 255, is the same text); a block that is so
-//! short that randomising would not change it must not claim to be randomised; each table must be complete, as Huffman's
-//! are (of a length that no symbol of the text needs, no text tells; but each bit of a table changes its Kraft sum, or
-//! the place of everything behind it); and the codes must end with the block. What remains is the origin of a periodic
-//! block, whose rotations tie: any of several rows gives the text, and one is bzip2's. [`Proof::ButOrigin`] says that
-//! only coding it again tells.
+//! cut where bzip2 cuts them (300 zeros are 255 and 45; their rotation, 45 and 255, is the same text); a block that is
+//! so short that randomising would not change it must not claim to be randomised; each table must be complete, as
+//! Huffman's are (of a length that no symbol of the text needs, no text tells; but each bit of a table changes its
+//! Kraft sum, or the place of everything behind it); and the codes must end with the block. What remains is the origin
+//! of a periodic block, whose rotations tie: any of several rows gives the text, and one is bzip2's.
+//! [`Proof::ButOrigin`] says that only coding it again tells.
 //!
 //! Against decoding, this writes no text for others: the room for it is used again. By samples of a whole process (one
 //! core, dickens), it is 0.22 of the time of coding, 3/4 of it the inverse BWT and the codes; coding then takes 0.02 to

@@ -363,7 +363,8 @@ impl<J> State<J> {
     }
 
     /// Whether a core may take this second stage. A job that avoids the core is left to another: one is there, and
-    /// looks at it when it is done with what it has, or when it was woken for it. When it leaves, everybody looks again.
+    /// looks at it when it is done with what it has, or when it was woken for it. When it leaves, everybody looks
+    /// again.
     fn may_finish(&self, id: Id, entry: &Entry<J>) -> bool {
         entry.avoid != Some(id) || self.closed || !self.another_core(id)
     }

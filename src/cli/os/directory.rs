@@ -60,8 +60,8 @@ impl Directory {
         }
     }
 
-    /// Creates a file without a name, for writing and reading, that only its owner may read if it is `private`. `None` where that
-    /// does not work, or where [`Directory::link`] could not name it.
+    /// Creates a file without a name, for writing and reading, that only its owner may read if it is `private`. `None`
+    /// where that does not work, or where [`Directory::link`] could not name it.
     pub fn create_unnamed(&self, private: bool) -> io::Result<Option<File>> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         match openat(&self.fd, ".", flags, mode(private)) {
@@ -73,8 +73,8 @@ impl Directory {
         }
     }
 
-    /// Creates the file `name`, for writing and reading, that only its owner may read if it is `private`. It is an error if the
-    /// name is taken.
+    /// Creates the file `name`, for writing and reading, that only its owner may read if it is `private`. It is an
+    /// error if the name is taken.
     pub fn create_new(&self, name: &OsStr, private: bool) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(openat(&self.fd, name, flags, mode(private))?.into())

@@ -1,4 +1,5 @@
-//! Verifies a coded block of a `.hbz` stream: it is decoded, and the text is compared with the one that was to be coded.
+//! Verifies a coded block of a `.hbz` stream: it is decoded, and the text is compared with the one that was to be
+//! coded.
 //!
 //! The header and the payload have CRCs of their own, which a reader checks as well: a bit that is wrong in either is
 //! found by them, and a payload that was wrong before its CRC was made by the text.

@@ -18,8 +18,8 @@ rows! {
      rc 1" => what_cannot_be_read_again;
     "SIGKILL at any system call, with `--verify` and `--verify=file`" | "no verification" | "the source is there, or a \
      complete result" => killed_at_any_call;
-    "`--verify` with `-d`, `-t`, `-l`; `--verify=file` with `-c`, stdin, `--no-sync`" | "-" | "a sentence; rc 1; nothing \
-     is written" => verify_and_other_flags;
+    "`--verify` with `-d`, `-t`, `-l`; `--verify=file` with `-c`, stdin, `--no-sync`" | "-" | "a sentence; rc 1; \
+     nothing is written" => verify_and_other_flags;
 }
 
 /// How many blocks were verified, by the table of `-vv`.
