@@ -18,7 +18,7 @@ use hybz::flow::{Input, Inputs, Outputs, ReadAt, Source, Task, run};
 use hybz::gpu::Offload;
 use hybz::schedule::{Accepts, Question, Station, StationError};
 use hybz::work::{BlockJob, ENCODE};
-use hybz::{CodedBlock, Error, Lanes, Level, Pool, StreamSummary};
+use hybz::{CodedBlock, Error, Lanes, Level, Pool, StreamSummary, Verify};
 use std::env;
 use std::fs::File;
 use std::io::{self, Write};
@@ -53,7 +53,7 @@ impl Inputs for One {
     type Meta = ();
     fn next_input(&mut self) -> Option<Input<()>> {
         let source = Source::File(self.0.take()?, 0);
-        Some(Input { meta: (), task: Task::Compress(Level::BEST), count_lines: false, source })
+        Some(Input { meta: (), task: Task::Compress(Level::BEST), count_lines: false, verify: Verify::Off, source })
     }
 }
 

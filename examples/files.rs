@@ -7,7 +7,7 @@
 //! ```
 
 use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
-use hybz::{Error, Level, Pool, StreamSummary};
+use hybz::{Error, Level, Pool, StreamSummary, Verify};
 use std::error::Error as StdError;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -42,7 +42,13 @@ impl Inputs for Files {
             match File::open(&input) {
                 Ok(file) => {
                     let source = Source::Stream(Box::new(file));
-                    return Some(Input { meta: Job { input, output }, task, count_lines: false, source });
+                    return Some(Input {
+                        meta: Job { input, output },
+                        task,
+                        count_lines: false,
+                        verify: Verify::Off,
+                        source,
+                    });
                 }
                 Err(e) => eprintln!("{}: {e}", input.display()),
             }

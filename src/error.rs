@@ -177,6 +177,16 @@ pub enum Error {
     /// The stream was begun before a fork, and this is the child: the threads that have its blocks are the parent's.
     /// New streams work.
     Forked,
+    /// A block was verified ([`Verify`](crate::Verify)), found wrong, coded again, and found wrong again. This is a
+    /// defect of hybz or of the machine: nothing of the block has been written.
+    Miscoded {
+        /// The block.
+        block: u64,
+        /// The station that coded it the second time.
+        station: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A station failed or panicked on a block, and the CPU codec then failed on it as well. This is a bug in hybz.
     Internal {
         /// The block on which it happened.
@@ -214,6 +224,9 @@ impl fmt::Display for Error {
             }
             Error::HasHbz => f.write_str(".hbz streams have indexes of their own"),
             Error::Forked => f.write_str("the stream was begun in the process that forked this one"),
+            Error::Miscoded { block, station, reason } => {
+                write!(f, "block {block} was coded wrong twice, the second time by {station}: {reason}")
+            }
             Error::Internal { block, reason } => {
                 write!(f, "internal error at block {block}: {reason}")
             }
@@ -240,6 +253,9 @@ impl Error {
             &Error::ForeignIndex { bit_offset } => Error::ForeignIndex { bit_offset },
             Error::HasHbz => Error::HasHbz,
             Error::Forked => Error::Forked,
+            Error::Miscoded { block, station, reason } => {
+                Error::Miscoded { block: *block, station: station.clone(), reason: reason.clone() }
+            }
             Error::Internal { block, reason } => Error::Internal { block: *block, reason: reason.clone() },
         }
     }
@@ -261,7 +277,7 @@ impl From<Error> for io::Error {
         let kind = match e {
             Error::Read(e) | Error::Write(e) => return e,
             Error::Truncated { .. } => io::ErrorKind::UnexpectedEof,
-            Error::Forked | Error::Internal { .. } => io::ErrorKind::Other,
+            Error::Forked | Error::Miscoded { .. } | Error::Internal { .. } => io::ErrorKind::Other,
             Error::Memory { .. } => io::ErrorKind::OutOfMemory,
             _ => io::ErrorKind::InvalidData,
         };

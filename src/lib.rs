@@ -38,6 +38,9 @@
 //! joiner, then the writer. A station that fails or panics has therefore lost nothing: a CPU core does the block again
 //! with a fresh codec, and it is counted as a fallback ([`StationReport::fallbacks`]).
 //!
+//! **Who verifies it.** If [`Settings::verify`] asks for it, a coded block goes back on the queue before the joiner
+//! gets it: another core decodes it and compares the text (`stream::verify`).
+//!
 //! **Who does it.** One rule (`schedule::policy`): a core starts a block only if it will be done before the
 //! accelerators get to it. An accelerator may do a part of a job and pass it on; cores take such second stages first.
 //!
@@ -99,6 +102,7 @@ pub use schedule::{StationReport, Summary};
 pub use settings::Settings;
 pub use station::gpu::Lanes;
 pub use stream::flow;
+pub use stream::verify::Verify;
 pub use summary::{BlockInfo, StreamInfo, StreamSummary};
 
 use stream::driver::Driver;

@@ -19,6 +19,10 @@ pub struct StreamSummary {
     pub block_size: u32,
     /// The combined CRC of the last stream.
     pub combined_crc: u32,
+    /// Blocks that were verified before they were written ([`Verify`](crate::Verify)).
+    pub verified_blocks: u64,
+    /// Blocks that were found wrong then, and coded and verified again.
+    pub recoded_blocks: u64,
     /// Where trailing garbage begins, if there is any (a byte offset into the input).
     pub trailing_garbage: Option<u64>,
 }

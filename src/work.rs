@@ -4,7 +4,10 @@
 //! |---|---|---|
 //! | [`EncodeBlock`]: a text, or a block that is sorted already | the block, coded | [`ENCODE`] |
 //! | [`DecodeBlock`]: a span of compressed bits | the text, or what is wrong | [`DECODE`] |
+//! | [`RecodeBlock`]: a text whose coded block was wrong | the block, coded by a core with a fresh codec | [`ENCODE`] |
+//! | [`VerifyBlock`]: a coded block and its text | whether one is the other | [`ENCODE`] |
 //! | [`EncodeLarge`]: a text of a `.hbz` stream, or its sorted codes | header and payload | [`ENCODE_LARGE`] |
+//! | [`RecodeLarge`], [`VerifyLarge`] | as for `.bz2` | [`ENCODE_LARGE`] |
 //! | [`DecodeLarge`]: a payload | the text, or what is wrong | [`DECODE_LARGE`] |
 //! | [`DecodeRuns`], [`FillVector`], [`WalkEntries`]: the stages of a long block | a part of it | [`DECODE_LARGE`] |
 
@@ -13,6 +16,7 @@ use crate::codec::bwt::merge::Thirds;
 use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::codec::hbz::decode::{Block, FirstColumn, Runs, SegmentStart, TextLens, Vector, Vectors};
 use crate::codec::hbz::encode::Prepared;
+use crate::codec::mismatch::Mismatch;
 use crate::error::{Damage, DecodeError};
 use crate::format::hbz::{BlockHeader, StreamHeader};
 use crate::schedule::{AnyJob, Class, ErasedJob, Job, Question, Submitter};
@@ -113,13 +117,63 @@ impl Question for DecodeBlock {
     }
 }
 
+/// Code a block of a `.bz2` stream once more, from its text: what was made of it is wrong.
+#[derive(Clone, Debug)]
+pub struct RecodeBlock(pub Text);
+
+impl Question for RecodeBlock {
+    type Answer = CodedBlock;
+    const CLASS: Class = ENCODE;
+
+    fn bytes(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// For a core, and older than what nobody has begun.
+    fn is_second_stage(&self) -> bool {
+        true
+    }
+
+    fn bytes_out(block: &CodedBlock) -> u64 {
+        block.bytes.len() as u64
+    }
+}
+
+/// Decode a coded block of a `.bz2` stream and compare it with its text.
+#[derive(Clone, Debug)]
+pub struct VerifyBlock {
+    /// The text.
+    pub text: Text,
+    /// What a station has made of it.
+    pub block: CodedBlock,
+}
+
+impl Question for VerifyBlock {
+    /// The block, and whether it is right.
+    type Answer = (CodedBlock, Result<(), Mismatch>);
+    const CLASS: Class = ENCODE;
+
+    fn bytes(&self) -> u64 {
+        self.text.len()
+    }
+
+    /// For a core: no accelerator has a say in what is right.
+    fn is_second_stage(&self) -> bool {
+        true
+    }
+
+    fn is_verification(&self) -> bool {
+        true
+    }
+}
+
 /// Code a block of a `.hbz` stream.
 #[derive(Clone, Debug)]
 pub enum EncodeLarge {
     /// From its text.
     Text {
         /// The text.
-        text: Vec<u8>,
+        text: Arc<Vec<u8>>,
         /// The block's number in its stream, from 0.
         number: u32,
         /// The stream's header.
@@ -156,6 +210,65 @@ impl Question for EncodeLarge {
 
     fn bytes_out((_, payload): &Self::Answer) -> u64 {
         payload.len() as u64
+    }
+}
+
+/// Code a block of a `.hbz` stream once more, from its text: what was made of it is wrong.
+#[derive(Clone, Debug)]
+pub struct RecodeLarge {
+    /// The text.
+    pub text: Arc<Vec<u8>>,
+    /// The block's number in its stream, from 0.
+    pub number: u32,
+    /// The stream's header.
+    pub stream: StreamHeader,
+}
+
+impl Question for RecodeLarge {
+    type Answer = (BlockHeader, Vec<u8>);
+    const CLASS: Class = ENCODE_LARGE;
+
+    fn bytes(&self) -> u64 {
+        self.text.len() as u64
+    }
+
+    fn is_second_stage(&self) -> bool {
+        true
+    }
+
+    fn bytes_out((_, payload): &Self::Answer) -> u64 {
+        payload.len() as u64
+    }
+}
+
+/// Decode a coded block of a `.hbz` stream and compare it with its text.
+#[derive(Clone, Debug)]
+pub struct VerifyLarge {
+    /// The text.
+    pub text: Arc<Vec<u8>>,
+    /// The block's number in its stream, from 0.
+    pub number: u32,
+    /// The stream's header.
+    pub stream: StreamHeader,
+    /// What a station has made of it: header and payload.
+    pub coded: (BlockHeader, Vec<u8>),
+}
+
+impl Question for VerifyLarge {
+    /// Header and payload, and whether they are right.
+    type Answer = ((BlockHeader, Vec<u8>), Result<(), Mismatch>);
+    const CLASS: Class = ENCODE_LARGE;
+
+    fn bytes(&self) -> u64 {
+        self.text.len() as u64
+    }
+
+    fn is_second_stage(&self) -> bool {
+        true
+    }
+
+    fn is_verification(&self) -> bool {
+        true
     }
 }
 
@@ -278,10 +391,18 @@ pub enum BlockJob {
     Encode(Job<EncodeBlock>),
     /// One to decode.
     Decode(Job<DecodeBlock>),
+    /// One to code again.
+    Recode(Job<RecodeBlock>),
+    /// One to verify.
+    Verify(Job<VerifyBlock>),
     /// A block of a `.hbz` stream to code.
     EncodeLarge(Job<EncodeLarge>),
     /// One to decode.
     DecodeLarge(Job<DecodeLarge>),
+    /// One to code again.
+    RecodeLarge(Job<RecodeLarge>),
+    /// One to verify.
+    VerifyLarge(Job<VerifyLarge>),
     /// Stage 1 of decoding a long one.
     Runs(Job<DecodeRuns>),
     /// Stage 2.
@@ -297,6 +418,10 @@ impl AnyJob for BlockJob {
             BlockJob::Decode(job) => job,
             BlockJob::EncodeLarge(job) => job,
             BlockJob::DecodeLarge(job) => job,
+            BlockJob::Recode(job) => job,
+            BlockJob::Verify(job) => job,
+            BlockJob::RecodeLarge(job) => job,
+            BlockJob::VerifyLarge(job) => job,
             BlockJob::Runs(job) => job,
             BlockJob::Fill(job) => job,
             BlockJob::Walk(job) => job,
@@ -315,4 +440,5 @@ macro_rules! variants {
     };
 }
 variants!(Encode: EncodeBlock, Decode: DecodeBlock, EncodeLarge: EncodeLarge, DecodeLarge: DecodeLarge);
+variants!(Recode: RecodeBlock, Verify: VerifyBlock, RecodeLarge: RecodeLarge, VerifyLarge: VerifyLarge);
 variants!(Runs: DecodeRuns, Fill: FillVector, Walk: WalkEntries);

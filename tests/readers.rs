@@ -4,7 +4,7 @@
 use hybz::flow::{Input, Inputs, LONG_FILE, Outputs, ReadAt, Source, Task, run};
 use hybz::schedule::Accepts;
 use hybz::work::{DECODE, ENCODE};
-use hybz::{Error, LargeBlocks, Level, Pool, Settings, StreamSummary};
+use hybz::{Error, LargeBlocks, Level, Pool, Settings, StreamSummary, Verify};
 use std::cell::RefCell;
 use std::io::{self, BufRead, ErrorKind, Read, Write};
 use std::num::NonZeroUsize;
@@ -41,7 +41,8 @@ struct One(Task, Option<Source>);
 impl Inputs for One {
     type Meta = ();
     fn next_input(&mut self) -> Option<Input<()>> {
-        Some(Input { meta: (), task: self.0, count_lines: false, source: self.1.take()? })
+        let source = self.1.take()?;
+        Some(Input { meta: (), task: self.0, count_lines: false, verify: Verify::Off, source })
     }
 }
 

@@ -11,7 +11,7 @@ use hybz::codec::decoder::Decoder;
 use hybz::codec::encoder::Encoder;
 use hybz::schedule::{Accepts, Class, Crew, Expected, Job, Question, Station, StationError, Work};
 use hybz::work::{BlockJob, DECODE, ENCODE, EncodeBlock};
-use hybz::{Damage, DecodeError, Error, Level, Pool, PoolBuilder, Settings};
+use hybz::{Damage, DecodeError, Error, Level, Pool, PoolBuilder, Settings, Verify};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
@@ -203,6 +203,8 @@ fn survives(fault: Fault, most: usize, company: Company) {
         let (text, file) = sample();
         let pool = pool_of(fault, most, company);
         assert!(ours::compress(text, &settings(&pool)) == *file, "compressed");
+        let verified = settings(&pool).verify(Verify::All);
+        assert!(ours::compress(text, &verified) == *file, "compressed and verified");
         let pool = pool_of(fault, most, company);
         let (verdict, out) = ours::decompress_written(file, 50_000, &settings(&pool));
         assert_eq!(verdict, Ok(()));

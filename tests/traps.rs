@@ -155,6 +155,7 @@ fn in_one_queue(pool: &hybz::Pool, here: bool) {
                 meta: case,
                 task,
                 count_lines: false,
+                verify: hybz::Verify::Off,
                 source: Source::Stream(Box::new(&case.file[..])),
             })
         }

@@ -56,6 +56,8 @@ struct Totals {
     bytes_out: AtomicU64,
     blocks: AtomicU64,
     streams: AtomicU64,
+    verified: AtomicU64,
+    recoded: AtomicU64,
 }
 
 const OPEN: u8 = 0;
@@ -131,6 +133,8 @@ impl Account {
             bytes_out: number(),
             blocks: number(),
             streams: number(),
+            verified: number(),
+            recoded: number(),
         };
         let (totals, failures, unwritable) = (Arc::new(totals), Mutex::default(), AtomicBool::new(false));
         Ok(Account { place: place.name().to_owned(), totals, failures, unwritable })
@@ -175,7 +179,8 @@ impl Account {
             object.put("streams", stream.streams);
             object.put("crcs", entry.crcs.iter().map(|crc| json::crc(*crc)).collect::<Value>());
             object.put("trailing_garbage", stream.trailing_garbage);
-            object.put("verified", Value::Null);
+            object.put("verified", stream.verified_blocks);
+            object.put("recoded", stream.recoded_blocks);
         }
         object.put("seconds", json::seconds(entry.opened.elapsed()));
         put_failures(&mut object, &failures, 0);
@@ -193,6 +198,7 @@ impl Account {
             return Ok(());
         }
         let Totals { work, operands, started, files, failed, bytes_in, bytes_out, blocks, streams, .. } = &*self.totals;
+        let Totals { verified, recoded, .. } = &*self.totals;
         let mut object = Object::new("summary");
         object.put("version", env!("CARGO_PKG_VERSION"));
         object.put("work", *work);
@@ -204,11 +210,12 @@ impl Account {
             ("bytes_out", bytes_out),
             ("blocks", blocks),
             ("streams", streams),
+            ("verified", verified),
+            ("recoded", recoded),
         ] {
             object.put(key, number.load(Relaxed));
         }
         object.put("skipped", skipped);
-        object.put("verified", Value::Null);
         let stations = pool.map_or(&[][..], |pool| &pool.stations);
         object.put("fallbacks", stations.iter().map(|station| station.fallbacks).sum::<u64>());
         object.put("stations", stations.iter().map(station).collect::<Value>());
@@ -238,6 +245,8 @@ impl Totals {
             self.bytes_out.fetch_add(stream.bytes_out, Relaxed);
             self.blocks.fetch_add(stream.blocks, Relaxed);
             self.streams.fetch_add(stream.streams, Relaxed);
+            self.verified.fetch_add(stream.verified_blocks, Relaxed);
+            self.recoded.fetch_add(stream.recoded_blocks, Relaxed);
         }
     }
 
@@ -283,7 +292,8 @@ impl Totals {
         let _ = write!(line, r#","files":{},"skipped":null,"#, number(&self.files));
         let _ = write!(line, r#""failed":{},"bytes_in":{},"#, number(&self.failed), number(&self.bytes_in));
         let _ = write!(line, r#""bytes_out":{},"blocks":{},"#, number(&self.bytes_out), number(&self.blocks));
-        let _ = write!(line, r#""streams":{},"verified":null,"fallbacks":null,"#, number(&self.streams));
+        let _ = write!(line, r#""streams":{},"verified":{},"#, number(&self.streams), number(&self.verified));
+        let _ = write!(line, r#""recoded":{},"fallbacks":null,"#, number(&self.recoded));
         let _ = write!(line, r#""stations":null,"seconds":{},"interrupted":true,"#, Seconds(self.started.elapsed()));
         let _ = match signal {
             0 => writeln!(line, r#""signal":null,"exit":1,"error":"out of memory"}}"#),

@@ -9,6 +9,7 @@ use crate::cli::journal::{Completion, Records};
 use crate::cli::os::directory::Directory;
 use crate::cli::output::OutputFile;
 use crate::cli::report::{Failure, Note, Report};
+use crate::cli::reread::Reread;
 use crate::cli::source::SourceFile;
 use crate::cli::underway::Underway;
 use std::ffi::OsString;
@@ -27,6 +28,8 @@ pub struct Finished {
     pub source: Option<SourceFile>,
     /// Whether the data must be on the disk before the result gets its name.
     pub sync: bool,
+    /// Compares it with its source, both read again from the disk, before it gets its name.
+    pub reread: Option<Reread>,
     /// Whether the result may replace another file.
     pub replace: bool,
     /// What to print if all goes well.
@@ -251,12 +254,13 @@ fn sync_files(items: Vec<Item>) -> Vec<(Item, io::Result<()>)> {
 
 /// Closes a result and gives it its name.
 fn give_name(file: Finished, synced: io::Result<()>) -> Named {
-    let Finished { output, index, source, sync, replace, message, count, entry, underway } = file;
+    let Finished { output, index, source, sync, reread, replace, message, count, entry, underway } = file;
     let (path, name, directory) = (output.path.clone(), output.name.clone(), output.directory.clone());
-    let failure = match synced {
-        Ok(()) => publish(output, replace).err(),
-        Err(e) => Some(Failure::output("write", path.as_os_str(), &e)),
+    let checked = match synced {
+        Err(e) => Err(Failure::output("write", path.as_os_str(), &e)),
+        Ok(()) => reread.map_or(Ok(()), |reread| reread.check(&output)),
     };
+    let failure = checked.and_then(|()| publish(output, replace)).err();
     let name_index = |index: OutputFile| {
         // Nothing but another index can be lost by it.
         if sync && index.replaces() {

@@ -9,7 +9,7 @@ use crate::cli::index::IndexJob;
 use crate::cli::journal::Completion;
 use crate::cli::limits;
 use crate::cli::names::{appended, ending, original_name};
-use crate::cli::os::directory::{is_directory, is_link};
+use crate::cli::os::directory::{is_directory, is_file, is_link};
 use crate::cli::os::{file, process, tree};
 use crate::cli::part;
 use crate::cli::place::Place;
@@ -22,8 +22,8 @@ use crate::cli::source::{SourceFile, id, list_of, same_file};
 use crate::cli::supply::{Found, Supply};
 use crate::cli::tally::Skipped;
 use crate::cli::underway::{Touched, Underway};
-use hybz::Pool;
 use hybz::flow::{Input, Inputs, Source, Task};
+use hybz::{Pool, Verify};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal, Read};
@@ -118,7 +118,7 @@ impl Operands {
             Ok(Some((ready, index, task, source))) => {
                 let count_lines = index.is_some();
                 let meta = Job { name, remark, ready: Ok(ready), index, entry, underway };
-                Some(Input { meta, task, count_lines, source })
+                Some(Input { meta, task, count_lines, verify: self.plan.verify.blocks, source })
             }
             Err(failure) => Some(self.failed(name, remark, failure, entry, underway)),
         }
@@ -134,7 +134,8 @@ impl Operands {
         underway: Underway,
     ) -> Input<Job> {
         let meta = Job { name, remark, ready: Err(failure), index: None, entry, underway };
-        Input { meta, task: Task::Skip, count_lines: false, source: Source::Stream(Box::new(io::empty())) }
+        let source = Source::Stream(Box::new(io::empty()));
+        Input { meta, task: Task::Skip, count_lines: false, verify: Verify::Off, source }
     }
 
     /// What to do with the bytes of an operand, and how to read them.
@@ -243,6 +244,9 @@ impl Operands {
             Some(file) if found.is_file() || !beside || plan.force => file,
             _ => return Err(about(1, &[b" is not a normal file."]).remark()),
         };
+        if plan.verify.file && !found.is_file() {
+            return Err(about(1, &[b" is not a normal file: --verify=file cannot read it again."]));
+        }
         let destination = self.destination(place, remark)?;
         let makes_file = plan.index.is_some() || matches!(destination, Destination::File(_));
         let resumes = plan.batch.resume && found.is_file();
@@ -370,6 +374,9 @@ impl Operands {
         }
         if found.as_ref().is_some_and(|found| tree::id(found) == id(source)) {
             return Err(is(b" is the input file."));
+        }
+        if self.plan.verify.file && found.as_ref().is_some_and(|found| !is_file(found)) {
+            return Err(is(b" is not a normal file: --verify=file cannot read it again."));
         }
         if found.zip(self.report_file.as_ref()).is_some_and(|(found, report)| tree::id(&found) == id(report)) {
             return Err(is(b" is the report."));

@@ -6,10 +6,11 @@
 //! `names` (suffixes), `mirror` (`--output-dir`), `source` (the file of an operand), `underway` (operands that others
 //! make), `resume` and `journal` (`--resume`), `reader` (how they are read), `part` and `ranges` (parts of them),
 //! `results` (what becomes of them), `output` (files that appear complete or not at all), `index` (files of indexes),
-//! `commit` (sync, name, remove the source), `report` (messages), `tally` (the line at the end), `quote` (names on a
-//! terminal), `json` (objects), `account` (`--report`), `list` (`-l`), `recover` (`--recover`), `bzip2recover` (the
-//! program of that name), `bench` (`--bench`), `progress` and `counts` (how far it is), `limits` (threads and memory),
-//! `temporary` (named temporary files and signals) and `os` (all calls of the operating system that std does not make).
+//! `commit` (sync, name, remove the source), `reread` (`--verify=file`), `verified` (what `--verify` found), `report`
+//! (messages), `tally` (the line at the end), `quote` (names on a terminal), `json` (objects), `account` (`--report`),
+//! `list` (`-l`), `recover` (`--recover`), `bzip2recover` (the program of that name), `bench` (`--bench`), `progress`
+//! and `counts` (how far it is), `limits` (threads and memory), `temporary` (named temporary files and signals) and
+//! `os` (all calls of the operating system that std does not make).
 
 pub mod account;
 pub mod args;
@@ -36,6 +37,7 @@ pub mod ranges;
 pub mod reader;
 pub mod recover;
 pub mod report;
+pub mod reread;
 pub mod results;
 pub mod resume;
 pub mod run;
@@ -44,4 +46,5 @@ pub mod supply;
 pub mod tally;
 pub mod temporary;
 pub mod underway;
+pub mod verified;
 pub mod walk;

@@ -16,9 +16,9 @@ use crate::cli::source::SourceFile;
 use crate::cli::temporary::{TemporaryFiles, TemporaryName};
 use std::ffi::OsString;
 use std::fs::{self, File, FileTimes, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 /// A result that is being written.
@@ -104,6 +104,12 @@ impl OutputFile {
         }
     }
 
+    /// Reads from its beginning what is on the disk.
+    pub fn read_again(&self) -> impl Read {
+        file::forget_pages(&self.file);
+        FromStart { file: &self.file, at: 0 }
+    }
+
     /// Closes the file and gives it its name, over another file only if `replace`. After an error nothing is left of
     /// it.
     pub fn publish(self, replace: bool) -> io::Result<()> {
@@ -153,6 +159,20 @@ pub fn mode_for(source: u32, group_kept: bool) -> u32 {
     }
     let both = (mode >> 3) & mode & 0o7;
     (mode & 0o700) | (both << 3) | both
+}
+
+/// Reads a file from its beginning, wherever it is being written.
+struct FromStart<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl Read for FromStart<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read_at(buf, self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
 }
 
 impl Write for OutputFile {

@@ -12,8 +12,10 @@ use crate::cli::os::{file, process};
 use crate::cli::output::{OutputFile, Stdout};
 use crate::cli::quote::shown;
 use crate::cli::report::{self, Failure, Note, Outcome, Report};
+use crate::cli::reread::Reread;
 use crate::cli::temporary::TemporaryFiles;
 use crate::cli::underway::Underway;
+use crate::cli::verified;
 use anyhow::Context as _;
 use hybz::flow::Outputs;
 use hybz::{BlockInfo, Error, Pool, StreamInfo, StreamSummary};
@@ -33,6 +35,8 @@ pub struct Results {
     temporary: TemporaryFiles,
     /// The directory of the last result: the next one is usually in the same.
     directory: Option<Directory>,
+    /// Who decodes results that are read again.
+    pool: Pool,
     /// How many operands are done, successfully or not.
     done: usize,
     /// Whether some were passed over because of `--fail-fast`, or because stdout is of no use any more.
@@ -59,7 +63,7 @@ data from undamaged sections of corrupted files.
 ";
 
 impl Results {
-    pub fn new(plan: Arc<Plan>, report: Arc<Report>) -> anyhow::Result<Results> {
+    pub fn new(plan: Arc<Plan>, report: Arc<Report>, pool: &Pool) -> anyhow::Result<Results> {
         // The lines of blocks are printed as they come, so no message may wait in a queue before them.
         let syncs = plan.sync && (plan.remove_sources || plan.batch.resume);
         let worth_a_thread = syncs && plan.has_many() && plan.verbose < 2;
@@ -74,6 +78,7 @@ impl Results {
             committer,
             temporary,
             directory: None,
+            pool: pool.clone(),
             done: 0,
             stopped: false,
             wrote_to_stdout: false,
@@ -146,15 +151,18 @@ impl Results {
                 if let Some(source) = &ready.source {
                     output.set_attributes(source).map_err(Error::Write)?;
                 }
+                let reread = ready.source.as_ref().filter(|_| self.plan.verify.file);
+                let reread = reread.map(|source| Reread { source: source.again(), pool: self.pool.clone() });
                 // Devices and FIFOs are not ours to remove.
                 let mut source = ready.source.filter(|source| self.plan.remove_sources && source.found.is_file());
                 let whole = |found: &fs::Metadata| self.plan.mode != Mode::Compress || found.len() == stream.bytes_in;
-                let changed = source.take_if(|source| !whole(&source.found));
+                let changed = source.take_if(|source| !whole(&source.found)).filter(|_| reread.is_none());
                 let entry = ready.entry.filter(|_| changed.is_none() && self.plan.sync);
                 let replaces = output.replaces() || index.as_ref().is_some_and(OutputFile::replaces);
-                let sync = self.plan.sync && (source.is_some() || entry.is_some() || replaces);
-                let (replace, count) = (self.plan.force, Some(count));
-                let finished = Finished { output, index, source, sync, replace, message, count, entry, underway };
+                let safe = source.is_some() || entry.is_some() || reread.is_some() || replaces;
+                let (sync, replace, count) = (self.plan.sync && safe, self.plan.force, Some(count));
+                let finished =
+                    Finished { output, index, source, sync, reread, replace, message, count, entry, underway };
                 self.committer.push(Item::File(Box::new(finished)));
                 if let Some(source) = changed {
                     self.print(Note::Failure(Failure::changed(source.place.name())));
@@ -169,8 +177,8 @@ impl Results {
         self.print(Note::Line(message));
         if let Some(output) = index {
             let (sync, replace) = (self.plan.sync && output.replaces(), self.plan.force);
-            let (source, message, count, entry) = (None, Vec::new(), None, None);
-            let finished = Finished { output, index: None, source, sync, replace, message, count, entry, underway };
+            let (index, source, reread, message, count, entry) = (None, None, None, Vec::new(), None, None);
+            let finished = Finished { output, index, source, sync, reread, replace, message, count, entry, underway };
             self.committer.push(Item::File(Box::new(finished)));
         }
     }
@@ -244,6 +252,7 @@ impl Results {
             }
             Error::Write(e) => Failure::output("write", result, e),
             Error::Internal { .. } => Failure::internal(name, error),
+            Error::Miscoded { .. } => verified::miscoded(name, error),
             Error::Memory { .. } => Failure::memory(name, error, self.plan.memory.is_some()),
             _ => {
                 let not_bzip2 = matches!(error, Error::NotBzip2);
@@ -303,8 +312,9 @@ impl Results {
         } else if self.plan.gpu_required && report::gpus_came_late(&summary) {
             self.print(Note::Remark(b"no GPU was used: the CPU had done all of it before one was ready".to_vec()));
         }
+        verified::remarks(&summary).into_iter().for_each(|remark| self.print(Note::Remark(remark)));
         if self.plan.verbose >= 2 {
-            self.print(Note::Line(report::stations(&summary)));
+            self.print(Note::Line([report::stations(&summary), verified::line(&summary)].concat()));
         }
         if self.wrote_to_stdout
             && !self.broken_pipe

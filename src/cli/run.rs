@@ -61,14 +61,6 @@ fn work(plan: Arc<Plan>, report: Arc<Report>) -> anyhow::Result<Outcome> {
     for remark in &plan.ignored_words {
         report.print(&Note::Remark(remark.clone().into_bytes()));
     }
-    let supply = match Supply::new(&plan, &report) {
-        Ok(supply) => supply,
-        Err(failure) => {
-            report.print(&Note::Failure(failure));
-            return Ok(Outcome::Exit(report.code()));
-        }
-    };
-    let mut results = Results::new(plan.clone(), report.clone())?;
     let mut pool = Pool::builder();
     if let Some(memory) = plan.memory {
         pool = pool.memory(memory);
@@ -78,9 +70,7 @@ fn work(plan: Arc<Plan>, report: Arc<Report>) -> anyhow::Result<Outcome> {
     limits::choose_memory(&plan, no_threads);
     // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
     let pool = ManuallyDrop::new(if no_threads {
-        let pool = pool.without_cpu().build();
-        flow::run_here(&pool, Operands::new(plan, report, supply, &pool), &mut results);
-        pool
+        pool.without_cpu().build()
     } else {
         if plan.gpu_required {
             require_gpus(&plan.gpus)?;
@@ -89,11 +79,27 @@ fn work(plan: Arc<Plan>, report: Arc<Report>) -> anyhow::Result<Outcome> {
         for lanes in limits::lanes(&plan) {
             pool = pool.gpus(&lanes);
         }
-        let pool = pool.build();
-        flow::run(&pool, Operands::new(plan, report, supply, &pool), &mut results);
-        pool
+        pool.build()
     });
-    Ok(results.finish(&pool))
+    run_with(plan, report, &pool, no_threads)
+}
+
+/// Has the pool do it.
+fn run_with(plan: Arc<Plan>, report: Arc<Report>, pool: &Pool, no_threads: bool) -> anyhow::Result<Outcome> {
+    let supply = match Supply::new(&plan, &report) {
+        Ok(supply) => supply,
+        Err(failure) => {
+            report.print(&Note::Failure(failure));
+            return Ok(Outcome::Exit(report.code()));
+        }
+    };
+    let mut results = Results::new(plan.clone(), report.clone(), pool)?;
+    let operands = Operands::new(plan, report, supply, pool);
+    match no_threads {
+        true => flow::run_here(pool, operands, &mut results),
+        false => flow::run(pool, operands, &mut results),
+    }
+    Ok(results.finish(pool))
 }
 
 /// Returns an error if a GPU that is required cannot be used.
@@ -103,4 +109,59 @@ fn require_gpus(gpus: &Gpus) -> anyhow::Result<()> {
         _ => Ok(devices),
     });
     found.map(drop).map_err(|why| anyhow!("A GPU is required: {why}."))
+}
+
+#[cfg(test)]
+#[path = "../../tests/flipper/mod.rs"]
+mod flipper;
+
+#[cfg(test)]
+mod tests {
+    use super::flipper::{Flips, with_flipper};
+    use super::*;
+    use crate::cli::args::{self, Request};
+    use hybz::schedule::Accepts;
+    use std::ffi::{OsStr, OsString};
+    use std::fs;
+    use std::path::Path;
+
+    /// The exit code of a call with two stations that code the third block wrong, perhaps also the second time.
+    fn code(flags: &[&str], file: &Path, again: bool) -> u8 {
+        let words = flags.iter().map(OsString::from).chain([file.into()]);
+        let Ok(Request::Run(plan)) = args::parse(OsStr::new("hybz"), words, |_| None) else { panic!("{flags:?}") };
+        let plan = Arc::new(plan);
+        let report = Arc::new(Report::new(&plan, Progress::new(&plan)));
+        let (team, flips) = (Arc::default(), Some(Flips { block: 2, bit: 999, again }));
+        let add = |builder| with_flipper(builder, Accepts::Everything, flips, &team);
+        let pool = add(add(Pool::builder().without_cpu())).build();
+        match run_with(plan, report, &pool, false).unwrap() {
+            Outcome::Exit(code) => code,
+            Outcome::BrokenPipe => panic!("no pipe"),
+        }
+    }
+
+    #[test]
+    fn stations_that_code_wrong() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, result) = (dir.path().join("a"), dir.path().join("a.bz2"));
+        let text: Vec<u8> = (0..200_000u32).flat_map(|i| (i / 3).to_le_bytes()).collect();
+        for (flags, again, expected) in [
+            (&["-1qq", "--verify"][..], false, 0),
+            (&["-1qq", "--verify=file"], false, 0),
+            (&["-1qq", "--verify"], true, 3),
+            (&["-1qq", "--verify=file"], true, 3),
+        ] {
+            let _ = fs::remove_file(&result);
+            fs::write(&file, &text).unwrap();
+            assert_eq!(code(flags, &file, again), expected, "{flags:?}");
+            if expected == 0 {
+                assert_eq!(hybz::decompress(&fs::read(&result).unwrap(), &Default::default()).unwrap(), text);
+                assert!(!file.exists());
+            } else {
+                assert_eq!(fs::read(&file).unwrap(), text);
+                assert!(!result.exists());
+                assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+            }
+        }
+    }
 }

@@ -23,6 +23,25 @@ impl SourceFile {
         Ok(Some(SourceFile { place: Place::typed(path), found: file.metadata()?, acl: list_of(file) }))
     }
 
+    /// The same once more, to read its data again: who only compares data needs no access control list.
+    pub fn again(&self) -> SourceFile {
+        SourceFile { place: self.place.clone(), found: self.found.clone(), acl: None }
+    }
+
+    /// Opens the file again; nothing if its name leads to another one, or it has changed.
+    pub fn open_again(&self) -> io::Result<Option<File>> {
+        let (file, _) = self.place.open_at_once(true)?;
+        match file {
+            Some(file) if self.is_unchanged(&file)? => Ok(Some(file)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether this open file is the one that was opened first, and has not changed since.
+    pub fn is_unchanged(&self, file: &File) -> io::Result<bool> {
+        Ok(self.is_still(&rustix::fs::fstat(file)?))
+    }
+
     /// Removes the file if its name still leads to what was opened, and that has not changed. (Whoever sets the time
     /// of the last change back cannot do so with that of the inode's.) Returns whether it did.
     ///

@@ -30,11 +30,15 @@ use crate::format::bzip2::MAX_BLOCK;
 /// little).
 #[derive(Clone, Debug)]
 pub struct Decoder {
-    header: Bz2BlockHeader,
+    pub(super) header: Bz2BlockHeader,
     groups: GroupDecoder,
     symbols: Box<[u8; SYMBOL_BYTES]>,
     mtf: mtf::MtfDecoder,
-    bwt: inverse::Inverse,
+    pub(super) bwt: inverse::Inverse,
+    /// A text that is only compared.
+    pub(super) room: Vec<u8>,
+    /// The same, run-length-coded.
+    pub(super) coded: Vec<u8>,
     fallbacks: u64,
 }
 
@@ -47,6 +51,8 @@ impl Decoder {
             symbols: Box::new([0; SYMBOL_BYTES]),
             mtf: mtf::MtfDecoder::new(MAX_BLOCK),
             bwt: inverse::Inverse::new(),
+            room: Vec::new(),
+            coded: Vec::new(),
             fallbacks: 0,
         }
     }
@@ -88,18 +94,24 @@ impl Decoder {
     }
 
     fn decode_fast(&mut self, data: &[u8], start: u64, end: u64, limit: u32) -> Result<DecodedBlock, Irregular> {
+        let (rows, end_bit) = self.open(data, start, end, limit)?;
+        let (text, crc) = decode_text(self.bwt.pieces(), rows).map_err(|_| Irregular)?;
+        if crc != self.header.crc {
+            return Err(Irregular);
+        }
+        Ok(DecodedBlock { text, crc, block_len: rows as u32, end_bit })
+    }
+
+    /// Decodes a block up to its run-length-coded text: `self.bwt` then has the pieces of that. Returns how long it is,
+    /// and the bit after the last code.
+    pub(super) fn open(&mut self, data: &[u8], start: u64, end: u64, limit: u32) -> Result<(usize, u64), Irregular> {
         let limit = limit.min(MAX_BLOCK as u32);
         let mut bits = SliceBits::new(data, start, end);
         self.header.read(&mut bits, limit).map_err(|_| Irregular)?;
         if self.header.randomised {
             return Err(Irregular);
         }
-        let (rows, end_bit) = self.decode_codes(data, bits.position(), end, limit)?;
-        let (text, crc) = decode_text(self.bwt.pieces(), rows).map_err(|_| Irregular)?;
-        if crc != self.header.crc {
-            return Err(Irregular);
-        }
-        Ok(DecodedBlock { text, crc, block_len: rows as u32, end_bit })
+        self.decode_codes(data, bits.position(), end, limit)
     }
 
     /// Decodes what follows the header in `self`, from bit `start` on: `self.bwt` then has the pieces of the

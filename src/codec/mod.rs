@@ -10,6 +10,8 @@
 //! | code lengths and codes | `huffman` |
 //! | the choice of a table for each group of 50 symbols | `selector` |
 //!
+//! `verify` decodes what was coded and compares it with its text.
+//!
 //! `hbz` codes the larger blocks of `.hbz` streams.
 //!
 //! [`Encoder`] and [`Decoder`] own the memory that the steps work in, so that a block needs no allocation of megabytes.
@@ -23,10 +25,13 @@ pub mod hbz;
 pub mod header;
 pub mod huffman;
 pub(crate) mod huge_pages;
+pub mod mismatch;
 pub mod mtf;
 mod reference;
 pub mod run_length;
 pub mod selector;
+mod verify;
 
 pub use decoder::Decoder;
 pub use encoder::Encoder;
+pub use verify::Proof;

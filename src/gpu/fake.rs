@@ -28,6 +28,8 @@ pub enum Fault {
     Hang,
     /// It says all is well, and a byte of the middle block is wrong; of coded blocks, a bit in the middle of each.
     Wrong,
+    /// It says all is well, and one bit of one block of the batch is wrong, which is not the block that is looked at.
+    OneBit,
     /// It has no memory to grow, whatever the call.
     Fixed,
 }
@@ -84,7 +86,7 @@ impl FakeLane {
                 Err(DeviceError::Lost("fake: it hangs".to_owned()))
             }
             Some(Fault::Wrong) => Ok(true),
-            Some(Fault::Fixed) | None => Ok(false),
+            Some(Fault::Fixed | Fault::OneBit) | None => Ok(false),
         }
     }
 }
@@ -141,9 +143,12 @@ impl SortThirds for FakeLane {
 impl CodeBlocks for FakeLane {
     fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>, DeviceError> {
         let wrong = self.begin(timeout)?;
+        // The call before was number `calls - 1`, and so is the block that is looked at.
+        let one = matches!(self.fault, Some((call, Fault::OneBit)) if call + 1 == self.calls);
+        let one = one.then_some(self.calls % lengths.len());
         let (mut symbols, mut tables) = (MtfSymbols::default(), HuffmanTables::default());
         let mut at = 0;
-        for &length in lengths {
+        for (number, &length) in lengths.iter().enumerate() {
             let mut block = self.texts[at..at + length as usize].to_vec();
             at += length as usize;
             let column = self.bwt.transform(&mut block);
@@ -165,7 +170,7 @@ impl CodeBlocks for FakeLane {
             let mut codes = BitWriter::new();
             tables.write_codes(&symbols, &mut codes);
             let mut codes = codes.finish();
-            if wrong {
+            if wrong || one == Some(number) {
                 let middle = codes.len() / 2;
                 codes[middle] ^= 1;
             }

@@ -1,6 +1,7 @@
 //! A job: a question, and the place where its answer goes. The type of the question fixes the type of the answer, so a
 //! station cannot answer another question than the one it was asked.
 
+use super::maker::Maker;
 use super::report::Counters;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use std::fmt;
@@ -22,6 +23,11 @@ pub trait Question: Send + 'static {
 
     /// Whether an accelerator has done its part and passed the job on ([`Job::pass_on`]): only cores take it then.
     fn is_second_stage(&self) -> bool {
+        false
+    }
+
+    /// Whether it verifies what another station has made. Such jobs are counted by themselves.
+    fn is_verification(&self) -> bool {
         false
     }
 
@@ -96,7 +102,7 @@ type Result<A> = std::result::Result<A, JobError>;
 /// Where an answer goes.
 enum Reply<A> {
     Ticket(Sender<Result<A>>),
-    Call(Box<dyn FnOnce(Result<A>) + Send>),
+    Call(Box<dyn FnOnce(Result<A>, Maker) + Send>),
 }
 
 /// One job, as a station sees it.
@@ -111,6 +117,8 @@ pub struct Job<Q: Question> {
     cancelled: Arc<AtomicBool>,
     /// Of the station that has it.
     counters: Option<Arc<Counters>>,
+    /// Whether an accelerator did a part of it.
+    accelerated: bool,
 }
 
 impl<Q: Question> Job<Q> {
@@ -124,14 +132,22 @@ impl<Q: Question> Job<Q> {
     pub(super) fn with_call(
         question: Q,
         cancelled: Arc<AtomicBool>,
-        then: impl FnOnce(Result<Q::Answer>) + Send + 'static,
+        then: impl FnOnce(Result<Q::Answer>, Maker) + Send + 'static,
     ) -> Self {
         Self::new(question, cancelled, Reply::Call(Box::new(then)))
     }
 
     fn new(question: Q, cancelled: Arc<AtomicBool>, reply: Reply<Q::Answer>) -> Self {
         let bytes = question.bytes();
-        Job { question, reply: Some(reply), progress: Progress::Open, bytes, cancelled, counters: None }
+        Job {
+            question,
+            reply: Some(reply),
+            progress: Progress::Open,
+            bytes,
+            cancelled,
+            counters: None,
+            accelerated: false,
+        }
     }
 
     /// A job of no pool, for testing a station.
@@ -165,10 +181,18 @@ impl<Q: Question> Job<Q> {
         let Some(reply) = self.reply.take() else { return };
         self.progress = Progress::Answered;
         if let Some(counters) = &self.counters {
-            // Whoever passed a job on has counted its bytes.
-            counters.count_answer(!self.question.is_second_stage(), self.bytes, Q::bytes_out(&answer));
+            match self.question.is_verification() {
+                true => counters.count_verified(),
+                // Whoever passed a job on has counted its bytes.
+                false => counters.count_answer(!self.question.is_second_stage(), self.bytes, Q::bytes_out(&answer)),
+            }
         }
-        reply.send(Ok(answer));
+        reply.send(Ok(answer), self.maker());
+    }
+
+    /// Who has the job now, and has done or will do the rest of it.
+    fn maker(&self) -> Maker {
+        Maker::new(self.counters.clone(), self.accelerated)
     }
 
     /// Hands the job to a CPU core as it is: it is not one for this station. This is no failure.
@@ -186,6 +210,7 @@ impl<Q: Question> Job<Q> {
             self.progress = Progress::PassedOn;
             if let Some(counters) = &self.counters {
                 counters.count_answer(true, self.bytes, 0);
+                self.accelerated |= counters.accelerator.load(Relaxed);
             }
         }
     }
@@ -200,7 +225,7 @@ impl<Q: Question> Job<Q> {
             counters.count_answer(true, self.bytes, 0);
             counters.count_deferred(self.bytes);
         }
-        Some(Deferred(Some(reply)))
+        Some(Deferred(Some((reply, self.maker()))))
     }
 }
 
@@ -214,21 +239,21 @@ impl<Q: Question + fmt::Debug> fmt::Debug for Job<Q> {
 }
 
 /// The duty to answer a job ([`Job::defer`]). Dropped unanswered, it answers with an error.
-pub struct Deferred<A>(Option<Reply<A>>);
+pub struct Deferred<A>(Option<(Reply<A>, Maker)>);
 
 impl<A> Deferred<A> {
     /// Answers.
     pub fn send(mut self, answer: Result<A>) {
-        if let Some(reply) = self.0.take() {
-            reply.send(answer);
+        if let Some((reply, maker)) = self.0.take() {
+            reply.send(answer, maker);
         }
     }
 }
 
 impl<A> Drop for Deferred<A> {
     fn drop(&mut self) {
-        if let Some(reply) = self.0.take() {
-            reply.send(Err(JobError("the job was given up".to_owned())));
+        if let Some((reply, maker)) = self.0.take() {
+            reply.send(Err(JobError("the job was given up".to_owned())), maker);
         }
     }
 }
@@ -240,11 +265,11 @@ impl<A> fmt::Debug for Deferred<A> {
 }
 
 impl<A> Reply<A> {
-    fn send(self, answer: Result<A>) {
+    fn send(self, answer: Result<A>, maker: Maker) {
         match self {
             // Perhaps nobody waits for it any more.
             Reply::Ticket(sender) => drop(sender.send(answer)),
-            Reply::Call(then) => then(answer),
+            Reply::Call(then) => then(answer, maker),
         }
     }
 }
@@ -287,7 +312,8 @@ impl<Q: Question> ErasedJob for Job<Q> {
     /// Nobody could do it.
     fn fail(&mut self, reason: String) {
         if let Some(reply) = self.reply.take() {
-            reply.send(Err(JobError(reason)));
+            let maker = self.maker();
+            reply.send(Err(JobError(reason)), maker);
         }
     }
 }
@@ -303,6 +329,12 @@ impl<Q: Question> AnyJob for Job<Q> {
 pub struct Ticket<A>(Receiver<Result<A>>);
 
 impl<A> Ticket<A> {
+    /// A ticket for an answer that several jobs together give, and the duty to answer.
+    pub(crate) fn with_duty() -> (Deferred<A>, Ticket<A>) {
+        let (sender, receiver) = bounded(1);
+        (Deferred(Some((Reply::Ticket(sender), Maker::default()))), Ticket(receiver))
+    }
+
     /// Waits for the answer.
     pub fn wait(&self) -> Result<A> {
         self.0.recv().unwrap_or_else(|_| Err(Self::dropped()))

@@ -12,6 +12,7 @@
 //! | file | |
 //! |---|---|
 //! | `job` | questions, jobs and tickets: the question's type fixes the answer's |
+//! | `maker` | who made an answer |
 //! | `station` | the traits [`Work`] and [`Station`] |
 //! | `policy` | the rule, as pure functions of a snapshot |
 //! | `state` | what waits, who is there, what is decided: no lock, no clock |
@@ -22,6 +23,7 @@
 //! | `report` | what each station has done |
 
 mod job;
+mod maker;
 pub(crate) mod memory;
 mod policy;
 mod pool;
@@ -34,6 +36,7 @@ mod state;
 mod station;
 
 pub use job::{Accepts, AnyJob, Class, Deferred, ErasedJob, Job, JobError, Question, Ticket};
+pub(crate) use maker::Maker;
 pub use memory::{MemoryBudget, Permit, of_machine as memory_of_machine, of_process as memory_of_process};
 pub use policy::Expected;
 pub use pool::{Client, Crew, Pool, PoolBuilder, Reading};

@@ -163,6 +163,11 @@ impl<W: Work> Pool<W> {
         self.0.plan.cores
     }
 
+    /// Whether it has, or would have, accelerators.
+    pub(crate) fn has_accelerators(&self) -> bool {
+        self.0.plan.crews.iter().any(|crew| !crew.accepts.second_stage())
+    }
+
     /// The budget that bounds the bytes alive.
     pub fn budget(&self) -> &MemoryBudget {
         &self.shared().budget

@@ -4,10 +4,11 @@
 //! nothing waits at a bell of its own.
 
 use super::job::{AnyJob, Class, Job, JobError, Progress, Question, Ticket};
+use super::maker::Maker;
 use super::memory::MemoryBudget;
 use super::process;
 use super::report::{Counters, StationReport};
-use super::state::{Actions, Entry, Id, State, Taken};
+use super::state::{Actions, Entry, Id, State, Taken, Wish};
 use super::station::{Station, StationError, Work};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -51,7 +52,6 @@ struct Desk<J> {
 struct Seat {
     bell: Arc<Condvar>,
     counters: Arc<Counters>,
-    accelerator: bool,
 }
 
 struct Inline<J> {
@@ -88,11 +88,11 @@ impl<W: Work> Shared<W> {
     }
 
     /// Puts a job on the queue. Waits only if there is not one station: then the job is done here.
-    pub fn submit(self: &Arc<Self>, job: W::Job, class: Class, bytes: u64, second_stage: bool) {
+    fn submit(self: &Arc<Self>, job: W::Job, wish: Wish) {
         let more = self.budget.is_waited_for();
         let Actions { start_core, start_crews, mut unserved, .. } = {
             let mut desk = self.desk();
-            let actions = desk.state.submit(self.now(), job, class, bytes, second_stage, more);
+            let actions = desk.state.submit(self.now(), job, wish, more);
             desk.ring(&actions);
             actions
         };
@@ -104,7 +104,7 @@ impl<W: Work> Shared<W> {
         }
         let is_done_by_others = || {
             let state = &self.desk().state;
-            if second_stage { state.has_finisher() } else { state.is_served(class) }
+            if wish.second_stage { state.has_finisher() } else { state.is_served(wish.class) }
         };
         if unserved && !is_done_by_others() {
             self.work_inline();
@@ -134,7 +134,7 @@ impl<W: Work> Shared<W> {
     }
 
     pub fn reports(&self) -> Vec<StationReport> {
-        self.desk().seats.iter().map(|seat| seat.counters.report(seat.accelerator)).collect()
+        self.desk().seats.iter().map(|seat| seat.counters.report()).collect()
     }
 
     /// Starts one more core. Returns whether there was a thread for it.
@@ -148,7 +148,9 @@ impl<W: Work> Shared<W> {
         let make: Make<W::Job> = Box::new(move || Ok(shared.work.core(number)));
         let started = self.spawn(id, make, counters);
         if !started {
-            self.desk().state.no_more_cores();
+            let mut desk = self.desk();
+            desk.state.no_more_cores();
+            desk.ring_all(); // what was left to that core is theirs
         }
         started
     }
@@ -207,7 +209,7 @@ impl<W: Work> Shared<W> {
             let goes_on = retired.is_some() && desk.state.is_short();
             if goes_on {
                 desk.state.go_on_as_core(id);
-                desk.seats[id].accelerator = false;
+                desk.seats[id].counters.accelerator.store(false, Relaxed);
             }
             goes_on
         };
@@ -306,10 +308,11 @@ impl<W: Work> Shared<W> {
             let mut desk = self.desk();
             // Whoever takes second stages does its own failures itself: a job that no station can do would go round for
             // ever.
-            if !desk.seats[id].accelerator || !desk.state.has_finisher() {
+            if !desk.seats[id].counters.accelerator.load(Relaxed) || !desk.state.has_finisher() {
                 return Err(job);
             }
-            let actions = desk.state.submit(self.now(), job, class, bytes, true, true);
+            let actions =
+                desk.state.submit(self.now(), job, Wish { class, bytes, second_stage: true, avoid: None }, true);
             desk.ring(&actions);
             actions
         };
@@ -363,9 +366,9 @@ impl<W: Work> Shared<W> {
 impl<J> Desk<J> {
     /// The bell and the counters of a new station.
     fn seat(&mut self, id: Id, accelerator: bool) -> Arc<Counters> {
-        let counters = Arc::new(Counters::default());
+        let counters = Arc::new(Counters::new(id, accelerator));
         debug_assert_eq!(id, self.seats.len());
-        self.seats.push(Seat { bell: Arc::default(), counters: Arc::clone(&counters), accelerator });
+        self.seats.push(Seat { bell: Arc::default(), counters: Arc::clone(&counters) });
         counters
     }
 
@@ -425,7 +428,7 @@ impl<W: Work> Submitter<W> {
         Job<Q>: Into<W::Job>,
     {
         let (job, ticket) = Job::with_ticket(question, Arc::clone(&self.cancelled));
-        self.send(job);
+        self.send(job, None);
         ticket
     }
 
@@ -434,15 +437,28 @@ impl<W: Work> Submitter<W> {
     where
         Job<Q>: Into<W::Job>,
     {
-        self.send(Job::with_call(question, Arc::clone(&self.cancelled), then));
+        self.submit_avoiding(question, None, |answer, _| then(answer));
     }
 
-    fn send<Q: Question>(&self, job: Job<Q>)
+    /// The same, and `then` is told who answered. A second stage is not done by the core `avoid`, if there is another.
+    pub(crate) fn submit_avoiding<Q: Question>(
+        &self,
+        question: Q,
+        avoid: Option<&Maker>,
+        then: impl FnOnce(Result<Q::Answer, JobError>, Maker) + Send + 'static,
+    ) where
+        Job<Q>: Into<W::Job>,
+    {
+        let avoid = avoid.and_then(Maker::station);
+        self.send(Job::with_call(question, Arc::clone(&self.cancelled), then), avoid);
+    }
+
+    fn send<Q: Question>(&self, job: Job<Q>, avoid: Option<Id>)
     where
         Job<Q>: Into<W::Job>,
     {
         let (bytes, second_stage) = (job.question().bytes(), job.question().is_second_stage());
-        self.shared.submit(job.into(), Q::CLASS, bytes, second_stage);
+        self.shared.submit(job.into(), Wish { class: Q::CLASS, bytes, second_stage, avoid });
     }
 
     /// Says that nobody wants the answers any more: jobs that no station has begun are dropped.

@@ -1,6 +1,6 @@
 //! What the stations of a pool have done, and how fast they are.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -26,6 +26,10 @@ pub struct StationReport {
     pub waited: Duration,
     /// Blocks that it failed at and that a CPU core did in its place.
     pub fallbacks: u64,
+    /// Blocks of other stations that it verified.
+    pub verified: u64,
+    /// Blocks that it made and that another station found wrong. They were made again.
+    pub wrong: u64,
     /// What went wrong the last time that something did.
     pub failure: Option<String>,
     /// Why it was given no more work, if so.
@@ -44,9 +48,16 @@ pub struct Summary {
     pub memory: u64,
 }
 
+/// The name of a station that its thread still makes.
+const STARTING: &str = "starting";
+
 /// The counters of one station. The station's own thread writes them, anybody reads them.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
+    /// The station's number.
+    pub station: usize,
+    /// Whether it is an accelerator.
+    pub accelerator: AtomicBool,
     pub blocks: AtomicU64,
     pub finished: AtomicU64,
     pub bytes_in: AtomicU64,
@@ -56,6 +67,8 @@ pub(crate) struct Counters {
     pub busy_ns: AtomicU64,
     pub waited_ns: AtomicU64,
     pub fallbacks: AtomicU64,
+    pub verified: AtomicU64,
+    pub wrong: AtomicU64,
     words: Mutex<Words>,
 }
 
@@ -68,6 +81,10 @@ struct Words {
 }
 
 impl Counters {
+    pub fn new(station: usize, accelerator: bool) -> Counters {
+        Counters { station, accelerator: accelerator.into(), ..Counters::default() }
+    }
+
     /// Counts a block that was done (or begun, if it was the `first_stage`).
     pub fn count_answer(&self, first_stage: bool, bytes_in: u64, bytes_out: u64) {
         if first_stage {
@@ -77,6 +94,11 @@ impl Counters {
             self.finished.fetch_add(1, Relaxed);
         }
         self.bytes_out.fetch_add(bytes_out, Relaxed);
+    }
+
+    /// Counts a block that another station made and this one found wrong or right.
+    pub fn count_verified(&self) {
+        self.verified.fetch_add(1, Relaxed);
     }
 
     /// Others go on with a job of so many bytes.
@@ -114,12 +136,18 @@ impl Counters {
         self.words(|words| words.retired = Some(reason));
     }
 
-    pub fn report(&self, accelerator: bool) -> StationReport {
+    /// The station's name.
+    pub fn name(&self) -> String {
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        words.name.clone().unwrap_or_else(|| STARTING.to_owned())
+    }
+
+    pub fn report(&self) -> StationReport {
         let Words { name, details, failure, retired } =
             self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
         StationReport {
-            name: name.unwrap_or_else(|| "starting".to_owned()),
-            accelerator,
+            name: name.unwrap_or_else(|| STARTING.to_owned()),
+            accelerator: self.accelerator.load(Relaxed),
             blocks: self.blocks.load(Relaxed),
             finished: self.finished.load(Relaxed),
             bytes_in: self.bytes_in.load(Relaxed),
@@ -127,6 +155,8 @@ impl Counters {
             busy: Duration::from_nanos(self.busy_ns.load(Relaxed)),
             waited: Duration::from_nanos(self.waited_ns.load(Relaxed)),
             fallbacks: self.fallbacks.load(Relaxed),
+            verified: self.verified.load(Relaxed),
+            wrong: self.wrong.load(Relaxed),
             failure,
             retired,
             details,

@@ -5,13 +5,17 @@
 
 use super::job::{Accepts, Class};
 use super::policy::Expected;
-use super::state::{Actions, CrewPlan, Id, State, Taken};
+use super::state::{Actions, CrewPlan, Id, State, Taken, Wish};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
 const CLASS: Class = Class(0);
 const BLOCK: f64 = 900e3;
+
+fn wish(bytes: f64, second_stage: bool) -> Wish {
+    Wish { class: CLASS, bytes: bytes as u64, second_stage, avoid: None }
+}
 
 /// Lanes of one device.
 #[derive(Clone, Copy)]
@@ -192,7 +196,7 @@ impl World {
             self.state.end_reading(self.input.announced.then_some(bytes));
         }
         let (clock, more) = (self.clock(), self.more_comes());
-        let actions = self.state.submit(clock, job, CLASS, self.input.block as u64, false, more);
+        let actions = self.state.submit(clock, job, wish(self.input.block, false), more);
         self.act(actions);
         let next = self.now + self.input.block / self.input.read_rate;
         self.at(next, Event::Arrive);
@@ -285,7 +289,7 @@ impl World {
             let clock = self.clock();
             self.state.done(clock, id, 0, 0);
             for job in jobs {
-                let actions = self.state.submit(clock, job, CLASS, self.input.block as u64, true, false);
+                let actions = self.state.submit(clock, job, wish(self.input.block, true), false);
                 self.act(actions);
             }
             return self.depart(id);
@@ -428,4 +432,41 @@ fn gpus_that_fail_or_hang() {
             assert!(outcome.end < alone * 1.05 + 6.0, "{fails_to_start} {hangs:?} {cores} cores: {outcome:?}, {alone}");
         }
     }
+}
+
+/// A second stage that avoids a core is for another one, as long as there is one.
+#[test]
+fn a_core_that_is_avoided() {
+    let mut state = State::new(vec![50e6], 2, Accepts::Everything, 2);
+    let now = Duration::ZERO;
+    let [(a, _), (b, _)] = [state.add_core(now), state.add_core(now)];
+    state.ready(a, 1, u64::MAX);
+    state.ready(b, 1, u64::MAX);
+    let avoiding = |avoid| Wish { avoid: Some(avoid), ..wish(BLOCK, true) };
+    let got = |taken: Taken<u32>| match taken {
+        Taken::Jobs(jobs) => jobs.first().map(|entry| entry.job),
+        _ => None,
+    };
+    // Both sleep: the other one is woken, and one more is started for the next.
+    assert!(got(state.take(now, a, false)).is_none() && got(state.take(now, b, false)).is_none());
+    assert_eq!(state.submit(now, 1, avoiding(b), false).wake, Some(a));
+    assert!(state.submit(now, 2, avoiding(a), false).wake == Some(b));
+    assert_eq!(got(state.take(now, a, false)), Some(1));
+    assert_eq!(got(state.take(now, b, false)), Some(2));
+    // It waits for the other one, whatever else there is.
+    state.submit(now, 3, avoiding(a), false);
+    state.submit(now, 4, wish(BLOCK, false), false);
+    assert_eq!(got(state.take(now, a, false)), Some(4));
+    assert_eq!(got(state.take(now, a, false)), None);
+    assert_eq!(got(state.take(now, b, false)), Some(3));
+    // The other one leaves.
+    state.submit(now, 5, avoiding(a), false);
+    assert_eq!(got(state.take(now, a, false)), None);
+    state.depart(b);
+    assert_eq!(got(state.take(now, a, false)), Some(5));
+    // Alone from the start, and asleep.
+    state.no_more_cores();
+    assert_eq!(got(state.take(now, a, false)), None);
+    assert_eq!(state.submit(now, 6, avoiding(a), false).wake, Some(a));
+    assert_eq!(got(state.take(now, a, false)), Some(6));
 }

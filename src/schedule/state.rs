@@ -10,13 +10,24 @@ use std::time::Duration;
 /// A station's number, in the order of their start.
 pub(super) type Id = usize;
 
+/// What is asked for when a job is put on the queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wish {
+    pub class: Class,
+    pub bytes: u64,
+    /// Somebody else has begun or declined it: it is for a core.
+    pub second_stage: bool,
+    /// A core that should not do it, as long as there is another.
+    pub avoid: Option<Id>,
+}
+
 /// A job that waits.
 pub(super) struct Entry<J> {
     pub job: J,
     pub class: Class,
     pub bytes: u64,
-    /// Somebody else has begun or declined it: it is for a core.
     pub second_stage: bool,
+    avoid: Option<Id>,
     /// Counted over all jobs: the oldest of several queues goes first.
     number: u64,
 }
@@ -190,22 +201,21 @@ impl<J> State<J> {
     }
 
     /// Puts a job on its queue and says who should know.
-    pub fn submit(
-        &mut self,
-        now: Duration,
-        job: J,
-        class: Class,
-        bytes: u64,
-        second_stage: bool,
-        more: bool,
-    ) -> Actions {
+    pub fn submit(&mut self, now: Duration, job: J, wish: Wish, more: bool) -> Actions {
+        let Wish { class, bytes, second_stage, avoid } = wish;
         let number = self.next_number;
         self.next_number += 1;
-        let entry = Entry { job, class, bytes, second_stage, number };
+        let entry = Entry { job, class, bytes, second_stage, avoid, number };
         if second_stage {
             self.second.push_back(entry);
             let unserved = !self.has_finisher();
-            return Actions { unserved, ..self.call_core(true, |seat| seat.accepts.second_stage()) };
+            let mut call = self.call_core(true, |id, seat| seat.accepts.second_stage() && avoid != Some(id));
+            if let Some(only) = avoid.filter(|_| call.wake.is_none() && !call.start_core)
+                && !self.another_core(only)
+            {
+                call = self.call_core(false, |id, _| id == only);
+            }
+            return Actions { unserved, ..call };
         }
         self.submitted += bytes;
         self.first[class.index()].push_back(entry);
@@ -230,16 +240,16 @@ impl<J> State<J> {
         if verdict == Verdict::Start || !watched {
             let may_start = verdict == Verdict::Start || !core_there;
             let start = may_start && self.core_accepts.first_stage(class);
-            let call = self.call_core(start, |seat| seat.accepts.first_stage(class));
+            let call = self.call_core(start, |_, seat| seat.accepts.first_stage(class));
             (actions.wake, actions.start_core) = (call.wake, call.start_core);
         }
         actions
     }
 
     /// The core with the highest number that is idle is woken, or, if it may be, one more `start`ed.
-    fn call_core(&mut self, start: bool, accepts: impl Fn(&Seat) -> bool) -> Actions {
-        let idle = |seat: &Seat| !seat.accelerator && seat.waits != Waits::No && accepts(seat);
-        let wake = self.seats.iter().rposition(idle);
+    fn call_core(&mut self, start: bool, accepts: impl Fn(Id, &Seat) -> bool) -> Actions {
+        let idle = |(id, seat): (Id, &Seat)| !seat.accelerator && seat.waits != Waits::No && accepts(id, seat);
+        let wake = (0..self.seats.len()).rev().find(|&id| idle((id, &self.seats[id])));
         if let Some(id) = wake {
             self.seats[id].waits = Waits::No;
         }
@@ -345,6 +355,20 @@ impl<J> State<J> {
         self.unstarted_cores > 0 && self.core_accepts.second_stage() || self.seats.iter().any(by_seat)
     }
 
+    /// Whether somebody else than this station takes second stages.
+    fn another_core(&self, id: Id) -> bool {
+        let takes =
+            |(other, seat): (Id, &Seat)| other != id && seat.phase != Phase::Gone && seat.accepts.second_stage();
+        self.seats.iter().enumerate().any(takes)
+    }
+
+    /// Whether a core may take this second stage. A job that avoids the core is left to another: one is there, and
+    /// looks at it when it is done with what it has, or when it was woken for it. When it leaves, everybody looks
+    /// again.
+    fn may_finish(&self, id: Id, entry: &Entry<J>) -> bool {
+        entry.avoid != Some(id) || self.closed || !self.another_core(id)
+    }
+
     /// After a departure: whether there is work that has lost its last station, so that this thread must go on as a
     /// core.
     pub fn is_short(&self) -> bool {
@@ -378,7 +402,8 @@ impl<J> State<J> {
         let gone = self.seats[id].phase == Phase::Gone;
         // What was passed on comes first: it is older than what nobody has begun, and what follows it waits for it.
         if accepts.second_stage()
-            && let Some(entry) = self.second.pop_front()
+            && let Some(at) = self.second.iter().position(|entry| self.may_finish(id, entry))
+            && let Some(entry) = self.second.remove(at)
         {
             return self.hold(now, id, vec![entry]);
         }

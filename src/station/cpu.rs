@@ -2,18 +2,23 @@
 
 use super::stages;
 use crate::block::{CodedBlock, DecodedBlock};
+use crate::codec::Proof;
 use crate::codec::bwt::forward::LastColumn;
 use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::codec::decoder::Decoder;
 use crate::codec::encoder::Encoder;
 use crate::codec::hbz::decode::{Block, HbzDecoder, Vectors, segment_mtf};
 use crate::codec::hbz::encode::HbzEncoder;
+use crate::codec::mismatch::Mismatch;
 use crate::codec::mtf::decode::MtfDecoder;
 use crate::error::DecodeError;
 use crate::format::bzip2::Level;
 use crate::format::hbz::BlockHeader;
 use crate::schedule::{Job, Station, StationError};
-use crate::work::{BlockJob, DecodeBlock, DecodeLarge, EncodeBlock, EncodeLarge, Rows, WalkEntries};
+use crate::work::{
+    BlockJob, DecodeBlock, DecodeLarge, EncodeBlock, EncodeLarge, RecodeLarge, Rows, VerifyBlock, VerifyLarge,
+    WalkEntries,
+};
 use std::sync::Arc;
 
 /// A CPU core. Its codecs are made when they are first needed, and kept.
@@ -68,6 +73,17 @@ impl CpuStation {
         self.decoder.get_or_insert_default().decode(&block.data, block.start, block.end, limit)
     }
 
+    /// Whether a block that another station has coded is right.
+    fn verify(&mut self, question: &VerifyBlock) -> Result<(), Mismatch> {
+        let VerifyBlock { text, block } = question;
+        match self.decoder.get_or_insert_default().verify(block, text)? {
+            Proof::Whole => Ok(()),
+            // Only bzip2's sort says which of several origins is bzip2's.
+            Proof::ButOrigin if self.encode(&EncodeBlock::Text(text.clone())) == *block => Ok(()),
+            Proof::ButOrigin => Err(Mismatch::Part("origin")),
+        }
+    }
+
     fn one(&mut self, job: &mut BlockJob) {
         match job {
             BlockJob::Encode(job) => {
@@ -83,6 +99,22 @@ impl CpuStation {
                 job.answer(block);
             }
             BlockJob::DecodeLarge(job) => self.large.decode(job),
+            BlockJob::Recode(job) => {
+                // What this station's own codec holds may be what was wrong.
+                let block = Encoder::new().encode(&job.question().0);
+                job.answer(block);
+            }
+            BlockJob::Verify(job) => {
+                let verdict = self.verify(job.question());
+                let block = std::mem::take(&mut job.question_mut().block);
+                job.answer((block, verdict));
+            }
+            BlockJob::RecodeLarge(job) => {
+                let RecodeLarge { text, number, stream } = job.question();
+                let coded = HbzEncoder::default().encode(text, *number, stream);
+                job.answer(coded);
+            }
+            BlockJob::VerifyLarge(job) => self.large.verify(job),
             BlockJob::Runs(job) => {
                 let mtf = self.large.for_segments();
                 let question = job.question();
@@ -117,11 +149,9 @@ impl LargeCodecs {
 
     /// Decodes a block, or puts the jobs of its first stage on the queue.
     fn decode(&mut self, job: &mut Job<DecodeLarge>) {
-        self.encoder = None;
+        let decoder = self.decoder();
         let DecodeLarge { payload, header, stream, stages } = job.question();
         let Some(submitter) = stages.clone() else {
-            let vectors = &self.vectors;
-            let decoder = self.decoder.get_or_insert_with(|| HbzDecoder::with_vectors(Arc::clone(vectors)));
             return job.answer(decoder.decode(*stream, *header, Arc::clone(payload)));
         };
         match Block::parse(*stream, *header, Arc::clone(payload)) {
@@ -132,6 +162,22 @@ impl LargeCodecs {
             }
             Err(damage) => job.answer(Err(damage)),
         }
+    }
+
+    /// Decodes a block that another station has coded, on this core alone.
+    fn verify(&mut self, job: &mut Job<VerifyLarge>) {
+        let VerifyLarge { text, number, stream, coded: (header, payload) } = job.question_mut();
+        let (text, number, stream, header) = (Arc::clone(text), *number, *stream, *header);
+        let payload = std::mem::take(payload);
+        let (payload, verdict) = self.decoder().verify(&text, number, stream, header, payload);
+        job.answer(((header, payload), verdict));
+    }
+
+    /// The decoder. The encoder's memory is given back for it.
+    fn decoder(&mut self) -> &mut HbzDecoder {
+        self.encoder = None;
+        let vectors = &self.vectors;
+        self.decoder.get_or_insert_with(|| HbzDecoder::with_vectors(Arc::clone(vectors)))
     }
 
     /// What stage 1 needs.

@@ -21,9 +21,10 @@
 use super::bzip2::assemble::Assembler;
 use super::bzip2::parallel_read::{self, Runs};
 use super::bzip2::readers::Readers;
-use super::bzip2::split::{Block, IssuedBlock, Splitter};
+use super::bzip2::split::{Block, BlockOptions, IssuedBlock, Splitter};
 use super::driver::{Driver, read_some, write_text};
 use super::piece::{Collect, Cut, Decoding, Ends, Extent, Feed, Link, Piece, Step, link};
+use super::verify::Verify;
 use super::{bzip2, copy, detect, hbz};
 use crate::error::Error;
 use crate::format::bzip2::Level;
@@ -76,6 +77,8 @@ pub struct Input<M> {
     /// Whether line ends are counted ([`BlockInfo::lines`]). This takes 30 us a block of 900 kB (one core of a Zen 5
     /// machine), on the thread that cuts or that joins.
     pub count_lines: bool,
+    /// When compressing, which blocks are decoded again before they are written.
+    pub verify: Verify,
     /// Its bytes. Dropped when it has been read, or is no longer wanted.
     pub source: Source,
 }
@@ -190,11 +193,12 @@ pub fn run<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, output
 }
 
 /// The two ends of an input's stream.
-fn open(pool: &Pool, task: Task, lines: bool) -> Option<Ends> {
+fn open(pool: &Pool, task: Task, options: BlockOptions) -> Option<Ends> {
+    let lines = options.count_lines;
     let decode = |extent| Some(detect::decode(Decoding { pool: pool.clone(), chunk: None, lines, extent }));
     match task {
-        Task::Compress(level) => Some(bzip2::encode(level, lines)),
-        Task::CompressLarge(large) => Some(hbz::encode(large, pool)),
+        Task::Compress(level) => Some(bzip2::encode(level, options)),
+        Task::CompressLarge(large) => Some(hbz::encode(large, pool, options.verify)),
         Task::Decompress { trailing_garbage } => decode(Extent::all(trailing_garbage)),
         Task::DecompressStreams(count) => decode(Extent::Streams(count)),
         Task::Copy => Some(copy::ends()),
@@ -206,7 +210,8 @@ fn open(pool: &Pool, task: Task, lines: bool) -> Option<Ends> {
 fn manage<I: Inputs>(pool: &Pool, mut inputs: I, begun: &Sender<Box<Begun<I::Meta>>>) {
     let all = pool.client();
     let _reading = pool.reading(inputs.expected_bytes());
-    while let Some(Input { meta, task, count_lines, source }) = inputs.next_input() {
+    while let Some(Input { meta, task, count_lines, verify, source }) = inputs.next_input() {
+        let options = BlockOptions { count_lines, verify };
         let client = all.sibling();
         let begin = |collect| {
             let submitter = client.submitter().clone();
@@ -216,11 +221,11 @@ fn manage<I: Inputs>(pool: &Pool, mut inputs: I, begun: &Sender<Box<Begun<I::Met
             (Task::Compress(level), Source::File(file, at)) => {
                 let (link, collect) = link(Assembler::new(level));
                 begin(Some(collect)) && {
-                    link.end(read_file(&file, at, level, count_lines, &client, &link));
+                    link.end(read_file(&file, at, level, options, &client, &link));
                     true
                 }
             }
-            (task, source) => match open(pool, task, count_lines) {
+            (task, source) => match open(pool, task, options) {
                 Some((mut feed, collect)) => {
                     begin(Some(collect)) && {
                         let end = read_all(source, &mut *feed, &client);
@@ -245,17 +250,17 @@ fn read_file(
     file: &Arc<dyn ReadAt>,
     at: u64,
     level: Level,
-    lines: bool,
+    options: BlockOptions,
     client: &Client,
     link: &Link<IssuedBlock>,
 ) -> io::Result<()> {
     let mut submit = |block: Block| {
-        let block = Block { count_lines: lines, ..block };
+        let block = Block { options, ..block };
         let permit = client.permit(block.charge());
         link.issue(block, client, permit) && !client.submitter().is_cancelled()
     };
     let mut reader = FromStart { file: Arc::clone(file), at };
-    let mut splitter = Splitter::new(level, lines);
+    let mut splitter = Splitter::new(level, options);
     let mut ended = false;
     let mut look = true;
     while !ended {
@@ -393,10 +398,10 @@ pub fn run_here<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, o
 }
 
 fn write_here<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, mut inputs: I, outputs: &mut O) -> ControlFlow<()> {
-    while let Some(Input { mut meta, task, count_lines, source }) = inputs.next_input() {
+    while let Some(Input { mut meta, task, count_lines, verify, source }) = inputs.next_input() {
         let Some(mut out) = outputs.begin(&mut meta) else { continue };
         let mut outcome = Ok(StreamSummary::default());
-        if let Some(ends) = open(pool, task, count_lines) {
+        if let Some(ends) = open(pool, task, BlockOptions { count_lines, verify }) {
             let mut reader = source.into_reader();
             let mut driver = Driver::new(pool, ends);
             let mut bytes_out = 0;

@@ -10,6 +10,7 @@
 //! | `mixed` | streams of different formats one after the other |
 //! | `open` | one stream as the settings say |
 //! | `driver` | one stream on the caller's own thread: what `read` and `write` are made of |
+//! | `verify` | coded blocks that are decoded again before they are written |
 //! | `flow` | many inputs through one pool, with a manager's thread: what the command runs on |
 
 pub(crate) mod bzip2;
@@ -21,5 +22,6 @@ pub(crate) mod hbz;
 mod mixed;
 mod open;
 pub(crate) mod piece;
+pub(crate) mod verify;
 
 pub(crate) use piece::Extent;

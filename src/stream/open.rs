@@ -1,5 +1,6 @@
 //! Opens streams as the settings say.
 
+use super::bzip2::split::BlockOptions;
 use super::driver::Driver;
 use super::piece::Decoding;
 use super::{bzip2, detect, hbz};
@@ -11,8 +12,11 @@ impl Driver {
         Driver::new(
             pool,
             match settings.large_blocks {
-                None => bzip2::encode(settings.level, false),
-                Some(large) => hbz::encode(large, pool),
+                None => {
+                    let options = BlockOptions { count_lines: false, verify: settings.verify };
+                    bzip2::encode(settings.level, options)
+                }
+                Some(large) => hbz::encode(large, pool, settings.verify),
             },
         )
     }

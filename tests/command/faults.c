@@ -12,6 +12,8 @@
  *   noacl     the file system knows no access control lists
  *   short     reads and writes move one byte (writes: at most 7)
  *   eintr     every second read and write is interrupted
+ *   rot       of a result that is read again, the byte in the middle of each piece has a wrong bit
+ *   kill      SIGKILL at the first call (kill@3: the third) that concerns a file of the test, or a name
  *   nothread  no thread can be created for the part after the result is complete
  *
  * The first fault that is caused makes the file that FAULT_DONE names, so that a test knows that there was one.
@@ -24,6 +26,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -70,6 +73,16 @@ static int fails_at(const char *fault, atomic_int *calls)
     return 1;
 }
 
+/* A point at which the process may be killed. */
+static void point(void)
+{
+    static atomic_int calls;
+    int number = has("kill");
+    if (!number || atomic_fetch_add(&calls, 1) + 1 != number) return;
+    note();
+    kill(getpid(), SIGKILL);
+}
+
 /* Whether this is the call that is to fail. */
 #define fails(fault) ({ static atomic_int calls; fails_at(fault, &calls); })
 
@@ -113,6 +126,7 @@ static int unknown(const char *fault, int error)
 ssize_t read(int fd, void *buffer, size_t size)
 {
     if (regular(fd, 0)) {
+        point();
         if (fails("read")) return -1;
         if (interrupted()) return -1;
         if (has("short") && size > 1) {
@@ -123,9 +137,28 @@ ssize_t read(int fd, void *buffer, size_t size)
     return REAL(read)(fd, buffer, size);
 }
 
+ssize_t pread64(int fd, void *buffer, size_t size, off64_t offset)
+{
+    int ours = regular(fd, 1);
+    if (ours || regular(fd, 0)) point();
+    ssize_t n = REAL(pread64)(fd, buffer, size, offset);
+    if (ours && n > 0 && has("rot")) {
+        note();
+        ((char *)buffer)[n / 2] ^= 4;
+    }
+    return n;
+}
+
+int posix_fadvise64(int fd, off64_t offset, off64_t len, int advice)
+{
+    point();
+    return REAL(posix_fadvise64)(fd, offset, len, advice);
+}
+
 ssize_t write(int fd, const void *buffer, size_t size)
 {
     if (regular(fd, 1) || fd == 1) {
+        point();
         if (fails("write")) return -1;
         if (interrupted()) return -1;
         if (has("short") && size > 7) {
@@ -136,8 +169,18 @@ ssize_t write(int fd, const void *buffer, size_t size)
     return REAL(write)(fd, buffer, size);
 }
 
-int fdatasync(int fd) { return fails("fdatasync") ? -1 : REAL(fdatasync)(fd); }
-int fsync(int fd) { return fails("fsync") ? -1 : REAL(fsync)(fd); }
+int fdatasync(int fd)
+{
+    point();
+    return fails("fdatasync") ? -1 : REAL(fdatasync)(fd);
+}
+
+int fsync(int fd)
+{
+    point();
+    return fails("fsync") ? -1 : REAL(fsync)(fd);
+}
+
 int flock(int fd, int operation) { return unknown("noflock", ENOSYS) ? -1 : REAL(flock)(fd, operation); }
 int fchown(int fd, uid_t user, gid_t group) { return unknown("nomode", EPERM) ? -1 : REAL(fchown)(fd, user, group); }
 
@@ -153,12 +196,14 @@ int fsetxattr(int fd, const char *name, const void *value, size_t size, int flag
 
 int fchmod(int fd, mode_t mode)
 {
+    point();
     if (unknown("nomode", EPERM)) return -1;
     return fails("fchmod") ? -1 : REAL(fchmod)(fd, mode);
 }
 
 int close(int fd)
 {
+    if (regular(fd, 1)) point();
     int ours = (regular(fd, 1) && fails("close")) || (fd == 1 && fails("close1"));
     int done = REAL(close)(fd);
     if (ours) errno = EIO;
@@ -167,16 +212,19 @@ int close(int fd)
 
 int linkat(int from, const char *old, int to, const char *new, int flags)
 {
+    point();
     return unknown("nolink", EPERM) || fails("linkat") ? -1 : REAL(linkat)(from, old, to, new, flags);
 }
 
 int renameat(int from, const char *old, int to, const char *new)
 {
+    point();
     return fails("rename") ? -1 : REAL(renameat)(from, old, to, new);
 }
 
 int renameat2(int from, const char *old, int to, const char *new, unsigned flags)
 {
+    point();
     if (flags && unknown("noreplace", EINVAL)) return -1;
     return fails("rename") ? -1 : REAL(renameat2)(from, old, to, new, flags);
 }
@@ -186,6 +234,7 @@ int remove(const char *name) { return fails("unlink") ? -1 : REAL(remove)(name);
 
 int unlinkat(int directory, const char *name, int flags)
 {
+    point();
     return fails("unlink") ? -1 : REAL(unlinkat)(directory, name, flags);
 }
 

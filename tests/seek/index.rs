@@ -6,7 +6,7 @@ use crate::shapes::{EDGES, Rng, SHAPES, shape};
 use hybz::flow::{Input, Inputs, Outputs, Source, Task};
 use hybz::index::{Index, Recorder};
 use hybz::seek::Reader;
-use hybz::{BlockInfo, Error, LargeBlocks, Pool, ReadAt, Settings, StreamInfo, StreamSummary};
+use hybz::{BlockInfo, Error, LargeBlocks, Pool, ReadAt, Settings, StreamInfo, StreamSummary, Verify};
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -18,7 +18,13 @@ pub fn recorded(pool: &Pool, task: Task, bytes: &[u8], here: bool) -> (Vec<u8>, 
         type Meta = ();
         fn next_input(&mut self) -> Option<Input<()>> {
             let (task, bytes) = self.0.take()?;
-            Some(Input { meta: (), task, count_lines: true, source: Source::Stream(Box::new(io::Cursor::new(bytes))) })
+            Some(Input {
+                meta: (),
+                task,
+                count_lines: true,
+                verify: Verify::Off,
+                source: Source::Stream(Box::new(io::Cursor::new(bytes))),
+            })
         }
     }
     #[derive(Default)]
@@ -438,7 +444,7 @@ fn places_of_all_streams() {
         fn next_input(&mut self) -> Option<Input<()>> {
             let source = Source::Stream(Box::new(io::Cursor::new(self.0.pop()?)));
             let task = Task::Decompress { trailing_garbage: false };
-            Some(Input { meta: (), task, count_lines: false, source })
+            Some(Input { meta: (), task, count_lines: false, verify: Verify::Off, source })
         }
     }
     let seen = |parts: &[&[u8]]| {

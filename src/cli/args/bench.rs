@@ -41,6 +41,12 @@ pub fn bench(flags: &Flags, operands: &[Operand]) -> anyhow::Result<Option<Bench
         (flags.streams.is_some(), "--streams"),
         (flags.suffix.is_some(), "-S"),
         (flags.report.is_some(), "--report"),
+        (flags.verify.is_some(), "--verify"),
+        (flags.no_verify, "--no-verify"),
+        (flags.recursive, "-r"),
+        (flags.filelist.is_some(), "--filelist"),
+        (flags.output_dir.is_some(), "--output-dir"),
+        (flags.resume, "--resume"),
         (flags.progress.is_some(), "--progress"),
     ];
     if let Some((_, other)) = others.iter().find(|(given, _)| *given) {

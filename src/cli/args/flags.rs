@@ -192,6 +192,20 @@ pub struct Flags {
     /// Begin no further file after an error.
     #[arg(long, overrides_with = "keep_going")]
     pub fail_fast: bool,
+    /// Decode what was coded, and compare it, before it is written: blocks, or also file (default: blocks).
+    ///
+    /// Each block is decoded by another core than the one that coded it. A block that is wrong is coded again, and a
+    /// message names who coded it; if it is wrong again, there is no result, the input file stays, and the exit code
+    /// is 3. This takes a quarter more time. With file, input file and result are also read again from the disk and
+    /// compared, before the result gets its name. Without this flag, only blocks that a GPU made are verified, if the
+    /// input file is to be removed.
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "blocks",
+        overrides_with = "no_verify")]
+    pub verify: Option<Verified>,
+
+    /// Verify no blocks, not even those that a GPU made.
+    #[arg(long, overrides_with = "verify")]
+    pub no_verify: bool,
 
     /// Use .SUF instead of .bz2 in the names of compressed files.
     ///
@@ -387,6 +401,15 @@ pub enum GpuPipeline {
     Bwt,
     /// GPUs sort two lists, and CPU cores merge them and do the rest
     Hybrid,
+}
+
+/// What is verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Verified {
+    /// Each block
+    Blocks,
+    /// Each block, and the files as they are on the disk
+    File,
 }
 
 /// What is made of the good blocks of a damaged file.

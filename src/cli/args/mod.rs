@@ -17,6 +17,7 @@ mod recover;
 mod report;
 mod task;
 mod values;
+mod verify;
 
 pub use batch::NameList;
 pub use bench::BenchPlan;

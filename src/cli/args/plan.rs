@@ -7,6 +7,7 @@ use super::part::{IndexPlan, Listing, Part, Settled};
 use super::recover::recover;
 use super::report::{ReportPlace, progress_json, report};
 use super::task::{Mode, Operand, Target};
+use super::verify::{VerifyPlan, verify};
 use anyhow::bail;
 use hybz::gpu::Offload;
 use hybz::{LargeBlocks, Level};
@@ -72,6 +73,8 @@ pub struct Plan {
     pub batch: Batch,
     /// What is made of damaged files.
     pub recover: Option<Recover>,
+    /// What is verified.
+    pub verify: VerifyPlan,
     /// Remarks about words in environment variables that were ignored.
     pub ignored_words: Vec<String>,
 }
@@ -87,19 +90,20 @@ impl Plan {
         mut operands: Vec<Operand>,
         ignored_words: Vec<String>,
     ) -> anyhow::Result<Plan> {
-        let bench = bench(flags, &operands)?;
         let (mode, cat) = mode(program, flags);
         let target = target(flags, mode, cat.then_some(program), operands.len())?;
         let batch = batch(&batch::Settled { flags, mode, target: &target, operands: &operands })?;
         if operands.is_empty() && batch.list.is_none() {
             operands.push(Operand::Stdin);
         }
+        let bench = bench(flags, &operands)?;
         let recover = recover(flags, &target, &operands)?;
         let report = report(flags, mode, &target, &operands)?;
         let (level, threads) = level_and_threads(flags);
         let large_blocks = large_blocks(flags)?;
         let gpus = gpus(flags, large_blocks.is_some())?;
         let remove_sources = recover.is_none() && remove_sources(flags, mode, cat, &target);
+        let verify = verify(flags, mode, &target, &operands, remove_sources)?;
         let large = large_blocks.is_some();
         let settled =
             Settled { flags, mode, target: &target, operands: &operands, remove_sources, large_blocks: large };
@@ -139,6 +143,7 @@ impl Plan {
             listing,
             batch,
             recover,
+            verify,
             ignored_words,
         })
     }

@@ -3,7 +3,7 @@
 use crate::cli::args::{Mode, Plan};
 use crate::cli::limits;
 use hybz::flow::{self, Inputs, LONG_FILE, Outputs, Source, Task};
-use hybz::{Error, Pool, ReadAt, StreamSummary, Summary};
+use hybz::{Error, Pool, ReadAt, StreamSummary, Summary, Verify};
 use std::io::{self, Cursor, Write};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -96,7 +96,7 @@ impl One {
             Task::Compress(_) | Task::CompressLarge(_) if len >= LONG_FILE => Source::File(Arc::new(bytes.clone()), 0),
             _ => Source::Stream(Box::new(Cursor::new(bytes.clone()))),
         };
-        One(Some(flow::Input { meta: (), task, count_lines: false, source }), len)
+        One(Some(flow::Input { meta: (), task, count_lines: false, verify: Verify::Off, source }), len)
     }
 }
 

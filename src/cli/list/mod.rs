@@ -337,7 +337,7 @@ impl Lister {
     /// Decodes everything and discards the text.
     fn decode(&self, source: Source) -> Decoded {
         let task = Task::Decompress { trailing_garbage: self.plan.trailing_garbage };
-        let input = Input { meta: (), task, count_lines: self.plan.index.is_some(), source };
+        let input = Input { meta: (), task, count_lines: self.plan.index.is_some(), verify: hybz::Verify::Off, source };
         let (blocks, recorder) = Default::default();
         let counts = Arc::clone(&self.report.progress.counts);
         let mut decoded = Decoded { blocks, recorder, counts, outcome: Err(Error::NotBzip2) };

@@ -93,10 +93,10 @@ impl Directory {
         }
     }
 
-    /// Creates a file without a name, for writing, that only its owner may read if it is `private`. `None` where that
-    /// does not work, or where [`Directory::link`] could not name it.
+    /// Creates a file without a name, for writing and reading, that only its owner may read if it is `private`. `None`
+    /// where that does not work, or where [`Directory::link`] could not name it.
     pub fn create_unnamed(&self, private: bool) -> io::Result<Option<File>> {
-        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         match openat(&self.0.fd, ".", flags, mode(private)) {
             Ok(file) if *self.0.names_open_files.get_or_init(proc_is_there) => Ok(Some(file.into())),
             Ok(_) | Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT | Errno::NOSYS) => Ok(None),
@@ -104,10 +104,10 @@ impl Directory {
         }
     }
 
-    /// Creates the file `name`, for writing, that only its owner may read if it is `private`. It is an error if the
-    /// name is taken.
+    /// Creates the file `name`, for writing and reading, that only its owner may read if it is `private`. It is an
+    /// error if the name is taken.
     pub fn create_new(&self, name: &OsStr, private: bool) -> io::Result<File> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(openat(&self.0.fd, name, flags, mode(private))?.into())
     }
 

@@ -1,7 +1,7 @@
 //! Files and pipes: opened without waiting, read and written whatever their mode, closed with a look at the result.
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::{Advice, FlockOperation, OFlags, fadvise, flock};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::stdio;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -111,6 +111,12 @@ pub fn start_writing(file: &File) {
     unsafe {
         libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE);
     }
+}
+
+/// Asks the system to forget what it has of a file in memory, so that it is read from the disk. Only a hint, and about
+/// what has been written to the disk.
+pub fn forget_pages(file: &File) {
+    let _ = fadvise(file, 0, None, Advice::DontNeed);
 }
 
 /// Takes the lock of a file that marks it as being written, if nobody has it. It is gone with the last descriptor. An

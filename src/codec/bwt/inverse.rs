@@ -93,6 +93,8 @@ pub struct Inverse {
     segments: Vec<Segment>,
     /// The segment with which the text begins.
     first: u32,
+    /// Whether one chain found the text, and came back to the origin before its end.
+    came_back: bool,
     /// What the lanes write, each in its own part.
     lanes: Vec<u8>,
 }
@@ -101,7 +103,14 @@ impl Inverse {
     /// Memory for any block.
     pub fn new() -> Self {
         // Twice as much as the lanes need together, so that one may be longer. Unused memory is never touched.
-        Inverse { table: vec![0; TABLE], rows: 0, segments: Vec::new(), first: 0, lanes: vec![0; 2 * MAX_BLOCK] }
+        Inverse {
+            table: vec![0; TABLE],
+            rows: 0,
+            segments: Vec::new(),
+            first: 0,
+            came_back: false,
+            lanes: vec![0; 2 * MAX_BLOCK],
+        }
     }
 
     /// Builds T from the runs of the last column.
@@ -140,16 +149,19 @@ impl Inverse {
             for (i, segment) in self.segments.iter().enumerate() {
                 self.table[segment.row as usize] = self.table[ENTRIES + i];
             }
+            self.came_back = false;
             if walked {
                 return;
             }
         }
-        let mut row = origin;
+        let (mut row, mut visits) = (origin, 0);
         for byte in &mut self.lanes[..self.rows] {
+            visits += usize::from(row == origin);
             let entry = self.table[row as usize];
             row = entry >> 8;
             *byte = entry as u8;
         }
+        self.came_back = visits > 1;
         self.segments.clear();
         self.segments.push(Segment { row: origin, at: 0, len: self.rows as u32, next: 0 });
         self.first = 0;
@@ -158,6 +170,18 @@ impl Inverse {
     /// The text, in pieces.
     pub fn pieces(&self) -> Pieces<'_> {
         Pieces { inverse: self, segment: self.first, left: self.rows }
+    }
+
+    /// Whether T is one cycle, as that of every text is that does not repeat as a whole.
+    pub fn is_one_cycle(&self) -> bool {
+        let (mut number, mut len) = (self.first, 0);
+        loop {
+            let segment = &self.segments[number as usize];
+            (number, len) = (segment.next, len + segment.len as usize);
+            if number == self.first || len >= self.rows {
+                return number == self.first && len == self.rows && !self.came_back;
+            }
+        }
     }
 
     /// Chooses the splitters, of which the origin is one, and turns their rows into jumps to their ladders.

@@ -75,4 +75,5 @@ mod text_check;
 pub(crate) mod token;
 mod vector;
 mod vectors;
+mod verify;
 mod words;

@@ -31,7 +31,17 @@ pub struct TooLong;
 impl InMemoryExpander {
     /// An expander for a block of `len` coded bytes.
     pub fn new(len: usize) -> Self {
-        InMemoryExpander { out: vec![0; len + len / 16 + 512], len: 0, equal: 0 }
+        Self::with_room(Vec::new(), len)
+    }
+
+    /// The same in the memory of an earlier text.
+    pub fn with_room(mut out: Vec<u8>, len: usize) -> Self {
+        let room = len + len / 16 + 512;
+        if out.capacity() < room {
+            out = vec![0; room]; // fresh pages are zero
+        }
+        out.resize(room.max(out.len()), 0);
+        InMemoryExpander { out, len: 0, equal: 0 }
     }
 
     /// Expands the next coded bytes.

@@ -100,5 +100,10 @@ fn decline(job: &mut BlockJob) {
         BlockJob::Runs(job) => job.decline(),
         BlockJob::Fill(job) => job.decline(),
         BlockJob::Walk(job) => job.decline(),
+        // Not on accelerators' queues either.
+        BlockJob::Recode(job) => job.decline(),
+        BlockJob::Verify(job) => job.decline(),
+        BlockJob::RecodeLarge(job) => job.decline(),
+        BlockJob::VerifyLarge(job) => job.decline(),
     }
 }

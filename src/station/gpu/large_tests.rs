@@ -39,7 +39,7 @@ fn fake_with(
 }
 
 fn block(text: &[u8], stream: StreamHeader) -> DecodeLarge {
-    let (job, ticket) = Job::detached(EncodeLarge::Text { text: text.to_vec(), number: 0, stream });
+    let (job, ticket) = Job::detached(EncodeLarge::Text { text: text.to_vec().into(), number: 0, stream });
     let mut core = CpuStation::new(0, Arc::default(), Arc::default());
     core.work(&mut [job.into()]).unwrap();
     let (header, payload) = ticket.poll().unwrap().unwrap();

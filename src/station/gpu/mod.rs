@@ -51,6 +51,8 @@ mod suffixes;
 mod tests;
 mod thirds;
 mod trust;
+#[cfg(test)]
+mod verify_tests;
 
 /// How much text a batch of large blocks should have, and all of a device's lanes together: up to 78 bytes of device
 /// memory for each byte.

@@ -32,7 +32,7 @@ macro_rules! opener {
     }};
 }
 
-fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station<BlockJob>> {
+pub(super) fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station<BlockJob>> {
     let name = "fake".to_owned();
     match offload {
         Offload::Bwt => {
@@ -72,7 +72,7 @@ fn large_texts() -> Vec<Input> {
     let lens = [1, 64, 5000, 100_000];
     let all = SHAPES.iter().flat_map(|shape| lens.map(|len| (shape.make)(len))).zip(0..);
     let inputs = all.flat_map(|(text, number)| {
-        streams.map(|stream| Input::Large(EncodeLarge::Text { text: text.clone(), number, stream }))
+        streams.map(|stream| Input::Large(EncodeLarge::Text { text: text.clone().into(), number, stream }))
     });
     inputs.collect()
 }
@@ -206,7 +206,7 @@ impl SortSuffixes for Spoilt {
 fn large_columns_that_cannot_be() {
     let text: Vec<u8> = (SHAPES[SHAPES.len() - 1].make)(100_000);
     let stream = LargeBlocks::try_new(100_000).unwrap().stream();
-    let work = [Input::Large(EncodeLarge::Text { text, number: 0, stream })];
+    let work = [Input::Large(EncodeLarge::Text { text: text.into(), number: 0, stream })];
     for how in 0..=11 {
         let open: Open<dyn SortSuffixes> = Box::new(move |max_blocks| {
             let fake = FakeLane::new(LaneSize { max_blocks, max_length: 200_000 }, None);
@@ -528,7 +528,7 @@ fn lanes_that_come_late_or_never() {
     }
 }
 
-fn accepts(offload: Offload) -> Accepts {
+pub(super) fn accepts(offload: Offload) -> Accepts {
     Accepts::Only(lanes(offload, 1, 1).accepts())
 }
 

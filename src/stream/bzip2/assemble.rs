@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::format::bzip2;
 use crate::format::bzip2::{END_BITS, HEADER_BITS, Level};
 use crate::stream::piece::{Issued, Join, Step};
+use crate::stream::verify::take;
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
@@ -75,11 +76,10 @@ impl Join for Assembler {
         };
         let number = self.summary.blocks + 1;
         let lines = front.piece.lines;
-        let block = match front.piece.ticket.take(wait) {
-            None => return Ok(Step::Pending),
-            Some(Ok(block)) => block,
-            Some(Err(error)) => return Err(Error::Internal { block: number, reason: error.0 }),
-        };
+        let Some(made) = take(&front.piece.ticket, wait, number)? else { return Ok(Step::Pending) };
+        let block = made.coded;
+        self.summary.verified_blocks += u64::from(made.verified);
+        self.summary.recoded_blocks += u64::from(made.recoded);
         append_bits(&mut self.bits, &block.bytes, block.bit_len);
         self.pieces.pop_front();
         self.summary.blocks = number;

@@ -15,6 +15,8 @@ pub(crate) mod span;
 pub(super) mod split;
 mod walk;
 
+use split::BlockOptions;
+
 /// What no other format takes.
 pub(super) const FORMAT: Format = Format { begins_with: |_| true, begins, decode };
 
@@ -32,7 +34,7 @@ fn decode(decoding: &Decoding) -> Ends {
     connect(scanner, chain::Chain::new(decoding.extent, decoding.lines))
 }
 
-/// The two ends of a stream to be written; `lines` says whether line ends are counted.
-pub(super) fn encode(level: Level, lines: bool) -> Ends {
-    connect(split::Splitter::new(level, lines), assemble::Assembler::new(level))
+/// The two ends of a stream to be written.
+pub(super) fn encode(level: Level, options: BlockOptions) -> Ends {
+    connect(split::Splitter::new(level, options), assemble::Assembler::new(level))
 }

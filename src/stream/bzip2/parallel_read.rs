@@ -9,7 +9,7 @@
 //! A block's text is not copied either: it is a part of a stretch, or of two, until a station puts it together.
 
 use super::readers::{Look, Readers, Stretch};
-use super::split::{Block, CodedText, MAX_PLAIN_TEXT, MAX_TOKEN};
+use super::split::{Block, BlockOptions, CodedText, MAX_PLAIN_TEXT, MAX_TOKEN};
 use crate::block::{Part, Text};
 use crate::codec::run_length;
 use crate::format::bzip2::Level;
@@ -235,7 +235,7 @@ pub(crate) fn read_all(
             None => cutter.finish(),
         }
         for text in cutter.ready.drain(..) {
-            if !submit(Block { text, limit, count_lines: false }) {
+            if !submit(Block { text, limit, options: BlockOptions::default() }) {
                 return Ok(());
             }
         }

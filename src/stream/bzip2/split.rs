@@ -13,9 +13,9 @@ use crate::block::{CodedBlock, Text};
 use crate::codec::run_length;
 use crate::crc::Crc;
 use crate::format::bzip2::Level;
-use crate::schedule::Ticket;
 use crate::stream::driver::count_lines;
 use crate::stream::piece::{Cut, Piece};
+use crate::stream::verify::{MadeTicket, Verify, code, code_verified, shared};
 use crate::work::EncodeBlock;
 use std::collections::VecDeque;
 
@@ -39,7 +39,16 @@ pub(crate) struct Splitter {
     /// The beginning of the open block, if it is mostly runs.
     coded: Option<CodedText>,
     ready: VecDeque<Text>,
-    count_lines: bool,
+    options: BlockOptions,
+}
+
+/// What is done with the blocks besides.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BlockOptions {
+    /// Whether line ends are counted.
+    pub count_lines: bool,
+    /// Which blocks are verified.
+    pub verify: Verify,
 }
 
 /// The run-length-coded beginning of a block.
@@ -67,13 +76,13 @@ impl CodedText {
 }
 
 impl Splitter {
-    pub fn new(level: Level, count_lines: bool) -> Self {
-        Splitter { count_lines, ..Self::with_limit(level.fill_limit()) }
+    pub fn new(level: Level, options: BlockOptions) -> Self {
+        Splitter { options, ..Self::with_limit(level.fill_limit()) }
     }
 
     fn with_limit(limit: usize) -> Self {
         let (text, ready) = Default::default();
-        Splitter { limit, text, len: 0, token: 0, size: 0, coded: None, ready, count_lines: false }
+        Splitter { limit, text, len: 0, token: 0, size: 0, coded: None, ready, options: BlockOptions::default() }
     }
 
     /// How many bytes of the input so far belong to the open block, unless it is so long that it is kept
@@ -197,7 +206,7 @@ impl Cut for Splitter {
 
     fn next_piece(&mut self) -> Option<Block> {
         let text = self.ready.pop_front()?;
-        Some(Block { text, limit: self.limit, count_lines: self.count_lines })
+        Some(Block { text, limit: self.limit, options: self.options })
     }
 }
 
@@ -206,13 +215,12 @@ pub(crate) struct Block {
     pub text: Text,
     /// The run-length-coded size at which blocks end.
     pub limit: usize,
-    /// Whether its line ends are counted.
-    pub count_lines: bool,
+    pub options: BlockOptions,
 }
 
 /// A block on its way.
 pub(crate) struct IssuedBlock {
-    pub ticket: Ticket<CodedBlock>,
+    pub ticket: MadeTicket<CodedBlock>,
     /// Line ends in its text, if they were to be counted.
     pub lines: Option<u64>,
 }
@@ -224,6 +232,8 @@ impl Piece for Block {
         let alive = match &self.text {
             Text::Plain(plain) => plain.capacity() as u64,
             Text::Parts(_) | Text::Compact(_) => self.text.len(),
+            // Each job has a copy, and one is kept for coding it again.
+            Text::RunLength { coded, .. } if self.options.verify != Verify::Off => 3 * coded.capacity() as u64,
             Text::RunLength { coded, .. } => coded.capacity() as u64,
         };
         // The coded block is a little longer than the run-length-coded text at the very worst.
@@ -231,8 +241,13 @@ impl Piece for Block {
     }
 
     fn issue(self, client: &Client) -> IssuedBlock {
-        let lines = self.count_lines.then(|| count_lines(&self.text));
-        IssuedBlock { ticket: client.submit(EncodeBlock::Text(self.text)), lines }
+        let BlockOptions { count_lines: lines, verify } = self.options;
+        let lines = lines.then(|| count_lines(&self.text));
+        let ticket = match verify.with(client.pool()) {
+            Verify::Off => code(client, EncodeBlock::Text(self.text)),
+            verify => code_verified(client, shared(self.text), verify),
+        };
+        IssuedBlock { ticket, lines }
     }
 }
 

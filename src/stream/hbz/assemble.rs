@@ -5,13 +5,13 @@ use crate::crc;
 use crate::error::Error;
 use crate::format::hbz::BlockHeader;
 use crate::format::hbz::{HEADER_LEN, IndexEntry, StreamHeader, write_index};
-use crate::schedule::Ticket;
 use crate::stream::piece::{Issued, Join, Step};
+use crate::stream::verify::{MadeTicket, take};
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
 /// A block on its way.
-type Coded = Ticket<(BlockHeader, Vec<u8>)>;
+type Coded = MadeTicket<(BlockHeader, Vec<u8>)>;
 
 /// Joins coded blocks.
 pub(crate) struct Assembler {
@@ -71,12 +71,11 @@ impl Join for Assembler {
             return Ok(Step::Out(Text::Plain(index), Some(Mark::Stream(info))));
         };
         let number = self.summary.blocks + 1;
-        let (header, payload) = match piece.piece.take(wait) {
-            None => return Ok(Step::Pending),
-            Some(Ok(coded)) => coded,
-            Some(Err(error)) => return Err(Error::Internal { block: number, reason: error.0 }),
-        };
+        let Some(made) = take(&piece.piece, wait, number)? else { return Ok(Step::Pending) };
+        let (header, payload) = made.coded;
         self.pieces.pop_front();
+        self.summary.verified_blocks += u64::from(made.verified);
+        self.summary.recoded_blocks += u64::from(made.recoded);
         let mut bytes = Vec::with_capacity(HEADER_LEN + payload.len());
         bytes.extend_from_slice(&header.write());
         bytes.extend_from_slice(&payload);

@@ -3,10 +3,10 @@
 use super::ENCODE_BYTES;
 use crate::format::hbz::BlockHeader;
 use crate::format::hbz::StreamHeader;
-use crate::schedule::Ticket;
 use crate::stream::piece::{Cut, Piece};
-use crate::work::EncodeLarge;
+use crate::stream::verify::{LargeText, MadeTicket, Source, Verify, code, code_verified};
 use crate::{Client, Pool};
+use std::sync::Arc;
 
 /// The least that is read at once.
 const MIN_ROOM: usize = 64 << 10;
@@ -19,12 +19,13 @@ pub(crate) struct Blocks {
     /// A complete block. There is never more than one: the room ends where the block does.
     ready: Option<Vec<u8>>,
     number: u32,
+    verify: Verify,
 }
 
 impl Blocks {
-    pub fn new(stream: StreamHeader, pool: &Pool) -> Self {
+    pub fn new(stream: StreamHeader, pool: &Pool, verify: Verify) -> Self {
         pool.budget().fit_pieces(u64::from(stream.block_size) * ENCODE_BYTES);
-        Blocks { stream, text: Vec::new(), len: 0, ready: None, number: 0 }
+        Blocks { stream, text: Vec::new(), len: 0, ready: None, number: 0, verify: verify.with(pool) }
     }
 }
 
@@ -63,7 +64,7 @@ impl Cut for Blocks {
         let text = self.ready.take()?;
         let number = self.number;
         self.number += 1;
-        Some(Block { text, number, stream: self.stream })
+        Some(Block { text, number, stream: self.stream, verify: self.verify })
     }
 }
 
@@ -72,17 +73,22 @@ pub(crate) struct Block {
     text: Vec<u8>,
     number: u32,
     stream: StreamHeader,
+    verify: Verify,
 }
 
 impl Piece for Block {
-    type Issued = Ticket<(BlockHeader, Vec<u8>)>;
+    type Issued = MadeTicket<(BlockHeader, Vec<u8>)>;
 
     fn charge(&self) -> u64 {
         self.text.len() as u64 * ENCODE_BYTES
     }
 
     fn issue(self, client: &Client) -> Self::Issued {
-        let Block { text, number, stream } = self;
-        client.submit(EncodeLarge::Text { text, number, stream })
+        let Block { text, number, stream, verify } = self;
+        let source = LargeText { text: Arc::new(text), number, stream };
+        match verify {
+            Verify::Off => code(client, source.encode()),
+            verify => code_verified(client, source, verify),
+        }
     }
 }

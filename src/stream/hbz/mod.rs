@@ -2,6 +2,7 @@
 //! joins texts and compares the `index`.
 
 use super::piece::{Begins, Decoding, Ends, Format, connect};
+use super::verify::Verify;
 use crate::Pool;
 use crate::format::hbz::{LargeBlocks, MAGIC};
 
@@ -38,11 +39,12 @@ fn decode(decoding: &Decoding) -> Ends {
 }
 
 /// The two ends of a stream to be written.
-pub(super) fn encode(large: LargeBlocks, pool: &Pool) -> Ends {
+pub(super) fn encode(large: LargeBlocks, pool: &Pool, verify: Verify) -> Ends {
     let stream = large.stream();
-    connect(blocks::Blocks::new(stream, pool), assemble::Assembler::new(stream))
+    connect(blocks::Blocks::new(stream, pool, verify), assemble::Assembler::new(stream))
 }
 
 /// How many bytes coding a block takes for each byte of its text, all in all: the text, 4 for the suffixes, 2 for
-/// symbols, 2 for tokens, 3 for columns and results.
+/// symbols, 2 for tokens, 3 for columns and results. Verifying it takes less: the text and the result, 8 for decoding,
+/// and the decoded text.
 const ENCODE_BYTES: u64 = 12;

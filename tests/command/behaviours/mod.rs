@@ -15,6 +15,7 @@ mod parts;
 mod pipes;
 mod recover;
 mod reports;
+mod verify;
 mod workers;
 
 use std::fmt::Write;
@@ -45,7 +46,7 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 13] = [
+const TABLES: [(&str, &str, &[Row]); 14] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
@@ -59,6 +60,7 @@ const TABLES: [(&str, &str, &[Row]); 13] = [
     ("reports", "What programs read", reports::ROWS),
     ("bench", "Measuring", bench::ROWS),
     ("batch", "Trees, lists, repeated calls", batch::ROWS),
+    ("verify", "What is verified", verify::ROWS),
 ];
 
 const HEAD: &str = "\

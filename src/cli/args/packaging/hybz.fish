@@ -12,6 +12,8 @@ complete -c hybz -l streams -d 'With -d or -t, end after N streams' -r
 complete -c hybz -l filelist -d 'Also take the names in FILE (-: standard input), one a line' -r -F
 complete -c hybz -l exclude -d 'With -r or --filelist, leave out what GLOB matches (can be given several times)' -r
 complete -c hybz -l output-dir -d 'Write results beneath DIR, and keep the input files unless --rm' -r -f -a "(__fish_complete_directories)"
+complete -c hybz -l verify -d 'Decode what was coded, and compare it, before it is written: blocks, or also file (default: blocks)' -r -f -a "blocks\t'Each block'
+file\t'Each block, and the files as they are on the disk'"
 complete -c hybz -s S -l suffix -d 'Use .SUF instead of .bz2 in the names of compressed files' -r
 complete -c hybz -l block-size -d 'Write FILE.hbz with blocks of 1M to 1G: smaller, but only hybz reads it' -r
 complete -c hybz -l perturb -d 'Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)' -r
@@ -45,6 +47,7 @@ complete -c hybz -l null -d 'With --filelist, a zero byte ends each name, as fin
 complete -c hybz -l resume -d 'Leave out files whose results are there and right'
 complete -c hybz -l keep-going -d 'Go on with the next file after an error (the default)'
 complete -c hybz -l fail-fast -d 'Begin no further file after an error'
+complete -c hybz -l no-verify -d 'Verify no blocks, not even those that a GPU made'
 complete -c hybz -s k -l keep -d 'Keep the input files'
 complete -c hybz -l rm -d 'Remove input files once their results are safe (default without -c and -o)'
 complete -c hybz -s f -l force -d 'Overwrite files, follow links, read devices; with -dc, copy what is not bzip2'

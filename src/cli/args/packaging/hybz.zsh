@@ -29,6 +29,8 @@ offsets\:"Lines of BITS,BYTES"))' \
 '--filelist=[Also take the names in FILE (-\: standard input), one a line]:FILE:_files' \
 '*--exclude=[With -r or --filelist, leave out what GLOB matches (can be given several times)]:GLOB:_default' \
 '--output-dir=[Write results beneath DIR, and keep the input files unless --rm]:DIR:_files -/' \
+'--verify=[Decode what was coded, and compare it, before it is written\: blocks, or also file (default\: blocks)]::WHAT:((blocks\:"Each block"
+file\:"Each block, and the files as they are on the disk"))' \
 '-S+[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--suffix=[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--block-size=[Write FILE.hbz with blocks of 1M to 1G\: smaller, but only hybz reads it]:SIZE:_default' \
@@ -71,6 +73,7 @@ json\:"JSON objects"))' \
 '--resume[Leave out files whose results are there and right]' \
 '--keep-going[Go on with the next file after an error (the default)]' \
 '--fail-fast[Begin no further file after an error]' \
+'--no-verify[Verify no blocks, not even those that a GPU made]' \
 '-k[Keep the input files]' \
 '--keep[Keep the input files]' \
 '--rm[Remove input files once their results are safe (default without -c and -o)]' \

@@ -1,0 +1,52 @@
+//! Verifies a coded block of a `.hbz` stream: it is decoded, and the text is compared with the one that was to be
+//! coded.
+//!
+//! The header and the payload have CRCs of their own, which a reader checks as well: a bit that is wrong in either is
+//! found by them, and a payload that was wrong before its CRC was made by the text.
+
+use super::decode::HbzDecoder;
+use crate::block::Text;
+use crate::codec::mismatch::Mismatch;
+use crate::format::hbz::{BlockHeader, StreamHeader};
+use std::sync::Arc;
+
+impl HbzDecoder {
+    /// Whether header and payload are what encoding `text` as block `number` of a stream gives. Returns the payload.
+    pub fn verify(
+        &mut self,
+        text: &[u8],
+        number: u32,
+        stream: StreamHeader,
+        header: BlockHeader,
+        payload: Vec<u8>,
+    ) -> (Vec<u8>, Result<(), Mismatch>) {
+        let payload = Arc::new(payload);
+        let verdict = self.compare(text, number, stream, header, &payload);
+        // Nobody else has it any more.
+        (Arc::try_unwrap(payload).unwrap_or_else(|shared| shared.to_vec()), verdict)
+    }
+
+    fn compare(
+        &mut self,
+        text: &[u8],
+        number: u32,
+        stream: StreamHeader,
+        header: BlockHeader,
+        payload: &Arc<Vec<u8>>,
+    ) -> Result<(), Mismatch> {
+        // As a reader reads it.
+        let header = BlockHeader::parse(&header.write(), &stream, number)?;
+        if header.coded_len as usize != payload.len() {
+            return Err(Mismatch::Part("length of the payload"));
+        }
+        let same = match self.decode(stream, header, Arc::clone(payload))? {
+            Text::Compact(compact) => {
+                let mut rest = text;
+                compact.pieces().all(|piece| rest.split_off(..piece.len()).is_some_and(|same| *same == piece[..]))
+                    && rest.is_empty()
+            }
+            decoded => decoded.plain(&mut Vec::new()) == Some(text),
+        };
+        if same { Ok(()) } else { Err(Mismatch::Text) }
+    }
+}

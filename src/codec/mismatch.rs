@@ -1,0 +1,38 @@
+//! What verification says of a coded block that is not what its text should have become.
+
+use crate::error::{Damage, DecodeError};
+use std::fmt;
+
+/// Why a coded block is not right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mismatch {
+    /// It cannot be decoded.
+    Undecodable(DecodeError),
+    /// It is the block of another text.
+    Text,
+    /// A part of it has a value that no encoder writes, or that is not the one of this text.
+    Part(&'static str),
+}
+
+impl From<DecodeError> for Mismatch {
+    fn from(error: DecodeError) -> Self {
+        Mismatch::Undecodable(error)
+    }
+}
+
+impl From<Damage> for Mismatch {
+    fn from(damage: Damage) -> Self {
+        Mismatch::Undecodable(damage.into())
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mismatch::Undecodable(DecodeError::OutOfData) => f.write_str("the coded block is too short"),
+            Mismatch::Undecodable(DecodeError::Damaged(damage)) => damage.fmt(f),
+            Mismatch::Text => f.write_str("the coded block holds another text"),
+            Mismatch::Part(part) => write!(f, "wrong {part}"),
+        }
+    }
+}

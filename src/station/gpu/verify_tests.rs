@@ -1,0 +1,42 @@
+//! A device that makes one wrong bit in one block, where the checks of its lane do not look.
+
+use super::tests::{accepts, fake};
+use crate::gpu::Offload;
+use crate::gpu::fake::Fault;
+use crate::schedule::Accepts;
+use crate::work::ENCODE;
+use crate::{Level, Pool, Settings, Verify};
+use std::num::NonZeroUsize;
+
+/// What a pool makes of a text with a lane that fails so at each batch that is tried, and how many blocks of the lane
+/// were found wrong.
+fn coded(text: &[u8], batch: usize, verify: Verify) -> (Vec<u8>, u64) {
+    let pool = Pool::builder().threads(NonZeroUsize::new(2).unwrap()).cores_accept(Accepts::AllBut(&[ENCODE]));
+    let resident = move || Ok(fake(Offload::Resident, 8, Some((batch, Fault::OneBit))));
+    let pool = pool.station(accepts(Offload::Resident), resident).build();
+    let settings = Settings::new().level(Level::FASTEST).verify(verify).pool(&pool);
+    let coded = crate::compress(text, &settings).unwrap();
+    let stations = pool.summary().stations;
+    let device = stations.iter().find(|station| station.accelerator).unwrap();
+    let verified: u64 = stations.iter().map(|station| station.verified).sum();
+    assert_eq!(verified, if verify == Verify::Off { 0 } else { device.blocks + device.wrong }, "{stations:?}");
+    (coded, device.wrong)
+}
+
+#[test]
+fn one_wrong_bit_of_a_gpu_is_found() {
+    let mut text = (crate::shapes::shape("words").make)(3_200_000);
+    text.dedup();
+    let right = crate::compress(&text, &Settings::new().level(Level::FASTEST)).unwrap();
+    let (mut found, mut missed) = (0, 0);
+    for batch in 0..4 {
+        for verify in [Verify::Devices, Verify::All] {
+            let (coded, wrong) = coded(&text, batch, verify);
+            assert!(coded == right, "batch {batch}, {verify:?}");
+            found += wrong;
+        }
+        // The file of a device that is not verified is wrong, unless the batch had one block, or was not made.
+        missed += usize::from(coded(&text, batch, Verify::Off).0 != right);
+    }
+    assert!(found > 0 && missed > 0, "{found} found, {missed} missed");
+}

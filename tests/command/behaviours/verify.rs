@@ -1,0 +1,207 @@
+//! `--verify`: what is written is proven. bzip2 has nothing like it.
+
+use super::rows;
+use crate::faults::shim;
+use crate::place::{Place, Run, compressed, decompressed, installed, run, text};
+use std::fs;
+use std::path::Path;
+
+rows! {
+    "`--verify`" | "no verification" | "each block is decoded again before it is written; the same bytes, rc 0"
+        => blocks_are_verified;
+    "`--verify` from stdin, to stdout, of .hbz, with `-s`" | "no verification" | "the same" => wherever_blocks_are_made;
+    "`--verify=file`" | "no verification" | "also both files are read again, after the disk has them and before the \
+     result has its name" => files_are_read_again;
+    "a disk that keeps something else than it was given" | "not noticed" | "with `--verify=file` rc 3, no result, \
+     source kept" => a_disk_that_lies;
+    "a source that cannot be read again: a FIFO, or a result that is a device" | "-" | "`--verify=file` refuses it; \
+     rc 1" => what_cannot_be_read_again;
+    "SIGKILL at any system call, with `--verify` and `--verify=file`" | "no verification" | "the source is there, or a \
+     complete result" => killed_at_any_call;
+    "`--verify` with `-d`, `-t`, `-l`; `--verify=file` with `-c`, stdin, `--no-sync`" | "-" | "a sentence; rc 1; \
+     nothing is written" => verify_and_other_flags;
+}
+
+/// How many blocks were verified, by the table of `-vv`.
+fn verified(run: &Run) -> Option<u64> {
+    let line = run.stderr.lines().find_map(|line| line.strip_prefix("  verified: "))?;
+    line.split(' ').next()?.parse().ok()
+}
+
+#[test]
+fn blocks_are_verified() {
+    let bytes = text(450_000);
+    for (flags, blocks) in [(&["--verify"][..], 5), (&["--verify=blocks"], 5), (&["--no-verify", "--verify"], 5)] {
+        for threads in ["-p1", "-p3"] {
+            let place = Place::with(&[("a", &bytes)]);
+            let run = place.hybz(&[flags, &["-1vv", threads, "a"]].concat());
+            assert_eq!((run.code, verified(&run)), (0, Some(blocks)), "{flags:?}: {run:?}");
+            assert!(run.stderr.contains("of which 0 were wrong"));
+            assert_eq!(place.names(), ["a.bz2"]);
+            assert_eq!(place.get("a.bz2"), compressed(&bytes));
+        }
+    }
+    for flags in [&[][..], &["--verify", "--no-verify"], &["--no-verify"]] {
+        let place = Place::with(&[("a", &bytes)]);
+        let run = place.hybz(&[flags, &["-1vv", "a"]].concat());
+        assert_eq!((run.code, verified(&run)), (0, None), "without a GPU, none by themselves: {run:?}");
+    }
+}
+
+#[test]
+fn wherever_blocks_are_made() {
+    let bytes = text(350_000);
+    let place = Place::with(&[("a", &bytes), ("empty", b"")]);
+    assert_eq!(place.hybz(&["-1c", "--verify", "a"]).silent(0).stdout, compressed(&bytes));
+    assert_eq!(place.hybz_with_input(&["-1", "--verify"], &bytes).silent(0).stdout, compressed(&bytes));
+    assert_eq!(decompressed(&place.hybz_with_input(&["-s", "--verify"], &bytes).silent(0).stdout), bytes);
+    assert_eq!(decompressed(&place.hybz(&["--verify", "-c", "empty"]).silent(0).stdout), b"");
+    let run = place.hybz(&["-kvv", "--verify=file", "--block-size", "1M", "a"]);
+    assert_eq!((run.code, verified(&run)), (0, Some(1)), "{run:?}");
+    assert_eq!(place.hybz(&["-dc", "a.hbz"]).silent(0).stdout, bytes);
+    place.hybz(&["--verify=file", "-kf", "--perturb", "100", "a", "empty"]).silent(0);
+    assert_eq!(place.hybz(&["-dc", "a.hbz"]).silent(0).stdout, bytes);
+}
+
+#[test]
+fn files_are_read_again() {
+    let bytes = text(350_000);
+    for flags in [&["-1"][..], &["-1k"], &["-1f"]] {
+        let place = Place::with(&[("a", &bytes), ("b", b"hello\n")]);
+        place.hybz(&[flags, &["--verify=file", "a", "b"]].concat()).silent(0);
+        assert_eq!(place.get("a.bz2"), compressed(&bytes));
+        assert_eq!(decompressed(&place.get("b.bz2")), b"hello\n");
+        assert_eq!(place.has("a"), flags == ["-1k"]);
+    }
+    let place = Place::with(&[("a", &bytes)]);
+    place.hybz(&["-1", "--verify=file", "-o", "named", "a"]).silent(0);
+    assert_eq!(place.get("named"), compressed(&bytes));
+    if !installed("strace") {
+        return;
+    }
+    let trace = "strace -f -o trace -e trace=fdatasync,fadvise64,linkat,fsync,unlink,unlinkat";
+    place.shell(&format!("{trace} hybz -1 --verify=file a")).silent(0);
+    let trace = String::from_utf8(place.get("trace")).expect("text");
+    let calls = trace.lines().filter_map(|line| Some(line.split_once(' ')?.1.trim().split_once('(')?.0));
+    let calls: Vec<_> = calls.map(|call| call.trim_end_matches("at")).collect();
+    assert_eq!(calls.join(" "), "fdatasync fadvise64 fadvise64 link fsync unlink");
+}
+
+/// Runs hybz with a fault, if there is a C compiler.
+fn with_fault(place: &Place, fault: &str, args: &[&str]) -> Option<Run> {
+    Some(run(place.called("hybz").args(args).env("LD_PRELOAD", shim()?).env("FAULT", fault)))
+}
+
+#[test]
+fn a_disk_that_lies() {
+    for fault in ["rot", "tmpfile,rot"] {
+        for old in [false, true] {
+            let place = Place::with(&[("a", &text(350_000)), ("b", b"hello\n")]);
+            let flags = if old { "-1f" } else { "-1" };
+            if old {
+                place.put("a.bz2", b"old");
+            }
+            let Some(run) = with_fault(&place, fault, &[flags, "--verify=file", "a"]) else { return };
+            let text = "hybz: Input file a and its result a.bz2, read again from the disk, are not the same: ";
+            let run = run.says(3, text).says(3, ". There is no result.\n");
+            assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+            assert_eq!(place.get("a").len(), 350_000);
+            match old {
+                true => assert_eq!(place.get("a.bz2"), b"old"),
+                false => assert_eq!(place.names(), ["a", "b"]),
+            }
+            // The same goes unnoticed without it.
+            with_fault(&place, fault, &["-1f", "--verify", "a"]).expect("a shim").silent(0);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_again() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    place
+        .shell("mkfifo p; exec 3<> p; timeout 5 hybz -fo x --verify=file p")
+        .says(1, "hybz: Input file p is not a normal file: --verify=file cannot read it again.");
+    place
+        .hybz(&["-fo", "/dev/null", "--verify=file", "a"])
+        .says(1, "hybz: Output file /dev/null is not a normal file: --verify=file cannot read it again.");
+    assert_eq!(place.names(), ["a", "p"]);
+}
+
+#[test]
+fn killed_at_any_call() {
+    let bytes = text(450_000);
+    for (fault, flag) in [("", "--verify"), ("", "--verify=file"), ("tmpfile,", "--verify=file")] {
+        let mut calls = 0;
+        loop {
+            let place = Place::with(&[("a", &bytes)]);
+            let fault = format!("{fault}kill@{}", calls + 1);
+            let Some(run) = with_fault(&place, &fault, &["-1", flag, "a"]) else { return };
+            let names = place.names();
+            let hidden = |name: &&String| fault.starts_with("tmpfile") && name.starts_with(".a.bz2");
+            assert!(names.iter().all(|name| name == "a" || name == "a.bz2" || hidden(&name)), "{fault}: {names:?}");
+            if place.has("a") {
+                assert!(place.get("a") == bytes, "{fault}: the source is intact");
+            }
+            if place.has("a.bz2") {
+                assert!(place.get("a.bz2") == compressed(&bytes), "{fault}: the result is complete");
+            }
+            assert!(place.has("a") || place.has("a.bz2"), "{fault}");
+            if run.code == 0 {
+                assert!(!place.has("a"));
+                break;
+            }
+            assert_eq!(run.code, 128 + 9, "{fault}: {run:?}");
+            calls += 1;
+            assert!(calls < 300, "{flag} never ends");
+        }
+        assert!(calls >= 8, "{flag}: {calls} calls");
+    }
+}
+
+#[test]
+fn verify_and_other_flags() {
+    let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &compressed(b"hello\n"))]);
+    let before = place.files();
+    for (args, sentence) in [
+        (&["-d", "--verify", "a.bz2"][..], "--verify is about compressing: it cannot be used together with -d."),
+        (&["-t", "--verify", "a.bz2"], "--verify is about compressing: it cannot be used together with -t."),
+        (&["-l", "--verify", "a.bz2"], "--verify is about compressing: it cannot be used together with -l."),
+        (
+            &["--recover", "--verify", "a.bz2"],
+            "--verify is about compressing: it cannot be used together with --recover.",
+        ),
+        (&["-dc", "--verify=file", "a.bz2"], "--verify=file is about compressing: it cannot be used together with -d."),
+        (
+            &["-c", "--verify=file", "a"],
+            "--verify=file reads the result again from the disk: it cannot be used together \
+          with -c.",
+        ),
+        (
+            &["-o-", "--verify=file", "a"],
+            "--verify=file reads the result again from the disk: it cannot be used together \
+          with -c.",
+        ),
+        (
+            &["-o", "x", "--verify=file", "-"],
+            "--verify=file reads the input file again from the disk: it cannot be used \
+          with stdin.",
+        ),
+        (&["--verify=file"], "--verify=file reads the input file again from the disk: it cannot be used with stdin."),
+        (
+            &["--verify=file", "--no-sync", "a"],
+            "--verify=file reads what is on the disk: it cannot be used together with \
+          --no-sync.",
+        ),
+    ] {
+        let run = place.hybz(args);
+        assert_eq!((run.code, run.stderr.as_str()), (1, &*format!("hybz: {sentence}\n")), "{args:?}");
+    }
+    for args in [&["--verify=all", "a"][..], &["--verify=", "a"], &["--verify=2", "a"]] {
+        let run = place.hybz(args);
+        assert!(run.code == 1 && run.stderr.lines().count() <= 2 && run.stderr.contains("file"), "{run:?}");
+    }
+    assert!(place.files() == before);
+    assert!(fs::exists(place.path(Path::new("a"))).expect("a"));
+    place.hybz(&["-d", "--no-verify", "-c", "a.bz2"]).silent(0);
+}
