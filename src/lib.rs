@@ -82,6 +82,7 @@ mod settings;
 #[cfg(test)]
 #[path = "../tests/shapes/mod.rs"]
 mod shapes;
+pub mod shard;
 #[cfg(test)]
 #[path = "../tests/skip/mod.rs"]
 mod skip;

@@ -12,7 +12,7 @@ mod parallel_scan;
 pub(super) mod readers;
 pub(crate) mod scan;
 pub(crate) mod span;
-pub(super) mod split;
+pub(crate) mod split;
 mod walk;
 
 use split::BlockOptions;

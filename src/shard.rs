@@ -1,0 +1,314 @@
+//! One file compressed in parts, wherever that is done, and the parts joined to the file that bzip2 would have made.
+//!
+//! bzip2 ends a block between two runs, and the next block begins as a stream begins. So a shard of whole blocks is
+//! coded alone as in the middle of its file, and a part is an ordinary `.bz2` stream. [`plan`] finds shards: it cuts
+//! the text as the encoder does, without coding it. [`join`] puts the blocks of the parts behind each other, shifted by
+//! some bits. It need not look at them, because the combined CRC of two strings of blocks follows from theirs:
+//! combined(AB) = combined(A) rotated left by the number of B's blocks, xor combined(B).
+//!
+//! ```
+//! use hybz::{Level, Settings, shard};
+//! let text = b"to be or not to be\n".repeat(30_000);
+//! let settings = Settings::new().level(Level::FASTEST);
+//! let mut shards = Vec::new();
+//! shard::plan(&text[..], Level::FASTEST, 200_000, |shard| Ok(shards.push(shard)))?;
+//! assert_eq!(shards.len(), 2);
+//!
+//! // Each of them somewhere else.
+//! let part = |shard: &shard::Shard| hybz::compress(&text[shard.text()], &settings);
+//! let parts = shards.iter().map(part).collect::<Result<Vec<_>, _>>()?;
+//!
+//! let mut whole = Vec::new();
+//! shard::join(shards.iter().zip(parts), Level::FASTEST, &mut whole)?;
+//! assert!(whole == hybz::compress(&text, &settings)?);
+//! # Ok::<(), hybz::Error>(())
+//! ```
+
+use crate::bits::{BitWriter, append_bits};
+use crate::block::Text;
+use crate::crc;
+use crate::error::Error;
+use crate::format::bzip2::{self, END_BITS, END_MAGIC, HEADER_BITS, Header, Level};
+use crate::index::bits_at;
+use crate::read_at::{ReadAt, fill_at};
+use crate::stream::bzip2::split::{BlockOptions, Splitter};
+use crate::stream::driver::read_some;
+use crate::stream::piece::Cut;
+use crossbeam_channel::{Sender, bounded};
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::thread;
+
+/// How many blocks may wait for their CRCs.
+const AHEAD: usize = 8;
+/// How much of a part is copied at once: what fits in an L2 cache.
+const COPY: usize = 256 << 10;
+
+/// Some blocks of a text, which follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Shard {
+    /// From 0.
+    pub number: u64,
+    /// The bytes of text before it.
+    pub offset: u64,
+    /// The bytes of its text.
+    pub length: u64,
+    /// How many blocks it has.
+    pub blocks: u64,
+    /// Their combined CRC, which stands at the end of the part.
+    pub crc: u32,
+}
+
+impl Shard {
+    /// A shard as a plan has it.
+    pub fn new(number: u64, offset: u64, length: u64, blocks: u64, crc: u32) -> Shard {
+        Shard { number, offset, length, blocks, crc }
+    }
+
+    /// Its bytes, in a text that is in memory.
+    pub fn text(&self) -> Range<usize> {
+        self.offset as usize..(self.offset + self.length) as usize
+    }
+}
+
+/// Finds the shards of a text: each has whole blocks, and at least `size` bytes but for the last. They are handed to
+/// `each` while the text is read. An empty text has none.
+///
+/// A thread reads and cuts, and the caller's computes CRCs.
+///
+/// # Errors
+/// [`Error::Read`]; [`Error::Write`] with what `each` returns.
+pub fn plan(
+    text: impl Read + Send,
+    level: Level,
+    size: u64,
+    mut each: impl FnMut(Shard) -> io::Result<()>,
+) -> Result<(), Error> {
+    let (sender, blocks) = bounded(AHEAD);
+    thread::scope(|scope| {
+        let cutting = scope.spawn(move || cut(text, level, &sender));
+        let mut shard = Shard::new(0, 0, 0, 0, 0);
+        // Dropping it ends the other thread.
+        for block in blocks {
+            shard.crc = crc::combine(shard.crc, crc_of(&block));
+            shard.length += block.len();
+            shard.blocks += 1;
+            if shard.length >= size {
+                each(shard).map_err(Error::Write)?;
+                shard = Shard::new(shard.number + 1, shard.offset + shard.length, 0, 0, 0);
+            }
+        }
+        let cut = cutting.join().unwrap_or_else(|_| Err(io::Error::other("the cutting thread panicked")));
+        cut.map_err(Error::Read)?;
+        if shard.blocks > 0 { each(shard).map_err(Error::Write) } else { Ok(()) }
+    })
+}
+
+/// Cuts a text to its end, or until nobody wants more.
+fn cut(mut text: impl Read, level: Level, out: &Sender<Text>) -> io::Result<()> {
+    let mut splitter = Splitter::new(level, BlockOptions::default());
+    let mut ended = false;
+    while !ended {
+        match read_some(&mut text, splitter.room())? {
+            0 => {
+                splitter.finish();
+                ended = true;
+            }
+            n => splitter.filled(n),
+        }
+        while let Some(block) = splitter.next_piece() {
+            if out.send(block.text).is_err() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn crc_of(block: &Text) -> u32 {
+    match block {
+        Text::Plain(bytes) => crc::checksum(bytes),
+        Text::RunLength { crc, .. } => *crc,
+        Text::Parts(parts) => {
+            let mut crc = crc::Crc::new();
+            parts.iter().for_each(|part| crc.update(part.as_slice()));
+            crc.finish()
+        }
+        Text::Compact(compact) => {
+            let mut crc = crc::Crc::new();
+            compact.pieces().for_each(|piece| crc.update(&piece));
+            crc.finish()
+        }
+    }
+}
+
+/// A part, as far as its ends tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Part {
+    /// The level in its header.
+    pub level: Level,
+    /// The combined CRC at its end.
+    pub crc: u32,
+    /// The bit at which the end of its stream begins. Its blocks are the bits from 32 on.
+    end_bit: u64,
+}
+
+impl Part {
+    /// Looks at both ends of a part.
+    ///
+    /// # Errors
+    /// [`Error::NotBzip2`] or [`Error::Truncated`], if it does not begin or end as a stream does; [`Error::Read`].
+    pub fn open(file: &(impl ReadAt + ?Sized)) -> Result<Part, Error> {
+        let mut head = [0; 4];
+        let len = fill_at(file, &mut head, 0).map_err(Error::Read)?;
+        let Header::Stream(level) = bzip2::parse_stream_header(&head[..len]) else { return Err(Error::NotBzip2) };
+        let bits = file.len() * 8;
+        let mut last = [0];
+        for padding in 0..8 {
+            let Some(end_bit) = bits.checked_sub(END_BITS + padding).filter(|end| *end >= HEADER_BITS) else { break };
+            fill_at(file, &mut last, file.len() - 1).map_err(Error::Read)?;
+            let zeros = last[0] & ((1 << padding) - 1) == 0;
+            if let Some((END_MAGIC, crc)) = bits_at(file, end_bit)?.filter(|_| zeros) {
+                return Ok(Part { level, crc, end_bit });
+            }
+        }
+        Err(Error::Truncated { block: 1, bit_offset: bits })
+    }
+}
+
+/// Writes the parts of all shards of a plan, in its order, as one stream. Returns how many bytes that are.
+///
+/// That a part has the blocks of its shard is for the caller to see to: [`Part`] has what tells. What is in the blocks
+/// is not looked at.
+///
+/// # Errors
+/// As for [`Part::open`]; [`Error::Write`].
+pub fn join<'a, R: ReadAt>(
+    parts: impl IntoIterator<Item = (&'a Shard, R)>,
+    level: Level,
+    mut out: impl Write,
+) -> Result<u64, Error> {
+    let mut bits = BitWriter::new();
+    bzip2::write_stream_header(&mut bits, level);
+    let (mut combined, mut written) = (0u32, 0);
+    let mut buf = vec![0; COPY];
+    for (shard, file) in parts {
+        let part = Part::open(&file)?;
+        combined = combined.rotate_left((shard.blocks % 32) as u32) ^ part.crc;
+        let mut at = HEADER_BITS;
+        while at < part.end_bit {
+            let count = (part.end_bit - at).min(COPY as u64 * 8);
+            let bytes = &mut buf[..count.div_ceil(8) as usize];
+            if fill_at(&file, bytes, at / 8).map_err(Error::Read)? < bytes.len() {
+                return Err(Error::Truncated { block: 1, bit_offset: at });
+            }
+            append_bits(&mut bits, bytes, count);
+            at += count;
+            out.write_all(bits.whole_bytes()).map_err(Error::Write)?;
+            written += bits.whole_bytes().len() as u64;
+            bits.forget_whole_bytes();
+        }
+    }
+    bzip2::write_stream_end(&mut bits, combined);
+    let end = bits.finish();
+    out.write_all(&end).map_err(Error::Write)?;
+    Ok(written + end.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Settings;
+    use crate::shapes::{Rng, SHAPES};
+
+    fn shards(text: &[u8], level: Level, size: u64) -> Vec<Shard> {
+        let mut shards = Vec::new();
+        plan(text, level, size, |shard| {
+            shards.push(shard);
+            Ok(())
+        })
+        .unwrap();
+        shards
+    }
+
+    /// Plans, compresses each shard, joins, and compares with the whole compressed at once.
+    fn check(text: &[u8], level: Level, size: u64) -> usize {
+        let settings = Settings::new().level(level);
+        let shards = shards(text, level, size);
+        let ends = shards.iter().map(|shard| shard.offset + shard.length);
+        assert!(shards.iter().map(|shard| shard.offset).eq([0].into_iter().chain(ends).take(shards.len())));
+        let mut parts = Vec::new();
+        for (number, shard) in shards.iter().enumerate() {
+            assert!(shard.number == number as u64 && (shard.length >= size || number + 1 == shards.len()));
+            let part = crate::compress(&text[shard.text()], &settings).unwrap();
+            let ends = Part::open(&part).unwrap();
+            assert_eq!((ends.crc, ends.level), (shard.crc, level));
+            parts.push(part);
+        }
+        let mut whole = Vec::new();
+        let written = join(shards.iter().zip(parts), level, &mut whole).unwrap();
+        assert_eq!(written, whole.len() as u64);
+        assert!(whole == crate::compress(text, &settings).unwrap(), "{} bytes, {size}", text.len());
+        shards.len()
+    }
+
+    #[test]
+    fn parts_joined_are_the_whole() {
+        let level = Level::FASTEST;
+        assert_eq!(check(b"", level, 1), 0);
+        assert_eq!(check(b"x", level, 1), 1);
+        let mut rng = Rng(4);
+        for shape in SHAPES {
+            let text = (shape.make)(450_000);
+            check(&text, level, 1);
+            check(&text, level, 1 + rng.below(400_000) as u64);
+        }
+        let text = (crate::shapes::shape("words").make)(2_000_000);
+        for level in 1..=9 {
+            check(&text, Level::try_new(level).unwrap(), 500_000);
+        }
+        assert_eq!(check(&text, level, u64::MAX), 1);
+        // Long runs travel coded.
+        assert!(check(&vec![0; 60_000_000], Level::FASTEST, 1) > 10);
+    }
+
+    #[test]
+    fn runs_across_ends_of_shards() {
+        let before = (crate::shapes::shape("de_bruijn").make)(99_981);
+        let after = (crate::shapes::shape("words").make)(101_000);
+        for gap in [0, 1, 2, 3, 4, 5, 254, 255, 256] {
+            for run in [1, 2, 3, 4, 5, 254, 255, 256, 259, 600] {
+                let text = [&before[..before.len() - gap], &vec![b'r'; run], &after].concat();
+                assert!(check(&text, Level::FASTEST, 1) >= 2);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_part() {
+        let part = crate::compress(b"text", &Settings::new()).unwrap();
+        assert!(matches!(Part::open(&b"text".to_vec()), Err(Error::NotBzip2)));
+        assert!(matches!(Part::open(&Vec::new()), Err(Error::NotBzip2)));
+        for cut in 4..part.len() {
+            assert!(matches!(Part::open(&part[..cut].to_vec()), Err(Error::Truncated { .. })), "{cut}");
+        }
+        assert!(matches!(Part::open(&[&part[..], b"\0"].concat()), Err(Error::Truncated { .. })));
+    }
+
+    /// Whoever takes the shards may stop, and a text that cannot be read is an error.
+    #[test]
+    fn errors_of_both_ends() {
+        let text = vec![7; 40_000_000];
+        let stopped = plan(&text[..], Level::FASTEST, 1, |_| Err(io::Error::other("enough")));
+        assert!(matches!(stopped, Err(Error::Write(_))));
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("a bad sector"))
+            }
+        }
+        assert!(matches!(plan(Broken, Level::FASTEST, 1, |_| Ok(())), Err(Error::Read(_))));
+    }
+}
