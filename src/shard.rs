@@ -2,7 +2,7 @@
 //!
 //! bzip2 ends a block between two runs, and the next block begins as a stream begins. So a shard of whole blocks is
 //! coded alone as in the middle of its file, and a part is an ordinary `.bz2` stream. [`plan`] finds shards: it cuts
-//! the text as the encoder does, without coding it. [`join`] puts the blocks of the parts behind each other, shifted by
+//! the text as the encoder does, without coding it. [`Joiner`] puts the blocks of the parts behind each other, shifted by
 //! some bits. It need not look at them, because the combined CRC of two strings of blocks follows from theirs:
 //! combined(AB) = combined(A) rotated left by the number of B's blocks, xor combined(B).
 //!
@@ -18,8 +18,11 @@
 //! let part = |shard: &shard::Shard| hybz::compress(&text[shard.text()], &settings);
 //! let parts = shards.iter().map(part).collect::<Result<Vec<_>, _>>()?;
 //!
-//! let mut whole = Vec::new();
-//! shard::join(shards.iter().zip(parts), Level::FASTEST, &mut whole)?;
+//! let mut joiner = shard::Joiner::new(Level::FASTEST, Vec::new());
+//! for (shard, part) in shards.iter().zip(&parts) {
+//!     joiner.part(shard, part)?;
+//! }
+//! let (whole, _) = joiner.finish()?;
 //! assert!(whole == hybz::compress(&text, &settings)?);
 //! # Ok::<(), hybz::Error>(())
 //! ```
@@ -35,6 +38,7 @@ use crate::stream::bzip2::split::{BlockOptions, Splitter};
 use crate::stream::driver::read_some;
 use crate::stream::piece::Cut;
 use crossbeam_channel::{Sender, bounded};
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::thread;
@@ -178,43 +182,65 @@ impl Part {
     }
 }
 
-/// Writes the parts of all shards of a plan, in its order, as one stream. Returns how many bytes that are.
-///
-/// That a part has the blocks of its shard is for the caller to see to: [`Part`] has what tells. What is in the blocks
-/// is not looked at.
-///
-/// # Errors
-/// As for [`Part::open`]; [`Error::Write`].
-pub fn join<'a, R: ReadAt>(
-    parts: impl IntoIterator<Item = (&'a Shard, R)>,
-    level: Level,
-    mut out: impl Write,
-) -> Result<u64, Error> {
-    let mut bits = BitWriter::new();
-    bzip2::write_stream_header(&mut bits, level);
-    let (mut combined, mut written) = (0u32, 0);
-    let mut buf = vec![0; COPY];
-    for (shard, file) in parts {
-        let part = Part::open(&file)?;
-        combined = combined.rotate_left((shard.blocks % 32) as u32) ^ part.crc;
+/// Puts the parts of all shards of a plan together, in its order, to one stream.
+pub struct Joiner<W> {
+    out: W,
+    bits: BitWriter,
+    combined: u32,
+    written: u64,
+    buf: Vec<u8>,
+}
+
+impl<W: Write> Joiner<W> {
+    /// Begins a stream of this level, which is written to `out`.
+    pub fn new(level: Level, out: W) -> Self {
+        let mut bits = BitWriter::new();
+        bzip2::write_stream_header(&mut bits, level);
+        Joiner { out, bits, combined: 0, written: 0, buf: vec![0; COPY] }
+    }
+
+    /// Writes the blocks of the next part.
+    ///
+    /// That it has the blocks of this shard is for the caller to see to: [`Part`] has what tells. What is in the blocks
+    /// is not looked at.
+    ///
+    /// # Errors
+    /// As for [`Part::open`]; [`Error::Write`].
+    pub fn part(&mut self, shard: &Shard, file: &(impl ReadAt + ?Sized)) -> Result<(), Error> {
+        let part = Part::open(file)?;
+        self.combined = self.combined.rotate_left((shard.blocks % 32) as u32) ^ part.crc;
         let mut at = HEADER_BITS;
         while at < part.end_bit {
             let count = (part.end_bit - at).min(COPY as u64 * 8);
-            let bytes = &mut buf[..count.div_ceil(8) as usize];
-            if fill_at(&file, bytes, at / 8).map_err(Error::Read)? < bytes.len() {
+            let bytes = &mut self.buf[..count.div_ceil(8) as usize];
+            if fill_at(file, bytes, at / 8).map_err(Error::Read)? < bytes.len() {
                 return Err(Error::Truncated { block: 1, bit_offset: at });
             }
-            append_bits(&mut bits, bytes, count);
+            append_bits(&mut self.bits, bytes, count);
             at += count;
-            out.write_all(bits.whole_bytes()).map_err(Error::Write)?;
-            written += bits.whole_bytes().len() as u64;
-            bits.forget_whole_bytes();
+            self.out.write_all(self.bits.whole_bytes()).map_err(Error::Write)?;
+            self.written += self.bits.whole_bytes().len() as u64;
+            self.bits.forget_whole_bytes();
         }
+        Ok(())
     }
-    bzip2::write_stream_end(&mut bits, combined);
-    let end = bits.finish();
-    out.write_all(&end).map_err(Error::Write)?;
-    Ok(written + end.len() as u64)
+
+    /// Ends the stream. Returns the writer, and how many bytes were written.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn finish(mut self) -> Result<(W, u64), Error> {
+        bzip2::write_stream_end(&mut self.bits, self.combined);
+        let end = self.bits.finish();
+        self.out.write_all(&end).map_err(Error::Write)?;
+        Ok((self.out, self.written + end.len() as u64))
+    }
+}
+
+impl<W> fmt::Debug for Joiner<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Joiner").field("written", &self.written).finish_non_exhaustive()
+    }
 }
 
 #[cfg(test)]
@@ -247,8 +273,9 @@ mod tests {
             assert_eq!((ends.crc, ends.level), (shard.crc, level));
             parts.push(part);
         }
-        let mut whole = Vec::new();
-        let written = join(shards.iter().zip(parts), level, &mut whole).unwrap();
+        let mut joiner = Joiner::new(level, Vec::new());
+        shards.iter().zip(&parts).for_each(|(shard, part)| joiner.part(shard, part).unwrap());
+        let (whole, written) = joiner.finish().unwrap();
         assert_eq!(written, whole.len() as u64);
         assert!(whole == crate::compress(text, &settings).unwrap(), "{} bytes, {size}", text.len());
         shards.len()

@@ -18,6 +18,7 @@ use crate::cli::ranges::Parts;
 use crate::cli::reader::Reader;
 use crate::cli::report::{Failure, Report};
 use crate::cli::resume;
+use crate::cli::shards;
 use crate::cli::source::{SourceFile, id, list_of, same_file};
 use crate::cli::supply::{Found, Supply};
 use crate::cli::tally::Skipped;
@@ -109,7 +110,13 @@ impl Operands {
             let index = self.index(&ready, &mut underway)?;
             let (task, source) = match &self.plan.part {
                 Some(part) => self.part(part, operand, &name, file, &mut remark)?,
-                None => self.task(&ready, file),
+                None => match self.plan.shard {
+                    Some(shard) => {
+                        let text = shards::text(&name, file, &shard)?;
+                        (Task::Compress(self.plan.level), Source::File(Arc::new(text), shard.offset))
+                    }
+                    None => self.task(&ready, file),
+                },
             };
             Ok(Some((ready, index, task, source)))
         });

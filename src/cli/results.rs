@@ -13,6 +13,7 @@ use crate::cli::output::{OutputFile, Stdout};
 use crate::cli::quote::shown;
 use crate::cli::report::{self, Failure, Note, Outcome, Report};
 use crate::cli::reread::Reread;
+use crate::cli::shards;
 use crate::cli::temporary::TemporaryFiles;
 use crate::cli::underway::Underway;
 use crate::cli::verified;
@@ -226,6 +227,18 @@ impl Results {
         message
     }
 
+    /// A shard must have the blocks that its plan says.
+    fn as_planned(&self, stream: StreamSummary) -> Result<StreamSummary, Error> {
+        match &self.plan.shard {
+            Some(shard)
+                if (stream.bytes_in, stream.blocks, stream.combined_crc) != (shard.length, shard.blocks, shard.crc) =>
+            {
+                Err(shards::changed(shard))
+            }
+            _ => Ok(stream),
+        }
+    }
+
     /// An error as one of the whole file, where a part of it was read.
     fn placed(&self, error: Error) -> Error {
         match (error, &self.plan.part) {
@@ -415,7 +428,7 @@ impl Outputs for Results {
             };
             entry.ended(result, outcome.as_ref().ok());
         }
-        let result = match outcome {
+        let result = match outcome.and_then(|stream| self.as_planned(stream)) {
             Ok(stream) => self.complete(&job.name, ready, job.index, job.underway, sink, &stream),
             Err(error) => Err(self.placed(sink.abandon(error))),
         };

@@ -8,6 +8,7 @@ use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
 use crate::cli::report::{Note, Outcome, Report, errno_text};
 use crate::cli::results::Results;
+use crate::cli::shards;
 use crate::cli::supply::Supply;
 use anyhow::{anyhow, bail};
 use hybz::Pool;
@@ -18,11 +19,16 @@ use std::sync::Arc;
 use std::thread;
 
 /// Does what the plan says.
-pub fn run(plan: Plan) -> anyhow::Result<Outcome> {
+pub fn run(mut plan: Plan) -> anyhow::Result<Outcome> {
+    let unplanned = shards::planned(&mut plan).err();
     let plan = Arc::new(plan);
     let account = account(&plan)?;
     let report = Arc::new(Report::new(&plan, Progress::new(&plan)).with_account(account));
     let closing = Closing(Arc::clone(&report));
+    if let Some(failure) = unplanned {
+        report.print(&Note::Failure(failure));
+        return Ok(Outcome::Exit(report.code()));
+    }
     let outcome = work(plan, report);
     if let Err(error) = &outcome
         && let Some(account) = &closing.0.account

@@ -6,7 +6,7 @@
 
 use super::level::LevelFlags;
 use super::ranges::{Ranges, ranges};
-use super::values::{MAX_THREADS, block_size, interval, pattern, seconds, size};
+use super::values::{MAX_THREADS, block_size, interval, pattern, seconds, shard_size, size};
 use clap::{ArgAction, Parser, ValueEnum, ValueHint, value_parser};
 use glob::Pattern;
 use std::ffi::OsString;
@@ -206,6 +206,32 @@ pub struct Flags {
     /// Verify no blocks, not even those that a GPU made.
     #[arg(long, overrides_with = "verify")]
     pub no_verify: bool,
+
+    /// Print a plan: shards of FILE, of SIZE or more, that machines can compress, each by itself.
+    ///
+    /// A shard ends where a block ends, so that the parts can be joined to what bzip2 would have written. The plan has a
+    /// line for each: its number (from 0), where it begins, its length, how many blocks it has, and their CRC. Lines
+    /// appear while the file is read.
+    #[arg(long, value_name = "SIZE", value_parser = shard_size)]
+    pub plan: Option<u64>,
+
+    /// With --plan-file, compress shard N of FILE, into -o PART or to standard output.
+    ///
+    /// PART is an ordinary .bz2 file, of the plan's level. It gets its name only if its blocks are those of the plan, so a shard can be
+    /// compressed twice, and again after a failure.
+    #[arg(long, value_name = "N")]
+    pub shard: Option<u64>,
+
+    /// The plan that --shard looks in.
+    #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    pub plan_file: Option<OsString>,
+
+    /// Join parts, in any order, to the .bz2 file of PLAN: bzip2's bytes, into -o FILE or to standard output.
+    ///
+    /// A part that is missing, doubled, cut or not of the plan is named, and nothing is written. What is in the blocks
+    /// is looked at only with --verify.
+    #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    pub join: Option<OsString>,
 
     /// Use .SUF instead of .bz2 in the names of compressed files.
     ///

@@ -15,6 +15,7 @@ mod plan;
 mod ranges;
 mod recover;
 mod report;
+mod shards;
 mod task;
 mod values;
 mod verify;
@@ -26,6 +27,7 @@ pub use part::{Listing, Part, usual_index};
 pub use plan::{Gpus, Plan};
 pub use ranges::{Amount, Range};
 pub use report::ReportPlace;
+pub use shards::Shards;
 pub use task::{Mode, Operand, Target};
 
 use bad_flag::bad_flag;
@@ -49,6 +51,8 @@ pub enum Request {
     Bench(Plan),
     /// Get what is good out of damaged operands.
     Recover(Plan),
+    /// Plan shards, or join parts.
+    Shards(Plan),
 }
 
 /// Why a command line is refused.
@@ -96,6 +100,7 @@ pub fn parse(
         () if flags.recover.is_some() => Request::Recover,
         () if flags.list => Request::List,
         () if flags.bench.is_some() => Request::Bench,
+        () if flags.plan.is_some() || flags.join.is_some() => Request::Shards,
         () => Request::Run,
     };
     let plan = Plan::new(program, &flags, operands, environment.ignored_words);

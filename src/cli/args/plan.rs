@@ -6,10 +6,12 @@ use super::flags::{Flags, GpuPipeline, Recover};
 use super::part::{IndexPlan, Listing, Part, Settled};
 use super::recover::recover;
 use super::report::{ReportPlace, progress_json, report};
+use super::shards::{Shards, shards};
 use super::task::{Mode, Operand, Target};
 use super::verify::{VerifyPlan, verify};
 use anyhow::bail;
 use hybz::gpu::Offload;
+use hybz::shard::Shard;
 use hybz::{LargeBlocks, Level};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
@@ -75,6 +77,10 @@ pub struct Plan {
     pub recover: Option<Recover>,
     /// What is verified.
     pub verify: VerifyPlan,
+    /// What is done with shards.
+    pub shards: Option<Shards>,
+    /// The shard that is compressed, when its plan has been read.
+    pub shard: Option<Shard>,
     /// Remarks about words in environment variables that were ignored.
     pub ignored_words: Vec<String>,
 }
@@ -91,12 +97,14 @@ impl Plan {
         ignored_words: Vec<String>,
     ) -> anyhow::Result<Plan> {
         let (mode, cat) = mode(program, flags);
-        let target = target(flags, mode, cat.then_some(program), operands.len())?;
+        let results = if flags.join.is_some() { 1 } else { operands.len() };
+        let target = target(flags, mode, cat.then_some(program), results)?;
         let batch = batch(&batch::Settled { flags, mode, target: &target, operands: &operands })?;
         if operands.is_empty() && batch.list.is_none() {
             operands.push(Operand::Stdin);
         }
         let bench = bench(flags, &operands)?;
+        let shards = shards(flags, mode, &target, &operands)?;
         let recover = recover(flags, &target, &operands)?;
         let report = report(flags, mode, &target, &operands)?;
         let (level, threads) = level_and_threads(flags);
@@ -142,6 +150,8 @@ impl Plan {
             index,
             listing,
             batch,
+            shards,
+            shard: None,
             recover,
             verify,
             ignored_words,

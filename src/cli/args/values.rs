@@ -48,6 +48,11 @@ pub fn text_length(text: &str) -> Result<u64, String> {
     parsed(number)?.checked_mul(tera).ok_or_else(out_of_range)
 }
 
+/// The same, but not 0.
+pub fn shard_size(text: &str) -> Result<u64, String> {
+    text_length(text).and_then(|size| if size > 0 { Ok(size) } else { Err(out_of_range()) })
+}
+
 /// A pattern of names, as a shell's.
 pub fn pattern(text: &str) -> Result<Pattern, String> {
     if text.is_empty() {

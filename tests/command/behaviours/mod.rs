@@ -15,6 +15,7 @@ mod parts;
 mod pipes;
 mod recover;
 mod reports;
+mod shards;
 mod verify;
 mod workers;
 
@@ -46,7 +47,7 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 14] = [
+const TABLES: [(&str, &str, &[Row]); 15] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
@@ -61,6 +62,7 @@ const TABLES: [(&str, &str, &[Row]); 14] = [
     ("bench", "Measuring", bench::ROWS),
     ("batch", "Trees, lists, repeated calls", batch::ROWS),
     ("verify", "What is verified", verify::ROWS),
+    ("shards", "One file in parts", shards::ROWS),
 ];
 
 const HEAD: &str = "\

@@ -14,6 +14,10 @@ complete -c hybz -l exclude -d 'With -r or --filelist, leave out what GLOB match
 complete -c hybz -l output-dir -d 'Write results beneath DIR, and keep the input files unless --rm' -r -f -a "(__fish_complete_directories)"
 complete -c hybz -l verify -d 'Decode what was coded, and compare it, before it is written: blocks, or also file (default: blocks)' -r -f -a "blocks\t'Each block'
 file\t'Each block, and the files as they are on the disk'"
+complete -c hybz -l plan -d 'Print a plan: shards of FILE, of SIZE or more, that machines can compress, each by itself' -r
+complete -c hybz -l shard -d 'With --plan-file, compress shard N of FILE, into -o PART or to standard output' -r
+complete -c hybz -l plan-file -d 'The plan that --shard looks in' -r -F
+complete -c hybz -l join -d 'Join parts, in any order, to the .bz2 file of PLAN: bzip2\'s bytes, into -o FILE or to standard output' -r -F
 complete -c hybz -s S -l suffix -d 'Use .SUF instead of .bz2 in the names of compressed files' -r
 complete -c hybz -l block-size -d 'Write FILE.hbz with blocks of 1M to 1G: smaller, but only hybz reads it' -r
 complete -c hybz -l perturb -d 'Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)' -r

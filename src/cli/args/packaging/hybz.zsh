@@ -31,6 +31,10 @@ offsets\:"Lines of BITS,BYTES"))' \
 '--output-dir=[Write results beneath DIR, and keep the input files unless --rm]:DIR:_files -/' \
 '--verify=[Decode what was coded, and compare it, before it is written\: blocks, or also file (default\: blocks)]::WHAT:((blocks\:"Each block"
 file\:"Each block, and the files as they are on the disk"))' \
+'--plan=[Print a plan\: shards of FILE, of SIZE or more, that machines can compress, each by itself]:SIZE:_default' \
+'--shard=[With --plan-file, compress shard N of FILE, into -o PART or to standard output]:N:_default' \
+'--plan-file=[The plan that --shard looks in]:PLAN:_files' \
+'--join=[Join parts, in any order, to the .bz2 file of PLAN\: bzip2'\''s bytes, into -o FILE or to standard output]:PLAN:_files' \
 '-S+[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--suffix=[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--block-size=[Write FILE.hbz with blocks of 1M to 1G\: smaller, but only hybz reads it]:SIZE:_default' \

@@ -1,0 +1,131 @@
+//! `--join`: which part is of which shard, and their blocks behind each other.
+//!
+//! A part says with its combined CRC which shard it is of. Shards of the same text have the same parts, so it does not
+//! matter which of these goes where.
+
+use super::plan_file::PlanFile;
+use super::{Out, Trouble, write_trouble};
+use crate::cli::args::{Operand, Plan};
+use crate::cli::limits;
+use crate::cli::quote::shown;
+use crate::cli::report::{Failure, Note, Report};
+use crate::cli::temporary::TemporaryFiles;
+use hybz::read::MultiBzDecoder;
+use hybz::shard::{Joiner, Part, Shard};
+use hybz::{Error, Level, Pool, Settings};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// How many missing shards are named.
+const NAMED: usize = 10;
+
+/// Joins the parts that are the operands.
+pub fn join(plan: &Plan, path: &Path, verify: bool, report: &Report) -> Result<(), Trouble> {
+    let PlanFile { level, shards, .. } = PlanFile::read(path)?;
+    let parts = sorted(plan, level, &shards, report).ok_or(Trouble::Said)?;
+    if verify {
+        let pool = Pool::builder().threads(limits::threads(plan)).max_memory(limits::share_of_memory()).build();
+        let settings = Settings::new().pool(&pool);
+        shards.iter().zip(&parts).try_for_each(|(shard, part)| check(shard, part, &settings))?;
+    }
+    let temporary = TemporaryFiles::default();
+    let mut joiner = Joiner::new(level, Out::create(plan, &temporary)?);
+    for (shard, part) in shards.iter().zip(&parts) {
+        // Opened one at a time: there may be more than descriptors.
+        let file = File::open(part).map_err(|e| Failure::input("open", part.as_os_str(), &e))?;
+        joiner.part(shard, &file).map_err(|error| trouble(plan, part.as_os_str(), error))?;
+    }
+    let (out, _) = joiner.finish().map_err(|error| trouble(plan, OsStr::new("(none)"), error))?;
+    out.finish(plan)
+}
+
+/// The parts in the order of the shards; nothing, if not every shard has exactly one: then all that is wrong has been
+/// printed.
+fn sorted<'a>(plan: &'a Plan, level: Level, shards: &[Shard], report: &Report) -> Option<Vec<&'a Path>> {
+    let mut of_crc: HashMap<u32, Vec<usize>> = HashMap::new();
+    // From the back, as they are taken from there.
+    shards.iter().enumerate().rev().for_each(|(at, shard)| of_crc.entry(shard.crc).or_default().push(at));
+    let mut parts: Vec<Option<&Path>> = vec![None; shards.len()];
+    let mut wrong = false;
+    let mut say = |failure: Failure| {
+        wrong = true;
+        report.print(&Note::Failure(failure));
+    };
+    let operands = plan.operands.iter().filter_map(|operand| match operand {
+        Operand::File(path) => Some(path.as_path()),
+        Operand::Stdin => None, // there are no operands
+    });
+    for path in operands {
+        let is = |what: &str| Failure::about(1, "Part ", path.as_os_str(), what);
+        match open(path) {
+            Err(failure) => say(failure),
+            Ok(part) if part.level != level => {
+                let levels = (part.level.get(), level.get());
+                say(is(&format!(" is of level {}, and the plan of level {}.", levels.0, levels.1)));
+            }
+            Ok(part) => match of_crc.get_mut(&part.crc).map(Vec::pop) {
+                Some(Some(shard)) => parts[shard] = Some(path),
+                None => say(is(" is of no shard of the plan: it is of another one, or its file has changed.")),
+                Some(None) => {
+                    let shard = shards.iter().position(|shard| shard.crc == part.crc).unwrap_or(0);
+                    let other = parts[shard].unwrap_or(path);
+                    let other = shown(other.as_os_str());
+                    say(is(&format!(" is of shard {shard}, of which {} is a part, too.", other.display())));
+                }
+            },
+        }
+    }
+    let missing = parts.iter().enumerate().filter(|(_, part)| part.is_none()).map(|(shard, _)| shard.to_string());
+    let missing: Vec<String> = missing.collect();
+    match &missing[..] {
+        [] => {}
+        [one] => say(Failure::new(1, format!("Shard {one} has no part.").into())),
+        many if many.len() <= NAMED => {
+            say(Failure::new(1, format!("Shards {} have no parts.", many.join(", ")).into()))
+        }
+        many => {
+            let (count, first) = (many.len(), many[..NAMED].join(", "));
+            say(Failure::new(1, format!("{count} shards have no parts: {first} and others.").into()));
+        }
+    }
+    if wrong { None } else { parts.into_iter().collect() }
+}
+
+/// Looks at both ends of a part.
+fn open(path: &Path) -> Result<Part, Failure> {
+    let name = path.as_os_str();
+    let file = File::open(path).map_err(|e| Failure::input("open", name, &e))?;
+    if !file.metadata().is_ok_and(|found| found.is_file()) {
+        return Err(Failure::about(1, "Part ", name, " is not a normal file."));
+    }
+    Part::open(&file).map_err(|error| match error {
+        Error::Read(e) => Failure::input("read", name, &e),
+        Error::NotBzip2 => Failure::about(1, "Part ", name, " is not a .bz2 file."),
+        _ => Failure::about(1, "Part ", name, " does not end as a .bz2 file: it is cut, or something follows."),
+    })
+}
+
+/// Decodes a part. (Its CRCs are then known to be right, and together they are the shard's.)
+fn check(shard: &Shard, path: &Path, settings: &Settings) -> Result<(), Failure> {
+    let name = path.as_os_str();
+    let file = File::open(path).map_err(|e| Failure::input("open", name, &e))?;
+    let mut decoder = MultiBzDecoder::with_settings(file, settings);
+    let decoded = io::copy(&mut decoder, &mut io::sink());
+    let decoded = decoded.map_err(|e| Failure::about(1, "Part ", name, &format!(" is damaged: {e}.")))?;
+    let found = decoder.summary();
+    if (decoded, found.blocks, found.streams) == (shard.length, shard.blocks, 1) {
+        return Ok(());
+    }
+    Err(Failure::about(1, "Part ", name, &format!(" is not of shard {}, though its CRC is.", shard.number)))
+}
+
+fn trouble(plan: &Plan, name: &OsStr, error: Error) -> Trouble {
+    match error {
+        Error::Read(e) => Failure::input("read", name, &e).into(),
+        Error::Write(e) => write_trouble(plan, &e),
+        error => Failure::about(1, "Part ", name, &format!(" has changed: {error}.")).into(),
+    }
+}

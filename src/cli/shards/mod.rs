@@ -1,0 +1,195 @@
+//! `--plan`, `--shard` and `--join`: one file compressed in parts, wherever that is done, into what bzip2 would have
+//! written.
+
+mod join;
+mod plan_file;
+
+use crate::cli::args::{Operand, Plan, Shards, Target};
+use crate::cli::commit;
+use crate::cli::os::directory::Directory;
+use crate::cli::os::file;
+use crate::cli::output::{OutputFile, Stdout};
+use crate::cli::part::check_file;
+use crate::cli::progress::Progress;
+use crate::cli::report::{Failure, Note, Outcome, Report};
+use crate::cli::source::SourceFile;
+use crate::cli::temporary::TemporaryFiles;
+use hybz::shard::{self, Shard};
+use hybz::{Error, ReadAt};
+use plan_file::PlanFile;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// How much is written at once.
+const BUFFER: usize = 256 << 10;
+
+/// Plans shards, or joins parts.
+pub fn shards(plan: Plan) -> anyhow::Result<Outcome> {
+    let report = Report::new(&plan, Progress::new(&plan));
+    for remark in &plan.ignored_words {
+        report.print(&Note::Remark(remark.clone().into_bytes()));
+    }
+    let done = match &plan.shards {
+        Some(Shards::Plan(size)) => cut(&plan, *size),
+        Some(Shards::Join { plan: path, verify }) => join::join(&plan, path, *verify, &report),
+        Some(Shards::Part { .. }) | None => Ok(()),
+    };
+    report.progress.end();
+    match done {
+        Ok(()) => {}
+        Err(Trouble::BrokenPipe) => return Ok(Outcome::BrokenPipe),
+        Err(Trouble::Failure(failure)) => report.print(&Note::Failure(failure)),
+        Err(Trouble::Said) => {}
+    }
+    Ok(Outcome::Exit(report.code()))
+}
+
+/// Why there is no result.
+enum Trouble {
+    Failure(Failure),
+    /// It has been printed.
+    Said,
+    /// The reader of our stdout is gone.
+    BrokenPipe,
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Trouble {
+        Trouble::Failure(failure)
+    }
+}
+
+/// The shard that the plan's `--shard` asks for, and the plan made fit for it.
+pub fn planned(plan: &mut Plan) -> Result<(), Failure> {
+    let Some(Shards::Part { number, plan: path }) = &plan.shards else { return Ok(()) };
+    let PlanFile { level, shards, .. } = PlanFile::read(path)?;
+    let count = shards.len();
+    let found = usize::try_from(*number).ok().and_then(|number| shards.get(number));
+    let none = || Failure::about(1, "Plan ", path.as_os_str(), &format!(" has {count} shards, and no {number}."));
+    plan.shard = Some(*found.ok_or_else(none)?);
+    plan.level = level;
+    Ok(())
+}
+
+/// A file up to the end of a shard.
+pub struct UpTo {
+    file: File,
+    end: u64,
+}
+
+impl ReadAt for UpTo {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        let most = self.end.saturating_sub(offset).min(buf.len() as u64) as usize;
+        self.file.read_at(&mut buf[..most], offset)
+    }
+
+    fn len(&self) -> u64 {
+        self.end
+    }
+}
+
+/// The text of a shard.
+pub fn text(name: &OsStr, mut file: File, shard: &Shard) -> Result<UpTo, Failure> {
+    check_file(name, &mut file, "--shard")?;
+    Ok(UpTo { file, end: shard.offset + shard.length })
+}
+
+/// Why a shard is not as it was planned.
+pub fn changed(shard: &Shard) -> Error {
+    let text = format!("shard {} is not what the plan says: the file has changed, or is another", shard.number);
+    Error::Read(io::Error::other(text))
+}
+
+/// Where a plan or a joined file goes.
+enum Out {
+    Stdout(BufWriter<Stdout>),
+    File(BufWriter<OutputFile>),
+}
+
+impl Out {
+    fn create(plan: &Plan, temporary: &TemporaryFiles) -> Result<Out, Failure> {
+        let Target::File(path) = &plan.target else {
+            return Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())));
+        };
+        if !plan.force && std::fs::symlink_metadata(path).is_ok() {
+            return Err(Failure::exists(path.as_os_str()));
+        }
+        let create = |path: &Path| OutputFile::create(path, Directory::of(path, None)?, false, plan.force, temporary);
+        let file = create(path).map_err(|e| Failure::output("create", path.as_os_str(), &e))?;
+        Ok(Out::File(BufWriter::with_capacity(BUFFER, file)))
+    }
+
+    /// Closes it; a file gets its name.
+    fn finish(self, plan: &Plan) -> Result<(), Trouble> {
+        match self {
+            Out::Stdout(mut out) => {
+                let flushed = out.flush().and_then(|()| file::close_stdout());
+                let _ = out.into_parts(); // dropping it would write once more
+                flushed.map_err(|e| write_trouble(plan, &e))
+            }
+            Out::File(mut out) => {
+                let flushed = out.flush();
+                let (out, _) = out.into_parts();
+                let synced = flushed.and_then(|()| if plan.sync { out.sync() } else { Ok(()) });
+                synced.map_err(|e| write_trouble(plan, &e))?;
+                Ok(commit::publish(out, plan.force)?)
+            }
+        }
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Out::Stdout(out) => out.write(bytes),
+            Out::File(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Out::Stdout(out) => out.flush(),
+            Out::File(out) => out.flush(),
+        }
+    }
+}
+
+fn write_trouble(plan: &Plan, e: &io::Error) -> Trouble {
+    match &plan.target {
+        Target::File(path) => Failure::output("write", path.as_os_str(), e).into(),
+        _ if e.kind() == io::ErrorKind::BrokenPipe => Trouble::BrokenPipe,
+        _ => Failure::output("write", OsStr::new("(stdout)"), e).into(),
+    }
+}
+
+/// `--plan`.
+fn cut(plan: &Plan, size: u64) -> Result<(), Trouble> {
+    let Some(operand @ Operand::File(path)) = plan.operands.first() else { return Ok(()) };
+    let name = path.as_os_str();
+    let read_error = |e: &io::Error| Failure::input("read", name, e);
+    let mut file = File::open(path).map_err(|e| Failure::input("open", name, &e))?;
+    check_file(name, &mut file, "--plan")?;
+    let source = SourceFile::of(operand, &file).map_err(|e| read_error(&e))?;
+    let len = file.metadata().map_err(|e| read_error(&e))?.len();
+    let temporary = TemporaryFiles::default();
+    let mut out = Out::create(plan, &temporary)?;
+    out.write_all(plan_file::head(plan.level, len).as_bytes()).map_err(|e| write_trouble(plan, &e))?;
+    let mut end = 0;
+    let found = shard::plan(&file, plan.level, size, |shard| {
+        end = shard.offset + shard.length;
+        // Whoever reads lines gets each at once.
+        out.write_all(plan_file::line(&shard).as_bytes()).and_then(|()| out.flush())
+    });
+    found.map_err(|error| match error {
+        Error::Read(e) => read_error(&e).into(),
+        Error::Write(e) => write_trouble(plan, &e),
+        error => Trouble::Failure(Failure::internal(name, &error)),
+    })?;
+    let is_still = |source: SourceFile| source.is_unchanged(&file).unwrap_or(false);
+    if end != len || !source.is_none_or(is_still) {
+        return Err(Failure::about(1, "Input file ", name, " changed while it was read: its plan is of no use.").into());
+    }
+    out.finish(plan)
+}

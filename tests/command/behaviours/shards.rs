@@ -1,0 +1,203 @@
+//! One file compressed in parts. bzip2 has nothing like it.
+
+use super::rows;
+use crate::place::{Place, compressed, noise, text};
+
+rows! {
+    "`--plan`, `--shard`, `--join`" | "no shards" | "the bytes of the whole file compressed at once" => joined;
+    "parts in any order; made twice; of equal text" | "no shards" | "the same" => any_order;
+    "a part missing, doubled, foreign, cut" | "no shards" | "named; rc 1; nothing is written" => wrong_parts;
+    "`--join --verify` of a damaged part" | "no shards" | "named; rc 1; nothing is written" => damaged_parts;
+    "a file that has changed since its plan" | "no shards" | "rc 1; no part" => changed_files;
+    "plans that are cut, or no plans" | "no shards" | "a sentence; rc 1" => wrong_plans;
+    "flags that do not go with shards" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
+}
+
+/// Text with runs, so that some go over the ends of blocks.
+fn mixture() -> Vec<u8> {
+    let mut all = Vec::new();
+    for round in 0..25 {
+        all.extend(text(80_000 + 777 * round));
+        all.extend(vec![b'r'; 10 + 97 * round]);
+        all.extend(noise(9_000));
+    }
+    all
+}
+
+/// The plan and the parts of `a`.
+fn parts(place: &Place, flags: &str) -> usize {
+    place.shell(&format!("hybz {flags} a > plan")).silent(0);
+    let count = place.shell("grep -vc '^#' plan; true").out().trim().parse().unwrap();
+    place.shell(
+        "for n in $(grep -v '^#' plan | cut -f1); do hybz --shard=$n --plan-file=plan a -o part.$n || exit; done",
+    );
+    count
+}
+
+#[test]
+fn joined() {
+    for (level, size, content) in [
+        (1, "1", mixture()),
+        (1, "300k", mixture()),
+        (5, "1", mixture()),
+        (9, "1M", mixture()),
+        (9, "1T", mixture()),
+        (1, "1", text(10)),
+        (1, "1", Vec::new()),
+    ] {
+        let place = Place::with(&[("a", &content)]);
+        let count = parts(&place, &format!("-{level} --plan {size}"));
+        assert_eq!(count == 0, content.is_empty());
+        place.shell("hybz --join=plan $(ls | grep part) -o whole.bz2").silent(0);
+        let whole = place.hybz(&[&format!("-{level}c"), "a"]).silent(0).stdout;
+        assert!(place.get("whole.bz2") == whole, "{level} {size}");
+        assert!(place.has("a"), "kept");
+        place.shell("hybz --join plan $(ls | grep part) -c | cmp - whole.bz2").silent(0);
+    }
+    // Lines appear while it runs, and a plan may be a file, too.
+    let place = Place::with(&[("a", &mixture())]);
+    place.shell("hybz -1 --plan 300k a | head -n3 | grep -c . && hybz -1 --plan 300k -o plan a").silent(0);
+    place.shell("hybz -1 --plan 300k a | cmp - plan").silent(0);
+    place.hybz(&["-1", "--plan", "300k", "-o", "plan", "a"]).says(1, "Output file plan already exists.");
+}
+
+#[test]
+fn any_order() {
+    // Three shards are of the same text.
+    let block = text(99_981);
+    let place = Place::with(&[("a", &[&block[..], &block, &block, &text(250_000)].concat())]);
+    let count = parts(&place, "-1 --plan 1");
+    assert_eq!(count, 6);
+    place.shell("hybz -1c a > whole").silent(0);
+    place.shell("hybz --join plan $(ls -r | grep part) -o b && cmp b whole").silent(0);
+    // Another machine makes one once more, with one thread, or verified.
+    place
+        .shell("for more in -p1 --verify; do hybz $more --shard 3 --plan-file plan a -c | cmp - part.3; done")
+        .silent(0);
+    place.hybz(&["--shard=3", "--plan-file=plan", "a", "-o", "part.3"]).says(1, "Output file part.3 already exists.");
+    place.hybz(&["-f", "--shard=3", "--plan-file=plan", "a", "-o", "part.3"]).silent(0);
+    place.shell("bzip2 -tv part.* || hybz -tv part.*").says(0, "ok");
+}
+
+#[test]
+fn wrong_parts() {
+    let place = Place::with(&[("a", &mixture()), ("other", &noise(100_000))]);
+    let count = parts(&place, "-1 --plan 1");
+    place.shell("hybz -1k other; hybz -9c a > nine; head -c-1 part.2 > cut; (cat part.2; echo) > longer").silent(0);
+    let before = place.names();
+    let missing = format!("Shards 0, {} have no parts.", count - 1);
+    for (parts, says) in [
+        (format!("$(ls part.* | grep -vxE 'part.(0|{})')", count - 1), &missing[..]),
+        ("$(ls part.* | grep -vw part.3)".to_owned(), "hybz: Shard 3 has no part."),
+        ("part.* ./part.3".to_owned(), "hybz: Part ./part.3 is of shard 3, of which part.3 is a part, too."),
+        ("part.* other.bz2".to_owned(), "hybz: Part other.bz2 is of no shard of the plan: it is of another one, or"),
+        ("part.* nine".to_owned(), "hybz: Part nine is of level 9, and the plan of level 1."),
+        ("$(ls part.* | grep -vw part.2) cut".to_owned(), "hybz: Part cut does not end as a .bz2 file"),
+        ("part.* longer".to_owned(), "hybz: Part longer does not end as a .bz2 file"),
+        ("part.* a".to_owned(), "hybz: Part a is not a .bz2 file."),
+        ("part.* none".to_owned(), "hybz: Can't open input file none: No such file or directory."),
+        ("part.* .".to_owned(), "hybz: Part . is not a normal file."),
+        ("part.2".to_owned(), " shards have no parts: 0, 1, 3, 4, 5, "),
+        (String::new(), " shards have no parts: 0, 1, 2, "),
+    ] {
+        place.shell(&format!("hybz --join plan {parts} -o whole")).says(1, says);
+        assert_eq!(place.names(), before, "{parts}");
+        let run = place.shell(&format!("hybz --join plan {parts} -c"));
+        assert!(run.stdout.is_empty() && run.code == 1, "{parts}");
+    }
+}
+
+#[test]
+fn damaged_parts() {
+    let place = Place::with(&[("a", &mixture())]);
+    parts(&place, "-1 --plan 300k");
+    place.shell("hybz -1c a > expected; hybz --join plan --verify part.* -o whole && cmp whole expected").silent(0);
+    let mut bad = place.get("part.1");
+    let middle = bad.len() / 2;
+    bad[middle] ^= 1;
+    place.put("part.1", &bad);
+    let run = place.shell("hybz --join plan --verify part.* -o verified");
+    run.says(1, "hybz: Part part.1 is damaged: ");
+    assert!(!place.has("verified"));
+}
+
+#[test]
+fn changed_files() {
+    let place = Place::with(&[("a", &mixture())]);
+    parts(&place, "-1 --plan 300k");
+    let mut other = place.get("a");
+    other[400_000] ^= 1;
+    place.put("a", &other);
+    let says = "hybz: Can't read input file a: shard 1 is not what the plan says: the file has changed, or is another.";
+    place.hybz(&["--shard=1", "--plan-file=plan", "a", "-o", "new"]).says(1, says);
+    place.hybz(&["--shard=0", "--plan-file=plan", "a", "-o", "same"]).silent(0);
+    place.put("a", &other[..500_000]);
+    place.hybz(&["--shard=1", "--plan-file=plan", "a", "-o", "new"]).says(1, says);
+    place.hybz(&["--shard=5", "--plan-file=plan", "a", "-o", "new"]).says(1, "shard 5 is not what the plan says");
+    assert!(!place.has("new"));
+}
+
+#[test]
+fn wrong_plans() {
+    let place = Place::with(&[("a", &mixture())]);
+    parts(&place, "-1 --plan 300k");
+    place
+        .shell("head -n4 plan > cut; sed 's/^2/3/' plan > other; sed 1d plan > headless; printf '\\377' > bytes")
+        .silent(0);
+    for (plan, says) in [
+        ("cut", "Plan cut ends at byte "),
+        ("other", "Plan other has a line that does not follow: `3\t"),
+        ("headless", "Plan headless does not begin as one."),
+        ("a", "Plan a does not begin as one."),
+        ("bytes", "Plan bytes does not begin as one."),
+        ("none", "Can't open input file none: No such file or directory."),
+    ] {
+        place.hybz(&["--join", plan, "part.0", "-o", "whole"]).says(1, says);
+        place.hybz(&["--shard=0", "--plan-file", plan, "a", "-o", "whole"]).says(1, says);
+    }
+    let run = place.hybz(&["--shard=99", "--plan-file=plan", "a", "-o", "whole"]);
+    run.says(1, "Plan plan has 9 shards, and no 99.");
+    assert!(!place.has("whole"));
+}
+
+#[test]
+fn nonsense() {
+    let place = Place::with(&[("a", b"hello\n"), ("b.bz2", &compressed(b"hello\n"))]);
+    place.shell("hybz --plan 1 a > plan").silent(0);
+    let before = place.files();
+    for (line, says) in [
+        ("--plan 1", "--plan wants one file."),
+        ("--plan 1 a a", "--plan wants one file."),
+        ("--plan 0 a", "--plan"),
+        ("--plan x a", "--plan"),
+        ("--plan 1 .", "Input file . is not a file on a disk: --plan"),
+        ("--plan 1 none", "Can't open input file none"),
+        ("--plan 1 --shard 1 --plan-file plan a", "Only one of --plan, --shard and --join can be used."),
+        ("--plan 1 --plan-file plan a", "--plan-file is about --shard."),
+        ("--plan-file plan a", "--plan-file is about --shard."),
+        ("--plan 1 -d a", "--plan and -d cannot be used together."),
+        ("--plan 1 -t a", "--plan and -t cannot be used together."),
+        ("--plan 1 -l a", "--plan and -l cannot be used together."),
+        ("--plan 1 --verify a", "--plan and --verify cannot be used together."),
+        ("--plan 1 --index a", "--plan and --index cannot be used together."),
+        ("--plan 1 --report=json a", "--plan and --report cannot be used together."),
+        ("--plan 1 -r .", "--plan and -r cannot be used together."),
+        ("--plan 1 --block-size 1M a", "--plan and --block-size cannot be used together."),
+        ("--shard 0 a -o x", "--shard wants a plan: --plan-file PLAN."),
+        ("--shard 0 --plan-file plan a", "--shard wants a name for its result: -o FILE, or -c for standard output."),
+        ("--shard 0 --plan-file plan -c", "--shard wants one file."),
+        ("--shard x --plan-file plan a -o x", "--shard"),
+        ("--shard 0 --plan-file plan --rm a -o x", "--shard and --rm cannot be used together."),
+        ("--shard 0 --plan-file plan --verify=file a -o x", "--shard and --verify=file cannot be used together."),
+        ("--shard 0 --plan-file plan --recover a -o x", "cannot be used together."),
+        ("--join plan b.bz2", "--join wants a name for its result: -o FILE, or -c for standard output."),
+        ("--join plan --verify=file b.bz2 -o x", "--verify=file is about compressing."),
+        ("--join plan - -o x b.bz2", "--join reads files, not standard input."),
+        ("--join plan --bench b.bz2", "cannot be used together."),
+    ] {
+        let run = place.hybz(&line.split(' ').collect::<Vec<_>>());
+        assert!(run.stdout.is_empty() && run.stderr.lines().count() == 1, "{line}: {run:?}");
+        run.says(1, says);
+        assert!(place.files() == before, "{line}");
+    }
+}
