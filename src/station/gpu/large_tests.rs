@@ -319,6 +319,9 @@ fn cases_for_the_kernels() {
             all.iter().for_each(|block| write_case(&mut cases, std::slice::from_ref(block), true));
             write_case(&mut cases, &all[..30], true);
             damaged.chunks(30).for_each(|blocks| write_case(&mut cases, blocks, false));
+            // A segment with a token left over, with many, and with one too few.
+            let words = [block(&(shape("words").make)(20_000), stream(0, 12))];
+            [1, 2, 33, 1000, -1, -40].iter().for_each(|more| write_spoilt(&mut cases, &words, true, *more));
             // Several segments, and rows that leave no room for the codes.
             write_case(&mut cases, &[block(&(shape("words").make)(200_000), stream(0, 12))], true);
             let period: Vec<u8> = (0..1009u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
@@ -348,6 +351,11 @@ fn blocks_of(file: &[u8]) -> Vec<DecodeLarge> {
 /// A batch: the numbers of blocks, bytes of input and rows; the blocks; the input; for each block 0 if it is `regular`,
 /// 1 if a core finds it damaged before it is text, 2 if not, and a hash of its codes.
 fn write_case(cases: &mut Vec<u8>, blocks: &[DecodeLarge], regular: bool) {
+    write_spoilt(cases, blocks, regular, 0);
+}
+
+/// The same with so many more tokens in the first segment of each block, unless that is 0: then all must be odd.
+fn write_spoilt(cases: &mut Vec<u8>, blocks: &[DecodeLarge], regular: bool, more: i32) {
     let parsed = blocks.iter().filter_map(|block| {
         let parsed = Block::parse(block.stream, block.header, Arc::clone(&block.payload)).ok()?;
         parsed.tokens_fit_rows().then_some(parsed)
@@ -357,12 +365,17 @@ fn write_case(cases: &mut Vec<u8>, blocks: &[DecodeLarge], regular: bool) {
         let at = input.len();
         input.resize(at + LargeForDevice::input_len(&block.parts()), 0);
         rows = rows.next_multiple_of(ROW_UNIT);
-        heads.push(LargeForDevice::write(&block, rows as u32, &mut input, at));
+        let head = LargeForDevice::write(&block, rows as u32, &mut input, at);
+        let tokens = &mut input[head.segments_at as usize + 8..][..4];
+        let count = u32::from_ne_bytes(tokens.try_into().unwrap()).saturating_add_signed(more);
+        tokens.copy_from_slice(&count.to_ne_bytes());
+        heads.push(head);
         rows += block.rows() as usize;
         let codes = block.all_codes();
         let fnv = |hash: u64, code: &u8| (hash ^ u64::from(*code)).wrapping_mul(0x100_0000_01b3);
         let hash = codes.iter().flatten().fold(0xcbf2_9ce4_8422_2325, fnv);
-        expected.push((if codes.is_err() { 1u32 } else { 2 * u32::from(!regular) }, hash));
+        let is_odd = codes.is_err() || more != 0;
+        expected.push((if is_odd { 1u32 } else { 2 * u32::from(!regular) }, hash));
     }
     let mut word = |word: u32| cases.extend(word.to_ne_bytes());
     [heads.len(), input.len(), rows].iter().for_each(|&n| word(n as u32));
