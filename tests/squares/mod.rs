@@ -108,37 +108,44 @@ fn another_kind_of_work() {
     quiet();
     for (threads, lanes) in [(1, 0), (3, 0), (2, 2), (0, 1), (0, 0)] {
         watched(format!("{threads} cores, {lanes} lanes"), move || {
-            let mut builder = hybz::schedule::Pool::with_work(Squares).memory(800);
-            builder = match NonZeroUsize::new(threads) {
-                Some(threads) => builder.threads(threads),
-                None => builder.without_cpu(),
-            };
-            let expected = Expected { rate: 1e6, start: Duration::ZERO, end: Duration::ZERO };
-            let mut crew = Crew::new(&[SQUARE], expected).at_once();
-            for _ in 0..lanes {
-                crew = crew.member(|| Ok(Box::new(Accelerator(0))));
-            }
-            let pool = builder.crew(crew).build();
-            let client = pool.client();
-            let mut tickets = std::collections::VecDeque::new();
-            let mut answers = Vec::new();
-            for number in 0..20_000 {
-                while tickets.len() > 60 {
-                    let (ticket, permit): (hybz::schedule::Ticket<u64>, _) = tickets.pop_front().expect("there are 60");
-                    answers.push(ticket.wait().expect("somebody can always multiply"));
-                    drop::<hybz::schedule::Permit>(permit);
-                }
-                let permit = client.permit(8);
-                tickets.push_back((client.submit(Square::Of(number)), permit));
-            }
-            answers.extend(tickets.iter().map(|(ticket, _)| ticket.wait().expect("and always again")));
-            assert!((0..20_000).map(|number| number * number).eq(answers));
-            let summary = pool.summary();
-            let done: u64 = summary.stations.iter().map(|station| station.blocks).sum();
-            assert_eq!(done, 20_000, "{summary:?}");
-            let finished: u64 = summary.stations.iter().map(|station| station.finished).sum();
-            let accelerated: u64 = summary.stations.iter().filter(|s| s.accelerator).map(|s| s.bytes_in).sum();
-            assert!(lanes == 0 || threads == 0 || finished > 0 && accelerated > 0, "{summary:?}");
+            // On a busy machine the cores may be done before a lane is there.
+            let takes_part = (0..50).any(|_| squares(threads, lanes) || lanes == 0 || threads == 0);
+            assert!(takes_part, "the lanes never did anything");
         });
     }
+}
+
+/// Has 20,000 numbers squared. Returns whether lanes did some, and cores finished what they passed on.
+fn squares(threads: usize, lanes: usize) -> bool {
+    let mut builder = hybz::schedule::Pool::with_work(Squares).memory(800);
+    builder = match NonZeroUsize::new(threads) {
+        Some(threads) => builder.threads(threads),
+        None => builder.without_cpu(),
+    };
+    let expected = Expected { rate: 1e6, start: Duration::ZERO, end: Duration::ZERO };
+    let mut crew = Crew::new(&[SQUARE], expected).at_once();
+    for _ in 0..lanes {
+        crew = crew.member(|| Ok(Box::new(Accelerator(0))));
+    }
+    let pool = builder.crew(crew).build();
+    let client = pool.client();
+    let mut tickets = std::collections::VecDeque::new();
+    let mut answers = Vec::new();
+    for number in 0..20_000 {
+        while tickets.len() > 60 {
+            let (ticket, permit): (hybz::schedule::Ticket<u64>, _) = tickets.pop_front().expect("there are 60");
+            answers.push(ticket.wait().expect("somebody can always multiply"));
+            drop::<hybz::schedule::Permit>(permit);
+        }
+        let permit = client.permit(8);
+        tickets.push_back((client.submit(Square::Of(number)), permit));
+    }
+    answers.extend(tickets.iter().map(|(ticket, _)| ticket.wait().expect("and always again")));
+    assert!((0..20_000).map(|number| number * number).eq(answers));
+    let summary = pool.summary();
+    let done: u64 = summary.stations.iter().map(|station| station.blocks).sum();
+    assert_eq!(done, 20_000, "{summary:?}");
+    let finished: u64 = summary.stations.iter().map(|station| station.finished).sum();
+    let accelerated: u64 = summary.stations.iter().filter(|s| s.accelerator).map(|s| s.bytes_in).sum();
+    finished > 0 && accelerated > 0
 }

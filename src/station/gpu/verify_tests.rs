@@ -11,16 +11,21 @@ use std::num::NonZeroUsize;
 /// What a pool makes of a text with a lane that fails so at each batch that is tried, and how many blocks of the lane
 /// were found wrong.
 fn coded(text: &[u8], batch: usize, verify: Verify) -> (Vec<u8>, u64) {
+    // On a busy machine the cores may be done before the lane is there.
+    (0..50).find_map(|_| once(text, batch, verify)).expect("the lane takes part")
+}
+
+fn once(text: &[u8], batch: usize, verify: Verify) -> Option<(Vec<u8>, u64)> {
     let pool = Pool::builder().threads(NonZeroUsize::new(2).unwrap()).cores_accept(Accepts::AllBut(&[ENCODE]));
     let resident = move || Ok(fake(Offload::Resident, 8, Some((batch, Fault::OneBit))));
     let pool = pool.station(accepts(Offload::Resident), resident).build();
     let settings = Settings::new().level(Level::FASTEST).verify(verify).pool(&pool);
     let coded = crate::compress(text, &settings).unwrap();
     let stations = pool.summary().stations;
-    let device = stations.iter().find(|station| station.accelerator).unwrap();
+    let device = stations.iter().find(|station| station.accelerator)?;
     let verified: u64 = stations.iter().map(|station| station.verified).sum();
     assert_eq!(verified, if verify == Verify::Off { 0 } else { device.blocks + device.wrong }, "{stations:?}");
-    (coded, device.wrong)
+    Some((coded, device.wrong))
 }
 
 #[test]
