@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -36,6 +36,8 @@ pub struct Account {
     totals: Arc<Totals>,
     /// What went wrong since the last object.
     failures: Mutex<Vec<Trouble>>,
+    /// Of no file.
+    apart: Mutex<Vec<Trouble>>,
     /// Whether the report could not be written.
     unwritable: AtomicBool,
 }
@@ -137,7 +139,7 @@ impl Account {
             recoded: number(),
         };
         let (totals, failures, unwritable) = (Arc::new(totals), Mutex::default(), AtomicBool::new(false));
-        Ok(Account { place: place.name().to_owned(), totals, failures, unwritable })
+        Ok(Account { place: place.name().to_owned(), totals, failures, apart: Mutex::default(), unwritable })
     }
 
     /// In words, for errors.
@@ -152,18 +154,16 @@ impl Account {
         TemporaryFiles::with_last_words(last_words)
     }
 
-    fn failures(&self) -> MutexGuard<'_, Vec<Trouble>> {
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Something went wrong with the file whose object is next, or with none if that is the summary.
-    pub fn failed(&self, code: u8, text: &[u8]) {
-        self.failures().push((code, text.to_owned()));
+    /// Something went wrong with the file whose object is next, or with none if that is the summary, or if it stands
+    /// `apart`.
+    pub fn failed(&self, code: u8, text: &[u8], apart: bool) {
+        let mut failures = if apart { lock(&self.apart) } else { lock(&self.failures) };
+        failures.push((code, text.to_owned()));
     }
 
     /// Writes the object of a file.
     pub fn file(&self, entry: &Entry) -> io::Result<()> {
-        let mut failures = std::mem::take(&mut *self.failures());
+        let mut failures = std::mem::take(&mut *lock(&self.failures));
         failures.extend(entry.unsaid.clone());
         let mut object = Object::of_file("file", &entry.name);
         object.put("work", self.totals.work);
@@ -222,7 +222,9 @@ impl Account {
         object.put("seconds", json::seconds(started.elapsed()));
         object.put("interrupted", broken);
         object.put("signal", broken.then_some(libc::SIGPIPE));
-        put_failures(&mut object, &std::mem::take(&mut *self.failures()), code);
+        let mut failures = std::mem::take(&mut *lock(&self.apart));
+        failures.append(&mut lock(&self.failures));
+        put_failures(&mut object, &failures, code);
         self.write(&object.line())
     }
 
@@ -305,14 +307,28 @@ impl Totals {
 
 /// Opens a report to append to it. What is there must be one, or nothing, or no regular file.
 fn open_file(path: &Path) -> io::Result<File> {
-    if fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0) {
+    let found = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0);
+    if found {
         let mut head = Vec::new();
         File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut head)?;
         if head != BEGINNING {
             return Err(io::ErrorKind::InvalidData.into());
         }
     }
-    File::options().append(true).create(true).open(path)
+    let mut file = File::options().append(true).create(true).open(path)?;
+    // A process that was killed may have left half a line.
+    if found && !ends_with_line(path)? {
+        file.write_all(b"\n")?;
+    }
+    Ok(file)
+}
+
+fn ends_with_line(path: &Path) -> io::Result<bool> {
+    let mut last = [0];
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
 }
 
 fn work(mode: Mode) -> &'static str {
@@ -330,6 +346,10 @@ fn station(station: &StationReport) -> Value {
         "bytes_out": bytes_out, "busy": json::seconds(station.busy), "waited": json::seconds(station.waited),
         "fallbacks": fallbacks, "failure": station.failure, "retired": station.retired,
     })
+}
+
+fn lock(failures: &Mutex<Vec<Trouble>>) -> MutexGuard<'_, Vec<Trouble>> {
+    failures.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn put_failures(object: &mut Object, failures: &[Trouble], code: u8) {

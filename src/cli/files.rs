@@ -209,6 +209,9 @@ impl Operands {
         let job = IndexJob::new(place);
         let source = ready.source.as_ref().map(|source| &source.found);
         let replaced = job.check(compressed.path(), source, self.plan.force)?;
+        if replaced.zip(self.report_file.as_ref()).is_some_and(|(found, report)| tree::id(&found) == id(report)) {
+            return Err(Failure::about(1, "Output file ", job.place.name(), " is the report."));
+        }
         underway.touch(job.place.path(), replaced.iter().map(tree::id));
         Ok(Some(job))
     }
@@ -245,6 +248,9 @@ impl Operands {
             return Err(about(1, &[if walked { link } else { b" is a directory." }]));
         }
         if self.report_file.as_ref().is_some_and(|report| same_file(report, &found)) {
+            if !place.is_typed() {
+                return Ok(None); // in a tree: as the journal
+            }
             return Err(about(1, &[b" is the report."]));
         }
         let file = match file {

@@ -1,6 +1,7 @@
 //! Files of indexes: which one belongs to an operand, reading it, writing one.
 
 use crate::cli::args::{IndexFormat, Plan, usual_index};
+use crate::cli::os::directory::Directory;
 use crate::cli::os::directory::{Stat, is_directory};
 use crate::cli::os::{file, tree};
 use crate::cli::output::OutputFile;
@@ -49,9 +50,14 @@ impl IndexJob {
     }
 
     /// Creates the file, before the work: it would be in vain if that failed.
-    pub fn create(&mut self, private: bool, temporary: &TemporaryFiles) -> Result<(), Failure> {
+    pub fn create(
+        &mut self,
+        private: bool,
+        last: Option<&Directory>,
+        temporary: &TemporaryFiles,
+    ) -> Result<(), Failure> {
         let create = || {
-            let directory = self.place.directory(None)?;
+            let directory = self.place.directory(last)?;
             // What is there may be replaced (`check`), but a device or a FIFO is written to.
             OutputFile::create(self.place.path(), directory, private, self.place.is_typed(), temporary)
         };

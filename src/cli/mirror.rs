@@ -20,18 +20,25 @@ pub struct Mirror {
     /// The last directory that a result went to, beneath DIR: the next one is usually the same.
     last: (PathBuf, Directory),
     slots: Slots,
+    /// Whether the names of directories that are made must be on the disk.
+    sync: bool,
 }
 
 impl Mirror {
     /// Opens DIR, and makes it if it is missing.
-    pub fn new(path: &Path, slots: &Slots) -> Result<Mirror, Failure> {
+    pub fn new(path: &Path, slots: &Slots, sync: bool) -> Result<Mirror, Failure> {
         let open = || -> io::Result<(Directory, Id)> {
+            let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+            let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
             fs::create_dir_all(path)?;
+            for made in missing.into_iter().filter(|_| sync) {
+                Directory::of(made, None)?.sync()?;
+            }
             let (root, found) = tree::open(path, true, slots)?.ok_or(io::ErrorKind::NotADirectory)?;
             Ok((root, tree::id(&found)))
         };
         let (root, id) = open().map_err(|e| Failure::directory(path, &e))?;
-        Ok(Mirror { last: (PathBuf::new(), root.clone()), root, id, slots: slots.clone() })
+        Ok(Mirror { last: (PathBuf::new(), root.clone()), root, id, slots: slots.clone(), sync })
     }
 
     pub fn id(&self) -> Id {
@@ -60,7 +67,8 @@ impl Mirror {
         for name in rest {
             depth += 1;
             let path = directory.path().join(name);
-            let made = tree::open_or_make(&directory, name, path.clone(), || attributes(depth), mode_for, &self.slots);
+            let (attributes, slots) = (|| attributes(depth), &self.slots);
+            let made = tree::open_or_make(&directory, name, path.clone(), attributes, mode_for, slots, self.sync);
             directory = made.map_err(|e| Failure::directory(&path, &e))?;
         }
         self.last = (below.to_owned(), directory.clone());

@@ -123,6 +123,8 @@ pub fn errno_text(e: &io::Error) -> String {
 /// One message.
 pub enum Note {
     Failure(Failure),
+    /// One that belongs to no file.
+    Apart(Failure),
     /// Printed after the program's name, unless `-q` hides it.
     Remark(Vec<u8>),
     /// Printed as it is, and always: what `-v` asks for.
@@ -177,8 +179,8 @@ impl Report {
 
     pub fn print(&self, note: &Note) {
         let (shown, text) = match note {
-            Note::Failure(failure) => {
-                self.fail(failure);
+            Note::Failure(failure) | Note::Apart(failure) => {
+                self.fail(failure, matches!(note, Note::Apart(_)));
                 (
                     self.quiet < if failure.remark { 1 } else { 2 },
                     [&self.program[..], b": ", &failure.text, b"\n"].concat(),
@@ -187,7 +189,7 @@ impl Report {
             Note::Remark(text) => (self.quiet == 0, [&self.program[..], b": ", text, b"\n"].concat()),
             Note::Line(line) => (true, line.clone()),
             Note::Verdict(failure, line) => {
-                self.fail(failure);
+                self.fail(failure, false);
                 (true, line.clone())
             }
             Note::Entry(entry) => return self.account_for(|account| account.file(entry)),
@@ -198,11 +200,11 @@ impl Report {
         }
     }
 
-    fn fail(&self, failure: &Failure) {
+    fn fail(&self, failure: &Failure, apart: bool) {
         self.raise(failure.code);
         self.tally.failed();
         if let Some(account) = &self.account {
-            account.failed(failure.code, &failure.text);
+            account.failed(failure.code, &failure.text, apart);
         }
     }
 

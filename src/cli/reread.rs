@@ -48,8 +48,13 @@ impl Reread {
         if !self.source.is_unchanged(&source).map_err(|e| unreadable(&e))? {
             return Err(changed());
         }
+        let is_damage = |e: &io::Error| matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof);
         let why = match trouble {
             Trouble::Differs(at) => format!("they differ at byte {at}"),
+            Trouble::Result(e) if !is_damage(&e) => {
+                let text = format!(" cannot be read again: {e}. There is no result.");
+                return Err(Failure::about(1, "Output file ", output.path.as_os_str(), &text));
+            }
             Trouble::Result(e) | Trouble::Source(e) => e.to_string(),
         };
         let result = shown(output.path.as_os_str());

@@ -68,7 +68,7 @@ impl Results {
         // The lines of blocks are printed as they come, so no message may wait in a queue before them.
         let syncs = plan.sync && (plan.remove_sources || plan.batch.resume);
         let worth_a_thread = syncs && plan.has_many() && plan.verbose < 2;
-        let committer = Committer::new(report.clone(), worth_a_thread.then(max_batch));
+        let committer = Committer::new(report.clone(), worth_a_thread.then(|| max_batch(&plan)));
         let temporary = match &report.account {
             Some(account) => account.temporary_files().context("Can't handle signals")?,
             None => TemporaryFiles::default(),
@@ -90,7 +90,7 @@ impl Results {
 
     /// Prints a message, after those of the operands before.
     fn print(&self, note: Note) {
-        if let Note::Failure(failure) = &note {
+        if let Note::Failure(failure) | Note::Apart(failure) = &note {
             self.report.raise(failure.code); // at once, for --fail-fast
         }
         self.committer.push(Item::Note(note));
@@ -306,7 +306,7 @@ impl Results {
         if self.damage {
             self.hint(RECOVER);
         }
-        if open_ended && self.stopped && !self.broken_pipe {
+        if (open_ended || self.plan.batch.resume) && self.stopped && !self.broken_pipe {
             let program = self.plan.program.display();
             self.hint(&format!("{program}: WARNING: some files have not been processed.\n\n"));
         } else if !open_ended && !self.plan.batch.resume && self.done < operands && !self.broken_pipe {
@@ -372,7 +372,8 @@ impl Outputs for Results {
         let opened = match &job.ready {
             Ok(ready) => {
                 let private = ready.source.is_some();
-                let index = job.index.as_mut().map_or(Ok(()), |index| index.create(private, &self.temporary));
+                let (last, temporary) = (self.directory.as_ref(), &self.temporary);
+                let index = job.index.as_mut().map_or(Ok(()), |index| index.create(private, last, temporary));
                 index.and_then(|()| self.open(ready))
             }
             Err(failure) => Err(failure.clone()),
@@ -387,7 +388,8 @@ impl Outputs for Results {
             Err(failure) => {
                 self.done += 1;
                 self.report.progress.input_done(None);
-                self.print(Note::Failure(failure));
+                let apart = job.entry.is_none();
+                self.print(if apart { Note::Apart(failure) } else { Note::Failure(failure) });
                 self.account_for(job.entry.take());
                 None
             }
@@ -510,7 +512,9 @@ impl Write for Sink {
     }
 }
 
-/// How many files may wait for the disk together, with two descriptors each: so few that there are enough for the rest.
-fn max_batch() -> usize {
-    (process::max_descriptors().saturating_sub(24) / 4).clamp(1, 256) as usize
+/// How many files may wait for the disk together, so few that there are enough descriptors for the rest. Each has two,
+/// or three with an index, and two batches are alive: one waits and one is filled.
+fn max_batch(plan: &Plan) -> usize {
+    let each = 2 + u64::from(plan.index.is_some()) + u64::from(plan.verify.file);
+    (process::max_descriptors().saturating_sub(24) / (2 * each)).clamp(1, 256) as usize
 }

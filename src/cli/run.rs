@@ -33,7 +33,7 @@ pub fn run(mut plan: Plan) -> anyhow::Result<Outcome> {
     if let Err(error) = &outcome
         && let Some(account) = &closing.0.account
     {
-        account.failed(1, format!("{error:#}").as_bytes());
+        account.failed(1, format!("{error:#}").as_bytes(), true);
     }
     outcome
 }

@@ -57,13 +57,15 @@ impl Supply {
     pub fn new(plan: &Arc<Plan>, report: &Arc<Report>) -> Result<Supply, Failure> {
         let list = plan.batch.list.as_ref().map(Names::open).transpose()?;
         let mut max = usize::MAX;
+        // Many files wait for the disk at once.
+        let descriptors = if plan.has_many() { process::raise_max_descriptors() } else { 0 };
         if plan.batch.is_open_ended() {
             // A quarter of all descriptors for directories: files that are underway, and their results, need others.
-            max = usize::try_from(process::raise_max_descriptors() / 4).unwrap_or(usize::MAX).max(24);
+            max = usize::try_from(descriptors / 4).unwrap_or(usize::MAX).max(24);
         }
         let slots = Slots::new(max);
         let mirror = match &plan.target {
-            Target::Below(path) => Some(Mirror::new(path, &slots)?),
+            Target::Below(path) => Some(Mirror::new(path, &slots, plan.sync)?),
             _ => None,
         };
         let filter = Filter { plan: Arc::clone(plan), avoids: mirror.as_ref().map(Mirror::id) };

@@ -27,5 +27,6 @@ mod races;
 mod signals;
 #[path = "../skip/mod.rs"]
 mod skip;
+mod together;
 mod tools;
 mod trees;

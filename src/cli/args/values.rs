@@ -55,6 +55,8 @@ pub fn shard_size(text: &str) -> Result<u64, String> {
 
 /// A pattern of names, as a shell's.
 pub fn pattern(text: &str) -> Result<Pattern, String> {
+    // Paths beneath a directory begin and end with names.
+    let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
     if text.is_empty() {
         return Err("it is empty".to_owned());
     }

@@ -14,12 +14,13 @@ mod plot;
 mod table;
 mod work;
 
-use crate::cli::args::{BenchPlan, Gpus, Mode, Plan};
+use crate::cli::args::{BenchPlan, Gpus, Mode, Operand, Plan};
 use crate::cli::limits;
 use crate::cli::os::directory::Directory;
 use crate::cli::output::OutputFile;
 use crate::cli::progress::Progress;
 use crate::cli::report::{Failure, Note, Outcome, Report, errno_text};
+use crate::cli::source::same_file;
 use crate::cli::temporary::TemporaryFiles;
 use anyhow::{anyhow, bail};
 use cell::{Cell, Who};
@@ -51,7 +52,7 @@ pub fn bench(plan: Plan) -> anyhow::Result<Outcome> {
     limits::check_block_size(&plan)?;
     limits::choose_memory(&plan, false);
     let plot = match &wanted.plot {
-        Some(path) => Some((path, plot_file(path, plan.force)?)),
+        Some(path) => Some((path, plot_file(path, &plan)?)),
         None => None,
     };
     let devices = devices(&plan)?;
@@ -157,10 +158,19 @@ impl Bench {
 }
 
 /// A file for the picture, without a name so far.
-fn plot_file(path: &Path, force: bool) -> anyhow::Result<OutputFile> {
-    let name = path.display();
+fn plot_file(path: &Path, plan: &Plan) -> anyhow::Result<OutputFile> {
+    let (name, force) = (path.display(), plan.force);
     if !force && fs::symlink_metadata(path).is_ok() {
         bail!("Output file {name} already exists.");
+    }
+    let is_it = |operand: &Operand| match operand {
+        Operand::File(file) => {
+            fs::metadata(file).ok().zip(fs::metadata(path).ok()).is_some_and(|(a, b)| same_file(&a, &b))
+        }
+        Operand::Stdin => false,
+    };
+    if plan.operands.iter().any(is_it) {
+        bail!("Output file {name} is the input file.");
     }
     Directory::of(path, None)
         .and_then(|directory| OutputFile::create(path, directory, false, force, &TemporaryFiles::default()))

@@ -192,7 +192,7 @@ impl Lister {
         };
         let mut job = IndexJob::new(Place::typed(index.path(path)));
         job.check(path, file.metadata().ok().as_ref(), self.plan.force)?;
-        job.create(matches!(operand, Operand::File(_)), &self.temporary)?;
+        job.create(matches!(operand, Operand::File(_)), None, &self.temporary)?;
         Ok(Some(job))
     }
 

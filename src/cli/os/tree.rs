@@ -122,6 +122,7 @@ pub fn open_or_make(
     source: impl FnOnce() -> Option<Attributes>,
     narrowed: impl FnOnce(u32, bool) -> u32,
     slots: &Slots,
+    sync: bool,
 ) -> io::Result<Directory> {
     let open = |how| openat(parent, name, how | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
     match open(OFlags::PATH) {
@@ -131,6 +132,9 @@ pub fn open_or_make(
     let made = mkdirat(parent, name, Mode::RWXU);
     if !matches!(made, Ok(()) | Err(Errno::EXIST)) {
         made?;
+    }
+    if sync && made.is_ok() {
+        parent.sync()?; // before sources go whose results are in it
     }
     let fd = open(OFlags::RDONLY)?;
     let mut last_mode = None;

@@ -1,0 +1,90 @@
+//! Flags that were made at different times, used together.
+
+use crate::json::objects;
+use crate::place::{Place, installed, text};
+use serde_json::json;
+
+/// The names of directories that are made are on the disk before a source goes.
+#[test]
+fn directories_are_synced() {
+    if !installed("strace") {
+        return;
+    }
+    let place = Place::with(&[]);
+    place.shell("mkdir -p src/n1/n2; echo x > src/n1/n2/f").silent(0);
+    let trace = "strace -f -y -o trace -e trace=fsync,mkdir,mkdirat,unlink,unlinkat";
+    place.shell(&format!("{trace} hybz -qr --rm --output-dir out/deep src")).silent(0);
+    let calls = String::from_utf8(place.get("trace")).unwrap();
+    let removed = calls.find("\"f\"").or_else(|| calls.find("/f\"")).expect("the source is removed");
+    let before = &calls[..removed];
+    let synced = |end: &str| before.lines().any(|line| line.contains("fsync(") && line.contains(&format!("{end}>)")));
+    for directory in ["/out", "/out/deep", "/out/deep/src", "/out/deep/src/n1", "/out/deep/src/n1/n2"] {
+        assert!(synced(directory), "{directory}: {calls}");
+    }
+    assert!(place.shell("ls out/deep/src/n1/n2").out().contains("f.bz2"));
+}
+
+#[test]
+fn many_files_with_indexes_and_few_descriptors() {
+    let place = Place::with(&[]);
+    place.shell("for n in $(seq 400); do echo $n > f$n; done").silent(0);
+    place.shell("ulimit -Sn 64; ulimit -Hn 128; hybz --index --verify=file f*").silent(0);
+    assert_eq!(place.shell("ls *.bz2 | wc -l; ls *.bzi | wc -l; ls | wc -l").out(), "400\n400\n800\n");
+}
+
+/// What goes wrong with a directory is not said of the next file.
+#[test]
+fn failures_of_no_file_in_reports() {
+    let place = Place::with(&[("good", b"good\n")]);
+    let run = place.hybz(&["-rk", "--report=json:-", "missing", "good"]);
+    assert_eq!(run.code, 1);
+    let found = objects(&run.stdout);
+    assert_eq!((&found[0]["name"], &found[0]["exit"]), (&json!("good"), &json!(0)));
+    assert_eq!((&found[1]["type"], &found[1]["exit"]), (&json!("summary"), &json!(1)));
+    assert!(found[1]["error"].as_str().unwrap().contains("missing"), "{found:?}");
+}
+
+#[test]
+fn a_report_in_the_tree() {
+    let place = Place::with(&[]);
+    place.shell("mkdir t; echo x > t/f; hybz -qrk --report=json:t/report t").silent(0);
+    assert_eq!(place.shell("ls t").out(), "f\nf.bz2\nreport\n");
+    // It is no index, either, and half a line in it does not spoil the next.
+    place.put("g", b"g\n");
+    place.shell("hybz -kf --index=t/report --report=json:t/report g").says(1, "Output file t/report is the report.");
+    place.shell("printf '{\"schema\":1,\"type\":\"fi' >> t/report; hybz -kf --report=json:t/report g").silent(0);
+    let lines = String::from_utf8(place.get("t/report")).unwrap();
+    let good = lines.lines().filter(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()).count();
+    assert_eq!((good, lines.lines().count()), (6, 7), "{lines}");
+}
+
+/// Too little memory to read a result again is no defect.
+#[test]
+fn little_memory_to_verify_with() {
+    let place = Place::with(&[("a", &text(3_000_000))]);
+    let run = place.shell("hybz -k --block-size 3M -m1 --verify=file a");
+    assert!(run.code < 2 && (run.code == 0) == place.has("a.hbz"), "{run:?}");
+}
+
+#[test]
+fn a_plot_over_the_input() {
+    let place = Place::with(&[("a", &text(1000))]);
+    place.hybz(&["--bench=0", "-f", "--plot=a", "a"]).says(1, "Output file a is the input file.");
+    assert_eq!(place.get("a"), text(1000));
+}
+
+#[test]
+fn patterns_as_people_write_them() {
+    let place = Place::with(&[]);
+    place.shell(
+        "mkdir -p t/build t/src; echo x | tee t/build/a t/src/b > t/c; hybz -qrk --exclude build/ --exclude ./c t",
+    );
+    assert_eq!(place.shell("find t -name '*.bz2'").out(), "t/src/b.bz2\n");
+}
+
+#[test]
+fn some_files_have_not_been_processed() {
+    let place = Place::with(&[("a", b"a"), ("b", b"b")]);
+    let run = place.hybz(&["-k", "--resume", "--fail-fast", "none", "a", "b"]);
+    run.says(1, "WARNING: some files have not been processed");
+}
