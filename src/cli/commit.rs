@@ -7,12 +7,14 @@
 
 use crate::cli::journal::{Completion, Records};
 use crate::cli::os::directory::Directory;
+use crate::cli::os::tree::{self, Id};
 use crate::cli::output::OutputFile;
 use crate::cli::report::{Failure, Note, Report};
 use crate::cli::reread::Reread;
 use crate::cli::source::SourceFile;
 use crate::cli::underway::Underway;
-use std::ffi::OsString;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -51,25 +53,27 @@ pub enum Item {
 /// Does the last steps, at once or on a thread.
 pub struct Committer {
     report: Arc<Report>,
+    made: Arc<Made>,
     thread: Option<(Arc<Batches>, JoinHandle<()>)>,
 }
 
 impl Committer {
     /// With `max_batch`, a thread does the steps for at most so many files at once.
     pub fn new(report: Arc<Report>, max_batch: Option<usize>) -> Committer {
+        let made = Arc::<Made>::default();
         let thread = max_batch.and_then(|max_batch| {
             let batches = Arc::new(Batches::new(max_batch));
-            let (its_batches, its_report) = (batches.clone(), report.clone());
+            let (its_batches, its_report, its_made) = (batches.clone(), report.clone(), made.clone());
             let work = move || {
                 let _gone = Gone(&its_batches);
                 while let Some(batch) = its_batches.take() {
-                    commit(batch, &its_report);
+                    commit(batch, &its_report, &its_made);
                 }
             };
             // Without a thread it works too, but more slowly.
             Some((batches, thread::Builder::new().name("commit".into()).spawn(work).ok()?))
         });
-        Committer { report, thread }
+        Committer { report, made, thread }
     }
 
     pub fn push(&self, item: Item) {
@@ -79,7 +83,7 @@ impl Committer {
                     self.report.raise(3); // the thread panicked, and printed why
                 }
             }
-            None => commit(vec![item], &self.report),
+            None => commit(vec![item], &self.report, &self.made),
         }
     }
 
@@ -189,12 +193,35 @@ struct Named {
     _underway: Underway,
 }
 
-fn commit(items: Vec<Item>, report: &Report) {
+/// The results that this call has made with -f and whose sources it removes: one must not replace another, or nothing
+/// is left of a source. 16 bytes for each file.
+#[derive(Default)]
+struct Made(Mutex<HashSet<Id>>);
+
+impl Made {
+    fn lock(&self) -> MutexGuard<'_, HashSet<Id>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the file under the name of this result is one of them.
+    fn has(&self, output: &OutputFile) -> bool {
+        let made = self.lock();
+        !made.is_empty() && output.directory.find_link(&output.name).is_ok_and(|found| made.contains(&tree::id(&found)))
+    }
+
+    fn add(&self, directory: &Directory, name: &OsStr) {
+        if let Ok(found) = directory.find_link(name) {
+            self.lock().insert(tree::id(&found));
+        }
+    }
+}
+
+fn commit(items: Vec<Item>, report: &Report, made: &Made) {
     let mut named: Vec<Result<Named, Note>> = sync_files(items)
         .into_iter()
         .map(|(item, synced)| match item {
             Item::Note(note) => Err(note),
-            Item::File(file) => Ok(give_name(*file, synced)),
+            Item::File(file) => Ok(give_name(*file, synced, made)),
         })
         .collect();
     sync_directories(named.iter_mut().flatten());
@@ -253,14 +280,29 @@ fn sync_files(items: Vec<Item>) -> Vec<(Item, io::Result<()>)> {
 }
 
 /// Closes a result and gives it its name.
-fn give_name(file: Finished, synced: io::Result<()>) -> Named {
+fn give_name(file: Finished, synced: io::Result<()>, made: &Made) -> Named {
     let Finished { output, index, source, sync, reread, replace, message, count, entry, underway } = file;
     let (path, name, directory) = (output.path.clone(), output.name.clone(), output.directory.clone());
     let checked = match synced {
         Err(e) => Err(Failure::output("write", path.as_os_str(), &e)),
         Ok(()) => reread.map_or(Ok(()), |reread| reread.check(&output)),
     };
-    let failure = checked.and_then(|()| publish(output, replace)).err();
+    let of_another = || {
+        Failure::about(
+            1,
+            "Output file ",
+            path.as_os_str(),
+            " is the result of another input file of this call: it stays.",
+        )
+    };
+    let named = checked.and_then(|()| match replace && made.has(&output) {
+        true => Err(of_another()),
+        false => publish(output, replace),
+    });
+    if named.is_ok() && replace && source.is_some() {
+        made.add(&directory, &name);
+    }
+    let failure = named.err();
     let name_index = |index: OutputFile| {
         // Nothing but another index can be lost by it.
         if sync && index.replaces() {

@@ -88,3 +88,17 @@ fn some_files_have_not_been_processed() {
     let run = place.hybz(&["-k", "--resume", "--fail-fast", "none", "a", "b"]);
     run.says(1, "WARNING: some files have not been processed");
 }
+
+/// Two sources, one name: with -f, too, the first result stays, and so does the second source.
+#[test]
+fn two_sources_of_one_result() {
+    for thread in ["", "--no-sync "] {
+        let place = Place::with(&[]);
+        place.shell("mkdir t; cd t; echo one | bzip2 > x.tar.bz2; echo two | bzip2 > x.tbz2").silent(0);
+        let run = place.shell(&format!("hybz -qrdf {thread}t"));
+        run.says(1, "Output file t/x.tar is the result of another input file of this call: it stays.");
+        assert_eq!(place.shell("ls t; cat t/x.tar; bzip2 -dc t/x.tbz2").out(), "x.tar\nx.tbz2\none\ntwo\n");
+        // What was there before is replaced.
+        place.shell("rm t/x.tbz2; bzip2 -k t/x.tar; echo old > t/x.tar; hybz -df t/x.tar.bz2; cat t/x.tar").silent(0);
+    }
+}
