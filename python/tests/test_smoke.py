@@ -1,0 +1,4 @@
+import unittest
+class T(unittest.TestCase):
+    def test(self):
+        import hybz
