@@ -1,13 +1,13 @@
 //! `BZ2Compressor` and `BZ2Decompressor`: the library's writers, which write to memory.
 
-use crate::errors;
+use crate::errors::{self, Stream};
 use crate::{bytes_of, threads};
-use hybz::hbz;
+use hybz::Settings;
 use hybz::write::{BzDecoder, BzEncoder};
-use pyo3::exceptions::{PyEOFError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyEOFError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -93,6 +93,9 @@ impl BZ2Compressor {
     }
 }
 
+/// How much of the beginning of a stream is looked at ahead of the decoder.
+const LOOK: usize = 1 << 10;
+
 /// Memory that takes so much and no more.
 struct Limited {
     bytes: Vec<u8>,
@@ -126,8 +129,12 @@ pub(crate) struct BZ2Decompressor {
 
 struct Decompressor {
     decoder: BzDecoder<Limited>,
-    /// The first bytes of the stream.
+    settings: Settings,
+    /// The first bytes of the stream, and how many of them have been looked at.
     head: Vec<u8>,
+    looked: usize,
+    /// The data are damaged.
+    failed: bool,
     /// Input that is not taken yet, for there is output to be fetched first.
     pending: Vec<u8>,
     needs_input: bool,
@@ -141,11 +148,38 @@ impl Decompressor {
         if self.eof {
             return Err(PyEOFError::new_err("End of stream already reached"));
         }
-        let missing = HEAD - self.head.len();
-        self.head.extend_from_slice(&data[..data.len().min(missing)]);
-        if !may_begin(&self.head) {
-            return Err(PyOSError::new_err("Invalid data stream"));
+        if self.failed {
+            return Err(PyValueError::new_err("The decompressor cannot be used after a previous error"));
         }
+        let result = self.look(data).and_then(|()| self.take(data, limit));
+        if result.is_err() {
+            (self.failed, self.needs_input) = (true, false);
+        }
+        result
+    }
+
+    /// Sees damage in the first bytes at once, as `bz2` does. (The decoder, which looks for whole blocks, waits for the
+    /// end of the first.) It looks again when there are twice as many.
+    fn look(&mut self, data: &[u8]) -> PyResult<()> {
+        let missing = LOOK - self.head.len();
+        self.head.extend_from_slice(&data[..data.len().min(missing)]);
+        if self.head.len() < 2 * self.looked || self.head.len() <= self.looked {
+            return Ok(());
+        }
+        self.looked = self.head.len();
+        // One byte is enough: its block is decoded, and not more than a little of it expanded.
+        let read = hybz::read::BzDecoder::with_settings(&self.head[..], &self.settings).read(&mut [0]);
+        match read.map_err(io::Error::downcast::<hybz::Error>) {
+            Err(Ok(hybz::Error::NotBzip2)) if errors::is_cut_header(&self.head) => Ok(()),
+            Err(Ok(error @ (hybz::Error::NotBzip2 | hybz::Error::Data { .. }))) => {
+                Err(errors::of(error, Stream::Pieces))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes data and gives text, at most so much.
+    fn take(&mut self, data: &[u8], limit: Option<usize>) -> PyResult<Vec<u8>> {
         *self.decoder.get_mut() = Limited { bytes: Vec::new(), limit: limit.unwrap_or(usize::MAX) };
         let mut joined = std::mem::take(&mut self.pending);
         let mut rest = data;
@@ -171,20 +205,6 @@ impl Decompressor {
     }
 }
 
-/// Header and first magic of a `.bz2` stream.
-const HEAD: usize = 10;
-
-/// Whether a stream may begin with these bytes. The decoder, which looks for blocks, would wait for one.
-fn may_begin(head: &[u8]) -> bool {
-    let (first, rest) = head.split_at(head.len().min(4));
-    if hbz::MAGIC.starts_with(first) {
-        return true;
-    }
-    let is_level = first.get(3).is_none_or(|level| (b'1'..=b'9').contains(level));
-    let magics: [&[u8]; 2] = [b"\x31\x41\x59\x26\x53\x59", b"\x17\x72\x45\x38\x50\x90"];
-    b"BZh".starts_with(&first[..first.len().min(3)]) && is_level && magics.iter().any(|magic| magic.starts_with(rest))
-}
-
 /// Writes up to the end of the stream, and fetches what is complete. `rest` is what was not taken.
 fn push(decoder: &mut BzDecoder<Limited>, rest: &mut &[u8]) -> io::Result<()> {
     while !rest.is_empty() {
@@ -202,10 +222,14 @@ impl BZ2Decompressor {
     #[pyo3(signature = (*, threads = 0))]
     fn new(threads: i64) -> PyResult<Self> {
         let out = Limited { bytes: Vec::new(), limit: 0 };
-        let decoder = BzDecoder::with_settings(out, &threads::settings(threads)?);
+        let settings = threads::settings(threads)?;
+        let decoder = BzDecoder::with_settings(out, &settings);
         let state = Decompressor {
             decoder,
+            settings,
             head: Vec::new(),
+            looked: 0,
+            failed: false,
             pending: Vec::new(),
             needs_input: true,
             eof: false,

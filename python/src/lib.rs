@@ -12,6 +12,7 @@ mod threads;
 
 use errors::Stream;
 use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::borrow::Cow;
@@ -29,6 +30,9 @@ pub(crate) fn bytes_of<'a>(data: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>
 /// A view of unsigned bytes of whatever has a contiguous buffer.
 fn as_bytes_view<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let view = pyo3::types::PyMemoryView::from(data)?;
+    if !view.getattr("c_contiguous")?.extract::<bool>()? {
+        return Err(PyBufferError::new_err("underlying buffer is not C-contiguous"));
+    }
     match view.getattr("format")?.extract::<&str>()? {
         "B" if view.getattr("ndim")?.extract::<usize>()? == 1 => Ok(view.into_any()),
         _ => view.call_method1("cast", ("B",)),

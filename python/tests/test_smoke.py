@@ -1,4 +1,0 @@
-import unittest
-class T(unittest.TestCase):
-    def test(self):
-        import hybz
