@@ -26,3 +26,16 @@ PATH="$PWD/$venv/bin:$PATH" maturin build --quiet --locked --profile dev --manif
 # Not in python/, where the sources would be imported instead of what was installed.
 cd python/tests
 "$python" -X dev -W error -m unittest "${@:2}"
+[ $# -le 1 ] || exit 0
+
+# CPython's own tests. Debian has them in a package of its own, which is unpacked and not installed.
+suite=
+if ! "$python" -c 'import test.test_bz2' 2>/dev/null; then
+  suite=$OLDPWD/target/python-suite-$version
+  if [ ! -d "$suite" ]; then
+    (cd "$(dirname "$suite")" && apt-get download -qq "libpython$version-testsuite" 2>/dev/null &&
+      dpkg -x "libpython$version-testsuite"_*.deb "$suite") || true
+  fi
+  suite=$suite/usr/lib/python$version/test
+fi
+"$python" cpython.py $suite

@@ -104,7 +104,7 @@ class Workers(Files):
     def test_start_methods(self):
         path = self.coded(TEXT)
         expected = count_lines(path)
-        self.assertEqual(expected, TEXT.count(b"\n"))
+        self.assertEqual(expected, len(TEXT.splitlines()))
         for method in multiprocessing.get_all_start_methods():
             with self.subTest(method), warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)

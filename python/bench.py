@@ -1,0 +1,100 @@
+"""Ratios of hybz to other modules on this machine: python/bench.py FILE [ROUNDS]
+
+FILE is plain, some tens of MB. Each round measures all sides, one after the other; medians of rounds. Every output is
+compared. Modules that are missing are left out.
+"""
+
+import bz2
+import importlib
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+
+import hybz
+
+RANDOM_READS = 40
+
+
+def sides(path, text):
+    """What is measured, as {what: {who: function}}; the first of each is what the others are compared with."""
+
+    def whole(opened):
+        with opened as file:
+            size = 0
+            buffer = bytearray(1 << 20)
+            while n := file.readinto(buffer):
+                size += n
+        assert size == len(text)
+
+    def lines(opened):
+        with opened as file:
+            assert sum(1 for _ in file) == len(text.splitlines()) or b"\r" in text
+
+    def reads(opened, offsets):
+        draw = random.Random(1)
+        with opened as file:
+            file.set_block_offsets(offsets)
+            for _ in range(RANDOM_READS):
+                at = draw.randrange(len(text) - 65536)
+                file.seek(at)
+                assert file.read(65536) == text[at : at + 65536]
+
+    with hybz.open(path) as file:
+        offsets = file.block_offsets()
+    found = {
+        "decompress, one thread": {
+            "hybz": lambda: whole(hybz.open(path, threads=1)),
+            "bz2": lambda: whole(bz2.open(path)),
+        },
+        "decompress(), one thread": {
+            "hybz": lambda: hybz.decompress(coded, threads=1) == text or sys.exit("wrong text"),
+            "bz2": lambda: bz2.decompress(coded),
+        },
+        "lines, one thread": {
+            "hybz": lambda: lines(hybz.open(path, threads=1)),
+            "bz2": lambda: lines(bz2.open(path)),
+        },
+        "compress(), one thread": {
+            "hybz": lambda: hybz.compress(text, threads=1) == coded or sys.exit("wrong bytes"),
+            "bz2": lambda: bz2.compress(text) == coded or sys.exit("not bzip2's file"),
+        },
+        "random reads of 64 KiB": {"hybz": lambda: reads(hybz.open(path), offsets)},
+    }
+    with open(path, "rb") as file:
+        coded = file.read()
+    for name in ("indexed_bzip2", "rapidgzip"):
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        opened = getattr(module, "IndexedBzip2File")
+        found["decompress, one thread"][name] = lambda opened=opened: whole(opened(path, parallelization=1))
+        cores = os.cpu_count()
+        found["random reads of 64 KiB"][name] = lambda opened=opened: reads(opened(path, parallelization=cores), offsets)
+    return found
+
+
+def main():
+    with open(sys.argv[1], "rb") as file:
+        text = file.read()
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    with tempfile.NamedTemporaryFile(suffix=".bz2") as file:
+        file.write(hybz.compress(text))
+        file.flush()
+        for what, who in sides(file.name, text).items():
+            times = {name: [] for name in who}
+            for _ in range(rounds):
+                for name, work in who.items():
+                    begin = time.perf_counter()
+                    work()
+                    times[name].append(time.perf_counter() - begin)
+            own = statistics.median(times["hybz"])
+            others = [f"{name} {statistics.median(t) / own:.2f} times as long" for name, t in times.items()]
+            print(f"{what}: hybz {own:.3f} s ({len(text) / own / 1e6:.0f} MB/s); {'; '.join(others[1:])}")
+
+
+if __name__ == "__main__":
+    main()
