@@ -72,8 +72,9 @@ def sides(path, text):
             continue
         opened = getattr(module, "IndexedBzip2File")
         found["decompress, one thread"][name] = lambda opened=opened: whole(opened(path, parallelization=1))
-        cores = os.cpu_count()
-        found["random reads of 64 KiB"][name] = lambda opened=opened: reads(opened(path, parallelization=cores), offsets)
+        found["random reads of 64 KiB"][name] = lambda opened=opened: reads(
+            opened(path, parallelization=os.cpu_count()), offsets
+        )
     return found
 
 

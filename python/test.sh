@@ -25,7 +25,8 @@ PATH="$PWD/$venv/bin:$PATH" maturin build --quiet --locked --profile dev --manif
 
 # Not in python/, where the sources would be imported instead of what was installed.
 cd python/tests
-"$python" -X dev -W error -m unittest "${@:2}"
+"$python" -X dev -W error -m unittest -v "${@:2}" 2>&1 |
+  sed "s/^\(.*\) \.\.\. skipped '\(.*\)'$/skipped: \1: \2/" | { grep -v ' \.\.\. ok$' || true; }
 [ $# -le 1 ] || exit 0
 
 # CPython's own tests. Debian has them in a package of its own, which is unpacked and not installed.

@@ -145,7 +145,6 @@ class BZ2File(io.BufferedIOBase):
     @property
     def mode(self):
         """The mode: "rb" or "wb"."""
-        self._check_not_closed()
         return "rb" if self._reads else "wb"
 
     def _check_not_closed(self):

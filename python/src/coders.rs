@@ -273,4 +273,3 @@ impl BZ2Decompressor {
         not_pickled("BZ2Decompressor")
     }
 }
-

@@ -42,7 +42,7 @@ struct State {
     begun: bool,
     sequential: Option<Sequential>,
     seeker: Option<seek::Reader<Shared>>,
-    /// What the seeker's index is made from: the whole file's, as a `.bzi`; or that of a `.hbz` file, which has its own.
+    /// What the seeker's index is made from.
     known: Known,
     scratch: Vec<u8>,
 }
@@ -51,7 +51,9 @@ struct State {
 enum Known {
     Nothing,
     Part(Recorder),
+    /// The index as a `.bzi`.
     Whole(Arc<Vec<u8>>),
+    /// A `.hbz` file, which has its index in it.
     Hbz,
 }
 
@@ -170,7 +172,7 @@ impl State {
         self.sequential.get_or_insert_with(|| Sequential::new(&self.source, &self.settings))
     }
 
-    /// The decoder has come to the end: what it has recorded is the whole file's index, unless there are `.hbz` streams.
+    /// The decoder has come to the end: it has recorded the whole file's index, unless there are `.hbz` streams.
     fn ended(&mut self) -> PyResult<()> {
         let recorder = self.sequential.as_ref().and_then(Sequential::recorder).cloned();
         let index = recorder.filter(|_| self.seekable()).and_then(|recorder| recorder.finish().ok());
