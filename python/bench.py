@@ -11,6 +11,7 @@ import random
 import statistics
 import sys
 import tempfile
+import threading
 import time
 
 import hybz
@@ -78,6 +79,24 @@ def sides(path, text):
     return found
 
 
+def pace(work):
+    """How often a loop of Python goes round in a second, beside work that is done again and again."""
+    stop = threading.Event()
+
+    def go():
+        while not stop.is_set():
+            work()
+
+    worker = threading.Thread(target=go)
+    worker.start()
+    rounds, end = 0, time.perf_counter() + 1
+    while time.perf_counter() < end:
+        rounds += 1
+    stop.set()
+    worker.join()
+    return rounds
+
+
 def main():
     with open(sys.argv[1], "rb") as file:
         text = file.read()
@@ -95,6 +114,12 @@ def main():
             own = statistics.median(times["hybz"])
             others = [f"{name} {statistics.median(t) / own:.2f} times as long" for name, t in times.items()]
             print(f"{what}: hybz {own:.3f} s ({len(text) / own / 1e6:.0f} MB/s); {'; '.join(others[1:])}")
+        with open(file.name, "rb") as coded:
+            coded = coded.read()
+        alone = [pace(lambda: time.sleep(0.1)) for _ in range(rounds)]
+        beside = [pace(lambda: hybz.decompress(coded, threads=1)) for _ in range(rounds)]
+        kept = statistics.median(beside) / statistics.median(alone)
+        print(f"a spinning thread beside decompress(), one thread: {kept:.2f} of its pace")
 
 
 if __name__ == "__main__":

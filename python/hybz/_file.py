@@ -19,7 +19,12 @@ def _reader(file, threads):
         base = None
     if base is not None and _is_plain(file):
         # Read by the system, without Python: in parallel, and parent and child of a fork are not in each other's way.
-        return Reader(os.dup(file.fileno()), base, threads)
+        descriptor = os.dup(file.fileno())
+        try:
+            return Reader(descriptor, base, threads)
+        except BaseException:
+            os.close(descriptor)
+            raise
     return Reader(file, base, threads)
 
 
