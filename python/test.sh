@@ -23,7 +23,7 @@ PATH="$PWD/$venv/bin:$PATH" maturin build --quiet --locked --profile dev --manif
   --interpreter "$python" --out "$wheels"
 "$python" -m pip install -q --force-reinstall --no-deps "$wheels"/hybz-*.whl
 
-# Not in python/, where the sources would be imported instead of what was installed.
+# Where the tests are.
 cd python/tests
 "$python" -X dev -W error -m unittest -v "${@:2}" 2>&1 |
   sed "s/^\(.*\) \.\.\. skipped '\(.*\)'$/skipped: \1: \2/" | { grep -v ' \.\.\. ok$' || true; }

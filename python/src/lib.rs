@@ -1,5 +1,5 @@
 //! The compiled part of the Python package `hybz`: coders, and a reader that seeks. Everything that is only Python's
-//! (files, buffers, text) is in `hybz/`, on Python's own `io`.
+//! (files, buffers, text) is in `lib/hybz/`, on Python's own `io`.
 //!
 //! No work is done with the interpreter's lock held: it is taken to look at arguments, to call file objects and to make
 //! results.

@@ -33,7 +33,7 @@ impl Source {
     /// A regular file, by a descriptor of its own, which is closed with this.
     #[allow(unsafe_code)]
     pub fn file(descriptor: RawFd, base: u64) -> Source {
-        // SAFETY: the caller (`hybz/_file.py`) has made it with `os.dup` for this, and nobody else has its number.
+        // SAFETY: the caller (`lib/hybz/_file.py`) has made it with `os.dup` for this, and nobody else has its number.
         let file = File::from(unsafe { OwnedFd::from_raw_fd(descriptor) });
         Source { from: From::File(file), base, raised: Mutex::default() }
     }
