@@ -1,7 +1,7 @@
 //! `BZ2Compressor` and `BZ2Decompressor`: the library's writers, which write to memory.
 
 use crate::errors::{self, Stream};
-use crate::{bytes_of, threads};
+use crate::{bytes_of, result, threads};
 use hybz::Settings;
 use hybz::write::{BzDecoder, BzEncoder};
 use pyo3::exceptions::{PyEOFError, PyRuntimeError, PyTypeError, PyValueError};
@@ -74,7 +74,7 @@ impl BZ2Compressor {
             encoder.write_all(&data).map_err(errors::of_io)?;
             Ok::<_, PyErr>(std::mem::take(encoder.get_mut()))
         })?;
-        Ok(PyBytes::new(py, &coded))
+        result(py, coded)
     }
 
     /// Ends the stream. Returns the rest of the compressed data; the compressor takes no more.
@@ -84,7 +84,7 @@ impl BZ2Compressor {
             let encoder = encoder.ok_or_else(|| PyValueError::new_err("Repeated call to flush()"))?;
             encoder.finish().map_err(errors::of_io)
         })?;
-        Ok(PyBytes::new(py, &coded))
+        result(py, coded)
     }
 
     #[pyo3(signature = (*_args))]
@@ -246,7 +246,7 @@ impl BZ2Decompressor {
         let data = bytes_of(data)?;
         let limit = usize::try_from(max_length).ok();
         let text = py.detach(|| self.state.lock()?.decompress(&data, limit))?;
-        Ok(PyBytes::new(py, &text))
+        result(py, text)
     }
 
     /// Whether the end of the stream has been reached.

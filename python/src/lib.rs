@@ -13,9 +13,11 @@ mod threads;
 use errors::Stream;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::borrow::Cow;
+use std::mem::MaybeUninit;
 
 /// The bytes of an object. Those of `bytes` cannot change, so they are used where they are; others are copied, for
 /// their owner may write to them while the lock is not held.
@@ -25,6 +27,33 @@ pub(crate) fn bytes_of<'a>(data: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>
     }
     let buffer = PyBuffer::<u8>::get(&as_bytes_view(data)?)?;
     Ok(Cow::Owned(buffer.to_vec(data.py())?))
+}
+
+/// From here on copying a result takes longer than giving the lock to others meanwhile.
+const LARGE: usize = 1 << 20;
+
+/// A result as `bytes`. The lock is not held while a large one is copied.
+#[allow(unsafe_code)]
+pub(crate) fn result(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Bound<'_, PyBytes>> {
+    if bytes.len() < LARGE {
+        return Ok(PyBytes::new(py, &bytes));
+    }
+    let len = isize::try_from(bytes.len())?;
+    // SAFETY: without a source this makes an object with room for `len` bytes, or raises MemoryError; it is `bytes`.
+    let object = unsafe {
+        let object = ffi::PyBytes_FromStringAndSize(std::ptr::null(), len);
+        Bound::from_owned_ptr_or_err(py, object)?.cast_into_unchecked::<PyBytes>()
+    };
+    // SAFETY: the room has that many bytes, and nobody else has the new object before this function returns it.
+    let room: &mut [MaybeUninit<u8>] =
+        unsafe { std::slice::from_raw_parts_mut(ffi::PyBytes_AsString(object.as_ptr()).cast(), bytes.len()) };
+    py.detach(move || {
+        for (to, byte) in room.iter_mut().zip(&bytes) {
+            to.write(*byte);
+        }
+        drop(bytes);
+    });
+    Ok(object)
 }
 
 /// A view of unsigned bytes of whatever has a contiguous buffer.
@@ -47,7 +76,7 @@ fn compress<'py>(data: &Bound<'py, PyAny>, compresslevel: i64, threads: i64) -> 
     let settings = threads::settings(threads)?.level(threads::level(compresslevel)?);
     let data = bytes_of(data)?;
     let coded = py.detach(|| hybz::compress(&data, &settings)).map_err(|error| errors::of(error, Stream::Whole))?;
-    Ok(PyBytes::new(py, &coded))
+    result(py, coded)
 }
 
 /// Decompresses `data`: all streams that follow each other, `.bz2` or `.hbz`.
@@ -65,7 +94,7 @@ fn decompress<'py>(data: &Bound<'py, PyAny>, threads: i64) -> PyResult<Bound<'py
         hybz::Error::NotBzip2 if errors::is_cut_header(&data) => errors::cut(Stream::Whole),
         error => errors::of(error, Stream::Whole),
     })?;
-    Ok(PyBytes::new(py, &text))
+    result(py, text)
 }
 
 /// The compiled part of `hybz`.

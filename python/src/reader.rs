@@ -417,7 +417,7 @@ impl Reader {
                 }
             }
         })?;
-        Ok(PyBytes::new(py, &text))
+        crate::result(py, text)
     }
 
     /// The position in the text.
