@@ -5,8 +5,9 @@ use crate::block::{Part, Text};
 use crate::codec::run_length::decode::Expander;
 use crate::error::Error;
 use crate::gate::Gate;
+use crate::index::Recorder;
 use crate::stream::driver::{Drained, Driver};
-use crate::summary::StreamSummary;
+use crate::summary::{Mark, StreamSummary};
 use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::vec;
@@ -111,11 +112,17 @@ pub(crate) trait Source {
 pub(crate) struct Whole<R> {
     pub inner: R,
     total_in: u64,
+    /// What is told of blocks and streams, if somebody wants it.
+    pub recorder: Option<Recorder>,
 }
 
 impl<R> Whole<R> {
     pub fn new(inner: R) -> Self {
-        Whole { inner, total_in: 0 }
+        Whole { inner, total_in: 0, recorder: None }
+    }
+
+    pub fn recording(inner: R) -> Self {
+        Whole { recorder: Some(Recorder::new()), ..Self::new(inner) }
     }
 }
 
@@ -133,7 +140,14 @@ impl<R: Read> Read for Counted<'_, R> {
 impl<R: Read> Source for Whole<R> {
     fn pull(&mut self, driver: &mut Driver) -> Result<Option<Text>, Error> {
         let output = driver.pull(&mut Counted(&mut self.inner, &mut self.total_in))?;
-        Ok(output.map(|(text, _)| text))
+        Ok(output.map(|(text, mark)| {
+            match (&mut self.recorder, mark) {
+                (Some(recorder), Some(Mark::Block(block))) => recorder.block(&block),
+                (Some(recorder), Some(Mark::Stream(stream))) => recorder.stream(&stream),
+                _ => {}
+            }
+            text
+        }))
     }
 
     fn total_in(&self) -> u64 {

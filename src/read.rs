@@ -29,6 +29,7 @@
 use crate::adapter::{Exact, Reader, Whole, reader};
 use crate::error::Error;
 use crate::format::bzip2::Level;
+use crate::index::Recorder;
 use crate::settings::Settings;
 use crate::stream::driver::Driver;
 use std::io::{BufReader, Read};
@@ -163,6 +164,29 @@ impl<R: Read> MultiBzDecoder<R> {
     /// ```
     pub fn with_settings(inner: R, settings: &Settings) -> Self {
         MultiBzDecoder(Reader::new(Whole::new(inner), Driver::decompress(settings)))
+    }
+
+    /// The same, and an index is made of what is read ([`recorder`](Self::recorder)).
+    ///
+    /// ```
+    /// use hybz::{Settings, read::MultiBzDecoder};
+    /// let coded = hybz::compress(b"to be or not to be", &Settings::new())?;
+    /// let mut decoder = MultiBzDecoder::recording(&coded[..], &Settings::new());
+    /// std::io::copy(&mut decoder, &mut std::io::sink())?;
+    /// let index = decoder.recorder().cloned().expect("it records").finish()?;
+    /// assert_eq!((index.blocks(), index.text_len()), (1, 18));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn recording(inner: R, settings: &Settings) -> Self {
+        MultiBzDecoder(Reader::new(Whole::recording(inner), Driver::decompress(settings)))
+    }
+}
+
+impl<R> MultiBzDecoder<R> {
+    /// What is known so far of blocks and streams, if that is [recorded](Self::recording): all of them once `read` has
+    /// returned `Ok(0)`, before that those of which text has been handed out.
+    pub fn recorder(&self) -> Option<&Recorder> {
+        self.0.source.recorder.as_ref()
     }
 }
 

@@ -290,6 +290,21 @@ impl<W: Write> BzDecoder<W> {
     pub fn with_settings(inner: W, settings: &Settings) -> Self {
         BzDecoder(Writer::new(inner, Driver::decompress(&settings.first_stream()), Some(Gate::new())))
     }
+
+    /// Whether the stream has ended, and all of its text is written.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// let coded = hybz::compress(b"text", &hybz::Settings::new())?;
+    /// let mut decoder = hybz::write::BzDecoder::new(Vec::new());
+    /// decoder.write_all(&coded)?;
+    /// decoder.flush()?;
+    /// assert!(decoder.is_complete());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_complete(&self) -> bool {
+        matches!(self.0.state, State::Complete)
+    }
 }
 
 /// Takes all streams that follow each other, `.bz2` or `.hbz`, and writes what they hold to `W`.

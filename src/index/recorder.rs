@@ -56,6 +56,50 @@ impl Recorder {
         self.header.streams
     }
 
+    /// Where the last block or end of a stream begins in the compressed file, in bits.
+    pub fn bit_offset(&self) -> Option<u64> {
+        Some(self.records.last()?.bit_offset)
+    }
+
+    /// An index of the blocks of which the end is known: all but the last, until its stream ends. Nothing if there are
+    /// none, or if there was a `.hbz` stream.
+    ///
+    /// It is for reading ([`seek::Reader::with_index`](crate::seek::Reader::with_index)) what has been passed of a file
+    /// that is not read to its end yet. Written to a file, it would be refused there: it is not the whole file's.
+    ///
+    /// ```
+    /// use hybz::{Level, Settings, read::MultiBzDecoder, seek};
+    /// use std::io::Read;
+    /// let settings = Settings::new().level(Level::FASTEST);
+    /// let text: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
+    /// let file = hybz::compress(&text, &settings)?;
+    /// let mut decoder = MultiBzDecoder::recording(&file[..], &settings);
+    /// decoder.read_exact(&mut [0; 250_000])?;
+    /// let index = decoder.recorder().and_then(|recorder| recorder.so_far()).expect("two blocks have passed");
+    /// assert_eq!(index.blocks(), 2);
+    ///
+    /// let mut part = [0; 100];
+    /// seek::Reader::with_index(file.clone(), index, &settings).read_at(&mut part, 50_000)?;
+    /// assert_eq!(part, text[50_000..50_100]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn so_far(&self) -> Option<Index> {
+        let mut known = self.clone();
+        let last = known.records.last_mut().filter(|_| !self.has_hbz)?;
+        if last.kind == Kind::Block {
+            if self.header.blocks == 1 {
+                return None;
+            }
+            // Where it begins, the block before it ends: all that an end of a stream would say here.
+            last.kind = Kind::EndOfStream;
+            known.header.blocks -= 1;
+            known.header.streams += 1;
+            known.header.text_len = last.text_offset;
+            known.header.coded_len = last.bit_offset / 8;
+        }
+        known.finish().ok().filter(|index| index.blocks() > 0)
+    }
+
     /// The index, when the whole file went well.
     ///
     /// # Errors

@@ -1,0 +1,349 @@
+"""Files: Python's own io on top of the compiled reader and compressor."""
+
+import io
+import os
+import stat
+from builtins import open as _builtin_open
+
+from ._hybz import BZ2Compressor, Reader
+
+# Large enough for lines and small reads, and no more than a random read of some lines wants.
+_BUFFER_SIZE = 64 << 10
+
+
+def _reader(file, threads):
+    """The compiled reader of a file object, from its position on."""
+    try:
+        base = file.tell() if file.seekable() else None
+    except (AttributeError, OSError, ValueError):
+        base = None
+    if base is not None and _is_plain(file):
+        # Read by the system, without Python: in parallel, and parent and child of a fork are not in each other's way.
+        descriptor = os.dup(file.fileno())
+        try:
+            return Reader(descriptor, base, threads)
+        except BaseException:
+            os.close(descriptor)
+            raise
+    return Reader(file, base, threads)
+
+
+def _is_plain(file):
+    """Whether it is a regular file that Python's own open() has opened."""
+    if os.name != "posix":
+        return False
+    raw = file.raw if type(file) in (io.BufferedReader, io.BufferedRandom) else file
+    return type(raw) is io.FileIO and stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
+
+
+class _Raw(io.RawIOBase):
+    """The compiled reader as Python's io wants it."""
+
+    def __init__(self, reader):
+        self._reader = reader
+
+    def readable(self):
+        return True
+
+    def seekable(self):
+        return self._reader.seekable()
+
+    def readinto(self, buffer):
+        return self._reader.readinto(buffer)
+
+    def readall(self):
+        return self._reader.readall()
+
+    def tell(self):
+        return self._reader.tell()
+
+    def seek(self, offset, whence=io.SEEK_SET):
+        if not self.seekable():
+            raise io.UnsupportedOperation("The underlying file object does not support seeking")
+        return self._reader.seek(offset, whence)
+
+    def close(self):
+        self._reader = None
+        super().close()
+
+
+class BZ2File(io.BufferedIOBase):
+    """A file that is compressed as it is written, or decompressed as it is read: as bz2.BZ2File.
+
+    filename is a path, or an object with read or write. mode is "r" (the default), "w", "x" or "a", with or without
+    "b". compresslevel is 1 to 9. threads is how many are used at most, 0 for all cores. index, for reading, is the path
+    of an index (or a file object of one): see import_index.
+
+    A file that is read can seek. Where its blocks begin is remembered as they pass, so nothing is decoded twice to go
+    back; with an index nothing is decoded to go forward, either.
+    """
+
+    def __init__(self, filename, mode="r", *, compresslevel=9, threads=0, index=None):
+        self._fp = None
+        self._closefp = False
+        self._buffer = None
+        self._compressor = None
+        self._reader = None
+        self._pos = 0
+        if not 1 <= compresslevel <= 9:
+            raise ValueError("compresslevel must be between 1 and 9")
+        if mode in ("", "r", "rb"):
+            mode = "rb"
+        elif mode in ("w", "wb", "x", "xb", "a", "ab"):
+            mode = mode[0] + "b"
+            compressor = BZ2Compressor(compresslevel, threads=threads)
+            if index is not None:
+                raise ValueError("Argument 'index' is for reading")
+        else:
+            raise ValueError(f"Invalid mode: {mode!r}")
+        if threads < 0:
+            raise ValueError("threads must be 0 or more")
+        self._reads = mode == "rb"
+
+        if isinstance(filename, (str, bytes, os.PathLike)):
+            self._fp = _builtin_open(filename, mode)
+            self._closefp = True
+        elif hasattr(filename, "read") or hasattr(filename, "write"):
+            self._fp = filename
+        else:
+            raise TypeError("filename must be a str, bytes, file or PathLike object")
+        if not self._reads:
+            self._compressor = compressor
+            return
+        try:
+            self._reader = _reader(self._fp, threads)
+            self._buffer = io.BufferedReader(_Raw(self._reader), _BUFFER_SIZE)
+            if index is not None:
+                self.import_index(index)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self):
+        """Ends and closes the file. Closing it again does nothing; everything else is a ValueError then."""
+        if self._fp is None:
+            return
+        try:
+            if self._buffer is not None:
+                self._buffer.close()
+            elif self._compressor is not None:
+                self._fp.write(self._compressor.flush())
+        finally:
+            try:
+                if self._closefp:
+                    self._fp.close()
+            finally:
+                self._fp = self._buffer = self._reader = self._compressor = None
+                self._closefp = False
+
+    @property
+    def closed(self):
+        """Whether this file is closed."""
+        return self._fp is None
+
+    @property
+    def name(self):
+        """The name of the underlying file."""
+        self._check_not_closed()
+        return self._fp.name
+
+    @property
+    def mode(self):
+        """The mode: "rb" or "wb"."""
+        return "rb" if self._reads else "wb"
+
+    def _check_not_closed(self):
+        if self._fp is None:
+            raise ValueError("I/O operation on closed file")
+
+    def _check_can_read(self):
+        self._check_not_closed()
+        if not self._reads:
+            raise io.UnsupportedOperation("File not open for reading")
+
+    def _check_can_write(self):
+        self._check_not_closed()
+        if self._reads:
+            raise io.UnsupportedOperation("File not open for writing")
+
+    def _check_can_seek(self):
+        self._check_not_closed()
+        if not self._reads:
+            raise io.UnsupportedOperation("Seeking is only supported on files open for reading")
+        if not self.seekable():
+            raise io.UnsupportedOperation("The underlying file object does not support seeking")
+
+    def fileno(self):
+        """The descriptor of the underlying file."""
+        self._check_not_closed()
+        return self._fp.fileno()
+
+    def readable(self):
+        """Whether the file was opened for reading."""
+        self._check_not_closed()
+        return self._reads
+
+    def writable(self):
+        """Whether the file was opened for writing."""
+        self._check_not_closed()
+        return not self._reads
+
+    def seekable(self):
+        """Whether the file can seek."""
+        return self.readable() and self._buffer.seekable()
+
+    def peek(self, n=0):
+        """Some bytes from the position on, which is not moved; at least one unless the file is at its end."""
+        self._check_can_read()
+        return self._buffer.peek(n)
+
+    def read(self, size=-1):
+        """Up to size bytes; all that are left if that is negative or None."""
+        self._check_can_read()
+        return self._buffer.read(size)
+
+    def read1(self, size=-1):
+        """Up to size bytes, without waiting for more where some are at hand."""
+        self._check_can_read()
+        return self._buffer.read1(io.DEFAULT_BUFFER_SIZE if size < 0 else size)
+
+    def readinto(self, b):
+        """Fills a buffer. Returns the number of bytes, 0 at the end."""
+        self._check_can_read()
+        return self._buffer.readinto(b)
+
+    def readline(self, size=-1):
+        """A line with its line end; at most size bytes of it, if that is not negative."""
+        if not isinstance(size, int):
+            if not hasattr(size, "__index__"):
+                raise TypeError("Integer argument expected")
+            size = size.__index__()
+        self._check_can_read()
+        return self._buffer.readline(size)
+
+    def readlines(self, size=-1):
+        """A list of lines; no more are read once size bytes have come, if that is positive."""
+        if not isinstance(size, int):
+            if not hasattr(size, "__index__"):
+                raise TypeError("Integer argument expected")
+            size = size.__index__()
+        self._check_can_read()
+        return self._buffer.readlines(size)
+
+    def __iter__(self):
+        self._check_can_read()
+        return self._buffer.__iter__()
+
+    def write(self, data):
+        """Compresses data. Returns their number of bytes. What is not written yet is written by close()."""
+        self._check_can_write()
+        if isinstance(data, (bytes, bytearray)):
+            length = len(data)
+        else:
+            data = memoryview(data)
+            length = data.nbytes
+        self._fp.write(self._compressor.compress(data))
+        self._pos += length
+        return length
+
+    def writelines(self, seq):
+        """Compresses all items of seq, one after the other."""
+        for line in seq:
+            self.write(line)
+
+    def seek(self, offset, whence=io.SEEK_SET):
+        """Moves the position, from the beginning (0), the position (1) or the end (2). Returns it."""
+        if not isinstance(offset, int):
+            if not hasattr(offset, "__index__"):
+                raise TypeError("Integer argument expected")
+            offset = offset.__index__()
+        if not isinstance(whence, int):
+            if not hasattr(whence, "__index__"):
+                raise TypeError("Integer argument expected")
+            whence = whence.__index__()
+        self._check_can_seek()
+        return self._buffer.seek(offset, whence)
+
+    def tell(self):
+        """The position in the text."""
+        self._check_not_closed()
+        return self._buffer.tell() if self._reads else self._pos
+
+    # With an index.
+
+    def export_index(self, file, *, format="bzi"):
+        """Writes the index to a path or a file object; first decodes the file to its end if there is no index yet.
+
+        format "bzi" is hybz's own (FILE.bz2.bzi), "offsets" are the lines of indexed_bzip2 and rapidgzip.
+        """
+        self._check_can_read()
+        if format not in ("bzi", "offsets"):
+            raise ValueError(f"Unknown format of an index: {format!r}")
+        index = self._reader.write_index(format == "offsets")
+        if hasattr(file, "write"):
+            file.write(index)
+            return
+        with _builtin_open(file, "wb") as out:
+            out.write(index)
+
+    def import_index(self, file):
+        """Reads an index from a path or a file object, of either format. ValueError if it does not fit the file."""
+        self._check_can_read()
+        if hasattr(file, "read"):
+            self._reader.read_index(file.read())
+            return
+        with _builtin_open(file, "rb") as index:
+            self._reader.read_index(index.read())
+
+    def block_offsets(self):
+        """Where blocks and ends of streams begin, as {bits of the file: bytes of the text}, for the whole file."""
+        self._check_can_read()
+        return self._reader.block_offsets(True)
+
+    def available_block_offsets(self):
+        """The same of what is known so far."""
+        self._check_can_read()
+        return self._reader.block_offsets(False)
+
+    def block_offsets_complete(self):
+        """Whether the whole file's are known."""
+        self._check_can_read()
+        return self._reader.block_offsets_complete()
+
+    def set_block_offsets(self, offsets):
+        """Takes what block_offsets() has returned, of hybz, indexed_bzip2 or rapidgzip."""
+        self._check_can_read()
+        lines = "".join(f"{bits},{text}\n" for bits, text in sorted(offsets.items()))
+        self._reader.read_index(lines.encode())
+
+    def size(self):
+        """Bytes of text in the file."""
+        self._check_can_read()
+        return self._reader.size()
+
+    def tell_compressed(self):
+        """Where in the compressed file the block begins that is being read, in bits."""
+        self._check_can_read()
+        return self._reader.tell_compressed()
+
+
+def open(filename, mode="rb", compresslevel=9, encoding=None, errors=None, newline=None, *, threads=0, index=None):
+    """Opens a compressed file, in binary or text mode: as bz2.open.
+
+    mode is "r", "rb", "w", "wb", "x", "xb", "a" or "ab" for a BZ2File, "rt", "wt", "xt" or "at" for text (encoding,
+    errors and newline are for that). threads and index are those of BZ2File.
+    """
+    if "t" in mode:
+        if "b" in mode:
+            raise ValueError(f"Invalid mode: {mode!r}")
+    elif encoding is not None:
+        raise ValueError("Argument 'encoding' not supported in binary mode")
+    elif errors is not None:
+        raise ValueError("Argument 'errors' not supported in binary mode")
+    elif newline is not None:
+        raise ValueError("Argument 'newline' not supported in binary mode")
+    binary = BZ2File(filename, mode.replace("t", ""), compresslevel=compresslevel, threads=threads, index=index)
+    if "t" not in mode:
+        return binary
+    encoding = io.text_encoding(encoding)
+    return io.TextIOWrapper(binary, encoding, errors, newline)

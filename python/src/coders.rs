@@ -1,0 +1,275 @@
+//! `BZ2Compressor` and `BZ2Decompressor`: the library's writers, which write to memory.
+
+use crate::errors::{self, Stream};
+use crate::{bytes_of, result, threads};
+use hybz::Settings;
+use hybz::write::{BzDecoder, BzEncoder};
+use pyo3::exceptions::{PyEOFError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// State that one thread uses at a time.
+pub(crate) struct Guarded<T> {
+    state: Mutex<T>,
+    /// The process that used it last.
+    process: AtomicU32,
+}
+
+impl<T> Guarded<T> {
+    pub fn new(state: T) -> Self {
+        Guarded { state: Mutex::new(state), process: AtomicU32::new(std::process::id()) }
+    }
+
+    /// Waits for the others. (Not with the interpreter's lock held: they may need it.) If another thread had it when
+    /// the process was forked, there is nobody to wait for.
+    pub fn lock(&self) -> PyResult<MutexGuard<'_, T>> {
+        let state = match self.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) if self.process.load(Relaxed) != std::process::id() => {
+                let why = "another thread was using this object when the process was forked";
+                return Err(PyRuntimeError::new_err(why));
+            }
+            Err(TryLockError::WouldBlock) => self.state.lock().unwrap_or_else(PoisonError::into_inner),
+        };
+        self.process.store(std::process::id(), Relaxed);
+        Ok(state)
+    }
+}
+
+fn not_pickled<T>(name: &str) -> PyResult<T> {
+    Err(PyTypeError::new_err(format!("cannot pickle '{name}' object")))
+}
+
+/// Compresses one stream piece by piece, with bzip2's bytes.
+///
+/// BZ2Compressor(compresslevel=9, /, *, threads=0): blocks go to the threads (0: one for each core) as they fill up, so
+/// a call may return what a call before it has begun.
+#[pyclass(frozen, module = "hybz")]
+pub(crate) struct BZ2Compressor {
+    /// `None` after `flush`.
+    encoder: Guarded<Option<BzEncoder<Vec<u8>>>>,
+}
+
+#[pymethods]
+impl BZ2Compressor {
+    #[new]
+    #[pyo3(signature = (compresslevel = 9, /, *, threads = 0))]
+    fn new(compresslevel: i64, threads: i64) -> PyResult<Self> {
+        let settings = threads::settings(threads)?.level(threads::level(compresslevel)?);
+        Ok(BZ2Compressor { encoder: Guarded::new(Some(BzEncoder::with_settings(Vec::new(), &settings))) })
+    }
+
+    /// Takes data. Returns compressed data, as far as there are any.
+    #[pyo3(signature = (data, /))]
+    fn compress<'py>(&self, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let py = data.py();
+        let data = bytes_of(data)?;
+        let coded = py.detach(|| {
+            let mut guard = self.encoder.lock()?;
+            let encoder = guard.as_mut().ok_or_else(|| PyValueError::new_err("Compressor has been flushed"))?;
+            encoder.write_all(&data).map_err(errors::of_io)?;
+            Ok::<_, PyErr>(std::mem::take(encoder.get_mut()))
+        })?;
+        result(py, coded)
+    }
+
+    /// Ends the stream. Returns the rest of the compressed data; the compressor takes no more.
+    fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let coded = py.detach(|| {
+            let encoder = self.encoder.lock()?.take();
+            let encoder = encoder.ok_or_else(|| PyValueError::new_err("Repeated call to flush()"))?;
+            encoder.finish().map_err(errors::of_io)
+        })?;
+        result(py, coded)
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __reduce__(&self, _args: &Bound<'_, PyAny>) -> PyResult<()> {
+        not_pickled("BZ2Compressor")
+    }
+}
+
+/// How much of the beginning of a stream is looked at ahead of the decoder.
+const LOOK: usize = 1 << 10;
+
+/// Memory that takes so much and no more.
+struct Limited {
+    bytes: Vec<u8>,
+    limit: usize,
+}
+
+impl Write for Limited {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        match buf.len().min(self.limit - self.bytes.len()) {
+            0 => Err(io::ErrorKind::WouldBlock.into()),
+            n => {
+                self.bytes.extend_from_slice(&buf[..n]);
+                Ok(n)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Decompresses one stream, `.bz2` or `.hbz`, piece by piece.
+///
+/// BZ2Decompressor(*, threads=0): all blocks that the data of one call complete are decoded at the same time, so large
+/// pieces are faster.
+#[pyclass(frozen, module = "hybz")]
+pub(crate) struct BZ2Decompressor {
+    state: Guarded<Decompressor>,
+}
+
+struct Decompressor {
+    decoder: BzDecoder<Limited>,
+    settings: Settings,
+    /// The first bytes of the stream, and how many of them have been looked at.
+    head: Vec<u8>,
+    looked: usize,
+    /// The data are damaged.
+    failed: bool,
+    /// Input that is not taken yet, for there is output to be fetched first.
+    pending: Vec<u8>,
+    needs_input: bool,
+    eof: bool,
+    unused_data: Vec<u8>,
+}
+
+impl Decompressor {
+    /// Takes what the limit allows.
+    fn decompress(&mut self, data: &[u8], limit: Option<usize>) -> PyResult<Vec<u8>> {
+        if self.eof {
+            return Err(PyEOFError::new_err("End of stream already reached"));
+        }
+        if self.failed {
+            return Err(PyValueError::new_err("The decompressor cannot be used after a previous error"));
+        }
+        let result = self.look(data).and_then(|()| self.take(data, limit));
+        if result.is_err() {
+            (self.failed, self.needs_input) = (true, false);
+        }
+        result
+    }
+
+    /// Sees damage in the first bytes at once, as `bz2` does. (The decoder, which looks for whole blocks, waits for the
+    /// end of the first.) It looks again when there are twice as many.
+    fn look(&mut self, data: &[u8]) -> PyResult<()> {
+        let missing = LOOK - self.head.len();
+        self.head.extend_from_slice(&data[..data.len().min(missing)]);
+        if self.head.len() < 2 * self.looked || self.head.len() <= self.looked {
+            return Ok(());
+        }
+        self.looked = self.head.len();
+        // One byte is enough: its block is decoded, and not more than a little of it expanded.
+        let read = hybz::read::BzDecoder::with_settings(&self.head[..], &self.settings).read(&mut [0]);
+        match read.map_err(io::Error::downcast::<hybz::Error>) {
+            Err(Ok(hybz::Error::NotBzip2)) if errors::is_cut_header(&self.head) => Ok(()),
+            Err(Ok(error @ (hybz::Error::NotBzip2 | hybz::Error::Data { .. }))) => {
+                Err(errors::of(error, Stream::Pieces))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes data and gives text, at most so much.
+    fn take(&mut self, data: &[u8], limit: Option<usize>) -> PyResult<Vec<u8>> {
+        *self.decoder.get_mut() = Limited { bytes: Vec::new(), limit: limit.unwrap_or(usize::MAX) };
+        let mut joined = std::mem::take(&mut self.pending);
+        let mut rest = data;
+        if !joined.is_empty() {
+            joined.extend_from_slice(data);
+            rest = &joined;
+        }
+        match push(&mut self.decoder, &mut rest) {
+            Ok(()) => {
+                self.needs_input = true;
+                if self.decoder.is_complete() {
+                    (self.eof, self.needs_input) = (true, false);
+                    self.unused_data = rest.to_vec();
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.needs_input = false;
+                self.pending = rest.to_vec();
+            }
+            Err(error) => return Err(errors::of_io(error)),
+        }
+        Ok(std::mem::take(&mut self.decoder.get_mut().bytes))
+    }
+}
+
+/// Writes up to the end of the stream, and fetches what is complete. `rest` is what was not taken.
+fn push(decoder: &mut BzDecoder<Limited>, rest: &mut &[u8]) -> io::Result<()> {
+    while !rest.is_empty() {
+        match decoder.write(rest)? {
+            0 => break,
+            n => *rest = &rest[n..],
+        }
+    }
+    decoder.flush()
+}
+
+#[pymethods]
+impl BZ2Decompressor {
+    #[new]
+    #[pyo3(signature = (*, threads = 0))]
+    fn new(threads: i64) -> PyResult<Self> {
+        let out = Limited { bytes: Vec::new(), limit: 0 };
+        let settings = threads::settings(threads)?;
+        let decoder = BzDecoder::with_settings(out, &settings);
+        let state = Decompressor {
+            decoder,
+            settings,
+            head: Vec::new(),
+            looked: 0,
+            failed: false,
+            pending: Vec::new(),
+            needs_input: true,
+            eof: false,
+            unused_data: Vec::new(),
+        };
+        Ok(BZ2Decompressor { state: Guarded::new(state) })
+    }
+
+    /// Takes data. Returns the text of the blocks that are complete: at most max_length bytes, if that is not negative.
+    /// What is beyond is kept for the next call (needs_input is False then).
+    #[pyo3(signature = (data, max_length = -1))]
+    fn decompress<'py>(&self, data: &Bound<'py, PyAny>, max_length: isize) -> PyResult<Bound<'py, PyBytes>> {
+        let py = data.py();
+        let data = bytes_of(data)?;
+        let limit = usize::try_from(max_length).ok();
+        let text = py.detach(|| self.state.lock()?.decompress(&data, limit))?;
+        result(py, text)
+    }
+
+    /// Whether the end of the stream has been reached.
+    #[getter]
+    fn eof(&self, py: Python<'_>) -> PyResult<bool> {
+        py.detach(|| Ok(self.state.lock()?.eof))
+    }
+
+    /// Whether there is no more output without more input.
+    #[getter]
+    fn needs_input(&self, py: Python<'_>) -> PyResult<bool> {
+        py.detach(|| Ok(self.state.lock()?.needs_input))
+    }
+
+    /// What was found behind the end of the stream.
+    #[getter]
+    fn unused_data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let unused = py.detach(|| Ok::<_, PyErr>(self.state.lock()?.unused_data.clone()))?;
+        Ok(PyBytes::new(py, &unused))
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __reduce__(&self, _args: &Bound<'_, PyAny>) -> PyResult<()> {
+        not_pickled("BZ2Decompressor")
+    }
+}

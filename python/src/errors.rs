@@ -1,0 +1,56 @@
+//! The library's errors as those that `bz2` raises. What hybz knows beyond that (block, bit, CRCs) is in a note.
+
+use hybz::Error;
+use pyo3::exceptions::{PyEOFError, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use std::io;
+
+/// Who asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// `compress` and `decompress`, which have all of it.
+    Whole,
+    /// A file or a coder.
+    Pieces,
+}
+
+/// Whether all that there is could be the beginning of a stream's header.
+pub(crate) fn is_cut_header(bytes: &[u8]) -> bool {
+    bytes.len() < 4 && b"BZh".starts_with(bytes)
+}
+
+/// The input ends within a stream.
+pub(crate) fn cut(stream: Stream) -> PyErr {
+    match stream {
+        Stream::Whole => PyValueError::new_err("Compressed data ended before the end-of-stream marker was reached"),
+        Stream::Pieces => PyEOFError::new_err("Compressed file ended before the end-of-stream marker was reached"),
+    }
+}
+
+/// An error of the library.
+pub(crate) fn of(error: Error, stream: Stream) -> PyErr {
+    let note = error.to_string();
+    let raised = match error {
+        Error::Read(error) | Error::Write(error) => return of_io(error),
+        Error::Truncated { .. } => cut(stream),
+        Error::Memory { .. } => return PyMemoryError::new_err(note),
+        Error::NotAnIndex | Error::BadIndex(_) | Error::HasHbz => return PyValueError::new_err(note),
+        Error::ForeignIndex { .. } | Error::Internal { .. } => return PyOSError::new_err(note),
+        Error::Forked => return PyRuntimeError::new_err(note),
+        _ => PyOSError::new_err("Invalid data stream"),
+    };
+    Python::attach(|py| {
+        // Without the note the error is still the right one.
+        let _ = raised.value(py).call_method1("add_note", (note,));
+    });
+    raised
+}
+
+/// An error of a reader or writer of the library, of a file or of a file object.
+pub(crate) fn of_io(error: io::Error) -> PyErr {
+    match error.downcast::<Error>() {
+        Ok(error) => of(error, Stream::Pieces),
+        // Has the exception that a file object raised inside, or makes one.
+        Err(error) => error.into(),
+    }
+}

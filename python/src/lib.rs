@@ -1,0 +1,109 @@
+//! The compiled part of the Python package `hybz`: coders, and a reader that seeks. Everything that is only Python's
+//! (files, buffers, text) is in `lib/hybz/`, on Python's own `io`.
+//!
+//! No work is done with the interpreter's lock held: it is taken to look at arguments, to call file objects and to make
+//! results.
+
+mod coders;
+mod errors;
+mod reader;
+mod source;
+mod threads;
+
+use errors::Stream;
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::borrow::Cow;
+use std::mem::MaybeUninit;
+
+/// The bytes of an object. Those of `bytes` cannot change, so they are used where they are; others are copied, for
+/// their owner may write to them while the lock is not held.
+pub(crate) fn bytes_of<'a>(data: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>> {
+    if let Ok(bytes) = data.cast::<PyBytes>() {
+        return Ok(Cow::Borrowed(bytes.as_bytes()));
+    }
+    let buffer = PyBuffer::<u8>::get(&as_bytes_view(data)?)?;
+    Ok(Cow::Owned(buffer.to_vec(data.py())?))
+}
+
+/// From here on copying a result takes longer than giving the lock to others meanwhile.
+const LARGE: usize = 1 << 20;
+
+/// A result as `bytes`. The lock is not held while a large one is copied.
+#[allow(unsafe_code)]
+pub(crate) fn result(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Bound<'_, PyBytes>> {
+    if bytes.len() < LARGE {
+        return Ok(PyBytes::new(py, &bytes));
+    }
+    let len = isize::try_from(bytes.len())?;
+    // SAFETY: without a source this makes an object with room for `len` bytes, or raises MemoryError; it is `bytes`.
+    let object = unsafe {
+        let object = ffi::PyBytes_FromStringAndSize(std::ptr::null(), len);
+        Bound::from_owned_ptr_or_err(py, object)?.cast_into_unchecked::<PyBytes>()
+    };
+    // SAFETY: the room has that many bytes, and nobody else has the new object before this function returns it.
+    let room: &mut [MaybeUninit<u8>] =
+        unsafe { std::slice::from_raw_parts_mut(ffi::PyBytes_AsString(object.as_ptr()).cast(), bytes.len()) };
+    py.detach(move || {
+        for (to, byte) in room.iter_mut().zip(&bytes) {
+            to.write(*byte);
+        }
+        drop(bytes);
+    });
+    Ok(object)
+}
+
+/// A view of unsigned bytes of whatever has a contiguous buffer.
+fn as_bytes_view<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let view = pyo3::types::PyMemoryView::from(data)?;
+    if !view.getattr("c_contiguous")?.extract::<bool>()? {
+        return Err(PyBufferError::new_err("underlying buffer is not C-contiguous"));
+    }
+    match view.getattr("format")?.extract::<&str>()? {
+        "B" if view.getattr("ndim")?.extract::<usize>()? == 1 => Ok(view.into_any()),
+        _ => view.call_method1("cast", ("B",)),
+    }
+}
+
+/// Compresses `data` into one stream of `.bz2`, with bzip2's bytes.
+#[pyfunction]
+#[pyo3(signature = (data, compresslevel = 9, *, threads = 0))]
+fn compress<'py>(data: &Bound<'py, PyAny>, compresslevel: i64, threads: i64) -> PyResult<Bound<'py, PyBytes>> {
+    let py = data.py();
+    let settings = threads::settings(threads)?.level(threads::level(compresslevel)?);
+    let data = bytes_of(data)?;
+    let coded = py.detach(|| hybz::compress(&data, &settings)).map_err(|error| errors::of(error, Stream::Whole))?;
+    result(py, coded)
+}
+
+/// Decompresses `data`: all streams that follow each other, `.bz2` or `.hbz`.
+#[pyfunction]
+#[pyo3(signature = (data, *, threads = 0))]
+fn decompress<'py>(data: &Bound<'py, PyAny>, threads: i64) -> PyResult<Bound<'py, PyBytes>> {
+    let py = data.py();
+    let settings = threads::settings(threads)?;
+    let data = bytes_of(data)?;
+    if data.is_empty() {
+        return Ok(PyBytes::new(py, b""));
+    }
+    let text = py.detach(|| hybz::decompress(&data, &settings));
+    let text = text.map_err(|error| match error {
+        hybz::Error::NotBzip2 if errors::is_cut_header(&data) => errors::cut(Stream::Whole),
+        error => errors::of(error, Stream::Whole),
+    })?;
+    result(py, text)
+}
+
+/// The compiled part of `hybz`.
+#[pymodule(gil_used = false)]
+fn _hybz(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(compress, module)?)?;
+    module.add_function(wrap_pyfunction!(decompress, module)?)?;
+    module.add_class::<coders::BZ2Compressor>()?;
+    module.add_class::<coders::BZ2Decompressor>()?;
+    module.add_class::<reader::Reader>()
+}
