@@ -2,8 +2,8 @@
 //!
 //! bzip2 ends a block between two runs, and the next block begins as a stream begins. So a shard of whole blocks is
 //! coded alone as in the middle of its file, and a part is an ordinary `.bz2` stream. [`plan`] finds shards: it cuts
-//! the text as the encoder does, without coding it. [`Joiner`] puts the blocks of the parts behind each other, shifted by
-//! some bits. It need not look at them, because the combined CRC of two strings of blocks follows from theirs:
+//! the text as the encoder does, without coding it. [`Joiner`] puts the blocks of the parts behind each other, shifted
+//! by some bits. It need not look at them, because the combined CRC of two strings of blocks follows from theirs:
 //! combined(AB) = combined(A) rotated left by the number of B's blocks, xor combined(B).
 //!
 //! ```

@@ -209,16 +209,16 @@ pub struct Flags {
 
     /// Print a plan: shards of FILE, of SIZE or more, that machines can compress, each by itself.
     ///
-    /// A shard ends where a block ends, so that the parts can be joined to what bzip2 would have written. The plan has a
-    /// line for each: its number (from 0), where it begins, its length, how many blocks it has, and their CRC. Lines
+    /// A shard ends where a block ends, so that the parts can be joined to what bzip2 would have written. The plan has
+    /// a line for each: its number (from 0), where it begins, its length, how many blocks it has, and their CRC. Lines
     /// appear while the file is read.
     #[arg(long, value_name = "SIZE", value_parser = shard_size)]
     pub plan: Option<u64>,
 
     /// With --plan-file, compress shard N of FILE, into -o PART or to standard output.
     ///
-    /// PART is an ordinary .bz2 file, of the plan's level. It gets its name only if its blocks are those of the plan, so a shard can be
-    /// compressed twice, and again after a failure.
+    /// PART is an ordinary .bz2 file, of the plan's level. It gets its name only if its blocks are those of the plan,
+    /// so a shard can be compressed twice, and again after a failure.
     #[arg(long, value_name = "N")]
     pub shard: Option<u64>,
 
