@@ -102,3 +102,10 @@ fn two_sources_of_one_result() {
         place.shell("rm t/x.tbz2; bzip2 -k t/x.tar; echo old > t/x.tar; hybz -df t/x.tar.bz2; cat t/x.tar").silent(0);
     }
 }
+
+/// A library that is loaded at every start takes 0.3 MB and 0.09 ms, so its functions are taken from the crate libm.
+#[test]
+fn libm_is_not_loaded() {
+    let program = std::fs::read(env!("CARGO_BIN_EXE_hybz")).unwrap();
+    assert!(!program.windows(10).any(|bytes| bytes == b"libm.so.6\0"));
+}

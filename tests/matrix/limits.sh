@@ -67,8 +67,8 @@ take n
 ( ulimit -f 2000; x n; [ "$rc" != 0 ] || bad "exit 0"; exit $failed ) || failed=1
 only n; kept n
 
-## small-$FLAG: little memory (10 MB; 8 for hybz) | FLAG in -s -ds
-mkfifo p; exec 3<> p; take n n.bz2; limit=10000; ours && limit=8000
+## small-$FLAG: little memory (10 MB; 8.5 for hybz) | FLAG in -s -ds
+mkfifo p; exec 3<> p; take n n.bz2; limit=10000; ours && limit=8500
 case $FLAG in -s) from=n ;; -ds) "$X" -1c n > n.bz2; from=n.bz2 ;; esac
 start $FLAG -c < p > /dev/null 3>&-; head -c 6000000 $from >&3; sleep 0.5; below $(peak) $limit; exec 3>&-; ended
 

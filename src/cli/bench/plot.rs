@@ -180,14 +180,14 @@ fn apart(mut labels: Vec<Label>, bottom: f64) -> Vec<Label> {
 
 /// The distance between two lines of the grid: 1, 2 or 5 times a power of ten, so that there are 4 to 10 of them.
 fn step(max: f64) -> f64 {
-    let power = 10f64.powf((max.max(1e-6) / 4.0).log10().floor());
+    let power = 10f64.powf(libm::log10(max.max(1e-6) / 4.0).floor());
     let fits = [5.0, 2.0].into_iter().find(|factor| max / (factor * power) >= 4.0);
     fits.unwrap_or(1.0) * power
 }
 
 /// A number beside a line of the grid.
 fn tick(speed: f64, step: f64) -> String {
-    let decimals = if step >= 1.0 { 0 } else { (-step.log10()).ceil().max(0.0) as usize };
+    let decimals = if step >= 1.0 { 0 } else { (-libm::log10(step)).ceil().max(0.0) as usize };
     format!("{speed:.decimals$}")
 }
 
