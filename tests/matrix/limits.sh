@@ -1,6 +1,6 @@
 # Little memory, few threads, small limits.
 
-## compress-in-$V-kB: done (ulimit -v) | V in 20000 30000 40000 52000 60000 100000 150000 152000 155000 200000 400000
+## compress-in-$V-kB: done (ulimit -v) | V in 21000 30000 40000 52000 60000 100000 150000 152000 155000 200000 400000
 take n; ulimit -v $V
 x n
 code 0; only n.bz2
