@@ -279,6 +279,10 @@ impl Operands {
         let mut entry = None;
         if let Destination::File(result) = &destination {
             if resumes {
+                // An operand before may be about to make it, or to replace it.
+                if self.touched.has_name(result.path()) {
+                    self.touched.wait(underway);
+                }
                 match resume::look(&plan, &self.pool, journal.as_ref(), (&source, &file), result)? {
                     resume::Found::Complete => {
                         self.report.tally.skip(Skipped::Complete);

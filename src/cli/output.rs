@@ -16,7 +16,7 @@ use crate::cli::source::SourceFile;
 use crate::cli::temporary::{TemporaryFiles, TemporaryName};
 use std::ffi::OsString;
 use std::fs::{self, File, FileTimes, Permissions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
@@ -207,6 +207,28 @@ impl Write for Stdout {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// One of the two, with a buffer.
+pub enum Out {
+    Stdout(BufWriter<Stdout>),
+    File(BufWriter<OutputFile>),
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Out::Stdout(out) => out.write(bytes),
+            Out::File(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Out::Stdout(out) => out.flush(),
+            Out::File(out) => out.flush(),
+        }
     }
 }
 

@@ -103,6 +103,16 @@ fn two_sources_of_one_result() {
     }
 }
 
+/// With --resume, who comes later looks at the result that is there in the end.
+#[test]
+fn resumed_results_of_two_sources() {
+    let place = Place::with(&[("a", b"a")]);
+    place.hybz(&["-qk", "--resume", "a", "a"]).silent(0);
+    place.shell("mkdir t; cd t; echo one | bzip2 > x.tar.bz2; echo two | bzip2 > x.tbz2; echo two > x.tar").silent(0);
+    place.hybz(&["-qrdf", "--resume", "t"]).says(1, "is the result of another input file of this call: it stays.");
+    assert_eq!(place.shell("ls t; cat t/x.tar; bzip2 -dc t/x.tbz2").out(), "x.tar\nx.tbz2\none\ntwo\n");
+}
+
 /// A library that is loaded at every start takes 0.3 MB and 0.09 ms, so its functions are taken from the crate libm.
 #[test]
 fn libm_is_not_loaded() {

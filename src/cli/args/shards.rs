@@ -66,6 +66,11 @@ pub fn shards(flags: &Flags, mode: Mode, target: &Target, operands: &[Operand]) 
         (Shards::Join { .. }, _) => bail!("--join reads files, not standard input."),
         _ => bail!("{flag} wants one file."),
     }
+    if let (Target::File(result), Shards::Part { plan, .. } | Shards::Join { plan, .. }) = (target, &shards)
+        && result == plan
+    {
+        bail!("{flag} and -o cannot be about the same file.");
+    }
     if *target == Target::Beside && flags.plan.is_none() {
         bail!("{flag} wants a name for its result: -o FILE, or -c for standard output.");
     }

@@ -2,7 +2,7 @@
 
 use crate::cli::args::Recover;
 use crate::cli::os::directory::Directory;
-use crate::cli::output::{OutputFile, Stdout};
+use crate::cli::output::{Out, OutputFile, Stdout};
 use crate::cli::source::SourceFile;
 use crate::cli::temporary::TemporaryFiles;
 use hybz::Error;
@@ -35,28 +35,6 @@ enum Made {
     Bz2(Box<Rejoiner<Out>>),
     /// The files so far.
     Split(Vec<PathBuf>),
-}
-
-/// A place that bytes go to.
-enum Out {
-    Stdout(BufWriter<Stdout>),
-    File(BufWriter<OutputFile>),
-}
-
-impl Write for Out {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Out::Stdout(out) => out.write(bytes),
-            Out::File(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Out::Stdout(out) => out.flush(),
-            Out::File(out) => out.flush(),
-        }
-    }
 }
 
 impl<'a> Results<'a> {

@@ -4,7 +4,7 @@
 //! matter which of these goes where.
 
 use super::plan_file::PlanFile;
-use super::{Out, Trouble, write_trouble};
+use super::{Trouble, create, finish, write_trouble};
 use crate::cli::args::{Operand, Plan};
 use crate::cli::limits;
 use crate::cli::quote::shown;
@@ -32,14 +32,14 @@ pub fn join(plan: &Plan, path: &Path, verify: bool, report: &Report) -> Result<(
         shards.iter().zip(&parts).try_for_each(|(shard, part)| check(shard, part, &settings))?;
     }
     let temporary = TemporaryFiles::default();
-    let mut joiner = Joiner::new(level, Out::create(plan, &temporary)?);
+    let mut joiner = Joiner::new(level, create(plan, &temporary)?);
     for (shard, part) in shards.iter().zip(&parts) {
         // Opened one at a time: there may be more than descriptors.
         let file = File::open(part).map_err(|e| Failure::input("open", part.as_os_str(), &e))?;
         joiner.part(shard, &file).map_err(|error| trouble(plan, part.as_os_str(), error))?;
     }
     let (out, _) = joiner.finish().map_err(|error| trouble(plan, OsStr::new("(none)"), error))?;
-    out.finish(plan)
+    finish(out, plan)
 }
 
 /// The parts in the order of the shards; nothing, if not every shard has exactly one: then all that is wrong has been

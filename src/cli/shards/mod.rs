@@ -8,17 +8,17 @@ use crate::cli::args::{Operand, Plan, Shards, Target};
 use crate::cli::commit;
 use crate::cli::os::directory::Directory;
 use crate::cli::os::file;
-use crate::cli::output::{OutputFile, Stdout};
+use crate::cli::output::{Out, OutputFile, Stdout};
 use crate::cli::part::check_file;
 use crate::cli::progress::Progress;
 use crate::cli::report::{Failure, Note, Outcome, Report};
-use crate::cli::source::SourceFile;
+use crate::cli::source::{SourceFile, same_file};
 use crate::cli::temporary::TemporaryFiles;
 use hybz::shard::{self, Shard};
 use hybz::{Error, ReadAt};
 use plan_file::PlanFile;
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -102,56 +102,41 @@ pub fn changed(shard: &Shard) -> Error {
     Error::Read(io::Error::other(text))
 }
 
-/// Where a plan or a joined file goes.
-enum Out {
-    Stdout(BufWriter<Stdout>),
-    File(BufWriter<OutputFile>),
+/// Opens the place that a plan or a joined file goes to.
+fn create(plan: &Plan, temporary: &TemporaryFiles) -> Result<Out, Failure> {
+    let Target::File(path) = &plan.target else {
+        return Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())));
+    };
+    let there = fs::metadata(path).ok();
+    let is_it = |operand: &Operand| match (operand, &there) {
+        (Operand::File(file), Some(there)) => fs::metadata(file).is_ok_and(|file| same_file(&file, there)),
+        _ => false,
+    };
+    if plan.operands.iter().any(is_it) {
+        return Err(Failure::about(1, "Output file ", path.as_os_str(), " is an input file."));
+    }
+    if !plan.force && fs::symlink_metadata(path).is_ok() {
+        return Err(Failure::exists(path.as_os_str()));
+    }
+    let create = |path: &Path| OutputFile::create(path, Directory::of(path, None)?, false, plan.force, temporary);
+    let file = create(path).map_err(|e| Failure::output("create", path.as_os_str(), &e))?;
+    Ok(Out::File(BufWriter::with_capacity(BUFFER, file)))
 }
 
-impl Out {
-    fn create(plan: &Plan, temporary: &TemporaryFiles) -> Result<Out, Failure> {
-        let Target::File(path) = &plan.target else {
-            return Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())));
-        };
-        if !plan.force && std::fs::symlink_metadata(path).is_ok() {
-            return Err(Failure::exists(path.as_os_str()));
+/// Closes it; a file gets its name.
+fn finish(out: Out, plan: &Plan) -> Result<(), Trouble> {
+    match out {
+        Out::Stdout(mut out) => {
+            let flushed = out.flush().and_then(|()| file::close_stdout());
+            let _ = out.into_parts(); // dropping it would write once more
+            flushed.map_err(|e| write_trouble(plan, &e))
         }
-        let create = |path: &Path| OutputFile::create(path, Directory::of(path, None)?, false, plan.force, temporary);
-        let file = create(path).map_err(|e| Failure::output("create", path.as_os_str(), &e))?;
-        Ok(Out::File(BufWriter::with_capacity(BUFFER, file)))
-    }
-
-    /// Closes it; a file gets its name.
-    fn finish(self, plan: &Plan) -> Result<(), Trouble> {
-        match self {
-            Out::Stdout(mut out) => {
-                let flushed = out.flush().and_then(|()| file::close_stdout());
-                let _ = out.into_parts(); // dropping it would write once more
-                flushed.map_err(|e| write_trouble(plan, &e))
-            }
-            Out::File(mut out) => {
-                let flushed = out.flush();
-                let (out, _) = out.into_parts();
-                let synced = flushed.and_then(|()| if plan.sync { out.sync() } else { Ok(()) });
-                synced.map_err(|e| write_trouble(plan, &e))?;
-                Ok(commit::publish(out, plan.force)?)
-            }
-        }
-    }
-}
-
-impl Write for Out {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Out::Stdout(out) => out.write(bytes),
-            Out::File(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Out::Stdout(out) => out.flush(),
-            Out::File(out) => out.flush(),
+        Out::File(mut out) => {
+            let flushed = out.flush();
+            let (out, _) = out.into_parts();
+            let synced = flushed.and_then(|()| if plan.sync { out.sync() } else { Ok(()) });
+            synced.map_err(|e| write_trouble(plan, &e))?;
+            Ok(commit::publish(out, plan.force)?)
         }
     }
 }
@@ -174,7 +159,7 @@ fn cut(plan: &Plan, size: u64) -> Result<(), Trouble> {
     let source = SourceFile::of(operand, &file).map_err(|e| read_error(&e))?;
     let len = file.metadata().map_err(|e| read_error(&e))?.len();
     let temporary = TemporaryFiles::default();
-    let mut out = Out::create(plan, &temporary)?;
+    let mut out = create(plan, &temporary)?;
     out.write_all(plan_file::head(plan.level, len).as_bytes()).map_err(|e| write_trouble(plan, &e))?;
     let mut end = 0;
     let found = shard::plan(&file, plan.level, size, |shard| {
@@ -191,5 +176,5 @@ fn cut(plan: &Plan, size: u64) -> Result<(), Trouble> {
     if end != len || !source.is_none_or(is_still) {
         return Err(Failure::about(1, "Input file ", name, " changed while it was read: its plan is of no use.").into());
     }
-    out.finish(plan)
+    finish(out, plan)
 }

@@ -163,7 +163,8 @@ fn wrong_plans() {
 #[test]
 fn nonsense() {
     let place = Place::with(&[("a", b"hello\n"), ("b.bz2", &compressed(b"hello\n"))]);
-    place.shell("hybz --plan 1 a > plan").silent(0);
+    place.shell("hybz --plan 1 a > plan; hybz --shard 0 --plan-file plan a -o part").silent(0);
+    place.hybz(&["-f", "--join", "plan", "part", "-o", "part"]).says(1, "Output file part is an input file.");
     let before = place.files();
     for (line, says) in [
         ("--plan 1", "--plan wants one file."),
@@ -193,6 +194,10 @@ fn nonsense() {
         ("--join plan b.bz2", "--join wants a name for its result: -o FILE, or -c for standard output."),
         ("--join plan --verify=file b.bz2 -o x", "--verify=file is about compressing."),
         ("--join plan - -o x b.bz2", "--join reads files, not standard input."),
+        ("-f --plan 1 -o a a", "Output file a is an input file."),
+        ("-f --join plan b.bz2 -o plan", "--join and -o cannot be about the same file."),
+        ("-f --shard 0 --plan-file plan a -o plan", "--shard and -o cannot be about the same file."),
+        ("-f --shard 0 --plan-file plan a -o a", "Output file a is the input file."),
         ("--join plan --bench b.bz2", "cannot be used together."),
     ] {
         let run = place.hybz(&line.split(' ').collect::<Vec<_>>());
