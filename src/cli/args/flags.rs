@@ -263,7 +263,7 @@ pub struct Flags {
 
     /// Use one thread and blocks of at most 200 kB.
     ///
-    /// This takes about 7 MB of memory. No GPU is used either. -p can ask for more threads.
+    /// This takes about 8 MB of memory. No GPU is used either. -p can ask for more threads.
     #[arg(short, long)]
     pub small: bool,
 
