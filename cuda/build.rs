@@ -12,7 +12,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: [&str; 21] = [
+const SOURCES: [&str; 25] = [
     "keys",
     "sort",
     "group",
@@ -23,6 +23,10 @@ const SOURCES: [&str; 21] = [
     "bits",
     "resident",
     "suffixes",
+    "columns",
+    "choose",
+    "ans",
+    "code_large",
     "huffman",
     "ranks",
     "walk",
@@ -35,7 +39,7 @@ const SOURCES: [&str; 21] = [
     "lane",
     "host",
 ];
-const HEADERS: [&str; 13] = [
+const HEADERS: [&str; 15] = [
     "hybz.h",
     "limits.h",
     "tuned.hpp",
@@ -45,6 +49,8 @@ const HEADERS: [&str; 13] = [
     "coding.cuh",
     "decoding.cuh",
     "large.cuh",
+    "large_coding.cuh",
+    "rank.cuh",
     "words.cuh",
     "ranks.cuh",
     "column.cuh",

@@ -5,28 +5,18 @@
 #pragma once
 #include "device.cuh"
 #include "hybz.h"
+#include "rank.cuh"
 #include "scan.cuh"
 
 namespace hybz {
 
-constexpr uint32_t kChunk = 4096;                      // bytes of a column that one warp handles
 constexpr uint32_t kMaxChunks = HYBZ_MAX_LENGTH / kChunk; // of a block
 constexpr uint32_t kGroup = HYBZ_GROUP;                // symbols of one selector
 constexpr uint32_t kGroupWords = kGroup / 2;           // two symbols in a word
 constexpr uint32_t kNoSymbol = HYBZ_MAX_SYMBOLS;
 constexpr uint32_t kRow = 260; // entries for all symbols and kNoSymbol
-constexpr uint32_t kNone = ~0u;
 static_assert(kMaxChunks <= 1024, "one thread for each chunk of a block");
 static_assert(kNoSymbol < kRow && kGroup % 2 == 0);
-
-// What a warp found in its chunk, and what those before it found. A head is a byte that differs from the one before it.
-struct Chunk {
-    uint32_t heads;   // how many
-    uint32_t first;   // position of the first, or kNone
-    uint32_t last;    // of the last
-    uint32_t symbols; // how many they make, without the run of zeros before `first`; then: number of its first symbol
-    uint32_t after;   // where the run of zeros that enters the chunk begins
-};
 
 // Everything is numbered by block; most arrays have a pitch for each block.
 struct Coding {

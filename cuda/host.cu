@@ -30,6 +30,11 @@ void *touched_memory(size_t bytes) {
 } // namespace
 #endif
 
+extern "C" int hybz_device_start(int device) {
+    HYBZ_TRY(cudaSetDevice(device));
+    return int(cudaFree(nullptr));
+}
+
 extern "C" int hybz_pinned_alloc(int device, size_t bytes, void **memory) {
     *memory = nullptr;
     HYBZ_TRY(cudaSetDevice(device));
@@ -112,3 +117,8 @@ extern "C" size_t hybz_decoded_bytes(void) { return sizeof(hybz_decoded); }
 extern "C" size_t hybz_large_bytes(void) { return sizeof(hybz_large); }
 
 extern "C" size_t hybz_segment_bytes(void) { return sizeof(hybz_segment); }
+
+extern "C" void hybz_coding_bytes(size_t bytes[4]) {
+    const size_t all[] = {sizeof(hybz_tokens), sizeof(hybz_tally), sizeof(hybz_prices), sizeof(hybz_shares)};
+    memcpy(bytes, all, sizeof all);
+}

@@ -31,6 +31,7 @@ extern "C" {
 #define HYBZ_SUFFIXES 3 /* hybz_lane_suffixes: sorts all suffixes of large blocks; the CPU codes */
 #define HYBZ_DECODE 4   /* hybz_lane_decode: decodes blocks up to their run-length-coded text; the CPU expands that */
 #define HYBZ_DECODE_LARGE 5 /* hybz_lane_decode_large: decodes blocks of .hbz streams up to their codes */
+#define HYBZ_CODE_LARGE 6 /* hybz_lane_tokens and what follows: codes blocks of .hbz streams up to their segments */
 
 /* What one round of refinement did. Times are in milliseconds of device time. */
 struct hybz_round {
@@ -110,6 +111,44 @@ struct hybz_large {
     uint8_t list[256];    /* the codes in use, ascending: the first move-to-front list; then zeros */
 };
 
+/* Of the tokens: 256 times the binary logarithm of each one's number plus 1, rounded down. */
+struct hybz_weights {
+    uint32_t of[HYBZ_TOKENS];
+};
+
+/* A block's tokens. */
+struct hybz_tokens {
+    uint32_t used[8];   /* bit c % 32 of word c / 32: whether code c occurs */
+    uint32_t tokens;    /* how many */
+    uint32_t selectors; /* how many */
+    uint32_t step;      /* one segment of so many is looked at, but for the last rounds */
+};
+
+/* What was chosen for a block's groups of 32 tokens. A joint token is a token's class before times HYBZ_TOKENS, plus a
+ * token. */
+struct hybz_tally {
+    uint32_t tokens[HYBZ_LARGE_TABLES][HYBZ_JOINT];       /* by selector: how often each joint token occurs */
+    uint32_t moves[HYBZ_LARGE_TABLES][HYBZ_LARGE_TABLES]; /* by the selector before: how often each follows */
+};
+
+/* What that costs. Those of 32 tokens and a selector add up to less than 2^16. */
+struct hybz_prices {
+    uint16_t tokens[HYBZ_JOINT + 1][HYBZ_LARGE_TABLES];       /* by joint token: with each selector; the last row is 0 */
+    uint16_t selectors[HYBZ_LARGE_TABLES][HYBZ_LARGE_TABLES]; /* by the selector before */
+};
+
+/* The shares of a block's tables, which add up to 2^HYBZ_TOKEN_LOG and 2^HYBZ_SELECTOR_LOG. */
+struct hybz_shares {
+    uint16_t tokens[HYBZ_LARGE_TABLES * HYBZ_CLASSES][HYBZ_TOKENS]; /* by selector and class */
+    uint16_t selectors[HYBZ_LARGE_TABLES][HYBZ_LARGE_TABLES];       /* by the selector before */
+};
+
+/* A segment, encoded. */
+struct hybz_coded_segment {
+    uint32_t bits; /* it has so many, and zeros up to a whole byte */
+    uint32_t tokens;
+};
+
 struct hybz_lane;
 
 /* The bytes of device memory that such a lane takes (CUB's temporary memory included; needs a device). */
@@ -159,6 +198,29 @@ int hybz_lane_suffixes(struct hybz_lane *lane, uint32_t blocks, const uint32_t *
                        uint32_t entry_log, uint8_t *column, uint32_t *origins, uint32_t *entries, uint32_t timeout_ms,
                        struct hybz_report *report);
 
+/* Codes blocks of a HYBZ_CODE_LARGE lane, which are as for hybz_lane_suffixes. Three steps follow each other: this one,
+ * hybz_lane_choose any number of times, and hybz_lane_segments.
+ *   about    [0..blocks-1] out, any host memory
+ *   tallies  [0..blocks-1] out, any host memory: of the first choice
+ *   entries  out, pinned: as for hybz_lane_suffixes */
+int hybz_lane_tokens(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
+                     uint32_t entry_log, const struct hybz_weights *weights, struct hybz_tokens *about,
+                     struct hybz_tally *tallies, uint32_t *entries, uint32_t timeout_ms, struct hybz_report *report);
+
+/* Chooses again, with these prices of each block, in all segments or those that are looked at, and counts. */
+int hybz_lane_choose(struct hybz_lane *lane, const struct hybz_prices *prices, int32_t all, struct hybz_tally *tallies,
+                     uint32_t timeout_ms, struct hybz_report *report);
+
+/* Encodes all segments with these shares of each block. Every joint token that was counted must have a share in the
+ * table of its selector, and every selector in that of the one before.
+ *   segments  out, any host memory: of all blocks, of each 2^HYBZ_SEGMENT_LOG codes one
+ *   bytes     out, pinned: the segments' bytes, back to back
+ *   room      for so many
+ *   filled    out: how many there are; 0 if there is no room for them */
+int hybz_lane_segments(struct hybz_lane *lane, const struct hybz_shares *shares, struct hybz_coded_segment *segments,
+                       uint8_t *bytes, uint64_t room, uint64_t *filled, uint32_t timeout_ms,
+                       struct hybz_report *report);
+
 /* Decodes blocks, on a HYBZ_DECODE lane, whose max_length is how many bytes of input it has room for, for each block.
  * The device judges nothing: an odd block may well be one that bzip2 accepts.
  *   heads    [0..blocks-1] any host memory
@@ -184,6 +246,10 @@ int hybz_lane_decode_large(struct hybz_lane *lane, uint32_t blocks, const struct
 
 /* Frees everything. NULL is allowed. */
 int hybz_lane_destroy(struct hybz_lane *lane);
+
+/* Makes the context of a device, which all lanes on it share: by one thread before the others come, because they are in
+ * each other's way there (with 64 busy cores and four devices 2.3 s instead of 1.6). */
+int hybz_device_start(int device);
 
 /* Pinned host memory that the CPU can also read at full speed (not write-combined), zeroed. */
 int hybz_pinned_alloc(int device, size_t bytes, void **memory);
@@ -212,6 +278,8 @@ size_t hybz_block_bytes(void);
 size_t hybz_decoded_bytes(void);
 size_t hybz_large_bytes(void);
 size_t hybz_segment_bytes(void);
+/* sizeof(struct hybz_tokens), hybz_tally, hybz_prices, hybz_shares. */
+void hybz_coding_bytes(size_t bytes[4]);
 
 #ifdef __cplusplus
 }

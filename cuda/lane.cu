@@ -7,10 +7,13 @@ using namespace hybz;
 
 namespace {
 
+// Whether a lane sorts suffixes of blocks of any length.
+bool is_wide(int32_t pipeline) { return pipeline == HYBZ_SUFFIXES || pipeline == HYBZ_CODE_LARGE; }
+
 // How many rotations or suffixes a lane sorts at most, of a text of so many bytes in so many blocks.
 uint64_t sorted_count(int32_t pipeline, uint64_t text, uint64_t blocks) {
     if (pipeline == HYBZ_HYBRID) return text - text / 3 + blocks;
-    return pipeline == HYBZ_SUFFIXES ? text + blocks : text;
+    return is_wide(pipeline) ? text + blocks : text;
 }
 
 // What a lane's arrays have to hold.
@@ -68,20 +71,20 @@ uint64_t lay_out(Arena &a, uint8_t *memory, const Sizes &sizes) {
 
 // Enough bits for an index.
 int pitch_bits_for(int32_t pipeline, uint32_t max_length) {
-    const uint64_t rows = uint64_t(max_length) + (pipeline == HYBZ_SUFFIXES);
+    const uint64_t rows = uint64_t(max_length) + is_wide(pipeline);
     int bits = 0;
     while (uint64_t(1) << bits < rows) bits++;
     return bits;
 }
 
 bool fits(uint32_t max_blocks, uint32_t max_length, int32_t pipeline) {
-    if (pipeline < HYBZ_BWT || pipeline > HYBZ_DECODE_LARGE || max_blocks < 1 || max_blocks > HYBZ_MAX_BLOCKS ||
+    if (pipeline < HYBZ_BWT || pipeline > HYBZ_CODE_LARGE || max_blocks < 1 || max_blocks > HYBZ_MAX_BLOCKS ||
         max_length < HYBZ_MIN_LENGTH)
         return false;
     if (pipeline == HYBZ_DECODE) return uint64_t(max_blocks) * max_length <= INT32_MAX;
     if (pipeline == HYBZ_DECODE_LARGE)
         return max_blocks <= HYBZ_MAX_LARGE && uint64_t(max_blocks) * max_length <= uint64_t(1) << 30;
-    if (pipeline != HYBZ_SUFFIXES) return max_length <= HYBZ_MAX_LENGTH;
+    if (!is_wide(pipeline)) return max_length <= HYBZ_MAX_LENGTH;
     // Rows are numbered in 32 bits, and CUB counts in 31.
     return max_length <= HYBZ_MAX_WIDE_LENGTH &&
            uint64_t(max_blocks) << pitch_bits_for(pipeline, max_length) <= uint64_t(1) << 32 &&
@@ -93,12 +96,15 @@ int sizes_for(uint32_t max_blocks, uint32_t max_length, int32_t pipeline, Sizes 
     size_t for_sort = 0, for_thirds = 0;
     HYBZ_TRY(sort_temporary(uint32_t(std::max(text, sorted_count(pipeline, text, max_blocks))), &for_sort));
     if (pipeline == HYBZ_HYBRID) HYBZ_TRY(third_scan(nullptr, &for_thirds, nullptr, nullptr, uint32_t(text), 0));
+    uint64_t coding = 0;
+    if (pipeline == HYBZ_RESIDENT) coding = coding_memory(max_blocks, max_length);
+    if (pipeline == HYBZ_CODE_LARGE) coding = large_coding_memory(max_blocks, max_length);
     *sizes = {pipeline,
               text,
               max_blocks,
               uint64_t(max_blocks) << pitch_bits_for(pipeline, max_length),
               std::max(for_sort, for_thirds),
-              pipeline == HYBZ_RESIDENT ? coding_memory(max_blocks, max_length) : 0};
+              coding};
     return 0;
 }
 
@@ -109,6 +115,11 @@ int take_sort_memory(hybz_lane *lane) {
     lane->temporary_bytes = sizes.temporary;
     HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lane->memory), lay_out(lane->arena, nullptr, sizes)));
     lay_out(lane->arena, lane->memory, sizes);
+    if (lane->pipeline == HYBZ_CODE_LARGE) {
+        const uint64_t bytes = CodingStaging::bytes(lane->max_blocks, lane->max_length);
+        HYBZ_TRY(cudaHostAlloc(reinterpret_cast<void **>(&lane->coding_pinned), bytes, cudaHostAllocDefault));
+        lane->coding_staging.lay_out(lane->coding_pinned, lane->max_blocks, lane->max_length);
+    }
     return int(cudaHostAlloc(reinterpret_cast<void **>(&lane->staging), sizeof(Staging), cudaHostAllocDefault));
 }
 
@@ -203,6 +214,7 @@ extern "C" int hybz_lane_destroy(hybz_lane *lane) {
     if (lane->staging) keep(cudaFreeHost(lane->staging));
     if (lane->decode_staging) keep(cudaFreeHost(lane->decode_staging));
     if (lane->large_staging) keep(cudaFreeHost(lane->large_staging));
+    if (lane->coding_pinned) keep(cudaFreeHost(lane->coding_pinned));
     if (lane->memory) keep(cudaFree(lane->memory));
     delete lane;
     return first;

@@ -4,6 +4,7 @@
 #include "decoding.cuh"
 #include "hybz.h"
 #include "large.cuh"
+#include "large_coding.cuh"
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -32,6 +33,20 @@ struct DecodeStaging {
 struct LargeStaging {
     LargeBlock blocks[HYBZ_MAX_LARGE];
     uint32_t odd[HYBZ_MAX_LARGE];
+};
+
+// The same for a lane that codes `.hbz` blocks.
+struct CodingStaging {
+    hybz_tokens *about;
+    hybz_tally *tallies;
+    hybz_prices *prices;
+    hybz_shares *shares;
+    hybz_coded_segment *coded;
+    uint32_t *first_segment;
+
+    // Lays it out from `memory` on (null: only adds up). Returns how many bytes it takes.
+    uint64_t lay_out(uint8_t *memory, uint64_t blocks, uint64_t max_length);
+    static uint64_t bytes(uint64_t blocks, uint64_t max_length);
 };
 
 // Device memory of a lane; lay_out in lane.cu says how large each array is.
@@ -86,6 +101,9 @@ struct hybz_lane {
     hybz::DecodeStaging *decode_staging = nullptr;
     hybz::LargeDecoding large{}; // these two: HYBZ_DECODE_LARGE
     hybz::LargeStaging *large_staging = nullptr;
+    hybz::LargeCoding coding{}; // these three: HYBZ_CODE_LARGE
+    hybz::CodingStaging coding_staging{};
+    uint8_t *coding_pinned = nullptr;
     cudaStream_t stream = nullptr;
     cudaEvent_t events[hybz::kMaxEvents] = {};
     uint32_t used_events = 0;
@@ -159,6 +177,10 @@ int sort_suffixes(hybz_lane *lane, const Batch &batch, bool sample, uint32_t max
 // A batch of the BWT from upload to columns and origins, in the arena. Records all events but the last two.
 int sort_columns(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                  Clock::time_point deadline, Events &events, hybz_report *report);
+// suffixes.cu: a batch of `.hbz` blocks from upload to columns, origins, and in arena.starts the entry points' rows, of
+// which each block has `each`.
+int sort_large(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text, uint32_t entry_log,
+               Clock::time_point deadline, Events &events, hybz_report *report, uint32_t *each);
 // The last step: copies the origins to the host, and waits for all copies.
 int finish(hybz_lane *lane, uint32_t blocks, uint32_t *origins, Clock::time_point deadline, Events &events,
            hybz_report *report);
@@ -167,6 +189,9 @@ void fill_report(const hybz_lane &lane, const Events &events, hybz_report *repor
 
 // resident.cu: the bytes that coding takes after the sort, in the memory from sort.keys[0] on.
 uint64_t coding_memory(uint64_t blocks, uint64_t max_length);
+
+// code_large.cu: the same for `.hbz` blocks.
+uint64_t large_coding_memory(uint64_t blocks, uint64_t max_length);
 
 // decode.cu: lays out the memory of a HYBZ_DECODE lane (null: only adds up). Returns how many bytes it takes.
 uint64_t lay_out_decoding(Decoding &decoding, uint8_t *memory, uint64_t blocks, uint64_t max_length);

@@ -25,6 +25,7 @@ constexpr uint32_t kLargeRows = 8192; // rows that one warp counts and places: 1
 constexpr uint32_t kSegmentChunks = kSegmentRows / kLargeRows;
 constexpr uint32_t kPackedRows = 1u << 24; // with up to so many, the words of the vector have room for the bytes
 constexpr uint32_t kTokenStates = 1u << HYBZ_TOKEN_LOG, kSelectorStates = 1u << HYBZ_SELECTOR_LOG;
+constexpr uint32_t kFirstRange = 18; // the first token with extra bits
 constexpr uint32_t kTokenTables = HYBZ_LARGE_TABLES * HYBZ_CLASSES;
 
 // A block of a batch.

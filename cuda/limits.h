@@ -22,6 +22,7 @@
 #define HYBZ_LARGE_TABLES 16  /* selectors of a block */
 #define HYBZ_CLASSES 6        /* classes of tokens; each selector has a table for each */
 #define HYBZ_TOKENS 26        /* of the alphabet */
+#define HYBZ_JOINT 156        /* tokens with the class of the token before: HYBZ_CLASSES * HYBZ_TOKENS */
 #define HYBZ_TOKEN_LOG 11     /* a table of tokens has 2^11 states */
 #define HYBZ_SELECTOR_LOG 8   /* a table of selectors has 2^8 */
 

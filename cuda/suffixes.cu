@@ -32,19 +32,11 @@ cudaError_t entry_rows(const Batch &batch, int entry_log, uint32_t each, uint32_
     return cudaGetLastError();
 }
 
-} // namespace hybz
-
-using namespace hybz;
-
-extern "C" int hybz_lane_suffixes(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
-                                  uint32_t entry_log, uint8_t *column, uint32_t *origins, uint32_t *entries,
-                                  uint32_t timeout_ms, hybz_report *report) {
-    const auto deadline = deadline_of(timeout_ms);
-    if (blocks < 1 || blocks > lane->max_blocks || entry_log < 1 || entry_log > 30 || lane->pipeline != HYBZ_SUFFIXES)
-        return HYBZ_ARGUMENT;
+int sort_large(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text, uint32_t entry_log,
+               Clock::time_point deadline, Events &events, hybz_report *report, uint32_t *each) {
+    if (blocks < 1 || blocks > lane->max_blocks || entry_log < 1 || entry_log > 30) return HYBZ_ARGUMENT;
     Arena &arena = lane->arena;
     Staging &staging = *lane->staging;
-    const cudaStream_t stream = lane->stream;
     uint32_t total = 0, max_length = 0;
     for (uint32_t b = 0; b <= HYBZ_MAX_BLOCKS; b++) {
         staging.text_base[b] = total;
@@ -54,17 +46,31 @@ extern "C" int hybz_lane_suffixes(hybz_lane *lane, uint32_t blocks, const uint32
         total += lengths[b];
         max_length = std::max(max_length, lengths[b]);
     }
-    const uint32_t each = ((max_length - 1) >> entry_log) + 1;
-
-    Events events;
+    *each = ((max_length - 1) >> entry_log) + 1;
     HYBZ_TRY(upload(lane, kSuffixTable, text, total, events, report));
     const Batch batch{blocks,       total + blocks, lane->pitch_bits, arena.base, arena.text,
                       arena.column, nullptr,        arena.origin,     arena.rank, arena.depth, true};
     HYBZ_TRY(sort_suffixes(lane, batch, false, max_length, deadline, events, report));
+    return int(entry_rows(batch, int(entry_log), *each, arena.starts, lane->stream));
+}
 
-    HYBZ_TRY(entry_rows(batch, int(entry_log), each, arena.starts, stream));
+} // namespace hybz
+
+using namespace hybz;
+
+extern "C" int hybz_lane_suffixes(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
+                                  uint32_t entry_log, uint8_t *column, uint32_t *origins, uint32_t *entries,
+                                  uint32_t timeout_ms, hybz_report *report) {
+    const auto deadline = deadline_of(timeout_ms);
+    if (lane->pipeline != HYBZ_SUFFIXES) return HYBZ_ARGUMENT;
+    const Arena &arena = lane->arena;
+    const cudaStream_t stream = lane->stream;
+    Events events;
+    uint32_t each = 0;
+    HYBZ_TRY(sort_large(lane, blocks, lengths, text, entry_log, deadline, events, report, &each));
+    const uint64_t rows = lane->staging->base[blocks];
     events.download = lane->record();
-    HYBZ_TRY(cudaMemcpyAsync(column, arena.column, total + blocks, cudaMemcpyDeviceToHost, stream));
+    HYBZ_TRY(cudaMemcpyAsync(column, arena.column, rows, cudaMemcpyDeviceToHost, stream));
     HYBZ_TRY(cudaMemcpyAsync(entries, arena.starts, uint64_t(blocks) * each * 4, cudaMemcpyDeviceToHost, stream));
     return finish(lane, blocks, origins, deadline, events, report);
 }

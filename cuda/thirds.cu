@@ -44,7 +44,7 @@ struct LeadsThird {
     __device__ uint32_t operator()(uint32_t row) const { return 1 - (order[row] & 1); }
 };
 
-struct Sum {
+struct SumOfLeads {
     __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
 };
 
@@ -107,7 +107,7 @@ other_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ value
 cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *order, uint32_t *leads, uint32_t count,
                        cudaStream_t stream) {
     const auto leading = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), LeadsThird{order});
-    return cub::DeviceScan::InclusiveScan(temporary, *bytes, leading, leads, Sum{}, int(count), stream);
+    return cub::DeviceScan::InclusiveScan(temporary, *bytes, leading, leads, SumOfLeads{}, int(count), stream);
 }
 
 cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, const uint32_t *leads, uint32_t max_length,

@@ -21,7 +21,6 @@ constexpr uint32_t kGroup = 32;        // tokens that a selector covers
 constexpr uint32_t kBatchGroups = 16;  // between two times that the warp moves words and symbols
 constexpr uint32_t kWords = 128;       // of a segment's bits in shared memory
 constexpr uint32_t kGroupMost = 20;    // words of a group (17 bits a token, 8 for the selector), and those read ahead
-constexpr uint32_t kFirstRange = 18;   // the first token with extra bits
 constexpr uint32_t kMaxSymbol = 256;
 
 // An entry of a table, lowest bits first: the symbol's first value (8 bits), its extra bits (4), bits to read (4), next

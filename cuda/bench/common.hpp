@@ -179,10 +179,12 @@ int check_coding(uint32_t max_length);
 int check_suffixes(uint32_t max_length);
 int check_decode(uint32_t max_length);
 int check_large(const char *cases);
+int check_large_coding(const char *path);
 int time_bwt(const char *path, uint32_t blocks);
 int time_coding(const char *path, uint32_t blocks);
 int time_suffixes(const char *path, uint32_t length, uint32_t blocks);
 int time_decode(const char *path, uint32_t lanes, uint32_t blocks);
 int time_lanes(const char *path, uint32_t lanes, uint32_t blocks, bool code);
+int time_start(uint32_t devices, uint32_t lanes, const std::string &how);
 
 } // namespace hybz

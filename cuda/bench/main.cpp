@@ -10,6 +10,8 @@
 //                                what lanes do at once that decode the file's first 32 blocks, repeated up to BLOCKS
 //     bench large CASES          hybz_lane_decode_large on batches that a test of Rust has written: HYBZ_CASES=CASES
 //                                cargo test --lib cases_for_the_kernels
+//     bench coding CASES         hybz_lane_tokens and what follows, on batches that the same test has written: each
+//                                step must count and make what a core does
 //     bench time FILE [BLOCKS]   device time a byte of hybz_lane_bwt on the file's blocks (run-length-coded as bzip2
 //                                does), repeated up to BLOCKS (256)
 //     bench resident FILE [BLOCKS]
@@ -18,6 +20,8 @@
 //                                the same of hybz_lane_suffixes, blocks of LENGTH bytes; walks every column back
 //     bench lanes FILE LANES BLOCKS [code]
 //                                bytes a second of several lanes at once (which code as well), transfers included
+//     bench start DEVICES LANES together | leaders | serial
+//                                when lanes have their contexts, pinned memory and device memory; who makes the contexts
 //
 // cuda/sim/emulate.sh builds it for a CPU, where the checks of up to some thousand bytes take seconds.
 #include "common.hpp"
@@ -35,14 +39,17 @@ int main(int argc, char **argv) {
     if (what == "decode" && argc > 4) return time_decode(argv[2], number(3, 1), number(4, 256));
     if (what == "decode") return check_decode(number(2, ~0u));
     if (what == "large" && argc > 2) return check_large(argv[2]);
+    if (what == "coding" && argc > 2) return check_large_coding(argv[2]);
     if (what == "time" && argc > 2) return time_bwt(argv[2], number(3, 256));
     if (what == "resident" && argc > 2) return time_coding(argv[2], number(3, 256));
     if (what == "lanes" && argc > 4) return time_lanes(argv[2], number(3, 0), number(4, 0), argc > 5);
+    if (what == "start" && argc > 4) return time_start(number(2, 1), number(3, 8), argv[4]);
     fprintf(stderr, "usage: bench check | thirds | code | suffixes | decode [LENGTH]\n"
-                    "       bench large CASES\n"
+                    "       bench large | coding CASES\n"
                     "       bench time | resident FILE [BLOCKS]\n"
                     "       bench decode FILE LANES BLOCKS\n"
                     "       bench suffixes FILE LENGTH BLOCKS\n"
-                    "       bench lanes FILE LANES BLOCKS [code]\n");
+                    "       bench lanes FILE LANES BLOCKS [code]\n"
+                    "       bench start DEVICES LANES together | leaders | serial\n");
     return 2;
 }

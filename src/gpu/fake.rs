@@ -1,15 +1,19 @@
 //! A device that is not there: does the work on the CPU, and fails when and how the test says.
 
 use super::{
-    BlockForDevice, CodeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodeCodes, DecodedBatch, DecodedByDevice,
-    DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice, MAX_ROWS, ROW_UNIT, SortColumns, SortSuffixes,
-    SortThirds, Sorted, SortedSuffixes, SortedThirds, input_room,
+    BlockForDevice, CodeBlocks, CodeLargeBlocks, CodedBatch, CodedByDevice, CodedSegment, CodedSegments, DecodeBlocks,
+    DecodeCodes, DecodedBatch, DecodedByDevice, DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice,
+    MAX_ROWS, ROW_UNIT, SharesForDevice, SortColumns, SortSuffixes, SortThirds, Sorted, SortedSuffixes, SortedThirds,
+    Tokenized, TokensByDevice, input_room,
 };
 use crate::bits::BitWriter;
 use crate::codec::bwt::forward::ForwardBwt;
 use crate::codec::bwt::merge::twin;
 use crate::codec::decoder::Decoder;
 use crate::codec::hbz::decode::{Block, PayloadParts, SegmentSpan, TableShares};
+use crate::codec::hbz::steps::Steps;
+use crate::codec::hbz::tally::{self, Prices, Tally};
+use crate::codec::hbz::token::{CLASSES, TOKENS};
 use crate::codec::header::Bz2BlockHeader;
 use crate::codec::mtf::encode::MtfSymbols;
 use crate::codec::selector::encode::HuffmanTables;
@@ -45,6 +49,12 @@ pub struct FakeLane {
     coded: Vec<CodedByDevice>,
     decoded: Vec<DecodedByDevice>,
     odd: Vec<u32>,
+    /// The blocks that are being coded, and of these what was answered last.
+    steps: Vec<Steps>,
+    about: Vec<TokensByDevice>,
+    tallies: Vec<Tally>,
+    segments: Vec<CodedSegment>,
+    wrong: bool,
     calls: usize,
     fault: Option<(usize, Fault)>,
 }
@@ -63,6 +73,11 @@ impl FakeLane {
             coded: Vec::new(),
             decoded: Vec::new(),
             odd: Vec::new(),
+            steps: Vec::new(),
+            about: Vec::new(),
+            tallies: Vec::new(),
+            segments: Vec::new(),
+            wrong: false,
             calls: 0,
             fault,
         }
@@ -192,6 +207,17 @@ impl SortSuffixes for FakeLane {
         timeout: Duration,
     ) -> Result<SortedSuffixes<'_>, DeviceError> {
         let wrong = self.begin(timeout)?;
+        self.sort_suffixes(lengths, entry_log);
+        if wrong {
+            let middle = self.columns.len() / 2;
+            self.columns[middle] ^= 1;
+        }
+        Ok(SortedSuffixes { columns: &self.columns, origins: &self.origins, entries: &self.keys })
+    }
+}
+
+impl FakeLane {
+    fn sort_suffixes(&mut self, lengths: &[u32], entry_log: u8) {
         let longest = lengths.iter().copied().max().unwrap_or(0) as usize;
         let each = longest.div_ceil(1 << entry_log);
         let mut at = 0;
@@ -210,11 +236,6 @@ impl SortSuffixes for FakeLane {
             self.origins.push(rows[0] + 1);
             self.keys.extend((0..each).map(|entry| rows.get(entry << entry_log).copied().unwrap_or(0)));
         }
-        if wrong {
-            let middle = self.columns.len() / 2;
-            self.columns[middle] ^= 1;
-        }
-        Ok(SortedSuffixes { columns: &self.columns, origins: &self.origins, entries: &self.keys })
     }
 }
 
@@ -254,6 +275,59 @@ impl DecodeBlocks for FakeLane {
             self.columns[middle] ^= 1;
         }
         Ok(DecodedBatch { blocks: &self.decoded, texts: &self.columns })
+    }
+}
+
+impl CodeLargeBlocks for FakeLane {
+    fn tokens(
+        &mut self,
+        lengths: &[u32],
+        entry_log: u8,
+        weights: &[u32; TOKENS],
+        timeout: Duration,
+    ) -> Result<Tokenized<'_>, DeviceError> {
+        assert_eq!(*weights, tally::weights());
+        self.wrong = self.begin(timeout)?;
+        self.sort_suffixes(lengths, entry_log);
+        (self.steps, self.about, self.tallies) = (Vec::new(), Vec::new(), Vec::new());
+        let mut from = 0;
+        for (&length, &origin) in lengths.iter().zip(&self.origins) {
+            let column = &self.columns[from..=from + length as usize];
+            from += length as usize + 1;
+            let mut steps = Steps::default();
+            self.tallies.push(steps.begin(&[&column[..origin as usize], &column[origin as usize + 1..]].concat()));
+            let mut used = [0; 8];
+            (0..256).filter(|&code| steps.used()[code]).for_each(|code| used[code / 32] |= 1 << (code % 32));
+            let (tokens, selectors, step) = (steps.tokens() as u32, steps.selectors() as u32, steps.step() as u32);
+            self.about.push(TokensByDevice { used, tokens, selectors, step });
+            self.steps.push(steps);
+        }
+        Ok(Tokenized { blocks: &self.about, tallies: &self.tallies, entries: &self.keys })
+    }
+
+    fn choose(&mut self, prices: &[Prices], all: bool, _timeout: Duration) -> Result<&[Tally], DeviceError> {
+        assert_eq!(prices.len(), self.steps.len());
+        self.tallies = self.steps.iter_mut().zip(prices).map(|(steps, prices)| steps.choose(prices, all)).collect();
+        Ok(&self.tallies)
+    }
+
+    fn segments(&mut self, shares: &[SharesForDevice], _timeout: Duration) -> Result<CodedSegments<'_>, DeviceError> {
+        self.segments.clear();
+        self.columns.clear();
+        for (steps, shares) in self.steps.iter().zip(shares) {
+            let count = steps.selectors();
+            let tokens: Vec<_> = shares.tokens[..count * CLASSES].iter().map(|shares| shares.to_vec()).collect();
+            let selectors: Vec<_> = shares.selectors[..count].iter().map(|shares| shares[..count].to_vec()).collect();
+            let (sizes, body) = steps.encode(&tokens, &selectors);
+            self.segments.extend(sizes.iter().map(|&(bits, tokens)| CodedSegment { bits, tokens }));
+            let from = self.columns.len();
+            self.columns.extend(body);
+            if self.wrong {
+                let middle = (from + self.columns.len()) / 2;
+                self.columns[middle] ^= 1;
+            }
+        }
+        Ok(CodedSegments { segments: &self.segments, bytes: &self.columns })
     }
 }
 

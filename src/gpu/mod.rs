@@ -3,12 +3,13 @@
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, behind the cargo feature of that name, is the only one.
 //! Another one is a folder beside it and a line in `BACKENDS`. There is one trait for each thing that a device can
 //! take off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`],
-//! [`DecodeBlocks`], [`DecodeCodes`]. In tests `fake` does the work on the CPU and fails as scripted.
+//! [`CodeLargeBlocks`], [`DecodeBlocks`], [`DecodeCodes`]. In tests `fake` does the work on the CPU and fails as scripted.
 
 use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
 use std::fmt;
 use std::time::Duration;
 
+mod code_large;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod decode;
@@ -17,6 +18,9 @@ mod decode_large;
 pub(crate) mod fake;
 mod select;
 
+pub use code_large::{
+    CodeLargeBlocks, CodedSegment, CodedSegments, SharesForDevice, Tokenized, TokensByDevice, segment_room,
+};
 pub use decode::{BlockForDevice, DecodeBlocks, DecodedBatch, DecodedByDevice};
 pub use decode_large::{
     DecodeCodes, DecodedCodes, LargeForDevice, MAX_ENTRY_LOG, MAX_LARGE, MAX_ROWS, ROW_UNIT, SegmentForDevice,
@@ -45,6 +49,9 @@ pub enum Offload {
     /// Of blocks of `.hbz` streams: the device sorts all suffixes, and returns the last column and the entry points; a
     /// core codes. (The lane's thread does what comes before the sort.)
     Suffixes,
+    /// The same, and the device codes; the lane's thread writes the heads of the blocks. There is nothing left for a
+    /// core.
+    CodeLarge,
     /// The other direction, of `.bz2` streams: the device decodes blocks up to their run-length-coded text; the lane's
     /// thread reads the headers before, and expands the text and checks it after that.
     Decode,
@@ -114,6 +121,10 @@ pub trait Backend: Sync {
     fn likely(&self) -> usize;
     /// The devices that this process may use, or why there are none.
     fn devices(&self) -> Result<Vec<Device>, String>;
+    /// Makes what all lanes of a device share, before the first is opened. What fails here fails there again.
+    fn start(&self, device: &Device) {
+        let _ = device;
+    }
     /// Opens a lane for [`Offload::Bwt`].
     fn open_columns(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortColumns>, DeviceError>;
     /// Opens a lane for [`Offload::Hybrid`].
@@ -122,6 +133,8 @@ pub trait Backend: Sync {
     fn open_codes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn CodeBlocks>, DeviceError>;
     /// Opens a lane for [`Offload::Suffixes`].
     fn open_suffixes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortSuffixes>, DeviceError>;
+    /// Opens a lane for [`Offload::CodeLarge`].
+    fn open_large_coder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn CodeLargeBlocks>, DeviceError>;
     /// Opens a lane for [`Offload::Decode`]: `max_length` is how many bytes of compressed data a block may have.
     fn open_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeBlocks>, DeviceError>;
     /// Opens a lane for [`Offload::DecodeLarge`]: blocks of any length that have `max_blocks * max_length` rows
@@ -224,11 +237,11 @@ pub struct Steps {
     pub commit: f64,
     /// The other third, and what goes to the cores (hybrid).
     pub thirds: f64,
-    /// Move-to-front and zero runs (resident).
+    /// Move-to-front and zero runs (where the device codes).
     pub mtf: f64,
-    /// Tables and selectors (resident).
+    /// Tables and selectors (the same).
     pub tables: f64,
-    /// Codes (resident).
+    /// Codes (the same).
     pub bits: f64,
     /// Codes to symbols (decode).
     pub symbols: f64,

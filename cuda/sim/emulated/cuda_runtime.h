@@ -267,6 +267,10 @@ inline uint32_t __reduce_max_sync(uint32_t, uint32_t value) {
     const uint64_t *values = emulated::exchange(value);
     return uint32_t(*std::max_element(values, values + 32));
 }
+inline uint32_t __reduce_min_sync(uint32_t, uint32_t value) {
+    const uint64_t *values = emulated::exchange(value);
+    return uint32_t(*std::min_element(values, values + 32));
+}
 inline uint32_t __match_any_sync(uint32_t, uint32_t value) {
     const uint64_t *values = emulated::exchange(value);
     uint32_t mask = 0;

@@ -19,21 +19,10 @@
 //! are. This needs AVX2, for which the same code is compiled a second time. All this together: 2.8 -> 1.1 ns per byte
 //! of text.
 
-use super::ans::{Shares, normalize};
+use super::ans::Shares;
+use super::tally::{self, NEVER, Prices, Tally, selector_count};
 use super::token::{JOINT, TOKENS};
-use crate::format::hbz::{GROUP, MAX_TABLES, SELECTOR_STATES, TOKEN_STATES};
-
-/// The number of tokens for each table. With fewer, a table would not repay its description.
-const TOKENS_PER_TABLE: usize = 32_000;
-/// The number of rounds on a part of the segments, which part that is (one segment in `PART`), and the number of rounds
-/// on all.
-const ROUNDS_ON_PART: usize = 8;
-const PART: usize = 4;
-const ROUNDS: usize = 2;
-/// The cost of a token that a table cannot code.
-const NEVER: u16 = 16 * 32;
-/// The cost of a table that does not exist: more than any group costs with any other.
-const NO_TABLE: u16 = 1 << 15;
+use crate::format::hbz::{GROUP, MAX_TABLES};
 
 /// By joint token: its cost with each table. There are 256 rows, so that no byte lies outside.
 type Costs = [[u16; MAX_TABLES]; 256];
@@ -52,27 +41,22 @@ pub struct AnsTables {
 impl AnsTables {
     /// Chooses the tables for these joint tokens. `ends` tells where each segment's tokens end.
     pub fn choose(&mut self, tokens: &[u8], ends: &[usize]) {
-        let count = (tokens.len() / TOKENS_PER_TABLE).clamp(1, MAX_TABLES);
-        let part = if count > 1 && ends.len() > 30 { PART } else { 1 };
+        let count = selector_count(tokens.len());
+        let part = tally::step(count, ends.len());
         let mut tally = self.first_choice(tokens, ends, part, count);
-        let rounds = if count == 1 { 0..0 } else { 0..ROUNDS_ON_PART + ROUNDS };
-        for round in rounds {
-            let step = if round < ROUNDS_ON_PART { part } else { 1 };
-            let prices = Prices::new(&tally, round == 0, count);
-            tally = self.round(tokens, ends, step, &prices);
+        for round in tally::rounds(count) {
+            let prices = Prices::new(&tally, round.free_moves, count);
+            tally = self.round(tokens, ends, if round.all { 1 } else { part }, &prices);
         }
-        let shares_of =
-            |counts: &[u32; JOINT]| counts.chunks(TOKENS).map(|c| normalize(c, TOKEN_STATES)).collect::<Vec<_>>();
-        self.tokens = tally.counts()[..count].iter().flat_map(shares_of).collect();
-        self.selectors = tally.moves[..count].iter().map(|moves| normalize(&moves[..count], SELECTOR_STATES)).collect();
+        (self.tokens, self.selectors) = tally.tables(count);
     }
 
     /// The first choice: cuts the groups of every `step`th segment into parts of equal size, by the mean of their
     /// ranks' logarithms.
-    fn first_choice(&mut self, tokens: &[u8], ends: &[usize], step: usize, count: usize) -> Tally {
+    pub(super) fn first_choice(&mut self, tokens: &[u8], ends: &[usize], step: usize, count: usize) -> Tally {
         const LEVELS: usize = 1024;
-        let weights: [u32; 256] =
-            std::array::from_fn(|joint| (libm::log2((joint % TOKENS) as f64 + 1.0) * 256.0) as u32);
+        let of_tokens = tally::weights();
+        let weights: [u32; 256] = std::array::from_fn(|joint| of_tokens[joint % TOKENS]);
         let mut levels = Vec::with_capacity(tokens.len() / GROUP + ends.len());
         let mut histogram = [0usize; LEVELS];
         for (_, segment) in segments(tokens, ends, step) {
@@ -88,7 +72,7 @@ impl AnsTables {
             before += here;
             ((before - here) * count / levels.len()) as u8
         });
-        let mut tally = Tally::default();
+        let mut counts = Counts::default();
         let mut levels = levels.into_iter();
         self.choice.clear();
         for (first, segment) in segments(tokens, ends, step) {
@@ -96,16 +80,16 @@ impl AnsTables {
             let mut last = 0;
             for (group, level) in segment.chunks(GROUP).zip(&mut levels) {
                 let table = parts[usize::from(level)];
-                tally.add(group, last, table);
+                counts.add(group, last, table);
                 self.choice.push(table);
                 last = table;
             }
         }
-        tally
+        counts.tally()
     }
 
     /// Chooses again in every `step`th segment.
-    fn round(&mut self, tokens: &[u8], ends: &[usize], step: usize, prices: &Prices) -> Tally {
+    pub(super) fn round(&mut self, tokens: &[u8], ends: &[usize], step: usize, prices: &Prices) -> Tally {
         #[cfg(target_arch = "x86_64")]
         #[allow(unsafe_code)]
         if is_x86_feature_detected!("avx2") {
@@ -124,24 +108,26 @@ impl AnsTables {
     /// Always inlined, so that it is compiled for the CPU features of its caller.
     #[inline(always)]
     fn round_portable(&mut self, tokens: &[u8], ends: &[usize], step: usize, prices: &Prices) -> Tally {
-        let mut tally = Tally::default();
+        let mut counts = Counts::default();
+        let mut costs = [[NEVER; MAX_TABLES]; 256];
+        costs[..JOINT].copy_from_slice(&prices.tokens[..JOINT]);
         self.choice.clear();
         for (first, segment) in segments(tokens, ends, step) {
             self.choice.resize(first, 0);
             let mut last = 0;
             for group in segment.chunks(GROUP) {
-                let table = cheapest(group, prices, last);
-                tally.add(group, last, table);
+                let table = cheapest(group, &costs, prices, last);
+                counts.add(group, last, table);
                 self.choice.push(table);
                 last = table;
             }
         }
-        tally
+        counts.tally()
     }
 }
 
 /// Counts what was chosen.
-struct Tally {
+struct Counts {
     /// How often each token occurs in the groups of each table. There are two counts, for tokens at even and at odd
     /// places, so that a token equal to the one before it need not wait for its count.
     tokens: [[[u32; 256]; MAX_TABLES]; 2],
@@ -149,13 +135,13 @@ struct Tally {
     moves: [[u32; MAX_TABLES]; MAX_TABLES],
 }
 
-impl Default for Tally {
+impl Default for Counts {
     fn default() -> Self {
-        Tally { tokens: [[[0; 256]; MAX_TABLES]; 2], moves: [[0; MAX_TABLES]; MAX_TABLES] }
+        Counts { tokens: [[[0; 256]; MAX_TABLES]; 2], moves: [[0; MAX_TABLES]; MAX_TABLES] }
     }
 }
 
-impl Tally {
+impl Counts {
     /// Counts a group of table `table`, whose selector follows `last`.
     #[inline(always)]
     fn add(&mut self, group: &[u8], last: u8, table: u8) {
@@ -170,41 +156,10 @@ impl Tally {
         pairs.remainder().iter().for_each(|&token| even[usize::from(token)] += 1);
     }
 
-    /// How often each token occurs in the groups of each table.
-    fn counts(&self) -> [[u32; JOINT]; MAX_TABLES] {
+    fn tally(&self) -> Tally {
         let [even, odd] = &self.tokens;
-        std::array::from_fn(|table| std::array::from_fn(|token| even[table][token] + odd[table][token]))
-    }
-}
-
-/// The costs of tokens and selectors, in 1/32 bits.
-struct Prices {
-    tokens: Costs,
-    /// By the selector before.
-    selectors: [[u16; MAX_TABLES]; MAX_TABLES],
-}
-
-impl Prices {
-    /// The costs that follow from the counts for `count` tables. With `free_moves`, selectors cost nothing.
-    fn new(tally: &Tally, free_moves: bool, count: usize) -> Self {
-        let mut tokens = [[NEVER; MAX_TABLES]; 256];
-        for (table, counts) in tally.counts().iter().enumerate() {
-            for (costs, counts) in tokens.chunks_mut(TOKENS).zip(counts.chunks(TOKENS)) {
-                let total = counts.iter().sum();
-                for (costs, &times) in costs.iter_mut().zip(counts) {
-                    costs[table] = bits_32(times, total).min(NEVER);
-                }
-            }
-        }
-        let selectors = tally.moves.map(|moves| {
-            let total = moves[..count].iter().map(|times| times + 1).sum();
-            std::array::from_fn(|table| match table {
-                _ if table >= count => NO_TABLE,
-                _ if free_moves => 0,
-                _ => bits_32(moves[table] + 1, total),
-            })
-        });
-        Prices { tokens, selectors }
+        let sum = |table: usize, token: usize| even[table][token] + odd[table][token];
+        Tally { tokens: std::array::from_fn(|t| std::array::from_fn(|token| sum(t, token))), moves: self.moves }
     }
 }
 
@@ -220,17 +175,12 @@ fn segments<'a>(tokens: &'a [u8], ends: &'a [usize], step: usize) -> impl Iterat
     each.step_by(step)
 }
 
-/// The cost of an event that occurs `times` times of `total`, in 1/32 bits.
-fn bits_32(times: u32, total: u32) -> u16 {
-    if times == 0 { NEVER } else { (libm::log2(f64::from(total) / f64::from(times)) * 32.0) as u16 }
-}
-
 /// The table that codes this group in the fewest bits, its selector included.
 #[inline(always)]
-fn cheapest(group: &[u8], prices: &Prices, last: u8) -> u8 {
+fn cheapest(group: &[u8], costs: &Costs, prices: &Prices, last: u8) -> u8 {
     let mut sums = prices.selectors[usize::from(last) % MAX_TABLES];
     for &token in group {
-        for (sum, cost) in sums.iter_mut().zip(&prices.tokens[usize::from(token)]) {
+        for (sum, cost) in sums.iter_mut().zip(&costs[usize::from(token)]) {
             *sum += cost;
         }
     }
@@ -301,7 +251,7 @@ mod tests {
                 let prices = Prices::new(&tally, round == 0, count);
                 tally = one.round(&tokens, &ends, step, &prices);
                 let plain = two.round_portable(&tokens, &ends, step, &prices);
-                assert!(one.choice == two.choice && tally.moves == plain.moves && tally.counts() == plain.counts());
+                assert!(one.choice == two.choice && tally == plain);
                 for (first, segment) in segments(&tokens, &ends, step) {
                     let mut last = 0;
                     for (group, &table) in segment.chunks(GROUP).zip(&one.choice[first..]) {

@@ -70,6 +70,9 @@ pub(crate) mod perturb;
 mod replace;
 mod segment;
 #[cfg(test)]
+pub(crate) mod steps;
+pub(crate) mod tally;
+#[cfg(test)]
 mod tests;
 mod text_check;
 pub(crate) mod token;

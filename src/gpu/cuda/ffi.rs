@@ -1,7 +1,11 @@
 //! The declarations of `cuda/hybz.h`, which documents them, and tests that both sides agree.
 #![allow(unsafe_code)]
 
-use crate::gpu::{BlockForDevice, CodedByDevice, DecodedByDevice, LargeForDevice};
+use crate::codec::hbz::tally::{Prices, Tally};
+use crate::codec::hbz::token::TOKENS;
+use crate::gpu::{
+    BlockForDevice, CodedByDevice, CodedSegment, DecodedByDevice, LargeForDevice, SharesForDevice, TokensByDevice,
+};
 use std::ffi::{c_char, c_int, c_void};
 
 /// `HYBZ_BWT`.
@@ -16,6 +20,8 @@ pub const SUFFIXES: i32 = 3;
 pub const DECODE: i32 = 4;
 /// `HYBZ_DECODE_LARGE`.
 pub const DECODE_LARGE: i32 = 5;
+/// `HYBZ_CODE_LARGE`.
+pub const CODE_LARGE: i32 = 6;
 
 /// The device did not finish in time.
 pub const TIMEOUT: c_int = -2;
@@ -166,7 +172,39 @@ unsafe extern "C" {
         timeout_ms: u32,
         report: *mut Report,
     ) -> c_int;
+    pub fn hybz_lane_tokens(
+        lane: *mut Lane,
+        blocks: u32,
+        lengths: *const u32,
+        text: *const u8,
+        entry_log: u32,
+        weights: *const [u32; TOKENS],
+        about: *mut TokensByDevice,
+        tallies: *mut Tally,
+        entries: *mut u32,
+        timeout_ms: u32,
+        report: *mut Report,
+    ) -> c_int;
+    pub fn hybz_lane_choose(
+        lane: *mut Lane,
+        prices: *const Prices,
+        all: i32,
+        tallies: *mut Tally,
+        timeout_ms: u32,
+        report: *mut Report,
+    ) -> c_int;
+    pub fn hybz_lane_segments(
+        lane: *mut Lane,
+        shares: *const SharesForDevice,
+        segments: *mut CodedSegment,
+        bytes: *mut u8,
+        room: u64,
+        filled: *mut u64,
+        timeout_ms: u32,
+        report: *mut Report,
+    ) -> c_int;
     pub fn hybz_lane_destroy(lane: *mut Lane) -> c_int;
+    pub fn hybz_device_start(device: c_int) -> c_int;
     pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
     pub fn hybz_pinned_free(memory: *mut c_void, bytes: usize) -> c_int;
     #[cfg(test)]
@@ -187,6 +225,8 @@ unsafe extern "C" {
     pub fn hybz_large_bytes() -> usize;
     #[cfg(test)]
     pub fn hybz_segment_bytes() -> usize;
+    #[cfg(test)]
+    pub fn hybz_coding_bytes(bytes: *mut [usize; 4]);
     pub fn hybz_is_sticky(code: c_int) -> c_int;
     pub fn hybz_error_text(code: c_int) -> *const c_char;
 }
@@ -250,6 +290,11 @@ mod tests {
             size_of::<LargeForDevice>(),
             size_of::<SegmentForDevice>(),
         ];
+        assert_eq!(theirs, ours);
+        let mut theirs = [0; 4];
+        // SAFETY: it writes four numbers.
+        unsafe { hybz_coding_bytes(&mut theirs) };
+        let ours = [size_of::<TokensByDevice>(), size_of::<Tally>(), size_of::<Prices>(), size_of::<SharesForDevice>()];
         assert_eq!(theirs, ours);
     }
 }

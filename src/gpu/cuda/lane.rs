@@ -74,7 +74,7 @@ pub(super) struct Lane {
     /// Columns, what is before the rows, or codes.
     pub(super) columns: Range<usize>,
     /// Of thirds the keys, of suffixes the rows of entry points; the others have none.
-    keys: Range<usize>,
+    pub(super) keys: Range<usize>,
     origins: Vec<u32>,
     pub(super) size: LaneSize,
     pub(super) steps: Steps,
@@ -140,11 +140,16 @@ impl Lane {
 
     /// What a batch came to: its times, or an error, after which the lane may be lost.
     pub(super) fn finish(&mut self, code: c_int, doing: &str, report: &ffi::Report) -> Result<(), DeviceError> {
-        let checked = check(code, doing);
-        self.lost |= matches!(checked, Err(DeviceError::Lost(_)));
-        checked?;
+        self.check(code, doing)?;
         self.steps.add(report);
         Ok(())
+    }
+
+    /// What a step of a batch came to.
+    pub(super) fn check(&mut self, code: c_int, doing: &str) -> Result<(), DeviceError> {
+        let checked = check(code, doing);
+        self.lost |= matches!(checked, Err(DeviceError::Lost(_)));
+        checked
     }
 
     /// The first bytes of the columns.
@@ -153,7 +158,7 @@ impl Lane {
     }
 
     /// The first words of the keys.
-    fn keys(&self, words: usize) -> &[u32] {
+    pub(super) fn keys(&self, words: usize) -> &[u32] {
         as_words(&self.pinned.as_slice()[self.keys.clone()][..4 * words])
     }
 }
@@ -408,10 +413,10 @@ impl DecodeBlocks for DecodeLane {
 }
 
 /// There is room for entry points as near to each other as this.
-const MIN_ENTRY_LOG: u8 = 12;
+pub(super) const MIN_ENTRY_LOG: u8 = 12;
 
 /// How many entry points a block of so many bytes has.
-fn entry_count(length: usize, entry_log: u8) -> usize {
+pub(super) fn entry_count(length: usize, entry_log: u8) -> usize {
     length.div_ceil(1 << entry_log)
 }
 

@@ -1,12 +1,13 @@
 //! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `ffi`, called through `call`, owned by
-//! `lane` and `large_lane`; `device` finds devices.
+//! `lane`, `coding_lane` and `large_lane`; `device` finds devices.
 
 use super::{
-    Backend, CodeBlocks, DecodeBlocks, DecodeCodes, Device, DeviceError, LaneSize, SortColumns, SortSuffixes,
-    SortThirds,
+    Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, Device, DeviceError, LaneSize, SortColumns,
+    SortSuffixes, SortThirds,
 };
 
 mod call;
+mod coding_lane;
 mod device;
 mod ffi;
 mod lane;
@@ -24,6 +25,12 @@ impl Backend for Cuda {
         device::devices()
     }
 
+    #[allow(unsafe_code)]
+    fn start(&self, device: &Device) {
+        // SAFETY: it takes any number, and refuses those that are none of a device.
+        let _ = call::check(unsafe { ffi::hybz_device_start(device.ordinal) }, "starting a device");
+    }
+
     fn open_columns(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortColumns>, DeviceError> {
         Ok(Box::new(lane::ColumnLane::new(device.ordinal, size)?))
     }
@@ -38,6 +45,10 @@ impl Backend for Cuda {
 
     fn open_suffixes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortSuffixes>, DeviceError> {
         Ok(Box::new(lane::SuffixLane::new(device.ordinal, size)?))
+    }
+
+    fn open_large_coder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn CodeLargeBlocks>, DeviceError> {
+        Ok(Box::new(coding_lane::CodingLane::new(device.ordinal, size)?))
     }
 
     fn open_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeBlocks>, DeviceError> {

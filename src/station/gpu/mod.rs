@@ -5,7 +5,8 @@
 //! | `Resident` | `codes` | sorts and codes | nothing: the lane's thread writes the heads of the blocks and answers |
 //! | `Bwt` | `columns` | sorts | move-to-front and Huffman coding, passed on to a core |
 //! | `Hybrid` | `thirds` | sorts two lists, as in Deshpande's thesis (2014) | a core merges them first |
-//! | `Suffixes` | `suffixes` | sorts the blocks of `.hbz` streams | a core codes |
+//! | `CodeLarge` | `large_codes` | sorts and codes the blocks of `.hbz` streams | the lane's thread prepares, answers |
+//! | `Suffixes` | `suffixes` | sorts them | a core codes |
 //! | `Decode` | `spans` | decodes blocks of `.bz2` streams | the lane's thread expands runs, checks and answers |
 //! | `DecodeLarge` | `large` | decodes blocks of `.hbz` streams | the lane's thread replaces codes, checks, answers |
 //!
@@ -38,9 +39,12 @@ use std::time::Duration;
 mod batches;
 mod blocks;
 mod codes;
+#[cfg(test)]
+mod coding_cases;
 mod columns;
 mod lane;
 mod large;
+mod large_codes;
 #[cfg(test)]
 mod large_tests;
 mod spans;
@@ -57,7 +61,7 @@ mod verify_tests;
 /// How much text a batch of large blocks should have, and all of a device's lanes together: up to 78 bytes of device
 /// memory for each byte.
 const LARGE_BATCH: usize = 32 << 20;
-const LARGE_BATCHES: usize = 512 << 20;
+const LARGE_BATCHES: usize = 1 << 30;
 
 /// How many bytes of compressed data a block to be decoded may have, all blocks of a batch together: bzip2 makes up to
 /// 925,000 of random bytes, codes and selectors.
@@ -111,8 +115,8 @@ impl Lanes {
         // Perturbation makes blocks longer, and cores do what no lane can hold.
         let max_length = (stream.max_rows(stream.block_size) as usize).min(gpu::MAX_WIDE_BLOCK);
         let blocks = LARGE_BATCH.div_ceil(max_length).min(gpu::MAX_BATCH);
-        let lanes = (LARGE_BATCHES / (blocks * max_length)).clamp(1, 8);
-        Lanes { lanes, blocks, max_length, offload: Offload::Suffixes, ..Lanes::default() }
+        let lanes = (LARGE_BATCHES / (blocks * max_length)).clamp(1, decoding_lanes());
+        Lanes { lanes, blocks, max_length, offload: Offload::CodeLarge, ..Lanes::default() }
     }
 
     /// Lanes that decode `.bz2` streams, of 32 blocks each (0.33 GB of device memory): one for each thread of the
@@ -149,7 +153,7 @@ impl Lanes {
             // Lists of rows take 6.33 bytes where a column takes one: in pinned memory, and on their way to a core.
             Offload::Hybrid => 16,
             // What such a block is charged with, in the lane and after it.
-            Offload::Suffixes => 24,
+            Offload::Suffixes | Offload::CodeLarge => 24,
             // A batch in the lane and the next one: a span and its text, which is charged with 2 MiB.
             Offload::Decode => 5,
             // The same: a row of such a block is charged with 8 bytes, and its payload.
@@ -160,7 +164,7 @@ impl Lanes {
 
     fn accepts(&self) -> &'static [Class] {
         match self.offload {
-            Offload::Suffixes => &[ENCODE_LARGE],
+            Offload::Suffixes | Offload::CodeLarge => &[ENCODE_LARGE],
             Offload::Decode => &[DECODE],
             Offload::DecodeLarge => &[DECODE_LARGE],
             Offload::Bwt | Offload::Hybrid | Offload::Resident => &[ENCODE],
@@ -192,7 +196,7 @@ impl Lanes {
     /// anywhere, and what they are. When decoding, one thread is almost enough for one device.
     pub fn readers(&self) -> usize {
         match self.offload {
-            Offload::Suffixes => 1,
+            Offload::Suffixes | Offload::CodeLarge => 1,
             Offload::Decode | Offload::DecodeLarge => 1 + self.device_count(),
             Offload::Bwt | Offload::Hybrid | Offload::Resident => 1 + READERS * self.device_count(),
         }
@@ -211,12 +215,16 @@ impl Lanes {
             crew = crew.at_once();
         }
         let growth: Arc<OnceLock<Arc<Growth>>> = Arc::default();
+        let started: Arc<OnceLock<()>> = Arc::default();
         for lane in 0..self.lanes {
             let (own, found, growth) = (self.clone(), Arc::clone(found), Arc::clone(&growth));
+            let started = Arc::clone(&started);
             crew = crew.member(move || {
                 let (backend, devices) = found.get_or_init(|| own.find()).as_ref().map_err(String::clone)?;
                 let device = devices.get(number).cloned();
                 let device = device.ok_or_else(|| format!("only {number} GPUs to be used"))?;
+                // One lane makes the context while the others wait: together they would be in each other's way.
+                started.get_or_init(|| backend.start(&device));
                 let name = format!("gpu {} lane {lane}", device.ordinal);
                 let most = || own.growth.unwrap_or_else(|| memory_of_machine() / 8);
                 own.open(*backend, device, name, growth.get_or_init(|| Arc::new(Growth::new(most()))).clone())
@@ -257,6 +265,10 @@ impl Lanes {
             Offload::Suffixes => {
                 let open = Box::new(move |blocks| backend.open_suffixes(&device, size(blocks)));
                 Box::new(GpuStation::new(name, self.blocks, open, suffixes::Suffixes::default())?)
+            }
+            Offload::CodeLarge => {
+                let open = Box::new(move |blocks| backend.open_large_coder(&device, size(blocks)));
+                Box::new(GpuStation::new(name, self.blocks, open, large_codes::LargeCodes::default())?)
             }
             Offload::Decode => {
                 let open = Box::new(move |blocks| backend.open_decoder(&device, size(blocks)));

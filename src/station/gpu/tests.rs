@@ -8,8 +8,8 @@ use crate::codec::encoder::run_length_code;
 use crate::format::hbz::BlockHeader;
 use crate::gpu::fake::{FakeLane, Fault};
 use crate::gpu::{
-    CodeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodeCodes, DeviceError, DeviceLane, SortSuffixes,
-    SortedSuffixes, Steps,
+    CodeBlocks, CodeLargeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodeCodes, DeviceError, DeviceLane,
+    SortSuffixes, SortedSuffixes, Steps,
 };
 use crate::schedule::{Accepts, Job, StationError, Ticket};
 use crate::shapes::SHAPES;
@@ -19,6 +19,8 @@ use crate::{CodedBlock, Level, Pool, Settings};
 use std::num::NonZeroUsize;
 
 const OFFLOADS: [Offload; 3] = [Offload::Bwt, Offload::Hybrid, Offload::Resident];
+/// The same for blocks of `.hbz` streams.
+const LARGE: [Offload; 2] = [Offload::Suffixes, Offload::CodeLarge];
 
 fn size(max_blocks: usize) -> LaneSize {
     LaneSize { max_blocks, max_length: MAX_ENCODER_BLOCK }
@@ -46,6 +48,9 @@ pub(super) fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>)
         }
         Offload::Suffixes => {
             Box::new(GpuStation::new(name, most, opener!(fault), suffixes::Suffixes::default()).unwrap())
+        }
+        Offload::CodeLarge => {
+            Box::new(GpuStation::new(name, most, opener!(fault), large_codes::LargeCodes::default()).unwrap())
         }
         Offload::Decode => Box::new(GpuStation::new(name, most, opener!(fault), spans::Spans::default()).unwrap()),
         Offload::DecodeLarge => {
@@ -145,15 +150,15 @@ fn sorts_what_is_usual_and_leaves_the_rest() {
 #[test]
 fn sorts_large_blocks_and_leaves_others() {
     let batch = large_texts();
-    for most in [1, 5, 512] {
-        let ([begun, left, undone], result) = outcome(&mut *fake(Offload::Suffixes, most, None), &batch);
+    for (most, offload) in [1, 5, 512].into_iter().flat_map(|most| LARGE.map(|offload| (most, offload))) {
+        let ([begun, left, undone], result) = outcome(&mut *fake(offload, most, None), &batch);
         assert!(result.is_ok(), "{result:?}");
         assert_eq!(undone, 0);
         assert!(begun > batch.len() / 2 && left > batch.len() / 8, "{begun} {left}");
     }
     // No lane is given the other kind.
     assert!(OFFLOADS.iter().all(|&offload| !accepts(offload).first_stage(ENCODE_LARGE)));
-    assert!(!accepts(Offload::Suffixes).first_stage(ENCODE));
+    assert!(LARGE.iter().all(|&offload| !accepts(offload).first_stage(ENCODE)));
 }
 
 /// A lane whose answer is spoilt in one way.
@@ -288,6 +293,9 @@ impl Backend for Pretended {
     fn open_suffixes(&self, _: &Device, size: LaneSize) -> Result<Box<dyn SortSuffixes>, DeviceError> {
         Ok(Box::new(FakeLane::new(size, None)))
     }
+    fn open_large_coder(&self, _: &Device, size: LaneSize) -> Result<Box<dyn CodeLargeBlocks>, DeviceError> {
+        Ok(Box::new(FakeLane::new(size, None)))
+    }
     fn open_decoder(&self, _: &Device, size: LaneSize) -> Result<Box<dyn DecodeBlocks>, DeviceError> {
         Ok(Box::new(FakeLane::new(size, None)))
     }
@@ -299,11 +307,11 @@ impl Backend for Pretended {
 #[test]
 fn a_second_backend() {
     let device = Pretended.devices().unwrap().remove(0);
-    for offload in [Offload::Bwt, Offload::Hybrid, Offload::Resident, Offload::Suffixes] {
+    for offload in [Offload::Bwt, Offload::Hybrid, Offload::Resident, Offload::Suffixes, Offload::CodeLarge] {
         let mut station = lanes(offload, 16, MAX_ENCODER_BLOCK)
             .open(&Pretended, device.clone(), "gpu 0 lane 0".to_owned(), Arc::default())
             .unwrap();
-        let inputs = if offload == Offload::Suffixes { large_texts() } else { texts() };
+        let inputs = if LARGE.contains(&offload) { large_texts() } else { texts() };
         let ([done, _, undone], result) = outcome(&mut *station, &inputs);
         assert!(result.is_ok() && undone == 0 && done > inputs.len() / 3, "{offload:?}");
     }
@@ -332,8 +340,8 @@ fn on_every_device() {
     }
     let batch = large_texts();
     for device in devices {
-        for most in [1, 7, 512] {
-            let lanes = lanes(Offload::Suffixes, most, 200_000);
+        for (most, offload) in [1, 7, 512].into_iter().flat_map(|most| LARGE.map(|offload| (most, offload))) {
+            let lanes = lanes(offload, most, 200_000);
             let mut station = lanes.open(backend, device.clone(), "device".to_owned(), Arc::default()).unwrap();
             let ([begun, _, undone], result) = outcome(&mut *station, &batch);
             assert!(result.is_ok() && undone == 0 && begun > batch.len() / 2, "{result:?} {begun}");
@@ -443,8 +451,10 @@ fn large_blocks_in_a_pool() {
                 Some(cores) => pool.threads(cores),
                 None => pool.without_cpu(),
             };
-            for offload in [Offload::Suffixes, Offload::Suffixes, Offload::Resident] {
-                pool = pool.station(accepts(offload), move || Ok(fake(offload, 4, fault.map(|fault| (1, fault)))));
+            for offload in [Offload::Suffixes, Offload::CodeLarge, Offload::Resident] {
+                // Of what is coded there, only some batches are looked at; the first is.
+                let call = usize::from(offload != Offload::CodeLarge);
+                pool = pool.station(accepts(offload), move || Ok(fake(offload, 4, fault.map(|fault| (call, fault)))));
             }
             let pool = pool.build();
             let coded = crate::compress(&text, &settings.clone().pool(&pool)).unwrap();
@@ -489,7 +499,7 @@ fn lanes_of_any_block_size_can_be_made() {
         for interval in [0, 1, 1000] {
             let lanes = Lanes::for_large_blocks(&LargeBlocks::try_new(size).unwrap().perturbation(interval, 0));
             let (blocks, rows) = (lanes.blocks as u64, lanes.max_length as u64 + 1);
-            assert!((1..=8).contains(&lanes.lanes) && (1..=gpu::MAX_BATCH).contains(&lanes.blocks), "{lanes:?}");
+            assert!((1..=16).contains(&lanes.lanes) && (1..=gpu::MAX_BATCH).contains(&lanes.blocks), "{lanes:?}");
             assert!(lanes.max_length >= size as usize && lanes.max_length <= gpu::MAX_WIDE_BLOCK, "{lanes:?}");
             // What `fits` in cuda/lane.cu asks for.
             assert!(blocks * rows < 1 << 31 && blocks * rows.next_power_of_two() <= 1 << 32, "{lanes:?}");

@@ -1,0 +1,173 @@
+// coding.cpp: hybz_lane_tokens, hybz_lane_choose and hybz_lane_segments on batches that Rust's test
+// coding_cases_for_the_kernels has written, with the prices and shares that a core made: each step must give what the
+// core's does.
+#include "common.hpp"
+#include <fstream>
+
+namespace hybz {
+
+namespace {
+
+struct CodingCase {
+    uint32_t blocks, entry_log, rounds;
+    std::vector<uint32_t> lengths;
+    std::vector<uint8_t> text;
+    hybz_weights weights;
+    std::vector<hybz_tokens> about;
+    std::vector<uint32_t> entries;
+    std::vector<hybz_tally> first;
+    std::vector<uint32_t> all; // by round: whether it is over all segments
+    std::vector<hybz_prices> prices; // [round][block]
+    std::vector<hybz_tally> tallies; // [round][block]
+    std::vector<hybz_shares> shares;
+    std::vector<hybz_coded_segment> segments;
+    std::vector<uint8_t> bytes;
+};
+
+struct Reader {
+    std::ifstream file;
+    bool good = true;
+
+    template <class T> void items(std::vector<T> &to, size_t count) {
+        to.resize(count);
+        good &= bool(file.read(reinterpret_cast<char *>(to.data()), std::streamsize(count * sizeof(T))));
+    }
+    uint32_t number() {
+        std::vector<uint32_t> one;
+        items(one, 1);
+        return one[0];
+    }
+};
+
+std::vector<CodingCase> read_cases(const char *path) {
+    Reader reader{std::ifstream(path, std::ios::binary)};
+    std::vector<CodingCase> cases;
+    for (;;) {
+        CodingCase c{};
+        c.blocks = reader.number();
+        if (!reader.good) return cases;
+        c.entry_log = reader.number();
+        c.rounds = reader.number();
+        reader.items(c.lengths, c.blocks);
+        uint32_t total = 0, segments = 0, longest = 0;
+        for (uint32_t length : c.lengths) {
+            total += length;
+            segments += (length + 65535) / 65536;
+            longest = std::max(longest, length);
+        }
+        reader.items(c.text, total);
+        std::vector<hybz_weights> weights;
+        reader.items(weights, 1);
+        c.weights = weights[0];
+        reader.items(c.about, c.blocks);
+        reader.items(c.entries, c.blocks * (((longest - 1) >> c.entry_log) + 1));
+        reader.items(c.first, c.blocks);
+        reader.items(c.all, c.rounds);
+        reader.items(c.prices, c.rounds * c.blocks);
+        reader.items(c.tallies, c.rounds * c.blocks);
+        reader.items(c.shares, c.blocks);
+        reader.items(c.segments, segments);
+        size_t bytes = 0;
+        for (const hybz_coded_segment &segment : c.segments) bytes += (segment.bits + 7) / 8;
+        reader.items(c.bytes, bytes);
+        if (!reader.good) {
+            printf("%s ends early\n", path);
+            exit(1);
+        }
+        cases.push_back(std::move(c));
+    }
+}
+
+template <class T> int differ(const char *what, size_t number, const T *got, const T *expected, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (memcmp(&got[i], &expected[i], sizeof(T)) == 0) continue;
+        printf("WRONG case %zu: %s, number %zu of %zu\n", number, what, i, count);
+        return 1;
+    }
+    return 0;
+}
+
+int check_case(const CodingCase &c, size_t number, double (&ms)[4]) {
+    const uint32_t longest = *std::max_element(c.lengths.begin(), c.lengths.end());
+    Lane lane(c.blocks, longest, HYBZ_CODE_LARGE);
+    Pinned<uint8_t> text(c.text.size()), bytes(c.bytes.size() + 1000);
+    Pinned<uint32_t> entries(c.entries.size());
+    memcpy(text.memory, c.text.data(), c.text.size());
+    std::vector<hybz_tokens> about(c.blocks);
+    std::vector<hybz_tally> tallies(c.blocks);
+    std::vector<hybz_coded_segment> segments(c.segments.size());
+    int wrong = 0;
+    for (int round = 0; round < 2 && !wrong; round++) {
+        hybz_report report{};
+        bytes.spoil();
+        must(hybz_lane_tokens(lane.lane, c.blocks, c.lengths.data(), text.memory, c.entry_log, &c.weights,
+                              about.data(), tallies.data(), entries.memory, kTimeout, &report),
+             "tokens");
+        wrong += differ("tokens", number, about.data(), c.about.data(), c.blocks);
+        // Blocks shorter than the longest have fewer.
+        for (uint32_t b = 0, each = ((longest - 1) >> c.entry_log) + 1; b < c.blocks; b++)
+            wrong += differ("entries", number, entries.memory + b * each, c.entries.data() + b * each,
+                            ((c.lengths[b] - 1) >> c.entry_log) + 1);
+        wrong += differ("first choice", number, tallies.data(), c.first.data(), c.blocks);
+        for (uint32_t r = 0; r < c.rounds && !wrong; r++) {
+            must(hybz_lane_choose(lane.lane, c.prices.data() + r * c.blocks, int32_t(c.all[r]), tallies.data(),
+                                  kTimeout, &report),
+                 "choose");
+            wrong += differ("a round", number, tallies.data(), c.tallies.data() + r * c.blocks, c.blocks);
+        }
+        uint64_t filled = 0;
+        if (!wrong)
+            must(hybz_lane_segments(lane.lane, c.shares.data(), segments.data(), bytes.memory, c.bytes.size() + 1000,
+                                    &filled, kTimeout, &report),
+                 "segments");
+        wrong += differ("segments", number, segments.data(), c.segments.data(), segments.size());
+        if (filled != c.bytes.size()) printf("WRONG case %zu: %zu bytes\n", number, size_t(filled)), wrong++;
+        else wrong += differ("bytes", number, bytes.memory, c.bytes.data(), filled);
+        ms[0] = report.mtf_ms;
+        ms[1] = report.tables_ms;
+        ms[2] = report.bits_ms;
+        ms[3] = report.download_ms;
+    }
+    // Without room nothing comes back, and nothing is written.
+    hybz_report report{};
+    uint64_t filled = 1;
+    bytes.spoil();
+    must(hybz_lane_tokens(lane.lane, c.blocks, c.lengths.data(), text.memory, c.entry_log, &c.weights, about.data(),
+                          tallies.data(), entries.memory, kTimeout, &report),
+         "tokens");
+    if (c.rounds) must(hybz_lane_choose(lane.lane, c.prices.data(), 1, tallies.data(), kTimeout, &report), "choose");
+    std::vector<hybz_shares> even(c.blocks);
+    for (hybz_shares &shares : even) {
+        for (auto &table : shares.tokens)
+            for (uint32_t t = 0; t < HYBZ_TOKENS; t++) table[t] = uint16_t(2048 / HYBZ_TOKENS + (t < 2048 % HYBZ_TOKENS));
+        for (uint32_t t = 0; t < HYBZ_LARGE_TABLES; t++)
+            for (uint32_t s = 0; s < HYBZ_LARGE_TABLES; s++) {
+                const uint32_t count = about[&shares - even.data()].selectors;
+                shares.selectors[t][s] = s < count ? uint16_t(256 / count + (s < 256 % count)) : 0;
+            }
+    }
+    must(hybz_lane_segments(lane.lane, even.data(), segments.data(), bytes.memory, 0, &filled, kTimeout, &report),
+         "segments");
+    if (filled != 0 || bytes.memory[0] != 0xA5) printf("WRONG case %zu: written without room\n", number), wrong++;
+    if (hybz_lane_choose(lane.lane, c.prices.data(), 1, tallies.data(), kTimeout, &report) != HYBZ_ARGUMENT)
+        printf("WRONG case %zu: chose without tokens\n", number), wrong++;
+    return wrong;
+}
+
+} // namespace
+
+int check_large_coding(const char *path) {
+    const std::vector<CodingCase> cases = read_cases(path);
+    int wrong = 0;
+    for (size_t number = 0; number < cases.size(); number++) {
+        double ms[4];
+        wrong += check_case(cases[number], number, ms);
+        if (cases[number].text.size() > 1000000)
+            printf("%zu bytes: mtf %.2f, tables %.2f, segments %.2f, download %.2f ms\n", cases[number].text.size(),
+                   ms[0], ms[1], ms[2], ms[3]);
+    }
+    printf("%zu batches, %d wrong\n", cases.size(), wrong);
+    return wrong != 0 || cases.empty();
+}
+
+} // namespace hybz
