@@ -28,6 +28,8 @@ rows! {
     "`--exclude GLOB`" | "bad flag" | "leaves out names and paths" => excluded;
     "`--output-dir DIR`" | "bad flag" | "results beneath DIR, at the places of their sources, which are kept unless \
      `--rm`" => output_directory;
+    "`--output-dir`: source directories that may not be written" | "-" | "their mirrors may not either, when all of \
+     them is done" => mirrors_of_read_only_directories;
     "`--output-dir`: names with `..`, links in DIR" | "-" | "refused, rc 1: nothing is written outside DIR"
         => nothing_leaves_the_output_directory;
     "`--keep-going`, `--fail-fast`" | "bad flag" | "the default; no further file after an error" => first_error;
@@ -326,6 +328,36 @@ fn output_directory() {
     assert_eq!(all(&place, "o").into_keys().collect::<Vec<_>>(), [&b"tree/a b/*.bz2"[..], b"tree/one.bz2"]);
     place.hybz(&["--output-dir", "o", "tree/one"]).says(1, "Output file o/tree/one.bz2 already exists.");
     place.hybz(&["--output-dir", "tree/one", "tree/one"]).says(1, "Can't make the directory tree/one: ");
+}
+
+/// Each in the order of a walk, and of a list that goes to and fro.
+#[test]
+fn mirrors_of_read_only_directories() {
+    let place = Place::new();
+    let make = "for d in t/a/c/d t/a/e t/b/f t/g; do mkdir -p $d; echo $d > $d/file; done; \
+                find t -type f | sort -r > list; chmod a+rX -R .; chmod 555 t t/a t/a/c t/a/c/d t/a/e; chmod 500 t/b; \
+                chown -R 1234:1234 t 2>/dev/null; true";
+    place.shell(make).silent(0);
+    let calls = [
+        ("walk", "hybz -r --output-dir walk t"),
+        (
+            "lists",
+            "(cat list; sed s/file/gone/ list; cat list) | hybz -f --output-dir lists --filelist - 2>/dev/null; true",
+        ),
+        ("twice", "hybz -qr --exclude c --output-dir twice t && hybz -r --resume --output-dir twice t"),
+    ];
+    for (out, line) in calls {
+        let modes = format!(
+            "cd {out} && find t -printf '%m %p\\n' | sed 's/.bz2$//' | sort -k 2; find . -name '*.bz2' | wc -l"
+        );
+        let expected = "find t -printf '%m %p\\n' | sort -k 2; cat list | wc -l";
+        let run = as_nobody(&place, line);
+        let (found, expected) = (place.shell(&modes).out(), place.shell(expected).out());
+        place.shell(&format!("chmod -R u+rwX {out}")).silent(0);
+        let Some(run) = run else { return drop(place.shell("chmod -R u+rwX t")) };
+        assert_eq!((run.code, &found), (0, &expected), "{line} {run:?}");
+    }
+    place.shell("chmod -R u+rwX t").silent(0);
 }
 
 #[test]
