@@ -367,10 +367,10 @@ pub struct Flags {
 
     /// Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default: 5).
     ///
-    /// All FILEs together are one input, which is held in memory. It is compressed and decompressed with 1, 2, 4 and
-    /// more threads up to those that there are or that -p gives, with and without GPUs if there are any, in rounds in
-    /// which all take turns. Every output is verified. The table has the medians. With -d, compressed FILEs are
-    /// decompressed only, and with -z others are compressed only. No file is changed.
+    /// All FILEs together are one input, for which there is an eighth of the memory. It is compressed and decompressed
+    /// with 1, 2, 4 and more threads up to those that there are or that -p gives, with and without GPUs if there are
+    /// any, in rounds in which all take turns. Every output is verified. The table has the medians. With -d, compressed
+    /// FILEs are decompressed only, and with -z others are compressed only. No file is changed.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, num_args = 0..=1, require_equals = true,
         default_missing_value = "5")]
     pub bench: Option<f64>,
