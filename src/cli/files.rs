@@ -8,7 +8,7 @@ use crate::cli::args::{Mode, Operand, Plan, Target};
 use crate::cli::checks::Checks;
 use crate::cli::index::IndexJob;
 use crate::cli::input;
-use crate::cli::job::{Destination, Job, Ready};
+use crate::cli::job::{Complete, Destination, Job, Ready, State};
 use crate::cli::limits;
 use crate::cli::names::{appended, ending, original_name};
 use crate::cli::os::{process, tree};
@@ -21,8 +21,8 @@ use crate::cli::source::{SourceFile, id, list_of};
 use crate::cli::supply::{Found, Supply};
 use crate::cli::tally::Skipped;
 use crate::cli::underway::Underway;
+use hybz::Pool;
 use hybz::flow::{Input, Inputs, Source, Task};
-use hybz::{Pool, Verify};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -40,56 +40,85 @@ pub struct Operands {
     checks: Checks,
 }
 
+/// A file that was looked at.
+enum Opened {
+    Ready(Ready, File),
+    Complete(Complete),
+    /// It is one that hybz itself writes.
+    Own,
+}
+
+/// What is done with an operand.
+struct Prepared {
+    index: Option<IndexJob>,
+    task: Task,
+    source: Source,
+}
+
+impl Prepared {
+    /// Nothing: the operand only has its place in the order.
+    fn nothing() -> Prepared {
+        Prepared { index: None, task: Task::Skip, source: Source::Stream(Box::new(io::empty())) }
+    }
+
+    fn input(self, plan: &Plan, job: impl FnOnce(Option<IndexJob>) -> Job) -> Input<Job> {
+        let Prepared { index, task, source } = self;
+        Input { count_lines: index.is_some(), meta: job(index), task, verify: plan.verify.blocks, source }
+    }
+}
+
 impl Operands {
     pub fn new(plan: Arc<Plan>, report: Arc<Report>, supply: Supply, pool: &Pool) -> Self {
         Operands { checks: Checks::new(&plan), plan, report, pool: pool.clone(), supply }
     }
 
-    /// The input that a file is, or none if nothing is left to do with it.
+    /// The input that a file is, or none if it is one of hybz's own.
     fn input(&mut self, found: &Found) -> Option<Input<Job>> {
-        let operand = &found.operand;
-        let name = operand.name().to_owned();
+        let name = found.operand.name().to_owned();
         let entry = Entry::new(&self.plan, &name);
         let mut underway = self.checks.touched.begin();
         let mut remark = None;
-        let opened = self.open(found, &name, &mut remark, &mut underway).and_then(|opened| {
-            let Some((ready, file)) = opened else { return Ok(None) };
-            let index = self.index(&ready, &mut underway)?;
-            let (task, source) = match &self.plan.part {
-                Some(part) => input::part((&self.plan, &self.pool), part, operand, &name, file, &mut remark)?,
-                None => match self.plan.shard {
-                    Some(shard) => {
-                        let text = shards::text(&name, file, &shard)?;
-                        (Task::Compress(self.plan.level), Source::File(Arc::new(text), shard.offset))
-                    }
-                    None => input::whole(&self.plan, &ready, file),
-                },
-            };
-            Ok(Some((ready, index, task, source)))
-        });
-        match opened {
-            Ok(None) => None,
-            Ok(Some((ready, index, task, source))) => {
-                let count_lines = index.is_some();
-                let meta = Job { name, remark, ready: Ok(ready), index, entry, underway };
-                Some(Input { meta, task, count_lines, verify: self.plan.verify.blocks, source })
+        let opened = self.open(found, &name, &mut remark, &mut underway);
+        let (state, prepared) = match opened {
+            Ok(Opened::Own) => {
+                self.report.tally.skip(Skipped::Own);
+                return None;
             }
-            Err(failure) => Some(self.failed(name, remark, failure, entry, underway)),
-        }
+            Ok(Opened::Complete(complete)) => {
+                self.report.tally.skip(Skipped::Complete);
+                (State::Complete(complete), Prepared::nothing())
+            }
+            Ok(Opened::Ready(ready, file)) => {
+                match self.prepare(&ready, &found.operand, file, &mut remark, &mut underway) {
+                    Ok(prepared) => (State::Ready(ready), prepared),
+                    Err(failure) => (State::Failed(failure), Prepared::nothing()),
+                }
+            }
+            Err(failure) => (State::Failed(failure), Prepared::nothing()),
+        };
+        Some(prepared.input(&self.plan, |index| Job { name, remark, state, index, entry, underway }))
     }
 
-    /// The input that stands for a failure, for its place in the order.
-    fn failed(
+    /// What is done with an operand that passed all checks.
+    fn prepare(
         &self,
-        name: OsString,
-        remark: Option<Vec<u8>>,
-        failure: Failure,
-        entry: Option<Box<Entry>>,
-        underway: Underway,
-    ) -> Input<Job> {
-        let meta = Job { name, remark, ready: Err(failure), index: None, entry, underway };
-        let source = Source::Stream(Box::new(io::empty()));
-        Input { meta, task: Task::Skip, count_lines: false, verify: Verify::Off, source }
+        ready: &Ready,
+        operand: &Operand,
+        file: File,
+        remark: &mut Option<Vec<u8>>,
+        underway: &mut Underway,
+    ) -> Result<Prepared, Failure> {
+        let (plan, name) = (&self.plan, operand.name());
+        let index = self.index(ready, underway)?;
+        let (task, source) = match (&plan.part, plan.shard) {
+            (Some(part), _) => input::part((plan, &self.pool), part, operand, name, file, remark)?,
+            (None, Some(shard)) => {
+                let text = shards::text(name, file, &shard)?;
+                (Task::Compress(plan.level), Source::File(Arc::new(text), shard.offset))
+            }
+            (None, None) => input::whole(plan, ready, file),
+        };
+        Ok(Prepared { index, task, source })
     }
 
     /// The index that is made of an operand, if its name is free.
@@ -115,18 +144,18 @@ impl Operands {
         Ok(Some(job))
     }
 
-    /// Opens an operand and makes bzip2's checks in bzip2's order. Nothing if `--resume` finds it complete.
+    /// Opens an operand and makes bzip2's checks in bzip2's order.
     fn open(
         &mut self,
         found: &Found,
         name: &OsStr,
         remark: &mut Option<Vec<u8>>,
         underway: &mut Underway,
-    ) -> Result<Option<(Ready, File)>, Failure> {
+    ) -> Result<Opened, Failure> {
         if found.operand == Operand::Stdin {
-            return self.open_stdin(name, underway).map(Some);
+            return self.open_stdin(name, underway).map(|(ready, file)| Opened::Ready(ready, file));
         }
-        let (place, journal) = (&found.place, &found.journal);
+        let (place, journal, typed) = (&found.place, &found.journal, found.typed);
         let opened = self.checks.open(place, underway);
         let plan = Arc::clone(&self.plan);
         let beside = plan.mode != Mode::Test && plan.target != Target::Stdout;
@@ -147,8 +176,8 @@ impl Operands {
             return Err(about(1, &[if walked { link } else { b" is a directory." }]));
         }
         if self.checks.is_report(id(&found)) {
-            if !place.is_typed() {
-                return Ok(None); // in a tree: as the journal
+            if !typed {
+                return Ok(Opened::Own);
             }
             return Err(about(1, &[b" is the report."]));
         }
@@ -184,8 +213,8 @@ impl Operands {
                 }
                 match resume::look(&plan, &self.pool, journal.as_ref(), (&source, &file), result)? {
                     resume::Found::Complete => {
-                        self.report.tally.skip(Skipped::Complete);
-                        return Ok(None);
+                        let (result, bytes) = (result.name().to_owned(), source.found.len());
+                        return Ok(Opened::Complete(Complete { result, bytes }));
                     }
                     resume::Found::Missing(for_later) => entry = for_later,
                 }
@@ -197,7 +226,7 @@ impl Operands {
                 underway.touch(result.path(), removed.into_iter().chain(replaced.as_ref().map(tree::id)));
             }
         }
-        Ok(Some((Ready { source: Some(source), destination, entry }, file)))
+        Ok(Opened::Ready(Ready { source: Some(source), destination, entry }, file))
     }
 
     fn open_stdin(&self, name: &OsStr, underway: &Underway) -> Result<(Ready, File), Failure> {
@@ -264,7 +293,10 @@ impl Inputs for Operands {
                     }
                 }
                 Err(failure) => {
-                    return Some(self.failed(OsString::new(), None, failure, None, self.checks.touched.begin()));
+                    let (name, underway) = (OsString::new(), self.checks.touched.begin());
+                    let state = State::Failed(failure);
+                    let job = |index| Job { name, remark: None, state, index, entry: None, underway };
+                    return Some(Prepared::nothing().input(&self.plan, job));
                 }
             }
         }

@@ -15,14 +15,29 @@ pub struct Job {
     pub name: OsString,
     /// A remark that bzip2 prints before the work.
     pub remark: Option<Vec<u8>>,
-    /// Where its data come from and go to, or which check it failed.
-    pub ready: Result<Ready, Failure>,
+    pub state: State,
     /// The index that is made of it.
     pub index: Option<IndexJob>,
     /// What the report says of it.
     pub entry: Option<Box<Entry>>,
     /// Dropped when its result has its name, and its source is removed.
     pub underway: Underway,
+}
+
+/// What is to be done with an operand.
+pub enum State {
+    Ready(Ready),
+    /// Nothing: `--resume` finds its result there and right.
+    Complete(Complete),
+    /// Nothing: it failed a check.
+    Failed(Failure),
+}
+
+/// A result that is there, and right.
+pub struct Complete {
+    pub result: OsString,
+    /// The length of the source.
+    pub bytes: u64,
 }
 
 /// An operand that passed all checks.

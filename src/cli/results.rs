@@ -5,7 +5,7 @@ use crate::cli::account::Entry;
 use crate::cli::args::{Mode, Plan, Target};
 use crate::cli::commit::{Committer, Finished, Item};
 use crate::cli::index::{self, IndexJob};
-use crate::cli::job::{Destination, Job, Ready};
+use crate::cli::job::{Destination, Job, Ready, State};
 use crate::cli::os::directory::Directory;
 use crate::cli::os::{file, process};
 use crate::cli::output::OutputFile;
@@ -270,14 +270,23 @@ impl Outputs for Results {
         if let Some(remark) = job.remark.take() {
             self.print(Note::Remark(remark));
         }
-        let opened = match &job.ready {
-            Ok(ready) => {
+        let opened = match &job.state {
+            State::Ready(ready) => {
                 let private = ready.source.is_some();
                 let (last, temporary) = (self.directory.as_ref(), &self.temporary);
                 let index = job.index.as_mut().map_or(Ok(()), |index| index.create(private, last, temporary));
                 index.and_then(|()| self.open(ready))
             }
-            Err(failure) => Err(failure.clone()),
+            State::Failed(failure) => Err(failure.clone()),
+            State::Complete(complete) => {
+                self.done += 1;
+                self.report.progress.input_done(Some(complete.bytes));
+                if let Some(entry) = &mut job.entry {
+                    entry.complete(&complete.result);
+                }
+                self.account_for(job.entry.take());
+                return None;
+            }
         };
         match opened {
             Ok(sink) => {
@@ -321,7 +330,7 @@ impl Outputs for Results {
         self.done += 1;
         self.report.progress.input_done(outcome.as_ref().ok().map(|stream| stream.bytes_in));
         let mut entry = job.entry.take();
-        let Ok(ready) = job.ready else { return ControlFlow::Continue(()) };
+        let State::Ready(ready) = job.state else { return ControlFlow::Continue(()) };
         let destination = ready.destination.clone();
         if let Some(entry) = &mut entry {
             let result = match &destination {

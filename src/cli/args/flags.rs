@@ -140,9 +140,10 @@ pub struct Flags {
     /// Walk directories: all files in them and below.
     ///
     /// Of each directory the files come first, then its directories, in the order of their names. Left out and counted
-    /// are files that have the suffix of a compressed file (with -d and -t: that lack one), symbolic links, FIFOs,
-    /// sockets and devices, and directories on other file systems. What cannot be read is reported, and the rest goes
-    /// on. At the end one line says how many files there were; -q hides it.
+    /// are files that have the suffix of a compressed file (with -d and -t: that lack one), files that hybz writes for
+    /// itself (.hybz-journal, .NAME.hybz-tmp, the report), symbolic links, FIFOs, sockets and devices, and directories
+    /// on other file systems. What cannot be read is reported, and the rest goes on. At the end one line says how many
+    /// files there were; -q hides it.
     #[arg(short, long)]
     pub recursive: bool,
 
@@ -153,7 +154,7 @@ pub struct Flags {
     /// Also take the names in FILE (-: standard input), one a line.
     ///
     /// They come after those on the command line, and are read as they are needed. Empty lines are ignored. As with -r,
-    /// files that have or lack a suffix are left out and counted.
+    /// files that have or lack a suffix, and those that hybz writes for itself, are left out and counted.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, allow_hyphen_values = true)]
     pub filelist: Option<OsString>,
 
@@ -181,7 +182,7 @@ pub struct Flags {
     /// input file; then that is left out, or removed if it would have been. Where input files are kept, the file
     /// .hybz-journal in the walked directory, or in DIR of --output-dir, says which results need no comparison because
     /// neither file has changed since. It can be removed at any time. A result that is not right is an error, or
-    /// replaced with -f.
+    /// replaced with -f. With --verify=file, all results are compared, and read from the disk.
     #[arg(long)]
     pub resume: bool,
 

@@ -24,6 +24,8 @@ rows! {
     "`-r`: paths longer than the system takes, few descriptors" | "-" | "walked" => deep_and_wide_trees;
     "`--filelist FILE`, `--null`" | "bad flag" | "the names in FILE, after those typed; as with `-r`, what is \
      compressed already is left out" => lists;
+    "`.hybz-journal`, `.NAME.hybz-tmp`, the report, in trees and lists" | "-" | "left out and counted as hybz's own; \
+     taken if they are typed" => files_of_its_own;
     "a list that is missing, a directory, or none" | "-" | "a sentence, rc 1" => bad_lists;
     "`--exclude GLOB`" | "bad flag" | "leaves out names and paths" => excluded;
     "`--output-dir DIR`" | "bad flag" | "results beneath DIR, at the places of their sources, which are kept unless \
@@ -260,6 +262,29 @@ fn lists() {
     assert!(place.has("tree/one.bz2"));
     place.shell("rm tree/one.bz2; echo tree | hybz -k --filelist -").says(1, "Input file tree is a directory.");
     place.shell("echo tree | hybz -rk --exclude '?wo*' --filelist -").says(0, "4 files compressed");
+}
+
+#[test]
+fn files_of_its_own() {
+    let place = tree();
+    for name in [".hybz-journal", ".one.bz2.hybz-tmp", "a b/.x.hybz-0123456789abcdef", "log"] {
+        place.put(format!("tree/{name}"), b"");
+    }
+    let own = all(&place, "tree").into_iter().filter(|(_, bytes)| bytes.is_empty()).collect::<BTreeMap<_, _>>();
+    let report = "--report=json:tree/log";
+    place.hybz(&["-rk", report, "tree"]).says(0, "5 files compressed").says(0, "; 4 skipped (4 of hybz's own)\n");
+    place
+        .hybz(&["-rt", report, "tree"])
+        .says(0, "; 9 skipped (6 without a suffix of compressed files, 3 of hybz's own)\n");
+    place.shell("rm tree/*.bz2 tree/*/*.bz2 tree/*/*/*.bz2; find tree -type f -print0 > list").silent(0);
+    let listed = place.hybz(&["--null", "--filelist", "list", report]);
+    listed.says(0, "5 files compressed").says(0, "; 4 skipped (4 of hybz's own)\n");
+    assert!(own.keys().all(|name| place.path("tree").join(OsStr::from_bytes(name)).exists()));
+    // Whoever types such a name means it; but the report is never taken.
+    place.put("typed", b"tree/.hybz-journal\n");
+    place.hybz(&["-q", "tree/.hybz-journal"]).silent(0);
+    place.hybz(&[report, "tree/log"]).says(1, "Input file tree/log is the report.");
+    assert!(place.has("tree/.hybz-journal.bz2") && place.has("tree/log"));
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 use super::batch::{all, all_compressed, same, tree};
 use super::rows;
-use crate::place::{Place, compressed, decompressed, text};
+use crate::json::objects;
+use crate::place::{Place, Run, compressed, decompressed, text};
+use crc_fast::{CrcAlgorithm, checksum};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -14,6 +17,12 @@ use std::time::Duration;
 rows! {
     "`--resume`" | "bad flag" | "what is there and right is left out; what is not right is an error, or replaced with \
      `-f`" => resumed;
+    "`--resume` with `--report`, `--progress`" | "-" | "what is complete has an object, and counts"
+        => complete_files_are_reported;
+    "`--resume` with `--verify=file`" | "-" | "what is complete is read from the disk and compared, whatever the \
+     journal says" => complete_files_are_read_again;
+    "`-d --resume` of a damaged file whose result is there" | "-" | "the damage is named; rc 2"
+        => damaged_sources;
     "`--resume` with a journal that is lost, cut or garbage" | "-" | "the same" => journals;
 }
 
@@ -131,4 +140,97 @@ fn journals() {
     place.put("tree/one.bz2", &bad);
     place.hybz(&["-r", "--resume", "tree"]).says(1, "tree/one.bz2 already exists, and is not");
     assert!(place.has("tree/one") && !place.has("tree/a b/deeper/-dash"));
+}
+
+#[test]
+fn complete_files_are_reported() {
+    let place = tree();
+    let bytes: usize = all(&place, "tree").values().map(Vec::len).sum();
+    place.hybz(&["-qrk", "tree"]).silent(0);
+    place.shell("rm 'tree/a b/*.bz2'").silent(0);
+    let run = place.hybz(&["-rk", "--resume", "--report=json:log", "--progress=json", "tree"]);
+    let found = objects(&place.get("log"));
+    let of = |object: &Value| json!([object["name"], object["result"], object["status"], object["exit"]]);
+    assert_eq!(of(&found[0]), json!(["tree/one", "tree/one.bz2", "complete", 0]));
+    assert_eq!(of(&found[1]), json!(["tree/a b/*", "tree/a b/*.bz2", "done", 0]));
+    assert_eq!(of(&found[2]), json!(["tree/a b/two\nlines", "tree/a b/two\nlines.bz2", "complete", 0]));
+    assert!(found[0]["bytes_in"].is_null() && found[1]["bytes_in"] == 12_100, "{found:?}");
+    let summary = &found[5];
+    let counts = ["files", "complete", "failed", "skipped", "bytes_in"].map(|key| summary[key].clone());
+    assert_eq!(json!(counts), json!([5, 4, 0, 9, 12_100]));
+    let last = |run: &Run| {
+        let lines = run.stderr.lines().filter(|line| line.starts_with('{'));
+        objects((lines.last().expect("an object").to_owned() + "\n").as_bytes()).remove(0)
+    };
+    let end = last(&run);
+    assert_eq!(json!([end["read"], end["files"], end["end"]]), json!([bytes, 5, true]));
+    // Of typed files all is known beforehand.
+    let run = place.hybz(&["-k", "--resume", "--progress=json", "tree/one", "tree/a b/*"]);
+    let end = last(&run);
+    assert_eq!(json!([end["read"], end["total"], end["files"], end["operands"]]), json!([12_200, 12_200, 2, 2]));
+    // What is not right has failed.
+    place.put("tree/one.bz2", &compressed(b"another text"));
+    let run = place.hybz(&["-k", "--resume", "--report=json:second", "tree/one"]);
+    let found = objects(&place.get("second"));
+    assert_eq!((run.code, &found[0]["status"], &found[1]["complete"]), (1, &json!("failed"), &json!(0)));
+}
+
+/// The journal's record that `result` is complete: what nobody but a disk that lies makes of another result.
+fn record(place: &Place, source: &str, result: &str) -> [u8; 8] {
+    let crc = |name: &str, numbers: &[u64]| {
+        let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
+        checksum(CrcAlgorithm::Crc64Nvme, &name.bytes().chain(numbers).collect::<Vec<u8>>())
+    };
+    let of = |name: &str| {
+        let found = fs::metadata(place.path(name)).expect("metadata");
+        let times = [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()].map(|time| time as u64);
+        [&[found.ino(), found.len()], &times[..]].concat()
+    };
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let source = crc(&name(source), &of(source));
+    crc(&name(result), &[vec![source], of(result)].concat()).to_le_bytes()
+}
+
+#[test]
+fn complete_files_are_read_again() {
+    let wrong = compressed(&[&b"x"[..], &text(200_000)[1..]].concat());
+    let place = Place::with(&[("a", &text(200_000)), ("wrong", &wrong)]);
+    fs::create_dir(place.path("d")).expect("a directory");
+    place.shell("mv a wrong d").silent(0);
+    sleep(Duration::from_millis(250));
+    let resume = |more: &[&str]| place.hybz(&[&["-rk", "--resume", "--exclude", "wrong"], more, &["d"]].concat());
+    resume(&["--verify=file"]).says(0, "1 file compressed");
+    resume(&["--verify=file"]).says(0, "1 complete before");
+    // What the journal says is believed, but not with --verify=file.
+    place.shell("mv d/wrong d/a.bz2").silent(0);
+    let forged = [place.get("d/.hybz-journal"), record(&place, "d/a", "d/a.bz2").to_vec()].concat();
+    place.put("d/.hybz-journal", &forged);
+    resume(&[]).says(0, "1 complete before");
+    resume(&["--verify=file"]).says(1, "Output file d/a.bz2 already exists, and is not that of the input file.");
+    resume(&["--verify=file", "-f"]).says(0, "1 file compressed");
+    assert_eq!(decompressed(&place.get("d/a.bz2")), text(200_000));
+}
+
+#[test]
+fn damaged_sources() {
+    let (good, plain) = (compressed(&text(450_000)), text(450_000));
+    let mut bad = good.clone();
+    let middle = bad.len() / 2;
+    bad[middle] ^= 1;
+    for (file, says) in [
+        (&bad[..], "Data integrity error when decompressing."),
+        (&good[..middle], "Compressed file ends unexpectedly;"),
+        (b"no such thing", "hybz: a.bz2 is not a bzip2 file."),
+    ] {
+        // Whatever of the text is there.
+        for there in [&plain[..], &plain[..1000], b"", b"another text"] {
+            let place = Place::with(&[("a.bz2", file), ("a", there)]);
+            for flags in [&["-dk"][..], &["-dkf"], &["-d"]] {
+                let run = place.hybz(&[flags, &["--resume", "a.bz2"]].concat());
+                let run = run.says(2, says);
+                assert!(!run.stderr.contains("already exists"), "{run:?}");
+                assert!(place.get("a.bz2") == file && place.get("a") == there);
+            }
+        }
+    }
 }
