@@ -203,8 +203,8 @@ impl Account {
         self.write(&object.line())
     }
 
-    /// Writes the summary, unless there is one, of a call that ends with `code`; `broken` says that the reader of stdout
-    /// was gone.
+    /// Writes the summary, unless there is one, of a call that ends with `code`; `broken` says that the reader of
+    /// stdout was gone.
     pub fn summary(&self, pool: Option<&Summary>, code: u8, broken: bool) -> io::Result<()> {
         let was = self.totals.state.compare_exchange(OPEN, CLOSED, SeqCst, SeqCst);
         self.totals.wait_if_ending();

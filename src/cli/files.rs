@@ -42,7 +42,7 @@ pub struct Operands {
 
 /// A file that was looked at.
 enum Opened {
-    Ready(Ready, File),
+    Ready(Box<Ready>, File),
     Complete(Complete),
     /// It is one that hybz itself writes.
     Own,
@@ -153,7 +153,7 @@ impl Operands {
         underway: &mut Underway,
     ) -> Result<Opened, Failure> {
         if found.operand == Operand::Stdin {
-            return self.open_stdin(name, underway).map(|(ready, file)| Opened::Ready(ready, file));
+            return self.open_stdin(name, underway).map(|(ready, file)| Opened::Ready(Box::new(ready), file));
         }
         let (place, journal, typed) = (&found.place, &found.journal, found.typed);
         let opened = self.checks.open(place, underway);
@@ -226,7 +226,8 @@ impl Operands {
                 underway.touch(result.path(), removed.into_iter().chain(replaced.as_ref().map(tree::id)));
             }
         }
-        Ok(Opened::Ready(Ready { source: Some(source), destination, entry }, file))
+        let ready = Ready { source: Some(source), destination, entry };
+        Ok(Opened::Ready(Box::new(ready), file))
     }
 
     fn open_stdin(&self, name: &OsStr, underway: &Underway) -> Result<(Ready, File), Failure> {

@@ -26,7 +26,7 @@ pub struct Job {
 
 /// What is to be done with an operand.
 pub enum State {
-    Ready(Ready),
+    Ready(Box<Ready>),
     /// Nothing: `--resume` finds its result there and right.
     Complete(Complete),
     /// Nothing: it failed a check.

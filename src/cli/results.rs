@@ -341,7 +341,7 @@ impl Outputs for Results {
             entry.ended(result, outcome.as_ref().ok());
         }
         let result = match outcome.and_then(|stream| self.as_planned(stream)) {
-            Ok(stream) => self.complete(&job.name, ready, job.index, job.underway, sink, &stream),
+            Ok(stream) => self.complete(&job.name, *ready, job.index, job.underway, sink, &stream),
             Err(error) => Err(verdicts::placed(&self.plan, sink.abandon(error))),
         };
         let Err(error) = result else {

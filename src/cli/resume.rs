@@ -116,8 +116,8 @@ enum Comparison {
     Damaged(Error),
 }
 
-/// Whether `coded` decompresses to exactly the bytes of `text`. With `all`, damage counts behind a difference, too. Both are read from their beginning, and are at it again
-/// afterwards.
+/// Whether `coded` decompresses to exactly the bytes of `text`. With `all`, damage counts behind a difference, too.
+/// Both are read from their beginning, and are at it again afterwards.
 fn same_text(pool: &Pool, mut coded: &File, garbage: bool, mut text: &File, all: bool) -> io::Result<Comparison> {
     let mut decoded = MultiBzDecoder::with_settings(coded, &Settings::new().pool(pool).trailing_garbage(garbage));
     let (mut a, mut b) = (vec![0; 64 << 10], vec![0; 64 << 10]);

@@ -173,7 +173,8 @@ fn one_direction() {
 fn more_than_fits() {
     let place = Place::new();
     // 400 MB of text are 50 MB for the input.
-    let make = "head -c 30000000 /dev/zero | hybz -c > 30; cat 30 30 > 60.bz2; cat 60.bz2 60.bz2 60.bz2 60.bz2 > 240.bz2; \
+    let make = "head -c 30000000 /dev/zero | hybz -c > 30; cat 30 30 > 60.bz2; \
+                cat 60.bz2 60.bz2 60.bz2 60.bz2 > 240.bz2; \
                 head -c 60000000 /dev/zero > 60";
     place.shell(make).silent(0);
     let limited = |args: &str| place.shell(&format!("ulimit -v 400000; hybz --bench=0 -p1 --no-gpu {args}"));
