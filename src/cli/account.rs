@@ -370,7 +370,7 @@ fn station(station: &StationReport) -> Value {
     json!({
         "name": name, "accelerator": accelerator, "blocks": blocks, "finished": finished, "bytes_in": bytes_in,
         "bytes_out": bytes_out, "busy": json::seconds(station.busy), "waited": json::seconds(station.waited),
-        "fallbacks": fallbacks, "failure": station.failure, "retired": station.retired,
+        "fallbacks": fallbacks, "wrong": station.wrong, "failure": station.failure, "retired": station.retired,
     })
 }
 

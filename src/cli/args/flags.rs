@@ -196,10 +196,10 @@ pub struct Flags {
     /// Decode what was coded, and compare it, before it is written: blocks, or also file (default: blocks).
     ///
     /// Each block is decoded by another core than the one that coded it. A block that is wrong is coded again, and a
-    /// message names who coded it; if it is wrong again, there is no result, the input file stays, and the exit code
-    /// is 3. This takes a quarter more time. With file, input file and result are also read again from the disk and
-    /// compared, before the result gets its name. Without this flag, only blocks that a GPU made are verified, if the
-    /// input file is to be removed.
+    /// message names who coded it, who gets no more work; if it is wrong again, there is no result, the input file
+    /// stays, and the exit code is 3. This takes a quarter more time. With file, input file and result are also read
+    /// again from the disk and compared, before the result gets its name. Without this flag, only blocks that a GPU
+    /// made are verified, if the input file is to be removed.
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "blocks",
         overrides_with = "no_verify")]
     pub verify: Option<Verified>,
