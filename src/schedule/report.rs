@@ -162,6 +162,8 @@ impl Counters {
     }
 
     pub fn report(&self) -> StationReport {
+        // A lane that waits need not have seen yet that it gets no more work.
+        let distrust = self.distrust().filter(|_| self.accelerator.load(Relaxed));
         let Words { name, details, failure, retired } =
             self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
         StationReport {
@@ -177,7 +179,7 @@ impl Counters {
             verified: self.verified.load(Relaxed),
             wrong: self.wrong.load(Relaxed),
             failure,
-            retired,
+            retired: retired.or(distrust),
             details,
         }
     }
