@@ -159,8 +159,8 @@ fn complete_files_are_reported() {
     let counts = ["files", "complete", "failed", "skipped", "bytes_in"].map(|key| summary[key].clone());
     assert_eq!(json!(counts), json!([5, 4, 0, 9, 12_100]));
     let last = |run: &Run| {
-        let lines = run.stderr.lines().filter(|line| line.starts_with('{'));
-        objects((lines.last().expect("an object").to_owned() + "\n").as_bytes()).remove(0)
+        let mut lines = run.stderr.lines().filter(|line| line.starts_with('{'));
+        objects((lines.next_back().expect("an object").to_owned() + "\n").as_bytes()).remove(0)
     };
     let end = last(&run);
     assert_eq!(json!([end["read"], end["files"], end["end"]]), json!([bytes, 5, true]));
