@@ -58,12 +58,12 @@ pub fn look(
         Mode::Compress => same_text(pool, &opened, false, file, false),
         _ => same_text(pool, file, plan.trailing_garbage, &opened, true),
     };
-    let name = source.place.name();
-    let right = match fits.map_err(|e| Failure::input("compare", name, &e))? {
+    let source_name = source.place.name();
+    let right = match fits.map_err(|e| Failure::input("compare", source_name, &e))? {
         Comparison::Same => true,
         // Nobody can say what the result should be. The same as without --resume, which does not look at the result.
         Comparison::Damaged(error) if plan.mode != Mode::Compress => {
-            return Err(report::undecodable(name, result.name(), &error, plan.quiet));
+            return Err(report::undecodable(source_name, result.name(), &error, plan.quiet));
         }
         Comparison::Differs | Comparison::Damaged(_) => false,
     };
