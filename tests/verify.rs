@@ -7,9 +7,9 @@ mod program;
 mod reference;
 mod shapes;
 
-use flipper::{Flips, Team, with_flipper};
+use flipper::{Flips, Team, flipper, with_flipper};
 use hybz::flow::{Input, Inputs, Outputs, Source, Task, run};
-use hybz::schedule::Accepts;
+use hybz::schedule::{Accepts, Crew, Expected};
 use hybz::work::{ENCODE, ENCODE_LARGE};
 use hybz::{Error, LargeBlocks, Level, Pool, Settings, StreamSummary, Verify};
 use std::io::{Cursor, Write};
@@ -17,6 +17,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 /// Who works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,8 +111,9 @@ fn one_of_many_blocks() {
             assert_eq!(verified, blocks + wrong, "{company:?}, {task:?}");
             let own = team.by_their_makers.load(Relaxed);
             match company {
-                Company::Alone => assert_eq!(own as u64, verified),
-                Company::Two => assert_eq!((own, team.verified.load(Relaxed) as u64), (0, verified)),
+                // Who was wrong has gone on as a fresh core, which is not in the team.
+                Company::Alone => assert_eq!(own, team.verified.load(Relaxed)),
+                Company::Two => assert_eq!(own, 0),
                 Company::Device => assert_eq!(team.verified.load(Relaxed), 0, "devices verify nothing"),
             }
         }
@@ -178,15 +180,65 @@ fn what_a_device_made() {
     assert!(device.failure.as_deref().is_some_and(|why| why.contains("wrong")), "{device:?}");
 }
 
+/// A lane that coded one block wrong gets no more work, and the other lanes of its device neither.
+#[test]
+fn wrong_once_and_no_more() {
+    let (bytes, blocks) = (text(99_981 * 60), 60);
+    let right = reference::compress(1, &bytes);
+    for lanes in [1, 3] {
+        let team = Arc::default();
+        let flips = Some(Flips { block: 0, bit: 1000, again: false });
+        let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
+        let crew =
+            (0..lanes).fold(Crew::new(&[ENCODE], expected).at_once(), |crew, _| crew.member(flipper(flips, &team)));
+        // The cores leave all coding to the device while it is there, and few blocks are on their way at once.
+        let cores =
+            Pool::builder().threads(NonZeroUsize::new(2).expect("two")).cores_accept(Accepts::AllBut(&[ENCODE]));
+        let pool = cores.crew(crew).memory(1 << 20).build();
+        let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST), Verify::Devices);
+        assert!(out == right && summary.is_ok_and(|summary| (summary.blocks, summary.recoded_blocks) == (blocks, 1)));
+        let coded = team.coded.load(Relaxed) as u64;
+        assert!(coded < blocks / 2, "{lanes} lanes have coded {coded} blocks");
+        let stations = pool.summary().stations;
+        let retired: Vec<&str> = stations.iter().filter_map(|station| station.retired.as_deref()).collect();
+        assert_eq!(retired.len(), lanes, "{stations:?}");
+        assert_eq!(retired.iter().filter(|why| why.starts_with("a block that it coded was wrong: ")).count(), 1);
+        assert_eq!(retired.iter().filter(|why| **why == "its device coded a block wrong").count(), lanes - 1);
+    }
+}
+
+/// Of four cores, one that coded a block wrong gets no more work. Of two it begins anew, so that there is another one
+/// that verifies.
+#[test]
+fn a_core_that_was_wrong() {
+    let bytes = text(99_981 * 60);
+    for (others, retires) in [(1, 0), (3, 1)] {
+        let (team, right) = (Arc::default(), Arc::default());
+        let liar = with_flipper(
+            Pool::builder().without_cpu(),
+            Accepts::Everything,
+            Some(Flips { block: 0, bit: 1000, again: false }),
+            &team,
+        );
+        let pool = (0..others).fold(liar, |pool, _| with_flipper(pool, Accepts::Everything, None, &right));
+        let pool = pool.memory(1 << 20).build();
+        let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST), Verify::All);
+        assert!(out == reference::compress(1, &bytes));
+        let coded = team.coded.load(Relaxed);
+        // It may have been slow, and have had nothing.
+        if summary.expect("all is right").recoded_blocks == 1 {
+            let retired = pool.summary().stations.iter().filter(|station| station.retired.is_some()).count();
+            assert!(coded < 30 && retired == retires, "{coded} blocks, {retired} retired of 1 and {others}");
+        }
+    }
+}
+
 /// Who codes it and who codes it again are both wrong.
 #[test]
 fn wrong_twice() {
     let bytes = text(99_981 * 5);
-    for (task, company) in [
-        (Task::Compress(Level::FASTEST), Company::Alone),
-        (Task::Compress(Level::FASTEST), Company::Two),
-        (Task::CompressLarge(LARGE), Company::Two),
-    ] {
+    for (task, company) in [(Task::Compress(Level::FASTEST), Company::Two), (Task::CompressLarge(LARGE), Company::Two)]
+    {
         let pool = pool(company, Some(Flips { block: 2, bit: 700, again: true }), &Arc::default());
         match through_the_flow(&pool, &bytes, task, Verify::All).1 {
             Err(Error::Miscoded { block, station, .. }) => {
@@ -196,6 +248,10 @@ fn wrong_twice() {
             other => panic!("{task:?}, {company:?}: {other:?}"),
         }
     }
+    // Whoever is alone begins anew before it codes the block again.
+    let alone = pool(Company::Alone, Some(Flips { block: 2, bit: 700, again: true }), &Arc::default());
+    let (out, summary) = through_the_flow(&alone, &bytes, Task::Compress(Level::FASTEST), Verify::All);
+    assert!(out == reference::compress(1, &bytes) && summary.is_ok_and(|summary| summary.recoded_blocks == 1));
     let settings = Settings::new().level(Level::FASTEST).verify(Verify::All);
     let pool = pool(Company::Two, Some(Flips { block: 0, bit: 700, again: true }), &Arc::default());
     let error = hybz::compress(&bytes, &settings.pool(&pool)).expect_err("wrong twice");

@@ -10,6 +10,7 @@ use crate::cli::counts::{Line, Seconds};
 use crate::cli::json::{self, Object, SCHEMA};
 use crate::cli::os::file::wait_writable;
 use crate::cli::os::signals;
+use crate::cli::tally::Tally;
 use crate::cli::temporary::{LastWords, TemporaryFiles};
 use hybz::{StationReport, StreamInfo, StreamSummary, Summary};
 use serde_json::{Value, json};
@@ -47,6 +48,7 @@ struct Totals {
     file: File,
     work: &'static str,
     operands: Option<u64>,
+    tally: Arc<Tally>,
     started: Instant,
     /// The beginning of a line is written, and its end is not.
     torn: AtomicBool,
@@ -54,6 +56,7 @@ struct Totals {
     state: AtomicU8,
     files: AtomicU64,
     failed: AtomicU64,
+    complete: AtomicU64,
     bytes_in: AtomicU64,
     bytes_out: AtomicU64,
     blocks: AtomicU64,
@@ -78,6 +81,8 @@ pub struct Entry {
     result: Option<OsString>,
     /// All of it, if the work on it went well.
     stream: Option<StreamSummary>,
+    /// Whether there was nothing to do.
+    complete: bool,
     /// What is wrong and is not said.
     unsaid: Option<Trouble>,
 }
@@ -91,7 +96,8 @@ impl Entry {
         plan.report.as_ref()?;
         let hbz = (plan.mode == Mode::Compress).then_some(plan.large_blocks.is_some());
         let (opened, crcs, result, stream) = (Instant::now(), Vec::new(), None, None);
-        Some(Box::new(Entry { name: name.to_owned(), opened, hbz, crcs, result, stream, unsaid: None }))
+        let (complete, unsaid) = (false, None);
+        Some(Box::new(Entry { name: name.to_owned(), opened, hbz, crcs, result, stream, complete, unsaid }))
     }
 
     /// A stream of it has ended.
@@ -107,6 +113,11 @@ impl Entry {
         (self.result, self.stream) = (result.map(OsStr::to_owned), stream.copied());
     }
 
+    /// Its `result` was there, and right.
+    pub fn complete(&mut self, result: &OsStr) {
+        (self.result, self.complete) = (Some(result.to_owned()), true);
+    }
+
     /// It failed, and no message says so.
     pub fn failed_in_silence(&mut self, code: u8, text: &[u8]) {
         self.unsaid = Some((code, text.to_owned()));
@@ -115,7 +126,7 @@ impl Entry {
 
 impl Account {
     /// Opens the place of the report. What is there and is no report is "invalid data".
-    pub fn open(plan: &Plan, place: &ReportPlace) -> io::Result<Account> {
+    pub fn open(plan: &Plan, place: &ReportPlace, tally: &Arc<Tally>) -> io::Result<Account> {
         let file = match place {
             ReportPlace::Stderr => io::stderr().as_fd().try_clone_to_owned()?.into(),
             ReportPlace::Stdout => io::stdout().as_fd().try_clone_to_owned()?.into(),
@@ -126,11 +137,13 @@ impl Account {
             file,
             work: work(plan.mode),
             operands: plan.count(),
+            tally: Arc::clone(tally),
             started: Instant::now(),
             torn: AtomicBool::new(false),
             state: AtomicU8::new(OPEN),
             files: number(),
             failed: number(),
+            complete: number(),
             bytes_in: number(),
             bytes_out: number(),
             blocks: number(),
@@ -167,6 +180,7 @@ impl Account {
         failures.extend(entry.unsaid.clone());
         let mut object = Object::of_file("file", &entry.name);
         object.put("work", self.totals.work);
+        object.put("status", status(entry, !failures.is_empty()));
         object.put("format", entry.hbz.map(|hbz| if hbz { "hbz" } else { "bz2" }));
         match &entry.result {
             Some(name) => object.put_name("result", name),
@@ -185,20 +199,20 @@ impl Account {
         object.put("seconds", json::seconds(entry.opened.elapsed()));
         put_failures(&mut object, &failures, 0);
         self.totals.wait_if_ending();
-        self.totals.count(entry.stream.as_ref(), !failures.is_empty());
+        self.totals.count(entry, !failures.is_empty());
         self.write(&object.line())
     }
 
-    /// Writes the summary, unless there is one, of a call that passed over so many files and ends with `code`; `broken`
-    /// says that the reader of stdout was gone.
-    pub fn summary(&self, pool: Option<&Summary>, skipped: u64, code: u8, broken: bool) -> io::Result<()> {
+    /// Writes the summary, unless there is one, of a call that ends with `code`; `broken` says that the reader of
+    /// stdout was gone.
+    pub fn summary(&self, pool: Option<&Summary>, code: u8, broken: bool) -> io::Result<()> {
         let was = self.totals.state.compare_exchange(OPEN, CLOSED, SeqCst, SeqCst);
         self.totals.wait_if_ending();
         if was.is_err() {
             return Ok(());
         }
         let Totals { work, operands, started, files, failed, bytes_in, bytes_out, blocks, streams, .. } = &*self.totals;
-        let Totals { verified, recoded, .. } = &*self.totals;
+        let Totals { verified, recoded, complete, tally, .. } = &*self.totals;
         let mut object = Object::new("summary");
         object.put("version", env!("CARGO_PKG_VERSION"));
         object.put("work", *work);
@@ -206,6 +220,7 @@ impl Account {
         for (key, number) in [
             ("files", files),
             ("failed", failed),
+            ("complete", complete),
             ("bytes_in", bytes_in),
             ("bytes_out", bytes_out),
             ("blocks", blocks),
@@ -215,7 +230,7 @@ impl Account {
         ] {
             object.put(key, number.load(Relaxed));
         }
-        object.put("skipped", skipped);
+        object.put("skipped", tally.skipped());
         let stations = pool.map_or(&[][..], |pool| &pool.stations);
         object.put("fallbacks", stations.iter().map(|station| station.fallbacks).sum::<u64>());
         object.put("stations", stations.iter().map(station).collect::<Value>());
@@ -239,10 +254,11 @@ impl Account {
 
 impl Totals {
     /// Counts a file.
-    fn count(&self, stream: Option<&StreamSummary>, failed: bool) {
+    fn count(&self, entry: &Entry, failed: bool) {
         self.files.fetch_add(1, Relaxed);
         self.failed.fetch_add(u64::from(failed), Relaxed);
-        if let Some(stream) = stream {
+        self.complete.fetch_add(u64::from(entry.complete), Relaxed);
+        if let Some(stream) = &entry.stream {
             self.bytes_in.fetch_add(stream.bytes_in, Relaxed);
             self.bytes_out.fetch_add(stream.bytes_out, Relaxed);
             self.blocks.fetch_add(stream.blocks, Relaxed);
@@ -291,8 +307,9 @@ impl Totals {
         let _ = write!(line, r#"{{"schema":{SCHEMA},"type":"summary","version":"{}","#, env!("CARGO_PKG_VERSION"));
         let _ = write!(line, r#""work":"{work}","operands":"#);
         let _ = line.number(self.operands);
-        let _ = write!(line, r#","files":{},"skipped":null,"#, number(&self.files));
-        let _ = write!(line, r#""failed":{},"bytes_in":{},"#, number(&self.failed), number(&self.bytes_in));
+        let _ = write!(line, r#","files":{},"skipped":{},"#, number(&self.files), self.tally.skipped());
+        let _ = write!(line, r#""failed":{},"complete":{},"#, number(&self.failed), number(&self.complete));
+        let _ = write!(line, r#""bytes_in":{},"#, number(&self.bytes_in));
         let _ = write!(line, r#""bytes_out":{},"blocks":{},"#, number(&self.bytes_out), number(&self.blocks));
         let _ = write!(line, r#""streams":{},"verified":{},"#, number(&self.streams), number(&self.verified));
         let _ = write!(line, r#""recoded":{},"fallbacks":null,"#, number(&self.recoded));
@@ -331,6 +348,15 @@ fn ends_with_line(path: &Path) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
+/// What became of a file, in a word.
+fn status(entry: &Entry, failed: bool) -> &'static str {
+    match failed {
+        true => "failed",
+        false if entry.complete => "complete",
+        false => "done",
+    }
+}
+
 fn work(mode: Mode) -> &'static str {
     match mode {
         Mode::Compress => "compress",
@@ -344,7 +370,7 @@ fn station(station: &StationReport) -> Value {
     json!({
         "name": name, "accelerator": accelerator, "blocks": blocks, "finished": finished, "bytes_in": bytes_in,
         "bytes_out": bytes_out, "busy": json::seconds(station.busy), "waited": json::seconds(station.waited),
-        "fallbacks": fallbacks, "failure": station.failure, "retired": station.retired,
+        "fallbacks": fallbacks, "wrong": station.wrong, "failure": station.failure, "retired": station.retired,
     })
 }
 

@@ -4,68 +4,32 @@
 //! not follow it). All checks are then made on the open file, so that what was checked is what is read.
 
 use crate::cli::account::Entry;
-use crate::cli::args::{Mode, Operand, Part, Plan, ReportPlace, Target};
+use crate::cli::args::{Mode, Operand, Plan, Target};
+use crate::cli::checks::Checks;
 use crate::cli::index::IndexJob;
-use crate::cli::journal::Completion;
+use crate::cli::input;
+use crate::cli::job::{Complete, Destination, Job, Ready, State};
 use crate::cli::limits;
 use crate::cli::names::{appended, ending, original_name};
-use crate::cli::os::directory::{is_directory, is_file, is_link};
-use crate::cli::os::{file, process, tree};
-use crate::cli::part;
+use crate::cli::os::{process, tree};
 use crate::cli::place::Place;
 use crate::cli::quote::shown;
-use crate::cli::ranges::Parts;
-use crate::cli::reader::Reader;
 use crate::cli::report::{Failure, Report};
 use crate::cli::resume;
 use crate::cli::shards;
-use crate::cli::source::{SourceFile, id, list_of, same_file};
+use crate::cli::source::{SourceFile, id, list_of};
 use crate::cli::supply::{Found, Supply};
 use crate::cli::tally::Skipped;
-use crate::cli::underway::{Touched, Underway};
+use crate::cli::underway::Underway;
+use hybz::Pool;
 use hybz::flow::{Input, Inputs, Source, Task};
-use hybz::{Pool, Verify};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata};
-use std::io::{self, IsTerminal, Read};
+use std::fs::File;
+use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
-
-/// What is known about one operand before the work.
-pub struct Job {
-    /// Its name in messages.
-    pub name: OsString,
-    /// A remark that bzip2 prints before the work.
-    pub remark: Option<Vec<u8>>,
-    /// Where its data come from and go to, or which check it failed.
-    pub ready: Result<Ready, Failure>,
-    /// The index that is made of it.
-    pub index: Option<IndexJob>,
-    /// What the report says of it.
-    pub entry: Option<Box<Entry>>,
-    /// Dropped when its result has its name, and its source is removed.
-    pub underway: Underway,
-}
-
-/// An operand that passed all checks.
-pub struct Ready {
-    /// The file; `None` is stdin.
-    pub source: Option<SourceFile>,
-    pub destination: Destination,
-    /// Where it is noted that its result is complete.
-    pub entry: Option<Completion>,
-}
-
-/// Where the result of one operand goes.
-#[derive(Clone, Debug)]
-pub enum Destination {
-    Stdout,
-    File(Place),
-    /// The operand is only tested.
-    Nothing,
-}
 
 /// The operands, as the flow wants them: opened one after the other.
 pub struct Operands {
@@ -73,124 +37,88 @@ pub struct Operands {
     report: Arc<Report>,
     pool: Pool,
     supply: Supply,
-    /// The file that stdout is, if it is one: it must not be read.
-    stdout: Option<Metadata>,
-    /// The report, if it is a file: it must not be read either, and not be removed.
-    report_file: Option<Metadata>,
-    touched: Touched,
+    checks: Checks,
+}
+
+/// A file that was looked at.
+enum Opened {
+    Ready(Box<Ready>, File),
+    Complete(Complete),
+    /// It is one that hybz itself writes.
+    Own,
+}
+
+/// What is done with an operand.
+struct Prepared {
+    index: Option<IndexJob>,
+    task: Task,
+    source: Source,
+}
+
+impl Prepared {
+    /// Nothing: the operand only has its place in the order.
+    fn nothing() -> Prepared {
+        Prepared { index: None, task: Task::Skip, source: Source::Stream(Box::new(io::empty())) }
+    }
+
+    fn input(self, plan: &Plan, job: impl FnOnce(Option<IndexJob>) -> Job) -> Input<Job> {
+        let Prepared { index, task, source } = self;
+        Input { count_lines: index.is_some(), meta: job(index), task, verify: plan.verify.blocks, source }
+    }
 }
 
 impl Operands {
     pub fn new(plan: Arc<Plan>, report: Arc<Report>, supply: Supply, pool: &Pool) -> Self {
-        let stdout = io::stdout().as_fd().try_clone_to_owned().and_then(|fd| File::from(fd).metadata()).ok();
-        let report_file = match &plan.report {
-            Some(ReportPlace::File(path)) => fs::metadata(path).ok(),
-            _ => None,
-        };
-        Operands {
-            plan,
-            report,
-            pool: pool.clone(),
-            supply,
-            stdout: stdout.filter(Metadata::is_file),
-            report_file: report_file.filter(Metadata::is_file),
-            touched: Touched::default(),
-        }
+        Operands { checks: Checks::new(&plan), plan, report, pool: pool.clone(), supply }
     }
 
-    /// The input that a file is, or none if nothing is left to do with it.
+    /// The input that a file is, or none if it is one of hybz's own.
     fn input(&mut self, found: &Found) -> Option<Input<Job>> {
-        let operand = &found.operand;
-        let name = operand.name().to_owned();
+        let name = found.operand.name().to_owned();
         let entry = Entry::new(&self.plan, &name);
-        let mut underway = self.touched.begin();
+        let mut underway = self.checks.touched.begin();
         let mut remark = None;
-        let opened = self.open(found, &name, &mut remark, &mut underway).and_then(|opened| {
-            let Some((ready, file)) = opened else { return Ok(None) };
-            let index = self.index(&ready, &mut underway)?;
-            let (task, source) = match &self.plan.part {
-                Some(part) => self.part(part, operand, &name, file, &mut remark)?,
-                None => match self.plan.shard {
-                    Some(shard) => {
-                        let text = shards::text(&name, file, &shard)?;
-                        (Task::Compress(self.plan.level), Source::File(Arc::new(text), shard.offset))
-                    }
-                    None => self.task(&ready, file),
-                },
-            };
-            Ok(Some((ready, index, task, source)))
-        });
-        match opened {
-            Ok(None) => None,
-            Ok(Some((ready, index, task, source))) => {
-                let count_lines = index.is_some();
-                let meta = Job { name, remark, ready: Ok(ready), index, entry, underway };
-                Some(Input { meta, task, count_lines, verify: self.plan.verify.blocks, source })
+        let opened = self.open(found, &name, &mut remark, &mut underway);
+        let (state, prepared) = match opened {
+            Ok(Opened::Own) => {
+                self.report.tally.skip(Skipped::Own);
+                return None;
             }
-            Err(failure) => Some(self.failed(name, remark, failure, entry, underway)),
-        }
-    }
-
-    /// The input that stands for a failure, for its place in the order.
-    fn failed(
-        &self,
-        name: OsString,
-        remark: Option<Vec<u8>>,
-        failure: Failure,
-        entry: Option<Box<Entry>>,
-        underway: Underway,
-    ) -> Input<Job> {
-        let meta = Job { name, remark, ready: Err(failure), index: None, entry, underway };
-        let source = Source::Stream(Box::new(io::empty()));
-        Input { meta, task: Task::Skip, count_lines: false, verify: Verify::Off, source }
-    }
-
-    /// What to do with the bytes of an operand, and how to read them.
-    fn task(&self, ready: &Ready, file: File) -> (Task, Source) {
-        let Ready { source, destination, .. } = ready;
-        let mut reader = match source {
-            Some(source) => Reader::of(file, &source.found),
-            None => Reader::new(file),
+            Ok(Opened::Complete(complete)) => {
+                self.report.tally.skip(Skipped::Complete);
+                (State::Complete(complete), Prepared::nothing())
+            }
+            Ok(Opened::Ready(ready, file)) => {
+                match self.prepare(&ready, &found.operand, file, &mut remark, &mut underway) {
+                    Ok(prepared) => (State::Ready(ready), prepared),
+                    Err(failure) => (State::Failed(failure), Prepared::nothing()),
+                }
+            }
+            Err(failure) => (State::Failed(failure), Prepared::nothing()),
         };
-        match self.plan.mode {
-            Mode::Compress => {
-                let task = self.plan.large_blocks.map_or(Task::Compress(self.plan.level), Task::CompressLarge);
-                (task, reader.into_source())
-            }
-            Mode::Decompress if self.plan.force && matches!(destination, Destination::Stdout) => {
-                let head = reader.head(HEADER.len());
-                let task = if may_be_bzip2(&head) { self.decompress() } else { Task::Copy };
-                (task, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))))
-            }
-            Mode::Decompress | Mode::Test => (self.decompress(), reader.into_source()),
-        }
+        Some(prepared.input(&self.plan, |index| Job { name, remark, state, index, entry, underway }))
     }
 
-    fn decompress(&self) -> Task {
-        Task::Decompress { trailing_garbage: self.plan.trailing_garbage }
-    }
-
-    /// How a part of a file is read.
-    fn part(
+    /// What is done with an operand that passed all checks.
+    fn prepare(
         &self,
-        part: &Part,
+        ready: &Ready,
         operand: &Operand,
-        name: &OsStr,
         file: File,
         remark: &mut Option<Vec<u8>>,
-    ) -> Result<(Task, Source), Failure> {
-        match part {
-            Part::Ranges { ranges, lines } => {
-                let parts = part::ranges(&self.plan, &self.pool, operand, file, remark)?;
-                let parts = Parts::new(parts, ranges.clone(), *lines);
-                Ok((Task::Copy, Source::Stream(Box::new(parts))))
+        underway: &mut Underway,
+    ) -> Result<Prepared, Failure> {
+        let (plan, name) = (&self.plan, operand.name());
+        let index = self.index(ready, underway)?;
+        let (task, source) = match (&plan.part, plan.shard) {
+            (Some(part), _) => input::part((plan, &self.pool), part, operand, name, file, remark)?,
+            (None, Some(shard)) => {
+                let text = shards::text(name, file, &shard)?;
+                (Task::Compress(plan.level), Source::File(Arc::new(text), shard.offset))
             }
-            Part::Streams { at, count } => {
-                let file = if *at > 0 { part::at(name, file, *at)? } else { file };
-                let task = count.map_or_else(|| self.decompress(), Task::DecompressStreams);
-                Ok((task, Source::Stream(Box::new(Reader::new(file)))))
-            }
-        }
+            (None, None) => input::whole(plan, ready, file),
+        };
+        Ok(Prepared { index, task, source })
     }
 
     /// The index that is made of an operand, if its name is free.
@@ -209,26 +137,26 @@ impl Operands {
         let job = IndexJob::new(place);
         let source = ready.source.as_ref().map(|source| &source.found);
         let replaced = job.check(compressed.path(), source, self.plan.force)?;
-        if replaced.zip(self.report_file.as_ref()).is_some_and(|(found, report)| tree::id(&found) == id(report)) {
+        if replaced.is_some_and(|found| self.checks.is_report(tree::id(&found))) {
             return Err(Failure::about(1, "Output file ", job.place.name(), " is the report."));
         }
         underway.touch(job.place.path(), replaced.iter().map(tree::id));
         Ok(Some(job))
     }
 
-    /// Opens an operand and makes bzip2's checks in bzip2's order. Nothing if `--resume` finds it complete.
+    /// Opens an operand and makes bzip2's checks in bzip2's order.
     fn open(
         &mut self,
         found: &Found,
         name: &OsStr,
         remark: &mut Option<Vec<u8>>,
         underway: &mut Underway,
-    ) -> Result<Option<(Ready, File)>, Failure> {
+    ) -> Result<Opened, Failure> {
         if found.operand == Operand::Stdin {
-            return self.open_stdin(name, underway).map(Some);
+            return self.open_stdin(name, underway).map(|(ready, file)| Opened::Ready(Box::new(ready), file));
         }
-        let (place, journal) = (&found.place, &found.journal);
-        let opened = self.open_untouched(place, underway);
+        let (place, journal, typed) = (&found.place, &found.journal, found.typed);
+        let opened = self.checks.open(place, underway);
         let plan = Arc::clone(&self.plan);
         let beside = plan.mode != Mode::Test && plan.target != Target::Stdout;
         let about = |code, parts: &[&[u8]]| {
@@ -247,9 +175,9 @@ impl Operands {
             let link: &[u8] = b" is a symbolic link to a directory: not followed without -f.";
             return Err(about(1, &[if walked { link } else { b" is a directory." }]));
         }
-        if self.report_file.as_ref().is_some_and(|report| same_file(report, &found)) {
-            if !place.is_typed() {
-                return Ok(None); // in a tree: as the journal
+        if self.checks.is_report(id(&found)) {
+            if !typed {
+                return Ok(Opened::Own);
             }
             return Err(about(1, &[b" is the report."]));
         }
@@ -265,8 +193,8 @@ impl Operands {
         let resumes = plan.batch.resume && found.is_file();
         match &destination {
             Destination::File(_) if resumes => {} // when its result is known not to be right
-            Destination::File(result) => self.check_result(result, &found, underway)?,
-            Destination::Stdout => self.check_stdout(name, &found)?,
+            Destination::File(result) => self.checks.result(result, &found, underway)?,
+            Destination::Stdout => self.checks.stdout(name, &found)?,
             Destination::Nothing => {}
         }
         let others = found.nlink().saturating_sub(1);
@@ -280,17 +208,17 @@ impl Operands {
         if let Destination::File(result) = &destination {
             if resumes {
                 // An operand before may be about to make it, or to replace it.
-                if self.touched.has_name(result.path()) {
-                    self.touched.wait(underway);
+                if self.checks.touched.has_name(result.path()) {
+                    self.checks.touched.wait(underway);
                 }
                 match resume::look(&plan, &self.pool, journal.as_ref(), (&source, &file), result)? {
                     resume::Found::Complete => {
-                        self.report.tally.skip(Skipped::Complete);
-                        return Ok(None);
+                        let (result, bytes) = (result.name().to_owned(), source.found.len());
+                        return Ok(Opened::Complete(Complete { result, bytes }));
                     }
                     resume::Found::Missing(for_later) => entry = for_later,
                 }
-                self.check_result(result, &source.found, underway)?;
+                self.checks.result(result, &source.found, underway)?;
             }
             if plan.has_many() {
                 let replaced = if plan.force { result.find().ok() } else { None };
@@ -298,28 +226,8 @@ impl Operands {
                 underway.touch(result.path(), removed.into_iter().chain(replaced.as_ref().map(tree::id)));
             }
         }
-        Ok(Some((Ready { source: Some(source), destination, entry }, file)))
-    }
-
-    /// Opens a file, when no operand before it will make, replace or remove it any more.
-    fn open_untouched(&self, place: &Place, underway: &Underway) -> io::Result<(Option<File>, Metadata)> {
-        let beside = self.plan.mode != Mode::Test && self.plan.target != Target::Stdout;
-        let open = || place.open_at_once(!beside || self.plan.force);
-        let opened = open();
-        let touched = match &opened {
-            Ok((_, found)) => self.touched.has_file(id(found)),
-            // A link may lead to a result that is not there yet.
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                self.touched.has_name(place.path()) || place.find_link().is_ok_and(|found| is_link(&found))
-            }
-            Err(_) => false,
-        };
-        if !touched {
-            return opened;
-        }
-        drop(opened);
-        self.touched.wait(underway);
-        open()
+        let ready = Ready { source: Some(source), destination, entry };
+        Ok(Opened::Ready(Box::new(ready), file))
     }
 
     fn open_stdin(&self, name: &OsStr, underway: &Underway) -> Result<(Ready, File), Failure> {
@@ -335,11 +243,11 @@ impl Operands {
             (_, Mode::Test) => Destination::Nothing,
             (Target::File(result), _) => {
                 let result = Place::typed(result);
-                self.check_result(&result, &found, underway)?;
+                self.checks.result(&result, &found, underway)?;
                 Destination::File(result)
             }
             _ => {
-                self.check_stdout(name, &found)?;
+                self.checks.stdout(name, &found)?;
                 Destination::Stdout
             }
         };
@@ -369,53 +277,6 @@ impl Operands {
         };
         self.supply.result(source, source.beside(result)).map(Destination::File)
     }
-
-    /// Refuses a result that exists (which is checked again when the result gets its name), or that is the source.
-    fn check_result(&self, result: &Place, source: &Metadata, underway: &Underway) -> Result<(), Failure> {
-        let name = result.name().as_bytes();
-        let mut there = result.find_link();
-        // An operand before may be about to remove it.
-        if self.plan.remove_sources && there.as_ref().is_ok_and(|there| self.touched.has_file(tree::id(there))) {
-            self.touched.wait(underway);
-            there = result.find_link();
-        }
-        let is_free = there.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
-        let found = if is_free { None } else { result.find().ok() };
-        let is = |what: &[u8]| Failure::new(1, [b"Output file ", shown(result.name()).as_bytes(), what].concat());
-        // A name that was typed, not made from that of a source, may lead to a directory through a link.
-        if matches!(self.plan.target, Target::File(_)) && found.as_ref().is_some_and(is_directory) {
-            return Err(is(b" is a directory."));
-        }
-        if name.is_empty() || name.ends_with(b"/") {
-            return Err(Failure::output("create", result.name(), &file::not_found()));
-        }
-        if found.as_ref().is_some_and(|found| tree::id(found) == id(source)) {
-            return Err(is(b" is the input file."));
-        }
-        if self.plan.verify.file && found.as_ref().is_some_and(|found| !is_file(found)) {
-            return Err(is(b" is not a normal file: --verify=file cannot read it again."));
-        }
-        if found.zip(self.report_file.as_ref()).is_some_and(|(found, report)| tree::id(&found) == id(report)) {
-            return Err(is(b" is the report."));
-        }
-        match there {
-            Ok(_) if !self.plan.force => Err(Failure::exists(result.name())),
-            Ok(there) if is_directory(&there) => Err(Failure::output("create", result.name(), &file::is_a_directory())),
-            _ => Ok(()),
-        }
-    }
-
-    fn check_stdout(&self, name: &OsStr, source: &Metadata) -> Result<(), Failure> {
-        if self.plan.mode == Mode::Compress && io::stdout().is_terminal() {
-            return Err(Failure::terminal(&self.plan.program, "write compressed data to"));
-        }
-        process::check_stdout().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
-        if self.stdout.as_ref().is_some_and(|stdout| same_file(stdout, source)) {
-            let name = shown(name);
-            return Err(Failure::new(1, [b"Input file ", name.as_bytes(), b" is the output file."].concat()));
-        }
-        Ok(())
-    }
 }
 
 impl Inputs for Operands {
@@ -432,7 +293,12 @@ impl Inputs for Operands {
                         return Some(input);
                     }
                 }
-                Err(failure) => return Some(self.failed(OsString::new(), None, failure, None, self.touched.begin())),
+                Err(failure) => {
+                    let (name, underway) = (OsString::new(), self.checks.touched.begin());
+                    let state = State::Failed(failure);
+                    let job = |index| Job { name, remark: None, state, index, entry: None, underway };
+                    return Some(Prepared::nothing().input(&self.plan, job));
+                }
             }
         }
     }
@@ -440,17 +306,4 @@ impl Inputs for Operands {
     fn expected_bytes(&self) -> Option<u64> {
         limits::expected_bytes(&self.plan)
     }
-}
-
-/// The header of a `.bz2` stream; the digit may be any from 1 to 9.
-const HEADER: &[u8] = b"BZh9";
-
-/// Whether data that begin with `head`, which may be cut short, can be a `.bz2` or `.hbz` stream. What cannot is copied
-/// by `-dcf`, by bzip2's rule.
-fn may_be_bzip2(head: &[u8]) -> bool {
-    if head.first() == hybz::hbz::MAGIC.first() {
-        return head.iter().zip(&hybz::hbz::MAGIC).all(|(a, b)| a == b);
-    }
-    let magic = head.iter().zip(&HEADER[..3]).all(|(a, b)| a == b);
-    magic && head.get(3).is_none_or(|digit| (b'1'..=b'9').contains(digit))
 }

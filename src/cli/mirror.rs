@@ -4,6 +4,7 @@
 //! no symbolic link is followed: nothing is ever written outside it.
 
 use crate::cli::os::directory::{self, Directory};
+use crate::cli::os::last_mode::LastMode;
 use crate::cli::os::slots::Slots;
 use crate::cli::os::tree::{self, Attributes, Id};
 use crate::cli::output::mode_for;
@@ -11,14 +12,20 @@ use crate::cli::report::Failure;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 /// The directory DIR.
 pub struct Mirror {
     root: Directory,
     id: Id,
+    /// The same, for [`LastMode`].
+    top: Arc<OwnedFd>,
     /// The last directory that a result went to, beneath DIR: the next one is usually the same.
     last: (PathBuf, Directory),
+    /// The last modes of the directories on the way to that. They stay as they are until the way is left.
+    last_modes: Vec<Option<Arc<LastMode>>>,
     slots: Slots,
     /// Whether the names of directories that are made must be on the disk.
     sync: bool,
@@ -27,7 +34,7 @@ pub struct Mirror {
 impl Mirror {
     /// Opens DIR, and makes it if it is missing.
     pub fn new(path: &Path, slots: &Slots, sync: bool) -> Result<Mirror, Failure> {
-        let open = || -> io::Result<(Directory, Id)> {
+        let open = || -> io::Result<(Directory, Id, OwnedFd)> {
             let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
             let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
             fs::create_dir_all(path)?;
@@ -35,10 +42,12 @@ impl Mirror {
                 Directory::of(made, None)?.sync()?;
             }
             let (root, found) = tree::open(path, true, slots)?.ok_or(io::ErrorKind::NotADirectory)?;
-            Ok((root, tree::id(&found)))
+            let top = root.as_fd().try_clone_to_owned()?;
+            Ok((root, tree::id(&found), top))
         };
-        let (root, id) = open().map_err(|e| Failure::directory(path, &e))?;
-        Ok(Mirror { last: (PathBuf::new(), root.clone()), root, id, slots: slots.clone(), sync })
+        let (root, id, top) = open().map_err(|e| Failure::directory(path, &e))?;
+        let (last, last_modes) = ((PathBuf::new(), root.clone()), Vec::new());
+        Ok(Mirror { top: Arc::new(top), last, last_modes, root, id, slots: slots.clone(), sync })
     }
 
     pub fn id(&self) -> Id {
@@ -60,19 +69,42 @@ impl Mirror {
             return Ok(self.last.1.clone());
         }
         // Down from the last one, if that is above. A walk mostly goes that way.
-        let (mut depth, mut directory, rest) = match below.strip_prefix(&self.last.0) {
-            Ok(rest) => (self.last.0.components().count(), self.last.1.clone(), rest),
-            Err(_) => (0, self.root.clone(), below),
-        };
-        for name in rest {
-            depth += 1;
-            let path = directory.path().join(name);
-            let (attributes, slots) = (|| attributes(depth), &self.slots);
-            let made = tree::open_or_make(&directory, name, path.clone(), attributes, mode_for, slots, self.sync);
-            directory = made.map_err(|e| Failure::directory(&path, &e))?;
+        if !below.starts_with(&self.last.0) {
+            let common = below.iter().zip(&self.last.0).take_while(|(a, b)| a == b).count();
+            self.last_modes.truncate(common);
+            self.last = (PathBuf::new(), self.root.clone());
         }
-        self.last = (below.to_owned(), directory.clone());
-        Ok(directory)
+        let known = self.last.0.iter().count();
+        for (depth, name) in below.iter().enumerate().skip(known) {
+            self.go_down(depth, name, || attributes(depth + 1)).inspect_err(|_| self.last_modes.truncate(depth))?;
+        }
+        Ok(self.last.1.clone())
+    }
+
+    /// To the directory `name` of the last one, which is at `depth`.
+    fn go_down(
+        &mut self,
+        depth: usize,
+        name: &OsStr,
+        attributes: impl FnOnce() -> Option<Attributes>,
+    ) -> Result<(), Failure> {
+        let (below, parent) = (self.last.0.join(name), &self.last.1);
+        let path = parent.path().join(name);
+        let wanted = tree::Wanted {
+            parent,
+            name,
+            below: (&self.top, &below),
+            above: self.last_modes[..depth].iter().rev().flatten().next(),
+            narrowed: mode_for,
+            sync: self.sync,
+        };
+        let (fd, mut last_mode) = wanted.open_or_make(attributes).map_err(|e| Failure::directory(&path, &e))?;
+        match self.last_modes.get(depth) {
+            Some(known) => last_mode = known.clone(),
+            None => self.last_modes.push(last_mode.clone()),
+        }
+        self.last = (below, Directory::opened(path, fd, last_mode, Some(self.slots.take())));
+        Ok(())
     }
 }
 

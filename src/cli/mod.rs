@@ -3,25 +3,29 @@
 //!
 //! In reading order: `args` (what was typed, what the program needs), `run` (one call), `supply` (which files there
 //! are: operands, `filelist`, `walk`), `place` (a file's name and where it is looked up), `files` (they become inputs),
+//! `checks` (what must not be read or replaced), `job` (what is known of one then), `input` (what is done with it),
 //! `names` (suffixes), `mirror` (`--output-dir`), `source` (the file of an operand), `underway` (operands that others
 //! make), `resume` and `journal` (`--resume`), `reader` (how they are read), `part` and `ranges` (parts of them),
-//! `results` (what becomes of them), `output` (files that appear complete or not at all), `index` (files of indexes),
-//! `commit` (sync, name, remove the source), `reread` (`--verify=file`), `verified` (what `--verify` found), `report`
-//! (messages), `tally` (the line at the end), `quote` (names on a terminal), `json` (objects), `account` (`--report`),
-//! `list` (`-l`), `recover` (`--recover`), `shards` (`--plan`, `--shard`, `--join`), `bzip2recover` (the program of
-//! that name), `bench` (`--bench`), `progress` and `counts` (how far it is), `limits` (threads and memory), `temporary`
-//! (named temporary files and signals) and
-//! `os` (all calls of the operating system that std does not make).
+//! `results` (what becomes of them), `sink` (where bytes go), `verdicts` (what is printed of one), `output` (files that
+//! appear complete or not at all), `index` (files of indexes), `commit` (sync, name, remove the source), `reread`
+//! (`--verify=file`), `verified` (what `--verify` found), `report` (messages), `tally` (the line at the end), `quote`
+//! (names on a terminal), `json` (objects), `account` (`--report`), `list` (`-l`), `recover` (`--recover`), `shards`
+//! (`--plan`, `--shard`, `--join`), `bzip2recover` (the program of that name), `bench` (`--bench`), `progress` and
+//! `counts` (how far it is), `limits` (threads and memory), `temporary` (named temporary files and signals) and `os`
+//! (all calls of the operating system that std does not make).
 
 pub mod account;
 pub mod args;
 pub mod bench;
 pub mod bzip2recover;
+pub mod checks;
 pub mod commit;
 pub mod counts;
 pub mod filelist;
 pub mod files;
 pub mod index;
+pub mod input;
+pub mod job;
 pub mod journal;
 pub mod json;
 pub mod limits;
@@ -43,10 +47,12 @@ pub mod results;
 pub mod resume;
 pub mod run;
 pub mod shards;
+pub mod sink;
 pub mod source;
 pub mod supply;
 pub mod tally;
 pub mod temporary;
 pub mod underway;
+pub mod verdicts;
 pub mod verified;
 pub mod walk;

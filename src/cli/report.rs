@@ -163,9 +163,9 @@ impl Report {
         }
     }
 
-    /// With an account of the call for programs.
-    pub fn with_account(self, account: Option<Account>) -> Report {
-        Report { account, ..self }
+    /// With an account of the call for programs, and the tally that it tells of.
+    pub fn with_account(self, account: Option<Account>, tally: Arc<Tally>) -> Report {
+        Report { account, tally, ..self }
     }
 
     /// The highest exit code of all failures.
@@ -222,7 +222,7 @@ impl Report {
     /// Ends the report, if there is one and it has not ended.
     pub fn close(&self, summary: Option<&Summary>, broken_pipe: bool) {
         let code = if broken_pipe { self.code().max(process::broken_pipe_code()) } else { self.code() };
-        self.account_for(|account| account.summary(summary, self.tally.skipped(), code, broken_pipe));
+        self.account_for(|account| account.summary(summary, code, broken_pipe));
     }
 
     /// `  NAME: `, the beginning of every line of `-v`.
@@ -301,6 +301,14 @@ fn place(error: &Error) -> String {
         Error::Truncated { block, bit_offset } => format!("in block {block}, at bit {bit_offset}"),
         Error::Data { block, bit_offset, damage } => format!("block {block}, at bit {bit_offset}: {damage}"),
         _ => error.to_string(),
+    }
+}
+
+/// Why the file `name` was not decompressed, whose bytes are what `error` says.
+pub fn undecodable(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure {
+    match error {
+        Error::NotBzip2 => Failure::about(2, "", name, &format!(" is {}", verdict(error, false))),
+        _ => damage(name, result, error, quiet),
     }
 }
 

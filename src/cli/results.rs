@@ -2,36 +2,35 @@
 //! files, what is to be printed of them, and in the end the exit code.
 
 use crate::cli::account::Entry;
-use crate::cli::args::{Mode, Part, Plan, Target, usual_index};
+use crate::cli::args::{Mode, Plan, Target};
 use crate::cli::commit::{Committer, Finished, Item};
-use crate::cli::counts::Counts;
-use crate::cli::files::{Destination, Job, Ready};
 use crate::cli::index::{self, IndexJob};
+use crate::cli::job::{Destination, Job, Ready, State};
 use crate::cli::os::directory::Directory;
 use crate::cli::os::{file, process};
-use crate::cli::output::{OutputFile, Stdout};
-use crate::cli::quote::shown;
+use crate::cli::output::OutputFile;
 use crate::cli::report::{self, Failure, Note, Outcome, Report};
 use crate::cli::reread::Reread;
 use crate::cli::shards;
+use crate::cli::sink::{Counted, Sink};
 use crate::cli::temporary::TemporaryFiles;
 use crate::cli::underway::Underway;
+use crate::cli::verdicts::{self, Verdicts};
 use crate::cli::verified;
 use anyhow::Context as _;
 use hybz::flow::Outputs;
 use hybz::{BlockInfo, Error, Pool, StreamInfo, StreamSummary};
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Takes the results, in the order of the operands.
 pub struct Results {
     plan: Arc<Plan>,
     report: Arc<Report>,
+    verdicts: Verdicts,
     committer: Committer,
     temporary: TemporaryFiles,
     /// The directory of the last result: the next one is usually in the same.
@@ -48,15 +47,6 @@ pub struct Results {
     damage: bool,
 }
 
-/// Where the bytes of one result go. Streams begin and end with a few bytes, which are written together with their
-/// blocks.
-pub enum Sink {
-    Nothing,
-    Stdout(BufWriter<Stdout>),
-    File(BufWriter<OutputFile>),
-}
-
-const BUFFER: usize = 8 << 10;
 const RECOVER: &str = "
 You can use the `bzip2recover' program to attempt to recover
 data from undamaged sections of corrupted files.
@@ -74,6 +64,7 @@ impl Results {
             None => TemporaryFiles::default(),
         };
         Ok(Results {
+            verdicts: Verdicts::new(&plan, &report),
             plan,
             report,
             committer,
@@ -102,7 +93,7 @@ impl Results {
             Destination::Nothing => return Ok(Sink::Nothing),
             Destination::Stdout => {
                 self.wrote_to_stdout = true;
-                return Ok(Sink::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())));
+                return Ok(Sink::stdout());
             }
             Destination::File(place) => place,
         };
@@ -117,7 +108,7 @@ impl Results {
             OutputFile::create(place.path(), directory, ready.source.is_some(), existing, &self.temporary)
         };
         let output = create().map_err(|e| Failure::output("create", place.name(), &e))?;
-        Ok(Sink::File(BufWriter::with_capacity(BUFFER, output)))
+        Ok(Sink::file(output))
     }
 
     /// After a stream that went well: hands over what is left to do with its result.
@@ -130,7 +121,7 @@ impl Results {
         sink: Sink,
         stream: &StreamSummary,
     ) -> Result<(), Error> {
-        let message = self.success(name, stream);
+        let message = self.verdicts.success(name, stream);
         let index = index.and_then(|index| self.index(name, index, &ready));
         let count = (stream.bytes_in, stream.bytes_out);
         match sink {
@@ -196,37 +187,6 @@ impl Results {
         None
     }
 
-    /// The beginning of a file's line under `-v`; under `-vv` it was printed before the first block.
-    fn line_start(&self, name: &OsStr) -> Vec<u8> {
-        if self.plan.verbose == 1 { self.report.line_start(name) } else { Vec::new() }
-    }
-
-    /// What is printed of a stream that went well.
-    fn success(&self, name: &OsStr, stream: &StreamSummary) -> Vec<u8> {
-        let Plan { mode, verbose, quiet, program, .. } = &*self.plan;
-        let mut message = self.line_start(name);
-        if *verbose >= 2 && stream.trailing_garbage.is_none() {
-            message.extend(report::end_line(stream, *mode == Mode::Compress).bytes());
-        }
-        if stream.trailing_garbage.is_some() && *quiet == 0 {
-            let text = b"trailing garbage after EOF ignored\n";
-            match mode {
-                Mode::Test if *verbose > 0 => message.extend_from_slice(text),
-                Mode::Test => message.extend([program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat()),
-                _ => message.extend([b"\n", program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat()),
-            }
-        }
-        if *verbose > 0 {
-            let end = match mode {
-                Mode::Compress => report::ratio(stream.bytes_in, stream.bytes_out),
-                Mode::Decompress => "done\n".to_owned(),
-                Mode::Test => "ok\n".to_owned(),
-            };
-            message.extend(end.bytes());
-        }
-        message
-    }
-
     /// A shard must have the blocks that its plan says.
     fn as_planned(&self, stream: StreamSummary) -> Result<StreamSummary, Error> {
         match &self.plan.shard {
@@ -237,65 +197,6 @@ impl Results {
             }
             _ => Ok(stream),
         }
-    }
-
-    /// An error as one of the whole file, where a part of it was read.
-    fn placed(&self, error: Error) -> Error {
-        match (error, &self.plan.part) {
-            // The text of ranges is copied, so what is wrong with it comes as an error of reading.
-            (Error::Read(e), Some(Part::Ranges { .. })) => e.downcast().unwrap_or_else(Error::Read),
-            (error, Some(Part::Streams { at, .. })) => report::behind(error, *at),
-            (error, _) => error,
-        }
-    }
-
-    /// Prints why a stream failed.
-    fn print_error(&mut self, name: &OsStr, destination: &Destination, error: &Error) {
-        let result = match destination {
-            Destination::Stdout => OsStr::new("(stdout)"),
-            Destination::File(place) => place.name(),
-            Destination::Nothing => OsStr::new("(none)"),
-        };
-        let failure = match error {
-            Error::Read(e) => Failure::input("read", name, e),
-            Error::ForeignIndex { .. } | Error::BadIndex(_) => {
-                let file = Path::new(name);
-                let index = self.plan.index.as_ref().map_or_else(|| usual_index(file), |index| index.path(file));
-                index::failure(index.as_os_str(), error)
-            }
-            Error::Write(e) => Failure::output("write", result, e),
-            Error::Internal { .. } => Failure::internal(name, error),
-            Error::Miscoded { .. } => verified::miscoded(name, error),
-            Error::Memory { .. } => Failure::memory(name, error, self.plan.memory.is_some()),
-            _ => {
-                let not_bzip2 = matches!(error, Error::NotBzip2);
-                // Nothing can be recovered from nothing, and nothing is lost before garbage.
-                let nothing_lost =
-                    matches!(error, Error::TrailingGarbage { .. } | Error::Truncated { bit_offset: 0, .. });
-                self.damage |= !nothing_lost && (self.plan.mode == Mode::Test || !not_bzip2);
-                if self.plan.mode == Mode::Test || not_bzip2 {
-                    return self.print_verdict(name, error);
-                }
-                report::damage(name, result, error, self.plan.quiet)
-            }
-        };
-        if self.plan.verbose > 0 {
-            self.print(Note::Line([self.line_start(name), b"\n".to_vec()].concat()));
-        }
-        self.print(Note::Failure(failure));
-    }
-
-    /// Prints an error that takes one line in bzip2, which begins with the name as `-v` writes it, or with the
-    /// program's.
-    fn print_verdict(&self, name: &OsStr, error: &Error) {
-        let (test, verbose) = (self.plan.mode == Mode::Test, self.plan.verbose > 0);
-        let between: &[u8] = if test { b": " } else { b" is " };
-        let text = report::verdict(error, test);
-        let failure = Failure::new(2, [shown(name).as_bytes(), between, text.as_bytes()].concat());
-        self.print(match verbose {
-            true => Note::Verdict(failure, [&self.line_start(name), text.as_bytes(), b"\n"].concat()),
-            false => Note::Failure(failure),
-        });
     }
 
     /// Waits for what is left to do, and prints what comes after all files.
@@ -369,14 +270,23 @@ impl Outputs for Results {
         if let Some(remark) = job.remark.take() {
             self.print(Note::Remark(remark));
         }
-        let opened = match &job.ready {
-            Ok(ready) => {
+        let opened = match &job.state {
+            State::Ready(ready) => {
                 let private = ready.source.is_some();
                 let (last, temporary) = (self.directory.as_ref(), &self.temporary);
                 let index = job.index.as_mut().map_or(Ok(()), |index| index.create(private, last, temporary));
                 index.and_then(|()| self.open(ready))
             }
-            Err(failure) => Err(failure.clone()),
+            State::Failed(failure) => Err(failure.clone()),
+            State::Complete(complete) => {
+                self.done += 1;
+                self.report.progress.input_done(Some(complete.bytes));
+                if let Some(entry) = &mut job.entry {
+                    entry.complete(&complete.result);
+                }
+                self.account_for(job.entry.take());
+                return None;
+            }
         };
         match opened {
             Ok(sink) => {
@@ -420,7 +330,7 @@ impl Outputs for Results {
         self.done += 1;
         self.report.progress.input_done(outcome.as_ref().ok().map(|stream| stream.bytes_in));
         let mut entry = job.entry.take();
-        let Ok(ready) = job.ready else { return ControlFlow::Continue(()) };
+        let State::Ready(ready) = job.state else { return ControlFlow::Continue(()) };
         let destination = ready.destination.clone();
         if let Some(entry) = &mut entry {
             let result = match &destination {
@@ -431,8 +341,8 @@ impl Outputs for Results {
             entry.ended(result, outcome.as_ref().ok());
         }
         let result = match outcome.and_then(|stream| self.as_planned(stream)) {
-            Ok(stream) => self.complete(&job.name, ready, job.index, job.underway, sink, &stream),
-            Err(error) => Err(self.placed(sink.abandon(error))),
+            Ok(stream) => self.complete(&job.name, *ready, job.index, job.underway, sink, &stream),
+            Err(error) => Err(verdicts::placed(&self.plan, sink.abandon(error))),
         };
         let Err(error) = result else {
             self.account_for(entry);
@@ -447,68 +357,17 @@ impl Outputs for Results {
                     entry.failed_in_silence(failure.code, &failure.text);
                 }
             }
-            _ => self.print_error(&job.name, &destination, &error),
+            _ => {
+                let verdict = self.verdicts.failure(&job.name, &destination, &error);
+                self.damage |= verdict.damage;
+                verdict.notes.into_iter().for_each(|note| self.print(note));
+            }
         }
         self.account_for(entry);
         // What follows on stdout would hide that something is missing, unless exactly one whole file is.
         let goes_on = !to_stdout || matches!(error, Error::NotBzip2 | Error::TrailingGarbage { .. });
         self.stopped |= !goes_on;
         if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    }
-}
-
-impl Sink {
-    /// After an error: whole blocks are still written to stdout; a file vanishes. Returns the error to report.
-    fn abandon(self, error: Error) -> Error {
-        match self {
-            Sink::Nothing => {}
-            Sink::File(file) => drop(file.into_parts()),
-            Sink::Stdout(stdout) if matches!(error, Error::Write(_)) => drop(stdout.into_parts()),
-            Sink::Stdout(mut stdout) => {
-                let flushed = stdout.flush();
-                let _ = stdout.into_parts();
-                if let Err(e) = flushed {
-                    return Error::Write(e);
-                }
-            }
-        }
-        error
-    }
-}
-
-/// A sink, and the count of what goes into it.
-pub struct Counted {
-    sink: Sink,
-    counts: Arc<Counts>,
-}
-
-impl Write for Counted {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.sink.write(bytes)?;
-        self.counts.wrote(written as u64);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.sink.flush()
-    }
-}
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Sink::Nothing => Ok(bytes.len()),
-            Sink::Stdout(stdout) => stdout.write(bytes),
-            Sink::File(file) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Sink::Nothing => Ok(()),
-            Sink::Stdout(stdout) => stdout.flush(),
-            Sink::File(file) => file.flush(),
-        }
     }
 }
 

@@ -1,17 +1,19 @@
 //! `--resume`: whether the result of a source is there already, and right.
 //!
 //! A result is right if it decompresses to exactly the source's bytes (with -d: if it is exactly what the source
-//! decompresses to). That is compared, unless the journal knows that neither has changed since it was.
+//! decompresses to). That is compared, unless the journal knows that neither has changed since it was, and with
+//! `--verify=file` in any case, both read from the disk.
 
 use crate::cli::args::{Mode, Plan};
 use crate::cli::journal::{Completion, Journal, Records, is_settled};
 use crate::cli::os::directory::is_file;
+use crate::cli::os::file::forget_pages;
 use crate::cli::os::tree;
 use crate::cli::place::Place;
-use crate::cli::report::Failure;
+use crate::cli::report::{self, Failure};
 use crate::cli::source::{SourceFile, id};
 use hybz::read::MultiBzDecoder;
-use hybz::{Pool, Settings};
+use hybz::{Error, Pool, Settings};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::sync::Arc;
@@ -40,16 +42,32 @@ pub fn look(
         _ => return Ok(Found::Missing(entry.filter(|_| settled))),
     };
     let name = result.file_name().map_err(|e| Failure::input("open", result.name(), &e))?;
-    if entry.as_ref().is_some_and(|entry| entry.is_known(name, &found)) {
+    let by_journal = !plan.verify.file && entry.as_ref().is_some_and(|entry| entry.is_known(name, &found));
+    if by_journal {
         return Ok(Found::Complete);
     }
     let (opened, _) = result.open_at_once(false).map_err(|e| Failure::input("open", result.name(), &e))?;
     let opened = opened.ok_or_else(|| Failure::exists(result.name()))?;
+    if plan.verify.file {
+        // What is not on the disk yet cannot be forgotten.
+        opened.sync_data().map_err(|e| Failure::output("sync", result.name(), &e))?;
+        forget_pages(file);
+        forget_pages(&opened);
+    }
     let fits = match plan.mode {
-        Mode::Compress => same_text(pool, &opened, false, file),
-        _ => same_text(pool, file, plan.trailing_garbage, &opened),
+        Mode::Compress => same_text(pool, &opened, false, file, false),
+        _ => same_text(pool, file, plan.trailing_garbage, &opened, true),
     };
-    if !fits.map_err(|e| Failure::input("compare", source.place.name(), &e))? {
+    let source_name = source.place.name();
+    let right = match fits.map_err(|e| Failure::input("compare", source_name, &e))? {
+        Comparison::Same => true,
+        // Nobody can say what the result should be. The same as without --resume, which does not look at the result.
+        Comparison::Damaged(error) if plan.mode != Mode::Compress => {
+            return Err(report::undecodable(source_name, result.name(), &error, plan.quiet));
+        }
+        Comparison::Differs | Comparison::Damaged(_) => false,
+    };
+    if !right {
         if plan.force {
             return Ok(Found::Missing(entry.filter(|_| settled)));
         }
@@ -91,32 +109,43 @@ fn remove(plan: &Plan, source: &SourceFile, opened: &File, result: &Place) -> Re
     }
 }
 
-/// Whether `coded` decompresses to exactly the bytes of `text`. Both are read from their beginning, and are at it again
-/// afterwards.
-fn same_text(pool: &Pool, mut coded: &File, garbage: bool, mut text: &File) -> io::Result<bool> {
+enum Comparison {
+    Same,
+    Differs,
+    /// What is compressed is damaged.
+    Damaged(Error),
+}
+
+/// Whether `coded` decompresses to exactly the bytes of `text`. With `all`, damage counts behind a difference, too.
+/// Both are read from their beginning, and are at it again afterwards.
+fn same_text(pool: &Pool, mut coded: &File, garbage: bool, mut text: &File, all: bool) -> io::Result<Comparison> {
     let mut decoded = MultiBzDecoder::with_settings(coded, &Settings::new().pool(pool).trailing_garbage(garbage));
     let (mut a, mut b) = (vec![0; 64 << 10], vec![0; 64 << 10]);
+    let mut same = true;
     let mut compare = || loop {
         let n = match decoded.read(&mut a) {
             Ok(n) => n,
             Err(e) if matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) => {
-                return Ok(false);
+                return e.downcast().map(Comparison::Damaged);
             }
             Err(e) => return Err(e),
         };
         if n == 0 {
-            return Ok(text.read(&mut b)? == 0);
+            same = same && text.read(&mut b)? == 0;
+        } else if same {
+            same = match text.read_exact(&mut b[..n]) {
+                Ok(()) => a[..n] == b[..n],
+                Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => false,
+                Err(e) => return Err(e),
+            };
         }
-        match text.read_exact(&mut b[..n]) {
-            Ok(()) if a[..n] == b[..n] => {}
-            Ok(()) => return Ok(false),
-            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
-            Err(e) => return Err(e),
+        if n == 0 || !(same || all) {
+            return Ok(if same { Comparison::Same } else { Comparison::Differs });
         }
     };
-    let same = compare()?;
+    let compared = compare()?;
     drop(decoded);
     coded.rewind()?;
     text.rewind()?;
-    Ok(same)
+    Ok(compared)
 }

@@ -10,6 +10,7 @@ use crate::cli::report::{Note, Outcome, Report, errno_text};
 use crate::cli::results::Results;
 use crate::cli::shards;
 use crate::cli::supply::Supply;
+use crate::cli::tally::Tally;
 use anyhow::{anyhow, bail};
 use hybz::Pool;
 use hybz::flow;
@@ -22,8 +23,9 @@ use std::thread;
 pub fn run(mut plan: Plan) -> anyhow::Result<Outcome> {
     let unplanned = shards::planned(&mut plan).err();
     let plan = Arc::new(plan);
-    let account = account(&plan)?;
-    let report = Arc::new(Report::new(&plan, Progress::new(&plan)).with_account(account));
+    let tally = Arc::default();
+    let account = account(&plan, &tally)?;
+    let report = Arc::new(Report::new(&plan, Progress::new(&plan)).with_account(account, tally));
     let closing = Closing(Arc::clone(&report));
     if let Some(failure) = unplanned {
         report.print(&Note::Failure(failure));
@@ -39,10 +41,10 @@ pub fn run(mut plan: Plan) -> anyhow::Result<Outcome> {
 }
 
 /// The report that the plan asks for, if it does.
-fn account(plan: &Plan) -> anyhow::Result<Option<Account>> {
+fn account(plan: &Plan, tally: &Arc<Tally>) -> anyhow::Result<Option<Account>> {
     let Some(place) = &plan.report else { return Ok(None) };
     let name = shown(place.name());
-    match Account::open(plan, place) {
+    match Account::open(plan, place, tally) {
         Ok(account) => Ok(Some(account)),
         Err(e) if e.kind() == io::ErrorKind::InvalidData => {
             bail!("File {} is not a report: nothing is appended to it.", name.display())

@@ -13,7 +13,7 @@ use crate::cli::place::Place;
 use crate::cli::report::{Failure, Note, Report};
 use crate::cli::tally::Skipped;
 use crate::cli::temporary;
-use crate::cli::walk::{Skip, Walk, Wanted};
+use crate::cli::walk::{Walk, Wanted};
 use glob::MatchOptions;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,8 @@ use std::sync::Arc;
 pub struct Found {
     pub operand: Operand,
     pub place: Place,
+    /// Whether it is on the command line.
+    pub typed: bool,
     pub journal: Option<Arc<Journal>>,
 }
 
@@ -97,7 +99,7 @@ impl Supply {
                         let journal = self.journal.clone();
                         let found = found.map(|place| {
                             let operand = Operand::File(place.path().to_owned());
-                            Found { operand, place, journal }
+                            Found { operand, place, typed: false, journal }
                         });
                         return Some(found);
                     }
@@ -107,14 +109,14 @@ impl Supply {
                     self.journal = None;
                 }
             }
-            let operand = match self.plan.operands.get(self.taken) {
+            let (operand, typed) = match self.plan.operands.get(self.taken) {
                 Some(operand) => {
                     self.taken += 1;
-                    operand.clone()
+                    (operand.clone(), true)
                 }
                 None => match self.list.as_mut()?.next()? {
                     Ok(path) => match self.filter.of_list(&path) {
-                        Ok(()) => Operand::File(path),
+                        Ok(()) => (Operand::File(path), false),
                         Err(why) => {
                             self.report.tally.skip(why);
                             continue;
@@ -123,7 +125,7 @@ impl Supply {
                     Err(failure) => return Some(Err(failure)),
                 },
             };
-            match self.begin(operand) {
+            match self.begin(operand, typed) {
                 Ok(None) => {}
                 Ok(Some(found)) => return Some(Ok(found)),
                 Err(failure) => return Some(Err(failure)),
@@ -132,7 +134,7 @@ impl Supply {
     }
 
     /// An operand: the walk through it begins, or it is a file.
-    fn begin(&mut self, operand: Operand) -> Result<Option<Found>, Failure> {
+    fn begin(&mut self, operand: Operand, typed: bool) -> Result<Option<Found>, Failure> {
         let path = match &operand {
             Operand::Stdin => Path::new("(stdin)"),
             Operand::File(path) => path,
@@ -152,7 +154,7 @@ impl Supply {
             return read.map(|()| None);
         }
         let place = Place::typed(path);
-        Ok(Some(Found { operand, place, journal: self.journal.clone() }))
+        Ok(Some(Found { operand, place, typed, journal: self.journal.clone() }))
     }
 
     /// Opens the journal of `directory`, if sources are kept: then files that are complete come again.
@@ -225,7 +227,11 @@ impl Filter {
 
     /// Whether a file of a list is left out. (With `-r` it may be a directory, which has no suffix.)
     fn of_list(&self, path: &Path) -> Result<(), Skipped> {
-        if self.is_excluded(path.file_name().unwrap_or_default(), || path.to_owned()) {
+        let name = path.file_name().unwrap_or_default();
+        if is_own(name) {
+            return Err(Skipped::Own);
+        }
+        if self.is_excluded(name, || path.to_owned()) {
             return Err(Skipped::Excluded);
         }
         let may_walk = self.plan.batch.recursive && path.is_dir();
@@ -233,16 +239,21 @@ impl Filter {
     }
 }
 
+/// Whether files of this name are hybz's own: a journal, or a result that a process which was killed left unfinished.
+fn is_own(name: &OsStr) -> bool {
+    name == journal::NAME || temporary::is_hidden_name(name)
+}
+
 impl Wanted for Filter {
-    fn wants(&self, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skip> {
-        if name == journal::NAME || (kind == Kind::File && temporary::is_hidden_name(name)) {
-            return Err(Skip::Silent);
+    fn wants(&self, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skipped> {
+        if kind == Kind::File && is_own(name) {
+            return Err(Skipped::Own);
         }
         if self.is_excluded(name, || below.join(name)) {
-            return Err(Skip::Counted(Skipped::Excluded));
+            return Err(Skipped::Excluded);
         }
         if kind == Kind::File && self.by_suffix(Path::new(name)) {
-            return Err(Skip::Counted(Skipped::Suffix));
+            return Err(Skipped::Suffix);
         }
         Ok(())
     }

@@ -17,9 +17,11 @@ pub enum Skipped {
     Special,
     /// A directory on another file system.
     Elsewhere,
+    /// One that hybz itself writes: a journal, an unfinished result, the report.
+    Own,
 }
 
-const REASONS: usize = 6;
+const REASONS: usize = 7;
 
 /// Counts, from all threads.
 #[derive(Debug, Default)]
@@ -59,7 +61,7 @@ impl Tally {
             Mode::Decompress => ("decompressed", "without a suffix of compressed files"),
             Mode::Test => ("tested", "without a suffix of compressed files"),
         };
-        let [by_suffix, excluded, complete, links, special, elsewhere] = self.skipped.each_ref().map(value);
+        let [by_suffix, excluded, complete, links, special, elsewhere, own] = self.skipped.each_ref().map(value);
         let counts = [
             (by_suffix, suffix.to_owned()),
             (excluded, "excluded".to_owned()),
@@ -67,6 +69,7 @@ impl Tally {
             (links, plural(links, "link", "links").to_owned()),
             (special, plural(special, "special file", "special files").to_owned()),
             (elsewhere, format!("{} on other file systems", plural(elsewhere, "directory", "directories"))),
+            (own, "of hybz's own".to_owned()),
         ];
         let done = value(&self.done);
         let (bytes_in, bytes_out) = (value(&self.bytes_in), value(&self.bytes_out));

@@ -19,7 +19,10 @@ pub fn remarks(summary: &Summary) -> Vec<Vec<u8>> {
         let hybz::StationReport { name, wrong, .. } = station;
         let blocks = if *wrong == 1 { "a block" } else { "blocks" };
         let last = station.failure.as_deref().unwrap_or_default();
-        format!("{name} coded {blocks} wrong ({wrong} in all), which another core found; the last: {last}").into_bytes()
+        let end = if station.retired.is_some() { "; it got no more work" } else { "" };
+        let text =
+            format!("{name} coded {blocks} wrong ({wrong} in all), which another core found; the last: {last}{end}");
+        text.into_bytes()
     };
     cores.map(remark).collect()
 }

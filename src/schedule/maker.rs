@@ -34,11 +34,10 @@ impl Maker {
         self.accelerated
     }
 
-    /// Counts an answer that another station has found wrong.
+    /// Counts an answer that another station has found wrong. Its station gets no more work.
     pub fn count_wrong(&self, reason: &str) {
         if let Some(counters) = &self.counters {
-            counters.wrong.fetch_add(1, Relaxed);
-            counters.set_failure(reason);
+            counters.count_wrong(reason);
         }
     }
 }

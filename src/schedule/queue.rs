@@ -142,7 +142,7 @@ impl<W: Work> Shared<W> {
         let (id, number, counters) = {
             let mut desk = self.desk();
             let (id, number) = desk.state.add_core(self.now());
-            (id, number, desk.seat(id, false))
+            (id, number, desk.seat(id, false, &Arc::default()))
         };
         let shared = Arc::clone(self);
         let make: Make<W::Job> = Box::new(move || Ok(shared.work.core(number)));
@@ -160,11 +160,12 @@ impl<W: Work> Shared<W> {
             let mut crews = self.crews.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut crews[number], CrewMakes { makes: Vec::new(), held_bytes: 0 })
         };
+        let distrusted = Arc::default();
         for make in makes {
             let (id, counters) = {
                 let mut desk = self.desk();
                 let (id, accelerator) = desk.state.add_member(self.now(), number);
-                (id, desk.seat(id, accelerator))
+                (id, desk.seat(id, accelerator, &distrusted))
             };
             if self.spawn(id, make, counters) {
                 self.budget.fit_station(held_bytes);
@@ -196,7 +197,15 @@ impl<W: Work> Shared<W> {
                 counters.set_name(station.name());
                 let (max_batch, max_bytes) = (station.max_batch(), station.max_bytes());
                 self.desk().state.ready(id, max_batch, max_bytes);
-                self.serve(id, &mut *station, counters)
+                let retired = self.serve(id, &mut *station, true, counters);
+                // A core is not the thread's, so a fresh codec may do better. It is better than nobody who verifies.
+                let is_core = !counters.accelerator.load(Relaxed);
+                match counters.distrust() {
+                    Some(_) if is_core && !self.desk().state.two_other_cores(id) => {
+                        self.serve(id, &mut *self.work.core(id), false, counters)
+                    }
+                    _ => retired,
+                }
             }
             Err(reason) => Some(reason),
         }));
@@ -217,18 +226,26 @@ impl<W: Work> Shared<W> {
             counters.set_retired(reason);
         }
         if goes_on {
-            self.serve(id, &mut *self.work.core(id), counters);
+            self.serve(id, &mut *self.work.core(id), false, counters);
             let mut desk = self.desk();
             desk.state.depart(id);
             desk.ring_all();
         }
     }
 
-    /// Takes and does batches until the queue closes or the station retires. Returns why it retired.
-    fn serve(self: &Arc<Self>, id: Id, station: &mut dyn Station<W::Job>, counters: &Arc<Counters>) -> Option<String> {
+    /// Takes and does batches until the queue closes or the station retires. Returns why it retired. One that has coded
+    /// a block wrong retires, if it `may`.
+    fn serve(
+        self: &Arc<Self>,
+        id: Id,
+        station: &mut dyn Station<W::Job>,
+        may: bool,
+        counters: &Arc<Counters>,
+    ) -> Option<String> {
+        let distrust = || if may { counters.distrust() } else { None };
         loop {
             let waiting = Instant::now();
-            let jobs = self.take(id)?;
+            let Some(jobs) = self.take(id, || distrust().is_some()) else { return distrust() };
             let waited = waiting.elapsed();
             let outcome = self.work_off(id, station, jobs, counters, waited);
             if let Some(details) = station.details() {
@@ -243,11 +260,14 @@ impl<W: Work> Shared<W> {
         }
     }
 
-    /// Waits for work; nothing when the queue has closed.
-    fn take(&self, id: Id) -> Option<Vec<Entry<W::Job>>> {
+    /// Waits for work; nothing when the queue has closed, or when the station is `done`.
+    fn take(&self, id: Id, done: impl Fn() -> bool) -> Option<Vec<Entry<W::Job>>> {
         let mut desk = self.desk();
         let bell = Arc::clone(&desk.seats[id].bell);
         loop {
+            if done() {
+                return None;
+            }
             let more = self.budget.is_waited_for();
             match desk.state.take(self.now(), id, more) {
                 Taken::Jobs(jobs) => return Some(jobs),
@@ -348,7 +368,7 @@ impl<W: Work> Shared<W> {
         let Inline { id, station, counters } = inline.get_or_insert_with(|| {
             let mut desk = self.desk();
             let id = desk.state.add_inline_core(self.now());
-            let counters = desk.seat(id, false);
+            let counters = desk.seat(id, false, &Arc::default());
             counters.set_name("cpu (no thread to be had)".to_owned());
             Inline { id, station: self.work.core(0), counters }
         });
@@ -365,8 +385,8 @@ impl<W: Work> Shared<W> {
 
 impl<J> Desk<J> {
     /// The bell and the counters of a new station.
-    fn seat(&mut self, id: Id, accelerator: bool) -> Arc<Counters> {
-        let counters = Arc::new(Counters::new(id, accelerator));
+    fn seat(&mut self, id: Id, accelerator: bool, distrusted: &Arc<AtomicBool>) -> Arc<Counters> {
+        let counters = Arc::new(Counters::new(id, accelerator, Arc::clone(distrusted)));
         debug_assert_eq!(id, self.seats.len());
         self.seats.push(Seat { bell: Arc::default(), counters: Arc::clone(&counters) });
         counters

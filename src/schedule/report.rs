@@ -1,7 +1,7 @@
 //! What the stations of a pool have done, and how fast they are.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// What one station has done so far.
@@ -69,6 +69,8 @@ pub(crate) struct Counters {
     pub fallbacks: AtomicU64,
     pub verified: AtomicU64,
     pub wrong: AtomicU64,
+    /// Shared with all stations of the same device.
+    distrusted: Arc<AtomicBool>,
     words: Mutex<Words>,
 }
 
@@ -81,8 +83,8 @@ struct Words {
 }
 
 impl Counters {
-    pub fn new(station: usize, accelerator: bool) -> Counters {
-        Counters { station, accelerator: accelerator.into(), ..Counters::default() }
+    pub fn new(station: usize, accelerator: bool, distrusted: Arc<AtomicBool>) -> Counters {
+        Counters { station, accelerator: accelerator.into(), distrusted, ..Counters::default() }
     }
 
     /// Counts a block that was done (or begun, if it was the `first_stage`).
@@ -99,6 +101,23 @@ impl Counters {
     /// Counts a block that another station made and this one found wrong or right.
     pub fn count_verified(&self) {
         self.verified.fetch_add(1, Relaxed);
+    }
+
+    /// Counts a block of this station that another one has found wrong. It, and what shares its device, is not trusted
+    /// any more.
+    pub fn count_wrong(&self, reason: &str) {
+        self.wrong.fetch_add(1, Relaxed);
+        self.set_failure(reason);
+        self.distrusted.store(true, Relaxed);
+    }
+
+    /// Why the station must not get more work, if it must not.
+    pub fn distrust(&self) -> Option<String> {
+        self.distrusted.load(Relaxed).then(|| {
+            let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+            let own = words.failure.clone().filter(|_| self.wrong.load(Relaxed) > 0);
+            own.unwrap_or_else(|| "its device coded a block wrong".to_owned())
+        })
     }
 
     /// Others go on with a job of so many bytes.
@@ -143,6 +162,8 @@ impl Counters {
     }
 
     pub fn report(&self) -> StationReport {
+        // A lane that waits need not have seen yet that it gets no more work.
+        let distrust = self.distrust().filter(|_| self.accelerator.load(Relaxed));
         let Words { name, details, failure, retired } =
             self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
         StationReport {
@@ -158,7 +179,7 @@ impl Counters {
             verified: self.verified.load(Relaxed),
             wrong: self.wrong.load(Relaxed),
             failure,
-            retired,
+            retired: retired.or(distrust),
             details,
         }
     }

@@ -362,6 +362,14 @@ impl<J> State<J> {
         self.seats.iter().enumerate().any(takes)
     }
 
+    /// Whether two others than this station take second stages, so that one can still verify what the other makes.
+    pub fn two_other_cores(&self, id: Id) -> bool {
+        let takes =
+            |(other, seat): &(Id, &Seat)| *other != id && seat.phase != Phase::Gone && seat.accepts.second_stage();
+        let unstarted = if self.core_accepts.second_stage() { self.unstarted_cores } else { 0 };
+        self.seats.iter().enumerate().filter(takes).count() + unstarted >= 2
+    }
+
     /// Whether a core may take this second stage. A job that avoids the core is left to another: one is there, and
     /// looks at it when it is done with what it has, or when it was woken for it. When it leaves, everybody looks
     /// again.

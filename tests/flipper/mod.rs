@@ -21,7 +21,7 @@ pub struct Flips {
 /// What the stations of a pool have in common.
 #[derive(Debug, Default)]
 pub struct Team {
-    coded: AtomicUsize,
+    pub coded: AtomicUsize,
     /// Who coded the block with this CRC last.
     makers: Mutex<HashMap<u32, usize>>,
     /// How many blocks were verified by their makers.
@@ -135,10 +135,16 @@ impl Station<BlockJob> for Flipper {
     }
 }
 
+/// What makes one.
+pub fn flipper(
+    flips: Option<Flips>,
+    team: &Arc<Team>,
+) -> impl FnOnce() -> Result<Box<dyn Station<BlockJob>>, String> + use<> {
+    let (team, number) = (Arc::clone(team), Arc::strong_count(team));
+    move || Ok(Box::new(Flipper { number, flips, team, core: Codec::default().core(number) }))
+}
+
 /// Adds one to a pool.
 pub fn with_flipper(builder: PoolBuilder, accepts: Accepts, flips: Option<Flips>, team: &Arc<Team>) -> PoolBuilder {
-    let (team, number) = (Arc::clone(team), Arc::strong_count(team));
-    builder.station(accepts, move || {
-        Ok(Box::new(Flipper { number, flips, team, core: Codec::default().core(number) }) as Box<dyn Station<BlockJob>>)
-    })
+    builder.station(accepts, flipper(flips, team))
 }

@@ -65,3 +65,18 @@ decompress) rm n; x -d n.bz2; code 0; only n; kept n ;;
 force) echo old > n.bz2; x -f n; code 0; only n.bz2; packed n.bz2 n ;;
 hidden) FAULT=nothread,tmpfile; rm n.bz2; x n; code 0; only n.bz2; packed n.bz2 n ;;
 esac
+
+## disk-rots-$HOW [hybz]: --verify=file finds it: the source stays, no result | HOW in new hidden
+take a; FAULT=rot; [ $HOW = new ] || FAULT=tmpfile,rot
+x -1 --verify=file a
+code 3; only a; kept a; says "read again from the disk, are not the same"
+
+## disk-rots-over-old [hybz]: the old result stays
+take a; echo old > a.bz2; FAULT=rot
+x -1f --verify=file a
+code 3; only a a.bz2; kept a; is a.bz2 old
+
+## $CALL-fails-verified [hybz]: the source stays, no part of a result | CALL in read@3 write fdatasync linkat
+take a; FAULT=$CALL
+x -1 --verify=file a
+code 1; only a; kept a

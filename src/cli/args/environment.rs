@@ -11,8 +11,10 @@ const VARIABLES: [&str; 3] = ["BZIP2", "BZIP", "HYBZ"];
 #[derive(Default)]
 pub struct Environment {
     pub flags: Vec<OsString>,
-    /// The variable of each flag.
+    /// The variable of each word of them.
     pub variables: Vec<&'static str>,
+    /// How many words each flag is: 2 if its value is a word of its own.
+    pub lengths: Vec<usize>,
     /// A remark for each word that is ignored.
     pub ignored_words: Vec<String>,
 }
@@ -30,6 +32,10 @@ impl Environment {
                 if is_flag || value_follows {
                     environment.flags.push(OsString::from_vec(word.to_vec()));
                     environment.variables.push(name);
+                    match environment.lengths.last_mut().filter(|_| value_follows) {
+                        Some(length) => *length += 1,
+                        None => environment.lengths.push(1),
+                    }
                 } else {
                     let word = String::from_utf8_lossy(word);
                     let remark = format!("`{word}' in the environment variable {name} is no flag: ignored");

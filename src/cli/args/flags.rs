@@ -140,9 +140,10 @@ pub struct Flags {
     /// Walk directories: all files in them and below.
     ///
     /// Of each directory the files come first, then its directories, in the order of their names. Left out and counted
-    /// are files that have the suffix of a compressed file (with -d and -t: that lack one), symbolic links, FIFOs,
-    /// sockets and devices, and directories on other file systems. What cannot be read is reported, and the rest goes
-    /// on. At the end one line says how many files there were; -q hides it.
+    /// are files that have the suffix of a compressed file (with -d and -t: that lack one), files that hybz writes for
+    /// itself (.hybz-journal, .NAME.hybz-tmp, the report), symbolic links, FIFOs, sockets and devices, and directories
+    /// on other file systems. What cannot be read is reported, and the rest goes on. At the end one line says how many
+    /// files there were; -q hides it.
     #[arg(short, long)]
     pub recursive: bool,
 
@@ -153,7 +154,7 @@ pub struct Flags {
     /// Also take the names in FILE (-: standard input), one a line.
     ///
     /// They come after those on the command line, and are read as they are needed. Empty lines are ignored. As with -r,
-    /// files that have or lack a suffix are left out and counted.
+    /// files that have or lack a suffix, and those that hybz writes for itself, are left out and counted.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, allow_hyphen_values = true)]
     pub filelist: Option<OsString>,
 
@@ -181,7 +182,7 @@ pub struct Flags {
     /// input file; then that is left out, or removed if it would have been. Where input files are kept, the file
     /// .hybz-journal in the walked directory, or in DIR of --output-dir, says which results need no comparison because
     /// neither file has changed since. It can be removed at any time. A result that is not right is an error, or
-    /// replaced with -f.
+    /// replaced with -f. With --verify=file, all results are compared, and read from the disk.
     #[arg(long)]
     pub resume: bool,
 
@@ -195,10 +196,10 @@ pub struct Flags {
     /// Decode what was coded, and compare it, before it is written: blocks, or also file (default: blocks).
     ///
     /// Each block is decoded by another core than the one that coded it. A block that is wrong is coded again, and a
-    /// message names who coded it; if it is wrong again, there is no result, the input file stays, and the exit code
-    /// is 3. This takes a quarter more time. With file, input file and result are also read again from the disk and
-    /// compared, before the result gets its name. Without this flag, only blocks that a GPU made are verified, if the
-    /// input file is to be removed.
+    /// message names who coded it, who gets no more work; if it is wrong again, there is no result, the input file
+    /// stays, and the exit code is 3. This takes a quarter more time. With file, input file and result are also read
+    /// again from the disk and compared, before the result gets its name. Without this flag, only blocks that a GPU
+    /// made are verified, if the input file is to be removed.
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "blocks",
         overrides_with = "no_verify")]
     pub verify: Option<Verified>,
@@ -367,10 +368,10 @@ pub struct Flags {
 
     /// Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default: 5).
     ///
-    /// All FILEs together are one input, which is held in memory. It is compressed and decompressed with 1, 2, 4 and
-    /// more threads up to those that there are or that -p gives, with and without GPUs if there are any, in rounds in
-    /// which all take turns. Every output is verified. The table has the medians. With -d, compressed FILEs are
-    /// decompressed only, and with -z others are compressed only. No file is changed.
+    /// All FILEs together are one input, for which there is an eighth of the memory. It is compressed and decompressed
+    /// with 1, 2, 4 and more threads up to those that there are or that -p gives, with and without GPUs if there are
+    /// any, in rounds in which all take turns. Every output is verified. The table has the medians. With -d, compressed
+    /// FILEs are decompressed only, and with -z others are compressed only. No file is changed.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, num_args = 0..=1, require_equals = true,
         default_missing_value = "5")]
     pub bench: Option<f64>,

@@ -3,6 +3,7 @@
 //! Two things come before clap, the flags of environment variables and the split at `--`, and one after it: bzip2's
 //! message for a bad flag.
 
+mod applicable;
 mod bad_flag;
 mod batch;
 mod bench;
@@ -30,6 +31,7 @@ pub use report::ReportPlace;
 pub use shards::Shards;
 pub use task::{Mode, Operand, Target};
 
+use applicable::Call;
 use bad_flag::bad_flag;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
@@ -91,11 +93,17 @@ pub fn parse(
     if let Some(shell) = flags.completions {
         return Ok(Request::Show(packaging::completions(shell).to_owned()));
     }
-    // `-` is stdin, but only before `--`.
-    let operand = |file: &OsString| if file == "-" { Operand::Stdin } else { Operand::File(file.into()) };
-    let mut operands: Vec<Operand> = flags.files.iter().map(operand).collect();
-    operands.extend(words.map(|word| Operand::File(word.into())));
-
+    let more: Vec<Operand> = words.map(|word| Operand::File(word.into())).collect();
+    let operands = flags.files.iter().map(|file| Operand::typed(file)).chain(more.iter().cloned()).collect();
+    let quiet = flags.quiet;
+    let planned = match Plan::new(program, &flags, operands, environment.ignored_words.clone()) {
+        Ok(plan) => Ok((flags, plan)),
+        Err(error) => {
+            let call = Call { program, environment: &environment, typed: &typed, more: &more };
+            call.without_other_modes(&flags, error)
+        }
+    };
+    let (flags, plan) = planned.map_err(|error| Refusal { error, quiet })?;
     let request = match () {
         () if flags.recover.is_some() => Request::Recover,
         () if flags.list => Request::List,
@@ -103,6 +111,5 @@ pub fn parse(
         () if flags.plan.is_some() || flags.join.is_some() => Request::Shards,
         () => Request::Run,
     };
-    let plan = Plan::new(program, &flags, operands, environment.ignored_words);
-    plan.map(request).map_err(|error| Refusal { error, quiet: flags.quiet })
+    Ok(request(plan))
 }

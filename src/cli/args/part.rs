@@ -62,6 +62,8 @@ pub struct Settled<'a> {
     pub operands: &'a [Operand],
     pub remove_sources: bool,
     pub large_blocks: bool,
+    /// Whether trees and lists add to the operands.
+    pub open_ended: bool,
 }
 
 impl Settled<'_> {
@@ -167,6 +169,11 @@ impl Settled<'_> {
             (Mode::Compress, Target::File(_)) => true,
             _ => !self.operands.contains(&Operand::Stdin),
         };
+        if path.is_none() && !named && (self.operands.len() > 1 || self.open_ended) {
+            let other =
+                if *self.target == Target::Stdout && self.mode == Mode::Compress { "-c" } else { "standard input" };
+            bail!("--index and {other} cannot be used together for several files: their indexes need names.");
+        }
         if path.is_none() && !named {
             bail!("The index needs a name: use --index=FILE.");
         }

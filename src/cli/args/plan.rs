@@ -112,9 +112,15 @@ impl Plan {
         let gpus = gpus(flags, large_blocks.is_some())?;
         let remove_sources = recover.is_none() && remove_sources(flags, mode, cat, &target);
         let verify = verify(flags, mode, &target, &operands, remove_sources)?;
-        let large = large_blocks.is_some();
-        let settled =
-            Settled { flags, mode, target: &target, operands: &operands, remove_sources, large_blocks: large };
+        let settled = Settled {
+            flags,
+            mode,
+            target: &target,
+            operands: &operands,
+            remove_sources,
+            large_blocks: large_blocks.is_some(),
+            open_ended: batch.is_open_ended(),
+        };
         let (part, listing) = (settled.part()?, settled.listing()?);
         let index = settled.index(part.as_ref())?;
         Ok(Plan {
@@ -172,7 +178,7 @@ impl Plan {
 }
 
 /// The mode, and whether the program was called like `bzcat`. bzip2's rule: the name contains one of these parts.
-fn mode(program: &OsStr, flags: &Flags) -> (Mode, bool) {
+pub fn mode(program: &OsStr, flags: &Flags) -> (Mode, bool) {
     let name = program.to_string_lossy();
     let name = name.strip_suffix(".exe").unwrap_or(&name);
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));

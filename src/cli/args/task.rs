@@ -32,6 +32,11 @@ pub enum Operand {
 }
 
 impl Operand {
+    /// What was typed: `-` is stdin, but only before `--`.
+    pub fn typed(file: &OsStr) -> Operand {
+        if file == "-" { Operand::Stdin } else { Operand::File(file.into()) }
+    }
+
     /// Its name in messages.
     pub fn name(&self) -> &OsStr {
         match self {

@@ -4,7 +4,7 @@ use super::input::Input;
 use super::peer::Peer;
 use super::work::{Shared, decompressed, timed};
 use crate::cli::args::{Mode, Plan};
-use hybz::Summary;
+use hybz::{Error, Summary};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -123,12 +123,12 @@ impl Cell {
             return Ok(());
         }
         let result = Shared(Arc::new(result));
-        match decompressed(plan, &result, false) {
+        match decompressed(plan, &result, false, input.text.0.len() as u64) {
             Ok(text) if text == *input.text.0 => {
                 self.first = Arc::try_unwrap(result.0).ok();
                 Ok(())
             }
-            Ok(_) => Err("its output is not that of the text".to_owned()),
+            Ok(_) | Err(Error::Write(_)) => Err("its output is not that of the text".to_owned()),
             Err(error) => Err(format!("its output cannot be decompressed: {error}")),
         }
     }

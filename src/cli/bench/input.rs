@@ -8,7 +8,7 @@ use crate::cli::report::{self, Failure};
 use hybz::Error;
 use hybz::hbz::MAGIC;
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,15 +38,21 @@ impl Input {
             let left = room.saturating_sub(text.len() as u64 + coded.len() as u64);
             let (bytes, longer) = read(path, left)?;
             cut |= longer;
+            let too_large = || {
+                let text = format!(" is too large: {} MB of memory are for the input.", room >> 20);
+                Failure::about(1, "Input file ", name, &text)
+            };
             match (only_decompress, is_compressed(&bytes)) {
-                (true, _) if longer => {
-                    let text = format!(" is too large: {} MB of memory are for the input.", room >> 20);
-                    return Err(Failure::about(1, "Input file ", name, &text));
-                }
+                (true, _) if longer => return Err(too_large()),
                 (true, _) => {
                     let garbage = plan.trailing_garbage && plan.operands.len() == 1;
+                    let left = left - bytes.len() as u64;
                     let bytes = Shared(Arc::new(bytes));
-                    text.extend(decompressed(plan, &bytes, garbage).map_err(|error| failure(name, &error))?);
+                    let plain = decompressed(plan, &bytes, garbage, left).map_err(|error| match error {
+                        Error::Write(e) if e.kind() == io::ErrorKind::FileTooLarge => too_large(),
+                        error => failure(name, &error),
+                    })?;
+                    text.extend(plain);
                     coded.extend_from_slice(&bytes.0);
                 }
                 (false, true) => {
@@ -65,7 +71,7 @@ impl Input {
             coded = compressed(plan, &text).map_err(|error| failure(all, &error))?;
         }
         let coded = Shared(Arc::new(coded));
-        if !only_decompress && !decompressed(plan, &coded, false).is_ok_and(|again| again == *text.0) {
+        if !only_decompress && !decompressed(plan, &coded, false, u64::MAX).is_ok_and(|again| again == *text.0) {
             return Err(Failure::new(3, b"what was compressed is not the text: a defect of hybz.".to_vec()));
         }
         let remark = cut.then(|| format!("only the first {} MB are measured: memory is for no more", room >> 20));

@@ -32,12 +32,13 @@ impl AsRef<[u8]> for Shared {
 
 /// The text as hybz compresses it, on all cores.
 pub fn compressed(plan: &Plan, text: &Shared) -> Result<Vec<u8>, Error> {
-    once(plan, task(plan, Mode::Compress), text)
+    once(plan, task(plan, Mode::Compress), text, u64::MAX)
 }
 
-/// The opposite.
-pub fn decompressed(plan: &Plan, coded: &Shared, trailing_garbage: bool) -> Result<Vec<u8>, Error> {
-    once(plan, Task::Decompress { trailing_garbage }, coded)
+/// The opposite. Text of more than `max` bytes is an [`Error::Write`] of the kind "file too large": a few bytes can be
+/// any amount of text.
+pub fn decompressed(plan: &Plan, coded: &Shared, trailing_garbage: bool, max: u64) -> Result<Vec<u8>, Error> {
+    once(plan, Task::Decompress { trailing_garbage }, coded, max)
 }
 
 fn task(plan: &Plan, direction: Mode) -> Task {
@@ -47,9 +48,9 @@ fn task(plan: &Plan, direction: Mode) -> Task {
     }
 }
 
-fn once(plan: &Plan, task: Task, input: &Shared) -> Result<Vec<u8>, Error> {
+fn once(plan: &Plan, task: Task, input: &Shared, max: u64) -> Result<Vec<u8>, Error> {
     let pool = pool(plan, limits::threads(plan)).build();
-    let mut collected = Collected { bytes: Vec::new(), outcome: Err(Error::NotBzip2) };
+    let mut collected = Collected { max, bytes: Vec::new(), outcome: Err(Error::NotBzip2) };
     flow::run(&pool, One::new(task, input), &mut collected);
     collected.outcome.map(|_| collected.bytes)
 }
@@ -114,20 +115,41 @@ impl Inputs for One {
 
 /// Keeps what comes out.
 struct Collected {
+    max: u64,
     bytes: Vec<u8>,
     outcome: Result<StreamSummary, Error>,
 }
 
-impl Outputs for Collected {
-    type Meta = ();
-    type Out = Vec<u8>;
+/// At most so many bytes.
+struct AtMost {
+    max: u64,
+    bytes: Vec<u8>,
+}
 
-    fn begin(&mut self, (): &mut ()) -> Option<Vec<u8>> {
-        Some(Vec::new())
+impl Write for AtMost {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() as u64 + bytes.len() as u64 > self.max {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
     }
 
-    fn end(&mut self, (): (), bytes: Vec<u8>, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
-        (self.bytes, self.outcome) = (bytes, outcome);
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Outputs for Collected {
+    type Meta = ();
+    type Out = AtMost;
+
+    fn begin(&mut self, (): &mut ()) -> Option<AtMost> {
+        Some(AtMost { max: self.max, bytes: Vec::new() })
+    }
+
+    fn end(&mut self, (): (), kept: AtMost, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
+        (self.bytes, self.outcome) = (kept.bytes, outcome);
         ControlFlow::Continue(())
     }
 }

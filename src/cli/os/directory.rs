@@ -1,9 +1,10 @@
 //! A directory in which files appear: created without a name or under another one, named when they are complete.
 
 use super::file;
+use super::last_mode::LastMode;
 use super::slots::Slot;
 use rustix::fs::{
-    Access, AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, accessat, fchmod, fstat, linkat, openat, renameat,
+    Access, AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, accessat, fstat, linkat, openat, renameat,
     renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
@@ -29,16 +30,16 @@ struct Open {
     fd: OwnedFd,
     /// Whether files without a name can be named in it, once that is known.
     names_open_files: OnceLock<bool>,
-    /// The mode that it gets when it is closed: until then files are made in it.
-    last_mode: Option<Mode>,
+    /// The mode that it gets later: until it is closed files are made in it.
+    last_mode: Option<Arc<LastMode>>,
     /// Given back when it is closed.
     _slot: Option<Slot>,
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        if let Some(mode) = self.last_mode {
-            let _ = fchmod(&self.fd, mode);
+        if let Some(last_mode) = self.last_mode.take() {
+            LastMode::closed(last_mode, &self.fd);
         }
     }
 }
@@ -50,8 +51,8 @@ impl AsFd for Directory {
 }
 
 impl Directory {
-    /// A directory that is open already, and counted by `slot`. It gets `last_mode` when it is closed.
-    pub fn opened(path: PathBuf, fd: OwnedFd, last_mode: Option<Mode>, slot: Option<Slot>) -> Directory {
+    /// A directory that is open already, and counted by `slot`. It does not get `last_mode` before it is closed.
+    pub fn opened(path: PathBuf, fd: OwnedFd, last_mode: Option<Arc<LastMode>>, slot: Option<Slot>) -> Directory {
         Directory(Arc::new(Open { path, fd, names_open_files: OnceLock::new(), last_mode, _slot: slot }))
     }
 

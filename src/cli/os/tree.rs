@@ -1,17 +1,18 @@
 //! Directories of a tree, each opened from the one above it: read, made, and left for the one above.
 
 use super::directory::{Directory, Stat};
+use super::last_mode::LastMode;
 use super::slots::Slots;
-use rustix::fs::{
-    AtFlags, CWD, FileType, Gid, Mode, OFlags, RawDir, Uid, fchmod, fchown, fstat, mkdirat, openat, statat,
-};
+use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, RawDir, Uid, fchown, fstat, mkdirat, openat, statat};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use std::ffi::OsStr;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a name in a directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,37 +114,75 @@ impl From<&Stat> for Attributes {
     }
 }
 
-/// Opens the directory `name` of `parent`, never through a symbolic link, or makes it like `source`. Until one that was
-/// made is closed, its owner may make files in it.
-pub fn open_or_make(
-    parent: &Directory,
-    name: &OsStr,
-    path: PathBuf,
-    source: impl FnOnce() -> Option<Attributes>,
-    narrowed: impl FnOnce(u32, bool) -> u32,
-    slots: &Slots,
-    sync: bool,
-) -> io::Result<Directory> {
-    let open = |how| openat(parent, name, how | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
-    match open(OFlags::PATH) {
-        Err(Errno::NOENT) => {}
-        found => return Ok(Directory::opened(path, found?, None, Some(slots.take()))),
+/// A directory that is opened, or made if it is missing.
+pub struct Wanted<'a> {
+    pub parent: &'a Directory,
+    pub name: &'a OsStr,
+    /// Where it is below another one, to find it again.
+    pub below: (&'a Arc<OwnedFd>, &'a Path),
+    /// The last mode of the nearest directory above that has one.
+    pub above: Option<&'a Arc<LastMode>>,
+    /// The mode that it gets if its source has this one. It depends on whether it has the group, too.
+    pub narrowed: fn(u32, bool) -> u32,
+    /// Whether its name must be on the disk.
+    pub sync: bool,
+}
+
+/// An open directory, and the mode that it gets when nothing more is made in it, if that is another.
+type Opened = (OwnedFd, Option<Arc<LastMode>>);
+
+impl Wanted<'_> {
+    /// Opens the directory, never through a symbolic link, or makes it like its `source`.
+    pub fn open_or_make(&self, source: impl FnOnce() -> Option<Attributes>) -> io::Result<Opened> {
+        match self.open(OFlags::PATH) {
+            Err(Errno::NOENT) => self.make(source),
+            opened => self.take_up(opened?, source),
+        }
     }
-    let made = mkdirat(parent, name, Mode::RWXU);
-    if !matches!(made, Ok(()) | Err(Errno::EXIST)) {
-        made?;
+
+    fn open(&self, how: OFlags) -> Result<OwnedFd, Errno> {
+        let flags = how | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        openat(self.parent, self.name, flags, Mode::empty())
     }
-    if sync && made.is_ok() {
-        parent.sync()?; // before sources go whose results are in it
-    }
-    let fd = open(OFlags::RDONLY)?;
-    let mut last_mode = None;
-    if let Some(source) = source().filter(|_| made.is_ok()) {
+
+    fn make(&self, source: impl FnOnce() -> Option<Attributes>) -> io::Result<Opened> {
+        let made = mkdirat(self.parent, self.name, Mode::RWXU);
+        if !matches!(made, Ok(()) | Err(Errno::EXIST)) {
+            made?;
+        }
+        if self.sync && made.is_ok() {
+            self.parent.sync()?; // before sources go whose results are in it
+        }
+        let fd = self.open(OFlags::RDONLY)?;
+        let Some(source) = source().filter(|_| made.is_ok()) else { return Ok((fd, None)) };
         let group_kept = fchown(&fd, None, Some(Gid::from_raw(source.group))).is_ok();
         let _ = fchown(&fd, Some(Uid::from_raw(source.owner)), None);
-        let mode = Mode::from_raw_mode(narrowed(source.mode, group_kept));
-        last_mode = Some(mode).filter(|mode| !mode.contains(Mode::RWXU));
-        let _ = fchmod(fd.as_fd(), mode | Mode::RWXU); // where there are no modes, all are alike
+        let last_mode = self.keep(&fd, (self.narrowed)(source.mode, group_kept));
+        Ok((fd, last_mode))
     }
-    Ok(Directory::opened(path, fd, last_mode, Some(slots.take())))
+
+    /// A directory that is there. One that its owner may not write is taken up again if it is ours, and of the mode
+    /// that it would get: an earlier call, or an earlier part of a list, has made it.
+    fn take_up(&self, fd: OwnedFd, source: impl FnOnce() -> Option<Attributes>) -> io::Result<Opened> {
+        let found = fstat(&fd)?;
+        let mode = found.st_mode & 0o777;
+        if found.st_uid != geteuid().as_raw() || Mode::from_raw_mode(mode).contains(Mode::RWXU) {
+            return Ok((fd, None));
+        }
+        let would_get = |source: Attributes| (self.narrowed)(source.mode, source.group == found.st_gid);
+        if source().map(would_get) != Some(mode) {
+            return Ok((fd, None));
+        }
+        match self.open(OFlags::RDONLY) {
+            Ok(readable) if id(&fstat(&readable)?) == id(&found) => {
+                let last_mode = self.keep(&readable, mode);
+                Ok((readable, last_mode))
+            }
+            _ => Ok((fd, None)),
+        }
+    }
+
+    fn keep(&self, fd: &OwnedFd, mode: u32) -> Option<Arc<LastMode>> {
+        LastMode::keep(fd, Mode::from_raw_mode(mode), self.below, self.above)
+    }
 }

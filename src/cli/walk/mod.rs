@@ -29,17 +29,11 @@ const MAX_OPEN: usize = 16;
 /// Which files of a tree are wanted.
 pub trait Wanted {
     /// Whether the file or directory of this name is, which is at `below` beneath the operand.
-    fn wants(&self, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skip>;
+    fn wants(&self, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skipped>;
     /// Whether other file systems are walked too.
     fn crosses(&self) -> bool;
     /// A directory that is not walked: where results go.
     fn avoids(&self) -> Option<Id>;
-}
-
-/// Why something is not wanted: counted, or nobody's business.
-pub enum Skip {
-    Counted(Skipped),
-    Silent,
 }
 
 /// A walk through one tree.
@@ -164,8 +158,7 @@ impl Walk {
             return Ok(());
         };
         let read = tree::read(directory, |name, kind| match wanted.wants(kind, name, &self.below) {
-            Err(Skip::Counted(why)) => self.tally.skip(why),
-            Err(Skip::Silent) => {}
+            Err(why) => self.tally.skip(why),
             Ok(()) => match kind {
                 Kind::File => files.push(name),
                 Kind::Directory => directories.push(name),

@@ -5,7 +5,7 @@ use crate::gpu::Offload;
 use crate::gpu::fake::Fault;
 use crate::schedule::Accepts;
 use crate::work::ENCODE;
-use crate::{Level, Pool, Settings, Verify};
+use crate::{Level, Pool, Settings, StationReport, Verify};
 use std::num::NonZeroUsize;
 
 /// What a pool makes of a text with a lane that fails so at each batch that is tried, and how many blocks of the lane
@@ -22,9 +22,14 @@ fn once(text: &[u8], batch: usize, verify: Verify) -> Option<(Vec<u8>, u64)> {
     let settings = Settings::new().level(Level::FASTEST).verify(verify).pool(&pool);
     let coded = crate::compress(text, &settings).unwrap();
     let stations = pool.summary().stations;
-    let device = stations.iter().find(|station| station.accelerator)?;
+    // Once it was wrong, it goes on as a core, since the others do not code.
+    let is_device = |station: &&StationReport| station.accelerator || station.retired.is_some();
+    let device = stations.iter().find(is_device)?;
     let verified: u64 = stations.iter().map(|station| station.verified).sum();
-    assert_eq!(verified, if verify == Verify::Off { 0 } else { device.blocks + device.wrong }, "{stations:?}");
+    let expected = if verify == Verify::Off { 0 } else { device.blocks + device.wrong };
+    let some_by_core = verify == Verify::Devices && device.retired.is_some();
+    assert!(verified == expected || some_by_core && verified < expected, "{stations:?}");
+    assert_eq!(device.retired.is_some(), device.wrong > 0, "{stations:?}");
     Some((coded, device.wrong))
 }
 

@@ -1,7 +1,7 @@
-//! Whole trees, lists of files, a directory for results, and calls that are repeated.
+//! Whole trees, lists of files, and a directory for results.
 
 use super::rows;
-use crate::place::{Place, as_nobody, compressed, decompressed, text};
+use crate::place::{Place, as_nobody, compressed, text};
 use crate::skip::{Need, skip_part};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -9,8 +9,6 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::os::unix::net::UnixListener;
-use std::thread::sleep;
-use std::time::Duration;
 
 rows! {
     "`-r DIR`" | "bad flag" | "compresses all files in it and below, as a loop over bzip2 does; one line at the end, \
@@ -26,21 +24,22 @@ rows! {
     "`-r`: paths longer than the system takes, few descriptors" | "-" | "walked" => deep_and_wide_trees;
     "`--filelist FILE`, `--null`" | "bad flag" | "the names in FILE, after those typed; as with `-r`, what is \
      compressed already is left out" => lists;
+    "`.hybz-journal`, `.NAME.hybz-tmp`, the report, in trees and lists" | "-" | "left out and counted as hybz's own; \
+     taken if they are typed" => files_of_its_own;
     "a list that is missing, a directory, or none" | "-" | "a sentence, rc 1" => bad_lists;
     "`--exclude GLOB`" | "bad flag" | "leaves out names and paths" => excluded;
     "`--output-dir DIR`" | "bad flag" | "results beneath DIR, at the places of their sources, which are kept unless \
      `--rm`" => output_directory;
+    "`--output-dir`: source directories that may not be written" | "-" | "their mirrors may not either, when all of \
+     them is done" => mirrors_of_read_only_directories;
     "`--output-dir`: names with `..`, links in DIR" | "-" | "refused, rc 1: nothing is written outside DIR"
         => nothing_leaves_the_output_directory;
-    "`--resume`" | "bad flag" | "what is there and right is left out; what is not right is an error, or replaced with \
-     `-f`" => resumed;
-    "`--resume` with a journal that is lost, cut or garbage" | "-" | "the same" => journals;
     "`--keep-going`, `--fail-fast`" | "bad flag" | "the default; no further file after an error" => first_error;
     "these flags with others that make no sense" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
 
 /// `tree` with 5 files: some names are no text.
-fn tree() -> Place {
+pub fn tree() -> Place {
     let place = Place::new();
     fs::create_dir_all(place.path("tree/a b/deeper")).expect("directories");
     fs::create_dir(place.path(OsStr::from_bytes(b"tree/\xff\n"))).expect("a directory");
@@ -54,7 +53,7 @@ const FILES: [&[u8]; 5] =
     [b"tree/one", b"tree/a b/two\nlines", b"tree/a b/deeper/-dash", b"tree/\xff\n/\xfe", b"tree/a b/*"];
 
 /// All files of `top` and below, with their bytes.
-fn all(place: &Place, top: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
+pub fn all(place: &Place, top: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut left = vec![place.path(top)];
     while let Some(directory) = left.pop() {
@@ -73,23 +72,19 @@ fn all(place: &Place, top: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
 }
 
 /// What `all` finds when each file has been compressed.
-fn all_compressed(before: &BTreeMap<Vec<u8>, Vec<u8>>) -> BTreeMap<Vec<u8>, Vec<u8>> {
+pub fn all_compressed(before: &BTreeMap<Vec<u8>, Vec<u8>>) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let compressed = |bytes: &[u8]| hybz::compress(bytes, &hybz::Settings::new()).expect("it fits into memory");
     before.iter().map(|(name, bytes)| ([name, &b".bz2"[..]].concat(), compressed(bytes))).collect()
 }
 
 /// Without printing all bytes.
 #[track_caller]
-fn same(found: BTreeMap<Vec<u8>, Vec<u8>>, expected: BTreeMap<Vec<u8>, Vec<u8>>) {
+pub fn same(found: BTreeMap<Vec<u8>, Vec<u8>>, expected: BTreeMap<Vec<u8>, Vec<u8>>) {
     let names = |files: &BTreeMap<Vec<u8>, Vec<u8>>| -> Vec<String> {
         files.iter().map(|(name, bytes)| format!("{}: {}", String::from_utf8_lossy(name), bytes.len())).collect()
     };
     assert_eq!(names(&found), names(&expected));
     assert!(found == expected, "other bytes");
-}
-
-fn remove_journal(files: &mut BTreeMap<Vec<u8>, Vec<u8>>) -> Option<Vec<u8>> {
-    files.remove(&b".hybz-journal"[..])
 }
 
 #[test]
@@ -270,6 +265,29 @@ fn lists() {
 }
 
 #[test]
+fn files_of_its_own() {
+    let place = tree();
+    for name in [".hybz-journal", ".one.bz2.hybz-tmp", "a b/.x.hybz-0123456789abcdef", "log"] {
+        place.put(format!("tree/{name}"), b"");
+    }
+    let own = all(&place, "tree").into_iter().filter(|(_, bytes)| bytes.is_empty()).collect::<BTreeMap<_, _>>();
+    let report = "--report=json:tree/log";
+    place.hybz(&["-rk", report, "tree"]).says(0, "5 files compressed").says(0, "; 4 skipped (4 of hybz's own)\n");
+    place
+        .hybz(&["-rt", report, "tree"])
+        .says(0, "; 9 skipped (6 without a suffix of compressed files, 3 of hybz's own)\n");
+    place.shell("rm tree/*.bz2 tree/*/*.bz2 tree/*/*/*.bz2; find tree -type f -print0 > list").silent(0);
+    let listed = place.hybz(&["--null", "--filelist", "list", report]);
+    listed.says(0, "5 files compressed").says(0, "; 4 skipped (4 of hybz's own)\n");
+    assert!(own.keys().all(|name| place.path("tree").join(OsStr::from_bytes(name)).exists()));
+    // Whoever types such a name means it; but the report is never taken.
+    place.put("typed", b"tree/.hybz-journal\n");
+    place.hybz(&["-q", "tree/.hybz-journal"]).silent(0);
+    place.hybz(&[report, "tree/log"]).says(1, "Input file tree/log is the report.");
+    assert!(place.has("tree/.hybz-journal.bz2") && place.has("tree/log"));
+}
+
+#[test]
 fn bad_lists() {
     let place = Place::with(&[("a", b"hello\n"), ("zeros", b"a\0b\0")]);
     fs::create_dir(place.path("d")).expect("a directory");
@@ -337,6 +355,36 @@ fn output_directory() {
     place.hybz(&["--output-dir", "tree/one", "tree/one"]).says(1, "Can't make the directory tree/one: ");
 }
 
+/// Each in the order of a walk, and of a list that goes to and fro.
+#[test]
+fn mirrors_of_read_only_directories() {
+    let place = Place::new();
+    let make = "for d in t/a/c/d t/a/e t/b/f t/g; do mkdir -p $d; echo $d > $d/file; done; \
+                find t -type f | sort -r > list; chmod a+rX -R .; chmod 555 t t/a t/a/c t/a/c/d t/a/e; chmod 500 t/b; \
+                chown -R 1234:1234 t 2>/dev/null; true";
+    place.shell(make).silent(0);
+    let calls = [
+        ("walk", "hybz -r --output-dir walk t"),
+        (
+            "lists",
+            "(cat list; sed s/file/gone/ list; cat list) | hybz -f --output-dir lists --filelist - 2>/dev/null; true",
+        ),
+        ("twice", "hybz -qr --exclude c --output-dir twice t && hybz -r --resume --output-dir twice t"),
+    ];
+    for (out, line) in calls {
+        let modes = format!(
+            "cd {out} && find t -printf '%m %p\\n' | sed 's/.bz2$//' | sort -k 2; find . -name '*.bz2' | wc -l"
+        );
+        let expected = "find t -printf '%m %p\\n' | sort -k 2; cat list | wc -l";
+        let run = as_nobody(&place, line);
+        let (found, expected) = (place.shell(&modes).out(), place.shell(expected).out());
+        place.shell(&format!("chmod -R u+rwX {out}")).silent(0);
+        let Some(run) = run else { return drop(place.shell("chmod -R u+rwX t")) };
+        assert_eq!((run.code, &found), (0, &expected), "{line} {run:?}");
+    }
+    place.shell("chmod -R u+rwX t").silent(0);
+}
+
 #[test]
 fn nothing_leaves_the_output_directory() {
     let place = tree();
@@ -355,118 +403,6 @@ fn nothing_leaves_the_output_directory() {
     symlink("../../tree/one", place.path("out/tree/one.bz2")).expect("a link");
     place.hybz(&["-rf", "--output-dir", "out", "tree"]).says(1, "Output file out/tree/one.bz2 is the input file.");
     same(all(&place, "tree"), before.clone());
-}
-
-/// Inode and times of each result: what is made again has others.
-fn marks(place: &Place, top: &str) -> BTreeMap<Vec<u8>, (u64, i64, i64)> {
-    let mark = |name: &Vec<u8>| {
-        let found = fs::metadata(place.path(top).join(OsStr::from_bytes(name))).expect("metadata");
-        (found.ino(), found.ctime(), found.ctime_nsec())
-    };
-    all(place, top).into_keys().filter(|name| name.ends_with(b".bz2")).map(|name| (name.clone(), mark(&name))).collect()
-}
-
-#[test]
-fn resumed() {
-    let place = tree();
-    let before = all(&place, "tree");
-    // Sources that are removed.
-    place.hybz(&["-qrk", "tree"]).silent(0);
-    place.shell("rm tree/one.bz2").silent(0);
-    let made = marks(&place, "tree");
-    place
-        .hybz(&["-r", "--resume", "tree"])
-        .says(0, "1 file compressed")
-        .says(0, "8 skipped (4 already compressed, 4 complete before)");
-    same(all(&place, "tree"), all_compressed(&before));
-    assert!(made.iter().all(|(name, mark)| marks(&place, "tree")[name] == *mark));
-    // Back, with sources that are kept; of the results one is cut, one longer, one has another byte, one is foreign.
-    place.hybz(&["-qrdk", "tree"]).silent(0);
-    assert_eq!(
-        place.hybz(&["-rdk", "--resume", "tree"]).stderr,
-        "hybz: 0 files decompressed, 0 bytes to 0; 10 skipped (5 without a suffix of compressed files, 5 complete \
-         before)\n"
-    );
-    let wrong = [
-        ("tree/one", text(99)),
-        ("tree/a b/*", [text(12_100), b"x".to_vec()].concat()),
-        ("tree/a b/two\nlines", [&b"x"[..], &text(3100)[1..]].concat()),
-    ];
-    for (name, bytes) in &wrong {
-        place.put(name, bytes);
-    }
-    let run = place.hybz(&["-rd", "--resume", "tree"]).says(1, "2 complete before").says(1, "3 errors");
-    for (name, bytes) in &wrong {
-        assert!(
-            run.stderr.contains(&format!("Output file {name} already exists, and is not that of the input file.")),
-            "{run:?}"
-        );
-        assert!(place.get(name) == *bytes && place.has(format!("{name}.bz2")));
-    }
-    assert!(!place.has("tree/a b/deeper/-dash.bz2"), "its result was right");
-    place.hybz(&["-rdf", "--resume", "tree"]).says(0, "3 files decompressed");
-    let mut after = all(&place, "tree");
-    remove_journal(&mut after);
-    same(after, before);
-    // A name that is typed; a result that is a directory, or damaged.
-    place.put("a", b"hello\n");
-    place.put("a.bz2", &compressed(b"hello\n"));
-    place.hybz(&["--resume", "a"]).says(0, "1 skipped (1 complete before)");
-    assert_eq!(place.names(), ["a.bz2", "tree"]);
-    place.shell("echo hello > a; truncate -s 20 a.bz2; hybz --resume a").says(1, "is not that of the input file.");
-    place.shell("rm a.bz2; mkdir a.bz2; hybz --resume a").says(1, "Output file a.bz2 already exists.");
-    assert!(place.has("a"));
-}
-
-#[test]
-fn journals() {
-    let place = tree();
-    let before = all(&place, "tree");
-    sleep(Duration::from_millis(250)); // what changed just now is not noted
-    let again = |place: &Place| place.hybz(&["-r", "--resume", "--output-dir", "out", "tree"]);
-    again(&place).says(0, "5 files compressed");
-    let journal = place.get("out/.hybz-journal");
-    assert!(journal.len() == 16 + 5 * 8 && journal.starts_with(b"hybz journal 1\n\0"), "{}", journal.len());
-    let made = marks(&place, "out");
-    again(&place).says(0, "hybz: 0 files compressed, 0 bytes to 0; 5 skipped (5 complete before)\n");
-    assert_eq!(place.get("out/.hybz-journal"), journal);
-    // Lost, cut, too long, garbage: each is compared again, and noted again.
-    let cut = journal[..journal.len() - 3].to_vec();
-    let garbage = [&journal[..16], &[0xaa; 40]].concat();
-    for bytes in [&[][..], &journal[..16], &cut, &garbage] {
-        place.put("out/.hybz-journal", bytes);
-        again(&place).says(0, "5 complete before");
-        let healed = place.get("out/.hybz-journal");
-        assert!((healed.len() - 16).is_multiple_of(8));
-        assert!(journal[16..].chunks(8).all(|record| healed[16..].chunks(8).any(|other| other == record)));
-        assert_eq!(marks(&place, "out"), made);
-    }
-    // Something else of that name is left alone.
-    for bytes in [&b"x"[..], b"something else, and long enough"] {
-        place.put("out/.hybz-journal", bytes);
-        again(&place).says(0, "The journal out/.hybz-journal cannot be used: it is something else.");
-        assert_eq!(place.get("out/.hybz-journal"), bytes);
-    }
-    place.shell("rm out/.hybz-journal; ln -s ../tree/one out/.hybz-journal").silent(0);
-    again(&place).says(0, "cannot be used: ");
-    same(all(&place, "tree"), before.clone());
-    place.shell("rm out/.hybz-journal; mkfifo out/.hybz-journal").silent(0);
-    again(&place).says(0, "cannot be used: ");
-    // A source that changed: its old result is not right, whatever the journal says.
-    place.put("out/.hybz-journal-kept", &journal);
-    place.shell("rm out/.hybz-journal; mv out/.hybz-journal-kept out/.hybz-journal; echo new >> tree/one").silent(0);
-    again(&place).says(1, "out/tree/one.bz2 already exists, and is not that of the input file.").says(1, "4 complete");
-    place.hybz(&["-rf", "--resume", "--output-dir", "out", "tree"]).says(0, "1 file compressed");
-    assert_eq!(decompressed(&place.get("out/tree/one.bz2")), place.get("tree/one"));
-    // With sources kept beside their results it is in the directory that is walked, and it is no operand.
-    place.hybz(&["-rk", "--resume", "tree"]).says(0, "5 files compressed");
-    assert!(place.has("tree/.hybz-journal"));
-    place.hybz(&["-rk", "--resume", "tree"]).says(0, "0 files compressed").says(0, "5 complete before");
-    // No journal says that a source may go: the result is compared first.
-    let bad = compressed(b"another text");
-    place.put("tree/one.bz2", &bad);
-    place.hybz(&["-r", "--resume", "tree"]).says(1, "tree/one.bz2 already exists, and is not");
-    assert!(place.has("tree/one") && !place.has("tree/a b/deeper/-dash"));
 }
 
 #[test]

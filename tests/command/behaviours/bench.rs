@@ -14,6 +14,8 @@ rows! {
         => other_programs;
     "`--bench --plot=FILE`" | "no such thing" | "a picture of the speeds, SVG" => a_picture;
     "`--bench -d`, `-z`" | "no such thing" | "one direction; compressed files only with -d" => one_direction;
+    "`--bench` of more than fits into memory" | "no such thing" | "the beginning, with a remark; of compressed files a \
+     sentence, rc 1" => more_than_fits;
     "`--bench` with flags that make no sense" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
 
@@ -164,6 +166,23 @@ fn one_direction() {
     // Flags of an environment variable are those of the command.
     let run = run(place.called("hybz").args(["--bench=0", "--json", "a"]).env("HYBZ", "-k -p1 -3"));
     assert_eq!(objects(&run.stdout)[0]["level"], 3);
+}
+
+/// A few kilobytes can be gigabytes of text.
+#[test]
+fn more_than_fits() {
+    let place = Place::new();
+    // 400 MB of text are 50 MB for the input.
+    let make = "head -c 30000000 /dev/zero | hybz -c > 30; cat 30 30 > 60.bz2; \
+                cat 60.bz2 60.bz2 60.bz2 60.bz2 > 240.bz2; \
+                head -c 60000000 /dev/zero > 60";
+    place.shell(make).silent(0);
+    let limited = |args: &str| place.shell(&format!("ulimit -v 400000; hybz --bench=0 -p1 --no-gpu {args}"));
+    limited("-z 60").says(0, "hybz: only the first 48 MB are measured: memory is for no more");
+    limited("-d 30").silent(0);
+    for args in ["-d 60.bz2", "-d 240.bz2", "-d 30 30"] {
+        limited(args).says(1, "is too large: 48 MB of memory are for the input.");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod batch;
 mod bench;
 mod decoding;
 mod flags;
+mod indexes;
 mod inputs;
 mod messages;
 mod names;
@@ -15,6 +16,7 @@ mod parts;
 mod pipes;
 mod recover;
 mod reports;
+mod resume;
 mod shards;
 mod verify;
 mod workers;
@@ -47,7 +49,7 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 15] = [
+const TABLES: [(&str, &str, &[Row]); 17] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
@@ -56,11 +58,13 @@ const TABLES: [(&str, &str, &[Row]); 15] = [
     ("decoding", "Unusual and damaged data", decoding::ROWS),
     ("messages", "Exit codes and messages", messages::ROWS),
     ("workers", "Threads, memory, lists", workers::ROWS),
-    ("parts", "Indexes, and parts of files", parts::ROWS),
+    ("indexes", "Indexes, and lists of what is in files", indexes::ROWS),
+    ("parts", "Parts of files", parts::ROWS),
     ("recover", "What is good in damaged files", recover::ROWS),
     ("reports", "What programs read", reports::ROWS),
     ("bench", "Measuring", bench::ROWS),
-    ("batch", "Trees, lists, repeated calls", batch::ROWS),
+    ("batch", "Trees and lists of files", batch::ROWS),
+    ("resume", "Repeated calls", resume::ROWS),
     ("verify", "What is verified", verify::ROWS),
     ("shards", "One file in parts", shards::ROWS),
 ];

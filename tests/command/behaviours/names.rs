@@ -14,6 +14,9 @@ rows! {
         => words_in_variables;
     "`-`, `--` in a variable" | "stdin; all of the command line are files" | "ignored with a remark"
         => dashes_in_variables;
+    "variables with a flag of another mode: `HYBZ=--verify`, `HYBZ=--index`" | "- (`BZIP2=-9` with `-d`: passed over)" |
+        "passed over; typed, it is an error; what contradicts in any mode is an error that names the variable"
+        => variables_for_other_modes;
     "`-z` of `.bz2`, `.bz`, `.tbz2`, `.tbz`" | "refused, rc 1" | "the same; also `.tz2` and `.hbz`"
         => compressed_names_are_refused;
     "the same under `-c`" | "refused, rc 1" | "the same" => refused_to_stdout_too;
@@ -96,6 +99,47 @@ fn dashes_in_variables() {
     let place = Place::with(&[("a", b"hello\n")]);
     let run = run(place.called("hybz").args(["-k", "a"]).env("HYBZ", "- --"));
     assert_eq!((run.code, run.stderr.lines().count(), place.names().len()), (0, 2, 2));
+}
+
+#[test]
+fn variables_for_other_modes() {
+    let place = Place::with(&[("a", &[b'a'; 100]), ("a.bz2", &compressed(&[b'a'; 100]))]);
+    let hybz =
+        |variable: &str, value: &str, line: &str| run(place.called("hybz").args(line.split(' ')).env(variable, value));
+    for value in [
+        "-9",
+        "--verify",
+        "--verify=file",
+        "--index",
+        "--index --index-format=offsets",
+        "--index-format offsets --index",
+        "-v --verify",
+        "--block-size 1M --verify",
+    ] {
+        for line in ["-dkf a.bz2", "-t a.bz2", "-l a.bz2", "--recover -f a.bz2", "-qdf -o b a.bz2", "--bench=0 -zp1 a"]
+        {
+            // These make or read indexes, too.
+            let indexes = value.contains("--index") && !line.contains("-o b") && !line.contains("--bench");
+            if !indexes {
+                assert_eq!(hybz("HYBZ", value, line).code, 0, "{value} {line}");
+            }
+        }
+        assert_eq!(hybz("BZIP2", value, "-df -o b a.bz2").code, 0, "{value}");
+    }
+    assert_eq!(
+        (hybz("HYBZ", "--verify", "-dc a.bz2").silent(0).stdout, place.get("a")),
+        (vec![b'a'; 100], vec![b'a'; 100])
+    );
+    hybz("HYBZ", "-c", "-t a.bz2").silent(0);
+    // Typed, each is an error; so are two that contradict each other in this mode. The variable is named if it has one.
+    hybz("HYBZ", "-k", "-d --verify a.bz2")
+        .says(1, "--verify is about compressing: it cannot be used together with -d.\n");
+    hybz("HYBZ", "--verify", "-d --verify a.bz2").says(1, "it cannot be used together with -d.\n");
+    hybz("HYBZ", "-o x", "a a.bz2")
+        .says(1, "-o takes the result of one input file, not of 2. (The environment variable HYBZ has `-o x'.)\n");
+    hybz("BZIP", "-k --verify=file", "-c a").says(1, "with -c. (The environment variable BZIP has `--verify=file'.)\n");
+    hybz("HYBZ", "--verify=file --no-sync", "a").says(1, "(The environment variable HYBZ has `--no-sync'.)\n");
+    assert!(place.has("a") && place.has("a.bz2") && !place.has("x"));
 }
 
 #[test]

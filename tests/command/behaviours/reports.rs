@@ -209,6 +209,14 @@ fn report_of_the_interrupted() {
         assert_eq!(members(&found[1], &keys), json!([2, 1, 0, 6, true, signal.as_raw(), code]));
         assert!(!place.has("a") && place.has("a.bz2"));
     }
+    // What was passed over until then is counted.
+    let place = Place::with(&[("a", b"hello\n"), ("b.bz2", b"")]);
+    place.shell("mkdir d; mv a b.bz2 d").silent(0);
+    let child = waiting(&place, &["-r", "--report=json:log", "d", "-"], None);
+    until(|| place.has("log") && place.get("log").ends_with(b"\n"));
+    send(&child, Signal::TERM);
+    drop(child.wait_with_output().expect("hybz"));
+    assert_eq!(members(&objects(&place.get("log"))[1], &["files", "skipped", "complete"]), json!([1, 1, 0]));
     // On stderr; and where results need hidden names, these go, too.
     let shim = shim();
     let place = Place::new();

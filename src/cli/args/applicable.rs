@@ -1,0 +1,124 @@
+//! Flags of environment variables that are about another mode than that of the call: they are passed over, as bzip2
+//! passes over `BZIP2=-9` with `-d`. What was typed is not.
+
+use super::environment::Environment;
+use super::flags::Flags;
+use super::plan::{Plan, mode};
+use super::task::{Mode, Operand};
+use anyhow::anyhow;
+use clap::{CommandFactory, FromArgMatches};
+use std::ffi::{OsStr, OsString};
+
+/// What was typed, and what comes before it.
+pub struct Call<'a> {
+    pub program: &'a OsStr,
+    pub environment: &'a Environment,
+    /// The words up to `--`.
+    pub typed: &'a [OsString],
+    /// The operands behind it.
+    pub more: &'a [Operand],
+}
+
+/// A flag of a variable, with its value, and whether it is taken.
+struct Unit<'a> {
+    words: &'a [OsString],
+    variable: &'static str,
+    taken: bool,
+}
+
+/// The modes, as flags.
+const MODES: [&str; 6] = ["-z", "-d", "-t", "-l", "--recover", "--bench"];
+
+impl Call<'_> {
+    /// The plan for a call whose `flags`, all together, contradict each other as `error` says.
+    pub fn without_other_modes(&self, flags: &Flags, error: anyhow::Error) -> anyhow::Result<(Flags, Plan)> {
+        if self.environment.flags.is_empty() {
+            return Err(error);
+        }
+        let this = self.mode(flags);
+        let with = |mode: &&str| fitting(self.environment, &[OsStr::new(*mode), OsStr::new("x")]);
+        let here = with(&this);
+        let elsewhere: Vec<_> = MODES.iter().filter(|mode| **mode != this).map(with).collect();
+        let mut units = units(self.environment);
+        for (number, unit) in units.iter_mut().enumerate() {
+            unit.taken = here[number] || !elsewhere.iter().any(|there| there[number]);
+        }
+        self.plan(&units).map_err(|error| self.named(&mut units, error))
+    }
+
+    /// The mode of a call with these flags, as a flag.
+    fn mode(&self, flags: &Flags) -> &'static str {
+        match mode(self.program, flags).0 {
+            _ if flags.recover.is_some() => "--recover",
+            _ if flags.list => "-l",
+            _ if flags.bench.is_some() => "--bench",
+            Mode::Compress => "-z",
+            Mode::Decompress => "-d",
+            Mode::Test => "-t",
+        }
+    }
+
+    /// The error, and the flag of a variable that brings it about, if one does.
+    fn named(&self, units: &mut [Unit<'_>], error: anyhow::Error) -> anyhow::Error {
+        let taken: Vec<bool> = units.iter().map(|unit| unit.taken).collect();
+        units.iter_mut().for_each(|unit| unit.taken = false);
+        if self.plan(units).is_err() {
+            return error;
+        }
+        for (number, taken) in taken.into_iter().enumerate() {
+            units[number].taken = taken;
+            if self.plan(units).is_err() {
+                let Unit { words, variable, .. } = units[number];
+                let words = words.join(OsStr::new(" "));
+                return anyhow!("{error} (The environment variable {variable} has `{}'.)", words.display());
+            }
+        }
+        error
+    }
+
+    fn plan(&self, units: &[Unit<'_>]) -> anyhow::Result<(Flags, Plan)> {
+        let taken = units.iter().filter(|unit| unit.taken).flat_map(|unit| unit.words);
+        let words: Vec<&OsStr> = taken.chain(self.typed).map(OsString::as_os_str).collect();
+        plan(self.program, &words, self.more, &self.environment.ignored_words)
+    }
+}
+
+/// Which flags of the variables can come before these words: alone, or with others. One may need another that comes
+/// behind it.
+fn fitting(environment: &Environment, words: &[&OsStr]) -> Vec<bool> {
+    let mut units = units(environment);
+    let fits = |units: &[Unit<'_>], number: usize, with_others: bool| {
+        let taken = |at: usize| at == number || (with_others && units[at].taken);
+        let taken = (0..units.len()).filter(|at| taken(*at)).flat_map(|at| units[at].words);
+        let all: Vec<&OsStr> = taken.map(OsString::as_os_str).chain(words.iter().copied()).collect();
+        plan(OsStr::new("hybz"), &all, &[], &[]).is_ok()
+    };
+    loop {
+        let next =
+            |number: &usize| !units[*number].taken && (fits(&units, *number, false) || fits(&units, *number, true));
+        match (0..units.len()).find(next) {
+            Some(number) => units[number].taken = true,
+            None => return units.iter().map(|unit| unit.taken).collect(),
+        }
+    }
+}
+
+fn units(environment: &Environment) -> Vec<Unit<'_>> {
+    let mut units: Vec<Unit<'_>> = Vec::new();
+    let mut rest = &environment.flags[..];
+    let mut variables = &environment.variables[..];
+    for &len in &environment.lengths {
+        let (words, others) = rest.split_at(len);
+        units.push(Unit { words, variable: variables[0], taken: false });
+        (rest, variables) = (others, &variables[len..]);
+    }
+    units
+}
+
+fn plan(program: &OsStr, words: &[&OsStr], more: &[Operand], ignored: &[String]) -> anyhow::Result<(Flags, Plan)> {
+    let mut found = Flags::command().try_get_matches_from(words)?;
+    let flags = Flags::from_arg_matches_mut(&mut found)?;
+    let operands = flags.files.iter().map(|file| Operand::typed(file)).chain(more.iter().cloned()).collect();
+    let plan = Plan::new(program, &flags, operands, ignored.to_vec())?;
+    Ok((flags, plan))
+}

@@ -1,0 +1,115 @@
+//! bzip2's checks of what an operand's result would replace, and ours of what must not be read or replaced.
+
+use crate::cli::args::{Mode, Plan, ReportPlace, Target};
+use crate::cli::os::directory::{is_directory, is_file, is_link};
+use crate::cli::os::{file, process, tree};
+use crate::cli::place::Place;
+use crate::cli::quote::shown;
+use crate::cli::report::Failure;
+use crate::cli::source::{id, same_file};
+use crate::cli::underway::{Touched, Underway};
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata};
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+
+/// What operands are checked against.
+pub struct Checks {
+    plan: Arc<Plan>,
+    /// The file that stdout is, if it is one: it must not be read.
+    stdout: Option<Metadata>,
+    /// The report, if it is a file: it must not be read either, and not be removed.
+    report: Option<Metadata>,
+    pub touched: Touched,
+}
+
+impl Checks {
+    pub fn new(plan: &Arc<Plan>) -> Checks {
+        let stdout = io::stdout().as_fd().try_clone_to_owned().and_then(|fd| File::from(fd).metadata()).ok();
+        let report = match &plan.report {
+            Some(ReportPlace::File(path)) => fs::metadata(path).ok(),
+            _ => None,
+        };
+        Checks {
+            plan: Arc::clone(plan),
+            stdout: stdout.filter(Metadata::is_file),
+            report: report.filter(Metadata::is_file),
+            touched: Touched::default(),
+        }
+    }
+
+    /// Whether the file is the report.
+    pub fn is_report(&self, found: tree::Id) -> bool {
+        self.report.as_ref().is_some_and(|report| id(report) == found)
+    }
+
+    /// Opens a file, when no operand before it will make, replace or remove it any more.
+    pub fn open(&self, place: &Place, underway: &Underway) -> io::Result<(Option<File>, Metadata)> {
+        let beside = self.plan.mode != Mode::Test && self.plan.target != Target::Stdout;
+        let open = || place.open_at_once(!beside || self.plan.force);
+        let opened = open();
+        let touched = match &opened {
+            Ok((_, found)) => self.touched.has_file(id(found)),
+            // A link may lead to a result that is not there yet.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                self.touched.has_name(place.path()) || place.find_link().is_ok_and(|found| is_link(&found))
+            }
+            Err(_) => false,
+        };
+        if !touched {
+            return opened;
+        }
+        drop(opened);
+        self.touched.wait(underway);
+        open()
+    }
+
+    /// Refuses a result that exists (which is checked again when the result gets its name), or that is the source.
+    pub fn result(&self, result: &Place, source: &Metadata, underway: &Underway) -> Result<(), Failure> {
+        let name = result.name().as_bytes();
+        let mut there = result.find_link();
+        // An operand before may be about to remove it.
+        if self.plan.remove_sources && there.as_ref().is_ok_and(|there| self.touched.has_file(tree::id(there))) {
+            self.touched.wait(underway);
+            there = result.find_link();
+        }
+        let is_free = there.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
+        let found = if is_free { None } else { result.find().ok() };
+        let is = |what: &[u8]| Failure::new(1, [b"Output file ", shown(result.name()).as_bytes(), what].concat());
+        // A name that was typed, not made from that of a source, may lead to a directory through a link.
+        if matches!(self.plan.target, Target::File(_)) && found.as_ref().is_some_and(is_directory) {
+            return Err(is(b" is a directory."));
+        }
+        if name.is_empty() || name.ends_with(b"/") {
+            return Err(Failure::output("create", result.name(), &file::not_found()));
+        }
+        if found.as_ref().is_some_and(|found| tree::id(found) == id(source)) {
+            return Err(is(b" is the input file."));
+        }
+        if self.plan.verify.file && found.as_ref().is_some_and(|found| !is_file(found)) {
+            return Err(is(b" is not a normal file: --verify=file cannot read it again."));
+        }
+        if found.is_some_and(|found| self.is_report(tree::id(&found))) {
+            return Err(is(b" is the report."));
+        }
+        match there {
+            Ok(_) if !self.plan.force => Err(Failure::exists(result.name())),
+            Ok(there) if is_directory(&there) => Err(Failure::output("create", result.name(), &file::is_a_directory())),
+            _ => Ok(()),
+        }
+    }
+
+    pub fn stdout(&self, name: &OsStr, source: &Metadata) -> Result<(), Failure> {
+        if self.plan.mode == Mode::Compress && io::stdout().is_terminal() {
+            return Err(Failure::terminal(&self.plan.program, "write compressed data to"));
+        }
+        process::check_stdout().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
+        if self.stdout.as_ref().is_some_and(|stdout| same_file(stdout, source)) {
+            let name = shown(name);
+            return Err(Failure::new(1, [b"Input file ", name.as_bytes(), b" is the output file."].concat()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! What to do with the bytes of an operand, and how to read them.
+
+use crate::cli::args::{Mode, Operand, Part, Plan};
+use crate::cli::job::{Destination, Ready};
+use crate::cli::part;
+use crate::cli::ranges::Parts;
+use crate::cli::reader::Reader;
+use crate::cli::report::Failure;
+use hybz::Pool;
+use hybz::flow::{Source, Task};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+
+/// All of it.
+pub fn whole(plan: &Plan, ready: &Ready, file: File) -> (Task, Source) {
+    let Ready { source, destination, .. } = ready;
+    let mut reader = match source {
+        Some(source) => Reader::of(file, &source.found),
+        None => Reader::new(file),
+    };
+    match plan.mode {
+        Mode::Compress => {
+            let task = plan.large_blocks.map_or(Task::Compress(plan.level), Task::CompressLarge);
+            (task, reader.into_source())
+        }
+        Mode::Decompress if plan.force && matches!(destination, Destination::Stdout) => {
+            let head = reader.head(HEADER.len());
+            let task = if may_be_bzip2(&head) { decompress(plan) } else { Task::Copy };
+            (task, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))))
+        }
+        Mode::Decompress | Mode::Test => (decompress(plan), reader.into_source()),
+    }
+}
+
+fn decompress(plan: &Plan) -> Task {
+    Task::Decompress { trailing_garbage: plan.trailing_garbage }
+}
+
+/// A part of it.
+pub fn part(
+    (plan, pool): (&Plan, &Pool),
+    part: &Part,
+    operand: &Operand,
+    name: &OsStr,
+    file: File,
+    remark: &mut Option<Vec<u8>>,
+) -> Result<(Task, Source), Failure> {
+    match part {
+        Part::Ranges { ranges, lines } => {
+            let parts = part::ranges(plan, pool, operand, file, remark)?;
+            let parts = Parts::new(parts, ranges.clone(), *lines);
+            Ok((Task::Copy, Source::Stream(Box::new(parts))))
+        }
+        Part::Streams { at, count } => {
+            let file = if *at > 0 { part::at(name, file, *at)? } else { file };
+            let task = count.map_or_else(|| decompress(plan), Task::DecompressStreams);
+            Ok((task, Source::Stream(Box::new(Reader::new(file)))))
+        }
+    }
+}
+
+/// The header of a `.bz2` stream; the digit may be any from 1 to 9.
+const HEADER: &[u8] = b"BZh9";
+
+/// Whether data that begin with `head`, which may be cut short, can be a `.bz2` or `.hbz` stream. What cannot is copied
+/// by `-dcf`, by bzip2's rule.
+fn may_be_bzip2(head: &[u8]) -> bool {
+    if head.first() == hybz::hbz::MAGIC.first() {
+        return head.iter().zip(&hybz::hbz::MAGIC).all(|(a, b)| a == b);
+    }
+    let magic = head.iter().zip(&HEADER[..3]).all(|(a, b)| a == b);
+    magic && head.get(3).is_none_or(|digit| (b'1'..=b'9').contains(digit))
+}

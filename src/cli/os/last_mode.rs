@@ -1,0 +1,90 @@
+//! The mode that a directory gets when nothing more is made in it: until then its owner may make files in it.
+
+use rustix::fs::{Mode, OFlags, fchmod, fstat, openat};
+use rustix::io;
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The directory gets it with the last clone of the `Arc` that this is in. Whoever makes something below it has one:
+/// the directory itself while it is open, and each of those below that get a mode.
+///
+/// So nothing is open for it. The directory is found once more by its path, never through a symbolic link, unless it is
+/// open at the end.
+pub struct LastMode {
+    /// Whose mode may forbid to find this one.
+    above: Option<Arc<LastMode>>,
+    top: Arc<OwnedFd>,
+    below: PathBuf,
+    id: (u64, u64),
+    mode: Option<Mode>,
+}
+
+impl LastMode {
+    /// Lets the owner of `directory`, which is `below` the directory `top`, do everything, and keeps `mode` for later.
+    /// `None` if that is no less.
+    pub fn keep(
+        directory: impl AsFd,
+        mode: Mode,
+        (top, below): (&Arc<OwnedFd>, &Path),
+        above: Option<&Arc<LastMode>>,
+    ) -> Option<Arc<LastMode>> {
+        let _ = fchmod(&directory, mode | Mode::RWXU); // where there are no modes, all are alike
+        if mode.contains(Mode::RWXU) {
+            return None;
+        }
+        let found = fstat(directory).ok()?;
+        Some(Arc::new(LastMode {
+            above: above.cloned(),
+            top: Arc::clone(top),
+            below: below.to_owned(),
+            id: (found.st_dev, found.st_ino),
+            mode: Some(mode),
+        }))
+    }
+
+    /// The directory is closed. It gets its mode if nobody else has a clone.
+    pub fn closed(last: Arc<LastMode>, directory: impl AsFd) {
+        if let Some(mut last) = Arc::into_inner(last)
+            && let Some(mode) = last.mode.take()
+        {
+            let _ = fchmod(directory, mode);
+        }
+    }
+
+    /// Opens the directory once more.
+    fn find(&self) -> io::Result<OwnedFd> {
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut parts: Vec<&OsStr> = self.below.iter().collect();
+        let last = parts.pop().unwrap_or(OsStr::new("."));
+        let mut at = Arc::clone(&self.top);
+        for part in parts {
+            at = Arc::new(openat(&at, part, flags | OFlags::PATH, Mode::empty())?);
+        }
+        openat(&at, last, flags | OFlags::RDONLY, Mode::empty())
+    }
+}
+
+impl Drop for LastMode {
+    fn drop(&mut self) {
+        if let Some(mode) = self.mode
+            && let Ok(directory) = self.find()
+            && fstat(&directory).is_ok_and(|found| (found.st_dev, found.st_ino) == self.id)
+        {
+            let _ = fchmod(directory, mode);
+        }
+        // One after the other, not one inside the other: a path may have thousands of parts.
+        let mut above = self.above.take();
+        while let Some(mut last) = above.and_then(Arc::into_inner) {
+            above = last.above.take();
+        }
+    }
+}
+
+impl fmt::Debug for LastMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LastMode").field("below", &self.below).field("mode", &self.mode).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,124 @@
+//! What is printed of a file when its stream has ended, well or not.
+
+use crate::cli::args::{Mode, Part, Plan, usual_index};
+use crate::cli::index;
+use crate::cli::job::Destination;
+use crate::cli::quote::shown;
+use crate::cli::report::{self, Failure, Note, Report};
+use crate::cli::verified;
+use hybz::{Error, StreamSummary};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The words for it.
+pub struct Verdicts {
+    plan: Arc<Plan>,
+    report: Arc<Report>,
+}
+
+/// What is printed of a stream that failed.
+pub struct Verdict {
+    pub notes: Vec<Note>,
+    /// Whether bzip2recover may find something.
+    pub damage: bool,
+}
+
+impl Verdicts {
+    pub fn new(plan: &Arc<Plan>, report: &Arc<Report>) -> Verdicts {
+        Verdicts { plan: Arc::clone(plan), report: Arc::clone(report) }
+    }
+
+    /// The beginning of a file's line under `-v`; under `-vv` it was printed before the first block.
+    fn line_start(&self, name: &OsStr) -> Vec<u8> {
+        if self.plan.verbose == 1 { self.report.line_start(name) } else { Vec::new() }
+    }
+
+    /// What is printed of a stream that went well.
+    pub fn success(&self, name: &OsStr, stream: &StreamSummary) -> Vec<u8> {
+        let Plan { mode, verbose, quiet, program, .. } = &*self.plan;
+        let mut message = self.line_start(name);
+        if *verbose >= 2 && stream.trailing_garbage.is_none() {
+            message.extend(report::end_line(stream, *mode == Mode::Compress).bytes());
+        }
+        if stream.trailing_garbage.is_some() && *quiet == 0 {
+            let text = b"trailing garbage after EOF ignored\n";
+            match mode {
+                Mode::Test if *verbose > 0 => message.extend_from_slice(text),
+                Mode::Test => message.extend([program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat()),
+                _ => message.extend([b"\n", program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat()),
+            }
+        }
+        if *verbose > 0 {
+            let end = match mode {
+                Mode::Compress => report::ratio(stream.bytes_in, stream.bytes_out),
+                Mode::Decompress => "done\n".to_owned(),
+                Mode::Test => "ok\n".to_owned(),
+            };
+            message.extend(end.bytes());
+        }
+        message
+    }
+
+    /// Why a stream failed.
+    pub fn failure(&self, name: &OsStr, destination: &Destination, error: &Error) -> Verdict {
+        let result = match destination {
+            Destination::Stdout => OsStr::new("(stdout)"),
+            Destination::File(place) => place.name(),
+            Destination::Nothing => OsStr::new("(none)"),
+        };
+        let mut damage = false;
+        let failure = match error {
+            Error::Read(e) => Failure::input("read", name, e),
+            Error::ForeignIndex { .. } | Error::BadIndex(_) => {
+                let file = Path::new(name);
+                let index = self.plan.index.as_ref().map_or_else(|| usual_index(file), |index| index.path(file));
+                index::failure(index.as_os_str(), error)
+            }
+            Error::Write(e) => Failure::output("write", result, e),
+            Error::Internal { .. } => Failure::internal(name, error),
+            Error::Miscoded { .. } => verified::miscoded(name, error),
+            Error::Memory { .. } => Failure::memory(name, error, self.plan.memory.is_some()),
+            _ => {
+                let not_bzip2 = matches!(error, Error::NotBzip2);
+                // Nothing can be recovered from nothing, and nothing is lost before garbage.
+                let nothing_lost =
+                    matches!(error, Error::TrailingGarbage { .. } | Error::Truncated { bit_offset: 0, .. });
+                damage = !nothing_lost && (self.plan.mode == Mode::Test || !not_bzip2);
+                if self.plan.mode == Mode::Test || not_bzip2 {
+                    return Verdict { notes: vec![self.one_line(name, error)], damage };
+                }
+                report::damage(name, result, error, self.plan.quiet)
+            }
+        };
+        let mut notes = Vec::new();
+        if self.plan.verbose > 0 {
+            notes.push(Note::Line([self.line_start(name), b"\n".to_vec()].concat()));
+        }
+        notes.push(Note::Failure(failure));
+        Verdict { notes, damage }
+    }
+
+    /// An error that takes one line in bzip2, which begins with the name as `-v` writes it, or with the program's.
+    fn one_line(&self, name: &OsStr, error: &Error) -> Note {
+        let (test, verbose) = (self.plan.mode == Mode::Test, self.plan.verbose > 0);
+        let between: &[u8] = if test { b": " } else { b" is " };
+        let text = report::verdict(error, test);
+        let failure = Failure::new(2, [shown(name).as_bytes(), between, text.as_bytes()].concat());
+        match verbose {
+            true => Note::Verdict(failure, [&self.line_start(name), text.as_bytes(), b"\n"].concat()),
+            false => Note::Failure(failure),
+        }
+    }
+}
+
+/// An error as one of the whole file, where a part of it was read.
+pub fn placed(plan: &Plan, error: Error) -> Error {
+    match (error, &plan.part) {
+        // The text of ranges is copied, so what is wrong with it comes as an error of reading.
+        (Error::Read(e), Some(Part::Ranges { .. })) => e.downcast().unwrap_or_else(Error::Read),
+        (error, Some(Part::Streams { at, .. })) => report::behind(error, *at),
+        (error, _) => error,
+    }
+}
