@@ -37,7 +37,7 @@ use crate::read_at::{ReadAt, fill_at};
 use crate::stream::bzip2::split::{BlockOptions, Splitter};
 use crate::stream::driver::read_some;
 use crate::stream::piece::Cut;
-use crossbeam_channel::{Sender, bounded};
+use crossbeam_channel::bounded;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -91,7 +91,7 @@ pub fn plan(
 ) -> Result<(), Error> {
     let (sender, blocks) = bounded(AHEAD);
     thread::scope(|scope| {
-        let cutting = scope.spawn(move || cut(text, level, &sender));
+        let cutting = scope.spawn(move || cut(text, level, |block| sender.send(block).is_ok()));
         let mut shard = Shard::new(0, 0, 0, 0, 0);
         // Dropping it ends the other thread.
         for block in blocks {
@@ -109,8 +109,19 @@ pub fn plan(
     })
 }
 
+/// Reads a text and cuts it into blocks, and does no more: what a plan is compared with. Returns how many there are.
+#[doc(hidden)]
+pub fn split(text: impl Read, level: Level) -> io::Result<u64> {
+    let mut blocks = 0;
+    cut(text, level, |_| {
+        blocks += 1;
+        true
+    })?;
+    Ok(blocks)
+}
+
 /// Cuts a text to its end, or until nobody wants more.
-fn cut(mut text: impl Read, level: Level, out: &Sender<Text>) -> io::Result<()> {
+fn cut(mut text: impl Read, level: Level, mut out: impl FnMut(Text) -> bool) -> io::Result<()> {
     let mut splitter = Splitter::new(level, BlockOptions::default());
     let mut ended = false;
     while !ended {
@@ -122,7 +133,7 @@ fn cut(mut text: impl Read, level: Level, out: &Sender<Text>) -> io::Result<()> 
             n => splitter.filled(n),
         }
         while let Some(block) = splitter.next_piece() {
-            if out.send(block.text).is_err() {
+            if !out(block.text) {
                 return Ok(());
             }
         }

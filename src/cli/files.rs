@@ -153,10 +153,7 @@ impl Operands {
             None => Reader::new(file),
         };
         match self.plan.mode {
-            Mode::Compress => {
-                let task = self.plan.large_blocks.map_or(Task::Compress(self.plan.level), Task::CompressLarge);
-                (task, reader.into_source())
-            }
+            Mode::Compress => (self.plan.compression(), reader.into_source()),
             Mode::Decompress if self.plan.force && matches!(destination, Destination::Stdout) => {
                 let head = reader.head(HEADER.len());
                 let task = if may_be_bzip2(&head) { self.decompress() } else { Task::Copy };

@@ -5,6 +5,7 @@
 
 mod batch;
 mod bench;
+mod clusters;
 mod decoding;
 mod flags;
 mod inputs;
@@ -16,6 +17,7 @@ mod pipes;
 mod recover;
 mod reports;
 mod shards;
+mod streams;
 mod verify;
 mod workers;
 
@@ -47,7 +49,7 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 15] = [
+const TABLES: [(&str, &str, &[Row]); 17] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
@@ -63,6 +65,8 @@ const TABLES: [(&str, &str, &[Row]); 15] = [
     ("batch", "Trees, lists, repeated calls", batch::ROWS),
     ("verify", "What is verified", verify::ROWS),
     ("shards", "One file in parts", shards::ROWS),
+    ("streams", "Many streams, ranges for readers", streams::ROWS),
+    ("clusters", "Recipes for many machines", clusters::ROWS),
 ];
 
 const HEAD: &str = "\
