@@ -5,12 +5,13 @@
 //! ```
 //!
 //! All take turns, ROUNDS times (7). Printed are the medians, in GB/s, and those of the ratios within a round. The parts
-//! are of FILE, of 4 MB each, repeated until there is a gigabyte of them. `benches/shards.sh` measures the command.
+//! are of FILE, of 4 MB each, repeated until there is a gigabyte of them. The files lie in TMPDIR, and beside joining
+//! into a file stands copying the parts there. `benches/shards.sh` measures the command.
 
 use hybz::shard::{self, Joiner, Shard};
 use hybz::{Level, Settings};
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::time::Instant;
 
 fn main() {
@@ -31,7 +32,7 @@ fn main() {
     let names: Vec<_> = (0..parts.len()).map(|number| directory.path().join(number.to_string())).collect();
     names.iter().zip(&parts).for_each(|(name, part)| std::fs::write(name, part).expect("a part"));
 
-    let mut rates: [Vec<f64>; 4] = Default::default();
+    let mut rates: [Vec<f64>; 5] = Default::default();
     for _ in 0..rounds {
         let mut time = |which: usize, bytes: usize, work: &mut dyn FnMut()| {
             let start = Instant::now();
@@ -40,7 +41,7 @@ fn main() {
         };
         time(0, text.len(), &mut || assert!(shard::split(open(), Level::BEST).expect("blocks") > 0));
         time(1, text.len(), &mut || shard::plan(open(), Level::BEST, 4_000_000, |_| Ok(())).expect("a plan"));
-        let mut join = |out: &mut dyn Write| {
+        let join = |out: &mut dyn Write| {
             let mut joiner = Joiner::new(Level::BEST, out);
             for _ in 0..repeat {
                 for (shard, name) in shards.iter().zip(&names) {
@@ -52,13 +53,23 @@ fn main() {
         time(2, coded * repeat, &mut || join(&mut std::io::sink()));
         let whole = directory.path().join("whole");
         time(3, coded * repeat, &mut || join(&mut File::create(&whole).expect("a file")));
+        let mut room = vec![0; 256 << 10];
+        time(4, coded * repeat, &mut || {
+            let mut out = File::create(&whole).expect("a file");
+            for name in (0..repeat).flat_map(|_| &names) {
+                let mut part = File::open(name).expect("a part");
+                while let n @ 1.. = part.read(&mut room).expect("a part") {
+                    out.write_all(&room[..n]).expect("a file");
+                }
+            }
+        });
     }
     let median = |mut values: Vec<f64>| {
         values.sort_by(f64::total_cmp);
         values[values.len() / 2]
     };
     let ratio = median(rates[0].iter().zip(&rates[1]).map(|(split, plan)| plan / split).collect());
-    let [split, plan, join, to_file] = rates.map(median);
+    let [split, plan, join, to_file, copy] = rates.map(median);
     println!("reading and cutting {split:.2} GB/s, plan {plan:.2} GB/s: {ratio:.2}");
-    println!("join {join:.2} GB/s of compressed data, into a file {to_file:.2}");
+    println!("join {join:.2} GB/s of compressed data, into a file {to_file:.2}, copying {copy:.2}");
 }

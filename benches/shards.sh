@@ -56,6 +56,16 @@ one() { wall "$hybz" -f --shard="$3" --plan-file="$1" "$2" -o x; }
 awk -v a="$(of one tiny.plan tiny 0)" -v b="$(of one tiny.long tiny.10000 5000)" 'BEGIN {
   printf "a shard: %.1f ms beside its blocks; %.1f with a plan of 10,000 shards\n", a * 1000, b * 1000 }'
 
+# One core, beside both: how many of them a plan and a join keep up with.
+first=$(awk '/^[^#]/ { print $3; exit }' plan)
+core=$(of wall "$hybz" -p1 --shard=0 --plan-file=plan "$file" -c)
+awk -v s="$size" -v c="$coded" -v t="$times" -v f="$first" -v p="$planned" -v w="$written" -v k="$core" 'BEGIN {
+  core = f / k; plan = s / p; join = s * t / w
+  printf "one core compresses at 1/%.0f of the rate of the plan, and 1/%.0f of that of the join (both of text)\n",
+    plan / core, join / core
+  for (n = 8; n <= 2000; n = n == 8 ? 64 : n == 64 ? 250 : n == 250 ? 1000 : n * 2)
+    printf "%d cores: %.0f times one\n", n, 1 / (1 / n + core / plan + core / join) }'
+
 # Many workers beside one process: processor time for the same text.
 each() {
   rm -f out.*

@@ -53,8 +53,7 @@ pub use crate::read_at::ReadAt;
 pub enum Task {
     /// Write it as one `.bz2` stream.
     Compress(Level),
-    /// Write it as `.bz2` streams of these lengths, one after the other. (It is read by one thread, whatever there
-    /// is to read it for.)
+    /// Write it as `.bz2` streams of these lengths, one after the other. One thread reads it, also beside accelerators.
     CompressStreams(Level, Streams),
     /// Write it as one `.hbz` stream.
     CompressLarge(LargeBlocks),

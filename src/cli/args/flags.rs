@@ -222,7 +222,7 @@ pub struct Flags {
     #[arg(long, value_name = "N")]
     pub shard: Option<u64>,
 
-    /// The plan that --shard and --join=streams look in.
+    /// The plan that --shard, or --join of streams, looks in.
     #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub plan_file: Option<OsString>,
 

@@ -154,6 +154,7 @@ mod tests {
     use crate::shapes::{Rng, SHAPES, shape};
     use crate::stream::bzip2::split::BlockOptions;
     use crate::{Settings, index::Index};
+    use std::io::Write;
 
     /// The lengths of the streams of a text, by the rule.
     fn naive(text: &[u8], streams: Streams) -> Vec<usize> {
@@ -225,6 +226,20 @@ mod tests {
             assert_eq!(cut(&text, Streams::try_new(size).unwrap(), 1 << 20), blocks, "{size}");
         }
         assert!(cut(b"", Streams::try_new(1).unwrap(), 1).is_empty());
+    }
+
+    /// Whoever flushes ends a block, and no stream.
+    #[test]
+    fn flushed_blocks() {
+        let settings = Settings::new().streams(Streams::try_new(100).unwrap());
+        let mut encoder = crate::write::BzEncoder::with_settings(Vec::new(), &settings);
+        for _ in 0..25 {
+            encoder.write_all(&[b'x'; 10]).unwrap();
+            encoder.flush().unwrap();
+        }
+        let coded = encoder.finish().unwrap();
+        let index = Index::build(&coded[..], &Settings::new()).unwrap();
+        assert_eq!((index.streams(), index.blocks(), index.text_len()), (3, 25, 250));
     }
 
     /// Each stream is what its text is compressed to alone, and the index has them all.
