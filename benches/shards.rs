@@ -23,7 +23,11 @@ fn main() {
     let open = || File::open(&path).expect("FILE can be read");
 
     let mut shards = Vec::new();
-    shard::plan(&text[..], Level::BEST, 4_000_000, |shard| Ok(shards.push(shard))).expect("a plan");
+    let planned = shard::plan(&text[..], Level::BEST, 4_000_000, |shard| {
+        shards.push(shard);
+        Ok(())
+    });
+    planned.expect("a plan");
     let part = |shard: &Shard| hybz::compress(&text[shard.text()], &Settings::new()).expect("a part");
     let parts: Vec<Vec<u8>> = shards.iter().map(part).collect();
     let coded: usize = parts.iter().map(Vec::len).sum();

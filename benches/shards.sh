@@ -23,7 +23,7 @@ size=$(stat -c %s "$file")
 for n in $(grep -v '^#' plan | cut -f1); do "$hybz" --shard="$n" --plan-file=plan "$file" -o "part.$n"; done
 coded=$(cat part.* | wc -c)
 # At least a gigabyte of parts: the plan again and again, as if the text were repeated.
-awk -v OFS='\t' -v coded="$coded" '
+awk -v OFS='\t' -v OFMT=%.0f -v CONVFMT=%.0f -v coded="$coded" '
   /^#hybz/ { head = $1 OFS $2; len = $3; next }
   /^#/ { next }
   { line[count++] = $0 }
@@ -38,6 +38,7 @@ awk -v OFS='\t' -v coded="$coded" '
   }' plan >long
 times=$(($(grep -vc '^#' long) / $(grep -vc '^#' plan)))
 parts=(); for _ in $(seq "$times"); do parts+=(part.*); done
+"$hybz" --join=long "${parts[@]}" -c >/dev/null
 join() { wall "$hybz" -f --join=long "${parts[@]}" "$@"; }
 planned=$(of wall "$hybz" --plan=50M "$file")
 joined=$(of join -c) written=$(of join -o whole)

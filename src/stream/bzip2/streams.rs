@@ -159,9 +159,9 @@ mod tests {
     /// The lengths of the streams of a text, by the rule.
     fn naive(text: &[u8], streams: Streams) -> Vec<usize> {
         let (mut lengths, mut begin) = (Vec::new(), 0);
-        for at in 0..text.len() {
+        for (at, byte) in text.iter().enumerate() {
             let length = at + 1 - begin;
-            if length as u64 >= streams.size && (!streams.lines || text[at] == b'\n') {
+            if length as u64 >= streams.size && (!streams.lines || *byte == b'\n') {
                 lengths.push(length);
                 begin = at + 1;
             }
