@@ -2,6 +2,7 @@
 
 use super::rows;
 use crate::place::{Place, compressed, noise, text};
+use crate::skip::{Need, skip};
 use hybz::shard::{Joiner, Part, Shard};
 use hybz::{Level, Settings};
 use std::process::Stdio;
@@ -14,6 +15,7 @@ rows! {
     "10,000 parts, 16 descriptors" | "no shards" | "joined" => many_parts;
     "`--shard` and `--join` killed at any time" | "no shards" | "no file under the name, or a complete one; again is \
      enough" => killed;
+    "where no thread can be started" | "no shards" | "the same" => without_threads;
     "parts in any order; made twice; of equal text" | "no shards" | "the same" => any_order;
     "a part missing, doubled, foreign, cut" | "no shards" | "named; rc 1; nothing is written" => wrong_parts;
     "`--join --verify` of a damaged part" | "no shards" | "named; rc 1; nothing is written" => damaged_parts;
@@ -168,6 +170,32 @@ fn killed() {
     let mut names = [&parts[..], &["a", "good", "plan", "whole.bz2"].map(str::to_owned)].concat();
     names.sort();
     assert_eq!(place.names(), names, "nothing is left behind");
+}
+
+#[test]
+fn without_threads() {
+    let place = Place::with(&[("a", &mixture())]);
+    parts(&place, "-1 --plan 300k");
+    place.shell("hybz -1c a > whole; hybz --plan-ranges=300k whole > ranges").silent(0);
+    let alone = "chmod 755 .; setpriv --reuid=65534 --clear-groups prlimit --nproc=1";
+    if place.shell(&format!("{alone} hybz -V")).code != 0
+        || place.shell(&format!("{alone} sh -c 'true | true'")).code == 0
+    {
+        return skip(Need::System, "no root, setpriv or prlimit");
+    }
+    for (line, expected) in [
+        ("hybz -1 --plan 300k a", "plan"),
+        ("hybz --join=plan part.* -c", "whole"),
+        ("hybz --join=plan --verify part.* -c", "whole"),
+        ("hybz --shard=2 --plan-file=plan a -c", "part.2"),
+        ("hybz --plan-ranges=300k whole", "ranges"),
+    ] {
+        let run = place.shell(&format!("{alone} {line}")).silent(0);
+        assert!(run.stdout == place.get(expected), "{line}");
+    }
+    place.shell("cp whole a; chmod 644 a").silent(0);
+    let run = place.shell(&format!("{alone} hybz -c --stream-size=100k a")).silent(0);
+    assert_eq!(run.stdout, place.hybz(&["-c", "--stream-size=100k", "a"]).stdout);
 }
 
 #[test]
