@@ -11,7 +11,6 @@ use crate::cli::output::Out;
 use crate::cli::quote::shown;
 use crate::cli::report::{Failure, Note, Report};
 use crate::cli::temporary::TemporaryFiles;
-use crossbeam_channel::{Sender, bounded};
 use hybz::read::MultiBzDecoder;
 use hybz::shard::{Joiner, Part, Shard};
 use hybz::{Error, Level, Pool, ReadAt, Settings};
@@ -20,8 +19,6 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 /// How many missing shards are named.
 const NAMED: usize = 10;
@@ -42,64 +39,13 @@ pub fn join(plan: &Plan, how: &args::Join, report: &Report) -> Result<(), Troubl
     let out = if how.streams && !shards.is_empty() {
         files.try_fold(out, |out, (_, name, file)| append(plan, out, name, file?))?
     } else {
-        behind(out, |out| {
-            let mut joiner = Joiner::new(level, out);
-            for (shard, name, file) in files {
-                joiner.part(shard, &file?).map_err(|error| trouble(plan, name, error))?;
-            }
-            joiner.finish().map_err(|error| trouble(plan, OsStr::new("(none)"), error))?;
-            Ok(())
-        })
-        .map_err(|trouble| trouble.unwrap_or_else(|e| write_trouble(plan, &e)))?
+        let mut joiner = Joiner::new(level, out);
+        for (shard, name, file) in files {
+            joiner.part(shard, &file?).map_err(|error| trouble(plan, name, error))?;
+        }
+        joiner.finish().map_err(|error| trouble(plan, OsStr::new("(none)"), error))?.0
     };
     finish(out, plan)
-}
-
-/// How many chunks may wait to be written.
-const AHEAD: usize = 4;
-
-/// Writes what `make` gives on a thread of its own, if there is one to be had: the kernel takes longer to make pages of
-/// a file than reading and shifting take. Returns `out`, or what went wrong: the `Err` within is of writing.
-fn behind(
-    out: Out,
-    make: impl FnOnce(&mut dyn Write) -> Result<(), Trouble>,
-) -> Result<Out, Result<Trouble, io::Error>> {
-    // The thread takes it out of here; if it cannot be started, it is still there.
-    let out = Mutex::new(Some(out));
-    let take = || out.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let lost = || io::Error::other("the writing thread panicked");
-    thread::scope(|scope| {
-        let (sender, chunks) = bounded::<Vec<u8>>(AHEAD);
-        let writing = thread::Builder::new().spawn_scoped(scope, move || {
-            let mut out = take().ok_or_else(lost)?;
-            chunks.iter().try_for_each(|chunk| out.write_all(&chunk))?;
-            Ok(out)
-        });
-        let Ok(writing) = writing else {
-            let mut out = take().ok_or_else(|| Err(lost()))?;
-            return make(&mut out).map(|()| out).map_err(Ok);
-        };
-        let mut sending = Sending(sender);
-        let made = make(&mut sending);
-        drop(sending);
-        // If writing failed, that is why nothing more could be made.
-        let out = writing.join().unwrap_or_else(|_| Err(lost())).map_err(Err)?;
-        made.map(|()| out).map_err(Ok)
-    })
-}
-
-/// What is written goes to a thread.
-struct Sending(Sender<Vec<u8>>);
-
-impl Write for Sending {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.send(bytes.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// Opens a part again, which must still be of this shard.
