@@ -4,8 +4,8 @@
 #   cargo build --release && tests/slurm.sh [FILE]
 #
 # Needs root and apt-get: it installs slurm-wlm and munge where they are missing, and starts munged, slurmctld and
-# slurmd with files of its own in a temporary folder. HYBZ_BINARY names another binary. FILE is what is compressed; 19 MB
-# are made if there is none. Then parts are removed, and tasks killed at random times, and the recipe is run again.
+# slurmd with files of its own in a temporary folder. HYBZ_BINARY names another binary. FILE is what is compressed; 19
+# MB are made if there is none. Then parts are removed, and tasks killed at random times, and the recipe is run again.
 set -euo pipefail
 here=$(readlink -f "$(dirname "$0")/..")
 hybz=$(readlink -f "${HYBZ_BINARY:-$here/target/release/hybz}")

@@ -28,8 +28,8 @@ impl Streams {
         (size > 0).then_some(Streams { size, lines: false })
     }
 
-    /// Whether a stream goes on to the next line end (byte 0x0a), so that it has whole lines. However long a line is, it
-    /// stays whole.
+    /// Whether a stream goes on to the next line end (byte 0x0a), so that it has whole lines. However long a line is,
+    /// it stays whole.
     pub fn split_lines(self, lines: bool) -> Streams {
         Streams { lines, ..self }
     }
@@ -39,8 +39,8 @@ impl Streams {
         self.size
     }
 
-    /// How much of the text belongs to a stream before its end is looked for. (It may end with a line that ends with the
-    /// last byte of its size.)
+    /// How much of the text belongs to a stream before its end is looked for. (It may end with a line that ends with
+    /// the last byte of its size.)
     fn before_end(&self) -> u64 {
         if self.lines { self.size - 1 } else { self.size }
     }

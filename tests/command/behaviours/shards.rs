@@ -11,7 +11,8 @@ use std::time::Duration;
 
 rows! {
     "`--plan`, `--shard`, `--join`" | "no shards" | "the bytes of the whole file compressed at once" => joined;
-    "`--join=streams`" | "no shards" | "the parts behind each other, checked as ever; the same text" => joined_as_streams;
+    "`--join=streams`" | "no shards" | "the parts behind each other, checked as ever; the same text"
+        => joined_as_streams;
     "10,000 parts, 16 descriptors" | "no shards" | "joined" => many_parts;
     "`--shard` and `--join` killed at any time" | "no shards" | "no file under the name, or a complete one; again is \
      enough" => killed;
