@@ -5,8 +5,8 @@
 //! ```
 //!
 //! All take turns, ROUNDS times (7). Printed are the medians, in GB/s, and those of the ratios within a round. The
-//! parts are of FILE, of 4 MB each, repeated until there is a gigabyte of them. The files lie in TMPDIR, and beside joining
-//! into a file stands copying the parts there. `benches/shards.sh` measures the command.
+//! parts are of FILE, of 4 MB each, repeated until there is a gigabyte of them. The files lie in TMPDIR, and beside
+//! joining into a file stands copying the parts there. `benches/shards.sh` measures the command.
 
 use hybz::shard::{self, Joiner, Shard};
 use hybz::{Level, Settings};
