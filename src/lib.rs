@@ -102,6 +102,7 @@ pub use read_at::ReadAt;
 pub use schedule::{StationReport, Summary};
 pub use settings::Settings;
 pub use station::gpu::Lanes;
+pub use stream::Streams;
 pub use stream::flow;
 pub use stream::verify::Verify;
 pub use summary::{BlockInfo, StreamInfo, StreamSummary};

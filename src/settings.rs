@@ -4,6 +4,7 @@ use crate::Pool;
 use crate::format::bzip2::Level;
 use crate::format::hbz::LargeBlocks;
 use crate::stream::Extent;
+use crate::stream::Streams;
 use crate::stream::verify::Verify;
 use std::fmt;
 
@@ -21,6 +22,7 @@ use std::fmt;
 pub struct Settings {
     pub(crate) level: Level,
     pub(crate) large_blocks: Option<LargeBlocks>,
+    pub(crate) streams: Option<Streams>,
     pub(crate) verify: Verify,
     trailing_garbage: bool,
     first_stream: bool,
@@ -33,6 +35,7 @@ impl Default for Settings {
         Settings {
             level: Level::BEST,
             large_blocks: None,
+            streams: None,
             verify: Verify::Off,
             trailing_garbage: true,
             first_stream: false,
@@ -79,6 +82,26 @@ impl Settings {
     /// ```
     pub fn large_blocks(mut self, large: LargeBlocks) -> Self {
         self.large_blocks = Some(large);
+        self
+    }
+
+    /// Compress to several `.bz2` streams, one after the other, and not to one. Each is what bzip2 makes of its text.
+    /// (A `.hbz` is one stream, whatever is said here: its blocks can be read alone.)
+    ///
+    /// ```
+    /// use hybz::{Settings, Streams, bufread::BzDecoder};
+    /// use std::io::Read;
+    /// let streams = Streams::try_new(10).expect("more than nothing").split_lines(true);
+    /// let coded = hybz::compress(b"to be or not\nto\nbe\n", &Settings::new().streams(streams))?;
+    ///
+    /// let mut first = String::new();
+    /// BzDecoder::new(&coded[..]).read_to_string(&mut first)?;
+    /// assert_eq!(first, "to be or not\n");
+    /// assert_eq!(hybz::decompress(&coded, &Settings::new())?, b"to be or not\nto\nbe\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn streams(mut self, streams: Streams) -> Self {
+        self.streams = Some(streams);
         self
     }
 
@@ -157,6 +180,7 @@ impl fmt::Debug for Settings {
         f.debug_struct("Settings")
             .field("level", &self.level)
             .field("large_blocks", &self.large_blocks)
+            .field("streams", &self.streams)
             .field("verify", &self.verify)
             .field("trailing_garbage", &self.trailing_garbage)
             .field("own_pool", &self.pool.is_some())

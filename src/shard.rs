@@ -37,16 +37,17 @@ use crate::read_at::{ReadAt, fill_at};
 use crate::stream::bzip2::split::{BlockOptions, Splitter};
 use crate::stream::driver::read_some;
 use crate::stream::piece::Cut;
-use crossbeam_channel::{Sender, bounded};
+use crossbeam_channel::bounded;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// How many blocks may wait for their CRCs.
 const AHEAD: usize = 8;
-/// How much of a part is copied at once: what fits in an L2 cache.
-const COPY: usize = 256 << 10;
+/// How much of a part is copied at once: what fits in an L2 cache, and passes buffers of 256 KiB.
+const COPY: usize = 320 << 10;
 
 /// Some blocks of a text, which follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +80,7 @@ impl Shard {
 /// Finds the shards of a text: each has whole blocks, and at least `size` bytes but for the last. They are handed to
 /// `each` while the text is read. An empty text has none.
 ///
-/// A thread reads and cuts, and the caller's computes CRCs.
+/// A thread reads and cuts, and the caller's computes CRCs; where no thread can be started, the caller's does both.
 ///
 /// # Errors
 /// [`Error::Read`]; [`Error::Write`] with what `each` returns.
@@ -87,30 +88,80 @@ pub fn plan(
     text: impl Read + Send,
     level: Level,
     size: u64,
-    mut each: impl FnMut(Shard) -> io::Result<()>,
+    each: impl FnMut(Shard) -> io::Result<()>,
 ) -> Result<(), Error> {
-    let (sender, blocks) = bounded(AHEAD);
+    let mut planning = Planning { shard: Shard::new(0, 0, 0, 0, 0), size, each };
+    // The thread takes the text out of here; if it cannot be started, it is still there.
+    let text = Mutex::new(Some(text));
+    let take = || text.lock().unwrap_or_else(PoisonError::into_inner).take();
     thread::scope(|scope| {
-        let cutting = scope.spawn(move || cut(text, level, &sender));
-        let mut shard = Shard::new(0, 0, 0, 0, 0);
-        // Dropping it ends the other thread.
-        for block in blocks {
-            shard.crc = crc::combine(shard.crc, crc_of(&block));
-            shard.length += block.len();
-            shard.blocks += 1;
-            if shard.length >= size {
-                each(shard).map_err(Error::Write)?;
-                shard = Shard::new(shard.number + 1, shard.offset + shard.length, 0, 0, 0);
+        let (sender, blocks) = bounded(AHEAD);
+        let cutting = thread::Builder::new().spawn_scoped(scope, move || match take() {
+            Some(text) => cut(text, level, |block| sender.send(block).is_ok()),
+            None => Ok(()),
+        });
+        let cut = match cutting {
+            Ok(cutting) => {
+                // Dropping it ends the other thread.
+                blocks.into_iter().try_for_each(|block| planning.add(&block))?;
+                cutting.join().unwrap_or_else(|_| Err(io::Error::other("the cutting thread panicked")))
             }
-        }
-        let cut = cutting.join().unwrap_or_else(|_| Err(io::Error::other("the cutting thread panicked")));
+            Err(_) => {
+                let mut added = Ok(());
+                let cut = take().map_or(Ok(()), |text| {
+                    cut(text, level, |block| {
+                        added = planning.add(&block);
+                        added.is_ok()
+                    })
+                });
+                added?;
+                cut
+            }
+        };
         cut.map_err(Error::Read)?;
-        if shard.blocks > 0 { each(shard).map_err(Error::Write) } else { Ok(()) }
+        planning.finish()
     })
 }
 
+/// A plan that is being made.
+struct Planning<F> {
+    /// The open shard.
+    shard: Shard,
+    size: u64,
+    each: F,
+}
+
+impl<F: FnMut(Shard) -> io::Result<()>> Planning<F> {
+    fn add(&mut self, block: &Text) -> Result<(), Error> {
+        let shard = &mut self.shard;
+        shard.crc = crc::combine(shard.crc, crc_of(block));
+        shard.length += block.len();
+        shard.blocks += 1;
+        if shard.length < self.size {
+            return Ok(());
+        }
+        let next = Shard::new(shard.number + 1, shard.offset + shard.length, 0, 0, 0);
+        (self.each)(std::mem::replace(shard, next)).map_err(Error::Write)
+    }
+
+    fn finish(mut self) -> Result<(), Error> {
+        if self.shard.blocks > 0 { (self.each)(self.shard).map_err(Error::Write) } else { Ok(()) }
+    }
+}
+
+/// Reads a text and cuts it into blocks, and does no more: what a plan is compared with. Returns how many there are.
+#[doc(hidden)]
+pub fn split(text: impl Read, level: Level) -> io::Result<u64> {
+    let mut blocks = 0;
+    cut(text, level, |_| {
+        blocks += 1;
+        true
+    })?;
+    Ok(blocks)
+}
+
 /// Cuts a text to its end, or until nobody wants more.
-fn cut(mut text: impl Read, level: Level, out: &Sender<Text>) -> io::Result<()> {
+fn cut(mut text: impl Read, level: Level, mut out: impl FnMut(Text) -> bool) -> io::Result<()> {
     let mut splitter = Splitter::new(level, BlockOptions::default());
     let mut ended = false;
     while !ended {
@@ -122,7 +173,7 @@ fn cut(mut text: impl Read, level: Level, out: &Sender<Text>) -> io::Result<()> 
             n => splitter.filled(n),
         }
         while let Some(block) = splitter.next_piece() {
-            if out.send(block.text).is_err() {
+            if !out(block.text) {
                 return Ok(());
             }
         }

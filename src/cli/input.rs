@@ -20,10 +20,7 @@ pub fn whole(plan: &Plan, ready: &Ready, file: File) -> (Task, Source) {
         None => Reader::new(file),
     };
     match plan.mode {
-        Mode::Compress => {
-            let task = plan.large_blocks.map_or(Task::Compress(plan.level), Task::CompressLarge);
-            (task, reader.into_source())
-        }
+        Mode::Compress => (plan.compression(), reader.into_source()),
         Mode::Decompress if plan.force && matches!(destination, Destination::Stdout) => {
             let head = reader.head(HEADER.len());
             let task = if may_be_bzip2(&head) { decompress(plan) } else { Task::Copy };

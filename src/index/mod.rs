@@ -24,6 +24,7 @@
 //! ```
 
 mod offsets;
+mod ranges;
 mod recorder;
 mod records;
 
@@ -38,6 +39,7 @@ use records::Records;
 use std::io::{BufWriter, Read, Write};
 use std::sync::Arc;
 
+pub use ranges::TextRange;
 pub use recorder::Recorder;
 
 /// What is wrong with an index of which each record is good, but not what they say together.

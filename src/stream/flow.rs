@@ -18,6 +18,7 @@
 //! caller's thread empties all of them and waits only for the oldest piece, which is done, being worked on or next in
 //! the queue. So nothing can lock up.
 
+use super::bzip2::Streams;
 use super::bzip2::assemble::Assembler;
 use super::bzip2::parallel_read::{self, Runs};
 use super::bzip2::readers::Readers;
@@ -52,6 +53,8 @@ pub use crate::read_at::ReadAt;
 pub enum Task {
     /// Write it as one `.bz2` stream.
     Compress(Level),
+    /// Write it as `.bz2` streams of these lengths, one after the other. One thread reads it, also beside accelerators.
+    CompressStreams(Level, Streams),
     /// Write it as one `.hbz` stream.
     CompressLarge(LargeBlocks),
     /// Write what its streams hold, `.bz2` or `.hbz`.
@@ -197,7 +200,8 @@ fn open(pool: &Pool, task: Task, options: BlockOptions) -> Option<Ends> {
     let lines = options.count_lines;
     let decode = |extent| Some(detect::decode(Decoding { pool: pool.clone(), chunk: None, lines, extent }));
     match task {
-        Task::Compress(level) => Some(bzip2::encode(level, options)),
+        Task::Compress(level) => Some(bzip2::encode(level, None, options)),
+        Task::CompressStreams(level, streams) => Some(bzip2::encode(level, Some(streams), options)),
         Task::CompressLarge(large) => Some(hbz::encode(large, pool, options.verify)),
         Task::Decompress { trailing_garbage } => decode(Extent::all(trailing_garbage)),
         Task::DecompressStreams(count) => decode(Extent::Streams(count)),

@@ -24,4 +24,5 @@ mod open;
 pub(crate) mod piece;
 pub(crate) mod verify;
 
+pub use bzip2::Streams;
 pub(crate) use piece::Extent;

@@ -14,7 +14,7 @@ impl Driver {
             match settings.large_blocks {
                 None => {
                     let options = BlockOptions { count_lines: false, verify: settings.verify };
-                    bzip2::encode(settings.level, options)
+                    bzip2::encode(settings.level, settings.streams, options)
                 }
                 Some(large) => hbz::encode(large, pool, settings.verify),
             },

@@ -223,16 +223,42 @@ pub struct Flags {
     #[arg(long, value_name = "N")]
     pub shard: Option<u64>,
 
-    /// The plan that --shard looks in.
+    /// The plan that --shard, or --join of streams, looks in.
     #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub plan_file: Option<OsString>,
 
     /// Join parts, in any order, to the .bz2 file of PLAN: bzip2's bytes, into -o FILE or to standard output.
     ///
     /// A part that is missing, doubled, cut or not of the plan is named, and nothing is written. What is in the blocks
-    /// is looked at only with --verify.
+    /// is looked at only with --verify: then every part is decoded first. With --join=streams the parts are written as
+    /// they are, one stream behind the other, in the order of the plan that --plan-file names: the same text, but not
+    /// bzip2's bytes. (A plan that is called streams is --join=./streams.)
     #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub join: Option<OsString>,
+
+    /// Print ranges of the text of FILE, a .bz2, for programs that share the reading: of SIZE or more.
+    ///
+    /// A range ends where a block ends, so that no block is decoded twice. There is a line for each: its number (from
+    /// 0), where it begins in the text, its length, how many blocks it has, the bits of FILE at which the first of them
+    /// begins and the last one ends, and how many lines are before it (- if they were not counted). The second and
+    /// third are what -dc --ranges LENGTH@OFFSET takes, with --lines each line of the text exactly once. They come from
+    /// FILE.bz2.bzi, or the index that --index names; without one, FILE is decoded.
+    #[arg(long, value_name = "SIZE", value_parser = shard_size)]
+    pub plan_ranges: Option<u64>,
+
+    /// Compress into many streams, each of SIZE of text, for programs that read them in parallel or alone.
+    ///
+    /// Each stream is what bzip2 makes of its text, and the file is a .bz2 like any other. It is a little longer: by
+    /// what it takes to begin blocks where streams begin. SIZE is a number of bytes, or of the unit that follows it: k
+    /// (1000), M, G, T, Ki (1024), Mi, Gi or Ti.
+    #[arg(long, value_name = "SIZE", value_parser = shard_size)]
+    pub stream_size: Option<u64>,
+
+    /// With --stream-size, end each stream at the end of a line, at the first after SIZE.
+    ///
+    /// So each stream has whole lines. A line that is longer than SIZE stays whole.
+    #[arg(long)]
+    pub split_lines: bool,
 
     /// Use .SUF instead of .bz2 in the names of compressed files.
     ///

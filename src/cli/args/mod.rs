@@ -17,6 +17,7 @@ mod ranges;
 mod recover;
 mod report;
 mod shards;
+mod streams;
 mod task;
 mod values;
 mod verify;
@@ -28,7 +29,7 @@ pub use part::{Listing, Part, usual_index};
 pub use plan::{Gpus, Plan};
 pub use ranges::{Amount, Range};
 pub use report::ReportPlace;
-pub use shards::Shards;
+pub use shards::{Join, Shards};
 pub use task::{Mode, Operand, Target};
 
 use applicable::Call;
@@ -53,7 +54,7 @@ pub enum Request {
     Bench(Plan),
     /// Get what is good out of damaged operands.
     Recover(Plan),
-    /// Plan shards, or join parts.
+    /// Plan shards or ranges, or join parts.
     Shards(Plan),
 }
 
@@ -108,7 +109,7 @@ pub fn parse(
         () if flags.recover.is_some() => Request::Recover,
         () if flags.list => Request::List,
         () if flags.bench.is_some() => Request::Bench,
-        () if flags.plan.is_some() || flags.join.is_some() => Request::Shards,
+        () if flags.plan.is_some() || flags.plan_ranges.is_some() || flags.join.is_some() => Request::Shards,
         () => Request::Run,
     };
     Ok(request(plan))

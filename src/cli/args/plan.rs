@@ -7,12 +7,14 @@ use super::part::{IndexPlan, Listing, Part, Settled};
 use super::recover::recover;
 use super::report::{ReportPlace, progress_json, report};
 use super::shards::{Shards, shards};
+use super::streams::streams;
 use super::task::{Mode, Operand, Target};
 use super::verify::{VerifyPlan, verify};
 use anyhow::bail;
+use hybz::flow::Task;
 use hybz::gpu::Offload;
 use hybz::shard::Shard;
-use hybz::{LargeBlocks, Level};
+use hybz::{LargeBlocks, Level, Streams};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
@@ -35,6 +37,8 @@ pub struct Plan {
     pub level: Level,
     /// Write `.hbz` with these blocks instead of `.bz2`.
     pub large_blocks: Option<LargeBlocks>,
+    /// Write several `.bz2` streams.
+    pub streams: Option<Streams>,
     /// What names of compressed files end in, instead of `.bz2` or `.hbz`.
     pub suffix: Option<OsString>,
     pub target: Target,
@@ -109,8 +113,10 @@ impl Plan {
         let report = report(flags, mode, &target, &operands)?;
         let (level, threads) = level_and_threads(flags);
         let large_blocks = large_blocks(flags)?;
+        let streams = streams(flags, mode)?;
         let gpus = gpus(flags, large_blocks.is_some())?;
-        let remove_sources = recover.is_none() && remove_sources(flags, mode, cat, &target);
+        let only_reads = recover.is_some() || matches!(shards, Some(Shards::Ranges(_)));
+        let remove_sources = !only_reads && remove_sources(flags, mode, cat, &target);
         let verify = verify(flags, mode, &target, &operands, remove_sources)?;
         let settled = Settled {
             flags,
@@ -128,6 +134,7 @@ impl Plan {
             mode,
             level,
             large_blocks,
+            streams,
             suffix: suffix(flags)?,
             remove_sources,
             target,
@@ -166,6 +173,15 @@ impl Plan {
 }
 
 impl Plan {
+    /// What is done with an input that is compressed.
+    pub fn compression(&self) -> Task {
+        match (self.large_blocks, self.streams) {
+            (Some(large), _) => Task::CompressLarge(large),
+            (None, Some(streams)) => Task::CompressStreams(self.level, streams),
+            (None, None) => Task::Compress(self.level),
+        }
+    }
+
     /// Whether there may be more than one input file.
     pub fn has_many(&self) -> bool {
         self.operands.len() > 1 || self.batch.is_open_ended()
@@ -184,7 +200,7 @@ pub fn mode(program: &OsStr, flags: &Flags) -> (Mode, bool) {
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
     let cat = has(&["zcat", "ZCAT", "z2cat", "Z2CAT", "hybcat"]);
     let mode = match () {
-        () if flags.recover.is_some() => Mode::Decompress,
+        () if flags.recover.is_some() || flags.plan_ranges.is_some() => Mode::Decompress,
         () if flags.bench.is_some() && !flags.decompress => Mode::Compress,
         () if flags.compress => Mode::Compress,
         () if flags.decompress => Mode::Decompress,

@@ -43,7 +43,7 @@ pub fn decompressed(plan: &Plan, coded: &Shared, trailing_garbage: bool, max: u6
 
 fn task(plan: &Plan, direction: Mode) -> Task {
     match direction {
-        Mode::Compress => plan.large_blocks.map_or(Task::Compress(plan.level), Task::CompressLarge),
+        Mode::Compress => plan.compression(),
         _ => Task::Decompress { trailing_garbage: plan.trailing_garbage },
     }
 }

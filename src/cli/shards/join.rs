@@ -1,45 +1,80 @@
-//! `--join`: which part is of which shard, and their blocks behind each other.
+//! `--join`: which part is of which shard, and their blocks, or the parts themselves, behind each other.
 //!
 //! A part says with its combined CRC which shard it is of. Shards of the same text have the same parts, so it does not
 //! matter which of these goes where.
 
 use super::plan_file::PlanFile;
-use super::{Trouble, create, finish, write_trouble};
-use crate::cli::args::{Operand, Plan};
+use super::{BUFFER, Trouble, create, finish, write_trouble};
+use crate::cli::args::{self, Operand, Plan};
 use crate::cli::limits;
+use crate::cli::output::Out;
 use crate::cli::quote::shown;
 use crate::cli::report::{Failure, Note, Report};
 use crate::cli::temporary::TemporaryFiles;
 use hybz::read::MultiBzDecoder;
 use hybz::shard::{Joiner, Part, Shard};
-use hybz::{Error, Level, Pool, Settings};
+use hybz::{Error, Level, Pool, ReadAt, Settings};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// How many missing shards are named.
 const NAMED: usize = 10;
 
 /// Joins the parts that are the operands.
-pub fn join(plan: &Plan, path: &Path, verify: bool, report: &Report) -> Result<(), Trouble> {
-    let PlanFile { level, shards, .. } = PlanFile::read(path)?;
+pub fn join(plan: &Plan, how: &args::Join, report: &Report) -> Result<(), Trouble> {
+    let PlanFile { level, shards, .. } = PlanFile::read(&how.plan)?;
     let parts = sorted(plan, level, &shards, report).ok_or(Trouble::Said)?;
-    if verify {
+    if how.verify {
         let pool = Pool::builder().threads(limits::threads(plan)).max_memory(limits::share_of_memory()).build();
         let settings = Settings::new().pool(&pool);
         shards.iter().zip(&parts).try_for_each(|(shard, part)| check(shard, part, &settings))?;
     }
     let temporary = TemporaryFiles::default();
-    let mut joiner = Joiner::new(level, create(plan, &temporary)?);
-    for (shard, part) in shards.iter().zip(&parts) {
-        // Opened one at a time: there may be more than descriptors.
-        let file = File::open(part).map_err(|e| Failure::input("open", part.as_os_str(), &e))?;
-        joiner.part(shard, &file).map_err(|error| trouble(plan, part.as_os_str(), error))?;
-    }
-    let (out, _) = joiner.finish().map_err(|error| trouble(plan, OsStr::new("(none)"), error))?;
+    let out = create(plan, &temporary)?;
+    // Opened one at a time: there may be more than descriptors.
+    let mut files = shards.iter().zip(parts).map(|(shard, path)| (shard, path.as_os_str(), again(level, shard, path)));
+    let out = if how.streams && !shards.is_empty() {
+        files.try_fold(out, |out, (_, name, file)| append(plan, out, name, file?))?
+    } else {
+        let mut joiner = Joiner::new(level, out);
+        for (shard, name, file) in files {
+            joiner.part(shard, &file?).map_err(|error| trouble(plan, name, error))?;
+        }
+        joiner.finish().map_err(|error| trouble(plan, OsStr::new("(none)"), error))?.0
+    };
     finish(out, plan)
+}
+
+/// Opens a part again, which must still be of this shard.
+fn again(level: Level, shard: &Shard, path: &Path) -> Result<File, Failure> {
+    let name = path.as_os_str();
+    let file = File::open(path).map_err(|e| Failure::input("open", name, &e))?;
+    match Part::open(&file) {
+        Ok(part) if (part.level, part.crc) == (level, shard.crc) => Ok(file),
+        Err(Error::Read(e)) => Err(Failure::input("read", name, &e)),
+        _ => Err(Failure::about(1, "Part ", name, " has changed.")),
+    }
+}
+
+/// Writes a part as it is.
+fn append(plan: &Plan, mut out: Out, name: &OsStr, mut file: File) -> Result<Out, Trouble> {
+    let (len, mut copied) = (ReadAt::len(&file), 0);
+    let mut buf = vec![0; BUFFER];
+    loop {
+        match file.read(&mut buf) {
+            Ok(0) if copied == len => return Ok(out),
+            Ok(0) => return Err(Failure::about(1, "Part ", name, " has changed.").into()),
+            Ok(n) => {
+                out.write_all(&buf[..n]).map_err(|e| write_trouble(plan, &e))?;
+                copied += n as u64;
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(Failure::input("read", name, &e).into()),
+        }
+    }
 }
 
 /// The parts in the order of the shards; nothing, if not every shard has exactly one: then all that is wrong has been

@@ -1,11 +1,13 @@
 //! `--plan`, `--shard` and `--join`: one file compressed in parts, wherever that is done, into what bzip2 would have
-//! written.
+//! written. `--plan-ranges`: one file read in parts.
 
 mod join;
 mod plan_file;
+mod ranges;
 
 use crate::cli::args::{Operand, Plan, Shards, Target};
 use crate::cli::commit;
+use crate::cli::limits;
 use crate::cli::os::directory::Directory;
 use crate::cli::os::file;
 use crate::cli::output::{Out, OutputFile, Stdout};
@@ -25,15 +27,17 @@ use std::path::Path;
 /// How much is written at once.
 const BUFFER: usize = 256 << 10;
 
-/// Plans shards, or joins parts.
+/// Plans shards or ranges, or joins parts.
 pub fn shards(plan: Plan) -> anyhow::Result<Outcome> {
+    limits::choose_memory(&plan, false);
     let report = Report::new(&plan, Progress::new(&plan));
     for remark in &plan.ignored_words {
         report.print(&Note::Remark(remark.clone().into_bytes()));
     }
     let done = match &plan.shards {
         Some(Shards::Plan(size)) => cut(&plan, *size),
-        Some(Shards::Join { plan: path, verify }) => join::join(&plan, path, *verify, &report),
+        Some(Shards::Ranges(size)) => ranges::ranges(&plan, *size, &report),
+        Some(Shards::Join(how)) => join::join(&plan, how, &report),
         Some(Shards::Part { .. }) | None => Ok(()),
     };
     report.progress.end();

@@ -1,5 +1,5 @@
-//! Puts coded blocks together into one `.bz2` stream: header, blocks bit by bit behind each other, end with the
-//! combined CRC.
+//! Puts coded blocks together into a `.bz2` stream: header, blocks bit by bit behind each other, end with the combined
+//! CRC. Where a block is the first of another stream, that one follows.
 
 use super::split::IssuedBlock;
 use crate::bits::{BitWriter, append_bits};
@@ -21,6 +21,8 @@ pub(crate) struct Assembler {
     summary: StreamSummary,
     /// Bits written so far.
     at: u64,
+    /// Whether the open stream has a block.
+    has_block: bool,
     /// All pieces are there.
     ended: bool,
     /// The end of the stream is written.
@@ -29,10 +31,35 @@ pub(crate) struct Assembler {
 
 impl Assembler {
     pub fn new(level: Level) -> Self {
-        let mut bits = BitWriter::new();
-        bzip2::write_stream_header(&mut bits, level);
-        let summary = StreamSummary { streams: 1, block_size: level.block_limit(), ..StreamSummary::default() };
-        Assembler { bits, level, pieces: VecDeque::new(), summary, at: HEADER_BITS, ended: false, closed: false }
+        let (bits, pieces) = Default::default();
+        let summary = StreamSummary { block_size: level.block_limit(), ..StreamSummary::default() };
+        let mut assembler =
+            Assembler { bits, level, pieces, summary, at: 0, has_block: false, ended: false, closed: false };
+        assembler.begin_stream();
+        assembler
+    }
+
+    fn begin_stream(&mut self) {
+        bzip2::write_stream_header(&mut self.bits, self.level);
+        self.at += HEADER_BITS;
+        self.summary.streams += 1;
+        self.summary.combined_crc = 0;
+        self.has_block = false;
+    }
+
+    fn end_stream(&mut self) -> StreamInfo {
+        bzip2::write_stream_end(&mut self.bits, self.summary.combined_crc);
+        self.bits.align();
+        let end = (self.at + END_BITS).div_ceil(8);
+        let info = StreamInfo {
+            number: self.summary.streams,
+            level: Some(self.level),
+            bit_offset: self.at,
+            end,
+            combined_crc: self.summary.combined_crc,
+        };
+        self.at = end * 8;
+        info
     }
 
     /// All bytes that are whole; the bits after them stay.
@@ -62,18 +89,16 @@ impl Join for Assembler {
             if self.closed {
                 return Ok(Step::Done);
             }
-            bzip2::write_stream_end(&mut self.bits, self.summary.combined_crc);
-            self.bits.align();
             self.closed = true;
-            let info = StreamInfo {
-                number: 1,
-                level: Some(self.level),
-                bit_offset: self.at,
-                end: (self.at + END_BITS).div_ceil(8),
-                combined_crc: self.summary.combined_crc,
-            };
+            let info = self.end_stream();
             return Ok(Step::Out(self.whole_bytes(), Some(Mark::Stream(info))));
         };
+        if front.piece.begins_stream && self.has_block {
+            let info = self.end_stream();
+            let bytes = self.whole_bytes();
+            self.begin_stream();
+            return Ok(Step::Out(bytes, Some(Mark::Stream(info))));
+        }
         let number = self.summary.blocks + 1;
         let lines = front.piece.lines;
         let Some(made) = take(&front.piece.ticket, wait, number)? else { return Ok(Step::Pending) };
@@ -82,6 +107,7 @@ impl Join for Assembler {
         self.summary.recoded_blocks += u64::from(made.recoded);
         append_bits(&mut self.bits, &block.bytes, block.bit_len);
         self.pieces.pop_front();
+        self.has_block = true;
         self.summary.blocks = number;
         self.summary.bytes_in += block.text_len;
         self.summary.combined_crc = crc::combine(self.summary.combined_crc, block.crc);
@@ -93,7 +119,7 @@ impl Join for Assembler {
             block_len: block.block_len,
             bytes_in: self.summary.bytes_in,
             bit_offset: self.at,
-            stream: 1,
+            stream: self.summary.streams,
             level: Some(self.level),
             lines,
         };

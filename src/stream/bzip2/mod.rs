@@ -1,5 +1,6 @@
 //! The flow of a `.bz2` stream. Compressing, `split` (or `parallel_read`) cuts text where bzip2 does and `assemble`
-//! puts the coded blocks behind each other, bit by bit. Decompressing, `scan` (or `parallel_scan`) cuts the input at
+//! puts the coded blocks behind each other, bit by bit; `streams` begins new streams where they are asked for.
+//! Decompressing, `scan` (or `parallel_scan`) cuts the input at
 //! everything that looks like a block and `chain` believes what fits.
 
 use super::piece::{Begins, Decoding, Ends, Format, connect};
@@ -13,9 +14,11 @@ pub(super) mod readers;
 pub(crate) mod scan;
 pub(crate) mod span;
 pub(crate) mod split;
+mod streams;
 mod walk;
 
 use split::BlockOptions;
+pub use streams::Streams;
 
 /// What no other format takes.
 pub(super) const FORMAT: Format = Format { begins_with: |_| true, begins, decode };
@@ -34,7 +37,11 @@ fn decode(decoding: &Decoding) -> Ends {
     connect(scanner, chain::Chain::new(decoding.extent, decoding.lines))
 }
 
-/// The two ends of a stream to be written.
-pub(super) fn encode(level: Level, options: BlockOptions) -> Ends {
-    connect(split::Splitter::new(level, options), assemble::Assembler::new(level))
+/// The two ends of a stream to be written, or of several.
+pub(super) fn encode(level: Level, streams: Option<Streams>, options: BlockOptions) -> Ends {
+    let (splitter, assembler) = (split::Splitter::new(level, options), assemble::Assembler::new(level));
+    match streams {
+        None => connect(splitter, assembler),
+        Some(streams) => connect(streams::StreamSplitter::new(splitter, streams), assembler),
+    }
 }

@@ -235,7 +235,7 @@ pub(crate) fn read_all(
             None => cutter.finish(),
         }
         for text in cutter.ready.drain(..) {
-            if !submit(Block { text, limit, options: BlockOptions::default() }) {
+            if !submit(Block { text, limit, options: BlockOptions::default(), begins_stream: false }) {
                 return Ok(());
             }
         }

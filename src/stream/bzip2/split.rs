@@ -206,7 +206,7 @@ impl Cut for Splitter {
 
     fn next_piece(&mut self) -> Option<Block> {
         let text = self.ready.pop_front()?;
-        Some(Block { text, limit: self.limit, options: self.options })
+        Some(Block { text, limit: self.limit, options: self.options, begins_stream: false })
     }
 }
 
@@ -216,6 +216,8 @@ pub(crate) struct Block {
     /// The run-length-coded size at which blocks end.
     pub limit: usize,
     pub options: BlockOptions,
+    /// Whether it is the first of a stream. (The first of all need not say so.)
+    pub begins_stream: bool,
 }
 
 /// A block on its way.
@@ -223,6 +225,7 @@ pub(crate) struct IssuedBlock {
     pub ticket: MadeTicket<CodedBlock>,
     /// Line ends in its text, if they were to be counted.
     pub lines: Option<u64>,
+    pub begins_stream: bool,
 }
 
 impl Piece for Block {
@@ -247,7 +250,7 @@ impl Piece for Block {
             Verify::Off => code(client, EncodeBlock::Text(self.text)),
             verify => code_verified(client, shared(self.text), verify),
         };
-        IssuedBlock { ticket, lines }
+        IssuedBlock { ticket, lines, begins_stream: self.begins_stream }
     }
 }
 

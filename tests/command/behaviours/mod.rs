@@ -5,6 +5,7 @@
 
 mod batch;
 mod bench;
+mod clusters;
 mod decoding;
 mod flags;
 mod indexes;
@@ -18,6 +19,7 @@ mod recover;
 mod reports;
 mod resume;
 mod shards;
+mod streams;
 mod verify;
 mod workers;
 
@@ -67,6 +69,8 @@ const TABLES: [(&str, &str, &[Row]); 17] = [
     ("resume", "Repeated calls", resume::ROWS),
     ("verify", "What is verified", verify::ROWS),
     ("shards", "One file in parts", shards::ROWS),
+    ("streams", "Many streams, ranges for readers", streams::ROWS),
+    ("clusters", "Recipes for many machines", clusters::ROWS),
 ];
 
 const HEAD: &str = "\

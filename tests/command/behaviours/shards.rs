@@ -2,9 +2,21 @@
 
 use super::rows;
 use crate::place::{Place, compressed, noise, text};
+use crate::skip::{Need, skip};
+use hybz::shard::{Joiner, Part, Shard};
+use hybz::{Level, Settings};
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
 
 rows! {
     "`--plan`, `--shard`, `--join`" | "no shards" | "the bytes of the whole file compressed at once" => joined;
+    "`--join=streams`" | "no shards" | "the parts behind each other, checked as ever; the same text"
+        => joined_as_streams;
+    "10,000 parts, 16 descriptors" | "no shards" | "joined" => many_parts;
+    "`--shard` and `--join` killed at any time" | "no shards" | "no file under the name, or a complete one; again is \
+     enough" => killed;
+    "where no thread can be started" | "no shards" | "the same" => without_threads;
     "parts in any order; made twice; of equal text" | "no shards" | "the same" => any_order;
     "a part missing, doubled, foreign, cut" | "no shards" | "named; rc 1; nothing is written" => wrong_parts;
     "`--join --verify` of a damaged part" | "no shards" | "named; rc 1; nothing is written" => damaged_parts;
@@ -59,6 +71,132 @@ fn joined() {
     place.shell("hybz -1 --plan 300k a | head -n3 | grep -c . && hybz -1 --plan 300k -o plan a").silent(0);
     place.shell("hybz -1 --plan 300k a | cmp - plan").silent(0);
     place.hybz(&["-1", "--plan", "300k", "-o", "plan", "a"]).says(1, "Output file plan already exists.");
+}
+
+#[test]
+fn joined_as_streams() {
+    for (level, size, content) in [(1, "1", mixture()), (9, "1M", mixture()), (1, "1", text(10)), (1, "1", Vec::new())]
+    {
+        let place = Place::with(&[("a", &content)]);
+        let count = parts(&place, &format!("-{level} --plan {size}"));
+        place.shell("hybz --join=streams --plan-file=plan $(ls -r | grep part) -o streams.bz2").silent(0);
+        place.shell("bzip2 -dc streams.bz2 | cmp - a || hybz -dc streams.bz2 | cmp - a").silent(0);
+        // An empty file has a stream, too.
+        let expected: Vec<u8> = match count {
+            0 => place.hybz(&[&format!("-{level}c"), "a"]).stdout,
+            _ => (0..count).flat_map(|number| place.get(format!("part.{number}"))).collect(),
+        };
+        assert!(place.get("streams.bz2") == expected, "{level} {size}");
+        place.shell("mv plan streams").silent(0);
+        place.shell(&format!("hybz --join=./streams $(ls | grep part) -c | cmp - <(hybz -{level}c a)")).silent(0);
+    }
+    // What is wrong with parts is found as ever.
+    let place = Place::with(&[("a", &mixture())]);
+    parts(&place, "-1 --plan 300k");
+    place.shell("head -c-1 part.2 > cut; cp part.1 bad; printf x | dd of=bad bs=1 seek=5000 conv=notrunc 2> /dev/null");
+    for (parts, says) in [
+        ("$(ls part.* | grep -vw part.3)", "hybz: Shard 3 has no part."),
+        ("part.* ./part.3", "hybz: Part ./part.3 is of shard 3, of which part.3 is a part, too."),
+        ("$(ls part.* | grep -vw part.2) cut", "hybz: Part cut does not end as a .bz2 file"),
+        ("--verify $(ls part.* | grep -vw part.1) bad", "hybz: Part bad is damaged: "),
+    ] {
+        let line = format!("hybz --join=streams --plan-file=plan {parts} -o whole");
+        place.shell(&line).says(1, says);
+        assert!(!place.has("whole"), "{parts}");
+    }
+    place.shell("hybz --join=streams --verify --plan-file=plan part.* -o whole && hybz -dc whole | cmp - a").silent(0);
+}
+
+/// Shards of a plan that is made by hand: each has a short text, which is a block whatever a plan would say.
+#[test]
+fn many_parts() {
+    const COUNT: usize = 10_000;
+    let place = Place::new();
+    let (mut plan, mut whole, mut joiner) = (String::new(), Vec::new(), Joiner::new(Level::FASTEST, Vec::new()));
+    let settings = Settings::new().level(Level::FASTEST);
+    for number in 0..COUNT {
+        let text = format!("The text of shard {number}.\n").into_bytes();
+        let part = hybz::compress(&text, &settings).unwrap();
+        let shard = Shard::new(number as u64, whole.len() as u64, text.len() as u64, 1, Part::open(&part).unwrap().crc);
+        plan += &format!("{number}\t{}\t{}\t1\t{:08x}\n", shard.offset, shard.length, shard.crc);
+        joiner.part(&shard, &part).unwrap();
+        place.put(format!("part.{number}"), &part);
+        whole.extend(text);
+    }
+    place.put("plan", format!("#hybz-plan-1\t1\t{}\n{plan}", whole.len()).as_bytes());
+    place.put("a", &whole);
+    let joined = joiner.finish().unwrap().0;
+    // Descriptors do not grow with the parts.
+    let run = "ulimit -n 16; hybz -p2 --join";
+    place.shell(&format!("{run}=plan $(ls part.* | sort -R) -o whole.bz2 && hybz -dc whole.bz2 | cmp - a")).silent(0);
+    assert!(place.get("whole.bz2") == joined);
+    place.shell(&format!("{run}=streams --plan-file=plan part.* -c | hybz -dc | cmp - a")).silent(0);
+    place.shell(&format!("{run}=plan --verify part.* -c | cmp - whole.bz2")).silent(0);
+    // One of them once more.
+    place.shell("ulimit -n 16; hybz --shard=7654 --plan-file=plan a -c | cmp - part.7654").silent(0);
+    place.shell("rm part.77 part.9999; cp part.5 part.x").silent(0);
+    let run = place.shell(&format!("{run}=plan part.* -o new.bz2"));
+    assert!(run.stderr.contains("Shards 77, 9999 have no parts.") && run.stderr.lines().count() == 2, "{run:?}");
+    assert!(run.code == 1 && !place.has("new.bz2"));
+}
+
+#[test]
+fn killed() {
+    let place = Place::with(&[("a", &mixture())]);
+    let count = parts(&place, "-1 --plan 300k");
+    place.shell("mkdir good; mv part.* good; hybz -1c a > good/whole.bz2").silent(0);
+    let mut delay = 1u64;
+    // Killed after at most so many microseconds, again and again; whatever is there is complete.
+    let mut kill = |args: &[&str], result: &str| {
+        for _ in 0..6 {
+            delay = delay.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let mut child = place.called("hybz").args(args).stderr(Stdio::null()).spawn().expect("hybz");
+            sleep(Duration::from_micros((delay >> 33) % 30_000));
+            child.kill().expect("SIGKILL");
+            child.wait().expect("its end");
+            assert!(!place.has(result) || place.get(result) == place.get(format!("good/{result}")), "{result}");
+        }
+    };
+    for number in 0..count {
+        let (number, result) = (number.to_string(), format!("part.{number}"));
+        kill(&["--shard", &number, "--plan-file=plan", "a", "-o", &result], &result);
+    }
+    place
+        .shell("for n in $(grep -v '^#' plan | cut -f1); do hybz -f --shard=$n --plan-file=plan a -o part.$n; done")
+        .silent(0);
+    let parts: Vec<String> = (0..count).map(|number| format!("part.{number}")).collect();
+    let words: Vec<&str> = ["--join=plan", "-o", "whole.bz2"].into_iter().chain(parts.iter().map(|p| &**p)).collect();
+    kill(&words, "whole.bz2");
+    place.shell("hybz -f --join=plan part.* -o whole.bz2 && cmp whole.bz2 good/whole.bz2").silent(0);
+    let mut names = [&parts[..], &["a", "good", "plan", "whole.bz2"].map(str::to_owned)].concat();
+    names.sort();
+    assert_eq!(place.names(), names, "nothing is left behind");
+}
+
+#[test]
+fn without_threads() {
+    let place = Place::with(&[("a", &mixture())]);
+    parts(&place, "-1 --plan 300k");
+    place.shell("hybz -1c a > whole; hybz --plan-ranges=300k whole > ranges").silent(0);
+    let alone = "chmod 755 .; setpriv --reuid=65534 --clear-groups prlimit --nproc=1";
+    if place.shell(&format!("{alone} hybz -V")).code != 0
+        || place.shell(&format!("{alone} sh -c 'true | true'")).code == 0
+    {
+        return skip(Need::System, "no root, setpriv or prlimit");
+    }
+    for (line, expected) in [
+        ("hybz -1 --plan 300k a", "plan"),
+        ("hybz --join=plan part.* -c", "whole"),
+        ("hybz --join=plan --verify part.* -c", "whole"),
+        ("hybz --shard=2 --plan-file=plan a -c", "part.2"),
+        ("hybz --plan-ranges=300k whole", "ranges"),
+    ] {
+        let run = place.shell(&format!("{alone} {line}")).silent(0);
+        assert!(run.stdout == place.get(expected), "{line}");
+    }
+    place.shell("cp whole a; chmod 644 a").silent(0);
+    let run = place.shell(&format!("{alone} hybz -c --stream-size=100k a")).silent(0);
+    assert_eq!(run.stdout, place.hybz(&["-c", "--stream-size=100k", "a"]).stdout);
 }
 
 #[test]
@@ -173,9 +311,9 @@ fn nonsense() {
         ("--plan x a", "--plan"),
         ("--plan 1 .", "Input file . is not a file on a disk: --plan"),
         ("--plan 1 none", "Can't open input file none"),
-        ("--plan 1 --shard 1 --plan-file plan a", "Only one of --plan, --shard and --join can be used."),
-        ("--plan 1 --plan-file plan a", "--plan-file is about --shard."),
-        ("--plan-file plan a", "--plan-file is about --shard."),
+        ("--plan 1 --shard 1 --plan-file plan a", "Only one of --plan, --plan-ranges, --shard and --join can be used."),
+        ("--plan 1 --plan-file plan a", "--plan-file is about --shard and --join=streams."),
+        ("--plan-file plan a", "--plan-file is about --shard and --join=streams."),
         ("--plan 1 -d a", "--plan and -d cannot be used together."),
         ("--plan 1 -t a", "--plan and -t cannot be used together."),
         ("--plan 1 -l a", "--plan and -l cannot be used together."),
@@ -199,6 +337,9 @@ fn nonsense() {
         ("-f --shard 0 --plan-file plan a -o plan", "--shard and -o cannot be about the same file."),
         ("-f --shard 0 --plan-file plan a -o a", "Output file a is the input file."),
         ("--join plan --bench b.bz2", "cannot be used together."),
+        ("--join plan --plan-file plan b.bz2 -o x", "--plan-file is about --shard and --join=streams."),
+        ("--join=streams b.bz2 -o x", "--join=streams wants a plan: --plan-file PLAN."),
+        ("-f --join=streams --plan-file plan b.bz2 -o plan", "--join and -o cannot be about the same file."),
     ] {
         let run = place.hybz(&line.split(' ').collect::<Vec<_>>());
         assert!(run.stdout.is_empty() && run.stderr.lines().count() == 1, "{line}: {run:?}");

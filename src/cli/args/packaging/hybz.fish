@@ -16,8 +16,10 @@ complete -c hybz -l verify -d 'Decode what was coded, and compare it, before it 
 file\t'Each block, and the files as they are on the disk'"
 complete -c hybz -l plan -d 'Print a plan: shards of FILE, of SIZE or more, that machines can compress, each by itself' -r
 complete -c hybz -l shard -d 'With --plan-file, compress shard N of FILE, into -o PART or to standard output' -r
-complete -c hybz -l plan-file -d 'The plan that --shard looks in' -r -F
+complete -c hybz -l plan-file -d 'The plan that --shard, or --join of streams, looks in' -r -F
 complete -c hybz -l join -d 'Join parts, in any order, to the .bz2 file of PLAN: bzip2\'s bytes, into -o FILE or to standard output' -r -F
+complete -c hybz -l plan-ranges -d 'Print ranges of the text of FILE, a .bz2, for programs that share the reading: of SIZE or more' -r
+complete -c hybz -l stream-size -d 'Compress into many streams, each of SIZE of text, for programs that read them in parallel or alone' -r
 complete -c hybz -s S -l suffix -d 'Use .SUF instead of .bz2 in the names of compressed files' -r
 complete -c hybz -l block-size -d 'Write FILE.hbz with blocks of 1M to 1G: smaller, but only hybz reads it' -r
 complete -c hybz -l perturb -d 'Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)' -r
@@ -52,6 +54,7 @@ complete -c hybz -l resume -d 'Leave out files whose results are there and right
 complete -c hybz -l keep-going -d 'Go on with the next file after an error (the default)'
 complete -c hybz -l fail-fast -d 'Begin no further file after an error'
 complete -c hybz -l no-verify -d 'Verify no blocks, not even those that a GPU made'
+complete -c hybz -l split-lines -d 'With --stream-size, end each stream at the end of a line, at the first after SIZE'
 complete -c hybz -s k -l keep -d 'Keep the input files'
 complete -c hybz -l rm -d 'Remove input files once their results are safe (default without -c and -o)'
 complete -c hybz -s f -l force -d 'Overwrite files, follow links, read devices; with -dc, copy what is not bzip2'

@@ -33,8 +33,10 @@ offsets\:"Lines of BITS,BYTES"))' \
 file\:"Each block, and the files as they are on the disk"))' \
 '--plan=[Print a plan\: shards of FILE, of SIZE or more, that machines can compress, each by itself]:SIZE:_default' \
 '--shard=[With --plan-file, compress shard N of FILE, into -o PART or to standard output]:N:_default' \
-'--plan-file=[The plan that --shard looks in]:PLAN:_files' \
+'--plan-file=[The plan that --shard, or --join of streams, looks in]:PLAN:_files' \
 '--join=[Join parts, in any order, to the .bz2 file of PLAN\: bzip2'\''s bytes, into -o FILE or to standard output]:PLAN:_files' \
+'--plan-ranges=[Print ranges of the text of FILE, a .bz2, for programs that share the reading\: of SIZE or more]:SIZE:_default' \
+'--stream-size=[Compress into many streams, each of SIZE of text, for programs that read them in parallel or alone]:SIZE:_default' \
 '-S+[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--suffix=[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--block-size=[Write FILE.hbz with blocks of 1M to 1G\: smaller, but only hybz reads it]:SIZE:_default' \
@@ -78,6 +80,7 @@ json\:"JSON objects"))' \
 '--keep-going[Go on with the next file after an error (the default)]' \
 '--fail-fast[Begin no further file after an error]' \
 '--no-verify[Verify no blocks, not even those that a GPU made]' \
+'--split-lines[With --stream-size, end each stream at the end of a line, at the first after SIZE]' \
 '-k[Keep the input files]' \
 '--keep[Keep the input files]' \
 '--rm[Remove input files once their results are safe (default without -c and -o)]' \

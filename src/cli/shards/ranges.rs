@@ -1,0 +1,94 @@
+//! `--plan-ranges`: the text of a compressed file in ranges, for programs that share the reading.
+
+use super::{Trouble, create, finish, write_trouble};
+use crate::cli::args::{Operand, Plan, usual_index};
+use crate::cli::index;
+use crate::cli::limits;
+use crate::cli::part::check_file;
+use crate::cli::report::{self, Failure, Note, Report};
+use crate::cli::source::SourceFile;
+use crate::cli::temporary::TemporaryFiles;
+use hybz::index::{Index, TextRange};
+use hybz::{Error, Pool, Settings};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+/// How a list of ranges begins.
+const HEAD: &str = "#hybz-ranges-1";
+
+/// Finds ranges, and prints them.
+pub fn ranges(plan: &Plan, size: u64, report: &Report) -> Result<(), Trouble> {
+    let Some(operand @ Operand::File(path)) = plan.operands.first() else { return Ok(()) };
+    let name = path.as_os_str();
+    let mut file = File::open(path).map_err(|e| Failure::input("open", name, &e))?;
+    check_file(name, &mut file, "--plan-ranges")?;
+    let source = SourceFile::of(operand, &file).map_err(|e| Failure::input("read", name, &e))?;
+    let (index, ranges) = find(plan, size, path, &file, report)?;
+    let is_still = |source: SourceFile| source.is_unchanged(&file).unwrap_or(false);
+    if !source.is_none_or(is_still) {
+        return Err(
+            Failure::about(1, "Input file ", name, " changed while it was read: its ranges are unknown.").into()
+        );
+    }
+    let temporary = TemporaryFiles::default();
+    let mut out = create(plan, &temporary)?;
+    let head = format!("{HEAD}\t{}\t{}\n", index.coded_len(), index.text_len());
+    let names = "#number\toffset\tlength\tblocks\tbit\tend\tlines\n";
+    let mut write = |line: &str| out.write_all(line.as_bytes()).map_err(|e| write_trouble(plan, &e));
+    write(&head)?;
+    write(names)?;
+    ranges.iter().try_for_each(|range| write(&line(range)))?;
+    finish(out, plan)
+}
+
+/// The ranges, and the index that they are from: the one that was named, the one beside the file, or one that is made.
+fn find(plan: &Plan, size: u64, path: &Path, file: &File, report: &Report) -> Result<(Index, Vec<TextRange>), Failure> {
+    let all = |index: &Index| index.ranges(size).collect::<Result<Vec<_>, _>>();
+    if let Some(named) = &plan.index {
+        let index_path = named.path(path);
+        let index = index::open(&index_path, file)?;
+        let ranges = all(&index).map_err(|error| index::failure(index_path.as_os_str(), &error))?;
+        return Ok((index, ranges));
+    }
+    let mut remark = None;
+    if let Some(index) = index::beside(path, file, &mut remark) {
+        match all(&index) {
+            Ok(ranges) => return Ok((index, ranges)),
+            Err(error) => {
+                remark = Some(index::useless(&index::failure(usual_index(path).as_os_str(), &error).text));
+            }
+        }
+    }
+    if let Some(remark) = remark {
+        report.print(&Note::Remark(remark));
+    }
+    let mut pool = Pool::builder().threads(limits::threads(plan)).max_memory(limits::share_of_memory());
+    if let Some(memory) = plan.memory {
+        pool = pool.memory(memory);
+    }
+    let settings = Settings::new().pool(&pool.build()).trailing_garbage(plan.trailing_garbage);
+    let failed = |error| failure(plan, path.as_os_str(), &error);
+    let index = Index::build(file, &settings).map_err(failed)?;
+    let ranges = all(&index).map_err(failed)?;
+    Ok((index, ranges))
+}
+
+/// Why a file has no ranges.
+fn failure(plan: &Plan, name: &OsStr, error: &Error) -> Failure {
+    match error {
+        Error::Read(e) => Failure::input("read", name, e),
+        Error::HasHbz => Failure::about(1, "Input file ", name, " has .hbz streams: --plan-ranges is about .bz2."),
+        Error::Internal { .. } | Error::BadIndex(_) => Failure::internal(name, error),
+        Error::Memory { .. } => Failure::memory(name, error, plan.memory.is_some()),
+        _ => Failure::about(2, "", name, &format!(": {}", report::verdict(error, true))),
+    }
+}
+
+/// The line of a range.
+fn line(range: &TextRange) -> String {
+    let TextRange { number, offset, length, blocks, bit_offset, end_bit, lines_before, .. } = range;
+    let lines = lines_before.map_or_else(|| "-".to_owned(), |lines| lines.to_string());
+    format!("{number}\t{offset}\t{length}\t{blocks}\t{bit_offset}\t{end_bit}\t{lines}\n")
+}

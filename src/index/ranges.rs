@@ -1,0 +1,73 @@
+//! Ranges of a text that readers share: each has whole blocks.
+
+use super::{Index, OUT_OF_ORDER};
+use crate::error::Error;
+
+/// Some blocks of a `.bz2` file, which follow each other, and their text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TextRange {
+    /// From 0.
+    pub number: u64,
+    /// The bytes of text before it.
+    pub offset: u64,
+    /// The bytes of its text.
+    pub length: u64,
+    /// How many blocks it has.
+    pub blocks: u64,
+    /// Where the magic of its first block begins in the compressed file, in bits.
+    pub bit_offset: u64,
+    /// The bit after the last of its last block.
+    pub end_bit: u64,
+    /// Line ends (bytes 0x0a) in the text before it, if they were counted.
+    pub lines_before: Option<u64>,
+}
+
+impl Index {
+    /// The text in ranges for readers that share it, in order: each has whole blocks, and at least `size` bytes but for
+    /// the last. So no block is decoded twice, unless for the end of a line.
+    ///
+    /// ```
+    /// use hybz::{Level, Settings, index::Index};
+    /// let text: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
+    /// let file = hybz::compress(&text, &Settings::new().level(Level::FASTEST))?;
+    /// let index = Index::build(&file[..], &Settings::new())?;
+    /// let ranges = index.ranges(150_000).collect::<Result<Vec<_>, _>>()?;
+    /// assert_eq!(ranges.iter().map(|range| range.blocks).collect::<Vec<_>>(), [2, 2, 1]);
+    /// assert_eq!(ranges[1].offset, ranges[0].length);
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
+    pub fn ranges(&self, size: u64) -> impl Iterator<Item = Result<TextRange, Error>> {
+        let mut blocks = self.iter();
+        let (mut number, mut end) = (0, 0);
+        std::iter::from_fn(move || {
+            let mut range: Option<TextRange> = None;
+            loop {
+                let block = match blocks.next() {
+                    Some(Ok(block)) if block.text_offset == end => block,
+                    Some(Ok(_)) => return Some(Err(Error::BadIndex(OUT_OF_ORDER))),
+                    Some(Err(error)) => return Some(Err(error)),
+                    None => break,
+                };
+                end += block.text_len;
+                let range = range.get_or_insert(TextRange {
+                    number,
+                    offset: block.text_offset,
+                    length: 0,
+                    blocks: 0,
+                    bit_offset: block.bit_offset,
+                    end_bit: 0,
+                    lines_before: block.lines_before,
+                });
+                range.length += block.text_len;
+                range.blocks += 1;
+                range.end_bit = block.end_bit;
+                if range.length >= size {
+                    break;
+                }
+            }
+            number += 1;
+            range.map(Ok)
+        })
+    }
+}
