@@ -17,7 +17,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice};
 use std::io::{self, Read};
-use std::os::fd::RawFd;
 use std::sync::Arc;
 
 /// The first read hands out no more: who looks at the beginning of a file pays for no more. (`bz2` has it so.)
@@ -351,10 +350,7 @@ impl Reader {
     #[pyo3(signature = (source, base, threads))]
     fn new(source: &Bound<'_, PyAny>, base: Option<u64>, threads: i64) -> PyResult<Self> {
         let settings = threads::settings(threads)?;
-        let source = match source.extract::<RawFd>() {
-            Ok(descriptor) => Source::file(descriptor, base.unwrap_or(0)),
-            Err(_) => Source::object(source.clone().unbind(), base),
-        };
+        let source = Source::of(source, base);
         let seekable = source.is_seekable();
         let state = State {
             source: Shared(Arc::new(source)),
@@ -488,6 +484,42 @@ impl Reader {
             Ok::<_, PyErr>(bytes)
         })?;
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Cuts the text at ends of blocks into ranges of at least so many bytes. Returns of each where it begins and
+    /// ends, and the index of its blocks and of those with the next `ahead` bytes.
+    fn ranges(&self, py: Python<'_>, size: u64, ahead: u64) -> PyResult<Vec<(u64, u64, Vec<u8>)>> {
+        py.detach(|| {
+            let mut state = self.state.lock()?;
+            let (mut ranges, mut begin, index) = (Vec::new(), 0, state.index()?);
+            let mut range = |end: u64, begin: u64| {
+                let mut bytes = Vec::new();
+                index.part(begin..end.saturating_add(ahead))?.write(&mut bytes)?;
+                ranges.push((begin, end, bytes));
+                Ok(())
+            };
+            let cut = index.iter().try_for_each(|block| {
+                let block = block?;
+                let end = block.text_offset + block.text_len;
+                if end - begin >= size || end == index.text_len() {
+                    range(end, std::mem::replace(&mut begin, end))?;
+                }
+                Ok(())
+            });
+            cut.map_err(|e| state.error(e))?;
+            Ok(ranges)
+        })
+    }
+
+    /// Takes the index of a part of the file, which is all that can be read then.
+    fn read_part(&self, py: Python<'_>, bytes: Vec<u8>) -> PyResult<()> {
+        py.detach(|| {
+            let mut state = self.state.lock()?;
+            state.after_fork()?;
+            let opened = Index::open_unchecked(Arc::new(bytes), &state.source);
+            let index = opened.map_err(|e| state.error(e))?;
+            state.take_index(index)
+        })
     }
 
     /// Takes an index: a `.bzi`, or lines of offsets.
