@@ -388,17 +388,20 @@ impl Reader {
         Ok(text.len())
     }
 
-    /// Reads everything from the position on.
-    fn readall<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    /// Reads everything from the position on, or at most so many bytes.
+    #[pyo3(signature = (size = None))]
+    fn readall<'py>(&self, py: Python<'py>, size: Option<usize>) -> PyResult<Bound<'py, PyBytes>> {
         let text = py.detach(|| {
             let mut state = self.state.lock()?;
             state.begun = true;
             let known = state.complete().map_or(0, |seeker| seeker.text_len().saturating_sub(state.at));
+            let known = usize::try_from(known).unwrap_or(usize::MAX);
+            let most = size.unwrap_or(usize::MAX);
             let mut text = Vec::new();
-            text.try_reserve(usize::try_from(known).unwrap_or(usize::MAX)).map_err(io::Error::from)?;
+            text.try_reserve(known.min(most)).map_err(io::Error::from)?;
             loop {
                 let filled = text.len();
-                text.resize(filled + CHUNK, 0);
+                text.resize(filled.saturating_add(CHUNK).min(most), 0);
                 match state.read(&mut text[filled..]) {
                     Ok(0) => {
                         text.truncate(filled);

@@ -21,8 +21,9 @@ pub(crate) fn plan(
     compresslevel: i64,
     size: u64,
 ) -> PyResult<Vec<(u64, u64, u64, u32)>> {
-    let (py, level) = (source.py(), threads::level(compresslevel)?);
+    let py = source.py();
     let source = Shared(Arc::new(Source::of(source, base)));
+    let level = threads::level(compresslevel)?;
     let mut shards = Vec::new();
     let planned = py.detach(|| {
         shard::plan(Cursor::new(&source), level, size, |shard| {
