@@ -99,7 +99,7 @@ def read_text(
     for path, its in zip(paths, planned):
         name = path if include_path else None
         blocks += [read(each, encoding, errors, linedelimiter, name, threads) for each in its]
-    blocks = blocks or [delayed(list)()]
+    blocks = blocks or [delayed(list)(())]
     return dask.bag.from_delayed(blocks) if collection else blocks
 
 

@@ -67,7 +67,7 @@ class Datasource(ray.data.Datasource):
         check_encoding(encoding)
         run = _runner(threads, ray_remote_args)
         _, planned = ranges_of_all(run, paths, size, index, storage_options, threads)
-        self._planned = [each for its in planned for each in its]
+        self.planned = [each for its in planned for each in its]
         self._how = (encoding, drop_empty_lines, threads)
 
     def get_name(self):
@@ -76,7 +76,7 @@ class Datasource(ray.data.Datasource):
 
     def estimate_inmemory_data_size(self):
         """Bytes of text."""
-        return sum(each.end - each.begin for each in self._planned)
+        return sum(each.end - each.begin for each in self.planned)
 
     def get_read_tasks(self, parallelism, per_task_row_limit=None, data_context=None):
         """A task for each range, whatever parallelism is asked for: their size was asked for, too."""
@@ -87,7 +87,7 @@ class Datasource(ray.data.Datasource):
                 BlockMetadata(num_rows=None, size_bytes=each.end - each.begin, exec_stats=None, input_files=[each.path]),
                 per_task_row_limit=per_task_row_limit,
             )
-            for each in self._planned
+            for each in self.planned
         ]
 
 
@@ -95,8 +95,11 @@ def read_text(paths, *, threads=1, ray_remote_args=None, **options):
     """The lines of .bz2 files as a data set with a column "text", as ray.data.read_text has them: without line ends,
     and without empty lines unless drop_empty_lines=False. Lines end at "\\n". options are those of Datasource."""
     source = Datasource(paths, threads=threads, ray_remote_args=ray_remote_args, **options)
-    remote = {"num_cpus": threads or 1, **(ray_remote_args or {})}
-    return ray.data.read_datasource(source, ray_remote_args=remote)
+    rest = {"num_cpus": threads or 1, **(ray_remote_args or {})}
+    remote = {name: rest.pop(name) for name in ("num_cpus", "num_gpus", "memory") if name in rest}
+    if rest:
+        remote["ray_remote_args"] = rest
+    return ray.data.read_datasource(source, override_num_blocks=max(len(source.planned), 1), **remote)
 
 
 def compress(
