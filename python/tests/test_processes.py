@@ -11,7 +11,7 @@ import unittest
 import warnings
 
 import hybz
-from shapes import Files, words
+from shapes import Files, noise, words
 
 TEXT = words(2_000_000)
 # A child that takes longer hangs.
@@ -142,6 +142,20 @@ class Interpreter(Files):
         spinner.join()
         # With the lock held, it would have waited for a third of that.
         self.assertLess(longest[0], max(took / 6, 0.1))
+
+    def test_an_unfinished_coder_is_dropped_at_once(self):
+        """Not with the lock held until the stream is complete."""
+        text = noise(8_000_000)
+        begin = time.monotonic()
+        coded = hybz.compress(text, 9, threads=1)
+        took = time.monotonic() - begin
+        compressor = hybz.BZ2Compressor(9, threads=1)
+        compressor.compress(text)
+        decompressor = hybz.BZ2Decompressor(threads=1)
+        decompressor.decompress(coded[: len(coded) // 2], 1)
+        begin = time.monotonic()
+        del compressor, decompressor
+        self.assertLess(time.monotonic() - begin, took / 4)
 
 
 if __name__ == "__main__":
