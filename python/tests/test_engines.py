@@ -4,6 +4,7 @@ worker is killed. What is not installed is skipped by name."""
 import bz2
 import glob
 import io
+import logging
 import os
 import shutil
 import signal
@@ -187,6 +188,7 @@ class Ray(Engine):
         need("ray.data")
         warnings.simplefilter("ignore")
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.getcwd(), os.environ.get("PYTHONPATH")]))
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
         ray.init(num_cpus=max(WORKERS), include_dashboard=False, log_to_driver=False, logging_level="ERROR")
         cls.addClassCleanup(ray.shutdown)
         need("ray.data").DataContext.get_current().enable_progress_bars = False
@@ -253,6 +255,7 @@ class S3(Files):
         server = need("moto.server")
         s3fs = need("s3fs")
         need("boto3")
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)
         self.server = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
         self.server.start()
         self.addCleanup(self.server.stop)
