@@ -24,6 +24,15 @@ impl<T> Guarded<T> {
         Guarded { state: Mutex::new(state), process: AtomicU32::new(std::process::id()) }
     }
 
+    /// If nobody else has it: this waits for nothing.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.state.try_lock() {
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
     /// Waits for the others. (Not with the interpreter's lock held: they may need it.) If another thread had it when
     /// the process was forked, there is nobody to wait for.
     pub fn lock(&self) -> PyResult<MutexGuard<'_, T>> {

@@ -7,6 +7,7 @@
 mod coders;
 mod errors;
 mod reader;
+mod sequential;
 mod shards;
 mod source;
 mod threads;

@@ -7,22 +7,26 @@
 
 use crate::coders::Guarded;
 use crate::errors;
-use crate::source::{Cursor, Shared, Source};
+use crate::sequential::{AtHand, Sequential};
+use crate::source::{Shared, Source};
 use crate::threads;
 use hybz::index::{Index, Recorder};
-use hybz::read::MultiBzDecoder;
 use hybz::{ReadAt, Settings, hbz, seek};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice};
-use std::io::{self, Read};
+use std::io;
 use std::sync::Arc;
 
 /// The first read hands out no more: who looks at the beginning of a file pays for no more. (`bz2` has it so.)
 const FIRST: usize = 8 << 10;
 /// The most that is handed out at once.
 const CHUNK: usize = 1 << 20;
+/// Smaller reads that go on where the last one ended are served from text at hand, as much as this, without giving up
+/// the interpreter's lock: getting it back takes 5 ms if another thread of Python does not wait for anything, so with
+/// 64 KiB at a time nobody would read more than 13 MB/s.
+const SMALL: usize = 256 << 10;
 
 /// Reads the text of a file of `.bz2` or `.hbz` streams.
 #[pyclass(frozen, module = "hybz._hybz")]
@@ -44,6 +48,9 @@ struct State {
     /// What the seeker's index is made from.
     known: Known,
     scratch: Vec<u8>,
+    at_hand: AtHand,
+    /// Where the last read ended.
+    last: u64,
 }
 
 /// How much of the file the seeker knows.
@@ -54,50 +61,6 @@ enum Known {
     Whole(Arc<Vec<u8>>),
     /// A `.hbz` file, which has its index in it.
     Hbz,
-}
-
-/// The decoder that goes through the file.
-struct Sequential {
-    decoder: MultiBzDecoder<Cursor>,
-    /// Where it is in the text.
-    at: u64,
-    /// Text that was decoded to learn where a block ends.
-    ahead: Vec<u8>,
-    ahead_at: usize,
-}
-
-impl Sequential {
-    fn new(source: &Shared, settings: &Settings) -> Sequential {
-        let decoder = MultiBzDecoder::recording(Cursor::new(source), settings);
-        Sequential { decoder, at: 0, ahead: Vec::new(), ahead_at: 0 }
-    }
-
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let ahead = &self.ahead[self.ahead_at..];
-        let n = if ahead.is_empty() {
-            self.ahead = Vec::new();
-            self.ahead_at = 0;
-            self.decoder.read(buf)?
-        } else {
-            let n = ahead.len().min(buf.len());
-            buf[..n].copy_from_slice(&ahead[..n]);
-            self.ahead_at += n;
-            n
-        };
-        self.at += n as u64;
-        Ok(n)
-    }
-
-    /// Decodes some more without handing it out. Returns whether there was any.
-    fn read_ahead(&mut self, scratch: &mut [u8]) -> io::Result<bool> {
-        let n = self.decoder.read(scratch)?;
-        self.ahead.extend_from_slice(&scratch[..n]);
-        Ok(n > 0)
-    }
-
-    fn recorder(&self) -> Option<&Recorder> {
-        self.decoder.recorder()
-    }
 }
 
 impl State {
@@ -178,12 +141,50 @@ impl State {
         index.map_or(Ok(()), |index| self.take_index(index))
     }
 
+    /// Copies some of the text at hand.
+    fn read_at_hand(&mut self, buf: &mut [u8]) -> usize {
+        let text = self.at_hand.text();
+        let n = text.len().min(buf.len());
+        buf[..n].copy_from_slice(&text[..n]);
+        self.advance(n);
+        n
+    }
+
+    /// So much of the text at hand has been read.
+    fn advance(&mut self, n: usize) {
+        self.at_hand.consume(n);
+        self.at += n as u64;
+        self.last = self.at;
+    }
+
+    /// Moves the position.
+    fn go_to(&mut self, at: u64) {
+        self.at_hand.moved(at.checked_sub(self.at));
+        self.at = at;
+    }
+
     /// Reads some text from the position on; nothing at the end.
     fn read(&mut self, buf: &mut [u8]) -> PyResult<usize> {
         self.after_fork()?;
         if buf.is_empty() {
             return Ok(0);
         }
+        if self.at_hand.text().is_empty() {
+            if buf.len() > SMALL || self.at != self.last || !self.begun {
+                let n = self.read_on(buf)?;
+                self.at += n as u64;
+                self.last = self.at;
+                return Ok(n);
+            }
+            let mut at_hand = std::mem::take(&mut self.at_hand);
+            at_hand.fill(CHUNK, |room| self.read_on(room))?;
+            self.at_hand = at_hand;
+        }
+        Ok(self.read_at_hand(buf))
+    }
+
+    /// The same with nothing at hand, and without moving the position.
+    fn read_on(&mut self, buf: &mut [u8]) -> PyResult<usize> {
         let most = if self.begun { buf.len() } else { buf.len().min(FIRST) };
         let buf = &mut buf[..most];
         let n = loop {
@@ -210,7 +211,6 @@ impl State {
             self.look_back()?;
         };
         self.begun = true;
-        self.at += n as u64;
         Ok(n)
     }
 
@@ -331,7 +331,7 @@ impl State {
                 Some(block) => block.bit_offset,
                 None => seeker.index().map_or_else(|| self.source.len(), Index::coded_len) * 8,
             },
-            (None, Some(sequential)) if self.at >= sequential.at => {
+            (None, Some(sequential)) if self.at + self.at_hand.text().len() as u64 >= sequential.at => {
                 sequential.recorder().and_then(Recorder::bit_offset).unwrap_or(0)
             }
             _ => match self.seeker.as_ref().and_then(seek::Reader::index).map(found).transpose()?.flatten() {
@@ -362,6 +362,8 @@ impl Reader {
             seeker: None,
             known: Known::Nothing,
             scratch: Vec::new(),
+            at_hand: AtHand::default(),
+            last: 0,
         };
         Ok(Reader { state: Guarded::new(state), seekable })
     }
@@ -376,6 +378,21 @@ impl Reader {
         let py = buffer.py();
         let view = crate::as_bytes_view(buffer)?;
         let most = view.len()?.min(CHUNK);
+        let fill = |text: &[u8]| {
+            let part = view.get_item(PySlice::new(py, 0, text.len() as isize, 1))?;
+            PyBuffer::<u8>::get(&part)?.copy_from_slice(py, text)
+        };
+        if most <= SMALL
+            && let Some(mut state) = self.state.try_lock()
+        {
+            let text = state.at_hand.text();
+            let n = text.len().min(most);
+            if n > 0 {
+                fill(&text[..n])?;
+                state.advance(n);
+                return Ok(n);
+            }
+        }
         let text = py.detach(|| {
             let mut text = vec![0; most];
             let n = self.state.lock()?.read(&mut text)?;
@@ -383,8 +400,7 @@ impl Reader {
             Ok::<_, PyErr>(text)
         })?;
         // Not decoded into the buffer itself: whoever else has it may use it while the lock is not held.
-        let part = view.get_item(PySlice::new(py, 0, text.len() as isize, 1))?;
-        PyBuffer::<u8>::get(&part)?.copy_from_slice(py, &text)?;
+        fill(&text)?;
         Ok(text.len())
     }
 
@@ -410,7 +426,8 @@ impl Reader {
                     Ok(n) => text.truncate(filled + n),
                     Err(error) => {
                         // As if nothing had been read.
-                        state.at -= filled as u64;
+                        let at = state.at - filled as u64;
+                        state.go_to(at);
                         return Err(error);
                     }
                 }
@@ -421,6 +438,9 @@ impl Reader {
 
     /// The position in the text.
     fn tell(&self, py: Python<'_>) -> PyResult<u64> {
+        if let Some(state) = self.state.try_lock() {
+            return Ok(state.at);
+        }
         py.detach(|| Ok(self.state.lock()?.at))
     }
 
@@ -447,7 +467,7 @@ impl Reader {
             } else {
                 to
             };
-            state.at = to.min(end);
+            state.go_to(to.min(end));
             Ok(state.at)
         })
     }
