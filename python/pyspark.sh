@@ -16,7 +16,7 @@ venv=target/pyspark-$version
 PYSPARK_PYTHON=$PWD/$venv/bin/python SPARK_LOCAL_IP=127.0.0.1 "$venv/bin/python" - "${@:2}" <<'END'
 import os, sys, tempfile, time
 import hybz
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
 
 folder = tempfile.TemporaryDirectory()
 path = sys.argv[1] if len(sys.argv) > 1 else os.path.join(folder.name, "lines.bz2")
@@ -26,7 +26,7 @@ if len(sys.argv) == 1:
 with hybz.open(path) as file:
     expected = sum(1 for _ in file)
 
-sc = SparkContext("local[2]", "hybz", conf=None)
+sc = SparkContext("local[2]", "hybz", conf=SparkConf().set("spark.ui.showConsoleProgress", "false"))
 sc.setLogLevel("ERROR")
 for round in range(2):  # the first starts the workers
     begin = time.monotonic()

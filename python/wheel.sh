@@ -18,7 +18,7 @@ PATH="$PWD/$maker/bin:$PATH" maturin build --quiet --locked --release --zig --co
 wheel=$(echo "$wheels"/hybz-*.whl)
 
 case $wheel in
-*-cp311-abi3-manylinux_2_17_*.manylinux2014_*.whl) ;;
+*-cp311-abi3-*manylinux2014_*.whl) ;;
 *) echo "not a wheel for manylinux2014: $wheel" >&2; exit 1 ;;
 esac
 "$maker/bin/python" -m auditwheel show "$wheel" | tee "$wheels/auditwheel.txt"
