@@ -9,7 +9,8 @@ version=$("$interpreter" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 venv=target/engines-$version
 python=$PWD/$venv/bin/python
 packages=('ray[data]' 'dask[distributed]' pandas pyarrow fsspec s3fs 'moto[server]' psutil)
-has_all() { "$python" -c 'import ray.data, dask.bag, distributed, pandas, pyarrow, s3fs, moto.server, psutil' 2>/dev/null; }
+modules='ray.data, dask.bag, distributed, pandas, pyarrow, s3fs, moto.server, psutil'
+has_all() { "$python" -c "import $modules" 2>/dev/null; }
 
 wheels=("target/wheels/test-$version"/hybz-*.whl)
 [ -e "${wheels[0]}" ] || { echo "skipped: python/test.sh has built no package for Python $version"; exit 0; }

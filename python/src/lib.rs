@@ -2,7 +2,7 @@
 //! (files, buffers, text) is in `lib/hybz/`, on Python's own `io`.
 //!
 //! No work is done with the interpreter's lock held: it is taken to look at arguments, to call file objects and to make
-//! results.
+//! results, of which small ones may be at hand already.
 
 mod coders;
 mod errors;

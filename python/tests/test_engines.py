@@ -272,8 +272,9 @@ class S3(Files):
         found = hybz.ranges(f"s3://{self.bucket}/x.bz2", 300_000, storage_options=self.options)
         self.assertEqual(b"".join(hybz.read_range(each, b"\n") for each in found), text)
         # By its index, also one that lies beside it.
-        with self.fs.open(f"{self.bucket}/x.bz2") as coded, hybz.open(coded) as file, self.fs.open(f"{self.bucket}/x.bz2.bzi", "wb") as to:
-            file.export_index(to)
+        with self.fs.open(f"{self.bucket}/x.bz2") as coded, hybz.open(coded) as file:
+            with self.fs.open(f"{self.bucket}/x.bz2.bzi", "wb") as index:
+                file.export_index(index)
         self.fs.invalidate_cache()
         indexed = hybz.ranges(f"s3://{self.bucket}/x.bz2", 300_000, storage_options=self.options)
         self.assertEqual(indexed[0].index, f"s3://{self.bucket}/x.bz2.bzi")
@@ -285,7 +286,8 @@ class S3(Files):
         text = words(1_000_000, 22)
         self.fs.pipe(f"{self.bucket}/x.txt", text)
         with dask.config.set(scheduler="threads"):
-            hybz.dask.compress(f"s3://{self.bucket}/x.txt", f"s3://{self.bucket}/x.txt.bz2", 1, size=1, storage_options=self.options)
+            name = f"s3://{self.bucket}/x.txt"
+            hybz.dask.compress(name, name + ".bz2", 1, size=1, storage_options=self.options)
             self.fs.invalidate_cache()
             self.assertEqual(self.fs.cat(f"{self.bucket}/x.txt.bz2"), bz2.compress(text, 1))
             self.assertEqual(sorted(self.fs.ls(self.bucket)), [f"{self.bucket}/x.txt", f"{self.bucket}/x.txt.bz2"])

@@ -81,14 +81,13 @@ class Datasource(ray.data.Datasource):
     def get_read_tasks(self, parallelism, per_task_row_limit=None, data_context=None):
         """A task for each range, whatever parallelism is asked for: their size was asked for, too."""
         how = self._how
-        return [
-            ReadTask(
-                lambda each=each: [_table(each, *how)],
-                BlockMetadata(num_rows=None, size_bytes=each.end - each.begin, exec_stats=None, input_files=[each.path]),
-                per_task_row_limit=per_task_row_limit,
-            )
-            for each in self.planned
-        ]
+
+        def task(each):
+            size = each.end - each.begin
+            known = BlockMetadata(num_rows=None, size_bytes=size, exec_stats=None, input_files=[each.path])
+            return ReadTask(lambda: [_table(each, *how)], known, per_task_row_limit=per_task_row_limit)
+
+        return [task(each) for each in self.planned]
 
 
 def read_text(paths, *, threads=1, ray_remote_args=None, **options):
