@@ -2,7 +2,7 @@
 
 FILE is plain, some tens of MB. Each round measures all sides, one after the other; medians of rounds, elapsed and
 CPU time (on a busy machine the latter is the fairer: short work is interrupted less). Every output is compared. What is
-missing is named. The command is $HYBZ, or target/release/hybz; build the package with the same profile
+missing is named. The command is $HYBZ_COMMAND, or target/release/hybz; build the package with the same profile
 (`pip install ./python`). With --engines also Dask distributed and Ray, with two workers and an index beside the file.
 """
 
@@ -39,7 +39,7 @@ PACE = 0.9
 def command():
     """The command hybz, if it is there."""
     built = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "target", "release", "hybz")
-    return os.environ.get("HYBZ") or (built if os.path.exists(built) else shutil.which("hybz"))
+    return os.environ.get("HYBZ_COMMAND") or (built if os.path.exists(built) else shutil.which("hybz"))
 
 
 def module(name):
@@ -167,7 +167,8 @@ def compared(path, text, found, rounds):
                 times[name].append((time.perf_counter() - begin[0], time.process_time() - begin[1]))
         middle = {name: [statistics.median(side) for side in zip(*pairs)] for name, pairs in times.items()}
         own, cpu = middle.pop("hybz")
-        print(f"{what}: hybz {own:.3f} s ({len(text) / own / 1e6:.0f} MB/s); times as long:")
+        size = RANDOM_READS * 65536 if what.startswith("random") else len(text)
+        print(f"{what}: hybz {own:.3f} s ({size / own / 1e6:.0f} MB/s); times as long:")
         for name, (elapsed, used) in middle.items():
             target = TARGETS.get((what, name))
             wanted = "" if target is None else f", {'at least' if elapsed / own >= target else 'MISSED:'} {target}"
