@@ -8,8 +8,8 @@ interpreter=${1:-python3}
 version=$("$interpreter" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 venv=target/engines-$version
 python=$PWD/$venv/bin/python
-packages=('ray[data]' 'dask[distributed]' pandas pyarrow fsspec s3fs 'moto[server]' psutil)
-modules='ray.data, dask.bag, distributed, pandas, pyarrow, s3fs, moto.server, psutil'
+packages=("ray[data]" "dask[distributed]" pandas pyarrow fsspec s3fs "moto[server]" psutil ratarmountcore rapidgzip)
+modules="ray.data, dask.bag, distributed, pandas, pyarrow, s3fs, moto.server, psutil, ratarmountcore, rapidgzip"
 has_all() { "$python" -c "import $modules" 2>/dev/null; }
 
 wheels=("target/wheels/test-$version"/hybz-*.whl)

@@ -287,6 +287,37 @@ class Seeking(Files):
         with hybz.open(path, index=self.path("bzi")) as file:
             self.assertRaises(OSError, file.read)
 
+    def test_small_reads_of_the_raw_reader(self):
+        """Without a buffer of Python's io before it: text at hand, and moving in it."""
+        path = self.coded(self.text)
+        with hybz.open(path) as file:
+            file.export_index(self.path("bzi"))
+        for index in (None, self.path("bzi")):
+            with hybz.open(path, index=index) as file:
+                raw, at, draw = file._reader, 0, random.Random(6)
+                for _ in range(3000):
+                    kind, by = draw.randrange(12), draw.choice([0, 1, 100, 5000, 70_000])
+                    if kind == 0:
+                        at = min(at + by, len(self.text))
+                        self.assertEqual(raw.seek(by, 1), at)
+                    elif kind == 1:
+                        at = max(at - by, 0)
+                        self.assertEqual(raw.seek(at, 0), at)
+                    elif kind == 2 and draw.randrange(20) == 0:
+                        at = draw.randrange(len(self.text))
+                        raw.seek(at, 0)
+                    elif kind == 3:
+                        some = raw.readall(by)
+                        self.assertEqual(some, self.text[at : at + by])
+                        at += len(some)
+                    else:
+                        buffer = bytearray(by + 1)
+                        n = raw.readinto(buffer)
+                        self.assertEqual(buffer[:n], self.text[at : at + n])
+                        self.assertTrue(n > 0 or at == len(self.text))
+                        at += n
+                    self.assertEqual(raw.tell(), at)
+
     def test_bit_positions(self):
         with hybz.open(self.coded(self.text)) as file:
             self.assertEqual(file.tell_compressed(), 0)
