@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests the Python package in Dask distributed, Ray, pandas, pyarrow and s3fs: python/engines.sh [PYTHON]
-# They are installed (about 1 GB) into target/engines-VERSION, which is kept. python/test.sh has built the package.
+# They are installed (740 MB) into target/engines-VERSION, which is kept. python/test.sh has built the package.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
