@@ -6,10 +6,8 @@ import glob
 import io
 import logging
 import os
-import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 import unittest
@@ -146,7 +144,17 @@ class Dask(Engine):
                 if options.get("linedelimiter") == "the" and expected[-1] == "":
                     del expected[-1]  # what is behind the last is no line, for dask only in files read in one piece
                 self.assertEqual(got, expected, options)
-        both = hybz.dask.read_text(self.path("[01].txt.bz2"), include_path=True).compute()
+        # Tasks may have another directory.
+        here = os.getcwd()
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, here)
+        with hybz.open(self.files[1]) as file:
+            file.export_index("of-1")
+        both = hybz.dask.read_text("[01].txt.bz2", include_path=True)
+        one = hybz.dask.read_text("1.txt.bz2", index="of-1")
+        os.chdir(here)
+        self.assertEqual(one.count().compute(), self.lines()[1])
+        both = both.compute()
         self.assertEqual({path for _, path in both}, set(self.files[:2]))
         self.assertEqual(hybz.dask.read_text(self.coded(b"")).compute(), [])
         self.assertRaises(FileNotFoundError, hybz.dask.read_text, self.path("*.none"))

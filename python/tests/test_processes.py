@@ -4,7 +4,6 @@ import bz2
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 import time
 import unittest

@@ -1,4 +1,4 @@
-"""Compression as tasks, run one after the other by no engine: what each leaves, twice, in any order, and when it fails."""
+"""Compression as tasks, one after the other without an engine: what each leaves, twice, in any order, and failing."""
 
 import bz2
 import glob

@@ -113,10 +113,13 @@ def ranges(path, size=SIZE, index=None, *, storage_options=None, threads=0):
 def ranges_of_all(run, paths, size, index, options, threads):
     """Paths (of one, many or a pattern), and the ranges of each. They are found by tasks, as _tasks.compress runs them:
     files without an index must be decoded."""
-    paths = expand(paths, options)
-    indexes = [index] * len(paths) if index is None or isinstance(index, (str, os.PathLike)) else list(index)
-    if len(indexes) != len(paths) or (index is not None and len(set(map(str, indexes))) != len(paths)):
-        raise ValueError("each file needs an index of its own")
+    paths = list(map(absolute, expand(paths, options)))
+    if index is None:
+        indexes = [None] * len(paths)
+    else:
+        indexes = list(map(absolute, [index] if isinstance(index, (str, os.PathLike)) else index))
+        if len(indexes) != len(paths) or len(set(indexes)) != len(paths):
+            raise ValueError("each file needs an index of its own")
     return paths, run(_ranges, [(path, size, its, options, threads) for path, its in zip(paths, indexes)])
 
 
