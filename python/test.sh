@@ -25,7 +25,10 @@ PATH="$PWD/$venv/bin:$PATH" maturin build --quiet --locked --profile dev --manif
 
 # Where the tests are.
 cd python/tests
-"$python" -X dev -W error -m unittest -v "${@:2}" 2>&1 |
+# Those of the engines are python/engines.sh's.
+tests=("${@:2}")
+[ $# -gt 1 ] || for file in test_[!e]*.py; do tests+=("${file%.py}"); done
+"$python" -X dev -W error -m unittest -v "${tests[@]}" 2>&1 |
   sed "s/^\(.*\) \.\.\. skipped '\(.*\)'$/skipped: \1: \2/" | { grep -v ' \.\.\. ok$' || true; }
 [ $# -le 1 ] || exit 0
 

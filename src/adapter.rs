@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::gate::Gate;
 use crate::index::Recorder;
 use crate::stream::driver::{Drained, Driver};
-use crate::summary::{Mark, StreamSummary};
+use crate::summary::StreamSummary;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::vec;
@@ -141,10 +141,8 @@ impl<R: Read> Source for Whole<R> {
     fn pull(&mut self, driver: &mut Driver) -> Result<Option<Text>, Error> {
         let output = driver.pull(&mut Counted(&mut self.inner, &mut self.total_in))?;
         Ok(output.map(|(text, mark)| {
-            match (&mut self.recorder, mark) {
-                (Some(recorder), Some(Mark::Block(block))) => recorder.block(&block),
-                (Some(recorder), Some(Mark::Stream(stream))) => recorder.stream(&stream),
-                _ => {}
+            if let Some(recorder) = &mut self.recorder {
+                recorder.mark(mark);
             }
             text
         }))

@@ -28,15 +28,17 @@ use crate::adapter::{Output, State, push_gated};
 use crate::error::Error;
 use crate::format::bzip2::Level;
 use crate::gate::Gate;
+use crate::index::Recorder;
 use crate::settings::Settings;
-use crate::stream::driver::{Drained, Driver};
+use crate::stream::driver::Driver;
+use crate::stream::piece::Step;
 use crate::summary::StreamSummary;
 use std::fmt;
 use std::io::{self, Write};
 
 /// What both directions share: takes bytes, has blocks done, writes to `inner` what comes back.
 struct Writer<W: Write> {
-    /// `None` only after `finish` has taken it.
+    /// `None` only after `finish` or `cancel` has taken it.
     inner: Option<W>,
     driver: Driver,
     /// What came back and is not written yet.
@@ -50,6 +52,8 @@ struct Writer<W: Write> {
     finishing: bool,
     /// The inner writer has panicked: what it has written nobody knows.
     panicked: bool,
+    /// What is told of blocks and streams, if somebody wants it.
+    recorder: Option<Recorder>,
 }
 
 impl<W: Write> Writer<W> {
@@ -64,6 +68,7 @@ impl<W: Write> Writer<W> {
             state: State::Open,
             finishing: false,
             panicked: false,
+            recorder: None,
         }
     }
 
@@ -101,10 +106,15 @@ impl<W: Write> Writer<W> {
                 State::Failed(error) => return Err(error.again().into()),
             }
             let closed = self.gate.as_ref().is_some_and(Gate::is_closed);
-            match self.driver.drain(all || closed) {
-                Ok(Drained::Out(text)) => self.output.set(text),
-                Ok(Drained::Done) => self.state = State::Complete,
-                Ok(Drained::Nothing) => {
+            match self.driver.step(all || closed) {
+                Ok(Step::Out(text, mark)) => {
+                    if let Some(recorder) = &mut self.recorder {
+                        recorder.mark(mark);
+                    }
+                    self.output.set(text);
+                }
+                Ok(Step::Done) => self.state = State::Complete,
+                Ok(Step::Pending | Step::Need | Step::Other) => {
                     // It has all bytes up to where the stream may end, and wants more: it does not end there.
                     if let Some(gate) = self.gate.as_mut().filter(|_| closed) {
                         gate.open();
@@ -223,6 +233,30 @@ impl<W: Write> BzEncoder<W> {
     /// ```
     pub fn with_settings(inner: W, settings: &Settings) -> Self {
         BzEncoder(Writer::new(inner, Driver::compress(settings), None))
+    }
+
+    /// The same, and an index is made of what is written ([`recorder`](Self::recorder)).
+    ///
+    /// ```
+    /// use hybz::{Settings, write::BzEncoder};
+    /// use std::io::Write;
+    /// let mut encoder = BzEncoder::recording(Vec::new(), &Settings::new());
+    /// encoder.write_all(b"to be or not to be")?;
+    /// encoder.try_finish()?;
+    /// let index = encoder.recorder().cloned().expect("it records").finish()?;
+    /// assert_eq!((index.blocks(), index.text_len()), (1, 18));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn recording(inner: W, settings: &Settings) -> Self {
+        let mut encoder = Self::with_settings(inner, settings);
+        encoder.0.recorder = Some(Recorder::new());
+        encoder
+    }
+
+    /// What is known so far of the blocks that are written, if that is [recorded](Self::recording): all of them after
+    /// [`try_finish`](Self::try_finish). Line ends are not counted.
+    pub fn recorder(&self) -> Option<&Recorder> {
+        self.0.recorder.as_ref()
     }
 }
 
@@ -384,7 +418,7 @@ macro_rules! accessors {
             /// assert!(writer.get_ref().is_empty());
             /// ```
             pub fn get_ref(&self) -> &W {
-                self.0.inner.as_ref().expect("only `finish` takes it, and that takes `self`")
+                self.0.inner.as_ref().expect("whatever takes it takes `self`")
             }
 
             /// The inner writer. Writing to it corrupts the output.
@@ -394,7 +428,7 @@ macro_rules! accessors {
             /// writer.get_mut().reserve(1000);
             /// ```
             pub fn get_mut(&mut self) -> &mut W {
-                self.0.inner.as_mut().expect("only `finish` takes it, and that takes `self`")
+                self.0.inner.as_mut().expect("whatever takes it takes `self`")
             }
 
             /// Completes the output, and keeps the inner writer (which is not flushed) where it is.
@@ -433,7 +467,22 @@ macro_rules! accessors {
             /// to be kept.
             pub fn finish(mut self) -> io::Result<W> {
                 self.0.try_finish()?;
-                Ok(self.0.inner.take().expect("only this takes it"))
+                Ok(self.0.inner.take().expect("whatever takes it takes `self`"))
+            }
+
+            /// Stops, without completing the output, and returns the inner writer. Work that is underway is
+            /// cancelled, and nothing waits for it.
+            ///
+            /// ```
+            /// use std::io::Write;
+            #[doc = concat!("let mut writer = hybz::write::", $new, ";")]
+            #[doc = concat!("writer.write_all(", $input, ")?;")]
+            /// assert!(writer.cancel().is_empty());
+            /// # std::io::Result::Ok(())
+            /// ```
+            pub fn cancel(mut self) -> W {
+                // Without an inner writer a drop finishes nothing.
+                self.0.inner.take().expect("whatever takes it takes `self`")
             }
 
             /// Bytes taken so far by `write`.

@@ -552,6 +552,26 @@ fn drops() {
     assert_eq!(*calls.borrow(), 1);
 }
 
+/// Cancelled, a writer writes nothing more, and no station works for it any longer.
+#[test]
+fn cancelled() {
+    let pool = hybz::Pool::builder().threads(NonZeroUsize::MIN).build();
+    let settings = Settings::new().level(Level::FASTEST).pool(&pool);
+    let text = (shapes::shape("random").make)(6_000_000);
+    let done = || pool.summary().stations.iter().map(|station| station.blocks).sum::<u64>();
+    let mut encoder = hybz::write::BzEncoder::with_settings(Vec::new(), &settings);
+    encoder.write_all(&text).unwrap();
+    let out = encoder.cancel();
+    // The one core has had no time for all of them: whoever completes the stream waits for them.
+    assert!(done() < 60, "{} blocks", done());
+    let coded = hybz::compress(&text, &settings).unwrap();
+    assert!(coded.starts_with(&out) && out.len() < coded.len());
+
+    let mut decoder = hybz::write::MultiBzDecoder::with_settings(Vec::new(), &settings);
+    decoder.write_all(&coded[..coded.len() / 2]).unwrap();
+    assert!(text.starts_with(&decoder.cancel()));
+}
+
 /// All adapters can be shown, whatever they are doing.
 #[test]
 fn everything_can_be_debugged() {

@@ -3,6 +3,7 @@
 use crate::errors::{self, Stream};
 use crate::{bytes_of, result, threads};
 use hybz::Settings;
+use hybz::index::Recorder;
 use hybz::write::{BzDecoder, BzEncoder};
 use pyo3::exceptions::{PyEOFError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -21,6 +22,15 @@ pub(crate) struct Guarded<T> {
 impl<T> Guarded<T> {
     pub fn new(state: T) -> Self {
         Guarded { state: Mutex::new(state), process: AtomicU32::new(std::process::id()) }
+    }
+
+    /// If nobody else has it: this waits for nothing.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.state.try_lock() {
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Waits for the others. (Not with the interpreter's lock held: they may need it.) If another thread had it when
@@ -46,21 +56,40 @@ fn not_pickled<T>(name: &str) -> PyResult<T> {
 
 /// Compresses one stream piece by piece, with bzip2's bytes.
 ///
-/// BZ2Compressor(compresslevel=9, /, *, threads=0): blocks go to the threads (0: one for each core) as they fill up, so
-/// a call may return what a call before it has begun.
+/// BZ2Compressor(compresslevel=9, /, *, threads=0, block_size=None): blocks go to the threads (0: one for each core) as
+/// they fill up, so a call may return what a call before it has begun. block_size makes it `.hbz` with such blocks.
 #[pyclass(frozen, module = "hybz")]
 pub(crate) struct BZ2Compressor {
+    coder: Guarded<Compressor>,
+}
+
+struct Compressor {
     /// `None` after `flush`.
-    encoder: Guarded<Option<BzEncoder<Vec<u8>>>>,
+    encoder: Option<BzEncoder<Vec<u8>>>,
+    /// Where its blocks are, if that was asked for.
+    recorder: Option<Recorder>,
+}
+
+impl Drop for Compressor {
+    fn drop(&mut self) {
+        // Nobody wants the rest of the stream; and whoever drops this holds the interpreter's lock.
+        if let Some(encoder) = self.encoder.take() {
+            encoder.cancel();
+        }
+    }
 }
 
 #[pymethods]
 impl BZ2Compressor {
     #[new]
-    #[pyo3(signature = (compresslevel = 9, /, *, threads = 0))]
-    fn new(compresslevel: i64, threads: i64) -> PyResult<Self> {
-        let settings = threads::settings(threads)?.level(threads::level(compresslevel)?);
-        Ok(BZ2Compressor { encoder: Guarded::new(Some(BzEncoder::with_settings(Vec::new(), &settings))) })
+    #[pyo3(signature = (compresslevel = 9, /, *, threads = 0, block_size = None, _recording = false))]
+    fn new(compresslevel: i64, threads: i64, block_size: Option<i64>, _recording: bool) -> PyResult<Self> {
+        let settings = threads::coding(compresslevel, threads, block_size)?;
+        let encoder = match _recording {
+            true => BzEncoder::recording(Vec::new(), &settings),
+            false => BzEncoder::with_settings(Vec::new(), &settings),
+        };
+        Ok(BZ2Compressor { coder: Guarded::new(Compressor { encoder: Some(encoder), recorder: None }) })
     }
 
     /// Takes data. Returns compressed data, as far as there are any.
@@ -69,8 +98,9 @@ impl BZ2Compressor {
         let py = data.py();
         let data = bytes_of(data)?;
         let coded = py.detach(|| {
-            let mut guard = self.encoder.lock()?;
-            let encoder = guard.as_mut().ok_or_else(|| PyValueError::new_err("Compressor has been flushed"))?;
+            let mut coder = self.coder.lock()?;
+            let encoder = coder.encoder.as_mut();
+            let encoder = encoder.ok_or_else(|| PyValueError::new_err("Compressor has been flushed"))?;
             encoder.write_all(&data).map_err(errors::of_io)?;
             Ok::<_, PyErr>(std::mem::take(encoder.get_mut()))
         })?;
@@ -80,11 +110,27 @@ impl BZ2Compressor {
     /// Ends the stream. Returns the rest of the compressed data; the compressor takes no more.
     fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let coded = py.detach(|| {
-            let encoder = self.encoder.lock()?.take();
-            let encoder = encoder.ok_or_else(|| PyValueError::new_err("Repeated call to flush()"))?;
-            encoder.finish().map_err(errors::of_io)
+            let mut coder = self.coder.lock()?;
+            let encoder = coder.encoder.take();
+            let mut encoder = encoder.ok_or_else(|| PyValueError::new_err("Repeated call to flush()"))?;
+            encoder.try_finish().map_err(errors::of_io)?;
+            coder.recorder = encoder.recorder().cloned();
+            Ok::<_, PyErr>(encoder.cancel())
         })?;
         result(py, coded)
+    }
+
+    /// The index of the stream, after `flush`, as a `.bzi`.
+    fn _index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| {
+            let recorder = self.coder.lock()?.recorder.clone();
+            let recorder = recorder.ok_or_else(|| PyValueError::new_err("There is no index"))?;
+            let mut bytes = Vec::new();
+            let written = recorder.finish().and_then(|index| index.write(&mut bytes));
+            written.map_err(|error| errors::of(error, Stream::Pieces))?;
+            Ok::<_, PyErr>(bytes)
+        })?;
+        result(py, bytes)
     }
 
     #[pyo3(signature = (*_args))]
@@ -128,7 +174,8 @@ pub(crate) struct BZ2Decompressor {
 }
 
 struct Decompressor {
-    decoder: BzDecoder<Limited>,
+    /// Not `None` before it is dropped.
+    decoder: Option<BzDecoder<Limited>>,
     settings: Settings,
     /// The first bytes of the stream, and how many of them have been looked at.
     head: Vec<u8>,
@@ -140,6 +187,15 @@ struct Decompressor {
     needs_input: bool,
     eof: bool,
     unused_data: Vec<u8>,
+}
+
+impl Drop for Decompressor {
+    fn drop(&mut self) {
+        // As for the compressor.
+        if let Some(decoder) = self.decoder.take() {
+            decoder.cancel();
+        }
+    }
 }
 
 impl Decompressor {
@@ -180,17 +236,18 @@ impl Decompressor {
 
     /// Takes data and gives text, at most so much.
     fn take(&mut self, data: &[u8], limit: Option<usize>) -> PyResult<Vec<u8>> {
-        *self.decoder.get_mut() = Limited { bytes: Vec::new(), limit: limit.unwrap_or(usize::MAX) };
+        let Some(decoder) = &mut self.decoder else { return Ok(Vec::new()) };
+        *decoder.get_mut() = Limited { bytes: Vec::new(), limit: limit.unwrap_or(usize::MAX) };
         let mut joined = std::mem::take(&mut self.pending);
         let mut rest = data;
         if !joined.is_empty() {
             joined.extend_from_slice(data);
             rest = &joined;
         }
-        match push(&mut self.decoder, &mut rest) {
+        match push(decoder, &mut rest) {
             Ok(()) => {
                 self.needs_input = true;
-                if self.decoder.is_complete() {
+                if decoder.is_complete() {
                     (self.eof, self.needs_input) = (true, false);
                     self.unused_data = rest.to_vec();
                 }
@@ -201,7 +258,7 @@ impl Decompressor {
             }
             Err(error) => return Err(errors::of_io(error)),
         }
-        Ok(std::mem::take(&mut self.decoder.get_mut().bytes))
+        Ok(std::mem::take(&mut decoder.get_mut().bytes))
     }
 }
 
@@ -223,7 +280,7 @@ impl BZ2Decompressor {
     fn new(threads: i64) -> PyResult<Self> {
         let out = Limited { bytes: Vec::new(), limit: 0 };
         let settings = threads::settings(threads)?;
-        let decoder = BzDecoder::with_settings(out, &settings);
+        let decoder = Some(BzDecoder::with_settings(out, &settings));
         let state = Decompressor {
             decoder,
             settings,

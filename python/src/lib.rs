@@ -2,11 +2,13 @@
 //! (files, buffers, text) is in `lib/hybz/`, on Python's own `io`.
 //!
 //! No work is done with the interpreter's lock held: it is taken to look at arguments, to call file objects and to make
-//! results.
+//! results, of which small ones may be at hand already.
 
 mod coders;
 mod errors;
 mod reader;
+mod sequential;
+mod shards;
 mod source;
 mod threads;
 
@@ -68,12 +70,17 @@ fn as_bytes_view<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
-/// Compresses `data` into one stream of `.bz2`, with bzip2's bytes.
+/// Compresses `data` into one stream of `.bz2`, with bzip2's bytes; with block_size into `.hbz` with such blocks.
 #[pyfunction]
-#[pyo3(signature = (data, compresslevel = 9, *, threads = 0))]
-fn compress<'py>(data: &Bound<'py, PyAny>, compresslevel: i64, threads: i64) -> PyResult<Bound<'py, PyBytes>> {
+#[pyo3(signature = (data, compresslevel = 9, *, threads = 0, block_size = None))]
+fn compress<'py>(
+    data: &Bound<'py, PyAny>,
+    compresslevel: i64,
+    threads: i64,
+    block_size: Option<i64>,
+) -> PyResult<Bound<'py, PyBytes>> {
     let py = data.py();
-    let settings = threads::settings(threads)?.level(threads::level(compresslevel)?);
+    let settings = threads::coding(compresslevel, threads, block_size)?;
     let data = bytes_of(data)?;
     let coded = py.detach(|| hybz::compress(&data, &settings)).map_err(|error| errors::of(error, Stream::Whole))?;
     result(py, coded)
@@ -103,6 +110,8 @@ fn _hybz(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(compress, module)?)?;
     module.add_function(wrap_pyfunction!(decompress, module)?)?;
+    module.add_function(wrap_pyfunction!(shards::plan, module)?)?;
+    module.add_class::<shards::Joiner>()?;
     module.add_class::<coders::BZ2Compressor>()?;
     module.add_class::<coders::BZ2Decompressor>()?;
     module.add_class::<reader::Reader>()

@@ -7,23 +7,26 @@
 
 use crate::coders::Guarded;
 use crate::errors;
-use crate::source::{Cursor, Shared, Source};
+use crate::sequential::{AtHand, Sequential};
+use crate::source::{Shared, Source};
 use crate::threads;
 use hybz::index::{Index, Recorder};
-use hybz::read::MultiBzDecoder;
 use hybz::{ReadAt, Settings, hbz, seek};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice};
-use std::io::{self, Read};
-use std::os::fd::RawFd;
+use std::io;
 use std::sync::Arc;
 
 /// The first read hands out no more: who looks at the beginning of a file pays for no more. (`bz2` has it so.)
 const FIRST: usize = 8 << 10;
 /// The most that is handed out at once.
 const CHUNK: usize = 1 << 20;
+/// Smaller reads that go on where the last one ended are served from text at hand, as much as this, without giving up
+/// the interpreter's lock: getting it back takes 5 ms if another thread of Python does not wait for anything, so with
+/// 64 KiB at a time nobody would read more than 13 MB/s.
+const SMALL: usize = 256 << 10;
 
 /// Reads the text of a file of `.bz2` or `.hbz` streams.
 #[pyclass(frozen, module = "hybz._hybz")]
@@ -45,6 +48,9 @@ struct State {
     /// What the seeker's index is made from.
     known: Known,
     scratch: Vec<u8>,
+    at_hand: AtHand,
+    /// Where the last read ended.
+    last: u64,
 }
 
 /// How much of the file the seeker knows.
@@ -55,50 +61,6 @@ enum Known {
     Whole(Arc<Vec<u8>>),
     /// A `.hbz` file, which has its index in it.
     Hbz,
-}
-
-/// The decoder that goes through the file.
-struct Sequential {
-    decoder: MultiBzDecoder<Cursor>,
-    /// Where it is in the text.
-    at: u64,
-    /// Text that was decoded to learn where a block ends.
-    ahead: Vec<u8>,
-    ahead_at: usize,
-}
-
-impl Sequential {
-    fn new(source: &Shared, settings: &Settings) -> Sequential {
-        let decoder = MultiBzDecoder::recording(Cursor::new(source), settings);
-        Sequential { decoder, at: 0, ahead: Vec::new(), ahead_at: 0 }
-    }
-
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let ahead = &self.ahead[self.ahead_at..];
-        let n = if ahead.is_empty() {
-            self.ahead = Vec::new();
-            self.ahead_at = 0;
-            self.decoder.read(buf)?
-        } else {
-            let n = ahead.len().min(buf.len());
-            buf[..n].copy_from_slice(&ahead[..n]);
-            self.ahead_at += n;
-            n
-        };
-        self.at += n as u64;
-        Ok(n)
-    }
-
-    /// Decodes some more without handing it out. Returns whether there was any.
-    fn read_ahead(&mut self, scratch: &mut [u8]) -> io::Result<bool> {
-        let n = self.decoder.read(scratch)?;
-        self.ahead.extend_from_slice(&scratch[..n]);
-        Ok(n > 0)
-    }
-
-    fn recorder(&self) -> Option<&Recorder> {
-        self.decoder.recorder()
-    }
 }
 
 impl State {
@@ -179,12 +141,50 @@ impl State {
         index.map_or(Ok(()), |index| self.take_index(index))
     }
 
+    /// Copies some of the text at hand.
+    fn read_at_hand(&mut self, buf: &mut [u8]) -> usize {
+        let text = self.at_hand.text();
+        let n = text.len().min(buf.len());
+        buf[..n].copy_from_slice(&text[..n]);
+        self.advance(n);
+        n
+    }
+
+    /// So much of the text at hand has been read.
+    fn advance(&mut self, n: usize) {
+        self.at_hand.consume(n);
+        self.at += n as u64;
+        self.last = self.at;
+    }
+
+    /// Moves the position.
+    fn go_to(&mut self, at: u64) {
+        self.at_hand.moved(at.checked_sub(self.at));
+        self.at = at;
+    }
+
     /// Reads some text from the position on; nothing at the end.
     fn read(&mut self, buf: &mut [u8]) -> PyResult<usize> {
         self.after_fork()?;
         if buf.is_empty() {
             return Ok(0);
         }
+        if self.at_hand.text().is_empty() {
+            if buf.len() > SMALL || self.at != self.last || !self.begun {
+                let n = self.read_on(buf)?;
+                self.at += n as u64;
+                self.last = self.at;
+                return Ok(n);
+            }
+            let mut at_hand = std::mem::take(&mut self.at_hand);
+            at_hand.fill(CHUNK, |room| self.read_on(room))?;
+            self.at_hand = at_hand;
+        }
+        Ok(self.read_at_hand(buf))
+    }
+
+    /// The same with nothing at hand, and without moving the position.
+    fn read_on(&mut self, buf: &mut [u8]) -> PyResult<usize> {
         let most = if self.begun { buf.len() } else { buf.len().min(FIRST) };
         let buf = &mut buf[..most];
         let n = loop {
@@ -211,7 +211,6 @@ impl State {
             self.look_back()?;
         };
         self.begun = true;
-        self.at += n as u64;
         Ok(n)
     }
 
@@ -332,7 +331,7 @@ impl State {
                 Some(block) => block.bit_offset,
                 None => seeker.index().map_or_else(|| self.source.len(), Index::coded_len) * 8,
             },
-            (None, Some(sequential)) if self.at >= sequential.at => {
+            (None, Some(sequential)) if self.at + self.at_hand.text().len() as u64 >= sequential.at => {
                 sequential.recorder().and_then(Recorder::bit_offset).unwrap_or(0)
             }
             _ => match self.seeker.as_ref().and_then(seek::Reader::index).map(found).transpose()?.flatten() {
@@ -351,10 +350,7 @@ impl Reader {
     #[pyo3(signature = (source, base, threads))]
     fn new(source: &Bound<'_, PyAny>, base: Option<u64>, threads: i64) -> PyResult<Self> {
         let settings = threads::settings(threads)?;
-        let source = match source.extract::<RawFd>() {
-            Ok(descriptor) => Source::file(descriptor, base.unwrap_or(0)),
-            Err(_) => Source::object(source.clone().unbind(), base),
-        };
+        let source = Source::of(source, base);
         let seekable = source.is_seekable();
         let state = State {
             source: Shared(Arc::new(source)),
@@ -366,6 +362,8 @@ impl Reader {
             seeker: None,
             known: Known::Nothing,
             scratch: Vec::new(),
+            at_hand: AtHand::default(),
+            last: 0,
         };
         Ok(Reader { state: Guarded::new(state), seekable })
     }
@@ -380,6 +378,21 @@ impl Reader {
         let py = buffer.py();
         let view = crate::as_bytes_view(buffer)?;
         let most = view.len()?.min(CHUNK);
+        let fill = |text: &[u8]| {
+            let part = view.get_item(PySlice::new(py, 0, text.len() as isize, 1))?;
+            PyBuffer::<u8>::get(&part)?.copy_from_slice(py, text)
+        };
+        if most <= SMALL
+            && let Some(mut state) = self.state.try_lock()
+        {
+            let text = state.at_hand.text();
+            let n = text.len().min(most);
+            if n > 0 {
+                fill(&text[..n])?;
+                state.advance(n);
+                return Ok(n);
+            }
+        }
         let text = py.detach(|| {
             let mut text = vec![0; most];
             let n = self.state.lock()?.read(&mut text)?;
@@ -387,22 +400,24 @@ impl Reader {
             Ok::<_, PyErr>(text)
         })?;
         // Not decoded into the buffer itself: whoever else has it may use it while the lock is not held.
-        let part = view.get_item(PySlice::new(py, 0, text.len() as isize, 1))?;
-        PyBuffer::<u8>::get(&part)?.copy_from_slice(py, &text)?;
+        fill(&text)?;
         Ok(text.len())
     }
 
-    /// Reads everything from the position on.
-    fn readall<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    /// Reads everything from the position on, or at most so many bytes.
+    #[pyo3(signature = (size = None))]
+    fn readall<'py>(&self, py: Python<'py>, size: Option<usize>) -> PyResult<Bound<'py, PyBytes>> {
         let text = py.detach(|| {
             let mut state = self.state.lock()?;
             state.begun = true;
             let known = state.complete().map_or(0, |seeker| seeker.text_len().saturating_sub(state.at));
+            let known = usize::try_from(known).unwrap_or(usize::MAX);
+            let most = size.unwrap_or(usize::MAX);
             let mut text = Vec::new();
-            text.try_reserve(usize::try_from(known).unwrap_or(usize::MAX)).map_err(io::Error::from)?;
+            text.try_reserve(known.min(most)).map_err(io::Error::from)?;
             loop {
                 let filled = text.len();
-                text.resize(filled + CHUNK, 0);
+                text.resize(filled.saturating_add(CHUNK).min(most), 0);
                 match state.read(&mut text[filled..]) {
                     Ok(0) => {
                         text.truncate(filled);
@@ -411,7 +426,8 @@ impl Reader {
                     Ok(n) => text.truncate(filled + n),
                     Err(error) => {
                         // As if nothing had been read.
-                        state.at -= filled as u64;
+                        let at = state.at - filled as u64;
+                        state.go_to(at);
                         return Err(error);
                     }
                 }
@@ -422,6 +438,9 @@ impl Reader {
 
     /// The position in the text.
     fn tell(&self, py: Python<'_>) -> PyResult<u64> {
+        if let Some(state) = self.state.try_lock() {
+            return Ok(state.at);
+        }
         py.detach(|| Ok(self.state.lock()?.at))
     }
 
@@ -448,7 +467,7 @@ impl Reader {
             } else {
                 to
             };
-            state.at = to.min(end);
+            state.go_to(to.min(end));
             Ok(state.at)
         })
     }
@@ -488,6 +507,42 @@ impl Reader {
             Ok::<_, PyErr>(bytes)
         })?;
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Cuts the text at ends of blocks into ranges of at least so many bytes. Returns of each where it begins and
+    /// ends, and the index of its blocks and of those with the next `ahead` bytes.
+    fn ranges(&self, py: Python<'_>, size: u64, ahead: u64) -> PyResult<Vec<(u64, u64, Vec<u8>)>> {
+        py.detach(|| {
+            let mut state = self.state.lock()?;
+            let (mut ranges, mut begin, index) = (Vec::new(), 0, state.index()?);
+            let mut range = |end: u64, begin: u64| {
+                let mut bytes = Vec::new();
+                index.part(begin..end.saturating_add(ahead))?.write(&mut bytes)?;
+                ranges.push((begin, end, bytes));
+                Ok(())
+            };
+            let cut = index.iter().try_for_each(|block| {
+                let block = block?;
+                let end = block.text_offset + block.text_len;
+                if end - begin >= size || end == index.text_len() {
+                    range(end, std::mem::replace(&mut begin, end))?;
+                }
+                Ok(())
+            });
+            cut.map_err(|e| state.error(e))?;
+            Ok(ranges)
+        })
+    }
+
+    /// Takes the index of a part of the file, which is all that can be read then.
+    fn read_part(&self, py: Python<'_>, bytes: Vec<u8>) -> PyResult<()> {
+        py.detach(|| {
+            let mut state = self.state.lock()?;
+            state.after_fork()?;
+            let opened = Index::open_unchecked(Arc::new(bytes), &state.source);
+            let index = opened.map_err(|e| state.error(e))?;
+            state.take_index(index)
+        })
     }
 
     /// Takes an index: a `.bzi`, or lines of offsets.

@@ -30,16 +30,24 @@ enum From {
 }
 
 impl Source {
+    /// What Python hands over: a descriptor of a regular file, or an object with `read`; with `base` also `seek`.
+    pub fn of(source: &Bound<'_, PyAny>, base: Option<u64>) -> Source {
+        match source.extract::<RawFd>() {
+            Ok(descriptor) => Source::file(descriptor, base.unwrap_or(0)),
+            Err(_) => Source::object(source.clone().unbind(), base),
+        }
+    }
+
     /// A regular file, by a descriptor of its own, which is closed with this.
     #[allow(unsafe_code)]
-    pub fn file(descriptor: RawFd, base: u64) -> Source {
+    fn file(descriptor: RawFd, base: u64) -> Source {
         // SAFETY: the caller (`lib/hybz/_file.py`) has made it with `os.dup` for this, and nobody else has its number.
         let file = File::from(unsafe { OwnedFd::from_raw_fd(descriptor) });
         Source { from: From::File(file), base, raised: Mutex::default() }
     }
 
     /// An object with `read`; with `base` also `seek`.
-    pub fn object(object: Py<PyAny>, base: Option<u64>) -> Source {
+    fn object(object: Py<PyAny>, base: Option<u64>) -> Source {
         let from = if base.is_some() { From::Seekable(object) } else { From::Pipe(object) };
         Source { from, base: base.unwrap_or(0), raised: Mutex::default() }
     }

@@ -1,6 +1,6 @@
-//! What the arguments `threads` and `compresslevel` stand for.
+//! What the arguments `threads`, `compresslevel` and `block_size` stand for.
 
-use hybz::{Level, Pool, Settings};
+use hybz::{LargeBlocks, Level, Pool, Settings};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -24,4 +24,13 @@ pub(crate) fn settings(threads: i64) -> PyResult<Settings> {
 pub(crate) fn level(number: i64) -> PyResult<Level> {
     let level = u8::try_from(number).ok().and_then(|number| Level::try_from(number).ok());
     level.ok_or_else(|| PyValueError::new_err("compresslevel must be between 1 and 9"))
+}
+
+/// The settings of what compresses: `.bz2` of this level, or `.hbz` with blocks of this size.
+pub(crate) fn coding(compresslevel: i64, threads: i64, block_size: Option<i64>) -> PyResult<Settings> {
+    let settings = settings(threads)?.level(level(compresslevel)?);
+    let Some(size) = block_size else { return Ok(settings) };
+    let large = u32::try_from(size).ok().and_then(LargeBlocks::try_new);
+    let large = large.ok_or_else(|| PyValueError::new_err("block_size must be between 1 KiB and 1 GiB"))?;
+    Ok(settings.large_blocks(large))
 }

@@ -110,7 +110,10 @@ class Reading(Files):
             for call in (file.read, file.seekable, file.tell, file.fileno, lambda: next(iter(file))):
                 self.assertRaises(ValueError, call)
         self.assertRaises(ValueError, hybz.open, path, threads=-1)
-        self.assertRaises(ValueError, hybz.open, self.path("new"), "wb", index="x")
+        for options in ({"mode": "ab", "index": "x"}, {"mode": "wb", "index": "x", "block_size": 1 << 20}):
+            self.assertRaises(ValueError, hybz.open, self.path("new"), **options)
+        for size in (0, -1, 1 << 40):
+            self.assertRaises(ValueError, hybz.open, self.path("new"), "wb", block_size=size)
         self.assertFalse(os.path.exists(self.path("new")))
         with hybz.open(path) as file:
             self.assertEqual((file.name, file.mode), (path, "rb"))
@@ -156,6 +159,42 @@ class Writing(Files):
             file.writelines([b"two\n", b"three\n"])
         with bz2.open(path) as file:
             self.assertEqual(file.read(), "ä\r\n".encode() + b"two\nthree\n")
+
+    def test_index(self):
+        text = words(700_000)
+        for kind, index in (("path", self.path("x.bzi")), ("file", io.BytesIO())):
+            with hybz.open(self.path("x.bz2"), "wb", 1, index=index) as file:
+                for at in range(0, len(text), 50_000):
+                    file.write(text[at : at + 50_000])
+                if kind == "path":
+                    self.assertFalse(os.path.exists(index))
+            self.assertEqual(self.content("x.bz2"), bz2.compress(text, 1))
+            written = index.getvalue() if kind == "file" else self.content("x.bzi")
+            # The same as is made by reading.
+            with hybz.open(self.path("x.bz2")) as file:
+                file.export_index(made := io.BytesIO())
+            self.assertEqual(written, made.getvalue())
+        with hybz.open(self.path("x.bz2"), "rt", encoding="ascii", index=self.path("x.bzi")) as file:
+            self.assertEqual(file.read(), text.decode())
+        with hybz.open(self.path("t.bz2"), "wt", index=self.path("t.bzi"), encoding="ascii", newline="") as file:
+            file.write(text.decode())
+        with hybz.open(self.path("t.bz2"), index=self.path("t.bzi")) as file:
+            self.assertEqual((file.block_offsets_complete(), file.read()), (True, text))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["t.bz2", "t.bzi", "x.bz2", "x.bzi"])
+
+    def test_hbz(self):
+        text = words(300_000)
+        with hybz.open(self.path("x.hbz"), "wb", block_size=100_000) as file:
+            file.write(text)
+        self.assertEqual(self.content("x.hbz"), hybz.compress(text, block_size=100_000))
+        coder = hybz.BZ2Compressor(block_size=100_000)
+        self.assertEqual(coder.compress(text) + coder.flush(), self.content("x.hbz"))
+        with hybz.open(self.path("x.hbz"), "at", encoding="ascii", block_size=1024) as file:
+            file.write("more")
+        with hybz.open(self.path("x.hbz")) as file:
+            self.assertEqual((file.seek(299_990), file.read()), (299_990, text[-10:] + b"more"))
+            self.assertEqual((file.seek(100_001), file.read(9)), (100_001, text[100_001:100_010]))
+            self.assertEqual(file.size(), 300_004)
 
     def test_file_objects(self):
         out = io.BytesIO()
@@ -247,6 +286,37 @@ class Seeking(Files):
             out.write(content)
         with hybz.open(path, index=self.path("bzi")) as file:
             self.assertRaises(OSError, file.read)
+
+    def test_small_reads_of_the_raw_reader(self):
+        """Without a buffer of Python's io before it: text at hand, and moving in it."""
+        path = self.coded(self.text)
+        with hybz.open(path) as file:
+            file.export_index(self.path("bzi"))
+        for index in (None, self.path("bzi")):
+            with hybz.open(path, index=index) as file:
+                raw, at, draw = file._reader, 0, random.Random(6)
+                for _ in range(3000):
+                    kind, by = draw.randrange(12), draw.choice([0, 1, 100, 5000, 70_000])
+                    if kind == 0:
+                        at = min(at + by, len(self.text))
+                        self.assertEqual(raw.seek(by, 1), at)
+                    elif kind == 1:
+                        at = max(at - by, 0)
+                        self.assertEqual(raw.seek(at, 0), at)
+                    elif kind == 2 and draw.randrange(20) == 0:
+                        at = draw.randrange(len(self.text))
+                        raw.seek(at, 0)
+                    elif kind == 3:
+                        some = raw.readall(by)
+                        self.assertEqual(some, self.text[at : at + by])
+                        at += len(some)
+                    else:
+                        buffer = bytearray(by + 1)
+                        n = raw.readinto(buffer)
+                        self.assertEqual(buffer[:n], self.text[at : at + n])
+                        self.assertTrue(n > 0 or at == len(self.text))
+                        at += n
+                    self.assertEqual(raw.tell(), at)
 
     def test_bit_positions(self):
         with hybz.open(self.coded(self.text)) as file:

@@ -143,6 +143,7 @@ class Types(unittest.TestCase):
             elif isinstance(node, ast.ClassDef):
                 of = getattr(hybz, node.name)
                 named = {item.name for item in node.body if isinstance(item, ast.FunctionDef)} - {"__init__"}
+                named |= {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
                 self.assertEqual(named - set(dir(of)), set())
                 own = {name for name in vars(of) if not name.startswith("_")}
                 self.assertEqual(own - named, set())

@@ -4,14 +4,13 @@ import bz2
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 import time
 import unittest
 import warnings
 
 import hybz
-from shapes import Files, words
+from shapes import Files, noise, words
 
 TEXT = words(2_000_000)
 # A child that takes longer hangs.
@@ -142,6 +141,21 @@ class Interpreter(Files):
         spinner.join()
         # With the lock held, it would have waited for a third of that.
         self.assertLess(longest[0], max(took / 6, 0.1))
+
+    def test_an_unfinished_coder_is_dropped_at_once(self):
+        """Not with the lock held until the stream is complete."""
+        text = noise(2_700_000)
+
+        def took(end):
+            coder = hybz.BZ2Compressor(9, threads=1)
+            coder.compress(text)
+            begin = time.monotonic()
+            if end == "flush":
+                coder.flush()
+            del coder
+            return time.monotonic() - begin
+
+        self.assertLess(min(took("drop") for _ in range(3)), min(took("flush") for _ in range(3)) / 2)
 
 
 if __name__ == "__main__":

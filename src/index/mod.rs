@@ -24,6 +24,7 @@
 //! ```
 
 mod offsets;
+mod part;
 mod ranges;
 mod recorder;
 mod records;
@@ -34,7 +35,6 @@ use crate::format::bzip2::{self, BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, 
 use crate::read_at::{ReadAt, fill_at};
 use crate::settings::Settings;
 use crate::stream::driver::Driver;
-use crate::summary::Mark;
 use records::Records;
 use std::io::{BufWriter, Read, Write};
 use std::sync::Arc;
@@ -98,11 +98,7 @@ impl Index {
         let mut driver = Driver::decompress_counting(settings);
         let mut recorder = Recorder::new();
         while let Some((_, mark)) = driver.pull(&mut file)? {
-            match mark {
-                Some(Mark::Block(block)) => recorder.block(&block),
-                Some(Mark::Stream(stream)) => recorder.stream(&stream),
-                None => {}
-            }
+            recorder.mark(mark);
         }
         recorder.finish()
     }

@@ -5,7 +5,7 @@ use super::records::Records;
 use crate::error::Error;
 use crate::format::bzi::{Header, Kind, Record};
 use crate::format::bzip2::Level;
-use crate::summary::{BlockInfo, StreamInfo};
+use crate::summary::{BlockInfo, Mark, StreamInfo};
 
 /// Makes the index of one file while it is compressed or decompressed: it takes what
 /// [`Outputs::block`](crate::flow::Outputs::block) and [`Outputs::stream`](crate::flow::Outputs::stream) are told, in
@@ -41,6 +41,15 @@ impl Recorder {
         self.push(Kind::EndOfStream, bit_offset, number, level, combined_crc);
         self.header.streams += 1;
         self.header.coded_len = end;
+    }
+
+    /// What an output completes.
+    pub(crate) fn mark(&mut self, mark: Option<Mark>) {
+        match mark {
+            Some(Mark::Block(block)) => self.block(&block),
+            Some(Mark::Stream(stream)) => self.stream(&stream),
+            None => {}
+        }
     }
 
     fn push(&mut self, kind: Kind, bit_offset: u64, stream: u64, level: Option<Level>, crc: u32) {

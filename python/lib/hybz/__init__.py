@@ -1,14 +1,29 @@
 """bz2 on every core: the interface of Python's bz2, bzip2's exact bytes, and seeking with an index.
 
 `open`, `BZ2File`, `BZ2Compressor`, `BZ2Decompressor`, `compress` and `decompress` are used like those of the module
-bz2. They also take `threads=` (0: all cores) and read `.hbz`; a file that is read also takes `index=`.
+bz2. They also take `threads=` (0: all cores), read `.hbz` and write it with `block_size=`; files also take `index=`.
+
+`ranges` cuts the text of a file for tasks that each read a part with `read_range` or `read_lines`. `hybz.dask` and
+`hybz.ray` are that for Dask and Ray, and compress by tasks; they are imported when they are used.
 """
 
 from ._file import BZ2File, open
 from ._hybz import BZ2Compressor, BZ2Decompressor, __version__, compress, decompress
+from ._ranges import Range, ranges, read_lines, read_range
 from ._register import register
 
 __all__ = ["BZ2File", "BZ2Compressor", "BZ2Decompressor", "open", "compress", "decompress", "register"]
+__all__ += ["Range", "ranges", "read_range", "read_lines"]
 
 # So they are named in messages and documentation as they are imported.
-BZ2File.__module__ = open.__module__ = register.__module__ = __name__
+for _name in ("BZ2File", "open", "register", "Range", "ranges", "read_range", "read_lines"):
+    globals()[_name].__module__ = __name__
+del _name
+
+
+def __getattr__(name):
+    if name in ("dask", "ray"):
+        import importlib
+
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,19 +1,22 @@
 import io
 import os
 from collections.abc import Iterable, Iterator
-from typing import IO, Literal, overload
+from typing import IO, Any, Literal, overload
 
 from typing_extensions import Buffer
 
 __version__: str
 __all__ = ["BZ2File", "BZ2Compressor", "BZ2Decompressor", "open", "compress", "decompress", "register"]
+__all__ += ["Range", "ranges", "read_range", "read_lines"]
 
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _File = _Path | IO[bytes]
 _Binary = Literal["", "r", "rb", "w", "wb", "x", "xb", "a", "ab"]
 _Text = Literal["rt", "wt", "xt", "at"]
 
-def compress(data: Buffer, compresslevel: int = 9, *, threads: int = 0) -> bytes: ...
+def compress(
+    data: Buffer, compresslevel: int = 9, *, threads: int = 0, block_size: int | None = None
+) -> bytes: ...
 def decompress(data: Buffer, *, threads: int = 0) -> bytes: ...
 def register(*, fsspec: bool | None = None, bz2: bool = False) -> None: ...
 @overload
@@ -27,6 +30,7 @@ def open(
     *,
     threads: int = 0,
     index: _File | None = None,
+    block_size: int | None = None,
 ) -> BZ2File: ...
 @overload
 def open(
@@ -39,6 +43,7 @@ def open(
     *,
     threads: int = 0,
     index: _File | None = None,
+    block_size: int | None = None,
 ) -> io.TextIOWrapper: ...
 @overload
 def open(
@@ -51,10 +56,50 @@ def open(
     *,
     threads: int = 0,
     index: _File | None = None,
+    block_size: int | None = None,
 ) -> BZ2File | io.TextIOWrapper: ...
 
+class Range:
+    path: str
+    begin: int
+    end: int
+    text_size: int
+    part: bytes
+    index: str | os.PathLike[str] | None
+    storage_options: dict[str, Any] | None
+    def __init__(
+        self,
+        path: str,
+        begin: int,
+        end: int,
+        text_size: int,
+        part: bytes,
+        index: str | os.PathLike[str] | None,
+        storage_options: dict[str, Any] | None,
+    ) -> None: ...
+
+def ranges(
+    path: str | os.PathLike[str],
+    size: int = ...,
+    index: _File | None = None,
+    *,
+    storage_options: dict[str, Any] | None = None,
+    threads: int = 0,
+) -> list[Range]: ...
+def read_range(range: Range, delimiter: bytes | None = None, *, threads: int = 1) -> bytes: ...
+@overload
+def read_lines(
+    range: Range, encoding: None = None, errors: None = None, newline: None = None, *, threads: int = 1
+) -> Iterator[bytes]: ...
+@overload
+def read_lines(
+    range: Range, encoding: str, errors: str | None = None, newline: str | None = None, *, threads: int = 1
+) -> Iterator[str]: ...
+
 class BZ2Compressor:
-    def __init__(self, compresslevel: int = 9, /, *, threads: int = 0) -> None: ...
+    def __init__(
+        self, compresslevel: int = 9, /, *, threads: int = 0, block_size: int | None = None
+    ) -> None: ...
     def compress(self, data: Buffer, /) -> bytes: ...
     def flush(self) -> bytes: ...
 
@@ -77,6 +122,7 @@ class BZ2File(io.BufferedIOBase):
         compresslevel: int = 9,
         threads: int = 0,
         index: _File | None = None,
+        block_size: int | None = None,
     ) -> None: ...
     def close(self) -> None: ...
     @property

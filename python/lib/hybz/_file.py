@@ -1,8 +1,10 @@
 """Files: Python's own io on top of the compiled reader and compressor."""
 
+import contextlib
 import io
 import os
 import stat
+import threading
 from builtins import open as _builtin_open
 
 from ._hybz import BZ2Compressor, Reader
@@ -11,21 +13,27 @@ from ._hybz import BZ2Compressor, Reader
 _BUFFER_SIZE = 64 << 10
 
 
-def _reader(file, threads):
-    """The compiled reader of a file object, from its position on."""
+def _source(file):
+    """A file object as the compiled part takes it: what to read from, and where it is now (None if it cannot seek)."""
     try:
         base = file.tell() if file.seekable() else None
     except (AttributeError, OSError, ValueError):
         base = None
     if base is not None and _is_plain(file):
         # Read by the system, without Python: in parallel, and parent and child of a fork are not in each other's way.
-        descriptor = os.dup(file.fileno())
-        try:
-            return Reader(descriptor, base, threads)
-        except BaseException:
-            os.close(descriptor)
-            raise
-    return Reader(file, base, threads)
+        return os.dup(file.fileno()), base
+    return file, base
+
+
+def _reader(file, threads):
+    """The compiled reader of a file object, from its position on."""
+    source, base = _source(file)
+    try:
+        return Reader(source, base, threads)
+    except BaseException:
+        if source is not file:
+            os.close(source)
+        raise
 
 
 def _is_plain(file):
@@ -34,6 +42,23 @@ def _is_plain(file):
         return False
     raw = file.raw if type(file) in (io.BufferedReader, io.BufferedRandom) else file
     return type(raw) is io.FileIO and stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
+
+
+def _write_whole(file, content):
+    """Writes to a file object, or a file that gets its name, in the place of what had it, when it is complete."""
+    if hasattr(file, "write"):
+        file.write(content)
+        return
+    file = os.fsdecode(file)
+    temporary = f"{file}.{os.getpid()}-{threading.get_ident()}"
+    try:
+        with _builtin_open(temporary, "xb") as out:
+            out.write(content)
+        os.replace(temporary, file)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
 
 
 class _Raw(io.RawIOBase):
@@ -71,19 +96,21 @@ class BZ2File(io.BufferedIOBase):
     """A file that is compressed as it is written, or decompressed as it is read: as bz2.BZ2File.
 
     filename is a path, or an object with read or write. mode is "r" (the default), "w", "x" or "a", with or without
-    "b". compresslevel is 1 to 9. threads is how many are used at most, 0 for all cores. index, for reading, is the path
-    of an index (or a file object of one): see import_index.
+    "b". compresslevel is 1 to 9. threads is how many are used at most, 0 for all cores. index is the path of an index
+    (or a file object): reading, of the one to use (see import_index); writing, of the one to make, when this is closed.
+    block_size, for writing, makes it a .hbz file with blocks of so many bytes, which has its index in it.
 
     A file that is read can seek. Where its blocks begin is remembered as they pass, so nothing is decoded twice to go
     back; with an index nothing is decoded to go forward, either.
     """
 
-    def __init__(self, filename, mode="r", *, compresslevel=9, threads=0, index=None):
+    def __init__(self, filename, mode="r", *, compresslevel=9, threads=0, index=None, block_size=None):
         self._fp = None
         self._closefp = False
         self._buffer = None
         self._compressor = None
         self._reader = None
+        self._index = None
         self._pos = 0
         if not 1 <= compresslevel <= 9:
             raise ValueError("compresslevel must be between 1 and 9")
@@ -91,9 +118,12 @@ class BZ2File(io.BufferedIOBase):
             mode = "rb"
         elif mode in ("w", "wb", "x", "xb", "a", "ab"):
             mode = mode[0] + "b"
-            compressor = BZ2Compressor(compresslevel, threads=threads)
-            if index is not None:
-                raise ValueError("Argument 'index' is for reading")
+            if index is not None and mode == "ab":
+                raise ValueError("Argument 'index' cannot be used when appending: it would lack what is there")
+            if index is not None and block_size is not None:
+                raise ValueError("A .hbz file has its index in it")
+            recording = index is not None
+            compressor = BZ2Compressor(compresslevel, threads=threads, block_size=block_size, _recording=recording)
         else:
             raise ValueError(f"Invalid mode: {mode!r}")
         if threads < 0:
@@ -108,7 +138,7 @@ class BZ2File(io.BufferedIOBase):
         else:
             raise TypeError("filename must be a str, bytes, file or PathLike object")
         if not self._reads:
-            self._compressor = compressor
+            self._compressor, self._index = compressor, index
             return
         try:
             self._reader = _reader(self._fp, threads)
@@ -132,8 +162,10 @@ class BZ2File(io.BufferedIOBase):
             try:
                 if self._closefp:
                     self._fp.close()
+                if self._index is not None:
+                    _write_whole(self._index, self._compressor._index())
             finally:
-                self._fp = self._buffer = self._reader = self._compressor = None
+                self._fp = self._buffer = self._reader = self._compressor = self._index = None
                 self._closefp = False
 
     @property
@@ -279,12 +311,7 @@ class BZ2File(io.BufferedIOBase):
         self._check_can_read()
         if format not in ("bzi", "offsets"):
             raise ValueError(f"Unknown format of an index: {format!r}")
-        index = self._reader.write_index(format == "offsets")
-        if hasattr(file, "write"):
-            file.write(index)
-            return
-        with _builtin_open(file, "wb") as out:
-            out.write(index)
+        _write_whole(file, self._reader.write_index(format == "offsets"))
 
     def import_index(self, file):
         """Reads an index from a path or a file object, of either format. ValueError if it does not fit the file."""
@@ -327,11 +354,22 @@ class BZ2File(io.BufferedIOBase):
         return self._reader.tell_compressed()
 
 
-def open(filename, mode="rb", compresslevel=9, encoding=None, errors=None, newline=None, *, threads=0, index=None):
+def open(
+    filename,
+    mode="rb",
+    compresslevel=9,
+    encoding=None,
+    errors=None,
+    newline=None,
+    *,
+    threads=0,
+    index=None,
+    block_size=None,
+):
     """Opens a compressed file, in binary or text mode: as bz2.open.
 
     mode is "r", "rb", "w", "wb", "x", "xb", "a" or "ab" for a BZ2File, "rt", "wt", "xt" or "at" for text (encoding,
-    errors and newline are for that). threads and index are those of BZ2File.
+    errors and newline are for that). threads, index and block_size are those of BZ2File.
     """
     if "t" in mode:
         if "b" in mode:
@@ -342,7 +380,8 @@ def open(filename, mode="rb", compresslevel=9, encoding=None, errors=None, newli
         raise ValueError("Argument 'errors' not supported in binary mode")
     elif newline is not None:
         raise ValueError("Argument 'newline' not supported in binary mode")
-    binary = BZ2File(filename, mode.replace("t", ""), compresslevel=compresslevel, threads=threads, index=index)
+    options = {"compresslevel": compresslevel, "threads": threads, "index": index, "block_size": block_size}
+    binary = BZ2File(filename, mode.replace("t", ""), **options)
     if "t" not in mode:
         return binary
     encoding = io.text_encoding(encoding)

@@ -116,7 +116,7 @@ impl Batched for LargeCodes {
                 }
                 let blocks = finish_all(&batch, &about, coded)?;
                 let number = (sample / SAMPLED) as usize % blocks.len();
-                if sample % SAMPLED == 0 && batch.lengths[number] as usize <= LONG {
+                if sample.is_multiple_of(SAMPLED) && batch.lengths[number] as usize <= LONG {
                     self.check(&batch.entries[number], &blocks[number])?;
                 }
                 for (entry, block) in batch.entries.iter().zip(blocks) {

@@ -1,0 +1,110 @@
+"""hybz in Dask: .bz2 files as bags and blocks of bytes, a task for each range of the text; compression as tasks."""
+
+import io
+
+import dask
+import dask.bag
+from dask.delayed import delayed
+from dask.utils import parse_bytes
+
+from . import _tasks
+from ._file import BZ2File
+from ._ranges import check_encoding, opened, ranges_of_all, read_range
+
+__all__ = ["read_bytes", "read_text", "compress"]
+
+
+def _run(function, arguments):
+    """Runs tasks, wherever Dask runs them."""
+    return dask.compute(*(delayed(function, pure=False)(*each) for each in arguments))
+
+
+def _planned(urlpath, blocksize, index, options, threads):
+    size = parse_bytes(blocksize) if isinstance(blocksize, str) else int(blocksize)
+    return ranges_of_all(_run, urlpath, size, index, options, threads)
+
+
+def read_bytes(
+    urlpath,
+    delimiter=None,
+    blocksize="64 MiB",
+    sample="10 kiB",
+    include_path=False,
+    *,
+    index=None,
+    storage_options=None,
+    threads=1,
+):
+    """The text of .bz2 files in blocks, as dask.bytes.read_bytes has it of plain files: (sample, blocks[, paths]).
+
+    blocks has for each file a list of delayed bytes. With a delimiter they have whole records. index is for each file
+    what it is for hybz.ranges: a path, or a list of them.
+    """
+    paths, planned = _planned(urlpath, blocksize, index, storage_options, threads)
+    read = delayed(read_range)
+    blocks = [[read(each, delimiter, threads=threads) for each in its] for its in planned]
+    head = b""
+    if sample:
+        size = 10 << 10 if sample is True else parse_bytes(sample) if isinstance(sample, str) else sample
+        head = _sample(paths[0], delimiter, size, storage_options)
+    return (head, blocks, paths) if include_path else (head, blocks)
+
+
+def _sample(path, delimiter, size, options):
+    with opened(path, options) as coded, BZ2File(coded, threads=1) as file:
+        head = file.read(size)
+        while delimiter and not head.endswith(delimiter) and (more := file.readline() or file.read(size)):
+            head += more
+            if (found := head.find(delimiter, max(size - len(delimiter), 0))) >= 0:
+                return head[: found + len(delimiter)]
+        return head
+
+
+def _lines(each, encoding, errors, delimiter, path, threads):
+    """The lines of a range, as dask.bag.read_text gives them."""
+    record_end = "\n" if delimiter in (None, "", "\n", "\r\n") else delimiter
+    text = read_range(each, record_end.encode(encoding), threads=threads).decode(encoding, errors)
+    if record_end == "\n":
+        lines = list(io.StringIO(text, newline=delimiter))
+    else:
+        lines = [line + record_end for line in text.split(record_end)]
+        # What is behind the last one has none.
+        lines[-1] = lines[-1][: -len(record_end)]
+        lines = lines if lines[-1] else lines[:-1]
+    return lines if path is None else [(line, path) for line in lines]
+
+
+def read_text(
+    urlpath,
+    blocksize="64 MiB",
+    encoding="utf-8",
+    errors="strict",
+    linedelimiter=None,
+    collection=True,
+    include_path=False,
+    *,
+    index=None,
+    storage_options=None,
+    threads=1,
+):
+    """The lines of .bz2 files as a bag with a partition for each range of the text, as dask.bag.read_text has them.
+
+    index is for each file what it is for hybz.ranges: a path, or a list of them. A task uses so many threads.
+    """
+    check_encoding(encoding)
+    if linedelimiter == "\r":
+        raise ValueError("lines are cut at \\n")
+    paths, planned = _planned(urlpath, blocksize, index, storage_options, threads)
+    read, blocks = delayed(_lines), []
+    for path, its in zip(paths, planned):
+        name = path if include_path else None
+        blocks += [read(each, encoding, errors, linedelimiter, name, threads) for each in its]
+    blocks = blocks or [delayed(list)(())]
+    return dask.bag.from_delayed(blocks) if collection else blocks
+
+
+def compress(path, out, compresslevel=9, *, size="64 MiB", threads=1, storage_options=None, out_storage_options=None):
+    """Compresses the file path to out, with bzip2's exact bytes: a task that plans, one for each size bytes of text (or
+    some more), and one that joins. Paths are any that fsspec knows. The parts are in a folder beside out meanwhile."""
+    size = parse_bytes(size) if isinstance(size, str) else int(size)
+    _tasks.compress(_run, path, out, compresslevel, size, threads, storage_options, out_storage_options)

@@ -1,0 +1,89 @@
+//! The decoder that goes through a file from its beginning on, and text that a reader holds for small reads.
+
+use crate::source::{Cursor, Shared};
+use hybz::Settings;
+use hybz::index::Recorder;
+use hybz::read::MultiBzDecoder;
+use std::io::{self, Read};
+
+/// The decoder that goes through the file.
+pub(crate) struct Sequential {
+    pub decoder: MultiBzDecoder<Cursor>,
+    /// Where it is in the text.
+    pub at: u64,
+    /// Text that was decoded to learn where a block ends.
+    ahead: Vec<u8>,
+    ahead_at: usize,
+}
+
+impl Sequential {
+    pub fn new(source: &Shared, settings: &Settings) -> Sequential {
+        let decoder = MultiBzDecoder::recording(Cursor::new(source), settings);
+        Sequential { decoder, at: 0, ahead: Vec::new(), ahead_at: 0 }
+    }
+
+    pub fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let ahead = &self.ahead[self.ahead_at..];
+        let n = if ahead.is_empty() {
+            self.ahead = Vec::new();
+            self.ahead_at = 0;
+            self.decoder.read(buf)?
+        } else {
+            let n = ahead.len().min(buf.len());
+            buf[..n].copy_from_slice(&ahead[..n]);
+            self.ahead_at += n;
+            n
+        };
+        self.at += n as u64;
+        Ok(n)
+    }
+
+    /// Decodes some more without handing it out. Returns whether there was any.
+    pub fn read_ahead(&mut self, scratch: &mut [u8]) -> io::Result<bool> {
+        let n = self.decoder.read(scratch)?;
+        self.ahead.extend_from_slice(&scratch[..n]);
+        Ok(n > 0)
+    }
+
+    pub fn recorder(&self) -> Option<&Recorder> {
+        self.decoder.recorder()
+    }
+}
+
+/// Text that follows the position, of which small reads take some without anybody being asked.
+#[derive(Default)]
+pub(crate) struct AtHand {
+    text: Vec<u8>,
+    begin: usize,
+}
+
+impl AtHand {
+    /// What there is.
+    pub fn text(&self) -> &[u8] {
+        &self.text[self.begin..]
+    }
+
+    /// The first so many bytes are used.
+    pub fn consume(&mut self, n: usize) {
+        self.begin += n;
+    }
+
+    /// Has room for so much of what follows filled. There must be none left.
+    pub fn fill<E>(&mut self, most: usize, fill: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<(), E> {
+        let mut text = std::mem::take(&mut self.text);
+        self.begin = 0;
+        text.resize(most, 0);
+        let n = fill(&mut text)?;
+        text.truncate(n);
+        self.text = text;
+        Ok(())
+    }
+
+    /// The position has moved by so much: forward, or to somewhere else.
+    pub fn moved(&mut self, forward: Option<u64>) {
+        match forward.and_then(|by| usize::try_from(by).ok()).filter(|by| *by <= self.text().len()) {
+            Some(by) => self.begin += by,
+            None => (self.text, self.begin) = (Vec::new(), 0),
+        }
+    }
+}
