@@ -1,4 +1,5 @@
-// ans.cu: the segments of `.hbz` blocks, encoded: asymmetric numeral systems with tables (docs/FORMAT.md), from the end.
+// ans.cu: the segments of `.hbz` blocks, encoded from their ends: asymmetric numeral systems with tables
+// (docs/FORMAT.md).
 //
 //   1 encoders  one warp a table: the shares of its symbols to the states before each state
 //   2 encode    one warp a segment: all lanes follow the two states that take turns, those of even lanes the first and
@@ -6,8 +7,8 @@
 //   3 places    one CTA: where each segment's bytes begin
 //   4 bytes     one CTA a segment: the bits, whose last one is known first, to bytes
 //
-// A state's next one waits for a look-up in tables of 393 kB a block: two chains of 32,768 at most. So all segments of a
-// batch are in flight at once.
+// A state's next one waits for a look-up in tables of 393 kB a block: two chains of 32,768 at most. So all segments of
+// a batch are in flight at once. Measured (H200): 6.2 ms for 382 segments of source code, 5.9 for 34; predicted was 4.
 //
 // Twin: src/codec/hbz/ans.rs, src/codec/hbz/encode.rs.
 #include "large_coding.cuh"

@@ -1,5 +1,5 @@
-// choose.cu: which selector each group of 32 tokens of a `.hbz` block gets, and what that makes of the counts: one round
-// of Lloyd's algorithm (src/codec/hbz/choose.rs says which rounds there are). The host makes prices of the counts.
+// choose.cu: which selector each group of 32 tokens of a `.hbz` block gets, and what that makes of the counts: one
+// round of Lloyd's algorithm (src/codec/hbz/tally.rs says which rounds there are). The host makes prices of the counts.
 //
 //   1 counts   one thread a block: how many selectors it has, and which segments the first rounds look at
 //   2 levels   one CTA a segment: each group by the mean of its ranks' logarithms
@@ -7,8 +7,10 @@
 //   4 firsts   one warp a segment: the first choice, counted
 //   5 rounds   one warp a segment: the cheapest selector for each group, after the one before; counted
 //
-// A selector's price depends on the one before it, so a segment is a chain; but what a group's tokens cost does not, and
-// takes most of the time. Eight lanes add the prices of two selectors each, of 8 tokens; four times eight are a warp.
+// A selector's price depends on the one before it, so a segment is a chain; but what a group's tokens cost does not,
+// and takes most of the time. Eight lanes add the prices of two selectors each, of 8 tokens; four times eight are a
+// warp. Measured (H200): 6.9 ms for the first choice and ten rounds of 25 MB of source code, transfers included, and
+// 6.5 for 2 MB: ten times the way to the host and back, and the chains of 1,300 groups. Predicted were 0.2 ms a round.
 //
 // Twin: src/codec/hbz/choose.rs.
 #include "large_coding.cuh"

@@ -1,6 +1,7 @@
 // code_large.cu: a batch of `.hbz` blocks from texts to segments; their columns never leave the device. The host calls
-// three times: hybz_lane_tokens sorts, makes tokens and chooses for the first time; hybz_lane_choose chooses again, with
-// prices that the host has made of the counts; hybz_lane_segments encodes with the shares that it makes of the last.
+// three times: hybz_lane_tokens sorts, makes tokens and chooses for the first time; hybz_lane_choose chooses again,
+// with prices that the host has made of the counts; hybz_lane_segments encodes with the shares that it makes of the
+// last.
 //
 // After the sort the memory that it used is free, and has room for all that coding needs but of tiny blocks.
 #include "lane.cuh"

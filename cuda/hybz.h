@@ -133,7 +133,7 @@ struct hybz_tally {
 
 /* What that costs. Those of 32 tokens and a selector add up to less than 2^16. */
 struct hybz_prices {
-    uint16_t tokens[HYBZ_JOINT + 1][HYBZ_LARGE_TABLES];       /* by joint token: with each selector; the last row is 0 */
+    uint16_t tokens[HYBZ_JOINT + 1][HYBZ_LARGE_TABLES];       /* by joint token, with each selector; then zeros */
     uint16_t selectors[HYBZ_LARGE_TABLES][HYBZ_LARGE_TABLES]; /* by the selector before */
 };
 

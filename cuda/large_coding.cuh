@@ -29,7 +29,7 @@ constexpr uint32_t kSegmentWords = (kSegmentRows * kMostBits + kSegmentGroups * 
 static_assert(kSegmentRows <= 1u << kIndexBits, "heads have a row of their segment");
 static_assert(kTokenGroup == 32, "a token for each lane");
 
-// How a symbol is encoded, in a table: `bits` says how many bits a state gives off, and `first` where the next ones are.
+// How a symbol is encoded, in a table: `bits` says how many bits a state gives off, `first` where the next ones are.
 struct Symbol {
     uint32_t bits;
     int32_t first;

@@ -1,5 +1,5 @@
-// rank.cuh: move-to-front of a column by chunks, as mtf.cu (blocks of `.bz2`) and columns.cu (of `.hbz`) need it. mtf.cu
-// says how it works.
+// rank.cuh: move-to-front of a column by chunks, as mtf.cu (blocks of `.bz2`) and columns.cu (of `.hbz`) need it.
+// mtf.cu says how it works.
 #pragma once
 #include "device.cuh"
 

@@ -139,7 +139,8 @@ int check_case(const CodingCase &c, size_t number, double (&ms)[4]) {
     std::vector<hybz_shares> even(c.blocks);
     for (hybz_shares &shares : even) {
         for (auto &table : shares.tokens)
-            for (uint32_t t = 0; t < HYBZ_TOKENS; t++) table[t] = uint16_t(2048 / HYBZ_TOKENS + (t < 2048 % HYBZ_TOKENS));
+            for (uint32_t t = 0; t < HYBZ_TOKENS; t++)
+                table[t] = uint16_t(2048 / HYBZ_TOKENS + (t < 2048 % HYBZ_TOKENS));
         for (uint32_t t = 0; t < HYBZ_LARGE_TABLES; t++)
             for (uint32_t s = 0; s < HYBZ_LARGE_TABLES; s++) {
                 const uint32_t count = about[&shares - even.data()].selectors;

@@ -21,7 +21,7 @@
 //     bench lanes FILE LANES BLOCKS [code]
 //                                bytes a second of several lanes at once (which code as well), transfers included
 //     bench start DEVICES LANES together | leaders | serial
-//                                when lanes have their contexts, pinned memory and device memory; who makes the contexts
+//                                when lanes have their contexts, pinned memory and device memory
 //
 // cuda/sim/emulate.sh builds it for a CPU, where the checks of up to some thousand bytes take seconds.
 #include "common.hpp"
