@@ -32,7 +32,9 @@ void *touched_memory(size_t bytes) {
 
 extern "C" int hybz_device_start(int device) {
     HYBZ_TRY(cudaSetDevice(device));
-    return int(cudaFree(nullptr));
+    const cudaError_t error = cudaFree(nullptr);
+    if (error != cudaSuccess) cudaGetLastError();
+    return int(error);
 }
 
 extern "C" int hybz_pinned_alloc(int device, size_t bytes, void **memory) {

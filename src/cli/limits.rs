@@ -5,6 +5,7 @@ use crate::cli::args::{Gpus, Mode, Operand, Plan};
 use crate::cli::os::memory;
 use anyhow::bail;
 use hybz::Lanes;
+use hybz::gpu::Offload;
 use std::fs::{self, File};
 use std::io;
 use std::num::NonZeroUsize;
@@ -91,6 +92,9 @@ pub fn lanes_for(plan: &Plan, mode: Mode, expected: Option<u64>) -> Vec<Lanes> {
     };
     let kinds = match &plan.large_blocks {
         _ if mode != Mode::Compress => vec![Lanes::for_decoding(), Lanes::for_decoding_large()],
+        Some(large) if plan.gpu_pipeline == Offload::Bwt => {
+            vec![Lanes { offload: Offload::Suffixes, ..Lanes::for_large_blocks(large) }]
+        }
         Some(large) => vec![Lanes::for_large_blocks(large)],
         None => vec![Lanes { offload: plan.gpu_pipeline, ..Lanes::default() }],
     };

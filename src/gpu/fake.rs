@@ -34,6 +34,8 @@ pub enum Fault {
     Wrong,
     /// It says all is well, and one bit of one block of the batch is wrong, which is not the block that is looked at.
     OneBit,
+    /// It says all is well, and two different bytes of the middle of the columns have changed places.
+    Swapped,
     /// It has no memory to grow, whatever the call.
     Fixed,
 }
@@ -100,7 +102,7 @@ impl FakeLane {
                 std::thread::sleep(timeout.min(Duration::from_millis(10)));
                 Err(DeviceError::Lost("fake: it hangs".to_owned()))
             }
-            Some(Fault::Wrong) => Ok(true),
+            Some(Fault::Wrong | Fault::Swapped) => Ok(true),
             Some(Fault::Fixed | Fault::OneBit) | None => Ok(false),
         }
     }
@@ -129,7 +131,13 @@ impl SortColumns for FakeLane {
         }
         if wrong {
             let middle = self.columns.len() / 2;
-            self.columns[middle] ^= 1;
+            match self.fault {
+                Some((_, Fault::Swapped)) => {
+                    let other = (middle + 1..).find(|&at| self.columns[at] != self.columns[middle]).unwrap();
+                    self.columns.swap(middle, other);
+                }
+                _ => self.columns[middle] ^= 1,
+            }
         }
         Ok(Sorted { columns: &self.columns, origins: &self.origins })
     }

@@ -117,8 +117,8 @@ pub struct Job<Q: Question> {
     cancelled: Arc<AtomicBool>,
     /// Of the station that has it.
     counters: Option<Arc<Counters>>,
-    /// Whether an accelerator did a part of it.
-    accelerated: bool,
+    /// Of the accelerator that did a part of it.
+    passer: Option<Arc<Counters>>,
 }
 
 impl<Q: Question> Job<Q> {
@@ -139,15 +139,7 @@ impl<Q: Question> Job<Q> {
 
     fn new(question: Q, cancelled: Arc<AtomicBool>, reply: Reply<Q::Answer>) -> Self {
         let bytes = question.bytes();
-        Job {
-            question,
-            reply: Some(reply),
-            progress: Progress::Open,
-            bytes,
-            cancelled,
-            counters: None,
-            accelerated: false,
-        }
+        Job { question, reply: Some(reply), progress: Progress::Open, bytes, cancelled, counters: None, passer: None }
     }
 
     /// A job of no pool, for testing a station.
@@ -192,7 +184,7 @@ impl<Q: Question> Job<Q> {
 
     /// Who has the job now, and has done or will do the rest of it.
     fn maker(&self) -> Maker {
-        Maker::new(self.counters.clone(), self.accelerated)
+        Maker::new(self.counters.clone(), self.passer.clone())
     }
 
     /// Hands the job to a CPU core as it is: it is not one for this station. This is no failure.
@@ -210,7 +202,9 @@ impl<Q: Question> Job<Q> {
             self.progress = Progress::PassedOn;
             if let Some(counters) = &self.counters {
                 counters.count_answer(true, self.bytes, 0);
-                self.accelerated |= counters.accelerator.load(Relaxed);
+                if counters.accelerator.load(Relaxed) {
+                    self.passer = Some(Arc::clone(counters));
+                }
             }
         }
     }

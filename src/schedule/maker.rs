@@ -9,14 +9,13 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(crate) struct Maker {
     /// `None`: a job of no pool.
     counters: Option<Arc<Counters>>,
-    /// Whether an accelerator did a part of it.
-    accelerated: bool,
+    /// Of the accelerator that did a part of it and passed it on.
+    passer: Option<Arc<Counters>>,
 }
 
 impl Maker {
-    pub(super) fn new(counters: Option<Arc<Counters>>, accelerated: bool) -> Maker {
-        let by_accelerator = counters.as_ref().is_some_and(|counters| counters.accelerator.load(Relaxed));
-        Maker { counters, accelerated: accelerated || by_accelerator }
+    pub(super) fn new(counters: Option<Arc<Counters>>, passer: Option<Arc<Counters>>) -> Maker {
+        Maker { counters, passer }
     }
 
     /// The station's number.
@@ -31,12 +30,15 @@ impl Maker {
 
     /// Whether an accelerator made the answer, or a part of it.
     pub fn is_accelerated(&self) -> bool {
-        self.accelerated
+        let is_accelerator = |counters: &Arc<Counters>| counters.accelerator.load(Relaxed);
+        self.passer.is_some() || self.counters.as_ref().is_some_and(is_accelerator)
     }
 
-    /// Counts an answer that another station has found wrong. Its station gets no more work.
+    /// Counts an answer that another station has found wrong. Its station gets no more work. If an accelerator did a
+    /// part of it and a core the rest, the accelerator is blamed: what it passes on is hardly checked, and many cores
+    /// finish it, which would be blamed one after the other.
     pub fn count_wrong(&self, reason: &str) {
-        if let Some(counters) = &self.counters {
+        if let Some(counters) = self.passer.as_ref().or(self.counters.as_ref()) {
             counters.count_wrong(reason);
         }
     }

@@ -48,7 +48,7 @@ fn names_and_sizes_that_do_not_fit() {
         &["--block-size", "100k"][..],
         &["--block-size", "2G"],
         &["--block-size", "900k"],
-        &["--block-size", "1M", "--gpu-pipeline", "bwt"],
+        &["--block-size", "1M", "--gpu-pipeline", "hybrid"],
     ] {
         assert_eq!(place.hybz(&[flags, &["a"]].concat()).code, 1, "{flags:?}");
     }

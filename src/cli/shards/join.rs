@@ -27,13 +27,16 @@ const NAMED: usize = 10;
 pub fn join(plan: &Plan, how: &args::Join, report: &Report) -> Result<(), Trouble> {
     let PlanFile { level, shards, .. } = PlanFile::read(&how.plan)?;
     let parts = sorted(plan, level, &shards, report).ok_or(Trouble::Said)?;
+    let temporary = TemporaryFiles::default();
+    let out = create(plan, Some(&how.plan), &temporary)?;
     if how.verify {
-        let pool = Pool::builder().threads(limits::threads(plan)).max_memory(limits::share_of_memory()).build();
-        let settings = Settings::new().pool(&pool);
+        let mut pool = Pool::builder().threads(limits::threads(plan)).max_memory(limits::share_of_memory());
+        if let Some(memory) = plan.memory {
+            pool = pool.memory(memory);
+        }
+        let settings = Settings::new().pool(&pool.build());
         shards.iter().zip(&parts).try_for_each(|(shard, part)| check(shard, part, &settings))?;
     }
-    let temporary = TemporaryFiles::default();
-    let out = create(plan, &temporary)?;
     // Opened one at a time: there may be more than descriptors.
     let mut files = shards.iter().zip(parts).map(|(shard, path)| (shard, path.as_os_str(), again(level, shard, path)));
     let out = if how.streams && !shards.is_empty() {

@@ -68,6 +68,11 @@ impl From<Failure> for Trouble {
 /// The shard that the plan's `--shard` asks for, and the plan made fit for it.
 pub fn planned(plan: &mut Plan) -> Result<(), Failure> {
     let Some(Shards::Part { number, plan: path }) = &plan.shards else { return Ok(()) };
+    if let Target::File(result) = &plan.target
+        && is_result(plan, path)
+    {
+        return Err(Failure::about(1, "Output file ", result.as_os_str(), " is an input file."));
+    }
     let PlanFile { level, shards, .. } = PlanFile::read(path)?;
     let count = shards.len();
     let found = usize::try_from(*number).ok().and_then(|number| shards.get(number));
@@ -106,17 +111,20 @@ pub fn changed(shard: &Shard) -> Error {
     Error::Read(io::Error::other(text))
 }
 
-/// Opens the place that a plan or a joined file goes to.
-fn create(plan: &Plan, temporary: &TemporaryFiles) -> Result<Out, Failure> {
+/// Whether the result would take the place of this file.
+fn is_result(plan: &Plan, file: &Path) -> bool {
+    let Target::File(path) = &plan.target else { return false };
+    let (Ok(there), Ok(file)) = (fs::metadata(path), fs::metadata(file)) else { return false };
+    same_file(&file, &there)
+}
+
+/// Opens the place that a plan or a joined file goes to. `used`: the plan that is read.
+fn create(plan: &Plan, used: Option<&Path>, temporary: &TemporaryFiles) -> Result<Out, Failure> {
     let Target::File(path) = &plan.target else {
         return Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())));
     };
-    let there = fs::metadata(path).ok();
-    let is_it = |operand: &Operand| match (operand, &there) {
-        (Operand::File(file), Some(there)) => fs::metadata(file).is_ok_and(|file| same_file(&file, there)),
-        _ => false,
-    };
-    if plan.operands.iter().any(is_it) {
+    let is_it = |operand: &Operand| matches!(operand, Operand::File(file) if is_result(plan, Path::new(file)));
+    if plan.operands.iter().any(is_it) || used.is_some_and(|used| is_result(plan, used)) {
         return Err(Failure::about(1, "Output file ", path.as_os_str(), " is an input file."));
     }
     if !plan.force && fs::symlink_metadata(path).is_ok() {
@@ -163,7 +171,7 @@ fn cut(plan: &Plan, size: u64) -> Result<(), Trouble> {
     let source = SourceFile::of(operand, &file).map_err(|e| read_error(&e))?;
     let len = file.metadata().map_err(|e| read_error(&e))?.len();
     let temporary = TemporaryFiles::default();
-    let mut out = create(plan, &temporary)?;
+    let mut out = create(plan, None, &temporary)?;
     out.write_all(plan_file::head(plan.level, len).as_bytes()).map_err(|e| write_trouble(plan, &e))?;
     let mut end = 0;
     let found = shard::plan(&file, plan.level, size, |shard| {

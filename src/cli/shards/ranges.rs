@@ -33,7 +33,7 @@ pub fn ranges(plan: &Plan, size: u64, report: &Report) -> Result<(), Trouble> {
         );
     }
     let temporary = TemporaryFiles::default();
-    let mut out = create(plan, &temporary)?;
+    let mut out = create(plan, None, &temporary)?;
     let head = format!("{HEAD}\t{}\t{}\n", index.coded_len(), index.text_len());
     let names = "#number\toffset\tlength\tblocks\tbit\tend\tlines\n";
     let mut write = |line: &str| out.write_all(line.as_bytes()).map_err(|e| write_trouble(plan, &e));

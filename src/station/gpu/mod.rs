@@ -108,8 +108,8 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// Lanes that sort blocks of `.hbz` streams, and none of `.bz2`: batches of 32 MB or one block, in up to eight
-    /// lanes.
+    /// Lanes that sort blocks of `.hbz` streams, and none of `.bz2`: batches of 32 MB or one block, in up to
+    /// sixteen lanes.
     pub fn for_large_blocks(large: &LargeBlocks) -> Self {
         let stream = large.stream();
         // Perturbation makes blocks longer, and cores do what no lane can hold.

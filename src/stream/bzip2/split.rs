@@ -157,6 +157,10 @@ impl Splitter {
                 next.resize(rest.max(MIN_ROOM), 0);
                 let mut plain = std::mem::replace(&mut self.text, next);
                 plain.truncate(end);
+                // Streams of a few bytes would keep MIN_ROOM each.
+                if plain.capacity() / 8 > end {
+                    plain.shrink_to_fit();
+                }
                 Text::Plain(plain)
             }
             Some(mut coded) => {

@@ -339,6 +339,8 @@ fn nonsense() {
         ("--join plan --bench b.bz2", "cannot be used together."),
         ("--join plan --plan-file plan b.bz2 -o x", "--plan-file is about --shard and --join=streams."),
         ("--join=streams b.bz2 -o x", "--join=streams wants a plan: --plan-file PLAN."),
+        ("-f --join plan b.bz2 -o ./plan", "Output file ./plan is an input file."),
+        ("-f --shard 0 --plan-file plan a -o ./plan", "Output file ./plan is an input file."),
         ("-f --join=streams --plan-file plan b.bz2 -o plan", "--join and -o cannot be about the same file."),
     ] {
         let run = place.hybz(&line.split(' ').collect::<Vec<_>>());
