@@ -109,9 +109,9 @@ impl Default for Lanes {
 
 impl Lanes {
     /// Lanes that code blocks of `.hbz` streams, and none of `.bz2`: batches of 32 MB or one block, in up to sixteen
-    /// lanes. Of longer blocks there are fewer, and they only sort: the thread of a lane would have too much to do. With
-    /// blocks of 200 MB, 8 GB took 14 s where cores code what five lanes have sorted, and 21 to 23 where these code (one
-    /// H200, 16 cores); with blocks of 9 MB 9.3 and 5.6.
+    /// lanes. Of longer blocks there are fewer, and they only sort: the thread of a lane would have too much to do.
+    /// With blocks of 200 MB, 8 GB took 14 s where cores code what five lanes have sorted, and 21 to 23 where these
+    /// code (one H200, 16 cores); with blocks of 9 MB 9.3 and 5.6.
     pub fn for_large_blocks(large: &LargeBlocks) -> Self {
         let stream = large.stream();
         // Perturbation makes blocks longer, and cores do what no lane can hold.
