@@ -19,6 +19,39 @@ def _run(function, arguments):
     return dask.compute(*(delayed(function, pure=False)(*each) for each in arguments))
 
 
+def _run_to_the_end(function, arguments, stop):
+    """The same. If a task fails, the others are over when its error is raised. (Dask itself drops the results of tasks
+    that run on then, and does not say when they end.)"""
+    client = _client()
+    if client is None:
+        done = _run(_tasks.caught, [(function, each, stop) for each in arguments])
+        if errors := [error for _, error in done if error is not None]:
+            raise _tasks.first_error(errors)
+        return [result for result, _ in done]
+    from distributed import as_completed, wait
+
+    futures = client.compute([delayed(function, pure=False)(*each) for each in arguments])
+    try:
+        for future in as_completed(futures):
+            if future.status != "finished":
+                break
+        else:
+            return client.gather(futures)
+    except BaseException:
+        stop()
+        wait(futures)
+        raise
+    stop()
+    wait(futures)
+    raise _tasks.first_error([future.exception() for future in futures if future.status != "finished"])
+
+
+def _client():
+    """The client of Dask distributed that runs tasks now, if one does."""
+    client = getattr(dask.base.get_scheduler(), "__self__", None)
+    return client if hasattr(client, "scheduler_info") else None
+
+
 def _planned(urlpath, blocksize, index, options, threads):
     size = parse_bytes(blocksize) if isinstance(blocksize, str) else int(blocksize)
     return ranges_of_all(_run, urlpath, size, index, options, threads)
@@ -107,4 +140,4 @@ def compress(path, out, compresslevel=9, *, size="64 MiB", threads=1, storage_op
     """Compresses the file path to out, with bzip2's exact bytes: a task that plans, one for each size bytes of text (or
     some more), and one that joins. Paths are any that fsspec knows. The parts are in a folder beside out meanwhile."""
     size = parse_bytes(size) if isinstance(size, str) else int(size)
-    _tasks.compress(_run, path, out, compresslevel, size, threads, storage_options, out_storage_options)
+    _tasks.compress(_run_to_the_end, path, out, compresslevel, size, threads, storage_options, out_storage_options)
