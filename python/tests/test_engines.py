@@ -243,6 +243,36 @@ class DaskWithoutCluster(Engine):
             open(self.path("ended-1"), "wb").close()
             self.check_a_failure_ends_all(hybz.dask.compress)
 
+    def test_one_range_for_each_file(self):
+        dask = need("dask")
+        need("dask.bag")
+        with dask.config.set(scheduler="sync"):
+            bag = hybz.dask.read_text(self.files[:2], None)
+            self.assertEqual((bag.npartitions, bag.count().compute()), (2, sum(self.lines()[:2])))
+            _, blocks = hybz.dask.read_bytes(self.files[:2], blocksize=None)
+            self.assertEqual([len(each) for each in blocks], [1, 1])
+            self.assertEqual(blocks[0][0].compute(), self.TEXTS["lines"])
+
+    def test_delimiters(self):
+        dask = need("dask")
+        need("dask.bag")
+        for encoding in ("gbk", "big5", "shift_jis", "gb18030", "iso2022_jp", "utf-7", "utf-16", "utf-32", "utf-16-le"):
+            with self.subTest(encoding), self.assertRaises(ValueError):
+                hybz.dask.read_text(self.files[0], encoding=encoding, linedelimiter="|")
+        # The second byte of some of its characters is that of "|".
+        text = "".join(map(chr, range(0x4E00, 0x5200))).encode("gbk", "ignore") + b"\r\nx\n"
+        self.assertIn(b"|", text)
+        coded = self.coded(text, name="gbk.bz2")
+        with dask.config.set(scheduler="sync"):
+            for delimiter in (None, "\n", "\r\n"):
+                lines = hybz.dask.read_text(coded, encoding="gbk", linedelimiter=delimiter).compute()
+                self.assertEqual("".join(lines).replace("\r", ""), text.decode("gbk").replace("\r", ""))
+            coded = self.coded("ä|ö|".encode("cp1252"), name="cp.bz2")
+            for encoding in ("cp1252", "latin-1", "koi8-r", "ascii"):
+                lines = hybz.dask.read_text(coded, encoding=encoding, errors="replace", linedelimiter="|").compute()
+                self.assertEqual([line[1:] for line in lines], ["|", "|"])
+        self.assertRaises(ValueError, hybz.dask.read_text, coded, linedelimiter="ä", encoding="ascii")
+
     def test_compress(self):
         dask = need("dask")
         need("dask.bag")

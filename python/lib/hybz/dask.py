@@ -1,5 +1,6 @@
 """hybz in Dask: .bz2 files as bags and blocks of bytes, a task for each range of the text; compression as tasks."""
 
+import codecs
 import io
 
 import dask
@@ -53,6 +54,8 @@ def _client():
 
 
 def _planned(urlpath, blocksize, index, options, threads):
+    if blocksize is None:
+        blocksize = 1 << 62  # more than any file has
     size = parse_bytes(blocksize) if isinstance(blocksize, str) else int(blocksize)
     return ranges_of_all(_run, urlpath, size, index, options, threads)
 
@@ -70,7 +73,7 @@ def read_bytes(
 ):
     """The text of .bz2 files in blocks, as dask.bytes.read_bytes has it of plain files: (sample, blocks[, paths]).
 
-    blocks has for each file a list of delayed bytes. With a delimiter they have whole records. index is for each file
+    blocks has for each file a list of delayed bytes: one if blocksize is None. With a delimiter they have whole records. index is for each file
     what it is for hybz.ranges: a path, or a list of them.
     """
     paths, planned = _planned(urlpath, blocksize, index, storage_options, threads)
@@ -91,6 +94,26 @@ def _sample(path, delimiter, size, options):
             if (found := head.find(delimiter, max(size - len(delimiter), 0))) >= 0:
                 return head[: found + len(delimiter)]
         return head
+
+
+def _check_delimiter(delimiter, encoding):
+    """It is looked for in bytes, and must not be found inside or across characters that have several."""
+    if delimiter in (None, "", "\n", "\r\n"):
+        return
+    if delimiter == "\r":
+        raise ValueError("lines are cut at \\n")
+    delimiter.encode(encoding)
+    codec = codecs.lookup(encoding)
+    if codec.name == "utf-8":
+        return
+    for byte in range(256):
+        try:
+            # An empty text: it waits for the next byte.
+            one = codec.incrementaldecoder is not None and codec.incrementaldecoder().decode(bytes([byte]))
+        except UnicodeDecodeError:
+            continue
+        if not one:
+            raise ValueError(f"lines in {encoding} can be cut at \\n only")
 
 
 def _lines(each, encoding, errors, delimiter, path, threads):
@@ -121,12 +144,12 @@ def read_text(
     threads=1,
 ):
     """The lines of .bz2 files as a bag with a partition for each range of the text, as dask.bag.read_text has them.
+    blocksize None is one for each file.
 
     index is for each file what it is for hybz.ranges: a path, or a list of them. A task uses so many threads.
     """
     check_encoding(encoding)
-    if linedelimiter == "\r":
-        raise ValueError("lines are cut at \\n")
+    _check_delimiter(linedelimiter, encoding)
     paths, planned = _planned(urlpath, blocksize, index, storage_options, threads)
     read, blocks = delayed(_lines), []
     for path, its in zip(paths, planned):
