@@ -73,8 +73,8 @@ def read_bytes(
 ):
     """The text of .bz2 files in blocks, as dask.bytes.read_bytes has it of plain files: (sample, blocks[, paths]).
 
-    blocks has for each file a list of delayed bytes: one if blocksize is None. With a delimiter they have whole records. index is for each file
-    what it is for hybz.ranges: a path, or a list of them.
+    blocks has for each file a list of delayed bytes: one if blocksize is None. With a delimiter they have whole
+    records. index is for each file what it is for hybz.ranges: a path, or a list of them.
     """
     paths, planned = _planned(urlpath, blocksize, index, storage_options, threads)
     read = delayed(read_range)
