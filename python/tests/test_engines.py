@@ -12,8 +12,10 @@ import threading
 import time
 import unittest
 import warnings
+from unittest import mock
 
 import hybz
+from hybz import _tasks
 from shapes import Files, noise, words
 from test_others import need
 
@@ -72,6 +74,20 @@ class Engine(Files):
         self.assertEqual(self.content("out.bz2"), bz2.compress(b""))
         self.assertEqual(glob.glob(self.path("out.bz2?*")), [])
 
+    def check_a_failure_ends_all(self, compress, error=LookupError):
+        def names(what):
+            return {os.path.basename(path)[6:] for path in glob.glob(self.path(what + "-*"))}
+
+        plain, out = self.file("plain", words(900_000, 17)), self.file("out.bz2", b"before")
+        with mock.patch.object(_tasks, "part", part), self.assertRaisesRegex(error, "the first has failed"):
+            compress(plain, out, 1, size=1)
+        begun, ended = names("begun"), names("ended")
+        left = glob.glob(out + "?*")
+        wait_for(lambda: names("begun") == names("ended"))
+        self.assertEqual((begun, left), (ended, []))
+        self.assertTrue(begun)
+        self.assertEqual((self.content("out.bz2"), glob.glob(out + "?*")), (b"before", []))
+
     def check_killed_while_compressing(self, compress, busy):
         """`busy` returns the process of a worker that has a task, or nothing."""
         text = words(10_000_000, 16)
@@ -93,6 +109,29 @@ class Engine(Files):
         self.assertEqual(failures, [])
         self.assertEqual(self.content("out.bz2"), bz2.compress(text))
         self.assertEqual(glob.glob(out + "?*"), [])
+
+
+PART = _tasks.part  # as it is
+
+
+def part(path, *arguments):
+    """A task for a part, of which the first fails when another runs. That cannot be interrupted, and then goes on."""
+    number = arguments[-2]
+    folder = os.path.dirname(path)
+    if number == 0:
+        wait_for(lambda: glob.glob(os.path.join(folder, "begun-*")))
+        raise LookupError("the first has failed")
+    open(os.path.join(folder, f"begun-{number}"), "wb").close()
+    end = time.monotonic() + 0.7
+    while (left := end - time.monotonic()) > 0:
+        try:
+            time.sleep(left)
+        except KeyboardInterrupt:
+            pass
+    try:
+        PART(path, *arguments)
+    finally:
+        open(os.path.join(folder, f"ended-{number}"), "wb").close()
 
 
 def slowly(lines):
@@ -176,6 +215,9 @@ class Dask(Engine):
     def test_compress(self):
         self.check_compress(hybz.dask.compress)
 
+    def test_a_failure_ends_all(self):
+        self.check_a_failure_ends_all(hybz.dask.compress)
+
     def test_z_killed_while_compressing(self):
         self.check_killed_while_compressing(hybz.dask.compress, self.busy)
 
@@ -186,6 +228,57 @@ class Dask(Engine):
         wait_for(lambda: any(future.done() for future in futures))
         os.kill(wait_for(self.busy), signal.SIGKILL)
         self.assertEqual(sum(self.client.gather(futures)), sum(self.lines()))
+
+
+class DaskWithoutCluster(Engine):
+    def test_a_failure_ends_all(self):
+        dask = need("dask")
+        need("dask.bag")
+        with dask.config.set(scheduler="threads", num_workers=4):
+            self.check_a_failure_ends_all(hybz.dask.compress)
+        with dask.config.set(scheduler="sync"):
+            for name in glob.glob(self.path("*-*")):
+                os.unlink(name)
+            open(self.path("begun-1"), "wb").close()
+            open(self.path("ended-1"), "wb").close()
+            self.check_a_failure_ends_all(hybz.dask.compress)
+
+    def test_one_range_for_each_file(self):
+        dask = need("dask")
+        need("dask.bag")
+        with dask.config.set(scheduler="sync"):
+            bag = hybz.dask.read_text(self.files[:2], None)
+            self.assertEqual((bag.npartitions, bag.count().compute()), (2, sum(self.lines()[:2])))
+            _, blocks = hybz.dask.read_bytes(self.files[:2], blocksize=None)
+            self.assertEqual([len(each) for each in blocks], [1, 1])
+            self.assertEqual(blocks[0][0].compute(), self.TEXTS["lines"])
+
+    def test_delimiters(self):
+        dask = need("dask")
+        need("dask.bag")
+        for encoding in ("gbk", "big5", "shift_jis", "gb18030", "iso2022_jp", "utf-7", "utf-16", "utf-32", "utf-16-le"):
+            with self.subTest(encoding), self.assertRaises(ValueError):
+                hybz.dask.read_text(self.files[0], encoding=encoding, linedelimiter="|")
+        # The second byte of some of its characters is that of "|".
+        text = "".join(map(chr, range(0x4E00, 0x5200))).encode("gbk", "ignore") + b"\r\nx\n"
+        self.assertIn(b"|", text)
+        coded = self.coded(text, name="gbk.bz2")
+        with dask.config.set(scheduler="sync"):
+            for delimiter in (None, "\n", "\r\n"):
+                lines = hybz.dask.read_text(coded, encoding="gbk", linedelimiter=delimiter).compute()
+                self.assertEqual("".join(lines).replace("\r", ""), text.decode("gbk").replace("\r", ""))
+            coded = self.coded("ä|ö|".encode("cp1252"), name="cp.bz2")
+            for encoding in ("cp1252", "latin-1", "koi8-r", "ascii"):
+                lines = hybz.dask.read_text(coded, encoding=encoding, errors="replace", linedelimiter="|").compute()
+                self.assertEqual([line[1:] for line in lines], ["|", "|"])
+        self.assertRaises(ValueError, hybz.dask.read_text, coded, linedelimiter="ä", encoding="ascii")
+
+    def test_compress(self):
+        dask = need("dask")
+        need("dask.bag")
+        for scheduler in ("threads", "processes"):
+            with dask.config.set(scheduler=scheduler):
+                self.check_compress(hybz.dask.compress)
 
 
 class Ray(Engine):
@@ -238,6 +331,15 @@ class Ray(Engine):
 
     def test_compress(self):
         self.check_compress(hybz.ray.compress)
+
+    def test_a_failure_ends_all(self):
+        self.check_a_failure_ends_all(hybz.ray.compress)
+
+    def test_threads(self):
+        for call in (hybz.ray.compress, hybz.ray.read_text):
+            with self.assertRaisesRegex(ValueError, "threads must be 1 or more"):
+                call(*[self.plain[0], self.path("out")][: 2 if call is hybz.ray.compress else 1], threads=0)
+        self.assertRaises(ValueError, hybz.ray.Datasource, self.files, threads=0)
 
     def test_killed_while_compressing(self):
         self.check_killed_while_compressing(hybz.ray.compress, self.busy)

@@ -4,6 +4,7 @@ import bz2
 import glob
 import os
 import unittest
+from unittest import mock
 
 from shapes import Files, noise, words
 
@@ -16,7 +17,7 @@ from hybz import _tasks
 
 @unittest.skipIf(fsspec is None, "fsspec is not installed")
 class Tasks(Files):
-    def run_twice(self, function, arguments):
+    def run_twice(self, function, arguments, stop=None):
         """As speculative engines do: everything twice, and the last first."""
         twice = [function(*each) for each in [*arguments, *reversed(arguments)]]
         return twice[: len(arguments)]
@@ -51,7 +52,7 @@ class Tasks(Files):
         return str(caught.exception)
 
     def test_a_source_that_changes(self):
-        def run(function, arguments):
+        def run(function, arguments, stop):
             if function is _tasks.part:
                 self.file("plain", words(900_000, 9))
             return [function(*each) for each in arguments]
@@ -60,7 +61,7 @@ class Tasks(Files):
 
     def test_parts_that_are_not_right(self):
         def after_parts(spoil):
-            def run(function, arguments):
+            def run(function, arguments, stop):
                 results = [function(*each) for each in arguments]
                 if function is _tasks.part:
                     [folder] = glob.glob(self.path("out.bz2.parts-*"))
@@ -84,6 +85,7 @@ class Tasks(Files):
         text = words(500_000)
         plain, folder = self.file("plain", text), self.path("parts")
         [shard, *_] = _tasks.plan(plain, 1, 1, None)
+        _tasks.start(folder, None)
 
         def dies(self, path, mode="rb", **options):
             file = opened(self, path, mode, **options)
@@ -102,6 +104,67 @@ class Tasks(Files):
         self.assertFalse(os.path.exists(os.path.join(folder, "0")))
         _tasks.part(plain, shard, 1, 1, None, folder, 0, None)
         self.assertEqual(bz2.decompress(self.content("parts/0")), text[: shard[1]])
+
+    def test_a_part_that_is_not_wanted(self):
+        plain, folder = self.file("plain", words(500_000)), self.path("parts")
+        [shard, *_] = _tasks.plan(plain, 1, 1, None)
+
+        def part(options=None):
+            _tasks.part(plain, shard, 1, 1, None, folder, 0, options)
+
+        # The folder is gone, and is not made anew by whoever comes late.
+        for options in (None, {"auto_mkdir": True}):
+            self.assertRaises(_tasks.Stopped, part, options)
+            self.assertFalse(os.path.exists(folder))
+        # Another task has failed.
+        _tasks.start(folder, None)
+        _tasks.stop(folder, None)
+        _tasks.stop(folder, None)
+        self.assertRaises(_tasks.Stopped, part)
+        self.assertEqual(os.listdir(folder), [])
+        # Another has failed meanwhile.
+        _tasks.start(folder, None)
+        with mock.patch.object(_tasks._hybz, "compress", side_effect=lambda *_, **__: self.stopped(folder)):
+            self.assertRaises(_tasks.Stopped, part)
+        self.assertEqual(os.listdir(folder), [])
+
+    def stopped(self, folder):
+        _tasks.stop(folder, None)
+        with open(self.path("plain"), "rb") as file:
+            return bz2.compress(file.read(_tasks.plan(self.path("plain"), 1, 1, None)[0][1]), 1)
+
+    def test_results_that_are_refused(self):
+        plain = self.file("plain", words(500_000))
+        content = self.content("plain")
+        os.mkdir(self.path("folder"))
+        os.symlink("plain", self.path("soft"))
+        os.link(plain, self.path("hard"))
+        os.mkfifo(self.path("fifo"))
+        before = sorted(os.listdir(self.folder))
+
+        def run(function, arguments, stop=None):
+            begun.append(function)
+            return self.run_twice(function, arguments)
+
+        begun = []
+        outs = {"folder": IsADirectoryError} | dict.fromkeys(("plain", "soft", "hard", "fifo", "./plain"), ValueError)
+        for out, error in outs.items():
+            for prefix in ("", "file://"):
+                with self.subTest(out, prefix=prefix), self.assertRaises(error):
+                    _tasks.compress(run, plain, prefix + self.path(out), 1, 1)
+        self.assertEqual((begun, self.content("plain")), ([], content))
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+        # In memory, where there are no links.
+        there = fsspec.filesystem("memory")
+        there.pipe("/tasks/plain", content)
+        there.pipe("/tasks/folder/x", b"")
+        self.addCleanup(there.rm, "/tasks", recursive=True)
+        for out, error in (("plain", ValueError), ("folder", IsADirectoryError)):
+            with self.assertRaises(error):
+                _tasks.compress(run, "memory://tasks/plain", f"memory://tasks/{out}", 1, 1)
+        _tasks.compress(run, "memory://tasks/plain", "memory://tasks/out", 1, 1)
+        self.assertEqual(there.cat("/tasks/out"), bz2.compress(content, 1))
+        self.assertEqual(sorted(there.ls("/tasks", detail=False)), ["/tasks/folder", "/tasks/out", "/tasks/plain"])
 
     def test_arguments(self):
         for options in ({"compresslevel": 0}, {"compresslevel": 10}, {"size": 0}):

@@ -11,6 +11,7 @@ __all__ += ["Range", "ranges", "read_range", "read_lines"]
 
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _File = _Path | IO[bytes]
+_Index = _File | int
 _Binary = Literal["", "r", "rb", "w", "wb", "x", "xb", "a", "ab"]
 _Text = Literal["rt", "wt", "xt", "at"]
 
@@ -29,7 +30,7 @@ def open(
     newline: None = None,
     *,
     threads: int = 0,
-    index: _File | None = None,
+    index: _Index | None = None,
     block_size: int | None = None,
 ) -> BZ2File: ...
 @overload
@@ -42,7 +43,7 @@ def open(
     newline: str | None = None,
     *,
     threads: int = 0,
-    index: _File | None = None,
+    index: _Index | None = None,
     block_size: int | None = None,
 ) -> io.TextIOWrapper: ...
 @overload
@@ -55,7 +56,7 @@ def open(
     newline: str | None = None,
     *,
     threads: int = 0,
-    index: _File | None = None,
+    index: _Index | None = None,
     block_size: int | None = None,
 ) -> BZ2File | io.TextIOWrapper: ...
 
@@ -81,7 +82,7 @@ class Range:
 def ranges(
     path: str | os.PathLike[str],
     size: int = ...,
-    index: _File | None = None,
+    index: _Index | None = None,
     *,
     storage_options: dict[str, Any] | None = None,
     threads: int = 0,
@@ -121,7 +122,7 @@ class BZ2File(io.BufferedIOBase):
         *,
         compresslevel: int = 9,
         threads: int = 0,
-        index: _File | None = None,
+        index: _Index | None = None,
         block_size: int | None = None,
     ) -> None: ...
     def close(self) -> None: ...
@@ -146,8 +147,8 @@ class BZ2File(io.BufferedIOBase):
     def writelines(self, seq: Iterable[Buffer]) -> None: ...
     def seek(self, offset: int, whence: int = 0) -> int: ...
     def tell(self) -> int: ...
-    def export_index(self, file: _File, *, format: Literal["bzi", "offsets"] = "bzi") -> None: ...
-    def import_index(self, file: _File) -> None: ...
+    def export_index(self, file: _Index, *, format: Literal["bzi", "offsets"] = "bzi") -> None: ...
+    def import_index(self, file: _Index) -> None: ...
     def block_offsets(self) -> dict[int, int]: ...
     def available_block_offsets(self) -> dict[int, int]: ...
     def block_offsets_complete(self) -> bool: ...

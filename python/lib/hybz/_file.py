@@ -1,12 +1,11 @@
 """Files: Python's own io on top of the compiled reader and compressor."""
 
-import contextlib
 import io
 import os
 import stat
-import threading
 from builtins import open as _builtin_open
 
+from . import _index
 from ._hybz import BZ2Compressor, Reader
 
 # Large enough for lines and small reads, and no more than a random read of some lines wants.
@@ -42,23 +41,6 @@ def _is_plain(file):
         return False
     raw = file.raw if type(file) in (io.BufferedReader, io.BufferedRandom) else file
     return type(raw) is io.FileIO and stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
-
-
-def _write_whole(file, content):
-    """Writes to a file object, or a file that gets its name, in the place of what had it, when it is complete."""
-    if hasattr(file, "write"):
-        file.write(content)
-        return
-    file = os.fsdecode(file)
-    temporary = f"{file}.{os.getpid()}-{threading.get_ident()}"
-    try:
-        with _builtin_open(temporary, "xb") as out:
-            out.write(content)
-        os.replace(temporary, file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 class _Raw(io.RawIOBase):
@@ -97,7 +79,8 @@ class BZ2File(io.BufferedIOBase):
 
     filename is a path, or an object with read or write. mode is "r" (the default), "w", "x" or "a", with or without
     "b". compresslevel is 1 to 9. threads is how many are used at most, 0 for all cores. index is the path of an index
-    (or a file object): reading, of the one to use (see import_index); writing, of the one to make, when this is closed.
+    (or a file object): reading, of the one to use (see import_index); writing, of the one to make, when this is closed,
+    unless something could not be written. Mode "x" replaces neither file.
     block_size, for writing, makes it a .hbz file with blocks of so many bytes, which has its index in it.
 
     A file that is read can seek. Where its blocks begin is remembered as they pass, so nothing is decoded twice to go
@@ -130,6 +113,10 @@ class BZ2File(io.BufferedIOBase):
             raise ValueError("threads must be 0 or more")
         self._reads = mode == "rb"
 
+        self._exclusive = mode == "xb"
+        if index is not None and not self._reads:
+            index = _index.target(index, filename, self._exclusive)
+
         if isinstance(filename, (str, bytes, os.PathLike)):
             self._fp = _builtin_open(filename, mode)
             self._closefp = True
@@ -158,12 +145,18 @@ class BZ2File(io.BufferedIOBase):
                 self._buffer.close()
             elif self._compressor is not None:
                 self._fp.write(self._compressor.flush())
+                if self._index is not None and hasattr(self._fp, "flush"):
+                    self._fp.flush()
+        except BaseException:
+            self._index = None
+            raise
         finally:
             try:
                 if self._closefp:
                     self._fp.close()
+                # Last: an index says that the file is there.
                 if self._index is not None:
-                    _write_whole(self._index, self._compressor._index())
+                    _index.write_whole(self._index, self._compressor._index(), self._exclusive)
             finally:
                 self._fp = self._buffer = self._reader = self._compressor = self._index = None
                 self._closefp = False
@@ -274,7 +267,12 @@ class BZ2File(io.BufferedIOBase):
         else:
             data = memoryview(data)
             length = data.nbytes
-        self._fp.write(self._compressor.compress(data))
+        try:
+            self._fp.write(self._compressor.compress(data))
+        except BaseException:
+            # It would be of bytes that the file does not have.
+            self._index = None
+            raise
         self._pos += length
         return length
 
@@ -311,7 +309,8 @@ class BZ2File(io.BufferedIOBase):
         self._check_can_read()
         if format not in ("bzi", "offsets"):
             raise ValueError(f"Unknown format of an index: {format!r}")
-        _write_whole(file, self._reader.write_index(format == "offsets"))
+        _index.refuse_same(file, self._fp)
+        _index.write_whole(file, self._reader.write_index(format == "offsets"))
 
     def import_index(self, file):
         """Reads an index from a path or a file object, of either format. ValueError if it does not fit the file."""
@@ -319,7 +318,7 @@ class BZ2File(io.BufferedIOBase):
         if hasattr(file, "read"):
             self._reader.read_index(file.read())
             return
-        with _builtin_open(file, "rb") as index:
+        with _builtin_open(file, "rb", closefd=not isinstance(file, int)) as index:
             self._reader.read_index(index.read())
 
     def block_offsets(self):

@@ -1,10 +1,51 @@
 """Compression as tasks of whatever engine: plan, a task for each shard, join. Each can run twice or be run again."""
 
+import errno
+import os
 import uuid
+from functools import partial
 
 from . import _hybz
 from ._file import _source
 from ._ranges import SIZE, absolute, filesystem, opened
+
+
+# A file in the folder of parts, for as long as they are wanted. (A folder of its own is nothing in an object store.)
+_WANTED = "wanted"
+
+
+class Stopped(OSError):
+    """Another task has failed, and what this one makes is not wanted any more."""
+
+
+def start(folder, options):
+    """Makes the folder of parts. No task does that, so none leaves anything when it is gone."""
+    fs, there = filesystem(folder, options)
+    fs.makedirs(there, exist_ok=True)
+    fs.touch(f"{there}/{_WANTED}")
+
+
+def stop(folder, options):
+    """Has all tasks end soon that work for the folder."""
+    fs, there = filesystem(folder, options)
+    try:
+        fs.rm_file(f"{there}/{_WANTED}")
+    except FileNotFoundError:
+        pass
+
+
+def _remove(folder, options):
+    fs, there = filesystem(folder, options)
+    fs.invalidate_cache(there)
+    if fs.exists(there):
+        fs.rm(there, recursive=True)
+
+
+def _check_wanted(fs, folder):
+    # Another process has removed it.
+    fs.invalidate_cache(folder)
+    if not fs.exists(f"{folder}/{_WANTED}"):
+        raise Stopped(errno.ENOENT, "The compression has been given up", folder)
 
 
 def plan(path, compresslevel, size, options):
@@ -16,6 +57,8 @@ def plan(path, compresslevel, size, options):
 def part(path, shard, compresslevel, threads, options, folder, number, out_options):
     """Compresses a shard into folder/number: under that name there is all of it or nothing."""
     offset, length, blocks, crc = shard
+    fs, there = filesystem(folder, out_options)
+    _check_wanted(fs, there)
     with opened(path, options) as file:
         file.seek(offset)
         text = file.read(length)
@@ -25,7 +68,7 @@ def part(path, shard, compresslevel, threads, options, folder, number, out_optio
         _hybz.Joiner(compresslevel).part(blocks, crc, coded)
     except ValueError:
         raise OSError(f"{path} has changed since it was planned") from None
-    fs, there = filesystem(folder, out_options)
+    _check_wanted(fs, there)
     _write(fs, f"{there}/{number}", there, [coded])
 
 
@@ -44,17 +87,39 @@ def join(shards, compresslevel, folder, out, out_options):
 
 def _write(fs, path, folder, pieces):
     """Writes a file under another name and gives it its own then. Whoever dies before has written nothing."""
-    fs.makedirs(folder, exist_ok=True)
     temporary = f"{folder}/{uuid.uuid4().hex}"
     with fs.open(temporary, "wb") as file:
         for piece in pieces:
             file.write(piece)
-    fs.mv(temporary, path)
+    if _is_local(fs):
+        os.replace(temporary, path)
+    else:
+        fs.mv(temporary, path)
+
+
+def _is_local(fs):
+    return "file" in ([fs.protocol] if isinstance(fs.protocol, str) else fs.protocol)
+
+
+def _check_out(path, options, out, out_options):
+    """What would destroy the source, or could not get its name in the end, is an error before anything is done."""
+    source_fs, source = filesystem(path, options)
+    fs, there = filesystem(out, out_options)
+    if type(fs) is type(source_fs) and there == source:
+        raise ValueError(f"{out} is the file that is to be compressed")
+    if fs.isdir(there):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), out)
+    if _is_local(fs) and os.path.exists(there):
+        if _is_local(source_fs) and os.path.exists(source) and os.path.samefile(source, there):
+            raise ValueError(f"{out} is the file that is to be compressed")
+        if not os.path.isfile(there):
+            raise ValueError(f"{out} is not a regular file")
 
 
 def compress(run, path, out, compresslevel=9, size=SIZE, threads=1, storage_options=None, out_storage_options=None):
-    """Compresses path to out by tasks. run(function, arguments) runs a task for each tuple of arguments, somewhere, and
-    returns the list of their results."""
+    """Compresses path to out by tasks. run(function, arguments, stop) runs a task for each tuple of arguments,
+    somewhere, and returns the list of their results. If one fails, it calls stop, and raises the error when no other
+    task runs any more: nothing may be written once the folder is removed."""
     if size < 1:
         raise ValueError("size must be 1 or more")
     if not 1 <= compresslevel <= 9:
@@ -62,15 +127,29 @@ def compress(run, path, out, compresslevel=9, size=SIZE, threads=1, storage_opti
     path, out = absolute(path), absolute(out)
     if out_storage_options is None:
         out_storage_options = storage_options
+    _check_out(path, storage_options, out, out_storage_options)
     # Beside the result, so that it can get its name by a rename.
     folder = f"{out}.parts-{uuid.uuid4().hex}"
+    stopping = partial(stop, folder, out_storage_options)
+    [shards] = run(plan, [(path, compresslevel, size, storage_options)], stopping)
     try:
-        [shards] = run(plan, [(path, compresslevel, size, storage_options)])
+        start(folder, out_storage_options)
         tail = (compresslevel, threads, storage_options, folder)
-        run(part, [(path, shard, *tail, number, out_storage_options) for number, shard in enumerate(shards)])
-        run(join, [(shards, compresslevel, folder, out, out_storage_options)])
+        run(part, [(path, shard, *tail, number, out_storage_options) for number, shard in enumerate(shards)], stopping)
+        run(join, [(shards, compresslevel, folder, out, out_storage_options)], stopping)
     finally:
-        fs, there = filesystem(folder, out_storage_options)
-        fs.invalidate_cache()
-        if fs.exists(there):
-            fs.rm(there, recursive=True)
+        _remove(folder, out_storage_options)
+
+
+def caught(function, arguments, stop):
+    """A task that never fails, for engines that cannot wait for the others when one does: (its result, its error)."""
+    try:
+        return function(*arguments), None
+    except Exception as error:
+        stop()
+        return None, error
+
+
+def first_error(errors):
+    """Of the errors of tasks in any order, that which made the others stop."""
+    return next((error for error in errors if not isinstance(error, Stopped)), errors[0])

@@ -1,5 +1,6 @@
 """hybz in Dask: .bz2 files as bags and blocks of bytes, a task for each range of the text; compression as tasks."""
 
+import codecs
 import io
 
 import dask
@@ -19,7 +20,42 @@ def _run(function, arguments):
     return dask.compute(*(delayed(function, pure=False)(*each) for each in arguments))
 
 
+def _run_to_the_end(function, arguments, stop):
+    """The same. If a task fails, the others are over when its error is raised. (Dask itself drops the results of tasks
+    that run on then, and does not say when they end.)"""
+    client = _client()
+    if client is None:
+        done = _run(_tasks.caught, [(function, each, stop) for each in arguments])
+        if errors := [error for _, error in done if error is not None]:
+            raise _tasks.first_error(errors)
+        return [result for result, _ in done]
+    from distributed import as_completed, wait
+
+    futures = client.compute([delayed(function, pure=False)(*each) for each in arguments])
+    try:
+        for future in as_completed(futures):
+            if future.status != "finished":
+                break
+        else:
+            return client.gather(futures)
+    except BaseException:
+        stop()
+        wait(futures)
+        raise
+    stop()
+    wait(futures)
+    raise _tasks.first_error([future.exception() for future in futures if future.status != "finished"])
+
+
+def _client():
+    """The client of Dask distributed that runs tasks now, if one does."""
+    client = getattr(dask.base.get_scheduler(), "__self__", None)
+    return client if hasattr(client, "scheduler_info") else None
+
+
 def _planned(urlpath, blocksize, index, options, threads):
+    if blocksize is None:
+        blocksize = 1 << 62  # more than any file has
     size = parse_bytes(blocksize) if isinstance(blocksize, str) else int(blocksize)
     return ranges_of_all(_run, urlpath, size, index, options, threads)
 
@@ -37,8 +73,8 @@ def read_bytes(
 ):
     """The text of .bz2 files in blocks, as dask.bytes.read_bytes has it of plain files: (sample, blocks[, paths]).
 
-    blocks has for each file a list of delayed bytes. With a delimiter they have whole records. index is for each file
-    what it is for hybz.ranges: a path, or a list of them.
+    blocks has for each file a list of delayed bytes: one if blocksize is None. With a delimiter they have whole
+    records. index is for each file what it is for hybz.ranges: a path, or a list of them.
     """
     paths, planned = _planned(urlpath, blocksize, index, storage_options, threads)
     read = delayed(read_range)
@@ -58,6 +94,26 @@ def _sample(path, delimiter, size, options):
             if (found := head.find(delimiter, max(size - len(delimiter), 0))) >= 0:
                 return head[: found + len(delimiter)]
         return head
+
+
+def _check_delimiter(delimiter, encoding):
+    """It is looked for in bytes, and must not be found inside or across characters that have several."""
+    if delimiter in (None, "", "\n", "\r\n"):
+        return
+    if delimiter == "\r":
+        raise ValueError("lines are cut at \\n")
+    delimiter.encode(encoding)
+    codec = codecs.lookup(encoding)
+    if codec.name == "utf-8":
+        return
+    for byte in range(256):
+        try:
+            # An empty text: it waits for the next byte.
+            one = codec.incrementaldecoder is not None and codec.incrementaldecoder().decode(bytes([byte]))
+        except UnicodeDecodeError:
+            continue
+        if not one:
+            raise ValueError(f"lines in {encoding} can be cut at \\n only")
 
 
 def _lines(each, encoding, errors, delimiter, path, threads):
@@ -88,12 +144,12 @@ def read_text(
     threads=1,
 ):
     """The lines of .bz2 files as a bag with a partition for each range of the text, as dask.bag.read_text has them.
+    blocksize None is one for each file.
 
     index is for each file what it is for hybz.ranges: a path, or a list of them. A task uses so many threads.
     """
     check_encoding(encoding)
-    if linedelimiter == "\r":
-        raise ValueError("lines are cut at \\n")
+    _check_delimiter(linedelimiter, encoding)
     paths, planned = _planned(urlpath, blocksize, index, storage_options, threads)
     read, blocks = delayed(_lines), []
     for path, its in zip(paths, planned):
@@ -107,4 +163,4 @@ def compress(path, out, compresslevel=9, *, size="64 MiB", threads=1, storage_op
     """Compresses the file path to out, with bzip2's exact bytes: a task that plans, one for each size bytes of text (or
     some more), and one that joins. Paths are any that fsspec knows. The parts are in a folder beside out meanwhile."""
     size = parse_bytes(size) if isinstance(size, str) else int(size)
-    _tasks.compress(_run, path, out, compresslevel, size, threads, storage_options, out_storage_options)
+    _tasks.compress(_run_to_the_end, path, out, compresslevel, size, threads, storage_options, out_storage_options)

@@ -17,11 +17,23 @@ __all__ = ["Datasource", "read_text", "compress"]
 
 def _runner(threads, remote_args):
     """Runs tasks in Ray. A task whose worker dies runs again."""
-    options = {"num_cpus": threads or 1, **(remote_args or {})}
+    if threads < 1:
+        raise ValueError("threads must be 1 or more: a task gets so many of Ray's CPUs")
+    options = {"num_cpus": threads, **(remote_args or {})}
 
-    def run(function, arguments):
+    def run(function, arguments, stop=None):
         remote = ray.remote(**options)(function)
-        return ray.get([remote.remote(*each) for each in arguments])
+        tasks = [remote.remote(*each) for each in arguments]
+        try:
+            return ray.get(tasks)
+        except BaseException:
+            # Those that wait do not begin. Those that run are interrupted, and are over only then.
+            if stop is not None:
+                stop()
+            for task in tasks:
+                ray.cancel(task)
+            ray.wait(tasks, num_returns=len(tasks), fetch_local=False)
+            raise
 
     return run
 
@@ -94,7 +106,7 @@ def read_text(paths, *, threads=1, ray_remote_args=None, **options):
     """The lines of .bz2 files as a data set with a column "text", as ray.data.read_text has them: without line ends,
     and without empty lines unless drop_empty_lines=False. Lines end at "\\n". options are those of Datasource."""
     source = Datasource(paths, threads=threads, ray_remote_args=ray_remote_args, **options)
-    rest = {"num_cpus": threads or 1, **(ray_remote_args or {})}
+    rest = {"num_cpus": threads, **(ray_remote_args or {})}
     remote = {name: rest.pop(name) for name in ("num_cpus", "num_gpus", "memory") if name in rest}
     if rest:
         remote["ray_remote_args"] = rest
