@@ -26,9 +26,10 @@ const NAMED: usize = 10;
 /// Joins the parts that are the operands.
 pub fn join(plan: &Plan, how: &args::Join, report: &Report) -> Result<(), Trouble> {
     let PlanFile { level, shards, .. } = PlanFile::read(&how.plan)?;
-    let parts = sorted(plan, level, &shards, report).ok_or(Trouble::Said)?;
+    // Whether it can be made is known before all parts are looked at.
     let temporary = TemporaryFiles::default();
     let out = create(plan, Some(&how.plan), &temporary)?;
+    let parts = sorted(plan, level, &shards, report).ok_or(Trouble::Said)?;
     if how.verify {
         let mut pool = Pool::builder().threads(limits::threads(plan)).max_memory(limits::share_of_memory());
         if let Some(memory) = plan.memory {
