@@ -67,15 +67,15 @@ take n
 ( ulimit -f 2000; x n; [ "$rc" != 0 ] || bad "exit 0"; exit $failed ) || failed=1
 only n; kept n
 
-## small-$FLAG: little memory (10 MB; 8.5 for hybz) | FLAG in -s -ds
-mkfifo p; exec 3<> p; take n n.bz2; limit=10000; ours && limit=8500
+## small-$FLAG: little memory (10 MB; 4 for hybz) | FLAG in -s -ds
+mkfifo p; exec 3<> p; take n n.bz2; limit=10000; ours && limit=4000
 case $FLAG in -s) from=n ;; -ds) "$X" -1c n > n.bz2; from=n.bz2 ;; esac
-start $FLAG -c < p > /dev/null 3>&-; head -c 6000000 $from >&3; sleep 0.5; below $(peak) $limit; exec 3>&-; ended
+start $FLAG -c < p > /dev/null 3>&-; head -c 6000000 $from >&3; sleep 0.5; below $(own) $limit; exec 3>&-; ended
 
-## tiny-$FLAG: 8 MB for 6 bytes | FLAG in -9 -dc
+## tiny-$FLAG: 3 MB for 6 bytes | FLAG in -9 -dc
 mkfifo p; exec 3<> p
 start $FLAG -c < p > /dev/null 3>&-; case $FLAG in -9) cat "$KIT/b" >&3 ;; *) cat "$KIT/b.bz2" >&3 ;; esac
-sleep 0.3; below $(peak) 8000; exec 3>&-; ended
+sleep 0.3; below $(own) 3000; exec 3>&-; ended
 
 ## bomb-with-a-slow-reader: 932 MB out of 900 bytes, nobody reads: bounded memory
 mkfifo p; "$X" -dc < "$KIT/bomb.bz2" > p 2>../err & pid=$!
