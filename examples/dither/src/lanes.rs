@@ -238,7 +238,7 @@ mod avx2 {
         line: &mut Line,
     ) -> State {
         // The error above right of the next step's lane 0 is the last of eight words from here.
-        let above: [i16; 23] = *line.from_column(x + 2 - 7);
+        let above: [i16; 23] = *line.part(x + 2 - 7);
         let mut below = [0; 16];
         for (step, pixels) in pixels.into_iter().enumerate() {
             let errors = one(&mut state, pixels, if MASKED { Some(inside(x + step as i64, width)) } else { None });
@@ -250,7 +250,7 @@ mod avx2 {
             state.above_right = _mm256_alignr_epi8::<14>(errors, lower);
             state.left = errors;
         }
-        *line.from_column_mut(x - BEHIND) = below;
+        *line.part_mut(x - BEHIND) = below;
         state
     }
 

@@ -43,7 +43,7 @@ impl Line {
     /// # Panics
     /// Where there is no room for them.
     #[inline]
-    pub fn from_column<const COUNT: usize>(&self, x: i64) -> &[i16; COUNT] {
+    pub fn part<const COUNT: usize>(&self, x: i64) -> &[i16; COUNT] {
         let at = (x - self.base) as usize;
         self.errors[at..][..COUNT].try_into().expect("so many were taken")
     }
@@ -53,7 +53,7 @@ impl Line {
     /// # Panics
     /// Where there is no room for them.
     #[inline]
-    pub fn from_column_mut<const COUNT: usize>(&mut self, x: i64) -> &mut [i16; COUNT] {
+    pub fn part_mut<const COUNT: usize>(&mut self, x: i64) -> &mut [i16; COUNT] {
         let at = (x - self.base) as usize;
         (&mut self.errors[at..][..COUNT]).try_into().expect("so many were taken")
     }
