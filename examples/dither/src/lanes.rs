@@ -65,21 +65,18 @@ impl Strip<'_> {
         unreachable!("lanes without AVX2")
     }
 
-    /// Puts the bits of sixteen steps in their places: lane `i` has `before` of the columns from `x - 16 - 2i`, and
-    /// `now` of those from `x - 2i`, highest bit first. The bitmap's words begin at multiples of 16.
-    fn write(&self, x: i64, before: [u16; LANES], now: [u16; LANES], bits: &mut [u8]) {
+    /// Puts the bits of sixteen steps in their places. The bitmap's words begin at multiples of 16, so those of the first
+    /// eight lanes are 16 columns behind `x`, those of the others 32.
+    fn write(&self, x: i64, words: [i16; LANES], bits: &mut [u8]) {
         let stride = self.window.len() / 8;
-        for half in 0..2 {
-            let word = x - 16 - 16 * half as i64;
-            let Ok(column) = usize::try_from(word) else { continue };
-            if !self.window.contains(&column) {
-                continue;
-            }
-            let at = (column - self.window.start) / 8;
-            for lane in 8 * half..8 * half + 8 {
-                let both = u32::from(before[lane]) << 16 | u32::from(now[lane]);
-                let bytes = ((both << (2 * lane % 16) >> 16) as u16).to_be_bytes();
-                bits[lane * stride + at..][..2].copy_from_slice(&bytes);
+        for (half, words) in words.chunks_exact(LANES / 2).enumerate() {
+            let column = usize::try_from(x - 16 - 16 * half as i64).unwrap_or(usize::MAX);
+            if self.window.contains(&column) {
+                let at = (column - self.window.start) / 8;
+                let rows = bits.chunks_exact_mut(stride).skip(LANES / 2 * half);
+                for (row, word) in rows.zip(words) {
+                    row[at..at + 2].copy_from_slice(&word.to_ne_bytes());
+                }
             }
         }
     }
@@ -104,13 +101,49 @@ mod avx2 {
         black: __m256i,
     }
 
+    // What follows is not made by `array::from_fn` and `map`: a closure with AVX2 is not inlined into functions without it,
+    // and the calls took 40 of 100 parts of the time.
+
+    /// How many columns each lane is behind lane 0.
+    const SKEW: [i16; LANES] = {
+        let mut skew = [0; LANES];
+        let mut lane = 1;
+        while lane < LANES {
+            skew[lane] = skew[lane - 1] + 2;
+            lane += 1;
+        }
+        skew
+    };
+
+    /// 2 to the power of that, less whole words.
+    const POWERS: [i16; LANES] = {
+        let mut powers = [0; LANES];
+        let mut lane = 0;
+        while lane < LANES {
+            powers[lane] = 1 << (SKEW[lane] % 16);
+            lane += 1;
+        }
+        powers
+    };
+
+    /// Turns the order of eight words.
+    const TURNED: [i16; LANES] = {
+        let mut turned = [0; LANES];
+        let mut word = 0;
+        while word < LANES {
+            turned[word] = 0x0f0e - 0x0202 * (word % 8) as i16;
+            word += 1;
+        }
+        turned
+    };
+
     /// Columns behind those of lane 0: the last lane's.
     const BEHIND: i64 = 2 * (LANES as i64 - 1);
 
     #[allow(unsafe_code)]
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn to_words(register: __m256i) -> [u16; LANES] {
+    fn to_words(register: __m256i) -> [i16; LANES] {
         // SAFETY: both have 32 bytes, and any bytes are sixteen words.
         unsafe { transmute(register) }
     }
@@ -147,7 +180,7 @@ mod avx2 {
         let end = (width + BEHIND - strip.x + 15).div_euclid(16) * 16;
         let end = end.clamp(begin, strip.steps);
         let mut state = enter(strip, begin, line);
-        let mut before = [0; LANES];
+        let mut before = _mm256_setzero_si256();
         let mut step = begin;
         while step < end {
             let x = strip.x + step;
@@ -155,12 +188,11 @@ mod avx2 {
                 true => sixteen::<false>(state, x, width, inner(strip, x), line),
                 false => sixteen::<true>(state, x, width, outer(strip, x, width), line),
             };
-            let now = to_words(state.black);
-            strip.write(x, before, now, bits);
-            before = now;
+            strip.write(x, words(before, state.black), bits);
+            before = state.black;
             step += 16;
         }
-        strip.write(strip.x + end, before, [0; LANES], bits);
+        strip.write(strip.x + end, words(before, _mm256_setzero_si256()), bits);
         if end < strip.steps {
             return [[0; 3]; LANES]; // they all lie behind the picture
         }
@@ -191,27 +223,44 @@ mod avx2 {
         }
     }
 
+    /// The words of the bitmap: lane `i` has `before` of the columns from `x - 16 - 2i` and `now` of those from `x - 2i`,
+    /// highest bit first. Multiplying shifts each lane by its own 2i, of which what is above 16 is a whole word.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn words(before: __m256i, now: __m256i) -> [i16; LANES] {
+        let powers = from_words(POWERS);
+        let words = _mm256_or_si256(_mm256_mullo_epi16(before, powers), _mm256_mulhi_epu16(now, powers));
+        // In the order of the file, on this machine, which is little-endian.
+        to_words(_mm256_or_si256(_mm256_slli_epi16::<8>(words), _mm256_srli_epi16::<8>(words)))
+    }
+
     /// Of each row the bytes of its next 16 columns; all of them lie in the picture.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn inner(strip: &Strip<'_>, x: i64) -> [__m128i; LANES] {
-        let row = |lane: usize| -> [u8; 16] {
-            strip.rows[lane][x as usize - 2 * lane..][..16].try_into().expect("so many were taken")
-        };
-        transposed(std::array::from_fn(|lane| from_bytes(row(lane))))
+        let mut rows = [_mm_setzero_si128(); LANES];
+        for (lane, row) in rows.iter_mut().enumerate() {
+            let bytes = strip.rows[lane][x as usize - 2 * lane..].first_chunk();
+            *row = from_bytes(*bytes.expect("all of them lie in the picture"));
+        }
+        transposed(rows)
     }
 
     /// The same where not all of them do.
     #[target_feature(enable = "avx2")]
     fn outer(strip: &Strip<'_>, x: i64, width: i64) -> [__m128i; LANES] {
-        let row = |lane: usize| -> [u8; 16] {
+        let mut rows = [_mm_setzero_si128(); LANES];
+        for (lane, row) in rows.iter_mut().enumerate() {
             let first = x - 2 * lane as i64;
-            std::array::from_fn(|k| match first + k as i64 {
-                column if (0..width).contains(&column) => strip.rows[lane][column as usize],
-                _ => 0,
-            })
-        };
-        transposed(std::array::from_fn(|lane| from_bytes(row(lane))))
+            let mut bytes = [0; 16];
+            for (column, byte) in (first..).zip(&mut bytes) {
+                if (0..width).contains(&column) {
+                    *byte = strip.rows[lane][column as usize];
+                }
+            }
+            *row = from_bytes(bytes);
+        }
+        transposed(rows)
     }
 
     /// Rows to columns. Each turn moves the highest bit of the row's number to the end of the column's.
@@ -219,10 +268,11 @@ mod avx2 {
     #[target_feature(enable = "avx2")]
     fn transposed(mut rows: [__m128i; LANES]) -> [__m128i; LANES] {
         for _ in 0..4 {
-            rows = std::array::from_fn(|row| match row % 2 {
-                0 => _mm_unpacklo_epi8(rows[row / 2], rows[row / 2 + 8]),
-                _ => _mm_unpackhi_epi8(rows[row / 2], rows[row / 2 + 8]),
-            });
+            let before = rows;
+            for pair in 0..LANES / 2 {
+                rows[2 * pair] = _mm_unpacklo_epi8(before[pair], before[pair + 8]);
+                rows[2 * pair + 1] = _mm_unpackhi_epi8(before[pair], before[pair + 8]);
+            }
         }
         rows
     }
@@ -238,26 +288,33 @@ mod avx2 {
         line: &mut Line,
     ) -> State {
         // The error above right of the next step's lane 0 is the last of eight words from here.
-        let above: [i16; 23] = *line.part(x + 2 - 7);
-        let mut below = [0; 16];
-        for (step, pixels) in pixels.into_iter().enumerate() {
-            let errors = one(&mut state, pixels, if MASKED { Some(inside(x + step as i64, width)) } else { None });
-            below[step] = _mm256_extract_epi16::<15>(errors) as i16;
-            let of_line = from_half(above[step..step + 8].try_into().expect("eight"));
-            let lower = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(of_line), _mm256_castsi256_si128(errors));
-            state.above_left = state.above;
-            state.above = state.above_right;
-            state.above_right = _mm256_alignr_epi8::<14>(errors, lower);
-            state.left = errors;
+        let above: &[i16; 23] = line.part(x + 2 - 7);
+        // The last lane's errors, the newest first, of the first eight steps and of the others.
+        let mut below = [_mm_setzero_si128(); 2];
+        for (half, below) in below.iter_mut().enumerate() {
+            let (mut now, mut newest) = (state, *below);
+            for step in 8 * half..8 * half + 8 {
+                let errors =
+                    one(&mut now, pixels[step], if MASKED { Some(inside(x + step as i64, width)) } else { None });
+                newest = _mm_alignr_epi8::<14>(newest, _mm256_extracti128_si256::<1>(errors));
+                let of_line = _mm256_castsi128_si256(from_half(*above[step..].first_chunk().expect("eight")));
+                let lower = _mm256_inserti128_si256::<1>(of_line, _mm256_castsi256_si128(errors));
+                now.above_left = now.above;
+                now.above = now.above_right;
+                now.above_right = _mm256_alignr_epi8::<14>(errors, lower);
+                now.left = errors;
+            }
+            (state, *below) = (now, newest);
         }
-        *line.part_mut(x - BEHIND) = below;
+        let below = _mm256_shuffle_epi8(_mm256_set_m128i(below[1], below[0]), from_words(TURNED));
+        *line.part_mut(x - BEHIND) = to_words(below);
         state
     }
 
     /// Which lanes are in the picture when lane 0 is at column `x`.
     #[target_feature(enable = "avx2")]
     fn inside(x: i64, width: i64) -> __m256i {
-        let behind = from_words(std::array::from_fn(|lane| 2 * lane as i16));
+        let behind = from_words(SKEW);
         // Beyond these ends nothing changes.
         let clamp = |x: i64| _mm256_set1_epi16(x.clamp(-1, BEHIND + 1) as i16);
         let not_yet = _mm256_cmpgt_epi16(behind, clamp(x));
