@@ -25,8 +25,9 @@ fn grey(x: i64, y: i64) -> i64 {
     if y >= horizon {
         // Water: the sky upside down, darker, with ripples that widen towards us.
         let depth = y - horizon;
-        let ripple = wave(depth * 4000 / (depth + 40) + x / 9) / 60;
-        let glitter = if (x - 690).abs() < 30 + depth / 2 { wave(depth * 9 + x * 3) / 9 } else { 0 };
+        let ripple = wave(depth * 9000 / (depth + 90) + wave(2 * x) / 6) / 25;
+        let glitter =
+            if (x - 690).abs() < 30 + depth / 2 { wave(depth * 9000 / (depth + 90) + wave(7 * x) / 5) / 9 } else { 0 };
         return sky(x, 2 * horizon - y + ripple * 3) * 3 / 5 + glitter.max(0) + 10;
     }
     let far = 560 + wave(x * 2) / 24 + wave(x * 5 + 300) / 60;
