@@ -23,12 +23,15 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// Makes a bitmap of a picture.
+type Way = Box<dyn Fn(&Arc<Picture>) -> Bitmap>;
+
 /// A row of the table.
 struct Row {
     name: String,
     /// Which figure has it.
     figure: &'static str,
-    run: Box<dyn Fn(&Arc<Picture>) -> Bitmap>,
+    run: Way,
     /// It needs a GPU, and there is none.
     missing: bool,
 }
@@ -37,7 +40,7 @@ fn number(name: &str, otherwise: usize) -> usize {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-fn through(pool: &Pool<Dither>, mode: Mode, verify: Verify) -> Box<dyn Fn(&Arc<Picture>) -> Bitmap> {
+fn through(pool: &Pool<Dither>, mode: Mode, verify: Verify) -> Way {
     let pool = pool.clone();
     Box::new(move |picture| {
         let (width, height) = (picture.width(), picture.height());
@@ -49,7 +52,7 @@ fn through(pool: &Pool<Dither>, mode: Mode, verify: Verify) -> Box<dyn Fn(&Arc<P
 /// Eight pictures as independent jobs; the first of the bitmaps. Their time is divided by eight.
 const MANY: usize = 8;
 
-fn as_many(pool: &Pool<Dither>) -> Box<dyn Fn(&Arc<Picture>) -> Bitmap> {
+fn as_many(pool: &Pool<Dither>) -> Way {
     let pool = pool.clone();
     Box::new(move |picture| {
         let mut first = None;

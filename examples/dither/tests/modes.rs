@@ -9,10 +9,12 @@ use dither::picture::Picture;
 use dither::plan::{Mode, Sizes, units};
 use dither::work::{self, Dither, DitherJob};
 use dither::{many, plain};
-use hybz::schedule::{Pool, Station, StationError};
+use hybz::schedule::{Accepts, Pool, Station, StationError};
 use proptest::prelude::*;
+use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Does a GPU's part row by row.
 struct StandIn;
@@ -135,6 +137,42 @@ proptest! {
             assert_eq!(wrong, Ok(0));
             assert_eq!(bitmaps.len(), pictures.len());
             assert!(bitmaps.iter().zip(&pictures).all(|(bitmap, picture)| *bitmap == plain::dither(picture)));
+        });
+    }
+}
+
+/// The memory budget bounds how many pictures are alive, and nothing else does.
+#[test]
+fn memory_bounds_the_pictures() {
+    /// Slow enough for pictures to pile up.
+    struct Slow;
+    impl Station<DitherJob> for Slow {
+        fn name(&self) -> String {
+            "slow".to_owned()
+        }
+
+        fn work(&mut self, batch: &mut [DitherJob]) -> Result<(), StationError> {
+            std::thread::sleep(Duration::from_millis(3));
+            StandIn.work(batch)
+        }
+    }
+    for (memory, least, most) in [(60_000, 2, 5), (1 << 30, 10, 20), (1, 1, 2)] {
+        watched(format!("{memory} bytes"), move || {
+            let make = || -> Result<Box<dyn Station<DitherJob>>, String> { Ok(Box::new(Slow)) };
+            let builder = Pool::with_work(Dither).without_cpu().memory(memory);
+            let pool = builder.station(Accepts::Everything, make).build();
+            let (alive, peak) = (Cell::new(0), Cell::new(0));
+            let pictures = (0..20).map(|kind| {
+                alive.set(alive.get() + 1);
+                peak.set(alive.get().max(peak.get()));
+                Ok::<_, Error>((*picture(100, 100, kind)).clone())
+            });
+            let outcome = many::dither_all(&pool, pictures, Verify::Nothing, |_| {
+                alive.set(alive.get() - 1);
+                Ok(())
+            });
+            assert_eq!((outcome, alive.get()), (Ok(0), 0));
+            assert!((least..=most).contains(&peak.get()), "{} pictures at once", peak.get());
         });
     }
 }
