@@ -6,10 +6,10 @@
 //! DITHER_ROUNDS=9 DITHER_THREADS=16 cargo bench -p dither --features cuda --bench figures
 //! ```
 //!
-//! Each cell is the median of some rounds (with DITHER_BEST=1 the least time: for a machine that others use, too), which alternate between the modes, of a picture in memory to a bitmap in
-//! memory; every bitmap is compared with the plain loop's. Rows of a GPU are "not measured" where there is none. The
-//! figures of the thesis are curves without numbers beside them; the numbers that it gives in words stand below the
-//! table.
+//! Each cell is the median of some rounds (with DITHER_BEST=1 the least time: for a machine that others use, too),
+//! which alternate between the modes, of a picture in memory to a bitmap in memory; every bitmap is compared with the
+//! plain loop's. Rows of a GPU are "not measured" where there is none. The figures of the thesis are curves without
+//! numbers beside them; the numbers that it gives in words stand below the table.
 
 use dither::manager::{self, Verify};
 use dither::picture::{Bitmap, Picture};
@@ -142,7 +142,7 @@ fn main() {
         println!("| {} | {} |{cells}", row.name, row.figure);
     }
     println!();
-    println!("The thesis and its paper (HiPC 2011), in words: 8192 x 8192 on a laptop of 2008: about 4 s on one core,");
+    println!("The thesis and its paper (HiPC 2011), in words: 8192 x 8192 on a laptop: about 4 s on one core,");
     println!(
         "400 ms by its CPU and its GeForce 8600M together; 6042 x 3298: 576 ms by the 8600M alone. GPUs against one"
     );

@@ -1,10 +1,10 @@
 // Floyd-Steinberg dithering of slabs (src/slab.rs), pixel for pixel as src/plain.rs defines it.
 //
-// One persistent kernel. A warp does a strip of 32 rows, each lane a row, two columns behind the lane above it: at step t
-// lane i does column t - 2i. The errors of the row above come from the neighbouring lane, one shuffle a step; lane 0 has
-// them from the line that the strip above leaves in device memory. Warps take strips by a counter, in order, so the
-// strip that one waits for has been taken before, by a warp that runs: nothing locks up however few warps there are.
-// After 16 steps the last lane publishes how far its line is, and the strip below may do its next 16.
+// One persistent kernel. A warp does a strip of 32 rows, each lane a row, two columns behind the lane above it: at
+// step t lane i does column t - 2i. The errors of the row above come from the neighbouring lane, one shuffle a step;
+// lane 0 has them from the line that the strip above leaves in device memory. Warps take strips by a counter, in
+// order, so the strip that one waits for has been taken before, by a warp that runs: nothing locks up however few
+// warps there are. After 16 steps the last lane publishes how far its line is, and the strip below may do its next 16.
 //
 // | array | bytes | who writes, who reads |
 // |---|---|---|
@@ -137,7 +137,8 @@ static __device__ void strip(const slab &s, uint32_t number, const uint8_t *in, 
 }
 
 extern "C" __global__ void __launch_bounds__(128)
-    dither_slabs(const slab *slabs, uint32_t count, uint32_t strips, const uint8_t *in, uint8_t *out, uint32_t *control) {
+    dither_slabs(const slab *slabs, uint32_t count, uint32_t strips, const uint8_t *in, uint8_t *out,
+                 uint32_t *control) {
     const uint32_t lane = threadIdx.x & 31;
     for (;;) {
         uint32_t number = lane == 0 ? atomicAdd(control, 1u) : 0;

@@ -1,19 +1,20 @@
 //! The manager: puts a picture's units on the queue when what they need is in, and checks and joins the answers.
 //!
-//! Dependencies stay outside the queue. The manager submits a unit when the answers of all units that it needs have come,
-//! so whatever lies on the queue can be done at once, in any order, by any number of stations; a station waits for the
-//! queue and nothing else. The manager, on the caller's thread, waits for one channel, into which each answer goes from
-//! the station's thread. It never waits for a unit that is not on the queue: the units' needs have smaller numbers than
-//! they have, so as long as any is left, one is on its way.
+//! Dependencies stay outside the queue. The manager submits a unit when the answers of all units that it needs have
+//! come, so whatever lies on the queue can be done at once, in any order, by any number of stations; a station waits
+//! for the queue and nothing else. The manager, on the caller's thread, waits for one channel, into which each answer
+//! goes from the station's thread. It never waits for a unit that is not on the queue: the units' needs have smaller
+//! numbers than they have, so as long as any is left, one is on its way.
 //!
 //! **Checking.** A slab depends on all pixels before it, and a dithered picture shows no errors of its own: wrong bits
-//! look like others. But an answer has the errors of every 32nd row, so each strip of it can be repeated by itself, and
-//! if all of them are right, one after the other, so is the slab. This is what [`Verify::All`] does, on all cores at
-//! once, however long the chain of dependencies was. [`Verify::Sample`] repeats one strip of each answer that a GPU may
-//! have given, chosen at random: a GPU that computes wrongly is found at its first slab, and a single wrong strip among
-//! n with a chance of 1 in n. Nothing cheaper is known to us: sums of bits and errors agree within the rounding of each
-//! pixel only, which hides anything small. What is found wrong is done again by a core and checked in full, and no GPU
-//! is asked any more.
+//! look like others. But an answer has the errors of every 32nd row, so each strip of it can be repeated by itself,
+//! and if all of them are right, one after the other, so is the slab. This is what [`Verify::All`] does, on all cores
+//! at once, however long the chain of dependencies was. [`Verify::Sample`] repeats one strip of each answer that a GPU
+//! may have given, chosen at random: a GPU that computes wrongly is found at its first slab, and a single wrong strip
+//! among n with a chance of 1 in n. Nothing cheaper is known to us: sums of bits and errors agree within the rounding
+//! of each pixel only, which hides anything small. What is found wrong is done again by a core and checked in full,
+//! and no GPU is asked any more; what GPUs were asked before and answer later is checked in full. What they had
+//! answered before stays: its samples were right.
 
 use crate::picture::{Bitmap, Picture};
 use crate::plan::Unit;
@@ -37,6 +38,9 @@ pub enum Verify {
     /// Everything.
     All,
 }
+
+/// How many strips one core repeats of a slab; others take the rest.
+const CHECKED_AT_ONCE: usize = 8;
 
 /// A picture that could not be dithered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,8 +133,12 @@ struct Progress {
     /// Who waits for it.
     followers: Vec<usize>,
     task: Option<Arc<Task>>,
-    /// An answer that is being checked.
+    /// An answer that is being checked, how many checks are still to come, and whether all were right so far.
     done: Option<Arc<Done>>,
+    checks: usize,
+    right: bool,
+    /// The class of the question that was asked last.
+    asked: u8,
     /// It was wrong before.
     again: bool,
 }
@@ -220,7 +228,8 @@ impl<'a> Manager<'a> {
         self.submit(unit, class);
     }
 
-    fn submit(&self, unit: usize, class: u8) {
+    fn submit(&mut self, unit: usize, class: u8) {
+        self.progress[unit].asked = class;
         let Some(task) = self.progress[unit].task.clone() else { return };
         let mut courier = Courier { sender: self.sender.clone(), unit, make: Message::Answered, sent: false };
         let then = move |answer| courier.send(answer);
@@ -242,7 +251,9 @@ impl<'a> Manager<'a> {
         let strips: Vec<usize> = match self.verify {
             _ if progress.again => (0..strips).collect(),
             Verify::All => (0..strips).collect(),
-            Verify::Sample if self.units[unit].class != CORE && !self.distrust => {
+            // Asked before it was found wrong.
+            Verify::Sample if progress.asked != CORE && self.distrust => (0..strips).collect(),
+            Verify::Sample if progress.asked != CORE => {
                 vec![(self.random.hash_one(unit) % strips.max(1) as u64) as usize]
             }
             _ => {
@@ -253,19 +264,31 @@ impl<'a> Manager<'a> {
         self.outcome.checked += strips.len();
         let done = Arc::new(done);
         progress.done = Some(Arc::clone(&done));
-        let mut courier = Courier { sender: self.sender.clone(), unit, make: Message::Checked, sent: false };
-        self.submitter.submit_then(Check { task, done, strips }, move |right| courier.send(right));
+        (progress.checks, progress.right) = (strips.len().div_ceil(CHECKED_AT_ONCE), true);
+        for strips in strips.chunks(CHECKED_AT_ONCE) {
+            let mut courier = Courier { sender: self.sender.clone(), unit, make: Message::Checked, sent: false };
+            let check = Check { task: Arc::clone(&task), done: Arc::clone(&done), strips: strips.to_vec() };
+            self.submitter.submit_then(check, move |right| courier.send(right));
+        }
         Ok(false)
     }
 
     /// The result of a check. Returns whether the unit is done.
     fn checked(&mut self, unit: usize, right: bool) -> Result<bool, Error> {
-        let Some(done) = self.progress[unit].done.take() else { return Ok(false) };
-        if right {
-            self.join(unit, &done);
-            return Ok(true);
+        let progress = &mut self.progress[unit];
+        progress.right &= right;
+        progress.checks -= 1;
+        if progress.checks > 0 {
+            return Ok(false);
         }
-        self.wrong(unit).map(|()| false)
+        let right = progress.right;
+        match progress.done.take() {
+            Some(done) if right => {
+                self.join(unit, &done);
+                Ok(true)
+            }
+            _ => self.wrong(unit).map(|()| false),
+        }
     }
 
     /// An answer was wrong: a core does the unit again.
@@ -274,7 +297,7 @@ impl<'a> Manager<'a> {
         if std::mem::replace(&mut self.progress[unit].again, true) {
             return Err(Error::Wrong);
         }
-        self.distrust |= self.units[unit].class != CORE;
+        self.distrust |= self.progress[unit].asked != CORE;
         self.submit(unit, CORE);
         Ok(())
     }

@@ -5,6 +5,7 @@ use crate::picture::{Bitmap, Picture};
 use crate::slab::{Done, Task};
 use crate::work::{Ask, CORE, Check, Dither, EITHER};
 use hybz::schedule::{Client, JobError, Permit, Pool, Ticket};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -17,8 +18,8 @@ struct Pending {
     permit: Permit,
 }
 
-/// Dithers pictures and hands the bitmaps to `sink` in their order. The pool's memory budget bounds how many are alive.
-/// Returns how many were done wrong, and were done again.
+/// Dithers pictures and hands the bitmaps to `sink` in their order. The pool's memory budget bounds how many are
+/// alive. Returns how many were done wrong, and were done again.
 ///
 /// # Errors
 /// The first of `pictures`' or of `sink`'s errors, or one of ours.
@@ -29,7 +30,7 @@ pub fn dither_all<E: From<Error>>(
     mut sink: impl FnMut(Bitmap) -> Result<(), E>,
 ) -> Result<usize, E> {
     let client = pool.client();
-    let mut judge = Judge { client: &client, verify, random: RandomState::new(), wrong: 0 };
+    let judge = Judge { client: &client, verify, random: RandomState::new(), wrong: Cell::new(0) };
     let mut pending: VecDeque<Pending> = VecDeque::new();
     let mut finish = |Pending { ticket, task, permit }: Pending, answer: Option<Result<Done, JobError>>| {
         let done = answer.unwrap_or_else(|| ticket.wait()).map_err(Error::from)?;
@@ -52,7 +53,10 @@ pub fn dither_all<E: From<Error>>(
                 },
             }
         };
-        let ticket = client.submit(Ask::<EITHER>(Arc::clone(&task)));
+        let ticket = match judge.wrong.get() {
+            0 => client.submit(Ask::<EITHER>(Arc::clone(&task))),
+            _ => client.submit(Ask::<CORE>(Arc::clone(&task))),
+        };
         pending.push_back(Pending { ticket, task, permit });
         while let Some(answer) = pending.front().and_then(|oldest| oldest.ticket.poll())
             && let Some(oldest) = pending.pop_front()
@@ -63,7 +67,7 @@ pub fn dither_all<E: From<Error>>(
     while let Some(oldest) = pending.pop_front() {
         finish(oldest, None)?;
     }
-    Ok(judge.wrong)
+    Ok(judge.wrong.get())
 }
 
 /// The picture, its bits in the answer and in the bitmap, and the errors of every 32nd row.
@@ -77,16 +81,18 @@ struct Judge<'a> {
     client: &'a Client<Dither>,
     verify: Verify,
     random: RandomState,
-    wrong: usize,
+    wrong: Cell<usize>,
 }
 
 impl Judge<'_> {
     /// The answer, or what a core answers if it is wrong.
-    fn right(&mut self, task: &Arc<Task>, done: Done) -> Result<Arc<Done>, Error> {
+    fn right(&self, task: &Arc<Task>, done: Done) -> Result<Arc<Done>, Error> {
         let strips = task.slab.strips();
         let some = match self.verify {
             Verify::Nothing => 0..0,
             Verify::All => 0..strips,
+            // Perhaps a GPU was asked before it was found wrong.
+            Verify::Sample if self.wrong.get() > 0 => 0..strips,
             Verify::Sample => {
                 let strip = (self.random.hash_one(Arc::as_ptr(task)) % strips.max(1) as u64) as usize;
                 strip..strips.min(strip + 1)
@@ -96,7 +102,7 @@ impl Judge<'_> {
         if self.is_right(task, &done, some.collect())? {
             return Ok(done);
         }
-        self.wrong += 1;
+        self.wrong.set(self.wrong.get() + 1);
         let again = Arc::new(self.client.submit(Ask::<CORE>(Arc::clone(task))).wait()?);
         match self.is_right(task, &again, (0..strips).collect())? {
             true => Ok(again),

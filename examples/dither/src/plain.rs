@@ -1,8 +1,8 @@
-//! Floyd-Steinberg dithering in exact integers, as the plain loop: so simple that it is unlikely to be wrong. Everything
-//! else in this package makes the same pixels, and is compared with it.
+//! Floyd-Steinberg dithering in exact integers, as the plain loop: so simple that it is unlikely to be wrong.
+//! Everything else in this package makes the same pixels, and is compared with it.
 //!
-//! **The definition.** Rows go from top to bottom, each from left to right (no row goes back). A pixel of grey `g`, 0 to
-//! 255, gets the value
+//! **The definition.** Rows go from top to bottom, each from left to right (no row goes back). A pixel of grey `g`, 0
+//! to 255, gets the value
 //!
 //! ```text
 //! v = g + floor((7 left + 5 above + 3 above right + 1 above left + 8) / 16)
@@ -11,8 +11,8 @@
 //! where the names stand for the *errors* of its neighbours, whole numbers. It becomes white if `v >= 128`, and its
 //! error is `v - 255`; otherwise it becomes black, and its error is `v`.
 //!
-//! - **Rounding.** Once for each pixel, where the four shares come together: to the nearest, halves up. (Pushing shares
-//!   out to the neighbours as the paper of 1976 has it rounds four times, or keeps fractions.)
+//! - **Rounding.** Once for each pixel, where the four shares come together: to the nearest, halves up. (Pushing
+//!   shares out to the neighbours as the paper of 1976 has it rounds four times, or keeps fractions.)
 //! - **Clamping.** None, because none is needed. If all errors are from -127 to 127, the sum of the shares is too, `v`
 //!   is from -127 to 382, and so the new error is from -127 to 127. An error takes a byte, and the sum of the shares,
 //!   before it is divided, 16 bits: this is what the fast ways live on.
@@ -29,7 +29,7 @@ pub fn pixel(g: u8, shares: i32) -> (i32, bool) {
     (if white { value - 255 } else { value }, white)
 }
 
-/// Dithers a picture: 326 million pixels a second on a core of 2026.
+/// Dithers a picture: 260 to 330 million pixels a second on a core of 2026.
 pub fn dither(picture: &Picture) -> Bitmap {
     let (width, height) = (picture.width(), picture.height());
     let mut bitmap = Bitmap::white(width, height);

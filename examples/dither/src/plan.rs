@@ -9,8 +9,8 @@
 //!
 //! - **Cores.** Bands of rows, each cut into tiles. A tile needs the one left of it, and of the band above those up to
 //!   two columns a row farther to the right.
-//! - **Handover.** The first and the last steps of the whole picture's wavefront, where few pixels can be done at once,
-//!   on the cores; everything between is one slab for the GPU. The three parts follow each other.
+//! - **Handover.** The first and the last steps of the whole picture's wavefront, where few pixels can be done at
+//!   once, on the cores; everything between is one slab for the GPU. The three parts follow each other.
 //! - **Hybrid.** The left columns of each band on the cores, the others on the GPU, at the same time. Errors cross in
 //!   both directions: the GPU's first tile of a band needs the cores' last one, whose successor in the next band needs
 //!   the GPU's first.

@@ -1,8 +1,8 @@
 //! Reads PGM and PPM files: P2, P3, P5 and P6, with comments, and with samples of one or two bytes.
 //!
 //! Samples are scaled to 0 to 255, to the nearest. Colours become grey by 0.299 red + 0.587 green + 0.114 blue, of the
-//! samples as they are in the file, rounded once. A header can say anything: memory is taken as the pixels come, so one
-//! that promises more than there is costs what there is.
+//! samples as they are in the file, rounded once. A header can say anything: memory is taken as the pixels come, so
+//! one that promises more than there is costs what there is.
 
 use crate::picture::Picture;
 use std::fmt;
@@ -132,8 +132,8 @@ fn peek(input: &mut impl BufRead) -> io::Result<Option<u8>> {
     }
 }
 
-/// Takes one byte of white space, or a comment with the end of its line, and returns it; any other byte is returned and
-/// not taken.
+/// Takes one byte of white space, or a comment with the end of its line, and returns it; any other byte is returned
+/// and not taken.
 fn skip_blank(input: &mut impl BufRead) -> io::Result<Option<u8>> {
     let next = peek(input)?;
     match next {

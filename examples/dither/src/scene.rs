@@ -1,5 +1,5 @@
-//! A picture to test with, made by a program: a sky, a sun behind mist, hills and water. Integers only, so that it is the
-//! same everywhere.
+//! A picture to test with, made by a program: a sky, a sun behind mist, hills and water. Integers only, so that it is
+//! the same everywhere.
 
 use crate::picture::Picture;
 

@@ -1,9 +1,9 @@
 //! What a job is made of: a slab of a picture, the errors that come in at its borders, and those that go out.
 //!
 //! A pixel needs its left neighbour and three of the row above, the right one among them, so no rectangle of more than
-//! one row can be done before what is right of it. A **slab** leans: it has some rows, and each of them lies two columns
-//! farther left than the one above. With a *step* `t = x + 2 (y - first row)` a slab is all pixels of its rows with
-//! `from <= t < to`, and each pixel needs errors of earlier steps only:
+//! one row can be done before what is right of it. A **slab** leans: it has some rows, and each of them lies two
+//! columns farther left than the one above. With a *step* `t = x + 2 (y - first row)` a slab is all pixels of its rows
+//! with `from <= t < to`, and each pixel needs errors of earlier steps only:
 //!
 //! ```text
 //!                     left  above right  above  above left

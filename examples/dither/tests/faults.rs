@@ -40,9 +40,10 @@ enum Fault {
     Swaps,
     NamePanics,
     DropPanics,
-    /// Answers wrongly: all bits white; one wrong bit in each row; a good picture with wrong errors; the answer of another
-    /// job; answers of another form.
+    /// Answers wrongly: all bits white; one wrong bit in each row; a good picture with wrong errors; the answer of
+    /// another job; answers of another form.
     White,
+    SlowAndWhite,
     Speckled,
     WrongErrors,
     OfAnother,
@@ -77,7 +78,7 @@ impl Fake {
         let mut done = task.run_by_rows();
         let right = done.clone();
         match self.fault {
-            Fault::White => done.bits.fill(0),
+            Fault::White | Fault::SlowAndWhite => done.bits.fill(0),
             Fault::Speckled => {
                 let stride = done.bits.len() / done.right.len();
                 done.bits.chunks_mut(stride.max(1)).for_each(|row| row[row.len() / 2] ^= 1);
@@ -115,6 +116,7 @@ impl Station<DitherJob> for Fake {
             let number = self.jobs.fetch_add(1, Ordering::Relaxed);
             match self.fault {
                 Fault::Slow => std::thread::sleep(Duration::from_millis(5)),
+                Fault::SlowAndWhite => std::thread::sleep(Duration::from_millis(40)),
                 Fault::Fail(at) if at == number => return failure(false),
                 Fault::FailAlways => return failure(false),
                 Fault::Panic(at) if at == number => panic!("it is told to"),
@@ -240,6 +242,34 @@ fn who_was_wrong_is_asked_no_more() {
         let outcome = manager::dither(&pool, &picture, units, Verify::Sample).expect("cores");
         assert!(outcome.bitmap == plain::dither(&picture));
         assert!(outcome.wrong > 0 && outcome.wrong < of_device / 4, "{} of {of_device}", outcome.wrong);
+    });
+}
+
+/// What a device still answers after it was found wrong is checked, too.
+#[test]
+fn who_was_wrong_is_not_believed() {
+    watched("in flight".to_owned(), || {
+        let picture = picture(400, 200, 3);
+        let mut units = units(Mode::Cores, 400, 200, SIZES);
+        // Two tiles that can be done at the same time: the third of the first band, the first of the second.
+        let second = units.iter().position(|unit| unit.slab.rows.start > 0).expect("a second band");
+        (units[2].class, units[second].class) = (work::DEVICE, work::DEVICE);
+        let outcome = manager::dither(&pool(Fault::SlowAndWhite, 1, 2), &picture, units, Verify::Sample);
+        let outcome = outcome.expect("cores");
+        assert!(outcome.bitmap == plain::dither(&picture));
+        assert_eq!(outcome.wrong, 2);
+    });
+    // As independent pictures, of which it has several at a time.
+    watched("many in flight".to_owned(), || {
+        let pool = pool(Fault::SlowAndWhite, 1, 0);
+        let picture = picture(300, 400, 3);
+        let expected = plain::dither(&picture);
+        let pictures = (0..8).map(|_| Ok::<_, Error>((*picture).clone()));
+        let outcome = many::dither_all(&pool, pictures, Verify::Sample, |bitmap| {
+            assert!(bitmap == expected);
+            Ok(())
+        });
+        assert!(outcome.expect("cores") > 1);
     });
 }
 

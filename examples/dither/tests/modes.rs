@@ -1,5 +1,5 @@
-//! All modes, with and without a GPU, make the pixels of the plain loop. Here a station that works row by row stands in
-//! for the GPU; tests/device.rs has the kernel itself.
+//! All modes, with and without a GPU, make the pixels of the plain loop. Here a station that works row by row stands
+//! in for the GPU; tests/device.rs has the kernel itself.
 
 mod common;
 
@@ -95,7 +95,8 @@ proptest! {
     #[test]
     fn all_modes(
         (width, height) in prop_oneof![
-            (0usize..400, 0usize..300), (0usize..4, 0usize..1000), (0usize..3000, 0usize..4), Just((0, 0)), Just((1, 1))
+            (0usize..400, 0usize..300), (0usize..4, 0usize..1000), (0usize..3000, 0usize..4),
+            Just((0, 0)), Just((1, 1))
         ],
         kind in 0u32..1000,
         (band, tile) in (1usize..150, 1usize..300),
@@ -130,7 +131,8 @@ proptest! {
                 None => builder.without_cpu(),
             };
             let pool = builder.memory(memory).build();
-            let pictures: Vec<_> = (0..).zip(&sizes).map(|(kind, &(width, height))| picture(width, height, kind)).collect();
+            let pictures = (0..).zip(&sizes).map(|(kind, &(width, height))| picture(width, height, kind));
+            let pictures: Vec<_> = pictures.collect();
             let mut bitmaps = Vec::new();
             let all = pictures.iter().map(|picture| Ok::<_, Error>((**picture).clone()));
             let wrong = many::dither_all(&pool, all, Verify::Sample, |bitmap| { bitmaps.push(bitmap); Ok(()) });

@@ -36,7 +36,9 @@ proptest! {
 
     #[test]
     fn whole_pictures(
-        (width, height) in prop_oneof![(0usize..300, 0usize..120), (0usize..3, 0usize..3000), (0usize..5000, 0usize..3)],
+        (width, height) in prop_oneof![
+            (0usize..300, 0usize..120), (0usize..3, 0usize..3000), (0usize..5000, 0usize..3)
+        ],
         kind in 0u32..1000,
     ) {
         check_whole(width, height, kind);
@@ -45,7 +47,8 @@ proptest! {
     #[test]
     fn slabs(
         (width, height) in prop_oneof![
-            (0usize..300, 0usize..150), (0usize..4, 0usize..400), (0usize..2000, 0usize..4), (500usize..700, 40usize..90)
+            (0usize..300, 0usize..150), (0usize..4, 0usize..400), (0usize..2000, 0usize..4),
+            (500usize..700, 40usize..90)
         ],
         kind in 0u32..1000,
         band in 1usize..6,
@@ -67,7 +70,8 @@ proptest! {
     /// A wrong bit or error is found by repeating its strip, wherever it is.
     #[test]
     fn what_is_wrong_is_found(
-        (width, height) in (1usize..200, 1usize..150), kind in 0u32..1000, at in any::<prop::sample::Index>(), what in 0..3
+        (width, height) in (1usize..200, 1usize..150), kind in 0u32..1000,
+        at in any::<prop::sample::Index>(), what in 0..3,
     ) {
         let task = Task::whole(picture(width, height, kind));
         let mut done = task.run();

@@ -212,8 +212,8 @@ impl Drop for Device {
         if self.lost {
             return;
         }
-        // SAFETY: all of it was taken by `self`, is given back once, and no kernel is running. What this answers changes
-        // nothing any more.
+        // SAFETY: all of it was taken by `self`, is given back once, and no kernel is running. What this answers
+        // changes nothing any more.
         unsafe {
             let _ = result::ctx::set_current(self.context);
             if let Some((memory, _)) = self.memory.take() {
