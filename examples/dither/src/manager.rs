@@ -14,7 +14,8 @@
 //! among n with a chance of 1 in n. Nothing cheaper is known to us: sums of bits and errors agree within the rounding
 //! of each pixel only, which hides anything small. What is found wrong is done again by a core and checked in full,
 //! and no GPU is asked any more; what GPUs were asked before and answer later is checked in full. What they had
-//! answered before stays: its samples were right.
+//! answered before stays: its samples were right. (That a core repeats its own slab cannot be ruled out from outside
+//! hybz, nor can a station be retired from here: it just gets no more questions.)
 
 use crate::picture::{Bitmap, Picture};
 use crate::plan::Unit;
