@@ -14,6 +14,7 @@ use proptest::prelude::*;
 use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Does a GPU's part row by row.
@@ -146,35 +147,39 @@ proptest! {
 /// The memory budget bounds how many pictures are alive, and nothing else does.
 #[test]
 fn memory_bounds_the_pictures() {
-    /// Slow enough for pictures to pile up.
-    struct Slow;
-    impl Station<DitherJob> for Slow {
+    /// Waits until so many pictures have been read.
+    struct Late(Arc<AtomicUsize>, usize);
+    impl Station<DitherJob> for Late {
         fn name(&self) -> String {
-            "slow".to_owned()
+            "late".to_owned()
         }
 
         fn work(&mut self, batch: &mut [DitherJob]) -> Result<(), StationError> {
-            std::thread::sleep(Duration::from_millis(3));
+            while self.0.load(Ordering::Relaxed) < self.1 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
             StandIn.work(batch)
         }
     }
-    for (memory, least, most) in [(60_000, 2, 5), (1 << 30, 10, 20), (1, 1, 2)] {
+    // Of 14,000 bytes each. One more than fits has been read, and waits for memory.
+    for (memory, at_once) in [(60_000, 5), (1 << 30, 20), (1, 2)] {
         watched(format!("{memory} bytes"), move || {
-            let make = || -> Result<Box<dyn Station<DitherJob>>, String> { Ok(Box::new(Slow)) };
+            let read: Arc<AtomicUsize> = Arc::default();
+            let late = Late(Arc::clone(&read), at_once);
             let builder = Pool::with_work(Dither).without_cpu().memory(memory);
-            let pool = builder.station(Accepts::Everything, make).build();
+            let pool = builder.station(Accepts::Everything, move || Ok(Box::new(late))).build();
             let (alive, peak) = (Cell::new(0), Cell::new(0));
             let pictures = (0..20).map(|kind| {
                 alive.set(alive.get() + 1);
                 peak.set(alive.get().max(peak.get()));
+                read.fetch_add(1, Ordering::Relaxed);
                 Ok::<_, Error>((*picture(100, 100, kind)).clone())
             });
             let outcome = many::dither_all(&pool, pictures, Verify::Nothing, |_| {
                 alive.set(alive.get() - 1);
                 Ok(())
             });
-            assert_eq!((outcome, alive.get()), (Ok(0), 0));
-            assert!((least..=most).contains(&peak.get()), "{} pictures at once", peak.get());
+            assert_eq!((outcome, alive.get(), peak.get()), (Ok(0), 0, at_once));
         });
     }
 }
