@@ -64,7 +64,7 @@ fn one() -> One<LineJob> {
             job.answer(Sorted::from(sorted));
         }
         LineJob::Rank(job) => {
-            let mut numbers = core.rank(&job.question().strings, &job.question().order);
+            let mut numbers = core.rank(&job.question().range);
             match fault {
                 Fault::Wrong(Wrong::Empty) => numbers.clear(),
                 Fault::Wrong(Wrong::Order) => numbers.rotate_left(1),
@@ -75,6 +75,19 @@ fn one() -> One<LineJob> {
             }
             job.answer(numbers);
         }
+        LineJob::PartitionStrings(job) => {
+            let mut parted = core.partition_strings(job.question());
+            match fault {
+                Fault::Wrong(Wrong::Empty) => parted.indices.clear(),
+                Fault::Wrong(Wrong::Order) => parted.indices.rotate_left(1),
+                Fault::Wrong(Wrong::Lost) => drop(parted.ends.pop()),
+                Fault::Wrong(Wrong::Twice) => parted.indices[1] = parted.indices[0],
+                Fault::Wrong(Wrong::Bit) => parted.indices[0] ^= 1 << 30,
+                _ => {}
+            }
+            job.answer(parted);
+        }
+        LineJob::CheckStrings(job) => job.decline(),
         LineJob::CheckChunk(job) => job.decline(),
         LineJob::CheckRange(job) => job.decline(),
         LineJob::CheckRanks(job) => job.decline(),
@@ -185,15 +198,15 @@ fn wrong_answers_are_found() {
     const RANKS: &[Class] = &[RANK];
     for wrong in WRONGS {
         survives(Fault::Wrong(wrong), 2, Company::Alone);
-        for classes in [PARTITIONS, SORTS, RANKS] {
-            watched(format!("{wrong:?}, {classes:?}"), move || {
+        for (classes, number_them) in [(PARTITIONS, false), (PARTITIONS, true), (SORTS, false), (RANKS, true)] {
+            watched(format!("{wrong:?}, {classes:?}, {number_them}"), move || {
                 let (text, sorted, numbers) = sample();
                 let accepts = Accepts::Only(classes);
                 // No core takes what the fake is to do, before it is retired.
                 let builder = two_cores().cores_accept(Accepts::AllBut(classes));
                 let builder = faults::with_fake(builder, accepts, (Fault::Wrong(wrong), 1), &Arc::default(), one);
                 let pool = builder.build();
-                if classes == RANKS {
+                if number_them {
                     assert!(sort::lines(text, &Order::new(), &pool).unwrap() == *numbers, "numbers");
                 } else {
                     assert!(sort::sorted(text, &Order::new(), &pool).unwrap() == *sorted, "sorted");
