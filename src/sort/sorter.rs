@@ -61,6 +61,15 @@ impl fmt::Debug for Sorter {
     }
 }
 
+impl Drop for Sorter {
+    fn drop(&mut self) {
+        // In the child of a fork another thread of the parent may have held the locks of permits and tickets.
+        if self.holder.is_foreign() {
+            std::mem::forget((std::mem::take(&mut self.permits), self.external.take()));
+        }
+    }
+}
+
 impl Sorter {
     /// A sorter that has no lines yet.
     pub fn new(order: &Order, limits: Limits, pool: &Pool) -> Sorter {
