@@ -1,0 +1,235 @@
+//! Sorts streams of any length.
+
+use super::Pool;
+use super::chunker::Chunker;
+use super::external::{External, Shares};
+use super::limits::{Limits, Report};
+use super::order::Order;
+use super::partition::Parted;
+use super::sample::{self, Size};
+use super::splitters::Splitters;
+use super::way::Flight;
+use super::work::{Lines, PartitionChunk, Piece, RangeText};
+use super::writer::{RangeWriter, need};
+use crate::error::Error;
+use crate::schedule::{Client, Permit};
+use std::fmt;
+use std::io::Write;
+use std::sync::Arc;
+
+/// Text up to this length is one range, if memory is not short.
+const SINGLE: u64 = 1 << 20;
+
+/// Sorts lines that come in pieces.
+///
+/// ```
+/// use hybz::sort::{Limits, Order, Pool, Sorter};
+/// let pool = Pool::builder().build();
+/// let mut sorter = Sorter::new(&Order::new(), Limits::new(), &pool);
+/// sorter.push(b"not\nto")?;
+/// sorter.push(b" be\nor")?;
+/// sorter.end_of_file()?; // the line "or" ends here
+/// sorter.push(b"to be")?;
+/// let mut out = Vec::new();
+/// let report = sorter.write_to(&mut out)?;
+/// assert_eq!(out, b"not\nor\nto be\nto be\n");
+/// assert_eq!(report.lines, 4);
+/// # Ok::<(), hybz::Error>(())
+/// ```
+pub struct Sorter {
+    order: Order,
+    limits: Limits,
+    shares: Shares,
+    pool: Pool,
+    chunker: Chunker,
+    /// Holds permits for text that waits.
+    holder: Client<Lines>,
+    permits: Vec<Permit>,
+    /// Whole lines, until there are so many that they go to files.
+    held: Vec<Piece>,
+    held_bytes: u64,
+    external: Option<External>,
+}
+
+impl fmt::Debug for Sorter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sorter")
+            .field("order", &self.order)
+            .field("limits", &self.limits)
+            .field("held_bytes", &self.held_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Sorter {
+    /// A sorter that has no lines yet.
+    pub fn new(order: &Order, limits: Limits, pool: &Pool) -> Sorter {
+        let shares = Shares { memory: limits.memory };
+        Sorter {
+            order: *order,
+            limits,
+            shares,
+            pool: pool.clone(),
+            chunker: Chunker::new(order.end_byte(), shares.chunk()),
+            holder: pool.client(),
+            permits: Vec::new(),
+            held: Vec::new(),
+            held_bytes: 0,
+            external: None,
+        }
+    }
+
+    /// Takes text, cut anywhere.
+    ///
+    /// # Errors
+    /// [`Error::Temporary`], [`Error::LineTooLong`], and what is no fault of the text. After an error the sorter is of no
+    /// more use.
+    pub fn push(&mut self, mut text: &[u8]) -> Result<(), Error> {
+        while !text.is_empty() {
+            let taken = self.chunker.push(text)?;
+            text = &text[taken..];
+            self.accept()?;
+        }
+        Ok(())
+    }
+
+    /// Takes text, cut anywhere, without copying most of it: all of it is held until the last of it is done with.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn push_owned(&mut self, text: Vec<u8>) -> Result<(), Error> {
+        self.chunker.push_owned(text)?;
+        self.accept()
+    }
+
+    /// Ends a last line that has no end: what comes next is another file.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn end_of_file(&mut self) -> Result<(), Error> {
+        self.chunker.end_line()?;
+        self.accept()
+    }
+
+    /// Takes the chunks that are ready.
+    fn accept(&mut self) -> Result<(), Error> {
+        for chunk in self.chunker.take() {
+            if self.holder.is_foreign() {
+                return Err(Error::Forked);
+            }
+            if let Some(external) = &mut self.external {
+                external.push(chunk)?;
+                continue;
+            }
+            let bytes = chunk.range.len() as u64;
+            self.held_bytes += bytes;
+            self.held.push(chunk);
+            let permit = super::hold(&self.holder, bytes);
+            let short = permit.is_none() || self.held_bytes > self.shares.held();
+            self.permits.extend(permit);
+            if short && self.limits.temporary.is_some() {
+                self.go_external()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// From now on text goes to a file.
+    fn go_external(&mut self) -> Result<(), Error> {
+        let Some(temporary) = &mut self.limits.temporary else { return Ok(()) };
+        let mut external = External::with_sample(self.order, &self.pool, self.shares, &self.held, temporary)?;
+        self.permits.clear();
+        for chunk in std::mem::take(&mut self.held) {
+            external.push(chunk)?;
+        }
+        self.external = Some(external);
+        Ok(())
+    }
+
+    /// Writes all lines in order.
+    ///
+    /// # Errors
+    /// [`Error::Write`], [`Error::Temporary`], and what is no fault of the text.
+    pub fn write_to(mut self, out: &mut impl Write) -> Result<Report, Error> {
+        self.chunker.end_line()?;
+        self.chunker.seal();
+        self.accept()?;
+        let mut report = Report::default();
+        let mut out = RangeWriter::new(self.order, &self.pool, self.shares.sorting(), out, &mut report);
+        if let (Some(external), Some(temporary)) = (self.external.take(), &mut self.limits.temporary) {
+            external.write_to(temporary, &mut out)?;
+            drop(out);
+            return Ok(report);
+        }
+        let held = std::mem::take(&mut self.held);
+        if self.held_bytes <= SINGLE.min(self.shares.memory / 16) {
+            let range = RangeText { pieces: held, order: self.order, common_prefix: 0, sum: None };
+            if !range.is_empty() {
+                let bytes = need(self.held_bytes, 0);
+                let room = out.room(bytes)?;
+                out.range(range, bytes, room);
+            }
+        } else {
+            let size = Size::new(self.shares.ranges_of(self.held_bytes), self.shares.memory);
+            let splitters = Arc::new(sample::splitters(&held, size, self.order.end_byte()));
+            let parted = self.partition(held, &splitters)?;
+            self.permits.clear();
+            self.write_parts(parted, &splitters, &mut out)?;
+        }
+        out.finish()?;
+        drop(out);
+        Ok(report)
+    }
+
+    /// Has chunks partitioned.
+    fn partition(&self, chunks: Vec<Piece>, splitters: &Arc<Splitters>) -> Result<Vec<Parted>, Error> {
+        let mut parted = Vec::with_capacity(chunks.len());
+        let mut flight = Flight::new(&self.pool, self.shares.chunks());
+        let mut done = |(), answer| {
+            parted.push(answer);
+            Ok(())
+        };
+        for chunk in chunks {
+            let bytes = chunk.range.len() as u64;
+            let (splitters, end) = (Arc::clone(splitters), self.order.end_byte());
+            flight.ask(PartitionChunk { chunk, splitters, end, again: false }, (), bytes, &mut done)?;
+        }
+        flight.finish(&mut done)?;
+        Ok(parted)
+    }
+
+    /// Has the ranges of a partitioned text sorted and written.
+    fn write_parts<W: Write>(
+        &self,
+        parted: Vec<Parted>,
+        splitters: &Splitters,
+        out: &mut RangeWriter<'_, W>,
+    ) -> Result<(), Error> {
+        let chunks: Vec<_> = parted.into_iter().map(|parted| (Arc::new(parted.text), parted.buckets)).collect();
+        let count = splitters.buckets();
+        for at in 0..count {
+            let number = if self.order.is_reverse() { count - 1 - at } else { at };
+            let (mut pieces, mut bytes, mut lines, mut sum) = (Vec::new(), 0, 0, 0u64);
+            for (text, buckets) in &chunks {
+                let bucket = buckets[number];
+                lines += u64::from(bucket.lines);
+                sum = sum.wrapping_add(bucket.sum);
+                if bucket.start < bucket.end {
+                    let range = bucket.start as usize..bucket.end as usize;
+                    bytes += range.len() as u64;
+                    pieces.push(Piece { text: Arc::clone(text), range });
+                }
+            }
+            if let Some((line, _)) = splitters.heavy(number) {
+                out.equal(line, lines)?;
+            } else if bytes > 0 {
+                let common_prefix = splitters.common_prefix(number);
+                let range = RangeText { pieces, order: self.order, common_prefix, sum: Some(sum) };
+                let bytes = need(bytes, lines);
+                let room = out.room(bytes)?;
+                out.range(range, bytes, room);
+            }
+        }
+        Ok(())
+    }
+}
