@@ -36,6 +36,9 @@
 mod chunker;
 mod core;
 mod external;
+mod gpu;
+#[cfg(test)]
+mod gpu_tests;
 mod limits;
 mod local;
 mod merge;
@@ -54,6 +57,7 @@ mod way;
 pub mod work;
 mod writer;
 
+pub use gpu::LineLanes;
 pub use limits::{Limits, Report};
 pub use merge::merge;
 pub use order::Order;
