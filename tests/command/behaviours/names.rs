@@ -139,7 +139,9 @@ fn variables_for_other_modes() {
         assert_eq!(hybz("HYBZ", value, "--join=plan -f -o b part").code, 0, "{value}");
         assert_eq!(decompressed(&place.get("b")), place.get("a"), "{value}");
         assert_eq!(hybz("HYBZ", value, "--plan-ranges=1M a.bz2").code, 0, "{value}");
-        ["part", "b"].map(|name| fs::remove_file(place.path(name)).expect("it is there"));
+        for name in ["part", "b"] {
+            fs::remove_file(place.path(name)).expect("it is there");
+        }
     }
     // Typed, each is an error; so are two that contradict each other in this mode. The variable is named if it has one.
     hybz("HYBZ", "-k", "-d --verify a.bz2")
