@@ -29,8 +29,8 @@ const RANGES: usize = 64;
 /// With less a lane is not worth having.
 const MIN_BYTES: usize = 1 << 20;
 /// How long a batch may take, whatever its size, and per byte (20 MB/s: lines that are alike for long take longest).
-const TIMEOUT: Duration = Duration::from_secs(10);
-const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(50);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(50);
 const ACCEPTS: &[Class] = &[SORT];
 
 impl Default for LineLanes {
@@ -78,7 +78,7 @@ impl PoolBuilder<Lines> {
 }
 
 /// The size of a lane for so many bytes of text.
-fn size(bytes: usize) -> LaneSize {
+pub(super) fn size(bytes: usize) -> LaneSize {
     LaneSize { max_blocks: RANGES, max_length: bytes.div_ceil(RANGES) }
 }
 

@@ -35,6 +35,7 @@
 
 mod chunker;
 mod core;
+mod device;
 mod external;
 mod gpu;
 #[cfg(test)]
@@ -57,6 +58,7 @@ mod way;
 pub mod work;
 mod writer;
 
+pub use device::DeviceSorter;
 pub use gpu::LineLanes;
 pub use limits::{Limits, Report};
 pub use merge::merge;

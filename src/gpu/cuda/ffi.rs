@@ -236,6 +236,17 @@ unsafe extern "C" {
         timeout_ms: u32,
         report: *mut LinesReport,
     ) -> c_int;
+    pub fn hybz_lane_lines_on_device(
+        lane: *mut Lane,
+        length: u32,
+        text: *const u8,
+        end: u32,
+        flags: u32,
+        sorted: *mut u8,
+        sorted_length: *mut u32,
+        timeout_ms: u32,
+        report: *mut LinesReport,
+    ) -> c_int;
     pub fn hybz_max_lines(bytes: u64) -> u64;
     #[cfg(test)]
     pub fn hybz_lines_report_bytes() -> usize;

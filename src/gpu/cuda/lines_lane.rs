@@ -6,8 +6,9 @@ use super::lane::{Lane, milliseconds};
 use crate::gpu::{DeviceError, DeviceLane, LaneSize, LineOrder, SortLines, SortedLines, Steps};
 use std::time::Duration;
 
-/// `HYBZ_LINES_REVERSE`.
+/// `HYBZ_LINES_REVERSE`, `HYBZ_LINES_UNIQUE`.
 const REVERSE: u32 = 1;
+const UNIQUE: u32 = 2;
 
 /// A lane that sorts lines.
 pub(super) struct LinesLane {
@@ -81,6 +82,36 @@ impl SortLines for LinesLane {
         }
         let bytes = lengths.iter().map(|&length| length as usize).sum();
         Ok(SortedLines { text: self.lane.columns(bytes) })
+    }
+
+    unsafe fn sort_on_device(
+        &mut self,
+        text: u64,
+        length: u32,
+        order: LineOrder,
+        unique: bool,
+        sorted: u64,
+        timeout: Duration,
+    ) -> Result<u32, DeviceError> {
+        let lane = &mut self.lane;
+        lane.check_batch(&[length], length > 0)?;
+        let mut sorted_length = 0;
+        // SAFETY: the lane has room for so many bytes (checked above); the caller vouches for the two addresses.
+        let code = unsafe {
+            ffi::hybz_lane_lines_on_device(
+                lane.lane.as_ptr(),
+                length,
+                text as *const u8,
+                order.end.into(),
+                if order.reverse { REVERSE } else { 0 } | if unique { UNIQUE } else { 0 },
+                sorted as *mut u8,
+                &mut sorted_length,
+                milliseconds(timeout),
+                &mut ffi::LinesReport::default(),
+            )
+        };
+        lane.check(code, "sorting lines on a device")?;
+        Ok(sorted_length)
     }
 }
 
