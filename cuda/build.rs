@@ -12,7 +12,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: [&str; 25] = [
+const SOURCES: [&str; 29] = [
     "keys",
     "sort",
     "group",
@@ -35,11 +35,15 @@ const SOURCES: [&str; 25] = [
     "places",
     "entries",
     "decode_large",
+    "find_lines",
+    "tied_lines",
+    "copy_lines",
+    "sort_lines",
     "batch",
     "lane",
     "host",
 ];
-const HEADERS: [&str; 15] = [
+const HEADERS: [&str; 16] = [
     "hybz.h",
     "limits.h",
     "tuned.hpp",
@@ -50,6 +54,7 @@ const HEADERS: [&str; 15] = [
     "decoding.cuh",
     "large.cuh",
     "large_coding.cuh",
+    "lines.cuh",
     "rank.cuh",
     "words.cuh",
     "ranks.cuh",

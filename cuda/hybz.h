@@ -32,6 +32,7 @@ extern "C" {
 #define HYBZ_DECODE 4   /* hybz_lane_decode: decodes blocks up to their run-length-coded text; the CPU expands that */
 #define HYBZ_DECODE_LARGE 5 /* hybz_lane_decode_large: decodes blocks of .hbz streams up to their codes */
 #define HYBZ_CODE_LARGE 6 /* hybz_lane_tokens and what follows: codes blocks of .hbz streams up to their segments */
+#define HYBZ_LINES 7 /* hybz_lane_lines: sorts lines */
 
 /* What one round of refinement did. Times are in milliseconds of device time. */
 struct hybz_round {
@@ -243,6 +244,43 @@ int hybz_lane_decode(struct hybz_lane *lane, uint32_t blocks, const struct hybz_
 int hybz_lane_decode_large(struct hybz_lane *lane, uint32_t blocks, const struct hybz_large *heads,
                            const uint8_t *input, uint64_t bytes, uint32_t *odd, uint8_t *codes, uint32_t timeout_ms,
                            struct hybz_report *report);
+
+/* How lines are sorted. The others are the variants of Deshpande's tables 4.3 and 4.4, for benches. */
+#define HYBZ_LINES_REVERSE 1  /* descending */
+#define HYBZ_LINES_UNIQUE 2   /* one of equal lines */
+#define HYBZ_LINES_RAW 4      /* the first keys are plain characters, not in code */
+#define HYBZ_LINES_FIXED 8    /* numbers of groups have 32 bits, however many there are */
+#define HYBZ_LINES_KEEP 16    /* lines that are single are sorted again with the others */
+#define HYBZ_LINES_STEPWISE 32 /* groups do not pass over what their lines have in common */
+
+/* What a batch of lines cost. Times are in milliseconds of device time. */
+struct hybz_lines_report {
+    uint64_t bytes;
+    uint64_t sorted_again; /* lines, in all rounds */
+    uint32_t lines;
+    uint32_t tied; /* after the first sort */
+    uint32_t rounds;
+    float upload_ms, find_ms, keys_ms, sort_ms, rounds_ms, copy_ms, download_ms;
+};
+
+/* Sorts the lines of each range of a text by their bytes, on a HYBZ_LINES lane; a batch may have max_blocks ranges and
+ * max_blocks * max_length bytes in all, in up to HYBZ_MAX_LINES lines.
+ *   lengths        [0..ranges-1] bytes of each range, at least 1; each ends with a line
+ *   text           the ranges back to back, any host memory (pinned memory is faster)
+ *   end            the byte that ends a line
+ *   flags          HYBZ_LINES_...
+ *   sorted         out: the sorted ranges back to back; as much room as the text has
+ *   sorted_lengths [0..ranges-1] out */
+int hybz_lane_lines(struct hybz_lane *lane, uint32_t ranges, const uint32_t *lengths, const uint8_t *text, uint32_t end,
+                    uint32_t flags, uint8_t *sorted, uint32_t *sorted_lengths, uint32_t timeout_ms,
+                    struct hybz_lines_report *report);
+/* The same for one range from device memory to device memory. */
+int hybz_lane_lines_on_device(struct hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end,
+                              uint32_t flags, uint8_t *sorted, uint32_t *sorted_length, uint32_t timeout_ms,
+                              struct hybz_lines_report *report);
+/* HYBZ_MAX_LINES(bytes). */
+uint64_t hybz_max_lines(uint64_t bytes);
+size_t hybz_lines_report_bytes(void);
 
 /* Frees everything. NULL is allowed. */
 int hybz_lane_destroy(struct hybz_lane *lane);

@@ -78,12 +78,14 @@ int pitch_bits_for(int32_t pipeline, uint32_t max_length) {
 }
 
 bool fits(uint32_t max_blocks, uint32_t max_length, int32_t pipeline) {
-    if (pipeline < HYBZ_BWT || pipeline > HYBZ_CODE_LARGE || max_blocks < 1 || max_blocks > HYBZ_MAX_BLOCKS ||
+    if (pipeline < HYBZ_BWT || pipeline > HYBZ_LINES || max_blocks < 1 || max_blocks > HYBZ_MAX_BLOCKS ||
         max_length < HYBZ_MIN_LENGTH)
         return false;
     if (pipeline == HYBZ_DECODE) return uint64_t(max_blocks) * max_length <= INT32_MAX;
     if (pipeline == HYBZ_DECODE_LARGE)
         return max_blocks <= HYBZ_MAX_LARGE && uint64_t(max_blocks) * max_length <= uint64_t(1) << 30;
+    // Bytes are numbered in 32 bits, and CUB counts lines in 31.
+    if (pipeline == HYBZ_LINES) return uint64_t(max_blocks) * max_length <= HYBZ_MAX_TEXT;
     if (!is_wide(pipeline)) return max_length <= HYBZ_MAX_LENGTH;
     // Rows are numbered in 32 bits, and CUB counts in 31.
     return max_length <= HYBZ_MAX_WIDE_LENGTH &&
@@ -144,6 +146,7 @@ int take_memory(hybz_lane *lane) {
     switch (lane->pipeline) {
     case HYBZ_DECODE: return take_decode_memory(lane);
     case HYBZ_DECODE_LARGE: return take_large_memory(lane);
+    case HYBZ_LINES: return take_lines_memory(lane);
     default: return take_sort_memory(lane);
     }
 }
@@ -172,6 +175,7 @@ extern "C" int hybz_lane_bytes(int device, uint32_t max_blocks, uint32_t max_len
         return 0;
     }
     HYBZ_TRY(cudaSetDevice(device));
+    if (pipeline == HYBZ_LINES) return lines_memory(uint64_t(max_blocks) * max_length, bytes);
     Sizes sizes{};
     HYBZ_TRY(sizes_for(max_blocks, max_length, pipeline, &sizes));
     Arena none{};
@@ -214,6 +218,7 @@ extern "C" int hybz_lane_destroy(hybz_lane *lane) {
     if (lane->staging) keep(cudaFreeHost(lane->staging));
     if (lane->decode_staging) keep(cudaFreeHost(lane->decode_staging));
     if (lane->large_staging) keep(cudaFreeHost(lane->large_staging));
+    if (lane->lines_staging) keep(cudaFreeHost(lane->lines_staging));
     if (lane->coding_pinned) keep(cudaFreeHost(lane->coding_pinned));
     if (lane->memory) keep(cudaFree(lane->memory));
     delete lane;

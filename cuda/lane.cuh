@@ -5,6 +5,7 @@
 #include "hybz.h"
 #include "large.cuh"
 #include "large_coding.cuh"
+#include "lines.cuh"
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -104,6 +105,8 @@ struct hybz_lane {
     hybz::LargeCoding coding{}; // these three: HYBZ_CODE_LARGE
     hybz::CodingStaging coding_staging{};
     uint8_t *coding_pinned = nullptr;
+    hybz::SortingLines lines{}; // these two: HYBZ_LINES
+    void *lines_staging = nullptr;
     cudaStream_t stream = nullptr;
     cudaEvent_t events[hybz::kMaxEvents] = {};
     uint32_t used_events = 0;
@@ -195,6 +198,10 @@ uint64_t large_coding_memory(uint64_t blocks, uint64_t max_length);
 
 // decode.cu: lays out the memory of a HYBZ_DECODE lane (null: only adds up). Returns how many bytes it takes.
 uint64_t lay_out_decoding(Decoding &decoding, uint8_t *memory, uint64_t blocks, uint64_t max_length);
+
+// sort_lines.cu: takes the memory of a HYBZ_LINES lane, and adds up how much that is.
+int take_lines_memory(hybz_lane *lane);
+int lines_memory(uint64_t text, uint64_t *bytes);
 
 // decode_large.cu: the same for a HYBZ_DECODE_LARGE lane for so many rows.
 uint64_t lay_out_large(LargeDecoding &decoding, uint8_t *memory, uint64_t blocks, uint64_t rows);

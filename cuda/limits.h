@@ -16,6 +16,11 @@
 #define HYBZ_MAX_LARGE 64  /* blocks in a batch of HYBZ_DECODE_LARGE; all of them together have up to 2^30 rows */
 #define HYBZ_MAX_ENTRY_LOG 16 /* a chain of 2^16 dependent loads takes 40 ms; hybz writes 15 */
 
+/* The lines that a HYBZ_LINES lane for so many bytes sorts: texts with shorter ones are for cores. */
+#define HYBZ_MAX_LINES(bytes) ((bytes) / 6 + 64)
+#define HYBZ_MAX_TEXT 4294901760 /* bytes of a HYBZ_LINES lane: 2^32 - 2^16 */
+#define HYBZ_MAX_LINE_ROUNDS 1000000 /* one that goes byte by byte takes as many as lines have in common */
+
 /* What `.hbz` fixes. */
 #define HYBZ_SEGMENT_LOG 16   /* a segment has 2^16 rows */
 #define HYBZ_MIN_ENTRY_LOG 12 /* rows from entry point to entry point: 2^12 or more */

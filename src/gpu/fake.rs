@@ -3,8 +3,8 @@
 use super::{
     BlockForDevice, CodeBlocks, CodeLargeBlocks, CodedBatch, CodedByDevice, CodedSegment, CodedSegments, DecodeBlocks,
     DecodeCodes, DecodedBatch, DecodedByDevice, DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice,
-    MAX_ROWS, ROW_UNIT, SharesForDevice, SortColumns, SortSuffixes, SortThirds, Sorted, SortedSuffixes, SortedThirds,
-    Tokenized, TokensByDevice, input_room,
+    LineOrder, MAX_ROWS, ROW_UNIT, SharesForDevice, SortColumns, SortLines, SortSuffixes, SortThirds, Sorted,
+    SortedLines, SortedSuffixes, SortedThirds, Tokenized, TokensByDevice, input_room,
 };
 use crate::bits::BitWriter;
 use crate::codec::bwt::forward::ForwardBwt;
@@ -342,6 +342,38 @@ impl CodeLargeBlocks for FakeLane {
 /// What a lane for blocks of `.hbz` streams has room for.
 fn input_room_of(size: LaneSize) -> usize {
     input_room(size.max_blocks, size.max_blocks * size.max_length)
+}
+
+impl SortLines for FakeLane {
+    fn max_lines(&self) -> u64 {
+        self.texts.len() as u64 / 6 + 64
+    }
+
+    fn sort_lines(
+        &mut self,
+        lengths: &[u32],
+        order: LineOrder,
+        timeout: Duration,
+    ) -> Result<SortedLines<'_>, DeviceError> {
+        let wrong = self.begin(timeout)?;
+        let mut rest = &self.texts[..];
+        for &length in lengths {
+            let (range, behind) = rest.split_at(length as usize);
+            rest = behind;
+            assert_eq!(range.last(), Some(&order.end), "a range ends with a line");
+            let mut lines: Vec<&[u8]> = range[..range.len() - 1].split(|&byte| byte == order.end).collect();
+            lines.sort_unstable();
+            if order.reverse {
+                lines.reverse();
+            }
+            lines.iter().for_each(|line| self.columns.extend_from_slice(&[line, &[order.end][..]].concat()));
+        }
+        if wrong {
+            let middle = self.columns.len() / 2;
+            self.columns[middle] ^= 1;
+        }
+        Ok(SortedLines { text: &self.columns })
+    }
 }
 
 impl DecodeCodes for FakeLane {

@@ -3,13 +3,14 @@
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, behind the cargo feature of that name, is the only one.
 //! Another one is a folder beside it and a line in `BACKENDS`. There is one trait for each thing that a device can
 //! take off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`],
-//! [`CodeLargeBlocks`], [`DecodeBlocks`], [`DecodeCodes`]. In tests `fake` does the work on the CPU and fails as
-//! scripted.
+//! [`CodeLargeBlocks`], [`DecodeBlocks`], [`DecodeCodes`]; and [`SortLines`] for [`sort`](crate::sort). In tests `fake`
+//! does the work on the CPU and fails as scripted.
 
 use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
 use std::fmt;
 use std::time::Duration;
 
+mod choice;
 mod code_large;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -17,8 +18,10 @@ mod decode;
 mod decode_large;
 #[cfg(test)]
 pub(crate) mod fake;
+mod lines;
 mod select;
 
+pub(crate) use choice::Choice;
 pub use code_large::{
     CodeLargeBlocks, CodedSegment, CodedSegments, SharesForDevice, Tokenized, TokensByDevice, segment_room,
 };
@@ -27,6 +30,7 @@ pub use decode_large::{
     DecodeCodes, DecodedCodes, LargeForDevice, MAX_ENTRY_LOG, MAX_LARGE, MAX_ROWS, ROW_UNIT, SegmentForDevice,
     input_room,
 };
+pub use lines::{LineOrder, SortLines, SortedLines};
 pub use select::select;
 
 /// What can be reached. Where several have devices, the first counts.
@@ -144,6 +148,8 @@ pub trait Backend: Sync {
     /// Opens a lane for [`Offload::DecodeLarge`]: blocks of any length that have `max_blocks * max_length` rows
     /// together.
     fn open_large_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeCodes>, DeviceError>;
+    /// Opens a lane that sorts lines.
+    fn open_lines(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortLines>, DeviceError>;
 }
 
 /// How many devices there seem to be: a look that costs nothing, while asking a driver takes tenths of a second.

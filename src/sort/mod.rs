@@ -36,7 +36,11 @@
 mod chunker;
 #[doc(hidden)]
 pub mod cpu;
+mod device;
 mod external;
+mod gpu;
+#[cfg(test)]
+mod gpu_tests;
 mod limits;
 mod local;
 mod merge;
@@ -55,6 +59,8 @@ mod way;
 pub mod work;
 mod writer;
 
+pub use device::DeviceSorter;
+pub use gpu::LineLanes;
 pub use limits::{Limits, Report};
 pub use merge::merge;
 pub use order::Order;

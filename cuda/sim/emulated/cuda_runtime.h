@@ -60,7 +60,7 @@ enum cudaError_t {
 };
 using cudaStream_t = void *;
 using cudaEvent_t = void *;
-enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum { cudaHostAllocDefault, cudaHostAllocPortable, cudaHostRegisterPortable, cudaStreamNonBlocking };
 
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
@@ -79,12 +79,19 @@ inline cudaError_t cudaHostUnregister(void *) { return cudaSuccess; }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned) { return cudaSuccess; }
 inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaEventCreate(cudaEvent_t *) { return cudaSuccess; }
 inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) { return *ms = 0, cudaSuccess; }
 inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
     return memcpy(to, from, bytes), cudaSuccess;
+}
+inline cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                     size_t height, cudaMemcpyKind, cudaStream_t) {
+    for (size_t y = 0; y < height; y++)
+        memcpy(static_cast<char *>(to) + y * to_pitch, static_cast<const char *>(from) + y * from_pitch, width);
+    return cudaSuccess;
 }
 inline cudaError_t cudaMemsetAsync(void *memory, int byte, size_t bytes, cudaStream_t) {
     return memset(memory, byte, bytes), cudaSuccess;
@@ -279,6 +286,7 @@ inline uint32_t __match_any_sync(uint32_t, uint32_t value) {
 }
 inline uint32_t atomicAdd(uint32_t *at, uint32_t value) { return std::exchange(*at, *at + value); }
 inline uint32_t atomicMax(uint32_t *at, uint32_t value) { return std::exchange(*at, std::max(*at, value)); }
+inline uint32_t atomicMin(uint32_t *at, uint32_t value) { return std::exchange(*at, std::min(*at, value)); }
 inline uint32_t atomicOr(uint32_t *at, uint32_t value) { return std::exchange(*at, *at | value); }
 inline int __popc(uint32_t x) { return __builtin_popcount(x); }
 inline int __clz(uint32_t x) { return x ? __builtin_clz(x) : 32; }

@@ -23,6 +23,9 @@ pub const DECODE_LARGE: i32 = 5;
 /// `HYBZ_CODE_LARGE`.
 pub const CODE_LARGE: i32 = 6;
 
+/// `HYBZ_LINES`.
+pub const LINES: i32 = 7;
+
 /// The device did not finish in time.
 pub const TIMEOUT: c_int = -2;
 /// The device returned an impossible result.
@@ -74,6 +77,24 @@ pub struct Report {
     pub tied_large: u32,
     pub rounds: u32,
     pub round: [Round; MAX_ROUNDS],
+}
+
+/// `struct hybz_lines_report`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinesReport {
+    pub bytes: u64,
+    pub sorted_again: u64,
+    pub lines: u32,
+    pub tied: u32,
+    pub rounds: u32,
+    pub upload_ms: f32,
+    pub find_ms: f32,
+    pub keys_ms: f32,
+    pub sort_ms: f32,
+    pub rounds_ms: f32,
+    pub copy_ms: f32,
+    pub download_ms: f32,
 }
 
 /// `struct hybz_limits`.
@@ -203,6 +224,32 @@ unsafe extern "C" {
         timeout_ms: u32,
         report: *mut Report,
     ) -> c_int;
+    pub fn hybz_lane_lines(
+        lane: *mut Lane,
+        ranges: u32,
+        lengths: *const u32,
+        text: *const u8,
+        end: u32,
+        flags: u32,
+        sorted: *mut u8,
+        sorted_lengths: *mut u32,
+        timeout_ms: u32,
+        report: *mut LinesReport,
+    ) -> c_int;
+    pub fn hybz_lane_lines_on_device(
+        lane: *mut Lane,
+        length: u32,
+        text: *const u8,
+        end: u32,
+        flags: u32,
+        sorted: *mut u8,
+        sorted_length: *mut u32,
+        timeout_ms: u32,
+        report: *mut LinesReport,
+    ) -> c_int;
+    pub fn hybz_max_lines(bytes: u64) -> u64;
+    #[cfg(test)]
+    pub fn hybz_lines_report_bytes() -> usize;
     pub fn hybz_lane_destroy(lane: *mut Lane) -> c_int;
     pub fn hybz_device_start(device: c_int) -> c_int;
     pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;

@@ -1,9 +1,9 @@
 //! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `ffi`, called through `call`, owned by
-//! `lane`, `coding_lane` and `large_lane`; `device` finds devices.
+//! `lane`, `coding_lane`, `large_lane` and `lines_lane`; `device` finds devices.
 
 use super::{
     Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, Device, DeviceError, LaneSize, SortColumns,
-    SortSuffixes, SortThirds,
+    SortLines, SortSuffixes, SortThirds,
 };
 
 mod call;
@@ -12,6 +12,7 @@ mod device;
 mod ffi;
 mod lane;
 mod large_lane;
+mod lines_lane;
 
 /// The backend.
 pub(super) struct Cuda;
@@ -57,5 +58,9 @@ impl Backend for Cuda {
 
     fn open_large_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeCodes>, DeviceError> {
         Ok(Box::new(large_lane::LargeLane::new(device.ordinal, size)?))
+    }
+
+    fn open_lines(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortLines>, DeviceError> {
+        Ok(Box::new(lines_lane::LinesLane::new(device.ordinal, size)?))
     }
 }

@@ -190,9 +190,9 @@ impl Lanes {
         matches!(self.offload, Offload::Decode | Offload::DecodeLarge)
     }
 
-    /// How many devices there will be: those on the list, or those that there seem to be.
+    /// How many devices there will be.
     fn device_count(&self) -> usize {
-        self.devices.as_ref().map_or_else(gpu::likely, |list| list.split(',').count())
+        gpu::Choice::new(self.devices.as_deref()).count()
     }
 
     /// How many threads should read one long file beside these lanes: what `.bz2` streams are made of can be read
@@ -208,38 +208,26 @@ impl Lanes {
     /// One crew for each device. Nothing is looked for before a crew is started; a lane that cannot be had says so in
     /// its station's report.
     pub fn crews(&self) -> Vec<Crew<BlockJob>> {
-        let found: Arc<OnceLock<Found>> = Arc::default();
-        (0..self.device_count()).map(|number| self.crew(number, &found)).collect()
+        let choice = gpu::Choice::new(self.devices.as_deref());
+        (0..choice.count()).map(|number| self.crew(number, &choice)).collect()
     }
 
-    fn crew(&self, number: usize, found: &Arc<OnceLock<Found>>) -> Crew<BlockJob> {
+    fn crew(&self, number: usize, choice: &gpu::Choice) -> Crew<BlockJob> {
         let mut crew = Crew::new(self.accepts(), self.expected()).held_bytes(self.held_bytes());
         if self.at_once {
             crew = crew.at_once();
         }
         let growth: Arc<OnceLock<Arc<Growth>>> = Arc::default();
-        let started: Arc<OnceLock<()>> = Arc::default();
         for lane in 0..self.lanes {
-            let (own, found, growth) = (self.clone(), Arc::clone(found), Arc::clone(&growth));
-            let started = Arc::clone(&started);
+            let (own, choice, growth) = (self.clone(), choice.clone(), Arc::clone(&growth));
             crew = crew.member(move || {
-                let (backend, devices) = found.get_or_init(|| own.find()).as_ref().map_err(String::clone)?;
-                let device = devices.get(number).cloned();
-                let device = device.ok_or_else(|| format!("only {number} GPUs to be used"))?;
-                // One lane makes the context while the others wait: together they would be in each other's way.
-                started.get_or_init(|| backend.start(&device));
+                let (backend, device) = choice.device(number)?;
                 let name = format!("gpu {} lane {lane}", device.ordinal);
                 let most = || own.growth.unwrap_or_else(|| memory_of_machine() / 8);
-                own.open(*backend, device, name, growth.get_or_init(|| Arc::new(Growth::new(most()))).clone())
+                own.open(backend, device, name, growth.get_or_init(|| Arc::new(Growth::new(most()))).clone())
             });
         }
         crew
-    }
-
-    fn find(&self) -> Found {
-        let (backend, all) = gpu::backend()?;
-        let devices = self.devices.as_ref().map_or(Ok(all.clone()), |list| gpu::select(list, &all))?;
-        Ok((backend, devices))
     }
 
     /// Opens one lane of a device.
@@ -289,9 +277,6 @@ impl Lanes {
 fn decoding_lanes() -> usize {
     std::thread::available_parallelism().map_or(8, NonZero::get).clamp(8, 16)
 }
-
-/// The devices to be used, or why there are none.
-type Found = Result<(&'static dyn Backend, Vec<Device>), String>;
 
 impl PoolBuilder<Codec> {
     /// Adds lanes of GPUs, and the readers that feed them. Without a device, or a driver, the pool works on the cores.

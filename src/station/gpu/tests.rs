@@ -302,6 +302,9 @@ impl Backend for Pretended {
     fn open_large_decoder(&self, _: &Device, size: LaneSize) -> Result<Box<dyn DecodeCodes>, DeviceError> {
         Ok(Box::new(FakeLane::new(size, None)))
     }
+    fn open_lines(&self, _: &Device, size: LaneSize) -> Result<Box<dyn crate::gpu::SortLines>, DeviceError> {
+        Ok(Box::new(FakeLane::new(size, None)))
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ namespace thrust {
 template <class In, class F> struct transform_iterator {
     In in;
     F f;
-    uint32_t operator[](uint32_t i) const { return f(in[i]); }
+    auto operator[](uint32_t i) const { return f(in[i]); }
 };
 
 template <class In, class F> transform_iterator<In, F> make_transform_iterator(In in, F f) { return {in, f}; }

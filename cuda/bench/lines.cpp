@@ -1,0 +1,229 @@
+// lines.cpp: hybz_lane_lines on shapes of lines, against the standard library's sort; and its device time on files.
+#include "common.hpp"
+#include <cuda_runtime.h>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string_view>
+
+namespace hybz {
+
+namespace {
+
+using Bytes = std::string;
+
+// The sorted lines of each range.
+std::vector<Bytes> expected_lines(const std::vector<Bytes> &ranges, char end, uint32_t flags) {
+    std::vector<Bytes> all;
+    for (const Bytes &range : ranges) {
+        std::vector<std::string_view> lines;
+        for (size_t from = 0; from < range.size();) {
+            const size_t to = range.find(end, from);
+            lines.push_back(std::string_view(range).substr(from, to - from));
+            from = to + 1;
+        }
+        // char is signed: compare as unsigned, as char_traits does.
+        std::sort(lines.begin(), lines.end());
+        if (flags & HYBZ_LINES_UNIQUE) lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+        if (flags & HYBZ_LINES_REVERSE) std::reverse(lines.begin(), lines.end());
+        Bytes sorted;
+        for (const std::string_view line : lines) (sorted += line) += end;
+        all.push_back(std::move(sorted));
+    }
+    return all;
+}
+
+struct LinesLane : Lane {
+    Pinned<uint8_t> text, sorted;
+    std::vector<uint32_t> lengths;
+    hybz_lines_report lines{};
+    LinesLane(uint32_t ranges, uint32_t length)
+        : Lane(ranges, length, HYBZ_LINES), text(size_t(ranges) * length + 1), sorted(size_t(ranges) * length + 1),
+          lengths(ranges) {}
+    int run(const std::vector<Bytes> &ranges, char end, uint32_t flags) {
+        std::vector<uint32_t> given;
+        size_t at = 0;
+        for (const Bytes &range : ranges) {
+            memcpy(text.memory + at, range.data(), range.size());
+            at += range.size();
+            given.push_back(uint32_t(range.size()));
+        }
+        sorted.spoil();
+        lines = {};
+        return hybz_lane_lines(lane, uint32_t(ranges.size()), given.data(), text.memory, uint8_t(end), flags,
+                               sorted.memory, lengths.data(), kTimeout, &lines);
+    }
+};
+
+int compare(const LinesLane &lane, const std::vector<Bytes> &want, const char *name, uint32_t flags) {
+    size_t at = 0;
+    for (size_t r = 0; r < want.size(); r++) {
+        if (lane.lengths[r] != want[r].size() || memcmp(lane.sorted.memory + at, want[r].data(), want[r].size())) {
+            printf("WRONG %s, range %zu of %zu, flags %u\n", name, r, want.size(), flags);
+            return 1;
+        }
+        at += want[r].size();
+    }
+    return 0;
+}
+
+struct LineShape {
+    const char *name;
+    Bytes text;
+};
+
+std::vector<LineShape> line_shapes(uint32_t length) {
+    std::mt19937 random(7);
+    const auto below = [&](uint32_t n) { return uint32_t(random() % n); };
+    std::vector<LineShape> all = {{"one empty line", "\n"}, {"one line", "hello\n"}, {"two", "b\na\n"}};
+    const auto add = [&](const char *name, auto line) {
+        Bytes text;
+        while (text.size() < length) (text += line()) += '\n';
+        all.push_back({name, std::move(text)});
+    };
+    // Nearly all lines must have six bytes: more are not for a lane.
+    const auto letters = [&](uint32_t count, uint32_t alphabet) {
+        Bytes line;
+        for (uint32_t i = 0; i < count; i++) line += char('a' + below(alphabet));
+        return line;
+    };
+    add("words", [&] { return letters(6 + below(12), 4); });
+    add("two letters", [&] { return letters(8 + below(9), 2); });
+    add("all alike", [&] { return Bytes("the same line"); });
+    add("few", [&] { return letters(7, 1) + letters(1, 3); });
+    add("prefixes of each other", [&] { return letters(below(70), 1); });
+    add("with NULs", [&] {
+        Bytes line = "prefix";
+        for (uint32_t i = below(12); i > 0; i--) line += char(below(2));
+        return line;
+    });
+    add("any bytes", [&] {
+        Bytes line;
+        for (uint32_t i = 8 + below(20); i > 0; i--)
+            if (const char byte = char(below(256)); byte != '\n') line += byte;
+        return line;
+    });
+    add("paths", [&] { return "/usr/share/doc/a-long-name/" + letters(2, 3) + "/" + letters(60, 1) + letters(3, 3); });
+    add("long tie, then one byte", [&] { return Bytes(700, 'x') + letters(1, 3); });
+    add("empty ones among others", [&] { return below(3) ? letters(20, 2) : Bytes(); });
+    add("numbers", [&] { return std::to_string(100000 + below(800000)); });
+    add("carriage returns", [&] { return letters(6 + below(3), 2) + "\r"; });
+    add("one line", [&] { return letters(length, 26); });
+    return all;
+}
+
+int check_ranges(LinesLane &lane, const LineShape &shape, const std::vector<Bytes> &ranges, char end, int *runs) {
+    const uint32_t variants[] = {0,
+                                 HYBZ_LINES_REVERSE,
+                                 HYBZ_LINES_UNIQUE,
+                                 HYBZ_LINES_REVERSE | HYBZ_LINES_UNIQUE,
+                                 HYBZ_LINES_RAW,
+                                 HYBZ_LINES_FIXED | HYBZ_LINES_UNIQUE,
+                                 HYBZ_LINES_KEEP | HYBZ_LINES_STEPWISE,
+                                 HYBZ_LINES_RAW | HYBZ_LINES_FIXED | HYBZ_LINES_KEEP | HYBZ_LINES_STEPWISE};
+    int wrong = 0;
+    for (const uint32_t flags : variants) {
+        must(lane.run(ranges, end, flags), shape.name);
+        wrong += compare(lane, expected_lines(ranges, end, flags), shape.name, flags);
+        ++*runs;
+    }
+    return wrong;
+}
+
+// In device memory: one range.
+int check_on_device(LinesLane &lane, const LineShape &shape) {
+    uint8_t *text = nullptr, *sorted = nullptr;
+    const size_t size = shape.text.size();
+    must(int(cudaMalloc(reinterpret_cast<void **>(&text), size)), "malloc");
+    must(int(cudaMalloc(reinterpret_cast<void **>(&sorted), size)), "malloc");
+    must(int(cudaMemcpyAsync(text, shape.text.data(), size, cudaMemcpyHostToDevice, nullptr)), "copy");
+    must(int(cudaStreamSynchronize(nullptr)), "copy");
+    must(hybz_lane_lines_on_device(lane.lane, uint32_t(size), text, '\n', 0, sorted, lane.lengths.data(), kTimeout,
+                                   nullptr),
+         shape.name);
+    lane.sorted.spoil();
+    must(int(cudaMemcpyAsync(lane.sorted.memory, sorted, size, cudaMemcpyDeviceToHost, nullptr)), "copy");
+    must(int(cudaStreamSynchronize(nullptr)), "copy");
+    cudaFree(text);
+    cudaFree(sorted);
+    return compare(lane, expected_lines({shape.text}, '\n', 0), shape.name, 0);
+}
+
+int check_refused() {
+    int wrong = 0;
+    LinesLane lane(2, 600);
+    const auto check = [&](const char *name, const std::vector<Bytes> &ranges) {
+        if (lane.run(ranges, '\n', 0) != HYBZ_ARGUMENT) printf("WRONG %s: not refused\n", name), wrong++;
+    };
+    check("no end", {"abc"});
+    check("an empty range", {"a\n", ""});
+    check("a range that ends in a line", {"a\nb", "c\n"});
+    check("three ranges", {"a\n", "b\n", "c\n"});
+    check("too long", {Bytes(1200, 'a') + "\n"});
+    check("too many lines", {Bytes(600, '\n')});
+    return wrong;
+}
+
+Bytes read_file(const char *path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+} // namespace
+
+int check_lines(uint32_t max_length) {
+    const uint32_t length = std::min(max_length, 3000000u);
+    int wrong = check_refused(), runs = 0;
+    const std::vector<LineShape> all = line_shapes(length);
+    uint32_t longest = 0;
+    for (const LineShape &shape : all) longest = std::max(longest, uint32_t(shape.text.size()));
+    LinesLane lane(5, longest);
+    for (const LineShape &shape : all) {
+        const int before = wrong;
+        wrong += check_ranges(lane, shape, {shape.text}, '\n', &runs);
+        wrong += check_on_device(lane, shape);
+        // Five ranges of other shapes; and lines that end with NUL, in which there is '\n'.
+        const LineShape &other = all[(&shape - all.data() + 3) % all.size()];
+        wrong += check_ranges(lane, shape, {"\n", shape.text, "z\na\n", other.text, shape.text}, '\n', &runs);
+        Bytes zeros = shape.text;
+        for (char &byte : zeros) byte = byte == '\n' ? '\0' : byte == '\0' ? '\n' : byte;
+        wrong += check_ranges(lane, shape, {zeros}, '\0', &runs);
+        if (wrong != before) printf("%s: %d wrong\n", shape.name, wrong - before);
+    }
+    printf("%zu shapes of lines, %d runs, %d wrong\n", all.size(), runs, wrong);
+    return wrong != 0;
+}
+
+int time_lines(const char *path, uint32_t ranges, uint32_t flags) {
+    const Bytes text = read_file(path);
+    if (text.empty() || text.back() != '\n') {
+        printf("%s has no lines\n", path);
+        return 1;
+    }
+    std::vector<Bytes> parts;
+    for (size_t from = 0; from < text.size();) {
+        const size_t at = std::min(text.size() - 1, from + text.size() / ranges);
+        const size_t to = text.find('\n', at) + 1;
+        parts.push_back(text.substr(from, to - from));
+        from = to;
+    }
+    size_t longest = 0;
+    for (const Bytes &part : parts) longest = std::max(longest, part.size());
+    LinesLane lane(uint32_t(parts.size()), uint32_t(longest));
+    const std::vector<Bytes> want = expected_lines(parts, '\n', flags);
+    printf("%s: %zu bytes, %zu ranges, flags %u\n"
+           "  lines    tied  rounds  again | ms: up  find  keys  sort  rounds  copy  down | device GB/s, ps a line\n",
+           path, text.size(), parts.size(), flags);
+    for (int round = 0; round < 3; round++) {
+        must(lane.run(parts, '\n', flags), "lines");
+        if (compare(lane, want, path, flags)) return 1;
+        const hybz_lines_report &r = lane.lines;
+        const double device = r.find_ms + r.keys_ms + r.sort_ms + r.rounds_ms + r.copy_ms;
+        printf("%9u %7u %3u %9llu | %.2f %.2f %.2f %.2f %.2f %.2f %.2f | %.2f %.0f\n", r.lines, r.tied, r.rounds,
+               static_cast<unsigned long long>(r.sorted_again), r.upload_ms, r.find_ms, r.keys_ms, r.sort_ms,
+               r.rounds_ms, r.copy_ms, r.download_ms, double(r.bytes) / device / 1e6, device * 1e9 / r.lines);
+    }
+    return 0;
+}
+
+} // namespace hybz

@@ -1,0 +1,92 @@
+// lines.cuh: what sorting lines (sort_lines.cu, find_lines.cu, tied_lines.cu, copy_lines.cu) has in device memory, and its steps.
+//
+// The text is ranges of lines back to back; a line is some bytes and the end byte, and each range ends with a line. A
+// line is numbered in the order of the text, a row in the order of the result. Within a range both begin at the same
+// number, because ranges are not mixed: a range's rows are its lines.
+//
+// Algorithm: Deshpande 2014, chapter 4, with the keys of this house. Every line has a key: its range, and its first
+// characters in an order-preserving code (codes.hpp) in which the end of a line comes before all bytes. One radix sort
+// of all keys; lines whose keys are single are final, and so are equal ones whose keys hold the whole line. The others
+// are sorted again, and again, by (number of the group, next bytes), where a group first passes over the bytes that all
+// its lines have in common; the number takes as many bits as there are groups, and the bytes get the rest.
+#pragma once
+#include "device.cuh"
+#include "hybz.h"
+
+namespace hybz {
+
+// Lines that are tied after a round, in the order of their rows: groups are neighbours.
+struct TiedLines {
+    uint32_t *line, *row;
+    uint32_t *depth; // how many bytes the lines of its group have in common
+    uint32_t *group; // its number, from 0
+};
+
+struct SortingLines {
+    uint8_t *text, *sorted;     // with kLinePadding bytes behind them
+    uint32_t *range_begin;      // [0..ranges] the first byte of each range
+    uint32_t *range_line;       // [0..ranges] its first line
+    uint32_t *range_end;        // [0..ranges-1] out: where its sorted text ends
+    uint32_t *table;            // code words
+    uint32_t *tiles;            // ends of lines up to and including each tile
+    uint32_t *begin;            // [0..lines] the first byte of each line
+    SortBuffers sort;
+    uint32_t *starts;           // where the run of equal keys begins; later: the first byte of each row's line
+    uint32_t *order;            // [row] its line
+    uint8_t *same;              // [row] whether its line equals the one before
+    uint64_t *places;           // lines that are still tied, and groups in the upper half, up to and including each
+    TiedLines tied[2];          // two generations; `line` and `group` are the same memory in both
+    uint32_t *first;            // [group] its first place in the list
+    uint32_t *common;           // [group] how many bytes more its lines have in common
+    uint32_t *out_end;          // [row] where its line ends in the sorted text
+    uint32_t *flags;            // [0] not 0: a range does not end with a line; [1] lines tied in fact
+    uint8_t *temporary;         // CUB's
+};
+
+constexpr uint32_t kLinePadding = 16;
+constexpr uint32_t kLineTile = 4096; // bytes of text for a CTA, 16 for each thread
+static_assert(kLineTile == kThreads * 16, "16 bytes a thread");
+
+// A batch as kernels see it.
+struct LineBatch {
+    uint32_t ranges, bytes, lines;
+    uint32_t end;   // the end byte
+    uint32_t flags; // HYBZ_LINES_...
+};
+
+// How a key tells that it has its whole line: the bits from `shift` on, `mask`ed, are at most `most`.
+struct WholeLine {
+    int shift;
+    uint32_t mask, most;
+    __host__ __device__ bool operator()(uint64_t key) const { return (uint32_t(key >> shift) & mask) <= most; }
+};
+
+// find_lines.cu
+cudaError_t count_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
+cudaError_t find_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
+cudaError_t line_keys(const SortingLines &s, const LineBatch &batch, int block_bits, int code_bits,
+                      cudaStream_t stream);
+// tied_lines.cu: what follows from sorted keys. `round` 0: the first sort; else `count` tied lines, of generation
+// `from`, are split, and those that stay tied are listed in the other one.
+struct LineRound {
+    uint32_t count;
+    int from;
+    bool first;
+    WholeLine whole;
+    bool keep;      // single lines stay in the list
+};
+cudaError_t settle_lines(const SortingLines &s, const LineRound &round, void *temporary, size_t bytes,
+                         cudaStream_t stream);
+cudaError_t list_lines(const SortingLines &s, const LineRound &round, cudaStream_t stream);
+// The keys of a round: `chars` bytes each. Groups pass over up to `limit` bytes that their lines have in common.
+cudaError_t tied_keys(const SortingLines &s, uint32_t count, int from, int group_bits, uint32_t chars,
+                      uint32_t limit, cudaStream_t stream);
+// copy_lines.cu
+cudaError_t place_lines(const SortingLines &s, const LineBatch &batch, void *temporary, size_t bytes,
+                        cudaStream_t stream);
+cudaError_t copy_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
+// The bytes of temporary memory that the scans need.
+cudaError_t line_scans_temporary(uint32_t max_lines, uint32_t max_bytes, size_t *bytes);
+cudaError_t sum_up(void *temporary, size_t *bytes, uint32_t *counts, uint32_t count, cudaStream_t stream);
+
+} // namespace hybz

@@ -1,0 +1,296 @@
+// sort_lines.cu: a batch of lines from text to sorted text.
+//
+// The host reads 16 bytes after each round: how many lines are still tied, in how many groups. Text has 2 to 4 rounds,
+// because groups pass over what their lines have in common: a list of paths, too.
+#include "lane.cuh"
+#include "lines.cuh"
+#include <algorithm>
+
+namespace hybz {
+
+namespace {
+
+constexpr uint32_t kSampled = 1024, kSamplePieces = 1024; // bytes a piece
+
+// What the host sends to the device for a batch of lines, and gets back from it, besides the text; pinned.
+struct LinesStaging {
+    uint32_t table[kMarkedTable];
+    uint32_t range_begin[HYBZ_MAX_BLOCKS + 1], range_end[HYBZ_MAX_BLOCKS];
+    uint64_t places;
+    uint32_t lines, flags[2];
+    uint8_t sample[kSampled * kSamplePieces]; // of a text that is in device memory
+};
+
+LinesStaging &staging_of(hybz_lane *lane) { return *static_cast<LinesStaging *>(lane->lines_staging); }
+
+// One code word for each symbol of a context: the end of a line, then the bytes. The sample's lines end with `end`.
+// With `raw` all words have 9 bits: the keys are plain characters, as in the thesis.
+void line_table(const uint8_t *sample, size_t size, uint32_t end, bool raw, uint32_t *table) {
+    if (raw) {
+        for (uint32_t i = 0; i < kMarkedTable; i++) table[i] = code_entry(i % kMarkedSymbols, 9);
+        return;
+    }
+    const std::vector<uint32_t> pairs = count_pairs(sample, size);
+    uint64_t sums[kMarkedSymbols + 1] = {};
+    // The first symbol of a line follows the end of another one; in their place is the table without context.
+    for (uint32_t context = 0; context < 257; context++) {
+        const uint32_t before = context == 256 ? end : context;
+        const uint32_t *counts = pairs.data() + 256 * before;
+        sums[1] = 16 * uint64_t(counts[end]) + 1;
+        for (uint32_t b = 0; b < 256; b++) sums[b + 2] = sums[b + 1] + (b == end ? 0 : 16 * uint64_t(counts[b])) + 1;
+        split_codes(sums, 0, kMarkedSymbols, 0, 0, kMaxCode, table + size_t(context) * kMarkedSymbols);
+    }
+}
+
+// Where a batch's text is.
+struct Place {
+    const uint8_t *text;
+    uint8_t *sorted;
+    bool on_device;
+};
+
+// The code table, of a sample if the text is on the device.
+int make_table(hybz_lane *lane, const LineBatch &batch, const Place &place, Clock::time_point deadline) {
+    LinesStaging &staging = staging_of(lane);
+    const uint8_t *sample = place.text;
+    size_t size = batch.bytes;
+    if (place.on_device) {
+        const uint32_t pieces = std::max(1u, std::min(kSamplePieces, batch.bytes / kSampled));
+        const uint32_t width = std::min(kSampled, batch.bytes);
+        HYBZ_TRY(cudaMemcpy2DAsync(staging.sample, width, place.text, batch.bytes / pieces, width, pieces,
+                                   cudaMemcpyDeviceToHost, lane->stream));
+        HYBZ_TRY(lane->wait(deadline));
+        sample = staging.sample;
+        size = size_t(width) * pieces;
+    }
+    line_table(sample, size, batch.end, batch.flags & HYBZ_LINES_RAW, staging.table);
+    return int(cudaMemcpyAsync(lane->lines.table, staging.table, sizeof staging.table, cudaMemcpyHostToDevice,
+                               lane->stream));
+}
+
+// When the steps of a batch began: numbers of events.
+struct LineEvents {
+    uint32_t begin, uploaded, found, keyed, sorted, settled, placed, copied, end;
+};
+
+int find_all(hybz_lane *lane, LineBatch &batch, Clock::time_point deadline) {
+    SortingLines &s = lane->lines;
+    LinesStaging &staging = staging_of(lane);
+    const uint32_t tiles = blocks_for(batch.bytes, kLineTile);
+    size_t temporary = lane->temporary_bytes;
+    HYBZ_TRY(count_lines(s, batch, lane->stream));
+    HYBZ_TRY(sum_up(s.temporary, &temporary, s.tiles, tiles, lane->stream));
+    HYBZ_TRY(cudaMemcpyAsync(&staging.lines, s.tiles + tiles - 1, 4, cudaMemcpyDeviceToHost, lane->stream));
+    HYBZ_TRY(lane->wait(deadline));
+    if (staging.lines < 1 || staging.lines > HYBZ_MAX_LINES(uint64_t(lane->max_bytes))) return HYBZ_ARGUMENT;
+    batch.lines = staging.lines;
+    return int(find_lines(s, batch, lane->stream));
+}
+
+int sort_keys(hybz_lane *lane, uint32_t count, int from_bit) {
+    SortingLines &s = lane->lines;
+    HYBZ_TRY(sort_pairs(s.temporary, lane->temporary_bytes, s.sort, count, from_bit, 64, lane->stream));
+    return int(run_starts(s.temporary, lane->temporary_bytes, s.sort.keys[s.sort.current], s.starts, count,
+                          lane->stream));
+}
+
+// From sorted first keys to the order of all lines.
+int sort_ties(hybz_lane *lane, const LineBatch &batch, Clock::time_point deadline, hybz_lines_report *report) {
+    SortingLines &s = lane->lines;
+    LinesStaging &staging = staging_of(lane);
+    const cudaStream_t stream = lane->stream;
+    const bool keep = batch.flags & HYBZ_LINES_KEEP;
+    LineRound round{batch.lines, 0, true, {7, 1, 0}, keep};
+    for (uint32_t number = 0;; number++) {
+        HYBZ_TRY(settle_lines(s, round, s.temporary, lane->temporary_bytes, stream));
+        HYBZ_TRY(cudaMemcpyAsync(&staging.places, s.places + round.count - 1, 8, cudaMemcpyDeviceToHost, stream));
+        HYBZ_TRY(cudaMemcpyAsync(staging.flags, s.flags, 8, cudaMemcpyDeviceToHost, stream));
+        HYBZ_TRY(lane->wait(deadline));
+        if (staging.flags[0]) return HYBZ_ARGUMENT;
+        const uint32_t count = uint32_t(staging.places), groups = uint32_t(staging.places >> 32);
+        if (report) {
+            report->rounds = number;
+            if (number == 0) report->tied = staging.flags[1];
+        }
+        if (staging.flags[1] == 0) return 0;
+        if (count < 1 || groups < 1 || count > batch.lines) return HYBZ_WRONG;
+        if (number == HYBZ_MAX_LINE_ROUNDS) return HYBZ_PERIODIC;
+        if (report) report->sorted_again += count;
+
+        HYBZ_TRY(cudaMemsetAsync(s.flags + 1, 0, 4, stream));
+        HYBZ_TRY(list_lines(s, round, stream));
+        const int group_bits = batch.flags & HYBZ_LINES_FIXED ? 32 : std::max(1, ceil_log2(groups));
+        const uint32_t chars = uint32_t(60 - group_bits) / 8;
+        // Each round looks twice as far, so that lines of any length end.
+        const uint32_t limit = batch.flags & HYBZ_LINES_STEPWISE ? 0 : 64u << std::min(number, 24u);
+        round.from = 1 - round.from;
+        s.sort.current = 0;
+        HYBZ_TRY(tied_keys(s, count, round.from, group_bits, chars, limit, stream));
+        const int unused = 60 - group_bits - int(chars) * 8;
+        HYBZ_TRY(sort_keys(lane, count, unused));
+        round.count = count;
+        round.first = false;
+        round.whole = {unused, 15, chars};
+    }
+}
+
+int return_text(hybz_lane *lane, const LineBatch &batch, const Place &place, uint32_t *sorted_lengths,
+                LineEvents &events, Clock::time_point deadline) {
+    const SortingLines &s = lane->lines;
+    LinesStaging &staging = staging_of(lane);
+    const cudaStream_t stream = lane->stream;
+    HYBZ_TRY(place_lines(s, batch, s.temporary, lane->temporary_bytes, stream));
+    events.placed = lane->record();
+    HYBZ_TRY(copy_lines(s, batch, stream));
+    events.copied = lane->record();
+    HYBZ_TRY(cudaMemcpyAsync(staging.range_end, s.range_end, batch.ranges * 4, cudaMemcpyDeviceToHost, stream));
+    HYBZ_TRY(lane->wait(deadline));
+    uint32_t total = 0;
+    for (uint32_t r = 0; r < batch.ranges; r++) {
+        const uint32_t end = staging.range_end[r];
+        if (end < total || end > batch.bytes) return HYBZ_WRONG;
+        sorted_lengths[r] = end - total;
+        total = end;
+    }
+    const auto way = place.on_device ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost;
+    HYBZ_TRY(cudaMemcpyAsync(place.sorted, s.sorted, total, way, stream));
+    events.end = lane->record();
+    return lane->wait(deadline);
+}
+
+int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const Place &place, uint32_t *sorted_lengths,
+               Clock::time_point deadline, hybz_lines_report *report) {
+    if (lane->pipeline != HYBZ_LINES || batch.ranges < 1 || batch.ranges > lane->max_blocks || batch.end > 255)
+        return HYBZ_ARGUMENT;
+    SortingLines &s = lane->lines;
+    LinesStaging &staging = staging_of(lane);
+    const cudaStream_t stream = lane->stream;
+    uint64_t total = 0;
+    for (uint32_t r = 0; r < batch.ranges; r++) {
+        staging.range_begin[r] = uint32_t(total);
+        total += lengths[r];
+        if (lengths[r] < 1 || total > lane->max_bytes) return HYBZ_ARGUMENT;
+        if (!place.on_device && place.text[total - 1] != batch.end) return HYBZ_ARGUMENT;
+    }
+    staging.range_begin[batch.ranges] = batch.bytes = uint32_t(total);
+
+    LineEvents events{};
+    HYBZ_TRY(cudaSetDevice(lane->device));
+    lane->used_events = 0;
+    events.begin = lane->record();
+    const auto way = place.on_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice;
+    HYBZ_TRY(cudaMemcpyAsync(s.text, place.text, total, way, stream));
+    HYBZ_TRY(cudaMemsetAsync(s.text + total, 0, kLinePadding, stream));
+    HYBZ_TRY(cudaMemsetAsync(s.flags, 0, 8, stream));
+    HYBZ_TRY(cudaMemcpyAsync(s.range_begin, staging.range_begin, (batch.ranges + 1) * 4, cudaMemcpyHostToDevice,
+                             stream));
+    events.uploaded = lane->record();
+    HYBZ_TRY(make_table(lane, batch, place, deadline));
+    HYBZ_TRY(find_all(lane, batch, deadline));
+    events.found = lane->record();
+    const KeyLayout layout(batch.ranges);
+    s.sort.current = 0;
+    HYBZ_TRY(line_keys(s, batch, layout.block_bits, layout.code_bits, stream));
+    events.keyed = lane->record();
+    HYBZ_TRY(sort_keys(lane, batch.lines, layout.unused));
+    events.sorted = lane->record();
+    HYBZ_TRY(sort_ties(lane, batch, deadline, report));
+    events.settled = lane->record();
+    HYBZ_TRY(return_text(lane, batch, place, sorted_lengths, events, deadline));
+    HYBZ_TRY(lane->event_error);
+    if (report) {
+        report->bytes = total;
+        report->lines = batch.lines;
+        report->upload_ms = lane->elapsed(events.begin, events.uploaded);
+        report->find_ms = lane->elapsed(events.uploaded, events.found);
+        report->keys_ms = lane->elapsed(events.found, events.keyed);
+        report->sort_ms = lane->elapsed(events.keyed, events.sorted);
+        report->rounds_ms = lane->elapsed(events.sorted, events.settled);
+        report->copy_ms = lane->elapsed(events.settled, events.copied);
+        report->download_ms = lane->elapsed(events.copied, events.end);
+    }
+    return 0;
+}
+
+// Lays the arrays out from `memory` on (null: only adds up). Says how much memory CUB needs, and all together.
+int lay_out_lines(SortingLines &s, uint8_t *memory, uint64_t bytes, size_t *temporary, uint64_t *all) {
+    const uint64_t n = HYBZ_MAX_LINES(bytes), tiles = blocks_for(bytes, kLineTile);
+    size_t for_sort = 0, for_scans = 0;
+    HYBZ_TRY(sort_temporary(uint32_t(n), &for_sort));
+    HYBZ_TRY(line_scans_temporary(uint32_t(n), uint32_t(bytes), &for_scans));
+    *temporary = std::max(for_sort, for_scans);
+    uint32_t *line = nullptr, *group = nullptr; // of both generations
+    const Array arrays[] = {
+        {&s.text, bytes + kLinePadding},
+        {&s.sorted, bytes + kLinePadding},
+        {&s.range_begin, (HYBZ_MAX_BLOCKS + 1) * 4},
+        {&s.range_line, (HYBZ_MAX_BLOCKS + 1) * 4},
+        {&s.range_end, HYBZ_MAX_BLOCKS * 4},
+        {&s.table, kMarkedTable * 4},
+        {&s.tiles, tiles * 4},
+        {&s.begin, (n + 1) * 4},
+        {&s.sort.keys[0], n * 8},
+        {&s.sort.keys[1], n * 8},
+        {&s.sort.values[0], n * 4},
+        {&s.sort.values[1], n * 4},
+        {&s.starts, n * 4},
+        {&s.order, n * 4},
+        {&s.same, n},
+        {&s.places, n * 8},
+        {&line, n * 4},
+        {&group, n * 4},
+        {&s.tied[0].row, n * 4},
+        {&s.tied[0].depth, n * 4},
+        {&s.tied[1].row, n * 4},
+        {&s.tied[1].depth, n * 4},
+        {&s.first, n * 4},
+        {&s.common, n * 4},
+        {&s.out_end, n * 4},
+        {&s.flags, 8},
+        {&s.temporary, *temporary},
+    };
+    *all = lay_out_arrays(arrays, memory);
+    for (TiedLines &tied : s.tied) {
+        tied.line = line;
+        tied.group = group;
+    }
+    return 0;
+}
+
+} // namespace
+
+int lines_memory(uint64_t text, uint64_t *bytes) {
+    SortingLines none{};
+    size_t temporary = 0;
+    return lay_out_lines(none, nullptr, text, &temporary, bytes);
+}
+
+int take_lines_memory(hybz_lane *lane) {
+    uint64_t bytes = 0;
+    HYBZ_TRY(lay_out_lines(lane->lines, nullptr, lane->max_bytes, &lane->temporary_bytes, &bytes));
+    HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lane->memory), bytes));
+    HYBZ_TRY(lay_out_lines(lane->lines, lane->memory, lane->max_bytes, &lane->temporary_bytes, &bytes));
+    return int(cudaHostAlloc(&lane->lines_staging, sizeof(LinesStaging), cudaHostAllocDefault));
+}
+
+} // namespace hybz
+
+using namespace hybz;
+
+extern "C" int hybz_lane_lines(hybz_lane *lane, uint32_t ranges, const uint32_t *lengths, const uint8_t *text,
+                               uint32_t end, uint32_t flags, uint8_t *sorted, uint32_t *sorted_lengths,
+                               uint32_t timeout_ms, hybz_lines_report *report) {
+    return sort_lines(lane, {ranges, 0, 0, end, flags}, lengths, {text, sorted, false}, sorted_lengths,
+                      deadline_of(timeout_ms), report);
+}
+
+extern "C" int hybz_lane_lines_on_device(hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end,
+                                         uint32_t flags, uint8_t *sorted, uint32_t *sorted_length, uint32_t timeout_ms,
+                                         hybz_lines_report *report) {
+    return sort_lines(lane, {1, 0, 0, end, flags}, &length, {text, sorted, true}, sorted_length,
+                      deadline_of(timeout_ms), report);
+}
+
+extern "C" uint64_t hybz_max_lines(uint64_t bytes) { return HYBZ_MAX_LINES(bytes); }
+
+extern "C" size_t hybz_lines_report_bytes(void) { return sizeof(hybz_lines_report); }

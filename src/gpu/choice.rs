@@ -1,0 +1,46 @@
+//! The devices that a pool is to use.
+
+use super::{Backend, Device, backend, likely, select};
+use std::sync::{Arc, OnceLock};
+
+/// The devices on a list, as [`select`] takes it, or all that are visible. Nothing is looked for before one is asked
+/// for. Clones are the same choice.
+#[derive(Clone)]
+pub(crate) struct Choice {
+    list: Option<String>,
+    found: Arc<OnceLock<Found>>,
+    /// By place on the list: whether the device has been started.
+    started: Arc<[OnceLock<()>]>,
+}
+
+/// The devices, or why there are none.
+type Found = Result<(&'static dyn Backend, Vec<Device>), String>;
+
+impl Choice {
+    pub fn new(list: Option<&str>) -> Choice {
+        let count = list.map_or_else(likely, |list| list.split(',').count());
+        let started = (0..count).map(|_| OnceLock::new()).collect();
+        Choice { list: list.map(str::to_owned), found: Arc::default(), started }
+    }
+
+    /// How many there will be: those on the list, or those that there seem to be.
+    pub fn count(&self) -> usize {
+        self.started.len()
+    }
+
+    /// The device with this number, started, for one that is going to open a lane on it.
+    pub fn device(&self, number: usize) -> Result<(&'static dyn Backend, Device), String> {
+        let (backend, devices) = self.found.get_or_init(|| self.find()).as_ref().map_err(String::clone)?;
+        let device = devices.get(number).cloned();
+        let device = device.ok_or_else(|| format!("only {number} GPUs to be used"))?;
+        // One lane makes the context while the others wait: together they would be in each other's way.
+        self.started[number].get_or_init(|| backend.start(&device));
+        Ok((*backend, device))
+    }
+
+    fn find(&self) -> Found {
+        let (backend, all) = backend()?;
+        let devices = self.list.as_ref().map_or(Ok(all.clone()), |list| select(list, &all))?;
+        Ok((backend, devices))
+    }
+}
