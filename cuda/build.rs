@@ -12,7 +12,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: [&str; 29] = [
+const SOURCES: [&str; 30] = [
     "keys",
     "sort",
     "group",
@@ -39,11 +39,12 @@ const SOURCES: [&str; 29] = [
     "tied_lines",
     "copy_lines",
     "sort_lines",
+    "lz4",
     "batch",
     "lane",
     "host",
 ];
-const HEADERS: [&str; 16] = [
+const HEADERS: [&str; 17] = [
     "hybz.h",
     "limits.h",
     "tuned.hpp",
@@ -55,6 +56,7 @@ const HEADERS: [&str; 16] = [
     "large.cuh",
     "large_coding.cuh",
     "lines.cuh",
+    "copies.cuh",
     "rank.cuh",
     "words.cuh",
     "ranks.cuh",

@@ -289,6 +289,28 @@ int hybz_lane_destroy(struct hybz_lane *lane);
  * each other's way there (with 64 busy cores and four devices 2.3 s instead of 1.6). */
 int hybz_device_start(int device);
 
+/* LZ4 (lz4.cu): independent blocks, into device memory. */
+struct hybz_lz4;
+struct hybz_lz4_block {
+    uint64_t from, to; /* the first byte of the block in the input, and of its text in the output */
+    uint32_t coded, length; /* bytes of both */
+    uint32_t plain; /* not 0: it is not compressed */
+    uint32_t unused;
+};
+int hybz_lz4_create(int device, uint32_t max_blocks, struct hybz_lz4 **lz4);
+/* Decodes blocks from device memory to device memory. Blocks lie one after the other on both sides, gaps are allowed.
+ *   status [0..count-1] out, any host memory: 0: right; 1: damaged, and then what is in its place in the output means
+ *          nothing */
+int hybz_lz4_decode(struct hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, const struct hybz_lz4_block *blocks,
+                    uint32_t count, uint8_t *out, uint64_t out_bytes, uint32_t *status, uint32_t timeout_ms);
+/* The same from host memory (pinned is faster), by way of `copied`, device memory for in_bytes: one part is on its way
+ * while another one is decoded. */
+int hybz_lz4_load(struct hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, uint8_t *copied,
+                  const struct hybz_lz4_block *blocks, uint32_t count, uint8_t *out, uint64_t out_bytes,
+                  uint32_t *status, uint32_t timeout_ms);
+int hybz_lz4_destroy(struct hybz_lz4 *lz4);
+size_t hybz_lz4_block_bytes(void);
+
 /* Pinned host memory that the CPU can also read at full speed (not write-combined), zeroed. */
 int hybz_pinned_alloc(int device, size_t bytes, void **memory);
 int hybz_pinned_free(void *memory, size_t bytes);

@@ -21,6 +21,8 @@
 #define HYBZ_MAX_TEXT 4294901760 /* bytes of a HYBZ_LINES lane: 2^32 - 2^16 */
 #define HYBZ_MAX_LINE_ROUNDS 1000000 /* one that goes byte by byte takes as many as lines have in common */
 
+#define HYBZ_MAX_LZ4 4194304 /* bytes of an LZ4 block */
+
 /* What `.hbz` fixes. */
 #define HYBZ_SEGMENT_LOG 16   /* a segment has 2^16 rows */
 #define HYBZ_MIN_ENTRY_LOG 12 /* rows from entry point to entry point: 2^12 or more */

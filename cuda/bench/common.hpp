@@ -182,6 +182,8 @@ int check_large(const char *cases);
 int check_large_coding(const char *path);
 int check_lines(uint32_t max_length);
 int time_lines(const char *path, uint32_t ranges, uint32_t flags);
+int check_lz4(uint32_t max_length);
+int time_lz4(const char *path, uint32_t repeats);
 int time_bwt(const char *path, uint32_t blocks);
 int time_coding(const char *path, uint32_t blocks);
 int time_suffixes(const char *path, uint32_t length, uint32_t blocks);

@@ -1,0 +1,287 @@
+// lz4.cpp: hybz_lz4_decode on shapes, damaged blocks and files, against what was encoded.
+#include "common.hpp"
+#include <cuda_runtime.h>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+namespace hybz {
+
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+void put_length(Bytes &out, size_t rest) {
+    for (; rest >= 255; rest -= 255) out.push_back(255);
+    out.push_back(uint8_t(rest));
+}
+
+void put_sequence(Bytes &out, const uint8_t *literals, size_t count, size_t distance, size_t length) {
+    const size_t more = length ? length - 4 : 0;
+    out.push_back(uint8_t(std::min<size_t>(count, 15) << 4 | std::min<size_t>(more, 15)));
+    if (count >= 15) put_length(out, count - 15);
+    out.insert(out.end(), literals, literals + count);
+    if (length == 0) return;
+    out.push_back(uint8_t(distance));
+    out.push_back(uint8_t(distance >> 8));
+    if (more >= 15) put_length(out, more - 15);
+}
+
+// A plain encoder: the last place with the same four bytes, as long as it matches. It keeps LZ4's rule that a block
+// ends in at least five literals.
+Bytes encode(const uint8_t *text, size_t size) {
+    Bytes out;
+    std::vector<uint32_t> last(1 << 14, ~0u);
+    size_t anchor = 0, at = 0;
+    while (at + 12 < size) {
+        uint32_t four;
+        memcpy(&four, text + at, 4);
+        uint32_t &place = last[four * 2654435761u >> 18];
+        const size_t from = place;
+        place = uint32_t(at);
+        if (from == ~0u || at - from > 65535 || memcmp(text + from, text + at, 4) != 0) {
+            at++;
+            continue;
+        }
+        size_t length = 4;
+        while (at + length + 5 < size && text[from + length] == text[at + length]) length++;
+        put_sequence(out, text + anchor, at - anchor, at - from, length);
+        at += length;
+        anchor = at;
+    }
+    put_sequence(out, text + anchor, size - anchor, 0, 0);
+    return out;
+}
+
+// Decodes one byte after the other. Empty if the block is damaged.
+bool plain_decode(const Bytes &in, size_t size, Bytes &out) {
+    out.clear();
+    for (size_t at = 0; at < in.size();) {
+        const auto length = [&](size_t own, bool *good) {
+            if (own < 15) return own;
+            for (;;) {
+                if (at >= in.size() || own > size) return *good = false, own;
+                own += in[at];
+                if (in[at++] != 255) return own;
+            }
+        };
+        bool good = true;
+        const uint8_t token = in[at++];
+        const size_t literals = length(token >> 4, &good);
+        if (!good || literals > in.size() - at || literals > size - out.size()) return false;
+        out.insert(out.end(), in.begin() + long(at), in.begin() + long(at + literals));
+        at += literals;
+        if (at == in.size()) return out.size() == size;
+        if (in.size() - at < 2) return false;
+        const size_t distance = in[at] | size_t(in[at + 1]) << 8;
+        at += 2;
+        const size_t copied = length(token & 15, &good) + 4;
+        if (!good || distance == 0 || distance > out.size() || copied > size - out.size()) return false;
+        for (size_t i = 0; i < copied; i++) out.push_back(out[out.size() - distance]);
+    }
+    return false;
+}
+
+struct DeviceBytes {
+    uint8_t *memory = nullptr;
+    explicit DeviceBytes(size_t size) { must(int(cudaMalloc(reinterpret_cast<void **>(&memory), size + 1)), "malloc"); }
+    DeviceBytes(const DeviceBytes &) = delete;
+    ~DeviceBytes() { cudaFree(memory); }
+};
+
+void copy(void *to, const void *from, size_t size, cudaMemcpyKind way) {
+    must(int(cudaMemcpyAsync(to, from, size, way, nullptr)), "copy");
+    must(int(cudaStreamSynchronize(nullptr)), "copy");
+}
+
+// Blocks with gaps of 64 bytes between them, in the input and in the output, where nothing may be written.
+struct Job {
+    std::vector<hybz_lz4_block> blocks;
+    Bytes in, want;
+    size_t out_size = 0;
+    std::vector<uint32_t> damaged;
+
+    void add(const Bytes &coded, size_t size, bool plain, const Bytes *text) {
+        in.resize(in.size() + 64, 0xee);
+        out_size += 64;
+        want.resize(out_size, 0x11);
+        blocks.push_back({in.size(), out_size, uint32_t(coded.size()), uint32_t(size), plain, 0});
+        in.insert(in.end(), coded.begin(), coded.end());
+        out_size += size;
+        if (text) want.insert(want.end(), text->begin(), text->end());
+        else want.resize(out_size, 0x11);
+        damaged.push_back(text ? 0 : 1);
+    }
+
+    int run(const char *name, bool load) {
+        in.resize(in.size() + 64, 0xee);
+        want.resize(out_size + 64, 0x11);
+        hybz_lz4 *lz4 = nullptr;
+        must(hybz_lz4_create(0, uint32_t(blocks.size()), &lz4), "create");
+        DeviceBytes device_in(in.size()), out(want.size());
+        Bytes got(want.size(), 0x11);
+        copy(out.memory, got.data(), got.size(), cudaMemcpyHostToDevice);
+        std::vector<uint32_t> status(blocks.size(), 7);
+        const uint32_t count = uint32_t(blocks.size());
+        if (load) {
+            must(hybz_lz4_load(lz4, in.data(), in.size(), device_in.memory, blocks.data(), count, out.memory,
+                               got.size(), status.data(), kTimeout),
+                 name);
+        } else {
+            copy(device_in.memory, in.data(), in.size(), cudaMemcpyHostToDevice);
+            must(hybz_lz4_decode(lz4, device_in.memory, in.size(), blocks.data(), count, out.memory, got.size(),
+                                 status.data(), kTimeout),
+                 name);
+        }
+        copy(got.data(), out.memory, got.size(), cudaMemcpyDeviceToHost);
+        must(hybz_lz4_destroy(lz4), "destroy");
+        int wrong = 0;
+        for (uint32_t b = 0; b < count; b++) {
+            // What a damaged block leaves in its own place means nothing.
+            if (damaged[b]) memset(got.data() + blocks[b].to, 0x11, blocks[b].length);
+            if (status[b] != damaged[b]) printf("WRONG %s block %u: status %u\n", name, b, status[b]), wrong++;
+        }
+        if (got != want) printf("WRONG %s: bytes\n", name), wrong++;
+        return wrong;
+    }
+};
+
+int check_shapes(uint32_t length, size_t *blocks) {
+    int wrong = 0;
+    Job all, loaded;
+    for (const Shape &shape : shapes(length)) {
+        const Bytes &bytes = shape.text;
+        const Bytes coded = encode(bytes.data(), bytes.size());
+        Bytes again;
+        if (!plain_decode(coded, bytes.size(), again) || again != bytes) printf("WRONG twin: %s\n", shape.name.c_str()), wrong++;
+        for (Job *job : {&all, &loaded}) {
+            job->add(coded, bytes.size(), false, &bytes);
+            job->add(bytes, bytes.size(), true, &bytes);
+        }
+    }
+    *blocks += all.blocks.size();
+    return wrong + all.run("shapes", false) + loaded.run("shapes, from the host", true);
+}
+
+// Random sequences: all distances and lengths, overlaps, chains of references into the same group.
+int check_sequences(size_t *blocks) {
+    std::mt19937 random(11);
+    const auto below = [&](size_t n) { return n ? random() % n : 0; };
+    Job job;
+    for (int number = 0; number < 200; number++) {
+        Bytes coded, text, literals;
+        const size_t count = 1 + below(150), alphabet = 1 + below(4);
+        for (size_t s = 0; s < count; s++) {
+            literals.clear();
+            const size_t most = below(8) ? 4 : 80;
+            for (size_t i = below(most) + text.empty(); i > 0; i--) literals.push_back(uint8_t('a' + below(alphabet)));
+            text.insert(text.end(), literals.begin(), literals.end());
+            const size_t nearest = below(3) ? std::min<size_t>(text.size(), 1 + below(40)) : text.size();
+            const size_t distance = 1 + below(std::min<size_t>(nearest, 65535));
+            const size_t length = 4 + below(below(10) ? 20 : 400);
+            put_sequence(coded, literals.data(), literals.size(), distance, length);
+            for (size_t i = 0; i < length; i++) text.push_back(text[text.size() - distance]);
+        }
+        put_sequence(coded, literals.data(), literals.size(), 0, 0);
+        text.insert(text.end(), literals.begin(), literals.end());
+        job.add(coded, text.size(), false, &text);
+    }
+    *blocks += job.blocks.size();
+    return job.run("sequences", false);
+}
+
+// Bytes changed, cut, or said to be of another length: right exactly where the twin says so, and nothing written
+// outside.
+int check_damage(size_t *blocks) {
+    std::mt19937 random(5);
+    Bytes text(3000), out;
+    for (uint8_t &byte : text) byte = uint8_t('a' + random() % 3);
+    const Bytes coded = encode(text.data(), text.size());
+    Job job;
+    const auto add = [&](const Bytes &spoilt, size_t size) {
+        const bool good = plain_decode(spoilt, size, out);
+        job.add(spoilt, size, false, good ? &out : nullptr);
+    };
+    for (size_t k = 0; k < 1500; k++) {
+        Bytes spoilt = coded;
+        for (size_t n = 1 + random() % 2; n > 0; n--) spoilt[random() % spoilt.size()] = uint8_t(random() % 8 ? random() : 255);
+        add(spoilt, text.size());
+    }
+    for (size_t cut = 0; cut < coded.size(); cut += 7) add(Bytes(coded.begin(), coded.begin() + long(cut)), text.size());
+    for (const size_t size : {size_t(0), size_t(1), text.size() - 1, text.size() + 1, size_t(HYBZ_MAX_LZ4)}) add(coded, size);
+    add({}, 0);
+    add({0}, 0);
+    add(Bytes(5000, 255), 60000);
+    *blocks += job.blocks.size();
+    return job.run("damage", false);
+}
+
+} // namespace
+
+int check_lz4(uint32_t max_length) {
+    size_t blocks = 0;
+    int wrong = 0;
+    for (const uint32_t length : {1u, 13u, 1000u, 65536u}) wrong += check_shapes(std::min(length, max_length), &blocks);
+    wrong += check_sequences(&blocks) + check_damage(&blocks);
+    printf("%zu blocks of LZ4, %d wrong\n", blocks, wrong);
+    return wrong != 0;
+}
+
+int time_lz4(const char *path, uint32_t repeats) {
+    std::ifstream file(path, std::ios::binary);
+    const Bytes text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    constexpr size_t kBlock = 65536;
+    const size_t count = (text.size() + kBlock - 1) / kBlock;
+    std::vector<Bytes> coded(count);
+    parallel(count, [&](size_t b) {
+        coded[b] = encode(text.data() + b * kBlock, std::min(kBlock, text.size() - b * kBlock));
+    });
+    std::vector<hybz_lz4_block> blocks;
+    size_t in_size = 0;
+    for (uint32_t r = 0; r < repeats; r++)
+        for (size_t b = 0; b < count; b++) {
+            const size_t size = std::min(kBlock, text.size() - b * kBlock);
+            blocks.push_back({in_size, r * text.size() + b * kBlock, uint32_t(coded[b].size()), uint32_t(size), 0, 0});
+            in_size += coded[b].size();
+        }
+    Pinned<uint8_t> in(in_size);
+    for (size_t b = 0; b < blocks.size(); b++) memcpy(in.memory + blocks[b].from, coded[b % count].data(), blocks[b].coded);
+    const size_t out_size = repeats * text.size();
+    DeviceBytes device_in(in_size), out(out_size);
+    Pinned<uint8_t> got(out_size);
+    std::vector<uint32_t> status(blocks.size());
+    hybz_lz4 *lz4 = nullptr;
+    must(hybz_lz4_create(0, uint32_t(blocks.size()), &lz4), "create");
+    copy(device_in.memory, in.memory, in_size, cudaMemcpyHostToDevice);
+    const auto best_of = [&](auto run) {
+        double best = 1e9;
+        for (int round = 0; round < 6; round++) {
+            const auto start = Clock::now();
+            must(run(), "lz4");
+            best = std::min(best, seconds(start));
+        }
+        return best;
+    };
+    const double decode = best_of([&] {
+        return hybz_lz4_decode(lz4, device_in.memory, in_size, blocks.data(), uint32_t(blocks.size()), out.memory,
+                               out_size, status.data(), kTimeout);
+    });
+    const double load = best_of([&] {
+        return hybz_lz4_load(lz4, in.memory, in_size, device_in.memory, blocks.data(), uint32_t(blocks.size()),
+                             out.memory, out_size, status.data(), kTimeout);
+    });
+    copy(got.memory, out.memory, out_size, cudaMemcpyDeviceToHost);
+    const double plain = best_of([&] {
+        copy(out.memory, got.memory, out_size, cudaMemcpyHostToDevice);
+        return 0;
+    });
+    bool right = std::all_of(status.begin(), status.end(), [](uint32_t one) { return one == 0; });
+    for (uint32_t r = 0; r < repeats; r++) right &= memcmp(got.memory + r * text.size(), text.data(), text.size()) == 0;
+    must(hybz_lz4_destroy(lz4), "destroy");
+    printf("%s: %zu bytes, ratio %.2f: decode %.1f GB/s, load %.1f, load plain %.1f: %s\n", path, out_size,
+           double(out_size) / double(in_size), double(out_size) / decode / 1e9, double(out_size) / load / 1e9,
+           double(out_size) / plain / 1e9, right ? "right" : "WRONG");
+    return !right;
+}
+
+} // namespace hybz
