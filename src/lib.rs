@@ -73,6 +73,7 @@ pub mod gpu;
 pub mod hbz;
 pub mod index;
 mod lines;
+pub mod lzw;
 pub mod read;
 mod read_at;
 pub mod recover;
