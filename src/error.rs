@@ -199,6 +199,8 @@ pub enum Error {
     },
     /// No index is made of a file that has `.hbz` streams: these have indexes of their own.
     HasHbz,
+    /// No index is made of a `.Z` file: it has no blocks, and is read from its beginning.
+    HasLzw,
     /// The stream was begun before a fork, and this is the child: the threads that have its blocks are the parent's.
     /// New streams work.
     Forked,
@@ -248,6 +250,7 @@ impl fmt::Display for Error {
                 write!(f, "the index is of another file, or older than it: it does not fit at bit {bit_offset}")
             }
             Error::HasHbz => f.write_str(".hbz streams have indexes of their own"),
+            Error::HasLzw => f.write_str("a .Z file has no blocks, and so no index"),
             Error::Forked => f.write_str("the stream was begun in the process that forked this one"),
             Error::Miscoded { block, station, reason } => {
                 write!(f, "block {block} was coded wrong twice, the second time by {station}: {reason}")
@@ -277,6 +280,7 @@ impl Error {
             &Error::BadIndex(what) => Error::BadIndex(what),
             &Error::ForeignIndex { bit_offset } => Error::ForeignIndex { bit_offset },
             Error::HasHbz => Error::HasHbz,
+            Error::HasLzw => Error::HasLzw,
             Error::Forked => Error::Forked,
             Error::Miscoded { block, station, reason } => {
                 Error::Miscoded { block: *block, station: station.clone(), reason: reason.clone() }

@@ -12,6 +12,7 @@
 //!
 //! How it is done: `strip`, `stream`, `links`; the format: `format::lzw`; the twins: `plain`.
 
+mod chunks;
 mod copy;
 mod encode;
 mod links;
@@ -24,6 +25,7 @@ mod strips;
 mod tests;
 
 pub use encode::StripEncoder;
+pub(crate) use chunks::{Chunk, ChunkDecoder};
 pub(crate) use stream::{StreamDecoder, Trouble};
 pub use strip::StripDecoder;
 pub use strips::{StripPool, StripWork, decode_strips, encode_strips};
