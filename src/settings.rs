@@ -3,8 +3,8 @@
 use crate::Pool;
 use crate::format::bzip2::Level;
 use crate::format::hbz::LargeBlocks;
-use crate::stream::{Extent, Formats, Streams};
 use crate::stream::verify::Verify;
+use crate::stream::{Extent, Formats, Streams};
 use std::fmt;
 
 /// How a stream is to be compressed or decompressed, and by whom. Start from [`Settings::new`].

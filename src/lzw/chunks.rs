@@ -59,9 +59,9 @@ impl ChunkDecoder {
     pub fn decode(&mut self) -> (Vec<u8>, Result<(), Error>) {
         let mut text = Vec::new();
         let decoded = self.decoder.decode(&self.bytes[self.taken..], self.last, &mut text, self.max_text);
-        let decoded = decoded.map(|taken| self.taken += taken).map_err(|trouble| {
-            error(trouble, self.at + self.taken as u64, self.at + self.bytes.len() as u64)
-        });
+        let decoded = decoded
+            .map(|taken| self.taken += taken)
+            .map_err(|trouble| error(trouble, self.at + self.taken as u64, self.at + self.bytes.len() as u64));
         (text, decoded)
     }
 }

@@ -24,8 +24,9 @@ mod strips;
 #[cfg(test)]
 mod tests;
 
-pub use encode::StripEncoder;
+pub use crate::format::lzw::MAGIC;
 pub(crate) use chunks::{Chunk, ChunkDecoder};
+pub use encode::StripEncoder;
 pub(crate) use stream::{StreamDecoder, Trouble};
 pub use strip::StripDecoder;
 pub use strips::{StripPool, StripWork, decode_strips, encode_strips};
@@ -59,10 +60,9 @@ pub fn decompress(coded: &[u8]) -> Result<Vec<u8>, Error> {
 pub(crate) fn error(trouble: Trouble, at: u64, end: u64) -> Error {
     match trouble {
         Trouble::Header(Unread::Magic) => Error::NotBzip2,
+        Trouble::Header(Unread::Short) if end < MAGIC.len() as u64 => Error::NotBzip2,
         Trouble::Header(Unread::Short) => Error::Truncated { block: 1, bit_offset: end * 8 },
-        Trouble::Header(Unread::Bits(bits)) => {
-            Error::Data { block: 1, bit_offset: 16, damage: Damage::LzwBits(bits) }
-        }
+        Trouble::Header(Unread::Bits(bits)) => Error::Data { block: 1, bit_offset: 16, damage: Damage::LzwBits(bits) },
         Trouble::Code(bit, damage) => Error::Data { block: 1, bit_offset: at * 8 + bit, damage },
     }
 }

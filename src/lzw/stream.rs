@@ -117,9 +117,9 @@ impl StreamDecoder {
             if codes.to == 0 {
                 return Ok(if last { coded.len() } else { at });
             }
-            let done = self.run(header, codes, &mut Wanted { text, max }).map_err(|(code, damage)| {
-                Trouble::Code((at * 8 + code * width as usize) as u64, damage)
-            })?;
+            let done = self
+                .run(header, codes, &mut Wanted { text, max })
+                .map_err(|(code, damage)| Trouble::Code((at * 8 + code * width as usize) as u64, damage))?;
             // Where the width changes, the last group is padded. The last one of all may be cut.
             at = (at + done.div_ceil(GROUP) * width as usize).min(coded.len());
         }

@@ -201,9 +201,8 @@ pub fn run<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, output
 /// The two ends of an input's stream.
 fn open(pool: &Pool, task: Task, options: BlockOptions) -> Option<Ends> {
     let lines = options.count_lines;
-    let decode = |formats, extent| {
-        Some(detect::decode(Decoding { pool: pool.clone(), chunk: None, lines, extent, formats }))
-    };
+    let decode =
+        |formats, extent| Some(detect::decode(Decoding { pool: pool.clone(), chunk: None, lines, extent, formats }));
     match task {
         Task::Compress(level) => Some(bzip2::encode(level, None, options)),
         Task::CompressStreams(level, streams) => Some(bzip2::encode(level, Some(streams), options)),

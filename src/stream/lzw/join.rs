@@ -32,14 +32,8 @@ impl Texts {
     fn end(&mut self) -> Step {
         self.summary.streams = 1;
         let end = self.summary.bytes_in;
-        let info = StreamInfo {
-            number: 1,
-            format: StreamFormat::Lzw,
-            level: None,
-            bit_offset: end * 8,
-            end,
-            combined_crc: 0,
-        };
+        let info =
+            StreamInfo { number: 1, format: StreamFormat::Lzw, level: None, bit_offset: end * 8, end, combined_crc: 0 };
         Step::Out(Text::Plain(Vec::new()), Some(Mark::Stream(info)))
     }
 }

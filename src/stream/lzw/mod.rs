@@ -13,8 +13,7 @@ mod join;
 mod relay;
 
 /// A first byte that no bzip2 stream has. Behind other streams it is garbage to bzip2, and it is here.
-pub(super) const FORMAT: Format =
-    Format { begins_with: |byte| byte == MAGIC[0], begins: |_, _| Begins::No, decode };
+pub(super) const FORMAT: Format = Format { begins_with: |byte| byte == MAGIC[0], begins: |_, _| Begins::No, decode };
 
 fn decode(_: &Decoding) -> Ends {
     let relay = relay::Relay::new();
