@@ -60,9 +60,9 @@ pub fn part(
 /// The header of a `.bz2` stream; the digit may be any from 1 to 9.
 const HEADER: &[u8] = b"BZh9";
 
-/// Whether data that begin with `head`, which may be cut short, can be of one of these formats. What cannot is copied by
-/// `-dcf`, by bzip2's rule. (That takes whatever begins as one of its files does, even a file of a single `B`. Of a `.Z`,
-/// which has no digit to look at, both bytes of the magic must be there.)
+/// Whether data that begin with `head`, which may be cut short, can be of one of these formats. What cannot is copied
+/// by `-dcf`, by bzip2's rule. (That takes whatever begins as one of its files does, even a file of a single `B`. Of a
+/// `.Z`, which has no digit to look at, both bytes of the magic must be there.)
 fn may_be_compressed(head: &[u8], formats: Formats) -> bool {
     if formats == Formats::All {
         if head.first() == hybz::hbz::MAGIC.first() {

@@ -6,10 +6,10 @@
 //! ```
 //!
 //! In both, the first 256 codes are the bytes, and each code but the first after a clear adds one to the table: the
-//! string of the code before it, and one byte more. A code has 9 bits at first, and one more where the table outgrows
-//! them:
+//! string of the code before it, and one byte more. A code has at least 9 bits, and more where the table outgrows them:
+//! code number `m`, counted from 0 after a clear, has the smallest number of bits `w` with
 //!
-//! | | first code of the table | code number `m` (from 0, after a clear) has the fewest bits `w` (at least 9) for which |
+//! | | first code of the table | |
 //! |---|---|---|
 //! | `.Z`, block mode | 257 | 256 + m < 2^w |
 //! | `.Z`, no block mode | 256 | 255 + m < 2^w |

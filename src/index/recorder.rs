@@ -118,7 +118,8 @@ impl Recorder {
     /// The index, when the whole file went well.
     ///
     /// # Errors
-    /// [`Error::HasHbz`] if the file has `.hbz` streams, [`Error::HasLzw`] if it is a `.Z`; [`Error::BadIndex`] if no stream has ended.
+    /// [`Error::HasHbz`] if the file has `.hbz` streams, [`Error::HasLzw`] if it is a `.Z`; [`Error::BadIndex`] if no
+    /// stream has ended.
     pub fn finish(mut self) -> Result<Index, Error> {
         if self.has_hbz {
             return Err(Error::HasHbz);

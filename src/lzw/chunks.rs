@@ -1,6 +1,6 @@
 //! A stream that is decoded chunk by chunk, and in parts.
 
-use super::{StreamDecoder, error};
+use super::stream::StreamDecoder;
 use crate::error::Error;
 
 /// Bytes of a stream.
@@ -61,7 +61,7 @@ impl ChunkDecoder {
         let decoded = self.decoder.decode(&self.bytes[self.taken..], self.last, &mut text, self.max_text);
         let decoded = decoded
             .map(|taken| self.taken += taken)
-            .map_err(|trouble| error(trouble, self.at + self.taken as u64, self.at + self.bytes.len() as u64));
+            .map_err(|trouble| trouble.placed(self.at + self.taken as u64, self.at + self.bytes.len() as u64));
         (text, decoded)
     }
 }

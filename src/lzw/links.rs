@@ -1,7 +1,6 @@
 //! A table of codes as links: each code's string is another's and one byte more. Its size is bounded by the number of
 //! codes, whatever they stand for; a string is written from its end.
 
-use super::stream::unknown;
 use crate::error::Damage;
 use crate::format::lzw::Header;
 
@@ -76,4 +75,9 @@ impl Links {
         }
         text[from]
     }
+}
+
+/// What is wrong with a code that so many others stand before.
+pub(super) fn unknown(code: u32, first: u32, number: usize) -> Damage {
+    Damage::LzwCode { code: code as u16, end: if number == 0 { 256 } else { first + number as u32 } }
 }

@@ -7,8 +7,8 @@
 //! | [`decompress`] | a `.Z` file in memory |
 //!
 //! `.Z` files are also read by all decoders of [`read`](crate::read), [`bufread`](crate::bufread),
-//! [`write`](mod@crate::write) and [`flow`](crate::flow), in bounded memory whatever they stand for. What a file of TIFF
-//! is beside its strips, `examples/tiff_lzw` shows.
+//! [`write`](mod@crate::write) and [`flow`](crate::flow), in bounded memory whatever they stand for. What a TIFF file is
+//! beside its strips, `examples/tiff_lzw` shows.
 //!
 //! How it is done: `strip`, `stream`, `links`; the format: `format::lzw`; the twins: `plain`.
 
@@ -27,12 +27,11 @@ mod tests;
 pub use crate::format::lzw::MAGIC;
 pub(crate) use chunks::{Chunk, ChunkDecoder};
 pub use encode::StripEncoder;
-pub(crate) use stream::{StreamDecoder, Trouble};
+use stream::StreamDecoder;
 pub use strip::StripDecoder;
 pub use strips::{StripPool, StripWork, decode_strips, encode_strips};
 
-use crate::error::{Damage, Error};
-use crate::format::lzw::Unread;
+use crate::error::Error;
 
 /// What a `.Z` file holds.
 ///
@@ -52,17 +51,6 @@ pub fn decompress(coded: &[u8]) -> Result<Vec<u8>, Error> {
     let mut text = Vec::new();
     match StreamDecoder::new().decode(coded, true, &mut text, usize::MAX) {
         Ok(_) => Ok(text),
-        Err(trouble) => Err(error(trouble, 0, coded.len() as u64)),
-    }
-}
-
-/// What is wrong with the stream, of which the decoder was given bytes `at .. end`.
-pub(crate) fn error(trouble: Trouble, at: u64, end: u64) -> Error {
-    match trouble {
-        Trouble::Header(Unread::Magic) => Error::NotBzip2,
-        Trouble::Header(Unread::Short) if end < MAGIC.len() as u64 => Error::NotBzip2,
-        Trouble::Header(Unread::Short) => Error::Truncated { block: 1, bit_offset: end * 8 },
-        Trouble::Header(Unread::Bits(bits)) => Error::Data { block: 1, bit_offset: 16, damage: Damage::LzwBits(bits) },
-        Trouble::Code(bit, damage) => Error::Data { block: 1, bit_offset: at * 8 + bit, damage },
+        Err(trouble) => Err(trouble.placed(0, coded.len() as u64)),
     }
 }

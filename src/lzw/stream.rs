@@ -6,9 +6,9 @@
 //! is turned into the links that other decoders have from the beginning ([`Links`]), which are bounded, and slower.
 
 use super::copy::{SLACK, between, eight, string};
-use super::links::Links;
-use crate::error::Damage;
-use crate::format::lzw::{CLEAR, HEADER_LEN, Header, MIN_BITS, Unread};
+use super::links::{Links, unknown};
+use crate::error::{Damage, Error};
+use crate::format::lzw::{CLEAR, HEADER_LEN, Header, MAGIC, MIN_BITS, Unread};
 
 /// The most text that is kept. A string can be 64 KiB, so it must be several times that.
 const MAX_KEPT: usize = 2 << 20;
@@ -24,6 +24,21 @@ pub enum Trouble {
     Header(Unread),
     /// The code at this bit, counted from the first byte that was given.
     Code(u64, Damage),
+}
+
+impl Trouble {
+    /// The same as an error of the stream, of which the decoder was given bytes `at .. end`.
+    pub fn placed(self, at: u64, end: u64) -> Error {
+        match self {
+            Trouble::Header(Unread::Magic) => Error::NotBzip2,
+            Trouble::Header(Unread::Short) if end < MAGIC.len() as u64 => Error::NotBzip2,
+            Trouble::Header(Unread::Short) => Error::Truncated { block: 1, bit_offset: end * 8 },
+            Trouble::Header(Unread::Bits(bits)) => {
+                Error::Data { block: 1, bit_offset: 16, damage: Damage::LzwBits(bits) }
+            }
+            Trouble::Code(bit, damage) => Error::Data { block: 1, bit_offset: at * 8 + bit, damage },
+        }
+    }
 }
 
 /// Decodes a `.Z` stream.
@@ -279,9 +294,4 @@ fn links_step(links: &mut Links, header: Header, codes: &Codes<'_>, wanted: &mut
         done += 1;
     }
     Ok(Step { done, cleared: false })
-}
-
-/// What is wrong with a code that so many others stand before.
-pub(super) fn unknown(code: u32, first: u32, number: usize) -> Damage {
-    Damage::LzwCode { code: code as u16, end: if number == 0 { 256 } else { first + number as u32 } }
 }

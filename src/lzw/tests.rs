@@ -1,6 +1,7 @@
 //! Every decoder against its twin, on shapes, on noise and on damage.
 
-use super::{StreamDecoder, StripDecoder, StripEncoder, Trouble, plain};
+use super::stream::{StreamDecoder, Trouble};
+use super::{StripDecoder, StripEncoder, plain};
 use crate::error::Damage;
 use crate::format::lzw::{HEADER_LEN, Header};
 use crate::shapes::{Rng, SHAPES, random};

@@ -3,9 +3,9 @@
 //!
 //! A `.hbz` has an index, so its line takes no longer than reading that; if the index is damaged, the headers of the
 //! blocks are followed as far as possible. A `.bz2` does not store the length of its text: if no index is beside it
-//! that fits, it is decoded, as are `.Z` files, and files with streams of both other kinds. With `-v` all files are decoded: of a damaged
-//! `.hbz` every block by itself, to show which blocks are good; of a damaged `.bz2` the blocks before the damage are
-//! shown.
+//! that fits, it is decoded, as are `.Z` files, and files with streams of several kinds. With `-v` all files are
+//! decoded: of a damaged `.hbz` every block by itself, to show which blocks are good; of a damaged `.bz2` the blocks
+//! before the damage are shown.
 
 mod json;
 mod table;

@@ -8,8 +8,8 @@ rows! {
     "`-d`, `-dk`, `-dc`, `-t`, `-o` of a `.Z`" | "not a bzip2 file" | "its text, as gzip; also from stdin" => reading;
     "`NAME.Z`, `NAME.taz`" | "`NAME.Z.out`, `NAME.taz.out`" | "`NAME`, `NAME.tar`" => names;
     "`-z` of a `.Z`" | "`NAME.Z.bz2`" | "the same" => compressing;
-    "damage, an end within a code" | "-" | "rc 2, the text before it to stdout; as gzip, no error: nothing says where a \
-     `.Z` ends" => damage;
+    "damage, an end within a code" | "-" | "rc 2, the text before it to stdout; as gzip, no error: nothing says \
+     where a `.Z` ends" => damage;
     "two `.Z` in one file" | "-" | "the second one is taken for codes, as in gzip" => two;
     "`-dcf` of a `.Z`" | "copied" | "its text" => forced;
     "`-l` of a `.Z`; with `-v`, `--json`, `--offsets`" | "no -l" | "decoded: its sizes, no blocks; offsets are refused"
@@ -17,8 +17,8 @@ rows! {
     "`--index` of a `.Z`; `--recover`, `--plan-ranges`, `--bench`" | "no such flags" | "a remark and no index; refused \
      by name" => other_flags;
     "`--ranges` of a `.Z`; `--at 0`" | "no such flags" | "decoded from the beginning" => ranges;
-    "called as `bzip2`, `bunzip2` or `bzcat`: a `.Z`, a `.hbz`" | "not a bzip2 file" | "the same, byte for byte; so are \
-     names that end in `.Z` and `.hbz`" => called_as_bzip2;
+    "called as `bzip2`, `bunzip2` or `bzcat`: a `.Z`, a `.hbz`" | "not a bzip2 file" | "the same, byte for byte; so \
+     are names that end in `.Z` and `.hbz`" => called_as_bzip2;
 }
 
 /// `aaaaaa`.
