@@ -7,8 +7,8 @@
 //! | [`decompress`] | a `.Z` file in memory |
 //!
 //! `.Z` files are also read by all decoders of [`read`](crate::read), [`bufread`](crate::bufread),
-//! [`write`](mod@crate::write) and [`flow`](crate::flow), in bounded memory whatever they stand for. What a TIFF file is
-//! beside its strips, `examples/tiff_lzw` shows.
+//! [`write`](mod@crate::write) and [`flow`](crate::flow), in bounded memory whatever they stand for. What a TIFF file
+//! is beside its strips, `examples/tiff_lzw` shows.
 //!
 //! How it is done: `strip`, `stream`, `links`; the format: `format::lzw`; the twins: `plain`.
 
