@@ -136,7 +136,7 @@ fn many_files_in_one_queue() {
     let mut files: Vec<Vec<u8>> = texts.iter().map(|text| plain::compress(text, header, |_| false)).collect();
     files[3] = hybz::compress(&texts[3], &Settings::new()).unwrap();
     files[5].truncate(2);
-    files[6] = vec![0x1f, 0x9d, 0x90, 0x61, 0x04, 0x04];
+    files[6] = vec![0x1f, 0x9d, 0x90, 0x61, 0x04, 0x02];
     for here in [false, true] {
         for (threads, memory) in [(1, 1), (2, 1 << 20), (3, 1 << 28)] {
             let pool = Pool::builder().threads(NonZeroUsize::new(threads).unwrap()).memory(memory).build();

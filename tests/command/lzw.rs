@@ -132,7 +132,7 @@ fn two_in_one_file() {
 fn a_bomb_streams() {
     // Every code is its own string's: 1, 2, 3 .. zeros.
     let codes: Vec<(u32, u32)> =
-        (0..24_000).map(|number| (if number == 0 { 0 } else { 256 + number }, (256 + number).ilog2() + 1)).collect();
+        (0..24_000u32).map(|number| (if number == 0 { 0 } else { 256 + number }, (256 + number).ilog2() + 1)).collect();
     // The only width of which there is no whole number of groups is none: 256 codes of 9 bits, 512 of 10, ...
     let place = Place::with(&[("a.Z", &coded(0x90, &codes))]);
     let total: u64 = (1..=24_000).sum();
