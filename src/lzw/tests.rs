@@ -296,3 +296,25 @@ fn clears() {
         same(&coded, &format!("{codes:?}"));
     }
 }
+
+/// libtiff's encoder, too, clears when 3,836 codes have been added: there is no code 4,094.
+#[test]
+fn the_encoder_clears_a_full_table() {
+    let text = random(20_000);
+    let mut coded = Vec::new();
+    StripEncoder::new().encode(&text, &mut coded);
+    let bit = |at: usize| u32::from(coded[at / 8] >> (7 - at % 8) & 1);
+    let (mut at, mut number, mut clears) = (9, 0, 0);
+    loop {
+        let width = (9..12).find(|width| 258 + number < 1 << width).unwrap_or(12);
+        let code = (at..at + width).fold(0, |code, at| code << 1 | bit(at));
+        at += width;
+        assert_eq!(code == 256, number == 3836, "{number}");
+        match code {
+            257 => break,
+            256 => (number, clears) = (0, clears + 1),
+            _ => number += 1,
+        }
+    }
+    assert!(clears > 3 && at.div_ceil(8) == coded.len());
+}
