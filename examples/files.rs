@@ -7,7 +7,7 @@
 //! ```
 
 use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
-use hybz::{Error, Level, Pool, StreamSummary, Verify};
+use hybz::{Error, Formats, Level, Pool, StreamSummary, Verify};
 use std::error::Error as StdError;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -31,7 +31,7 @@ impl Inputs for Files {
             let input = self.0.next()?;
             let (task, output) = match input.extension() {
                 Some(extension) if extension == "bz2" => {
-                    (Task::Decompress { trailing_garbage: true }, input.with_extension(""))
+                    (Task::Decompress { formats: Formats::All, trailing_garbage: true }, input.with_extension(""))
                 }
                 _ => {
                     let mut output = input.clone().into_os_string();

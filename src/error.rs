@@ -53,6 +53,26 @@ pub enum Damage {
         /// The CRC of the part's bytes.
         computed: u32,
     },
+    /// LZW codes are longer than any decoder takes them, or shorter than any encoder writes them.
+    LzwBits(u8),
+    /// The codes of an LZW strip do not begin with the one that clears the table.
+    LzwStart,
+    /// An LZW code of which nothing is known yet.
+    LzwCode {
+        /// The code.
+        code: u16,
+        /// The first one that cannot be there.
+        end: u32,
+    },
+    /// More LZW codes follow each other without a clear than any table has room for.
+    LzwTable,
+    /// An LZW strip ends before its text is complete.
+    LzwLength {
+        /// How many bytes of text it must have.
+        wanted: usize,
+        /// How many it has.
+        found: usize,
+    },
     /// The combined CRC at the end of a stream is wrong.
     StreamCrc {
         /// The CRC that the end of the stream states.
@@ -86,6 +106,11 @@ impl fmt::Display for Damage {
             Damage::PartCrc { part, stored, computed } => {
                 write!(f, "CRC of the {part} 0x{computed:08x}, but 0x{stored:08x} is stored")
             }
+            Damage::LzwBits(bits) => write!(f, "codes of up to {bits} bits, where 9 to 16 are known"),
+            Damage::LzwStart => f.write_str("the strip does not begin with the code that clears the table"),
+            Damage::LzwCode { code, end } => write!(f, "code {code}, but only those below {end} are known"),
+            Damage::LzwTable => f.write_str("the table of codes is full, and is not cleared"),
+            Damage::LzwLength { wanted, found } => write!(f, "the strip ends after {found} of {wanted} bytes"),
             Damage::BlockCrc { stored, computed } => {
                 write!(f, "block CRC 0x{computed:08x}, but 0x{stored:08x} is stored")
             }
@@ -174,6 +199,8 @@ pub enum Error {
     },
     /// No index is made of a file that has `.hbz` streams: these have indexes of their own.
     HasHbz,
+    /// No index is made of a `.Z` file: it has no blocks, and is read from its beginning.
+    HasLzw,
     /// The stream was begun before a fork, and this is the child: the threads that have its blocks are the parent's.
     /// New streams work.
     Forked,
@@ -241,6 +268,7 @@ impl fmt::Display for Error {
                 write!(f, "the index is of another file, or older than it: it does not fit at bit {bit_offset}")
             }
             Error::HasHbz => f.write_str(".hbz streams have indexes of their own"),
+            Error::HasLzw => f.write_str("a .Z file has no blocks, and so no index"),
             Error::Forked => f.write_str("the stream was begun in the process that forked this one"),
             Error::Miscoded { block, station, reason } => {
                 write!(f, "block {block} was coded wrong twice, the second time by {station}: {reason}")
@@ -275,6 +303,7 @@ impl Error {
             &Error::BadIndex(what) => Error::BadIndex(what),
             &Error::ForeignIndex { bit_offset } => Error::ForeignIndex { bit_offset },
             Error::HasHbz => Error::HasHbz,
+            Error::HasLzw => Error::HasLzw,
             Error::Forked => Error::Forked,
             Error::Miscoded { block, station, reason } => {
                 Error::Miscoded { block: *block, station: station.clone(), reason: reason.clone() }

@@ -8,10 +8,12 @@
 //!   padding to a whole byte). It may end wherever these 48 bits appear, at any bit offset and even inside a block's
 //!   data: random data contain them once in 2^48 bits.
 //! - A `.hbz` stream states the length of each of its parts: it ends after its index.
+//! - A `.Z` stream ends where its input does.
 
 use crate::bits::{BitSource, SliceBits};
 use crate::format::bzip2::END_MAGIC;
 use crate::format::hbz::{self, BlockHeader, HEADER_LEN, Next, StreamHeader};
+use crate::format::lzw;
 
 /// From the first byte of the magic to the byte behind the stream, at most: 87 bits.
 const RECORD: usize = 11;
@@ -29,7 +31,7 @@ enum Format {
     Unknown,
     Bzip2(Tail),
     Hbz(Parts),
-    /// A `.hbz` stream that goes on where it should have ended: all of its input is taken.
+    /// A `.Z` stream, or a `.hbz` stream that goes on where it should have ended: all of its input is taken.
     Any,
 }
 
@@ -46,8 +48,11 @@ impl Gate {
             return 0;
         }
         if matches!(self.format, Format::Unknown) {
-            let hbz = first == hbz::MAGIC[0];
-            self.format = if hbz { Format::Hbz(Parts::default()) } else { Format::Bzip2(Tail::default()) };
+            self.format = match first {
+                byte if byte == hbz::MAGIC[0] => Format::Hbz(Parts::default()),
+                byte if byte == lzw::MAGIC[0] => Format::Any,
+                _ => Format::Bzip2(Tail::default()),
+            };
         }
         let end = match &mut self.format {
             Format::Bzip2(tail) => tail.take(bytes),

@@ -73,6 +73,7 @@ pub mod gpu;
 pub mod hbz;
 pub mod index;
 mod lines;
+pub mod lzw;
 pub mod read;
 mod read_at;
 pub mod recover;
@@ -103,10 +104,11 @@ pub use read_at::ReadAt;
 pub use schedule::{StationReport, Summary};
 pub use settings::Settings;
 pub use station::gpu::Lanes;
+pub use stream::Formats;
 pub use stream::Streams;
 pub use stream::flow;
 pub use stream::verify::Verify;
-pub use summary::{BlockInfo, StreamInfo, StreamSummary};
+pub use summary::{BlockInfo, StreamFormat, StreamInfo, StreamSummary};
 
 use stream::driver::Driver;
 

@@ -3,9 +3,8 @@
 use crate::Pool;
 use crate::format::bzip2::Level;
 use crate::format::hbz::LargeBlocks;
-use crate::stream::Extent;
-use crate::stream::Streams;
 use crate::stream::verify::Verify;
+use crate::stream::{Extent, Formats, Streams};
 use std::fmt;
 
 /// How a stream is to be compressed or decompressed, and by whom. Start from [`Settings::new`].
@@ -24,6 +23,7 @@ pub struct Settings {
     pub(crate) large_blocks: Option<LargeBlocks>,
     pub(crate) streams: Option<Streams>,
     pub(crate) verify: Verify,
+    pub(crate) formats: Formats,
     trailing_garbage: bool,
     first_stream: bool,
     pool: Option<Pool>,
@@ -37,6 +37,7 @@ impl Default for Settings {
             large_blocks: None,
             streams: None,
             verify: Verify::Off,
+            formats: Formats::All,
             trailing_garbage: true,
             first_stream: false,
             pool: None,
@@ -139,6 +140,21 @@ impl Settings {
         self
     }
 
+    /// Which formats a decoder reads: all, or what bzip2 reads.
+    ///
+    /// ```
+    /// use hybz::{Error, Formats, LargeBlocks, Settings};
+    /// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1 << 20).expect("a size that is allowed"));
+    /// let hbz = hybz::compress(b"text", &settings)?;
+    /// assert_eq!(hybz::decompress(&hbz, &settings)?, b"text");
+    /// assert!(matches!(hybz::decompress(&hbz, &settings.formats(Formats::Bzip2)), Err(Error::NotBzip2)));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn formats(mut self, formats: Formats) -> Self {
+        self.formats = formats;
+        self
+    }
+
     /// The stations that work for the stream; without this those of [`Pool::global`].
     ///
     /// ```
@@ -182,6 +198,7 @@ impl fmt::Debug for Settings {
             .field("large_blocks", &self.large_blocks)
             .field("streams", &self.streams)
             .field("verify", &self.verify)
+            .field("formats", &self.formats)
             .field("trailing_garbage", &self.trailing_garbage)
             .field("own_pool", &self.pool.is_some())
             .finish()

@@ -55,16 +55,30 @@ pub struct BlockInfo {
     pub lines: Option<u64>,
 }
 
+/// What kind of stream one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StreamFormat {
+    /// A `.bz2` stream.
+    Bzip2,
+    /// A `.hbz` stream.
+    Hbz,
+    /// A `.Z` stream. It has neither blocks nor CRCs.
+    Lzw,
+}
+
 /// One stream that has ended, in the order of the input. A stream without blocks is one, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamInfo {
     /// Counted from 1 over the whole input.
     pub number: u64,
-    /// The level of a `.bz2` stream; `None` for a `.hbz` stream.
+    /// What kind of stream it is.
+    pub format: StreamFormat,
+    /// The level of a `.bz2` stream; `None` for others.
     pub level: Option<Level>,
     /// Where the record that ends the stream begins in the compressed file, in bits: the end magic, or the index of a
-    /// `.hbz` stream.
+    /// `.hbz` stream. A `.Z` stream has none: where it ends.
     pub bit_offset: u64,
     /// Where the stream ends in the compressed file, in bytes.
     pub end: u64,

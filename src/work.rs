@@ -9,6 +9,7 @@
 //! | [`EncodeLarge`]: a text of a `.hbz` stream, or its sorted codes | header and payload | [`ENCODE_LARGE`] |
 //! | [`RecodeLarge`], [`VerifyLarge`] | as for `.bz2` | [`ENCODE_LARGE`] |
 //! | [`DecodeLarge`]: a payload | the text, or what is wrong | [`DECODE_LARGE`] |
+//! | [`DecodeLzw`]: the codes of a `.Z` stream | some of its text | [`DECODE_LZW`] |
 //! | [`DecodeRuns`], [`FillVector`], [`WalkEntries`]: the stages of a long block | a part of it | [`DECODE_LARGE`] |
 
 use crate::block::{CodedBlock, DecodedBlock, Text};
@@ -17,8 +18,9 @@ use crate::codec::bwt::periodic::PeriodicOrigins;
 use crate::codec::hbz::decode::{Block, FirstColumn, Runs, SegmentStart, TextLens, Vector, Vectors};
 use crate::codec::hbz::encode::Prepared;
 use crate::codec::mismatch::Mismatch;
-use crate::error::{Damage, DecodeError};
+use crate::error::{Damage, DecodeError, Error};
 use crate::format::hbz::{BlockHeader, StreamHeader};
+use crate::lzw::ChunkDecoder;
 use crate::schedule::{AnyJob, Class, ErasedJob, Job, Question, Submitter};
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,6 +42,8 @@ pub const DECODE: Class = Class(1);
 pub const ENCODE_LARGE: Class = Class(2);
 /// Blocks to be decoded of a `.hbz` stream.
 pub const DECODE_LARGE: Class = Class(3);
+/// Codes to be decoded of a `.Z` stream.
+pub const DECODE_LZW: Class = Class(4);
 
 /// Code a block of a `.bz2` stream.
 #[derive(Clone, Debug)]
@@ -383,6 +387,24 @@ impl Question for WalkEntries {
     }
 }
 
+/// Decode codes of a `.Z` stream. The station takes the decoder out of the question, and gives it back with the answer.
+#[derive(Debug)]
+pub struct DecodeLzw(pub(crate) Option<Box<ChunkDecoder>>);
+
+impl Question for DecodeLzw {
+    /// The decoder, some text, and whether what follows it is wrong; nothing if a station failed that had the decoder.
+    type Answer = Option<(Box<ChunkDecoder>, Vec<u8>, Result<(), Error>)>;
+    const CLASS: Class = DECODE_LZW;
+
+    fn bytes(&self) -> u64 {
+        self.0.as_ref().map_or(0, |decoder| decoder.left().len() as u64)
+    }
+
+    fn bytes_out(answer: &Self::Answer) -> u64 {
+        answer.as_ref().map_or(0, |(_, text, _)| text.len() as u64)
+    }
+}
+
 /// What lies on the codec's queue.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -409,6 +431,8 @@ pub enum BlockJob {
     Fill(Job<FillVector>),
     /// Stage 3.
     Walk(Job<WalkEntries>),
+    /// Codes of a `.Z` stream to decode.
+    DecodeLzw(Job<DecodeLzw>),
 }
 
 impl AnyJob for BlockJob {
@@ -425,6 +449,7 @@ impl AnyJob for BlockJob {
             BlockJob::Runs(job) => job,
             BlockJob::Fill(job) => job,
             BlockJob::Walk(job) => job,
+            BlockJob::DecodeLzw(job) => job,
         }
     }
 }
@@ -441,4 +466,4 @@ macro_rules! variants {
 }
 variants!(Encode: EncodeBlock, Decode: DecodeBlock, EncodeLarge: EncodeLarge, DecodeLarge: DecodeLarge);
 variants!(Recode: RecodeBlock, Verify: VerifyBlock, RecodeLarge: RecodeLarge, VerifyLarge: VerifyLarge);
-variants!(Runs: DecodeRuns, Fill: FillVector, Walk: WalkEntries);
+variants!(Runs: DecodeRuns, Fill: FillVector, Walk: WalkEntries, DecodeLzw: DecodeLzw);

@@ -4,7 +4,7 @@
 use hybz::flow::{Input, Inputs, LONG_FILE, Outputs, ReadAt, Source, Task, run};
 use hybz::schedule::Accepts;
 use hybz::work::{DECODE, ENCODE};
-use hybz::{Error, LargeBlocks, Level, Pool, Settings, StreamSummary, Verify};
+use hybz::{Error, Formats, LargeBlocks, Level, Pool, Settings, StreamSummary, Verify};
 use std::cell::RefCell;
 use std::io::{self, BufRead, ErrorKind, Read, Write};
 use std::num::NonZeroUsize;
@@ -125,7 +125,7 @@ fn several_readers_of_a_compressed_file() {
     let (coded, from, text) = coded();
     for readers in [1, 2, 5] {
         let file = File { text: coded.clone(), broken_from: u64::MAX };
-        let task = Task::Decompress { trailing_garbage: true };
+        let task = Task::Decompress { formats: Formats::All, trailing_garbage: true };
         let Collect(out, outcome) = through(task, file, from as u64, readers);
         assert_eq!(outcome.unwrap().unwrap().trailing_garbage, Some((coded.len() - from - 6) as u64));
         assert!(out == text, "{readers} readers");
@@ -134,7 +134,7 @@ fn several_readers_of_a_compressed_file() {
     let mut bad = coded.clone();
     bad[60 << 20] ^= 1;
     for (broken_from, readers) in [(u64::MAX, 2), (50 << 20, 2), (50 << 20, 4)] {
-        let task = Task::Decompress { trailing_garbage: true };
+        let task = Task::Decompress { formats: Formats::All, trailing_garbage: true };
         let Collect(out, outcome) = through(task, File { text: bad.clone(), broken_from }, from as u64, readers);
         let error = outcome.unwrap().unwrap_err();
         assert!(if broken_from == u64::MAX {

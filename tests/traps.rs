@@ -150,7 +150,7 @@ fn in_one_queue(pool: &hybz::Pool, here: bool) {
     impl Inputs for Files {
         type Meta = &'static Case;
         fn next_input(&mut self) -> Option<Input<&'static Case>> {
-            let task = Task::Decompress { trailing_garbage: true };
+            let task = Task::Decompress { formats: hybz::Formats::All, trailing_garbage: true };
             self.0.next().map(|case| Input {
                 meta: case,
                 task,

@@ -4,7 +4,7 @@
 #[path = "../../tests/reference/mod.rs"]
 mod reference;
 
-use hybz::{Error, Pool, Settings};
+use hybz::{Error, Formats, Pool, Settings};
 use libfuzzer_sys::fuzz_target;
 use reference::Refused;
 use std::io::{self, Write};
@@ -36,7 +36,7 @@ fuzz_target!(|file: &[u8]| {
     let pool = POOL.get_or_init(|| Pool::builder().threads(NonZeroUsize::new(2).unwrap()).build());
     // The file itself determines how it is cut into chunks, so that a finding can be reproduced.
     let chunk = [1, 7, 64, 1 << 18][file.iter().fold(0u8, |sum, b| sum.wrapping_add(*b)) as usize % 4];
-    let settings = Settings::new().pool(pool).scan_chunk(chunk);
+    let settings = Settings::new().pool(pool).scan_chunk(chunk).formats(Formats::Bzip2);
     let mut decoder = hybz::write::MultiBzDecoder::with_settings(Bounded(Vec::new()), &settings);
     let verdict = file.chunks(chunk).try_for_each(|piece| decoder.write_all(piece)).and_then(|()| decoder.try_finish());
     let verdict = verdict.map_err(|error| match error.get_ref().and_then(|e| e.downcast_ref()) {

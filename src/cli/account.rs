@@ -12,7 +12,7 @@ use crate::cli::os::file::wait_writable;
 use crate::cli::os::signals;
 use crate::cli::tally::Tally;
 use crate::cli::temporary::{LastWords, TemporaryFiles};
-use hybz::{StationReport, StreamInfo, StreamSummary, Summary};
+use hybz::{StationReport, StreamFormat, StreamInfo, StreamSummary, Summary};
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -74,8 +74,8 @@ const ENDING: u8 = 2;
 pub struct Entry {
     name: OsString,
     opened: Instant,
-    /// Of the stream that its bytes begin with: whether it is a `.hbz`.
-    hbz: Option<bool>,
+    /// Of the stream that its bytes begin with.
+    format: Option<StreamFormat>,
     crcs: Vec<u32>,
     /// The name of the result, or `-`.
     result: Option<OsString>,
@@ -94,16 +94,17 @@ impl Entry {
     /// Begins one, if there is to be a report.
     pub fn new(plan: &Plan, name: &OsStr) -> Option<Box<Entry>> {
         plan.report.as_ref()?;
-        let hbz = (plan.mode == Mode::Compress).then_some(plan.large_blocks.is_some());
+        let written = if plan.large_blocks.is_some() { StreamFormat::Hbz } else { StreamFormat::Bzip2 };
+        let format = (plan.mode == Mode::Compress).then_some(written);
         let (opened, crcs, result, stream) = (Instant::now(), Vec::new(), None, None);
         let (complete, unsaid) = (false, None);
-        Some(Box::new(Entry { name: name.to_owned(), opened, hbz, crcs, result, stream, complete, unsaid }))
+        Some(Box::new(Entry { name: name.to_owned(), opened, format, crcs, result, stream, complete, unsaid }))
     }
 
     /// A stream of it has ended.
     pub fn stream(&mut self, stream: &StreamInfo) {
-        self.hbz.get_or_insert(stream.level.is_none());
-        if self.crcs.len() < MAX_CRCS {
+        self.format.get_or_insert(stream.format);
+        if self.crcs.len() < MAX_CRCS && stream.format != StreamFormat::Lzw {
             self.crcs.push(stream.combined_crc);
         }
     }
@@ -181,7 +182,7 @@ impl Account {
         let mut object = Object::of_file("file", &entry.name);
         object.put("work", self.totals.work);
         object.put("status", status(entry, !failures.is_empty()));
-        object.put("format", entry.hbz.map(|hbz| if hbz { "hbz" } else { "bz2" }));
+        object.put("format", entry.format.map(json::format));
         match &entry.result {
             Some(name) => object.put_name("result", name),
             None => object.put("result", Value::Null),

@@ -166,7 +166,7 @@ impl Operands {
         let (file, found) = opened.map_err(|e| Failure::unopened(plan.mode, name, &e))?;
         // As in bzip2 also with -f: a job that does `-f *` every night must not wrap its own results.
         if plan.mode == Mode::Compress
-            && let Some((suffix, _)) = ending(place.path(), plan.suffix.as_deref())
+            && let Some((suffix, _)) = ending(place.path(), &plan)
         {
             return Err(about(1, &[b" already has ", suffix, b" suffix."]).remark());
         }
@@ -265,15 +265,16 @@ impl Operands {
                 let usual = OsStr::new(if self.plan.large_blocks.is_some() { ".hbz" } else { ".bz2" });
                 appended(path, self.plan.suffix.as_deref().unwrap_or(usual))
             }
-            (Target::Beside | Target::Below(_), Mode::Decompress) => original_name(path, self.plan.suffix.as_deref())
-                .unwrap_or_else(|| {
+            (Target::Beside | Target::Below(_), Mode::Decompress) => {
+                original_name(path, &self.plan).unwrap_or_else(|| {
                     let guess = appended(path, OsStr::new(".out"));
                     let (name, shown_guess) = (shown(path.as_os_str()), shown(guess.as_os_str()));
                     let text: [&[u8]; 4] =
                         [b"Can't guess original name for ", name.as_bytes(), b" -- using ", shown_guess.as_bytes()];
                     *remark = Some(text.concat());
                     guess
-                }),
+                })
+            }
         };
         self.supply.result(source, source.beside(result)).map(Destination::File)
     }

@@ -66,28 +66,42 @@ impl IndexJob {
         Ok(())
     }
 
-    /// Writes what was recorded. Returns the file, which has no name yet; nothing if the file has `.hbz` streams.
-    pub fn write(self, plan: &Plan, source: Option<&SourceFile>) -> Result<Option<OutputFile>, Failure> {
+    /// Writes what was recorded. Returns the file, which has no name yet, or why there is none.
+    pub fn write(self, plan: &Plan, source: Option<&SourceFile>) -> Result<Result<OutputFile, NoIndex>, Failure> {
         let IndexJob { place, recorder, output } = self;
         let failed = |e: &io::Error| Failure::output("write", place.name(), e);
-        let Some(mut output) = output else { return Ok(None) };
         let index = match recorder.finish() {
             Ok(index) => index,
-            Err(Error::HasHbz) => return Ok(None),
+            Err(Error::HasHbz) => return Ok(Err(NoIndex::Own)),
+            Err(Error::HasLzw) => return Ok(Err(NoIndex::NoBlocks)),
             Err(error) => return Err(Failure::internal(place.name(), &error)),
         };
+        let Some(mut output) = output else { return Ok(Err(NoIndex::Own)) };
         write(&index, format(plan), &mut output).map_err(|e| failed(&e))?;
         if let Some(source) = source {
             output.set_attributes(source).map_err(|e| failed(&e))?;
         }
-        Ok(Some(output))
+        Ok(Ok(output))
     }
 }
 
-/// What is said of a file of which no index is written.
-pub fn has_its_own(name: &OsStr) -> Vec<u8> {
-    let text = b" has .hbz streams, which have indexes of their own: no index is written";
-    [shown(name).as_bytes(), text].concat()
+/// Why no index is written of a file.
+pub enum NoIndex {
+    /// It has `.hbz` streams.
+    Own,
+    /// It is a `.Z`.
+    NoBlocks,
+}
+
+impl NoIndex {
+    /// What is said of the file.
+    pub fn remark(self, name: &OsStr) -> Vec<u8> {
+        let text: &[u8] = match self {
+            NoIndex::Own => b" has .hbz streams, which have indexes of their own: no index is written",
+            NoIndex::NoBlocks => b" is a .Z, which has no blocks: no index is written",
+        };
+        [shown(name).as_bytes(), text].concat()
+    }
 }
 
 /// The format to be written.

@@ -6,8 +6,8 @@ use crate::cli::part;
 use crate::cli::ranges::Parts;
 use crate::cli::reader::Reader;
 use crate::cli::report::Failure;
-use hybz::Pool;
 use hybz::flow::{Source, Task};
+use hybz::{Formats, Pool};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
@@ -23,7 +23,7 @@ pub fn whole(plan: &Plan, ready: &Ready, file: File) -> (Task, Source) {
         Mode::Compress => (plan.compression(), reader.into_source()),
         Mode::Decompress if plan.force && matches!(destination, Destination::Stdout) => {
             let head = reader.head(HEADER.len());
-            let task = if may_be_bzip2(&head) { decompress(plan) } else { Task::Copy };
+            let task = if may_be_compressed(&head, plan.formats) { decompress(plan) } else { Task::Copy };
             (task, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))))
         }
         Mode::Decompress | Mode::Test => (decompress(plan), reader.into_source()),
@@ -31,7 +31,7 @@ pub fn whole(plan: &Plan, ready: &Ready, file: File) -> (Task, Source) {
 }
 
 fn decompress(plan: &Plan) -> Task {
-    Task::Decompress { trailing_garbage: plan.trailing_garbage }
+    Task::Decompress { formats: plan.formats, trailing_garbage: plan.trailing_garbage }
 }
 
 /// A part of it.
@@ -50,8 +50,8 @@ pub fn part(
             Ok((Task::Copy, Source::Stream(Box::new(parts))))
         }
         Part::Streams { at, count } => {
-            let file = if *at > 0 { part::at(name, file, *at)? } else { file };
-            let task = count.map_or_else(|| decompress(plan), Task::DecompressStreams);
+            let file = if *at > 0 { part::at(plan, name, file, *at)? } else { file };
+            let task = count.map_or_else(|| decompress(plan), |count| Task::DecompressStreams(plan.formats, count));
             Ok((task, Source::Stream(Box::new(Reader::new(file)))))
         }
     }
@@ -60,11 +60,17 @@ pub fn part(
 /// The header of a `.bz2` stream; the digit may be any from 1 to 9.
 const HEADER: &[u8] = b"BZh9";
 
-/// Whether data that begin with `head`, which may be cut short, can be a `.bz2` or `.hbz` stream. What cannot is copied
-/// by `-dcf`, by bzip2's rule.
-fn may_be_bzip2(head: &[u8]) -> bool {
-    if head.first() == hybz::hbz::MAGIC.first() {
-        return head.iter().zip(&hybz::hbz::MAGIC).all(|(a, b)| a == b);
+/// Whether data that begin with `head`, which may be cut short, can be of one of these formats. What cannot is copied
+/// by `-dcf`, by bzip2's rule. (That takes whatever begins as one of its files does, even a file of a single `B`. Of a
+/// `.Z`, which has no digit to look at, both bytes of the magic must be there.)
+fn may_be_compressed(head: &[u8], formats: Formats) -> bool {
+    if formats == Formats::All {
+        if head.first() == hybz::hbz::MAGIC.first() {
+            return head.iter().zip(&hybz::hbz::MAGIC).all(|(a, b)| a == b);
+        }
+        if head.starts_with(&hybz::lzw::MAGIC) {
+            return true;
+        }
     }
     let magic = head.iter().zip(&HEADER[..3]).all(|(a, b)| a == b);
     magic && head.get(3).is_none_or(|digit| (b'1'..=b'9').contains(digit))

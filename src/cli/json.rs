@@ -3,6 +3,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use hybz::StreamFormat;
 use serde_json::{Map, Value};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -70,6 +71,15 @@ impl Object {
 impl From<Object> for Value {
     fn from(object: Object) -> Value {
         Value::Object(object.0)
+    }
+}
+
+/// The name of a format.
+pub fn format(format: StreamFormat) -> &'static str {
+    match format {
+        StreamFormat::Hbz => "hbz",
+        StreamFormat::Lzw => "Z",
+        _ => "bz2",
     }
 }
 

@@ -8,7 +8,7 @@ use crate::cli::report::Failure;
 use hybz::hbz::MAGIC;
 use hybz::index::Index;
 use hybz::seek::Reader;
-use hybz::{Error, Pool, ReadAt, Settings};
+use hybz::{Error, Formats, Pool, ReadAt, Settings};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -30,7 +30,7 @@ pub fn check_file(name: &OsStr, file: &mut File, flag: &str) -> Result<(), Failu
 }
 
 /// Goes to the stream that begins at byte `at` of the compressed file.
-pub fn at(name: &OsStr, mut file: File, at: u64) -> Result<File, Failure> {
+pub fn at(plan: &Plan, name: &OsStr, mut file: File, at: u64) -> Result<File, Failure> {
     check_file(name, &mut file, "--at")?;
     let read_error = |e: io::Error| Failure::input("read", name, &e);
     let mut head = Vec::new();
@@ -38,7 +38,8 @@ pub fn at(name: &OsStr, mut file: File, at: u64) -> Result<File, Failure> {
     (&file).take(MAGIC.len() as u64).read_to_end(&mut head).map_err(read_error)?;
     file.seek(SeekFrom::Start(at)).map_err(read_error)?;
     let is_bzip2 = matches!(head[..], [b'B', b'Z', b'h', b'1'..=b'9', ..]);
-    if is_bzip2 || head == MAGIC {
+    let is_other = head == MAGIC || head.starts_with(&hybz::lzw::MAGIC);
+    if is_bzip2 || (plan.formats == Formats::All && is_other) {
         return Ok(file);
     }
     Err(Failure::about(2, "", name, &format!(": no stream begins at byte {at}.")))
@@ -60,7 +61,7 @@ pub fn ranges(
         Operand::Stdin => None,
     };
     let coded: Coded = Arc::new(file);
-    let settings = Settings::new().pool(pool).trailing_garbage(plan.trailing_garbage);
+    let settings = Settings::new().pool(pool).formats(plan.formats).trailing_garbage(plan.trailing_garbage);
     let open = Open { plan, coded, settings };
     if let Some(index) = &plan.index {
         let index_path = index.path(path.unwrap_or(Path::new("")));
@@ -110,7 +111,7 @@ impl Open<'_> {
     fn is_hbz(&self) -> io::Result<bool> {
         let mut head = [0; MAGIC.len()];
         let n = self.coded.read_at(&mut head, 0)?;
-        Ok(head[..n] == MAGIC)
+        Ok(head[..n] == MAGIC && self.plan.formats == Formats::All)
     }
 
     /// Reads the first byte that is wanted: the reader will need its block anyway, and here an index that does not fit

@@ -8,7 +8,7 @@ use crate::cli::os::process;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
 use crate::cli::tally::Tally;
-use hybz::{BlockInfo, Error, StationReport, StreamSummary, Summary};
+use hybz::{BlockInfo, Damage, Error, StationReport, StreamSummary, Summary};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -274,6 +274,7 @@ pub fn verdict(error: &Error, test: bool) -> String {
         Error::Truncated { bit_offset: 0, .. } => "file ends unexpectedly: it is empty".to_owned(),
         Error::Truncated { .. } => format!("file ends unexpectedly: {}", place(error)),
         &Error::TrailingGarbage { offset } => garbage(offset),
+        Error::Data { damage, .. } if is_lzw(damage) => format!("data integrity error in data: {}", place(error)),
         _ => format!("data integrity (CRC) error in data: {}", place(error)),
     }
 }
@@ -295,9 +296,16 @@ pub fn behind(error: Error, at: u64) -> Error {
     }
 }
 
+/// Whether it is damage of a `.Z`.
+pub fn is_lzw(damage: &Damage) -> bool {
+    matches!(damage, Damage::LzwBits(_) | Damage::LzwCode { .. } | Damage::LzwTable)
+}
+
 /// Where the damage is.
 fn place(error: &Error) -> String {
     match error {
+        // A `.Z` has no blocks.
+        Error::Data { bit_offset, damage, .. } if is_lzw(damage) => format!("at bit {bit_offset}: {damage}"),
         Error::Truncated { block, bit_offset } => format!("in block {block}, at bit {bit_offset}"),
         Error::Data { block, bit_offset, damage } => format!("block {block}, at bit {bit_offset}: {damage}"),
         _ => error.to_string(),

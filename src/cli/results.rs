@@ -4,7 +4,7 @@
 use crate::cli::account::Entry;
 use crate::cli::args::{Mode, Plan, Target};
 use crate::cli::commit::{Committer, Finished, Item};
-use crate::cli::index::{self, IndexJob};
+use crate::cli::index::IndexJob;
 use crate::cli::job::{Destination, Job, Ready, State};
 use crate::cli::os::directory::Directory;
 use crate::cli::os::{file, process};
@@ -178,10 +178,8 @@ impl Results {
     /// The index that was made of an operand, complete but for its name.
     fn index(&self, name: &OsStr, index: IndexJob, ready: &Ready) -> Option<OutputFile> {
         match index.write(&self.plan, ready.source.as_ref()) {
-            Ok(Some(output)) => return Some(output),
-            Ok(None) => {
-                self.print(Note::Remark(index::has_its_own(name)));
-            }
+            Ok(Ok(output)) => return Some(output),
+            Ok(Err(why)) => self.print(Note::Remark(why.remark(name))),
             Err(failure) => self.print(Note::Failure(failure)),
         }
         None

@@ -54,9 +54,10 @@ pub fn look(
         forget_pages(file);
         forget_pages(&opened);
     }
+    let settings = Settings::new().pool(pool).trailing_garbage(plan.trailing_garbage);
     let fits = match plan.mode {
-        Mode::Compress => same_text(pool, &opened, false, file, false),
-        _ => same_text(pool, file, plan.trailing_garbage, &opened, true),
+        Mode::Compress => same_text(&settings.trailing_garbage(false), &opened, file, false),
+        _ => same_text(&settings.formats(plan.formats), file, &opened, true),
     };
     let source_name = source.place.name();
     let right = match fits.map_err(|e| Failure::input("compare", source_name, &e))? {
@@ -118,8 +119,8 @@ enum Comparison {
 
 /// Whether `coded` decompresses to exactly the bytes of `text`. With `all`, damage counts behind a difference, too.
 /// Both are read from their beginning, and are at it again afterwards.
-fn same_text(pool: &Pool, mut coded: &File, garbage: bool, mut text: &File, all: bool) -> io::Result<Comparison> {
-    let mut decoded = MultiBzDecoder::with_settings(coded, &Settings::new().pool(pool).trailing_garbage(garbage));
+fn same_text(settings: &Settings, mut coded: &File, mut text: &File, all: bool) -> io::Result<Comparison> {
+    let mut decoded = MultiBzDecoder::with_settings(coded, settings);
     let (mut a, mut b) = (vec![0; 64 << 10], vec![0; 64 << 10]);
     let mut same = true;
     let mut compare = || loop {

@@ -200,8 +200,8 @@ impl Supply {
 impl Filter {
     /// Whether a file is left out because of its name.
     fn by_suffix(&self, name: &Path) -> bool {
-        let Plan { mode, suffix, force, target, .. } = &*self.plan;
-        let is_compressed = |name: &Path| ending(name, suffix.as_deref()).is_some();
+        let Plan { mode, force, target, .. } = &*self.plan;
+        let is_compressed = |name: &Path| ending(name, &self.plan).is_some();
         match mode {
             Mode::Compress => {
                 let indexed = name.extension().is_some_and(|end| end == "bzi" || end == "offsets");

@@ -83,8 +83,12 @@ impl Verdicts {
             _ => {
                 let not_bzip2 = matches!(error, Error::NotBzip2);
                 // Nothing can be recovered from nothing, and nothing is lost before garbage.
-                let nothing_lost =
-                    matches!(error, Error::TrailingGarbage { .. } | Error::Truncated { bit_offset: 0, .. });
+                let nothing_lost = match error {
+                    Error::TrailingGarbage { .. } | Error::Truncated { bit_offset: 0, .. } => true,
+                    // Behind a wrong code of a `.Z` there is nothing that would make sense.
+                    Error::Data { damage, .. } => report::is_lzw(damage),
+                    _ => false,
+                };
                 damage = !nothing_lost && (self.plan.mode == Mode::Test || !not_bzip2);
                 if self.plan.mode == Mode::Test || not_bzip2 {
                     return Verdict { notes: vec![self.one_line(name, error)], damage };

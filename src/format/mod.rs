@@ -1,5 +1,6 @@
-//! What is on disk: the magics, headers and limits of both formats. Every limit is defined here and nowhere else.
+//! What is on disk: the magics, headers and limits of the formats. Every limit is defined here and nowhere else.
 
 pub mod bzi;
 pub mod bzip2;
 pub mod hbz;
+pub mod lzw;

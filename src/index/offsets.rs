@@ -18,7 +18,7 @@ use crate::format::bzip2::{
     BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Header, Level, MAX_BLOCK_BITS, parse_stream_header,
 };
 use crate::read_at::{Positioned, ReadAt, fill_at};
-use crate::summary::{BlockInfo, StreamInfo};
+use crate::summary::{BlockInfo, StreamFormat, StreamInfo};
 use std::io::{BufRead, BufReader, Read, Write};
 
 /// No line is longer: two numbers of 20 digits, a comma, blanks, a line end.
@@ -140,7 +140,8 @@ impl Import<'_> {
             let bit_offset = self.at;
             self.at = (self.at + END_BITS).next_multiple_of(8);
             let end = self.at / 8;
-            self.recorder.stream(&StreamInfo { number, level: Some(level), bit_offset, end, combined_crc });
+            let (format, level) = (StreamFormat::Bzip2, Some(level));
+            self.recorder.stream(&StreamInfo { number, format, level, bit_offset, end, combined_crc });
             self.stream = None;
             return Ok(());
         }

@@ -5,7 +5,7 @@ use super::records::Records;
 use crate::error::Error;
 use crate::format::bzi::{Header, Kind, Record};
 use crate::format::bzip2::Level;
-use crate::summary::{BlockInfo, Mark, StreamInfo};
+use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo};
 
 /// Makes the index of one file while it is compressed or decompressed: it takes what
 /// [`Outputs::block`](crate::flow::Outputs::block) and [`Outputs::stream`](crate::flow::Outputs::stream) are told, in
@@ -17,6 +17,8 @@ pub struct Recorder {
     lines: u64,
     /// Whether there was a stream of another format.
     has_hbz: bool,
+    /// Whether there was one without blocks.
+    has_lzw: bool,
 }
 
 impl Recorder {
@@ -37,7 +39,11 @@ impl Recorder {
 
     /// The stream of the last blocks has ended.
     pub fn stream(&mut self, stream: &StreamInfo) {
-        let &StreamInfo { number, level, bit_offset, end, combined_crc, .. } = stream;
+        let &StreamInfo { number, format, level, bit_offset, end, combined_crc, .. } = stream;
+        if format == StreamFormat::Lzw {
+            self.has_lzw = true;
+            return;
+        }
         self.push(Kind::EndOfStream, bit_offset, number, level, combined_crc);
         self.header.streams += 1;
         self.header.coded_len = end;
@@ -94,7 +100,7 @@ impl Recorder {
     /// ```
     pub fn so_far(&self) -> Option<Index> {
         let mut known = self.clone();
-        let last = known.records.last_mut().filter(|_| !self.has_hbz)?;
+        let last = known.records.last_mut().filter(|_| !self.has_hbz && !self.has_lzw)?;
         if last.kind == Kind::Block {
             if self.header.blocks == 1 {
                 return None;
@@ -112,10 +118,14 @@ impl Recorder {
     /// The index, when the whole file went well.
     ///
     /// # Errors
-    /// [`Error::HasHbz`] if the file has `.hbz` streams; [`Error::BadIndex`] if no stream has ended.
+    /// [`Error::HasHbz`] if the file has `.hbz` streams, [`Error::HasLzw`] if it is a `.Z`; [`Error::BadIndex`] if no
+    /// stream has ended.
     pub fn finish(mut self) -> Result<Index, Error> {
         if self.has_hbz {
             return Err(Error::HasHbz);
+        }
+        if self.has_lzw {
+            return Err(Error::HasLzw);
         }
         let Some(last) = self.records.last().copied().filter(|last| last.kind == Kind::EndOfStream) else {
             return Err(Error::BadIndex("the last stream has no end"));

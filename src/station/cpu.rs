@@ -133,6 +133,13 @@ impl CpuStation {
                 let text = block.walk(entries.clone(), vector, first_column, lens.of(*number));
                 job.answer(text);
             }
+            BlockJob::DecodeLzw(job) => {
+                let decoder = job.question_mut().0.take();
+                job.answer(decoder.map(|mut decoder| {
+                    let (text, decoded) = decoder.decode();
+                    (decoder, text, decoded)
+                }));
+            }
         }
     }
 }

@@ -23,6 +23,7 @@ use super::bzip2::assemble::Assembler;
 use super::bzip2::parallel_read::{self, Runs};
 use super::bzip2::readers::Readers;
 use super::bzip2::split::{Block, BlockOptions, IssuedBlock, Splitter};
+use super::detect::Formats;
 use super::driver::{Driver, read_some, write_text};
 use super::piece::{Collect, Cut, Decoding, Ends, Extent, Feed, Link, Piece, Step, link};
 use super::verify::Verify;
@@ -57,13 +58,15 @@ pub enum Task {
     CompressStreams(Level, Streams),
     /// Write it as one `.hbz` stream.
     CompressLarge(LargeBlocks),
-    /// Write what its streams hold, `.bz2` or `.hbz`.
+    /// Write what its streams hold.
     Decompress {
+        /// Which formats are read.
+        formats: Formats,
         /// Whether bytes that are no stream may follow the last stream.
         trailing_garbage: bool,
     },
-    /// Write what its first so many streams hold, `.bz2` or `.hbz`, whatever follows them.
-    DecompressStreams(u64),
+    /// Write what its first so many streams hold, whatever follows them.
+    DecompressStreams(Formats, u64),
     /// Write it unchanged.
     Copy,
     /// Read and write nothing. Such an input exists for its place in the order.
@@ -198,13 +201,14 @@ pub fn run<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, output
 /// The two ends of an input's stream.
 fn open(pool: &Pool, task: Task, options: BlockOptions) -> Option<Ends> {
     let lines = options.count_lines;
-    let decode = |extent| Some(detect::decode(Decoding { pool: pool.clone(), chunk: None, lines, extent }));
+    let decode =
+        |formats, extent| Some(detect::decode(Decoding { pool: pool.clone(), chunk: None, lines, extent, formats }));
     match task {
         Task::Compress(level) => Some(bzip2::encode(level, None, options)),
         Task::CompressStreams(level, streams) => Some(bzip2::encode(level, Some(streams), options)),
         Task::CompressLarge(large) => Some(hbz::encode(large, pool, options.verify)),
-        Task::Decompress { trailing_garbage } => decode(Extent::all(trailing_garbage)),
-        Task::DecompressStreams(count) => decode(Extent::Streams(count)),
+        Task::Decompress { formats, trailing_garbage } => decode(formats, Extent::all(trailing_garbage)),
+        Task::DecompressStreams(formats, count) => decode(formats, Extent::Streams(count)),
         Task::Copy => Some(copy::ends()),
         Task::Skip => None,
     }

@@ -5,6 +5,7 @@
 //! | `piece` | the roles: [`Cut`](piece::Cut), [`Join`](piece::Join), and the two ends made of them |
 //! | `bzip2` | `.bz2`: `split` or `parallel_read`, `assemble` when compressing; `scan`, `chain` when decompressing |
 //! | `hbz` | `.hbz`: `blocks`, `assemble` when compressing; `scan`, `chain`, `index` when decompressing |
+//! | `lzw` | `.Z`, only read: `chunks`, `relay`, `join` |
 //! | `copy` | an input that is only copied |
 //! | `detect` | the table of formats, and which one an input is |
 //! | `mixed` | streams of different formats one after the other |
@@ -19,10 +20,12 @@ mod detect;
 pub(crate) mod driver;
 pub mod flow;
 pub(crate) mod hbz;
+mod lzw;
 mod mixed;
 mod open;
 pub(crate) mod piece;
 pub(crate) mod verify;
 
 pub use bzip2::Streams;
+pub use detect::Formats;
 pub(crate) use piece::Extent;

@@ -32,7 +32,8 @@ impl Driver {
 
     fn decompress_as(settings: &Settings, lines: bool) -> Driver {
         let (pool, chunk) = (settings.get_pool().clone(), settings.scan_chunk);
-        let decoding = Decoding { pool, chunk, lines, extent: settings.extent() };
+        let (extent, formats) = (settings.extent(), settings.formats);
+        let decoding = Decoding { pool, chunk, lines, extent, formats };
         Driver::new(settings.get_pool(), detect::decode(decoding))
     }
 }

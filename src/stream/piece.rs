@@ -4,6 +4,7 @@
 //! ends that `driver` and `flow` work with. A piece goes through a channel of its own type, so a joiner never meets a
 //! piece of another format.
 
+use super::detect::Formats;
 use crate::block::Text;
 use crate::error::Error;
 use crate::read_at::ReadAt;
@@ -167,6 +168,8 @@ pub(crate) struct Decoding {
     pub lines: bool,
     /// How much of the input is decoded.
     pub extent: Extent,
+    /// Which formats are.
+    pub formats: Formats,
 }
 
 /// How much of the input a decoder takes.

@@ -16,6 +16,7 @@ mod gpus;
 mod hbz;
 mod inputs;
 mod json;
+mod lzw;
 mod messages;
 mod mixed;
 mod names;

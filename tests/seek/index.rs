@@ -6,7 +6,7 @@ use crate::shapes::{EDGES, Rng, SHAPES, shape};
 use hybz::flow::{Input, Inputs, Outputs, Source, Task};
 use hybz::index::{Index, Recorder};
 use hybz::seek::Reader;
-use hybz::{BlockInfo, Error, LargeBlocks, Pool, ReadAt, Settings, StreamInfo, StreamSummary, Verify};
+use hybz::{BlockInfo, Error, Formats, LargeBlocks, Pool, ReadAt, Settings, StreamInfo, StreamSummary, Verify};
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -168,7 +168,7 @@ fn a_long_index_is_searched_in_its_file() {
 #[test]
 fn lines_of_offsets_make_the_same_index() {
     for File { name, coded, .. } in files() {
-        let (pool, task) = (pool(1), Task::Decompress { trailing_garbage: true });
+        let (pool, task) = (pool(1), Task::Decompress { formats: Formats::All, trailing_garbage: true });
         let whole = recorded(&pool, task, coded, true).1.unwrap();
         let imported = Index::open(Arc::new(offsets(&whole)), coded).unwrap();
         assert_eq!(offsets(&imported), offsets(&whole), "{name}");
@@ -443,7 +443,7 @@ fn places_of_all_streams() {
         type Meta = ();
         fn next_input(&mut self) -> Option<Input<()>> {
             let source = Source::Stream(Box::new(io::Cursor::new(self.0.pop()?)));
-            let task = Task::Decompress { trailing_garbage: false };
+            let task = Task::Decompress { formats: Formats::All, trailing_garbage: false };
             Some(Input { meta: (), task, count_lines: false, verify: Verify::Off, source })
         }
     }

@@ -19,7 +19,7 @@ use std::sync::Mutex;
 /// What a machine may lack.
 #[derive(Clone, Copy, Debug)]
 pub enum Need {
-    /// The programs that judge hybz: bzip2, lbzip2, pbzip2, 7z.
+    /// The programs that judge hybz: bzip2, lbzip2, pbzip2, 7z; gzip and ncompress of `.Z`, libtiff of strips.
     Peers,
     /// The files that lie beside the repository: `../shared/data` and `../shared/suites`.
     Shared,

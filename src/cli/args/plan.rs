@@ -14,7 +14,7 @@ use anyhow::bail;
 use hybz::flow::Task;
 use hybz::gpu::Offload;
 use hybz::shard::Shard;
-use hybz::{LargeBlocks, Level, Streams};
+use hybz::{Formats, LargeBlocks, Level, Streams};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
@@ -39,6 +39,8 @@ pub struct Plan {
     pub large_blocks: Option<LargeBlocks>,
     /// Write several `.bz2` streams.
     pub streams: Option<Streams>,
+    /// What is decompressed.
+    pub formats: Formats,
     /// What names of compressed files end in, instead of `.bz2` or `.hbz`.
     pub suffix: Option<OsString>,
     pub target: Target,
@@ -135,6 +137,7 @@ impl Plan {
             level,
             large_blocks,
             streams,
+            formats: formats(program),
             suffix: suffix(flags)?,
             remove_sources,
             target,
@@ -209,6 +212,15 @@ pub fn mode(program: &OsStr, flags: &Flags) -> (Mode, bool) {
         () => Mode::Compress,
     };
     (mode, cat)
+}
+
+/// What is decompressed: under bzip2's own names nothing but what bzip2 decompresses.
+fn formats(program: &OsStr) -> Formats {
+    let name = program.to_string_lossy();
+    match name.strip_suffix(".exe").unwrap_or(&name) {
+        "bzip2" | "bunzip2" | "bzcat" => Formats::Bzip2,
+        _ => Formats::All,
+    }
 }
 
 /// Where results go, if the program was called as `called_cat`, a name like `bzcat`.

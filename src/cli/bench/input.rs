@@ -42,6 +42,9 @@ impl Input {
                 let text = format!(" is too large: {} MB of memory are for the input.", room >> 20);
                 Failure::about(1, "Input file ", name, &text)
             };
+            if only_decompress && bytes.starts_with(&hybz::lzw::MAGIC) {
+                return Err(Failure::about(1, "", name, " is a .Z: --bench is about .bz2 and .hbz."));
+            }
             match (only_decompress, is_compressed(&bytes)) {
                 (true, _) if longer => return Err(too_large()),
                 (true, _) => {

@@ -38,13 +38,13 @@ pub fn compressed(plan: &Plan, text: &Shared) -> Result<Vec<u8>, Error> {
 /// The opposite. Text of more than `max` bytes is an [`Error::Write`] of the kind "file too large": a few bytes can be
 /// any amount of text.
 pub fn decompressed(plan: &Plan, coded: &Shared, trailing_garbage: bool, max: u64) -> Result<Vec<u8>, Error> {
-    once(plan, Task::Decompress { trailing_garbage }, coded, max)
+    once(plan, Task::Decompress { formats: plan.formats, trailing_garbage }, coded, max)
 }
 
 fn task(plan: &Plan, direction: Mode) -> Task {
     match direction {
         Mode::Compress => plan.compression(),
-        _ => Task::Decompress { trailing_garbage: plan.trailing_garbage },
+        _ => Task::Decompress { formats: plan.formats, trailing_garbage: plan.trailing_garbage },
     }
 }
 

@@ -1,7 +1,7 @@
 //! One JSON object for each file, on a line of its own. docs/JSON.md says what its members mean; they never change
 //! their meaning.
 
-use super::{By, Format, Found, Row, Totals};
+use super::{By, Found, Row, Totals};
 use crate::cli::json::{self, Object};
 use crate::cli::list::table::state;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ pub fn write(name: &OsStr, found: &Found, verbose: bool, text: &mut Vec<u8>) {
     let mut object = Object::of_file("list", name);
     if let Some(totals) = &found.totals {
         let Totals { format, by, streams, blocks, block_size, coded_len, text_len } = *totals;
-        object.put("format", if format == Format::Bzip2 { "bz2" } else { "hbz" });
+        object.put("format", json::format(format));
         object.put("from", if by == By::Index { "index" } else { "decoding" });
         object.put("streams", streams);
         object.put("blocks", blocks);

@@ -3,9 +3,9 @@
 //!
 //! A `.hbz` has an index, so its line takes no longer than reading that; if the index is damaged, the headers of the
 //! blocks are followed as far as possible. A `.bz2` does not store the length of its text: if no index is beside it
-//! that fits, it is decoded, as are files with streams of both kinds. With `-v` all files are decoded: of a damaged
-//! `.hbz` every block by itself, to show which blocks are good; of a damaged `.bz2` the blocks before the damage are
-//! shown.
+//! that fits, it is decoded, as are `.Z` files, and files with streams of several kinds. With `-v` all files are
+//! decoded: of a damaged `.hbz` every block by itself, to show which blocks are good; of a damaged `.bz2` the blocks
+//! before the damage are shown.
 
 mod json;
 mod table;
@@ -13,7 +13,7 @@ mod table;
 use crate::cli::args::{Listing, Operand, Plan, usual_index};
 use crate::cli::commit;
 use crate::cli::counts::Counts;
-use crate::cli::index::{self, IndexJob};
+use crate::cli::index::{self, IndexJob, NoIndex};
 use crate::cli::limits;
 use crate::cli::os::{file, process};
 use crate::cli::place::Place;
@@ -27,7 +27,8 @@ use anyhow::bail;
 use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
 use hybz::hbz::{List, MAGIC, StreamHeader};
 use hybz::index::{Index, Recorder};
-use hybz::{BlockInfo, Error, Pool, StreamInfo, StreamSummary};
+use hybz::lzw;
+use hybz::{BlockInfo, Error, Formats, Pool, StreamFormat, StreamInfo, StreamSummary};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
@@ -89,7 +90,7 @@ struct Found {
 
 /// What is said of a file as a whole.
 struct Totals {
-    format: Format,
+    format: StreamFormat,
     /// Where it comes from.
     by: By,
     streams: u64,
@@ -98,12 +99,6 @@ struct Totals {
     block_size: u32,
     coded_len: u64,
     text_len: u64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Bzip2,
-    Hbz,
 }
 
 /// Where the numbers come from.
@@ -151,7 +146,12 @@ impl Lister {
         let mut file = self.open(operand)?;
         let mut reader = Reader::new(file.try_clone().map_err(read_error)?);
         let head = reader.head(HEADER_LEN);
-        if head.starts_with(&MAGIC) {
+        let all = self.plan.formats == Formats::All;
+        let is_lzw = all && head.starts_with(&lzw::MAGIC);
+        if is_lzw && self.plan.listing == Listing::Offsets {
+            return Err(Failure::about(1, "", name, " is a .Z: --offsets lists the blocks of a .bz2."));
+        }
+        if all && head.starts_with(&MAGIC) {
             if self.plan.listing == Listing::Offsets {
                 return Err(Failure::about(1, "", name, " is a .hbz: --offsets lists the blocks of a .bz2."));
             }
@@ -159,6 +159,7 @@ impl Lister {
             return self.hbz(name, file, &head);
         }
         if let Operand::File(path) = operand
+            && !is_lzw
             && self.plan.index.is_none()
             && self.plan.verbose == 0
         {
@@ -199,10 +200,9 @@ impl Lister {
     /// Gives an index its name.
     fn publish(&self, name: &OsStr, job: IndexJob, source: Option<&SourceFile>) -> Result<(), Failure> {
         match job.write(&self.plan, source)? {
-            Some(output) => commit::publish(output, self.plan.force),
-            None => {
-                let remark = index::has_its_own(name);
-                self.report.print(&Note::Remark(remark));
+            Ok(output) => commit::publish(output, self.plan.force),
+            Err(why) => {
+                self.report.print(&Note::Remark(why.remark(name)));
                 Ok(())
             }
         }
@@ -236,7 +236,7 @@ impl Lister {
             index.write_offsets(&mut offsets).map_err(failed)?;
         }
         let totals = Totals {
-            format: Format::Bzip2,
+            format: StreamFormat::Bzip2,
             by: By::Index,
             streams: index.streams(),
             blocks: index.blocks(),
@@ -269,9 +269,11 @@ impl Lister {
             job.recorder = decoded.recorder;
         }
         let (totals, verdict) = match decoded.outcome {
-            Ok(StreamSummary { streams, bytes_in: coded_len, block_size, .. }) => {
-                let (format, by) = (Format::Bzip2, By::Decoding);
-                (Some(Totals { format, by, streams, blocks, block_size, coded_len, text_len: text_at }), Ok(()))
+            Ok(StreamSummary { streams, bytes_in: coded_len, bytes_out: text_len, block_size, .. }) => {
+                // A file with streams of several formats counts as a `.bz2`.
+                let format = if decoded.is_lzw { StreamFormat::Lzw } else { StreamFormat::Bzip2 };
+                let by = By::Decoding;
+                (Some(Totals { format, by, streams, blocks, block_size, coded_len, text_len }), Ok(()))
             }
             Err(error) => (None, Err(self.failure(name, &error))),
         };
@@ -293,11 +295,11 @@ impl Lister {
             }
         }
         if self.plan.index.is_some() {
-            self.report.print(&Note::Remark(index::has_its_own(name)));
+            self.report.print(&Note::Remark(NoIndex::Own.remark(name)));
         }
         let header = head.try_into().ok().and_then(|head| StreamHeader::parse(head).ok());
         let totals = Totals {
-            format: Format::Hbz,
+            format: StreamFormat::Hbz,
             by: By::Index,
             streams: list.streams(),
             blocks: list.blocks().len() as u64,
@@ -336,11 +338,11 @@ impl Lister {
 
     /// Decodes everything and discards the text.
     fn decode(&self, source: Source) -> Decoded {
-        let task = Task::Decompress { trailing_garbage: self.plan.trailing_garbage };
+        let task = Task::Decompress { formats: self.plan.formats, trailing_garbage: self.plan.trailing_garbage };
         let input = Input { meta: (), task, count_lines: self.plan.index.is_some(), verify: hybz::Verify::Off, source };
         let (blocks, recorder) = Default::default();
         let counts = Arc::clone(&self.report.progress.counts);
-        let mut decoded = Decoded { blocks, recorder, counts, outcome: Err(Error::NotBzip2) };
+        let mut decoded = Decoded { blocks, recorder, is_lzw: false, counts, outcome: Err(Error::NotBzip2) };
         flow::run(&self.pool, One(Some(input)), &mut decoded);
         decoded
     }
@@ -392,6 +394,7 @@ impl Inputs for One {
 struct Decoded {
     blocks: Vec<BlockInfo>,
     recorder: Recorder,
+    is_lzw: bool,
     counts: Arc<Counts>,
     outcome: Result<StreamSummary, Error>,
 }
@@ -411,6 +414,7 @@ impl Outputs for Decoded {
     }
 
     fn stream(&mut self, (): &mut (), stream: &StreamInfo) {
+        self.is_lzw |= stream.format == StreamFormat::Lzw;
         self.recorder.stream(stream);
     }
 

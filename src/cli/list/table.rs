@@ -1,8 +1,8 @@
 //! The table of files, and under each with `-v` that of its blocks.
 
-use super::{Format, Found, Row, Totals};
+use super::{Found, Row, Totals};
 use crate::cli::quote::for_terminal;
-use hybz::{Error, Level};
+use hybz::{Error, Level, StreamFormat};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -22,7 +22,8 @@ pub fn write(name: &OsStr, found: &Found, verbose: bool, terminal: bool, text: &
         let name = for_terminal(name, terminal);
         text.extend(line(&[streams, blocks, &level(totals), coded_len, text_len, &ratio], &name));
     }
-    if verbose {
+    // A `.Z` has no blocks.
+    if verbose && found.totals.as_ref().is_none_or(|totals| totals.format != StreamFormat::Lzw) {
         rows(&found.rows, text);
     }
 }
@@ -41,7 +42,7 @@ fn level(totals: &Totals) -> String {
     let block_size = totals.block_size;
     match block_size / Level::FASTEST.block_limit() {
         _ if block_size == 0 => "-".to_owned(),
-        level @ 0..=9 if totals.format == Format::Bzip2 => level.to_string(),
+        level @ 0..=9 if totals.format == StreamFormat::Bzip2 => level.to_string(),
         _ => {
             let unit = UNITS.iter().find(|(unit, _)| block_size.is_multiple_of(*unit));
             unit.map_or(block_size.to_string(), |(unit, letter)| format!("{}{letter}", block_size / unit))

@@ -103,6 +103,9 @@ impl Rescuer {
         if head[..len] == hybz::hbz::MAGIC {
             return Err(Failure::about(1, "", name, " is a .hbz: --recover is about .bz2.").into());
         }
+        if head[..len].starts_with(&hybz::lzw::MAGIC) {
+            return Err(Failure::about(1, "", name, " is a .Z: --recover is about .bz2.").into());
+        }
         let index = self.index(operand, &file)?;
         let source = SourceFile::of(operand, &file).map_err(read_error)?;
         let mut results = self.results(operand, &file, source.is_some())?;
@@ -214,7 +217,7 @@ impl Rescuer {
             (_, Operand::File(path)) => Some(match kind {
                 Recover::Split => path.clone(),
                 _ => {
-                    let original = original_name(path, self.plan.suffix.as_deref()).unwrap_or_else(|| path.clone());
+                    let original = original_name(path, &self.plan).unwrap_or_else(|| path.clone());
                     let suffix = if kind == Recover::Bz2 { ".recovered.bz2" } else { ".recovered" };
                     appended(&original, OsStr::new(suffix))
                 }

@@ -69,7 +69,8 @@ fn find(plan: &Plan, size: u64, path: &Path, file: &File, report: &Report) -> Re
     if let Some(memory) = plan.memory {
         pool = pool.memory(memory);
     }
-    let settings = Settings::new().pool(&pool.build()).trailing_garbage(plan.trailing_garbage);
+    let pool = pool.build();
+    let settings = Settings::new().pool(&pool).formats(plan.formats).trailing_garbage(plan.trailing_garbage);
     let failed = |error| failure(plan, path.as_os_str(), &error);
     let index = Index::build(file, &settings).map_err(failed)?;
     let ranges = all(&index).map_err(failed)?;
@@ -81,6 +82,7 @@ fn failure(plan: &Plan, name: &OsStr, error: &Error) -> Failure {
     match error {
         Error::Read(e) => Failure::input("read", name, e),
         Error::HasHbz => Failure::about(1, "Input file ", name, " has .hbz streams: --plan-ranges is about .bz2."),
+        Error::HasLzw => Failure::about(1, "Input file ", name, " is a .Z: --plan-ranges is about .bz2."),
         Error::Internal { .. } | Error::BadIndex(_) => Failure::internal(name, error),
         Error::Memory { .. } => Failure::memory(name, error, plan.memory.is_some()),
         _ => Failure::about(2, "", name, &format!(": {}", report::verdict(error, true))),

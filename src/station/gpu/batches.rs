@@ -105,5 +105,6 @@ fn decline(job: &mut BlockJob) {
         BlockJob::Verify(job) => job.decline(),
         BlockJob::RecodeLarge(job) => job.decline(),
         BlockJob::VerifyLarge(job) => job.decline(),
+        BlockJob::DecodeLzw(job) => job.decline(),
     }
 }

@@ -10,7 +10,7 @@ use crate::format::bzip2;
 use crate::format::bzip2::{END_BITS, HEADER_BITS, Level};
 use crate::stream::piece::{Issued, Join, Step};
 use crate::stream::verify::take;
-use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
+use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
 /// Joins coded blocks.
@@ -53,6 +53,7 @@ impl Assembler {
         let end = (self.at + END_BITS).div_ceil(8);
         let info = StreamInfo {
             number: self.summary.streams,
+            format: StreamFormat::Bzip2,
             level: Some(self.level),
             bit_offset: self.at,
             end,

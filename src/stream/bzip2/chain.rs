@@ -23,7 +23,7 @@ use crate::format::bzip2::{
 };
 use crate::stream::driver::count_lines;
 use crate::stream::piece::{Extent, Issued, Join, Step};
-use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
+use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
 /// What stands at the chain's position.
@@ -242,7 +242,8 @@ impl Chain {
         let bit_offset = self.bit;
         self.bit = (self.bit + END_BITS).next_multiple_of(8);
         self.expect = if self.extent.is_reached(number) { Expect::End } else { Expect::Header };
-        let info = StreamInfo { number, level: Some(level), bit_offset, end: self.bit / 8, combined_crc };
+        let (format, level, end) = (StreamFormat::Bzip2, Some(level), self.bit / 8);
+        let info = StreamInfo { number, format, level, bit_offset, end, combined_crc };
         Step::Out(Text::Plain(Vec::new()), Some(Mark::Stream(info)))
     }
 

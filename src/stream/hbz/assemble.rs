@@ -7,7 +7,7 @@ use crate::format::hbz::BlockHeader;
 use crate::format::hbz::{HEADER_LEN, IndexEntry, StreamHeader, write_index};
 use crate::stream::piece::{Issued, Join, Step};
 use crate::stream::verify::{MadeTicket, take};
-use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
+use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
 /// A block on its way.
@@ -63,6 +63,7 @@ impl Join for Assembler {
             let index = write_index(&self.index);
             let info = StreamInfo {
                 number: 1,
+                format: StreamFormat::Hbz,
                 level: None,
                 bit_offset: self.at * 8,
                 end: self.at + index.len() as u64,

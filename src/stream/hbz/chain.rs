@@ -10,7 +10,7 @@ use crate::error::{Damage, Error};
 use crate::format::hbz::{self, BlockHeader, HEADER_LEN, IndexEntry, Next, StreamHeader};
 use crate::schedule::Permit;
 use crate::stream::piece::{Extent, Issued, Join, Step};
-use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
+use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
 /// What the next bytes must be.
@@ -185,7 +185,8 @@ impl Chain {
         let bit_offset = self.at * 8;
         self.at += self.index.len();
         self.expect = if self.extent.is_reached(number) { Expect::End } else { Expect::Header };
-        let info = StreamInfo { number, level: None, bit_offset, end: self.at, combined_crc };
+        let format = StreamFormat::Hbz;
+        let info = StreamInfo { number, format, level: None, bit_offset, end: self.at, combined_crc };
         Ok(Some(Step::Out(Text::Plain(Vec::new()), Some(Mark::Stream(info)))))
     }
 

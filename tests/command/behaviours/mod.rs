@@ -10,6 +10,7 @@ mod decoding;
 mod flags;
 mod indexes;
 mod inputs;
+mod lzw;
 mod messages;
 mod names;
 mod outputs;
@@ -51,13 +52,14 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 19] = [
+const TABLES: [(&str, &str, &[Row]); 20] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
     ("outputs", "Outputs, attributes, removal of sources, signals", outputs::ROWS),
     ("pipes", "stdin, stdout, terminals, pipes", pipes::ROWS),
     ("decoding", "Unusual and damaged data", decoding::ROWS),
+    ("lzw", "`.Z` files", lzw::ROWS),
     ("messages", "Exit codes and messages", messages::ROWS),
     ("workers", "Threads, memory, lists", workers::ROWS),
     ("indexes", "Indexes, and lists of what is in files", indexes::ROWS),

@@ -1,0 +1,54 @@
+//! TIFF files whose strips or tiles are coded by all cores: to and from PGM and PPM, and coded anew.
+//!
+//! ```text
+//! cargo run --release --example tiff_lzw -- to-tiff [--rows=N|--tile=N] [--differences] IN.ppm OUT.tif
+//! cargo run --release --example tiff_lzw -- to-pnm IN.tif OUT.ppm
+//! cargo run --release --example tiff_lzw -- again IN.tif OUT.tif
+//! ```
+//!
+//! Other programs read what it writes: `tiffcp -c none OUT.tif PLAIN.tif`.
+
+mod pnm;
+mod tiff;
+
+use hybz::lzw::{StripPool, StripWork};
+use std::fs;
+use tiff::{Coding, Layout, Trouble};
+
+/// About 64 KiB a strip, as most files have no more: enough work for a job, and jobs enough for all cores.
+const STRIP: usize = 64 << 10;
+
+fn main() -> Result<(), Trouble> {
+    let usage = "tiff_lzw to-tiff|to-pnm|again [--rows=N|--tile=N] [--differences] IN OUT";
+    let (flags, words): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|word| word.starts_with("--"));
+    let [task, from, to] = &words[..] else { return Err(usage.into()) };
+    let file = fs::read(from)?;
+    let pool = StripPool::with_work(StripWork).build();
+    let made = match &task[..] {
+        "to-tiff" => {
+            let image = pnm::read(&file)?;
+            let mut coding =
+                Coding { layout: Layout::Strips((STRIP / (image.width * image.samples)).max(1)), differences: false };
+            for flag in &flags {
+                match flag.split_once('=') {
+                    Some(("--rows", rows)) => coding.layout = Layout::Strips(rows.parse::<usize>()?.max(1)),
+                    Some(("--tile", side)) => {
+                        let side = side.parse::<usize>()?.next_multiple_of(16).max(16);
+                        coding.layout = Layout::Tiles(side, side);
+                    }
+                    None if flag == "--differences" => coding.differences = true,
+                    _ => return Err(usage.into()),
+                }
+            }
+            tiff::write(&image, coding, &pool)?
+        }
+        "to-pnm" => pnm::write(&tiff::read(&file, &pool)?.0),
+        "again" => {
+            let (image, coding) = tiff::read(&file, &pool)?;
+            tiff::write(&image, coding, &pool)?
+        }
+        _ => return Err(usage.into()),
+    };
+    fs::write(to, made)?;
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! Any bytes as the codes of a `.Z` file and of a TIFF strip: no panic, bounded memory, and what the plain twins give;
+//! and as a text: through a strip and back.
+//!
+//! The first byte says which, and of a stream what its header says; the second one how long a strip's text is.
+#![no_main]
+
+use hybz::lzw::{MAGIC, StripDecoder, StripEncoder, plain};
+use hybz::{Error, Formats, Pool, Settings};
+use libfuzzer_sys::fuzz_target;
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::sync::OnceLock;
+
+/// At most this much text is compared.
+const MAX_TEXT: usize = 4 << 20;
+
+/// A writer that fails after `MAX_TEXT` bytes.
+struct Bounded(Vec<u8>);
+
+impl Write for Bounded {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        let room = MAX_TEXT - self.0.len();
+        self.0.extend_from_slice(&buf[..buf.len().min(room)]);
+        if buf.len() > room { Err(io::ErrorKind::StorageFull.into()) } else { Ok(buf.len()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn stream(flags: u8, codes: &[u8]) {
+    static POOL: OnceLock<Pool> = OnceLock::new();
+    let pool = POOL.get_or_init(|| Pool::builder().threads(NonZeroUsize::new(2).unwrap()).memory(8 << 20).build());
+    let file = [&MAGIC[..], &[flags], codes].concat();
+    let settings = Settings::new().pool(pool).formats(Formats::All);
+    let mut decoder = hybz::write::MultiBzDecoder::with_settings(Bounded(Vec::new()), &settings);
+    // The file itself determines how it is cut.
+    let piece = 1 + usize::from(flags) * 3;
+    let outcome = file.chunks(piece).try_for_each(|piece| decoder.write_all(piece)).and_then(|()| decoder.try_finish());
+    let text = &decoder.get_ref().0;
+    let Some((expected, verdict)) = plain::stream(&file, MAX_TEXT) else {
+        assert!(outcome.is_err() && text.is_empty());
+        return;
+    };
+    if expected.len() >= MAX_TEXT {
+        assert!(*text == expected[..text.len()] && text.len() + (1 << 20) >= MAX_TEXT);
+        return;
+    }
+    assert!(*text == expected);
+    match (outcome, verdict) {
+        (Ok(()), Ok(())) => {}
+        (Err(error), Err(wrong)) => match error.get_ref().and_then(|error| error.downcast_ref()) {
+            Some(Error::Data { damage, .. }) => assert_eq!(*damage, wrong),
+            _ => panic!("{error}"),
+        },
+        (outcome, verdict) => panic!("{outcome:?}, but {verdict:?}"),
+    }
+}
+
+fn strip(codes: &[u8], len: usize) {
+    let (expected, verdict) = plain::strip(codes, len);
+    let mut text = vec![0; len];
+    assert_eq!(StripDecoder::new().decode(codes, &mut text), verdict);
+    assert!(text[..expected.len().min(len)] == expected[..expected.len().min(len)]);
+}
+
+fuzz_target!(|input: &[u8]| {
+    let [kind, number, rest @ ..] = input else { return };
+    match kind % 4 {
+        0 => stream(*number, rest),
+        1 => strip(rest, usize::from(*number) * 64),
+        2 => strip(&[&[0x80, number & 0x7f], rest].concat(), 1 << 14),
+        _ => {
+            let mut coded = Vec::new();
+            let text = rest.repeat(1 + usize::from(*number));
+            StripEncoder::new().encode(&text, &mut coded);
+            let mut found = vec![0; text.len()];
+            StripDecoder::new().decode(&coded, &mut found).expect("what was encoded");
+            assert!(found == text);
+        }
+    }
+});

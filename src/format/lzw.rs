@@ -1,0 +1,115 @@
+//! What LZW data look like: `.Z` files of `compress`, and strips of TIFF files.
+//!
+//! ```text
+//! .Z      0x1f 0x9d | flags 1: bits 0-4 the most bits of a code, bit 7 block mode | codes, least significant bit first
+//! strip   codes, most significant bit first: clear, codes .., end
+//! ```
+//!
+//! In both, the first 256 codes are the bytes, and each code but the first after a clear adds one to the table: the
+//! string of the code before it, and one byte more. A code has at least 9 bits, and more where the table outgrows them:
+//! code number `m`, counted from 0 after a clear, has the smallest number of bits `w` with
+//!
+//! | | first code of the table | |
+//! |---|---|---|
+//! | `.Z`, block mode | 257 | 256 + m < 2^w |
+//! | `.Z`, no block mode | 256 | 255 + m < 2^w |
+//! | TIFF | 258 | 258 + m < 2^w ("early change": one code before there is need) |
+//! | TIFF of old libtiff, least significant bit first | 258 | 257 + m < 2^w |
+//!
+//! The codes of a `.Z` are written in groups of eight, which are as many bytes as a code has bits. Where the width
+//! changes, and behind a clear, the rest of the group is padding. There is no end mark, no length and no checksum.
+
+/// The first bytes of a `.Z` file.
+pub const MAGIC: [u8; 2] = [0x1f, 0x9d];
+/// The bytes in front of the codes of a `.Z` file.
+pub const HEADER_LEN: usize = 3;
+/// The bits of the first codes.
+pub const MIN_BITS: u32 = 9;
+/// The most bits of a code of a `.Z` file.
+pub const MAX_BITS: u32 = 16;
+/// The most bits of a code of a strip.
+pub const STRIP_BITS: u32 = 12;
+/// The code that empties the table: always in strips, in block mode in `.Z` files.
+pub const CLEAR: u32 = 256;
+/// The code behind the last one of a strip.
+pub const END: u32 = 257;
+/// The first code of a strip's table.
+pub const STRIP_FIRST: u32 = 258;
+/// A strip's encoder clears its table when this code would be next: there may be no code 4,095, and libtiff and others
+/// stop one before.
+pub const STRIP_CLEAR_AT: u32 = 4094;
+
+/// What stands in front of the codes of a `.Z` file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The most bits of a code, 9 to 16.
+    pub max_bits: u32,
+    /// Whether [`CLEAR`] empties the table; otherwise it is a code like others.
+    pub block_mode: bool,
+}
+
+/// Why bytes are no header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// They do not begin with the magic.
+    Magic,
+    /// They end too early.
+    Short,
+    /// The most bits of a code are so many.
+    Bits(u8),
+}
+
+impl Header {
+    /// The header at the beginning of `bytes`.
+    ///
+    /// Bits 5 and 6 of the flags mean nothing: gzip warns of them, ncompress does not, and both read on.
+    pub fn parse(bytes: &[u8]) -> Result<Header, Unread> {
+        let head = bytes.len().min(MAGIC.len());
+        if bytes[..head] != MAGIC[..head] {
+            return Err(Unread::Magic);
+        }
+        let flags = *bytes.get(MAGIC.len()).ok_or(Unread::Short)?;
+        let bits = flags & 0x1f;
+        // With fewer than 9, gzip and ncompress read memory that nobody has written (gzip 1.12, ncompress 4.2.4.6).
+        if !(MIN_BITS..=MAX_BITS).contains(&bits.into()) {
+            return Err(Unread::Bits(bits));
+        }
+        Ok(Header { max_bits: bits.into(), block_mode: flags & 0x80 != 0 })
+    }
+
+    /// The first code of the table.
+    pub fn first(self) -> u32 {
+        256 + u32::from(self.block_mode)
+    }
+
+    /// How many codes the table can have beside the 256 bytes (and [`CLEAR`]).
+    pub fn table_len(self) -> usize {
+        (1 << self.max_bits) - self.first() as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers() {
+        let parse = |flags: u8| Header::parse(&[0x1f, 0x9d, flags]);
+        assert_eq!(parse(0x90), Ok(Header { max_bits: 16, block_mode: true }));
+        assert_eq!(parse(0x09), Ok(Header { max_bits: 9, block_mode: false }));
+        assert_eq!(parse(0x6c), Ok(Header { max_bits: 12, block_mode: false }));
+        for bits in (0..9).chain(17..32) {
+            assert_eq!(parse(0x80 | bits), Err(Unread::Bits(bits)));
+        }
+        for (bytes, why) in [
+            (&[][..], Unread::Short),
+            (&[0x1f], Unread::Short),
+            (&[0x1f, 0x9d], Unread::Short),
+            (&[0x1f, 0x8b], Unread::Magic),
+            (&[0x1f, 0x8b, 0x90], Unread::Magic),
+            (&[0x9d], Unread::Magic),
+        ] {
+            assert_eq!(Header::parse(bytes), Err(why));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Reading codes, and copying strings to where they are next.
+
+/// The bytes that are copied at once.
+const CHUNK: usize = 16;
+/// How many bytes behind a string the fast copy may write over.
+pub(super) const SLACK: usize = 2 * CHUNK;
+
+/// Eight bytes of `bytes` from `at` on; those behind the end are zero.
+#[inline(always)]
+pub(super) fn eight(bytes: &[u8], at: usize) -> [u8; 8] {
+    match bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        Some(eight) => *eight,
+        None => last_bytes(bytes, at),
+    }
+}
+
+#[cold]
+fn last_bytes(bytes: &[u8], at: usize) -> [u8; 8] {
+    let mut eight = [0; 8];
+    let rest = &bytes[at.min(bytes.len())..];
+    let n = rest.len().min(8);
+    eight[..n].copy_from_slice(&rest[..n]);
+    eight
+}
+
+/// Copies the `len` bytes at `from` to `to`, in chunks: there must be [`SLACK`] bytes behind them, which may be written
+/// over. The ranges may overlap by the last byte of the one and the first of the other, which then gets what follows
+/// from the copy: the string that is one byte longer than the one before it.
+#[inline(always)]
+pub(super) fn string(text: &mut [u8], from: usize, to: usize, len: usize) {
+    let mut done = 0;
+    loop {
+        let chunk: [u8; CHUNK] = text[from + done..][..CHUNK].try_into().unwrap_or_default();
+        text[to + done..][..CHUNK].copy_from_slice(&chunk);
+        done += CHUNK;
+        if done >= len {
+            break;
+        }
+    }
+    // If the last byte of the string is the first of the copy, it was not there before.
+    text[to + len - 1] = text[from + len - 1];
+}
+
+/// The same, and not a byte behind the copy is written.
+pub(super) fn string_exactly(text: &mut [u8], from: usize, to: usize, len: usize) {
+    let whole = len.min(to - from);
+    text.copy_within(from..from + whole, to);
+    if whole < len {
+        text[to + whole] = text[to];
+    }
+}
+
+/// Copies the first `len` bytes of `from` to `to`, both with [`SLACK`] bytes behind them; in `to` these are written
+/// over.
+#[inline(always)]
+pub(super) fn between(from: &[u8], to: &mut [u8], len: usize) {
+    let mut done = 0;
+    loop {
+        let chunk: [u8; CHUNK] = from[done..][..CHUNK].try_into().unwrap_or_default();
+        to[done..][..CHUNK].copy_from_slice(&chunk);
+        done += CHUNK;
+        if done >= len {
+            return;
+        }
+    }
+}

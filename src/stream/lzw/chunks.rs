@@ -1,0 +1,94 @@
+//! Cuts a `.Z` stream into chunks.
+
+use super::relay::{Part, Relay};
+use crate::Client;
+use crate::lzw::Chunk;
+use crate::schedule::{Submitter, Ticket};
+use crate::stream::piece::{Cut, Piece};
+use crate::work::Codec;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// How much is read at once: a millisecond's work.
+const CHUNK: usize = 128 << 10;
+/// The most text that is made of a chunk before it has been taken.
+const MAX_TEXT: usize = 1 << 20;
+/// As much text as most chunks have, for each of their bytes.
+const USUAL_RATIO: usize = 32;
+/// What the decoder keeps for as many codes as a chunk may have, for each byte; and in any case.
+const DECODER_RATIO: usize = 24;
+const DECODER: usize = 192 << 10;
+
+/// A chunk, and whose it is.
+pub(super) struct ChunkPiece {
+    chunk: Chunk,
+    relay: Arc<Relay>,
+}
+
+/// A chunk on its way.
+pub(super) struct IssuedChunk {
+    pub len: u64,
+    /// Its text, or the next part of it.
+    pub ticket: Ticket<Part>,
+    /// Where the rest of it goes, if it has that much text.
+    pub submitter: Submitter<Codec>,
+}
+
+impl Piece for ChunkPiece {
+    type Issued = IssuedChunk;
+
+    /// The bytes, one text that is being written and one that is being made, and the decoder.
+    fn charge(&self) -> u64 {
+        let Chunk { bytes, max_text, .. } = &self.chunk;
+        (bytes.capacity() + 2 * max_text + DECODER + DECODER_RATIO * bytes.len()) as u64
+    }
+
+    fn issue(self, client: &Client) -> IssuedChunk {
+        let (len, submitter) = (self.chunk.bytes.len() as u64, client.submitter().clone());
+        IssuedChunk { len, ticket: self.relay.add(self.chunk, &submitter), submitter }
+    }
+}
+
+/// Cuts the stream.
+pub(super) struct Chunks {
+    relay: Arc<Relay>,
+    room: Vec<u8>,
+    ready: VecDeque<Chunk>,
+}
+
+impl Chunks {
+    pub fn new(relay: &Arc<Relay>) -> Chunks {
+        Chunks { relay: Arc::clone(relay), room: Vec::new(), ready: VecDeque::new() }
+    }
+
+    fn push(&mut self, bytes: Vec<u8>, last: bool) {
+        let max_text = (USUAL_RATIO * bytes.len()).clamp(MAX_TEXT / 16, MAX_TEXT);
+        self.ready.push_back(Chunk { bytes, last, max_text });
+    }
+}
+
+impl Cut for Chunks {
+    type Piece = ChunkPiece;
+
+    fn room(&mut self) -> &mut [u8] {
+        self.room.resize(CHUNK, 0);
+        &mut self.room
+    }
+
+    fn filled(&mut self, n: usize) {
+        let mut bytes = std::mem::take(&mut self.room);
+        bytes.truncate(n);
+        // Of small files there may be thousands.
+        bytes.shrink_to(2 * n);
+        self.push(bytes, false);
+    }
+
+    fn finish(&mut self) {
+        self.push(Vec::new(), true);
+    }
+
+    fn next_piece(&mut self) -> Option<ChunkPiece> {
+        let relay = Arc::clone(&self.relay);
+        self.ready.pop_front().map(|chunk| ChunkPiece { chunk, relay })
+    }
+}

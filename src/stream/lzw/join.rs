@@ -1,0 +1,90 @@
+//! Joins the text of a `.Z` stream.
+
+use super::chunks::IssuedChunk;
+use super::relay::{End, Part, Relay};
+use crate::block::Text;
+use crate::error::Error;
+use crate::schedule::Permit;
+use crate::stream::piece::{Issued, Join, Step};
+use crate::summary::{Mark, StreamFormat, StreamInfo, StreamSummary};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Hands the texts on.
+pub(super) struct Texts {
+    relay: Arc<Relay>,
+    chunks: VecDeque<Issued<IssuedChunk>>,
+    /// Of a chunk whose last text is being written.
+    held: Option<Permit>,
+    /// What is wrong behind the text that was handed on.
+    failed: Option<Error>,
+    ended: bool,
+    summary: StreamSummary,
+}
+
+impl Texts {
+    pub fn new(relay: &Arc<Relay>) -> Texts {
+        let (chunks, held, failed, summary) = Default::default();
+        Texts { relay: Arc::clone(relay), chunks, held, failed, ended: false, summary }
+    }
+
+    /// The stream ends here.
+    fn end(&mut self) -> Step {
+        self.summary.streams = 1;
+        let end = self.summary.bytes_in;
+        let info =
+            StreamInfo { number: 1, format: StreamFormat::Lzw, level: None, bit_offset: end * 8, end, combined_crc: 0 };
+        Step::Out(Text::Plain(Vec::new()), Some(Mark::Stream(info)))
+    }
+}
+
+impl Join for Texts {
+    type Issued = IssuedChunk;
+
+    fn add(&mut self, chunk: Issued<IssuedChunk>) {
+        self.chunks.push_back(chunk);
+    }
+
+    fn finish(&mut self) {
+        self.ended = true;
+    }
+
+    fn step(&mut self, wait: bool) -> Result<Step, Error> {
+        self.held = None;
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        loop {
+            let Some(chunk) = self.chunks.front_mut() else {
+                return Ok(match self.summary.streams {
+                    _ if !self.ended => Step::Need,
+                    0 => self.end(),
+                    _ => Step::Done,
+                });
+            };
+            let part = match chunk.piece.ticket.take(wait) {
+                None => return Ok(Step::Pending),
+                Some(Ok(part)) => part,
+                Some(Err(error)) => return Err(Error::Internal { block: 1, reason: error.0 }),
+            };
+            let Part { text, end } = part;
+            match end {
+                End::Chunk => {
+                    self.summary.bytes_in += chunk.piece.len;
+                    self.held = self.chunks.pop_front().and_then(|chunk| chunk.permit);
+                }
+                End::More => chunk.piece.ticket = self.relay.go_on(&chunk.piece.submitter),
+                End::Failed(error) if text.is_empty() => return Err(error),
+                End::Failed(error) => self.failed = Some(error),
+            }
+            if !text.is_empty() {
+                return Ok(Step::Out(Text::Plain(text), None));
+            }
+            self.held = None;
+        }
+    }
+
+    fn summary(&self) -> StreamSummary {
+        self.summary
+    }
+}

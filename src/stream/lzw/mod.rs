@@ -1,0 +1,21 @@
+//! The flow of a `.Z` stream, which is only read: `chunks` cuts it anywhere, `relay` has the chunks decoded one after
+//! the other, `join` hands their text on.
+//!
+//! A code says nothing without those before it, so one stream keeps one core busy at a time; many files keep all of
+//! them busy. A stream has no end but that of its input: what follows it, even another `.Z`, would be taken for codes,
+//! as gzip and ncompress do.
+
+use super::piece::{Begins, Decoding, Ends, Format, connect};
+use crate::format::lzw::MAGIC;
+
+mod chunks;
+mod join;
+mod relay;
+
+/// A first byte that no bzip2 stream has. Behind other streams it is garbage to bzip2, and it is here.
+pub(super) const FORMAT: Format = Format { begins_with: |byte| byte == MAGIC[0], begins: |_, _| Begins::No, decode };
+
+fn decode(_: &Decoding) -> Ends {
+    let relay = relay::Relay::new();
+    connect(chunks::Chunks::new(&relay), join::Texts::new(&relay))
+}

@@ -1,0 +1,115 @@
+//! Has the chunks of a stream decoded, one after the other: what a chunk's job leaves behind is what the next begins
+//! with.
+//!
+//! The job that is done with a chunk puts the next one on the queue, so nobody waits. A chunk may have more text than
+//! may be alive at once; then its job ends early, and goes on when the joiner has taken that much.
+
+use crate::error::Error;
+use crate::lzw::{Chunk, ChunkDecoder};
+use crate::schedule::{Deferred, JobError, Submitter, Ticket};
+use crate::work::{Codec, DecodeLzw};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Some text of a chunk, and how it goes on.
+pub(super) struct Part {
+    pub text: Vec<u8>,
+    pub end: End,
+}
+
+/// What follows a part.
+pub(super) enum End {
+    /// The next chunk's text.
+    Chunk,
+    /// Perhaps more of this chunk's ([`Relay::go_on`]).
+    More,
+    /// Nothing.
+    Failed(Error),
+}
+
+/// What the two ends of a stream share.
+pub(super) struct Relay(Mutex<State>);
+
+struct State {
+    /// When no job has it.
+    decoder: Option<Box<ChunkDecoder>>,
+    /// Whether that one is in the middle of a chunk, and the joiner's turn.
+    paused: bool,
+    /// The next chunks.
+    waiting: VecDeque<(Chunk, Deferred<Part>)>,
+}
+
+impl Relay {
+    pub fn new() -> Arc<Relay> {
+        let (decoder, waiting) = (Some(Box::default()), VecDeque::new());
+        Arc::new(Relay(Mutex::new(State { decoder, paused: false, waiting })))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has a chunk decoded when those before it are.
+    pub fn add(self: &Arc<Self>, chunk: Chunk, submitter: &Submitter<Codec>) -> Ticket<Part> {
+        let (duty, ticket) = Ticket::with_duty();
+        self.state().waiting.push_back((chunk, duty));
+        self.next(submitter);
+        ticket
+    }
+
+    /// Has more text made of the chunk of which a part was taken.
+    pub fn go_on(self: &Arc<Self>, submitter: &Submitter<Codec>) -> Ticket<Part> {
+        let (duty, ticket) = Ticket::with_duty();
+        let mut state = self.state();
+        state.paused = false;
+        let decoder = state.decoder.take();
+        drop(state);
+        if let Some(decoder) = decoder {
+            self.submit(decoder, duty, submitter);
+        }
+        ticket
+    }
+
+    /// Begins with the next chunk, if there is one and it is its turn.
+    fn next(self: &Arc<Self>, submitter: &Submitter<Codec>) {
+        let mut state = self.state();
+        if state.paused || state.decoder.is_none() {
+            return;
+        }
+        let Some((chunk, duty)) = state.waiting.pop_front() else { return };
+        let Some(mut decoder) = state.decoder.take() else { return };
+        drop(state);
+        decoder.add(chunk);
+        self.submit(decoder, duty, submitter);
+    }
+
+    /// Puts a job on the queue. (Not under the lock: if there is no station, it is done here.)
+    fn submit(self: &Arc<Self>, decoder: Box<ChunkDecoder>, duty: Deferred<Part>, submitter: &Submitter<Codec>) {
+        let (relay, then) = (Arc::clone(self), submitter.clone());
+        submitter.submit_then(DecodeLzw(Some(decoder)), move |answer| match answer {
+            Ok(Some((decoder, text, Ok(())))) => relay.done(decoder, text, duty, &then),
+            Ok(Some((_, text, Err(error)))) => duty.send(Ok(Part { text, end: End::Failed(error) })),
+            // What the decoder knew is lost with the core that had it.
+            Ok(None) => duty.send(Err(JobError("the decoder of a .Z stream failed".to_owned()))),
+            Err(error) => duty.send(Err(error)),
+        });
+    }
+
+    /// A job has ended.
+    fn done(
+        self: &Arc<Self>,
+        decoder: Box<ChunkDecoder>,
+        text: Vec<u8>,
+        duty: Deferred<Part>,
+        submitter: &Submitter<Codec>,
+    ) {
+        let paused = decoder.is_paused(text.len());
+        let complete = decoder.is_last() && !paused;
+        let mut state = self.state();
+        state.paused = paused;
+        state.decoder = (!complete).then_some(decoder);
+        drop(state);
+        duty.send(Ok(Part { text, end: if paused { End::More } else { End::Chunk } }));
+        self.next(submitter);
+    }
+}
