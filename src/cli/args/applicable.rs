@@ -27,7 +27,7 @@ struct Unit<'a> {
 }
 
 /// The modes, as flags.
-const MODES: [&str; 6] = ["-z", "-d", "-t", "-l", "--recover", "--bench"];
+const MODES: [&str; 7] = ["-z", "-d", "-t", "-l", "--recover", "--bench", "--measure"];
 
 impl Call<'_> {
     /// The plan for a call whose `flags`, all together, contradict each other as `error` says.
@@ -52,6 +52,7 @@ impl Call<'_> {
             _ if flags.recover.is_some() => "--recover",
             _ if flags.list => "-l",
             _ if flags.bench.is_some() => "--bench",
+            _ if flags.measure => "--measure",
             Mode::Compress => "-z",
             Mode::Decompress => "-d",
             Mode::Test => "-t",
