@@ -112,5 +112,6 @@ fn entropy(counts: &[u64; 256], len: usize) -> f64 {
         let share = count as f64 / len as f64;
         -share * libm::log2(share)
     };
-    counts.iter().filter(|count| **count > 0 && **count < len as u64).map(part).sum()
+    // Not by sum(): that of nothing is -0.
+    counts.iter().filter(|count| **count > 0 && **count < len as u64).map(part).fold(0.0, |sum, part| sum + part)
 }

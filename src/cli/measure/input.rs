@@ -61,10 +61,9 @@ pub fn plain(name: &OsStr, file: File, max: u64, wanted: bool) -> Result<Option<
         reserve(name, &mut text, max + 1)?;
     }
     let mut reader = Reader::new(file);
-    read(&mut reader, max, &mut text).and_then(|()| at_end(&mut reader, wanted)).map_or_else(
-        |e| Err(Failure::input("read", name, &e)),
-        |complete| Ok(complete.then_some(text)),
-    )
+    read(&mut reader, max, &mut text)
+        .and_then(|()| at_end(&mut reader, wanted))
+        .map_or_else(|e| Err(Failure::input("read", name, &e)), |complete| Ok(complete.then_some(text)))
 }
 
 /// What a file is decompressed to, if that is at most `max` bytes.
@@ -89,8 +88,7 @@ fn at_end(reader: &mut impl Read, any: bool) -> io::Result<bool> {
 }
 
 fn reserve(name: &OsStr, text: &mut Vec<u8>, len: u64) -> Result<(), Failure> {
-    text.try_reserve_exact(len as usize)
-        .map_err(|_| Failure::input("read", name, &io::ErrorKind::OutOfMemory.into()))
+    text.try_reserve_exact(len as usize).map_err(|_| Failure::input("read", name, &io::ErrorKind::OutOfMemory.into()))
 }
 
 /// Why a file was not decompressed, in the words of `-t`.
@@ -99,6 +97,8 @@ fn failure(plan: &Plan, name: &OsStr, e: &io::Error) -> Failure {
         None | Some(Error::Read(_)) => Failure::input("read", name, e),
         Some(error @ Error::Internal { .. }) => Failure::internal(name, error),
         Some(error @ Error::Memory { .. }) => Failure::memory(name, error, plan.memory.is_some()),
-        Some(error) => Failure::new(2, [shown(name).as_bytes(), b": ", report::verdict(error, true).as_bytes()].concat()),
+        Some(error) => {
+            Failure::new(2, [shown(name).as_bytes(), b": ", report::verdict(error, true).as_bytes()].concat())
+        }
     }
 }

@@ -87,22 +87,25 @@ impl Measurer {
     /// Measures all operands with so many threads, and prints what they find.
     fn all(self: &Arc<Self>, workers: usize) -> anyhow::Result<Outcome> {
         let (sender, receiver) = channel();
-        let mut started = 0;
+        let mut threads = Vec::new();
         for _ in 0..if workers > 1 { workers } else { 0 } {
             let (this, sender) = (Arc::clone(self), sender.clone());
-            // Not joined: if nobody reads what we print, the process ends at once.
-            started += usize::from(thread::Builder::new().spawn(move || this.work(&sender)).is_ok());
+            // If none can be started, this thread does it all.
+            threads.extend(thread::Builder::new().spawn(move || this.work(&sender)));
         }
         drop(sender);
         let mut printer = Printer::new(self);
-        printer.flush()?;
+        if printer.flush()? {
+            return Ok(Outcome::BrokenPipe);
+        }
         let mut early = BTreeMap::new();
         for number in 0..self.plan.operands.len() {
             let found = loop {
-                if started == 0 {
+                if threads.is_empty() {
                     break self.one(number);
                 }
-                match early.remove(&number).map_or_else(|| receiver.recv().map(Some), |found| Ok(Some((number, found)))) {
+                match early.remove(&number).map_or_else(|| receiver.recv().map(Some), |found| Ok(Some((number, found))))
+                {
                     Ok(Some((this, found))) if this == number => break found,
                     Ok(Some((other, found))) => drop(early.insert(other, found)),
                     _ => break defect(self.plan.operands[number].name()),
@@ -113,6 +116,9 @@ impl Measurer {
                 return Ok(Outcome::BrokenPipe);
             }
         }
+        // They have nothing left to do, and hold the progress. (If nobody reads what we print, the process does not wait
+        // for them.)
+        threads.into_iter().for_each(|thread| drop(thread.join()));
         printer.end();
         Ok(if printer.flush()? { Outcome::BrokenPipe } else { Outcome::Exit(self.report.code()) })
     }
@@ -173,7 +179,9 @@ impl Measurer {
         times.read = started.elapsed();
         let mut last = Instant::now();
         let mut lap = || std::mem::replace(&mut last, Instant::now()).elapsed();
-        let share = |part: u64, of: u64| len.map_or(part, |len| (u128::from(part) * u128::from(len) / u128::from(of.max(1))) as u64);
+        let share = |part: u64, of: u64| {
+            len.map_or(part, |len| (u128::from(part) * u128::from(len) / u128::from(of.max(1))) as u64)
+        };
         let (bytes, mut told) = (text.len() as u64, 0);
         let found = measure_in_steps(&text, &mut |step| {
             let done = match step {
@@ -247,7 +255,12 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn new(measurer: &Measurer) -> Printer<'_> {
-        let mut printer = Printer { measurer, text: Vec::new(), terminal: io::stdout().is_terminal(), total: table::Total::default() };
+        let mut printer = Printer {
+            measurer,
+            text: Vec::new(),
+            terminal: io::stdout().is_terminal(),
+            total: table::Total::default(),
+        };
         if printer.has_table() {
             printer.text = table::head();
         }

@@ -127,7 +127,8 @@ impl<'a> Tree<'a> {
     fn last_below(&self, level: usize, mut node: usize, value: i32) -> i32 {
         for nodes in self.levels[..level].iter().rev() {
             let children = self.children(node, self.fan, nodes);
-            node = node * self.fan + children.iter().rposition(|&minimum| minimum < value).expect("as its minimum says");
+            node =
+                node * self.fan + children.iter().rposition(|&minimum| minimum < value).expect("as its minimum says");
         }
         let strip = self.children(node, self.strip, self.values);
         *strip.iter().rfind(|&&found| found < value).expect("as its minimum says")

@@ -10,6 +10,7 @@ mod decoding;
 mod flags;
 mod indexes;
 mod inputs;
+mod measure;
 mod messages;
 mod names;
 mod outputs;
@@ -51,7 +52,7 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 19] = [
+const TABLES: [(&str, &str, &[Row]); 20] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
@@ -65,6 +66,7 @@ const TABLES: [(&str, &str, &[Row]); 19] = [
     ("recover", "What is good in damaged files", recover::ROWS),
     ("reports", "What programs read", reports::ROWS),
     ("bench", "Measuring", bench::ROWS),
+    ("measure", "How repetitive files are", measure::ROWS),
     ("batch", "Trees and lists of files", batch::ROWS),
     ("resume", "Repeated calls", resume::ROWS),
     ("verify", "What is verified", verify::ROWS),
