@@ -52,29 +52,24 @@ impl Input {
     }
 }
 
-/// The bytes of a file, at most `max` of them. If there are more: nothing, unless only these are `wanted`, because a
-/// file was as long when it was opened.
-pub fn plain(name: &OsStr, file: File, max: u64, wanted: bool) -> Result<Option<Vec<u8>>, Failure> {
+/// The bytes of a file that had so many when it was opened: no more of them, should it grow.
+pub fn plain(name: &OsStr, file: File, len: u64) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
-    if wanted {
-        // One byte more: else the vector is made larger to find the end.
-        reserve(name, &mut text, max + 1)?;
-    }
-    let mut reader = Reader::new(file);
-    read(&mut reader, max, &mut text)
-        .and_then(|()| at_end(&mut reader, wanted))
-        .map_or_else(|e| Err(Failure::input("read", name, &e)), |complete| Ok(complete.then_some(text)))
+    let room = text.try_reserve_exact(len as usize).map_err(|_| io::ErrorKind::OutOfMemory.into());
+    let read = room.and_then(|()| read(&mut Reader::new(file), len, &mut text));
+    read.map(|()| text).map_err(|e| Failure::input("read", name, &e))
+}
+
+/// All bytes of a file, if it has at most `max`.
+pub fn to_the_end(name: &OsStr, file: File, max: u64) -> Result<Option<Vec<u8>>, Failure> {
+    all(&mut Reader::new(file), max).map_err(|e| Failure::input("read", name, &e))
 }
 
 /// What a file is decompressed to, if that is at most `max` bytes.
 pub fn decoded(plan: &Plan, name: &OsStr, file: File, pool: &Pool, max: u64) -> Result<Option<Vec<u8>>, Failure> {
     let settings = Settings::new().pool(pool).trailing_garbage(plan.trailing_garbage);
     let mut decoder = MultiBzDecoder::with_settings(Reader::new(file), &settings);
-    let mut text = Vec::new();
-    match read(&mut decoder, max, &mut text).and_then(|()| at_end(&mut decoder, false)) {
-        Ok(complete) => Ok(complete.then_some(text)),
-        Err(e) => Err(failure(plan, name, &e)),
-    }
+    all(&mut decoder, max).map_err(|e| failure(plan, name, &e))
 }
 
 /// Appends at most `max` bytes.
@@ -82,13 +77,11 @@ fn read(reader: &mut impl Read, max: u64, text: &mut Vec<u8>) -> io::Result<()> 
     reader.take(max).read_to_end(text).map(|_| ())
 }
 
-/// Whether nothing follows, or it does not matter.
-fn at_end(reader: &mut impl Read, any: bool) -> io::Result<bool> {
-    Ok(any || reader.read(&mut [0])? == 0)
-}
-
-fn reserve(name: &OsStr, text: &mut Vec<u8>, len: u64) -> Result<(), Failure> {
-    text.try_reserve_exact(len as usize).map_err(|_| Failure::input("read", name, &io::ErrorKind::OutOfMemory.into()))
+fn all(reader: &mut impl Read, max: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut text = Vec::new();
+    read(reader, max, &mut text)?;
+    text.shrink_to_fit();
+    Ok((reader.read(&mut [0])? == 0).then_some(text))
 }
 
 /// Why a file was not decompressed, in the words of `-t`.

@@ -15,12 +15,13 @@ use crate::cli::progress::Progress;
 use crate::cli::report::{Failure, Note, Outcome, Report, errno_text};
 use crate::cli::run::open_account;
 use anyhow::{Context, bail};
-use budget::Budget;
+use budget::{Budget, Permit};
 use hybz::Pool;
 use hybz::factor::{MAX_TEXT, Measures, Step, measure_in_steps, memory_needed};
 use input::Input;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -152,58 +153,59 @@ impl Measurer {
         let name = self.plan.operands[number].name();
         let started = Instant::now();
         let Input { file, len } = Input::open(&self.plan, &self.plan.operands[number])?;
-        // What is read from a pipe, or decoded, may have any length: it gets all of the memory, and nobody else then.
-        let limit = self.budget.limit();
-        let mut permit = match len.filter(|_| !self.plan.is_decoding()) {
-            Some(len) if len > MAX_TEXT as u64 => return Err(too_long(name)),
-            Some(len) if with_text(len) > limit => return Err(self.no_room(name, Some(len))),
-            Some(len) => self.budget.permit(with_text(len)),
-            None => self.budget.permit(limit),
-        };
-        let each = with_text(1) - with_text(0);
-        let most = (limit.saturating_sub(with_text(0)) / each).min(MAX_TEXT as u64);
-        let max = len.filter(|_| !self.plan.is_decoding()).unwrap_or(most);
-        let text = match self.plan.is_decoding() {
-            true => {
-                let pool = Pool::builder().threads(limits::threads(&self.plan)).max_memory(limits::share_of_memory());
-                let pool = if let Some(memory) = self.plan.memory { pool.memory(memory) } else { pool };
-                input::decoded(&self.plan, name, file, &pool.build(), max)?
-            }
-            false => input::plain(name, file, max, len.is_some())?,
-        };
-        let Some(text) = text else {
-            let longest = max == MAX_TEXT as u64;
-            return Err(if longest { too_long(name) } else { self.no_room(name, None) });
-        };
-        permit.shrink(with_text(text.len() as u64));
+        let (text, permit) = self.text(name, file, len)?;
         times.read = started.elapsed();
         let mut last = Instant::now();
         let mut lap = || std::mem::replace(&mut last, Instant::now()).elapsed();
-        let share = |part: u64, of: u64| {
-            len.map_or(part, |len| (u128::from(part) * u128::from(len) / u128::from(of.max(1))) as u64)
-        };
-        let (bytes, mut told) = (text.len() as u64, 0);
+        // A file counts as much as it is long, whatever it is decompressed to.
+        let (bytes, counts) = (text.len() as u64, len.unwrap_or(text.len() as u64));
+        let mut told = 0;
         let found = measure_in_steps(&text, &mut |step| {
-            let done = match step {
-                Step::Sorted => {
-                    times.sort = lap();
-                    bytes / 2
-                }
-                Step::Neighbours => {
-                    times.neighbours = lap();
-                    bytes / 5 * 4
-                }
-                Step::Parsed(at) => {
-                    times.parse += lap();
-                    bytes / 5 * 4 + (bytes - bytes / 5 * 4) * at / bytes.max(1)
-                }
-            };
-            let done = share(done, bytes);
+            match step {
+                Step::Sorted => times.sort = lap(),
+                Step::Neighbours => times.neighbours = lap(),
+                Step::Parsed(_) => times.parse += lap(),
+            }
+            let done = (share(step, bytes) * counts as f64) as u64;
             self.advance(name, done - told);
             told = done;
         });
         drop(permit);
         found.map_err(|error| Failure::about(1, "", name, &format!(": {error}.")))
+    }
+
+    /// What is measured of an open file, of this length if it is known, and the permit for it and its measurement.
+    fn text(&self, name: &OsStr, file: File, len: Option<u64>) -> Result<(Vec<u8>, Permit<'_>), Failure> {
+        let limit = self.budget.limit();
+        if let Some(len) = len.filter(|_| !self.plan.is_decoding()) {
+            if len > MAX_TEXT as u64 {
+                return Err(too_long(name));
+            }
+            if with_text(len) > limit {
+                return Err(self.no_room(name, Some(len)));
+            }
+            let permit = self.budget.permit(with_text(len));
+            return Ok((input::plain(name, file, len)?, permit));
+        }
+        // What is read from a pipe, or decoded, may have any length: it gets all of the memory, and nobody else then.
+        let mut permit = self.budget.permit(limit);
+        let each = with_text(1) - with_text(0);
+        let max = (limit.saturating_sub(with_text(0)) / each).min(MAX_TEXT as u64);
+        let text = match self.plan.is_decoding() {
+            true => input::decoded(&self.plan, name, file, &self.pool(), max)?,
+            false => input::to_the_end(name, file, max)?,
+        };
+        let Some(text) = text else {
+            return Err(if max == MAX_TEXT as u64 { too_long(name) } else { self.no_room(name, None) });
+        };
+        permit.shrink(with_text(text.len() as u64));
+        Ok((text, permit))
+    }
+
+    /// The stations that decode.
+    fn pool(&self) -> Pool {
+        let pool = Pool::builder().threads(limits::threads(&self.plan)).max_memory(limits::share_of_memory());
+        if let Some(memory) = self.plan.memory { pool.memory(memory).build() } else { pool.build() }
     }
 
     /// So many bytes more are done.
@@ -227,6 +229,16 @@ impl Measurer {
         let needs = len.map_or("more".to_owned(), |len| format!("{} MB of", with_text(len).div_ceil(1 << 20)));
         let text = format!(": measuring it needs {needs} memory, and {limit} {allowed} MB.");
         Failure::about(1, "", name, &text)
+    }
+}
+
+/// The share of the work on so many bytes that is done with this step, as it is with a file of text.
+fn share(step: Step, bytes: u64) -> f64 {
+    match step {
+        Step::Sorted => 0.5,
+        Step::Neighbours => 0.8,
+        Step::Parsed(at) if at == bytes => 1.0,
+        Step::Parsed(at) => 0.8 + 0.2 * at as f64 / bytes as f64,
     }
 }
 
