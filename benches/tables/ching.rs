@@ -2,8 +2,8 @@
 //! cuts factors at the ends of equal divisions.
 //!
 //! His figures are of a GTX Titan Black, and of CPUs of 2008 and 2013; his files cannot be had any more, so each table
-//! states them beside as ranges. On cores these rows are one core in the manner of KKP3, and all cores, each with a copy
-//! of the text. What a GPU does is not measured here: there are no kernels for it yet.
+//! states them beside as ranges. On cores these rows are one core in the manner of KKP3, and all cores, each with a
+//! copy of the text. What a GPU does is not measured here: there are no kernels for it yet.
 
 use crate::datasets;
 use hybz::factor::neighbours::{Pair, by_position};
@@ -116,14 +116,12 @@ pub fn suffix_arrays(names: &[&str]) {
 
 /// Table 4.2: factors.
 pub fn factorization(names: &[&str]) {
+    println!("# Ching 2014, GTX Titan Black: 0.3 to 4.3 s for 9.5 to 111 MB (about 26 MB/s), 15.8 to 23.5 times LZ-OG");
     println!(
-        "# Ching 2014, GTX Titan Black: 0.3 to 4.3 s for 9.5 to 111 MB (about 26 MB/s), 15.8 to 23.5 times LZ-OG and"
+        "# and 13.5 to 18.9 times LZ-ANSV on a core, 1.13 to 1.48 times PLZ3 on 40 cores; with {IN_TABLE} divisions"
     );
     println!(
-        "# 13.5 to 18.9 times LZ-ANSV on a core, 1.13 to 1.48 times PLZ3 on 40 cores; with {IN_TABLE} divisions 0.003 to"
-    );
-    println!(
-        "# 0.028 % more factors, and 23950 % more of 10 million identical bytes. A core here is in the manner of KKP3."
+        "# 0.003 to 0.028 % more factors, 23950 % more of 10 million identical bytes. A core here does as KKP3 does."
     );
     each(names, |set, text| {
         println!(
@@ -136,10 +134,9 @@ pub fn factorization(names: &[&str]) {
         let Steps { sort, neighbours, parse, factors } = &steps;
         let (len, all) = (text.len(), steps.all());
         let (rate, cores) = (len as f64 / 1e6 / all, on_all_cores(text));
-        println!(
-            "{set},{len},{factors},{sort:.3},{neighbours:.3},{parse:.3},{all:.3},{rate:.1},{cores:.1},{cut},{:.4}%,{NO_GPU}",
-            more(cut, *factors)
-        );
+        let times = [*sort, *neighbours, *parse, all].map(|seconds| format!("{seconds:.3}")).join(",");
+        let more = more(cut, *factors);
+        println!("{set},{len},{factors},{times},{rate:.1},{cores:.1},{cut},{more:.4}%,{NO_GPU}");
     });
 }
 

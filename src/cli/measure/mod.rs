@@ -117,8 +117,8 @@ impl Measurer {
                 return Ok(Outcome::BrokenPipe);
             }
         }
-        // They have nothing left to do, and hold the progress. (If nobody reads what we print, the process does not wait
-        // for them.)
+        // They have nothing left to do, and hold the progress. (Where nobody reads what is printed, the process ends
+        // without them.)
         threads.into_iter().for_each(|thread| drop(thread.join()));
         printer.end();
         Ok(if printer.flush()? { Outcome::BrokenPipe } else { Outcome::Exit(self.report.code()) })

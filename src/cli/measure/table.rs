@@ -73,7 +73,8 @@ pub fn times(measures: &Measures, times: &Times) -> Vec<u8> {
         [times.read, times.sort, times.neighbours, times.parse, times.all].map(|time| time.as_secs_f64());
     let rate = measures.bytes as f64 / 1e6 / all.max(1e-9);
     let text = format!(
-        "read in {read:.2} s, sorted in {sort:.2}, neighbours in {neighbours:.2}, factors in {parse:.2}: {rate:.1} MB/s\n"
+        "read in {read:.2} s, sorted in {sort:.2}, neighbours in {neighbours:.2}, factors in {parse:.2}: \
+         {rate:.1} MB/s\n"
     );
     text.into_bytes()
 }

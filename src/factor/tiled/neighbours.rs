@@ -3,7 +3,8 @@
 //! A tile's threads build a binary tree of minima in shared memory, and each looks for its neighbours there: up until a
 //! sibling on the right side has something smaller, then down to the nearest of it. Of 2,048 suffixes in random order
 //! eight find nothing before them in their tile, and eight nothing behind: those smaller than all before (behind) them.
-//! They go on in the tree over all tiles, whose leaves are minima of strips, and at last in a strip of the suffix array.
+//! They go on in the tree over all tiles, whose leaves are minima of strips, and at last in a strip of the suffix
+//! array.
 
 use super::Sizes;
 use crate::factor::neighbours::{NONE, Pair};
@@ -56,7 +57,7 @@ impl Tile {
     fn behind(&self, at: usize, value: i32) -> Option<i32> {
         let mut node = self.0.len() / 2 + at;
         while node > 1 {
-            if node % 2 == 0 && self.0[node + 1] < value {
+            if node.is_multiple_of(2) && self.0[node + 1] < value {
                 return Some(self.down(node + 1, value, 0));
             }
             node /= 2;
