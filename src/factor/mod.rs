@@ -152,12 +152,11 @@ pub fn expand(factors: impl IntoIterator<Item = Factor>) -> Result<Vec<u8>, Erro
                 if source >= text.len() || len == 0 {
                     return Err(Error::BadFactor { number });
                 }
-                // What overlaps repeats: each round copies all that is there, so the next one copies twice as much.
-                let period = text.len() - source;
+                // What overlaps repeats: each round copies all that is there, a whole number of periods, so that the next
+                // one copies twice as much.
                 let mut left = len;
                 while left > 0 {
-                    let there = (text.len() - source) / period * period;
-                    let part = left.min(there);
+                    let part = left.min(text.len() - source);
                     text.extend_from_within(source..source + part);
                     left -= part;
                 }
