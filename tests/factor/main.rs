@@ -178,10 +178,10 @@ fn too_long() {
     assert_eq!(memory_needed(1_000_000), 12_008_192);
 }
 
-/// The real files: every factor's length by the automaton, of 1 MB of each.
+/// The real files: every factor's length by the automaton, of 400 kB of each.
 #[test]
 fn files_by_the_automaton() {
-    let files = real_files(1_000_000);
+    let files = real_files(400_000);
     if files.is_empty() {
         return skip(Need::Shared, "no ../shared/data");
     }
