@@ -204,6 +204,23 @@ pub enum Error {
     /// The stream was begun before a fork, and this is the child: the threads that have its blocks are the parent's.
     /// New streams work.
     Forked,
+    /// The text is too long to be factorized ([`factor`](crate::factor)).
+    TooLong {
+        /// Its length in bytes, as far as it is known.
+        len: u64,
+        /// The length of the longest text that can be.
+        max: u64,
+    },
+    /// There is not enough memory to factorize a text ([`factor`](crate::factor)).
+    NoMemory {
+        /// The bytes that could not be had.
+        needs: u64,
+    },
+    /// A factor copies nothing, or from where nothing is yet ([`factor::expand`](crate::factor::expand)).
+    BadFactor {
+        /// Which factor it is, counted from 1.
+        number: u64,
+    },
     /// A block was verified ([`Verify`](crate::Verify)), found wrong, coded again, and found wrong again. This is a
     /// defect of hybz or of the machine: nothing of the block has been written.
     Miscoded {
@@ -270,6 +287,9 @@ impl fmt::Display for Error {
             Error::HasHbz => f.write_str(".hbz streams have indexes of their own"),
             Error::HasLzw => f.write_str("a .Z file has no blocks, and so no index"),
             Error::Forked => f.write_str("the stream was begun in the process that forked this one"),
+            Error::TooLong { len, max } => write!(f, "a text of {len} bytes cannot be factorized, only {max}"),
+            Error::NoMemory { needs } => write!(f, "{} MB of memory cannot be had", needs.div_ceil(1 << 20)),
+            Error::BadFactor { number } => write!(f, "factor {number} copies nothing, or from where nothing is"),
             Error::Miscoded { block, station, reason } => {
                 write!(f, "block {block} was coded wrong twice, the second time by {station}: {reason}")
             }
@@ -305,6 +325,9 @@ impl Error {
             Error::HasHbz => Error::HasHbz,
             Error::HasLzw => Error::HasLzw,
             Error::Forked => Error::Forked,
+            &Error::TooLong { len, max } => Error::TooLong { len, max },
+            &Error::NoMemory { needs } => Error::NoMemory { needs },
+            &Error::BadFactor { number } => Error::BadFactor { number },
             Error::Miscoded { block, station, reason } => {
                 Error::Miscoded { block: *block, station: station.clone(), reason: reason.clone() }
             }
@@ -323,8 +346,9 @@ impl error::Error for Error {
 }
 
 impl From<Error> for io::Error {
-    /// Damaged data become `InvalidData`, a truncated input `UnexpectedEof`, [`Error::Memory`] `OutOfMemory`, and what
-    /// is no fault of the data `Other`, with the [`Error`] inside. An I/O error is returned as it is.
+    /// Damaged data become `InvalidData`, a truncated input `UnexpectedEof`, [`Error::Memory`] and [`Error::NoMemory`]
+    /// `OutOfMemory`, and what is no fault of the data `Other`, with the [`Error`] inside. An I/O error is returned as
+    /// it is.
     fn from(e: Error) -> Self {
         let kind = match e {
             Error::Read(e) | Error::Write(e) | Error::Temporary(e) => return e,
@@ -332,7 +356,7 @@ impl From<Error> for io::Error {
             Error::Forked | Error::Miscoded { .. } | Error::Missorted { .. } | Error::Internal { .. } => {
                 io::ErrorKind::Other
             }
-            Error::Memory { .. } => io::ErrorKind::OutOfMemory,
+            Error::Memory { .. } | Error::NoMemory { .. } => io::ErrorKind::OutOfMemory,
             _ => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, e)

@@ -66,6 +66,7 @@ pub mod codec;
 #[doc(hidden)]
 pub mod crc;
 mod error;
+pub mod factor;
 #[doc(hidden)]
 pub mod format;
 mod gate;

@@ -7,7 +7,7 @@ mod cli;
 use cli::args::{self, Refusal, Request};
 use cli::os::{memory, process};
 use cli::report::{Outcome, errno_text};
-use cli::{bench, bzip2recover, list, recover, run, shards};
+use cli::{bench, bzip2recover, list, measure, recover, run, shards};
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Ok(Request::Run(plan)) => (plan.quiet, unless_it_panics(|| run::run(plan))),
         Ok(Request::List(plan)) => (plan.quiet, unless_it_panics(|| list::list(plan))),
         Ok(Request::Bench(plan)) => (plan.quiet, unless_it_panics(|| bench::bench(plan))),
+        Ok(Request::Measure(plan)) => (plan.quiet, unless_it_panics(|| measure::measure(plan))),
         Ok(Request::Shards(plan)) => (plan.quiet, unless_it_panics(|| shards::shards(plan))),
         Ok(Request::Recover(plan)) => (plan.quiet, unless_it_panics(|| recover::recover(plan))),
         Err(Refusal { error, quiet }) => (quiet, Err(error)),

@@ -1,5 +1,5 @@
-//! The tables and figures of chapter 5 of Deshpande's thesis (2014), and the steps of Patel's (2012), on any data set
-//! and device.
+//! The tables and figures of chapter 5 of Deshpande's thesis (2014), the steps of Patel's (2012), and chapter 4 of
+//! Ching's (2014), on any data set and device.
 //!
 //! ```text
 //! cargo bench --bench tables -- datasets                    list the data sets and where they are
@@ -12,6 +12,11 @@
 //! cargo bench --bench tables -- figure-5.7 [SET..]          decompression speed by block size
 //! cargo bench --bench tables -- patel-compress [SET..]      BWT, MTF and Huffman coding on one core and on a GPU
 //! cargo bench --bench tables -- patel-decompress [SET..]    the same, decoding (Patel's tables 4.1 to 4.3)
+//! cargo bench --bench tables -- ching-4.1 [SET..]           suffix arrays; a SET may also be identical, random or dna
+//! cargo bench --bench tables -- ching-4.2 [SET..]           exact LZ77 factors, and cut ones
+//! cargo bench --bench tables -- ching-4.3 [SET..]           the share of each step, and factors by number of
+//!                                                           divisions; also as ching-4.4 and ching-4.5
+//! cargo bench --bench tables -- divisions N [SET..]         factors that are cut at the ends of N divisions
 //! cargo bench --bench tables -- speed SET SIZE [K [EVERY]]  one block size beside libsais alone: perturbed after
 //!                                                           every K bytes (0: not), every EVERY-th block
 //! cargo bench --bench tables -- svg CSV COLUMN > x.svg      draw a column of a table as a bar chart
@@ -22,6 +27,7 @@
 //! `HYBZ_MAX=BYTES` takes only the beginning of each set; `HYBZ_DATASETS=FILE` names another list of sets.
 //! Machines are noisy: compare figures only within a run.
 
+mod ching;
 mod datasets;
 mod depth;
 mod device;
@@ -50,6 +56,13 @@ fn main() {
         ["figure-5.7", sets @ ..] => datasets::each(sets, speed::decompression),
         ["patel-compress", sets @ ..] => datasets::each(sets, steps::compression),
         ["patel-decompress", sets @ ..] => datasets::each(sets, steps::decompression),
+        ["ching-4.1", sets @ ..] => ching::suffix_arrays(sets),
+        ["ching-4.2", sets @ ..] => ching::factorization(sets),
+        ["ching-4.3" | "ching-4.4" | "ching-4.5", sets @ ..] => ching::figures(sets),
+        ["divisions", number, sets @ ..] => {
+            let number = number.parse().unwrap_or_else(|_| fail(&format!("`{number}' is not a number")));
+            ching::divisions(number, sets);
+        }
         ["speed", set, size, rest @ ..] => {
             let number = |text: &str| text.parse().unwrap_or_else(|_| fail(&format!("`{text}' is not a number")));
             let interval = rest.first().map_or(0, |k| number(k));

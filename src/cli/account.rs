@@ -136,7 +136,7 @@ impl Account {
         let number = AtomicU64::default;
         let totals = Totals {
             file,
-            work: work(plan.mode),
+            work: if plan.measure { "measure" } else { work(plan.mode) },
             operands: plan.count(),
             tally: Arc::clone(tally),
             started: Instant::now(),
@@ -201,6 +201,17 @@ impl Account {
         put_failures(&mut object, &failures, 0);
         self.totals.wait_if_ending();
         self.totals.count(entry, !failures.is_empty());
+        self.write(&object.line())
+    }
+
+    /// Writes the object of a file of which so many bytes were measured; `object` is all but its exit code.
+    pub fn measured(&self, mut object: Object, bytes: u64) -> io::Result<()> {
+        let failures = std::mem::take(&mut *lock(&self.failures));
+        put_failures(&mut object, &failures, 0);
+        self.totals.wait_if_ending();
+        self.totals.files.fetch_add(1, Relaxed);
+        self.totals.failed.fetch_add(u64::from(!failures.is_empty()), Relaxed);
+        self.totals.bytes_in.fetch_add(bytes, Relaxed);
         self.write(&object.line())
     }
 

@@ -10,9 +10,9 @@
 //! appear complete or not at all), `index` (files of indexes), `commit` (sync, name, remove the source), `reread`
 //! (`--verify=file`), `verified` (what `--verify` found), `report` (messages), `tally` (the line at the end), `quote`
 //! (names on a terminal), `json` (objects), `account` (`--report`), `list` (`-l`), `recover` (`--recover`), `shards`
-//! (`--plan`, `--shard`, `--join`), `bzip2recover` (the program of that name), `bench` (`--bench`), `progress` and
-//! `counts` (how far it is), `limits` (threads and memory), `temporary` (named temporary files and signals) and `os`
-//! (all calls of the operating system that std does not make).
+//! (`--plan`, `--shard`, `--join`), `bzip2recover` (the program of that name), `bench` (`--bench`), `measure`
+//! (`--measure`), `progress` and `counts` (how far it is), `limits` (threads and memory), `temporary` (named temporary
+//! files and signals) and `os` (all calls of the operating system that std does not make).
 
 pub mod account;
 pub mod args;
@@ -30,6 +30,7 @@ pub mod journal;
 pub mod json;
 pub mod limits;
 pub mod list;
+pub mod measure;
 pub mod mirror;
 pub mod names;
 pub mod os;

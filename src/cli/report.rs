@@ -4,6 +4,7 @@
 
 use crate::cli::account::{Account, Entry};
 use crate::cli::args::{Mode, Plan};
+use crate::cli::json::Object;
 use crate::cli::os::process;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
@@ -217,6 +218,11 @@ impl Report {
             let text = format!(": {}.", errno_text(&e));
             self.print(&Note::Failure(Failure::about(1, "Can't write report ", account.place(), &text)));
         }
+    }
+
+    /// Into the report: what was measured of a file, with the failures before this.
+    pub fn measured(&self, object: impl FnOnce() -> Object, bytes: u64) {
+        self.account_for(|account| account.measured(object(), bytes));
     }
 
     /// Ends the report, if there is one and it has not ended.

@@ -24,7 +24,7 @@ pub fn run(mut plan: Plan) -> anyhow::Result<Outcome> {
     let unplanned = shards::planned(&mut plan).err();
     let plan = Arc::new(plan);
     let tally = Arc::default();
-    let account = account(&plan, &tally)?;
+    let account = open_account(&plan, &tally)?;
     let report = Arc::new(Report::new(&plan, Progress::new(&plan)).with_account(account, tally));
     let closing = Closing(Arc::clone(&report));
     if let Some(failure) = unplanned {
@@ -41,7 +41,7 @@ pub fn run(mut plan: Plan) -> anyhow::Result<Outcome> {
 }
 
 /// The report that the plan asks for, if it does.
-fn account(plan: &Plan, tally: &Arc<Tally>) -> anyhow::Result<Option<Account>> {
+pub fn open_account(plan: &Plan, tally: &Arc<Tally>) -> anyhow::Result<Option<Account>> {
     let Some(place) = &plan.report else { return Ok(None) };
     let name = shown(place.name());
     match Account::open(plan, place, tally) {

@@ -27,13 +27,15 @@ struct Unit<'a> {
 }
 
 /// The modes, each as flags with which it is a call.
-const MODES: [&[&str]; 10] = [COMPRESS, DECOMPRESS, TEST, LIST, RECOVER, BENCH, PLAN, PLAN_RANGES, SHARD, JOIN];
+const MODES: [&[&str]; 11] =
+    [COMPRESS, DECOMPRESS, TEST, LIST, RECOVER, BENCH, MEASURE, PLAN, PLAN_RANGES, SHARD, JOIN];
 const COMPRESS: &[&str] = &["-z"];
 const DECOMPRESS: &[&str] = &["-d"];
 const TEST: &[&str] = &["-t"];
 const LIST: &[&str] = &["-l"];
 const RECOVER: &[&str] = &["--recover"];
 const BENCH: &[&str] = &["--bench"];
+const MEASURE: &[&str] = &["--measure"];
 const PLAN: &[&str] = &["--plan=1M"];
 const PLAN_RANGES: &[&str] = &["--plan-ranges=1M"];
 const SHARD: &[&str] = &["--shard=0", "--plan-file=plan"];
@@ -65,6 +67,7 @@ impl Call<'_> {
             _ if flags.recover.is_some() => RECOVER,
             _ if flags.list => LIST,
             _ if flags.bench.is_some() => BENCH,
+            _ if flags.measure => MEASURE,
             _ if flags.plan.is_some() => PLAN,
             _ if flags.plan_ranges.is_some() => PLAN_RANGES,
             _ if flags.shard.is_some() => SHARD,

@@ -67,7 +67,7 @@ pub struct Flags {
     #[arg(short, long, overrides_with_all = MODES)]
     pub list: bool,
 
-    /// With -l or --recover, print one JSON object for each file; with --bench one object.
+    /// With -l, --recover or --measure, print one JSON object for each file; with --bench one object.
     ///
     /// With -lv it has an object for each block, too.
     #[arg(long)]
@@ -413,6 +413,18 @@ pub struct Flags {
     /// With --bench, also draw the speeds into FILE, as SVG.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub plot: Option<OsString>,
+
+    /// Measure how repetitive FILEs are: entropy, runs of the BWT, exact LZ77 factors.
+    ///
+    /// Of each file as it is, or with -d of the text of a compressed one, there is a line: its length n, how many
+    /// different bytes it has, the order-0 entropy in bits for each byte, the runs r of equal letters in its
+    /// Burrows-Wheeler transform with an end mark, n/r, the factors z of its exact LZ77 parse (the longest earlier
+    /// occurrence, which may overlap, or a byte that is new), n/z, and the length of the longest factor. With several
+    /// files a last line has their sums. -v adds how long each step took. A file takes 13 times its length of memory,
+    /// at most what -m gives, or half of what there is, and may have 2147483647 bytes. -p is how many files are
+    /// measured at the same time. No file is changed.
+    #[arg(long)]
+    pub measure: bool,
 
     // bzip2 accepts these three names, and they do nothing there either.
     #[arg(long = "exponential", aliases = ["repetitive-fast", "repetitive-best"], hide = true)]

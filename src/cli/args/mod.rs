@@ -10,6 +10,7 @@ mod bench;
 mod environment;
 mod flags;
 mod level;
+mod measure;
 mod packaging;
 mod part;
 mod plan;
@@ -52,6 +53,8 @@ pub enum Request {
     List(Plan),
     /// Measure how fast the operands are compressed and decompressed.
     Bench(Plan),
+    /// Measure how repetitive the operands are.
+    Measure(Plan),
     /// Get what is good out of damaged operands.
     Recover(Plan),
     /// Plan shards or ranges, or join parts.
@@ -109,6 +112,7 @@ pub fn parse(
         () if flags.recover.is_some() => Request::Recover,
         () if flags.list => Request::List,
         () if flags.bench.is_some() => Request::Bench,
+        () if flags.measure => Request::Measure,
         () if flags.plan.is_some() || flags.plan_ranges.is_some() || flags.join.is_some() => Request::Shards,
         () => Request::Run,
     };

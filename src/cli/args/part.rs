@@ -83,7 +83,9 @@ impl Settled<'_> {
         let flag = if json { "--json" } else { "--offsets" };
         Ok(match (json, offsets) {
             (false, false) => Listing::Table,
-            (true, false) if self.flags.recover.is_some() || self.flags.bench.is_some() => Listing::Json,
+            (true, false) if self.flags.recover.is_some() || self.flags.bench.is_some() || self.flags.measure => {
+                Listing::Json
+            }
             _ if !list => bail!("{flag} is about -l."),
             (true, true) => bail!("--json and --offsets cannot be used together."),
             (true, false) => Listing::Json,

@@ -3,6 +3,7 @@
 use super::batch::{self, Batch, batch};
 use super::bench::{BenchPlan, bench};
 use super::flags::{Flags, GpuPipeline, Recover};
+use super::measure::measure;
 use super::part::{IndexPlan, Listing, Part, Settled};
 use super::recover::recover;
 use super::report::{ReportPlace, progress_json, report};
@@ -60,6 +61,8 @@ pub struct Plan {
     pub report: Option<ReportPlace>,
     /// What is measured in place of all other work.
     pub bench: Option<BenchPlan>,
+    /// Whether it is measured how repetitive files are, in place of all other work.
+    pub measure: bool,
     /// Whether results must be on the disk before their sources are removed.
     pub sync: bool,
     pub trailing_garbage: bool,
@@ -109,7 +112,7 @@ impl Plan {
         if operands.is_empty() && batch.list.is_none() {
             operands.push(Operand::Stdin);
         }
-        let bench = bench(flags, &operands)?;
+        let (bench, measure) = (bench(flags, &operands)?, measure(flags)?);
         let shards = shards(flags, mode, &target, &operands)?;
         let recover = recover(flags, &target, &operands)?;
         let report = report(flags, mode, &target, &operands)?;
@@ -118,7 +121,7 @@ impl Plan {
         let streams = streams(flags, mode)?;
         let gpus = gpus(flags, large_blocks.is_some())?;
         let only_reads = recover.is_some() || matches!(shards, Some(Shards::Ranges(_)));
-        let remove_sources = !only_reads && remove_sources(flags, mode, cat, &target);
+        let remove_sources = !(only_reads || measure) && remove_sources(flags, mode, cat, &target);
         let verify = verify(flags, mode, &target, &operands, remove_sources)?;
         let settled = Settled {
             flags,
@@ -149,6 +152,7 @@ impl Plan {
             progress_json: progress_json(flags)?,
             report,
             bench,
+            measure,
             sync: !flags.no_sync,
             trailing_garbage: flags.ignore_trailing_garbage != Some(0),
             threads,
@@ -185,6 +189,11 @@ impl Plan {
         }
     }
 
+    /// Whether inputs are decompressed, in the end or on the way.
+    pub fn is_decoding(&self) -> bool {
+        self.mode == Mode::Decompress
+    }
+
     /// Whether there may be more than one input file.
     pub fn has_many(&self) -> bool {
         self.operands.len() > 1 || self.batch.is_open_ended()
@@ -204,7 +213,7 @@ pub fn mode(program: &OsStr, flags: &Flags) -> (Mode, bool) {
     let cat = has(&["zcat", "ZCAT", "z2cat", "Z2CAT", "hybcat"]);
     let mode = match () {
         () if flags.recover.is_some() || flags.plan_ranges.is_some() => Mode::Decompress,
-        () if flags.bench.is_some() && !flags.decompress => Mode::Compress,
+        () if (flags.bench.is_some() || flags.measure) && !flags.decompress => Mode::Compress,
         () if flags.compress => Mode::Compress,
         () if flags.decompress => Mode::Decompress,
         () if flags.test || flags.list => Mode::Test,

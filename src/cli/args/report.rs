@@ -43,7 +43,11 @@ pub fn report(flags: &Flags, mode: Mode, target: &Target, operands: &[Operand]) 
         }
         () => {}
     }
+    if place == ReportPlace::Stdout && flags.measure && flags.json {
+        bail!("--report=json:- and --json cannot be used together: both write to standard output.");
+    }
     let data_on_stdout = match target {
+        _ if flags.measure => false,
         Target::Stdout => true,
         Target::Beside => mode != Mode::Test && operands.contains(&Operand::Stdin),
         Target::File(_) | Target::Below(_) => false,

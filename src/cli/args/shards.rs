@@ -56,6 +56,7 @@ pub fn shards(flags: &Flags, mode: Mode, target: &Target, operands: &[Operand]) 
         (flags.list, "-l"),
         (flags.recover.is_some(), "--recover"),
         (flags.bench.is_some(), "--bench"),
+        (flags.measure, "--measure"),
         (flags.recursive, "-r"),
         (flags.filelist.is_some(), "--filelist"),
         (flags.output_dir.is_some(), "--output-dir"),

@@ -11,6 +11,7 @@ mod flags;
 mod indexes;
 mod inputs;
 mod lzw;
+mod measure;
 mod messages;
 mod names;
 mod outputs;
@@ -67,6 +68,7 @@ const TABLES: [(&str, &str, &[Row]); 20] = [
     ("recover", "What is good in damaged files", recover::ROWS),
     ("reports", "What programs read", reports::ROWS),
     ("bench", "Measuring", bench::ROWS),
+    ("measure", "How repetitive files are", measure::ROWS),
     ("batch", "Trees and lists of files", batch::ROWS),
     ("resume", "Repeated calls", resume::ROWS),
     ("verify", "What is verified", verify::ROWS),

@@ -67,7 +67,7 @@ json\:"JSON objects"))' \
 '--test[Check compressed files and write nothing]' \
 '-l[List streams, blocks and sizes of compressed files (-lv\: also check each block)]' \
 '--list[List streams, blocks and sizes of compressed files (-lv\: also check each block)]' \
-'--json[With -l or --recover, print one JSON object for each file; with --bench one object]' \
+'--json[With -l, --recover or --measure, print one JSON object for each file; with --bench one object]' \
 '--offsets[With -l, print the offsets of blocks as indexed_bzip2 and rapidgzip have them]' \
 '-c[Write to standard output and keep the input files]' \
 '--stdout[Write to standard output and keep the input files]' \
@@ -107,6 +107,7 @@ json\:"JSON objects"))' \
 '*-v[Print a line for each file (-vv\: also for each block, and a table of stations)]' \
 '*--verbose[Print a line for each file (-vv\: also for each block, and a table of stations)]' \
 '--no-progress[Never show progress]' \
+'--measure[Measure how repetitive FILEs are\: entropy, runs of the BWT, exact LZ77 factors]' \
 '-h[Print this help]' \
 '--help[Print this help]' \
 '-V[Print version and licence]' \

@@ -1,0 +1,177 @@
+//! Tables 4.1 and 4.2 and figures 4.3 to 4.5 of Ching's thesis (2014): suffix arrays, exact factors, and his PLZ, which
+//! cuts factors at the ends of equal divisions.
+//!
+//! His figures are of a GTX Titan Black, and of CPUs of 2008 and 2013; his files cannot be had any more, so each table
+//! states them beside as ranges. On cores these rows are one core in the manner of KKP3, and all cores, each with a
+//! copy of the text. What a GPU does is not measured here: there are no kernels for it yet.
+
+use crate::datasets;
+use hybz::factor::neighbours::{Pair, by_position};
+use hybz::factor::parse::Parse;
+use hybz::factor::{factors, suffixes};
+use std::thread;
+use std::time::Instant;
+
+/// How often each is run; the best counts.
+const RUNS: usize = 3;
+/// Ching's divisions are 15 times a power of two: his GPU had 15 multiprocessors.
+const DIVISIONS: usize = 15;
+/// Those of his table 4.2.
+const IN_TABLE: usize = 480;
+/// The length of the generated texts: his 10Midentical has this one.
+const GENERATED: usize = 10_000_000;
+const NO_GPU: &str = "not measured: no device";
+
+/// Seconds for each step, and what came out.
+struct Steps {
+    sort: f64,
+    neighbours: f64,
+    parse: f64,
+    factors: usize,
+}
+
+impl Steps {
+    fn all(&self) -> f64 {
+        self.sort + self.neighbours + self.parse
+    }
+
+    /// Of the fastest of several runs on one core.
+    fn of(text: &[u8]) -> Steps {
+        let all = (0..RUNS).map(|_| {
+            let start = Instant::now();
+            let sorted = suffixes::sort(text).expect("memory");
+            let sort = start.elapsed().as_secs_f64();
+            let start = Instant::now();
+            let pairs = by_position(sorted).expect("memory");
+            let neighbours = start.elapsed().as_secs_f64();
+            let (parse, factors) = parsed(text, &pairs, 1);
+            Steps { sort, neighbours, parse, factors }
+        });
+        all.min_by(|a, b| a.all().total_cmp(&b.all())).expect("more than one run")
+    }
+}
+
+/// Seconds, and the number of factors that are cut at the ends of so many equal divisions.
+fn parsed(text: &[u8], pairs: &[Pair], divisions: usize) -> (f64, usize) {
+    let start = Instant::now();
+    let end = |number: usize| (text.len() as u128 * number as u128 / divisions as u128) as usize;
+    let count = |number: usize| {
+        let mut parse = Parse::part(end(number), end(number + 1));
+        std::iter::from_fn(|| parse.next(text, pairs)).count()
+    };
+    let all = (0..divisions).map(count).sum();
+    (start.elapsed().as_secs_f64(), all)
+}
+
+/// The rate at which all cores factorize, each a text of its own.
+fn on_all_cores(text: &[u8]) -> f64 {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let start = Instant::now();
+    thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| factors(text).expect("memory").count());
+        }
+    });
+    (text.len() * cores) as f64 / 1e6 / start.elapsed().as_secs_f64()
+}
+
+/// The sets, and where none or these are named, the texts that are made here: `identical`, `random` and `dna`.
+fn each(names: &[&str], f: impl Fn(&str, &[u8])) {
+    let generated: [(&str, usize); 3] = [("identical", 1), ("random", 256), ("dna", 4)];
+    let is_generated = |name: &&str| generated.iter().any(|(known, _)| known == name);
+    let sets: Vec<&str> = names.iter().copied().filter(|name| !is_generated(name)).collect();
+    if names.is_empty() || !sets.is_empty() {
+        datasets::each(&sets, &f);
+    }
+    for (name, letters) in generated.iter().filter(|(name, _)| names.is_empty() || names.contains(name)) {
+        let mut state = 1u64;
+        let letter = |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let number = (state >> 33) as usize % letters;
+            if *letters == 4 { b"ACGT"[number] } else { number as u8 }
+        };
+        let text: Vec<u8> = (0..GENERATED).map(letter).collect();
+        println!("# set {name}: {GENERATED} bytes, made here");
+        f(name, &text);
+    }
+}
+
+/// Table 4.1: suffix arrays.
+pub fn suffix_arrays(names: &[&str]) {
+    println!(
+        "# Ching 2014, GTX Titan Black: 0.025 to 0.033 us a byte (30 to 40 MB/s), 1.4 to 5.2 times a CPU of 2008."
+    );
+    each(names, |set, text| {
+        println!("set,bytes,core_us_per_byte,core_MB/s,GPU");
+        let times = (0..RUNS).map(|_| {
+            let start = Instant::now();
+            drop(suffixes::sort(text).expect("memory"));
+            start.elapsed().as_secs_f64()
+        });
+        let seconds = times.min_by(f64::total_cmp).expect("more than one run");
+        let (len, micros) = (text.len(), seconds * 1e6 / text.len() as f64);
+        println!("{set},{len},{micros:.4},{:.1},{NO_GPU}", 1.0 / micros);
+    });
+}
+
+/// Table 4.2: factors.
+pub fn factorization(names: &[&str]) {
+    println!("# Ching 2014, GTX Titan Black: 0.3 to 4.3 s for 9.5 to 111 MB (about 26 MB/s), 15.8 to 23.5 times LZ-OG");
+    println!(
+        "# and 13.5 to 18.9 times LZ-ANSV on a core, 1.13 to 1.48 times PLZ3 on 40 cores; with {IN_TABLE} divisions"
+    );
+    println!(
+        "# 0.003 to 0.028 % more factors, 23950 % more of 10 million identical bytes. A core here does as KKP3 does."
+    );
+    each(names, |set, text| {
+        println!(
+            "set,bytes,factors,sort_s,neighbours_s,parse_s,core_s,core_MB/s,all_cores_MB/s,factors_{IN_TABLE},more,GPU"
+        );
+        let steps = Steps::of(text);
+        let pairs = by_position(suffixes::sort(text).expect("memory")).expect("memory");
+        let (_, cut) = parsed(text, &pairs, IN_TABLE);
+        drop(pairs);
+        let Steps { sort, neighbours, parse, factors } = &steps;
+        let (len, all) = (text.len(), steps.all());
+        let (rate, cores) = (len as f64 / 1e6 / all, on_all_cores(text));
+        let times = [*sort, *neighbours, *parse, all].map(|seconds| format!("{seconds:.3}")).join(",");
+        let more = more(cut, *factors);
+        println!("{set},{len},{factors},{times},{rate:.1},{cores:.1},{cut},{more:.4}%,{NO_GPU}");
+    });
+}
+
+/// Figures 4.3 to 4.5: the share of each step, and time and factors by the number of divisions.
+pub fn figures(names: &[&str]) {
+    println!(
+        "# Ching 2014: 81 % of the time is the suffix array. The thesis itself was not at hand: what each of its three"
+    );
+    println!("# figures draws is taken from notes on it, so all that they are about is here.");
+    each(names, |set, text| {
+        let steps = Steps::of(text);
+        println!("set,step,seconds,share");
+        for (step, seconds) in [("sort", steps.sort), ("neighbours", steps.neighbours), ("parse", steps.parse)] {
+            println!("{set},{step},{seconds:.3},{:.1}%", 100.0 * seconds / steps.all());
+        }
+        let pairs = by_position(suffixes::sort(text).expect("memory")).expect("memory");
+        println!("set,divisions,parse_s,factors,more,GPU");
+        for divisions in std::iter::once(1).chain((0..10).map(|power| DIVISIONS << power)) {
+            let (seconds, factors) = parsed(text, &pairs, divisions);
+            println!("{set},{divisions},{seconds:.3},{factors},{:.4}%,{NO_GPU}", more(factors, steps.factors));
+        }
+    });
+}
+
+/// One number of divisions.
+pub fn divisions(divisions: usize, names: &[&str]) {
+    each(names, |set, text| {
+        let pairs = by_position(suffixes::sort(text).expect("memory")).expect("memory");
+        let ((_, exact), (seconds, factors)) = (parsed(text, &pairs, 1), parsed(text, &pairs, divisions.max(1)));
+        println!("set,divisions,parse_s,factors,exact,more");
+        println!("{set},{divisions},{seconds:.3},{factors},{exact},{:.4}%", more(factors, exact));
+    });
+}
+
+/// How many factors more, in per cent.
+fn more(factors: usize, exact: usize) -> f64 {
+    100.0 * (factors as f64 / exact.max(1) as f64 - 1.0)
+}

@@ -1,0 +1,117 @@
+//! What is measured of a text.
+
+use super::neighbours;
+use super::parse::Parse;
+use super::suffixes;
+use crate::Error;
+
+/// How repetitive a text is: what [`measure`] returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Measures {
+    /// The length of the text, n.
+    pub bytes: u64,
+    /// How many different bytes occur in it.
+    pub alphabet: u32,
+    /// The order-0 entropy in bits for each byte: what no code of single bytes can go below.
+    pub entropy: f64,
+    /// The runs of equal letters in the Burrows-Wheeler transform of the text and an end mark (r).
+    pub runs: u64,
+    /// The exact LZ77 factors (z).
+    pub factors: u64,
+    /// The length of the longest factor.
+    pub longest: u64,
+}
+
+impl Measures {
+    /// The mean length of a factor, n / z; 0 for an empty text.
+    pub fn mean(&self) -> f64 {
+        ratio(self.bytes, self.factors)
+    }
+
+    /// The mean length of a run of the transform, n / r; 0 for an empty text.
+    pub fn mean_run(&self) -> f64 {
+        ratio(self.bytes, self.runs)
+    }
+}
+
+fn ratio(bytes: u64, parts: u64) -> f64 {
+    if parts > 0 { bytes as f64 / parts as f64 } else { 0.0 }
+}
+
+/// What is done of a measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The suffixes are sorted.
+    Sorted,
+    /// The neighbours are found.
+    Neighbours,
+    /// So many bytes are factorized.
+    Parsed(u64),
+}
+
+/// Bytes after which a parse tells how far it is.
+const OFTEN: usize = 1 << 20;
+
+/// Measures a text.
+///
+/// ```
+/// let found = hybz::factor::measure(b"abracadabra")?;
+/// assert_eq!((found.bytes, found.alphabet, found.runs, found.factors, found.longest), (11, 5, 8, 8, 4));
+/// assert_eq!(found.mean(), 11.0 / 8.0);
+/// # Ok::<(), hybz::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`factors`](super::factors).
+pub fn measure(text: &[u8]) -> Result<Measures, Error> {
+    measure_in_steps(text, &mut |_| ())
+}
+
+/// The same. `done` is called after each step.
+pub fn measure_in_steps(text: &[u8], done: &mut dyn FnMut(Step)) -> Result<Measures, Error> {
+    let sorted = suffixes::sort(text)?;
+    done(Step::Sorted);
+    let counts = counts(text);
+    let mut found = Measures {
+        bytes: text.len() as u64,
+        alphabet: counts.iter().filter(|count| **count > 0).count() as u32,
+        entropy: entropy(&counts, text.len()),
+        runs: suffixes::runs(text, &sorted),
+        ..Measures::default()
+    };
+    let pairs = neighbours::by_position(sorted)?;
+    done(Step::Neighbours);
+    let (mut parse, mut told) = (Parse::new(text.len()), 0);
+    while let Some(factor) = parse.next(text, &pairs) {
+        found.factors += 1;
+        found.longest = found.longest.max(factor.text_len() as u64);
+        if parse.position() - told >= OFTEN {
+            told = parse.position();
+            done(Step::Parsed(told as u64));
+        }
+    }
+    done(Step::Parsed(text.len() as u64));
+    Ok(found)
+}
+
+fn counts(text: &[u8]) -> [u64; 256] {
+    // Four tables: else equal neighbours wait for each other.
+    let mut tables = [[0u64; 256]; 4];
+    let (fours, rest) = text.as_chunks::<4>();
+    for four in fours {
+        four.iter().zip(&mut tables).for_each(|(&byte, table)| table[usize::from(byte)] += 1);
+    }
+    rest.iter().for_each(|&byte| tables[0][usize::from(byte)] += 1);
+    std::array::from_fn(|byte| tables.iter().map(|table| table[byte]).sum())
+}
+
+fn entropy(counts: &[u64; 256], len: usize) -> f64 {
+    // libm's logarithm is the same on all machines, so that the digits printed are.
+    let part = |&count: &u64| {
+        let share = count as f64 / len as f64;
+        -share * libm::log2(share)
+    };
+    // Not by sum(): that of nothing is -0.
+    counts.iter().filter(|count| **count > 0 && **count < len as u64).map(part).fold(0.0, |sum, part| sum + part)
+}

@@ -1,0 +1,88 @@
+//! The lazy parse: the longest earlier occurrence is looked for only where a factor begins.
+
+use super::Factor;
+use super::neighbours::{NONE, Pair};
+
+/// How far a parse is.
+#[derive(Clone, Copy, Debug)]
+pub struct Parse {
+    at: usize,
+    end: usize,
+}
+
+impl Parse {
+    /// A parse of a whole text.
+    pub fn new(len: usize) -> Parse {
+        Parse { at: 0, end: len }
+    }
+
+    /// A parse of the bytes `at..end` of a text. The last factor is cut where they end; sources may be before them.
+    pub fn part(at: usize, end: usize) -> Parse {
+        Parse { at, end }
+    }
+
+    /// Where the next factor begins.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// The next factor of the text whose neighbours these are.
+    pub fn next(&mut self, text: &[u8], pairs: &[Pair]) -> Option<Factor> {
+        if self.at >= self.end {
+            return None;
+        }
+        let factor = factor_at(&text[..self.end], pairs[self.at], self.at);
+        self.at += factor.text_len();
+        Some(factor)
+    }
+}
+
+/// The factor that begins at `at`.
+pub fn factor_at(text: &[u8], pair: Pair, at: usize) -> Factor {
+    let (source, len) = match pair {
+        [NONE, NONE] => (NONE, 0),
+        [one, NONE] | [NONE, one] => (one, common(text, one as usize, at, 0)),
+        [smaller, larger] => longer(text, smaller, larger, at),
+    };
+    match len {
+        0 => Factor::Letter(text[at]),
+        _ => Factor::Copy { source: source as u32, len: len as u32 },
+    }
+}
+
+/// The one of two positions from which more is common with what begins at `at`, and how much; the first, if it is the
+/// same. Both are compared at the same time, so that the memory of both is waited for at the same time.
+fn longer(text: &[u8], first: i32, second: i32, at: usize) -> (i32, usize) {
+    let (one, two) = (first as usize, second as usize);
+    let mut len = 0;
+    while let Some(here) = word(text, at + len) {
+        let (Some(a), Some(b)) = (word(text, one + len), word(text, two + len)) else { break };
+        match (here ^ a, here ^ b) {
+            (0, 0) => len += 8,
+            (0, _) => return (first, common(text, one, at, len + 8)),
+            (_, 0) => return (second, common(text, two, at, len + 8)),
+            (a, b) => {
+                let (a, b) = (a.trailing_zeros() as usize / 8, b.trailing_zeros() as usize / 8);
+                return if a >= b { (first, len + a) } else { (second, len + b) };
+            }
+        }
+    }
+    let (a, b) = (common(text, one, at, len), common(text, two, at, len));
+    if a >= b { (first, a) } else { (second, b) }
+}
+
+/// How many bytes the suffixes at `before` and `at`, which is behind it, have in common, if they have `len`.
+pub fn common(text: &[u8], before: usize, at: usize, mut len: usize) -> usize {
+    while let (Some(a), Some(b)) = (word(text, before + len), word(text, at + len)) {
+        if a != b {
+            return len + (a ^ b).trailing_zeros() as usize / 8;
+        }
+        len += 8;
+    }
+    len + text[at + len..].iter().zip(&text[before + len..]).take_while(|(a, b)| a == b).count()
+}
+
+/// Eight bytes, the first of them lowest.
+fn word(text: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(*text.get(at..)?.first_chunk()?))
+}

@@ -1,0 +1,80 @@
+//! The longest earlier occurrence of what begins at each position, in text order.
+//!
+//! What position i has in common with a neighbour, position i + 1 has with the neighbour of the same side, but for one
+//! byte: the neighbour's successor begins earlier than i + 1 and is on the same side of it in sorted order, and the
+//! neighbour of i + 1 is at least as near (the Phi rule). So a thread that does a run of positions one after the other
+//! compares each byte once or twice, but for its first position, of which it knows nothing. In a text of equal bytes
+//! that would be all of the text, for each thread.
+//!
+//! The same rule holds over any distance, less as many bytes. So there are levels: each 128th position of each 128th
+//! and so on, until one thread does them all, then those between them, and a thread of each level begins with what the
+//! level before it found for its first position. On each level and for each side, all comparisons together are then as
+//! long as the text, and once more for what the steps leave to be compared again: at most twice the text. One of them
+//! may be as long as the text, if its second half is its first: a warp makes it, 16 bytes a lane.
+
+use super::Sizes;
+use crate::factor::neighbours::{NONE, Pair};
+use crate::factor::parse::common;
+
+/// The longest earlier occurrence of a position: where and how long. Of two equally long ones that at the smaller
+/// suffix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// Undefined if there is none.
+    pub source: u32,
+    /// 0 if there is none.
+    pub len: u32,
+}
+
+/// How many equal bytes were compared: together, and by the thread that compared most. Each comparison also looks at a
+/// byte that differs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    pub all: u64,
+    pub thread: u64,
+}
+
+/// The longest earlier occurrence of each position; `ranks` and `pairs` (by rank) are of the same text.
+pub fn longest(text: &[u8], ranks: &[u32], pairs: &[Pair], sizes: &Sizes) -> (Vec<Earlier>, Work) {
+    let (len, run) = (text.len(), sizes.run);
+    // The distances of the levels: each is a thread's run of the level below it.
+    let mut strides = vec![1];
+    while let Some(&last) = strides.last().filter(|&&last| len.div_ceil(last) > run) {
+        strides.push(last * run);
+    }
+    // With both neighbours, of the positions of a level.
+    let mut known: Vec<[u32; 2]> = Vec::new();
+    let mut work = Work::default();
+    for &stride in strides.iter().rev() {
+        let mut found = vec![[0; 2]; len.div_ceil(stride)];
+        for (thread, found) in found.chunks_mut(run).enumerate() {
+            let mut compared = 0;
+            let mut lens = known.get(thread).copied().unwrap_or_default();
+            for (number, found) in found.iter_mut().enumerate() {
+                let at = (thread * run + number) * stride;
+                let pair = pairs[ranks[at] as usize];
+                for (len, neighbour) in lens.iter_mut().zip(pair) {
+                    // The first of a run is known, unless this is the first level: that begins with position 0.
+                    let least = if number > 0 { len.saturating_sub(stride as u32) } else { *len };
+                    *len = match neighbour {
+                        NONE => 0,
+                        neighbour => common(text, neighbour as usize, at, least as usize) as u32,
+                    };
+                    compared += u64::from(*len - least.min(*len));
+                }
+                *found = lens;
+            }
+            work.all += compared;
+            work.thread = work.thread.max(compared);
+        }
+        known = found;
+    }
+    let all = known.iter().zip(ranks).map(|(&[smaller, larger], &rank)| {
+        let pair = pairs[rank as usize];
+        match smaller >= larger {
+            true => Earlier { source: pair[0] as u32, len: smaller },
+            false => Earlier { source: pair[1] as u32, len: larger },
+        }
+    });
+    (all.collect(), work)
+}

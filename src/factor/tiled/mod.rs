@@ -1,0 +1,53 @@
+//! Factorization in the way of a GPU: what kernels do, written plainly. The sequential way is `neighbours` and `parse`;
+//! both give the same factors.
+//!
+//! | step | kernel to be | a thread |
+//! |---|---|---|
+//! | [`neighbours`] | tiles of the suffix array with a tree of minima each; one tree over all tiles | each suffix |
+//! | [`longest`] | longest earlier occurrences in text order, from sparse positions to all | 128 positions |
+//! | [`path`] | which positions begin a factor: within pieces, groups of pieces, and all | each piece |
+//!
+//! No thread waits for another within a step; what a step reads was written by a step before it. All steps take linear
+//! work for any text: no thread begins a long comparison that another one has made (see [`longest`]).
+
+pub mod longest;
+pub mod neighbours;
+pub mod path;
+
+use super::Factor;
+
+/// How the work is divided.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Suffixes in a tile, a power of two.
+    pub tile: usize,
+    /// Suffixes of which the lowest tree over all tiles knows the minimum; divides `tile`.
+    pub strip: usize,
+    /// Children of a node of that tree: what a warp looks at together.
+    pub fan: usize,
+    /// Positions that a thread does one after the other.
+    pub run: usize,
+    /// Positions in a piece.
+    pub piece: usize,
+    /// Pieces in a group.
+    pub group: usize,
+}
+
+impl Sizes {
+    /// Those of the kernels.
+    pub const KERNELS: Sizes = Sizes { tile: 2048, strip: 64, fan: 32, run: 128, piece: 4096, group: 256 };
+}
+
+/// All factors of a text, from its suffix array.
+pub fn factors(text: &[u8], suffixes: &[i32], sizes: &Sizes) -> Vec<Factor> {
+    let pairs = neighbours::by_rank(suffixes, sizes);
+    let (all, _) = longest::longest(text, &ranks(suffixes), &pairs, sizes);
+    path::factors(text, &all, sizes)
+}
+
+/// The rank of each position: the inverse of the suffix array. The sort of a GPU has it already.
+pub fn ranks(suffixes: &[i32]) -> Vec<u32> {
+    let mut ranks = vec![0; suffixes.len()];
+    suffixes.iter().enumerate().for_each(|(rank, &suffix)| ranks[suffix as usize] = rank as u32);
+    ranks
+}

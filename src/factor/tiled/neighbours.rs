@@ -1,0 +1,150 @@
+//! All nearest smaller values by tiles and a tree (Berkman, Schieber and Vishkin 1993, with tiles for their blocks).
+//!
+//! A tile's threads build a binary tree of minima in shared memory, and each looks for its neighbours there: up until a
+//! sibling on the right side has something smaller, then down to the nearest of it. Of 2,048 suffixes in random order
+//! eight find nothing before them in their tile, and eight nothing behind: those smaller than all before (behind) them.
+//! They go on in the tree over all tiles, whose leaves are minima of strips, and at last in a strip of the suffix
+//! array.
+
+use super::Sizes;
+use crate::factor::neighbours::{NONE, Pair};
+
+/// More than all positions: what fills the last tile up.
+const FILL: i32 = i32::MAX;
+
+/// The two neighbours of each suffix, by rank.
+pub fn by_rank(suffixes: &[i32], sizes: &Sizes) -> Vec<Pair> {
+    let tree = Tree::new(suffixes, sizes);
+    let mut pairs = vec![[NONE; 2]; suffixes.len()];
+    for (number, (values, pairs)) in suffixes.chunks(sizes.tile).zip(pairs.chunks_mut(sizes.tile)).enumerate() {
+        let tile = Tile::new(values, sizes.tile);
+        for (at, pair) in pairs.iter_mut().enumerate() {
+            let value = values[at];
+            let before = tile.before(at, value).or_else(|| tree.before(number, value));
+            let behind = tile.behind(at, value).or_else(|| tree.behind(number, value));
+            *pair = [before.unwrap_or(NONE), behind.unwrap_or(NONE)];
+        }
+    }
+    pairs
+}
+
+/// The minima of a tile. Node 1 is the root, the children of node k are 2k and 2k + 1, and the values are the last.
+struct Tile(Vec<i32>);
+
+impl Tile {
+    fn new(values: &[i32], size: usize) -> Tile {
+        let mut nodes = vec![FILL; 2 * size];
+        nodes[size..size + values.len()].copy_from_slice(values);
+        for node in (1..size).rev() {
+            nodes[node] = nodes[2 * node].min(nodes[2 * node + 1]);
+        }
+        Tile(nodes)
+    }
+
+    /// The nearest value before number `at` that is smaller than `value`.
+    fn before(&self, at: usize, value: i32) -> Option<i32> {
+        let mut node = self.0.len() / 2 + at;
+        while node > 1 {
+            if node % 2 == 1 && self.0[node - 1] < value {
+                return Some(self.down(node - 1, value, 1));
+            }
+            node /= 2;
+        }
+        None
+    }
+
+    /// The nearest value behind it.
+    fn behind(&self, at: usize, value: i32) -> Option<i32> {
+        let mut node = self.0.len() / 2 + at;
+        while node > 1 {
+            if node.is_multiple_of(2) && self.0[node + 1] < value {
+                return Some(self.down(node + 1, value, 0));
+            }
+            node /= 2;
+        }
+        None
+    }
+
+    /// The smaller value below `node` that is nearest to its right end (1) or its left end (0).
+    fn down(&self, mut node: usize, value: i32, end: usize) -> i32 {
+        while node < self.0.len() / 2 {
+            let near = 2 * node + end;
+            node = if self.0[near] < value { near } else { near ^ 1 };
+        }
+        self.0[node]
+    }
+}
+
+/// The minima of all strips, of so many strips together, and so on up to a level that has no more than one node's
+/// children.
+struct Tree<'a> {
+    values: &'a [i32],
+    levels: Vec<Vec<i32>>,
+    strip: usize,
+    fan: usize,
+    /// Strips in a tile.
+    strips: usize,
+}
+
+impl<'a> Tree<'a> {
+    fn new(values: &'a [i32], sizes: &Sizes) -> Tree<'a> {
+        let minima = |values: &[i32], size: usize| -> Vec<i32> {
+            values.chunks(size).map(|part| part.iter().copied().min().unwrap_or(FILL)).collect()
+        };
+        let mut levels = vec![minima(values, sizes.strip)];
+        while let Some(last) = levels.last().filter(|last| last.len() > sizes.fan) {
+            levels.push(minima(last, sizes.fan));
+        }
+        Tree { values, levels, strip: sizes.strip, fan: sizes.fan, strips: sizes.tile / sizes.strip }
+    }
+
+    /// The nearest smaller value before a tile.
+    fn before(&self, tile: usize, value: i32) -> Option<i32> {
+        let mut from = tile * self.strips;
+        for (level, nodes) in self.levels.iter().enumerate() {
+            let first = from / self.fan * self.fan;
+            if let Some(found) = nodes[first..from].iter().rposition(|&minimum| minimum < value) {
+                return Some(self.last_below(level, first + found, value));
+            }
+            from /= self.fan;
+        }
+        None
+    }
+
+    /// The nearest smaller value behind a tile.
+    fn behind(&self, tile: usize, value: i32) -> Option<i32> {
+        // The first node that is not looked at yet. A whole number of nodes is behind us on each level.
+        let mut from = (tile + 1) * self.strips;
+        for (level, nodes) in self.levels.iter().enumerate() {
+            let end = from.next_multiple_of(self.fan).min(nodes.len());
+            if let Some(found) = nodes.get(from..end).and_then(|part| part.iter().position(|&m| m < value)) {
+                return Some(self.first_below(level, from + found, value));
+            }
+            from = from.div_ceil(self.fan);
+        }
+        None
+    }
+
+    fn last_below(&self, level: usize, mut node: usize, value: i32) -> i32 {
+        for nodes in self.levels[..level].iter().rev() {
+            let children = self.children(node, self.fan, nodes);
+            node =
+                node * self.fan + children.iter().rposition(|&minimum| minimum < value).expect("as its minimum says");
+        }
+        let strip = self.children(node, self.strip, self.values);
+        *strip.iter().rfind(|&&found| found < value).expect("as its minimum says")
+    }
+
+    fn first_below(&self, level: usize, mut node: usize, value: i32) -> i32 {
+        for nodes in self.levels[..level].iter().rev() {
+            let children = self.children(node, self.fan, nodes);
+            node = node * self.fan + children.iter().position(|&minimum| minimum < value).expect("as its minimum says");
+        }
+        let strip = self.children(node, self.strip, self.values);
+        *strip.iter().find(|&&found| found < value).expect("as its minimum says")
+    }
+
+    fn children<'b>(&self, node: usize, size: usize, of: &'b [i32]) -> &'b [i32] {
+        &of[node * size..((node + 1) * size).min(of.len())]
+    }
+}

@@ -1,0 +1,76 @@
+//! Which positions begin a factor: those on the path from position 0, where each position leads behind its factor.
+//!
+//! A piece's threads find, from its end to its beginning, where the path leaves the piece from each of its positions:
+//! in shared memory. The same over groups of pieces, so that the path from 0 needs one step for a group, then one for a
+//! piece, all groups at the same time; and then all pieces at the same time mark the positions on it.
+
+use super::Sizes;
+use super::longest::Earlier;
+use crate::factor::Factor;
+
+/// A position that a path does not reach.
+const UNREACHED: u32 = u32::MAX;
+
+/// The factors of a text of whose positions these are the longest earlier occurrences.
+pub fn factors(text: &[u8], earlier: &[Earlier], sizes: &Sizes) -> Vec<Factor> {
+    let marked = marks(earlier, sizes);
+    let factor = |(at, _): (usize, &bool)| match earlier[at] {
+        Earlier { len: 0, .. } => Factor::Letter(text[at]),
+        Earlier { source, len } => Factor::Copy { source, len },
+    };
+    marked.iter().enumerate().filter(|(_, marked)| **marked).map(factor).collect()
+}
+
+/// Whether a factor begins at each position.
+pub fn marks(earlier: &[Earlier], sizes: &Sizes) -> Vec<bool> {
+    let len = earlier.len();
+    let next = |at: usize| at + earlier[at].len.max(1) as usize;
+    let (piece, group) = (sizes.piece, sizes.piece * sizes.group);
+
+    // A block of threads for each piece: the first position on the path behind the piece.
+    let mut behind_piece = vec![0u32; len];
+    for (number, exits) in behind_piece.chunks_mut(piece).enumerate() {
+        let (begin, end) = (number * piece, number * piece + exits.len());
+        for at in (begin..end).rev() {
+            let next = next(at);
+            exits[at - begin] = if next < end { exits[next - begin] } else { next as u32 };
+        }
+    }
+    // A block of threads for each group, its pieces from the last one on, their positions all at the same time.
+    let mut behind_group = behind_piece.clone();
+    for (number, exits) in behind_group.chunks_mut(group).enumerate() {
+        let (begin, end) = (number * group, number * group + exits.len());
+        for first in (0..exits.len()).step_by(piece).rev() {
+            for at in first..exits.len().min(first + piece) {
+                let next = exits[at] as usize;
+                exits[at] = if next < end { exits[next - begin] } else { next as u32 };
+            }
+        }
+    }
+    // One thread: where the path enters each group.
+    let mut enters_group = vec![UNREACHED; len.div_ceil(group)];
+    let mut at = 0;
+    while at < len {
+        enters_group[at / group] = at as u32;
+        at = behind_group[at] as usize;
+    }
+    // A thread for each group: where the path enters each of its pieces.
+    let mut enters_piece = vec![UNREACHED; len.div_ceil(piece)];
+    for (number, &enters) in enters_group.iter().enumerate().filter(|(_, enters)| **enters != UNREACHED) {
+        let (mut at, end) = (enters as usize, len.min((number + 1) * group));
+        while at < end {
+            enters_piece[at / piece] = at as u32;
+            at = behind_piece[at] as usize;
+        }
+    }
+    // A thread for each piece: the positions on the path.
+    let mut marked = vec![false; len];
+    for (number, &enters) in enters_piece.iter().enumerate().filter(|(_, enters)| **enters != UNREACHED) {
+        let (mut at, end) = (enters as usize, len.min((number + 1) * piece));
+        while at < end {
+            marked[at] = true;
+            at = next(at);
+        }
+    }
+    marked
+}

@@ -1,0 +1,267 @@
+//! `--measure`: what it prints. That the numbers are right is tested beside the library (tests/factor).
+
+use super::rows;
+use crate::json::objects;
+use crate::place::{Place, compressed, noise, odd_name, run, run_with_input, text};
+use hybz::factor::measure;
+use serde_json::{Value, json};
+
+rows! {
+    "`--measure FILE...`" | "no such thing" | "a line for each file and their sums; no file is changed" => a_table;
+    "`--measure --json`" | "no such thing" | "an object for each file (docs/JSON.md)" => an_object_each;
+    "`--measure --report=json`" | "no such thing" | "the same objects and a summary, where --report says" => a_report;
+    "`--measure` of stdin" | "no such thing" | "measured like a file" => of_stdin;
+    "`--measure -d`" | "no such thing" | "the text of compressed files; damaged ones are rc 2" => of_text;
+    "`--measure` of what fails" | "no such thing" | "a sentence, rc 1, and the other files" => what_fails;
+    "`--measure` of more than fits into memory" | "no such thing" | "refused by name before it is read; rc 1"
+        => more_than_fits;
+    "`--measure -p`, `-v`, `-q`, `--progress`" | "no such thing" | "many files at once, in order; times of the steps"
+        => many_files;
+    "`--measure` with flags that make no sense" | "-" | "a sentence; rc 1; nothing is printed" => nonsense;
+}
+
+#[test]
+fn a_table() {
+    let place = Place::with(&[("a", b"abracadabra"), ("zeros", &[0; 20_000]), ("empty", b"")]);
+    let before = place.files();
+    let table = [
+        "        bytes alphabet entropy        runs      n/r     factors      n/z    longest  name\n",
+        "           11        5  2.0404           8     1.38           8     1.38          4  a\n",
+        "        20000        1  0.0000           2    10000           2    10000      19999  zeros\n",
+        "            0        0  0.0000           0     0.00           0     0.00          0  empty\n",
+        "        20011        -       -          10  2001.10          10  2001.10      19999  (3 files)\n",
+    ];
+    let run = place.hybz(&["--measure", "a", "zeros", "empty"]).silent(0);
+    assert_eq!(run.out(), table.concat());
+    // One file has no sums. Levels and -k in a variable are about something else.
+    let run = place.shell("HYBZ='-9k --no-gpu' hybz --measure -- a").silent(0);
+    assert_eq!(run.out(), table[..2].concat());
+    assert!(place.files() == before);
+}
+
+/// What an object says is measured, and what the library says.
+fn same(object: &Value, text: &[u8]) {
+    let found = measure(text).expect("memory");
+    let members =
+        ["bytes", "alphabet", "runs", "factors", "longest"].map(|key| object[key].as_u64().expect("a number"));
+    assert_eq!(members, [found.bytes, found.alphabet.into(), found.runs, found.factors, found.longest], "{object}");
+    let means = ["entropy", "mean_run", "mean_factor"].map(|key| object[key].as_f64().expect("a number"));
+    let expected = [found.entropy, found.mean_run(), found.mean()];
+    assert!(means.iter().zip(expected).all(|(mean, expected)| (mean - expected).abs() < 1e-9), "{object}");
+    assert_eq!((&object["type"], &object["exit"]), (&json!("measure"), &json!(0)));
+}
+
+#[test]
+fn an_object_each() {
+    let texts = [text(300_000), noise(70_000), vec![]];
+    let place = Place::with(&[("a", &texts[0]), ("b", &texts[1])]);
+    place.put(odd_name(), &texts[2]);
+    let run = run(place.called("hybz").args(["--measure", "--json", "a", "b", "missing"]).arg(odd_name()));
+    assert_eq!((run.code, run.stderr.lines().count()), (1, 1), "{run:?}");
+    let found = objects(&run.stdout);
+    assert_eq!(found.len(), 4);
+    for (object, text) in [&found[0], &found[1], &found[3]].into_iter().zip(&texts) {
+        same(object, text);
+        assert_eq!(object["decoded"], json!(false));
+    }
+    assert_eq!((&found[0]["name"], &found[2]["name"]), (&json!("a"), &json!("missing")));
+    assert_eq!(found[3]["name_base64"], json!("b2RkIP8KJXMnIm5hbWU="));
+    let error = "Can't open input file missing: No such file or directory.";
+    assert_eq!((&found[2]["error"], &found[2]["exit"]), (&json!(error), &json!(1)));
+    assert!(found[2]["bytes"].is_null());
+}
+
+#[test]
+fn a_report() {
+    let place = Place::with(&[("a", &text(100_000)), ("b", b"hello\n")]);
+    let summary = |object: &Value| {
+        let members = ["type", "work", "operands", "files", "failed", "bytes_in", "exit"];
+        members.iter().map(|key| object[*key].clone()).collect::<Value>()
+    };
+    // Objects on stderr, the table on stdout.
+    let run = place.hybz(&["--measure", "--report=json", "a", "b"]);
+    let found = objects(run.stderr.as_bytes());
+    assert_eq!((run.code, found.len(), run.out().lines().count()), (0, 3, 4), "{run:?}");
+    same(&found[0], &text(100_000));
+    same(&found[1], b"hello\n");
+    assert_eq!(summary(&found[2]), json!(["summary", "measure", 2, 2, 0, 100_006, 0]));
+    // On stdout they take the table's place.
+    let run = place.hybz(&["--measure", "--report=json:-", "a", "-"]).silent(0);
+    assert_eq!(objects(&run.stdout).len(), 3);
+    // Into a file, with a failure.
+    place.hybz(&["--measure", "--report=json:r", "a", "missing", "b"]).says(1, "Can't open input file missing: ");
+    let found = objects(&place.get("r"));
+    assert_eq!((&found[1]["name"], &found[1]["exit"]), (&json!("missing"), &json!(1)));
+    assert_eq!(summary(&found[3]), json!(["summary", "measure", 3, 3, 1, 100_006, 1]));
+    place.hybz(&["--measure", "--report=json:b", "a"]).says(1, "File b is not a report: nothing is appended to it.");
+    // Whoever reads the table is gone.
+    let run = place.shell("set -o pipefail; hybz --measure --report=json:s a b | true; echo $?");
+    let found = objects(&place.get("s"));
+    assert_eq!(found.last().map(|object| object["type"].clone()), Some(json!("summary")), "{run:?}");
+}
+
+#[test]
+fn of_stdin() {
+    let place = Place::with(&[("a", &text(50_000)), ("a.bz2", &compressed(&text(50_000)))]);
+    let measured = |args: &[&str], input: &[u8]| {
+        let run = run_with_input(place.called("hybz").args(["--measure", "--json"]).args(args), input);
+        assert_eq!((run.code, &*run.stderr), (0, ""), "{args:?}");
+        objects(&run.stdout)
+    };
+    for args in [&[][..], &["-"]] {
+        let found = measured(args, &text(50_000));
+        same(&found[0], &text(50_000));
+        assert_eq!(found[0]["name"], json!("(stdin)"));
+    }
+    let found = measured(&["a", "-", "a"], b"hello\n");
+    same(&found[1], b"hello\n");
+    same(&found[2], &text(50_000));
+    same(&measured(&["-d"], &compressed(b"hello\n"))[0], b"hello\n");
+    // From where it is; and a name in /proc that says it is empty.
+    let run = place.shell("(head -c 6 >/dev/null; hybz --measure --json) <a");
+    assert!(objects(&run.stdout)[0]["bytes"].as_u64() <= Some(50_000), "{run:?}");
+    let run = place.shell("hybz --measure --json /proc/self/cmdline");
+    assert!(objects(&run.stdout)[0]["bytes"].as_u64() > Some(20), "{run:?}");
+    place.shell("hybz --measure <&-").says(1, "Can't read input file (stdin): Bad file descriptor.");
+    place.shell("hybz --measure <.").says(1, "Input file (stdin) is a directory.");
+}
+
+#[test]
+fn of_text() {
+    let place = Place::with(&[("a", &text(450_000))]);
+    place.shell("hybz -1k a; hybz --block-size 1M -k a; cp a.bz2 bad.bz2; cat a.bz2 a.hbz >both").silent(0);
+    place.shell("printf x | dd of=bad.bz2 bs=1 seek=40000 conv=notrunc; printf garbage | cat a.bz2 - >garbage.bz2");
+    let run = place.hybz(&["--measure", "-d", "--json", "a.bz2", "a.hbz", "both", "garbage.bz2"]).silent(0);
+    let found = objects(&run.stdout);
+    for object in [&found[0], &found[1], &found[3]] {
+        same(object, &text(450_000));
+        assert_eq!(object["decoded"], json!(true));
+    }
+    same(&found[2], &[text(450_000), text(450_000)].concat());
+    // Without -d it is what is in the file.
+    let run = place.hybz(&["--measure", "--json", "a.bz2"]).silent(0);
+    same(&objects(&run.stdout)[0], &place.get("a.bz2"));
+    let run = place.hybz(&["--measure", "-d", "bad.bz2", "a", "a.bz2"]);
+    assert_eq!(run.out().lines().count(), 2, "{run:?}");
+    run.says(2, "hybz: bad.bz2: data integrity (CRC) error in data: block ");
+    place.hybz(&["--measure", "-d", "a"]).says(2, "hybz: a: bad magic number (file not created by bzip2)");
+    let says = "garbage.bz2: garbage after the end, from byte ";
+    place.hybz(&["--measure", "-d", "--ignore-trailing-garbage=0", "garbage.bz2"]).says(2, says);
+}
+
+#[test]
+fn what_fails() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    place.shell("mkdir d; mkfifo f").silent(0);
+    let run = place.hybz(&["--measure", "missing", "d", "a"]);
+    assert_eq!(run.out().lines().count(), 2, "{run:?}");
+    let says = "hybz: Can't open input file missing: No such file or directory.\nhybz: Input file d is a directory.\n";
+    assert_eq!((run.code, &*run.stderr), (1, says));
+    place.hybz(&["--measure", "f"]).says(1, "Input file f is not a normal file.");
+    place.hybz(&["--measure", "-q", "f"]).silent(1);
+    place.hybz(&["--measure", "-qq", "missing"]).silent(1);
+    let run = place.shell("(cat a a >f) & hybz --measure -f f; wait").silent(0);
+    assert!(run.out().contains("\n           12  "), "{run:?}");
+    place.shell("hybz --measure a >/dev/full").says(1, "Can't write output file (stdout): No space left on device.");
+}
+
+#[test]
+fn more_than_fits() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    // Sparse: the first is never read, and neither is the second, which no memory would help.
+    place.shell("truncate -s 1000000 m; truncate -s 1M t; truncate -s 2147483648 2g").silent(0);
+    let run = place.hybz(&["--measure", "-m12", "m", "a"]);
+    assert_eq!(run.out().lines().count(), 2, "{run:?}");
+    run.says(1, "hybz: m: measuring it needs 13 MB of memory, and -m allows 12 MB.\n");
+    // As many as it says are enough.
+    place.hybz(&["--measure", "-m13", "m", "a"]).silent(0);
+    place.hybz(&["--measure", "2g"]).says(1, "hybz: 2g is too long: at most 2147483647 bytes can be measured.\n");
+    // Whose length nobody knows is read as far as there is memory for it.
+    let says = "hybz: (stdin): measuring it needs more memory, and -m allows 12 MB.\n";
+    place.shell("cat m | hybz --measure -m12").says(1, says);
+    place.shell("cat m | hybz --measure -m13").silent(0);
+    place
+        .shell("hybz -c m >m.bz2; hybz --measure -m12 -d m.bz2")
+        .says(1, "hybz: m.bz2: measuring it needs more memory,");
+    // A process that may have only so much.
+    let limited = |file: &str| place.shell(&format!("ulimit -v 100000; hybz --measure -p1 {file}"));
+    limited("t").silent(0);
+    place.shell("truncate -s 5M large").silent(0);
+    limited("large").says(1, "hybz: large: measuring it needs 66 MB of memory, and there may be 48 MB.\n");
+}
+
+#[test]
+fn many_files() {
+    let place = Place::new();
+    let names: Vec<String> = (0..40).map(|number| format!("f{number:02}")).collect();
+    for (number, name) in names.iter().enumerate() {
+        // Long and short ones in turn, so that they are not done in their order.
+        place.put(name, &text(if number % 4 == 0 { 400_000 } else { number * 10 }));
+    }
+    let list = names.join(" ");
+    let one = place.shell(&format!("hybz --measure -p1 {list}")).silent(0);
+    // With 12 MB only two long ones are measured at the same time.
+    for flags in ["-p2", "-p7", "-p7 -m12"] {
+        let run = place.shell(&format!("hybz --measure {flags} {list}")).silent(0);
+        assert!(run.stdout == one.stdout, "{flags}: {run:?}");
+    }
+    let lines: Vec<String> = one.out().lines().map(str::to_owned).collect();
+    assert_eq!(lines.len(), 42);
+    assert!(lines[1..41].iter().zip(&names).all(|(line, name)| line.ends_with(&format!("  {name}"))));
+    let run = place.shell(&format!("hybz --measure -v -p2 {list}"));
+    assert_eq!((run.code, run.stderr.lines().count()), (0, 40), "{run:?}");
+    let line = run.stderr.lines().next().expect("a line");
+    assert!(line.starts_with("  f00:     read in 0.") && line.ends_with(" MB/s"), "{line}");
+    let run = place.hybz(&["--measure", "--progress=json", "f00", "f01", "f04"]);
+    let found = objects(run.stderr.as_bytes());
+    let last = found.last().expect("one at the end");
+    assert_eq!(
+        (&last["read"], &last["total"], &last["files"]),
+        (&json!(800_010), &json!(800_010), &json!(3)),
+        "{last}"
+    );
+    assert_eq!(last["end"], json!(true));
+}
+
+#[test]
+fn nonsense() {
+    let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &compressed(b"hello\n"))]);
+    let before = place.files();
+    for (flags, other) in [
+        ("-z", "-z"),
+        ("-t", "-t"),
+        ("-l", "-l"),
+        ("--recover", "--recover"),
+        ("--bench", "--bench"),
+        ("-c", "-c"),
+        ("-o x", "-o"),
+        ("--rm", "--rm"),
+        ("--index", "--index"),
+        ("-d --ranges 1@0", "--ranges"),
+        ("-d --at 0", "--at"),
+        ("-d --streams 1", "--streams"),
+        ("-S .x", "-S"),
+        ("--verify", "--verify"),
+        ("--no-verify", "--no-verify"),
+        ("-r", "-r"),
+        ("--filelist a", "--filelist"),
+        ("--output-dir x", "--output-dir"),
+        ("--resume", "--resume"),
+        ("--block-size 1M", "--block-size"),
+        ("--perturb 100", "--perturb"),
+        ("--stream-size 1M", "--stream-size"),
+        ("--gpu-required", "--gpu-required"),
+    ] {
+        let line = format!("hybz --measure {flags} a.bz2");
+        let run = place.shell(&line);
+        assert!(run.stdout.is_empty() && run.stderr.lines().count() == 1, "{line}: {run:?}");
+        run.says(1, &format!("hybz: --measure and {other} cannot be used together."));
+        assert!(place.files() == before, "{line}");
+    }
+    place.hybz(&["--plan", "1M", "--measure", "a"]).says(1, "--plan and --measure cannot be used together.");
+    place.hybz(&["--measure", "--offsets", "a"]).says(1, "--offsets is about -l.");
+    place.hybz(&["--measure", "--json", "--report=json:-", "a"]).says(1, "both write to standard output.");
+    // Of a variable, flags of other modes are passed over.
+    place.shell("BZIP2='-c --rm' hybz --measure a").silent(0);
+    assert!(place.files() == before);
+}
