@@ -244,10 +244,10 @@ fn completions(shell: &OsStr) -> Result<Request, Failure> {
 
 /// The names in the text of `--files0-from`, which is the file `from`.
 pub fn names(text: &[u8], from: &OsStr) -> Result<Vec<OsString>, Failure> {
-    let text = text.strip_suffix(b"\0").unwrap_or(text);
     if text.is_empty() {
         return Err(Failure::sentence([b"no input from ", &quoted(from)[..]].concat()));
     }
+    let text = text.strip_suffix(b"\0").unwrap_or(text);
     let mut names = Vec::new();
     for (at, name) in text.split(|&byte| byte == 0).enumerate() {
         if name.is_empty() {

@@ -1,0 +1,98 @@
+//! What is written: files that appear complete or not at all, with the attributes of those that they replace.
+
+use crate::place::{Place, gnu_sort, same};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+/// A link stays, and its target is replaced, or made.
+#[test]
+fn through_links() {
+    if gnu_sort() {
+        for script in [
+            "ln -s a l; $SORT -o l a; readlink l; cat a",
+            "mkdir d; ln -s ../new d/l; $SORT -o d/l a; readlink d/l; cat new",
+            "ln -s l2 l; ln -s a l2; $SORT -o l l; readlink l l2",
+            "ln -s l l; $SORT -o l a",
+            "ln -s no/such l; $SORT -o l a",
+        ] {
+            same(&[("a", b"b\na\n")], script);
+        }
+    }
+}
+
+#[test]
+fn the_mode_stays() {
+    let place = Place::with(&[("a", b"b\na\n")]);
+    for mode in [0o600, 0o644, 0o664, 0o755, 0o606] {
+        fs::set_permissions(place.path("a"), fs::Permissions::from_mode(mode)).unwrap();
+        let before = fs::metadata(place.path("a")).unwrap();
+        place.shell("umask 077; $SORT a -o a").silent(0);
+        let after = fs::metadata(place.path("a")).unwrap();
+        assert_eq!((after.mode() & 0o7777, after.uid(), after.gid()), (mode, before.uid(), before.gid()));
+        assert_ne!(after.ino(), before.ino());
+    }
+    place.shell("umask 027; $SORT a -o new").silent(0);
+    assert_eq!(fs::metadata(place.path("new")).unwrap().mode() & 0o7777, 0o640);
+    assert_eq!(place.names(), ["a", "new"]);
+}
+
+/// Owner and group are those of the old file, if we may set them.
+#[test]
+fn the_owner_stays() {
+    if !rustix::process::geteuid().is_root() {
+        return crate::skip::skip(crate::skip::Need::System, "only root can give files away");
+    }
+    let place = Place::with(&[("a", b"b\na\n")]);
+    std::os::unix::fs::chown(place.path("a"), Some(1234), Some(2345)).unwrap();
+    place.shell("$SORT a -o a").silent(0);
+    let after = fs::metadata(place.path("a")).unwrap();
+    assert_eq!((after.uid(), after.gid(), place.get("a")), (1234, 2345, b"a\nb\n".to_vec()));
+}
+
+/// What cannot be written fails before anything is read, and changes nothing.
+#[test]
+fn what_cannot_be_written() {
+    let place = Place::with(&[("a", b"b\na\n")]);
+    symlink("no/such/file", place.path("dangling")).unwrap();
+    place.shell("$SORT a -o dangling").says(2, "hysort: open failed: dangling: No such file or directory\n");
+    // It does not wait for its input.
+    let run = place.shell("{ sleep 5 >&-; } | timeout 4 $SORT -o no/such/file");
+    assert_eq!((run.code, &*run.stderr), (2, "hysort: open failed: no/such/file: No such file or directory\n"));
+}
+
+/// A device or a FIFO is written to as it is.
+#[test]
+fn devices() {
+    let place = Place::with(&[("a", b"b\na\n")]);
+    let run = place.shell("mkfifo f; cat f >got & $SORT a -o f; wait; [ -p f ] && rm f").silent(0);
+    assert_eq!((run.stdout, place.get("got")), (Vec::new(), b"a\nb\n".to_vec()));
+    place.shell("$SORT a -o /dev/null; [ -c /dev/null ]").silent(0);
+    place.shell("echo a long line that was there before >out; $SORT a -o /dev/stdout >out").silent(0);
+    assert_eq!(place.get("out"), b"a\nb\n");
+    place.shell("$SORT a -o /dev/fd/5 5>out5").silent(0);
+    assert_eq!(place.get("out5"), b"a\nb\n");
+    assert_eq!(place.names(), ["a", "got", "out", "out5"]);
+}
+
+/// An access control list stays, where there are any.
+#[test]
+fn the_access_control_list_stays() {
+    use crate::skip::{Need, skip};
+    let place = Place::with(&[("a", b"b\na\n")]);
+    // user::rw-, user:1000:r--, group::---, mask::r--, other::---
+    let entries: [(u16, u16, u32); 5] =
+        [(1, 6, u32::MAX), (2, 4, 1000), (4, 0, u32::MAX), (0x10, 4, u32::MAX), (0x20, 0, u32::MAX)];
+    let list: Vec<u8> = [2u32.to_le_bytes().to_vec()]
+        .into_iter()
+        .chain(entries.map(|(tag, perm, id)| [&tag.to_le_bytes()[..], &perm.to_le_bytes(), &id.to_le_bytes()].concat()))
+        .flatten()
+        .collect();
+    const NAME: &str = "system.posix_acl_access";
+    if rustix::fs::setxattr(place.path("a"), NAME, &list, rustix::fs::XattrFlags::empty()).is_err() {
+        return skip(Need::System, "the file system has no access control lists");
+    }
+    place.shell("$SORT a -o a").silent(0);
+    let mut found = [0; 100];
+    let len = rustix::fs::getxattr(place.path("a"), NAME, &mut found[..]).expect("the list");
+    assert_eq!((&found[..len], place.get("a")), (&list[..], b"a\nb\n".to_vec()));
+}
