@@ -86,6 +86,7 @@ pub mod shard;
 #[cfg(test)]
 #[path = "../tests/skip/mod.rs"]
 mod skip;
+pub mod sort;
 #[doc(hidden)]
 pub mod station;
 mod stream;

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The station that made an answer.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Maker {
+pub struct Maker {
     /// `None`: a job of no pool.
     counters: Option<Arc<Counters>>,
     /// Of the accelerator that did a part of it and passed it on.

@@ -36,7 +36,7 @@ mod state;
 mod station;
 
 pub use job::{Accepts, AnyJob, Class, Deferred, ErasedJob, Job, JobError, Question, Ticket};
-pub(crate) use maker::Maker;
+pub use maker::Maker;
 pub use memory::{MemoryBudget, Permit, of_machine as memory_of_machine, of_process as memory_of_process};
 pub use policy::Expected;
 pub use pool::{Client, Crew, Pool, PoolBuilder, Reading};

@@ -461,7 +461,7 @@ impl<W: Work> Submitter<W> {
     }
 
     /// The same, and `then` is told who answered. A second stage is not done by the core `avoid`, if there is another.
-    pub(crate) fn submit_avoiding<Q: Question>(
+    pub fn submit_avoiding<Q: Question>(
         &self,
         question: Q,
         avoid: Option<&Maker>,

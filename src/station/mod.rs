@@ -51,6 +51,6 @@ impl Pool<Codec> {
     pub fn global() -> &'static Pool<Codec> {
         // Not a `OnceLock`: its own lock could be held when the process is forked.
         static GLOBAL: OnceBox<crate::Pool> = OnceBox::new();
-        GLOBAL.get_or_init(|| Box::new(Pool::builder().build()))
+        GLOBAL.get_or_init(|| Box::new(crate::Pool::builder().build()))
     }
 }

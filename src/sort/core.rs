@@ -1,0 +1,181 @@
+//! How a CPU core sorts: one job at a time.
+
+use super::local::{Entry, LocalSort};
+use super::order::Order;
+use super::partition::{Parted, Partitioner};
+use super::text::Ends;
+use super::verify;
+use super::work::{LineJob, Lines, PARTITION, PartitionChunk, RangeText, Strings};
+use crate::schedule::{Class, Station, StationError, Work};
+
+impl Work for Lines {
+    type Job = LineJob;
+    const CLASSES: usize = 3;
+
+    fn core(&self, number: usize) -> Box<dyn Station<LineJob>> {
+        Box::new(Core::new(number))
+    }
+
+    fn after_fork(&self) -> Self {
+        Lines
+    }
+
+    fn core_rate(&self, class: Class) -> f64 {
+        if class == PARTITION { 500e6 } else { 80e6 }
+    }
+
+    /// Two ranges on their way.
+    fn memory_per_core(&self) -> u64 {
+        32 << 20
+    }
+}
+
+/// A CPU core. Its memory is that of the largest range so far.
+#[derive(Debug, Default)]
+pub struct Core {
+    number: usize,
+    partitioner: Partitioner,
+    sort: LocalSort,
+    entries: Vec<Entry>,
+    text: Vec<u8>,
+}
+
+impl Core {
+    /// The station `cpu <number>`.
+    pub fn new(number: usize) -> Core {
+        Core { number, ..Core::default() }
+    }
+
+    /// Puts the lines of a chunk where their ranges are.
+    pub fn partition(&mut self, question: &PartitionChunk) -> Parted {
+        self.partitioner.partition(question.chunk.bytes(), question.end, &question.splitters)
+    }
+
+    /// Sorts a range.
+    pub fn sort(&mut self, range: &RangeText) -> Vec<u8> {
+        let Core { sort, entries, text, .. } = self;
+        let text = match &range.pieces[..] {
+            [piece] => piece.bytes(),
+            pieces => {
+                text.clear();
+                pieces.iter().for_each(|piece| text.extend_from_slice(piece.bytes()));
+                text
+            }
+        };
+        entries.clear();
+        let mut start = 0;
+        for at in Ends::new(text, range.order.end_byte()) {
+            entries.push(Entry { key: 0, at: start as u32, len: (at - start) as u32 });
+            start = at + 1;
+        }
+        sort.sort(text, entries, range.common_prefix, false);
+        let mut out = Out { bytes: vec![0; text.len() + SPARE], len: 0 };
+        if range.order.is_reverse() {
+            entries.iter().rev().for_each(|entry| out.push(text, entry));
+        } else {
+            entries.iter().for_each(|entry| out.push(text, entry));
+        }
+        out.bytes.truncate(out.len);
+        out.bytes
+    }
+
+    /// Sorts strings: their numbers in order.
+    pub fn rank(&mut self, strings: &[Strings], order: &Order) -> Vec<u64> {
+        let Core { sort, entries, text, .. } = self;
+        text.clear();
+        entries.clear();
+        let mut places = Vec::with_capacity(strings.iter().map(|strings| strings.ends.len()).sum());
+        for strings in strings {
+            for index in 0..strings.ends.len() {
+                let string = strings.get(index);
+                // One byte more, so that each string has a place of its own.
+                entries.push(Entry { key: 0, at: text.len() as u32, len: string.len() as u32 });
+                places.push((text.len() as u32, strings.first + index as u64));
+                text.extend_from_slice(string);
+                text.push(0);
+            }
+        }
+        sort.sort(text, entries, 0, true);
+        let number = |entry: &Entry| {
+            let index = places.binary_search_by_key(&entry.at, |place| place.0).unwrap_or_default();
+            places[index].1
+        };
+        if order.is_reverse() {
+            let line = |entry: &Entry| &text[entry.at as usize..(entry.at + entry.len) as usize];
+            let equal = entries.chunk_by(|a, b| line(a) == line(b));
+            equal.rev().flat_map(|equal| equal.iter().map(number)).collect()
+        } else {
+            entries.iter().map(number).collect()
+        }
+    }
+
+    fn one(&mut self, job: &mut LineJob) {
+        match job {
+            LineJob::Partition(job) => {
+                let parted = self.partition(job.question());
+                job.answer(Parted { own: true, ..parted });
+            }
+            LineJob::Sort(job) => {
+                let sorted = self.sort(&job.question().range);
+                job.answer(sorted);
+            }
+            LineJob::Rank(job) => {
+                let numbers = self.rank(&job.question().strings, &job.question().order);
+                job.answer(numbers);
+            }
+            LineJob::CheckChunk(job) => {
+                let verdict = verify::chunk(&job.question().question, &job.question().answer);
+                let answer = std::mem::take(&mut job.question_mut().answer);
+                job.answer((answer, verdict));
+            }
+            LineJob::CheckRange(job) => {
+                let mut answer = std::mem::take(&mut job.question_mut().answer);
+                let verdict = verify::range(&job.question().question.range, &mut answer);
+                job.answer((answer, verdict));
+            }
+            LineJob::CheckRanks(job) => {
+                let verdict = verify::ranks(&job.question().question, &job.question().answer);
+                let answer = std::mem::take(&mut job.question_mut().answer);
+                job.answer((answer, verdict));
+            }
+        }
+    }
+}
+
+impl Station<LineJob> for Core {
+    fn name(&self) -> String {
+        format!("cpu {}", self.number)
+    }
+
+    fn work(&mut self, batch: &mut [LineJob]) -> Result<(), StationError> {
+        batch.iter_mut().for_each(|job| self.one(job));
+        Ok(())
+    }
+}
+
+/// So many bytes more than its lines has [`Out`].
+const SPARE: usize = 32;
+
+/// Sorted text.
+struct Out {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Out {
+    /// Appends a line with its end. A short line is copied as if it had 16 or 32 bytes, and what is too much is
+    /// overwritten by the next one: to call a copy of any length takes longer than to copy.
+    fn push(&mut self, text: &[u8], entry: &Entry) {
+        let (at, len) = (entry.at as usize, entry.len as usize + 1);
+        let to = self.len;
+        self.len += len;
+        if len <= 32 && at + 32 <= text.len() {
+            self.bytes[to..to + 16].copy_from_slice(&text[at..at + 16]);
+            if len > 16 {
+                self.bytes[to + 16..to + 32].copy_from_slice(&text[at + 16..at + 32]);
+            }
+        } else {
+            self.bytes[to..to + len].copy_from_slice(&text[at..at + len]);
+        }
+    }
+}

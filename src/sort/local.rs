@@ -1,0 +1,133 @@
+//! Sorts the lines of one range on one core.
+//!
+//! Lines are entries of 16 bytes: the next 8 bytes of the line as a number, where it begins, how long it is. Entries are
+//! sorted by these keys. Lines with equal keys that have ended come first, the shorter before the longer. The others
+//! are a group: what all of them have in common is skipped, the next 8 bytes are their keys, and so on. A small group
+//! is sorted by comparing lines. So each byte of a line is read about once, and text is not moved before its place is
+//! known.
+//!
+//! Multikey quicksort (Bentley and Sedgewick 1997) with cached keys of 8 bytes (Ng and Kakehi 2007), radix sort in place
+//! of its partition. Cost: O(bytes that tell the lines apart + n log n).
+
+use super::text::{common, key};
+
+/// One line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub key: u64,
+    /// Where the line begins in the text.
+    pub at: u32,
+    /// Its bytes, without its end.
+    pub len: u32,
+}
+
+impl Entry {
+    fn rest<'a>(&self, text: &'a [u8], depth: usize) -> &'a [u8] {
+        &text[self.at as usize + depth..self.at as usize + self.len as usize]
+    }
+}
+
+/// Groups up to this size are sorted by insertion.
+const SMALL: usize = 10;
+
+/// Entries that are in order as far as `depth` bytes of their lines.
+struct Group {
+    start: usize,
+    end: usize,
+    depth: usize,
+}
+
+/// What sorting takes besides the entries. It is kept from range to range.
+#[derive(Debug, Default)]
+pub(crate) struct LocalSort {
+    groups: Vec<Group>,
+}
+
+impl std::fmt::Debug for Group {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}..{} at {}", self.start, self.end, self.depth)
+    }
+}
+
+impl LocalSort {
+    /// Sorts lines that have their first `depth` bytes in common. Their keys need not be set. With `stable`, equal
+    /// lines stay in the order of their places.
+    pub fn sort(&mut self, text: &[u8], entries: &mut [Entry], depth: usize, stable: bool) {
+        self.groups.clear();
+        self.groups.push(Group { start: 0, end: entries.len(), depth });
+        while let Some(Group { start, end, depth }) = self.groups.pop() {
+            let group = &mut entries[start..end];
+            for entry in &mut *group {
+                let left = (entry.len as usize).saturating_sub(depth);
+                entry.key = key(text, entry.at as usize + depth.min(entry.len as usize), left);
+            }
+            group.sort_unstable_by_key(|entry| entry.key);
+            let mut first = 0;
+            while first < group.len() {
+                let same = group[first].key;
+                let mut last = first + 1;
+                while last < group.len() && group[last].key == same {
+                    last += 1;
+                }
+                if last - first > 1
+                    && let Some((skip, depth)) = settle(text, &mut group[first..last], depth + 8, stable)
+                {
+                    self.groups.push(Group { start: start + first + skip, end: start + last, depth });
+                }
+                first = last;
+            }
+        }
+    }
+}
+
+/// Puts lines with equal keys in order, all bytes of which before `depth` are equal. Returns how many of them have
+/// their place, and at what depth to go on with the others, if there are any.
+fn settle(text: &[u8], group: &mut [Entry], depth: usize, stable: bool) -> Option<(usize, usize)> {
+    let mut ended = 0;
+    for i in 0..group.len() {
+        if group[i].len as usize <= depth {
+            group.swap(i, ended);
+            ended += 1;
+        }
+    }
+    if ended > 1 {
+        if stable {
+            group[..ended].sort_unstable_by_key(|entry| (entry.len, entry.at));
+        } else {
+            group[..ended].sort_unstable_by_key(|entry| entry.len);
+        }
+    }
+    let rest = &mut group[ended..];
+    if rest.len() <= SMALL {
+        insertion(text, rest, depth, stable);
+        return None;
+    }
+    let first = rest[0].rest(text, depth);
+    let mut same = first.len();
+    for entry in &rest[1..] {
+        if same == 0 {
+            break;
+        }
+        same = common(&first[..same], entry.rest(text, depth));
+    }
+    Some((ended, depth + same))
+}
+
+/// Insertion sort by what lines have from `depth` on.
+fn insertion(text: &[u8], group: &mut [Entry], depth: usize, stable: bool) {
+    for i in 1..group.len() {
+        let entry = group[i];
+        let line = entry.rest(text, depth);
+        let mut to = i;
+        while to > 0 {
+            let other = group[to - 1];
+            let order = other.rest(text, depth).cmp(line);
+            if order.is_lt() || order.is_eq() && (!stable || other.at < entry.at) {
+                break;
+            }
+            group[to] = other;
+            to -= 1;
+        }
+        group[to] = entry;
+    }
+}

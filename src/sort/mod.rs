@@ -1,0 +1,91 @@
+//! Sorts lines on the stations of a pool: `LC_ALL=C sort`.
+//!
+//! Lines are compared as unsigned bytes, whole. What comes out of [`sorted`] and [`Sorter`] are the bytes that
+//! `LC_ALL=C sort` writes with `-r`, `-u` and `-z` as [`Order`] says; [`lines`](fn@lines) and [`strings`] return numbers
+//! instead.
+//!
+//! ```
+//! use hybz::sort::{Order, Pool, lines, sorted};
+//! let pool = Pool::builder().build();
+//! let text = b"to\nbe\nor\nnot\nto\nbe\n";
+//! assert_eq!(sorted(text, &Order::new().unique(true), &pool)?, b"be\nnot\nor\nto\n");
+//! assert_eq!(lines(text, &Order::new(), &pool)?, [1, 5, 3, 2, 0, 4]);
+//! # Ok::<(), hybz::Error>(())
+//! ```
+//!
+//! # How
+//!
+//! ```text
+//! text -> chunks -> sample, splitters -> (stations) each chunk's lines by range -> (stations) each range, sorted -> out
+//!                                                   |                 ^
+//!                                                   '-- temporary file, if memory is short
+//! ```
+//!
+//! A sample of the lines gives splitters, which cut all lines there may be into ranges. A chunk of text is partitioned
+//! by one station, a range is sorted by one station, and ranges are written in their order: nothing is merged. A line
+//! that is very frequent has a range of its own, which is only counted.
+//!
+//! **Memory.** Text that waits, and jobs on their way, hold permits of the pool's budget. [`Limits`] say how much a
+//! [`Sorter`] may hold, and where it may put what is more.
+//!
+//! **Checks.** What a station returns is checked before it is written: the order of all neighbours, and a sum over all
+//! lines that must be the sum over the lines that came in, whatever became of them in between, on a disk too. A wrong
+//! answer is counted ([`StationReport::wrong`](crate::StationReport::wrong)), its station gets no more work, and a core
+//! sorts the range again. Checking takes about a tenth of the time of sorting.
+
+mod core;
+mod local;
+mod merge;
+mod order;
+mod ordered;
+mod partition;
+mod rank;
+mod sorter;
+mod splitters;
+mod text;
+mod verify;
+mod way;
+#[doc(hidden)]
+pub mod work;
+
+pub use merge::merge;
+pub use order::Order;
+pub use ordered::{Disorder, check};
+pub use rank::{lines, strings};
+pub use sorter::{Limits, Report, Sorter};
+pub use work::Lines;
+
+use crate::error::Error;
+use crate::schedule;
+
+/// The stations of a process and the queue they share, for sorting.
+pub type Pool = schedule::Pool<Lines>;
+/// Chooses what a [`Pool`] is made of: [`Pool::builder`](schedule::Pool::builder).
+pub type PoolBuilder = schedule::PoolBuilder<Lines>;
+
+impl Pool {
+    /// Chooses what a pool for sorting is made of.
+    pub fn builder() -> PoolBuilder {
+        Pool::with_work(Lines)
+    }
+}
+
+/// The lines of `text` in order, each ended, a last line without its end too.
+///
+/// ```
+/// use hybz::sort::{Order, Pool, sorted};
+/// let pool = Pool::builder().build();
+/// assert_eq!(sorted(b"b\na\nc", &Order::new(), &pool)?, b"a\nb\nc\n");
+/// # Ok::<(), hybz::Error>(())
+/// ```
+///
+/// # Errors
+/// Only what is no fault of the text: [`Error::Missorted`], [`Error::Internal`], [`Error::Forked`], and
+/// [`Error::LineTooLong`] from 4 GiB on.
+pub fn sorted(text: &[u8], order: &Order, pool: &Pool) -> Result<Vec<u8>, Error> {
+    let mut sorter = Sorter::new(order, Limits::new(), pool);
+    sorter.push(text)?;
+    let mut out = Vec::with_capacity(text.len() + 1);
+    sorter.write_to(&mut out)?;
+    Ok(out)
+}

@@ -1,0 +1,74 @@
+//! Puts the lines of a chunk of text where their ranges are.
+
+use super::splitters::Splitters;
+use super::text::{Ends, line_sum};
+
+/// A chunk of text, its lines by bucket.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parted {
+    /// The lines of all ranges, each ended, range after range. (Of lines that equal a splitter nothing is kept but their
+    /// number.)
+    pub text: Vec<u8>,
+    /// By bucket.
+    pub buckets: Vec<Bucket>,
+    /// A core of the house made it: then it is not checked.
+    pub(crate) own: bool,
+}
+
+/// The part of a range, or of equal lines, in a chunk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bucket {
+    /// Where it begins in the text, and where it ends.
+    pub start: u32,
+    /// The byte after its last.
+    pub end: u32,
+    /// How many lines it has.
+    pub lines: u32,
+    /// The sum of its lines.
+    pub sum: u64,
+}
+
+/// What a core keeps from chunk to chunk.
+#[derive(Debug, Default)]
+pub(crate) struct Partitioner {
+    /// Bucket and length, with its end, of each line.
+    lines: Vec<(u16, u32)>,
+}
+
+impl Partitioner {
+    /// Partitions a text of whole lines.
+    pub fn partition(&mut self, text: &[u8], end: u8, splitters: &Splitters) -> Parted {
+        self.lines.clear();
+        let mut buckets = vec![Bucket::default(); splitters.buckets()];
+        let mut start = 0;
+        for at in Ends::new(text, end) {
+            let number = splitters.bucket(text, start, at - start);
+            let len = (at + 1 - start) as u32;
+            self.lines.push((number as u16, len));
+            let bucket = &mut buckets[number];
+            bucket.lines += 1;
+            bucket.end += len;
+            bucket.sum = bucket.sum.wrapping_add(line_sum(&text[start..at]));
+            start = at + 1;
+        }
+        let mut kept = 0;
+        for (number, bucket) in buckets.iter_mut().enumerate() {
+            let len = if splitters.heavy(number).is_some() { 0 } else { bucket.end };
+            (bucket.start, bucket.end) = (kept, kept + len);
+            kept += len;
+        }
+        let mut out = vec![0; kept as usize];
+        let mut next: Vec<u32> = buckets.iter().map(|bucket| bucket.start).collect();
+        let mut from = 0;
+        for &(number, len) in &self.lines {
+            let (number, len) = (usize::from(number), len as usize);
+            if buckets[number].start != buckets[number].end {
+                let to = next[number] as usize;
+                out[to..to + len].copy_from_slice(&text[from..from + len]);
+                next[number] += len as u32;
+            }
+            from += len;
+        }
+        Parted { text: out, buckets, own: false }
+    }
+}

@@ -1,0 +1,268 @@
+//! Which range of keys a line belongs to.
+//!
+//! Splitters are lines of a sample. Range i has the lines from splitter i-1 on, up to, but without, splitter i. A
+//! splitter that is so frequent that it would be several has a bucket of its own, for lines that equal it: they need no
+//! sorting.
+//!
+//! ```text
+//! range 0 | lines equal to splitter 0 | range 1 | lines equal to splitter 1 | range 2
+//! ```
+//!
+//! Finding the bucket of a line is a walk down a tree of nodes. All splitters of a node begin with the same bytes, which
+//! are compared at once; the next 8 bytes are looked up among the keys of the node; splitters with equal keys are told
+//! apart by the node below. So a line that shares 80 bytes with all splitters around costs one comparison of 80 bytes
+//! and one binary search, not one for each step of the search.
+
+use super::text::{common, key, line_sum};
+use std::cmp::Ordering;
+
+/// What lines are told apart by.
+#[derive(Debug)]
+pub(crate) struct Splitters {
+    splitters: Vec<Splitter>,
+    /// The root of the tree is the last node; with no splitters there is none.
+    nodes: Vec<Node>,
+}
+
+#[derive(Debug)]
+struct Splitter {
+    line: Vec<u8>,
+    /// Lines that equal it have a bucket of their own.
+    heavy: bool,
+    sum: u64,
+}
+
+/// Splitters `first..` that have all bytes before `depth` in common.
+#[derive(Debug)]
+struct Node {
+    /// The first and the last splitter of the node.
+    first: usize,
+    last: usize,
+    /// Where the bytes begin that are compared here: those before are known to be equal.
+    start: usize,
+    /// Where the keys are.
+    depth: usize,
+    /// Different keys, in order.
+    keys: Vec<u64>,
+    /// What has these keys.
+    ties: Vec<Tie>,
+}
+
+/// The splitters that have one key.
+#[derive(Debug)]
+struct Tie {
+    /// The first of them.
+    first: usize,
+    /// How many of them end within the key.
+    ended: usize,
+    /// The others.
+    below: Option<usize>,
+    /// The one after the last of them.
+    next: usize,
+}
+
+impl Splitters {
+    /// Takes lines in order; each with whether it is heavy.
+    pub fn new(lines: Vec<(Vec<u8>, bool)>) -> Splitters {
+        let splitters: Vec<Splitter> = lines
+            .into_iter()
+            .map(|(line, heavy)| Splitter { sum: if heavy { line_sum(&line) } else { 0 }, line, heavy })
+            .collect();
+        debug_assert!(splitters.is_sorted_by(|a, b| a.line < b.line));
+        let mut made = Splitters { splitters, nodes: Vec::new() };
+        if !made.splitters.is_empty() {
+            made.node(0, made.splitters.len(), 0);
+        }
+        made
+    }
+
+    /// Makes the node of some splitters, and those below it. A node has fewer splitters than the one above, for its
+    /// first and its last have different keys, or the first ends.
+    fn node(&mut self, first: usize, end: usize, start: usize) -> usize {
+        let (low, high) = (&self.splitters[first].line, &self.splitters[end - 1].line);
+        let depth = start + common(&low[start..], &high[start..]);
+        let key_of = |splitter: &Splitter| key(&splitter.line, depth, splitter.line.len() - depth);
+        let (mut keys, mut ties) = (Vec::new(), Vec::new());
+        let mut at = first;
+        while at < end {
+            let same = key_of(&self.splitters[at]);
+            let group = &self.splitters[at..end];
+            let next = at + group.iter().take_while(|splitter| key_of(splitter) == same).count();
+            let ended = self.splitters[at..next].iter().take_while(|splitter| splitter.line.len() <= depth + 8).count();
+            keys.push(same);
+            ties.push(Tie { first: at, ended, below: None, next });
+            at = next;
+        }
+        for tie in &mut ties {
+            if tie.first + tie.ended < tie.next {
+                tie.below = Some(self.node(tie.first + tie.ended, tie.next, depth + 8));
+            }
+        }
+        self.nodes.push(Node { first, last: end - 1, start, depth, keys, ties });
+        self.nodes.len() - 1
+    }
+
+    /// How many buckets there are: ranges, with even numbers, and equal lines, with odd ones.
+    pub fn buckets(&self) -> usize {
+        2 * self.splitters.len() + 1
+    }
+
+    /// The bucket of a line: where it is in `text`, and how long.
+    pub fn bucket(&self, text: &[u8], at: usize, len: usize) -> usize {
+        let (splitter, equal) = self.place(text, at, len);
+        match equal {
+            false => 2 * splitter,
+            true if self.splitters[splitter].heavy => 2 * splitter + 1,
+            true => 2 * splitter + 2,
+        }
+    }
+
+    /// How many splitters are smaller than the line, and whether the next one equals it.
+    fn place(&self, text: &[u8], at: usize, len: usize) -> (usize, bool) {
+        let Some(mut node) = self.nodes.last() else { return (0, false) };
+        let line = &text[at..at + len];
+        loop {
+            let skip = node.depth - node.start;
+            if skip > 0 {
+                let prefix = &self.splitters[node.first].line[node.start..node.depth];
+                let own = &line[node.start..node.depth.min(len)];
+                match own.cmp(prefix) {
+                    Ordering::Less => return (node.first, false),
+                    Ordering::Greater => return (node.last + 1, false),
+                    Ordering::Equal => {}
+                }
+            }
+            let left = len - node.depth;
+            let key = key(text, at + node.depth, left);
+            let found = lower_bound(&node.keys, key);
+            let Some(tie) = node.ties.get(found) else { return (node.last + 1, false) };
+            if node.keys[found] != key {
+                return (tie.first, false);
+            }
+            if left <= 8 {
+                let ended = &self.splitters[tie.first..tie.first + tie.ended];
+                let smaller = ended.iter().take_while(|splitter| splitter.line.len() < len).count();
+                let equal = ended.get(smaller).is_some_and(|splitter| splitter.line.len() == len);
+                return (tie.first + smaller, equal);
+            }
+            match tie.below {
+                Some(below) => node = &self.nodes[below],
+                None => return (tie.next, false),
+            }
+        }
+    }
+
+    /// The line that all lines of an odd bucket equal, and its sum.
+    pub fn heavy(&self, bucket: usize) -> Option<(&[u8], u64)> {
+        let splitter = self.splitters.get(bucket / 2).filter(|_| bucket % 2 == 1)?;
+        Some((&splitter.line, splitter.sum))
+    }
+
+    /// How many bytes all lines of a range have in common, for sure.
+    pub fn common_prefix(&self, bucket: usize) -> usize {
+        let range = bucket / 2;
+        match (range.checked_sub(1).and_then(|below| self.splitters.get(below)), self.splitters.get(range)) {
+            (Some(low), Some(high)) => common(&low.line, &high.line),
+            _ => 0,
+        }
+    }
+
+    /// Whether a line may be in a range.
+    pub fn contains(&self, bucket: usize, line: &[u8]) -> bool {
+        let range = bucket / 2;
+        let low = range.checked_sub(1).and_then(|below| self.splitters.get(below));
+        low.is_none_or(|low| *low.line <= *line) && self.splitters.get(range).is_none_or(|high| *line < *high.line)
+    }
+}
+
+/// How many of the keys are smaller. Without branches that depend on them: which way they go is a coin's toss.
+fn lower_bound(keys: &[u64], key: u64) -> usize {
+    let (mut base, mut len) = (0, keys.len());
+    while len > 1 {
+        let half = len / 2;
+        base += usize::from(keys[base + half - 1] < key) * half;
+        len -= half;
+    }
+    base + usize::from(len == 1 && keys[base] < key)
+}
+
+/// Chooses splitters from a sample. `whole` says that a line of the sample was not cut.
+///
+/// A line that is chosen twice is heavy: more than one in as many lines as there are ranges equals it.
+pub(crate) fn choose(mut sample: Vec<(Vec<u8>, bool)>, ranges: usize) -> Splitters {
+    sample.sort_unstable();
+    let mut chosen: Vec<(Vec<u8>, bool)> = Vec::with_capacity(ranges);
+    for number in 1..ranges {
+        let Some((line, whole)) = sample.get(number * sample.len() / ranges) else { break };
+        match chosen.last_mut() {
+            Some((last, heavy)) if last == line => *heavy |= *whole,
+            _ => chosen.push((line.clone(), false)),
+        }
+    }
+    Splitters::new(chosen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::Rng;
+
+    /// Lines over few letters, NUL among them, that are prefixes of each other and have long common prefixes.
+    fn some_lines(rng: &mut Rng, count: usize) -> Vec<Vec<u8>> {
+        let line = |rng: &mut Rng| {
+            let mut line = match rng.below(3) {
+                0 => Vec::new(),
+                1 => b"a rather long prefix/".to_vec(),
+                _ => b"a rather long prefix/and a second one/".to_vec(),
+            };
+            let len = rng.below(14);
+            line.extend((0..len).map(|_| [0, b'a', b'b', 0xff][rng.below(4)]));
+            line
+        };
+        (0..count).map(|_| line(rng)).collect()
+    }
+
+    #[test]
+    fn the_bucket_is_the_one_that_a_plain_search_finds() {
+        let mut rng = Rng(3);
+        for count in [0, 1, 2, 3, 10, 100, 1000] {
+            let mut chosen = some_lines(&mut rng, count);
+            chosen.sort();
+            chosen.dedup();
+            let heavy: Vec<bool> = chosen.iter().map(|_| rng.below(2) == 0).collect();
+            let splitters = Splitters::new(chosen.iter().cloned().zip(heavy.iter().copied()).collect());
+            assert_eq!(splitters.buckets(), 2 * chosen.len() + 1);
+            for line in some_lines(&mut rng, 2000).iter().chain(&chosen) {
+                let place = chosen.partition_point(|splitter| splitter < line);
+                let plain = match chosen.get(place) {
+                    Some(splitter) if splitter == line => 2 * place + if heavy[place] { 1 } else { 2 },
+                    _ => 2 * place,
+                };
+                let text = [b"xx", &line[..], b"yyyyyyyyyy"].concat();
+                let bucket = splitters.bucket(&text, 2, line.len());
+                assert_eq!(bucket, plain, "{line:?}");
+                match splitters.heavy(bucket) {
+                    Some((heavy, sum)) => assert!(heavy == line && sum == line_sum(line)),
+                    None => {
+                        assert!(splitters.contains(bucket, line));
+                        let prefix = splitters.common_prefix(bucket);
+                        let other = place.checked_sub(1).map_or(&line[..], |low| &chosen[low]);
+                        assert!(common(line, other) >= prefix, "{line:?} shares {prefix} bytes with its range");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_frequent_line_gets_a_bucket() {
+        let sample = |count: usize| (0..count).map(|i| (vec![if i % 2 == 0 { 7 } else { i as u8 }], true)).collect();
+        let splitters = choose(sample(256), 16);
+        let bucket = splitters.bucket(&[7], 0, 1);
+        assert_eq!(splitters.heavy(bucket).map(|(line, _)| line), Some(&[7][..]));
+        // If lines of the sample were cut, others may begin with the same bytes.
+        let cut = choose((0..256).map(|_| (vec![7], false)).collect(), 16);
+        assert_eq!(cut.heavy(cut.bucket(&[7], 0, 1)), None);
+        assert_eq!(choose(Vec::new(), 16).buckets(), 1);
+    }
+}

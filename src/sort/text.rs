@@ -1,0 +1,201 @@
+//! Lines within a text: where they end, their keys, and the sums by which lines are known again.
+
+use std::iter::FusedIterator;
+use std::ops::Range;
+
+/// Eight times this byte.
+const fn all(byte: u8) -> u64 {
+    byte as u64 * 0x0101_0101_0101_0101
+}
+
+/// The highest bit of each byte of `word` that is zero.
+fn zeros(word: u64) -> u64 {
+    // Exact in every byte, for there are no carries between bytes.
+    !(((word & all(0x7f)) + all(0x7f)) | word | all(0x7f))
+}
+
+/// The places of all bytes `end` in a text.
+#[derive(Clone, Debug)]
+pub(crate) struct Ends<'a> {
+    words: std::slice::Iter<'a, [u8; 8]>,
+    /// What is left after the last whole word.
+    tail: &'a [u8],
+    end: u8,
+    /// Where the word begins that `found` is about.
+    base: usize,
+    /// The ends in it that are not returned yet.
+    found: u64,
+}
+
+impl<'a> Ends<'a> {
+    pub fn new(text: &'a [u8], end: u8) -> Ends<'a> {
+        let (words, tail) = text.as_chunks();
+        Ends { words: words.iter(), tail, end, base: 0_usize.wrapping_sub(8), found: 0 }
+    }
+}
+
+impl Iterator for Ends<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        while self.found == 0 {
+            let word = match self.words.next() {
+                Some(word) => *word,
+                None if self.tail.is_empty() => return None,
+                None => {
+                    let mut word = [!self.end; 8];
+                    word[..self.tail.len()].copy_from_slice(self.tail);
+                    self.tail = &[];
+                    word
+                }
+            };
+            self.base = self.base.wrapping_add(8);
+            self.found = zeros(u64::from_le_bytes(word) ^ all(self.end));
+        }
+        let at = self.base + self.found.trailing_zeros() as usize / 8;
+        self.found &= self.found - 1;
+        Some(at)
+    }
+}
+
+impl FusedIterator for Ends<'_> {}
+
+/// The lines of a text as ranges without their ends. A last line needs no end.
+pub(crate) fn lines(text: &[u8], end: u8) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    let rest = (text.last().is_some_and(|&last| last != end)).then_some(text.len());
+    Ends::new(text, end).chain(rest).map(move |at| {
+        let line = start..at;
+        start = at + 1;
+        line
+    })
+}
+
+/// The last place of `end` in a text.
+pub(crate) fn last_end(text: &[u8], end: u8) -> Option<usize> {
+    text.iter().rposition(|&byte| byte == end)
+}
+
+/// The next 8 bytes of a line that has `left` bytes from `at` on, as a big-endian number; zeros where it has ended.
+///
+/// Keys of lines are in the order of the lines, except that equal keys do not mean equal lines if a line has ended: of
+/// those that have, the shorter comes first, and before all that go on.
+pub(crate) fn key(text: &[u8], at: usize, left: usize) -> u64 {
+    let word = match text.get(at..).and_then(|rest| rest.first_chunk()) {
+        Some(bytes) => u64::from_be_bytes(*bytes),
+        None => {
+            let rest = text.get(at..).unwrap_or_default();
+            let mut bytes = [0; 8];
+            bytes[..rest.len()].copy_from_slice(rest);
+            u64::from_be_bytes(bytes)
+        }
+    };
+    if left >= 8 { word } else { word & !(u64::MAX >> (8 * left)) }
+}
+
+/// How many bytes at the beginning of both are equal.
+pub(crate) fn common(a: &[u8], b: &[u8]) -> usize {
+    let len = a.len().min(b.len());
+    let (a_words, b_words) = (a[..len].as_chunks::<8>().0, b[..len].as_chunks::<8>().0);
+    for (i, (x, y)) in a_words.iter().zip(b_words).enumerate() {
+        let differ = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
+        if differ != 0 {
+            return i * 8 + differ.trailing_zeros() as usize / 8;
+        }
+    }
+    let start = a_words.len() * 8;
+    start + a[start..len].iter().zip(&b[start..len]).take_while(|(x, y)| x == y).count()
+}
+
+/// Mixes all bits of a number.
+pub(crate) fn mix(number: u64) -> u64 {
+    let mut x = number;
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// A number for a line (without its end). Sums of them tell whether two texts have the same lines, in any order: it is
+/// no secret function, but what goes wrong in a machine is not made to fit it.
+///
+/// Words times odd numbers, added up, and mixed once: no step waits for the one before it.
+pub(crate) fn line_sum(line: &[u8]) -> u64 {
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15 << 1;
+    let (words, tail) = line.as_chunks::<8>();
+    let mut odd: u64 = 0x2545_f491_4f6c_dd1d;
+    let mut sum = line.len() as u64;
+    for word in words {
+        sum = sum.wrapping_add(u64::from_le_bytes(*word).wrapping_mul(odd));
+        odd = odd.wrapping_add(STEP);
+    }
+    if !tail.is_empty() {
+        let mut word = [0; 8];
+        word[..tail.len()].copy_from_slice(tail);
+        sum = sum.wrapping_add(u64::from_le_bytes(word).wrapping_mul(odd));
+    }
+    mix(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::Rng;
+
+    #[test]
+    fn ends_are_where_a_plain_search_finds_them() {
+        let mut rng = Rng(1);
+        for len in (0..70).chain([1000]) {
+            for letters in [1, 2, 5, 256] {
+                let text: Vec<u8> = (0..len).map(|_| rng.below(letters) as u8 + (letters == 5) as u8 * 8).collect();
+                for end in [0, 10, 255, text.first().copied().unwrap_or_default()] {
+                    let plain: Vec<usize> = (0..len).filter(|&at| text[at] == end).collect();
+                    assert_eq!(Ends::new(&text, end).collect::<Vec<_>>(), plain, "{text:?}");
+                    let mut split: Vec<&[u8]> = text.split(|&byte| byte == end).collect();
+                    if split.last().is_some_and(|last| last.is_empty()) {
+                        split.pop(); // after the last end there is no line
+                    }
+                    let ours: Vec<&[u8]> = lines(&text, end).map(|line| &text[line]).collect();
+                    assert_eq!(ours, split);
+                    assert_eq!(last_end(&text, end), plain.last().copied());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_in_the_order_of_the_lines() {
+        let lines: [&[u8]; 10] =
+            [b"", b"\0", b"\0\0", b"a", b"a\0", b"a\0b", b"abcdefg", b"abcdefgh", b"abcdefgh\0", b"abcdefghi"];
+        for (i, a) in lines.iter().enumerate() {
+            for b in &lines[i..] {
+                let of = |line: &[u8]| key(&[line, b"zzzzzzzzz"].concat(), 0, line.len());
+                assert!(of(a) <= of(b), "{a:?} {b:?}");
+                assert_eq!(of(a), key(a, 0, a.len()), "at the very end of a text");
+                let same = common(a, b);
+                assert!(a[..same] == b[..same] && a.get(same) != b.get(same) || same == a.len().min(b.len()));
+            }
+        }
+    }
+
+    #[test]
+    fn sums_tell_lines_apart() {
+        let mut rng = Rng(2);
+        let mut sums = std::collections::BTreeSet::new();
+        let mut count = 0;
+        for len in 0..40 {
+            let line: Vec<u8> = (0..len).map(|_| rng.below(256) as u8).collect();
+            count += usize::from(sums.insert(line_sum(&line)));
+            for at in 0..len {
+                for bit in 0..8 {
+                    let mut other = line.clone();
+                    other[at] ^= 1 << bit;
+                    count += usize::from(sums.insert(line_sum(&other)));
+                }
+            }
+        }
+        assert_eq!(count, 40 + 8 * (0..40).sum::<usize>());
+        // The same words in other places, and zeros that only the length tells from nothing.
+        assert_ne!(line_sum(b"aaaaaaaabbbbbbbb"), line_sum(b"bbbbbbbbaaaaaaaa"));
+        assert_ne!(line_sum(b"ab"), line_sum(b"ab\0"));
+    }
+}

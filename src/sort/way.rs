@@ -1,0 +1,183 @@
+//! The way of a question: asked, answered, checked, and asked again if the answer was wrong.
+//!
+//! ```text
+//! question -> (anybody) answer it -> (another core) check --right--> whoever asked
+//!                                          |  wrong: counted as the maker's, who gets no more work
+//!                                          '-> (a core) answer it again -> (another core) check --right--> whoever asked
+//!                                                                                '--wrong--> Error::Missorted
+//! ```
+//!
+//! Each step is a job that the one before it puts on the queue, so nobody waits but who asked.
+
+use super::partition::Parted;
+use super::work::{Check, LineJob, Lines, PartitionChunk, RankRange, SortRange};
+use crate::error::Error;
+use crate::schedule::{Client, Job, JobError, Maker, Permit, Pool, Question, Submitter};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::collections::VecDeque;
+
+/// A question whose answers are checked.
+pub(super) trait Checked: Question<Answer: Default> + Clone {
+    /// Whether this answer is to be checked.
+    fn is_to_be_checked(answer: &Self::Answer) -> bool {
+        let _ = answer;
+        true
+    }
+
+    /// The same question for a core, after a wrong answer.
+    fn again(self) -> Self;
+}
+
+impl Checked for PartitionChunk {
+    /// To check a partition takes as long as to make it, and the sums of what a core made are checked when its lines
+    /// have been sorted.
+    fn is_to_be_checked(parted: &Parted) -> bool {
+        !parted.own
+    }
+
+    fn again(self) -> Self {
+        PartitionChunk { again: true, ..self }
+    }
+}
+
+impl Checked for SortRange {
+    fn again(self) -> Self {
+        SortRange { again: true, ..self }
+    }
+}
+
+impl Checked for RankRange {
+    fn again(self) -> Self {
+        RankRange { again: true, ..self }
+    }
+}
+
+/// A question on its way.
+struct Way<Q: Checked> {
+    question: Q,
+    submitter: Submitter<Lines>,
+    reply: Sender<Result<Q::Answer, Error>>,
+    again: bool,
+}
+
+fn failed(JobError(reason): JobError) -> Error {
+    Error::Internal { block: 0, reason }
+}
+
+impl<Q: Checked> Way<Q>
+where
+    Job<Q>: Into<LineJob>,
+    Job<Check<Q>>: Into<LineJob>,
+{
+    fn ask(self, avoid: Option<&Maker>) {
+        let (question, submitter) = (self.question.clone(), self.submitter.clone());
+        submitter.submit_avoiding(question, avoid, move |answer, maker| match answer {
+            Ok(answer) if Q::is_to_be_checked(&answer) => self.check(answer, maker),
+            answer => self.end(answer.map_err(failed)),
+        });
+    }
+
+    fn check(self, answer: Q::Answer, maker: Maker) {
+        let (question, submitter) = (Check { question: self.question.clone(), answer }, self.submitter.clone());
+        let avoid = maker.clone();
+        submitter.submit_avoiding(question, Some(&avoid), move |checked, by| match checked {
+            Ok((answer, Ok(()))) => self.end(Ok(answer)),
+            Ok((_, Err(wrong))) => {
+                maker.count_wrong(&format!("what it sorted was wrong: {wrong} ({} checked it)", by.name()));
+                if self.again {
+                    let (station, reason) = (maker.name(), wrong.to_string());
+                    return self.end(Err(Error::Missorted { station, reason }));
+                }
+                let question = self.question.again();
+                Way { question, again: true, ..self }.ask(Some(&maker));
+            }
+            Err(error) => self.end(Err(failed(error))),
+        });
+    }
+
+    fn end(self, answer: Result<Q::Answer, Error>) {
+        // Perhaps nobody waits for it any more.
+        let _ = self.reply.send(answer);
+    }
+}
+
+/// Questions on their way, in order, within the memory budget. Those of one kind have a client of their own, which
+/// always gets a permit when nothing of it is on its way: so it always moves.
+pub(super) struct Flight<Q: Checked, T> {
+    client: Client<Lines>,
+    /// How many may be on their way, and how many bytes.
+    most: usize,
+    most_bytes: u64,
+    bytes: u64,
+    queue: VecDeque<Flying<Q, T>>,
+}
+
+struct Flying<Q: Checked, T> {
+    note: T,
+    bytes: u64,
+    answer: Receiver<Result<Q::Answer, Error>>,
+    _permit: Permit,
+}
+
+impl<Q: Checked, T> Flight<Q, T>
+where
+    Job<Q>: Into<LineJob>,
+    Job<Check<Q>>: Into<LineJob>,
+{
+    pub fn new(pool: &Pool<Lines>, most_bytes: u64) -> Self {
+        let most = 4 * pool.cores().max(1) + 4;
+        Flight { client: pool.client(), most, most_bytes, bytes: 0, queue: VecDeque::new() }
+    }
+
+    /// Asks a question that takes so many bytes, its answer too. Before that, `done` gets as many of the oldest answers
+    /// as there is need.
+    pub fn ask(
+        &mut self,
+        question: Q,
+        note: T,
+        bytes: u64,
+        done: &mut impl FnMut(T, Q::Answer) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if self.client.is_foreign() {
+            return Err(Error::Forked);
+        }
+        self.client.pool().budget().fit_pieces(bytes);
+        let permit = loop {
+            if self.queue.is_empty() {
+                break self.client.permit(bytes);
+            }
+            if self.queue.len() < self.most
+                && self.bytes + bytes <= self.most_bytes
+                && let Some(permit) = self.client.try_permit(bytes)
+            {
+                break permit;
+            }
+            self.oldest(done)?;
+        };
+        let (reply, answer) = bounded(1);
+        Way { question, submitter: self.client.submitter().clone(), reply, again: false }.ask(None);
+        self.bytes += bytes;
+        self.queue.push_back(Flying { note, bytes, answer, _permit: permit });
+        Ok(())
+    }
+
+    /// Waits for the oldest answer.
+    fn oldest(&mut self, done: &mut impl FnMut(T, Q::Answer) -> Result<(), Error>) -> Result<(), Error> {
+        let Some(Flying { note, bytes, answer, _permit }) = self.queue.pop_front() else { return Ok(()) };
+        if self.client.is_foreign() {
+            return Err(Error::Forked);
+        }
+        let dropped = || Error::Internal { block: 0, reason: "a station dropped the job".to_owned() };
+        let answer = answer.recv().unwrap_or_else(|_| Err(dropped()))?;
+        self.bytes -= bytes;
+        done(note, answer)
+    }
+
+    /// Waits for all answers.
+    pub fn finish(&mut self, done: &mut impl FnMut(T, Q::Answer) -> Result<(), Error>) -> Result<(), Error> {
+        while !self.queue.is_empty() {
+            self.oldest(done)?;
+        }
+        Ok(())
+    }
+}

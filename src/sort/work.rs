@@ -1,0 +1,255 @@
+//! Sorting as a kind of work: what stations are asked, and what they answer.
+//!
+//! | question | answer | class |
+//! |---|---|---|
+//! | [`PartitionChunk`]: a chunk of whole lines | its lines by range | [`PARTITION`] |
+//! | [`SortRange`]: the lines of a range | the same, sorted | [`SORT`] |
+//! | [`RankRange`]: the strings of a range | their numbers, in order | [`RANK`] |
+//! | [`CheckChunk`], [`CheckRange`], [`CheckRanks`]: an answer to one of these | whether it is right | as the question |
+
+use super::order::Order;
+use super::partition::Parted;
+use super::splitters::Splitters;
+use crate::schedule::{AnyJob, Class, ErasedJob, Job, Question};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The kind of work: sorting lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lines;
+
+/// Chunks of text to be partitioned.
+pub const PARTITION: Class = Class(0);
+/// Ranges of lines to be sorted.
+pub const SORT: Class = Class(1);
+/// Ranges of strings whose numbers are asked for.
+pub const RANK: Class = Class(2);
+
+/// A part of a text: whole lines, each ended.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// The text.
+    pub text: Arc<Vec<u8>>,
+    /// The part.
+    pub range: Range<usize>,
+}
+
+impl Piece {
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.text[self.range.clone()]
+    }
+}
+
+/// Put the lines of a chunk where their ranges are.
+#[derive(Clone, Debug)]
+pub struct PartitionChunk {
+    pub(crate) chunk: Piece,
+    pub(crate) splitters: Arc<Splitters>,
+    pub(crate) end: u8,
+    pub(crate) again: bool,
+}
+
+impl Question for PartitionChunk {
+    type Answer = Parted;
+    const CLASS: Class = PARTITION;
+
+    fn bytes(&self) -> u64 {
+        self.chunk.range.len() as u64
+    }
+
+    fn is_second_stage(&self) -> bool {
+        self.again
+    }
+
+    fn bytes_out(parted: &Parted) -> u64 {
+        parted.text.len() as u64
+    }
+}
+
+/// The lines of a range: less than 4 GiB.
+#[derive(Debug)]
+pub struct RangeText {
+    /// The parts of the text that have them.
+    pub pieces: Vec<Piece>,
+    /// How they are ordered. (Equal lines are all kept: who checks the answer drops them.)
+    pub order: Order,
+    /// How many bytes all of them have in common at their beginnings, at least.
+    pub common_prefix: usize,
+    /// The sum of the lines, if whoever put them here has it.
+    pub(crate) sum: Option<u64>,
+}
+
+impl RangeText {
+    /// Bytes of text.
+    pub fn len(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.range.len()).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Sort a range: the answer is its lines, each ended.
+#[derive(Clone, Debug)]
+pub struct SortRange {
+    /// The range.
+    pub range: Arc<RangeText>,
+    pub(crate) again: bool,
+}
+
+impl Question for SortRange {
+    type Answer = Vec<u8>;
+    const CLASS: Class = SORT;
+
+    fn bytes(&self) -> u64 {
+        self.range.len() as u64
+    }
+
+    fn is_second_stage(&self) -> bool {
+        self.again
+    }
+
+    fn bytes_out(sorted: &Vec<u8>) -> u64 {
+        sorted.len() as u64
+    }
+}
+
+/// Strings of any bytes, one after the other: less than 4 GiB.
+#[derive(Debug, Default)]
+pub struct Strings {
+    /// Their bytes.
+    pub text: Vec<u8>,
+    /// Where each of them ends.
+    pub ends: Vec<u32>,
+    /// The number of the first.
+    pub first: u64,
+}
+
+impl Strings {
+    /// One of them.
+    pub fn get(&self, index: usize) -> &[u8] {
+        &self.text[self.range(index)]
+    }
+
+    /// Where it is.
+    pub(crate) fn range(&self, index: usize) -> Range<usize> {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start as usize..self.ends[index] as usize
+    }
+}
+
+/// Sort strings and say their numbers in this order; equal ones in the order of their numbers.
+#[derive(Clone, Debug)]
+pub struct RankRange {
+    /// The strings.
+    pub strings: Arc<Vec<Strings>>,
+    /// How they are ordered.
+    pub order: Order,
+    pub(crate) again: bool,
+}
+
+impl Question for RankRange {
+    type Answer = Vec<u64>;
+    const CLASS: Class = RANK;
+
+    fn bytes(&self) -> u64 {
+        self.strings.iter().map(|strings| strings.text.len() as u64).sum()
+    }
+
+    fn is_second_stage(&self) -> bool {
+        self.again
+    }
+
+    fn bytes_out(numbers: &Vec<u64>) -> u64 {
+        8 * numbers.len() as u64
+    }
+}
+
+/// What is wrong with an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wrong(pub(crate) &'static str);
+
+impl std::fmt::Display for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// Say whether an answer is right. Only cores are asked, and not the one that gave it, if there is another.
+pub struct Check<Q: Question> {
+    pub(crate) question: Q,
+    pub(crate) answer: Q::Answer,
+}
+
+impl<Q: Question + std::fmt::Debug> std::fmt::Debug for Check<Q> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Check").field("question", &self.question).finish_non_exhaustive()
+    }
+}
+
+impl<Q: Question> Question for Check<Q>
+where
+    Q::Answer: Default,
+{
+    /// The answer as it is to be used, and what is wrong with it.
+    type Answer = (Q::Answer, Result<(), Wrong>);
+    const CLASS: Class = Q::CLASS;
+
+    fn bytes(&self) -> u64 {
+        self.question.bytes()
+    }
+
+    fn is_second_stage(&self) -> bool {
+        true
+    }
+
+    fn is_verification(&self) -> bool {
+        true
+    }
+}
+
+/// What lies on the queue.
+#[derive(Debug)]
+pub enum LineJob {
+    /// [`PartitionChunk`].
+    Partition(Job<PartitionChunk>),
+    /// [`SortRange`].
+    Sort(Job<SortRange>),
+    /// [`RankRange`].
+    Rank(Job<RankRange>),
+    /// [`Check`] of a partition.
+    CheckChunk(Job<Check<PartitionChunk>>),
+    /// [`Check`] of a sorted range.
+    CheckRange(Job<Check<SortRange>>),
+    /// [`Check`] of numbers.
+    CheckRanks(Job<Check<RankRange>>),
+}
+
+impl AnyJob for LineJob {
+    fn erased(&mut self) -> &mut dyn ErasedJob {
+        match self {
+            LineJob::Partition(job) => job,
+            LineJob::Sort(job) => job,
+            LineJob::Rank(job) => job,
+            LineJob::CheckChunk(job) => job,
+            LineJob::CheckRange(job) => job,
+            LineJob::CheckRanks(job) => job,
+        }
+    }
+}
+
+/// Which variant holds the job of which question.
+macro_rules! variants {
+    ($($variant:ident: $question:ty),*) => {
+        $(impl From<Job<$question>> for LineJob {
+            fn from(job: Job<$question>) -> Self {
+                LineJob::$variant(job)
+            }
+        })*
+    };
+}
+variants!(Partition: PartitionChunk, Sort: SortRange, Rank: RankRange);
+variants!(CheckChunk: Check<PartitionChunk>, CheckRange: Check<SortRange>, CheckRanks: Check<RankRange>);
