@@ -5,8 +5,8 @@ use crate::failure::{Failure, name_bytes};
 use crate::input::{Input, Opener};
 use crate::limits;
 use crate::run::{Outcome, order};
-use crate::standin as sort;
-use sort::{Disorder, Error};
+use hybz::Error;
+use hybz::sort::{self, Disorder};
 use std::io::{self, BufReader, Write};
 
 /// How much is read at once.
@@ -18,14 +18,15 @@ pub fn check(plan: &Plan, quiet: bool) -> Result<Outcome, Failure> {
     let failed = |e| Input::failure(name, e);
     let text = BufReader::with_capacity(READ, opener.open(name)?.into_reader().map_err(failed)?);
     let found = sort::check(text, &order(plan)).map_err(|e| match e {
-        Error::Read(e) | Error::Write(e) | Error::Temporary(e) => failed(e),
+        Error::Read(e) => failed(e),
+        e => failed(e.into()),
     })?;
-    let Some(Disorder { number, text }) = found else { return Ok(Outcome::Done) };
+    let Some(Disorder { number, line, .. }) = found else { return Ok(Outcome::Done) };
     if !quiet {
         let place = format!(":{number}: disorder: ");
-        let line = [b"hysort: ", name_bytes(name), place.as_bytes(), &text, &[plan.end()]].concat();
+        let text = [b"hysort: ", name_bytes(name), place.as_bytes(), &line, &[plan.end()]].concat();
         // If stderr fails, there is nowhere to report it.
-        let _ = io::stderr().write_all(&line);
+        let _ = io::stderr().write_all(&text);
     }
     Ok(Outcome::Disorder)
 }

@@ -51,14 +51,8 @@ pub struct Opener<'a> {
     memory: u64,
 }
 
-/// An open file.
-pub struct Input {
-    pub name: OsString,
-    pub body: Body,
-}
-
-/// What is in it.
-pub enum Body {
+/// What is in an open file.
+pub enum Input {
     /// The bytes of a regular file, from this offset up to its end as it is now.
     Regular { file: File, from: u64, to: u64 },
     /// What comes, after the bytes that were read already.
@@ -74,11 +68,10 @@ impl<'a> Opener<'a> {
     /// Opens a file.
     pub fn open(&self, name: &OsStr) -> Result<Input, Failure> {
         let file = open_plain(name)?;
-        let body = self.body(name, file).map_err(|e| Failure::system("read failed", name, e))?;
-        Ok(Input { name: name.to_owned(), body })
+        self.look_at(name, file).map_err(|e| Failure::system("read failed", name, e))
     }
 
-    fn body(&self, name: &OsStr, file: File) -> io::Result<Body> {
+    fn look_at(&self, name: &OsStr, file: File) -> io::Result<Input> {
         let found = file.metadata()?;
         // In /proc files have no length.
         if found.is_file() && found.len() > 0 {
@@ -88,7 +81,7 @@ impl<'a> Opener<'a> {
             if self.decompresses(&head[..len]) {
                 return Ok(self.decoded(name, Waiting(file)));
             }
-            return Ok(Body::Regular { file, from, to: found.len() });
+            return Ok(Input::Regular { file, from, to: found.len() });
         }
         let mut file = Waiting(file);
         let mut head = Vec::with_capacity(HEAD);
@@ -101,19 +94,19 @@ impl<'a> Opener<'a> {
         }
         let compressed = self.decompresses(&head);
         let all = io::Cursor::new(head).chain(file);
-        Ok(if compressed { self.decoded(name, all) } else { Body::Stream(Box::new(all)) })
+        Ok(if compressed { self.decoded(name, all) } else { Input::Stream(Box::new(all)) })
     }
 
     fn decompresses(&self, head: &[u8]) -> bool {
         !self.plan.no_decompress && is_compressed(head)
     }
 
-    fn decoded(&self, name: &OsStr, coded: impl Read + Send + 'static) -> Body {
+    fn decoded(&self, name: &OsStr, coded: impl Read + Send + 'static) -> Input {
         let make = || Pool::builder().threads(self.threads).max_memory(self.memory).build();
         // Bytes behind the last stream are no reason to fail, but to say so.
         let settings = Settings::new().pool(self.pool.get_or_init(make)).trailing_garbage(false);
         let decoder = MultiBzDecoder::with_settings(coded, &settings);
-        Body::Stream(Box::new(Decoded { decoder, name: name.to_owned(), ended: false }))
+        Input::Stream(Box::new(Decoded { decoder, name: name.to_owned(), ended: false }))
     }
 }
 
@@ -186,9 +179,9 @@ impl Input {
 
     /// As a stream, in one thread.
     pub fn into_reader(self) -> io::Result<Box<dyn Read + Send>> {
-        Ok(match self.body {
-            Body::Stream(stream) => stream,
-            Body::Regular { mut file, from, .. } => {
+        Ok(match self {
+            Input::Stream(stream) => stream,
+            Input::Regular { mut file, from, .. } => {
                 file.seek(SeekFrom::Start(from))?;
                 Box::new(Waiting(file))
             }

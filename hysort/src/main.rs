@@ -15,7 +15,6 @@ mod pieces;
 mod progress;
 mod run;
 mod spill;
-mod standin;
 
 use args::Request;
 use cli::os::process;

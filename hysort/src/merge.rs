@@ -4,14 +4,14 @@
 use crate::args::Plan;
 use crate::cli::os::process;
 use crate::failure::Failure;
-use crate::input::{Body, Input, Opener};
+use crate::input::{Input, Opener};
 use crate::limits;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::run::{Call, failure, order, write};
 use crate::spill::Spill;
-use crate::standin as sort;
-use sort::Error;
+use hybz::Error;
+use hybz::sort;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::File;
@@ -116,12 +116,12 @@ impl Merging<'_> {
 
     /// An input as a stream, which ends where it ended before we wrote to it.
     fn reader(&self, input: Input) -> io::Result<Box<dyn Read + Send>> {
-        let own = match &input.body {
-            Body::Regular { file, from, to } => {
+        let own = match &input {
+            Input::Regular { file, from, to } => {
                 let found = file.metadata()?;
                 (self.own == Some((found.dev(), found.ino()))).then_some(to - from)
             }
-            Body::Stream(_) => None,
+            Input::Stream(_) => None,
         };
         let reader = input.into_reader()?;
         Ok(match own {
@@ -134,6 +134,7 @@ impl Merging<'_> {
         match self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some((name, e)) => Input::failure(&name, e),
             None => match e {
+                // Only temporary files are left.
                 Error::Read(e) | Error::Write(e) => self.spill.failure(e),
                 e => failure(e, self.spill),
             },

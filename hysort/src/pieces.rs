@@ -1,6 +1,6 @@
 //! Reading a file in large pieces: a long regular file by several threads, everything else as it comes.
 
-use crate::input::{Body, Input};
+use crate::input::Input;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
@@ -28,9 +28,9 @@ pub enum Stop<E> {
 impl Reading {
     /// Hands all bytes of `input` to `take`, in pieces that are in order.
     pub fn pieces<E>(&self, input: Input, mut take: impl FnMut(Vec<u8>) -> Result<(), E>) -> Result<(), Stop<E>> {
-        match input.body {
-            Body::Stream(stream) => self.stream(stream, &mut take),
-            Body::Regular { mut file, from, to } => {
+        match input {
+            Input::Stream(stream) => self.stream(stream, &mut take),
+            Input::Regular { mut file, from, to } => {
                 let mut at = from;
                 if self.readers > 0 && to.saturating_sub(from) >= LONG * self.piece as u64 {
                     at = self.parallel(&file, from, to, &mut take)?;
@@ -138,9 +138,9 @@ mod tests {
     }
 
     fn read(bytes: &[u8], from: u64, to: u64, reading: Reading) -> Vec<u8> {
-        let body = Body::Regular { file: file(bytes), from, to };
+        let input = Input::Regular { file: file(bytes), from, to };
         let mut all = Vec::new();
-        let taken = reading.pieces(Input { name: "a".into(), body }, |piece| {
+        let taken = reading.pieces(input, |piece| {
             assert!(!piece.is_empty() && piece.len() <= reading.piece);
             all.extend(piece);
             Ok::<(), ()>(())
@@ -167,9 +167,9 @@ mod tests {
 
     #[test]
     fn who_takes_the_pieces_may_stop() {
-        let body = Body::Regular { file: file(&[7; 10_000]), from: 0, to: 10_000 };
+        let input = Input::Regular { file: file(&[7; 10_000]), from: 0, to: 10_000 };
         let mut left = 3;
-        let stopped = Reading { piece: 100, readers: 3 }.pieces(Input { name: "a".into(), body }, |_| {
+        let stopped = Reading { piece: 100, readers: 3 }.pieces(input, |_| {
             left -= 1;
             if left == 0 { Err("enough") } else { Ok(()) }
         });

@@ -7,11 +7,13 @@ use crate::output::Output;
 use crate::pieces::Stop;
 use crate::progress::Progress;
 use crate::spill::Spill;
-use crate::standin as sort;
 use crate::{check, limits, merge};
-use sort::{Error, Limits, Order, Report, Sorter};
+use hybz::sort::{Limits, Order, Pool, Report, Sorter};
+use hybz::{Error, StationReport, Summary};
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::io::{self, BufWriter, Read, Write};
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -75,9 +77,10 @@ pub fn order(plan: &Plan) -> Order {
 fn sort(call: Call<'_>) -> Result<(), Failure> {
     let plan = call.plan;
     let (threads, memory) = (limits::threads(plan), limits::memory(plan));
-    let pool = sort::Pool;
+    // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
+    let pool = ManuallyDrop::new(Pool::builder().threads(threads).max_memory(memory).build());
     let spill = Arc::clone(&call.spill);
-    let limits = Limits { memory, temporary: Some(Box::new(move || spill.create())) };
+    let limits = Limits::new().memory(memory).temporary(move || spill.create());
     let mut sorter = Sorter::new(&order(plan), limits, &pool);
     let (opener, reading) = (Opener::new(plan, threads, memory / 4), limits::reading(threads, memory));
     for name in &plan.files {
@@ -89,14 +92,14 @@ fn sort(call: Call<'_>) -> Result<(), Failure> {
             Stop::Read(e) => Input::failure(name, e),
             Stop::Taken(e) => call.failure(e),
         })?;
-        sorter.end_of_file();
+        sorter.end_of_file().map_err(|e| call.failure(e))?;
     }
     drop(opener);
     let Call { output, progress, spill, started, .. } = call;
     let report = write(output, &progress, |out| sorter.write_to(out), |e| failure(e, &spill))?;
     progress.end();
     if plan.verbose {
-        say(&report, &progress, started);
+        say(&report, &progress, started, &pool.summary());
     }
     Ok(())
 }
@@ -159,18 +162,28 @@ impl Call<'_> {
 pub fn failure(e: Error, spill: &Spill) -> Failure {
     match e {
         Error::Temporary(e) => spill.failure(e),
-        Error::Read(e) => Failure::system("read failed", "-", e),
         Error::Write(e) => Failure::system("write failed", STDOUT, e),
+        e => Failure::sentence(e.to_string()),
     }
 }
 
-/// What `-v` prints.
-fn say(report: &Report, progress: &Progress, started: Instant) {
+/// What `-v` prints: what was done, and by which station.
+fn say(report: &Report, progress: &Progress, started: Instant, stations: &Summary) {
     let (read, written) = progress.counts();
     let seconds = started.elapsed().as_secs_f64();
-    let text = format!(
-        "hysort: {} lines, {read} bytes read, {written} written, {} in temporary files, {seconds:.2} s\n",
-        report.lines, report.spilled
+    let mut text = format!(
+        "hysort: {} lines, {read} bytes read, {written} written, {} in temporary files, {} ranges, {seconds:.2} s\n",
+        report.lines, report.spilled, report.ranges
     );
+    for station in &stations.stations {
+        let StationReport { name, blocks, bytes_in, busy, fallbacks, wrong, .. } = station;
+        let retired = station.retired.as_ref().map(|why| format!(", retired: {why}")).unwrap_or_default();
+        // Writing into a String does not fail.
+        let _ = writeln!(
+            text,
+            "  {name}: {blocks} jobs, {bytes_in} bytes, {:.2} s busy, {fallbacks} done again, {wrong} wrong{retired}",
+            busy.as_secs_f64()
+        );
+    }
     let _ = io::stderr().write_all(text.as_bytes());
 }
