@@ -95,7 +95,11 @@ proptest! {
 
     /// Short lines of few letters, as slice::sort orders them.
     #[test]
-    fn any_text(text in prop::collection::vec(prop::sample::select(b"ab\0\n\xff".to_vec()), 0..400), unique: bool, reverse: bool) {
+    fn any_text(
+        text in prop::collection::vec(prop::sample::select(b"ab\0\n\xff".to_vec()), 0..400),
+        unique: bool,
+        reverse: bool,
+    ) {
         let mut lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
         if lines.last() == Some(&&b""[..]) {
             lines.pop();
