@@ -314,3 +314,76 @@ proptest! {
         prop_assert!(sort::lines(&text, &flags.order(), pool()).unwrap() == flags.plain_numbers(&flags.lines(&text)));
     }
 }
+
+/// Limits with files that have no name. `made` counts them.
+fn limits(memory: u64) -> Limits {
+    Limits::new().memory(memory).temporary(tempfile::tempfile)
+}
+
+#[test]
+fn text_that_does_not_fit_goes_through_files() {
+    for (name, text) in texts() {
+        for (flags, memory) in Flags::all().zip([4096, 1 << 16, 1 << 20, 1, 1 << 18, 1 << 14, 1 << 20, 1 << 17]) {
+            // Small limits are slow.
+            let text = &text[..text.len().min(memory as usize * 100 + 20_000)];
+            let sorted = in_pieces(text, &[70_000], false, limits(memory), &flags.order());
+            assert!(sorted == flags.plain(text), "{name}, {flags:?}, {memory} bytes");
+        }
+    }
+}
+
+#[test]
+fn it_says_what_went_through_files() {
+    let text = (shapes::shape("words").make)(1_000_000);
+    let text: Vec<u8> = text.iter().map(|&byte| if byte == b' ' { b'\n' } else { byte }).collect();
+    for (memory, spilled) in [(100 << 20, false), (1 << 20, true)] {
+        let mut sorter = Sorter::new(&Order::new(), limits(memory), pool());
+        sorter.push(&text).unwrap();
+        let report = sorter.write_to(&mut Vec::new()).unwrap();
+        assert_eq!(report.spilled >= text.len() as u64 / 2, spilled, "{report:?}");
+        assert_eq!(report.spilled == 0, !spilled, "{report:?}");
+        assert_eq!(report.lines, report.lines_written);
+    }
+}
+
+#[test]
+fn a_temporary_file_that_fails_is_an_error() {
+    use std::io::{Error as IoError, ErrorKind};
+    let text = (shapes::shape("random").make)(1_000_000);
+    let refuse = || Err(IoError::from(ErrorKind::StorageFull));
+    let mut sorter = Sorter::new(&Order::new(), Limits::new().memory(1 << 16).temporary(refuse), pool());
+    let refused = sorter.push(&text).expect_err("there is no file");
+    assert!(matches!(&refused, hybz::Error::Temporary(error) if error.kind() == ErrorKind::StorageFull), "{refused:?}");
+    let full = || std::fs::OpenOptions::new().read(true).write(true).open("/dev/full");
+    if full().is_err() {
+        return skip::skip_part(Need::System, "there is no /dev/full");
+    }
+    let mut sorter = Sorter::new(&Order::new(), Limits::new().memory(1 << 16).temporary(full), pool());
+    let written = sorter.push(&text).and_then(|()| sorter.write_to(&mut Vec::new()).map(drop));
+    let error = written.expect_err("it is full");
+    assert!(matches!(&error, hybz::Error::Temporary(error) if error.kind() == ErrorKind::StorageFull), "{error:?}");
+}
+
+/// A budget that is fixed and small: slow, and never stuck, several sorters at once.
+#[test]
+fn the_smallest_budget() {
+    let mut text = (shapes::shape("words").make)(800_000);
+    text.iter_mut().filter(|byte| **byte == b' ').for_each(|byte| *byte = b'\n');
+    let flags = Flags { end: b'\n', reverse: false, unique: false };
+    let plain = flags.plain(&text);
+    for memory in [1, 1 << 20] {
+        let pool = Pool::builder().threads(NonZeroUsize::new(2).expect("two")).memory(memory).build();
+        std::thread::scope(|scope| {
+            for limits in [Limits::new(), limits(1 << 30), limits(1 << 20), Limits::new().memory(1)] {
+                let (pool, text, plain) = (&pool, &text, &plain);
+                scope.spawn(move || {
+                    let mut sorter = Sorter::new(&flags.order(), limits, pool);
+                    sorter.push(text).unwrap();
+                    let mut out = Vec::new();
+                    sorter.write_to(&mut out).unwrap();
+                    assert!(out == *plain);
+                });
+            }
+        });
+    }
+}

@@ -117,7 +117,7 @@ impl Core {
             }
             LineJob::Sort(job) => {
                 let sorted = self.sort(&job.question().range);
-                job.answer(sorted);
+                job.answer(sorted.into());
             }
             LineJob::Rank(job) => {
                 let numbers = self.rank(&job.question().strings, &job.question().order);

@@ -45,6 +45,12 @@ impl<R: BufRead> Source<R> {
 /// # Errors
 /// [`Error::Read`] and [`Error::Write`].
 pub fn merge(sources: Vec<impl BufRead + Send>, order: &Order, out: impl Write) -> Result<(), Error> {
+    merge_counted(sources, order, out).map(drop)
+}
+
+/// Merges, and returns how many lines and bytes were written.
+pub(super) fn merge_counted(sources: Vec<impl BufRead>, order: &Order, out: impl Write) -> Result<(u64, u64), Error> {
+    let (mut lines, mut bytes) = (0, 0);
     let mut out = BufWriter::with_capacity(1 << 16, out);
     let end = order.end_byte();
     // A heap, the least line on top.
@@ -62,6 +68,8 @@ pub fn merge(sources: Vec<impl BufRead + Send>, order: &Order, out: impl Write) 
     while let Some(top) = heap.first_mut() {
         let repeated = order.is_unique() && last.as_ref() == Some(&top.line);
         if !repeated {
+            lines += 1;
+            bytes += top.line.len() as u64 + 1;
             out.write_all(&top.line).and_then(|()| out.write_all(&[end])).map_err(Error::Write)?;
             if order.is_unique() {
                 let last = last.get_or_insert_default();
@@ -74,7 +82,8 @@ pub fn merge(sources: Vec<impl BufRead + Send>, order: &Order, out: impl Write) 
         }
         sift_down(&mut heap, 0, order);
     }
-    out.flush().map_err(Error::Write)
+    out.flush().map_err(Error::Write)?;
+    Ok((lines, bytes))
 }
 
 fn sift_down<R: BufRead>(heap: &mut [Source<R>], mut at: usize, order: &Order) {

@@ -33,30 +33,37 @@
 //! answer is counted ([`StationReport::wrong`](crate::StationReport::wrong)), its station gets no more work, and a core
 //! sorts the range again. Checking takes about a tenth of the time of sorting.
 
+mod chunker;
 mod core;
+mod external;
+mod limits;
 mod local;
 mod merge;
 mod order;
 mod ordered;
 mod partition;
 mod rank;
+mod sample;
 mod sorter;
+mod spill;
 mod splitters;
 mod text;
 mod verify;
 mod way;
 #[doc(hidden)]
 pub mod work;
+mod writer;
 
+pub use limits::{Limits, Report};
 pub use merge::merge;
 pub use order::Order;
 pub use ordered::{Disorder, check};
 pub use rank::{lines, strings};
-pub use sorter::{Limits, Report, Sorter};
+pub use sorter::Sorter;
 pub use work::Lines;
 
 use crate::error::Error;
-use crate::schedule;
+use crate::schedule::{self, Client, Permit};
 
 /// The stations of a process and the queue they share, for sorting.
 pub type Pool = schedule::Pool<Lines>;
@@ -88,4 +95,12 @@ pub fn sorted(text: &[u8], order: &Order, pool: &Pool) -> Result<Vec<u8>, Error>
     let mut out = Vec::with_capacity(text.len() + 1);
     sorter.write_to(&mut out)?;
     Ok(out)
+}
+
+/// A permit for bytes that wait. A budget that may grow does; `None` if there is no room all the same.
+fn hold(holder: &Client<Lines>, bytes: u64) -> Option<Permit> {
+    holder.try_permit(bytes).or_else(|| {
+        holder.pool().budget().fit_station(bytes);
+        holder.try_permit(bytes)
+    })
 }

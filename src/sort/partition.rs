@@ -15,6 +15,13 @@ pub struct Parted {
     pub(crate) own: bool,
 }
 
+impl Parted {
+    /// How many bytes it takes.
+    pub(crate) fn memory(&self) -> u64 {
+        (self.text.len() + size_of_val(&self.buckets[..])) as u64
+    }
+}
+
 /// The part of a range, or of equal lines, in a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {

@@ -166,13 +166,6 @@ impl Splitters {
             _ => 0,
         }
     }
-
-    /// Whether a line may be in a range.
-    pub fn contains(&self, bucket: usize, line: &[u8]) -> bool {
-        let range = bucket / 2;
-        let low = range.checked_sub(1).and_then(|below| self.splitters.get(below));
-        low.is_none_or(|low| *low.line <= *line) && self.splitters.get(range).is_none_or(|high| *line < *high.line)
-    }
 }
 
 /// How many of the keys are smaller. Without branches that depend on them: which way they go is a coin's toss.
@@ -244,7 +237,6 @@ mod tests {
                 match splitters.heavy(bucket) {
                     Some((heavy, sum)) => assert!(heavy == line && sum == line_sum(line)),
                     None => {
-                        assert!(splitters.contains(bucket, line));
                         let prefix = splitters.common_prefix(bucket);
                         let other = place.checked_sub(1).map_or(&line[..], |low| &chosen[low]);
                         assert!(common(line, other) >= prefix, "{line:?} shares {prefix} bytes with its range");

@@ -6,7 +6,7 @@
 
 use super::partition::{Bucket, Parted};
 use super::text::{Ends, key, line_sum, mix};
-use super::work::{PartitionChunk, RangeText, RankRange, Wrong};
+use super::work::{PartitionChunk, RangeText, RankRange, Sorted, Wrong};
 
 /// The sum of all lines of a text.
 fn sum_of(text: &[u8], end: u8) -> u64 {
@@ -20,7 +20,9 @@ fn sum_of(text: &[u8], end: u8) -> u64 {
 }
 
 /// Checks a sorted range, and drops equal lines if only one of them is wanted.
-pub(super) fn range(range: &RangeText, sorted: &mut Vec<u8>) -> Result<(), Wrong> {
+pub(super) fn range(range: &RangeText, answer: &mut Sorted) -> Result<(), Wrong> {
+    let Sorted { text: sorted, lines, kept } = answer;
+    *lines = 0;
     let (order, end) = (&range.order, range.order.end_byte());
     if sorted.len() != range.len() || sorted.last().is_some_and(|&last| last != end) {
         return Err(Wrong("it has another length"));
@@ -31,10 +33,11 @@ pub(super) fn range(range: &RangeText, sorted: &mut Vec<u8>) -> Result<(), Wrong
         key(text, at + skip, len - skip)
     };
     let text = &sorted[..];
-    let (mut sum, mut start, mut equal) = (0u64, 0, 0usize);
+    let (mut sum, mut start, mut equal) = (0u64, 0, 0u64);
     let mut last: Option<(usize, usize, u64)> = None;
     for at in Ends::new(text, end) {
         let line = &text[start..at];
+        *lines += 1;
         sum = sum.wrapping_add(line_sum(line));
         let own = key_of(text, start, line.len());
         if let Some((from, to, other)) = last {
@@ -57,7 +60,9 @@ pub(super) fn range(range: &RangeText, sorted: &mut Vec<u8>) -> Result<(), Wrong
     if sum != expected {
         return Err(Wrong("it has other lines"));
     }
+    *kept = *lines;
     if order.is_unique() && equal > 0 {
+        *kept -= equal;
         drop_equal(sorted, end);
     }
     Ok(())

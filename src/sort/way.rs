@@ -129,8 +129,7 @@ where
         Flight { client: pool.client(), most, most_bytes, bytes: 0, queue: VecDeque::new() }
     }
 
-    /// Asks a question that takes so many bytes, its answer too. Before that, `done` gets as many of the oldest answers
-    /// as there is need.
+    /// Asks a question that takes so many bytes, its answer too, when there is [`room`](Self::room).
     pub fn ask(
         &mut self,
         question: Q,
@@ -138,27 +137,52 @@ where
         bytes: u64,
         done: &mut impl FnMut(T, Q::Answer) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        if self.client.is_foreign() {
-            return Err(Error::Forked);
-        }
-        self.client.pool().budget().fit_pieces(bytes);
-        let permit = loop {
-            if self.queue.is_empty() {
-                break self.client.permit(bytes);
-            }
-            if self.queue.len() < self.most
-                && self.bytes + bytes <= self.most_bytes
-                && let Some(permit) = self.client.try_permit(bytes)
-            {
-                break permit;
-            }
-            self.oldest(done)?;
-        };
+        let permit = self.room(bytes, done)?;
+        self.ask_with(question, note, bytes, permit);
+        Ok(())
+    }
+
+    /// Asks a question for which there is room.
+    pub fn ask_with(&mut self, question: Q, note: T, bytes: u64, permit: Permit) {
         let (reply, answer) = bounded(1);
         Way { question, submitter: self.client.submitter().clone(), reply, again: false }.ask(None);
         self.bytes += bytes;
         self.queue.push_back(Flying { note, bytes, answer, _permit: permit });
-        Ok(())
+    }
+
+    /// Hands over the oldest answers until a question may be asked that takes so many bytes. Never waits for a permit
+    /// while it holds one: others may wait for that one.
+    pub fn room(
+        &mut self,
+        bytes: u64,
+        done: &mut impl FnMut(T, Q::Answer) -> Result<(), Error>,
+    ) -> Result<Permit, Error> {
+        if self.client.is_foreign() {
+            return Err(Error::Forked);
+        }
+        self.client.pool().budget().fit_pieces(bytes);
+        loop {
+            if self.queue.is_empty() {
+                return Ok(self.client.permit(bytes));
+            }
+            if self.queue.len() < self.most && self.bytes + bytes <= self.most_bytes {
+                let permit = self.client.try_permit(bytes).or_else(|| self.grown(bytes));
+                if let Some(permit) = permit {
+                    return Ok(permit);
+                }
+            }
+            self.oldest(done)?;
+        }
+    }
+
+    /// A permit after the budget has grown, if there is not yet a job for each core: other text waits, too. (A budget
+    /// that is fixed does not grow. Then there are fewer jobs.)
+    fn grown(&self, bytes: u64) -> Option<Permit> {
+        if self.queue.len() > self.client.pool().cores() {
+            return None;
+        }
+        self.client.pool().budget().fit_station(bytes);
+        self.client.try_permit(bytes)
     }
 
     /// Waits for the oldest answer.

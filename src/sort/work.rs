@@ -100,8 +100,24 @@ pub struct SortRange {
     pub(crate) again: bool,
 }
 
+/// A sorted range.
+#[derive(Debug, Default)]
+pub struct Sorted {
+    /// Its lines, each ended.
+    pub text: Vec<u8>,
+    /// How many lines there were, and how many are left where equal ones are dropped: whoever checks it counts them.
+    pub(crate) lines: u64,
+    pub(crate) kept: u64,
+}
+
+impl From<Vec<u8>> for Sorted {
+    fn from(text: Vec<u8>) -> Sorted {
+        Sorted { text, lines: 0, kept: 0 }
+    }
+}
+
 impl Question for SortRange {
-    type Answer = Vec<u8>;
+    type Answer = Sorted;
     const CLASS: Class = SORT;
 
     fn bytes(&self) -> u64 {
@@ -112,8 +128,8 @@ impl Question for SortRange {
         self.again
     }
 
-    fn bytes_out(sorted: &Vec<u8>) -> u64 {
-        sorted.len() as u64
+    fn bytes_out(sorted: &Sorted) -> u64 {
+        sorted.text.len() as u64
     }
 }
 

@@ -1,0 +1,305 @@
+//! Text that does not fit into memory: ranges go to a temporary file and come back one after the other.
+//!
+//! ```text
+//! chunks -> partitioned -> in memory, up to a half of it -> file: the parts of all ranges, one after the other
+//!                                                             |
+//! out <- sorted <- a range, read as a whole  <----------------'
+//! out <- ... <- partitioned again, into another file <- a range that is too long for that
+//! out <- merged <- sorted pieces, in another file <- a range that cannot be partitioned
+//! ```
+//!
+//! So text is usually written once and read once. Splitters are from the text that came first, which may be unlike the
+//! rest: of lines that come in order nearly all belong to the last range. That one is partitioned again by a sample of
+//! all of it, so such text is written and read twice. What no sample can partition, such as lines that agree in more
+//! bytes than a sample keeps, is cut, sorted and merged.
+
+use super::Pool;
+use super::chunker::{Chunker, MAX_JOB};
+use super::limits::Temporary;
+use super::merge::merge_counted;
+use super::order::Order;
+use super::partition::Parted;
+use super::sample::{Size, place};
+use super::spill::{Spill, Spilled};
+use super::splitters::Splitters;
+use super::way::Flight;
+use super::work::{Lines, PartitionChunk, Piece, RangeText, SortRange, Sorted};
+use super::writer::{RangeWriter, need};
+use crate::error::Error;
+use crate::schedule::{Client, Permit};
+use std::io::{BufReader, Read, Write};
+use std::sync::Arc;
+
+/// So many times is a range partitioned again, at most.
+const MAX_DEPTH: u32 = 6;
+
+/// How memory is used: what a part of sorting may take, of all that there is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shares {
+    /// All that there is.
+    pub memory: u64,
+}
+
+impl Shares {
+    /// Text that waits to be partitioned, before the first splitters are known.
+    pub fn held(self) -> u64 {
+        self.memory / 2
+    }
+
+    /// Partitioned text that waits to be written to a file.
+    fn parted(self) -> u64 {
+        self.memory / 2
+    }
+
+    /// Chunks that are being partitioned.
+    pub fn chunks(self) -> u64 {
+        self.memory / 8
+    }
+
+    /// Ranges that are being sorted, when all other text is in files.
+    pub fn sorting(self) -> u64 {
+        self.memory / 4 * 3
+    }
+
+    /// A chunk.
+    pub fn chunk(self) -> usize {
+        (self.memory / 64).clamp(1 << 12, 1 << 20) as usize
+    }
+
+    /// How many ranges a text of unknown length is cut into: parts of them in a file should not be tiny.
+    fn ranges(self) -> u64 {
+        (self.memory >> 18).clamp(16, 1024)
+    }
+
+    /// How many ranges a text of this length is cut into.
+    pub fn ranges_of(self, bytes: u64) -> u64 {
+        (bytes / (self.memory / 32).clamp(1 << 12, 1 << 20)).clamp(2, 1024)
+    }
+}
+
+/// Text on its way through a temporary file.
+pub(super) struct External {
+    order: Order,
+    pool: Pool,
+    shares: Shares,
+    splitters: Arc<Splitters>,
+    flight: Flight<PartitionChunk, ()>,
+    /// Holds permits for partitioned text.
+    holder: Client<Lines>,
+    permits: Vec<Permit>,
+    parted: Vec<Parted>,
+    parted_bytes: u64,
+    spill: Spill,
+    /// By bucket.
+    ranges: Vec<Spilled>,
+}
+
+impl External {
+    pub fn new(
+        order: Order,
+        pool: &Pool,
+        shares: Shares,
+        splitters: Splitters,
+        temporary: &mut Temporary,
+    ) -> Result<External, Error> {
+        Ok(External {
+            order,
+            pool: pool.clone(),
+            shares,
+            ranges: vec![Spilled::default(); splitters.buckets()],
+            splitters: Arc::new(splitters),
+            flight: Flight::new(pool, shares.chunks()),
+            holder: pool.client(),
+            permits: Vec::new(),
+            parted: Vec::new(),
+            parted_bytes: 0,
+            spill: Spill::new(temporary().map_err(Error::Temporary)?),
+        })
+    }
+
+    /// As [`new`](Self::new), with splitters from the text that has come so far.
+    pub fn with_sample(
+        order: Order,
+        pool: &Pool,
+        shares: Shares,
+        text: &[Piece],
+        temporary: &mut Temporary,
+    ) -> Result<External, Error> {
+        let size = Size::new(shares.ranges(), shares.memory);
+        let splitters = super::sample::splitters(text, size, order.end_byte());
+        External::new(order, pool, shares, splitters, temporary)
+    }
+
+    /// Takes whole lines.
+    pub fn push(&mut self, chunk: Piece) -> Result<(), Error> {
+        let External { flight, parted, parted_bytes, holder, permits, .. } = self;
+        let mut short = false;
+        let mut done = |(), answer: Parted| {
+            let bytes = answer.memory();
+            *parted_bytes += bytes;
+            parted.push(answer);
+            match super::hold(holder, bytes) {
+                Some(permit) => permits.push(permit),
+                None => short = true,
+            }
+            Ok(())
+        };
+        let bytes = 2 * chunk.range.len() as u64;
+        let (splitters, end) = (Arc::clone(&self.splitters), self.order.end_byte());
+        flight.ask(PartitionChunk { chunk, splitters, end, again: false }, (), bytes, &mut done)?;
+        if short || self.parted_bytes >= self.shares.parted() {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what has been partitioned.
+    fn flush(&mut self) -> Result<(), Error> {
+        self.spill.append(&self.parted, &self.splitters, &mut self.ranges)?;
+        self.parted.clear();
+        self.permits.clear();
+        self.parted_bytes = 0;
+        Ok(())
+    }
+
+    /// All text has come: sorts and writes it.
+    pub fn write_to<W: Write>(mut self, temporary: &mut Temporary, out: &mut RangeWriter<'_, W>) -> Result<(), Error> {
+        self.write(temporary, out, 0)
+    }
+
+    fn write<W: Write>(
+        &mut self,
+        temporary: &mut Temporary,
+        out: &mut RangeWriter<'_, W>,
+        depth: u32,
+    ) -> Result<(), Error> {
+        let parted = &mut self.parted;
+        self.flight.finish(&mut |(), answer| {
+            parted.push(answer);
+            Ok(())
+        })?;
+        self.flush()?;
+        self.parted = Vec::new();
+        out.parts().1.spilled += self.spill.len();
+        let total: u64 = self.ranges.iter().map(|range| range.bytes).sum();
+        let count = self.ranges.len();
+        for at in 0..count {
+            let number = if self.order.is_reverse() { count - 1 - at } else { at };
+            let range = std::mem::take(&mut self.ranges[number]);
+            if let Some((line, _)) = self.splitters.heavy(number) {
+                out.equal(line, range.lines)?;
+                continue;
+            }
+            // What is read is in one piece already.
+            let bytes = need(range.bytes, range.lines) - range.bytes;
+            if range.bytes == 0 {
+                continue;
+            }
+            if bytes <= self.shares.sorting() && range.bytes <= MAX_JOB {
+                let room = out.room(bytes)?;
+                let text = self.spill.read_all(&range)?;
+                let pieces = vec![Piece { range: 0..text.len(), text: Arc::new(text) }];
+                let common_prefix = self.splitters.common_prefix(number);
+                out.range(RangeText { pieces, order: self.order, common_prefix, sum: Some(range.sum) }, bytes, room);
+            } else if depth < MAX_DEPTH && (depth == 0 || range.bytes < total / 16 * 15) {
+                out.finish()?;
+                self.again(&range, temporary, out, depth)?;
+            } else {
+                out.finish()?;
+                self.merge(&range, temporary, out)?;
+            }
+        }
+        out.finish()
+    }
+
+    /// Partitions a range once more, by a sample of all of it.
+    fn again<W: Write>(
+        &self,
+        range: &Spilled,
+        temporary: &mut Temporary,
+        out: &mut RangeWriter<'_, W>,
+        depth: u32,
+    ) -> Result<(), Error> {
+        let end = self.order.end_byte();
+        let size = Size::new(self.shares.ranges_of(range.bytes), self.shares.memory);
+        let mut lines = Vec::new();
+        // Places are few and far between, so some lines are taken at each.
+        const AT_ONCE: u64 = 16;
+        for number in 0..size.lines().div_ceil(AT_ONCE) {
+            let near = self.spill.read_some(range, place(number, range.bytes), 1 << 13)?;
+            let starts = super::text::Ends::new(&near, end).take(AT_ONCE as usize).map(|at| at + 1);
+            lines.extend(starts.filter(|&at| at < near.len()).map(|at| size.first_line(&near[at..], end)));
+        }
+        let first = self.spill.read_some(range, 0, 1 << 16)?;
+        lines.push(size.first_line(&first, end));
+        let mut below = External::new(self.order, &self.pool, self.shares, size.choose(lines), temporary)?;
+        self.chunks(range, self.shares.chunk(), |chunk| below.push(chunk))?;
+        below.write(temporary, out, depth + 1)
+    }
+
+    /// Reads a range in chunks of whole lines.
+    fn chunks(
+        &self,
+        range: &Spilled,
+        len: usize,
+        mut take: impl FnMut(Piece) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut chunker = Chunker::new(self.order.end_byte(), len);
+        let mut reader = self.spill.reader(range);
+        let mut buffer = vec![0; len];
+        loop {
+            let n = reader.read(&mut buffer).map_err(Error::Temporary)?;
+            let mut text = &buffer[..n];
+            if n == 0 {
+                chunker.seal();
+            }
+            while !text.is_empty() {
+                let taken = chunker.push(text)?;
+                text = &text[taken..];
+            }
+            chunker.take().into_iter().try_for_each(&mut take)?;
+            if n == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sorts a range piece by piece, and merges the pieces.
+    fn merge<W: Write>(
+        &self,
+        range: &Spilled,
+        temporary: &mut Temporary,
+        out: &mut RangeWriter<'_, W>,
+    ) -> Result<(), Error> {
+        let mut spill = Spill::new(temporary().map_err(Error::Temporary)?);
+        let mut runs: Vec<Spilled> = Vec::new();
+        let mut lines = 0;
+        let mut flight: Flight<SortRange, ()> = Flight::new(&self.pool, self.shares.sorting());
+        let mut done = |(), sorted: Sorted| {
+            lines += sorted.lines;
+            runs.push(Spilled::default());
+            runs.last_mut().map_or(Ok(()), |run| spill.append_part(&sorted.text, run))
+        };
+        // As few runs as possible, for each is read through a buffer.
+        let len = (self.shares.memory / 16).clamp(1 << 12, 1 << 30) as usize;
+        self.chunks(range, len, |chunk| {
+            let bytes = need(chunk.range.len() as u64, 0);
+            let range = RangeText { pieces: vec![chunk], order: self.order, common_prefix: 0, sum: None };
+            flight.ask(SortRange { range: Arc::new(range), again: false }, (), bytes, &mut done)
+        })?;
+        flight.finish(&mut done)?;
+        let buffer = (self.shares.memory / 4 / runs.len().max(1) as u64).clamp(1 << 9, 1 << 20) as usize;
+        let sources = runs.iter().map(|run| BufReader::with_capacity(buffer, spill.reader(run))).collect();
+        let (to, report) = out.parts();
+        let (kept, bytes) = merge_counted(sources, &self.order, to).map_err(|error| match error {
+            Error::Read(error) => Error::Temporary(error),
+            error => error,
+        })?;
+        report.ranges += 1;
+        report.spilled += spill.len();
+        report.lines += lines;
+        report.lines_written += kept;
+        report.bytes_written += bytes;
+        Ok(())
+    }
+}

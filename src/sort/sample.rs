@@ -1,0 +1,76 @@
+//! Samples of lines, from which splitters are chosen.
+
+use super::splitters::{Splitters, choose};
+use super::text::{Ends, mix};
+use super::work::Piece;
+
+/// So many lines are looked at for each range.
+const SAMPLES: u64 = 32;
+
+/// The most bytes of a sample, if memory is not short.
+const MAX_BYTES: u64 = 32 << 20;
+
+/// How large a sample may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    ranges: u64,
+    lines: u64,
+    /// So many bytes of a line are kept.
+    line: usize,
+}
+
+impl Size {
+    /// For so many ranges, within a part of the memory.
+    pub fn new(ranges: u64, memory: u64) -> Size {
+        let lines = ranges * SAMPLES;
+        let line = (memory / 32).min(MAX_BYTES) / lines;
+        Size { ranges, lines, line: line.clamp(32, 1 << 16) as usize }
+    }
+
+    /// How many lines are to be looked at.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    pub fn choose(self, sample: Vec<(Vec<u8>, bool)>) -> Splitters {
+        choose(sample, self.ranges as usize)
+    }
+
+    /// The line that begins `text`, as it is kept, and whether it is whole.
+    pub fn first_line(&self, text: &[u8], end: u8) -> (Vec<u8>, bool) {
+        let cut = &text[..text.len().min(self.line + 1)];
+        match Ends::new(cut, end).next() {
+            Some(found) => (cut[..found].to_vec(), true),
+            None => (cut.to_vec(), false),
+        }
+    }
+}
+
+/// The `number`th of the places in a text of `total` bytes at which a sample looks. What comes out of sorting does not
+/// depend on them, so they may be the same every time.
+pub(super) fn place(number: u64, total: u64) -> u64 {
+    ((u128::from(mix(number + 1)) * u128::from(total)) >> 64) as u64
+}
+
+/// Splitters from lines all over a text.
+pub(super) fn splitters(pieces: &[Piece], size: Size, end: u8) -> Splitters {
+    let mut starts = Vec::with_capacity(pieces.len());
+    let mut total = 0;
+    for piece in pieces {
+        starts.push(total);
+        total += piece.range.len() as u64;
+    }
+    let line_at = |number: u64| {
+        let at = place(number, total);
+        let piece = starts.partition_point(|&start| start <= at) - 1;
+        let bytes = pieces[piece].bytes();
+        let rest = &bytes[(at - starts[piece]) as usize..];
+        let near = &rest[..rest.len().min(1 << 16)];
+        // The line after this place; near the end of the piece, or within a long line, the first of the piece.
+        match Ends::new(near, end).next() {
+            Some(found) if found + 1 < rest.len() => size.first_line(&rest[found + 1..], end),
+            _ => size.first_line(bytes, end),
+        }
+    };
+    size.choose((0..size.lines()).map(line_at).collect())
+}

@@ -1,0 +1,137 @@
+//! Ranges in a temporary file.
+//!
+//! A file has parts of many ranges, one after the other, so the number of open files does not depend on the number of
+//! ranges. Of each range it is known where its parts are.
+
+use super::partition::Parted;
+use super::splitters::Splitters;
+use crate::error::Error;
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+
+/// A temporary file with parts of ranges.
+#[derive(Debug)]
+pub(super) struct Spill {
+    file: File,
+    /// Bytes written.
+    len: u64,
+}
+
+/// What is in a file of one range.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spilled {
+    /// Where its parts are: the first byte, and how many.
+    extents: Vec<(u64, u64)>,
+    pub bytes: u64,
+    pub lines: u64,
+    pub sum: u64,
+}
+
+impl Spill {
+    pub fn new(file: File) -> Spill {
+        Spill { file, len: 0 }
+    }
+
+    /// Bytes written so far.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Appends the parts of all ranges.
+    pub fn append(&mut self, parted: &[Parted], splitters: &Splitters, ranges: &mut [Spilled]) -> Result<(), Error> {
+        let mut bytes = 0;
+        let start = self.len;
+        self.file.seek(SeekFrom::Start(start)).map_err(Error::Temporary)?;
+        let mut out = BufWriter::with_capacity(1 << 16, &self.file);
+        for (number, range) in ranges.iter_mut().enumerate() {
+            let mut extent = 0;
+            for Parted { text, buckets, .. } in parted {
+                let bucket = buckets[number];
+                range.lines += u64::from(bucket.lines);
+                range.sum = range.sum.wrapping_add(bucket.sum);
+                if splitters.heavy(number).is_none() {
+                    let part = &text[bucket.start as usize..bucket.end as usize];
+                    out.write_all(part).map_err(Error::Temporary)?;
+                    extent += part.len() as u64;
+                }
+            }
+            if extent > 0 {
+                range.extents.push((start + bytes, extent));
+                range.bytes += extent;
+                bytes += extent;
+            }
+        }
+        out.flush().map_err(Error::Temporary)?;
+        drop(out);
+        self.len += bytes;
+        Ok(())
+    }
+
+    /// Appends a part of one range.
+    pub fn append_part(&mut self, part: &[u8], range: &mut Spilled) -> Result<(), Error> {
+        let written = self.file.seek(SeekFrom::Start(self.len)).and_then(|_| self.file.write_all(part));
+        written.map_err(Error::Temporary)?;
+        range.extents.push((self.len, part.len() as u64));
+        range.bytes += part.len() as u64;
+        self.len += part.len() as u64;
+        Ok(())
+    }
+
+    /// Reads a range as a whole.
+    pub fn read_all(&self, range: &Spilled) -> Result<Vec<u8>, Error> {
+        let mut text = Vec::with_capacity(range.bytes as usize);
+        self.reader(range).read_to_end(&mut text).map_err(Error::Temporary)?;
+        Ok(text)
+    }
+
+    /// Reads at most so many bytes of a range, from a place on.
+    pub fn read_some(&self, range: &Spilled, from: u64, most: u64) -> Result<Vec<u8>, Error> {
+        let mut text = Vec::new();
+        let mut reader = self.reader(range);
+        reader.skip(from);
+        reader.take(most).read_to_end(&mut text).map_err(Error::Temporary)?;
+        Ok(text)
+    }
+
+    /// Reads a range from its beginning on.
+    pub fn reader<'a>(&'a self, range: &'a Spilled) -> SpillReader<'a> {
+        SpillReader { file: &self.file, extents: &range.extents, done: 0 }
+    }
+}
+
+/// Reads one range of a file. Several may read from one file, in turn.
+#[derive(Debug)]
+pub(super) struct SpillReader<'a> {
+    file: &'a File,
+    extents: &'a [(u64, u64)],
+    /// Bytes of the first extent that have been read.
+    done: u64,
+}
+
+impl SpillReader<'_> {
+    /// Skips bytes.
+    fn skip(&mut self, mut bytes: u64) {
+        while let Some(&(_, len)) = self.extents.first()
+            && bytes >= len - self.done
+        {
+            bytes -= len - self.done;
+            (self.extents, self.done) = (&self.extents[1..], 0);
+        }
+        self.done += bytes;
+    }
+}
+
+impl Read for SpillReader<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let Some(&(start, len)) = self.extents.first() else { return Ok(0) };
+        let most = (len - self.done).min(buf.len() as u64) as usize;
+        let mut file = self.file;
+        file.seek(SeekFrom::Start(start + self.done))?;
+        let n = file.read(&mut buf[..most])?;
+        if n == 0 && most > 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.skip(n as u64);
+        Ok(n)
+    }
+}
