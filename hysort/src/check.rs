@@ -14,7 +14,7 @@ const READ: usize = 1 << 20;
 
 pub fn check(plan: &Plan, quiet: bool) -> Result<Outcome, Failure> {
     let name = &plan.files[0];
-    let opener = Opener::new(plan, limits::threads(plan), limits::memory(plan) / 4);
+    let opener = Opener::new(plan, limits::threads(plan), limits::memory(plan) / 8);
     let failed = |e| Input::failure(name, e);
     let text = BufReader::with_capacity(READ, opener.open(name)?.into_reader().map_err(failed)?);
     let found = sort::check(text, &order(plan)).map_err(|e| match e {

@@ -29,12 +29,11 @@ fn available() -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse().ok().map(|kilobytes: u64| kilobytes << 10)
 }
 
-/// How files are read beside so many threads and with so much memory: a piece, and three for each reader, take an
-/// eighth of it at most.
+/// How files are read beside so many threads and with so much memory: all pieces together take an eighth of it.
 pub fn reading(threads: NonZeroUsize, memory: u64) -> Reading {
     // One thread copies 3 GB/s and more out of the page cache, and two cores have none to spare for it.
     let readers = (threads.get() / 4).min(4);
-    let piece = (memory / (8 * (3 * readers as u64 + 1))).clamp(64 << 10, 8 << 20);
+    let piece = (memory / (8 * (2 * readers as u64 + 1))).clamp(64 << 10, 8 << 20);
     Reading { piece: piece as usize, readers }
 }
 
@@ -55,9 +54,8 @@ mod tests {
     fn pieces_fit() {
         for memory in [1 << 20, 100 << 20, 64 << 30] {
             for threads in [1, 4, 16, 64] {
-                let Reading { piece, readers } = reading(NonZeroUsize::new(threads).unwrap(), memory);
-                let taken = (piece * (3 * readers + 1)) as u64;
-                assert!(taken <= (memory / 8).max(13 * (64 << 10)), "{memory} {threads} {taken}");
+                let taken = reading(NonZeroUsize::new(threads).unwrap(), memory).memory();
+                assert!(taken <= (memory / 8).max(9 * (64 << 10)), "{memory} {threads} {taken}");
             }
         }
     }

@@ -40,7 +40,7 @@ pub fn merge(call: Call<'_>) -> Result<(), Failure> {
     let memory = limits::memory(plan);
     let merging = Merging {
         plan,
-        opener: Opener::new(plan, threads, memory / 4),
+        opener: Opener::new(plan, threads, memory / 8),
         progress: &progress,
         own: output.regular_stdout().map(|found| (found.dev(), found.ino())),
         trouble: Mutex::default(),

@@ -26,6 +26,11 @@ pub enum Stop<E> {
 }
 
 impl Reading {
+    /// The bytes of all pieces that there are at once: one here, and of each reader one in its hands and one that waits.
+    pub fn memory(&self) -> u64 {
+        (self.piece * (2 * self.readers + 1)) as u64
+    }
+
     /// Hands all bytes of `input` to `take`, in pieces that are in order.
     pub fn pieces<E>(&self, input: Input, mut take: impl FnMut(Vec<u8>) -> Result<(), E>) -> Result<(), Stop<E>> {
         match input {

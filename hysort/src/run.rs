@@ -80,9 +80,10 @@ fn sort(call: Call<'_>) -> Result<(), Failure> {
     // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
     let pool = ManuallyDrop::new(Pool::builder().threads(threads).max_memory(memory).build());
     let spill = Arc::clone(&call.spill);
-    let limits = Limits::new().memory(memory).temporary(move || spill.create());
+    let reading = limits::reading(threads, memory);
+    let limits = Limits::new().memory(memory - reading.memory()).temporary(move || spill.create());
     let mut sorter = Sorter::new(&order(plan), limits, &pool);
-    let (opener, reading) = (Opener::new(plan, threads, memory / 4), limits::reading(threads, memory));
+    let opener = Opener::new(plan, threads, memory / 8);
     for name in &plan.files {
         let taken = reading.pieces(opener.open(name)?, |piece| {
             call.progress.read(piece.len());

@@ -2,7 +2,7 @@
 //! process.
 
 use crate::args::Plan;
-use crate::failure::Failure;
+use crate::failure::{Failure, errno_text};
 use crate::names::{quoted, quoted_if_needed};
 use std::fs::File;
 use std::path::PathBuf;
@@ -46,11 +46,11 @@ impl Spill {
                 let file = [&b"temporary file in "[..], &names.join(&b" or "[..])].concat();
                 Failure::System { what: "write failed", file, error }
             }
-            at => Failure::System {
-                what: "cannot create temporary file in",
-                file: quoted(self.directories[at - 1].as_os_str()),
-                error,
-            },
+            at => {
+                let directory = quoted(self.directories[at - 1].as_os_str());
+                let why = errno_text(&error);
+                Failure::sentence([b"cannot create temporary file in ", &directory[..], b": ", why.as_bytes()].concat())
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::place::{Place, Run};
 use crate::skip::{Need, skip};
 use std::process::Stdio;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 fn numbers(count: u32) -> Vec<u8> {
     (0..count).flat_map(|i| format!("{}\n", i.wrapping_mul(2_654_435_761)).into_bytes()).collect()
@@ -65,6 +65,16 @@ fn signals() {
         assert_eq!(run.code, 128 + number, "{name}: {}", run.stderr);
         assert_eq!((place.names(), place.get("old")), (vec!["old".to_owned()], b"the old file\n".to_vec()));
     }
+}
+
+/// SIGUSR1 asks how far it is.
+#[test]
+fn a_question() {
+    let place = Place::with(&[("a", b"b\na\n")]);
+    let script = "mkfifo f; { cat a; sleep 1; } >f & $SORT <f & sleep 0.5; kill -USR1 $!; wait $!; code=$?; rm f; \
+                  exit $code";
+    let run = place.shell(script).says(0, "hysort: 0 MB read, 0 MB written\n");
+    assert_eq!(run.stdout, b"a\nb\n");
 }
 
 /// The reader goes away.
