@@ -38,10 +38,10 @@ pub enum What {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Gpus {
     None,
-    /// All that are visible, if the input is worth it.
+    /// All that are visible and can help: none can so far.
     #[default]
     Visible,
-    /// Those in this list, if the input is worth it.
+    /// Those in this list.
     These(String),
 }
 
@@ -179,8 +179,11 @@ impl Plan {
         if self.gpu_required && self.gpus == Gpus::None {
             return Err(Failure::sentence("--gpu-required and --no-gpu cannot be used together"));
         }
-        if (self.gpu_required || matches!(self.gpus, Gpus::These(_))) && !cfg!(feature = "cuda") {
-            return Err(Failure::sentence("this hysort was built without GPU support (feature 'cuda')"));
+        if self.gpu_required || matches!(self.gpus, Gpus::These(_)) {
+            return Err(Failure::sentence(match cfg!(feature = "cuda") {
+                true => "hysort cannot sort on GPUs yet",
+                false => "this hysort was built without GPU support (feature 'cuda')",
+            }));
         }
         if self.files.is_empty() && self.files0_from.is_none() {
             self.files.push(OsString::from("-"));

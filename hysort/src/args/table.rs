@@ -172,9 +172,15 @@ fn means() -> [Arg; 7] {
             "With -m, read at most N files at once.\n\nMore are merged in several steps. By default there are as many \
              as the process may have open.",
         ),
-        value("gpu", None, "LIST", "Also work on these GPUs: numbers, UUIDs, PCI ids, none (default: all)."),
+        value(
+            "gpu",
+            None,
+            "LIST",
+            "Work on these GPUs, too: none, so far.\n\nhysort sorts on CPU cores. LIST is as in hybz, and any but none \
+             is refused.",
+        ),
         switch("no-gpu", None, "The same as --gpu none."),
-        switch("gpu-required", None, "Fail if a GPU is missing or fails."),
+        switch("gpu-required", None, "Fail if a GPU is missing: so far always."),
         switch(
             "no-sync",
             None,

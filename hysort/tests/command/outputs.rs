@@ -49,6 +49,29 @@ fn the_owner_stays() {
     assert_eq!((after.uid(), after.gid(), place.get("a")), (1234, 2345, b"a\nb\n".to_vec()));
 }
 
+/// Without /proc a file without a name could not get one: a hidden one is used, which goes with a signal.
+#[test]
+fn hidden_names() {
+    let place = Place::with(&[("a", b"b\na\n"), ("old", b"the old file\n")]);
+    if place.shell("unshare -m true").code != 0 {
+        return crate::skip::skip(crate::skip::Need::System, "no name space of mounts can be made");
+    }
+    let without_proc = |script: &str| {
+        let umount = "umount -l /proc && ";
+        place.shell(&format!("export SORT; unshare -m env --default-signal=TERM bash -c '{umount}{script}'"))
+    };
+    without_proc("$SORT a -o new; $SORT a -o a").silent(0);
+    assert_eq!((place.get("a"), place.get("new")), (b"a\nb\n".to_vec(), b"a\nb\n".to_vec()));
+    let run = without_proc("{ sleep 2 | $SORT -o old & sleep 0.5; ls -A; kill -TERM $!; wait $!; echo $?; }").silent(0);
+    assert_eq!(String::from_utf8_lossy(&run.stdout), ".old.hybz-tmp\na\nnew\nold\n143\n");
+    assert_eq!((place.names().len(), place.get("old")), (3, b"the old file\n".to_vec()));
+    // What kill -9 leaves goes with the next call.
+    without_proc("{ sleep 2 | $SORT -o old & sleep 0.5; kill -KILL $!; }");
+    assert_eq!(place.names(), [".old.hybz-tmp", "a", "new", "old"]);
+    without_proc("$SORT a -o old").silent(0);
+    assert_eq!((place.names().len(), place.get("old")), (3, b"a\nb\n".to_vec()));
+}
+
 /// What cannot be written fails before anything is read, and changes nothing.
 #[test]
 fn what_cannot_be_written() {
@@ -56,8 +79,9 @@ fn what_cannot_be_written() {
     symlink("no/such/file", place.path("dangling")).unwrap();
     place.shell("$SORT a -o dangling").says(2, "hysort: open failed: dangling: No such file or directory\n");
     // It does not wait for its input.
-    let run = place.shell("{ sleep 5 >&-; } | timeout 4 $SORT -o no/such/file");
-    assert_eq!((run.code, &*run.stderr), (2, "hysort: open failed: no/such/file: No such file or directory\n"));
+    place
+        .shell("mkfifo f; timeout 5 $SORT -o no/such/file <>f")
+        .says(2, "hysort: open failed: no/such/file: No such file or directory\n");
 }
 
 /// A device or a FIFO is written to as it is.

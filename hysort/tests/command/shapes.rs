@@ -47,7 +47,7 @@ fn all_shapes() {
         return;
     }
     for (name, text) in shapes() {
-        for flags in ["", "-r", "-u", "-ru", "-z", "-zu", "--parallel=1", "--parallel=5 -S 1M"] {
+        for flags in ["", "-r", "-u", "-ru", "-z", "-zu", "--parallel=1", "--parallel=16 -S 1M"] {
             let run = same(&[("a", &text)], &format!("$SORT {flags} a"));
             assert_eq!(run.code, 0, "{name} {flags}");
         }
@@ -83,10 +83,15 @@ fn larger_than_memory() {
     if !gnu_sort() {
         return;
     }
-    let text = numbers(1_000_000);
-    for flags in ["-S 1M", "-S 1M -u", "-S 1M -r --parallel=2", "-S 2M -T . -T /tmp"] {
-        same(&[("a", &text)], &format!("$SORT {flags} a"));
-        same(&[("a", &text)], &format!("cat a a | $SORT {flags} - a"));
+    let text = numbers(300_000);
+    let place = Place::with(&[("a", &text)]);
+    for order in ["", "-u", "-r"] {
+        let expected = same(&[("a", &text)], &format!("$SORT {order} a a")).stdout;
+        for limits in ["-S 1M", "-S 1M --parallel=16", "-S 2M --parallel=1 -T . -T /tmp"] {
+            for script in [format!("$SORT {order} {limits} a a"), format!("cat a a | $SORT {order} {limits}")] {
+                assert!(place.shell(&script).silent(0).stdout == expected, "{script}");
+            }
+        }
     }
 }
 
