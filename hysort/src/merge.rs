@@ -52,8 +52,8 @@ pub fn merge(call: Call<'_>) -> Result<(), Failure> {
         // As many as are needed, so that the last step merges as many as it can.
         let some = (sources.len() - at_once + 1).min(at_once);
         let made = merging.step(sources.drain(..some).collect(), memory)?;
-        // In their place: so files that are not sorted come out as they would in one step, as far as that is possible.
-        sources.push_front(Source::Made(made));
+        // Behind the others: so no line is in more of these steps than it must be.
+        sources.push_back(Source::Made(made));
     }
     merging.last(sources.into(), memory, output)?;
     progress.end();

@@ -82,23 +82,23 @@ impl Progress {
         if display.bar.is_none() && display.last.elapsed() < INTERVAL {
             return;
         }
+        let of = total.map(|total| format!(" of {}", HumanBytes(total))).unwrap_or_default();
+        let text = format!("{}{of} {what}", HumanBytes(bytes));
         if self.style == Style::Lines {
             if display.last.elapsed() >= INTERVAL {
                 display.last = Instant::now();
-                let of = total.map(|total| format!(" of {}", HumanBytes(total))).unwrap_or_default();
                 // In one piece; and if stderr fails, there is nowhere to report it.
-                let line = format!("hysort: {}{of} {what}\n", HumanBytes(bytes));
-                let _ = io::stderr().write_all(line.as_bytes());
+                let _ = io::stderr().write_all(format!("hysort: {text}\n").as_bytes());
             }
             return;
         }
         let bar = display.bar.get_or_insert_with(bar);
+        bar.set_message(text);
         match total {
             Some(total) => bar.set_length(total),
             None => bar.unset_length(),
         }
         bar.set_position(bytes);
-        bar.set_message(what.to_owned());
     }
 
     /// Removes the bar from the terminal.
@@ -117,7 +117,7 @@ impl Drop for Progress {
 
 fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes} {msg}, {bytes_per_sec}") {
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {msg}") {
         bar.set_style(style);
     }
     bar

@@ -77,6 +77,20 @@ fn a_question() {
     assert_eq!(run.stdout, b"a\nb\n");
 }
 
+/// What `-v` and `--progress` tell.
+#[test]
+fn what_is_told() {
+    let place = Place::with(&[("a", b"b\na\nc\n")]);
+    let run = place.shell("$SORT -v --parallel=2 a -o b");
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    let first = "hysort: 3 lines, 6 bytes read, 6 written, 0 in temporary files, 1 ranges, ";
+    assert!(run.code == 0 && lines[0].starts_with(first) && lines[1].starts_with("  cpu 0: "), "{}", run.stderr);
+    let slow = "{ cat a; sleep 1.1; cat a; } | $SORT";
+    place.shell(slow).silent(0);
+    place.shell(&format!("{slow} --progress")).says(0, "hysort: 12 B read\n");
+    place.shell(&format!("{slow} --progress --no-progress")).silent(0);
+}
+
 /// The reader goes away.
 #[test]
 fn broken_pipes() {
