@@ -1,154 +1,52 @@
 //! Stations that are slow, fail, panic, shuffle, keep silent, retire or call good blocks bad: the bytes and the errors
 //! stay the same, nothing locks up, and what others had to do for them is counted.
 
+mod faults;
 mod ours;
 mod program;
 mod reference;
 mod shapes;
 mod squares;
 
+use faults::{Company, Fault, One, quiet, watched};
 use hybz::codec::decoder::Decoder;
 use hybz::codec::encoder::Encoder;
-use hybz::schedule::{Accepts, Class, Crew, Expected, Job, Question, Station, StationError, Work};
+use hybz::schedule::Accepts;
 use hybz::work::{BlockJob, DECODE, ENCODE, EncodeBlock};
 use hybz::{Damage, DecodeError, Error, Level, Pool, PoolBuilder, Settings, Verify};
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, mpsc};
-use std::time::Duration;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, OnceLock};
 
-/// What is wrong with a fake station. Jobs are counted from 0 over all fakes of a pool.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Fault {
-    /// Nothing.
-    None,
-    /// Every job takes a while longer.
-    Slow,
-    /// Fails at job k, with the jobs of its batch before k replied to.
-    Fail(usize),
-    FailAlways,
-    /// Panics at job k.
-    Panic(usize),
-    PanicAlways,
-    /// Replies first, then panics.
-    PanicAfterReply,
-    /// Says that all is well and replies to nothing.
-    Silent,
-    /// Replies to every second job.
-    Half,
-    /// Replies to the last job of a batch first.
-    Shuffle,
-    /// Replies to every job twice.
-    Babble,
-    /// Fails at job k, and wants no more.
-    Retire(usize),
-    /// Says of good blocks that they are damaged, or cut short.
-    SaysDamaged,
-    SaysCut,
-    /// Panics when its name is asked, when it is asked how many jobs it wants, when it is dropped after retiring.
-    NamePanics,
-    MostPanics,
-    DropPanics,
-}
-
-struct Fake {
-    fault: Fault,
-    most: usize,
-    jobs: Arc<AtomicUsize>,
-    encoder: Encoder,
-    decoder: Decoder,
-}
-
-impl Fake {
-    /// Does a job; says what it was told to say of it. (That it answers another question than the one asked cannot be
-    /// written.)
-    fn one(&mut self, job: &mut BlockJob) {
-        match job {
-            BlockJob::Encode(job) => match job.question() {
-                EncodeBlock::Text(text) => {
-                    let block = self.encoder.encode(text);
-                    job.answer(block);
-                }
-                EncodeBlock::Sorted(_) => job.decline(), // it takes none
-            },
-            BlockJob::Decode(job) => {
-                let question = job.question();
-                let (start, end) = (question.start, question.end);
-                let block = match self.fault {
-                    Fault::SaysDamaged => Err(Damage::Code.into()),
-                    Fault::SaysCut => Err(DecodeError::OutOfData),
-                    _ => self.decoder.decode(&question.data, start, end, 900_000),
-                };
+/// Does jobs; says what it was told to say of them. (That it answers another question than the one asked cannot be
+/// written.)
+fn one() -> One<BlockJob> {
+    let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
+    Box::new(move |job, fault| match job {
+        BlockJob::Encode(job) => match job.question() {
+            EncodeBlock::Text(text) => {
+                let block = encoder.encode(text);
                 job.answer(block);
             }
-            _ => {}
+            EncodeBlock::Sorted(_) => job.decline(), // it takes none
+        },
+        BlockJob::Decode(job) => {
+            let question = job.question();
+            let (start, end) = (question.start, question.end);
+            let block = match fault {
+                Fault::SaysDamaged => Err(Damage::Code.into()),
+                Fault::SaysCut => Err(DecodeError::OutOfData),
+                _ => decoder.decode(&question.data, start, end, 900_000),
+            };
+            job.answer(block);
         }
-    }
-}
-
-impl Station<BlockJob> for Fake {
-    fn name(&self) -> String {
-        assert!(self.fault != Fault::NamePanics, "the name panics");
-        format!("fake, {:?}", self.fault)
-    }
-
-    fn max_batch(&self) -> usize {
-        assert!(self.fault != Fault::MostPanics, "the number panics");
-        self.most
-    }
-
-    fn work(&mut self, batch: &mut [BlockJob]) -> Result<(), StationError> {
-        let failure = |retire| Err(StationError { reason: "it is told to".into(), retire });
-        let mut order: Vec<usize> = (0..batch.len()).collect();
-        if self.fault == Fault::Shuffle {
-            order.reverse();
-        }
-        for index in order {
-            let job = self.jobs.fetch_add(1, Ordering::Relaxed);
-            match self.fault {
-                Fault::Slow => std::thread::sleep(Duration::from_millis(30)),
-                Fault::Fail(at) if at == job => return failure(false),
-                Fault::FailAlways => return failure(false),
-                Fault::Panic(at) if at == job => panic!("it is told to"),
-                Fault::PanicAlways => panic!("it is told to"),
-                Fault::Retire(at) if at <= job => return failure(true),
-                Fault::DropPanics => return failure(true),
-                Fault::Silent => continue,
-                Fault::Half if job.is_multiple_of(2) => continue,
-                _ => {}
-            }
-            self.one(&mut batch[index]);
-            if self.fault == Fault::Babble {
-                self.one(&mut batch[index]);
-            }
-            assert!(self.fault != Fault::PanicAfterReply, "it is told to");
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Fake {
-    fn drop(&mut self) {
-        assert!(self.fault != Fault::DropPanics, "the drop panics");
-    }
+        _ => {}
+    })
 }
 
 /// Adds a fake to a pool.
 fn with_fake(builder: PoolBuilder, fault: Fault, most: usize, jobs: &Arc<AtomicUsize>) -> PoolBuilder {
-    let jobs = Arc::clone(jobs);
-    builder.station(Accepts::Everything, move || {
-        Ok(Box::new(Fake { fault, most, jobs, encoder: Encoder::new(), decoder: Decoder::new() }))
-    })
-}
-
-/// The company that a fake is in.
-#[derive(Clone, Copy, Debug)]
-enum Company {
-    Alone,
-    /// Three of its kind.
-    Twins,
-    /// With two CPU stations.
-    Cpu,
+    faults::with_fake(builder, Accepts::Everything, (fault, most), jobs, one)
 }
 
 fn pool_of(fault: Fault, most: usize, company: Company) -> Pool {
@@ -179,24 +77,6 @@ fn settings(pool: &Pool) -> Settings {
     Settings::new().level(Level::FASTEST).pool(pool)
 }
 
-/// Runs `body` on a thread and fails if it takes longer than any machine needs.
-fn watched(what: String, body: impl FnOnce() + Send + 'static) {
-    let (done, wait) = mpsc::channel();
-    let thread = std::thread::spawn(move || {
-        body();
-        let _ = done.send(());
-    });
-    match wait.recv_timeout(Duration::from_secs(60)) {
-        Ok(()) => {}
-        Err(mpsc::RecvTimeoutError::Disconnected) => {
-            let panic = thread.join().expect_err("it did not reach its end");
-            let text = panic.downcast_ref::<String>().cloned().unwrap_or_default();
-            panic!("{what}: {text}");
-        }
-        Err(mpsc::RecvTimeoutError::Timeout) => panic!("{what}: locked up"),
-    }
-}
-
 /// Both directions, in all three ways, give the right bytes with such a pool.
 fn survives(fault: Fault, most: usize, company: Company) {
     watched(format!("{fault:?}, batches of {most}, {company:?}"), move || {
@@ -214,19 +94,6 @@ fn survives(fault: Fault, most: usize, company: Company) {
         let (verdict, out) = ours::decompress_read(&file[..], 1 << 16, &settings(&pool));
         assert_eq!(verdict, Ok(()));
         assert!(out == *text, "decompressed by the same pool");
-    });
-}
-
-/// Panics of fakes are expected: keep them out of the tests' output.
-fn quiet() {
-    static ONCE: OnceLock<()> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        let usual = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if std::thread::current().name() != Some("hybz station") {
-                usual(info);
-            }
-        }));
     });
 }
 
@@ -311,13 +178,8 @@ fn stations_of_one_direction() {
     for classes in [&[ENCODE][..], &[DECODE], &[]] {
         watched(format!("{classes:?}"), move || {
             let (text, file) = sample();
-            let pool = Pool::builder()
-                .without_cpu()
-                .station(Accepts::Only(classes), || {
-                    let (encoder, decoder) = (Encoder::new(), Decoder::new());
-                    Ok(Box::new(Fake { fault: Fault::None, most: 2, jobs: Arc::default(), encoder, decoder }))
-                })
-                .build();
+            let (builder, accepts) = (Pool::builder().without_cpu(), Accepts::Only(classes));
+            let pool = faults::with_fake(builder, accepts, (Fault::None, 2), &Arc::default(), one).build();
             assert!(ours::compress(text, &settings(&pool)) == *file, "compressed");
             assert!(ours::decompress(file, &settings(&pool)).as_ref() == Ok(text), "decompressed");
         });

@@ -34,7 +34,8 @@
 //! sorts the range again. Checking takes about a tenth of the time of sorting.
 
 mod chunker;
-mod core;
+#[doc(hidden)]
+pub mod cpu;
 mod external;
 mod limits;
 mod local;

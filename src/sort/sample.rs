@@ -36,6 +36,11 @@ impl Size {
         choose(sample, self.ranges as usize)
     }
 
+    /// A string as it is kept, and whether it is whole.
+    pub fn cut(&self, string: &[u8]) -> (Vec<u8>, bool) {
+        (string[..string.len().min(self.line)].to_vec(), string.len() <= self.line)
+    }
+
     /// The line that begins `text`, as it is kept, and whether it is whole.
     pub fn first_line(&self, text: &[u8], end: u8) -> (Vec<u8>, bool) {
         let cut = &text[..text.len().min(self.line + 1)];

@@ -6,7 +6,7 @@
 
 use super::partition::{Bucket, Parted};
 use super::text::{Ends, key, line_sum, mix};
-use super::work::{PartitionChunk, RangeText, RankRange, Sorted, Wrong};
+use super::work::{PartedStrings, PartitionChunk, PartitionStrings, RangeText, RankPart, RankText, Sorted, Wrong};
 
 /// The sum of all lines of a text.
 fn sum_of(text: &[u8], end: u8) -> u64 {
@@ -124,24 +124,46 @@ pub(super) fn chunk(question: &PartitionChunk, parted: &Parted) -> Result<(), Wr
     Ok(())
 }
 
+/// Checks a partition of strings: each bucket has its own strings, in their order, and there are as many as there were.
+pub(super) fn strings(question: &PartitionStrings, parted: &PartedStrings) -> Result<(), Wrong> {
+    let (strings, splitters) = (&question.strings, &question.splitters);
+    let PartedStrings { indices, ends, .. } = parted;
+    let complete = indices.len() == strings.ends.len() && ends.last() == Some(&indices.len());
+    if ends.len() != splitters.buckets() || !complete || !ends.is_sorted() {
+        return Err(Wrong("it has another number of strings"));
+    }
+    for bucket in 0..ends.len() {
+        let part = &indices[parted.range(bucket)];
+        let is_here = |&index: &u32| {
+            let known = (index as usize) < strings.ends.len();
+            let range = if known { strings.range(index as usize) } else { 0..0 };
+            known && splitters.bucket(&strings.text, range.start, range.len()) == bucket
+        };
+        // Different strings in each bucket, and as many in all as there are: none is missing.
+        if !part.is_sorted_by(|a, b| a < b) || !part.iter().all(is_here) {
+            return Err(Wrong("a string is in the wrong range"));
+        }
+    }
+    Ok(())
+}
+
 /// Checks numbers of strings.
-pub(super) fn ranks(question: &RankRange, numbers: &[u64]) -> Result<(), Wrong> {
-    let strings = &question.strings[..];
-    let count: usize = strings.iter().map(|strings| strings.ends.len()).sum();
-    let sum_of = |numbers: &mut dyn Iterator<Item = u64>| numbers.fold(0u64, |sum, n| sum.wrapping_add(mix(n)));
-    let own = strings.iter().map(|strings| sum_of(&mut (strings.first..strings.first + strings.ends.len() as u64)));
-    let own = own.fold(0u64, u64::wrapping_add);
-    if numbers.len() != count || own != sum_of(&mut numbers.iter().copied()) {
+pub(super) fn ranks(range: &RankText, numbers: &[u64]) -> Result<(), Wrong> {
+    let sum = |sum: u64, number: u64| sum.wrapping_add(mix(number));
+    let own = range.parts.iter().flat_map(RankPart::iter).fold(0, |all, (number, _)| sum(all, number));
+    let count: usize = range.parts.iter().map(|part| part.range.len()).sum();
+    if numbers.len() != count || own != numbers.iter().fold(0, |all, &number| sum(all, number)) {
         return Err(Wrong("it has other numbers"));
     }
     let get = |number: u64| {
-        let part = strings.partition_point(|strings| strings.first <= number).checked_sub(1)?;
-        let index = usize::try_from(number - strings[part].first).ok()?;
-        (index < strings[part].ends.len()).then(|| strings[part].get(index))
+        let part = range.parts.partition_point(|part| part.strings.first <= number).checked_sub(1)?;
+        let strings = &range.parts[part].strings;
+        let index = usize::try_from(number - strings.first).ok()?;
+        (index < strings.ends.len()).then(|| strings.get(index))
     };
     for pair in numbers.windows(2) {
         let (Some(a), Some(b)) = (get(pair[0]), get(pair[1])) else { return Err(Wrong("it has other numbers")) };
-        let order = question.order.compare(a, b);
+        let order = range.order.compare(a, b);
         if order.is_gt() || order.is_eq() && pair[0] > pair[1] {
             return Err(Wrong("two of its numbers are out of order"));
         }

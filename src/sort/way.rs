@@ -10,7 +10,7 @@
 //! Each step is a job that the one before it puts on the queue, so nobody waits but who asked.
 
 use super::partition::Parted;
-use super::work::{Check, LineJob, Lines, PartitionChunk, RankRange, SortRange};
+use super::work::{Check, LineJob, Lines, PartedStrings, PartitionChunk, PartitionStrings, RankRange, SortRange};
 use crate::error::Error;
 use crate::schedule::{Client, Job, JobError, Maker, Permit, Pool, Question, Submitter};
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -37,6 +37,16 @@ impl Checked for PartitionChunk {
 
     fn again(self) -> Self {
         PartitionChunk { again: true, ..self }
+    }
+}
+
+impl Checked for PartitionStrings {
+    fn is_to_be_checked(parted: &PartedStrings) -> bool {
+        !parted.own
+    }
+
+    fn again(self) -> Self {
+        PartitionStrings { again: true, ..self }
     }
 }
 

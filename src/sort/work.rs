@@ -3,9 +3,10 @@
 //! | question | answer | class |
 //! |---|---|---|
 //! | [`PartitionChunk`]: a chunk of whole lines | its lines by range | [`PARTITION`] |
+//! | [`PartitionStrings`]: a chunk of strings | their indices by range | [`PARTITION`] |
 //! | [`SortRange`]: the lines of a range | the same, sorted | [`SORT`] |
 //! | [`RankRange`]: the strings of a range | their numbers, in order | [`RANK`] |
-//! | [`CheckChunk`], [`CheckRange`], [`CheckRanks`]: an answer to one of these | whether it is right | as the question |
+//! | [`Check`]: an answer to one of these | whether it is right | as the question |
 
 use super::order::Order;
 use super::partition::Parted;
@@ -157,13 +158,87 @@ impl Strings {
     }
 }
 
+/// Say which strings are in which range.
+#[derive(Clone, Debug)]
+pub struct PartitionStrings {
+    /// The strings.
+    pub strings: Arc<Strings>,
+    pub(crate) splitters: Arc<Splitters>,
+    pub(crate) again: bool,
+}
+
+/// Strings by bucket.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PartedStrings {
+    /// Their indices, bucket after bucket, in each in their order.
+    pub indices: Vec<u32>,
+    /// Where the indices of each bucket end.
+    pub ends: Vec<usize>,
+    /// A core of the house made it: then it is not checked.
+    pub(crate) own: bool,
+}
+
+impl PartedStrings {
+    /// Where the indices of a bucket are.
+    pub(crate) fn range(&self, bucket: usize) -> Range<usize> {
+        bucket.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[bucket]
+    }
+}
+
+impl Question for PartitionStrings {
+    type Answer = PartedStrings;
+    const CLASS: Class = PARTITION;
+
+    fn bytes(&self) -> u64 {
+        self.strings.text.len() as u64
+    }
+
+    fn is_second_stage(&self) -> bool {
+        self.again
+    }
+
+    fn bytes_out(parted: &PartedStrings) -> u64 {
+        4 * parted.indices.len() as u64
+    }
+}
+
+/// Some of the strings of a range.
+#[derive(Clone, Debug)]
+pub struct RankPart {
+    /// Where they are.
+    pub strings: Arc<Strings>,
+    /// Which they are.
+    pub parted: Arc<PartedStrings>,
+    /// Where in that their indices are.
+    pub range: Range<usize>,
+}
+
+impl RankPart {
+    /// The numbers of the strings, and the strings.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let indices = self.parted.indices[self.range.clone()].iter();
+        indices.map(|&index| (self.strings.first + u64::from(index), self.strings.get(index as usize)))
+    }
+}
+
+/// The strings of a range: less than 4 GiB, with 4 bytes more for each.
+#[derive(Debug)]
+pub struct RankText {
+    /// The strings, in the order of their numbers.
+    pub parts: Vec<RankPart>,
+    /// How they are ordered.
+    pub order: Order,
+    /// How many bytes all of them have in common at their beginnings, at least.
+    pub common_prefix: usize,
+    /// Bytes.
+    pub(crate) bytes: u64,
+}
+
 /// Sort strings and say their numbers in this order; equal ones in the order of their numbers.
 #[derive(Clone, Debug)]
 pub struct RankRange {
     /// The strings.
-    pub strings: Arc<Vec<Strings>>,
-    /// How they are ordered.
-    pub order: Order,
+    pub range: Arc<RankText>,
     pub(crate) again: bool,
 }
 
@@ -172,7 +247,7 @@ impl Question for RankRange {
     const CLASS: Class = RANK;
 
     fn bytes(&self) -> u64 {
-        self.strings.iter().map(|strings| strings.text.len() as u64).sum()
+        self.range.bytes
     }
 
     fn is_second_stage(&self) -> bool {
@@ -236,6 +311,10 @@ pub enum LineJob {
     Sort(Job<SortRange>),
     /// [`RankRange`].
     Rank(Job<RankRange>),
+    /// [`PartitionStrings`].
+    PartitionStrings(Job<PartitionStrings>),
+    /// [`Check`] of a partition of strings.
+    CheckStrings(Job<Check<PartitionStrings>>),
     /// [`Check`] of a partition.
     CheckChunk(Job<Check<PartitionChunk>>),
     /// [`Check`] of a sorted range.
@@ -250,6 +329,8 @@ impl AnyJob for LineJob {
             LineJob::Partition(job) => job,
             LineJob::Sort(job) => job,
             LineJob::Rank(job) => job,
+            LineJob::PartitionStrings(job) => job,
+            LineJob::CheckStrings(job) => job,
             LineJob::CheckChunk(job) => job,
             LineJob::CheckRange(job) => job,
             LineJob::CheckRanks(job) => job,
@@ -268,4 +349,5 @@ macro_rules! variants {
     };
 }
 variants!(Partition: PartitionChunk, Sort: SortRange, Rank: RankRange);
+variants!(PartitionStrings: PartitionStrings, CheckStrings: Check<PartitionStrings>);
 variants!(CheckChunk: Check<PartitionChunk>, CheckRange: Check<SortRange>, CheckRanks: Check<RankRange>);

@@ -1,11 +1,12 @@
 //! How a CPU core sorts: one job at a time.
 
 use super::local::{Entry, LocalSort};
-use super::order::Order;
-use super::partition::{Parted, Partitioner};
+use super::partition::{Parted, Partitioner, partition_strings};
 use super::text::Ends;
 use super::verify;
-use super::work::{LineJob, Lines, PARTITION, PartitionChunk, RangeText, Strings};
+use super::work::{
+    LineJob, Lines, PARTITION, PartedStrings, PartitionChunk, PartitionStrings, RangeText, RankPart, RankText,
+};
 use crate::schedule::{Class, Station, StationError, Work};
 
 impl Work for Lines {
@@ -79,29 +80,31 @@ impl Core {
         out.bytes
     }
 
+    /// Says which strings are in which range.
+    pub fn partition_strings(&mut self, question: &PartitionStrings) -> PartedStrings {
+        partition_strings(&question.strings, &question.splitters)
+    }
+
     /// Sorts strings: their numbers in order.
-    pub fn rank(&mut self, strings: &[Strings], order: &Order) -> Vec<u64> {
+    pub fn rank(&mut self, range: &RankText) -> Vec<u64> {
         let Core { sort, entries, text, .. } = self;
         text.clear();
         entries.clear();
-        let mut places = Vec::with_capacity(strings.iter().map(|strings| strings.ends.len()).sum());
-        for strings in strings {
-            for index in 0..strings.ends.len() {
-                let string = strings.get(index);
-                // One byte more, so that each string has a place of its own.
-                entries.push(Entry { key: 0, at: text.len() as u32, len: string.len() as u32 });
-                places.push((text.len() as u32, strings.first + index as u64));
-                text.extend_from_slice(string);
-                text.push(0);
-            }
+        let mut numbers = Vec::new();
+        for (number, string) in range.parts.iter().flat_map(RankPart::iter) {
+            // Before each string its index here, which is found again by the place of the string.
+            text.extend_from_slice(&(numbers.len() as u32).to_le_bytes());
+            entries.push(Entry { key: 0, at: text.len() as u32, len: string.len() as u32 });
+            text.extend_from_slice(string);
+            numbers.push(number);
         }
-        sort.sort(text, entries, 0, true);
+        sort.sort(text, entries, range.common_prefix, true);
         let number = |entry: &Entry| {
-            let index = places.binary_search_by_key(&entry.at, |place| place.0).unwrap_or_default();
-            places[index].1
+            let index = text[..entry.at as usize].last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+            numbers[index as usize]
         };
-        if order.is_reverse() {
-            let line = |entry: &Entry| &text[entry.at as usize..(entry.at + entry.len) as usize];
+        if range.order.is_reverse() {
+            let line = |entry: &Entry| &text[entry.at as usize..entry.at as usize + entry.len as usize];
             let equal = entries.chunk_by(|a, b| line(a) == line(b));
             equal.rev().flat_map(|equal| equal.iter().map(number)).collect()
         } else {
@@ -120,12 +123,21 @@ impl Core {
                 job.answer(sorted.into());
             }
             LineJob::Rank(job) => {
-                let numbers = self.rank(&job.question().strings, &job.question().order);
+                let numbers = self.rank(&job.question().range);
                 job.answer(numbers);
             }
-            LineJob::CheckChunk(job) => {
-                let verdict = verify::chunk(&job.question().question, &job.question().answer);
+            LineJob::PartitionStrings(job) => {
+                let parted = self.partition_strings(job.question());
+                job.answer(PartedStrings { own: true, ..parted });
+            }
+            LineJob::CheckStrings(job) => {
                 let answer = std::mem::take(&mut job.question_mut().answer);
+                let verdict = verify::strings(&job.question().question, &answer);
+                job.answer((answer, verdict));
+            }
+            LineJob::CheckChunk(job) => {
+                let answer = std::mem::take(&mut job.question_mut().answer);
+                let verdict = verify::chunk(&job.question().question, &answer);
                 job.answer((answer, verdict));
             }
             LineJob::CheckRange(job) => {
@@ -134,8 +146,8 @@ impl Core {
                 job.answer((answer, verdict));
             }
             LineJob::CheckRanks(job) => {
-                let verdict = verify::ranks(&job.question().question, &job.question().answer);
                 let answer = std::mem::take(&mut job.question_mut().answer);
+                let verdict = verify::ranks(&job.question().question.range, &answer);
                 job.answer((answer, verdict));
             }
         }

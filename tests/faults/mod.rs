@@ -1,0 +1,168 @@
+//! Stations with faults, for any kind of work.
+#![allow(dead_code)] // each test binary uses its own part
+
+use hybz::schedule::{Accepts, AnyJob, PoolBuilder, Station, StationError, Work};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, mpsc};
+use std::time::Duration;
+
+/// What is wrong with a fake station. Jobs are counted from 0 over all fakes of a pool.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fault {
+    /// Nothing.
+    None,
+    /// Every job takes a while longer.
+    Slow,
+    /// Fails at job k, with the jobs of its batch before k replied to.
+    Fail(usize),
+    FailAlways,
+    /// Panics at job k.
+    Panic(usize),
+    PanicAlways,
+    /// Replies first, then panics.
+    PanicAfterReply,
+    /// Says that all is well and replies to nothing.
+    Silent,
+    /// Replies to every second job.
+    Half,
+    /// Replies to the last job of a batch first.
+    Shuffle,
+    /// Replies to every job twice.
+    Babble,
+    /// Fails at job k, and wants no more.
+    Retire(usize),
+    /// Says of good blocks that they are damaged, or cut short.
+    SaysDamaged,
+    SaysCut,
+    /// Answers, but not what is right.
+    Wrong(Wrong),
+    /// Panics when its name is asked, when it is asked how many jobs it wants, when it is dropped after retiring.
+    NamePanics,
+    MostPanics,
+    DropPanics,
+}
+
+/// In what way an answer is wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wrong {
+    /// Nothing is there.
+    Empty,
+    /// What is there is not in order.
+    Order,
+    /// A part is missing.
+    Lost,
+    /// A part is there twice, another one not at all.
+    Twice,
+    /// One bit is another.
+    Bit,
+}
+
+/// How a fake does a job, and what it was told to do about it.
+pub type One<J> = Box<dyn FnMut(&mut J, Fault) + Send>;
+
+pub struct Fake<J> {
+    pub fault: Fault,
+    pub most: usize,
+    pub jobs: Arc<AtomicUsize>,
+    pub one: One<J>,
+}
+
+impl<J: AnyJob> Station<J> for Fake<J> {
+    fn name(&self) -> String {
+        assert!(self.fault != Fault::NamePanics, "the name panics");
+        format!("fake, {:?}", self.fault)
+    }
+
+    fn max_batch(&self) -> usize {
+        assert!(self.fault != Fault::MostPanics, "the number panics");
+        self.most
+    }
+
+    fn work(&mut self, batch: &mut [J]) -> Result<(), StationError> {
+        let failure = |retire| Err(StationError { reason: "it is told to".into(), retire });
+        let mut order: Vec<usize> = (0..batch.len()).collect();
+        if self.fault == Fault::Shuffle {
+            order.reverse();
+        }
+        for index in order {
+            let job = self.jobs.fetch_add(1, Ordering::Relaxed);
+            match self.fault {
+                Fault::Slow => std::thread::sleep(Duration::from_millis(30)),
+                Fault::Fail(at) if at == job => return failure(false),
+                Fault::FailAlways => return failure(false),
+                Fault::Panic(at) if at == job => panic!("it is told to"),
+                Fault::PanicAlways => panic!("it is told to"),
+                Fault::Retire(at) if at <= job => return failure(true),
+                Fault::DropPanics => return failure(true),
+                Fault::Silent => continue,
+                Fault::Half if job.is_multiple_of(2) => continue,
+                _ => {}
+            }
+            (self.one)(&mut batch[index], self.fault);
+            if self.fault == Fault::Babble {
+                (self.one)(&mut batch[index], self.fault);
+            }
+            assert!(self.fault != Fault::PanicAfterReply, "it is told to");
+        }
+        Ok(())
+    }
+}
+
+impl<J> Drop for Fake<J> {
+    fn drop(&mut self) {
+        assert!(self.fault != Fault::DropPanics, "the drop panics");
+    }
+}
+
+/// Adds a fake to a pool.
+pub fn with_fake<W: Work>(
+    builder: PoolBuilder<W>,
+    accepts: Accepts,
+    (fault, most): (Fault, usize),
+    jobs: &Arc<AtomicUsize>,
+    one: fn() -> One<W::Job>,
+) -> PoolBuilder<W> {
+    let jobs = Arc::clone(jobs);
+    builder.station(accepts, move || Ok(Box::new(Fake { fault, most, jobs, one: one() })))
+}
+
+/// The company that a fake is in.
+#[derive(Clone, Copy, Debug)]
+pub enum Company {
+    Alone,
+    /// Three of its kind.
+    Twins,
+    /// With two CPU stations.
+    Cpu,
+}
+
+/// Runs `body` on a thread and fails if it takes longer than any machine needs.
+pub fn watched(what: String, body: impl FnOnce() + Send + 'static) {
+    let (done, wait) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        body();
+        let _ = done.send(());
+    });
+    match wait.recv_timeout(Duration::from_secs(60)) {
+        Ok(()) => {}
+        Err(mpsc::RecvTimeoutError::Disconnected) => {
+            let panic = thread.join().expect_err("it did not reach its end");
+            let text = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+            panic!("{what}: {text}");
+        }
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("{what}: locked up"),
+    }
+}
+
+/// Panics of fakes are expected: keep them out of the tests' output.
+pub fn quiet() {
+    static ONCE: OnceLock<()> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if std::thread::current().name() != Some("hybz station") {
+                usual(info);
+            }
+        }));
+    });
+}
