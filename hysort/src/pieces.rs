@@ -26,7 +26,8 @@ pub enum Stop<E> {
 }
 
 impl Reading {
-    /// The bytes of all pieces that there are at once: one here, and of each reader one in its hands and one that waits.
+    /// The bytes of all pieces that there are at once: one here, and of each reader one in its hands and one that
+    /// waits.
     pub fn memory(&self) -> u64 {
         (self.piece * (2 * self.readers + 1)) as u64
     }
