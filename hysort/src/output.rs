@@ -11,6 +11,9 @@ use crate::cli::os::directory::Directory;
 use crate::cli::os::{file, process};
 use crate::cli::temporary::{TemporaryFiles, TemporaryName};
 use crate::failure::{Failure, STDOUT};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxAttributes, StatxFlags, statx};
+use rustix::io::Errno;
+use rustix::process::geteuid;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -141,6 +144,9 @@ fn open(name: &OsStr, sync: bool) -> io::Result<Kind> {
         None => None,
     };
     let (directory, temporary) = (Directory::of(&path, None)?, TemporaryFiles::default());
+    if let Some(old) = &old {
+        old.check_replaceable(&path, &directory)?;
+    }
     let private = old.is_some();
     let (file, hidden) = match directory.create_unnamed(private)? {
         Some(file) => (file, None),
@@ -166,15 +172,28 @@ fn resolve(path: &Path) -> io::Result<(PathBuf, bool)> {
         }
         path = parent.join(target);
     }
-    Err(rustix::io::Errno::LOOP.into())
+    Err(Errno::LOOP.into())
 }
 
 impl Old {
     /// The system says, when it is opened, whether it may be written: only then is it replaced.
     fn of(path: &Path) -> io::Result<Old> {
-        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = OpenOptions::new().write(true).custom_flags(flags.bits() as i32).open(path)?;
         Ok(Old { found: file.metadata()?, acl: Acl::of(&file).unwrap_or_else(|_| Some(Acl::unknown())) })
+    }
+
+    /// Returns the error that a rename over the file at `path` would give: all work would be done by then.
+    fn check_replaceable(&self, path: &Path, directory: &Directory) -> io::Result<()> {
+        let found = statx(CWD, path, AtFlags::empty(), StatxFlags::empty());
+        if found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)) {
+            return Err(Errno::BUSY.into());
+        }
+        // In a directory such as /tmp a file is replaced by its owner only.
+        let above = directory.find(OsStr::new("."))?;
+        let (sticky, own) = (Mode::from_raw_mode(above.st_mode).contains(Mode::SVTX), geteuid());
+        let ours = own.is_root() || [above.st_uid, self.found.uid()].contains(&own.as_raw());
+        if sticky && !ours { Err(Errno::PERM.into()) } else { Ok(()) }
     }
 
     /// Gives `file` owner, mode and access control list of the old one; nobody can do more with it than before.

@@ -84,6 +84,32 @@ fn what_cannot_be_written() {
         .says(2, "hysort: open failed: no/such/file: No such file or directory\n");
 }
 
+/// A file that is mounted, or another user's in /tmp, cannot be replaced: that is known before any work.
+#[test]
+fn what_cannot_be_replaced() {
+    use crate::skip::{Need, skip};
+    let place = Place::with(&[("a", b"b\na\n"), ("mounted", b"old\n"), ("f", b"")]);
+    let script =
+        "rm f; mkfifo f; mount --bind a mounted && { timeout 5 $SORT -o mounted <>f; echo $?; umount mounted; }";
+    let run = place.shell(script);
+    if run.stdout.is_empty() {
+        return skip(Need::System, "nothing can be mounted");
+    }
+    assert_eq!(
+        (&*run.stderr, &run.stdout[..]),
+        ("hysort: open failed: mounted: Device or resource busy\n", &b"2\n"[..])
+    );
+    assert_eq!((place.get("a"), place.get("mounted")), (b"b\na\n".to_vec(), b"old\n".to_vec()));
+    let script = "chmod 755 .; mkdir d; chmod 1777 d; echo old >d/old; chmod 666 d/old; cp $SORT hysort; \
+                  timeout 5 setpriv --reuid=12345 --regid=12345 --clear-groups ./hysort -o d/old <>f; echo $?; cat d/old";
+    let run = place.shell(script);
+    if run.stderr.contains("protected") || run.stderr.contains("Permission denied") {
+        return skip(Need::System, "files of others in such directories are protected");
+    }
+    assert_eq!(&*run.stderr, "hysort: open failed: d/old: Operation not permitted\n");
+    assert_eq!(run.stdout, b"2\nold\n");
+}
+
 /// A device or a FIFO is written to as it is.
 #[test]
 fn devices() {
