@@ -53,7 +53,7 @@ pub fn is_ignored(signal: i32) -> bool {
 /// Ends the process as a program ends that does not handle SIGPIPE: killed by that signal, without a message. If
 /// whoever started us ignored the signal, the exit code is 1, also without a message.
 pub fn end_by_broken_pipe() -> ExitCode {
-    if !started_with(SIGPIPE_IGNORED) {
+    if !broken_pipes_are_ignored() {
         // This returns only if the signal cannot be raised.
         let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
     }
@@ -62,7 +62,12 @@ pub fn end_by_broken_pipe() -> ExitCode {
 
 /// The exit code, as shells see it, of a process that ends so.
 pub fn broken_pipe_code() -> u8 {
-    if started_with(SIGPIPE_IGNORED) { 1 } else { 128 + libc::SIGPIPE as u8 }
+    if broken_pipes_are_ignored() { 1 } else { 128 + libc::SIGPIPE as u8 }
+}
+
+/// Whether whoever started the process wants SIGPIPE to be ignored.
+pub fn broken_pipes_are_ignored() -> bool {
+    started_with(SIGPIPE_IGNORED)
 }
 
 /// Ends the process without calling what is registered for its exit: the CUDA runtime registers functions that would

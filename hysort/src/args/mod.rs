@@ -1,0 +1,11 @@
+//! The command line, in two steps: `words` reads what was typed, [`Plan`] says what the program needs.
+
+mod plan;
+mod size;
+mod table;
+mod words;
+
+#[cfg(test)]
+pub use table::command;
+
+pub use plan::{Plan, Request, What, names, parse};

@@ -1,0 +1,156 @@
+//! Numbers and sizes, as GNU sort reads them, with its messages.
+
+use crate::failure::Failure;
+use std::ffi::OsStr;
+use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStrExt;
+
+/// How a number is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bad {
+    Number,
+    Suffix,
+    TooLarge,
+}
+
+impl Bad {
+    /// What is said of the value of the flag `typed`.
+    fn failure(self, typed: &str, value: &OsStr) -> Failure {
+        let value = value.to_string_lossy();
+        Failure::sentence(match self {
+            Bad::Number => format!("invalid {typed} argument '{value}'"),
+            Bad::Suffix => format!("invalid suffix in {typed} argument '{value}'"),
+            Bad::TooLarge => format!("{typed} argument '{value}' too large"),
+        })
+    }
+}
+
+/// The least that `-S` can mean: smaller sizes are taken for this one, so that a call with `-S 1` goes on.
+pub const LEAST: u64 = 1 << 20;
+
+/// The value of `-S`: a number of KiB, or of the unit that follows, or per cent of `memory`.
+pub fn buffer_size(typed: &str, value: &OsStr, memory: impl FnOnce() -> u64) -> Result<u64, Failure> {
+    let size = size(value.as_bytes(), memory).map_err(|bad| bad.failure(typed, value))?;
+    Ok(size.max(LEAST))
+}
+
+fn size(text: &[u8], memory: impl FnOnce() -> u64) -> Result<u64, Bad> {
+    let (number, unit) = number(text)?;
+    // A unit alone is one of it.
+    let number = match number {
+        Some(number) => number,
+        None if unit.first().is_some_and(|unit| b"EgGkKmMPtTYZ".contains(unit)) => Ok(1),
+        None => return Err(Bad::Number),
+    };
+    let shift = match unit {
+        b"" | b"k" | b"K" => 10,
+        b"b" => 0,
+        b"m" | b"M" => 20,
+        b"g" | b"G" => 30,
+        b"t" | b"T" => 40,
+        b"P" => 50,
+        b"E" => 60,
+        b"Z" | b"Y" => return Err(Bad::TooLarge),
+        b"%" => return per_cent(memory(), number?),
+        _ => return Err(Bad::Suffix),
+    };
+    number?.checked_mul(1 << shift).ok_or(Bad::TooLarge)
+}
+
+fn per_cent(memory: u64, number: u64) -> Result<u64, Bad> {
+    let bytes = memory as f64 * number as f64 / 100.0;
+    if bytes < u64::MAX as f64 { Ok(bytes as u64) } else { Err(Bad::TooLarge) }
+}
+
+/// The digits at the beginning, as a number if there are any, and what is behind them.
+#[allow(clippy::type_complexity)]
+fn number(text: &[u8]) -> Result<(Option<Result<u64, Bad>>, &[u8]), Bad> {
+    let text = text.trim_ascii_start();
+    let text = text.strip_prefix(b"+").unwrap_or(text);
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, rest) = text.split_at(digits);
+    if digits.is_empty() {
+        return Ok((None, rest));
+    }
+    let digits = std::str::from_utf8(digits).map_err(|_| Bad::Number)?;
+    Ok((Some(digits.parse().map_err(|_| Bad::TooLarge)), rest))
+}
+
+/// A number without a unit.
+fn plain(text: &[u8]) -> Result<u64, Bad> {
+    match number(text)? {
+        (Some(number), b"") => number,
+        (Some(_), _) => Err(Bad::Suffix),
+        (None, _) => Err(Bad::Number),
+    }
+}
+
+/// The value of `--parallel`.
+pub fn parallel(typed: &str, value: &OsStr) -> Result<NonZeroUsize, Failure> {
+    let number = match plain(value.as_bytes()) {
+        Err(Bad::TooLarge) => u64::MAX,
+        number => number.map_err(|bad| bad.failure(typed, value))?,
+    };
+    let number = usize::try_from(number).unwrap_or(usize::MAX);
+    NonZeroUsize::new(number).ok_or_else(|| Failure::sentence("number in parallel must be nonzero"))
+}
+
+/// The value of `--batch-size`, of which there are at most `most`.
+pub fn batch_size(typed: &str, value: &OsStr, most: u64) -> Result<usize, Failure> {
+    let text = value.to_string_lossy();
+    let most = most.saturating_sub(3);
+    match plain(value.as_bytes()) {
+        Ok(number @ 0..2) => {
+            let _ = number;
+            Err(Failure::sentence(format!(
+                "invalid {typed} argument '{text}'\nhysort: minimum {typed} argument is '2'"
+            )))
+        }
+        Ok(number) if number <= most => Ok(usize::try_from(number).unwrap_or(usize::MAX)),
+        Ok(_) | Err(Bad::TooLarge) => Err(Failure::sentence(format!(
+            "{typed} argument '{text}' too large\nhysort: maximum {typed} argument with current rlimit is {most}"
+        ))),
+        Err(bad) => Err(bad.failure(typed, value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        for (text, expected) in [
+            ("1", Ok(1 << 10)),
+            ("9000b", Ok(9000)),
+            ("2K", Ok(2 << 10)),
+            ("3m", Ok(3 << 20)),
+            ("1G", Ok(1 << 30)),
+            ("K", Ok(1 << 10)),
+            (" +5T", Ok(5 << 40)),
+            ("50%", Ok(500)),
+            ("0", Ok(0)),
+            ("", Err(Bad::Number)),
+            ("-1", Err(Bad::Number)),
+            ("b", Err(Bad::Number)),
+            ("1Q", Err(Bad::Suffix)),
+            ("1KB", Err(Bad::Suffix)),
+            ("1.5G", Err(Bad::Suffix)),
+            ("1Z", Err(Bad::TooLarge)),
+            ("16E", Err(Bad::TooLarge)),
+            ("99999999999999999999", Err(Bad::TooLarge)),
+        ] {
+            assert_eq!(size(text.as_bytes(), || 1000), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_numbers() {
+        assert_eq!(parallel("--parallel", OsStr::new("3")).unwrap().get(), 3);
+        assert!(parallel("--parallel", OsStr::new("99999999999999999999")).is_ok());
+        assert_eq!(batch_size("--batch-size", OsStr::new("5"), 1024).unwrap(), 5);
+        for bad in ["0", "1", "1022", "x", "5x", "99999999999999999999"] {
+            assert!(batch_size("--batch-size", OsStr::new(bad), 1024).is_err(), "{bad}");
+        }
+    }
+}

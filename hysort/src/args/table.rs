@@ -1,0 +1,216 @@
+//! The flags, as clap describes them: for `--help`, the manual page and completions. How they are read is in `words`.
+//!
+//! What is written of a flag is what users read about it: its first sentence in `--help`, all of it in the manual page.
+
+use clap::{Arg, ArgAction, Command, ValueHint};
+
+const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "\nsorts lines by their bytes, on every core\nMIT OR Apache-2.0");
+const AFTER_HELP: &str = "\
+Without files, or where a file is -, hysort reads standard input. Whole lines are sorted by their bytes, whatever the
+locale is: what comes out is what LC_ALL=C sort writes.
+SIZE is a number of KiB, or of the unit that follows: b (bytes), K (1024), M, G, T, P, E, or % of the memory.
+The variable TMPDIR names the directory of temporary files. Exit codes: 0 success, 1 lines are out of order (-c, -C),
+2 trouble.";
+
+/// What the flags of GNU sort do that hysort does not do: their letter and long name, and whether they take a value.
+const REFUSED: [(&str, Option<char>, &str, bool); 16] = [
+    ("blanks", Some('b'), "ignore-leading-blanks", false),
+    ("dictionary", Some('d'), "dictionary-order", false),
+    ("case", Some('f'), "ignore-case", false),
+    ("general", Some('g'), "general-numeric-sort", false),
+    ("human", Some('h'), "human-numeric-sort", false),
+    ("nonprinting", Some('i'), "ignore-nonprinting", false),
+    ("key", Some('k'), "key", true),
+    ("month", Some('M'), "month-sort", false),
+    ("numeric", Some('n'), "numeric-sort", false),
+    ("random", Some('R'), "random-sort", false),
+    ("field", Some('t'), "field-separator", true),
+    ("versions", Some('V'), "version-sort", false),
+    ("random_source", None, "random-source", true),
+    ("sort", None, "sort", true),
+    ("debug", None, "debug", false),
+    ("compress_program", None, "compress-program", true),
+];
+
+/// Whether this is the id of a flag that hysort knows and does not obey.
+pub fn is_refused(id: &str) -> bool {
+    REFUSED.iter().any(|(refused, ..)| *refused == id)
+}
+
+/// The flags of hysort.
+pub fn command() -> Command {
+    let refused = REFUSED.iter().map(|&(id, short, long, takes_value)| {
+        let arg = Arg::new(id).long(long).hide(true);
+        let arg = if takes_value { arg.num_args(1) } else { arg.action(ArgAction::SetTrue) };
+        short.into_iter().fold(arg, Arg::short)
+    });
+    Command::new("hysort")
+        .version(VERSION)
+        .about("Sorts lines by their bytes on every core, as LC_ALL=C sort does.")
+        .override_usage("hysort [flags and files in any order]")
+        .after_help(AFTER_HELP)
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .arg(Arg::new("files").num_args(0..).value_name("FILE").value_hint(ValueHint::FilePath).hide(true))
+        .args(order())
+        .args(modes())
+        .args(places())
+        .args(means())
+        .args(about())
+        .args(refused)
+}
+
+fn switch(id: &'static str, short: Option<char>, help: &'static str) -> Arg {
+    let arg = Arg::new(id).long(id).action(ArgAction::SetTrue);
+    short.into_iter().fold(documented(arg, help), Arg::short)
+}
+
+fn value(id: &'static str, short: Option<char>, name: &'static str, help: &'static str) -> Arg {
+    let arg = Arg::new(id).long(id).num_args(1).value_name(name);
+    short.into_iter().fold(documented(arg, help), Arg::short)
+}
+
+/// The first paragraph is the short help.
+fn documented(arg: Arg, help: &'static str) -> Arg {
+    match help.split_once("\n\n") {
+        Some((short, _)) => arg.help(short.trim_end_matches('.').replace('\n', " ")).long_help(help),
+        None => arg.help(help.trim_end_matches('.')),
+    }
+}
+
+fn order() -> [Arg; 4] {
+    [
+        switch("reverse", Some('r'), "Sort in descending order."),
+        switch("unique", Some('u'), "Of equal lines, write one (with -c: lines must ascend strictly)."),
+        switch("zero-terminated", Some('z'), "A zero byte ends a line, not a newline."),
+        switch(
+            "stable",
+            Some('s'),
+            "Accepted, without effect.\n\nLines that are equal have equal bytes: nobody can tell which of them came \
+             first.",
+        ),
+    ]
+}
+
+fn modes() -> [Arg; 3] {
+    [
+        value(
+            "check",
+            Some('c'),
+            "HOW",
+            "Check that the input is sorted; do not sort.\n\nThe first line that is out of order is printed to \
+             standard error, and the exit code is 1. HOW is diagnose-first (the default), or quiet or silent, which \
+             are -C. There may be one input file.",
+        )
+        .num_args(0..=1)
+        .require_equals(true),
+        documented(Arg::new("quiet-check").short('C').action(ArgAction::SetTrue), "The same as -c, and print nothing."),
+        switch(
+            "merge",
+            Some('m'),
+            "Merge files that are sorted; do not sort.\n\nIt takes little memory and begins to write at once.",
+        ),
+    ]
+}
+
+fn places() -> [Arg; 4] {
+    [
+        value(
+            "output",
+            Some('o'),
+            "FILE",
+            "Write to FILE, which may be an input file.\n\nFILE appears, or is replaced, when the result is complete: \
+             until then the old file is as it was, whatever ends hysort. The new file has mode, owner and access \
+             control list of the old one, and a symbolic link stays. A device or FIFO is written to as it is.",
+        )
+        .value_hint(ValueHint::FilePath),
+        value(
+            "files0-from",
+            None,
+            "FILE",
+            "Read the names of the input files from FILE (-: standard input); a zero byte ends each.",
+        )
+        .value_hint(ValueHint::FilePath),
+        value(
+            "temporary-directory",
+            Some('T'),
+            "DIR",
+            "Put temporary files into DIR, not TMPDIR or /tmp.\n\nIt can be given several times; files then go to all \
+             of them in turn. They have no names, so nothing is left of them, whatever ends hysort.",
+        )
+        .value_hint(ValueHint::DirPath),
+        switch(
+            "no-decompress",
+            None,
+            "Sort the bytes of compressed files as they are.\n\nWithout it, what begins as a .bz2 or .hbz file does is \
+             decompressed, whatever its name is.",
+        ),
+    ]
+}
+
+fn means() -> [Arg; 7] {
+    [
+        value(
+            "buffer-size",
+            Some('S'),
+            "SIZE",
+            "Use SIZE of memory (default: half of what there is).\n\nWhat does not fit goes to temporary files. There \
+             is what the machine has, or the container, or what limits of the process (ulimit) allow.",
+        ),
+        value(
+            "parallel",
+            None,
+            "N",
+            "Use N threads (default: one for each core).\n\nBy default hysort uses as many threads as CPU affinity and \
+             the container's CPU quota allow. The result does not depend on N.",
+        ),
+        value(
+            "batch-size",
+            None,
+            "N",
+            "With -m, read at most N files at once.\n\nMore are merged in several steps. By default there are as many \
+             as the process may have open.",
+        ),
+        value(
+            "gpu",
+            None,
+            "LIST",
+            "Work on these GPUs, too: none, so far.\n\nhysort sorts on CPU cores. LIST is as in hybz, and any but none \
+             is refused.",
+        ),
+        switch("no-gpu", None, "The same as --gpu none."),
+        switch("gpu-required", None, "Fail if a GPU is missing: so far always."),
+        switch(
+            "no-sync",
+            None,
+            "Do not wait for the disk before FILE of -o is replaced.\n\nA power cut may then lose both the old file \
+             and the new one.",
+        ),
+    ]
+}
+
+fn about() -> [Arg; 7] {
+    [
+        switch("verbose", Some('v'), "Print what was done: lines, bytes, time, and a table of stations."),
+        switch(
+            "progress",
+            None,
+            "Show progress even if standard error is not a terminal.\n\nOn a terminal it appears after one second.",
+        ),
+        switch("no-progress", None, "Never show progress."),
+        switch("help", None, "Print this help."),
+        switch("version", None, "Print version and licence."),
+        switch("man", None, "Print the manual page hysort(1), as roff.").help_heading("For packagers"),
+        value("completions", None, "SHELL", "Print the completions for SHELL: bash, zsh or fish.")
+            .help_heading("For packagers"),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn clap_agrees() {
+        super::command().debug_assert();
+    }
+}

@@ -1,0 +1,208 @@
+//! The words of a command line, read as getopt_long of the GNU C library reads them, with its messages: flags and files
+//! in any order, clusters of letters, values attached or apart, beginnings of long names, `--`.
+//!
+//! clap describes the flags and does not read them, because users of sort would notice: it drops the `=` of `-o=x`, and
+//! takes the beginning of two flags for an unknown one.
+
+use crate::failure::Failure;
+use clap::{Arg, ArgAction, Command};
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+/// A word, or a part of one, and what follows it if it takes a value.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Word {
+    Flag {
+        /// What clap calls it.
+        id: String,
+        /// As it was typed: `-S`, or `--buffer-size` in full.
+        typed: String,
+        value: Option<OsString>,
+    },
+    Operand(OsString),
+    /// A file that was named after `--`.
+    Plain(OsString),
+}
+
+/// Reads words from the first to the last. An error ends it.
+pub struct Words<'a> {
+    command: &'a Command,
+    words: VecDeque<OsString>,
+    /// What is left of a cluster of letters.
+    cluster: Vec<u8>,
+    /// All that follows are files.
+    only_files: bool,
+    /// The first file ends the flags (POSIXLY_CORRECT).
+    flags_first: bool,
+}
+
+/// Whether a flag takes a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    /// Only behind `=`.
+    Optional,
+    Value,
+}
+
+impl<'a> Words<'a> {
+    pub fn new(command: &'a Command, words: impl Iterator<Item = OsString>, flags_first: bool) -> Words<'a> {
+        Words { command, words: words.collect(), cluster: Vec::new(), only_files: false, flags_first }
+    }
+
+    /// The next word; nothing at the end.
+    pub fn next(&mut self) -> Result<Option<Word>, Failure> {
+        if !self.cluster.is_empty() {
+            return self.letter().map(Some);
+        }
+        let Some(word) = self.words.pop_front() else { return Ok(None) };
+        match word.as_bytes() {
+            _ if self.only_files => Ok(Some(Word::Plain(word))),
+            b"--" => {
+                self.only_files = true;
+                self.next()
+            }
+            [b'-', b'-', long @ ..] => self.long(long).map(Some),
+            [b'-', letters @ ..] if !letters.is_empty() => {
+                self.cluster = letters.to_vec();
+                self.letter().map(Some)
+            }
+            _ => {
+                self.only_files = self.flags_first;
+                Ok(Some(Word::Operand(word)))
+            }
+        }
+    }
+
+    fn letter(&mut self) -> Result<Word, Failure> {
+        let rest = self.cluster.split_off(1);
+        let letter = char::from(self.cluster[0]);
+        self.cluster = rest;
+        let Some(arg) = self.command.get_arguments().find(|arg| arg.get_short() == Some(letter)) else {
+            return Err(Failure::usage(format!("invalid option -- '{}'", shown(&OsString::from(letter.to_string())))));
+        };
+        let value = match takes(arg) {
+            Takes::Value if !self.cluster.is_empty() => Some(OsString::from_vec(std::mem::take(&mut self.cluster))),
+            Takes::Value => Some(
+                self.words
+                    .pop_front()
+                    .ok_or_else(|| Failure::usage(format!("option requires an argument -- '{letter}'")))?,
+            ),
+            Takes::Optional | Takes::Nothing => None,
+        };
+        Ok(Word::Flag { id: arg.get_id().to_string(), typed: format!("-{letter}"), value })
+    }
+
+    fn long(&mut self, word: &[u8]) -> Result<Word, Failure> {
+        let at = word.iter().position(|&byte| byte == b'=');
+        let (name, value) = word.split_at(at.unwrap_or(word.len()));
+        let value = value.strip_prefix(b"=").map(|value| OsStr::from_bytes(value).to_owned());
+        let arg = self.named(name, word)?;
+        let long = arg.get_long().unwrap_or_default();
+        let value = match (takes(arg), value) {
+            (Takes::Nothing, Some(_)) => {
+                return Err(Failure::usage(format!("option '--{long}' doesn't allow an argument")));
+            }
+            (Takes::Value, None) => Some(
+                self.words
+                    .pop_front()
+                    .ok_or_else(|| Failure::usage(format!("option '--{long}' requires an argument")))?,
+            ),
+            (_, value) => value,
+        };
+        Ok(Word::Flag { id: arg.get_id().to_string(), typed: format!("--{long}"), value })
+    }
+
+    /// The flag of this long name, or the one that begins so.
+    fn named(&self, name: &[u8], word: &[u8]) -> Result<&'a Arg, Failure> {
+        let long = |arg: &&Arg| arg.get_long().is_some_and(|long| long.as_bytes().starts_with(name));
+        let begin: Vec<&Arg> = self.command.get_arguments().filter(long).collect();
+        let exact = begin.iter().find(|arg| arg.get_long().is_some_and(|long| long.as_bytes() == name));
+        match (&begin[..], exact) {
+            (_, Some(arg)) | ([arg], None) => Ok(arg),
+            ([], None) => Err(Failure::usage(format!("unrecognized option '--{}'", shown(OsStr::from_bytes(word))))),
+            (all, None) => {
+                let names = all.iter().filter_map(|arg| arg.get_long()).map(|long| format!(" '--{long}'"));
+                let names: String = names.collect();
+                let word = shown(OsStr::from_bytes(word));
+                Err(Failure::usage(format!("option '--{word}' is ambiguous; possibilities:{names}")))
+            }
+        }
+    }
+}
+
+fn takes(arg: &Arg) -> Takes {
+    match arg.get_action() {
+        ArgAction::Set | ArgAction::Append if arg.is_require_equals_set() => Takes::Optional,
+        ArgAction::Set | ArgAction::Append => Takes::Value,
+        _ => Takes::Nothing,
+    }
+}
+
+fn shown(word: &OsStr) -> String {
+    word.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::command;
+    use super::*;
+
+    fn read(words: &[&str], flags_first: bool) -> Result<Vec<String>, String> {
+        let command = command();
+        let mut words = Words::new(&command, words.iter().map(OsString::from), flags_first);
+        let mut found = Vec::new();
+        while let Some(word) = words.next().map_err(|failure| String::from_utf8_lossy(&failure.text()).into_owned())? {
+            found.push(match word {
+                Word::Flag { typed, value: None, .. } => typed,
+                Word::Flag { typed, value: Some(value), .. } => format!("{typed}:{}", shown(&value)),
+                Word::Operand(file) => format!("file {}", shown(&file)),
+                Word::Plain(file) => format!("plain {}", shown(&file)),
+            });
+        }
+        Ok(found)
+    }
+
+    #[test]
+    fn as_getopt_long_reads_them() {
+        for (words, expected) in [
+            (&["-ruo", "x", "a", "-z", "-"][..], &["-r", "-u", "-o:x", "file a", "-z", "file -"][..]),
+            (&["-o=x", "-uS10M", "-T", "-z"], &["-o:=x", "-u", "-S:10M", "-T:-z"]),
+            (
+                &["--rev", "--out=x", "--output", "--", "--", "-r"],
+                &["--reverse", "--output:x", "--output:--", "plain -r"],
+            ),
+            (&["-c", "a", "--check", "b", "--check=quiet"], &["-c", "file a", "--check", "file b", "--check:quiet"]),
+            (&["--key=1", "-k2", "-t", ","], &["--key:1", "-k:2", "-t:,"]),
+        ] {
+            assert_eq!(read(words, false).as_deref(), Ok(&expected.map_to()[..]), "{words:?}");
+        }
+        assert_eq!(read(&["-r", "a", "-z"], true).unwrap(), ["-r", "file a", "plain -z"]);
+    }
+
+    trait MapTo {
+        fn map_to(&self) -> Vec<String>;
+    }
+
+    impl MapTo for [&str] {
+        fn map_to(&self) -> Vec<String> {
+            self.iter().map(|text| (*text).to_owned()).collect()
+        }
+    }
+
+    #[test]
+    fn messages() {
+        for (words, message) in [
+            (&["-rx"][..], "invalid option -- 'x'"),
+            (&["-o"], "option requires an argument -- 'o'"),
+            (&["--output"], "option '--output' requires an argument"),
+            (&["--unique=1"], "option '--unique' doesn't allow an argument"),
+            (&["--no-such=1"], "unrecognized option '--no-such=1'"),
+            (&["--no"], "option '--no' is ambiguous; possibilities: '--no-decompress' '--no-gpu'"),
+        ] {
+            let text = read(words, false).unwrap_err();
+            assert!(text.starts_with(message), "{words:?}: {text}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! `-c`: whether a file is sorted.
+
+use crate::args::Plan;
+use crate::failure::{Failure, name_bytes};
+use crate::input::{Input, Opener};
+use crate::limits;
+use crate::run::{Outcome, order};
+use hybz::Error;
+use hybz::sort::{self, Disorder};
+use std::io::{self, BufReader, Write};
+
+/// How much is read at once.
+const READ: usize = 1 << 20;
+
+pub fn check(plan: &Plan, quiet: bool) -> Result<Outcome, Failure> {
+    let name = &plan.files[0];
+    let opener = Opener::new(plan, limits::threads(plan), limits::memory(plan) / 8);
+    let failed = |e| Input::failure(name, e);
+    let text = BufReader::with_capacity(READ, opener.open(name)?.into_reader().map_err(failed)?);
+    let found = sort::check(text, &order(plan)).map_err(|e| match e {
+        Error::Read(e) => failed(e),
+        e => failed(e.into()),
+    })?;
+    let Some(Disorder { number, line, .. }) = found else { return Ok(Outcome::Done) };
+    if !quiet {
+        let place = format!(":{number}: disorder: ");
+        let text = [b"hysort: ", name_bytes(name), place.as_bytes(), &line, &[plan.end()]].concat();
+        // If stderr fails, there is nowhere to report it.
+        let _ = io::stderr().write_all(&text);
+    }
+    Ok(Outcome::Disorder)
+}

@@ -1,0 +1,67 @@
+//! What goes wrong, in the words of GNU sort: its scripts look for them.
+
+use crate::names::quoted_if_needed;
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+
+/// Why there is no result. The exit code is 2 for all of them.
+#[derive(Debug)]
+pub enum Failure {
+    /// The system refuses something: what, to which file, and why.
+    System { what: &'static str, file: Vec<u8>, error: io::Error },
+    /// A sentence about the input or the machine.
+    Sentence(Vec<u8>),
+    /// A sentence about the command line, which help may help with.
+    Usage(Vec<u8>),
+}
+
+/// What GNU sort calls the two files that have no names.
+pub const STDIN: &str = "-";
+pub const STDOUT: &str = "standard output";
+
+impl Failure {
+    /// `cannot read: FILE: No such file or directory`.
+    pub fn system(what: &'static str, file: impl AsRef<OsStr>, error: io::Error) -> Failure {
+        Failure::System { what, file: quoted_if_needed(file.as_ref()), error }
+    }
+
+    pub fn sentence(text: impl Into<Vec<u8>>) -> Failure {
+        Failure::Sentence(text.into())
+    }
+
+    pub fn usage(text: impl Into<Vec<u8>>) -> Failure {
+        Failure::Usage(text.into())
+    }
+
+    /// Whether whoever reads the output has gone.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Failure::System { what: "write failed", error, .. } if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// The message, without the name of the program. A failure of the command line has a second line.
+    pub fn text(&self) -> Vec<u8> {
+        match self {
+            Failure::System { what, file, error } => {
+                [what.as_bytes(), b": ", file, b": ", errno_text(error).as_bytes()].concat()
+            }
+            Failure::Sentence(text) => text.clone(),
+            Failure::Usage(text) => [text, &b"\nTry 'hysort --help' for more information."[..]].concat(),
+        }
+    }
+}
+
+/// The system's text for an error, without the number that std adds.
+pub fn errno_text(error: &io::Error) -> Cow<'static, str> {
+    let text = error.to_string();
+    match text.find(" (os error ") {
+        Some(at) => text[..at].to_owned().into(),
+        None => text.into(),
+    }
+}
+
+/// Bytes of a name as they are, for `FILE:LINE:`.
+pub fn name_bytes(name: &OsStr) -> &[u8] {
+    name.as_bytes()
+}

@@ -1,0 +1,64 @@
+//! The command `hysort`: `LC_ALL=C sort` on every core.
+
+mod args;
+mod check;
+mod cli;
+mod failure;
+mod input;
+mod limits;
+mod memory;
+mod merge;
+mod names;
+mod output;
+mod packaging;
+mod pieces;
+mod progress;
+mod run;
+mod spill;
+
+use args::Request;
+use cli::os::process;
+use failure::{Failure, STDOUT};
+use run::Outcome;
+use std::env;
+use std::io::{self, Write};
+use std::panic;
+
+#[global_allocator]
+static ALLOCATOR: memory::Allocator = memory::Allocator;
+
+/// What GNU sort exits with when it cannot do what was asked for.
+const TROUBLE: u8 = 2;
+
+fn main() {
+    let words = env::args_os().skip(1);
+    // A panic is a defect in hysort, and has printed where it is.
+    let result = panic::catch_unwind(|| match args::parse(words) {
+        Ok(Request::Show(text)) => show(&text),
+        Ok(Request::Run(plan)) => run::run(*plan),
+        Err(failure) => Err(failure),
+    });
+    let code = match result {
+        Ok(Ok(Outcome::Done)) => 0,
+        Ok(Ok(Outcome::Disorder)) => 1,
+        Ok(Err(failure)) => {
+            if failure.is_broken_pipe() && !process::broken_pipes_are_ignored() {
+                process::end_by_broken_pipe();
+            }
+            // If stderr fails, there is nowhere to report it.
+            let _ = io::stderr().write_all(&[b"hysort: ", &failure.text()[..], b"\n"].concat());
+            TROUBLE
+        }
+        Err(_) => TROUBLE,
+    };
+    // Nobody waits for a GPU that is still starting, and the kernel frees memory faster than we could.
+    process::exit_now(code)
+}
+
+/// Writes a text that was asked for, such as the help, to stdout.
+fn show(text: &str) -> Result<Outcome, Failure> {
+    let mut stdout = io::stdout();
+    let written =
+        process::check_stdout().and_then(|()| stdout.write_all(text.as_bytes())).and_then(|()| stdout.flush());
+    written.map(|()| Outcome::Done).map_err(|e| Failure::system("write failed", STDOUT, e))
+}

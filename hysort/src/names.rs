@@ -1,0 +1,78 @@
+//! Names in messages: quoted as GNU sort quotes them, so that a name with a blank, or with bytes that move the cursor,
+//! is seen as one.
+
+use crate::cli::quote::for_terminal;
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// A name, in quotes if a shell would need them.
+pub fn quoted_if_needed(name: &OsStr) -> Vec<u8> {
+    match for_terminal(name, true) {
+        Cow::Owned(escaped) => escaped.as_bytes().to_vec(),
+        Cow::Borrowed(_) if needs_quotes(name.as_bytes()) => in_quotes(name.as_bytes()),
+        Cow::Borrowed(_) => name.as_bytes().to_vec(),
+    }
+}
+
+/// A name in quotes.
+pub fn quoted(name: &OsStr) -> Vec<u8> {
+    match for_terminal(name, true) {
+        Cow::Owned(escaped) => escaped.as_bytes().to_vec(),
+        Cow::Borrowed(_) => in_quotes(name.as_bytes()),
+    }
+}
+
+/// Whether a shell reads the name as something else, or GNU's messages, where a colon ends a name.
+fn needs_quotes(name: &[u8]) -> bool {
+    let special = |byte: &u8| b" !\"$&'()*:;<=>?[\\^`|".contains(byte);
+    name.is_empty()
+        || name.iter().any(special)
+        || name.starts_with(b"#")
+        || name.starts_with(b"~")
+        || name == b"{"
+        || name == b"}"
+}
+
+fn in_quotes(name: &[u8]) -> Vec<u8> {
+    if !name.contains(&b'\'') {
+        return [b"'", name, b"'"].concat();
+    }
+    // GNU prefers double quotes where nothing in them means anything.
+    if !name.iter().any(|byte| b"!\"$&()*;<=>?[\\^`|".contains(byte)) {
+        return [b"\"", name, b"\""].concat();
+    }
+    let mut text = vec![b'\''];
+    for &byte in name {
+        match byte {
+            b'\'' => text.extend(b"'\\''"),
+            byte => text.push(byte),
+        }
+    }
+    text.push(b'\'');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_sort_quotes_them() {
+        for (name, expected) in [
+            ("a", "a"),
+            ("dir/a-b_c.txt", "dir/a-b_c.txt"),
+            ("a b", "'a b'"),
+            ("a:b", "'a:b'"),
+            ("", "''"),
+            ("it's", "\"it's\""),
+            ("it's $5", "'it'\\''s $5'"),
+            ("#a", "'#a'"),
+            ("a#", "a#"),
+            ("a\nb", "'a'$'\\n''b'"),
+        ] {
+            assert_eq!(String::from_utf8_lossy(&quoted_if_needed(OsStr::new(name))), expected);
+        }
+        assert_eq!(quoted(OsStr::new("a")), b"'a'");
+    }
+}

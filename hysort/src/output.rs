@@ -1,0 +1,254 @@
+//! Where the result goes: stdout, a device or FIFO as it is, or a file that appears complete or not at all.
+//!
+//! A result for a file is written to a file without a name (`O_TMPFILE`) in the file's directory, and takes the place
+//! of the old file by a rename when it is complete. Nothing that ends the process leaves a part of it behind, and until
+//! then the old file is as it was, also if it is an input. Where the file system cannot create files without a name, a
+//! hidden one is used, which a signal removes.
+
+use crate::args::Plan;
+use crate::cli::os::acl::Acl;
+use crate::cli::os::directory::Directory;
+use crate::cli::os::{file, process};
+use crate::cli::temporary::{TemporaryFiles, TemporaryName};
+use crate::failure::{Failure, STDOUT};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxAttributes, StatxFlags, statx};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+/// Where the result goes.
+pub struct Output {
+    /// As it was typed, for messages.
+    name: OsString,
+    kind: Kind,
+    written: u64,
+}
+
+enum Kind {
+    Stdout,
+    /// It was there before, and stays: a device, a FIFO, what `/dev/stdout` leads to.
+    Existing(File),
+    New(Box<NewFile>),
+}
+
+struct NewFile {
+    /// The name in its directory, all symbolic links followed.
+    name: OsString,
+    directory: Directory,
+    file: File,
+    /// Nothing: it has no name yet.
+    hidden: Option<TemporaryName>,
+    temporary: TemporaryFiles,
+    old: Option<Old>,
+    /// Whether the old file goes only when the new one is on the disk.
+    sync: bool,
+}
+
+/// What the new file takes over from the one that it replaces.
+struct Old {
+    found: Metadata,
+    acl: Option<Acl>,
+}
+
+/// From how many bytes on a pipe is made larger. Small results leave it alone: the system counts a user's pages.
+const LONG: u64 = 8 << 20;
+
+impl Output {
+    /// Makes sure that the result can be written, and changes nothing that anybody sees.
+    pub fn prepare(plan: &Plan) -> Result<Output, Failure> {
+        let Some(name) = &plan.output else {
+            return Ok(Output { name: STDOUT.into(), kind: Kind::Stdout, written: 0 });
+        };
+        let kind = open(name, !plan.no_sync).map_err(|e| Failure::system("open failed", name, e))?;
+        Ok(Output { name: name.clone(), kind, written: 0 })
+    }
+
+    /// The file that stdout is, if it is a regular one: what is written there is read again if it is an input.
+    pub fn regular_stdout(&self) -> Option<Metadata> {
+        let Kind::Stdout = self.kind else { return None };
+        let stdout = File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
+        stdout.metadata().ok().filter(Metadata::is_file)
+    }
+
+    /// To be called before the first byte is written.
+    pub fn begin(&self) -> Result<(), Failure> {
+        match &self.kind {
+            Kind::Stdout => process::check_stdout().map_err(|e| self.failure(e)),
+            Kind::Existing(file) => {
+                let _ = file.set_len(0); // devices have no length
+                Ok(())
+            }
+            Kind::New(_) => Ok(()),
+        }
+    }
+
+    /// What is said of an error of writing.
+    pub fn failure(&self, e: io::Error) -> Failure {
+        Failure::system("write failed", &self.name, e)
+    }
+
+    /// Says that all is written: a new file gets its name. After an error nothing is left of it.
+    pub fn finish(self) -> Result<(), Failure> {
+        let Output { name, kind, written: _ } = self;
+        let failed = |what: &'static str| move |e| Failure::system(what, &name, e);
+        match kind {
+            Kind::Stdout => file::close_stdout().map_err(failed("close failed")),
+            Kind::Existing(file) => file::close(file.into()).map_err(failed("close failed")),
+            Kind::New(file) => file.publish().map_err(failed("write failed")),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let before = self.written;
+        let len = match &mut self.kind {
+            Kind::Stdout => file::write_stdout(bytes)?,
+            Kind::Existing(file) => file.write(bytes)?,
+            Kind::New(file) => file.file.write(bytes)?,
+        };
+        self.written += len as u64;
+        if before < LONG && self.written >= LONG && matches!(self.kind, Kind::Stdout) {
+            file::enlarge_stdout_pipe();
+        }
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn open(name: &OsStr, sync: bool) -> io::Result<Kind> {
+    if name.is_empty() {
+        return Err(file::not_found());
+    }
+    let (path, device) = resolve(Path::new(name))?;
+    let found = fs::metadata(&path).ok();
+    if device || found.as_ref().is_some_and(|found| !found.is_file() && !found.is_dir()) {
+        return Ok(Kind::Existing(file::open_device(&path)?));
+    }
+    // As the system says it: a directory, or one that would have to be one.
+    if found.as_ref().is_some_and(Metadata::is_dir) || path.as_os_str().as_bytes().ends_with(b"/") {
+        return Err(file::is_a_directory());
+    }
+    let in_directory = path.file_name().ok_or_else(file::is_a_directory)?.to_owned();
+    let old = match found {
+        Some(_) => Some(Old::of(&path)?),
+        None => None,
+    };
+    let (directory, temporary) = (Directory::of(&path, None)?, TemporaryFiles::default());
+    if let Some(old) = &old {
+        old.check_replaceable(&path, &directory)?;
+    }
+    let private = old.is_some();
+    let (file, hidden) = match directory.create_unnamed(private)? {
+        Some(file) => (file, None),
+        None => {
+            let (file, hidden) = temporary.create(&directory, &in_directory, private)?;
+            (file, Some(hidden))
+        }
+    };
+    let sync = sync && old.is_some();
+    Ok(Kind::New(Box::new(NewFile { name: in_directory, directory, file, hidden, temporary, old, sync })))
+}
+
+/// Follows symbolic links, also one to a file that does not exist yet. The second says that the path is that of an
+/// open file (`/dev/stdout`, `/proc/self/fd/3`), which is no place for another one.
+fn resolve(path: &Path) -> io::Result<(PathBuf, bool)> {
+    const MOST: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST {
+        let Ok(target) = fs::read_link(&path) else { return Ok((path, false)) };
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if fs::canonicalize(parent)?.starts_with("/proc") {
+            return Ok((path, true));
+        }
+        path = parent.join(target);
+    }
+    Err(Errno::LOOP.into())
+}
+
+impl Old {
+    /// The system says, when it is opened, whether it may be written: only then is it replaced.
+    fn of(path: &Path) -> io::Result<Old> {
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = OpenOptions::new().write(true).custom_flags(flags.bits() as i32).open(path)?;
+        Ok(Old { found: file.metadata()?, acl: Acl::of(&file).unwrap_or_else(|_| Some(Acl::unknown())) })
+    }
+
+    /// Returns the error that a rename over the file at `path` would give: all work would be done by then.
+    fn check_replaceable(&self, path: &Path, directory: &Directory) -> io::Result<()> {
+        let found = statx(CWD, path, AtFlags::empty(), StatxFlags::empty());
+        if found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)) {
+            return Err(Errno::BUSY.into());
+        }
+        // In a directory such as /tmp a file is replaced by its owner only.
+        let above = directory.find(OsStr::new("."))?;
+        let (sticky, own) = (Mode::from_raw_mode(above.st_mode).contains(Mode::SVTX), geteuid());
+        let ours = own.is_root() || [above.st_uid, self.found.uid()].contains(&own.as_raw());
+        if sticky && !ours { Err(Errno::PERM.into()) } else { Ok(()) }
+    }
+
+    /// Gives `file` owner, mode and access control list of the old one; nobody can do more with it than before.
+    fn hand_on(&self, file: &File) -> io::Result<()> {
+        let (found, owner, group) = (&self.found, Some(self.found.uid()), Some(self.found.gid()));
+        // The group first: users who may not give a file away may still be in its group. Only root can do the second.
+        let group_kept = fchown(file, owner, group).is_ok() || {
+            let group_kept = fchown(file, None, group).is_ok();
+            let _ = fchown(file, owner, None);
+            group_kept
+        };
+        let mut mode = self.acl.as_ref().map_or(found.mode(), |acl| acl.narrowed(found.mode())) & 0o777;
+        if !group_kept {
+            let both = (mode >> 3) & mode & 0o7;
+            mode = (mode & 0o700) | (both << 3) | both;
+        }
+        if Acl::remove(file).is_err() {
+            mode &= 0o700; // the directory's defaults may give others more than the old file did
+        }
+        match file.set_permissions(Permissions::from_mode(mode)) {
+            Err(e) if !file::is_unsupported(&e) => return Err(e),
+            _ => {}
+        }
+        if let Some(acl) = self.acl.as_ref().filter(|_| group_kept) {
+            let _ = acl.set(file); // else it stays narrow
+        }
+        Ok(())
+    }
+}
+
+impl NewFile {
+    fn publish(self: Box<Self>) -> io::Result<()> {
+        let NewFile { name, directory, file, hidden, temporary, old, sync } = *self;
+        if let Some(old) = &old {
+            old.hand_on(&file)?;
+        }
+        if sync {
+            file.sync_data()?;
+        }
+        // The errors of closing must be known before there is a name, and a name needs an open file: keep a copy.
+        let kept = file.as_fd().try_clone_to_owned()?;
+        file::close(file.into())?;
+        let replace = |hidden: &OsStr| directory.rename(hidden, &name, true);
+        match hidden {
+            Some(hidden) => hidden.rename(|hidden| match directory.leads_to(hidden, kept.as_fd()) {
+                true => replace(hidden),
+                false => Err(file::not_found()),
+            })?,
+            None => match directory.link(kept.as_fd(), &name) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                    temporary.link(&directory, &name, kept.as_fd())?.rename(replace)?;
+                }
+                done => done?,
+            },
+        }
+        if sync { directory.sync() } else { Ok(()) }
+    }
+}

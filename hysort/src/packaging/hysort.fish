@@ -1,0 +1,25 @@
+complete -c hysort -s c -l check -d 'Check that the input is sorted; do not sort' -r
+complete -c hysort -s o -l output -d 'Write to FILE, which may be an input file' -r -F
+complete -c hysort -l files0-from -d 'Read the names of the input files from FILE (-: standard input); a zero byte ends each' -r -F
+complete -c hysort -s T -l temporary-directory -d 'Put temporary files into DIR, not TMPDIR or /tmp' -r -f -a "(__fish_complete_directories)"
+complete -c hysort -s S -l buffer-size -d 'Use SIZE of memory (default: half of what there is)' -r
+complete -c hysort -l parallel -d 'Use N threads (default: one for each core)' -r
+complete -c hysort -l batch-size -d 'With -m, read at most N files at once' -r
+complete -c hysort -l gpu -d 'Work on these GPUs, too: none, so far' -r
+complete -c hysort -l completions -d 'Print the completions for SHELL: bash, zsh or fish' -r
+complete -c hysort -s r -l reverse -d 'Sort in descending order'
+complete -c hysort -s u -l unique -d 'Of equal lines, write one (with -c: lines must ascend strictly)'
+complete -c hysort -s z -l zero-terminated -d 'A zero byte ends a line, not a newline'
+complete -c hysort -s s -l stable -d 'Accepted, without effect'
+complete -c hysort -s C -d 'The same as -c, and print nothing'
+complete -c hysort -s m -l merge -d 'Merge files that are sorted; do not sort'
+complete -c hysort -l no-decompress -d 'Sort the bytes of compressed files as they are'
+complete -c hysort -l no-gpu -d 'The same as --gpu none'
+complete -c hysort -l gpu-required -d 'Fail if a GPU is missing: so far always'
+complete -c hysort -l no-sync -d 'Do not wait for the disk before FILE of -o is replaced'
+complete -c hysort -s v -l verbose -d 'Print what was done: lines, bytes, time, and a table of stations'
+complete -c hysort -l progress -d 'Show progress even if standard error is not a terminal'
+complete -c hysort -l no-progress -d 'Never show progress'
+complete -c hysort -l help -d 'Print this help'
+complete -c hysort -l version -d 'Print version and licence'
+complete -c hysort -l man -d 'Print the manual page hysort(1), as roff'

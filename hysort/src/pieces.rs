@@ -1,0 +1,184 @@
+//! Reading a file in large pieces: a long regular file by several threads, everything else as it comes.
+
+use crate::input::Input;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, Builder, Scope};
+
+/// How a file is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// The bytes of a piece.
+    pub piece: usize,
+    /// How many threads read a long file.
+    pub readers: usize,
+}
+
+/// From so many pieces on, starting threads pays.
+const LONG: u64 = 4;
+
+/// Why reading ended early: the file, or whoever took the pieces.
+pub enum Stop<E> {
+    Read(io::Error),
+    Taken(E),
+}
+
+impl Reading {
+    /// The bytes of all pieces that there are at once: one here, and of each reader one in its hands and one that
+    /// waits.
+    pub fn memory(&self) -> u64 {
+        (self.piece * (2 * self.readers + 1)) as u64
+    }
+
+    /// Hands all bytes of `input` to `take`, in pieces that are in order.
+    pub fn pieces<E>(&self, input: Input, mut take: impl FnMut(Vec<u8>) -> Result<(), E>) -> Result<(), Stop<E>> {
+        match input {
+            Input::Stream(stream) => self.stream(stream, &mut take),
+            Input::Regular { mut file, from, to } => {
+                let mut at = from;
+                if self.readers > 0 && to.saturating_sub(from) >= LONG * self.piece as u64 {
+                    at = self.parallel(&file, from, to, &mut take)?;
+                }
+                // What is left, and what was appended in the meantime. Who reads stdin after us begins behind it.
+                file.seek(SeekFrom::Start(at)).map_err(Stop::Read)?;
+                self.stream(&file, &mut take)
+            }
+        }
+    }
+
+    fn stream<E>(&self, mut stream: impl Read, take: &mut impl FnMut(Vec<u8>) -> Result<(), E>) -> Result<(), Stop<E>> {
+        loop {
+            let mut piece = Vec::with_capacity(self.piece);
+            stream.by_ref().take(self.piece as u64).read_to_end(&mut piece).map_err(Stop::Read)?;
+            if piece.is_empty() {
+                return Ok(());
+            }
+            take(piece).map_err(Stop::Taken)?;
+        }
+    }
+
+    /// Hands on what is between two offsets, each piece read by one of several threads, and returns how far it came.
+    fn parallel<E>(
+        &self,
+        file: &File,
+        from: u64,
+        to: u64,
+        take: &mut impl FnMut(Vec<u8>) -> Result<(), E>,
+    ) -> Result<u64, Stop<E>> {
+        thread::scope(|scope| {
+            let started = (0..self.readers).map(|reader| self.reader(scope, file, from, to, reader));
+            let Ok(readers) = started.collect::<io::Result<Vec<_>>>() else { return Ok(from) };
+            let mut at = from;
+            for reader in (0..readers.len()).cycle() {
+                // Each reader has the next piece of its own: nothing comes when the file is at its end.
+                let Ok(piece) = readers[reader].recv() else { break };
+                let piece = piece.map_err(Stop::Read)?;
+                let (len, expected) = (piece.len() as u64, (to - at).min(self.piece as u64));
+                at += len;
+                if len > 0 {
+                    take(piece).map_err(Stop::Taken)?;
+                }
+                if len < expected {
+                    break; // it was cut while we read it
+                }
+            }
+            drop(readers);
+            Ok(at)
+        })
+    }
+
+    /// Starts a thread that reads every so-manieth piece, two ahead.
+    fn reader<'scope>(
+        &self,
+        scope: &'scope Scope<'scope, '_>,
+        file: &'scope File,
+        from: u64,
+        to: u64,
+        number: usize,
+    ) -> io::Result<Receiver<io::Result<Vec<u8>>>> {
+        let Reading { piece, readers } = *self;
+        let (sender, receiver): (SyncSender<io::Result<Vec<u8>>>, _) = sync_channel(1);
+        let work = move || {
+            let starts = (from..to).step_by(piece).skip(number).step_by(readers);
+            for start in starts {
+                let len = (to - start).min(piece as u64) as usize;
+                let read = read_piece(file, start, len);
+                let short = !matches!(&read, Ok(bytes) if bytes.len() == len);
+                if sender.send(read).is_err() || short {
+                    return;
+                }
+            }
+        };
+        Builder::new().name(format!("reader {number}")).spawn_scoped(scope, work)?;
+        Ok(receiver)
+    }
+}
+
+/// So many bytes from `start` on, or fewer at the end of the file.
+fn read_piece(file: &File, start: u64, len: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; len];
+    let mut filled = 0;
+    while filled < len {
+        match file.read_at(&mut bytes[filled..], start + filled as u64) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn file(bytes: &[u8]) -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file
+    }
+
+    fn read(bytes: &[u8], from: u64, to: u64, reading: Reading) -> Vec<u8> {
+        let input = Input::Regular { file: file(bytes), from, to };
+        let mut all = Vec::new();
+        let taken = reading.pieces(input, |piece| {
+            assert!(!piece.is_empty() && piece.len() <= reading.piece);
+            all.extend(piece);
+            Ok::<(), ()>(())
+        });
+        assert!(taken.is_ok());
+        all
+    }
+
+    #[test]
+    fn all_bytes_in_order() {
+        let bytes: Vec<u8> = (0..100_003u32).flat_map(|i| i.to_le_bytes()).collect();
+        let len = bytes.len() as u64;
+        for readers in 0..5 {
+            for piece in [1000, 1024, 65_536, 1 << 20] {
+                let reading = Reading { piece, readers };
+                assert!(read(&bytes, 0, len, reading) == bytes, "{reading:?}");
+                assert!(read(&bytes, 77, len, reading) == bytes[77..], "{reading:?}");
+                // The file has grown, or was cut, since its length was asked for.
+                assert!(read(&bytes, 0, len / 2, reading) == bytes, "{reading:?}");
+                assert!(read(&bytes, 0, len * 2, reading) == bytes, "{reading:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn who_takes_the_pieces_may_stop() {
+        let input = Input::Regular { file: file(&[7; 10_000]), from: 0, to: 10_000 };
+        let mut left = 3;
+        let stopped = Reading { piece: 100, readers: 3 }.pieces(input, |_| {
+            left -= 1;
+            if left == 0 { Err("enough") } else { Ok(()) }
+        });
+        assert!(matches!(stopped, Err(Stop::Taken("enough"))));
+    }
+}

@@ -1,0 +1,167 @@
+//! How far a call is: a bar on a terminal, lines elsewhere if they are asked for, and one line at any time for SIGUSR1,
+//! as in dd. The only place that uses indicatif.
+
+use crate::args::Plan;
+use crate::cli::os::signals;
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long nothing is shown, and how long it takes from one line to the next.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The progress display of one call.
+pub struct Progress {
+    style: Style,
+    counts: Arc<Counts>,
+    total: Option<u64>,
+    display: Mutex<Display>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    Nothing,
+    /// One line of a terminal, redrawn again and again.
+    Bar,
+    /// A line every second.
+    Lines,
+}
+
+struct Display {
+    last: Instant,
+    bar: Option<ProgressBar>,
+}
+
+/// What a signal handler may read.
+#[derive(Default)]
+struct Counts {
+    read: AtomicU64,
+    written: AtomicU64,
+}
+
+impl Progress {
+    pub fn new(plan: &Plan) -> Progress {
+        let style = match (plan.progress, io::stderr().is_terminal()) {
+            (Some(false), _) | (None, false) => Style::Nothing,
+            (_, true) => Style::Bar,
+            (Some(true), false) => Style::Lines,
+        };
+        let counts = Arc::new(Counts::default());
+        answer_signals(&counts);
+        let total = if style == Style::Nothing { None } else { total(&plan.files) };
+        Progress { style, counts, total, display: Mutex::new(Display { last: Instant::now(), bar: None }) }
+    }
+
+    /// So many bytes more are read.
+    pub fn read(&self, bytes: usize) {
+        let read = self.counts.read.fetch_add(bytes as u64, Relaxed) + bytes as u64;
+        self.show("read", read, self.total.filter(|&total| total >= read));
+    }
+
+    /// So many bytes more are written.
+    pub fn wrote(&self, bytes: usize) {
+        let written = self.counts.written.fetch_add(bytes as u64, Relaxed) + bytes as u64;
+        let read = self.counts.read.load(Relaxed);
+        self.show("written", written, (read >= written).then_some(read));
+    }
+
+    /// How many bytes were read and written.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.counts.read.load(Relaxed), self.counts.written.load(Relaxed))
+    }
+
+    fn show(&self, what: &str, bytes: u64, total: Option<u64>) {
+        if self.style == Style::Nothing {
+            return;
+        }
+        let mut display = self.display.lock().unwrap_or_else(PoisonError::into_inner);
+        if display.bar.is_none() && display.last.elapsed() < INTERVAL {
+            return;
+        }
+        let of = total.map(|total| format!(" of {}", HumanBytes(total))).unwrap_or_default();
+        let text = format!("{}{of} {what}", HumanBytes(bytes));
+        if self.style == Style::Lines {
+            if display.last.elapsed() >= INTERVAL {
+                display.last = Instant::now();
+                // In one piece; and if stderr fails, there is nowhere to report it.
+                let _ = io::stderr().write_all(format!("hysort: {text}\n").as_bytes());
+            }
+            return;
+        }
+        let bar = display.bar.get_or_insert_with(bar);
+        bar.set_message(text);
+        match total {
+            Some(total) => bar.set_length(total),
+            None => bar.unset_length(),
+        }
+        bar.set_position(bytes);
+    }
+
+    /// Removes the bar from the terminal.
+    pub fn end(&self) {
+        if let Some(bar) = self.display.lock().unwrap_or_else(PoisonError::into_inner).bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// How many bytes all files have together, if that can be known.
+fn total(files: &[OsString]) -> Option<u64> {
+    let size = |name: &OsString| {
+        let found = fs::metadata(name).ok().filter(|found| found.is_file())?;
+        Some(found.len())
+    };
+    if files.len() > 64 { None } else { files.iter().map(size).sum() }
+}
+
+/// Has SIGUSR1 answered.
+#[allow(unsafe_code)]
+fn answer_signals(counts: &Arc<Counts>) {
+    let counts = Arc::clone(counts);
+    let answer = move || {
+        let mut line = Line { bytes: [0; 128], len: 0 };
+        let mb = |count: &AtomicU64| count.load(Relaxed) / 1_000_000;
+        // A line that is too long is cut; nothing else can go wrong.
+        let _ = std::fmt::Write::write_fmt(
+            &mut line,
+            format_args!("hysort: {} MB read, {} MB written\n", mb(&counts.read), mb(&counts.written)),
+        );
+        signals::write_stderr(&line.bytes[..line.len]);
+    };
+    // SAFETY: it reads atomics, puts a line together on the stack and writes it with one system call.
+    let _ = unsafe { signals::on_question(answer) };
+}
+
+/// A line that is put together without allocating.
+struct Line {
+    bytes: [u8; 128],
+    len: usize,
+}
+
+impl std::fmt::Write for Line {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let room = &mut self.bytes[self.len..];
+        let len = text.len().min(room.len());
+        room[..len].copy_from_slice(&text.as_bytes()[..len]);
+        self.len += len;
+        Ok(())
+    }
+}

@@ -1,0 +1,171 @@
+//! What ends hysort early: signals, full disks, limits. The old file and all inputs are as they were, and nothing is
+//! left behind.
+
+use crate::place::{Place, Run};
+use crate::skip::{Need, skip};
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Instant;
+
+fn numbers(count: u32) -> Vec<u8> {
+    (0..count).flat_map(|i| format!("{}\n", i.wrapping_mul(2_654_435_761)).into_bytes()).collect()
+}
+
+/// `kill -9` at any time: the file is the old one or the new one.
+#[test]
+fn kill_at_any_time() {
+    let text = numbers(300_000);
+    let mut lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    lines.sort();
+    let sorted = lines.concat();
+    let place = Place::with(&[("a", &text), ("b", b"b\na\n"), ("old", b"the old file\n")]);
+    std::fs::create_dir(place.path("tmp")).unwrap();
+    let script = "exec $SORT -S 1M -T tmp -o old a";
+    let started = Instant::now();
+    place.shell(script).silent(0);
+    let whole = started.elapsed();
+    assert!(place.get("old") == sorted);
+    let (mut killed, mut late) = (0, 0);
+    for step in 0..20u32 {
+        std::fs::write(place.path("old"), b"the old file\n").unwrap();
+        let mut child = place.command(crate::place::hysort(), script).stdin(Stdio::null()).spawn().unwrap();
+        sleep(whole * (step * 37 % 100) / 90);
+        child.kill().unwrap();
+        let status = child.wait().unwrap();
+        match status.success() {
+            true => late += 1,
+            false => killed += 1,
+        }
+        let old = place.get("old");
+        assert!(old == b"the old file\n" || old == sorted, "{step}");
+        assert!(status.success() <= (old == sorted), "{step}");
+        assert!(place.get("a") == text && place.get("b") == b"b\na\n");
+        let mut names = place.names();
+        // Between linkat and rename the file has a second name: the next call removes it.
+        names.retain(|name| name != ".old.hybz-tmp");
+        assert_eq!(names, ["a", "b", "old", "tmp"]);
+        assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 0);
+    }
+    assert!(killed > 0, "{killed} were killed and {late} were not");
+    place.shell(script).silent(0);
+    assert_eq!(place.names(), ["a", "b", "old", "tmp"]);
+}
+
+/// A signal ends it as it ends sort, and the old file stays.
+#[test]
+fn signals() {
+    let place = Place::with(&[("old", b"the old file\n")]);
+    for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1), ("KILL", 9)] {
+        // A shell's background jobs ignore INT, and perhaps whoever runs the tests does.
+        let script = format!(
+            "coproc exec env --default-signal=INT,HUP,PIPE $SORT -o old; sleep 0.5; kill -{name} $COPROC_PID; \
+             wait $COPROC_PID; exit $?"
+        );
+        let run = place.shell(&script);
+        assert_eq!(run.code, 128 + number, "{name}: {}", run.stderr);
+        assert_eq!((place.names(), place.get("old")), (vec!["old".to_owned()], b"the old file\n".to_vec()));
+    }
+}
+
+/// SIGUSR1 asks how far it is.
+#[test]
+fn a_question() {
+    let place = Place::with(&[("a", b"b\na\n")]);
+    let script = "mkfifo f; { cat a; sleep 1; } >f & $SORT <f & sleep 0.5; kill -USR1 $!; wait $!; code=$?; rm f; \
+                  exit $code";
+    let run = place.shell(script).says(0, "hysort: 0 MB read, 0 MB written\n");
+    assert_eq!(run.stdout, b"a\nb\n");
+}
+
+/// What `-v` and `--progress` tell.
+#[test]
+fn what_is_told() {
+    let place = Place::with(&[("a", b"b\na\nc\n")]);
+    let run = place.shell("$SORT -v --parallel=2 a -o b");
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    let first = "hysort: 3 lines, 6 bytes read, 6 written, 0 in temporary files, 1 ranges, ";
+    assert!(run.code == 0 && lines[0].starts_with(first) && lines[1].starts_with("  cpu 0: "), "{}", run.stderr);
+    let slow = "{ cat a; sleep 1.1; cat a; } | $SORT";
+    place.shell(slow).silent(0);
+    place.shell(&format!("{slow} --progress")).says(0, "hysort: 12 B read\n");
+    place.shell(&format!("{slow} --progress --no-progress")).silent(0);
+}
+
+/// The reader goes away.
+#[test]
+fn broken_pipes() {
+    let place = Place::with(&[("a", &numbers(200_000))]);
+    for (script, code, said) in [
+        ("$SORT a | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 141, ""),
+        ("$SORT -m a | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 141, ""),
+        (
+            "trap '' PIPE; $SORT a | head -1 >/dev/null; exit ${PIPESTATUS[0]}",
+            2,
+            "hysort: write failed: 'standard output': Broken pipe\n",
+        ),
+        ("mkfifo f; head -1 f >/dev/null & $SORT a -o f; code=$?; rm f; exit $code", 141, ""),
+    ] {
+        place.shell(script).says(code, said);
+    }
+}
+
+/// A limit of the length of files: of the result, and of temporary files.
+#[test]
+fn limits_of_length() {
+    let text = numbers(300_000);
+    let place = Place::with(&[("a", &text), ("old", b"the old file\n")]);
+    let unchanged = |run: Run, said: &str| {
+        assert_eq!((run.code, &*run.stderr), (2, said));
+        assert_eq!(place.get("old"), b"the old file\n");
+        assert!(place.get("a") == text && place.names() == ["a", "old"]);
+    };
+    let limit = "trap '' XFSZ; ulimit -f 500;";
+    unchanged(place.shell(&format!("{limit} $SORT -o old a")), "hysort: write failed: old: File too large\n");
+    unchanged(place.shell(&format!("{limit} $SORT a -o a")), "hysort: write failed: a: File too large\n");
+    let spilled = "hysort: write failed: temporary file in .: File too large\n";
+    unchanged(place.shell(&format!("{limit} $SORT -S 1M -T . a")), spilled);
+    // The signal ends it as it ends sort.
+    let run = place.shell("ulimit -c 0; ulimit -f 500; exec $SORT -o old a");
+    assert_eq!((run.code, place.get("old"), place.names().len()), (153, b"the old file\n".to_vec(), 2));
+}
+
+/// A disk that fills: that of the result, and that of `-T`.
+#[test]
+fn full_disks() {
+    let text = numbers(300_000);
+    let place = Place::with(&[("a", &text)]);
+    let mounted = place.shell("mkdir disk && mount -t tmpfs -o size=2M none disk && printf 'b\\na\\n' >disk/old");
+    if mounted.code != 0 {
+        return skip(Need::System, "no file system can be mounted");
+    }
+    let result = place.shell("$SORT -o disk/old a");
+    let onto = place.shell("$SORT -o disk/new a");
+    let spilled = place.shell("$SORT -S 1M -T disk a | wc -c");
+    let left = place.shell("ls -A disk; cat disk/old; umount disk");
+    assert_eq!(left.stdout, b"old\nb\na\n");
+    assert_eq!((result.code, &*result.stderr), (2, "hysort: write failed: disk/old: No space left on device\n"));
+    assert_eq!((onto.code, &*onto.stderr), (2, "hysort: write failed: disk/new: No space left on device\n"));
+    assert_eq!(&*spilled.stderr, "hysort: write failed: temporary file in disk: No space left on device\n");
+    assert_eq!(spilled.stdout, b"0\n");
+    assert!(place.get("a") == text);
+}
+
+#[test]
+fn no_place_for_temporary_files() {
+    let place = Place::with(&[("a", &numbers(300_000))]);
+    let text = "hysort: cannot create temporary file in '/no/such/place': No such file or directory\n";
+    place.shell("$SORT -S 1M -T /no/such/place a").says(2, text);
+    place.shell("TMPDIR=/no/such/place $SORT -S 1M a").says(2, text);
+    place.shell("TMPDIR=/no/such/place $SORT -S 1M -T . a >/dev/null").silent(0);
+}
+
+/// A limit of the address space: a sentence, or the result.
+#[test]
+fn little_memory() {
+    let text = numbers(500_000);
+    let place = Place::with(&[("a", &text)]);
+    let run = place.shell("ulimit -v 100000; $SORT --parallel=2 a | cksum").silent(0);
+    assert_eq!(run.stdout, place.shell("$SORT a | cksum").silent(0).stdout);
+    let run = place.shell("head -c 300000000 /dev/zero | (ulimit -v 100000; $SORT -T .)");
+    assert!(run.code == 2 && run.stderr.lines().count() == 1, "{} {}", run.code, run.stderr);
+}

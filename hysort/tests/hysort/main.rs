@@ -1,0 +1,11 @@
+//! The command hysort, beside GNU sort with LC_ALL=C where that is installed.
+
+#[path = "../../../tests/skip/mod.rs"]
+mod skip;
+
+mod ends;
+mod inputs;
+mod messages;
+mod outputs;
+mod place;
+mod shapes;

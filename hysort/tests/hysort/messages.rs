@@ -1,0 +1,230 @@
+//! What is said of a command line, and the exit code: as GNU sort says it, case by case.
+
+use crate::place::{Place, gnu_sort, same};
+
+const FILES: &[(&str, &[u8])] =
+    &[("a", b"b\na\nc\n"), ("b", b"a\nb\nb\nc\n"), ("names", b"a\0b\0"), ("odd name", b"x\n"), ("empty", b"")];
+
+/// `$SORT` is hysort, then sort.
+const CASES: &[&str] = &[
+    "$SORT",
+    "$SORT a",
+    "$SORT a b -",
+    "$SORT - - <a",
+    "$SORT -r a b",
+    "$SORT -u b b",
+    "$SORT -ru a b",
+    "$SORT -s a",
+    "$SORT a -r",
+    "$SORT -- a",
+    "$SORT -ruz a",
+    "$SORT -r -- -r",
+    "POSIXLY_CORRECT=1 $SORT a -r",
+    "$SORT --rev --uniq a b",
+    "$SORT --stable --reverse --unique --zero-terminated a",
+    "$SORT -o out a; cat out",
+    "$SORT -oout a; cat out",
+    "$SORT -o=out a; cat =out",
+    "$SORT --output=out a; cat out",
+    "$SORT --out out a; cat out",
+    "$SORT a -o out -o out; cat out",
+    "$SORT a -o out -o other",
+    "$SORT -o",
+    "$SORT --output",
+    "$SORT a -o a; cat a",
+    "$SORT -m b -o b; cat b",
+    "$SORT -o '' a",
+    "mkdir d; $SORT -o d a",
+    "$SORT -o a/ a",
+    "$SORT -o new/ a",
+    "$SORT -o no/out a",
+    "$SORT no",
+    "$SORT a no b",
+    "$SORT 'odd name'",
+    "$SORT 'no name'",
+    "$SORT \"it's\"",
+    "$SORT ''",
+    "$SORT a:b",
+    "$SORT $'no\\nname'",
+    "mkdir d; $SORT d",
+    "mkdir d; $SORT <d",
+    "mkdir d; $SORT -c d",
+    "mkdir d; $SORT -m d",
+    "$SORT -m no",
+    "$SORT -c no",
+    "$SORT -c a",
+    "$SORT -c b",
+    "$SORT -cu b",
+    "$SORT -cr a",
+    "$SORT -C a",
+    "$SORT -C b",
+    "$SORT -c <a",
+    "$SORT -c empty",
+    "$SORT --check a",
+    "$SORT --check=quiet a",
+    "$SORT --check=silent a",
+    "$SORT --check=si a",
+    "$SORT --check=diagnose-first a",
+    "$SORT -cc a",
+    "$SORT -cC a",
+    "$SORT -C --check=quiet a",
+    "$SORT -c --check=quiet a",
+    "$SORT -c a b",
+    "$SORT -C a b",
+    "$SORT -c -o out a",
+    "$SORT -C -o out a",
+    "$SORT -cm a",
+    "$SORT -mc a",
+    "printf 'b\\0a\\0' | $SORT -zc",
+    "printf 'b\\na' | $SORT -c",
+    "printf 'a\\na' | $SORT -cu",
+    "$SORT -m b b",
+    "$SORT -mu b b",
+    "$SORT -mr a a",
+    "$SORT -m a",
+    "$SORT -m b - <b",
+    "$SORT -m b b b b b --batch-size=2",
+    "$SORT -m <&-",
+    "$SORT <&-",
+    "$SORT -c <&-",
+    "$SORT a >&-",
+    "$SORT a <&-",
+    "$SORT --files0-from=names",
+    "$SORT --files0-from=- <names",
+    "$SORT --files0-from names",
+    "$SORT --files0-from=no",
+    "$SORT --files0-from=empty",
+    "$SORT --files0-from=names a",
+    "mkdir d; $SORT --files0-from=d",
+    "printf 'a\\0\\0b' | $SORT --files0-from=-",
+    "printf '\\0' | $SORT --files0-from=-",
+    "printf 'a\\0-' | $SORT --files0-from=-",
+    "printf 'a\\0no' | $SORT --files0-from=-",
+    "$SORT -c --files0-from=names",
+    "$SORT -m --files0-from=names",
+    "$SORT -S 1 a",
+    "$SORT -S 10% a",
+    "$SORT -S10M -S 1b a",
+    "$SORT --buffer-size=1G a",
+    "$SORT -S K a",
+    "$SORT -S x a",
+    "$SORT -S 1Q a",
+    "$SORT -S 1KB a",
+    "$SORT -S -1 a",
+    "$SORT -S '' a",
+    "$SORT -S 99999999999999999999 a",
+    "$SORT -S 1Z a",
+    "$SORT --buffer-size=5x a",
+    "$SORT --parallel=3 a",
+    "$SORT --parallel=0 a",
+    "$SORT --parallel=x a",
+    "$SORT --parallel=3x a",
+    "$SORT --batch-size=16 a",
+    "$SORT --batch-size=1 a",
+    "$SORT --batch-size=x a",
+    "$SORT --batch-size=99999999999999999999 a",
+    "$SORT --batch-size=99999999 a",
+    "$SORT -T /no/such/place a",
+    "$SORT --temporary-directory=. a",
+    "$SORT -x",
+    "$SORT -rx",
+    "$SORT --no-such-flag=1",
+    "$SORT --unique=1",
+    "$SORT -T",
+    "$SORT a >/dev/full",
+    "yes | head -100000 | $SORT >/dev/full",
+    "$SORT -o /dev/full a",
+    "$SORT -o /dev/null a",
+    "$SORT -o /dev/stdout a",
+    "$SORT -o /dev/stdout a >out; cat out",
+    "yes | head -300000 | $SORT | head -1",
+    "trap '' PIPE; yes | head -300000 | { $SORT; echo $? >&2; } | head -1",
+];
+
+#[test]
+fn as_sort_says_it() {
+    if !gnu_sort() {
+        return;
+    }
+    for script in CASES {
+        same(FILES, script);
+    }
+}
+
+/// GNU sort's exit code is 1 here, which means disorder.
+#[test]
+fn a_check_of_another_kind() {
+    let place = Place::with(FILES);
+    let text = "hysort: invalid argument 'x' for '--check'\nValid arguments are:\n  - 'quiet', 'silent'\n  \
+                - 'diagnose-first'\nTry 'hysort --help' for more information.\n";
+    place.shell("$SORT --check=x a").says(2, text);
+    place.shell("$SORT --check= a").says(2, &text.replace("invalid argument 'x'", "ambiguous argument ''"));
+}
+
+#[test]
+fn what_hysort_does_not_do() {
+    let place = Place::with(FILES);
+    let help = "Try 'hysort --help' for more information.\n";
+    let by = "hysort sorts whole lines by their bytes, as sort does with LC_ALL=C";
+    for flag in ["-k", "-n", "-f", "-b", "-d", "-g", "-h", "-i", "-M", "-R", "-V", "-t", "--key", "--sort"] {
+        let value = if ["-k", "-t", "--key", "--sort"].contains(&flag) { " 1" } else { "" };
+        let text = format!("hysort: {flag} is not supported: {by}\n{help}");
+        place.shell(&format!("$SORT {flag}{value} a")).says(2, &text);
+    }
+    place.shell("$SORT -rnu a").says(2, &format!("hysort: -n is not supported: {by}\n{help}"));
+    place.shell("$SORT --numeric a").says(2, &format!("hysort: --numeric-sort is not supported: {by}\n{help}"));
+    place.shell("$SORT +1 a").says(2, &format!("hysort: +1 is not supported: {by}\n{help}"));
+    place.shell("$SORT --debug a").says(2, &format!("hysort: --debug is not supported\n{help}"));
+    place
+        .shell("$SORT --compress-program=gzip a")
+        .says(2, &format!("hysort: --compress-program is not supported\n{help}"));
+    assert_eq!(place.names().len(), FILES.len());
+}
+
+#[test]
+fn help_and_version() {
+    let place = Place::with(FILES);
+    let help = place.shell("$SORT --help --no-such").silent(0);
+    assert!(help.stdout.starts_with(b"Sorts lines by their bytes") && help.stdout.ends_with(b"2 trouble.\n"));
+    assert!(!String::from_utf8_lossy(&help.stdout).contains("numeric"));
+    let version = place.shell("$SORT --version").silent(0);
+    assert!(version.stdout.starts_with(concat!("hysort ", env!("CARGO_PKG_VERSION"), "\n").as_bytes()));
+    let page = String::from_utf8(place.shell("$SORT --man").silent(0).stdout).unwrap();
+    for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "ENVIRONMENT", "\"EXIT STATUS\"", "EXAMPLES"] {
+        assert!(page.contains(&format!("\n.SH {section}\n")), "{section}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let text = place.shell(&format!("$SORT --completions {shell}")).silent(0).stdout;
+        assert!(String::from_utf8_lossy(&text).contains("files0-from"), "{shell}");
+    }
+    place
+        .shell("$SORT --help >/dev/full")
+        .says(2, "hysort: write failed: 'standard output': No space left on device\n");
+}
+
+/// In other locales sort has another order, and hysort has this one.
+#[test]
+fn no_locale_has_an_effect() {
+    let place = Place::with(&[("a", "b\nB\nä\na\n".as_bytes())]);
+    for locale in ["C", "C.UTF-8", "de_DE.UTF-8", "en_US.UTF-8"] {
+        let run = place.shell(&format!("LC_ALL={locale} LANG={locale} $SORT a")).silent(0);
+        assert_eq!(run.stdout, "B\na\nb\nä\n".as_bytes(), "{locale}");
+    }
+}
+
+#[test]
+fn gpus() {
+    let place = Place::with(FILES);
+    for flags in ["--no-gpu", "--gpu none", "--gpu=none"] {
+        assert_eq!(place.shell(&format!("$SORT {flags} a")).silent(0).stdout, b"a\nb\nc\n");
+    }
+    place
+        .shell("$SORT --no-gpu --gpu-required a")
+        .says(2, "hysort: --gpu-required and --no-gpu cannot be used together\n");
+    let text = match cfg!(feature = "cuda") {
+        true => "hysort: hysort cannot sort on GPUs yet\n",
+        false => "hysort: this hysort was built without GPU support (feature 'cuda')\n",
+    };
+    place.shell("$SORT --gpu 0 a").says(2, text);
+    place.shell("$SORT --gpu-required a").says(2, text);
+}

@@ -1,0 +1,148 @@
+//! What is written: files that appear complete or not at all, with the attributes of those that they replace.
+
+use crate::place::{Place, gnu_sort, same};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+/// A link stays, and its target is replaced, or made.
+#[test]
+fn through_links() {
+    if gnu_sort() {
+        for script in [
+            "ln -s a l; $SORT -o l a; readlink l; cat a",
+            "mkdir d; ln -s ../new d/l; $SORT -o d/l a; readlink d/l; cat new",
+            "ln -s l2 l; ln -s a l2; $SORT -o l l; readlink l l2",
+            "ln -s l l; $SORT -o l a",
+            "ln -s no/such l; $SORT -o l a",
+        ] {
+            same(&[("a", b"b\na\n")], script);
+        }
+    }
+}
+
+#[test]
+fn the_mode_stays() {
+    let place = Place::with(&[("a", b"b\na\n")]);
+    for mode in [0o600, 0o644, 0o664, 0o755, 0o606] {
+        fs::set_permissions(place.path("a"), fs::Permissions::from_mode(mode)).unwrap();
+        let before = fs::metadata(place.path("a")).unwrap();
+        place.shell("umask 077; $SORT a -o a").silent(0);
+        let after = fs::metadata(place.path("a")).unwrap();
+        assert_eq!((after.mode() & 0o7777, after.uid(), after.gid()), (mode, before.uid(), before.gid()));
+        assert_ne!(after.ino(), before.ino());
+    }
+    place.shell("umask 027; $SORT a -o new").silent(0);
+    assert_eq!(fs::metadata(place.path("new")).unwrap().mode() & 0o7777, 0o640);
+    assert_eq!(place.names(), ["a", "new"]);
+}
+
+/// Owner and group are those of the old file, if we may set them.
+#[test]
+fn the_owner_stays() {
+    if !rustix::process::geteuid().is_root() {
+        return crate::skip::skip(crate::skip::Need::System, "only root can give files away");
+    }
+    let place = Place::with(&[("a", b"b\na\n")]);
+    std::os::unix::fs::chown(place.path("a"), Some(1234), Some(2345)).unwrap();
+    place.shell("$SORT a -o a").silent(0);
+    let after = fs::metadata(place.path("a")).unwrap();
+    assert_eq!((after.uid(), after.gid(), place.get("a")), (1234, 2345, b"a\nb\n".to_vec()));
+}
+
+/// Without /proc a file without a name could not get one: a hidden one is used, which goes with a signal.
+#[test]
+fn hidden_names() {
+    let place = Place::with(&[("a", b"b\na\n"), ("old", b"the old file\n")]);
+    if place.shell("unshare -m true").code != 0 {
+        return crate::skip::skip(crate::skip::Need::System, "no name space of mounts can be made");
+    }
+    let without_proc = |script: &str| {
+        let umount = "umount -l /proc && ";
+        place.shell(&format!("export SORT; unshare -m env --default-signal=TERM bash -c '{umount}{script}'"))
+    };
+    without_proc("$SORT a -o new; $SORT a -o a").silent(0);
+    assert_eq!((place.get("a"), place.get("new")), (b"a\nb\n".to_vec(), b"a\nb\n".to_vec()));
+    let run = without_proc("{ sleep 2 | $SORT -o old & sleep 0.5; ls -A; kill -TERM $!; wait $!; echo $?; }").silent(0);
+    assert_eq!(String::from_utf8_lossy(&run.stdout), ".old.hybz-tmp\na\nnew\nold\n143\n");
+    assert_eq!((place.names().len(), place.get("old")), (3, b"the old file\n".to_vec()));
+    // What kill -9 leaves goes with the next call.
+    without_proc("{ sleep 2 | $SORT -o old & sleep 0.5; kill -KILL $!; }");
+    assert_eq!(place.names(), [".old.hybz-tmp", "a", "new", "old"]);
+    without_proc("$SORT a -o old").silent(0);
+    assert_eq!((place.names().len(), place.get("old")), (3, b"a\nb\n".to_vec()));
+}
+
+/// What cannot be written fails before anything is read, and changes nothing.
+#[test]
+fn what_cannot_be_written() {
+    let place = Place::with(&[("a", b"b\na\n")]);
+    symlink("no/such/file", place.path("dangling")).unwrap();
+    place.shell("$SORT a -o dangling").says(2, "hysort: open failed: dangling: No such file or directory\n");
+    // It does not wait for its input.
+    place
+        .shell("mkfifo f; timeout 5 $SORT -o no/such/file <>f")
+        .says(2, "hysort: open failed: no/such/file: No such file or directory\n");
+}
+
+/// A file that is mounted, or another user's in /tmp, cannot be replaced: that is known before any work.
+#[test]
+fn what_cannot_be_replaced() {
+    use crate::skip::{Need, skip};
+    let place = Place::with(&[("a", b"b\na\n"), ("mounted", b"old\n"), ("f", b"")]);
+    let script =
+        "rm f; mkfifo f; mount --bind a mounted && { timeout 5 $SORT -o mounted <>f; echo $?; umount mounted; }";
+    let run = place.shell(script);
+    if run.stdout.is_empty() {
+        return skip(Need::System, "nothing can be mounted");
+    }
+    assert_eq!(
+        (&*run.stderr, &run.stdout[..]),
+        ("hysort: open failed: mounted: Device or resource busy\n", &b"2\n"[..])
+    );
+    assert_eq!((place.get("a"), place.get("mounted")), (b"b\na\n".to_vec(), b"old\n".to_vec()));
+    let script = "chmod 755 .; mkdir d; chmod 1777 d; echo old >d/old; chmod 666 d/old; cp $SORT hysort; \
+                  timeout 5 setpriv --reuid=12345 --regid=12345 --clear-groups ./hysort -o d/old <>f; echo $?; cat d/old";
+    let run = place.shell(script);
+    if run.stderr.contains("protected") || run.stderr.contains("Permission denied") {
+        return skip(Need::System, "files of others in such directories are protected");
+    }
+    assert_eq!(&*run.stderr, "hysort: open failed: d/old: Operation not permitted\n");
+    assert_eq!(run.stdout, b"2\nold\n");
+}
+
+/// A device or a FIFO is written to as it is.
+#[test]
+fn devices() {
+    let place = Place::with(&[("a", b"b\na\n")]);
+    let run = place.shell("mkfifo f; cat f >got & $SORT a -o f; wait; [ -p f ] && rm f").silent(0);
+    assert_eq!((run.stdout, place.get("got")), (Vec::new(), b"a\nb\n".to_vec()));
+    place.shell("$SORT a -o /dev/null; [ -c /dev/null ]").silent(0);
+    place.shell("echo a long line that was there before >out; $SORT a -o /dev/stdout >out").silent(0);
+    assert_eq!(place.get("out"), b"a\nb\n");
+    place.shell("$SORT a -o /dev/fd/5 5>out5").silent(0);
+    assert_eq!(place.get("out5"), b"a\nb\n");
+    assert_eq!(place.names(), ["a", "got", "out", "out5"]);
+}
+
+/// An access control list stays, where there are any.
+#[test]
+fn the_access_control_list_stays() {
+    use crate::skip::{Need, skip};
+    let place = Place::with(&[("a", b"b\na\n")]);
+    // user::rw-, user:1000:r--, group::---, mask::r--, other::---
+    let entries: [(u16, u16, u32); 5] =
+        [(1, 6, u32::MAX), (2, 4, 1000), (4, 0, u32::MAX), (0x10, 4, u32::MAX), (0x20, 0, u32::MAX)];
+    let list: Vec<u8> = [2u32.to_le_bytes().to_vec()]
+        .into_iter()
+        .chain(entries.map(|(tag, perm, id)| [&tag.to_le_bytes()[..], &perm.to_le_bytes(), &id.to_le_bytes()].concat()))
+        .flatten()
+        .collect();
+    const NAME: &str = "system.posix_acl_access";
+    if rustix::fs::setxattr(place.path("a"), NAME, &list, rustix::fs::XattrFlags::empty()).is_err() {
+        return skip(Need::System, "the file system has no access control lists");
+    }
+    place.shell("$SORT a -o a").silent(0);
+    let mut found = [0; 100];
+    let len = rustix::fs::getxattr(place.path("a"), NAME, &mut found[..]).expect("the list");
+    assert_eq!((&found[..len], place.get("a")), (&list[..], b"a\nb\n".to_vec()));
+}

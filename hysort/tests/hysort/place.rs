@@ -1,0 +1,134 @@
+//! A place to run commands in, and two of them to compare hysort with sort.
+
+use crate::skip::{Need, skip};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A directory for one test.
+pub struct Place(TempDir);
+
+/// How a command ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The exit code, or 128 plus the signal, as a shell would say it.
+    pub code: i32,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+pub fn hysort() -> &'static str {
+    env!("CARGO_BIN_EXE_hysort")
+}
+
+impl Place {
+    pub fn with(files: &[(&str, &[u8])]) -> Place {
+        let place = Place(tempfile::Builder::new().prefix("hysort-test-").tempdir().expect("a temporary directory"));
+        for (name, bytes) in files {
+            fs::write(place.path(name), bytes).expect("a file in the place");
+        }
+        place
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn get(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// The names of all that is in the place, hidden ones too.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).expect("the place is there");
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// All files with what is in them.
+    fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let names = self.names().into_iter().filter(|name| self.path(name).is_file());
+        names.map(|name| (name.clone(), fs::read(self.path(&name)).unwrap_or_default())).collect()
+    }
+
+    /// A command in this place, whose programs are hysort under that name, and whose `$SORT` is `sort`.
+    pub fn command(&self, sort: &str, script: &str) -> Command {
+        let mut command = Command::new("bash");
+        command.arg("-c").arg(script).current_dir(self.0.path()).env("SORT", sort).env("LC_ALL", "C");
+        for name in ["TMPDIR", "POSIXLY_CORRECT", "HYBZ_SKIPS"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// Runs a shell's script with hysort as `$SORT`.
+    pub fn shell(&self, script: &str) -> Run {
+        self.run(hysort(), script)
+    }
+
+    fn run(&self, sort: &str, script: &str) -> Run {
+        Run::of(self.command(sort, script).output().expect("bash is there"))
+    }
+}
+
+impl Run {
+    pub fn of(output: Output) -> Run {
+        let code = output.status.code().unwrap_or_else(|| 128 + output.status.signal().unwrap_or(0));
+        Run { code, stdout: output.stdout, stderr: String::from_utf8_lossy(&output.stderr).into_owned() }
+    }
+
+    /// Checks the exit code, and that nothing was said.
+    #[track_caller]
+    pub fn silent(self, code: i32) -> Run {
+        assert_eq!((self.code, &*self.stderr), (code, ""));
+        self
+    }
+
+    /// Checks the exit code, and what was said.
+    #[track_caller]
+    pub fn says(self, code: i32, text: &str) -> Run {
+        assert_eq!((self.code, &*self.stderr), (code, text));
+        self
+    }
+}
+
+/// Whether GNU sort is installed. If not, the test that asks counts as skipped, and should return.
+pub fn gnu_sort() -> bool {
+    let version = Command::new("sort").arg("--version").output();
+    let gnu = version.is_ok_and(|output| output.stdout.starts_with(b"sort (GNU coreutils)"));
+    if !gnu {
+        skip(Need::Peers, "GNU sort is not installed");
+    }
+    gnu
+}
+
+/// Runs `script` with hysort and with sort as `$SORT`, each in a place of its own with these files, and compares exit
+/// code, stdout, stderr and the files that are there afterwards.
+#[track_caller]
+pub fn same(files: &[(&str, &[u8])], script: &str) -> Run {
+    let (ours, theirs) = (Place::with(files), Place::with(files));
+    let run = ours.run(hysort(), script);
+    let expected = theirs.run("sort", script);
+    let said = in_common_words(&run.stderr, hysort());
+    assert_eq!((run.code, said), (expected.code, in_common_words(&expected.stderr, "sort")), "{script}");
+    assert!(run.stdout == expected.stdout, "{script}: stdout differs: {:?}, not {:?}", head(&run), head(&expected));
+    assert!(ours.files() == theirs.files(), "{script}: files differ");
+    run
+}
+
+fn head(run: &Run) -> String {
+    String::from_utf8_lossy(&run.stdout[..run.stdout.len().min(200)]).into_owned()
+}
+
+/// What both say, where they differ on purpose: GNU sort looks at a descriptor with another call, writes through a
+/// buffer, and tells twice that it could not be written.
+fn in_common_words(stderr: &str, program: &str) -> String {
+    let text = stderr.replace(program, "sort").replace("hysort", "sort");
+    let text = text.replace("fflush failed:", "write failed:").replace("stat failed:", "read failed:");
+    text.replace("sort: write error\n", "")
+}
