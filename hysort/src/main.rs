@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod cli;
 mod failure;
+mod gpus;
 mod input;
 mod limits;
 mod memory;

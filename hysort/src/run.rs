@@ -7,7 +7,7 @@ use crate::output::Output;
 use crate::pieces::Stop;
 use crate::progress::Progress;
 use crate::spill::Spill;
-use crate::{check, limits, merge};
+use crate::{check, gpus, limits, merge};
 use hybz::sort::{Limits, Order, Pool, Report, Sorter};
 use hybz::{Error, StationReport, Summary};
 use std::ffi::OsString;
@@ -78,7 +78,11 @@ fn sort(call: Call<'_>) -> Result<(), Failure> {
     let plan = call.plan;
     let (threads, memory) = (limits::threads(plan), limits::memory(plan));
     // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
-    let pool = ManuallyDrop::new(Pool::builder().threads(threads).max_memory(memory).build());
+    let mut pool = Pool::builder().threads(threads).max_memory(memory);
+    if let Some(lanes) = gpus::lanes(plan, memory)? {
+        pool = pool.gpus(&lanes);
+    }
+    let pool = ManuallyDrop::new(pool.build());
     let spill = Arc::clone(&call.spill);
     let reading = limits::reading(threads, memory);
     let limits = Limits::new().memory(memory - reading.memory()).temporary(move || spill.create());
@@ -99,8 +103,15 @@ fn sort(call: Call<'_>) -> Result<(), Failure> {
     let Call { output, progress, spill, started, .. } = call;
     let report = write(output, &progress, |out| sorter.write_to(out), |e| failure(e, &spill))?;
     progress.end();
+    let stations = pool.summary();
+    if let Some(trouble) = gpus::trouble(plan, &stations) {
+        if plan.gpu_required {
+            return Err(Failure::sentence(format!("a GPU is required: {trouble}")));
+        }
+        let _ = io::stderr().write_all(format!("hysort: {trouble}\n").as_bytes());
+    }
     if plan.verbose {
-        say(&report, &progress, started, &pool.summary());
+        say(&report, &progress, started, &stations);
     }
     Ok(())
 }

@@ -8,4 +8,4 @@ mod words;
 #[cfg(test)]
 pub use table::command;
 
-pub use plan::{Plan, Request, What, names, parse};
+pub use plan::{Gpus, Plan, Request, What, names, parse};

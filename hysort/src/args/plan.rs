@@ -38,7 +38,7 @@ pub enum What {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Gpus {
     None,
-    /// All that are visible and can help: none can so far.
+    /// All that are visible.
     #[default]
     Visible,
     /// Those in this list.
@@ -179,11 +179,9 @@ impl Plan {
         if self.gpu_required && self.gpus == Gpus::None {
             return Err(Failure::sentence("--gpu-required and --no-gpu cannot be used together"));
         }
-        if self.gpu_required || matches!(self.gpus, Gpus::These(_)) {
-            return Err(Failure::sentence(match cfg!(feature = "cuda") {
-                true => "hysort cannot sort on GPUs yet",
-                false => "this hysort was built without GPU support (feature 'cuda')",
-            }));
+        let asked = self.gpu_required || matches!(self.gpus, Gpus::These(_));
+        if asked && !cfg!(feature = "cuda") {
+            return Err(Failure::sentence("this hysort was built without GPU support (feature 'cuda')"));
         }
         if self.files.is_empty() && self.files0_from.is_none() {
             self.files.push(OsString::from("-"));

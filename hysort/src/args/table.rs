@@ -176,11 +176,11 @@ fn means() -> [Arg; 7] {
             "gpu",
             None,
             "LIST",
-            "Work on these GPUs, too: none, so far.\n\nhysort sorts on CPU cores. LIST is as in hybz, and any but none \
-             is refused.",
+            "Work on these GPUs, too (default: all that are visible).\n\nLIST is as in hybz. A GPU helps when that is worth \
+             its start: with about a gigabyte and more.",
         ),
         switch("no-gpu", None, "The same as --gpu none."),
-        switch("gpu-required", None, "Fail if a GPU is missing: so far always."),
+        switch("gpu-required", None, "Fail if a GPU is missing, and start it with the first range."),
         switch(
             "no-sync",
             None,
