@@ -11,12 +11,13 @@ mod squares;
 use faults::{Company, Fault, One, quiet, watched};
 use hybz::codec::decoder::Decoder;
 use hybz::codec::encoder::Encoder;
-use hybz::schedule::Accepts;
+use hybz::schedule::{Accepts, Class, Crew, Expected, Job, Question, Station, StationError, Work};
 use hybz::work::{BlockJob, DECODE, ENCODE, EncodeBlock};
 use hybz::{Damage, DecodeError, Error, Level, Pool, PoolBuilder, Settings, Verify};
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// Does jobs; says what it was told to say of them. (That it answers another question than the one asked cannot be
 /// written.)

@@ -102,13 +102,14 @@ fn settle(text: &[u8], group: &mut [Entry], depth: usize, stable: bool) -> Optio
         insertion(text, rest, depth, stable);
         return None;
     }
-    let first = rest[0].rest(text, depth);
-    let mut same = first.len();
-    for entry in &rest[1..] {
+    // With the shortest of them: of lines that are prefixes of each other no more bytes are compared than there are.
+    let shortest = rest.iter().min_by_key(|entry| entry.len).map_or(&[][..], |entry| entry.rest(text, depth));
+    let mut same = shortest.len();
+    for entry in &*rest {
         if same == 0 {
             break;
         }
-        same = common(&first[..same], entry.rest(text, depth));
+        same = common(&shortest[..same], entry.rest(text, depth));
     }
     Some((ended, depth + same))
 }
@@ -129,5 +130,84 @@ fn insertion(text: &[u8], group: &mut [Entry], depth: usize, stable: bool) {
             to -= 1;
         }
         group[to] = entry;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::{self, Rng};
+
+    /// The plain twin: `slice::sort` of the lines.
+    fn plain(text: &[u8], entries: &[Entry]) -> Vec<Entry> {
+        let mut sorted = entries.to_vec();
+        sorted.sort_by_key(|entry| (entry.rest(text, 0), entry.at));
+        sorted
+    }
+
+    fn compare(what: &str, text: &[u8], entries: &[Entry], depth: usize) {
+        let mut sort = LocalSort::default();
+        let strip = |entries: &[Entry]| entries.iter().map(|entry| (entry.at, entry.len)).collect::<Vec<_>>();
+        let expected = plain(text, entries);
+        let mut ours = entries.to_vec();
+        sort.sort(text, &mut ours, depth, true);
+        assert!(strip(&ours) == strip(&expected), "{what}");
+        // The same object again, and equal lines in any order.
+        sort.sort(text, &mut ours, depth, false);
+        let lines = |entries: &[Entry]| entries.iter().map(|entry| entry.rest(text, 0).to_vec()).collect::<Vec<_>>();
+        assert!(lines(&ours) == lines(&expected), "{what}");
+    }
+
+    /// Strings of a text that is cut at random; they may have any bytes.
+    fn cut(text: &[u8], rng: &mut Rng, most: usize) -> Vec<Entry> {
+        let (mut at, mut entries) = (0, Vec::new());
+        while at < text.len() {
+            let len = rng.below(most).min(text.len() - at);
+            entries.push(Entry { key: 0, at: at as u32, len: len as u32 });
+            at += len.max(1);
+        }
+        entries
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_plain_twin() {
+        let mut rng = Rng(4);
+        for shape in shapes::SHAPES {
+            for (len, most) in [(100, 4), (3000, 3), (3000, 40), (20_000, 12), (60_000, 700)] {
+                let text = (shape.make)(len);
+                compare(shape.name, &text, &cut(&text, &mut rng, most), 0);
+            }
+        }
+        for edge in shapes::EDGES {
+            let text = (edge.make)();
+            compare(edge.name, &text, &cut(&text, &mut rng, 4), 0);
+        }
+    }
+
+    #[test]
+    fn a_common_prefix_is_skipped() {
+        let mut rng = Rng(6);
+        let prefix = b"all begin with this";
+        let mut text = Vec::new();
+        let mut entries = Vec::new();
+        for _ in 0..3000 {
+            let len = rng.below(20);
+            entries.push(Entry { key: 0, at: text.len() as u32, len: (prefix.len() + len) as u32 });
+            text.extend_from_slice(prefix);
+            text.extend((0..len).map(|_| rng.below(2) as u8));
+        }
+        for depth in [0, 1, 8, prefix.len()] {
+            compare("prefix", &text, &entries, depth);
+        }
+    }
+
+    /// Each is one byte longer than the one before: as many groups as there are lines, one within the other.
+    #[test]
+    fn groups_within_groups_need_no_stack() {
+        let text = vec![b'a'; 40_000];
+        let entries: Vec<Entry> = (0..40_000).map(|len| Entry { key: 0, at: 0, len: 39_999 - len }).collect();
+        let mut ours = entries.clone();
+        LocalSort::default().sort(&text, &mut ours, 0, false);
+        assert!(ours.iter().map(|entry| entry.len).eq(0..40_000));
     }
 }

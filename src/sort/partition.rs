@@ -101,3 +101,43 @@ pub(crate) fn partition_strings(strings: &Strings, splitters: &Splitters) -> Par
     }
     PartedStrings { indices, ends, own: false }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes;
+
+    #[test]
+    fn lines_are_where_their_buckets_are() {
+        for shape in shapes::SHAPES {
+            let mut text = (shape.make)(20_000);
+            text.push(b' ');
+            let lines: Vec<&[u8]> = text[..text.len() - 1].split(|&byte| byte == b' ').collect();
+            let mut sample: Vec<(Vec<u8>, bool)> =
+                lines.iter().step_by(lines.len() / 20 + 1).map(|line| (line.to_vec(), line.len() % 2 == 0)).collect();
+            sample.sort();
+            sample.dedup_by(|a, b| a.0 == b.0);
+            let splitters = Splitters::new(sample);
+            let parted = Partitioner::default().partition(&text, b' ', &splitters);
+            let mut whole = Vec::new();
+            for (number, bucket) in parted.buckets.iter().enumerate() {
+                assert_eq!(bucket.start as usize, whole.len());
+                let mut expected = lines.clone();
+                let mut at = 0;
+                expected.retain(|line| {
+                    let bucket = splitters.bucket(&text, at, line.len());
+                    at += line.len() + 1;
+                    bucket == number
+                });
+                assert_eq!(bucket.lines as usize, expected.len(), "{}", shape.name);
+                let sum = expected.iter().fold(0u64, |sum, line| sum.wrapping_add(line_sum(line)));
+                assert_eq!(bucket.sum, sum, "{}", shape.name);
+                if splitters.heavy(number).is_none() {
+                    whole.extend(expected.iter().flat_map(|line| [line, &b" "[..]].concat()));
+                }
+                assert_eq!(bucket.end as usize, whole.len());
+            }
+            assert!(parted.text == whole, "{}", shape.name);
+        }
+    }
+}

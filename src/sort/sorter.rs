@@ -1,7 +1,7 @@
 //! Sorts streams of any length.
 
 use super::Pool;
-use super::chunker::Chunker;
+use super::chunker::{Chunker, MAX_JOB};
 use super::external::{External, Shares};
 use super::limits::{Limits, Report};
 use super::order::Order;
@@ -58,6 +58,15 @@ impl fmt::Debug for Sorter {
             .field("limits", &self.limits)
             .field("held_bytes", &self.held_bytes)
             .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Sorter {
+    fn drop(&mut self) {
+        // In the child of a fork another thread of the parent may have held the locks of permits and tickets.
+        if self.holder.is_foreign() {
+            std::mem::forget((std::mem::take(&mut self.permits), self.external.take()));
+        }
     }
 }
 
@@ -222,6 +231,8 @@ impl Sorter {
             }
             if let Some((line, _)) = splitters.heavy(number) {
                 out.equal(line, lines)?;
+            } else if bytes > MAX_JOB {
+                out.long_range(pieces, MAX_JOB / 4)?;
             } else if bytes > 0 {
                 let common_prefix = splitters.common_prefix(number);
                 let range = RangeText { pieces, order: self.order, common_prefix, sum: Some(sum) };

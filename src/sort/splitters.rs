@@ -238,7 +238,7 @@ mod tests {
                     Some((heavy, sum)) => assert!(heavy == line && sum == line_sum(line)),
                     None => {
                         let prefix = splitters.common_prefix(bucket);
-                        let other = place.checked_sub(1).map_or(&line[..], |low| &chosen[low]);
+                        let other = (bucket / 2).checked_sub(1).map_or(&line[..], |low| &chosen[low]);
                         assert!(common(line, other) >= prefix, "{line:?} shares {prefix} bytes with its range");
                     }
                 }

@@ -139,6 +139,10 @@ where
         Flight { client: pool.client(), most, most_bytes, bytes: 0, queue: VecDeque::new() }
     }
 
+    pub fn pool(&self) -> &Pool<Lines> {
+        self.client.pool()
+    }
+
     /// Asks a question that takes so many bytes, its answer too, when there is [`room`](Self::room).
     pub fn ask(
         &mut self,

@@ -2,9 +2,10 @@
 
 use super::Pool;
 use super::limits::Report;
+use super::merge::merge_counted;
 use super::order::Order;
 use super::way::Flight;
-use super::work::{RangeText, SortRange, Sorted};
+use super::work::{Piece, RangeText, SortRange, Sorted};
 use crate::error::Error;
 use crate::schedule::Permit;
 use std::io::Write;
@@ -66,6 +67,37 @@ impl<'a, W: Write> RangeWriter<'a, W> {
         self.flight.ask_with(question, (), bytes, room);
     }
 
+    /// Sorts and writes a range that is too long for one job: in parts of so many bytes, which are merged.
+    pub fn long_range(&mut self, pieces: Vec<Piece>, most: u64) -> Result<(), Error> {
+        self.finish()?;
+        self.out.report.ranges += 1;
+        let (mut runs, mut lines) = (Vec::new(), 0);
+        let mut done = |(), sorted: Sorted| {
+            lines += sorted.lines;
+            runs.push(sorted.text);
+            Ok(())
+        };
+        let mut flight: Flight<SortRange, ()> = Flight::new(self.flight.pool(), u64::MAX);
+        let mut rest = pieces.into_iter().peekable();
+        while rest.peek().is_some() {
+            let (mut part, mut bytes) = (Vec::new(), 0);
+            while let Some(piece) = rest.next_if(|piece| part.is_empty() || bytes + piece.range.len() as u64 <= most) {
+                bytes += piece.range.len() as u64;
+                part.push(piece);
+            }
+            let range = RangeText { pieces: part, order: self.order, common_prefix: 0, sum: None };
+            let question = SortRange { range: Arc::new(range), again: false };
+            flight.ask(question, (), need(bytes, 0), &mut done)?;
+        }
+        flight.finish(&mut done)?;
+        let sources = runs.iter().map(|run| &run[..]).collect();
+        let (kept, bytes) = merge_counted(sources, &self.order, &mut *self.out.to)?;
+        self.out.report.lines += lines;
+        self.out.report.lines_written += kept;
+        self.out.report.bytes_written += bytes;
+        Ok(())
+    }
+
     /// Writes a line so many times, or once.
     pub fn equal(&mut self, line: &[u8], lines: u64) -> Result<(), Error> {
         if lines == 0 {
@@ -88,5 +120,38 @@ impl<'a, W: Write> RangeWriter<'a, W> {
     pub fn finish(&mut self) -> Result<(), Error> {
         let out = &mut self.out;
         self.flight.finish(&mut |(), sorted| out.sorted(sorted))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::Rng;
+
+    #[test]
+    fn a_range_that_is_too_long_is_merged() {
+        let mut rng = Rng(5);
+        let pool = Pool::builder().build();
+        let text: Vec<Vec<u8>> =
+            (0..20).map(|_| (0..300).flat_map(|_| format!("{}\n", rng.below(2000)).into_bytes()).collect()).collect();
+        for (unique, reverse) in [(false, false), (true, false), (false, true), (true, true)] {
+            let order = Order::new().unique(unique).reverse(reverse);
+            let mut lines: Vec<&[u8]> =
+                text.iter().flat_map(|text| text.split_inclusive(|&byte| byte == b'\n')).collect();
+            let count = lines.len() as u64;
+            lines.sort_by(|a, b| order.compare(&a[..a.len() - 1], &b[..b.len() - 1]));
+            if unique {
+                lines.dedup();
+            }
+            for most in [1, 5000, 1 << 20] {
+                let pieces = text.iter().map(|text| Piece { text: Arc::new(text.clone()), range: 0..text.len() });
+                let (mut out, mut report) = (Vec::new(), Report::default());
+                let mut writer = RangeWriter::new(order, &pool, u64::MAX, &mut out, &mut report);
+                writer.long_range(pieces.collect(), most).expect("it is sorted");
+                drop(writer);
+                assert!(out == lines.concat(), "{order:?}, {most}");
+                assert_eq!((report.lines, report.lines_written), (count, lines.len() as u64));
+            }
+        }
     }
 }

@@ -1,0 +1,79 @@
+#!/bin/sh
+# Lines against GNU sort: benches/sort.sh [ROUNDS] [LARGE]
+#
+# Makes files of lines in memory: words of all word lists in /usr/share/dict, shuffled; the paths of this machine under
+# five prefixes, shuffled; random lines of 99 bytes; strings of 9 of four letters; a column of numbers. `LC_ALL=C sort
+# --parallel=N` and $HYSORT (target/release/hysort; target/release/examples/sort will do) sort each by turns, and the
+# outputs are compared. N is the number of processors, or $N. Medians of ROUNDS (5): seconds, seconds of the processors,
+# and the most memory.
+#
+# With LARGE, a number of GB, so much of words and paths is sorted once, with `-S 1G -T $PLACE` (only hysort has them),
+# in $PLACE, which should be on a disk. Needs python3 and GNU time; word lists are in Debian's packages wamerican-huge,
+# wpolish, wngerman, wfrench, witalian, wspanish.
+set -eu
+rounds=${1:-5} large=${2:-0} n=${N:-$(nproc)}
+hysort=$(realpath "${HYSORT:-target/release/hysort}")
+place=$(mktemp -d -p "${PLACE:-/dev/shm}")
+trap 'rm -rf "$place"' EXIT
+cd "$place"
+export LC_ALL=C
+find / -xdev -not -path '/proc/*' 2>/dev/null | head -n 440000 >found || true
+python3 - <<'PYTHON'
+import glob, os, random
+
+dice = random.Random(14)
+
+def keep(name, lines):
+    dice.shuffle(lines)
+    with open(name, "wb") as made:
+        made.write(b"\n".join(lines) + b"\n" if lines else b"")
+
+lists = [path for path in sorted(glob.glob("/usr/share/dict/*")) if not os.path.islink(path) and "README" not in path]
+keep("words", [word for path in lists for word in open(path, "rb").read().split(b"\n") if word])
+found = open("found", "rb").read().split(b"\n")[:-1]
+prefixes = [b"", b"/srv/backup/monday", b"/srv/backup/tuesday", b"/home/archive/old", b"/mnt/disk/copy"]
+keep("paths", [prefix + path for prefix in prefixes for path in found])
+keep("random", [bytes(dice.choices(range(32, 127), k=99)) for _ in range(1000000)])
+keep("genome", [bytes(dice.choices(b"ACGT", k=9)) for _ in range(6000000)])
+keep("numbers", [b"%d" % dice.randrange(1 << 40) for _ in range(4000000)])
+PYTHON
+rm found
+measure() { # NAME COMMAND...: adds seconds, seconds of the processors and kilobytes to NAME.log
+    log=$1.log
+    shift
+    command time -o log -f '%e %U %S %M' "$@" >out
+    awk '{ print $1, $2 + $3, $4 }' log >>"$log"
+}
+column() { awk -v n="$1" '{ print $n }' "$2" | sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'; }
+for name in words paths random genome numbers; do
+    [ -s $name ] || { echo "$name: there are none here"; continue; }
+    rm -f theirs.log ours.log
+    round=0
+    while [ $round -lt "$rounds" ]; do
+        measure theirs sort --parallel="$n" $name
+        mv out expected
+        measure ours "$hysort" $name
+        cmp out expected
+        round=$((round + 1))
+    done
+    a=$(column 1 theirs.log) b=$(column 1 ours.log) c=$(column 2 theirs.log) d=$(column 2 ours.log)
+    echo "$name, $(wc -l <$name) lines, $(wc -c <$name) bytes, the same results"
+    echo "  sort --parallel=$n: $a s, $c s of processors, $(column 3 theirs.log) kB"
+    echo "  $(basename "$hysort"): $b s, $d s of processors, $(column 3 ours.log) kB"
+    echo "$a $b $c $d" | awk '{ printf "  ratios: %.2f, %.2f\n", $1 / $2, $3 / $4 }'
+done
+[ "$large" -gt 0 ] || exit 0
+bytes=0
+: >large
+while [ $bytes -lt $((large * 1000000000)) ]; do
+    cat words paths >>large
+    bytes=$(wc -c <large)
+done
+rm -f theirs.log ours.log
+measure theirs sort --parallel="$n" -S 1G -T "$place" large
+mv out expected
+measure ours "$hysort" -S 1G -T "$place" large
+cmp out expected
+echo "large, $bytes bytes, the same results: seconds, seconds of processors, kilobytes"
+echo "  sort --parallel=$n -S 1G: $(cat theirs.log)"
+echo "  $(basename "$hysort") -S 1G: $(cat ours.log)"

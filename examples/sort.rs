@@ -1,0 +1,40 @@
+//! Sorts the lines of a file with the library: `cargo run --release --example sort FILE [MEGABYTES] > SORTED`. With a
+//! number of megabytes, what does not fit into them goes through a temporary file.
+
+use hybz::sort::{Limits, Order, Pool, Sorter};
+use std::error::Error;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+
+/// A file that is gone when it is closed. (A file without any name would be better still: `O_TMPFILE`.)
+fn temporary() -> io::Result<File> {
+    let path = std::env::temp_dir().join(format!("sort.{}", std::process::id()));
+    let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+    std::fs::remove_file(path)?;
+    Ok(file)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().ok_or("a file to sort is missing")?;
+    let limits = match arguments.next() {
+        Some(megabytes) => Limits::new().memory(megabytes.parse::<u64>()? << 20).temporary(temporary),
+        None => Limits::new(),
+    };
+    let pool = Pool::builder().build();
+    let mut sorter = Sorter::new(&Order::new(), limits, &pool);
+    let mut file = File::open(path)?;
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        let n = file.read(&mut buffer)?;
+        if n == 0 {
+            break;
+        }
+        sorter.push(&buffer[..n])?;
+    }
+    let mut out = io::stdout().lock();
+    let report = sorter.write_to(&mut out)?;
+    out.flush()?;
+    eprintln!("{} lines, {} bytes through a temporary file", report.lines, report.spilled);
+    Ok(())
+}
