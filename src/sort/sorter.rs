@@ -160,6 +160,9 @@ impl Sorter {
     /// # Errors
     /// [`Error::Write`], [`Error::Temporary`], and what is no fault of the text.
     pub fn write_to(mut self, out: &mut impl Write) -> Result<Report, Error> {
+        if self.holder.is_foreign() {
+            return Err(Error::Forked);
+        }
         self.chunker.end_line()?;
         self.chunker.seal();
         self.accept()?;

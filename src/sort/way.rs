@@ -201,10 +201,10 @@ where
 
     /// Waits for the oldest answer.
     fn oldest(&mut self, done: &mut impl FnMut(T, Q::Answer) -> Result<(), Error>) -> Result<(), Error> {
-        let Some(Flying { note, bytes, answer, _permit }) = self.queue.pop_front() else { return Ok(()) };
         if self.client.is_foreign() {
             return Err(Error::Forked);
         }
+        let Some(Flying { note, bytes, answer, _permit }) = self.queue.pop_front() else { return Ok(()) };
         let dropped = || Error::Internal { block: 0, reason: "a station dropped the job".to_owned() };
         let answer = answer.recv().unwrap_or_else(|_| Err(dropped()))?;
         self.bytes -= bytes;
