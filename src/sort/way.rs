@@ -2,15 +2,16 @@
 //!
 //! ```text
 //! question -> (anybody) answer it -> (another core) check --right--> whoever asked
-//!                                          |  wrong: counted as the maker's, who gets no more work
-//!                                          '-> (a core) answer it again -> (another core) check --right--> whoever asked
-//!                                                                                '--wrong--> Error::Missorted
+//!                                         |  wrong: counted as the maker's, who gets no more work
+//!                                         '-> (a core) answer it again -> (another core) check --right--> ...
+//!                                                                               '--wrong--> Error::Missorted
 //! ```
 //!
 //! Each step is a job that the one before it puts on the queue, so nobody waits but who asked.
 
-use super::partition::Parted;
-use super::work::{Check, LineJob, Lines, PartedStrings, PartitionChunk, PartitionStrings, RankRange, SortRange};
+use super::work::{
+    Check, LineJob, Lines, Parted, PartedStrings, PartitionChunk, PartitionStrings, RankRange, SortRange,
+};
 use crate::error::Error;
 use crate::schedule::{Client, Job, JobError, Maker, Permit, Pool, Question, Submitter};
 use crossbeam_channel::{Receiver, Sender, bounded};
