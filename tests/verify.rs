@@ -7,7 +7,7 @@ mod program;
 mod reference;
 mod shapes;
 
-use flipper::{Flips, Team, flipper, with_flipper};
+use flipper::{Flips, Team, flipper, slanderer, with_flipper};
 use hybz::flow::{Input, Inputs, Outputs, Source, Task, run};
 use hybz::schedule::{Accepts, Crew, Expected};
 use hybz::work::{ENCODE, ENCODE_LARGE};
@@ -203,7 +203,7 @@ fn wrong_once_and_no_more() {
         let retired: Vec<&str> = stations.iter().filter_map(|station| station.retired.as_deref()).collect();
         assert_eq!(retired.len(), lanes, "{stations:?}");
         assert_eq!(retired.iter().filter(|why| why.starts_with("a block that it coded was wrong: ")).count(), 1);
-        assert_eq!(retired.iter().filter(|why| **why == "its device coded a block wrong").count(), lanes - 1);
+        assert_eq!(retired.iter().filter(|why| **why == "its device computed wrongly").count(), lanes - 1);
     }
 }
 
@@ -230,6 +230,33 @@ fn a_core_that_was_wrong() {
             let retired = pool.summary().stations.iter().filter(|station| station.retired.is_some()).count();
             assert!(coded < 30 && retired == retires, "{coded} blocks, {retired} retired of 1 and {others}");
         }
+    }
+}
+
+/// A core whose decoder is sick calls right blocks wrong: it is blamed, and not those that coded them.
+#[test]
+fn a_core_that_calls_right_blocks_wrong() {
+    let bytes = text(99_981 * 40);
+    for task in [Task::Compress(Level::FASTEST), Task::CompressLarge(LARGE)] {
+        let want = through_the_flow(&Pool::builder().build(), &bytes, task, Verify::Off).0;
+        let blamed = (0..20).any(|_| {
+            let right = Arc::default();
+            let sick = Pool::builder().without_cpu().station(Accepts::Everything, slanderer(&Arc::default()));
+            let pool = (0..3).fold(sick, |pool, _| with_flipper(pool, Accepts::Everything, None, &right));
+            let pool = pool.memory(1 << 20).build();
+            let (out, summary) = through_the_flow(&pool, &bytes, task, Verify::All);
+            assert!(out == want && summary.is_ok());
+            let stations = pool.summary().stations;
+            let wrong: Vec<_> = stations.iter().filter(|station| station.wrong > 0).collect();
+            assert!(wrong.len() < 2, "{wrong:#?}");
+            wrong.iter().for_each(|station| {
+                let reason = station.failure.as_deref().unwrap_or_default();
+                assert!(reason.starts_with("a block that it called wrong was right: "), "{reason}");
+            });
+            // It may have been slow, and have verified nothing.
+            wrong.len() == 1
+        });
+        assert!(blamed, "{task:?}: it never verified a block");
     }
 }
 

@@ -93,6 +93,8 @@ pub enum DeviceError {
     Memory(String),
     /// The context is lost or hangs. Nothing in this process must touch it again.
     Lost(String),
+    /// What it returned is not right: it computes wrongly. No lane of the device must be asked again.
+    Wrong(&'static str),
     /// Anything else.
     Other(String),
 }
@@ -101,6 +103,7 @@ impl fmt::Display for DeviceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DeviceError::Memory(what) | DeviceError::Lost(what) | DeviceError::Other(what) => f.write_str(what),
+            DeviceError::Wrong(what) => f.write_str(what),
         }
     }
 }

@@ -23,6 +23,11 @@ impl Maker {
         self.counters.as_ref().map(|counters| counters.station)
     }
 
+    /// Whether both are the same station.
+    pub fn is(&self, other: &Maker) -> bool {
+        self.station() == other.station()
+    }
+
     /// Its name in reports.
     pub fn name(&self) -> String {
         self.counters.as_ref().map_or_else(|| "a station".to_owned(), |counters| counters.name())

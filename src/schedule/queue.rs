@@ -200,11 +200,10 @@ impl<W: Work> Shared<W> {
                 let retired = self.serve(id, &mut *station, true, counters);
                 // A core is not the thread's, so a fresh codec may do better. It is better than nobody who verifies.
                 let is_core = !counters.accelerator.load(Relaxed);
-                match counters.distrust() {
-                    Some(_) if is_core && !self.desk().state.two_other_cores(id) => {
-                        self.serve(id, &mut *self.work.core(id), false, counters)
-                    }
-                    _ => retired,
+                if counters.distrust().is_some() && is_core && !self.departs_with_two_left(id) {
+                    self.serve(id, &mut *self.work.core(id), false, counters)
+                } else {
+                    retired
                 }
             }
             Err(reason) => Some(reason),
@@ -233,6 +232,17 @@ impl<W: Work> Shared<W> {
         }
     }
 
+    /// A core leaves if there are two others. (Under one lock: of three that are distrusted at once only one leaves.)
+    fn departs_with_two_left(&self, id: Id) -> bool {
+        let mut desk = self.desk();
+        let leaves = desk.state.two_other_cores(id);
+        if leaves {
+            desk.state.depart(id);
+            desk.ring_all();
+        }
+        leaves
+    }
+
     /// Takes and does batches until the queue closes or the station retires. Returns why it retired. One that has coded
     /// a block wrong retires, if it `may`.
     fn serve(
@@ -254,6 +264,10 @@ impl<W: Work> Shared<W> {
             if let Err(StationError { reason, retire }) = outcome {
                 counters.set_failure(&reason);
                 if retire {
+                    if station.ends_crew() {
+                        counters.distrust_crew();
+                        self.desk().ring_all();
+                    }
                     return Some(reason);
                 }
             }

@@ -111,12 +111,17 @@ impl Counters {
         self.distrusted.store(true, Relaxed);
     }
 
+    /// Its device computes wrongly, it has found: none of those that share it is trusted any more.
+    pub fn distrust_crew(&self) {
+        self.distrusted.store(true, Relaxed);
+    }
+
     /// Why the station must not get more work, if it must not.
     pub fn distrust(&self) -> Option<String> {
         self.distrusted.load(Relaxed).then(|| {
             let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
             let own = words.failure.clone().filter(|_| self.wrong.load(Relaxed) > 0);
-            own.unwrap_or_else(|| "its device coded a block wrong".to_owned())
+            own.unwrap_or_else(|| "its device computed wrongly".to_owned())
         })
     }
 

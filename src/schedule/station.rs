@@ -59,6 +59,11 @@ pub trait Station<J>: Send {
         None
     }
 
+    /// When it retires: whether all of its [`Crew`](super::Crew) must, because their device computes wrongly.
+    fn ends_crew(&self) -> bool {
+        false
+    }
+
     /// Does a batch, in any order: answers each job, passes it on, or declines it.
     ///
     /// # Errors

@@ -3,10 +3,13 @@
 //!
 //! ```text
 //! text -> code it -> (another core) decode and compare --right--> ticket
-//!                          |  wrong: counted as the maker's
+//!                          |  wrong
 //!                          '-> (a core) code it again -> (another core) decode and compare --right--> ticket
 //!                                                                 '--wrong--> Error::Miscoded
 //! ```
+//!
+//! Who was wrong, is known when the block is coded again: if the bytes are the same, it was whoever called them wrong,
+//! and the second time a third station decodes them. If not, it was their maker.
 //!
 //! Each step is a job of the one queue, put there by the job before it, so nobody waits: the joiner has one ticket for
 //! all of them. The later steps are second stages: only cores take them, and before all blocks that nobody has begun.
@@ -50,7 +53,7 @@ impl Verify {
 
 /// What a block is made from, as often as need be.
 pub(super) trait Source: Send + Sync + 'static {
-    type Coded: Send + 'static;
+    type Coded: Clone + PartialEq + Send + 'static;
     type Encode: Question<Answer = Self::Coded>;
     type Recode: Question<Answer = Self::Coded>;
     type Verify: Question<Answer = (Self::Coded, Result<(), Mismatch>)>;
@@ -121,7 +124,7 @@ pub(crate) struct Made<C> {
     pub coded: C,
     /// Whether it has been verified.
     pub verified: bool,
-    /// Whether it was wrong at first.
+    /// Whether it was called wrong at first.
     pub recoded: bool,
 }
 
@@ -168,9 +171,12 @@ where
     let (duty, ticket) = Ticket::with_duty();
     let question = source.encode();
     let submitter = client.submitter().clone();
-    let way = Way { source, submitter: submitter.clone(), duty, recoded: false };
+    let way = Way { source, submitter: submitter.clone(), duty, dispute: None };
     submitter.submit_avoiding(question, None, move |answer, maker| match answer {
-        Ok(coded) if verify.wants(&maker) => way.verify(coded, maker),
+        Ok(coded) if verify.wants(&maker) => {
+            let avoid = maker.clone();
+            way.verify(coded, maker, &avoid);
+        }
         answer => way.end(answer, false),
     });
     ticket
@@ -181,7 +187,43 @@ struct Way<S: Source> {
     source: S,
     submitter: Submitter<Codec>,
     duty: Deferred<Result<Made<S::Coded>, Miscoded>>,
-    recoded: bool,
+    /// If it was called wrong.
+    dispute: Option<Dispute<S::Coded>>,
+}
+
+/// A block that one station made and another one called wrong: one of the two is not to be trusted.
+struct Dispute<C> {
+    coded: C,
+    maker: Maker,
+    by: Maker,
+    reason: Mismatch,
+    /// Who coded it again, if with the same bytes.
+    agrees: Option<Maker>,
+}
+
+impl<C> Dispute<C> {
+    fn blame_maker(&self) {
+        self.maker.count_wrong(&blamed(self.reason, &self.by));
+    }
+
+    /// Blames who was wrong, now that the block that was coded again has been called right.
+    fn settle(&self) {
+        let Dispute { maker, by, reason, agrees, .. } = self;
+        match agrees {
+            Some(second) => by.count_wrong(&format!(
+                "a block that it called wrong was right: {reason}, it said ({} coded it, {} the same again)",
+                maker.name(),
+                second.name(),
+            )),
+            // A station that calls its own blocks wrong has been blamed at once.
+            None if maker.is(by) => {}
+            None => self.blame_maker(),
+        }
+    }
+}
+
+fn blamed(reason: Mismatch, by: &Maker) -> String {
+    format!("a block that it coded was wrong: {reason} ({} decoded it)", by.name())
 }
 
 impl<S: Source> Way<S>
@@ -189,31 +231,48 @@ where
     Job<S::Recode>: Into<BlockJob>,
     Job<S::Verify>: Into<BlockJob>,
 {
-    /// Somebody else than its maker decodes the block.
-    fn verify(self, coded: S::Coded, maker: Maker) {
-        let (question, submitter, avoid) = (self.source.verify(coded), self.submitter.clone(), maker.clone());
-        submitter.submit_avoiding(question, Some(&avoid), move |answer, by| match answer {
-            Ok((coded, Ok(()))) => self.end(Ok(coded), true),
-            Ok((_, Err(reason))) => self.again(reason, &maker, &by),
+    /// Somebody else than `avoid` decodes the block.
+    fn verify(self, coded: S::Coded, maker: Maker, avoid: &Maker) {
+        let (question, submitter) = (self.source.verify(coded), self.submitter.clone());
+        submitter.submit_avoiding(question, Some(avoid), move |answer, by| match answer {
+            Ok((coded, Ok(()))) => {
+                self.dispute.iter().for_each(Dispute::settle);
+                self.end(Ok(coded), true);
+            }
+            Ok((coded, Err(reason))) => self.again(coded, reason, maker, by),
             Err(error) => self.end(Err(error), false),
         });
     }
 
     /// What `maker` made is wrong, says `by`.
-    fn again(mut self, reason: Mismatch, maker: &Maker, by: &Maker) {
-        maker.count_wrong(&format!("a block that it coded was wrong: {reason} ({} decoded it)", by.name()));
-        if self.recoded {
+    fn again(mut self, coded: S::Coded, reason: Mismatch, maker: Maker, by: Maker) {
+        if let Some(first) = self.dispute {
+            first.blame_maker();
+            maker.count_wrong(&blamed(reason, &by));
             return self.duty.send(Ok(Err(Miscoded { station: maker.name(), reason })));
         }
-        self.recoded = true;
+        let dispute = Dispute { coded, maker: maker.clone(), by, reason, agrees: None };
+        if maker.is(&dispute.by) {
+            // It is alone, and begins anew.
+            dispute.blame_maker();
+        }
         let (question, submitter) = (self.source.recode(), self.submitter.clone());
-        submitter.submit_avoiding(question, Some(maker), move |answer, maker| match answer {
-            Ok(coded) => self.verify(coded, maker),
-            Err(error) => self.end(Err(error), false),
+        submitter.submit_avoiding(question, Some(&maker), move |answer, second| match answer {
+            Ok(coded) => {
+                let same = coded == dispute.coded;
+                let avoid = if same { dispute.by.clone() } else { second.clone() };
+                self.dispute = Some(Dispute { agrees: same.then(|| second.clone()), ..dispute });
+                self.verify(coded, second, &avoid);
+            }
+            Err(error) => {
+                dispute.blame_maker();
+                self.end(Err(error), false);
+            }
         });
     }
 
     fn end(self, answer: Result<S::Coded, JobError>, verified: bool) {
-        self.duty.send(answer.map(|coded| Ok(Made { coded, verified, recoded: self.recoded })));
+        let recoded = self.dispute.is_some();
+        self.duty.send(answer.map(|coded| Ok(Made { coded, verified, recoded })));
     }
 }

@@ -1,5 +1,8 @@
 //! A station that codes some blocks wrong: one bit of what it answers is not what it should be.
 
+#![allow(dead_code)] // each test binary uses its own part
+
+use hybz::codec::mismatch::Mismatch;
 use hybz::schedule::{Accepts, Job, Question, Station, StationError, Work};
 use hybz::work::{BlockJob, Codec};
 use hybz::{CodedBlock, PoolBuilder};
@@ -32,6 +35,8 @@ pub struct Team {
 struct Flipper {
     number: usize,
     flips: Option<Flips>,
+    /// Calls wrong what others coded.
+    slanders: bool,
     team: Arc<Team>,
     core: Box<dyn Station<BlockJob>>,
 }
@@ -127,7 +132,17 @@ impl Station<BlockJob> for Flipper {
                         BlockJob::VerifyLarge(job) => self.verifies(job.question().coded.0.crc),
                         _ => {}
                     }
-                    self.core.work(std::slice::from_mut(job))?;
+                    match job {
+                        BlockJob::Verify(job) if self.slanders => {
+                            let block = job.question().block.clone();
+                            job.answer((block, Err(Mismatch::Text)));
+                        }
+                        BlockJob::VerifyLarge(job) if self.slanders => {
+                            let coded = job.question().coded.clone();
+                            job.answer((coded, Err(Mismatch::Text)));
+                        }
+                        job => self.core.work(std::slice::from_mut(job))?,
+                    }
                 }
             }
         }
@@ -141,7 +156,13 @@ pub fn flipper(
     team: &Arc<Team>,
 ) -> impl FnOnce() -> Result<Box<dyn Station<BlockJob>>, String> + use<> {
     let (team, number) = (Arc::clone(team), Arc::strong_count(team));
-    move || Ok(Box::new(Flipper { number, flips, team, core: Codec::default().core(number) }))
+    move || Ok(Box::new(Flipper { number, flips, slanders: false, team, core: Codec::default().core(number) }))
+}
+
+/// What makes one that codes right and calls wrong all that it verifies.
+pub fn slanderer(team: &Arc<Team>) -> impl FnOnce() -> Result<Box<dyn Station<BlockJob>>, String> + use<> {
+    let (team, number) = (Arc::clone(team), Arc::strong_count(team));
+    move || Ok(Box::new(Flipper { number, flips: None, slanders: true, team, core: Codec::default().core(number) }))
 }
 
 /// Adds one to a pool.

@@ -149,3 +149,43 @@ fn squares(threads: usize, lanes: usize) -> bool {
     let accelerated: u64 = summary.stations.iter().filter(|s| s.accelerator).map(|s| s.bytes_in).sum();
     finished > 0 && accelerated > 0
 }
+
+/// A lane that finds that its device computes wrongly: none of its crew is asked again.
+struct Sick(bool);
+
+impl Station<Job<Square>> for Sick {
+    fn name(&self) -> String {
+        "sick".into()
+    }
+
+    fn ends_crew(&self) -> bool {
+        self.0
+    }
+
+    fn work(&mut self, _: &mut [Job<Square>]) -> Result<(), StationError> {
+        Err(StationError { reason: "it computes wrongly".into(), retire: self.0 })
+    }
+}
+
+#[test]
+fn a_device_that_computes_wrongly() {
+    quiet();
+    watched("a sick device".into(), || {
+        let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
+        let crew = Crew::new(&[SQUARE], expected).at_once();
+        // The second lane only fails: alone it would be asked again and again.
+        let crew = crew.member(|| Ok(Box::new(Sick(true)))).member(|| Ok(Box::new(Sick(false))));
+        let builder = hybz::schedule::Pool::with_work(Squares);
+        let pool = builder.threads(NonZeroUsize::MIN).crew(crew).build();
+        let client = pool.client();
+        let retired = || {
+            let stations = pool.summary().stations;
+            let lanes: Vec<_> = stations.into_iter().filter(|station| station.name != "core 0").collect();
+            lanes.len() == 2 && lanes.iter().all(|station| station.retired.is_some())
+        };
+        while !retired() {
+            let answer = client.submit(Square::Of(9)).wait();
+            assert_eq!(answer, Ok(81));
+        }
+    });
+}

@@ -26,8 +26,18 @@ struct Unit<'a> {
     taken: bool,
 }
 
-/// The modes, as flags.
-const MODES: [&str; 6] = ["-z", "-d", "-t", "-l", "--recover", "--bench"];
+/// The modes, each as flags with which it is a call.
+const MODES: [&[&str]; 10] = [COMPRESS, DECOMPRESS, TEST, LIST, RECOVER, BENCH, PLAN, PLAN_RANGES, SHARD, JOIN];
+const COMPRESS: &[&str] = &["-z"];
+const DECOMPRESS: &[&str] = &["-d"];
+const TEST: &[&str] = &["-t"];
+const LIST: &[&str] = &["-l"];
+const RECOVER: &[&str] = &["--recover"];
+const BENCH: &[&str] = &["--bench"];
+const PLAN: &[&str] = &["--plan=1M"];
+const PLAN_RANGES: &[&str] = &["--plan-ranges=1M"];
+const SHARD: &[&str] = &["--shard=0", "--plan-file=plan"];
+const JOIN: &[&str] = &["--join=plan"];
 
 impl Call<'_> {
     /// The plan for a call whose `flags`, all together, contradict each other as `error` says.
@@ -36,7 +46,10 @@ impl Call<'_> {
             return Err(error);
         }
         let this = self.mode(flags);
-        let with = |mode: &&str| fitting(self.environment, &[OsStr::new(*mode), OsStr::new("x")]);
+        let with = |mode: &&[&str]| {
+            let words: Vec<&OsStr> = mode.iter().chain(&["x"]).map(OsStr::new).collect();
+            fitting(self.environment, &words)
+        };
         let here = with(&this);
         let elsewhere: Vec<_> = MODES.iter().filter(|mode| **mode != this).map(with).collect();
         let mut units = units(self.environment);
@@ -46,15 +59,19 @@ impl Call<'_> {
         self.plan(&units).map_err(|error| self.named(&mut units, error))
     }
 
-    /// The mode of a call with these flags, as a flag.
-    fn mode(&self, flags: &Flags) -> &'static str {
+    /// The mode of a call with these flags.
+    fn mode(&self, flags: &Flags) -> &'static [&'static str] {
         match mode(self.program, flags).0 {
-            _ if flags.recover.is_some() => "--recover",
-            _ if flags.list => "-l",
-            _ if flags.bench.is_some() => "--bench",
-            Mode::Compress => "-z",
-            Mode::Decompress => "-d",
-            Mode::Test => "-t",
+            _ if flags.recover.is_some() => RECOVER,
+            _ if flags.list => LIST,
+            _ if flags.bench.is_some() => BENCH,
+            _ if flags.plan.is_some() => PLAN,
+            _ if flags.plan_ranges.is_some() => PLAN_RANGES,
+            _ if flags.shard.is_some() => SHARD,
+            _ if flags.join.is_some() => JOIN,
+            Mode::Compress => COMPRESS,
+            Mode::Decompress => DECOMPRESS,
+            Mode::Test => TEST,
         }
     }
 

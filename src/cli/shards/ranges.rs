@@ -25,6 +25,9 @@ pub fn ranges(plan: &Plan, size: u64, report: &Report) -> Result<(), Trouble> {
     let mut file = File::open(path).map_err(|e| Failure::input("open", name, &e))?;
     check_file(name, &mut file, "--plan-ranges")?;
     let source = SourceFile::of(operand, &file).map_err(|e| Failure::input("read", name, &e))?;
+    // Whether the list can be written is known before a whole file is decoded.
+    let temporary = TemporaryFiles::default();
+    let mut out = create(plan, None, &temporary)?;
     let (index, ranges) = find(plan, size, path, &file, report)?;
     let is_still = |source: SourceFile| source.is_unchanged(&file).unwrap_or(false);
     if !source.is_none_or(is_still) {
@@ -32,8 +35,6 @@ pub fn ranges(plan: &Plan, size: u64, report: &Report) -> Result<(), Trouble> {
             Failure::about(1, "Input file ", name, " changed while it was read: its ranges are unknown.").into()
         );
     }
-    let temporary = TemporaryFiles::default();
-    let mut out = create(plan, None, &temporary)?;
     let head = format!("{HEAD}\t{}\t{}\n", index.coded_len(), index.text_len());
     let names = "#number\toffset\tlength\tblocks\tbit\tend\tlines\n";
     let mut write = |line: &str| out.write_all(line.as_bytes()).map_err(|e| write_trouble(plan, &e));

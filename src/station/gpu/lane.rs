@@ -39,6 +39,8 @@ pub(super) struct GpuStation<O: Offloaded> {
     lane: Option<Box<O::Lane>>,
     offloaded: O,
     times: Times,
+    /// Whether the device computes wrongly.
+    wrong: bool,
 }
 
 /// What the lane's thread was busy with.
@@ -80,7 +82,8 @@ impl<O: Offloaded> GpuStation<O> {
     /// A lane for `max_batch` blocks, or as many as there is memory for.
     pub fn new(name: String, max_batch: usize, open: Open<O::Lane>, offloaded: O) -> Result<Self, String> {
         let max_batch = max_batch.clamp(1, gpu::MAX_BATCH);
-        let mut station = GpuStation { name, max_batch, open, lane: None, offloaded, times: Times::default() };
+        let mut station =
+            GpuStation { name, max_batch, open, lane: None, offloaded, times: Times::default(), wrong: false };
         station.reopen().map_err(|error| error.to_string())?;
         Ok(station)
     }
@@ -127,6 +130,10 @@ impl<O: Offloaded> Station<BlockJob> for GpuStation<O> {
         ))
     }
 
+    fn ends_crew(&self) -> bool {
+        self.wrong
+    }
+
     fn work(&mut self, jobs: &mut [BlockJob]) -> Result<(), StationError> {
         // Put back only after success: after a failure (or a panic) a lane may only be dropped.
         let Some(mut lane) = self.lane.take() else {
@@ -137,7 +144,9 @@ impl<O: Offloaded> Station<BlockJob> for GpuStation<O> {
             return Ok(());
         };
         drop(lane);
-        let mut retire = matches!(error, DeviceError::Lost(_)) || self.max_batch / 2 < O::MIN_BATCH;
+        self.wrong |= matches!(error, DeviceError::Wrong(_));
+        let lost = self.wrong || matches!(error, DeviceError::Lost(_));
+        let mut retire = lost || self.max_batch / 2 < O::MIN_BATCH;
         if !retire {
             self.max_batch /= 2;
             retire = self.reopen().is_err();

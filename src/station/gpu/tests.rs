@@ -410,7 +410,7 @@ fn coded_batches_that_cannot_be() {
         // A wrong bit: seen where it is sampled.
         let mut wrong = bytes.clone();
         wrong[(blocks[sample % 3].at + blocks[sample % 3].bits / 16) as usize] ^= 4;
-        assert!(matches!(try_it(&blocks, &wrong, sample), Err(DeviceError::Lost(_))));
+        assert!(matches!(try_it(&blocks, &wrong, sample), Err(DeviceError::Wrong(_))));
     }
     let spoils: [fn(&mut CodedByDevice); 12] = [
         |block| block.origin = 1 << 24,
@@ -429,7 +429,7 @@ fn coded_batches_that_cannot_be() {
     for (number, spoil) in spoils.iter().enumerate() {
         let mut spoilt = blocks.clone();
         spoil(&mut spoilt[2]);
-        assert!(matches!(try_it(&spoilt, &bytes, 0), Err(DeviceError::Lost(_))), "{number}");
+        assert!(matches!(try_it(&spoilt, &bytes, 0), Err(DeviceError::Wrong(_))), "{number}");
     }
     assert!(try_it(&blocks[..2], &bytes, 0).is_err());
     assert!(try_it(&blocks, &bytes[..bytes.len() - 4], 0).is_err());

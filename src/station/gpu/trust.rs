@@ -11,9 +11,9 @@ pub(super) fn too_little() -> DeviceError {
     DeviceError::Other("the device gave back too little".to_owned())
 }
 
-/// The device is not to be asked again.
+/// The device is not to be asked again, by none of its lanes.
 pub(super) fn computes_wrongly() -> DeviceError {
-    DeviceError::Lost("the device computes wrongly".to_owned())
+    DeviceError::Wrong("the device computes wrongly")
 }
 
 /// The sums of the bytes and of their squares: the same for a block and its last column.

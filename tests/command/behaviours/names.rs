@@ -2,6 +2,7 @@
 
 use super::rows;
 use crate::place::{Place, compressed, decompressed, run, same_as_bzip2};
+use std::fs;
 
 rows! {
     "a program name with `unzip` or `UNZIP`" | "decompresses" | "the same; also with `hybunz`" => names_that_decompress;
@@ -131,6 +132,17 @@ fn variables_for_other_modes() {
         (vec![b'a'; 100], vec![b'a'; 100])
     );
     hybz("HYBZ", "-c", "-t a.bz2").silent(0);
+    for value in ["-9", "--verify", "--index", "-r", "-v --verify=file", "--block-size 1M", "-S .b --verify"] {
+        let plan = hybz("HYBZ", value, "--plan=1M a").silent(0).stdout;
+        place.put("plan", &plan);
+        hybz("HYBZ", value, "--shard=0 --plan-file=plan -o part a").silent(0);
+        assert_eq!(hybz("HYBZ", value, "--join=plan -f -o b part").code, 0, "{value}");
+        assert_eq!(decompressed(&place.get("b")), place.get("a"), "{value}");
+        assert_eq!(hybz("HYBZ", value, "--plan-ranges=1M a.bz2").code, 0, "{value}");
+        for name in ["part", "b"] {
+            fs::remove_file(place.path(name)).expect("it is there");
+        }
+    }
     // Typed, each is an error; so are two that contradict each other in this mode. The variable is named if it has one.
     hybz("HYBZ", "-k", "-d --verify a.bz2")
         .says(1, "--verify is about compressing: it cannot be used together with -d.\n");

@@ -1,0 +1,228 @@
+//! Runs the kernel on NVIDIA GPUs, through cudarc and the driver's library, which is loaded on the first call.
+#![allow(unsafe_code)]
+
+use super::pack::{Batch, Kernel, KernelError, Lane};
+use crate::work::{DitherJob, crew};
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys;
+use hybz::schedule::Crew;
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The oldest driver that runs programs of CUDA 13, in cuDriverGetVersion's numbers.
+const MIN_DRIVER: c_int = 13_000;
+/// How long a batch may take: a gigabyte is a matter of milliseconds.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Warps that wait for others take turns on a multiprocessor; a dozen are enough to have something to do.
+const WARPS_EACH: usize = 16;
+
+/// Where an image for the driver begins must be a multiple of 8.
+#[repr(C, align(16))]
+struct Aligned<T: ?Sized>(T);
+
+static IMAGE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/dither.fatbin")));
+
+/// A crew for each GPU.
+pub fn crews() -> Result<Vec<Crew<DitherJob>>, String> {
+    // SAFETY: it only tries to load the library. Without one cudarc's first call would panic, so this comes first.
+    if !unsafe { sys::is_culib_present() } {
+        return Err("no NVIDIA driver (libcuda) on this machine".to_owned());
+    }
+    let mut version: c_int = 0;
+    // SAFETY: `version` is valid for writes; this call may come before cuInit.
+    let asked = unsafe { sys::cuDriverGetVersion(&mut version) }.result();
+    if asked.is_err() || version < MIN_DRIVER {
+        return Err(format!("the NVIDIA driver is too old (CUDA {}.{})", version / 1000, version % 1000 / 10));
+    }
+    let text = |error: DriverError| describe("looking for GPUs", &error);
+    result::init().map_err(text)?;
+    let count = result::device::get_count().map_err(text)?;
+    if count == 0 {
+        return Err("no GPU is visible".to_owned());
+    }
+    let make = |ordinal| {
+        let make = move || match Device::new(ordinal) {
+            Ok(device) => Ok(Box::new(Lane(device)) as Box<_>),
+            Err(error) => Err(describe("opening the GPU", &error)),
+        };
+        crew(make)
+    };
+    Ok((0..count).map(make).collect())
+}
+
+fn describe(doing: &str, error: &DriverError) -> String {
+    let text = error.error_string().map_or_else(|_| "unknown error".into(), CStr::to_string_lossy);
+    format!("{doing}: {text} ({})", error.0 as i32)
+}
+
+/// A GPU, used by one thread.
+struct Device {
+    ordinal: c_int,
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    module: sys::CUmodule,
+    kernel: sys::CUfunction,
+    multiprocessors: usize,
+    total: usize,
+    /// Of the GPU: where it begins, and how much.
+    memory: Option<(sys::CUdeviceptr, usize)>,
+    /// A kernel may still run: nothing can be given back.
+    lost: bool,
+}
+
+// SAFETY: the driver's handles may be used from any thread; all uses need `&mut` or are in `drop`, and each sets the
+// context before.
+unsafe impl Send for Device {}
+
+impl Device {
+    fn new(ordinal: c_int) -> Result<Device, DriverError> {
+        let device = result::device::get(ordinal)?;
+        let multiprocessors = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+        // SAFETY: cuDeviceGet returned `device`, here and below.
+        let multiprocessors = unsafe { result::device::get_attribute(device, multiprocessors) }?.max(1) as usize;
+        // SAFETY: as above.
+        let total = unsafe { result::device::total_mem(device) }?;
+        // SAFETY: as above. It is given back in `drop`.
+        let context = unsafe { result::primary_ctx::retain(device) }?;
+        let mut this = Device {
+            ordinal,
+            device,
+            context,
+            module: std::ptr::null_mut(),
+            kernel: std::ptr::null_mut(),
+            multiprocessors,
+            total,
+            memory: None,
+            lost: false,
+        };
+        // SAFETY: the context was retained just now.
+        unsafe { result::ctx::set_current(context) }?;
+        // SAFETY: nvcc made the image, which tells its length itself, and which is static.
+        this.module = unsafe { result::module::load_data(IMAGE.0.as_ptr().cast()) }?;
+        let name = CString::new("dither_slabs").unwrap_or_default();
+        // SAFETY: the module was loaded just now.
+        this.kernel = unsafe { result::module::get_function(this.module, name) }?;
+        Ok(this)
+    }
+
+    /// So many bytes of the GPU's memory. What was in it is gone.
+    fn memory(&mut self, bytes: usize) -> Result<sys::CUdeviceptr, DriverError> {
+        if let Some((memory, _)) = self.memory.filter(|&(_, there)| there >= bytes) {
+            return Ok(memory);
+        }
+        if let Some((memory, _)) = self.memory.take() {
+            // SAFETY: it was taken below, and no kernel is running.
+            unsafe { result::free_sync(memory) }?;
+        }
+        // SAFETY: the context is current. Nothing is read before it was written (see `run_on_device`).
+        let memory = unsafe { result::malloc_sync(bytes) }?;
+        self.memory = Some((memory, bytes));
+        Ok(memory)
+    }
+
+    fn run_on_device(&mut self, batch: &Batch) -> Result<Vec<u8>, DriverError> {
+        // SAFETY: the context lives as long as `self`.
+        unsafe { result::ctx::set_current(self.context) }?;
+        let mut end = 0;
+        let mut part = |bytes: usize| {
+            let begin = end;
+            end = (begin + bytes).next_multiple_of(256);
+            begin as u64
+        };
+        let control_bytes = 4 * (1 + batch.strips as usize);
+        let table = part(batch.table.len());
+        let input = part(batch.input.len());
+        let output = part(batch.output);
+        let control = part(control_bytes);
+        let memory = self.memory(end.max(256))?;
+        let [mut table, mut input, mut output, mut control] = [table, input, output, control].map(|at| memory + at);
+        let stream = result::stream::null();
+        // SAFETY: each part has as many bytes as are written to it; the slices live until the copy has ended.
+        unsafe {
+            result::memcpy_htod_sync(table, &batch.table)?;
+            result::memcpy_htod_sync(input, &batch.input)?;
+            result::memset_d8_async(output, 0, batch.output, stream)?;
+            result::memset_d8_async(control, 0, control_bytes, stream)?;
+        }
+        let (mut slabs, mut strips) = (batch.slabs, batch.strips);
+        let mut arguments = [
+            (&raw mut table).cast::<c_void>(),
+            (&raw mut slabs).cast(),
+            (&raw mut strips).cast(),
+            (&raw mut input).cast(),
+            (&raw mut output).cast(),
+            (&raw mut control).cast(),
+        ];
+        let grid = (strips as usize).min(WARPS_EACH * self.multiprocessors).max(1) as u32;
+        // SAFETY: the arguments are those of `dither_slabs`, in number and type; the table tells the kernel only of
+        // places within the input and the output (`Batch`), and both are that large.
+        unsafe { result::launch_kernel(self.kernel, (grid, 1, 1), (32, 1, 1), 0, stream, &mut arguments) }?;
+        self.wait(stream)?;
+        let mut bytes = vec![0; batch.output];
+        // SAFETY: the kernel has ended, and the output is that large.
+        unsafe { result::memcpy_dtoh_sync(&mut bytes, output) }?;
+        Ok(bytes)
+    }
+
+    /// Waits for the kernel, but not for ever.
+    fn wait(&mut self, stream: sys::CUstream) -> Result<(), DriverError> {
+        let began = Instant::now();
+        loop {
+            // SAFETY: it is the default stream of the current context.
+            match unsafe { sys::cuStreamQuery(stream) } {
+                sys::CUresult::CUDA_SUCCESS => return Ok(()),
+                sys::CUresult::CUDA_ERROR_NOT_READY if began.elapsed() < TIMEOUT => {
+                    thread::sleep(Duration::from_micros(50));
+                }
+                sys::CUresult::CUDA_ERROR_NOT_READY => {
+                    return Err(DriverError(sys::CUresult::CUDA_ERROR_LAUNCH_TIMEOUT));
+                }
+                other => return Err(DriverError(other)),
+            }
+        }
+    }
+}
+
+impl Kernel for Device {
+    fn name(&self) -> String {
+        format!("gpu {}", self.ordinal)
+    }
+
+    fn most_bytes(&self) -> usize {
+        self.total / 4
+    }
+
+    fn run(&mut self, batch: &Batch) -> Result<Vec<u8>, KernelError> {
+        self.run_on_device(batch).map_err(|error| {
+            let text = describe("dithering on the GPU", &error);
+            match error.0 {
+                sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => KernelError::Memory(text),
+                _ => {
+                    self.lost = true;
+                    KernelError::Lost(text)
+                }
+            }
+        })
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        if self.lost {
+            return;
+        }
+        // SAFETY: all of it was taken by `self`, is given back once, and no kernel is running. What this answers
+        // changes nothing any more.
+        unsafe {
+            let _ = result::ctx::set_current(self.context);
+            if let Some((memory, _)) = self.memory.take() {
+                let _ = result::free_sync(memory);
+            }
+            if !self.module.is_null() {
+                let _ = result::module::unload(self.module);
+            }
+            let _ = result::primary_ctx::release(self.device);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! GPUs: `pack` brings slabs into the form that the kernel takes, `cuda` runs it. Without the feature `cuda`, and on
+//! machines without a GPU, there are none.
+
+pub mod pack;
+
+#[cfg(feature = "cuda")]
+mod cuda;
+
+use crate::work::DitherJob;
+use hybz::schedule::Crew;
+
+/// The GPUs of this machine as crews for a pool, or why there are none.
+///
+/// # Errors
+/// Why there are none, in words.
+pub fn crews() -> Result<Vec<Crew<DitherJob>>, String> {
+    #[cfg(feature = "cuda")]
+    return cuda::crews();
+    #[cfg(not(feature = "cuda"))]
+    return Err("built without the feature `cuda`".to_owned());
+}

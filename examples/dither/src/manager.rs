@@ -1,0 +1,331 @@
+//! The manager: puts a picture's units on the queue when what they need is in, and checks and joins the answers.
+//!
+//! Dependencies stay outside the queue. The manager submits a unit when the answers of all units that it needs have
+//! come, so whatever lies on the queue can be done at once, in any order, by any number of stations; a station waits
+//! for the queue and nothing else. The manager, on the caller's thread, waits for one channel, into which each answer
+//! goes from the station's thread. It never waits for a unit that is not on the queue: the units' needs have smaller
+//! numbers than they have, so as long as any is left, one is on its way.
+//!
+//! **Checking.** A slab depends on all pixels before it, and a dithered picture shows no errors of its own: wrong bits
+//! look like others. But an answer has the errors of every 32nd row, so each strip of it can be repeated by itself,
+//! and if all of them are right, one after the other, so is the slab. This is what [`Verify::All`] does, on all cores
+//! at once, however long the chain of dependencies was. [`Verify::Sample`] repeats one strip of each answer that a GPU
+//! may have given, chosen at random: a GPU that computes wrongly is found at its first slab, and a single wrong strip
+//! among n with a chance of 1 in n. Nothing cheaper is known to us: sums of bits and errors agree within the rounding
+//! of each pixel only, which hides anything small. What is found wrong is done again by a core and checked in full,
+//! and no GPU is asked any more; what GPUs were asked before and answer later is checked in full. What they had
+//! answered before stays: its samples were right. (That a core repeats its own slab cannot be ruled out from outside
+//! hybz, nor can a station be retired from here: it just gets no more questions.)
+
+use crate::picture::{Bitmap, Picture};
+use crate::plan::Unit;
+use crate::slab::{Done, Task};
+use crate::work::{Ask, CORE, Check, DEVICE, Dither, EITHER};
+use hybz::schedule::{JobError, Pool, Submitter};
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// How much of the answers is repeated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verify {
+    /// Nothing: there is no GPU.
+    Nothing,
+    /// One strip of each answer that a GPU may have given.
+    #[default]
+    Sample,
+    /// Everything.
+    All,
+}
+
+/// How many strips one core repeats of a slab; others take the rest.
+const CHECKED_AT_ONCE: usize = 8;
+
+/// A picture that could not be dithered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// A slab that nobody could do, not even a core that did nothing before.
+    Failed(String),
+    /// A slab that a core has done wrong, too.
+    Wrong,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Failed(reason) => write!(f, "a part of the picture could not be dithered: {reason}"),
+            Error::Wrong => f.write_str("a part of the picture was dithered wrong, and again wrong by a core"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<JobError> for Error {
+    fn from(error: JobError) -> Self {
+        Error::Failed(error.0)
+    }
+}
+
+/// What became of a picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The picture, dithered.
+    pub bitmap: Bitmap,
+    /// How many slabs it was made of.
+    pub slabs: usize,
+    /// How many strips were repeated.
+    pub checked: usize,
+    /// How many slabs were wrong, and were done again.
+    pub wrong: usize,
+}
+
+/// Dithers a picture on a pool, cut into these units.
+///
+/// # Errors
+/// If nobody can do a slab, or nobody can do it right.
+///
+/// # Panics
+/// If a unit needs another that comes after it: [`plan::units`](crate::plan::units) makes no such.
+pub fn dither(pool: &Pool<Dither>, picture: &Arc<Picture>, units: Vec<Unit>, verify: Verify) -> Result<Outcome, Error> {
+    let client = pool.client();
+    let mut manager = Manager::new(client.submitter().clone(), picture, units, verify);
+    manager.run()?;
+    Ok(manager.outcome)
+}
+
+/// What comes to the manager.
+enum Message {
+    Answered(usize, Result<Done, JobError>),
+    Checked(usize, Result<bool, JobError>),
+}
+
+/// Sends one message, whatever happens: if a station drops the job, that is the message.
+struct Courier<T> {
+    sender: Sender<Message>,
+    unit: usize,
+    make: fn(usize, Result<T, JobError>) -> Message,
+    sent: bool,
+}
+
+impl<T> Courier<T> {
+    fn send(&mut self, answer: Result<T, JobError>) {
+        self.sent = true;
+        // Perhaps the manager has given up.
+        let _ = self.sender.send((self.make)(self.unit, answer));
+    }
+}
+
+impl<T> Drop for Courier<T> {
+    fn drop(&mut self) {
+        if !self.sent {
+            self.send(Err(JobError("a station dropped the job".to_owned())));
+        }
+    }
+}
+
+/// Where a unit has got to.
+#[derive(Default)]
+struct Progress {
+    /// How many units it still waits for.
+    waits_for: usize,
+    /// Who waits for it.
+    followers: Vec<usize>,
+    task: Option<Arc<Task>>,
+    /// An answer that is being checked, how many checks are still to come, and whether all were right so far.
+    done: Option<Arc<Done>>,
+    checks: usize,
+    right: bool,
+    /// The class of the question that was asked last.
+    asked: u8,
+    /// It was wrong before.
+    again: bool,
+}
+
+struct Manager<'a> {
+    submitter: Submitter<Dither>,
+    picture: &'a Arc<Picture>,
+    units: Vec<Unit>,
+    progress: Vec<Progress>,
+    verify: Verify,
+    /// A GPU has answered wrongly: they are asked no more.
+    distrust: bool,
+    /// Of each row the last three errors.
+    fronts: Vec<[i8; 3]>,
+    /// The errors of the rows above a unit's first, by that.
+    lines: HashMap<usize, Vec<i8>>,
+    /// For choosing strips.
+    random: RandomState,
+    sender: Sender<Message>,
+    receiver: Receiver<Message>,
+    outcome: Outcome,
+}
+
+impl<'a> Manager<'a> {
+    fn new(submitter: Submitter<Dither>, picture: &'a Arc<Picture>, units: Vec<Unit>, verify: Verify) -> Self {
+        let mut progress: Vec<Progress> = units.iter().map(|_| Progress::default()).collect();
+        for (number, unit) in units.iter().enumerate() {
+            for &need in &unit.needs {
+                assert!(need < number, "unit {number} needs unit {need}");
+                progress[need].followers.push(number);
+                progress[number].waits_for += 1;
+            }
+        }
+        let starts = units.iter().map(|unit| unit.slab.rows.start).filter(|&start| start > 0);
+        let lines = starts.map(|start| (start, vec![0; picture.width()])).collect();
+        let (sender, receiver) = channel();
+        let bitmap = Bitmap::white(picture.width(), picture.height());
+        let outcome = Outcome { bitmap, slabs: units.len(), checked: 0, wrong: 0 };
+        let (fronts, random, distrust) = (vec![[0; 3]; picture.height()], RandomState::new(), false);
+        Manager {
+            submitter,
+            picture,
+            units,
+            progress,
+            verify,
+            distrust,
+            fronts,
+            lines,
+            random,
+            sender,
+            receiver,
+            outcome,
+        }
+    }
+
+    /// Does all units.
+    fn run(&mut self) -> Result<(), Error> {
+        let first: Vec<usize> = (0..self.units.len()).filter(|&unit| self.units[unit].needs.is_empty()).collect();
+        for unit in first {
+            self.begin(unit);
+        }
+        let mut left = self.units.len();
+        while left > 0 {
+            // This manager has a sender, so there is no end of messages.
+            let message = self.receiver.recv().map_err(|_| Error::Failed("no more answers".to_owned()))?;
+            left -= usize::from(match message {
+                Message::Answered(unit, done) => self.answered(unit, done?)?,
+                Message::Checked(unit, right) => self.checked(unit, right?)?,
+            });
+        }
+        Ok(())
+    }
+
+    /// Everything that a unit needs is in.
+    fn begin(&mut self, unit: usize) {
+        let slab = self.units[unit].slab.clone();
+        let above = match self.lines.get(&slab.rows.start) {
+            None => Vec::new(),
+            Some(line) => {
+                let error = |x: i64| usize::try_from(x).ok().and_then(|x| line.get(x)).copied().unwrap_or(0);
+                (slab.from - 1..=slab.to).map(error).collect()
+            }
+        };
+        let left = self.fronts[slab.rows.clone()].to_vec();
+        self.progress[unit].task = Some(Arc::new(Task { picture: Arc::clone(self.picture), slab, above, left }));
+        let class = if self.distrust { CORE } else { self.units[unit].class };
+        self.submit(unit, class);
+    }
+
+    fn submit(&mut self, unit: usize, class: u8) {
+        self.progress[unit].asked = class;
+        let Some(task) = self.progress[unit].task.clone() else { return };
+        let mut courier = Courier { sender: self.sender.clone(), unit, make: Message::Answered, sent: false };
+        let then = move |answer| courier.send(answer);
+        match class {
+            DEVICE => self.submitter.submit_then(Ask::<DEVICE>(task), then),
+            EITHER => self.submitter.submit_then(Ask::<EITHER>(task), then),
+            _ => self.submitter.submit_then(Ask::<CORE>(task), then),
+        }
+    }
+
+    /// An answer has come. Returns whether the unit is done.
+    fn answered(&mut self, unit: usize, done: Done) -> Result<bool, Error> {
+        let progress = &mut self.progress[unit];
+        let Some(task) = progress.task.clone() else { return Ok(false) };
+        if !task.has_form(&done) {
+            return self.wrong(unit).map(|()| false);
+        }
+        let strips = task.slab.strips();
+        let strips: Vec<usize> = match self.verify {
+            _ if progress.again => (0..strips).collect(),
+            Verify::All => (0..strips).collect(),
+            // Asked before it was found wrong.
+            Verify::Sample if progress.asked != CORE && self.distrust => (0..strips).collect(),
+            Verify::Sample if progress.asked != CORE => {
+                vec![(self.random.hash_one(unit) % strips.max(1) as u64) as usize]
+            }
+            _ => {
+                self.join(unit, &done);
+                return Ok(true);
+            }
+        };
+        self.outcome.checked += strips.len();
+        let done = Arc::new(done);
+        progress.done = Some(Arc::clone(&done));
+        (progress.checks, progress.right) = (strips.len().div_ceil(CHECKED_AT_ONCE), true);
+        for strips in strips.chunks(CHECKED_AT_ONCE) {
+            let mut courier = Courier { sender: self.sender.clone(), unit, make: Message::Checked, sent: false };
+            let check = Check { task: Arc::clone(&task), done: Arc::clone(&done), strips: strips.to_vec() };
+            self.submitter.submit_then(check, move |right| courier.send(right));
+        }
+        Ok(false)
+    }
+
+    /// The result of a check. Returns whether the unit is done.
+    fn checked(&mut self, unit: usize, right: bool) -> Result<bool, Error> {
+        let progress = &mut self.progress[unit];
+        progress.right &= right;
+        progress.checks -= 1;
+        if progress.checks > 0 {
+            return Ok(false);
+        }
+        let right = progress.right;
+        match progress.done.take() {
+            Some(done) if right => {
+                self.join(unit, &done);
+                Ok(true)
+            }
+            _ => self.wrong(unit).map(|()| false),
+        }
+    }
+
+    /// An answer was wrong: a core does the unit again.
+    fn wrong(&mut self, unit: usize) -> Result<(), Error> {
+        self.outcome.wrong += 1;
+        if std::mem::replace(&mut self.progress[unit].again, true) {
+            return Err(Error::Wrong);
+        }
+        self.distrust |= self.progress[unit].asked != CORE;
+        self.submit(unit, CORE);
+        Ok(())
+    }
+
+    /// A unit's answer goes where it belongs, and what waited for it may begin.
+    fn join(&mut self, unit: usize, done: &Done) {
+        let slab = &self.units[unit].slab;
+        let width = self.picture.width();
+        let window = slab.window(width);
+        self.outcome.bitmap.blacken(slab.rows.clone(), window.start, window.len() / 8, &done.bits);
+        self.fronts[slab.rows.clone()].copy_from_slice(&done.right);
+        if !window.is_empty() {
+            for (strip, line) in done.lines.chunks_exact(window.len()).enumerate() {
+                let end = slab.rows.end.min(slab.rows.start + (strip + 1) * crate::slab::STRIP);
+                if let Some(kept) = self.lines.get_mut(&end) {
+                    let columns = slab.columns(end - 1, width);
+                    kept[columns.clone()]
+                        .copy_from_slice(&line[columns.start - window.start..columns.end - window.start]);
+                }
+            }
+        }
+        self.progress[unit].task = None;
+        for follower in std::mem::take(&mut self.progress[unit].followers) {
+            self.progress[follower].waits_for -= 1;
+            if self.progress[follower].waits_for == 0 {
+                self.begin(follower);
+            }
+        }
+    }
+}
