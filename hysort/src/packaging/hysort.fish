@@ -5,7 +5,7 @@ complete -c hysort -s T -l temporary-directory -d 'Put temporary files into DIR,
 complete -c hysort -s S -l buffer-size -d 'Use SIZE of memory (default: half of what there is)' -r
 complete -c hysort -l parallel -d 'Use N threads (default: one for each core)' -r
 complete -c hysort -l batch-size -d 'With -m, read at most N files at once' -r
-complete -c hysort -l gpu -d 'Work on these GPUs, too: none, so far' -r
+complete -c hysort -l gpu -d 'Work on these GPUs, too (default: all that are visible)' -r
 complete -c hysort -l completions -d 'Print the completions for SHELL: bash, zsh or fish' -r
 complete -c hysort -s r -l reverse -d 'Sort in descending order'
 complete -c hysort -s u -l unique -d 'Of equal lines, write one (with -c: lines must ascend strictly)'
@@ -15,7 +15,7 @@ complete -c hysort -s C -d 'The same as -c, and print nothing'
 complete -c hysort -s m -l merge -d 'Merge files that are sorted; do not sort'
 complete -c hysort -l no-decompress -d 'Sort the bytes of compressed files as they are'
 complete -c hysort -l no-gpu -d 'The same as --gpu none'
-complete -c hysort -l gpu-required -d 'Fail if a GPU is missing: so far always'
+complete -c hysort -l gpu-required -d 'Fail if a GPU is missing, and start it with the first range'
 complete -c hysort -l no-sync -d 'Do not wait for the disk before FILE of -o is replaced'
 complete -c hysort -s v -l verbose -d 'Print what was done: lines, bytes, time, and a table of stations'
 complete -c hysort -l progress -d 'Show progress even if standard error is not a terminal'

@@ -26,7 +26,7 @@ _hysort() {
 '--buffer-size=[Use SIZE of memory (default\: half of what there is)]:SIZE:_default' \
 '--parallel=[Use N threads (default\: one for each core)]:N:_default' \
 '--batch-size=[With -m, read at most N files at once]:N:_default' \
-'--gpu=[Work on these GPUs, too\: none, so far]:LIST:_default' \
+'--gpu=[Work on these GPUs, too (default\: all that are visible)]:LIST:_default' \
 '--completions=[Print the completions for SHELL\: bash, zsh or fish]:SHELL:_default' \
 '-r[Sort in descending order]' \
 '--reverse[Sort in descending order]' \
@@ -41,7 +41,7 @@ _hysort() {
 '--merge[Merge files that are sorted; do not sort]' \
 '--no-decompress[Sort the bytes of compressed files as they are]' \
 '--no-gpu[The same as --gpu none]' \
-'--gpu-required[Fail if a GPU is missing\: so far always]' \
+'--gpu-required[Fail if a GPU is missing, and start it with the first range]' \
 '--no-sync[Do not wait for the disk before FILE of -o is replaced]' \
 '-v[Print what was done\: lines, bytes, time, and a table of stations]' \
 '--verbose[Print what was done\: lines, bytes, time, and a table of stations]' \
