@@ -315,7 +315,7 @@ proptest! {
     }
 }
 
-/// Limits with files that have no name. `made` counts them.
+/// Limits with files that have no name.
 fn limits(memory: u64) -> Limits {
     Limits::new().memory(memory).temporary(tempfile::tempfile)
 }
