@@ -107,6 +107,29 @@ fn streams_of_the_parent_are_errors_in_the_child(text: &[u8], expected: &[u8]) {
     assert!(encoder.finish().unwrap() == expected);
 }
 
+/// A sorter that was begun before the fork is an error in the child, and can be dropped there; its pool works.
+fn sorters_of_the_parent_are_errors_in_the_child(text: &[u8], _: &[u8]) {
+    use hybz::sort::{Limits, Order, Pool, Sorter, sorted};
+    let (order, pool) = (Order::new().end(b' '), Pool::builder().build());
+    let expected = sorted(text, &order, &pool).unwrap();
+    for memory in [u64::MAX, 1 << 20] {
+        let limits = Limits::new().memory(memory).temporary(tempfile::tempfile);
+        let mut sorter = Sorter::new(&order, limits, &pool);
+        sorter.push(text).unwrap();
+        let sorter = std::cell::Cell::new(Some(sorter));
+        in_child("a sorter of the parent", || {
+            let mut sorter = sorter.take().unwrap();
+            let pushed = (0..).take(64).try_for_each(|_| sorter.push(text));
+            assert!(matches!(pushed, Err(hybz::Error::Forked)), "{pushed:?}");
+            assert!(matches!(sorter.write_to(&mut std::io::sink()), Err(hybz::Error::Forked)));
+            assert!(sorted(text, &order, &pool).unwrap() == expected);
+        });
+        let mut out = Vec::new();
+        sorter.take().unwrap().write_to(&mut out).unwrap();
+        assert!(out == expected);
+    }
+}
+
 fn is_forked(error: &std::io::Error) -> bool {
     matches!(error.get_ref().and_then(|e| e.downcast_ref()), Some(hybz::Error::Forked))
 }
@@ -150,9 +173,10 @@ fn main() {
     let text = (shapes::shape("words").make)(700_000);
     let expected =
         hybz::compress(&text, &Settings::new().level(Level::FASTEST).pool(&Pool::builder().build())).unwrap();
-    let tests: [(&str, Test); 3] = [
+    let tests: [(&str, Test); 4] = [
         ("pools_work_in_children_and_grandchildren", pools_work_in_children_and_grandchildren),
         ("streams_of_the_parent_are_errors_in_the_child", streams_of_the_parent_are_errors_in_the_child),
+        ("sorters_of_the_parent_are_errors_in_the_child", sorters_of_the_parent_are_errors_in_the_child),
         ("forks_at_any_moment", forks_at_any_moment),
     ];
     println!("\nrunning {} tests", tests.len());

@@ -1,11 +1,11 @@
 //! How a CPU core sorts: one job at a time.
 
 use super::local::{Entry, LocalSort};
-use super::partition::{Parted, Partitioner, partition_strings};
+use super::partition::{Partitioner, partition_strings};
 use super::text::Ends;
 use super::verify;
 use super::work::{
-    LineJob, Lines, PARTITION, PartedStrings, PartitionChunk, PartitionStrings, RangeText, RankPart, RankText,
+    LineJob, Lines, PARTITION, Parted, PartedStrings, PartitionChunk, PartitionStrings, RangeText, RankPart, RankText,
 };
 use crate::schedule::{Class, Station, StationError, Work};
 

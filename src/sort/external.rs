@@ -1,7 +1,7 @@
 //! Text that does not fit into memory: ranges go to a temporary file and come back one after the other.
 //!
 //! ```text
-//! chunks -> partitioned -> in memory, up to a half of it -> file: the parts of all ranges, one after the other
+//! chunks -> partitioned -> in memory, up to 3/8 of it -> file: the parts of all ranges, one after the other
 //!                                                             |
 //! out <- sorted <- a range, read as a whole  <----------------'
 //! out <- ... <- partitioned again, into another file <- a range that is too long for that
@@ -18,12 +18,11 @@ use super::chunker::{Chunker, MAX_JOB};
 use super::limits::Temporary;
 use super::merge::merge_counted;
 use super::order::Order;
-use super::partition::Parted;
 use super::sample::{Size, place};
 use super::spill::{Spill, Spilled};
 use super::splitters::Splitters;
 use super::way::Flight;
-use super::work::{Lines, PartitionChunk, Piece, RangeText, SortRange, Sorted};
+use super::work::{Lines, Parted, PartitionChunk, Piece, RangeText, SortRange, Sorted};
 use super::writer::{RangeWriter, need};
 use crate::error::Error;
 use crate::schedule::{Client, Permit};
@@ -48,7 +47,7 @@ impl Shares {
 
     /// Partitioned text that waits to be written to a file.
     fn parted(self) -> u64 {
-        self.memory / 2
+        self.memory / 8 * 3
     }
 
     /// Chunks that are being partitioned.
@@ -56,9 +55,10 @@ impl Shares {
         self.memory / 8
     }
 
-    /// Ranges that are being sorted, when all other text is in files.
+    /// Ranges that are being sorted, when all other text is in files. (Not all that there is: what was freed before may
+    /// still belong to the allocator.)
     pub fn sorting(self) -> u64 {
-        self.memory / 4 * 3
+        self.memory / 2
     }
 
     /// A chunk.

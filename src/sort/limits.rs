@@ -40,8 +40,8 @@ impl Limits {
     }
 
     /// The most bytes that the sorter may hold: text, keys, output. It needs [`temporary`](Self::temporary) files for
-    /// the rest; without them it holds everything, whatever this and the budget of the pool say. A line longer than that
-    /// is held all the same.
+    /// the rest; without them it holds everything, whatever this and the budget of the pool say. A line longer than
+    /// that is held all the same.
     pub fn memory(self, bytes: u64) -> Limits {
         Limits { memory: bytes, ..self }
     }

@@ -1,13 +1,14 @@
 //! Sorts the lines of one range on one core.
 //!
-//! Lines are entries of 16 bytes: the next 8 bytes of the line as a number, where it begins, how long it is. Entries are
-//! sorted by these keys. Lines with equal keys that have ended come first, the shorter before the longer. The others
-//! are a group: what all of them have in common is skipped, the next 8 bytes are their keys, and so on. A small group
-//! is sorted by comparing lines. So each byte of a line is read about once, and text is not moved before its place is
-//! known.
+//! Lines are entries of 16 bytes: the next 8 bytes of the line as a number, where it begins, how long it is. Entries
+//! are sorted by these keys. Lines with equal keys that have ended come first, the shorter before the longer. The
+//! others are a group: what all of them have in common is skipped, the next 8 bytes are their keys, and so on. A small
+//! group is sorted by comparing lines. So each byte of a line is read about once, and text is not moved before its
+//! place is known.
 //!
-//! Multikey quicksort (Bentley and Sedgewick 1997) with cached keys of 8 bytes (Ng and Kakehi 2007), radix sort in place
-//! of its partition. Cost: O(bytes that tell the lines apart + n log n).
+//! Multikey quicksort (Bentley and Sedgewick 1997) with cached keys of 8 bytes (Ng and Kakehi 2007); keys are sorted by
+//! the standard library. A range has been cut out of the text by a partition into up to 1,024 ranges before, so its
+//! entries fit into a core's cache. Cost: O(bytes that tell the lines apart + n log n).
 
 use super::text::{common, key};
 

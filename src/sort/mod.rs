@@ -1,8 +1,8 @@
 //! Sorts lines on the stations of a pool: `LC_ALL=C sort`.
 //!
 //! Lines are compared as unsigned bytes, whole. What comes out of [`sorted`] and [`Sorter`] are the bytes that
-//! `LC_ALL=C sort` writes with `-r`, `-u` and `-z` as [`Order`] says; [`lines`](fn@lines) and [`strings`] return numbers
-//! instead.
+//! `LC_ALL=C sort` writes with `-r`, `-u` and `-z` as [`Order`] says; [`lines`](fn@lines) and [`strings`] return
+//! numbers instead.
 //!
 //! ```
 //! use hybz::sort::{Order, Pool, lines, sorted};
@@ -16,9 +16,9 @@
 //! # How
 //!
 //! ```text
-//! text -> chunks -> sample, splitters -> (stations) each chunk's lines by range -> (stations) each range, sorted -> out
-//!                                                   |                 ^
-//!                                                   '-- temporary file, if memory is short
+//! text -> chunks -> sample, splitters -> (stations) a chunk's lines by range -> (stations) a range, sorted -> out
+//!                                                            |                    ^
+//!                                                            '-- temporary file --'  if memory is short
 //! ```
 //!
 //! A sample of the lines gives splitters, which cut all lines there may be into ranges. A chunk of text is partitioned

@@ -2,39 +2,7 @@
 
 use super::splitters::Splitters;
 use super::text::{Ends, line_sum};
-use super::work::{PartedStrings, Strings};
-
-/// A chunk of text, its lines by bucket.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parted {
-    /// The lines of all ranges, each ended, range after range. (Of lines that equal a splitter nothing is kept but their
-    /// number.)
-    pub text: Vec<u8>,
-    /// By bucket.
-    pub buckets: Vec<Bucket>,
-    /// A core of the house made it: then it is not checked.
-    pub(crate) own: bool,
-}
-
-impl Parted {
-    /// How many bytes it takes.
-    pub(crate) fn memory(&self) -> u64 {
-        (self.text.len() + size_of_val(&self.buckets[..])) as u64
-    }
-}
-
-/// The part of a range, or of equal lines, in a chunk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bucket {
-    /// Where it begins in the text, and where it ends.
-    pub start: u32,
-    /// The byte after its last.
-    pub end: u32,
-    /// How many lines it has.
-    pub lines: u32,
-    /// The sum of its lines.
-    pub sum: u64,
-}
+use super::work::{Bucket, Parted, PartedStrings, Strings};
 
 /// What a core keeps from chunk to chunk.
 #[derive(Debug, Default)]

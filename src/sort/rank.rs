@@ -10,8 +10,8 @@ use super::work::{PartedStrings, PartitionStrings, RankPart, RankRange, RankText
 use crate::error::Error;
 use std::sync::Arc;
 
-/// The numbers of the lines of `text`, from 0, in the order of the lines. Equal lines stay in their order; of those that
-/// are not kept ([`Order::unique`]) the first is.
+/// The numbers of the lines of `text`, from 0, in the order of the lines. Equal lines stay in their order; of those
+/// that are not kept ([`Order::unique`]) the first is.
 ///
 /// ```
 /// use hybz::sort::{Order, Pool, lines};

@@ -5,11 +5,10 @@ use super::chunker::{Chunker, MAX_JOB};
 use super::external::{External, Shares};
 use super::limits::{Limits, Report};
 use super::order::Order;
-use super::partition::Parted;
 use super::sample::{self, Size};
 use super::splitters::Splitters;
 use super::way::Flight;
-use super::work::{Lines, PartitionChunk, Piece, RangeText};
+use super::work::{Lines, Parted, PartitionChunk, Piece, RangeText};
 use super::writer::{RangeWriter, need};
 use crate::error::Error;
 use crate::schedule::{Client, Permit};
@@ -91,8 +90,8 @@ impl Sorter {
     /// Takes text, cut anywhere.
     ///
     /// # Errors
-    /// [`Error::Temporary`], [`Error::LineTooLong`], and what is no fault of the text. After an error the sorter is of no
-    /// more use.
+    /// [`Error::Temporary`], [`Error::LineTooLong`], and what is no fault of the text. After an error the sorter is of
+    /// no more use.
     pub fn push(&mut self, mut text: &[u8]) -> Result<(), Error> {
         while !text.is_empty() {
             let taken = self.chunker.push(text)?;
@@ -160,6 +159,9 @@ impl Sorter {
     /// # Errors
     /// [`Error::Write`], [`Error::Temporary`], and what is no fault of the text.
     pub fn write_to(mut self, out: &mut impl Write) -> Result<Report, Error> {
+        if self.holder.is_foreign() {
+            return Err(Error::Forked);
+        }
         self.chunker.end_line()?;
         self.chunker.seal();
         self.accept()?;

@@ -8,10 +8,10 @@
 //! range 0 | lines equal to splitter 0 | range 1 | lines equal to splitter 1 | range 2
 //! ```
 //!
-//! Finding the bucket of a line is a walk down a tree of nodes. All splitters of a node begin with the same bytes, which
-//! are compared at once; the next 8 bytes are looked up among the keys of the node; splitters with equal keys are told
-//! apart by the node below. So a line that shares 80 bytes with all splitters around costs one comparison of 80 bytes
-//! and one binary search, not one for each step of the search.
+//! Finding the bucket of a line is a walk down a tree of nodes. All splitters of a node begin with the same bytes,
+//! which are compared at once; the next 8 bytes are looked up among the keys of the node; splitters with equal keys are
+//! told apart by the node below. So a line that shares 80 bytes with all splitters around costs one comparison of 80
+//! bytes and one binary search, not one comparison for each step of the search.
 
 use super::text::{common, key, line_sum};
 use std::cmp::Ordering;

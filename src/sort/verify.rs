@@ -4,9 +4,10 @@
 //! are equal ([`line_sum`]). A partition is right if each line is in its bucket and the sums say the same of all lines.
 //! To check a sorted range takes about a tenth of the time that it takes to sort it.
 
-use super::partition::{Bucket, Parted};
 use super::text::{Ends, key, line_sum, mix};
-use super::work::{PartedStrings, PartitionChunk, PartitionStrings, RangeText, RankPart, RankText, Sorted, Wrong};
+use super::work::{
+    Bucket, Parted, PartedStrings, PartitionChunk, PartitionStrings, RangeText, RankPart, RankText, Sorted, Wrong,
+};
 
 /// The sum of all lines of a text.
 fn sum_of(text: &[u8], end: u8) -> u64 {

@@ -2,15 +2,16 @@
 //!
 //! ```text
 //! question -> (anybody) answer it -> (another core) check --right--> whoever asked
-//!                                          |  wrong: counted as the maker's, who gets no more work
-//!                                          '-> (a core) answer it again -> (another core) check --right--> whoever asked
-//!                                                                                '--wrong--> Error::Missorted
+//!                                         |  wrong: counted as the maker's, who gets no more work
+//!                                         '-> (a core) answer it again -> (another core) check --right--> ...
+//!                                                                               '--wrong--> Error::Missorted
 //! ```
 //!
 //! Each step is a job that the one before it puts on the queue, so nobody waits but who asked.
 
-use super::partition::Parted;
-use super::work::{Check, LineJob, Lines, PartedStrings, PartitionChunk, PartitionStrings, RankRange, SortRange};
+use super::work::{
+    Check, LineJob, Lines, Parted, PartedStrings, PartitionChunk, PartitionStrings, RankRange, SortRange,
+};
 use crate::error::Error;
 use crate::schedule::{Client, Job, JobError, Maker, Permit, Pool, Question, Submitter};
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -201,10 +202,10 @@ where
 
     /// Waits for the oldest answer.
     fn oldest(&mut self, done: &mut impl FnMut(T, Q::Answer) -> Result<(), Error>) -> Result<(), Error> {
-        let Some(Flying { note, bytes, answer, _permit }) = self.queue.pop_front() else { return Ok(()) };
         if self.client.is_foreign() {
             return Err(Error::Forked);
         }
+        let Some(Flying { note, bytes, answer, _permit }) = self.queue.pop_front() else { return Ok(()) };
         let dropped = || Error::Internal { block: 0, reason: "a station dropped the job".to_owned() };
         let answer = answer.recv().unwrap_or_else(|_| Err(dropped()))?;
         self.bytes -= bytes;

@@ -9,7 +9,6 @@
 //! | [`Check`]: an answer to one of these | whether it is right | as the question |
 
 use super::order::Order;
-use super::partition::Parted;
 use super::splitters::Splitters;
 use crate::schedule::{AnyJob, Class, ErasedJob, Job, Question};
 use std::ops::Range;
@@ -49,6 +48,38 @@ pub struct PartitionChunk {
     pub(crate) splitters: Arc<Splitters>,
     pub(crate) end: u8,
     pub(crate) again: bool,
+}
+
+/// A chunk of text, its lines by bucket.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parted {
+    /// The lines of all ranges, each ended, range after range. (Of lines that equal a splitter nothing is kept but
+    /// their number.)
+    pub text: Vec<u8>,
+    /// By bucket.
+    pub buckets: Vec<Bucket>,
+    /// A core of the house made it: then it is not checked.
+    pub(crate) own: bool,
+}
+
+impl Parted {
+    /// How many bytes it takes.
+    pub(crate) fn memory(&self) -> u64 {
+        (self.text.len() + size_of_val(&self.buckets[..])) as u64
+    }
+}
+
+/// The part of a range, or of equal lines, in a chunk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bucket {
+    /// Where it begins in the text, and where it ends.
+    pub start: u32,
+    /// The byte after its last.
+    pub end: u32,
+    /// How many lines it has.
+    pub lines: u32,
+    /// The sum of its lines.
+    pub sum: u64,
 }
 
 impl Question for PartitionChunk {

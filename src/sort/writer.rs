@@ -11,7 +11,8 @@ use crate::schedule::Permit;
 use std::io::Write;
 use std::sync::Arc;
 
-/// How many bytes a range takes while it is sorted: its text, once more in one piece, sorted, and an entry of each line.
+/// How many bytes a range takes while it is sorted: its text, once more in one piece, sorted, and an entry for each
+/// line.
 pub(super) fn need(bytes: u64, lines: u64) -> u64 {
     3 * bytes + 16 * lines
 }
