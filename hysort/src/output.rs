@@ -77,14 +77,9 @@ impl Output {
     }
 
     /// To be called before the first byte is written.
-    pub fn begin(&self) -> Result<(), Failure> {
-        match &self.kind {
-            Kind::Stdout => process::check_stdout().map_err(|e| self.failure(e)),
-            Kind::Existing(file) => {
-                let _ = file.set_len(0); // devices have no length
-                Ok(())
-            }
-            Kind::New(_) => Ok(()),
+    pub fn begin(&self) {
+        if let Kind::Existing(file) = &self.kind {
+            let _ = file.set_len(0); // devices have no length
         }
     }
 
@@ -109,7 +104,7 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let before = self.written;
         let len = match &mut self.kind {
-            Kind::Stdout => file::write_stdout(bytes)?,
+            Kind::Stdout => process::check_stdout().and_then(|()| file::write_stdout(bytes))?,
             Kind::Existing(file) => file.write(bytes)?,
             Kind::New(file) => file.file.write(bytes)?,
         };

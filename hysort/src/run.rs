@@ -123,7 +123,7 @@ pub fn write<T>(
     work: impl FnOnce(&mut BufWriter<Counted<'_>>) -> Result<T, Error>,
     other: impl FnOnce(Error) -> Failure,
 ) -> Result<T, Failure> {
-    output.begin()?;
+    output.begin();
     let mut out = BufWriter::with_capacity(WRITE, Counted { output, progress, failed: false });
     let worked = work(&mut out);
     let flushed = if worked.is_ok() { out.flush() } else { Ok(()) };
