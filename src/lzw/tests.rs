@@ -102,8 +102,8 @@ fn long_streams() {
 /// A stream of 64 KiB that stands for 2 GB takes no more memory than others, and hands its text out piece by piece.
 #[test]
 fn a_bomb() {
-    // Each code is the one that its own string makes: strings of 1, 2, 3 .. 65,281 zeros. There are 256 codes of 9 bits,
-    // 512 of 10, and so on: whole groups, so nothing is padded.
+    // Each code is the one that its own string makes: strings of 1, 2, 3 .. 65,281 zeros. There are 256 codes of 9
+    // bits, 512 of 10, and so on: whole groups, so nothing is padded.
     let header = HEADERS[0];
     let mut coded = vec![0x1f, 0x9d, 0x90];
     let (mut bits, mut len) = (0u64, 0);
