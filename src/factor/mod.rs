@@ -152,8 +152,8 @@ pub fn expand(factors: impl IntoIterator<Item = Factor>) -> Result<Vec<u8>, Erro
                 if source >= text.len() || len == 0 {
                     return Err(Error::BadFactor { number });
                 }
-                // What overlaps repeats: each round copies all that is there, a whole number of periods, so that the next
-                // one copies twice as much.
+                // What overlaps repeats: each round copies all that is there, a whole number of periods, so that the
+                // next one copies twice as much.
                 let mut left = len;
                 while left > 0 {
                     let part = left.min(text.len() - source);

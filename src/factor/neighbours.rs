@@ -1,7 +1,7 @@
 //! All nearest smaller values of a suffix array: of each suffix the nearest ones before and behind it, in sorted order,
 //! that begin earlier in the text.
 
-use super::suffixes::filled;
+use super::suffixes::zeros;
 use crate::Error;
 
 /// What a position has that lacks a neighbour.
@@ -13,7 +13,8 @@ pub type Pair = [i32; 2];
 
 /// The neighbours of each position of the text. The suffixes' own array is the stack.
 pub fn by_position(mut suffixes: Vec<i32>) -> Result<Vec<Pair>, Error> {
-    let mut pairs = filled([NONE; 2], suffixes.len())?;
+    // Each position is on the stack once, and written when it leaves it.
+    let mut pairs = zeros([0; 2], suffixes.len())?;
     // The stack: positions that rise from bottom to top. Its top is `last`, the others are suffixes[..height]. Below
     // all is NONE, which is smaller than all.
     let (mut last, mut height) = (NONE, 0);

@@ -188,6 +188,9 @@ fn more_than_fits() {
     limited("t").silent(0);
     place.shell("truncate -s 5M large").silent(0);
     limited("large").says(1, "hybz: large: measuring it needs 66 MB of memory, and there may be 48 MB.\n");
+    // Told that there is more than there is.
+    place.shell("truncate -s 20M larger").silent(0);
+    limited("-m1000 larger").says(1, "hybz: Out of memory. Less is needed with fewer threads");
 }
 
 #[test]
