@@ -1,4 +1,5 @@
-// lines.cuh: what sorting lines (sort_lines.cu, find_lines.cu, tied_lines.cu, copy_lines.cu) has in device memory, and its steps.
+// lines.cuh: what sorting lines (sort_lines.cu, find_lines.cu, tied_lines.cu, copy_lines.cu) has in device memory, and
+// its steps.
 //
 // The text is ranges of lines back to back; a line is some bytes and the end byte, and each range ends with a line. A
 // line is numbered in the order of the text, a row in the order of the result. Within a range both begin at the same

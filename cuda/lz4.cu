@@ -183,7 +183,8 @@ int decode(hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, uint8_t *copied,
     for (uint32_t first = 0; first < count; turn++) {
         const cudaStream_t stream = lz4->streams[turn & 1];
         uint32_t end = first + 1;
-        while (end < count && (!copied || blocks[end].from + blocks[end].coded - blocks[first].from <= kUploaded)) end++;
+        const uint64_t begin = blocks[first].from;
+        while (end < count && (!copied || blocks[end].from + blocks[end].coded - begin <= kUploaded)) end++;
         const uint32_t some = end - first;
         HYBZ_TRY(cudaMemcpyAsync(lz4->blocks + first, blocks + first, some * sizeof(hybz_lz4_block),
                                  cudaMemcpyHostToDevice, stream));

@@ -153,7 +153,8 @@ int check_shapes(uint32_t length, size_t *blocks) {
         const Bytes &bytes = shape.text;
         const Bytes coded = encode(bytes.data(), bytes.size());
         Bytes again;
-        if (!plain_decode(coded, bytes.size(), again) || again != bytes) printf("WRONG twin: %s\n", shape.name.c_str()), wrong++;
+        if (!plain_decode(coded, bytes.size(), again) || again != bytes)
+            printf("WRONG twin: %s\n", shape.name.c_str()), wrong++;
         for (Job *job : {&all, &loaded}) {
             job->add(coded, bytes.size(), false, &bytes);
             job->add(bytes, bytes.size(), true, &bytes);
@@ -204,11 +205,14 @@ int check_damage(size_t *blocks) {
     };
     for (size_t k = 0; k < 1500; k++) {
         Bytes spoilt = coded;
-        for (size_t n = 1 + random() % 2; n > 0; n--) spoilt[random() % spoilt.size()] = uint8_t(random() % 8 ? random() : 255);
+        for (size_t n = 1 + random() % 2; n > 0; n--)
+            spoilt[random() % spoilt.size()] = uint8_t(random() % 8 ? random() : 255);
         add(spoilt, text.size());
     }
-    for (size_t cut = 0; cut < coded.size(); cut += 7) add(Bytes(coded.begin(), coded.begin() + long(cut)), text.size());
-    for (const size_t size : {size_t(0), size_t(1), text.size() - 1, text.size() + 1, size_t(HYBZ_MAX_LZ4)}) add(coded, size);
+    for (size_t cut = 0; cut < coded.size(); cut += 7)
+        add(Bytes(coded.begin(), coded.begin() + long(cut)), text.size());
+    for (const size_t size : {size_t(0), size_t(1), text.size() - 1, text.size() + 1, size_t(HYBZ_MAX_LZ4)})
+        add(coded, size);
     add({}, 0);
     add({0}, 0);
     add(Bytes(5000, 255), 60000);
@@ -245,7 +249,8 @@ int time_lz4(const char *path, uint32_t repeats) {
             in_size += coded[b].size();
         }
     Pinned<uint8_t> in(in_size);
-    for (size_t b = 0; b < blocks.size(); b++) memcpy(in.memory + blocks[b].from, coded[b % count].data(), blocks[b].coded);
+    for (size_t b = 0; b < blocks.size(); b++)
+        memcpy(in.memory + blocks[b].from, coded[b % count].data(), blocks[b].coded);
     const size_t out_size = repeats * text.size();
     DeviceBytes device_in(in_size), out(out_size);
     Pinned<uint8_t> got(out_size);

@@ -8,7 +8,8 @@ shift
 made=$(mktemp -d)
 trap 'rm -r "$made"' EXIT
 for step in "$here"/../*.cu; do
-    sed 's/\([a-z0-9_]*\)<<<\(.*\), 0, stream>>>(/emulated::launch(\1, \2, /' "$step" >"$made/$(basename "$step" .cu).cpp"
+    sed 's/\([a-z0-9_]*\)<<<\(.*\), 0, stream>>>(/emulated::launch(\1, \2, /' "$step" \
+        >"$made/$(basename "$step" .cu).cpp"
 done
 g++ -std=c++17 -O2 -Wall -Wno-unknown-pragmas -pthread -I "$here/emulated" -iquote "$here/.." \
     -o "$out" "$made"/*.cpp "$@"

@@ -176,8 +176,8 @@ fn means() -> [Arg; 7] {
             "gpu",
             None,
             "LIST",
-            "Work on these GPUs, too (default: all that are visible).\n\nLIST is as in hybz. A GPU helps when that is worth \
-             its start: with about a gigabyte and more.",
+            "Work on these GPUs, too (default: all that are visible).\n\nLIST is as in hybz. A GPU helps when that is \
+             worth its start: with about a gigabyte and more.",
         ),
         switch("no-gpu", None, "The same as --gpu none."),
         switch("gpu-required", None, "Fail if a GPU is missing, and start it with the first range."),
