@@ -26,7 +26,7 @@ pub fn lanes(plan: &Plan, memory: u64) -> Result<Option<LineLanes>, Failure> {
     match lanes.lanes.min(room) {
         0 if plan.gpu_required => Err(Failure::sentence(format!(
             "a GPU is required, and its lanes want {} MB of memory",
-            6 * lanes.bytes >> 20
+            (6 * lanes.bytes) >> 20
         ))),
         0 => Ok(None),
         count => Ok(Some(LineLanes { lanes: count, ..lanes })),
