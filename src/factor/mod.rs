@@ -29,7 +29,7 @@
 //!
 //! A text may have [`MAX_TEXT`] bytes: indices are `i32`. Beside the text, [`factors`] takes at most 12 bytes for each
 //! of its bytes and 8 kB ([`memory_needed`]), and keeps 8 for each while factors are taken from it. [`measure`] takes
-//! the same. If there is not so much, they return [`Error::NoMemory`](crate::Error::NoMemory). They use one thread:
+//! the same. If there is not so much, they return [`Error::NoMemory`]. They use one thread:
 //! several texts are measured at the same time by calling them in several.
 
 mod measure;

@@ -7,7 +7,7 @@ use std::io;
 /// Makes a temporary file.
 pub(super) type Temporary = Box<dyn FnMut() -> io::Result<File> + Send>;
 
-/// How much a [`Sorter`] may hold, and where it puts what is more.
+/// How much a [`Sorter`](super::Sorter) may hold, and where it puts what is more.
 ///
 /// ```
 /// use hybz::sort::Limits;
@@ -53,7 +53,7 @@ impl Limits {
     }
 }
 
-/// What a [`Sorter`] has done.
+/// What a [`Sorter`](super::Sorter) has done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
