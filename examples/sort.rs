@@ -1,5 +1,5 @@
-//! Sorts the lines of a file with the library: `cargo run --release --example sort FILE [MEGABYTES] > SORTED`. With a
-//! number of megabytes, what does not fit into them goes through a temporary file.
+//! Sorts the lines of a file, or of stdin, with the library: `cargo run --release --example sort [FILE [MEGABYTES]]
+//! > SORTED`. With a number of megabytes, what does not fit into them goes through a temporary file.
 
 use hybz::sort::{Limits, Order, Pool, Sorter};
 use std::error::Error;
@@ -16,14 +16,16 @@ fn temporary() -> io::Result<File> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let path = arguments.next().ok_or("a file to sort is missing")?;
+    let mut file: Box<dyn Read> = match arguments.next() {
+        Some(path) => Box::new(File::open(path)?),
+        None => Box::new(io::stdin()),
+    };
     let limits = match arguments.next() {
         Some(megabytes) => Limits::new().memory(megabytes.parse::<u64>()? << 20).temporary(temporary),
         None => Limits::new(),
     };
     let pool = Pool::builder().build();
     let mut sorter = Sorter::new(&Order::new(), limits, &pool);
-    let mut file = File::open(path)?;
     let mut buffer = vec![0; 1 << 18];
     loop {
         let n = file.read(&mut buffer)?;
