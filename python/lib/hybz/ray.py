@@ -27,11 +27,13 @@ def _runner(threads, remote_args):
         try:
             return ray.get(tasks)
         except BaseException:
-            # Those that wait do not begin. Those that run are interrupted, and are over only then.
+            # Many are told to end soon, those too that have not begun. (Not by ray.cancel: in Ray 2.60 one that is
+            # cancelled while it ends may abort this process, "tried to complete task that was not pending".)
             if stop is not None:
                 stop()
-            for task in tasks:
-                ray.cancel(task)
+            if len(tasks) == 1:
+                for task in ray.wait(tasks, timeout=0)[1]:
+                    ray.cancel(task)
             ray.wait(tasks, num_returns=len(tasks), fetch_local=False)
             raise
 
