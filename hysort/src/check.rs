@@ -1,10 +1,10 @@
 //! `-c`: whether a file is sorted.
 
 use crate::args::Plan;
+use crate::call::{Outcome, order};
 use crate::failure::{Failure, name_bytes};
 use crate::input::{Input, Opener};
 use crate::limits;
-use crate::run::{Outcome, order};
 use hybz::Error;
 use hybz::sort::{self, Disorder};
 use std::io::{self, BufReader, Write};

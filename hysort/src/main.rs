@@ -1,6 +1,7 @@
 //! The command `hysort`: `LC_ALL=C sort` on every core.
 
 mod args;
+mod call;
 mod check;
 mod cli;
 mod failure;
@@ -18,9 +19,9 @@ mod run;
 mod spill;
 
 use args::Request;
+use call::Outcome;
 use cli::os::process;
 use failure::{Failure, STDOUT};
-use run::Outcome;
 use std::env;
 use std::io::{self, Write};
 use std::panic;

@@ -2,13 +2,13 @@
 //! goes to a temporary file, which is merged with the others.
 
 use crate::args::Plan;
+use crate::call::{Call, failure, order, write};
 use crate::cli::os::process;
 use crate::failure::Failure;
 use crate::input::{Input, Opener};
 use crate::limits;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::run::{Call, failure, order, write};
 use crate::spill::Spill;
 use hybz::Error;
 use hybz::sort;

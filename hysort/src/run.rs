@@ -1,32 +1,22 @@
 //! One call of the command: sorting, merging or checking.
 
 use crate::args::{Plan, What, names};
-use crate::failure::{Failure, STDOUT};
+use crate::call::{Call, Outcome, failure, order, write};
+use crate::failure::Failure;
 use crate::input::{self, Input, Opener};
 use crate::output::Output;
 use crate::pieces::Stop;
 use crate::progress::Progress;
 use crate::spill::Spill;
 use crate::{check, gpus, limits, merge};
-use hybz::sort::{Limits, Order, Pool, Report, Sorter};
-use hybz::{Error, StationReport, Summary};
+use hybz::sort::{Limits, Pool, Report, Sorter};
+use hybz::{StationReport, Summary};
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, Read, Write};
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// How a call ended that did what was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    Done,
-    /// Lines are out of order.
-    Disorder,
-}
-
-/// How much is handed to the system at once.
-const WRITE: usize = 256 << 10;
 
 /// Does what the plan says.
 pub fn run(mut plan: Plan) -> Result<Outcome, Failure> {
@@ -52,26 +42,12 @@ pub fn run(mut plan: Plan) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// What a call has beside its plan.
-pub struct Call<'a> {
-    pub plan: &'a Plan,
-    pub output: Output,
-    pub progress: Progress,
-    pub spill: Arc<Spill>,
-    started: Instant,
-}
-
 /// What `--files0-from` names.
 fn read_names(from: &OsString) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
     let failed = |_| Failure::sentence([b"cannot read file names from ", &crate::names::quoted(from)[..]].concat());
     input::open_plain(from)?.read_to_end(&mut text).map_err(failed)?;
     Ok(text)
-}
-
-/// How the plan orders lines.
-pub fn order(plan: &Plan) -> Order {
-    Order::new().end(plan.end()).reverse(plan.reverse).unique(plan.unique)
 }
 
 fn sort(call: Call<'_>) -> Result<(), Failure> {
@@ -114,69 +90,6 @@ fn sort(call: Call<'_>) -> Result<(), Failure> {
         say(&report, &progress, started, &stations);
     }
     Ok(())
-}
-
-/// Has `work` write the result.
-pub fn write<T>(
-    output: Output,
-    progress: &Progress,
-    work: impl FnOnce(&mut BufWriter<Counted<'_>>) -> Result<T, Error>,
-    other: impl FnOnce(Error) -> Failure,
-) -> Result<T, Failure> {
-    output.begin();
-    let mut out = BufWriter::with_capacity(WRITE, Counted { output, progress, failed: false });
-    let worked = work(&mut out);
-    let flushed = if worked.is_ok() { out.flush() } else { Ok(()) };
-    let (Counted { output, failed, .. }, _unwritten) = out.into_parts();
-    let result = match (worked, flushed) {
-        (Ok(result), Ok(())) => result,
-        (Err(Error::Write(e)), _) | (_, Err(e)) if failed => return Err(output.failure(e)),
-        (Err(e), _) => return Err(other(e)),
-        (Ok(_), Err(e)) => return Err(output.failure(e)),
-    };
-    output.finish()?;
-    Ok(result)
-}
-
-/// The output, with what is written to it counted.
-pub struct Counted<'a> {
-    output: Output,
-    progress: &'a Progress,
-    failed: bool,
-}
-
-impl Write for Counted<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.output.write(bytes) {
-            Ok(len) => {
-                self.progress.wrote(len);
-                Ok(len)
-            }
-            Err(e) => {
-                self.failed = true;
-                Err(e)
-            }
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.output.flush()
-    }
-}
-
-impl Call<'_> {
-    fn failure(&self, e: Error) -> Failure {
-        failure(e, &self.spill)
-    }
-}
-
-/// What is said of an error of sorting that is not one of the output.
-pub fn failure(e: Error, spill: &Spill) -> Failure {
-    match e {
-        Error::Temporary(e) => spill.failure(e),
-        Error::Write(e) => Failure::system("write failed", STDOUT, e),
-        e => Failure::sentence(e.to_string()),
-    }
 }
 
 /// What `-v` prints: what was done, and by which station.

@@ -2,7 +2,7 @@
 //! of that format is `mixed`'s.
 
 use super::mixed::Mixed;
-use super::piece::{Collect, Decoding, Ends, Feed, Format, Rest, Step};
+use super::piece::{Collect, Decoding, Ends, Feed, Format, Formats, Rest, Step};
 use super::{bzip2, hbz, lzw};
 use crate::Client;
 use crate::error::Error;
@@ -13,34 +13,12 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::io;
 use std::sync::Arc;
 
-/// Which formats a decoder reads.
-///
-/// ```
-/// use hybz::{Error, Formats, Settings};
-/// let z = [0x1f, 0x9d, 0x90, 0x61, 0x02, 0x02];
-/// assert_eq!(hybz::decompress(&z, &Settings::new())?, b"aaa");
-/// let strict = hybz::decompress(&z, &Settings::new().formats(Formats::Bzip2));
-/// assert!(matches!(strict, Err(Error::NotBzip2)));
-/// # Ok::<(), Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Formats {
-    /// `.bz2`, `.hbz` and `.Z`, by their first bytes.
-    #[default]
-    All,
-    /// `.bz2` and nothing else, as bzip2.
-    Bzip2,
-}
-
-impl Formats {
-    /// The formats. The last one takes what no other does, and says what is wrong with it.
-    fn table(self) -> &'static [Format] {
-        const ALL: [Format; 3] = [hbz::FORMAT, lzw::FORMAT, bzip2::FORMAT];
-        match self {
-            Formats::All => &ALL,
-            Formats::Bzip2 => &ALL[2..],
-        }
+/// The formats that are read. The last one takes what no other does, and says what is wrong with it.
+fn table(formats: Formats) -> &'static [Format] {
+    const ALL: [Format; 3] = [hbz::FORMAT, lzw::FORMAT, bzip2::FORMAT];
+    match formats {
+        Formats::All => &ALL,
+        Formats::Bzip2 => &ALL[2..],
     }
 }
 
@@ -49,7 +27,7 @@ const FIRST_ROOM: usize = 8 << 10;
 
 /// The two ends of a stream of any of the formats.
 pub(crate) fn decode(decoding: Decoding) -> Ends {
-    decode_as(decoding.formats.table(), decoding)
+    decode_as(table(decoding.formats), decoding)
 }
 
 /// The two ends of a stream of any of these formats.

@@ -27,5 +27,5 @@ pub(crate) mod piece;
 pub(crate) mod verify;
 
 pub use bzip2::Streams;
-pub use detect::Formats;
 pub(crate) use piece::Extent;
+pub use piece::Formats;

@@ -4,7 +4,6 @@
 //! ends that `driver` and `flow` work with. A piece goes through a channel of its own type, so a joiner never meets a
 //! piece of another format.
 
-use super::detect::Formats;
 use crate::block::Text;
 use crate::error::Error;
 use crate::read_at::ReadAt;
@@ -156,6 +155,26 @@ pub(crate) enum Begins {
     Perhaps,
     /// One begins, but the input ends there.
     Cut,
+}
+
+/// Which formats a decoder reads.
+///
+/// ```
+/// use hybz::{Error, Formats, Settings};
+/// let z = [0x1f, 0x9d, 0x90, 0x61, 0x02, 0x02];
+/// assert_eq!(hybz::decompress(&z, &Settings::new())?, b"aaa");
+/// let strict = hybz::decompress(&z, &Settings::new().formats(Formats::Bzip2));
+/// assert!(matches!(strict, Err(Error::NotBzip2)));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Formats {
+    /// `.bz2`, `.hbz` and `.Z`, by their first bytes.
+    #[default]
+    All,
+    /// `.bz2` and nothing else, as bzip2.
+    Bzip2,
 }
 
 /// How data are to be decoded.
