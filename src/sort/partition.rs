@@ -7,25 +7,31 @@ use super::work::{Bucket, Parted, PartedStrings, Strings};
 /// What a core keeps from chunk to chunk.
 #[derive(Debug, Default)]
 pub(crate) struct Partitioner {
-    /// Bucket and length, with its end, of each line.
-    lines: Vec<(u16, u32)>,
+    /// Where each line begins, and its length without its end.
+    lines: Vec<(u32, u32)>,
+    /// The bucket of each line.
+    numbers: Vec<u16>,
 }
 
 impl Partitioner {
     /// Partitions a text of whole lines.
     pub fn partition(&mut self, text: &[u8], end: u8, splitters: &Splitters) -> Parted {
-        self.lines.clear();
-        let mut buckets = vec![Bucket::default(); splitters.buckets()];
+        let Partitioner { lines, numbers } = self;
         let mut start = 0;
-        for at in Ends::new(text, end) {
-            let number = splitters.bucket(text, start, at - start);
-            let len = (at + 1 - start) as u32;
-            self.lines.push((number as u16, len));
-            let bucket = &mut buckets[number];
+        lines.clear();
+        lines.extend(Ends::new(text, end).map(|at| {
+            let line = (start, at as u32 - start);
+            start = at as u32 + 1;
+            line
+        }));
+        numbers.clear();
+        splitters.buckets_of(text, lines, |number| numbers.push(number as u16));
+        let mut buckets = vec![Bucket::default(); splitters.buckets()];
+        for (&number, &(at, len)) in numbers.iter().zip(&*lines) {
+            let bucket = &mut buckets[usize::from(number)];
             bucket.lines += 1;
-            bucket.end += len;
-            bucket.sum = bucket.sum.wrapping_add(line_sum(&text[start..at]));
-            start = at + 1;
+            bucket.end += len + 1;
+            bucket.sum = bucket.sum.wrapping_add(line_sum(&text[at as usize..(at + len) as usize]));
         }
         let mut kept = 0;
         for (number, bucket) in buckets.iter_mut().enumerate() {
@@ -35,15 +41,13 @@ impl Partitioner {
         }
         let mut out = vec![0; kept as usize];
         let mut next: Vec<u32> = buckets.iter().map(|bucket| bucket.start).collect();
-        let mut from = 0;
-        for &(number, len) in &self.lines {
-            let (number, len) = (usize::from(number), len as usize);
+        for (&number, &(at, len)) in numbers.iter().zip(&*lines) {
+            let (number, from, len) = (usize::from(number), at as usize, len as usize + 1);
             if buckets[number].start != buckets[number].end {
                 let to = next[number] as usize;
                 out[to..to + len].copy_from_slice(&text[from..from + len]);
                 next[number] += len as u32;
             }
-            from += len;
         }
         Parted { text: out, buckets, own: false }
     }
