@@ -346,6 +346,42 @@ fn it_says_what_went_through_files() {
     }
 }
 
+/// What is said of text before it comes changes when its lines are put where their ranges are, and nothing else.
+#[test]
+fn what_is_expected_does_not_matter() {
+    let mut rng = Rng(43);
+    let text: Vec<u8> =
+        (0..700_000).flat_map(|_| format!("/a/common/beginning/{}\n", rng.below(1 << 40)).into_bytes()).collect();
+    let flags = Flags { end: b'\n', reverse: true, unique: true };
+    let sorted = flags.plain(&text);
+    let near = |text: &[u8], at: u64| {
+        let rest = text.get(at as usize..).unwrap_or_default();
+        Some(rest[..rest.len().min(8192)].to_vec())
+    };
+    let other = b"other lines\n".repeat(10_000);
+    let all = text.len() as u64;
+    type Look<'a> = Box<dyn FnMut(u64) -> Option<Vec<u8>> + 'a>;
+    let looks: [(&str, u64, u64, Look<'_>, bool); 8] = [
+        ("as it is", all, u64::MAX, Box::new(|at| near(&text, at)), false),
+        ("within limits", all, 64 << 20, Box::new(|at| near(&text, at)), false),
+        ("more than was said", 17 << 20, 48 << 20, Box::new(|at| near(&text, at)), true),
+        ("too much for the limits", all, 16 << 20, Box::new(|at| near(&text, at)), true),
+        ("others", all, u64::MAX, Box::new(|at| near(&other, at)), false),
+        ("nothing", all, u64::MAX, Box::new(|_| Some(Vec::new())), false),
+        ("no answer", all, u64::MAX, Box::new(|_| None), false),
+        ("no answer in the end", all, u64::MAX, Box::new(|at| (at > 0).then(|| vec![b'\n'; 100])), false),
+    ];
+    for (name, bytes, memory, look, spills) in looks {
+        let mut sorter = Sorter::new(&flags.order(), limits(memory), pool());
+        sorter.expect(bytes, look);
+        text.chunks(1 << 20).for_each(|piece| sorter.push(piece).expect("it takes all"));
+        let mut out = Vec::new();
+        let report = sorter.write_to(&mut out).expect("it is sorted");
+        assert!(out == sorted, "{name}");
+        assert_eq!(report.spilled > 0, spills, "{name}: {report:?}");
+    }
+}
+
 #[test]
 fn a_temporary_file_that_fails_is_an_error() {
     use std::io::{Error as IoError, ErrorKind};

@@ -13,6 +13,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
 
 /// How many bytes say what a file is: those of `BZh9` and the magic of a block or of the end.
 const HEAD: usize = 10;
@@ -107,6 +108,55 @@ impl<'a> Opener<'a> {
         let settings = Settings::new().pool(self.pool.get_or_init(make)).trailing_garbage(false);
         let decoder = MultiBzDecoder::with_settings(coded, &settings);
         Input::Stream(Box::new(Decoded { decoder, name: name.to_owned(), ended: false }))
+    }
+}
+
+/// Regular files that are sorted as they are, seen as one text.
+pub struct Whole {
+    /// Each with where its text begins in it, and in all of them.
+    files: Vec<(File, u64, u64)>,
+    /// The bytes of all.
+    pub bytes: u64,
+    began: Instant,
+}
+
+/// Looking at more files than so many is left alone: each would have to be open.
+const MOST_FILES: usize = 100;
+
+impl Whole {
+    /// What stands at a place, if all looking so far has not taken long: from a disk it does, and then it is not worth
+    /// it. (A hundredth of the time that a fast disk takes for all of it, and 50 ms.)
+    pub fn look(&self, at: u64) -> Option<Vec<u8>> {
+        let most = Duration::from_millis(50) + Duration::from_nanos(self.bytes / 50);
+        let (file, from, start) =
+            &self.files[self.files.partition_point(|(_, _, start)| *start <= at).checked_sub(1)?];
+        let mut bytes = vec![0; 8192];
+        let len = file.read_at(&mut bytes, from + (at - start)).ok().filter(|_| self.began.elapsed() < most)?;
+        bytes.truncate(len);
+        Some(bytes)
+    }
+}
+
+impl Opener<'_> {
+    /// All files of the plan as one text, if all are regular and none is to be decompressed. Of errors nothing is said:
+    /// whoever reads the files finds them.
+    pub fn whole(&self) -> Option<Whole> {
+        let began = Instant::now();
+        let (mut files, mut bytes) = (Vec::new(), 0);
+        for name in Some(&self.plan.files).filter(|names| names.len() <= MOST_FILES)? {
+            // What is no file must not be opened: its first bytes would be gone.
+            let found = match name == STDIN {
+                true => open_plain(name).ok()?.metadata(),
+                false => std::fs::metadata(name),
+            };
+            found.ok().filter(|found| found.is_file() && found.len() > 0)?;
+            let Ok(Input::Regular { file, from, to }) = self.open(name) else { return None };
+            if to > from {
+                files.push((file, from, bytes));
+                bytes += to - from;
+            }
+        }
+        Some(Whole { files, bytes, began })
     }
 }
 

@@ -64,6 +64,9 @@ fn sort(call: Call<'_>) -> Result<(), Failure> {
     let limits = Limits::new().memory(memory - reading.memory()).temporary(move || spill.create());
     let mut sorter = Sorter::new(&order(plan), limits, &pool);
     let opener = Opener::new(plan, threads, memory / 8);
+    if let Some(whole) = opener.whole() {
+        sorter.expect(whole.bytes, |at| whole.look(at));
+    }
     for name in &plan.files {
         let taken = reading.pieces(opener.open(name)?, |piece| {
             call.progress.read(piece.len());

@@ -18,7 +18,7 @@ use super::chunker::{Chunker, MAX_JOB};
 use super::limits::Temporary;
 use super::merge::merge_counted;
 use super::order::Order;
-use super::sample::{Size, place};
+use super::sample::{NEAR, Size};
 use super::spill::{Spill, Spilled};
 use super::splitters::Splitters;
 use super::way::Flight;
@@ -45,8 +45,8 @@ impl Shares {
         self.memory / 2
     }
 
-    /// Partitioned text that waits to be written to a file.
-    fn parted(self) -> u64 {
+    /// Partitioned text that waits to be sorted, or written to a file.
+    pub fn parted(self) -> u64 {
         self.memory / 8 * 3
     }
 
@@ -77,7 +77,7 @@ impl Shares {
     }
 }
 
-/// Text on its way through a temporary file.
+/// Text that is put where its ranges are as it comes, and on its way through a temporary file if there is too much.
 pub(super) struct External {
     order: Order,
     pool: Pool,
@@ -89,20 +89,15 @@ pub(super) struct External {
     permits: Vec<Permit>,
     parted: Vec<Parted>,
     parted_bytes: u64,
-    spill: Spill,
+    /// None as long as everything is in memory.
+    spill: Option<Spill>,
     /// By bucket.
     ranges: Vec<Spilled>,
 }
 
 impl External {
-    pub fn new(
-        order: Order,
-        pool: &Pool,
-        shares: Shares,
-        splitters: Splitters,
-        temporary: &mut Temporary,
-    ) -> Result<External, Error> {
-        Ok(External {
+    pub fn new(order: Order, pool: &Pool, shares: Shares, splitters: Splitters) -> External {
+        External {
             order,
             pool: pool.clone(),
             shares,
@@ -113,25 +108,19 @@ impl External {
             permits: Vec::new(),
             parted: Vec::new(),
             parted_bytes: 0,
-            spill: Spill::new(temporary().map_err(Error::Temporary)?),
-        })
+            spill: None,
+        }
     }
 
     /// As [`new`](Self::new), with splitters from the text that has come so far.
-    pub fn with_sample(
-        order: Order,
-        pool: &Pool,
-        shares: Shares,
-        text: &[Piece],
-        temporary: &mut Temporary,
-    ) -> Result<External, Error> {
+    pub fn with_sample(order: Order, pool: &Pool, shares: Shares, text: &[Piece]) -> External {
         let size = Size::new(shares.ranges(), shares.memory);
         let splitters = super::sample::splitters(text, size, order.end_byte());
-        External::new(order, pool, shares, splitters, temporary)
+        External::new(order, pool, shares, splitters)
     }
 
-    /// Takes whole lines.
-    pub fn push(&mut self, chunk: Piece) -> Result<(), Error> {
+    /// Takes whole lines. Without a way to make temporary files all of them stay in memory.
+    pub fn push(&mut self, chunk: Piece, temporary: Option<&mut Temporary>) -> Result<(), Error> {
         let External { flight, parted, parted_bytes, holder, permits, .. } = self;
         let mut short = false;
         let mut done = |(), answer: Parted| {
@@ -147,19 +136,42 @@ impl External {
         let bytes = 2 * chunk.range.len() as u64;
         let (splitters, end) = (Arc::clone(&self.splitters), self.order.end_byte());
         flight.ask(PartitionChunk { chunk, splitters, end, again: false }, (), bytes, &mut done)?;
-        if short || self.parted_bytes >= self.shares.parted() {
-            self.flush()?;
+        match temporary {
+            Some(temporary) if short || self.parted_bytes >= self.shares.parted() => self.flush(temporary),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Writes what has been partitioned.
-    fn flush(&mut self) -> Result<(), Error> {
-        self.spill.append(&self.parted, &self.splitters, &mut self.ranges)?;
+    fn flush(&mut self, temporary: &mut Temporary) -> Result<(), Error> {
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            none => none.insert(Spill::new(temporary().map_err(Error::Temporary)?)),
+        };
+        spill.append(&self.parted, &self.splitters, &mut self.ranges)?;
         self.parted.clear();
         self.permits.clear();
         self.parted_bytes = 0;
         Ok(())
+    }
+
+    /// All text has come: if none of it is in a file, gives it back, with the splitters of its ranges.
+    pub fn in_memory(&mut self) -> Result<Option<(Vec<Parted>, Arc<Splitters>)>, Error> {
+        self.land()?;
+        if self.spill.is_some() {
+            return Ok(None);
+        }
+        self.permits.clear();
+        Ok(Some((std::mem::take(&mut self.parted), Arc::clone(&self.splitters))))
+    }
+
+    /// Waits for what is being partitioned.
+    fn land(&mut self) -> Result<(), Error> {
+        let parted = &mut self.parted;
+        self.flight.finish(&mut |(), answer| {
+            parted.push(answer);
+            Ok(())
+        })
     }
 
     /// All text has come: sorts and writes it.
@@ -173,14 +185,11 @@ impl External {
         out: &mut RangeWriter<'_, W>,
         depth: u32,
     ) -> Result<(), Error> {
-        let parted = &mut self.parted;
-        self.flight.finish(&mut |(), answer| {
-            parted.push(answer);
-            Ok(())
-        })?;
-        self.flush()?;
+        self.land()?;
+        self.flush(temporary)?;
         self.parted = Vec::new();
-        out.parts().1.spilled += self.spill.len();
+        let Some(spill) = self.spill.take() else { return Ok(()) };
+        out.parts().1.spilled += spill.len();
         let total: u64 = self.ranges.iter().map(|range| range.bytes).sum();
         let count = self.ranges.len();
         for at in 0..count {
@@ -197,16 +206,16 @@ impl External {
             }
             if bytes <= self.shares.sorting() && range.bytes <= MAX_JOB {
                 let room = out.room(bytes)?;
-                let text = self.spill.read_all(&range)?;
+                let text = spill.read_all(&range)?;
                 let pieces = vec![Piece { range: 0..text.len(), text: Arc::new(text) }];
                 let common_prefix = self.splitters.common_prefix(number);
                 out.range(RangeText { pieces, order: self.order, common_prefix, sum: Some(range.sum) }, bytes, room);
             } else if depth < MAX_DEPTH && (depth == 0 || range.bytes < total / 16 * 15) {
                 out.finish()?;
-                self.again(&range, temporary, out, depth)?;
+                self.again(&range, &spill, temporary, out, depth)?;
             } else {
                 out.finish()?;
-                self.merge(&range, temporary, out)?;
+                self.merge(&range, &spill, temporary, out)?;
             }
         }
         out.finish()
@@ -216,24 +225,16 @@ impl External {
     fn again<W: Write>(
         &self,
         range: &Spilled,
+        spill: &Spill,
         temporary: &mut Temporary,
         out: &mut RangeWriter<'_, W>,
         depth: u32,
     ) -> Result<(), Error> {
         let end = self.order.end_byte();
         let size = Size::new(self.shares.ranges_of(range.bytes), self.shares.memory);
-        let mut lines = Vec::new();
-        // Places are few and far between, so some lines are taken at each.
-        const AT_ONCE: u64 = 16;
-        for number in 0..size.lines().div_ceil(AT_ONCE) {
-            let near = self.spill.read_some(range, place(number, range.bytes), 1 << 13)?;
-            let starts = super::text::Ends::new(&near, end).take(AT_ONCE as usize).map(|at| at + 1);
-            lines.extend(starts.filter(|&at| at < near.len()).map(|at| size.first_line(&near[at..], end)));
-        }
-        let first = self.spill.read_some(range, 0, 1 << 16)?;
-        lines.push(size.first_line(&first, end));
-        let mut below = External::new(self.order, &self.pool, self.shares, size.choose(lines), temporary)?;
-        self.chunks(range, self.shares.chunk(), |chunk| below.push(chunk))?;
+        let lines = size.lines_near(range.bytes, end, |at| spill.read_some(range, at, NEAR))?;
+        let mut below = External::new(self.order, &self.pool, self.shares, size.choose(lines));
+        self.chunks(range, spill, self.shares.chunk(), |chunk| below.push(chunk, Some(temporary)))?;
         below.write(temporary, out, depth + 1)
     }
 
@@ -241,11 +242,12 @@ impl External {
     fn chunks(
         &self,
         range: &Spilled,
+        spill: &Spill,
         len: usize,
         mut take: impl FnMut(Piece) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut chunker = Chunker::new(self.order.end_byte(), len);
-        let mut reader = self.spill.reader(range);
+        let mut reader = spill.reader(range);
         let mut buffer = vec![0; len];
         loop {
             let n = reader.read(&mut buffer).map_err(Error::Temporary)?;
@@ -268,6 +270,7 @@ impl External {
     fn merge<W: Write>(
         &self,
         range: &Spilled,
+        from: &Spill,
         temporary: &mut Temporary,
         out: &mut RangeWriter<'_, W>,
     ) -> Result<(), Error> {
@@ -282,7 +285,7 @@ impl External {
         };
         // As few runs as possible, for each is read through a buffer.
         let len = (self.shares.memory / 16).clamp(1 << 12, 1 << 30) as usize;
-        self.chunks(range, len, |chunk| {
+        self.chunks(range, from, len, |chunk| {
             let bytes = need(chunk.range.len() as u64, 0);
             let range = RangeText { pieces: vec![chunk], order: self.order, common_prefix: 0, sum: None };
             flight.ask(SortRange { range: Arc::new(range), again: false }, (), bytes, &mut done)

@@ -10,6 +10,9 @@ const SAMPLES: u64 = 32;
 /// The most bytes of a sample, if memory is not short.
 const MAX_BYTES: u64 = 32 << 20;
 
+/// So many bytes at a place show some lines, or a part of a long one.
+pub(super) const NEAR: u64 = 1 << 13;
+
 /// How large a sample may be.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
@@ -30,6 +33,25 @@ impl Size {
     /// How many lines are to be looked at.
     pub fn lines(&self) -> u64 {
         self.lines
+    }
+
+    /// Lines from all over a text of `total` bytes, of which `look` returns what stands at a place: [`NEAR`] bytes, less
+    /// at the end. Such places are few and far between, so some lines are taken at each.
+    pub fn lines_near<E>(
+        &self,
+        total: u64,
+        end: u8,
+        mut look: impl FnMut(u64) -> Result<Vec<u8>, E>,
+    ) -> Result<Vec<(Vec<u8>, bool)>, E> {
+        const AT_ONCE: u64 = 16;
+        let mut lines = Vec::new();
+        for number in 0..self.lines.div_ceil(AT_ONCE) {
+            let near = look(place(number, total))?;
+            let starts = Ends::new(&near, end).take(AT_ONCE as usize).map(|at| at + 1);
+            lines.extend(starts.filter(|&at| at < near.len()).map(|at| self.first_line(&near[at..], end)));
+        }
+        lines.push(self.first_line(&look(0)?, end));
+        Ok(lines)
     }
 
     pub fn choose(self, sample: Vec<(Vec<u8>, bool)>) -> Splitters {

@@ -19,6 +19,10 @@ use std::sync::Arc;
 /// Text up to this length is one range, if memory is not short.
 const SINGLE: u64 = 1 << 20;
 
+/// Of so much text ranges are chosen before it comes, if whoever has it lets us look: of less there are few, and it is
+/// read in no time.
+const EXPECTED: u64 = 16 << 20;
+
 /// Sorts lines that come in pieces.
 ///
 /// ```
@@ -119,6 +123,22 @@ impl Sorter {
         self.accept()
     }
 
+    /// Says how much text will come, and what it is like: `look` returns what stands at a place in it, some kilobytes if
+    /// there are so many, or nothing where that would take long. To be called before any text comes.
+    ///
+    /// Lines are then put where their ranges are as they come, beside whoever reads them; otherwise this begins when
+    /// the last of them has come. What comes out is the same, also if something else comes. Of short text, or if memory
+    /// is short, no notice is taken.
+    pub fn expect(&mut self, bytes: u64, mut look: impl FnMut(u64) -> Option<Vec<u8>>) {
+        let began = self.held_bytes > 0 || self.external.is_some();
+        if began || self.holder.is_foreign() || bytes < EXPECTED || bytes > self.shares.parted() {
+            return;
+        }
+        let size = Size::new(self.shares.ranges_of(bytes), self.shares.memory);
+        let Ok(lines) = size.lines_near(bytes, self.order.end_byte(), |at| look(at).ok_or(())) else { return };
+        self.external = Some(External::new(self.order, &self.pool, self.shares, size.choose(lines)));
+    }
+
     /// Takes the chunks that are ready.
     fn accept(&mut self) -> Result<(), Error> {
         for chunk in self.chunker.take() {
@@ -126,7 +146,7 @@ impl Sorter {
                 return Err(Error::Forked);
             }
             if let Some(external) = &mut self.external {
-                external.push(chunk)?;
+                external.push(chunk, self.limits.temporary.as_mut())?;
                 continue;
             }
             let bytes = chunk.range.len() as u64;
@@ -144,11 +164,10 @@ impl Sorter {
 
     /// From now on text goes to a file.
     fn go_external(&mut self) -> Result<(), Error> {
-        let Some(temporary) = &mut self.limits.temporary else { return Ok(()) };
-        let mut external = External::with_sample(self.order, &self.pool, self.shares, &self.held, temporary)?;
+        let mut external = External::with_sample(self.order, &self.pool, self.shares, &self.held);
         self.permits.clear();
         for chunk in std::mem::take(&mut self.held) {
-            external.push(chunk)?;
+            external.push(chunk, self.limits.temporary.as_mut())?;
         }
         self.external = Some(external);
         Ok(())
@@ -167,8 +186,13 @@ impl Sorter {
         self.accept()?;
         let mut report = Report::default();
         let mut out = RangeWriter::new(self.order, &self.pool, self.shares.sorting(), out, &mut report);
-        if let (Some(external), Some(temporary)) = (self.external.take(), &mut self.limits.temporary) {
-            external.write_to(temporary, &mut out)?;
+        if let Some(mut external) = self.external.take() {
+            if let Some((parted, splitters)) = external.in_memory()? {
+                self.write_parts(parted, &splitters, &mut out)?;
+                out.finish()?;
+            } else if let Some(temporary) = &mut self.limits.temporary {
+                external.write_to(temporary, &mut out)?;
+            }
             drop(out);
             return Ok(report);
         }
