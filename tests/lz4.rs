@@ -79,7 +79,7 @@ fn lz4_lists_it() {
     let Ok(output) = Command::new("lz4").arg("-v").arg("--list").arg(&path).output() else {
         return skip::skip(skip::Need::Peers, "lz4 is not installed");
     };
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     for part in ["LZ4Frame", "B4I", "XXH32", "300000", "SkippableFrame"] {
         assert!(text.contains(part), "{part} is not in {text}");
     }
@@ -192,7 +192,8 @@ fn many_frames() {
     coded.chunks(1001).try_for_each(|sip| decoder.write_all(sip)).unwrap();
     assert!(decoder.finish().unwrap() == all);
     if let Some((good, read)) = lz4(&["-dc"], &coded) {
-        assert!(good && read == all);
+        std::fs::write("/tmp/l4/many.lz4", &coded).unwrap();
+        assert!(good && read == all, "{good} {} {}", read.len(), all.len());
     }
     // Only skippable frames: no text, as for lz4.
     assert!(decompress(&coded[..11]).unwrap().is_empty());
