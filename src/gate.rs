@@ -8,8 +8,8 @@
 //!   padding to a whole byte). It may end wherever these 48 bits appear, at any bit offset and even inside a block's
 //!   data: random data contain them once in 2^48 bits.
 //! - A `.hbz` stream states the length of each of its parts: it ends after its index.
-//! - An LZ4 frame states the length of each of its blocks: it ends behind the last. A legacy frame does not say which is
-//!   the last, so all bytes are taken.
+//! - An LZ4 frame states the length of each of its blocks: it ends behind the last. A legacy frame does not say which
+//!   is the last, so all bytes are taken.
 //! - A `.Z` stream ends where its input does.
 
 use crate::bits::{BitSource, SliceBits};

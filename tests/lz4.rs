@@ -419,7 +419,8 @@ proptest! {
 
     #[test]
     fn anything(bytes in vec(any::<u8>(), 0..300), which in 0..4_usize) {
-        let head: [&[u8]; 4] = [&hybz::lz4::MAGIC, &hybz::lz4::LEGACY_MAGIC, &[4, 0x22, 0x4d, 0x18, 0x40, 0x40, 0xc0], b"P*M\x18"];
+        let linked = [4, 0x22, 0x4d, 0x18, 0x40, 0x40, 0xc0];
+        let head: [&[u8]; 4] = [&hybz::lz4::MAGIC, &hybz::lz4::LEGACY_MAGIC, &linked, b"P*M\x18"];
         let _ = decompress(&[head[which], &bytes].concat());
     }
 }

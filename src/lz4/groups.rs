@@ -2,8 +2,8 @@
 //! never a file's decoder: that is `block`.
 //!
 //! 1. The tokens of a group are parsed, one after the other.
-//! 2. Prefix sums of the lengths give each lane its place in the text. Each checks its sequence; the first that is wrong
-//!    ends the block.
+//! 2. Prefix sums of the lengths give each lane its place in the text. Each checks its sequence; the first that is
+//!    wrong ends the block.
 //! 3. All literals are copied.
 //! 4. Matches are copied in rounds: in each, all whose source ends before the first target that is not complete. That
 //!    target's own match is always among them, for its source ends where it begins, or runs into itself: then it is a

@@ -44,7 +44,8 @@ pub struct Flags {
     ///
     /// NAME.bz2, NAME.bz and NAME.hbz become NAME; NAME.tbz2, NAME.tbz and NAME.tz2 become NAME.tar; any other NAME
     /// becomes NAME.out. What the file contains decides how it is read, not its name. The .Z files of compress are
-    /// read, too, and those of lz4: NAME.Z and NAME.lz4 become NAME, and NAME.taz NAME.tar. Called as bzip2, bunzip2 or bzcat, hybz reads .bz2 only.
+    /// read, too, and those of lz4: NAME.Z and NAME.lz4 become NAME, and NAME.taz NAME.tar. Called as bzip2, bunzip2 or
+    /// bzcat, hybz reads .bz2 only.
     #[arg(short, long, overrides_with_all = MODES)]
     pub decompress: bool,
 
@@ -62,8 +63,8 @@ pub struct Flags {
     /// List streams, blocks and sizes of compressed files (-lv: also check each block).
     ///
     /// A .hbz file has an index, which is read. A .bz2 file does not store the length of its text: FILE.bz2.bzi is
-    /// read if it fits, and otherwise the file is decoded, as are .Z and .lz4. With -v, every block is decoded and its state
-    /// shown; of a damaged .hbz file, each block by itself.
+    /// read if it fits, and otherwise the file is decoded, as are .Z and .lz4. With -v, every block is decoded and its
+    /// state shown; of a damaged .hbz file, each block by itself.
     #[arg(short, long, overrides_with_all = MODES)]
     pub list: bool,
 
