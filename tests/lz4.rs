@@ -147,7 +147,7 @@ fn infos(len: u64) -> Vec<FrameInfo> {
             for bits in 0..8 {
                 infos.push(
                     FrameInfo::new()
-                        .block_mode(mode.clone())
+                        .block_mode(mode)
                         .block_size(size)
                         .block_checksums(bits & 1 > 0)
                         .content_checksum(bits & 2 > 0)
@@ -175,13 +175,22 @@ fn many_frames() {
     let text = words(100_000);
     let mut coded = b"\x50\x2a\x4d\x18\x03\0\0\0abc".to_vec();
     let mut all = Vec::new();
+    // lz4 1.9.4 loses its place behind frames with checksums of blocks and none of the text: of two such frames that it
+    // wrote itself (`-B4 -BX --no-frame-crc`) it reads the first one only. It is not asked about those.
+    let (mut for_lz4, mut read_by_lz4) = (coded.clone(), Vec::new());
     for info in infos(100_000).into_iter().rev() {
-        coded.extend(by_flex(&text, info));
-        coded.extend(b"\x5f\x2a\x4d\x18\0\0\0\0");
+        let frame = [&by_flex(&text, info)[..], b"\x5f\x2a\x4d\x18\0\0\0\0"].concat();
+        coded.extend_from_slice(&frame);
+        all.extend_from_slice(&text);
+        if frame[4] & 0x14 != 0x10 {
+            for_lz4.extend_from_slice(&frame);
+            read_by_lz4.extend_from_slice(&text);
+        }
+    }
+    for (coded, all) in [(&mut coded, &mut all), (&mut for_lz4, &mut read_by_lz4)] {
+        coded.extend(compress(&text, Frame::new()));
         all.extend_from_slice(&text);
     }
-    coded.extend(compress(&text, Frame::new()));
-    all.extend_from_slice(&text);
     assert!(decompress(&coded).unwrap() == all);
     for chunk in [1, 2, 3, 7, 4096] {
         assert!(hybz::decompress(&coded, &Settings::new().scan_chunk(chunk)).unwrap() == all, "{chunk}");
@@ -191,8 +200,9 @@ fn many_frames() {
     let mut decoder = hybz::write::MultiBzDecoder::new(Vec::new());
     coded.chunks(1001).try_for_each(|sip| decoder.write_all(sip)).unwrap();
     assert!(decoder.finish().unwrap() == all);
-    if let Some((good, read)) = lz4(&["-dc"], &coded) {
-        assert!(good && read == all, "{good} {} {}", read.len(), all.len());
+    assert_eq!((all.len(), read_by_lz4.len()), (6_600_000, 5_000_000));
+    if let Some((good, read)) = lz4(&["-dc"], &for_lz4) {
+        assert!(good && read == read_by_lz4, "{good} {}", read.len());
     }
     // Only skippable frames: no text, as for lz4.
     assert!(decompress(&coded[..11]).unwrap().is_empty());

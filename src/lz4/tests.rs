@@ -97,7 +97,7 @@ fn blocks_by_hand() {
 /// Each match needs the one before it: a round for each, and never more.
 #[test]
 fn rounds() {
-    let chain = [[0x10, b'a', 1, 0].repeat(1), [0x00, 4, 0].repeat(31), vec![0x10, b'z']].concat();
+    let chain = [[0x10, b'a', 1, 0].to_vec(), [0x00, 4, 0].repeat(31), vec![0x10, b'z']].concat();
     let mut text = vec![0; 200];
     let (end, effort) = groups::decode(&chain, &mut text, 0).unwrap();
     assert_eq!((end, effort.groups, effort.rounds), (130, 2, 32));
