@@ -73,6 +73,35 @@ pub enum Damage {
         /// How many it has.
         found: usize,
     },
+    /// A field of an LZ4 frame has a value that is not allowed.
+    Lz4Field(&'static str),
+    /// The blocks of an LZ4 frame cannot be decoded without a dictionary, which hybz cannot be given.
+    Lz4Dictionary(u32),
+    /// A block of an LZ4 frame is longer than the frame allows.
+    Lz4Length {
+        /// How many bytes it has.
+        len: u32,
+        /// How many it may have.
+        max: u32,
+    },
+    /// The bytes of an LZ4 block make no sense.
+    Lz4Block,
+    /// A part of an LZ4 frame does not have the checksum stored with it.
+    Lz4Checksum {
+        /// Which part it is.
+        part: &'static str,
+        /// The checksum stored with it.
+        stored: u32,
+        /// The checksum that it has.
+        computed: u32,
+    },
+    /// An LZ4 frame has not as much text as its header states.
+    Lz4TextLength {
+        /// What the header states.
+        stated: u64,
+        /// What it has.
+        found: u64,
+    },
     /// The combined CRC at the end of a stream is wrong.
     StreamCrc {
         /// The CRC that the end of the stream states.
@@ -111,6 +140,16 @@ impl fmt::Display for Damage {
             Damage::LzwCode { code, end } => write!(f, "code {code}, but only those below {end} are known"),
             Damage::LzwTable => f.write_str("the table of codes is full, and is not cleared"),
             Damage::LzwLength { wanted, found } => write!(f, "the strip ends after {found} of {wanted} bytes"),
+            Damage::Lz4Field(field) => write!(f, "bad {field}"),
+            Damage::Lz4Dictionary(number) => write!(f, "dictionary {number} is needed, and dictionaries are not read"),
+            Damage::Lz4Length { len, max } => write!(f, "a block of {len} bytes, where {max} are allowed"),
+            Damage::Lz4Block => f.write_str("bad LZ4 block"),
+            Damage::Lz4Checksum { part, stored, computed } => {
+                write!(f, "checksum of the {part} 0x{computed:08x}, but 0x{stored:08x} is stored")
+            }
+            Damage::Lz4TextLength { stated, found } => {
+                write!(f, "the frame has {found} bytes of text, but {stated} are stated")
+            }
             Damage::BlockCrc { stored, computed } => {
                 write!(f, "block CRC 0x{computed:08x}, but 0x{stored:08x} is stored")
             }
@@ -201,6 +240,15 @@ pub enum Error {
     HasHbz,
     /// No index is made of a `.Z` file: it has no blocks, and is read from its beginning.
     HasLzw,
+    /// No index is made of LZ4 frames: hybz writes them with indexes of their own.
+    HasLz4,
+    /// The text has not the length that was stated for it ([`Frame::text_len`](crate::lz4::Frame::text_len)).
+    TextLength {
+        /// What was stated, and may have been written.
+        stated: u64,
+        /// What there was.
+        found: u64,
+    },
     /// The stream was begun before a fork, and this is the child: the threads that have its blocks are the parent's.
     /// New streams work.
     Forked,
@@ -287,6 +335,10 @@ impl fmt::Display for Error {
             }
             Error::HasHbz => f.write_str(".hbz streams have indexes of their own"),
             Error::HasLzw => f.write_str("a .Z file has no blocks, and so no index"),
+            Error::HasLz4 => f.write_str("LZ4 frames have indexes of their own"),
+            Error::TextLength { stated, found } => {
+                write!(f, "there are {found} bytes of text, but {stated} were stated")
+            }
             Error::Forked => f.write_str("the stream was begun in the process that forked this one"),
             Error::TooLong { len, max } => write!(f, "a text of {len} bytes cannot be factorized, only {max}"),
             Error::NoMemory { needs } => write!(f, "{} MB of memory cannot be had", needs.div_ceil(1 << 20)),
@@ -325,6 +377,8 @@ impl Error {
             &Error::ForeignIndex { bit_offset } => Error::ForeignIndex { bit_offset },
             Error::HasHbz => Error::HasHbz,
             Error::HasLzw => Error::HasLzw,
+            Error::HasLz4 => Error::HasLz4,
+            &Error::TextLength { stated, found } => Error::TextLength { stated, found },
             Error::Forked => Error::Forked,
             &Error::TooLong { len, max } => Error::TooLong { len, max },
             &Error::NoMemory { needs } => Error::NoMemory { needs },

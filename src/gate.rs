@@ -8,12 +8,15 @@
 //!   padding to a whole byte). It may end wherever these 48 bits appear, at any bit offset and even inside a block's
 //!   data: random data contain them once in 2^48 bits.
 //! - A `.hbz` stream states the length of each of its parts: it ends after its index.
+//! - An LZ4 frame states the length of each of its blocks: it ends behind the last. A legacy frame does not say which
+//!   is the last, so all bytes are taken.
 //! - A `.Z` stream ends where its input does.
 
 use crate::bits::{BitSource, SliceBits};
 use crate::format::bzip2::END_MAGIC;
 use crate::format::hbz::{self, BlockHeader, HEADER_LEN, Next, StreamHeader};
-use crate::format::lzw;
+use crate::format::{lz4, lzw};
+use crate::lz4::walk::{Part, Walker};
 
 /// From the first byte of the magic to the byte behind the stream, at most: 87 bits.
 const RECORD: usize = 11;
@@ -31,7 +34,8 @@ enum Format {
     Unknown,
     Bzip2(Tail),
     Hbz(Parts),
-    /// A `.Z` stream, or a `.hbz` stream that goes on where it should have ended: all of its input is taken.
+    Lz4(Walker),
+    /// A `.Z` stream, or another that goes on where it should have ended: all of its input is taken.
     Any,
 }
 
@@ -51,12 +55,14 @@ impl Gate {
             self.format = match first {
                 byte if byte == hbz::MAGIC[0] => Format::Hbz(Parts::default()),
                 byte if byte == lzw::MAGIC[0] => Format::Any,
+                byte if lz4::begins_with(byte) => Format::Lz4(Walker::default()),
                 _ => Format::Bzip2(Tail::default()),
             };
         }
         let end = match &mut self.format {
             Format::Bzip2(tail) => tail.take(bytes),
             Format::Hbz(parts) => parts.take(bytes),
+            Format::Lz4(walker) => frame_end(walker, bytes),
             Format::Unknown | Format::Any => None,
         };
         self.closed = end.is_some();
@@ -71,8 +77,22 @@ impl Gate {
     /// To be called when the joiner wants more: the stream goes on.
     pub fn open(&mut self) {
         self.closed = false;
-        if let Format::Hbz(_) = self.format {
+        if let Format::Hbz(_) | Format::Lz4(_) = self.format {
             self.format = Format::Any;
+        }
+    }
+}
+
+/// The offset in `bytes` at which a frame ends, or at which it is found damaged: the joiner then returns the error.
+fn frame_end(walker: &mut Walker, bytes: &[u8]) -> Option<usize> {
+    let mut rest = bytes;
+    loop {
+        match walker.next(&mut rest) {
+            Part::Need => return None,
+            // What a legacy frame ends with belongs to what follows it.
+            Part::End(None) if walker.is_in_magic() => {}
+            Part::End(_) | Part::Other(_) | Part::Wrong(_) | Part::TooLong(_) => return Some(bytes.len() - rest.len()),
+            _ => {}
         }
     }
 }

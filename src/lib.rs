@@ -74,6 +74,7 @@ pub mod gpu;
 pub mod hbz;
 pub mod index;
 mod lines;
+pub mod lz4;
 pub mod lzw;
 pub mod read;
 mod read_at;

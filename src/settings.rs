@@ -3,6 +3,7 @@
 use crate::Pool;
 use crate::format::bzip2::Level;
 use crate::format::hbz::LargeBlocks;
+use crate::lz4::Frame;
 use crate::stream::verify::Verify;
 use crate::stream::{Extent, Formats, Streams};
 use std::fmt;
@@ -21,6 +22,7 @@ use std::fmt;
 pub struct Settings {
     pub(crate) level: Level,
     pub(crate) large_blocks: Option<LargeBlocks>,
+    pub(crate) lz4: Option<Frame>,
     pub(crate) streams: Option<Streams>,
     pub(crate) verify: Verify,
     pub(crate) formats: Formats,
@@ -35,6 +37,7 @@ impl Default for Settings {
         Settings {
             level: Level::BEST,
             large_blocks: None,
+            lz4: None,
             streams: None,
             verify: Verify::Off,
             formats: Formats::All,
@@ -83,6 +86,21 @@ impl Settings {
     /// ```
     pub fn large_blocks(mut self, large: LargeBlocks) -> Self {
         self.large_blocks = Some(large);
+        self
+    }
+
+    /// Compress to an LZ4 frame, instead of to `.bz2` or `.hbz`. Its blocks are not verified, whatever
+    /// [`verify`](Self::verify) says: the checksum of its text is.
+    ///
+    /// ```
+    /// use hybz::{Settings, lz4};
+    /// let coded = hybz::compress(b"to be or not to be", &Settings::new().lz4(lz4::Frame::new()))?;
+    /// assert!(coded.starts_with(&lz4::MAGIC));
+    /// assert_eq!(hybz::decompress(&coded, &Settings::new())?, b"to be or not to be");
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
+    pub fn lz4(mut self, frame: Frame) -> Self {
+        self.lz4 = Some(frame);
         self
     }
 
@@ -196,6 +214,7 @@ impl fmt::Debug for Settings {
         f.debug_struct("Settings")
             .field("level", &self.level)
             .field("large_blocks", &self.large_blocks)
+            .field("lz4", &self.lz4)
             .field("streams", &self.streams)
             .field("verify", &self.verify)
             .field("formats", &self.formats)

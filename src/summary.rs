@@ -65,6 +65,8 @@ pub enum StreamFormat {
     Hbz,
     /// A `.Z` stream. It has neither blocks nor CRCs.
     Lzw,
+    /// An LZ4 frame. Its blocks have no CRCs, and no [`BlockInfo`].
+    Lz4,
 }
 
 /// One stream that has ended, in the order of the input. A stream without blocks is one, too.

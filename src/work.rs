@@ -10,6 +10,8 @@
 //! | [`RecodeLarge`], [`VerifyLarge`] | as for `.bz2` | [`ENCODE_LARGE`] |
 //! | [`DecodeLarge`]: a payload | the text, or what is wrong | [`DECODE_LARGE`] |
 //! | [`DecodeLzw`]: the codes of a `.Z` stream | some of its text | [`DECODE_LZW`] |
+//! | [`EncodeLz4`]: some text | blocks of an LZ4 frame | [`ENCODE_LZ4`] |
+//! | [`DecodeLz4`]: blocks of an LZ4 frame | their text | [`DECODE_LZ4`] |
 //! | [`DecodeRuns`], [`FillVector`], [`WalkEntries`]: the stages of a long block | a part of it | [`DECODE_LARGE`] |
 
 use crate::block::{CodedBlock, DecodedBlock, Text};
@@ -20,6 +22,8 @@ use crate::codec::hbz::encode::Prepared;
 use crate::codec::mismatch::Mismatch;
 use crate::error::{Damage, DecodeError, Error};
 use crate::format::hbz::{BlockHeader, StreamHeader};
+use crate::lz4::Frame;
+use crate::lz4::block::{Blocks, CodedBlocks, DecodedBlocks};
 use crate::lzw::ChunkDecoder;
 use crate::schedule::{AnyJob, Class, ErasedJob, Job, Question, Submitter};
 use std::ops::Range;
@@ -44,6 +48,10 @@ pub const ENCODE_LARGE: Class = Class(2);
 pub const DECODE_LARGE: Class = Class(3);
 /// Codes to be decoded of a `.Z` stream.
 pub const DECODE_LZW: Class = Class(4);
+/// Text to be coded for an LZ4 frame.
+pub const ENCODE_LZ4: Class = Class(5);
+/// Blocks to be decoded of an LZ4 frame.
+pub const DECODE_LZ4: Class = Class(6);
 
 /// Code a block of a `.bz2` stream.
 #[derive(Clone, Debug)]
@@ -405,6 +413,50 @@ impl Question for DecodeLzw {
     }
 }
 
+/// Code some text as blocks of an LZ4 frame.
+#[derive(Clone, Debug)]
+pub struct EncodeLz4 {
+    /// The text.
+    pub text: Vec<u8>,
+    /// How the frame is written.
+    pub frame: Frame,
+}
+
+impl Question for EncodeLz4 {
+    type Answer = CodedBlocks;
+    const CLASS: Class = ENCODE_LZ4;
+
+    fn bytes(&self) -> u64 {
+        self.text.len() as u64
+    }
+
+    fn bytes_out(coded: &CodedBlocks) -> u64 {
+        coded.bytes.len() as u64
+    }
+}
+
+/// Decode blocks of an LZ4 frame.
+#[derive(Clone, Debug)]
+pub struct DecodeLz4 {
+    pub(crate) blocks: Blocks,
+    /// The text before them, if they are linked.
+    pub(crate) history: Arc<Vec<u8>>,
+}
+
+impl Question for DecodeLz4 {
+    /// The text, and what is wrong with the block behind it.
+    type Answer = DecodedBlocks;
+    const CLASS: Class = DECODE_LZ4;
+
+    fn bytes(&self) -> u64 {
+        self.blocks.bytes.len() as u64
+    }
+
+    fn bytes_out(decoded: &DecodedBlocks) -> u64 {
+        decoded.text.len() as u64
+    }
+}
+
 /// What lies on the codec's queue.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -433,6 +485,10 @@ pub enum BlockJob {
     Walk(Job<WalkEntries>),
     /// Codes of a `.Z` stream to decode.
     DecodeLzw(Job<DecodeLzw>),
+    /// Text to be coded for an LZ4 frame.
+    EncodeLz4(Job<EncodeLz4>),
+    /// Blocks to be decoded of one.
+    DecodeLz4(Job<DecodeLz4>),
 }
 
 impl AnyJob for BlockJob {
@@ -450,6 +506,8 @@ impl AnyJob for BlockJob {
             BlockJob::Fill(job) => job,
             BlockJob::Walk(job) => job,
             BlockJob::DecodeLzw(job) => job,
+            BlockJob::EncodeLz4(job) => job,
+            BlockJob::DecodeLz4(job) => job,
         }
     }
 }
@@ -467,3 +525,4 @@ macro_rules! variants {
 variants!(Encode: EncodeBlock, Decode: DecodeBlock, EncodeLarge: EncodeLarge, DecodeLarge: DecodeLarge);
 variants!(Recode: RecodeBlock, Verify: VerifyBlock, RecodeLarge: RecodeLarge, VerifyLarge: VerifyLarge);
 variants!(Runs: DecodeRuns, Fill: FillVector, Walk: WalkEntries, DecodeLzw: DecodeLzw);
+variants!(EncodeLz4: EncodeLz4, DecodeLz4: DecodeLz4);

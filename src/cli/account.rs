@@ -94,7 +94,11 @@ impl Entry {
     /// Begins one, if there is to be a report.
     pub fn new(plan: &Plan, name: &OsStr) -> Option<Box<Entry>> {
         plan.report.as_ref()?;
-        let written = if plan.large_blocks.is_some() { StreamFormat::Hbz } else { StreamFormat::Bzip2 };
+        let written = match () {
+            () if plan.lz4.is_some() => StreamFormat::Lz4,
+            () if plan.large_blocks.is_some() => StreamFormat::Hbz,
+            () => StreamFormat::Bzip2,
+        };
         let format = (plan.mode == Mode::Compress).then_some(written);
         let (opened, crcs, result, stream) = (Instant::now(), Vec::new(), None, None);
         let (complete, unsaid) = (false, None);
@@ -104,7 +108,7 @@ impl Entry {
     /// A stream of it has ended.
     pub fn stream(&mut self, stream: &StreamInfo) {
         self.format.get_or_insert(stream.format);
-        if self.crcs.len() < MAX_CRCS && stream.format != StreamFormat::Lzw {
+        if self.crcs.len() < MAX_CRCS && !matches!(stream.format, StreamFormat::Lzw | StreamFormat::Lz4) {
             self.crcs.push(stream.combined_crc);
         }
     }

@@ -262,7 +262,11 @@ impl Operands {
             (Target::Stdout, _) => return Ok(Destination::Stdout),
             (Target::File(result), _) => return Ok(Destination::File(Place::typed(result))),
             (Target::Beside | Target::Below(_), Mode::Compress) => {
-                let usual = OsStr::new(if self.plan.large_blocks.is_some() { ".hbz" } else { ".bz2" });
+                let usual = OsStr::new(match () {
+                    () if self.plan.lz4.is_some() => ".lz4",
+                    () if self.plan.large_blocks.is_some() => ".hbz",
+                    () => ".bz2",
+                });
                 appended(path, self.plan.suffix.as_deref().unwrap_or(usual))
             }
             (Target::Beside | Target::Below(_), Mode::Decompress) => {

@@ -74,6 +74,7 @@ impl IndexJob {
             Ok(index) => index,
             Err(Error::HasHbz) => return Ok(Err(NoIndex::Own)),
             Err(Error::HasLzw) => return Ok(Err(NoIndex::NoBlocks)),
+            Err(Error::HasLz4) => return Ok(Err(NoIndex::Lz4)),
             Err(error) => return Err(Failure::internal(place.name(), &error)),
         };
         let Some(mut output) = output else { return Ok(Err(NoIndex::Own)) };
@@ -89,6 +90,8 @@ impl IndexJob {
 pub enum NoIndex {
     /// It has `.hbz` streams.
     Own,
+    /// It has LZ4 frames.
+    Lz4,
     /// It is a `.Z`.
     NoBlocks,
 }
@@ -98,6 +101,7 @@ impl NoIndex {
     pub fn remark(self, name: &OsStr) -> Vec<u8> {
         let text: &[u8] = match self {
             NoIndex::Own => b" has .hbz streams, which have indexes of their own: no index is written",
+            NoIndex::Lz4 => b" has LZ4 frames, whose indexes are their own: no index is written",
             NoIndex::NoBlocks => b" is a .Z, which has no blocks: no index is written",
         };
         [shown(name).as_bytes(), text].concat()

@@ -79,6 +79,7 @@ pub fn format(format: StreamFormat) -> &'static str {
     match format {
         StreamFormat::Hbz => "hbz",
         StreamFormat::Lzw => "Z",
+        StreamFormat::Lz4 => "lz4",
         _ => "bz2",
     }
 }

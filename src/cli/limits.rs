@@ -91,6 +91,7 @@ pub fn lanes_for(plan: &Plan, mode: Mode, expected: Option<u64>) -> Vec<Lanes> {
         Gpus::These(list) => Some(list.clone()),
     };
     let kinds = match &plan.large_blocks {
+        _ if mode == Mode::Compress && plan.lz4.is_some() => return Vec::new(),
         _ if mode != Mode::Compress => vec![Lanes::for_decoding(), Lanes::for_decoding_large()],
         Some(large) if plan.gpu_pipeline == Offload::Bwt => {
             vec![Lanes { offload: Offload::Suffixes, ..Lanes::for_large_blocks(large) }]

@@ -17,9 +17,11 @@ enum Known {
     ToHybz,
     /// The same, where something is decompressed. When compressing, such a file is one like others, as in bzip2.
     ForReading,
+    /// The same, and where such files are written.
+    ForLz4,
 }
 
-const SUFFIXES: [Suffix; 8] = [
+const SUFFIXES: [Suffix; 9] = [
     (".bz2", "", Known::ToBzip2),
     (".bz", "", Known::ToBzip2),
     (".tbz2", ".tar", Known::ToBzip2),
@@ -28,6 +30,7 @@ const SUFFIXES: [Suffix; 8] = [
     (".hbz", "", Known::ToHybz),
     (".Z", "", Known::ForReading),
     (".taz", ".tar", Known::ForReading),
+    (".lz4", "", Known::ForLz4),
 ];
 
 pub fn appended(path: &Path, suffix: &OsStr) -> PathBuf {
@@ -43,6 +46,7 @@ pub fn ending<'a>(path: &Path, plan: &'a Plan) -> Option<(&'a [u8], &'static str
         Known::ToBzip2 => true,
         Known::ToHybz => plan.formats == Formats::All,
         Known::ForReading => plan.formats == Formats::All && plan.mode != Mode::Compress,
+        Known::ForLz4 => plan.formats == Formats::All && (plan.mode != Mode::Compress || plan.lz4.is_some()),
     };
     let known = SUFFIXES.iter().filter(|(.., known)| counts(*known));
     let known = known.map(|&(suffix, original, _)| (suffix.as_bytes(), original));

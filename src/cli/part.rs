@@ -2,6 +2,7 @@
 
 use crate::cli::args::{Amount, Operand, Part, Plan, usual_index};
 use crate::cli::index;
+use crate::cli::input::is_lz4;
 use crate::cli::quote::shown;
 use crate::cli::ranges::{Coded, Cursor, are_ascending};
 use crate::cli::report::Failure;
@@ -38,7 +39,7 @@ pub fn at(plan: &Plan, name: &OsStr, mut file: File, at: u64) -> Result<File, Fa
     (&file).take(MAGIC.len() as u64).read_to_end(&mut head).map_err(read_error)?;
     file.seek(SeekFrom::Start(at)).map_err(read_error)?;
     let is_bzip2 = matches!(head[..], [b'B', b'Z', b'h', b'1'..=b'9', ..]);
-    let is_other = head == MAGIC || head.starts_with(&hybz::lzw::MAGIC);
+    let is_other = head == MAGIC || head.starts_with(&hybz::lzw::MAGIC) || is_lz4(&head);
     if is_bzip2 || (plan.formats == Formats::All && is_other) {
         return Ok(file);
     }

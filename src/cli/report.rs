@@ -280,7 +280,9 @@ pub fn verdict(error: &Error, test: bool) -> String {
         Error::Truncated { bit_offset: 0, .. } => "file ends unexpectedly: it is empty".to_owned(),
         Error::Truncated { .. } => format!("file ends unexpectedly: {}", place(error)),
         &Error::TrailingGarbage { offset } => garbage(offset),
-        Error::Data { damage, .. } if is_lzw(damage) => format!("data integrity error in data: {}", place(error)),
+        Error::Data { damage, .. } if is_lzw(damage) || is_lz4(damage) => {
+            format!("data integrity error in data: {}", place(error))
+        }
         _ => format!("data integrity (CRC) error in data: {}", place(error)),
     }
 }
@@ -305,6 +307,19 @@ pub fn behind(error: Error, at: u64) -> Error {
 /// Whether it is damage of a `.Z`.
 pub fn is_lzw(damage: &Damage) -> bool {
     matches!(damage, Damage::LzwBits(_) | Damage::LzwCode { .. } | Damage::LzwTable)
+}
+
+/// Whether it is damage of an LZ4 frame.
+pub fn is_lz4(damage: &Damage) -> bool {
+    matches!(
+        damage,
+        Damage::Lz4Block
+            | Damage::Lz4Checksum { .. }
+            | Damage::Lz4Dictionary(_)
+            | Damage::Lz4Field(_)
+            | Damage::Lz4Length { .. }
+            | Damage::Lz4TextLength { .. }
+    )
 }
 
 /// Where the damage is.

@@ -77,6 +77,10 @@ impl Verdicts {
                 index::failure(index.as_os_str(), error)
             }
             Error::Write(e) => Failure::output("write", result, e),
+            &Error::TextLength { stated, found } => {
+                let text = format!(" had {stated} bytes, and {found} when it was read: it changed meanwhile.");
+                Failure::about(1, "Input file ", name, &text)
+            }
             Error::Internal { .. } => Failure::internal(name, error),
             Error::Miscoded { .. } => verified::miscoded(name, error),
             Error::Memory { .. } => Failure::memory(name, error, self.plan.memory.is_some()),
@@ -86,7 +90,8 @@ impl Verdicts {
                 let nothing_lost = match error {
                     Error::TrailingGarbage { .. } | Error::Truncated { bit_offset: 0, .. } => true,
                     // Behind a wrong code of a `.Z` there is nothing that would make sense.
-                    Error::Data { damage, .. } => report::is_lzw(damage),
+                    // bzip2recover has no use for LZ4 frames.
+                    Error::Data { damage, .. } => report::is_lzw(damage) || report::is_lz4(damage),
                     _ => false,
                 };
                 damage = !nothing_lost && (self.plan.mode == Mode::Test || !not_bzip2);

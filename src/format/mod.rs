@@ -3,4 +3,5 @@
 pub mod bzi;
 pub mod bzip2;
 pub mod hbz;
+pub mod lz4;
 pub mod lzw;

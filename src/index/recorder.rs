@@ -19,6 +19,8 @@ pub struct Recorder {
     has_hbz: bool,
     /// Whether there was one without blocks.
     has_lzw: bool,
+    /// Whether there was an LZ4 frame.
+    has_lz4: bool,
 }
 
 impl Recorder {
@@ -40,8 +42,12 @@ impl Recorder {
     /// The stream of the last blocks has ended.
     pub fn stream(&mut self, stream: &StreamInfo) {
         let &StreamInfo { number, format, level, bit_offset, end, combined_crc, .. } = stream;
-        if format == StreamFormat::Lzw {
-            self.has_lzw = true;
+        match format {
+            StreamFormat::Lzw => self.has_lzw = true,
+            StreamFormat::Lz4 => self.has_lz4 = true,
+            StreamFormat::Bzip2 | StreamFormat::Hbz => {}
+        }
+        if self.has_lzw || self.has_lz4 {
             return;
         }
         self.push(Kind::EndOfStream, bit_offset, number, level, combined_crc);
@@ -100,7 +106,7 @@ impl Recorder {
     /// ```
     pub fn so_far(&self) -> Option<Index> {
         let mut known = self.clone();
-        let last = known.records.last_mut().filter(|_| !self.has_hbz && !self.has_lzw)?;
+        let last = known.records.last_mut().filter(|_| !self.has_hbz && !self.has_lzw && !self.has_lz4)?;
         if last.kind == Kind::Block {
             if self.header.blocks == 1 {
                 return None;
@@ -118,11 +124,14 @@ impl Recorder {
     /// The index, when the whole file went well.
     ///
     /// # Errors
-    /// [`Error::HasHbz`] if the file has `.hbz` streams, [`Error::HasLzw`] if it is a `.Z`; [`Error::BadIndex`] if no
-    /// stream has ended.
+    /// [`Error::HasHbz`] if the file has `.hbz` streams, [`Error::HasLzw`] if it is a `.Z`, [`Error::HasLz4`] if it has
+    /// LZ4 frames; [`Error::BadIndex`] if no stream has ended.
     pub fn finish(mut self) -> Result<Index, Error> {
         if self.has_hbz {
             return Err(Error::HasHbz);
+        }
+        if self.has_lz4 {
+            return Err(Error::HasLz4);
         }
         if self.has_lzw {
             return Err(Error::HasLzw);

@@ -14,6 +14,7 @@ use crate::codec::mtf::decode::MtfDecoder;
 use crate::error::DecodeError;
 use crate::format::bzip2::Level;
 use crate::format::hbz::BlockHeader;
+use crate::lz4;
 use crate::schedule::{Job, Station, StationError};
 use crate::work::{
     BlockJob, DecodeBlock, DecodeLarge, EncodeBlock, EncodeLarge, RecodeLarge, Rows, VerifyBlock, VerifyLarge,
@@ -132,6 +133,14 @@ impl CpuStation {
                 let WalkEntries { block, entries, vector, first_column, number, lens } = job.question();
                 let text = block.walk(entries.clone(), vector, first_column, lens.of(*number));
                 job.answer(text);
+            }
+            BlockJob::EncodeLz4(job) => {
+                let coded = lz4::block::encode(&job.question().text, job.question().frame);
+                job.answer(coded);
+            }
+            BlockJob::DecodeLz4(job) => {
+                let decoded = job.question().blocks.decode(&job.question().history);
+                job.answer(decoded);
             }
             BlockJob::DecodeLzw(job) => {
                 let decoder = job.question_mut().0.take();

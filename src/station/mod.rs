@@ -12,7 +12,7 @@ mod stages;
 
 impl Work for Codec {
     type Job = BlockJob;
-    const CLASSES: usize = 5;
+    const CLASSES: usize = 7;
 
     fn core(&self, number: usize) -> Box<dyn Station<BlockJob>> {
         Box::new(CpuStation::new(number, Arc::clone(&self.origins), Arc::clone(&self.vectors)))

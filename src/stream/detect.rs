@@ -3,7 +3,7 @@
 
 use super::mixed::Mixed;
 use super::piece::{Collect, Decoding, Ends, Feed, Format, Formats, Rest, Step};
-use super::{bzip2, hbz, lzw};
+use super::{bzip2, hbz, lz4, lzw};
 use crate::Client;
 use crate::error::Error;
 use crate::read_at::ReadAt;
@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 /// The formats that are read. The last one takes what no other does, and says what is wrong with it.
 fn table(formats: Formats) -> &'static [Format] {
-    const ALL: [Format; 3] = [hbz::FORMAT, lzw::FORMAT, bzip2::FORMAT];
+    const ALL: [Format; 4] = [hbz::FORMAT, lz4::FORMAT, lzw::FORMAT, bzip2::FORMAT];
     match formats {
         Formats::All => &ALL,
-        Formats::Bzip2 => &ALL[2..],
+        Formats::Bzip2 => &ALL[3..],
     }
 }
 

@@ -27,10 +27,11 @@ use super::driver::{Driver, read_some, write_text};
 use super::piece::Formats;
 use super::piece::{Collect, Cut, Decoding, Ends, Extent, Feed, Link, Piece, Step, link};
 use super::verify::Verify;
-use super::{bzip2, copy, detect, hbz};
+use super::{bzip2, copy, detect, hbz, lz4};
 use crate::error::Error;
 use crate::format::bzip2::Level;
 use crate::format::hbz::LargeBlocks;
+use crate::lz4::Frame;
 use crate::schedule::Submitter;
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 use crate::work::Codec;
@@ -58,6 +59,8 @@ pub enum Task {
     CompressStreams(Level, Streams),
     /// Write it as one `.hbz` stream.
     CompressLarge(LargeBlocks),
+    /// Write it as one LZ4 frame.
+    CompressLz4(Frame),
     /// Write what its streams hold.
     Decompress {
         /// Which formats are read.
@@ -206,6 +209,7 @@ fn open(pool: &Pool, task: Task, options: BlockOptions) -> Option<Ends> {
     match task {
         Task::Compress(level) => Some(bzip2::encode(level, None, options)),
         Task::CompressStreams(level, streams) => Some(bzip2::encode(level, Some(streams), options)),
+        Task::CompressLz4(frame) => Some(lz4::encode(frame)),
         Task::CompressLarge(large) => Some(hbz::encode(large, pool, options.verify)),
         Task::Decompress { formats, trailing_garbage } => decode(formats, Extent::all(trailing_garbage)),
         Task::DecompressStreams(formats, count) => decode(formats, Extent::Streams(count)),

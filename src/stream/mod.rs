@@ -5,6 +5,7 @@
 //! | `piece` | the roles: [`Cut`](piece::Cut), [`Join`](piece::Join), and the two ends made of them |
 //! | `bzip2` | `.bz2`: `split` or `parallel_read`, `assemble` when compressing; `scan`, `chain` when decompressing |
 //! | `hbz` | `.hbz`: `blocks`, `assemble` when compressing; `scan`, `chain`, `index` when decompressing |
+//! | `lz4` | LZ4 frames: `texts`, `assemble` when compressing; `scan`, `relay`, `chain` when decompressing |
 //! | `lzw` | `.Z`, only read: `chunks`, `relay`, `join` |
 //! | `copy` | an input that is only copied |
 //! | `detect` | the table of formats, and which one an input is |
@@ -20,6 +21,7 @@ mod detect;
 pub(crate) mod driver;
 pub mod flow;
 pub(crate) mod hbz;
+mod lz4;
 mod lzw;
 mod mixed;
 mod open;

@@ -3,7 +3,7 @@
 use super::bzip2::split::BlockOptions;
 use super::driver::Driver;
 use super::piece::Decoding;
-use super::{bzip2, detect, hbz};
+use super::{bzip2, detect, hbz, lz4};
 use crate::settings::Settings;
 
 impl Driver {
@@ -11,12 +11,13 @@ impl Driver {
         let pool = settings.get_pool();
         Driver::new(
             pool,
-            match settings.large_blocks {
-                None => {
+            match (settings.lz4, settings.large_blocks) {
+                (Some(frame), _) => lz4::encode(frame),
+                (None, None) => {
                     let options = BlockOptions { count_lines: false, verify: settings.verify };
                     bzip2::encode(settings.level, settings.streams, options)
                 }
-                Some(large) => hbz::encode(large, pool, settings.verify),
+                (None, Some(large)) => hbz::encode(large, pool, settings.verify),
             },
         )
     }

@@ -170,7 +170,7 @@ pub(crate) enum Begins {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Formats {
-    /// `.bz2`, `.hbz` and `.Z`, by their first bytes.
+    /// `.bz2`, `.hbz`, `.lz4` and `.Z`, by their first bytes.
     #[default]
     All,
     /// `.bz2` and nothing else, as bzip2.

@@ -9,6 +9,7 @@ mod batch;
 mod bench;
 mod environment;
 mod flags;
+mod format;
 mod level;
 mod measure;
 mod packaging;

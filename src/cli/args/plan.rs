@@ -2,7 +2,8 @@
 
 use super::batch::{self, Batch, batch};
 use super::bench::{BenchPlan, bench};
-use super::flags::{Flags, GpuPipeline, Recover};
+use super::flags::{Flags, GpuPipeline, OutputFormat, Recover};
+use super::format::{self, lz4};
 use super::measure::measure;
 use super::part::{IndexPlan, Listing, Part, Settled};
 use super::recover::recover;
@@ -14,6 +15,7 @@ use super::verify::{VerifyPlan, verify};
 use anyhow::bail;
 use hybz::flow::Task;
 use hybz::gpu::Offload;
+use hybz::lz4::Frame;
 use hybz::shard::Shard;
 use hybz::{Formats, LargeBlocks, Level, Streams};
 use std::ffi::{OsStr, OsString};
@@ -38,11 +40,13 @@ pub struct Plan {
     pub level: Level,
     /// Write `.hbz` with these blocks instead of `.bz2`.
     pub large_blocks: Option<LargeBlocks>,
+    /// Write LZ4 frames like this instead.
+    pub lz4: Option<Frame>,
     /// Write several `.bz2` streams.
     pub streams: Option<Streams>,
     /// What is decompressed.
     pub formats: Formats,
-    /// What names of compressed files end in, instead of `.bz2` or `.hbz`.
+    /// What names of compressed files end in, instead of `.bz2`, `.hbz` or `.lz4`.
     pub suffix: Option<OsString>,
     pub target: Target,
     pub operands: Vec<Operand>,
@@ -117,6 +121,7 @@ impl Plan {
         let recover = recover(flags, &target, &operands)?;
         let report = report(flags, mode, &target, &operands)?;
         let (level, threads) = level_and_threads(flags);
+        let lz4 = lz4(flags, mode)?;
         let large_blocks = large_blocks(flags)?;
         let streams = streams(flags, mode)?;
         let gpus = gpus(flags, large_blocks.is_some())?;
@@ -139,6 +144,7 @@ impl Plan {
             mode,
             level,
             large_blocks,
+            lz4,
             streams,
             formats: formats(program),
             suffix: suffix(flags)?,
@@ -182,6 +188,9 @@ impl Plan {
 impl Plan {
     /// What is done with an input that is compressed.
     pub fn compression(&self) -> Task {
+        if let Some(frame) = self.lz4 {
+            return Task::CompressLz4(frame);
+        }
         match (self.large_blocks, self.streams) {
             (Some(large), _) => Task::CompressLarge(large),
             (None, Some(streams)) => Task::CompressStreams(self.level, streams),
@@ -284,10 +293,12 @@ fn level_and_threads(flags: &Flags) -> (Level, Option<NonZeroUsize>) {
 /// The blocks of a `.hbz` stream, if the flags ask for one.
 fn large_blocks(flags: &Flags) -> anyhow::Result<Option<LargeBlocks>> {
     let perturb = flags.perturb.filter(|&interval| interval > 0);
-    if flags.block_size.is_none() && perturb.is_none() {
+    let hbz = flags.format == Some(OutputFormat::Hbz);
+    if flags.block_size.is_none() && perturb.is_none() && !hbz {
         return Ok(None);
     }
-    let size = flags.block_size.unwrap_or(PERTURBED_SIZE);
+    let usual = if perturb.is_some() { PERTURBED_SIZE } else { format::HBZ_SIZE };
+    let size = flags.block_size.unwrap_or(usual);
     let large = u32::try_from(size).ok().filter(|&size| size >= 1_000_000 || u64::from(size) == PERTURBED_SIZE);
     let Some(large) = large.and_then(LargeBlocks::try_new) else {
         bail!("--block-size must be 1M to 1G, or 900k with --perturb.");

@@ -2,6 +2,7 @@
 
 use super::work::{Shared, compressed, decompressed};
 use crate::cli::args::{BenchPlan, Mode, Operand, Plan};
+use crate::cli::input::is_lz4;
 use crate::cli::os::file::{is_a_directory, open_at_once};
 use crate::cli::quote::shown;
 use crate::cli::report::{self, Failure};
@@ -44,6 +45,9 @@ impl Input {
             };
             if only_decompress && bytes.starts_with(&hybz::lzw::MAGIC) {
                 return Err(Failure::about(1, "", name, " is a .Z: --bench is about .bz2 and .hbz."));
+            }
+            if only_decompress && is_lz4(&bytes) {
+                return Err(Failure::about(1, "", name, " is an .lz4: --bench is about .bz2 and .hbz."));
             }
             match (only_decompress, is_compressed(&bytes)) {
                 (true, _) if longer => return Err(too_large()),

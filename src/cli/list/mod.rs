@@ -14,6 +14,7 @@ use crate::cli::args::{Listing, Operand, Plan, usual_index};
 use crate::cli::commit;
 use crate::cli::counts::Counts;
 use crate::cli::index::{self, IndexJob, NoIndex};
+use crate::cli::input::is_lz4;
 use crate::cli::limits;
 use crate::cli::os::{file, process};
 use crate::cli::place::Place;
@@ -148,8 +149,12 @@ impl Lister {
         let head = reader.head(HEADER_LEN);
         let all = self.plan.formats == Formats::All;
         let is_lzw = all && head.starts_with(&lzw::MAGIC);
+        let is_lz4 = all && is_lz4(&head);
         if is_lzw && self.plan.listing == Listing::Offsets {
             return Err(Failure::about(1, "", name, " is a .Z: --offsets lists the blocks of a .bz2."));
+        }
+        if is_lz4 && self.plan.listing == Listing::Offsets {
+            return Err(Failure::about(1, "", name, " is an .lz4: --offsets lists the blocks of a .bz2."));
         }
         if all && head.starts_with(&MAGIC) {
             if self.plan.listing == Listing::Offsets {
@@ -160,6 +165,7 @@ impl Lister {
         }
         if let Operand::File(path) = operand
             && !is_lzw
+            && !is_lz4
             && self.plan.index.is_none()
             && self.plan.verbose == 0
         {
@@ -269,10 +275,19 @@ impl Lister {
             job.recorder = decoded.recorder;
         }
         let (totals, verdict) = match decoded.outcome {
-            Ok(StreamSummary { streams, bytes_in: coded_len, bytes_out: text_len, block_size, .. }) => {
+            Ok(StreamSummary {
+                streams,
+                bytes_in: coded_len,
+                bytes_out: text_len,
+                block_size,
+                blocks: counted,
+                ..
+            }) => {
                 // A file with streams of several formats counts as a `.bz2`.
-                let format = if decoded.is_lzw { StreamFormat::Lzw } else { StreamFormat::Bzip2 };
+                let format = decoded.format.unwrap_or(StreamFormat::Bzip2);
                 let by = By::Decoding;
+                // The blocks of LZ4 frames have no checksums that tell them apart: they are counted, not listed.
+                let blocks = if format == StreamFormat::Lz4 { counted } else { blocks };
                 (Some(Totals { format, by, streams, blocks, block_size, coded_len, text_len }), Ok(()))
             }
             Err(error) => (None, Err(self.failure(name, &error))),
@@ -342,7 +357,7 @@ impl Lister {
         let input = Input { meta: (), task, count_lines: self.plan.index.is_some(), verify: hybz::Verify::Off, source };
         let (blocks, recorder) = Default::default();
         let counts = Arc::clone(&self.report.progress.counts);
-        let mut decoded = Decoded { blocks, recorder, is_lzw: false, counts, outcome: Err(Error::NotBzip2) };
+        let mut decoded = Decoded { blocks, recorder, format: None, counts, outcome: Err(Error::NotBzip2) };
         flow::run(&self.pool, One(Some(input)), &mut decoded);
         decoded
     }
@@ -394,7 +409,8 @@ impl Inputs for One {
 struct Decoded {
     blocks: Vec<BlockInfo>,
     recorder: Recorder,
-    is_lzw: bool,
+    /// If all streams are of one that has no rows.
+    format: Option<StreamFormat>,
     counts: Arc<Counts>,
     outcome: Result<StreamSummary, Error>,
 }
@@ -414,7 +430,9 @@ impl Outputs for Decoded {
     }
 
     fn stream(&mut self, (): &mut (), stream: &StreamInfo) {
-        self.is_lzw |= stream.format == StreamFormat::Lzw;
+        if matches!(stream.format, StreamFormat::Lzw | StreamFormat::Lz4) {
+            self.format = Some(stream.format);
+        }
         self.recorder.stream(stream);
     }
 

@@ -22,8 +22,10 @@ pub fn write(name: &OsStr, found: &Found, verbose: bool, terminal: bool, text: &
         let name = for_terminal(name, terminal);
         text.extend(line(&[streams, blocks, &level(totals), coded_len, text_len, &ratio], &name));
     }
-    // A `.Z` has no blocks.
-    if verbose && found.totals.as_ref().is_none_or(|totals| totals.format != StreamFormat::Lzw) {
+    // A `.Z` has no blocks, and those of LZ4 frames are only counted.
+    if verbose
+        && found.totals.as_ref().is_none_or(|totals| !matches!(totals.format, StreamFormat::Lzw | StreamFormat::Lz4))
+    {
         rows(&found.rows, text);
     }
 }
@@ -37,8 +39,8 @@ fn line(columns: &[&str; 6], name: &OsStr) -> Vec<u8> {
 
 /// The level of a `.bz2`, or the block size of a `.hbz` as `--block-size` takes it.
 fn level(totals: &Totals) -> String {
-    const UNITS: [(u32, &str); 5] =
-        [(1_000_000_000, "G"), (1 << 30, "Gi"), (1_000_000, "M"), (1 << 20, "Mi"), (1000, "k")];
+    const UNITS: [(u32, &str); 6] =
+        [(1_000_000_000, "G"), (1 << 30, "Gi"), (1_000_000, "M"), (1 << 20, "Mi"), (1000, "k"), (1 << 10, "Ki")];
     let block_size = totals.block_size;
     match block_size / Level::FASTEST.block_limit() {
         _ if block_size == 0 => "-".to_owned(),

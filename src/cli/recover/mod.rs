@@ -5,6 +5,7 @@ mod result;
 
 use crate::cli::args::{Listing, Operand, Plan, Recover, Target, usual_index};
 use crate::cli::index;
+use crate::cli::input::is_lz4;
 use crate::cli::limits;
 use crate::cli::names::{appended, original_name};
 use crate::cli::os::{file, process};
@@ -105,6 +106,9 @@ impl Rescuer {
         }
         if head[..len].starts_with(&hybz::lzw::MAGIC) {
             return Err(Failure::about(1, "", name, " is a .Z: --recover is about .bz2.").into());
+        }
+        if is_lz4(&head[..len]) {
+            return Err(Failure::about(1, "", name, " is an .lz4: --recover is about .bz2.").into());
         }
         let index = self.index(operand, &file)?;
         let source = SourceFile::of(operand, &file).map_err(read_error)?;

@@ -82,6 +82,7 @@ fn failure(plan: &Plan, name: &OsStr, error: &Error) -> Failure {
     match error {
         Error::Read(e) => Failure::input("read", name, e),
         Error::HasHbz => Failure::about(1, "Input file ", name, " has .hbz streams: --plan-ranges is about .bz2."),
+        Error::HasLz4 => Failure::about(1, "Input file ", name, " is an .lz4: --plan-ranges is about .bz2."),
         Error::HasLzw => Failure::about(1, "Input file ", name, " is a .Z: --plan-ranges is about .bz2."),
         Error::Internal { .. } | Error::BadIndex(_) => Failure::internal(name, error),
         Error::Memory { .. } => Failure::memory(name, error, plan.memory.is_some()),

@@ -106,5 +106,7 @@ fn decline(job: &mut BlockJob) {
         BlockJob::RecodeLarge(job) => job.decline(),
         BlockJob::VerifyLarge(job) => job.decline(),
         BlockJob::DecodeLzw(job) => job.decline(),
+        BlockJob::EncodeLz4(job) => job.decline(),
+        BlockJob::DecodeLz4(job) => job.decline(),
     }
 }

@@ -10,6 +10,7 @@ mod decoding;
 mod flags;
 mod indexes;
 mod inputs;
+mod lz4;
 mod lzw;
 mod measure;
 mod messages;
@@ -53,13 +54,14 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 21] = [
+const TABLES: [(&str, &str, &[Row]); 22] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
     ("outputs", "Outputs, attributes, removal of sources, signals", outputs::ROWS),
     ("pipes", "stdin, stdout, terminals, pipes", pipes::ROWS),
     ("decoding", "Unusual and damaged data", decoding::ROWS),
+    ("lz4", "LZ4 frames", lz4::ROWS),
     ("lzw", "`.Z` files", lzw::ROWS),
     ("messages", "Exit codes and messages", messages::ROWS),
     ("workers", "Threads, memory, lists", workers::ROWS),

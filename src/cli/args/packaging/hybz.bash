@@ -23,7 +23,7 @@ _hybz() {
 
     case "${cmd}" in
         hybz)
-            opts="-d -z -t -l -c -o -r -S -k -f -1 -2 -3 -4 -5 -6 -7 -8 -9 -s -n -T -p -m -q -v -h -L -V --decompress --compress --test --list --json --offsets --recover --stdout --index --index-format --ranges --lines --at --streams --recursive --cross-file-systems --filelist --null --exclude --output-dir --resume --keep-going --fail-fast --verify --no-verify --plan --shard --plan-file --join --plan-ranges --stream-size --split-lines --suffix --keep --rm --force --fast --best --small --block-size --perturb --threads --memory --gpu --no-gpu --gpu-pipeline --gpu-required --ignore-trailing-garbage --no-sync --quiet --verbose --progress --no-progress --report --bench --against --plot --measure --help --license --version --man --completions"
+            opts="-d -z -t -l -c -o -r -S -k -f -1 -2 -3 -4 -5 -6 -7 -8 -9 -s -n -T -p -m -q -v -h -L -V --decompress --compress --test --list --json --offsets --recover --stdout --index --index-format --ranges --lines --at --streams --recursive --cross-file-systems --filelist --null --exclude --output-dir --resume --keep-going --fail-fast --verify --no-verify --plan --shard --plan-file --join --plan-ranges --stream-size --split-lines --suffix --keep --rm --force --fast --best --small --block-size --format --perturb --threads --memory --gpu --no-gpu --gpu-pipeline --gpu-required --ignore-trailing-garbage --no-sync --quiet --verbose --progress --no-progress --report --bench --against --plot --measure --help --license --version --man --completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -165,6 +165,10 @@ _hybz() {
                     ;;
                 --block-size)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "bz2 hbz lz4" -- "${cur}"))
                     return 0
                     ;;
                 --perturb)

@@ -22,6 +22,9 @@ complete -c hybz -l plan-ranges -d 'Print ranges of the text of FILE, a .bz2, fo
 complete -c hybz -l stream-size -d 'Compress into many streams, each of SIZE of text, for programs that read them in parallel or alone' -r
 complete -c hybz -s S -l suffix -d 'Use .SUF instead of .bz2 in the names of compressed files' -r
 complete -c hybz -l block-size -d 'Write FILE.hbz with blocks of 1M to 1G: smaller, but only hybz reads it' -r
+complete -c hybz -l format -d 'Write this format: bz2, hbz or lz4 (default: bz2, or hbz with --block-size)' -r -f -a "bz2\t'bzip2\'s format'
+hbz\t'Large blocks'
+lz4\t'LZ4 frames'"
 complete -c hybz -l perturb -d 'Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)' -r
 complete -c hybz -s p -s n -s T -l threads -d 'Use N threads (0, the default: one for each core)' -r
 complete -c hybz -s m -l memory -d 'Let the blocks in flight take SIZE MiB (or 300k, 1G, ...)' -r

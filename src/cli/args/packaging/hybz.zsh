@@ -40,6 +40,9 @@ file\:"Each block, and the files as they are on the disk"))' \
 '-S+[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--suffix=[Use .SUF instead of .bz2 in the names of compressed files]:.SUF:_default' \
 '--block-size=[Write FILE.hbz with blocks of 1M to 1G\: smaller, but only hybz reads it]:SIZE:_default' \
+'--format=[Write this format\: bz2, hbz or lz4 (default\: bz2, or hbz with --block-size)]:FORMAT:((bz2\:"bzip2'\''s format"
+hbz\:"Large blocks"
+lz4\:"LZ4 frames"))' \
 '--perturb=[Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)]:K|P%:_default' \
 '-p+[Use N threads (0, the default\: one for each core)]:N:_default' \
 '-n+[Use N threads (0, the default\: one for each core)]:N:_default' \

@@ -1,0 +1,113 @@
+//! LZ4 frames: what `lz4` reads and writes, for [`Settings::lz4`](crate::Settings::lz4).
+//!
+//! hybz writes frames of independent blocks of 64 KiB, with the checksum of the text, and its length where it is known.
+//! Behind a frame stands an [`Index`] in a skippable frame, which every reader of LZ4 passes over: it says where each
+//! block is, and within long blocks where decoding can begin, for devices. Nothing needs it.
+//!
+//! All frames are read: linked and independent blocks of 64 KiB to 4 MiB, with and without checksums and lengths,
+//! legacy and skippable ones, one after the other. Dictionaries are not: that is
+//! [`Damage::Lz4Dictionary`](crate::Damage::Lz4Dictionary).
+//!
+//! ```
+//! use hybz::{Settings, lz4::Frame};
+//! let text = b"to be or not to be, that is the question. To be or not to be!";
+//! let coded = hybz::compress(text, &Settings::new().lz4(Frame::new()))?;
+//! assert!(coded.starts_with(&hybz::lz4::MAGIC));
+//! assert_eq!(hybz::decompress(&coded, &Settings::new())?, text);
+//! # Ok::<(), hybz::Error>(())
+//! ```
+//!
+//! | file | |
+//! |---|---|
+//! | `walk` | the parts of frames, as their bytes come |
+//! | `block` | one block, or several, by the library `lz4` |
+//! | `sequence`, `plain` | what a block is made of, decoded one sequence after the other |
+//! | `groups` | the same as a device does it: 32 sequences at once |
+//! | `index` | where blocks are, and places within them |
+
+pub(crate) mod block;
+#[doc(hidden)]
+pub mod groups;
+mod index;
+#[doc(hidden)]
+pub mod plain;
+mod sequence;
+#[cfg(test)]
+mod tests;
+pub(crate) mod walk;
+
+pub use crate::format::lz4::{LEGACY_MAGIC, MAGIC};
+pub use index::{Index, IndexedBlock, Sample};
+pub use sequence::Unreadable;
+
+/// How a frame is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    pub(crate) level: u8,
+    pub(crate) text_len: Option<u64>,
+    pub(crate) index: bool,
+}
+
+impl Default for Frame {
+    fn default() -> Self {
+        Frame { level: 1, text_len: None, index: true }
+    }
+}
+
+impl Frame {
+    /// The text of a block.
+    pub const BLOCK_SIZE: u32 = 64 << 10;
+
+    /// Level 1, with an index.
+    ///
+    /// ```
+    /// assert_eq!(hybz::lz4::Frame::new(), hybz::lz4::Frame::default());
+    /// ```
+    pub fn new() -> Frame {
+        Frame::default()
+    }
+
+    /// How much work is done, 1 to 12 as `lz4` has it: 1 and 2 are fast, from 3 on files are smaller. Others are taken
+    /// as the nearest of these.
+    ///
+    /// ```
+    /// use hybz::{Settings, lz4::Frame};
+    /// let text = "to be or not to be? That is the question, or is it not? ".repeat(99);
+    /// let len = |frame| Ok::<_, hybz::Error>(hybz::compress(text.as_bytes(), &Settings::new().lz4(frame))?.len());
+    /// assert!(len(Frame::new().level(9))? <= len(Frame::new())?);
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
+    pub fn level(mut self, level: u8) -> Frame {
+        self.level = level.clamp(1, 12);
+        self
+    }
+
+    /// The length of the text, to be written into the frame's header. Text of any other length is an
+    /// [`Error::TextLength`](crate::Error::TextLength) then. Of texts of less than 1 MiB the length is known anyway.
+    ///
+    /// ```
+    /// use hybz::{Error, Settings, lz4::Frame};
+    /// let settings = Settings::new().lz4(Frame::new().text_len(5));
+    /// assert!(hybz::compress(b"hello", &settings).is_ok());
+    /// let wrong = hybz::compress(b"hello!", &settings);
+    /// assert!(matches!(wrong, Err(Error::TextLength { stated: 5, found: 6 })));
+    /// ```
+    pub fn text_len(mut self, len: u64) -> Frame {
+        self.text_len = Some(len);
+        self
+    }
+
+    /// Whether an [`Index`] follows the frame.
+    ///
+    /// ```
+    /// use hybz::{Settings, lz4::Frame};
+    /// let with = hybz::compress(b"text", &Settings::new().lz4(Frame::new()))?;
+    /// let without = hybz::compress(b"text", &Settings::new().lz4(Frame::new().index(false)))?;
+    /// assert!(with.starts_with(&without) && with.len() > without.len());
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
+    pub fn index(mut self, index: bool) -> Frame {
+        self.index = index;
+        self
+    }
+}

@@ -1,0 +1,145 @@
+//! Joins the texts of blocks, and checks what a frame says of them.
+
+use super::scan::{FrameEnd, IssuedFound, Rest};
+use crate::block::Text;
+use crate::error::{Damage, Error};
+use crate::schedule::Permit;
+use crate::stream::piece::{Extent, Issued, Join, Step};
+use crate::summary::{Mark, StreamFormat, StreamInfo, StreamSummary};
+use std::collections::VecDeque;
+use std::hash::Hasher;
+use twox_hash::XxHash32;
+
+/// Joins texts.
+pub(super) struct Chain {
+    extent: Extent,
+    found: VecDeque<Issued<IssuedFound>>,
+    /// Of blocks whose text is being written.
+    held: Option<Permit>,
+    /// What is wrong behind the text that was handed on.
+    failed: Option<Error>,
+    /// The text of the frame so far.
+    hash: XxHash32,
+    text_len: u64,
+    ended: bool,
+    done: bool,
+    summary: StreamSummary,
+}
+
+impl Chain {
+    pub fn new(extent: Extent) -> Chain {
+        let (found, held, failed, summary) = Default::default();
+        let hash = XxHash32::with_seed(0);
+        Chain { extent, found, held, failed, hash, text_len: 0, ended: false, done: false, summary }
+    }
+
+    fn damaged(&self, at: u64, damage: Damage) -> Error {
+        Error::Data { block: self.summary.blocks + 1, bit_offset: at * 8, damage }
+    }
+
+    /// What follows blocks.
+    fn other(&mut self, rest: Rest) -> Result<Option<Step>, Error> {
+        match rest {
+            Rest::End(end) => return self.end(&end).map(Some),
+            Rest::Skipped(at) => self.summary.bytes_in = at,
+            Rest::Wrong(at, damage) => return Err(self.damaged(at, damage)),
+            Rest::Cut(at) => return Err(Error::Truncated { block: self.summary.blocks + 1, bit_offset: at * 8 }),
+            Rest::Garbage(0) => return Err(Error::NotBzip2),
+            Rest::Garbage(offset) => {
+                if self.extent == Extent::AllStreams {
+                    return Err(Error::TrailingGarbage { offset });
+                }
+                self.summary.trailing_garbage = Some(offset);
+                self.done = true;
+            }
+        }
+        Ok(None)
+    }
+
+    /// A frame ends.
+    fn end(&mut self, frame: &FrameEnd) -> Result<Step, Error> {
+        let hash = std::mem::replace(&mut self.hash, XxHash32::with_seed(0));
+        let found = std::mem::take(&mut self.text_len);
+        // For `lz4` a length of 0 is one that is not known.
+        if let Some(stated) = frame.header.text_len.filter(|&stated| stated != found && stated > 0) {
+            return Err(self.damaged(frame.at, Damage::Lz4TextLength { stated, found }));
+        }
+        let computed = hash.finish_32();
+        if let Some(stored) = frame.checksum.filter(|&stored| stored != computed) {
+            return Err(self.damaged(frame.at, Damage::Lz4Checksum { part: "text", stored, computed }));
+        }
+        self.summary.streams += 1;
+        self.summary.bytes_in = frame.end;
+        self.summary.block_size = self.summary.block_size.max(frame.header.block_size);
+        let info = StreamInfo {
+            number: self.summary.streams,
+            format: StreamFormat::Lz4,
+            level: None,
+            bit_offset: frame.at * 8,
+            end: frame.end,
+            combined_crc: 0,
+        };
+        self.done = self.extent.is_reached(self.summary.streams);
+        Ok(Step::Out(Text::Plain(Vec::new()), Some(Mark::Stream(info))))
+    }
+}
+
+impl Join for Chain {
+    type Issued = IssuedFound;
+
+    fn add(&mut self, found: Issued<IssuedFound>) {
+        self.found.push_back(found);
+    }
+
+    fn finish(&mut self) {
+        self.ended = true;
+    }
+
+    fn step(&mut self, wait: bool) -> Result<Step, Error> {
+        self.held = None;
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        while !self.done {
+            let Some(found) = self.found.front() else {
+                return Ok(if self.ended { Step::Done } else { Step::Need });
+            };
+            let decoded = match &found.piece {
+                IssuedFound::Other(_) => None,
+                IssuedFound::Blocks { ticket, count, hashed } => match ticket.take(wait) {
+                    None => return Ok(Step::Pending),
+                    Some(Ok(decoded)) => Some((decoded, *count, *hashed)),
+                    Some(Err(error)) => {
+                        return Err(Error::Internal { block: self.summary.blocks + 1, reason: error.0 });
+                    }
+                },
+            };
+            let Some(Issued { piece, permit }) = self.found.pop_front() else { return Ok(Step::Need) };
+            let Some((decoded, count, hashed)) = decoded else {
+                if let IssuedFound::Other(rest) = piece
+                    && let Some(step) = self.other(rest)?
+                {
+                    return Ok(step);
+                }
+                continue;
+            };
+            if hashed {
+                self.hash.write(&decoded.text);
+            }
+            self.text_len += decoded.text.len() as u64;
+            if let Some((good, at, damage)) = decoded.wrong {
+                self.summary.blocks += good as u64;
+                self.failed = Some(self.damaged(at, damage));
+            } else {
+                self.summary.blocks += count;
+            }
+            self.held = permit;
+            return Ok(Step::Out(Text::Plain(decoded.text), None));
+        }
+        Ok(Step::Done)
+    }
+
+    fn summary(&self) -> StreamSummary {
+        self.summary
+    }
+}

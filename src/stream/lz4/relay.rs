@@ -1,0 +1,58 @@
+//! Has the blocks of a linked frame decoded, one job after the other: a match may begin in the text of the job before.
+//!
+//! The job that is done puts the next one on the queue, so nobody waits.
+
+use crate::lz4::block::{Blocks, DecodedBlocks, window};
+use crate::schedule::{Deferred, Submitter, Ticket};
+use crate::work::{Codec, DecodeLz4};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The jobs of one frame.
+pub(super) struct Relay(Mutex<State>);
+
+struct State {
+    /// The end of the text so far, when no job is under way.
+    history: Option<Arc<Vec<u8>>>,
+    /// The next blocks.
+    waiting: VecDeque<(Blocks, Deferred<DecodedBlocks>)>,
+}
+
+impl Relay {
+    pub fn new() -> Arc<Relay> {
+        Arc::new(Relay(Mutex::new(State { history: Some(Arc::default()), waiting: VecDeque::new() })))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has blocks decoded when those before them are.
+    pub fn add(self: &Arc<Self>, blocks: Blocks, submitter: &Submitter<Codec>) -> Ticket<DecodedBlocks> {
+        let (duty, ticket) = Ticket::with_duty();
+        self.state().waiting.push_back((blocks, duty));
+        self.next(submitter);
+        ticket
+    }
+
+    /// Begins with the next blocks, if there are any and it is their turn.
+    fn next(self: &Arc<Self>, submitter: &Submitter<Codec>) {
+        let mut state = self.state();
+        if state.waiting.is_empty() {
+            return;
+        }
+        let Some(history) = state.history.take() else { return };
+        let Some((blocks, duty)) = state.waiting.pop_front() else { return };
+        // Not under the lock: if there is no station, it is done here.
+        drop(state);
+        let (relay, then) = (Arc::clone(self), submitter.clone());
+        submitter.submit_then(DecodeLz4 { blocks, history: Arc::clone(&history) }, move |answer| {
+            let behind = answer.as_ref().ok().filter(|decoded| decoded.wrong.is_none());
+            // Behind damage nothing is decoded: the joiner ends there.
+            let behind = behind.map(|decoded| Arc::new(window(&history, &decoded.text)));
+            relay.state().history = behind;
+            duty.send(answer);
+            relay.next(&then);
+        });
+    }
+}

@@ -1,0 +1,196 @@
+//! LZ4 frames, which bzip2 neither reads nor writes, and hybz does not read under bzip2's names.
+
+use super::rows;
+use crate::place::{Place, same_as_bzip2, text};
+use hybz::lz4::Frame;
+use hybz::{LargeBlocks, Settings};
+
+rows! {
+    "`--format=lz4`" | "no such flag" | "`NAME.lz4`, an LZ4 frame and its index; `-1`, `-2` fast, `-3` to `-9` as \
+     `lz4 -3` to `-9`; 1 by default" => writing;
+    "`--format=hbz`, `--format=bz2`" | "no such flag" | "`NAME.hbz` in blocks of 9M, or what `--block-size` says; \
+     `NAME.bz2`" => other_formats;
+    "`-d`, `-dk`, `-dc`, `-t`, `-dcf` of an `.lz4`" | "not a bzip2 file" | "its text, as `lz4 -d`; also from stdin"
+        => reading;
+    "`--format=lz4` of `NAME.lz4`; of `NAME.lz4` without it" | "`NAME.lz4.bz2`" | "refused: it has the suffix; \
+     `NAME.lz4.bz2`" => names;
+    "damage to an `.lz4`, a cut, a dictionary" | "-" | "rc 2, the text before it to stdout, what is wrong by name"
+        => damage;
+    "bytes behind an LZ4 frame that are no frame" | "-" | "ignored with a remark, as behind a `.bz2`; `lz4 -d`: rc 1"
+        => garbage;
+    "`-l` of an `.lz4`; with `-v`, `--json`, `--offsets`" | "no -l" | "decoded: its sizes, the number of blocks; \
+     offsets are refused" => listing;
+    "`--index` of an `.lz4`; `--recover`, `--plan-ranges`, `--bench`" | "no such flags" | "a remark and no index; \
+     refused by name" => other_flags;
+    "`--format=lz4` with `--block-size`, `--perturb`, `--stream-size`, `--index`, `--verify`, `--plan`, `--shard`, \
+     `--join`, `--bench`, `--gpu-required`, `--gpu-pipeline`; `--format` with `-d`, `-t`, `-l`" | "no such flags"
+        | "refused by name" => refused;
+    "called as `bzip2`, `bunzip2` or `bzcat`: an `.lz4`" | "not a bzip2 file" | "the same; so are names that end in \
+     `.lz4`" => called_as_bzip2;
+}
+
+fn coded(text: &[u8]) -> Vec<u8> {
+    hybz::compress(text, &Settings::new().lz4(Frame::new())).unwrap()
+}
+
+#[test]
+fn writing() {
+    let text = text(3_000_000);
+    let place = Place::with(&[("a", &text), ("b", b"short")]);
+    place.hybz(&["-k", "--format=lz4", "a", "b"]).silent(0);
+    assert!(
+        place.get("a.lz4") == hybz::compress(&text, &Settings::new().lz4(Frame::new().text_len(3_000_000))).unwrap()
+    );
+    assert!(place.get("b.lz4") == coded(b"short"));
+    place.hybz(&["-kf", "-9", "--format=lz4", "a"]).silent(0);
+    let nine = Settings::new().lz4(Frame::new().level(9).text_len(3_000_000));
+    assert!(place.get("a.lz4") == hybz::compress(&text, &nine).unwrap());
+    assert_eq!(place.hybz_with_input(&["--format", "lz4"], b"x").silent(0).stdout, coded(b"x"));
+    place.hybz(&["--format=lz4", "-o", "c", "b"]).silent(0);
+    assert_eq!(place.get("c"), coded(b"short"));
+    place.hybz(&["-f", "--format=lz4", "-S", ".x", "b"]).silent(0);
+    assert_eq!(place.names(), ["a", "a.lz4", "b.lz4", "b.x", "c"]);
+    assert!(place.hybz(&["-kfv", "--format=lz4", "a"]).stderr.contains("3000000 in"));
+}
+
+#[test]
+fn other_formats() {
+    let place = Place::with(&[("a", b"text")]);
+    place.hybz(&["-k", "--format=hbz", "a"]).silent(0);
+    let large = LargeBlocks::try_new(9_000_000).unwrap();
+    assert_eq!(place.get("a.hbz"), hybz::compress(b"text", &Settings::new().large_blocks(large)).unwrap());
+    place.hybz(&["-k", "--format=bz2", "a"]).silent(0);
+    assert_eq!(place.get("a.bz2"), hybz::compress(b"text", &Settings::new()).unwrap());
+    assert_eq!(place.hybz(&["--format=zip", "a"]).code, 1);
+}
+
+#[test]
+fn reading() {
+    let file = coded(b"some text");
+    let place = Place::with(&[("a.lz4", &file)]);
+    place.hybz(&["-t", "a.lz4"]).silent(0);
+    assert_eq!(place.hybz(&["-dc", "a.lz4"]).silent(0).stdout, b"some text");
+    assert_eq!(place.hybz(&["-dcf", "a.lz4"]).silent(0).stdout, b"some text");
+    assert_eq!(place.hybz_with_input(&["-d"], &file).silent(0).stdout, b"some text");
+    // What only begins like a frame is copied.
+    assert_eq!(place.hybz_with_input(&["-dcf"], b"Plain").silent(0).stdout, b"Plain");
+    assert_eq!(place.hybz_with_input(&["-dcf"], b"\x04\x22").silent(0).stdout, b"\x04\x22");
+    assert_eq!(place.hybz(&["-dc", "--at", "0", "a.lz4"]).silent(0).stdout, b"some text");
+    assert_eq!(place.hybz(&["-dc", "--ranges", "4@5", "a.lz4"]).silent(0).stdout, b"text");
+    place.hybz(&["-dk", "a.lz4"]).silent(0);
+    place.hybz(&["-d", "a.lz4"]).says(1, "Output file a already exists.");
+    assert!(place.hybz(&["-dfv", "a.lz4"]).stderr.contains("a.lz4"));
+    assert_eq!(place.names(), ["a"]);
+    assert_eq!(place.get("a"), b"some text");
+}
+
+#[test]
+fn names() {
+    let file = coded(b"some text");
+    let place = Place::with(&[("a.lz4", &file), ("b", b"x")]);
+    place.hybz(&["--format=lz4", "a.lz4"]).says(1, "a.lz4 already has .lz4 suffix.");
+    place.hybz(&["-kr", "--format=lz4", "."]);
+    assert_eq!(place.names(), ["a.lz4", "b", "b.lz4"]);
+    place.hybz(&["a.lz4"]).silent(0);
+    assert_eq!(place.names(), ["a.lz4.bz2", "b", "b.lz4"]);
+}
+
+#[test]
+fn damage() {
+    let text = text(300_000);
+    let mut file = coded(&text);
+    let place = Place::with(&[("cut.lz4", &file[..file.len() / 2])]);
+    file[40] ^= 0x55;
+    place.put("bad.lz4", &file);
+    for name in ["cut.lz4", "bad.lz4"] {
+        assert_eq!(place.hybz(&["-t", name]).code, 2);
+        let run = place.hybz(&["-d", name]);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(place.has(name) && !place.has(&name[..3]));
+    }
+    let cut = place.hybz(&["-dc", "cut.lz4"]);
+    assert!(cut.code == 2 && !cut.stdout.is_empty() && text.starts_with(&cut.stdout));
+    assert!(place.hybz(&["-t", "cut.lz4"]).stderr.contains("file ends unexpectedly"));
+    assert!(place.hybz(&["-t", "bad.lz4"]).stderr.contains("data integrity error"));
+    // The header's checksum of a dictionary's number, 7.
+    let dictionary = b"\x04\x22\x4d\x18\x41\x40\x07\0\0\0";
+    let mut dictionary = dictionary.to_vec();
+    dictionary.push((twox_hash::XxHash32::oneshot(0, &dictionary[4..]) >> 8) as u8);
+    let run = place.hybz_with_input(&["-t"], &dictionary);
+    assert!(run.code == 2 && run.stderr.contains("dictionary 7 is needed"), "{run:?}");
+}
+
+#[test]
+fn garbage() {
+    let file = [coded(b"text"), b"garbage".to_vec()].concat();
+    let place = Place::with(&[("a.lz4", &file)]);
+    let run = place.hybz(&["-dc", "a.lz4"]);
+    assert!(run.code == 0 && run.stdout == b"text" && run.stderr.contains("trailing garbage"), "{run:?}");
+    assert_eq!(place.hybz(&["-t", "--ignore-trailing-garbage=0", "a.lz4"]).code, 2);
+}
+
+#[test]
+fn listing() {
+    let place = Place::with(&[("a.lz4", &coded(&text(200_000)))]);
+    for flags in ["-l", "-lv"] {
+        let run = place.hybz(&[flags, "a.lz4"]).silent(0);
+        let line = String::from_utf8(run.stdout).unwrap().lines().nth(1).unwrap().to_owned();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!((words[0], words[1], words[4], words[6]), ("1", "4", "200000", "a.lz4"), "{line}");
+    }
+    let run = place.hybz(&["-l", "--json", "a.lz4"]).silent(0);
+    let object: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(object["format"], "lz4");
+    assert_eq!(object["blocks"], 4);
+    place.hybz(&["-l", "--offsets", "a.lz4"]).says(1, "a.lz4 is an .lz4: --offsets lists the blocks of a .bz2.");
+}
+
+#[test]
+fn other_flags() {
+    let place = Place::with(&[("a.lz4", &coded(b"text"))]);
+    let remark = "a.lz4 has LZ4 frames, whose indexes are their own: no index is written";
+    place.hybz(&["-t", "--index", "a.lz4"]).says(0, remark);
+    assert_eq!(place.names(), ["a.lz4"]);
+    for flags in [&["--recover"][..], &["--plan-ranges=1M"], &["--bench=0.01", "-d"]] {
+        let run = place.hybz(&[flags, &["a.lz4"]].concat());
+        assert!(run.code == 1 && run.stderr.contains("a.lz4 is an .lz4"), "{run:?}");
+    }
+}
+
+#[test]
+fn refused() {
+    let place = Place::with(&[("a", b"text")]);
+    for flag in [
+        "--block-size=1M",
+        "--perturb=9",
+        "--stream-size=1M",
+        "--index",
+        "--verify",
+        "--plan=1M",
+        "--bench",
+        "--gpu-required",
+        "--gpu-pipeline=bwt",
+        "-d",
+        "-t",
+        "-l",
+    ] {
+        let run = place.hybz(&["--format=lz4", flag, "a"]);
+        let name = flag.split('=').next().unwrap();
+        assert!(run.code == 1 && run.stderr.contains("--format") && run.stderr.contains(name), "{flag}: {run:?}");
+        assert_eq!(place.names(), ["a"]);
+    }
+}
+
+#[test]
+fn called_as_bzip2() {
+    let file = coded(b"text");
+    for (name, args) in [
+        ("bunzip2", &["-k", "a.lz4", "a.bz2"][..]),
+        ("bunzip2", &["-t", "a.lz4"]),
+        ("bzip2", &["-dc", "a.lz4"]),
+        ("bzip2", &["a.lz4"]),
+        ("bzcat", &["-f", "a.lz4"]),
+    ] {
+        same_as_bzip2(name, args, b"", |place| ["a.lz4", "a.bz2"].iter().for_each(|name| place.put(name, &file)));
+    }
+}
