@@ -15,6 +15,7 @@ mod output;
 mod packaging;
 mod pieces;
 mod progress;
+mod reserve;
 mod run;
 mod spill;
 

@@ -11,6 +11,7 @@ use crate::cli::os::directory::Directory;
 use crate::cli::os::{file, process};
 use crate::cli::temporary::{TemporaryFiles, TemporaryName};
 use crate::failure::{Failure, STDOUT};
+use crate::reserve::Reserve;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxAttributes, StatxFlags, statx};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -28,6 +29,7 @@ pub struct Output {
     name: OsString,
     kind: Kind,
     written: u64,
+    reserve: Option<Reserve>,
 }
 
 enum Kind {
@@ -63,10 +65,10 @@ impl Output {
     /// Makes sure that the result can be written, and changes nothing that anybody sees.
     pub fn prepare(plan: &Plan) -> Result<Output, Failure> {
         let Some(name) = &plan.output else {
-            return Ok(Output { name: STDOUT.into(), kind: Kind::Stdout, written: 0 });
+            return Ok(Output { name: STDOUT.into(), kind: Kind::Stdout, written: 0, reserve: None });
         };
         let kind = open(name, !plan.no_sync).map_err(|e| Failure::system("open failed", name, e))?;
-        Ok(Output { name: name.clone(), kind, written: 0 })
+        Ok(Output { name: name.clone(), kind, written: 0, reserve: None })
     }
 
     /// The file that stdout is, if it is a regular one: what is written there is read again if it is an input.
@@ -83,6 +85,13 @@ impl Output {
         }
     }
 
+    /// Says how long the result will be. A new file in memory gets its pages from now on.
+    pub fn expect(&mut self, bytes: u64) {
+        if let Kind::New(new) = &self.kind {
+            self.reserve = Reserve::begin(&new.file, bytes);
+        }
+    }
+
     /// What is said of an error of writing.
     pub fn failure(&self, e: io::Error) -> Failure {
         Failure::system("write failed", &self.name, e)
@@ -90,12 +99,13 @@ impl Output {
 
     /// Says that all is written: a new file gets its name. After an error nothing is left of it.
     pub fn finish(self) -> Result<(), Failure> {
-        let Output { name, kind, written: _ } = self;
+        let Output { name, kind, written: _, reserve } = self;
         let failed = |what: &'static str| move |e| Failure::system(what, &name, e);
+        let reserved = reserve.map_or(Ok(()), Reserve::end);
         match kind {
             Kind::Stdout => file::close_stdout().map_err(failed("close failed")),
             Kind::Existing(file) => file::close(file.into()).map_err(failed("close failed")),
-            Kind::New(file) => file.publish().map_err(failed("write failed")),
+            Kind::New(file) => reserved.and_then(|()| file.publish()).map_err(failed("write failed")),
         }
     }
 }

@@ -50,7 +50,7 @@ fn read_names(from: &OsString) -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-fn sort(call: Call<'_>) -> Result<(), Failure> {
+fn sort(mut call: Call<'_>) -> Result<(), Failure> {
     let plan = call.plan;
     let (threads, memory) = (limits::threads(plan), limits::memory(plan));
     // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
@@ -66,6 +66,9 @@ fn sort(call: Call<'_>) -> Result<(), Failure> {
     let opener = Opener::new(plan, threads, memory / 8);
     if let Some(whole) = opener.whole() {
         sorter.expect(whole.bytes, |at| whole.look(at));
+        if !plan.unique && whole.bytes < memory / 4 {
+            call.output.expect(whole.bytes);
+        }
     }
     for name in &plan.files {
         let taken = reading.pieces(opener.open(name)?, |piece| {
