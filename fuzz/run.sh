@@ -9,7 +9,7 @@
 # fuzz/corpus/TARGET grows from run to run; for the decoders it begins with the tests' crafted files.
 set -euo pipefail
 cd "$(dirname "$0")"
-all=(decode roundtrip identity hbz_decode hbz_roundtrip lz4 lzw)
+all=(decode roundtrip identity hbz_decode hbz_roundtrip lz4 lzw sort)
 targets=("${1:-all}")
 [ "${targets[0]}" != all ] || targets=("${all[@]}")
 seconds=${2:-30}
@@ -45,6 +45,7 @@ for target in "${targets[@]}"; do
   hbz_decode) limits=(-max_len=16384 -rss_limit_mb=3000) ;;
   hbz_roundtrip) limits=(-max_len=512 -rss_limit_mb=3000) ;;
   lz4) limits=(-max_len=8192 -rss_limit_mb=1024) ;;
+  sort) limits=(-max_len=4096 -rss_limit_mb=1024) ;;
   lzw) limits=(-max_len=8192 -rss_limit_mb=1024) ;;
   *) limits=(-max_len=512 -rss_limit_mb=2048) ;;
   esac

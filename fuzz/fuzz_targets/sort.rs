@@ -1,0 +1,60 @@
+//! Any bytes as lines: sorted in one piece, in pieces, through files, by their numbers and by merging, they are what
+//! the standard library's sort makes of them.
+//!
+//! The first byte says the order and how the text comes, the second one how it is cut, the third one how often it is
+//! repeated.
+#![no_main]
+
+use hybz::sort::{self, Limits, Order, Pool, Sorter};
+use libfuzzer_sys::fuzz_target;
+use std::num::NonZeroUsize;
+use std::sync::OnceLock;
+
+/// What the order says, by the standard library.
+fn plain(text: &[u8], end: u8, reverse: bool, unique: bool) -> Vec<u8> {
+    let mut lines: Vec<&[u8]> = text.split(|&byte| byte == end).collect();
+    if lines.last().is_some_and(|last| last.is_empty()) {
+        lines.pop();
+    }
+    lines.sort();
+    if unique {
+        lines.dedup();
+    }
+    if reverse {
+        lines.reverse();
+    }
+    lines.iter().flat_map(|line| [line, &[end][..]].concat()).collect()
+}
+
+fuzz_target!(|input: &[u8]| {
+    static POOL: OnceLock<Pool> = OnceLock::new();
+    let pool = POOL.get_or_init(|| Pool::builder().threads(NonZeroUsize::new(2).unwrap()).build());
+    let [flags, piece, times, rest @ ..] = input else { return };
+    let (reverse, unique, end) = (flags & 1 > 0, flags & 2 > 0, if flags & 4 > 0 { 0 } else { b'\n' });
+    let order = Order::new().reverse(reverse).unique(unique).end(end);
+    let text = rest.repeat(1 + usize::from(*times));
+    let expected = plain(&text, end, reverse, unique);
+    assert!(sort::sorted(&text, &order, pool).expect("it is sorted") == expected);
+
+    let limits = match flags >> 4 {
+        0 => Limits::new(),
+        small => Limits::new().memory(1 << (9 + small)).temporary(tempfile::tempfile),
+    };
+    let mut sorter = Sorter::new(&order, limits, pool);
+    for piece in text.chunks(1 + usize::from(*piece) * 5) {
+        match flags & 8 {
+            0 => sorter.push(piece).expect("it takes all"),
+            _ => sorter.push_owned(piece.to_vec()).expect("it takes all"),
+        }
+    }
+    let mut out = Vec::new();
+    sorter.write_to(&mut out).expect("it is sorted");
+    assert!(out == expected);
+    assert!(sort::check(&out[..], &order).expect("it is read").is_none());
+
+    let half = text[..text.len() / 2].iter().rposition(|&byte| byte == end).map_or(0, |at| at + 1);
+    let halves = [plain(&text[..half], end, reverse, unique), plain(&text[half..], end, reverse, unique)];
+    let mut merged = Vec::new();
+    sort::merge(halves.iter().map(|half| &half[..]).collect(), &order, &mut merged).expect("it is merged");
+    assert!(merged == expected);
+});
