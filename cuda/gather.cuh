@@ -1,0 +1,80 @@
+// gather.cuh: the copy engine with a lane for each byte of the text: a warp carries out 32 commands (copies.cuh) at
+// once.
+//
+// Lanes make bytes, not commands: 32 lanes write 32 neighbours, a whole sector of memory, whatever the commands'
+// lengths are. A byte's command is found by counting, in a row of 32 bits, the commands that begin up to it. If its
+// source is a byte that is made at the same time, the lane goes on with that byte's own source; a step leads to an
+// earlier command, so 31 are the worst case, and most bytes take none.
+//
+// A lane for each command, and a byte of it per step (carry_out in copies.cuh), writes each sector some twenty times
+// and takes as many steps as the longest copy of a round has bytes.
+#pragma once
+#include "copies.cuh"
+
+namespace hybz {
+
+constexpr uint32_t kCopyTile = 1024; // bytes of text whose commands are found by the rows
+constexpr uint32_t kCopyRows = 4;    // rows of 32 bytes that are made at the same time
+
+// A warp's commands, in shared memory. Text is numbered so that a row begins at a multiple of 32 of the address.
+struct CopyTable {
+    uint4 commands[32]; // where it begins, literals, where they are in the input, distance
+    uint2 rows[32];     // a bit where a command begins; how many begin before
+};
+
+// Where a byte of the text comes from: the input, or text before `first`, which is complete.
+inline __device__ const uint8_t *source_of_byte(const CopyTable &table, uint32_t place, uint32_t first,
+                                                const uint8_t *__restrict__ in, const uint8_t *text) {
+    for (;;) {
+        const uint2 row = table.rows[place / 32 & 31];
+        const uint4 command = table.commands[row.y + __popc(row.x & ((2u << (place & 31)) - 1)) - 1];
+        uint32_t k = place - command.x;
+        if (k < command.y) return in + command.z + k;
+        k -= command.y;
+        if (k >= command.w) k %= command.w; // it repeats itself
+        const int32_t source = int32_t(command.x + command.y + k - command.w);
+        if (source < int32_t(first)) return text + source;
+        place = uint32_t(source);
+    }
+}
+
+// Carries out the commands of the warp's lanes, whose text begins at out[at]. Idle lanes have empty commands; of the
+// others only the last one may be empty. The caller has checked that all sources and targets are where they may be.
+inline __device__ void gather(const CopyCommand &own, const CopyPlaces &places, uint32_t at,
+                              const uint8_t *__restrict__ in, uint8_t *out, CopyTable &table) {
+    const uint32_t lane = threadIdx.x & 31;
+    const uint32_t shift = uint32_t(reinterpret_cast<uintptr_t>(out) + at) & 31;
+    uint8_t *const text = out + at - shift;
+    const uint32_t begin = places.begin - at + shift, end = places.end - at + shift;
+    const bool present = own.literals + own.length > 0;
+    table.commands[lane] = {begin, own.literals, own.from, own.distance};
+    for (uint32_t tile = 0; tile < end; tile += kCopyTile) {
+        table.rows[lane].x = 0;
+        __syncwarp();
+        if (present && begin - tile < kCopyTile) atomicOr(&table.rows[(begin - tile) / 32].x, 1u << (begin & 31));
+        const uint32_t before = __popc(__ballot_sync(~0u, present && begin < tile));
+        __syncwarp();
+        const uint32_t here = __popc(table.rows[lane].x);
+        table.rows[lane].y = before + sum_up_to(here) - here;
+        __syncwarp();
+        const uint32_t tile_end = min(end, tile + kCopyTile);
+        for (uint32_t first = tile; first < tile_end; first += kCopyRows * 32) {
+            // All are on their way before the first one is stored.
+            uint32_t bytes[kCopyRows];
+#pragma unroll
+            for (uint32_t r = 0; r < kCopyRows; r++) {
+                const uint32_t place = first + r * 32 + lane;
+                if (place >= shift && place < end)
+                    bytes[r] = *source_of_byte(table, place, max(first, shift), in, text);
+            }
+#pragma unroll
+            for (uint32_t r = 0; r < kCopyRows; r++) {
+                const uint32_t place = first + r * 32 + lane;
+                if (place >= shift && place < end) text[place] = uint8_t(bytes[r]);
+            }
+            __syncwarp();
+        }
+    }
+}
+
+} // namespace hybz
