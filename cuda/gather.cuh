@@ -14,12 +14,14 @@
 namespace hybz {
 
 constexpr uint32_t kCopyTile = 1024; // bytes of text whose commands are found by the rows
-constexpr uint32_t kCopyRows = 4;    // rows of 32 bytes that are made at the same time
+constexpr uint32_t kCopyRows = 8;    // rows of 32 bytes that are made at the same time
 
 // A warp's commands, in shared memory. Text is numbered so that a row begins at a multiple of 32 of the address.
 struct CopyTable {
-    uint4 commands[32]; // where it begins, literals, where they are in the input, distance
-    uint2 rows[32];     // a bit where a command begins; how many begin before
+    // Where the copy's target is; how far before a literal's place its byte is in the input; the copy's distance; where
+    // the copy begins to repeat itself.
+    uint4 commands[32];
+    uint2 rows[32]; // a bit where a command begins; how many begin before
 };
 
 // Where a byte of the text comes from: the input, or text before `first`, which is complete.
@@ -28,13 +30,11 @@ inline __device__ const uint8_t *source_of_byte(const CopyTable &table, uint32_t
     for (;;) {
         const uint2 row = table.rows[place / 32 & 31];
         const uint4 command = table.commands[row.y + __popc(row.x & ((2u << (place & 31)) - 1)) - 1];
-        uint32_t k = place - command.x;
-        if (k < command.y) return in + command.z + k;
-        k -= command.y;
-        if (k >= command.w) k %= command.w; // it repeats itself
-        const int32_t source = int32_t(command.x + command.y + k - command.w);
-        if (source < int32_t(first)) return text + source;
-        place = uint32_t(source);
+        const bool literal = place < command.x;
+        uint32_t source = place - (literal ? command.y : command.z);
+        if (place >= command.w) source = command.x - command.z + (place - command.x) % command.z;
+        if (literal || int32_t(source) < int32_t(first)) return (literal ? in : text) + int32_t(source);
+        place = source;
     }
 }
 
@@ -47,7 +47,8 @@ inline __device__ void gather(const CopyCommand &own, const CopyPlaces &places, 
     uint8_t *const text = out + at - shift;
     const uint32_t begin = places.begin - at + shift, end = places.end - at + shift;
     const bool present = own.literals + own.length > 0;
-    table.commands[lane] = {begin, own.literals, own.from, own.distance};
+    const uint32_t target = begin + own.literals;
+    table.commands[lane] = {target, begin - own.from, own.distance, target + own.distance};
     for (uint32_t tile = 0; tile < end; tile += kCopyTile) {
         table.rows[lane].x = 0;
         __syncwarp();

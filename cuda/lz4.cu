@@ -1,7 +1,7 @@
 // lz4.cu: LZ4 blocks decoded in device memory, a warp for each.
 //
 // Where a token is depends on all before it. So each lane says of four bytes where the next token would be if there
-// were one at each; from these 128 answers the places of 32 tokens follow by pointer jumping, in five steps. Then each
+// were one at each; from these 128 answers the places of 32 tokens follow by pointer jumping. Then each
 // lane reads a sequence, and all carry them out (gather.cuh). With the thousands of independent 64 KiB blocks of a
 // frame all multiprocessors are busy; of larger blocks there are too few.
 //
@@ -111,14 +111,20 @@ __device__ uint32_t place_of_token(uint32_t word, uint32_t rest, Lz4Shared &shar
 #pragma unroll
     for (uint32_t k = 0; k < 4; k++)
         four |= next_token(window, lane * 4 + k, word >> 8 * k & 255, limit) << 8 * k;
+    // After the first two steps a table leads four tokens on.
     uint32_t place = 0;
 #pragma unroll
-    for (uint32_t step = 0; step < 5; step++) {
+    for (uint32_t step = 0; step < 3; step++) {
         shared.next[step & 1][lane] = four;
         __syncwarp();
         const uint8_t *next = reinterpret_cast<const uint8_t *>(shared.next[step & 1]);
+        if (step == 2) {
+#pragma unroll
+            for (uint32_t k = 0; k < 7; k++)
+                if (k < lane / 4) place = next[place];
+            break;
+        }
         if (lane >> step & 1) place = next[place];
-        if (step == 4) break;
         four = next[four & 255] | uint32_t(next[four >> 8 & 255]) << 8 | uint32_t(next[four >> 16 & 255]) << 16 |
                uint32_t(next[four >> 24]) << 24;
     }
@@ -139,12 +145,11 @@ __device__ bool decode_block(const uint8_t *__restrict__ in, const hybz_lz4_bloc
         Tokens tokens{read + place, block.coded, block.length, false, false};
         CopyCommand own{0, 0, 1, 0};
         if (present) own = read_sequence(in, tokens, window[place]);
-        if (__ballot_sync(~0u, tokens.wrong)) return false;
         const uint32_t last = __popc(__ballot_sync(~0u, present)) - 1;
         const CopyPlaces places = places_of_copies(own, at);
-        // No sum overflows: 64 lengths of up to 4 MiB.
-        const bool reaches_back = own.length == 0 || own.distance <= places.begin + own.literals;
-        if (places.end > block.length || __ballot_sync(~0u, !reaches_back)) return false;
+        // No sum overflows: 64 lengths of little more than 4 MiB, also of what is wrong.
+        const bool too_far = own.length > 0 && own.distance > places.begin + own.literals;
+        if (__ballot_sync(~0u, tokens.wrong || too_far || places.end > block.length)) return false;
         const bool done = __ballot_sync(~0u, tokens.done);
         read = __shfl_sync(~0u, tokens.at, last);
         if (!done && read >= block.coded) return false;
