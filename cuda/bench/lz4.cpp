@@ -207,13 +207,45 @@ int check_damage(size_t *blocks) {
     return job.run("damage", false);
 }
 
+// Good and spoilt blocks each in memory of exactly its size, at any address: for a sanitizer, which sees what is read or
+// written outside.
+int check_alone(size_t *blocks) {
+    std::mt19937 random(3);
+    int wrong = 0;
+    hybz_lz4 *lz4 = nullptr;
+    must(hybz_lz4_create(0, 1, &lz4), "create");
+    for (size_t k = 0; k < 400; k++) {
+        Bytes text(random() % 2000), expected, got;
+        const uint32_t alphabet = 1 + random() % 4;
+        for (uint8_t &byte : text) byte = uint8_t('a' + random() % alphabet);
+        Bytes coded = encode(text.data(), text.size());
+        for (size_t n = k % 4; n > 0; n--) coded[random() % coded.size()] = uint8_t(random() % 4 ? random() : 255);
+        if (k % 7 == 0) coded.resize(random() % (coded.size() + 1));
+        const size_t before = random() % 16, after = random() % 16;
+        const hybz_lz4_block block{0, 0, uint32_t(coded.size()), uint32_t(text.size()), 0, 0};
+        DeviceBytes in(before + coded.size()), out(after + text.size());
+        copy(in.memory + before, coded.data(), coded.size(), cudaMemcpyHostToDevice);
+        uint32_t status = 7;
+        must(hybz_lz4_decode(lz4, in.memory + before, coded.size(), &block, 1, out.memory + after, text.size(), &status,
+                             kTimeout),
+             "alone");
+        const bool good = plain_decode(coded, text.size(), expected);
+        got.resize(text.size());
+        copy(got.data(), out.memory + after, got.size(), cudaMemcpyDeviceToHost);
+        if (status != (good ? 0 : 1) || (good && got != expected)) printf("WRONG alone, block %zu\n", k), wrong++;
+    }
+    must(hybz_lz4_destroy(lz4), "destroy");
+    *blocks += 400;
+    return wrong;
+}
+
 } // namespace
 
 int check_lz4(uint32_t max_length) {
     size_t blocks = 0;
     int wrong = 0;
     for (const uint32_t length : {1u, 13u, 1000u, 65536u}) wrong += check_shapes(std::min(length, max_length), &blocks);
-    wrong += check_sequences(&blocks) + check_damage(&blocks);
+    wrong += check_sequences(&blocks) + check_damage(&blocks) + check_alone(&blocks);
     printf("%zu blocks of LZ4, %d wrong\n", blocks, wrong);
     return wrong != 0;
 }
