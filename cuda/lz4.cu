@@ -1,9 +1,9 @@
 // lz4.cu: LZ4 blocks decoded in device memory, a warp for each.
 //
 // Where a token is depends on all before it. So each lane says of four bytes where the next token would be if there
-// were one at each; from these 128 answers the places of 32 tokens follow by pointer jumping. Then each
-// lane reads a sequence, and all carry them out (gather.cuh). With the thousands of independent 64 KiB blocks of a
-// frame all multiprocessors are busy; of larger blocks there are too few.
+// were one at each; from these 128 answers the places of 32 tokens follow by pointer jumping. Then each lane reads a
+// sequence, and all carry them out (gather.cuh). With the thousands of independent 64 KiB blocks of a frame all
+// multiprocessors are busy; of larger blocks there are too few.
 //
 // Nothing in a block is trusted: whatever it says, no byte is read or written outside the block's input and output.
 #include "gather.cuh"
@@ -16,17 +16,15 @@ namespace hybz {
 namespace {
 
 constexpr uint32_t kLz4Warps = 4;
-#ifndef HYBZ_LZ4_RESIDENT
-#define HYBZ_LZ4_RESIDENT 12
-#endif
+constexpr uint32_t kLz4Ctas = 10; // at least, in a multiprocessor: 48 registers a thread
 
 constexpr uint32_t kTokenWindow = 128; // bytes of input in which tokens are looked for at once
 
 // A warp's shared memory.
 struct Lz4Shared {
     CopyTable table;
-    uint32_t window[kTokenWindow / 4];        // the input
-    uint32_t next[2][kTokenWindow / 4 + 1];   // bytes: the next token of each place; kTokenWindow: beyond the window
+    uint32_t window[kTokenWindow / 4];      // the input
+    uint32_t next[2][kTokenWindow / 4 + 1]; // bytes: the next token of each place; kTokenWindow: beyond the window
 };
 
 // Where a lane has got to that reads a sequence.
@@ -160,7 +158,7 @@ __device__ bool decode_block(const uint8_t *__restrict__ in, const hybz_lz4_bloc
     }
 }
 
-__global__ void __launch_bounds__(kLz4Warps * 32, HYBZ_LZ4_RESIDENT)
+__global__ void __launch_bounds__(kLz4Warps * 32, kLz4Ctas)
 lz4_kernel(const uint8_t *__restrict__ in, const hybz_lz4_block *__restrict__ blocks, uint32_t count, uint8_t *out,
            uint32_t *__restrict__ status) {
     __shared__ Lz4Shared shared[kLz4Warps];
@@ -202,7 +200,15 @@ struct hybz_lz4 {
 
 namespace {
 
-constexpr uint64_t kUploaded = uint64_t(8) << 20; // bytes of input at once
+// How many bytes of input are uploaded at once. What is on its way and being decoded together must be what the link
+// carries while a warp decodes a block (1 ms or 2 for 64 KiB), and is eight such parts.
+uint64_t bytes_at_once(const hybz_lz4_block *blocks, uint32_t count, uint64_t in_bytes) {
+    uint32_t longest = 0;
+    for (uint32_t b = 0; b < count; b++) longest = std::max(longest, blocks[b].length);
+    const uint64_t most = (uint64_t(16) << 20) * (longest / 65536 + 1), least = uint64_t(4) << 20;
+    return std::min(std::max(in_bytes / 8, least), most);
+}
+
 constexpr auto kPolled = std::chrono::milliseconds(2); // a sleep takes some 60 us more than it is asked for
 
 int wait_for(cudaStream_t stream, Clock::time_point deadline) {
@@ -248,12 +254,13 @@ int decode(hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, uint8_t *copied,
     HYBZ_TRY(cudaSetDevice(lz4->device));
     constexpr uint32_t kStreams = sizeof(lz4->streams) / sizeof(lz4->streams[0]);
     std::copy(blocks, blocks + count, lz4->staged_blocks);
+    const uint64_t at_once = copied ? bytes_at_once(blocks, count, in_bytes) : 0;
     uint32_t turn = 0;
     for (uint32_t first = 0; first < count; turn++) {
         const cudaStream_t stream = lz4->streams[turn % kStreams];
         uint32_t end = first + 1;
         const uint64_t begin = blocks[first].from;
-        while (end < count && (!copied || blocks[end].from + blocks[end].coded - begin <= kUploaded)) end++;
+        while (end < count && (!copied || blocks[end].from + blocks[end].coded - begin <= at_once)) end++;
         const uint32_t some = end - first;
         HYBZ_TRY(cudaMemcpyAsync(lz4->blocks + first, lz4->staged_blocks + first, some * sizeof(hybz_lz4_block),
                                  cudaMemcpyHostToDevice, stream));

@@ -112,9 +112,9 @@ template <class T> struct DeviceArray {
 // GB/s of nvCOMP's decoder by CUDA's kernels, not by hardware; 0 if it is not there.
 double time_nvcomp(Timed &job, bool *right) {
     const char *path = getenv("HYBZ_NVCOMP");
-    void *library = path ? dlopen(path, RTLD_NOW) : nullptr;
+    void *library = path && *path ? dlopen(path, RTLD_NOW) : nullptr;
     if (!library) {
-        if (path) printf("%s\n", dlerror());
+        if (path && *path) printf("%s\n", dlerror());
         return 0;
     }
     const auto temp_size = reinterpret_cast<decltype(&nvcompBatchedLZ4DecompressGetTempSize)>(
