@@ -207,8 +207,8 @@ int check_damage(size_t *blocks) {
     return job.run("damage", false);
 }
 
-// Good and spoilt blocks each in memory of exactly its size, at any address: for a sanitizer, which sees what is read or
-// written outside.
+// Good and spoilt blocks each in memory of exactly its size, at any address: for a sanitizer, which sees what is read
+// or written outside.
 int check_alone(size_t *blocks) {
     std::mt19937 random(3);
     int wrong = 0;

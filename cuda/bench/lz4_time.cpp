@@ -1,7 +1,7 @@
 // lz4_time.cpp: what hybz_lz4_decode does in device memory, and hybz_lz4_load from the host.
 //
-// Built with nvCOMP's headers on the path, and with HYBZ_NVCOMP naming its library, it decodes the same blocks by nvCOMP
-// in the same run.
+// Built with nvCOMP's headers on the path, and with HYBZ_NVCOMP naming its library, it decodes the same blocks by
+// nvCOMP in the same run.
 #include "lz4.hpp"
 #include <fstream>
 #include <iterator>
