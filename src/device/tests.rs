@@ -323,7 +323,7 @@ fn gpu_decodes_frames() {
 fn on_a_device() {
     use crate::gpu::{from_device, to_device};
     let mut decoder = Decoder::open("0", 500).unwrap();
-    let text = words(40_000_000);
+    let text = words(10_000_000);
     let mut files: Vec<_> = infos(text.len() as u64).iter().map(|info| by_flex(&text, info)).collect();
     files.extend([Frame::new(), Frame::new().level(9).index(false)].map(|frame| compress(&text, frame)));
     for coded in &files {
