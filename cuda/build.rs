@@ -44,7 +44,7 @@ const SOURCES: [&str; 30] = [
     "lane",
     "host",
 ];
-const HEADERS: [&str; 17] = [
+const HEADERS: [&str; 18] = [
     "hybz.h",
     "limits.h",
     "tuned.hpp",
@@ -57,6 +57,7 @@ const HEADERS: [&str; 17] = [
     "large_coding.cuh",
     "lines.cuh",
     "copies.cuh",
+    "gather.cuh",
     "rank.cuh",
     "words.cuh",
     "ranks.cuh",

@@ -303,8 +303,8 @@ int hybz_lz4_create(int device, uint32_t max_blocks, struct hybz_lz4 **lz4);
  *          nothing */
 int hybz_lz4_decode(struct hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, const struct hybz_lz4_block *blocks,
                     uint32_t count, uint8_t *out, uint64_t out_bytes, uint32_t *status, uint32_t timeout_ms);
-/* The same from host memory (pinned is faster), by way of `copied`, device memory for in_bytes: one part is on its way
- * while another one is decoded. */
+/* The same from host memory (pinned is faster), by way of `copied`, device memory for in_bytes: parts are on their way
+ * while others are decoded. */
 int hybz_lz4_load(struct hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, uint8_t *copied,
                   const struct hybz_lz4_block *blocks, uint32_t count, uint8_t *out, uint64_t out_bytes,
                   uint32_t *status, uint32_t timeout_ms);

@@ -1,11 +1,12 @@
 // lz4.cu: LZ4 blocks decoded in device memory, a warp for each.
 //
-// One lane of the warp reads the tokens of 32 sequences: the only chain in it is from token to token, one load of the
-// first-level cache each. Then all lanes check and carry out a sequence each (copies.cuh). With the thousands of
-// independent 64 KiB blocks of a frame all multiprocessors are busy.
+// Where a token is depends on all before it. So each lane says of four bytes where the next token would be if there
+// were one at each; from these 128 answers the places of 32 tokens follow by pointer jumping. Then each lane reads a
+// sequence, and all carry them out (gather.cuh). With the thousands of independent 64 KiB blocks of a frame all
+// multiprocessors are busy; of larger blocks there are too few.
 //
 // Nothing in a block is trusted: whatever it says, no byte is read or written outside the block's input and output.
-#include "copies.cuh"
+#include "gather.cuh"
 #include "lane.cuh"
 #include <algorithm>
 #include <new>
@@ -15,8 +16,18 @@ namespace hybz {
 namespace {
 
 constexpr uint32_t kLz4Warps = 4;
+constexpr uint32_t kLz4Ctas = 10; // at least, in a multiprocessor: 48 registers a thread
 
-// Where a lane that reads tokens has got to.
+constexpr uint32_t kTokenWindow = 128; // bytes of input in which tokens are looked for at once
+
+// A warp's shared memory.
+struct Lz4Shared {
+    CopyTable table;
+    uint32_t window[kTokenWindow / 4];      // the input
+    uint32_t next[2][kTokenWindow / 4 + 1]; // bytes: the next token of each place; kTokenWindow: beyond the window
+};
+
+// Where a lane has got to that reads a sequence.
 struct Tokens {
     uint32_t at, end; // in the input
     uint32_t longest; // no length may be more
@@ -36,73 +47,121 @@ __device__ uint32_t continued(const uint8_t *__restrict__ in, Tokens &tokens, ui
     }
 }
 
-// Reads up to 32 sequences. The last one of a block is literals only.
-__device__ uint32_t read_tokens(const uint8_t *__restrict__ in, Tokens &tokens, CopyCommand *commands) {
-    uint32_t count = 0;
-    while (count < 32 && !tokens.done) {
-        if (tokens.at >= tokens.end) {
-            tokens.wrong = true;
-            break;
-        }
-        const uint32_t token = in[tokens.at++];
-        CopyCommand command{0, token >> 4, 1, 0};
-        if (command.literals == 15) command.literals = continued(in, tokens, 15);
-        if (tokens.wrong || command.literals > tokens.end - tokens.at || command.literals > tokens.longest) {
-            tokens.wrong = true;
-            break;
-        }
-        command.from = tokens.at;
-        tokens.at += command.literals;
-        if (tokens.at == tokens.end) {
-            tokens.done = true;
-        } else {
-            if (tokens.end - tokens.at < 2) {
-                tokens.wrong = true;
-                break;
-            }
-            command.distance = in[tokens.at] | uint32_t(in[tokens.at + 1]) << 8;
-            tokens.at += 2;
-            command.length = token & 15;
-            if (command.length == 15) command.length = continued(in, tokens, 15);
-            command.length += 4;
-            if (tokens.wrong || command.distance == 0 || command.length > tokens.longest) {
-                tokens.wrong = true;
-                break;
-            }
-        }
-        commands[count++] = command;
+// Reads a sequence. The last one of a block is literals only.
+__device__ CopyCommand read_sequence(const uint8_t *__restrict__ in, Tokens &tokens, uint32_t token) {
+    CopyCommand command{0, token >> 4, 1, 0};
+    tokens.at++;
+    if (command.literals == 15) command.literals = continued(in, tokens, 15);
+    if (tokens.wrong || command.literals > tokens.end - tokens.at || command.literals > tokens.longest) {
+        tokens.wrong = true;
+        return command;
     }
-    return count;
+    command.from = tokens.at;
+    tokens.at += command.literals;
+    tokens.done = tokens.at == tokens.end;
+    if (tokens.done) return command;
+    if (tokens.end - tokens.at < 2) {
+        tokens.wrong = true;
+        return command;
+    }
+    command.distance = in[tokens.at] | uint32_t(in[tokens.at + 1]) << 8;
+    tokens.at += 2;
+    command.length = token & 15;
+    if (command.length == 15) command.length = continued(in, tokens, 15);
+    command.length += 4;
+    tokens.wrong |= command.distance == 0 || command.length > tokens.longest;
+    return command;
+}
+
+// Four bytes of the input for each lane; zeros behind its end.
+__device__ uint32_t read_window(const uint8_t *__restrict__ in, uint32_t rest) {
+    const uint32_t place = (threadIdx.x & 31) * 4;
+    if (rest >= kTokenWindow + 8) {
+        const uintptr_t address = reinterpret_cast<uintptr_t>(in + place);
+        const uint32_t *words = reinterpret_cast<const uint32_t *>(address & ~uintptr_t(3));
+        return __byte_perm(words[0], words[1], 0x3210 + uint32_t(address & 3) * 0x1111);
+    }
+    uint32_t word = 0;
+    for (uint32_t k = 0; k < 4; k++)
+        if (place + k < rest) word |= uint32_t(in[place + k]) << 8 * k;
+    return word;
+}
+
+// Where the token is that follows one at `place`, if that is in the window and its lengths are continued by one byte
+// at most.
+__device__ uint32_t next_token(const uint8_t *window, uint32_t place, uint32_t token, uint32_t limit) {
+    uint32_t next = place + 3 + (token >> 4);
+    if (token >= 0xf0) {
+        const uint32_t more = place + 1 < kTokenWindow ? window[place + 1] : 255;
+        next = more == 255 ? kTokenWindow : next + 1 + more;
+    }
+    if ((token & 15) == 15) next = next >= kTokenWindow || window[next] == 255 ? kTokenWindow : next + 1;
+    return next < limit ? next : kTokenWindow;
+}
+
+// The place in the window of the lane's token, the first one being at 0; kTokenWindow if it is beyond.
+__device__ uint32_t place_of_token(uint32_t word, uint32_t rest, Lz4Shared &shared) {
+    const uint32_t lane = threadIdx.x & 31, limit = min(rest, kTokenWindow);
+    shared.window[lane] = word;
+    __syncwarp();
+    const uint8_t *window = reinterpret_cast<const uint8_t *>(shared.window);
+    uint32_t four = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < 4; k++)
+        four |= next_token(window, lane * 4 + k, word >> 8 * k & 255, limit) << 8 * k;
+    // After the first two steps a table leads four tokens on.
+    uint32_t place = 0;
+#pragma unroll
+    for (uint32_t step = 0; step < 3; step++) {
+        shared.next[step & 1][lane] = four;
+        __syncwarp();
+        const uint8_t *next = reinterpret_cast<const uint8_t *>(shared.next[step & 1]);
+        if (step == 2) {
+#pragma unroll
+            for (uint32_t k = 0; k < 7; k++)
+                if (k < lane / 4) place = next[place];
+            break;
+        }
+        if (lane >> step & 1) place = next[place];
+        four = next[four & 255] | uint32_t(next[four >> 8 & 255]) << 8 | uint32_t(next[four >> 16 & 255]) << 16 |
+               uint32_t(next[four >> 24]) << 24;
+    }
+    return place;
 }
 
 // Decodes a block: whether it is right, in all lanes.
 __device__ bool decode_block(const uint8_t *__restrict__ in, const hybz_lz4_block &block, uint8_t *out,
-                             CopyCommand *commands) {
+                             Lz4Shared &shared) {
     const uint32_t lane = threadIdx.x & 31;
-    Tokens tokens{0, block.coded, block.length, false, false};
-    uint32_t at = 0;
-    for (;;) {
-        uint32_t count = 0;
-        if (lane == 0) count = read_tokens(in, tokens, commands);
-        __syncwarp();
-        count = __shfl_sync(~0u, count, 0);
-        const uint32_t state = __shfl_sync(~0u, lane == 0 ? tokens.wrong | tokens.done << 1 : 0, 0);
-        if (state & 1) return false;
-        const CopyCommand own = lane < count ? commands[lane] : CopyCommand{0, 0, 1, 0};
+    if (lane < 2) shared.next[lane][kTokenWindow / 4] = kTokenWindow;
+    const uint8_t *window = reinterpret_cast<const uint8_t *>(shared.window);
+    if (block.coded == 0) return false;
+    uint32_t word = read_window(in, block.coded);
+    for (uint32_t read = 0, at = 0;;) {
+        const uint32_t place = place_of_token(word, block.coded - read, shared);
+        const bool present = place < kTokenWindow;
+        Tokens tokens{read + place, block.coded, block.length, false, false};
+        CopyCommand own{0, 0, 1, 0};
+        if (present) own = read_sequence(in, tokens, window[place]);
+        const uint32_t last = __popc(__ballot_sync(~0u, present)) - 1;
         const CopyPlaces places = places_of_copies(own, at);
-        // No sum overflows: 64 lengths of up to 4 MiB.
-        const bool reaches_back = own.length == 0 || own.distance <= places.begin + own.literals;
-        if (places.end > block.length || __ballot_sync(~0u, !reaches_back)) return false;
-        carry_out(own, places.begin, in, out);
+        // No sum overflows: 64 lengths of little more than 4 MiB, also of what is wrong.
+        const bool too_far = own.length > 0 && own.distance > places.begin + own.literals;
+        if (__ballot_sync(~0u, tokens.wrong || too_far || places.end > block.length)) return false;
+        const bool done = __ballot_sync(~0u, tokens.done);
+        read = __shfl_sync(~0u, tokens.at, last);
+        if (!done && read >= block.coded) return false;
+        if (!done) word = read_window(in + read, block.coded - read); // on its way meanwhile
+        gather(own, places, at, in, out, shared.table);
         at = places.end;
-        if (state & 2) return at == block.length;
+        if (done) return at == block.length;
     }
 }
 
-__global__ void __launch_bounds__(kLz4Warps * 32)
+__global__ void __launch_bounds__(kLz4Warps * 32, kLz4Ctas)
 lz4_kernel(const uint8_t *__restrict__ in, const hybz_lz4_block *__restrict__ blocks, uint32_t count, uint8_t *out,
            uint32_t *__restrict__ status) {
-    __shared__ CopyCommand commands[kLz4Warps][32];
+    __shared__ Lz4Shared shared[kLz4Warps];
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const uint32_t number = blockIdx.x * kLz4Warps + warp;
     if (number >= count) return;
@@ -113,9 +172,10 @@ lz4_kernel(const uint8_t *__restrict__ in, const hybz_lz4_block *__restrict__ bl
     if (block.plain) {
         right = block.coded == block.length;
         if (right)
+#pragma unroll 8
             for (uint32_t i = lane; i < block.length; i += 32) to[i] = from[i];
     } else {
-        right = decode_block(from, block, to, commands[warp]);
+        right = decode_block(from, block, to, shared[warp]);
     }
     if (lane == 0) status[number] = right ? 0 : 1;
 }
@@ -126,27 +186,38 @@ lz4_kernel(const uint8_t *__restrict__ in, const hybz_lz4_block *__restrict__ bl
 
 using namespace hybz;
 
-// Two streams, so that one part is on its way while another one is decoded.
+// Streams, so that one part is on its way while others are decoded: a part takes as long as one warp takes for its
+// block, which is longer than a part is on its way.
 struct hybz_lz4 {
     int device = 0;
     uint32_t max_blocks = 0;
-    hybz_lz4_block *blocks = nullptr; // device
-    uint32_t *status = nullptr;       // device
-    uint32_t *staged = nullptr;       // pinned
-    cudaStream_t streams[2] = {};
+    hybz_lz4_block *blocks = nullptr;        // device
+    uint32_t *status = nullptr;              // device
+    hybz_lz4_block *staged_blocks = nullptr; // pinned
+    uint32_t *staged = nullptr;              // pinned
+    cudaStream_t streams[8] = {};
 };
 
 namespace {
 
-constexpr uint64_t kUploaded = uint64_t(8) << 20; // bytes of input at once
+// How many bytes of input are uploaded at once. What is on its way and being decoded together must be what the link
+// carries while a warp decodes a block (1 ms or 2 for 64 KiB), and is eight such parts.
+uint64_t bytes_at_once(const hybz_lz4_block *blocks, uint32_t count, uint64_t in_bytes) {
+    uint32_t longest = 0;
+    for (uint32_t b = 0; b < count; b++) longest = std::max(longest, blocks[b].length);
+    const uint64_t most = (uint64_t(16) << 20) * (longest / 65536 + 1), least = uint64_t(4) << 20;
+    return std::min(std::max(in_bytes / 8, least), most);
+}
+
+constexpr auto kPolled = std::chrono::milliseconds(2); // a sleep takes some 60 us more than it is asked for
 
 int wait_for(cudaStream_t stream, Clock::time_point deadline) {
-    for (uint32_t polls = 0;; polls++) {
+    for (const Clock::time_point begin = Clock::now();;) {
         const cudaError_t state = cudaStreamQuery(stream);
         if (state != cudaErrorNotReady) return int(state);
-        if (polls < 200) continue;
-        if (Clock::now() > deadline) return HYBZ_TIMEOUT;
-        std::this_thread::sleep_for(std::chrono::microseconds(10));
+        const Clock::time_point now = Clock::now();
+        if (now > deadline) return HYBZ_TIMEOUT;
+        if (now - begin > kPolled) std::this_thread::sleep_for(std::chrono::microseconds(10));
     }
 }
 
@@ -155,6 +226,8 @@ int create(hybz_lz4 *lz4) {
     const uint64_t count = lz4->max_blocks;
     HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lz4->blocks), count * sizeof(hybz_lz4_block)));
     HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lz4->status), count * 4));
+    HYBZ_TRY(cudaHostAlloc(reinterpret_cast<void **>(&lz4->staged_blocks), count * sizeof(hybz_lz4_block),
+                           cudaHostAllocDefault));
     HYBZ_TRY(cudaHostAlloc(reinterpret_cast<void **>(&lz4->staged), count * 4, cudaHostAllocDefault));
     for (cudaStream_t &stream : lz4->streams) HYBZ_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     return 0;
@@ -179,14 +252,17 @@ int decode(hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, uint8_t *copied,
            uint32_t count, uint8_t *out, uint64_t out_bytes, uint32_t *status, Clock::time_point deadline) {
     if (count > lz4->max_blocks || !are_in_place(blocks, count, in_bytes, out_bytes)) return HYBZ_ARGUMENT;
     HYBZ_TRY(cudaSetDevice(lz4->device));
+    constexpr uint32_t kStreams = sizeof(lz4->streams) / sizeof(lz4->streams[0]);
+    std::copy(blocks, blocks + count, lz4->staged_blocks);
+    const uint64_t at_once = copied ? bytes_at_once(blocks, count, in_bytes) : 0;
     uint32_t turn = 0;
     for (uint32_t first = 0; first < count; turn++) {
-        const cudaStream_t stream = lz4->streams[turn & 1];
+        const cudaStream_t stream = lz4->streams[turn % kStreams];
         uint32_t end = first + 1;
         const uint64_t begin = blocks[first].from;
-        while (end < count && (!copied || blocks[end].from + blocks[end].coded - begin <= kUploaded)) end++;
+        while (end < count && (!copied || blocks[end].from + blocks[end].coded - begin <= at_once)) end++;
         const uint32_t some = end - first;
-        HYBZ_TRY(cudaMemcpyAsync(lz4->blocks + first, blocks + first, some * sizeof(hybz_lz4_block),
+        HYBZ_TRY(cudaMemcpyAsync(lz4->blocks + first, lz4->staged_blocks + first, some * sizeof(hybz_lz4_block),
                                  cudaMemcpyHostToDevice, stream));
         if (copied) {
             const uint64_t from = blocks[first].from, bytes = blocks[end - 1].from + blocks[end - 1].coded - from;
@@ -243,6 +319,7 @@ extern "C" int hybz_lz4_destroy(hybz_lz4 *lz4) {
     };
     for (const cudaStream_t stream : lz4->streams)
         if (stream) keep(cudaStreamDestroy(stream));
+    if (lz4->staged_blocks) keep(cudaFreeHost(lz4->staged_blocks));
     if (lz4->staged) keep(cudaFreeHost(lz4->staged));
     if (lz4->status) keep(cudaFree(lz4->status));
     if (lz4->blocks) keep(cudaFree(lz4->blocks));

@@ -65,6 +65,7 @@ pub mod bufread;
 pub mod codec;
 #[doc(hidden)]
 pub mod crc;
+pub mod device;
 mod error;
 pub mod factor;
 #[doc(hidden)]

@@ -16,7 +16,8 @@
 //     bench lines FILE RANGES [FLAGS]
 //                                its device time on the file's lines, with HYBZ_LINES_ flags (a number)
 //     bench lz4 [LENGTH]         hybz_lz4_decode on shapes, sequences and damage, against plain twins
-//     bench lz4 FILE TIMES       what it does in device memory, and from the host, with 64 KiB blocks of the file
+//     bench lz4 FILE TIMES       what it does in device memory, and from the host, with 64 KiB blocks of the file, or
+//                                with the blocks of a frame (.lz4); and nvCOMP, see lz4_time.cpp
 //     bench time FILE [BLOCKS]   device time a byte of hybz_lane_bwt on the file's blocks (run-length-coded as bzip2
 //                                does), repeated up to BLOCKS (256)
 //     bench resident FILE [BLOCKS]

@@ -14,6 +14,7 @@
 //! follow that are added, up to and with the first below 255), literals, offset 2, more of the length. The last
 //! sequence has literals only.
 
+use crate::error::Damage;
 use twox_hash::XxHash32;
 
 /// The first bytes of a frame.
@@ -59,6 +60,18 @@ pub enum Unread {
     Dictionary(u32),
     /// The checksum stored, and the one that the header has.
     Checksum(u8, u8),
+}
+
+impl From<Unread> for Damage {
+    fn from(unread: Unread) -> Damage {
+        match unread {
+            Unread::Field(field) => Damage::Lz4Field(field),
+            Unread::Dictionary(number) => Damage::Lz4Dictionary(number),
+            Unread::Checksum(stored, computed) => {
+                Damage::Lz4Checksum { part: "header", stored: stored.into(), computed: computed.into() }
+            }
+        }
+    }
 }
 
 impl Header {

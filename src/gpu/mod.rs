@@ -3,8 +3,8 @@
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, behind the cargo feature of that name, is the only one.
 //! Another one is a folder beside it and a line in `BACKENDS`. There is one trait for each thing that a device can
 //! take off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`],
-//! [`CodeLargeBlocks`], [`DecodeBlocks`], [`DecodeCodes`]; and [`SortLines`] for [`sort`](crate::sort). In tests `fake`
-//! does the work on the CPU and fails as scripted.
+//! [`CodeLargeBlocks`], [`DecodeBlocks`], [`DecodeCodes`]; [`SortLines`] for [`sort`](crate::sort), and [`DecodeLz4`]
+//! for [`device`](crate::device). In tests `fake` does the work on the CPU and fails as scripted.
 
 use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
 use std::fmt;
@@ -19,18 +19,22 @@ mod decode_large;
 #[cfg(test)]
 pub(crate) mod fake;
 mod lines;
+mod lz4;
 mod select;
 
 pub(crate) use choice::Choice;
 pub use code_large::{
     CodeLargeBlocks, CodedSegment, CodedSegments, SharesForDevice, Tokenized, TokensByDevice, segment_room,
 };
+#[cfg(all(test, feature = "cuda"))]
+pub(crate) use cuda::{from_device, to_device};
 pub use decode::{BlockForDevice, DecodeBlocks, DecodedBatch, DecodedByDevice};
 pub use decode_large::{
     DecodeCodes, DecodedCodes, LargeForDevice, MAX_ENTRY_LOG, MAX_LARGE, MAX_ROWS, ROW_UNIT, SegmentForDevice,
     input_room,
 };
 pub use lines::{LineOrder, SortLines, SortedLines};
+pub use lz4::{Coded, DecodeLz4, DeviceBytes, Lz4ForDevice, MAX_LZ4};
 pub use select::select;
 
 /// What can be reached. Where several have devices, the first counts.
@@ -150,6 +154,8 @@ pub trait Backend: Sync {
     fn open_large_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeCodes>, DeviceError>;
     /// Opens a lane that sorts lines.
     fn open_lines(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortLines>, DeviceError>;
+    /// Opens what decodes up to `max_blocks` blocks of LZ4 at once.
+    fn open_lz4(&self, device: &Device, max_blocks: usize) -> Result<Box<dyn DecodeLz4>, DeviceError>;
 }
 
 /// How many devices there seem to be: a look that costs nothing, while asking a driver takes tenths of a second.

@@ -146,8 +146,18 @@ impl Index {
         Ok(Some(index))
     }
 
+    /// Whether a whole skippable frame claims to be an index.
+    pub(crate) fn claims(frame: &[u8]) -> bool {
+        frame.starts_with(&SKIPPABLE) && frame.get(FRAME_HEAD..FRAME_HEAD + 4) == Some(&MAGIC)
+    }
+
+    /// How long the frame is that it is for.
+    pub(crate) fn frame_len(&self) -> u64 {
+        self.frame_len
+    }
+
     /// The index that a whole skippable frame is.
-    fn parse(bytes: &[u8]) -> Result<Index, &'static str> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Index, &'static str> {
         let ensure = |right: bool, what: &'static str| if right { Ok(()) } else { Err(what) };
         let end = bytes.len().checked_sub(TAIL).ok_or("it is cut")?;
         ensure(end >= FRAME_HEAD + HEAD, "it is cut")?;

@@ -39,6 +39,7 @@ pub(crate) mod walk;
 pub use crate::format::lz4::{LEGACY_MAGIC, MAGIC};
 pub use index::{Index, IndexedBlock, Sample};
 pub use sequence::Unreadable;
+pub(crate) use sequence::text_len;
 
 /// How a frame is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -95,3 +95,17 @@ fn length(coded: &[u8], at: &mut usize, bits: u8) -> Result<usize, Unreadable> {
     }
     Ok(len)
 }
+
+/// How much text the bytes of a block are, as far as their tokens say; `None` if they make no sense, or it is more than
+/// `most`.
+pub(crate) fn text_len(coded: &[u8], most: usize) -> Option<usize> {
+    let (mut at, mut len) = (0, 0);
+    loop {
+        let sequence = parse(coded, &mut at).ok()?;
+        sequence.check(len, most).ok()?;
+        len += sequence.text_len();
+        if at == coded.len() {
+            return Some(len);
+        }
+    }
+}

@@ -4,7 +4,8 @@
 use crate::codec::hbz::tally::{Prices, Tally};
 use crate::codec::hbz::token::TOKENS;
 use crate::gpu::{
-    BlockForDevice, CodedByDevice, CodedSegment, DecodedByDevice, LargeForDevice, SharesForDevice, TokensByDevice,
+    BlockForDevice, CodedByDevice, CodedSegment, DecodedByDevice, LargeForDevice, Lz4ForDevice, SharesForDevice,
+    TokensByDevice,
 };
 use std::ffi::{c_char, c_int, c_void};
 
@@ -36,6 +37,12 @@ pub const OUT_OF_MEMORY: c_int = 2;
 /// `struct hybz_lane`.
 #[repr(C)]
 pub struct Lane {
+    _private: [u8; 0],
+}
+
+/// `struct hybz_lz4`.
+#[repr(C)]
+pub struct Lz4 {
     _private: [u8; 0],
 }
 
@@ -251,6 +258,33 @@ unsafe extern "C" {
     #[cfg(test)]
     pub fn hybz_lines_report_bytes() -> usize;
     pub fn hybz_lane_destroy(lane: *mut Lane) -> c_int;
+    pub fn hybz_lz4_create(device: c_int, max_blocks: u32, lz4: *mut *mut Lz4) -> c_int;
+    pub fn hybz_lz4_decode(
+        lz4: *mut Lz4,
+        coded: *const u8,
+        coded_bytes: u64,
+        blocks: *const Lz4ForDevice,
+        count: u32,
+        text: *mut u8,
+        text_bytes: u64,
+        status: *mut u32,
+        timeout_ms: u32,
+    ) -> c_int;
+    pub fn hybz_lz4_load(
+        lz4: *mut Lz4,
+        coded: *const u8,
+        coded_bytes: u64,
+        copied: *mut u8,
+        blocks: *const Lz4ForDevice,
+        count: u32,
+        text: *mut u8,
+        text_bytes: u64,
+        status: *mut u32,
+        timeout_ms: u32,
+    ) -> c_int;
+    pub fn hybz_lz4_destroy(lz4: *mut Lz4) -> c_int;
+    #[cfg(test)]
+    pub fn hybz_lz4_block_bytes() -> usize;
     pub fn hybz_device_start(device: c_int) -> c_int;
     pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
     pub fn hybz_pinned_free(memory: *mut c_void, bytes: usize) -> c_int;

@@ -1,9 +1,9 @@
 //! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `ffi`, called through `call`, owned by
-//! `lane`, `coding_lane`, `large_lane` and `lines_lane`; `device` finds devices.
+//! `lane`, `coding_lane`, `large_lane`, `lines_lane` and `lz4_lane`; `device` finds devices.
 
 use super::{
-    Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, Device, DeviceError, LaneSize, SortColumns,
-    SortLines, SortSuffixes, SortThirds,
+    Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, DecodeLz4, Device, DeviceError, LaneSize,
+    SortColumns, SortLines, SortSuffixes, SortThirds,
 };
 
 mod call;
@@ -13,6 +13,10 @@ mod ffi;
 mod lane;
 mod large_lane;
 mod lines_lane;
+mod lz4_lane;
+
+#[cfg(test)]
+pub(crate) use lz4_lane::{from_device, to_device};
 
 /// The backend.
 pub(super) struct Cuda;
@@ -62,5 +66,9 @@ impl Backend for Cuda {
 
     fn open_lines(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortLines>, DeviceError> {
         Ok(Box::new(lines_lane::LinesLane::new(device.ordinal, size)?))
+    }
+
+    fn open_lz4(&self, device: &Device, max_blocks: usize) -> Result<Box<dyn DecodeLz4>, DeviceError> {
+        Ok(Box::new(lz4_lane::Lz4Lane::new(device.ordinal, max_blocks)?))
     }
 }

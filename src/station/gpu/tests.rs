@@ -305,6 +305,9 @@ impl Backend for Pretended {
     fn open_lines(&self, _: &Device, size: LaneSize) -> Result<Box<dyn crate::gpu::SortLines>, DeviceError> {
         Ok(Box::new(FakeLane::new(size, None)))
     }
+    fn open_lz4(&self, _: &Device, _: usize) -> Result<Box<dyn crate::gpu::DecodeLz4>, DeviceError> {
+        Err(DeviceError::Other("not this one".to_owned()))
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::relay::Relay;
 use crate::Client;
 use crate::error::Damage;
-use crate::format::lz4::{Header, Unread, WINDOW};
+use crate::format::lz4::{Header, WINDOW};
 use crate::lz4::block::{Blocks, DecodedBlocks, ToDecode};
 use crate::lz4::walk::{Ending, Part, Walker};
 use crate::schedule::Ticket;
@@ -183,22 +183,11 @@ impl Scanner {
             }
             Part::Skipped => self.other(Rest::Skipped(at)),
             Part::Other(head) => self.other(Rest::Garbage(at - head.len() as u64)),
-            Part::Wrong(unread) => self.other(Rest::Wrong(at, damage(unread))),
+            Part::Wrong(unread) => self.other(Rest::Wrong(at, unread.into())),
             Part::TooLong(len) => {
                 let max = self.header.max_block_len();
                 self.other(Rest::Wrong(at - 4, Damage::Lz4Length { len, max }));
             }
-        }
-    }
-}
-
-/// What is wrong with a header.
-fn damage(unread: Unread) -> Damage {
-    match unread {
-        Unread::Field(field) => Damage::Lz4Field(field),
-        Unread::Dictionary(number) => Damage::Lz4Dictionary(number),
-        Unread::Checksum(stored, computed) => {
-            Damage::Lz4Checksum { part: "header", stored: stored.into(), computed: computed.into() }
         }
     }
 }

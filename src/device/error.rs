@@ -1,0 +1,90 @@
+//! Why frames were not decoded on a device.
+
+use crate::gpu::DeviceError;
+use std::fmt;
+
+/// Why frames were not decoded on a device. What is in the device's memory then means nothing.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The frames are damaged or cut, or need a dictionary: what it says of blocks and bits is what the decoders of the
+    /// cores say.
+    Frame(crate::Error),
+    /// The bytes do not begin with a frame of LZ4.
+    NotLz4,
+    /// The blocks of a frame reach into those before, so that only one could be decoded at a time. Decode it on the
+    /// cores ([`decompress`](crate::decompress)).
+    Linked {
+        /// The first byte of the frame.
+        offset: u64,
+    },
+    /// A legacy frame: its blocks have more text than a device takes. Decode it on the cores.
+    Legacy {
+        /// The first byte of the frame.
+        offset: u64,
+    },
+    /// There are fewer bytes than the layout was read of.
+    Short {
+        /// How many the layout was read of.
+        layout: u64,
+        /// How many there are.
+        found: u64,
+    },
+    /// Memory of the device is too small.
+    Room {
+        /// How many bytes it must have.
+        needed: u64,
+        /// How many it has.
+        found: u64,
+    },
+    /// Memory is that of another device.
+    OtherDevice {
+        /// The decoder's.
+        decoder: i32,
+        /// The memory's.
+        memory: i32,
+    },
+    /// There is no such device, it has too little memory, or it failed. After [`DeviceError::Lost`] it may still be at
+    /// work: leave the memory alone.
+    Device(DeviceError),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Frame(error) => error.fmt(f),
+            Error::NotLz4 => f.write_str("not an LZ4 frame"),
+            Error::Linked { offset } => write!(
+                f,
+                "the blocks of the frame at byte {offset} depend on each other: decode it on the cores, not on a device"
+            ),
+            Error::Legacy { offset } => {
+                write!(f, "a legacy frame at byte {offset}: decode it on the cores, not on a device")
+            }
+            Error::Short { layout, found } => {
+                write!(f, "{found} bytes of frames, but the layout is one of {layout} bytes")
+            }
+            Error::Room { needed, found } => write!(f, "{needed} bytes of device memory are needed, not {found}"),
+            Error::OtherDevice { decoder, memory } => {
+                write!(f, "memory of device {memory}, but the decoder is one of device {decoder}")
+            }
+            Error::Device(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Frame(error) => Some(error),
+            Error::Device(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<DeviceError> for Error {
+    fn from(error: DeviceError) -> Error {
+        Error::Device(error)
+    }
+}
