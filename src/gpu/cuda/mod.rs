@@ -1,14 +1,15 @@
 //! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `ffi`, called through `call`, owned by
-//! `lane`, `coding_lane`, `large_lane` and `lines_lane`; `device` finds devices.
+//! `lane`, `coding_lane`, `large_lane`, `lines_lane` and `factor_lane`; `device` finds devices.
 
 use super::{
-    Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, Device, DeviceError, LaneSize, SortColumns,
-    SortLines, SortSuffixes, SortThirds,
+    Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, Device, DeviceError, FindFactors, LaneSize,
+    SortColumns, SortLines, SortSuffixes, SortThirds,
 };
 
 mod call;
 mod coding_lane;
 mod device;
+mod factor_lane;
 mod ffi;
 mod lane;
 mod large_lane;
@@ -62,5 +63,9 @@ impl Backend for Cuda {
 
     fn open_lines(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortLines>, DeviceError> {
         Ok(Box::new(lines_lane::LinesLane::new(device.ordinal, size)?))
+    }
+
+    fn open_factors(&self, device: &Device, size: LaneSize) -> Result<Box<dyn FindFactors>, DeviceError> {
+        Ok(Box::new(factor_lane::FactorLane::new(device.ordinal, size)?))
     }
 }

@@ -305,6 +305,9 @@ impl Backend for Pretended {
     fn open_lines(&self, _: &Device, size: LaneSize) -> Result<Box<dyn crate::gpu::SortLines>, DeviceError> {
         Ok(Box::new(FakeLane::new(size, None)))
     }
+    fn open_factors(&self, _: &Device, _: LaneSize) -> Result<Box<dyn crate::gpu::FindFactors>, DeviceError> {
+        Err(DeviceError::Other("no station finds factors".to_owned()))
+    }
 }
 
 #[test]
