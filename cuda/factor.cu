@@ -17,40 +17,21 @@ Batch one_text(hybz_lane *lane, uint32_t length) {
             nullptr, arena.order, arena.origin,     arena.rank, arena.depth, true};
 }
 
-uint32_t divided(uint32_t items, uint32_t each) { return (items + each - 1) / each; }
-
 // Gives the steps' arrays their places in the memory of the sort.
 Factoring lay_out_factoring(const Arena &arena, uint32_t n) {
     Factoring f{};
-    f.n = n;
-    f.rows = n + 1;
+    set_levels(f, n, arena.lists[0].value, arena.lists[0].head);
     f.text = arena.text;
     f.order = arena.order;
     f.rank = arena.rank;
-    f.pieces = divided(n, kPiece);
-    f.groups = divided(n, kGroup);
+    f.pieces = blocks_for(n, kPiece);
+    f.groups = blocks_for(n, kGroup);
     // Each of the sort's arrays has room for as many elements as there are rows, of 8 bytes or of 4.
     f.pairs = reinterpret_cast<uint2 *>(arena.sort.keys[0]);
     f.factors = reinterpret_cast<hybz_factor *>(arena.sort.keys[1]);
     f.longest = arena.sort.values[0];
     f.behind_piece = arena.sort.values[1];
     f.behind_group = arena.starts;
-    // These are small: 1/32 of a word for each row, and as few more as there are levels.
-    uint32_t *free = arena.lists[0].value;
-    for (uint32_t level = 0, count = divided(f.rows, kStrip);; level++, count = divided(count, kFan)) {
-        f.nodes[level] = count;
-        f.minima[level] = free;
-        free += count;
-        f.levels = level + 1;
-        if (count <= kFan) break;
-    }
-    f.strides = 1;
-    free = arena.lists[0].head;
-    for (uint32_t count = n; count > kRun; f.strides++) {
-        count = divided(count, kRun);
-        f.known[f.strides] = reinterpret_cast<uint2 *>(free);
-        free += 2 * uint64_t(count);
-    }
     f.enters_group = arena.lists[0].depth;
     f.enters_piece = arena.lists[1].value;
     f.marks = arena.lists[1].head;
@@ -76,6 +57,24 @@ int factorize(hybz_lane *lane, const Factoring &f, uint32_t divisions, bool runs
 }
 
 } // namespace
+
+void set_levels(Factoring &f, uint32_t n, uint32_t *minima, uint32_t *known) {
+    f.n = n;
+    f.rows = n + 1;
+    f.levels = 0;
+    for (uint32_t count = blocks_for(f.rows, kStrip);; count = blocks_for(count, kFan)) {
+        f.nodes[f.levels] = count;
+        f.minima[f.levels++] = minima;
+        minima += count;
+        if (count <= kFan) break;
+    }
+    f.strides = 1;
+    for (uint32_t count = n; count > kRun; f.strides++) {
+        count = blocks_for(count, kRun);
+        f.known[f.strides] = reinterpret_cast<uint2 *>(known);
+        known += 2 * uint64_t(count);
+    }
+}
 
 } // namespace hybz
 

@@ -56,6 +56,10 @@ struct Factoring {
     hybz_factor *factors;    // [factor]
 };
 
+// Sets n, rows, and the levels of the tree and of positions, which lie in less than n / 60 + 6 and n / 63 + 10 words
+// from `minima` and `known` on.
+void set_levels(Factoring &factoring, uint32_t n, uint32_t *minima, uint32_t *known);
+
 // The steps, each in the file of its name; all asynchronous, all return the launch's error.
 cudaError_t find_neighbours(const Factoring &factoring, cudaStream_t stream);
 cudaError_t find_longest(const Factoring &factoring, cudaStream_t stream);

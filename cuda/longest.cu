@@ -119,11 +119,17 @@ sparse_kernel(Factoring f, uint32_t level, uint32_t runs) {
     const uint32_t stride = 1u << (kRunBits * level);
     const NextRun next = next_run(f, level, run);
     uint2 lens = level + 1 < f.strides ? f.known[level + 1][run] : make_uint2(0, 0);
+    uint2 pairs = make_uint2(kNowhere, kNowhere);
     for (uint32_t k = 0; k < kRun; k++) {
         const uint64_t position = uint64_t(run * kRun + k) << (kRunBits * level);
         if (position >= f.n) return;
-        const uint32_t at = uint32_t(position);
-        const uint2 pair = f.pairs[f.rank[at]];
+        const uint32_t at = uint32_t(position), lane = threadIdx.x & 31;
+        // A lane a position, so that 32 wait for their neighbours at the same time.
+        if (k % 32 == 0) {
+            const uint64_t own = position + (uint64_t(lane) << (kRunBits * level));
+            if (own < f.n) pairs = f.pairs[f.rank[own]];
+        }
+        const uint2 pair = make_uint2(__shfl_sync(~0u, pairs.x, k % 32), __shfl_sync(~0u, pairs.y, k % 32));
         // The first of a run is known, unless this is the first level: that begins with position 0.
         const uint32_t less = k ? stride : 0;
         lens.x = side_by_team<kTeam, false>(parts, f, next, pair.x, at, lens.x - min(lens.x, less));

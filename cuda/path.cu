@@ -15,11 +15,31 @@ namespace hybz {
 namespace {
 
 constexpr uint32_t kPieceWarps = 2;     // 16 kB of exits each
+constexpr uint32_t kAhead = 8;          // chunks of 32 positions whose lengths a warp has in flight
 constexpr uint32_t kMarkWarps = 4;      // 8 kB of steps each
 constexpr uint32_t kGroupThreads = 1024;
 constexpr uint32_t kGroupItems = kPiece / kGroupThreads;
 
 __device__ inline uint32_t length_at(const Factoring &f, uint32_t at) { return f.longest[at] & ~kLargerSide; }
+
+// Where the path leaves the piece from each of 32 positions, a lane each. `exits` has those of the piece's positions
+// behind them.
+__device__ inline uint32_t exit_of(const uint32_t *exits, uint32_t begin, uint32_t end, uint32_t chunk,
+                                   uint32_t length) {
+    const uint32_t at = chunk + (threadIdx.x & 31), following = at + max(length, 1u);
+    uint32_t exit = kNowhere, by = 0;
+    if (at >= end || following >= end) exit = following;
+    else if (following >= chunk + 32) exit = exits[following - begin];
+    else by = following & 31;
+    while (__any_sync(~0u, exit == kNowhere)) {
+        const uint32_t its_exit = __shfl_sync(~0u, exit, by), its_by = __shfl_sync(~0u, by, by);
+        if (exit == kNowhere) {
+            exit = its_exit;
+            by = its_by;
+        }
+    }
+    return exit;
+}
 
 // A warp a piece.
 __global__ void __launch_bounds__(kPieceWarps * 32) pieces_kernel(Factoring f) {
@@ -27,26 +47,25 @@ __global__ void __launch_bounds__(kPieceWarps * 32) pieces_kernel(Factoring f) {
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, piece = blockIdx.x * kPieceWarps + warp;
     if (piece >= f.pieces) return;
     const uint32_t begin = piece * kPiece, end = min(begin + kPiece, f.n);
-    const uint32_t last = begin + (end - 1 - begin) / 32 * 32;
-    uint32_t length = last + lane < end ? length_at(f, last + lane) : 0;
-    for (uint32_t chunk = last;; chunk -= 32) {
-        const uint32_t at = chunk + lane, following = at + max(length, 1u);
-        if (chunk > begin) length = length_at(f, at - 32); // in flight meanwhile
-        uint32_t exit = kNowhere, by = 0;
-        if (at >= end || following >= end) exit = following;
-        else if (following >= chunk + 32) exit = exits[warp][following - begin];
-        else by = following & 31;
-        while (__any_sync(~0u, exit == kNowhere)) {
-            const uint32_t its_exit = __shfl_sync(~0u, exit, by), its_by = __shfl_sync(~0u, by, by);
-            if (exit == kNowhere) {
-                exit = its_exit;
-                by = its_by;
-            }
+    uint32_t lengths[kAhead];
+    const uint32_t last = kPiece / 32 - 1;
+#pragma unroll
+    for (uint32_t k = 0; k < kAhead; k++) {
+        const uint32_t at = begin + (last - k) * 32 + lane;
+        lengths[k] = at < end ? length_at(f, at) : 0;
+    }
+    for (uint32_t done = 0; done <= last; done += kAhead) {
+#pragma unroll
+        for (uint32_t k = 0; k < kAhead; k++) {
+            const uint32_t chunk = begin + (last - done - k) * 32, at = chunk + lane, length = lengths[k];
+            const bool more = done + k + kAhead <= last;
+            lengths[k] = more && at - 32 * kAhead < end ? length_at(f, at - 32 * kAhead) : 0;
+            if (chunk >= end) continue;
+            const uint32_t exit = exit_of(exits[warp], begin, end, chunk, length);
+            exits[warp][at - begin] = exit;
+            if (at < end) f.behind_piece[at] = exit;
+            __syncwarp();
         }
-        exits[warp][at - begin] = exit;
-        if (at < end) f.behind_piece[at] = exit;
-        __syncwarp();
-        if (chunk == begin) return;
     }
 }
 
@@ -97,6 +116,7 @@ __global__ void __launch_bounds__(kMarkWarps * 32) marks_kernel(Factoring f) {
     for (uint32_t word = lane; word < kPieceWords; word += 32) words[warp][word] = 0;
     uint32_t count = 0;
     if (enters != kNowhere) {
+#pragma unroll 8
         for (uint32_t i = lane; i < size; i += 32)
             steps[warp][i] = uint16_t(max(min(length_at(f, begin + i), kPiece), 1u));
         __syncwarp();
