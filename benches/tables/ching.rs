@@ -3,8 +3,8 @@
 //!
 //! His figures are of a GTX Titan Black, and of CPUs of 2008 and 2013; his files cannot be had any more, so each table
 //! states them beside as ranges. On cores these rows are one core in the manner of KKP3, and all cores, each with a
-//! copy of the text. On a GPU it is all steps, with the transfers of the text and of the factors; each factor is compared
-//! with a core's.
+//! copy of the text. On a GPU it is all steps, with the transfers of the text and of the factors; each factor is
+//! compared with a core's.
 
 use crate::datasets;
 use crate::factor_device::{Device, Found};

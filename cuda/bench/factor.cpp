@@ -1,7 +1,7 @@
 // factor.cpp: hybz_lane_factor on shapes and files, against one core in the manner of KKP3; and its device time.
 //
-// The core's suffix arrays are libsais's, if the program is built with it: cuda/bench/build.sh OUT -DHYBZ_LIBSAIS -I DIR
-// DIR/libsais.c. Else they are made by the reference sort, which is for shapes only.
+// The core's suffix arrays are libsais's, if the program is built with it (cuda/bench/build.sh OUT -DHYBZ_LIBSAIS -I DIR
+// DIR/libsais.o). Else they are made by the reference sort, which is for shapes only.
 #include "common.hpp"
 #include <fstream>
 #include <iterator>
@@ -292,8 +292,8 @@ int time_factor(const char *path, uint32_t times, uint32_t length, uint32_t divi
            best.path_ms * ps, best.runs_ms * ps, best.table_ms * ps);
     printf("  device %.0f ps = %.2f GB/s; with transfers and runs %.2f GB/s\n", best_ms * ps, n / best_ms / 1e6,
            n / wall_ms / 1e6);
-    printf("  one core: sort %.2f s neighbours %.2f parse %.2f: %.1f MB/s; device %.0f times that, with transfers %.0f; "
-           "all factors right\n",
+    printf("  one core: sort %.2f s neighbours %.2f parse %.2f: %.1f MB/s; device %.0f times that, with transfers "
+           "%.0f; all factors right\n",
            sort, neighbours, parsing, n / core / 1e6, core * 1e3 / best_ms, core * 1e3 / wall_ms);
     return 0;
 }

@@ -1,5 +1,6 @@
-// Tests the steps of factor.cuh, emulated, at every position: which neighbours each suffix has, and how long the longest
-// earlier occurrence of each position is. (bench factor sees only where factors begin.) Build: emulate.sh OUT factor.cpp
+// Tests the steps of factor.cuh, emulated, at every position: which neighbours each suffix has, and how long the
+// longest earlier occurrence of each position is. (bench factor sees only where factors begin.)
+// Build: emulate.sh OUT factor.cpp
 #include "../factor.cuh"
 #include "shapes.hpp"
 #include "sim.hpp"
@@ -96,7 +97,10 @@ int check_orders() {
         }
         for (uint32_t i = n; i > 1; i--) std::swap(random[i], random[1 + next_random(seed) % i]);
         // Nearly in order: some far from their place.
-        for (uint32_t k = 0; k < 40; k++) std::swap(blocks[1 + next_random(seed) % n], blocks[1 + next_random(seed) % n]);
+        for (uint32_t k = 0; k < 40; k++) {
+            const size_t a = 1 + next_random(seed) % n, b = 1 + next_random(seed) % n;
+            std::swap(blocks[a], blocks[b]);
+        }
         const std::pair<const char *, std::vector<uint32_t> *> all[] = {
             {"up", &up}, {"down", &down}, {"random", &random}, {"chains", &chains}, {"nearly", &blocks}};
         for (const auto &[name, order] : all) {

@@ -3,8 +3,8 @@
 //!
 //! | step | kernel | a thread |
 //! |---|---|---|
-//! | [`neighbours`] | `ansv.cu`: tiles of the suffix array with a tree of minima each; one tree over all tiles | each suffix |
-//! | [`longest`] | `longest.cu`: longest earlier occurrences in text order, from sparse positions to all | 128 positions |
+//! | [`neighbours`] | `ansv.cu`: tiles of the suffix array, a tree of minima each; one tree over all tiles | each suffix |
+//! | [`longest`] | `longest.cu`: earlier occurrences in text order, from sparse positions to all | 128 positions |
 //! | [`path`] | `path.cu`: which positions begin a factor: within pieces, groups of pieces, and all | each piece |
 //!
 //! No thread waits for another within a step; what a step reads was written by a step before it. All steps take linear
