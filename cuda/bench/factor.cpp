@@ -1,7 +1,7 @@
 // factor.cpp: hybz_lane_factor on shapes and files, against one core in the manner of KKP3; and its device time.
 //
-// The core's suffix arrays are libsais's, if the program is built with it (cuda/bench/build.sh OUT -DHYBZ_LIBSAIS -I DIR
-// DIR/libsais.o). Else they are made by the reference sort, which is for shapes only.
+// The core's suffix arrays are libsais's, if the program is built with it (cuda/bench/build.sh OUT -DHYBZ_LIBSAIS -I
+// DIR DIR/libsais.o). Else they are made by the reference sort, which is for shapes only.
 #include "common.hpp"
 #include <fstream>
 #include <iterator>

@@ -3,7 +3,7 @@
 //!
 //! | step | kernel | a thread |
 //! |---|---|---|
-//! | [`neighbours`] | `ansv.cu`: tiles of the suffix array, a tree of minima each; one tree over all tiles | each suffix |
+//! | [`neighbours`] | `ansv.cu`: tiles of the suffix array, a tree of minima each; a tree over all | each suffix |
 //! | [`longest`] | `longest.cu`: earlier occurrences in text order, from sparse positions to all | 128 positions |
 //! | [`path`] | `path.cu`: which positions begin a factor: within pieces, groups of pieces, and all | each piece |
 //!
