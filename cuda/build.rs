@@ -12,7 +12,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: [&str; 30] = [
+const SOURCES: [&str; 35] = [
     "keys",
     "sort",
     "group",
@@ -40,11 +40,16 @@ const SOURCES: [&str; 30] = [
     "copy_lines",
     "sort_lines",
     "lz4",
+    "ansv",
+    "longest",
+    "path",
+    "runs",
+    "factor",
     "batch",
     "lane",
     "host",
 ];
-const HEADERS: [&str; 18] = [
+const HEADERS: [&str; 19] = [
     "hybz.h",
     "limits.h",
     "tuned.hpp",
@@ -58,6 +63,7 @@ const HEADERS: [&str; 18] = [
     "lines.cuh",
     "copies.cuh",
     "gather.cuh",
+    "factor.cuh",
     "rank.cuh",
     "words.cuh",
     "ranks.cuh",

@@ -53,7 +53,8 @@ struct Batch {
     const uint32_t *base; // [0..blocks] the first rotation of a block, rotations numbered without pitch
     const uint8_t *text;  // [0..total-1]; wide: [0..total-blocks-1]
     uint8_t *column;      // [0..total-1] out
-    uint32_t *order;      // [0..total-1] or null: sorted values, wanted instead of column and origin (thirds.cu)
+    uint32_t *order;      // [0..total-1] or null: sorted values, wanted instead of column and origin (thirds.cu,
+                          // factor.cu)
     uint32_t *origin;     // [0..blocks-1] out
     uint32_t *rank;       // [pitched rotation] the position, in its block, of the head of its group
     uint32_t *depth;      // [pitched row] for heads of tied groups
@@ -71,7 +72,7 @@ template <bool kWide> __device__ inline void finalize(const Batch &batch, uint32
     const uint32_t block = row >> batch.pitch_bits;
     const uint32_t position = row & ((1u << batch.pitch_bits) - 1);
     const uint32_t base = batch.base[block];
-    if (!kWide && batch.order) {
+    if (batch.order) {
         batch.order[base + position] = value;
         return;
     }

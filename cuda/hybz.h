@@ -33,6 +33,7 @@ extern "C" {
 #define HYBZ_DECODE_LARGE 5 /* hybz_lane_decode_large: decodes blocks of .hbz streams up to their codes */
 #define HYBZ_CODE_LARGE 6 /* hybz_lane_tokens and what follows: codes blocks of .hbz streams up to their segments */
 #define HYBZ_LINES 7 /* hybz_lane_lines: sorts lines */
+#define HYBZ_FACTOR 8 /* hybz_lane_factor: exact LZ77 factors; lanes for one block */
 
 /* What one round of refinement did. Times are in milliseconds of device time. */
 struct hybz_round {
@@ -281,6 +282,39 @@ int hybz_lane_lines_on_device(struct hybz_lane *lane, uint32_t length, const uin
 /* HYBZ_MAX_LINES(bytes). */
 uint64_t hybz_max_lines(uint64_t bytes);
 size_t hybz_lines_report_bytes(void);
+
+/* A factor of a text. */
+struct hybz_factor {
+    uint32_t source; /* where it begins earlier; of two places that whose suffix is smaller; or a letter */
+    uint32_t length; /* 0: it is a letter that has not been before */
+};
+
+struct hybz_factor_counts {
+    uint32_t factors;
+    uint32_t runs; /* of equal letters in the Burrows-Wheeler transform of the text and an end mark */
+};
+
+/* What it cost. Times are in milliseconds of device time, but for table_ms. */
+struct hybz_factor_report {
+    uint64_t bytes;
+    uint32_t rounds; /* of the sort */
+    float table_ms;  /* on the host: the code table */
+    float upload_ms, sort_ms, neighbours_ms, longest_ms, path_ms, runs_ms;
+};
+
+/* Finds the exact LZ77 factors of a text, on a HYBZ_FACTOR lane (max_blocks must be 1). They stay on the device.
+ *   length     HYBZ_MIN_LENGTH..max_length
+ *   text       any host memory (pinned memory is faster)
+ *   divisions  0 or 1: exact. Else factors are cut at the ends of so many equal divisions (PLZ of Ching 2014: for
+ *              benches); which one of two sources it has is then that of the whole length
+ *   runs       not 0: the runs are wanted as well
+ *   counts     out */
+int hybz_lane_factor(struct hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t divisions, int32_t runs,
+                     struct hybz_factor_counts *counts, uint32_t timeout_ms, struct hybz_factor_report *report);
+/* Copies some of the last text's factors into host memory (pinned memory is faster). */
+int hybz_lane_factors(struct hybz_lane *lane, uint32_t from, uint32_t count, struct hybz_factor *factors,
+                      uint32_t timeout_ms);
+size_t hybz_factor_report_bytes(void);
 
 /* Frees everything. NULL is allowed. */
 int hybz_lane_destroy(struct hybz_lane *lane);

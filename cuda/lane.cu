@@ -8,7 +8,9 @@ using namespace hybz;
 namespace {
 
 // Whether a lane sorts suffixes of blocks of any length.
-bool is_wide(int32_t pipeline) { return pipeline == HYBZ_SUFFIXES || pipeline == HYBZ_CODE_LARGE; }
+bool is_wide(int32_t pipeline) {
+    return pipeline == HYBZ_SUFFIXES || pipeline == HYBZ_CODE_LARGE || pipeline == HYBZ_FACTOR;
+}
 
 // How many rotations or suffixes a lane sorts at most, of a text of so many bytes in so many blocks.
 uint64_t sorted_count(int32_t pipeline, uint64_t text, uint64_t blocks) {
@@ -27,7 +29,7 @@ struct Sizes {
 
 // Lays out the arena from `memory` on (null: only adds up). Returns how many bytes it takes.
 uint64_t lay_out(Arena &a, uint8_t *memory, const Sizes &sizes) {
-    const bool hybrid = sizes.pipeline == HYBZ_HYBRID;
+    const bool hybrid = sizes.pipeline == HYBZ_HYBRID, factor = sizes.pipeline == HYBZ_FACTOR;
     const uint64_t text = sizes.text, m = sizes.rows;
     const uint64_t n = sorted_count(sizes.pipeline, text, sizes.blocks);
     const uint64_t others = hybrid ? text / 3 + sizes.blocks : 0;
@@ -36,13 +38,13 @@ uint64_t lay_out(Arena &a, uint8_t *memory, const Sizes &sizes) {
     const Array arrays[] = {
         // pointer               bytes                               what
         {&a.text, text},                                          // the blocks, back to back
-        {&a.column, n + others},                                  // their last columns
+        {&a.column, factor ? 0 : n + others},                     // their last columns
         {&a.table, kMarkedTable * 4},                             // code words
         {&a.base, (HYBZ_MAX_BLOCKS + 1) * 4},                     // first rotation of each block
         {&a.text_base, (HYBZ_MAX_BLOCKS + 1) * 4},                // hybrid, suffixes: first byte
         {&a.third_base, (HYBZ_MAX_BLOCKS + 1) * 4},               // hybrid: first row that is not in the sample
         {&a.turn, (HYBZ_MAX_BLOCKS + 1) * 4},                     // hybrid: where the block began
-        {&a.order, hybrid ? n * 4 : 0},                           // hybrid: sorted values of the sample
+        {&a.order, hybrid || factor ? n * 4 : 0},                 // sorted values; hybrid: of the sample
         {&a.third_keys, hybrid ? (n + 2 * others) * 4 : 0},       // hybrid: what the CPU compares
         {&a.origin, HYBZ_MAX_BLOCKS * 4},                         //
         {&a.counters, (HYBZ_MAX_ROUNDS + 1) * sizeof(Counters)},  // one for each round, and the first sort's
@@ -78,7 +80,7 @@ int pitch_bits_for(int32_t pipeline, uint32_t max_length) {
 }
 
 bool fits(uint32_t max_blocks, uint32_t max_length, int32_t pipeline) {
-    if (pipeline < HYBZ_BWT || pipeline > HYBZ_LINES || max_blocks < 1 || max_blocks > HYBZ_MAX_BLOCKS ||
+    if (pipeline < HYBZ_BWT || pipeline > HYBZ_FACTOR || max_blocks < 1 || max_blocks > HYBZ_MAX_BLOCKS ||
         max_length < HYBZ_MIN_LENGTH)
         return false;
     if (pipeline == HYBZ_DECODE) return uint64_t(max_blocks) * max_length <= INT32_MAX;
@@ -87,6 +89,7 @@ bool fits(uint32_t max_blocks, uint32_t max_length, int32_t pipeline) {
     // Bytes are numbered in 32 bits, and CUB counts lines in 31.
     if (pipeline == HYBZ_LINES) return uint64_t(max_blocks) * max_length <= HYBZ_MAX_TEXT;
     if (!is_wide(pipeline)) return max_length <= HYBZ_MAX_LENGTH;
+    if (pipeline == HYBZ_FACTOR && max_blocks != 1) return false;
     // Rows are numbered in 32 bits, and CUB counts in 31.
     return max_length <= HYBZ_MAX_WIDE_LENGTH &&
            uint64_t(max_blocks) << pitch_bits_for(pipeline, max_length) <= uint64_t(1) << 32 &&

@@ -107,6 +107,7 @@ struct hybz_lane {
     uint8_t *coding_pinned = nullptr;
     hybz::SortingLines lines{}; // these two: HYBZ_LINES
     void *lines_staging = nullptr;
+    uint32_t factors = 0; // HYBZ_FACTOR: of the last text
     cudaStream_t stream = nullptr;
     cudaEvent_t events[hybz::kMaxEvents] = {};
     uint32_t used_events = 0;

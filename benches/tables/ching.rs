@@ -3,9 +3,11 @@
 //!
 //! His figures are of a GTX Titan Black, and of CPUs of 2008 and 2013; his files cannot be had any more, so each table
 //! states them beside as ranges. On cores these rows are one core in the manner of KKP3, and all cores, each with a
-//! copy of the text. What a GPU does is not measured here: there are no kernels for it yet.
+//! copy of the text. On a GPU it is all steps, with the transfers of the text and of the factors; each factor is
+//! compared with a core's.
 
 use crate::datasets;
+use crate::factor_device::{Device, Found};
 use hybz::factor::neighbours::{Pair, by_position};
 use hybz::factor::parse::Parse;
 use hybz::factor::{factors, suffixes};
@@ -20,7 +22,7 @@ const DIVISIONS: usize = 15;
 const IN_TABLE: usize = 480;
 /// The length of the generated texts: his 10Midentical has this one.
 const GENERATED: usize = 10_000_000;
-const NO_GPU: &str = "not measured: no device";
+const NO_GPU: &str = "no device";
 
 /// Seconds for each step, and what came out.
 struct Steps {
@@ -102,7 +104,7 @@ pub fn suffix_arrays(names: &[&str]) {
         "# Ching 2014, GTX Titan Black: 0.025 to 0.033 us a byte (30 to 40 MB/s), 1.4 to 5.2 times a CPU of 2008."
     );
     each(names, |set, text| {
-        println!("set,bytes,core_us_per_byte,core_MB/s,GPU");
+        println!("set,bytes,core_us_per_byte,core_MB/s,GPU_us_per_byte,GPU_MB/s");
         let times = (0..RUNS).map(|_| {
             let start = Instant::now();
             drop(suffixes::sort(text).expect("memory"));
@@ -110,7 +112,12 @@ pub fn suffix_arrays(names: &[&str]) {
         });
         let seconds = times.min_by(f64::total_cmp).expect("more than one run");
         let (len, micros) = (text.len(), seconds * 1e6 / text.len() as f64);
-        println!("{set},{len},{micros:.4},{:.1},{NO_GPU}", 1.0 / micros);
+        let gpu = Device::open(text).map_or([NO_GPU; 2].join(","), |mut device| {
+            let found = device.find(1);
+            let micros = (found.step("upload") + found.step("sort")) * 1e6 / len as f64;
+            format!("{micros:.5},{:.0}", 1.0 / micros)
+        });
+        println!("{set},{len},{micros:.4},{:.1},{gpu}", 1.0 / micros);
     });
 }
 
@@ -125,18 +132,29 @@ pub fn factorization(names: &[&str]) {
     );
     each(names, |set, text| {
         println!(
-            "set,bytes,factors,sort_s,neighbours_s,parse_s,core_s,core_MB/s,all_cores_MB/s,factors_{IN_TABLE},more,GPU"
+            "set,bytes,factors,sort_s,neighbours_s,parse_s,core_s,core_MB/s,all_cores_MB/s,factors_{IN_TABLE},more,\
+             GPU_device_s,GPU_s,GPU_MB/s,GPU_times_core,GPU_factors_{IN_TABLE}"
         );
         let steps = Steps::of(text);
         let pairs = by_position(suffixes::sort(text).expect("memory")).expect("memory");
         let (_, cut) = parsed(text, &pairs, IN_TABLE);
+        let gpu = Device::open(text).map(|mut device| {
+            device.verify(&pairs);
+            let (exact, cut_too) = (device.find(1), device.find(IN_TABLE));
+            assert!((exact.factors, cut_too.factors) == (steps.factors, cut), "as many as a core finds");
+            exact
+        });
         drop(pairs);
         let Steps { sort, neighbours, parse, factors } = &steps;
         let (len, all) = (text.len(), steps.all());
         let (rate, cores) = (len as f64 / 1e6 / all, on_all_cores(text));
         let times = [*sort, *neighbours, *parse, all].map(|seconds| format!("{seconds:.3}")).join(",");
         let more = more(cut, *factors);
-        println!("{set},{len},{factors},{times},{rate:.1},{cores:.1},{cut},{more:.4}%,{NO_GPU}");
+        let gpu = gpu.map_or([NO_GPU; 5].join(","), |found: Found| {
+            let (device, whole) = (found.device(), found.all);
+            format!("{device:.4},{whole:.4},{:.0},{:.0},{cut}", len as f64 / 1e6 / whole, all / whole)
+        });
+        println!("{set},{len},{factors},{times},{rate:.1},{cores:.1},{cut},{more:.4}%,{gpu}");
     });
 }
 
@@ -152,11 +170,23 @@ pub fn figures(names: &[&str]) {
         for (step, seconds) in [("sort", steps.sort), ("neighbours", steps.neighbours), ("parse", steps.parse)] {
             println!("{set},{step},{seconds:.3},{:.1}%", 100.0 * seconds / steps.all());
         }
+        let mut device = Device::open(text);
+        if let Some(found) = device.as_mut().map(|device| device.find(1)) {
+            for step in ["sort", "neighbours", "longest", "path"] {
+                let seconds = found.step(step);
+                println!("{set},GPU {step},{seconds:.4},{:.1}%", 100.0 * seconds / found.device());
+            }
+        }
         let pairs = by_position(suffixes::sort(text).expect("memory")).expect("memory");
-        println!("set,divisions,parse_s,factors,more,GPU");
+        println!("set,divisions,parse_s,factors,more,GPU_longest_and_path_s");
         for divisions in std::iter::once(1).chain((0..10).map(|power| DIVISIONS << power)) {
             let (seconds, factors) = parsed(text, &pairs, divisions);
-            println!("{set},{divisions},{seconds:.3},{factors},{:.4}%,{NO_GPU}", more(factors, steps.factors));
+            let gpu = device.as_mut().map_or(NO_GPU.to_owned(), |device| {
+                let found = device.find(divisions);
+                assert!(found.factors == factors, "as many as a core finds");
+                format!("{:.4}", found.step("longest") + found.step("path"))
+            });
+            println!("{set},{divisions},{seconds:.3},{factors},{:.4}%,{gpu}", more(factors, steps.factors));
         }
     });
 }

@@ -31,6 +31,7 @@ mod ching;
 mod datasets;
 mod depth;
 mod device;
+mod factor_device;
 mod speed;
 mod stations;
 mod steps;

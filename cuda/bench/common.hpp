@@ -184,6 +184,8 @@ int check_lines(uint32_t max_length);
 int time_lines(const char *path, uint32_t ranges, uint32_t flags);
 int check_lz4(uint32_t max_length);
 int time_lz4(const char *path, uint32_t repeats);
+int check_factor(uint32_t max_length);
+int time_factor(const char *path, uint32_t times, uint32_t length, uint32_t divisions);
 int time_bwt(const char *path, uint32_t blocks);
 int time_coding(const char *path, uint32_t blocks);
 int time_suffixes(const char *path, uint32_t length, uint32_t blocks);

@@ -18,6 +18,9 @@
 //     bench lz4 [LENGTH]         hybz_lz4_decode on shapes, sequences and damage, against plain twins
 //     bench lz4 FILE TIMES       what it does in device memory, and from the host, with 64 KiB blocks of the file, or
 //                                with the blocks of a frame (.lz4); and nvCOMP, see lz4_time.cpp
+//     bench factor [LENGTH]      hybz_lane_factor on shapes, against one core
+//     bench factor FILE TIMES [LENGTH [DIVISIONS]]
+//                                its device time on the file, or on blocks of LENGTH bytes (0: one); and one core's
 //     bench time FILE [BLOCKS]   device time a byte of hybz_lane_bwt on the file's blocks (run-length-coded as bzip2
 //                                does), repeated up to BLOCKS (256)
 //     bench resident FILE [BLOCKS]
@@ -50,17 +53,20 @@ int main(int argc, char **argv) {
     if (what == "lines") return check_lines(number(2, ~0u));
     if (what == "lz4" && argc > 3) return time_lz4(argv[2], number(3, 1));
     if (what == "lz4") return check_lz4(number(2, ~0u));
+    if (what == "factor" && argc > 3) return time_factor(argv[2], number(3, 3), number(4, 0), number(5, 0));
+    if (what == "factor") return check_factor(number(2, ~0u));
     if (what == "time" && argc > 2) return time_bwt(argv[2], number(3, 256));
     if (what == "resident" && argc > 2) return time_coding(argv[2], number(3, 256));
     if (what == "lanes" && argc > 4) return time_lanes(argv[2], number(3, 0), number(4, 0), argc > 5);
     if (what == "start" && argc > 4) return time_start(number(2, 1), number(3, 8), argv[4]);
-    fprintf(stderr, "usage: bench check | thirds | code | suffixes | decode | lines | lz4 [LENGTH]\n"
+    fprintf(stderr, "usage: bench check | thirds | code | suffixes | decode | lines | lz4 | factor [LENGTH]\n"
                     "       bench large | coding CASES\n"
                     "       bench time | resident FILE [BLOCKS]\n"
                     "       bench decode FILE LANES BLOCKS\n"
                     "       bench suffixes FILE LENGTH BLOCKS\n"
                     "       bench lines FILE RANGES [FLAGS]\n"
                     "       bench lz4 FILE TIMES\n"
+                    "       bench factor FILE TIMES [LENGTH [DIVISIONS]]\n"
                     "       bench lanes FILE LANES BLOCKS [code]\n"
                     "       bench start DEVICES LANES together | leaders | serial\n");
     return 2;

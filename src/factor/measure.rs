@@ -72,14 +72,8 @@ pub fn measure(text: &[u8]) -> Result<Measures, Error> {
 pub fn measure_in_steps(text: &[u8], done: &mut dyn FnMut(Step)) -> Result<Measures, Error> {
     let sorted = suffixes::sort(text)?;
     done(Step::Sorted);
-    let counts = counts(text);
-    let mut found = Measures {
-        bytes: text.len() as u64,
-        alphabet: counts.iter().filter(|count| **count > 0).count() as u32,
-        entropy: entropy(&counts, text.len()),
-        runs: suffixes::runs(text, &sorted),
-        ..Measures::default()
-    };
+    let mut found = of_bytes(text);
+    found.runs = suffixes::runs(text, &sorted);
     let pairs = neighbours::by_position(sorted)?;
     done(Step::Neighbours);
     let (mut parse, mut told) = (Parse::new(text.len()), 0);
@@ -93,6 +87,17 @@ pub fn measure_in_steps(text: &[u8], done: &mut dyn FnMut(Step)) -> Result<Measu
     }
     done(Step::Parsed(text.len() as u64));
     Ok(found)
+}
+
+/// What is measured of the bytes, wherever they are.
+pub(super) fn of_bytes(text: &[u8]) -> Measures {
+    let counts = counts(text);
+    Measures {
+        bytes: text.len() as u64,
+        alphabet: counts.iter().filter(|count| **count > 0).count() as u32,
+        entropy: entropy(&counts, text.len()),
+        ..Measures::default()
+    }
 }
 
 fn counts(text: &[u8]) -> [u64; 256] {

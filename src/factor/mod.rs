@@ -23,7 +23,7 @@
 //! All of it takes linear time for any text.
 //!
 //! [`tiled`] does the same in the way of a GPU: many threads that share little. It is slower on a core, and there as
-//! the twin of kernels.
+//! the twin of the kernels in `cuda/`, which [`DeviceFactorizer`] runs.
 //!
 //! # Limits
 //!
@@ -32,6 +32,7 @@
 //! the same. If there is not so much, they return [`Error::NoMemory`]. They use one thread:
 //! several texts are measured at the same time by calling them in several.
 
+mod device;
 mod measure;
 #[doc(hidden)]
 pub mod neighbours;
@@ -42,6 +43,7 @@ pub mod suffixes;
 #[doc(hidden)]
 pub mod tiled;
 
+pub use device::DeviceFactorizer;
 pub use measure::{Measures, measure};
 #[doc(hidden)]
 pub use measure::{Step, measure_in_steps};

@@ -3,8 +3,9 @@
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, behind the cargo feature of that name, is the only one.
 //! Another one is a folder beside it and a line in `BACKENDS`. There is one trait for each thing that a device can
 //! take off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`],
-//! [`CodeLargeBlocks`], [`DecodeBlocks`], [`DecodeCodes`]; [`SortLines`] for [`sort`](crate::sort), and [`DecodeLz4`]
-//! for [`device`](crate::device). In tests `fake` does the work on the CPU and fails as scripted.
+//! [`CodeLargeBlocks`], [`DecodeBlocks`], [`DecodeCodes`]; [`SortLines`] for [`sort`](crate::sort), [`FindFactors`]
+//! for [`factor`](crate::factor), and [`DecodeLz4`] for [`device`](crate::device). In tests `fake` does the work on
+//! the CPU and fails as scripted.
 
 use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
 use std::fmt;
@@ -16,6 +17,7 @@ mod code_large;
 mod cuda;
 mod decode;
 mod decode_large;
+mod factor;
 #[cfg(test)]
 pub(crate) mod fake;
 mod lines;
@@ -33,6 +35,7 @@ pub use decode_large::{
     DecodeCodes, DecodedCodes, LargeForDevice, MAX_ENTRY_LOG, MAX_LARGE, MAX_ROWS, ROW_UNIT, SegmentForDevice,
     input_room,
 };
+pub use factor::{FACTOR_STEPS, FactorByDevice, FactorsByDevice, FindFactors, MAX_FETCHED};
 pub use lines::{LineOrder, SortLines, SortedLines};
 pub use lz4::{Coded, DecodeLz4, DeviceBytes, Lz4ForDevice, MAX_LZ4};
 pub use select::select;
@@ -156,6 +159,8 @@ pub trait Backend: Sync {
     fn open_lines(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortLines>, DeviceError>;
     /// Opens what decodes up to `max_blocks` blocks of LZ4 at once.
     fn open_lz4(&self, device: &Device, max_blocks: usize) -> Result<Box<dyn DecodeLz4>, DeviceError>;
+    /// Opens a lane that finds factors; `max_blocks` must be 1.
+    fn open_factors(&self, device: &Device, size: LaneSize) -> Result<Box<dyn FindFactors>, DeviceError>;
 }
 
 /// How many devices there seem to be: a look that costs nothing, while asking a driver takes tenths of a second.

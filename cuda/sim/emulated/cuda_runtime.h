@@ -294,6 +294,7 @@ inline uint32_t __funnelshift_l(uint32_t low, uint32_t high, uint32_t shift) {
     return uint32_t((uint64_t(high) << 32 | low) << (shift & 31) >> 32);
 }
 inline int __ffs(uint32_t x) { return __builtin_ffs(int(x)); }
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 inline uint32_t __byte_perm(uint32_t x, uint32_t y, uint32_t which) {
     const uint64_t bytes = uint64_t(y) << 32 | x;
     uint32_t out = 0;

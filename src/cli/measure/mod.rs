@@ -2,9 +2,10 @@
 //!
 //! A file is measured by one thread, several files at the same time by several, in so much memory as there may be
 //! ([`budget`]). What is in a file is measured as it is; with `-d` the text of a compressed one ([`input`]). Lines come
-//! in the order of the files ([`table`]).
+//! in the order of the files ([`table`]). Long files are for a GPU, if there is one ([`gpu`]).
 
 mod budget;
+mod gpu;
 mod input;
 mod table;
 
@@ -12,10 +13,12 @@ use crate::cli::account::Account;
 use crate::cli::args::{Listing, Plan, ReportPlace};
 use crate::cli::limits;
 use crate::cli::progress::Progress;
+use crate::cli::quote::shown;
 use crate::cli::report::{Failure, Note, Outcome, Report, errno_text};
 use crate::cli::run::open_account;
 use anyhow::{Context, bail};
 use budget::{Budget, Permit};
+use gpu::{Answer, Gpu};
 use hybz::Pool;
 use hybz::factor::{MAX_TEXT, Measures, Step, measure_in_steps, memory_needed};
 use input::Input;
@@ -23,6 +26,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Sender, channel};
@@ -38,13 +42,15 @@ pub struct Found {
 }
 
 /// How long it took.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Times {
     /// To read it, and to decode it if that was asked for.
     read: Duration,
     sort: Duration,
     neighbours: Duration,
     parse: Duration,
+    /// If a GPU measured it: how long that took, and in which steps.
+    gpu: Option<(Duration, String)>,
     /// From its opening.
     all: Duration,
 }
@@ -64,13 +70,14 @@ pub fn measure(plan: Plan) -> anyhow::Result<Outcome> {
     let budget = Budget::new(plan.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2));
     let workers = threads.min(plan.operands.len());
     let next = AtomicUsize::new(0);
-    let measurer = Arc::new(Measurer { plan, report, budget, next, progress: Mutex::default() });
+    let gpu = Gpu::new(&plan);
+    let measurer = Arc::new(Measurer { plan, report, budget, gpu, next, progress: Mutex::default() });
     let outcome = measurer.all(workers);
     if let (Err(error), Some(account)) = (&outcome, &measurer.report.account) {
         account.failed(1, format!("{error:#}").as_bytes(), true);
     }
     measurer.report.progress.end();
-    measurer.report.close(None, matches!(outcome, Ok(Outcome::BrokenPipe)));
+    measurer.report.close(measurer.gpu.summary().as_ref(), matches!(outcome, Ok(Outcome::BrokenPipe)));
     outcome
 }
 
@@ -78,6 +85,7 @@ struct Measurer {
     plan: Plan,
     report: Report,
     budget: Budget,
+    gpu: Gpu,
     /// The first operand that nobody has taken.
     next: AtomicUsize,
     /// Bytes that are done of all files, and of them those of files that were done when one was last.
@@ -159,6 +167,18 @@ impl Measurer {
         let mut lap = || std::mem::replace(&mut last, Instant::now()).elapsed();
         // A file counts as much as it is long, whatever it is decompressed to.
         let (bytes, counts) = (text.len() as u64, len.unwrap_or(text.len() as u64));
+        match self.gpu.measure(&text) {
+            Answer::Measured(measures, steps) => {
+                times.gpu = Some((lap(), steps));
+                self.advance(name, counts);
+                return Ok(measures);
+            }
+            Answer::Core => {}
+            Answer::Failed(why) => {
+                let remark = format!(": a GPU failed at it ({why}), and a core measures it");
+                self.report.print(&Note::Remark([shown(name).as_bytes(), remark.as_bytes()].concat()));
+            }
+        }
         let mut told = 0;
         let found = measure_in_steps(&text, &mut |step| {
             match step {

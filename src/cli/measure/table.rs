@@ -72,11 +72,11 @@ pub fn times(measures: &Measures, times: &Times) -> Vec<u8> {
     let [read, sort, neighbours, parse, all] =
         [times.read, times.sort, times.neighbours, times.parse, times.all].map(|time| time.as_secs_f64());
     let rate = measures.bytes as f64 / 1e6 / all.max(1e-9);
-    let text = format!(
-        "read in {read:.2} s, sorted in {sort:.2}, neighbours in {neighbours:.2}, factors in {parse:.2}: \
-         {rate:.1} MB/s\n"
-    );
-    text.into_bytes()
+    let steps = match &times.gpu {
+        Some((gpu, steps)) => format!("by a GPU in {:.2} ({steps})", gpu.as_secs_f64()),
+        None => format!("sorted in {sort:.2}, neighbours in {neighbours:.2}, factors in {parse:.2}"),
+    };
+    format!("read in {read:.2} s, {steps}: {rate:.1} MB/s\n").into_bytes()
 }
 
 /// The object of a file, but for its exit code.
@@ -92,6 +92,7 @@ pub fn object(plan: &Plan, name: &OsStr, found: &Found) -> Object {
         object.put("factors", measures.factors);
         object.put("mean_factor", measures.mean());
         object.put("longest", measures.longest);
+        object.put("gpu", found.times.gpu.is_some());
     }
     object.put("seconds", json::seconds(found.times.all));
     object

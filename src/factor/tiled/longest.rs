@@ -10,7 +10,8 @@
 //! and so on, until one thread does them all, then those between them, and a thread of each level begins with what the
 //! level before it found for its first position. On each level and for each side, all comparisons together are then as
 //! long as the text, and once more for what the steps leave to be compared again: at most twice the text. One of them
-//! may be as long as the text, if its second half is its first: a warp makes it, 16 bytes a lane.
+//! may be as long as the text, if its second half is its first. The kernel has warps and CTAs for these, and mostly
+//! ends them sooner: what reaches the next run's first position is known there, if the neighbours go on together.
 
 use super::Sizes;
 use crate::factor::neighbours::{NONE, Pair};

@@ -1,11 +1,11 @@
 //! Factorization in the way of a GPU: what kernels do, written plainly. The sequential way is `neighbours` and `parse`;
 //! both give the same factors.
 //!
-//! | step | kernel to be | a thread |
+//! | step | kernel | a thread |
 //! |---|---|---|
-//! | [`neighbours`] | tiles of the suffix array with a tree of minima each; one tree over all tiles | each suffix |
-//! | [`longest`] | longest earlier occurrences in text order, from sparse positions to all | 128 positions |
-//! | [`path`] | which positions begin a factor: within pieces, groups of pieces, and all | each piece |
+//! | [`neighbours`] | `ansv.cu`: tiles of the suffix array, a tree of minima each; a tree over all | each suffix |
+//! | [`longest`] | `longest.cu`: earlier occurrences in text order, from sparse positions to all | 128 positions |
+//! | [`path`] | `path.cu`: which positions begin a factor: within pieces, groups of pieces, and all | each piece |
 //!
 //! No thread waits for another within a step; what a step reads was written by a step before it. All steps take linear
 //! work for any text: no thread begins a long comparison that another one has made (see [`longest`]).
@@ -35,7 +35,7 @@ pub struct Sizes {
 
 impl Sizes {
     /// Those of the kernels.
-    pub const KERNELS: Sizes = Sizes { tile: 2048, strip: 64, fan: 32, run: 128, piece: 4096, group: 256 };
+    pub const KERNELS: Sizes = Sizes { tile: 2048, strip: 64, fan: 32, run: 128, piece: 4096, group: 64 };
 }
 
 /// All factors of a text, from its suffix array.

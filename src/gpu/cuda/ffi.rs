@@ -4,8 +4,8 @@
 use crate::codec::hbz::tally::{Prices, Tally};
 use crate::codec::hbz::token::TOKENS;
 use crate::gpu::{
-    BlockForDevice, CodedByDevice, CodedSegment, DecodedByDevice, LargeForDevice, Lz4ForDevice, SharesForDevice,
-    TokensByDevice,
+    BlockForDevice, CodedByDevice, CodedSegment, DecodedByDevice, FactorByDevice, LargeForDevice, Lz4ForDevice,
+    SharesForDevice, TokensByDevice,
 };
 use std::ffi::{c_char, c_int, c_void};
 
@@ -23,9 +23,10 @@ pub const DECODE: i32 = 4;
 pub const DECODE_LARGE: i32 = 5;
 /// `HYBZ_CODE_LARGE`.
 pub const CODE_LARGE: i32 = 6;
-
 /// `HYBZ_LINES`.
 pub const LINES: i32 = 7;
+/// `HYBZ_FACTOR`.
+pub const FACTOR: i32 = 8;
 
 /// The device did not finish in time.
 pub const TIMEOUT: c_int = -2;
@@ -102,6 +103,29 @@ pub struct LinesReport {
     pub rounds_ms: f32,
     pub copy_ms: f32,
     pub download_ms: f32,
+}
+
+/// `struct hybz_factor_counts`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FactorCounts {
+    pub factors: u32,
+    pub runs: u32,
+}
+
+/// `struct hybz_factor_report`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FactorReport {
+    pub bytes: u64,
+    pub rounds: u32,
+    pub table_ms: f32,
+    pub upload_ms: f32,
+    pub sort_ms: f32,
+    pub neighbours_ms: f32,
+    pub longest_ms: f32,
+    pub path_ms: f32,
+    pub runs_ms: f32,
 }
 
 /// `struct hybz_limits`.
@@ -257,6 +281,25 @@ unsafe extern "C" {
     pub fn hybz_max_lines(bytes: u64) -> u64;
     #[cfg(test)]
     pub fn hybz_lines_report_bytes() -> usize;
+    pub fn hybz_lane_factor(
+        lane: *mut Lane,
+        length: u32,
+        text: *const u8,
+        divisions: u32,
+        runs: i32,
+        counts: *mut FactorCounts,
+        timeout_ms: u32,
+        report: *mut FactorReport,
+    ) -> c_int;
+    pub fn hybz_lane_factors(
+        lane: *mut Lane,
+        from: u32,
+        count: u32,
+        factors: *mut FactorByDevice,
+        timeout_ms: u32,
+    ) -> c_int;
+    #[cfg(test)]
+    pub fn hybz_factor_report_bytes() -> usize;
     pub fn hybz_lane_destroy(lane: *mut Lane) -> c_int;
     pub fn hybz_lz4_create(device: c_int, max_blocks: u32, lz4: *mut *mut Lz4) -> c_int;
     pub fn hybz_lz4_decode(

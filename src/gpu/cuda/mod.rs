@@ -1,14 +1,15 @@
 //! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `ffi`, called through `call`, owned by
-//! `lane`, `coding_lane`, `large_lane`, `lines_lane` and `lz4_lane`; `device` finds devices.
+//! `lane`, `coding_lane`, `large_lane`, `lines_lane`, `lz4_lane` and `factor_lane`; `device` finds devices.
 
 use super::{
-    Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, DecodeLz4, Device, DeviceError, LaneSize,
-    SortColumns, SortLines, SortSuffixes, SortThirds,
+    Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, DecodeLz4, Device, DeviceError, FindFactors,
+    LaneSize, SortColumns, SortLines, SortSuffixes, SortThirds,
 };
 
 mod call;
 mod coding_lane;
 mod device;
+mod factor_lane;
 mod ffi;
 mod lane;
 mod large_lane;
@@ -70,5 +71,9 @@ impl Backend for Cuda {
 
     fn open_lz4(&self, device: &Device, max_blocks: usize) -> Result<Box<dyn DecodeLz4>, DeviceError> {
         Ok(Box::new(lz4_lane::Lz4Lane::new(device.ordinal, max_blocks)?))
+    }
+
+    fn open_factors(&self, device: &Device, size: LaneSize) -> Result<Box<dyn FindFactors>, DeviceError> {
+        Ok(Box::new(factor_lane::FactorLane::new(device.ordinal, size)?))
     }
 }

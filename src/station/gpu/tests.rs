@@ -308,6 +308,10 @@ impl Backend for Pretended {
     fn open_lz4(&self, _: &Device, _: usize) -> Result<Box<dyn crate::gpu::DecodeLz4>, DeviceError> {
         Err(DeviceError::Other("not this one".to_owned()))
     }
+
+    fn open_factors(&self, _: &Device, _: LaneSize) -> Result<Box<dyn crate::gpu::FindFactors>, DeviceError> {
+        Err(DeviceError::Other("no station finds factors".to_owned()))
+    }
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn an_object_each() {
     assert_eq!(found.len(), 4);
     for (object, text) in [&found[0], &found[1], &found[3]].into_iter().zip(&texts) {
         same(object, text);
-        assert_eq!(object["decoded"], json!(false));
+        assert_eq!((&object["decoded"], &object["gpu"]), (&json!(false), &json!(false)));
     }
     assert_eq!((&found[0]["name"], &found[2]["name"]), (&json!("a"), &json!("missing")));
     assert_eq!(found[3]["name_base64"], json!("b2RkIP8KJXMnIm5hbWU="));

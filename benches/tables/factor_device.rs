@@ -1,0 +1,84 @@
+//! The GPU columns of Ching's tables: one text on the first device.
+
+use hybz::factor::Factor;
+use hybz::factor::neighbours::Pair;
+use hybz::factor::parse::Parse;
+use hybz::gpu::{FACTOR_STEPS, FindFactors, LaneSize, MAX_FETCHED, backend};
+use std::time::{Duration, Instant};
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// How often each is run; the best counts.
+const RUNS: usize = 5;
+
+/// A lane for one text.
+pub struct Device<'a> {
+    lane: Box<dyn FindFactors>,
+    text: &'a [u8],
+}
+
+/// What a device found, and seconds.
+pub struct Found {
+    pub factors: usize,
+    /// Of the device, by the names of [`FACTOR_STEPS`].
+    steps: [f64; FACTOR_STEPS.len()],
+    /// Of the caller: with the transfers of the text and of all factors.
+    pub all: f64,
+}
+
+impl Found {
+    pub fn step(&self, name: &str) -> f64 {
+        FACTOR_STEPS.iter().zip(self.steps).find(|(step, _)| **step == name).map_or(0.0, |(_, seconds)| seconds)
+    }
+
+    /// Without transfers.
+    pub fn device(&self) -> f64 {
+        ["sort", "neighbours", "longest", "path"].iter().map(|step| self.step(step)).sum()
+    }
+}
+
+impl<'a> Device<'a> {
+    /// `None` without a device, or if the text is too long for it.
+    pub fn open(text: &'a [u8]) -> Option<Device<'a>> {
+        let (backend, devices) = backend().ok()?;
+        let size = LaneSize { max_blocks: 1, max_length: text.len() };
+        let lane = backend.open_factors(&devices.into_iter().next()?, size);
+        Some(Device { lane: lane.inspect_err(|error| eprintln!("no lane: {error}")).ok()?, text })
+    }
+
+    /// The best of several runs.
+    pub fn find(&mut self, divisions: usize) -> Found {
+        let all = (0..RUNS).map(|_| self.once(divisions));
+        all.min_by(|a, b| a.all.total_cmp(&b.all)).expect("more than one run")
+    }
+
+    fn once(&mut self, divisions: usize) -> Found {
+        let start = Instant::now();
+        let found = self.lane.find(self.text, divisions as u32, false, TIMEOUT).expect("a device that works");
+        self.fetch(found.factors, |_| ());
+        let all = start.elapsed().as_secs_f64();
+        Found { factors: found.factors as usize, steps: found.times.map(|ms| f64::from(ms) / 1e3), all }
+    }
+
+    fn fetch(&mut self, count: u32, mut take: impl FnMut(Factor)) {
+        let mut from = 0;
+        while from < count {
+            let some = (count - from).min(MAX_FETCHED as u32);
+            for factor in self.lane.fetch(from, some as usize, TIMEOUT).expect("factors") {
+                take(match factor.len {
+                    0 => Factor::Letter(factor.source as u8),
+                    len => Factor::Copy { source: factor.source, len },
+                });
+            }
+            from += some;
+        }
+    }
+
+    /// Every factor is a core's, or the bench ends.
+    pub fn verify(&mut self, pairs: &[Pair]) {
+        let text = self.text;
+        let found = self.lane.find(text, 0, false, TIMEOUT).expect("a device that works");
+        let mut parse = Parse::new(text.len());
+        self.fetch(found.factors, |factor| assert!(parse.next(text, pairs) == Some(factor), "as a core finds them"));
+        assert!(parse.position() == text.len(), "all of the text");
+    }
+}

@@ -1,0 +1,154 @@
+// ansv.cu: all nearest smaller values of a suffix array, by tiles and a tree (Berkman, Schieber and Vishkin 1993, with
+// tiles for their blocks).
+//
+// A tile's threads build a binary tree of minima in shared memory, and each looks for its neighbours there: up until a
+// sibling on the right side has something smaller, then down to the nearest of it. Of 2,048 suffixes in random order
+// eight find nothing before them, and eight nothing behind. For these a warp goes on together in the tree over all
+// tiles: a node's children are a load.
+//
+// What a warp finds for one of its lanes it has found for others. Of those that lack a neighbour before the tile, the
+// first one is the largest. Everything between the tile and what is found for it is larger than it; so of the others
+// that are still larger than what was found, the neighbour is the same. Without this, each suffix of one chain of a
+// periodic text would go through the whole tree.
+//
+// Twin: src/factor/tiled/neighbours.rs.
+#include "factor.cuh"
+
+namespace hybz {
+
+namespace {
+
+constexpr uint32_t kTileStrips = kFactorTile / kStrip;
+static_assert(kFactorTile == kTile, "eight items a thread");
+
+// A warp a node: the least of `each` (32 or 64) values.
+template <uint32_t kEach>
+__global__ void __launch_bounds__(kThreads)
+minima_kernel(const uint32_t *__restrict__ values, uint32_t count, uint32_t *__restrict__ minima, uint32_t nodes) {
+    const uint32_t lane = threadIdx.x & 31, node = blockIdx.x * (kThreads / 32) + (threadIdx.x >> 5);
+    if (node >= nodes) return;
+    uint32_t own = kNowhere;
+#pragma unroll
+    for (uint32_t k = 0; k < kEach; k += 32)
+        if (node * kEach + k + lane < count) own = min(own, values[node * kEach + k + lane]);
+    own = __reduce_min_sync(~0u, own);
+    if (lane == 0) minima[node] = own;
+}
+
+// The smaller value below a node of a tile that is nearest to its right end (1) or its left end (0).
+template <uint32_t kEnd> __device__ uint32_t tile_down(const uint32_t *nodes, uint32_t node, uint32_t value) {
+    while (node < kFactorTile) {
+        const uint32_t near = 2 * node + kEnd;
+        node = nodes[near] < value ? near : near ^ 1;
+    }
+    return nodes[node];
+}
+
+// The nearest smaller value before (0) or behind (1) a place of a tile, or kNowhere.
+template <uint32_t kBehind> __device__ uint32_t in_tile(const uint32_t *nodes, uint32_t place, uint32_t value) {
+    for (uint32_t node = kFactorTile + place; node > 1; node /= 2)
+        if (node % 2 != kBehind && nodes[node ^ 1] < value) return tile_down<1 - kBehind>(nodes, node ^ 1, value);
+    return kNowhere;
+}
+
+// These are for a whole warp with one value: all lanes return the same.
+
+// The nearest smaller value in what lies below a node of a level, if there is one: from its right end (before) or its
+// left end.
+template <bool kBehind>
+__device__ uint32_t tree_down(const Factoring &f, uint32_t level, uint32_t node, uint32_t value) {
+    const uint32_t lane = threadIdx.x & 31;
+    while (level-- > 0) {
+        const uint32_t child = node * kFan + lane;
+        const uint32_t votes = __ballot_sync(~0u, child < f.nodes[level] && f.minima[level][child] < value);
+        node = node * kFan + (kBehind ? __ffs(votes) - 1 : 31 - __clz(votes));
+    }
+    const uint32_t low = node * kStrip + lane, high = low + 32;
+    const uint32_t low_value = low < f.rows ? f.order[low] : kNowhere;
+    const uint32_t high_value = high < f.rows ? f.order[high] : kNowhere;
+    const uint32_t lows = __ballot_sync(~0u, low_value < value), highs = __ballot_sync(~0u, high_value < value);
+    const bool in_low = kBehind ? lows != 0 : highs == 0;
+    const uint32_t votes = in_low ? lows : highs;
+    return __shfl_sync(~0u, in_low ? low_value : high_value, kBehind ? __ffs(votes) - 1 : 31 - __clz(votes));
+}
+
+// The nearest smaller value before a tile, or kNowhere.
+__device__ uint32_t before_tile(const Factoring &f, uint32_t tile, uint32_t value) {
+    uint32_t from = tile * kTileStrips;
+    for (uint32_t level = 0; level < f.levels; level++, from /= kFan) {
+        const uint32_t first = from / kFan * kFan, node = first + (threadIdx.x & 31);
+        const uint32_t votes = __ballot_sync(~0u, node < from && f.minima[level][node] < value);
+        if (votes) return tree_down<false>(f, level, first + 31 - __clz(votes), value);
+    }
+    return kNowhere;
+}
+
+// The nearest smaller value behind it.
+__device__ uint32_t behind_tile(const Factoring &f, uint32_t tile, uint32_t value) {
+    // The first node that is not looked at yet. A whole number of nodes is behind us on each level.
+    uint32_t from = (tile + 1) * kTileStrips;
+    for (uint32_t level = 0; level < f.levels; level++) {
+        const uint32_t end = min((from + kFan - 1) / kFan * kFan, f.nodes[level]), node = from + (threadIdx.x & 31);
+        const uint32_t votes = __ballot_sync(~0u, node < end && f.minima[level][node] < value);
+        if (votes) return tree_down<true>(f, level, from + __ffs(votes) - 1, value);
+        from = (from + kFan - 1) / kFan;
+    }
+    return kNowhere;
+}
+
+// What lanes that have not found a neighbour in their tile find outside.
+template <bool kBehind>
+__device__ uint32_t outside_tile(const Factoring &f, uint32_t tile, uint32_t value, bool wanted) {
+    uint32_t own = kNowhere;
+    for (uint32_t open = __ballot_sync(~0u, wanted); open; open = __ballot_sync(~0u, wanted)) {
+        const uint32_t largest = __shfl_sync(~0u, value, kBehind ? 31 - __clz(open) : __ffs(open) - 1);
+        const uint32_t found = kBehind ? behind_tile(f, tile, largest) : before_tile(f, tile, largest);
+        if (wanted && (found == kNowhere || found < value)) {
+            own = found;
+            wanted = false;
+        }
+    }
+    return own;
+}
+
+__global__ void __launch_bounds__(kThreads) neighbours_kernel(Factoring f) {
+    __shared__ uint32_t nodes[2 * kFactorTile];
+    const uint32_t tile = blockIdx.x, first = tile * kFactorTile;
+#pragma unroll
+    for (uint32_t k = 0; k < kItems; k++) {
+        const uint32_t row = first + place_of(k);
+        nodes[kFactorTile + place_of(k)] = row < f.rows ? f.order[row] : kNowhere;
+    }
+    for (uint32_t size = kFactorTile / 2; size > 0; size /= 2) {
+        __syncthreads();
+        for (uint32_t node = size + threadIdx.x; node < 2 * size; node += kThreads)
+            nodes[node] = min(nodes[2 * node], nodes[2 * node + 1]);
+    }
+    __syncthreads();
+    for (uint32_t k = 0; k < kItems; k++) {
+        const uint32_t place = place_of(k), row = first + place, value = nodes[kFactorTile + place];
+        uint32_t before = in_tile<0>(nodes, place, value), behind = in_tile<1>(nodes, place, value);
+        const bool is_row = row < f.rows;
+        const bool no_before = is_row && before == kNowhere, no_behind = is_row && behind == kNowhere;
+        const uint32_t far_before = outside_tile<false>(f, tile, value, no_before);
+        const uint32_t far_behind = outside_tile<true>(f, tile, value, no_behind);
+        if (no_before) before = far_before;
+        if (no_behind) behind = far_behind;
+        if (is_row) f.pairs[row] = make_uint2(before, behind);
+    }
+}
+
+} // namespace
+
+cudaError_t find_neighbours(const Factoring &f, cudaStream_t stream) {
+    constexpr uint32_t kWarps = kThreads / 32;
+    const auto strips = minima_kernel<kStrip>, fans = minima_kernel<kFan>;
+    strips<<<blocks_for(f.nodes[0], kWarps), kThreads, 0, stream>>>(f.order, f.rows, f.minima[0], f.nodes[0]);
+    for (uint32_t level = 1; level < f.levels; level++)
+        fans<<<blocks_for(f.nodes[level], kWarps), kThreads, 0, stream>>>(f.minima[level - 1], f.nodes[level - 1],
+                                                                         f.minima[level], f.nodes[level]);
+    neighbours_kernel<<<blocks_for(f.rows, kFactorTile), kThreads, 0, stream>>>(f);
+    return cudaGetLastError();
+}
+
+} // namespace hybz

@@ -1,0 +1,301 @@
+// factor.cpp: hybz_lane_factor on shapes and files, against one core in the manner of KKP3; and its device time.
+//
+// The core's suffix arrays are libsais's, if the program is built with it (cuda/bench/build.sh OUT -DHYBZ_LIBSAIS -I
+// DIR DIR/libsais.o). Else they are made by the reference sort, which is for shapes only.
+#include "common.hpp"
+#include <fstream>
+#include <iterator>
+#ifdef HYBZ_LIBSAIS
+#include <libsais.h>
+#endif
+
+namespace hybz {
+
+namespace {
+
+using Factors = std::vector<hybz_factor>;
+using Pair = std::pair<int32_t, int32_t>;
+
+std::vector<int32_t> suffixes_of(const Text &text) {
+    const uint32_t n = uint32_t(text.size());
+    std::vector<int32_t> all(n + 2048);
+#ifdef HYBZ_LIBSAIS
+    must(libsais(text.data(), all.data(), int32_t(n), 2048, nullptr), "libsais");
+#else
+    std::vector<uint32_t> rank;
+    std::vector<uint8_t> column(n + 1);
+    uint32_t origin;
+    reference_suffixes(text.data(), n, column.data(), &origin, rank);
+    for (uint32_t i = 0; i < n; i++) all[rank[i] - 1] = int32_t(i);
+#endif
+    all.resize(n);
+    return all;
+}
+
+// The nearest smaller values by position; the suffixes' own array is the stack (src/factor/neighbours.rs).
+std::vector<Pair> neighbours_of(std::vector<int32_t> suffixes) {
+    std::vector<Pair> pairs(suffixes.size());
+    int32_t last = -1;
+    size_t height = 0;
+    for (size_t row = 0; row < suffixes.size(); row++) {
+        const int32_t here = suffixes[row];
+        while (last > here) {
+            const int32_t below = suffixes[--height];
+            pairs[size_t(last)] = {below, here};
+            last = below;
+        }
+        suffixes[height++] = last;
+        last = here;
+    }
+    while (last > -1) {
+        const int32_t below = suffixes[--height];
+        pairs[size_t(last)] = {below, -1};
+        last = below;
+    }
+    return pairs;
+}
+
+uint32_t common(const Text &text, int32_t before, size_t at, size_t end) {
+    if (before < 0) return 0;
+    size_t a = size_t(before), b = at;
+    for (uint64_t x, y; b + 8 <= end; a += 8, b += 8) {
+        memcpy(&x, text.data() + a, 8);
+        memcpy(&y, text.data() + b, 8);
+        if (x != y) return uint32_t(b - at + size_t(__builtin_ctzll(x ^ y)) / 8);
+    }
+    while (b < end && text[a] == text[b]) a++, b++;
+    return uint32_t(b - at);
+}
+
+// The factors, cut at the ends of equal divisions.
+Factors parse(const Text &text, const std::vector<Pair> &pairs, uint32_t divisions) {
+    Factors all;
+    for (uint64_t division = 0; division < divisions; division++) {
+        const size_t end = text.size() * (division + 1) / divisions;
+        for (size_t at = text.size() * division / divisions; at < end;) {
+            const Pair pair = pairs[at];
+            const uint32_t x = common(text, pair.first, at, end), y = common(text, pair.second, at, end);
+            const uint32_t length = std::max(x, y);
+            all.push_back({length ? uint32_t(x >= y ? pair.first : pair.second) : text[at], length});
+            at += std::max(length, 1u);
+        }
+    }
+    return all;
+}
+
+// Runs of the transform of the text and its mark.
+uint32_t runs_of(const Text &text, const std::vector<int32_t> &suffixes) {
+    uint32_t last = text.back(), runs = 1;
+    for (const int32_t suffix : suffixes) {
+        const uint32_t letter = suffix ? text[size_t(suffix) - 1] : 256;
+        runs += letter != last;
+        last = letter;
+    }
+    return runs;
+}
+
+struct Expected {
+    std::vector<Pair> pairs;
+    Factors factors;
+    uint32_t runs;
+    double sort, neighbours, parse; // seconds of one core
+};
+
+Expected expected(const Text &text) {
+    Expected e;
+    auto start = Clock::now();
+    std::vector<int32_t> suffixes = suffixes_of(text);
+    e.sort = seconds(start);
+    e.runs = runs_of(text, suffixes);
+    start = Clock::now();
+    e.pairs = neighbours_of(std::move(suffixes));
+    e.neighbours = seconds(start);
+    start = Clock::now();
+    e.factors = parse(text, e.pairs, 1);
+    e.parse = seconds(start);
+    return e;
+}
+
+struct FactorLane : Lane {
+    Pinned<uint8_t> text;
+    Pinned<hybz_factor> factors;
+    hybz_factor_counts counts{};
+    hybz_factor_report steps{};
+    double fetch_ms = 0;
+
+    explicit FactorLane(uint32_t length, uint32_t room)
+        : Lane(1, length, HYBZ_FACTOR), text(length), factors(room) {}
+
+    void run(const Text &given, uint32_t divisions) {
+        memcpy(text.memory, given.data(), given.size());
+        factors.spoil();
+        counts = {};
+        timed("factor", [&] {
+            return hybz_lane_factor(lane, uint32_t(given.size()), text.memory, divisions, 1, &counts, kTimeout, &steps);
+        });
+        if (size_t(counts.factors) * sizeof(hybz_factor) > factors.bytes) {
+            printf("%u factors: more than there is room for\n", counts.factors);
+            exit(1);
+        }
+        const auto start = Clock::now();
+        must(hybz_lane_factors(lane, 0, counts.factors, factors.memory, kTimeout), "factors");
+        fetch_ms = 1e3 * seconds(start);
+    }
+};
+
+// What is wrong with what a lane found, or null. Sources of factors that are cut may be others (hybz.h); so these are
+// compared with the text.
+const char *difference(const FactorLane &lane, const Text &text, const Expected &want, const Factors &factors,
+                       uint32_t divisions) {
+    if (lane.counts.runs != want.runs) return "runs";
+    if (lane.counts.factors != factors.size()) return "count";
+    size_t at = 0;
+    for (size_t i = 0; i < factors.size(); i++) {
+        const hybz_factor got = lane.factors.memory[i];
+        if (got.length != factors[i].length) return "length";
+        if (got.source != factors[i].source) {
+            if (divisions < 2 || got.length == 0 || got.source >= at) return "source";
+            if (common(text, int32_t(got.source), at, at + got.length) != got.length) return "source of a cut factor";
+        }
+        at += std::max(got.length, 1u);
+    }
+    return nullptr;
+}
+
+// Shapes of the sort, and more of those on which comparisons or neighbours are long.
+std::vector<Shape> factor_shapes(uint32_t n) {
+    std::vector<Shape> all = shapes(n);
+    uint64_t seed = 0x2545F4914F6CDD1Du ^ n;
+    all.push_back({"all_equal", Text(n, 'a')});
+    all.push_back({"period_2", text_by(n, [](uint32_t i) { return 'a' + i % 2; })});
+    all.push_back({"period_3", text_by(n, [](uint32_t i) { return 'a' + i % 3; })});
+    all.push_back({"period_129", text_by(n, [](uint32_t i) { return i % 129 * 7; })});
+    // The second half is the first, and begins beside the start of any run.
+    Text half = random_text(seed, n / 2, 4, 'a'), doubled = half;
+    doubled.insert(doubled.end(), half.begin(), half.end());
+    all.push_back({"doubled", doubled});
+    // The same many times, each time a byte is other: neighbours are at other distances than the positions.
+    Text copies;
+    const Text part = random_text(seed, std::max(n / 20, 16u), 3, 'a');
+    while (copies.size() < n) {
+        Text copy = part;
+        copy[next_random(seed) % copy.size()] = uint8_t('x' + next_random(seed) % 3);
+        copies.insert(copies.end(), copy.begin(), copy.end());
+    }
+    copies.resize(n);
+    all.push_back({"changed_copies", copies});
+    // Equal bytes, then others, then longer runs of the first.
+    Text runs(n, 'b');
+    for (uint32_t i = 0, length = 1; i < n; i += length + 1, length += length / 3 + 1) runs[i] = 'a';
+    all.push_back({"growing_runs", runs});
+    return all;
+}
+
+} // namespace
+
+int check_factor(uint32_t max_length) {
+    int wrong = 0, done = 0;
+    for (uint32_t n : {64u, 129u, 1000u, 4999u, 33000u, 300000u, 1000000u, 5000000u}) {
+        if (n > max_length) break;
+        const std::vector<Shape> all = factor_shapes(n);
+        uint32_t longest = 0;
+        for (const Shape &shape : all) longest = std::max(longest, uint32_t(shape.text.size()));
+        std::vector<Expected> wants(all.size());
+        parallel(all.size(), [&](size_t i) { wants[i] = expected(all[i].text); });
+        FactorLane lane(longest, longest);
+        for (size_t i = 0; i < all.size(); i++)
+            for (uint32_t divisions : {0u, 1u, 15u, 480u}) {
+                const Text &text = all[i].text;
+                lane.run(text, divisions);
+                const Factors factors = parse(text, wants[i].pairs, std::max(divisions, 1u));
+                done++;
+                if (const char *what = difference(lane, text, wants[i], factors, divisions)) {
+                    printf("WRONG %s %zu, %u divisions: %s\n", all[i].name.c_str(), text.size(), divisions, what);
+                    wrong++;
+                }
+            }
+    }
+    FactorLane lane(100, 100);
+    for (const uint32_t length : {0u, uint32_t(HYBZ_MIN_LENGTH) - 1, 101u})
+        if (hybz_lane_factor(lane.lane, length, lane.text.memory, 0, 0, &lane.counts, kTimeout, nullptr) !=
+            HYBZ_ARGUMENT)
+            printf("WRONG %u bytes: not refused\n", length), wrong++;
+    lane.run(Text(100, 'a'), 0);
+    if (hybz_lane_factors(lane.lane, 1, 2, lane.factors.memory, kTimeout) != HYBZ_ARGUMENT)
+        printf("WRONG: factors that are not there\n"), wrong++;
+    printf("factors: %d runs on shapes, %d wrong\n", done, wrong);
+    return wrong != 0;
+}
+
+int time_factor(const char *path, uint32_t times, uint32_t length, uint32_t divisions) {
+    std::ifstream file(path, std::ios::binary);
+    const Text data{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (data.size() < HYBZ_MIN_LENGTH) {
+        printf("%s is too short\n", path);
+        return 1;
+    }
+#ifndef HYBZ_LIBSAIS
+    if (data.size() > 2000000) {
+        printf("built without libsais: 2 MB are verified, not more\n");
+        return 2;
+    }
+#endif
+    length = std::min<uint32_t>(length ? length : ~0u, uint32_t(data.size()));
+    std::vector<Text> blocks;
+    for (size_t at = 0; at + HYBZ_MIN_LENGTH <= data.size(); at += length)
+        blocks.emplace_back(data.begin() + long(at), data.begin() + long(std::min(at + length, data.size())));
+    std::vector<Expected> wants;
+    double core = 0, sort = 0, neighbours = 0, parsing = 0;
+    uint32_t room = 0;
+    for (const Text &text : blocks) {
+        wants.push_back(expected(text));
+        const Expected &e = wants.back();
+        if (divisions > 1) wants.back().factors = parse(text, e.pairs, divisions);
+        room = std::max(room, uint32_t(e.factors.size()));
+        sort += e.sort, neighbours += e.neighbours, parsing += e.parse;
+    }
+    core = sort + neighbours + parsing;
+    uint64_t memory = 0;
+    must(hybz_lane_bytes(0, 1, length, HYBZ_FACTOR, &memory), "bytes");
+    FactorLane lane(length, room);
+    hybz_factor_report sum{}, best{};
+    double best_ms = 1e9, wall_ms = 1e9;
+    uint64_t bytes = 0, factors = 0;
+    for (uint32_t time = 0; time < times; time++) {
+        sum = {};
+        bytes = factors = 0;
+        double wall = 0;
+        for (size_t b = 0; b < blocks.size(); b++) {
+            lane.run(blocks[b], divisions);
+            if (const char *what = difference(lane, blocks[b], wants[b], wants[b].factors, divisions)) {
+                printf("%s, block %zu WRONG: %s\n", path, b, what);
+                return 1;
+            }
+            const hybz_factor_report &r = lane.steps;
+            sum.table_ms += r.table_ms, sum.upload_ms += r.upload_ms, sum.sort_ms += r.sort_ms;
+            sum.neighbours_ms += r.neighbours_ms, sum.longest_ms += r.longest_ms, sum.path_ms += r.path_ms;
+            sum.runs_ms += r.runs_ms, sum.rounds = std::max(sum.rounds, r.rounds);
+            wall += lane.wall_ms + lane.fetch_ms;
+            bytes += r.bytes, factors += lane.counts.factors;
+        }
+        wall_ms = std::min(wall_ms, wall);
+        const double ms = double(sum.sort_ms) + sum.neighbours_ms + sum.longest_ms + sum.path_ms;
+        if (ms < best_ms) best_ms = ms, best = sum;
+    }
+    const double n = double(bytes), ps = 1e9 / n;
+    printf("%s: %zu blocks of %u, %u divisions: %llu factors, n/z %.2f, memory %.1f bytes a byte\n", path,
+           blocks.size(), length, divisions, static_cast<unsigned long long>(factors), n / double(factors),
+           double(memory) / length);
+    printf("  ps a byte: upload %.1f sort %.1f (%u rounds) neighbours %.1f longest %.1f path %.1f | runs %.1f, code "
+           "table on the host %.1f\n",
+           best.upload_ms * ps, best.sort_ms * ps, best.rounds, best.neighbours_ms * ps, best.longest_ms * ps,
+           best.path_ms * ps, best.runs_ms * ps, best.table_ms * ps);
+    printf("  device %.0f ps = %.2f GB/s; with transfers and runs %.2f GB/s\n", best_ms * ps, n / best_ms / 1e6,
+           n / wall_ms / 1e6);
+    printf("  one core: sort %.2f s neighbours %.2f parse %.2f: %.1f MB/s; device %.0f times that, with transfers "
+           "%.0f; all factors right\n",
+           sort, neighbours, parsing, n / core / 1e6, core * 1e3 / best_ms, core * 1e3 / wall_ms);
+    return 0;
+}
+
+} // namespace hybz

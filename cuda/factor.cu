@@ -1,0 +1,132 @@
+// factor.cu: exact LZ77 factors of a text: the sort of suffixes.cu, then the steps of factor.cuh.
+//
+// The sort writes positions in order where it else writes letters, so what it costs does not change; and ranks, which
+// longest.cu needs, are what it ends with. The rest lies in memory of the sort: it takes no more than `.hbz` blocks do,
+// but for 4 bytes a byte of order instead of 1 of letters.
+#include "factor.cuh"
+#include "lane.cuh"
+#include <algorithm>
+
+namespace hybz {
+
+namespace {
+
+Batch one_text(hybz_lane *lane, uint32_t length) {
+    Arena &arena = lane->arena;
+    return {1,       length + 1,  lane->pitch_bits, arena.base, arena.text,
+            nullptr, arena.order, arena.origin,     arena.rank, arena.depth, true};
+}
+
+// Gives the steps' arrays their places in the memory of the sort.
+Factoring lay_out_factoring(const Arena &arena, uint32_t n) {
+    Factoring f{};
+    set_levels(f, n, arena.lists[0].value, arena.lists[0].head);
+    f.text = arena.text;
+    f.order = arena.order;
+    f.rank = arena.rank;
+    f.pieces = blocks_for(n, kPiece);
+    f.groups = blocks_for(n, kGroup);
+    // Each of the sort's arrays has room for as many elements as there are rows, of 8 bytes or of 4.
+    f.pairs = reinterpret_cast<uint2 *>(arena.sort.keys[0]);
+    f.factors = reinterpret_cast<hybz_factor *>(arena.sort.keys[1]);
+    f.longest = arena.sort.values[0];
+    f.behind_piece = arena.sort.values[1];
+    f.behind_group = arena.starts;
+    f.enters_group = arena.lists[0].depth;
+    f.enters_piece = arena.lists[1].value;
+    f.marks = arena.lists[1].head;
+    f.before = arena.lists[1].depth;
+    f.counts = reinterpret_cast<hybz_factor_counts *>(arena.origin);
+    return f;
+}
+
+int factorize(hybz_lane *lane, const Factoring &f, uint32_t divisions, bool runs, uint32_t (&events)[5]) {
+    const cudaStream_t stream = lane->stream;
+    HYBZ_TRY(cudaMemsetAsync(f.counts, 0, sizeof(hybz_factor_counts), stream));
+    events[0] = lane->record();
+    HYBZ_TRY(find_neighbours(f, stream));
+    events[1] = lane->record();
+    HYBZ_TRY(find_longest(f, stream));
+    if (divisions > 1) HYBZ_TRY(cut_longest(f, divisions, stream));
+    events[2] = lane->record();
+    HYBZ_TRY(find_path(f, stream));
+    events[3] = lane->record();
+    if (runs) HYBZ_TRY(count_runs(f, stream));
+    events[4] = lane->record();
+    return 0;
+}
+
+} // namespace
+
+void set_levels(Factoring &f, uint32_t n, uint32_t *minima, uint32_t *known) {
+    f.n = n;
+    f.rows = n + 1;
+    f.levels = 0;
+    for (uint32_t count = blocks_for(f.rows, kStrip);; count = blocks_for(count, kFan)) {
+        f.nodes[f.levels] = count;
+        f.minima[f.levels++] = minima;
+        minima += count;
+        if (count <= kFan) break;
+    }
+    f.strides = 1;
+    for (uint32_t count = n; count > kRun; f.strides++) {
+        count = blocks_for(count, kRun);
+        f.known[f.strides] = reinterpret_cast<uint2 *>(known);
+        known += 2 * uint64_t(count);
+    }
+}
+
+} // namespace hybz
+
+using namespace hybz;
+
+extern "C" int hybz_lane_factor(hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t divisions, int32_t runs,
+                                hybz_factor_counts *counts, uint32_t timeout_ms, hybz_factor_report *report) {
+    const auto deadline = deadline_of(timeout_ms);
+    if (lane->pipeline != HYBZ_FACTOR || length < HYBZ_MIN_LENGTH || length > lane->max_length) return HYBZ_ARGUMENT;
+    Staging &staging = *lane->staging;
+    for (uint32_t b = 0; b <= HYBZ_MAX_BLOCKS; b++) {
+        staging.text_base[b] = b ? length : 0;
+        staging.base[b] = b ? length + 1 : 0;
+    }
+    lane->factors = 0;
+    Events events;
+    hybz_report sorted{};
+    HYBZ_TRY(upload(lane, kSuffixTable, text, length, events, &sorted));
+    HYBZ_TRY(sort_suffixes(lane, one_text(lane, length), false, length, deadline, events, &sorted));
+    uint32_t steps[5];
+    HYBZ_TRY(factorize(lane, lay_out_factoring(lane->arena, length), divisions, runs != 0, steps));
+    HYBZ_TRY(cudaMemcpyAsync(staging.origin, lane->arena.origin, sizeof *counts, cudaMemcpyDeviceToHost, lane->stream));
+    HYBZ_TRY(lane->wait(deadline));
+    HYBZ_TRY(lane->event_error);
+    memcpy(counts, staging.origin, sizeof *counts);
+    // Each has a byte or more.
+    if (counts->factors < 1 || counts->factors > length) return HYBZ_WRONG;
+    lane->factors = counts->factors;
+    if (report) {
+        const auto ms = [&](uint32_t from, uint32_t to) { return lane->elapsed(from, to); };
+        *report = {length,
+                   events.rounds,
+                   sorted.table_ms,
+                   ms(events.begin, events.uploaded),
+                   ms(events.keys_begin, steps[0]),
+                   ms(steps[0], steps[1]),
+                   ms(steps[1], steps[2]),
+                   ms(steps[2], steps[3]),
+                   ms(steps[3], steps[4])};
+    }
+    return 0;
+}
+
+extern "C" int hybz_lane_factors(hybz_lane *lane, uint32_t from, uint32_t count, hybz_factor *factors,
+                                 uint32_t timeout_ms) {
+    const auto deadline = deadline_of(timeout_ms);
+    if (lane->pipeline != HYBZ_FACTOR || from > lane->factors || count > lane->factors - from) return HYBZ_ARGUMENT;
+    HYBZ_TRY(cudaSetDevice(lane->device));
+    const hybz_factor *const all = reinterpret_cast<const hybz_factor *>(lane->arena.sort.keys[1]);
+    HYBZ_TRY(cudaMemcpyAsync(factors, all + from, uint64_t(count) * sizeof(hybz_factor), cudaMemcpyDeviceToHost,
+                             lane->stream));
+    return lane->wait(deadline);
+}
+
+extern "C" size_t hybz_factor_report_bytes(void) { return sizeof(hybz_factor_report); }

@@ -1,0 +1,103 @@
+//! A lane that finds factors.
+#![allow(unsafe_code)]
+
+use super::ffi;
+use super::lane::{Lane, milliseconds};
+use crate::gpu::{
+    DeviceError, DeviceLane, FactorByDevice, FactorsByDevice, FindFactors, LaneSize, MAX_FETCHED, MIN_DEVICE_BLOCK,
+    Steps,
+};
+use std::time::Duration;
+
+/// A lane that finds factors.
+pub(super) struct FactorLane {
+    lane: Lane,
+    fetched: Vec<FactorByDevice>,
+}
+
+impl FactorLane {
+    pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
+        // Texts are copied from where they are: to pin as much memory takes longer than one copy does.
+        let lane = Lane::with_input(ordinal, size, ffi::FACTOR, 0, MAX_FETCHED * size_of::<FactorByDevice>(), 0)?;
+        Ok(FactorLane { lane, fetched: Vec::with_capacity(MAX_FETCHED) })
+    }
+}
+
+impl DeviceLane for FactorLane {
+    fn size(&self) -> LaneSize {
+        self.lane.size
+    }
+
+    fn texts(&mut self) -> &mut [u8] {
+        &mut []
+    }
+
+    fn steps(&self) -> Steps {
+        self.lane.steps
+    }
+}
+
+impl FindFactors for FactorLane {
+    fn find(
+        &mut self,
+        text: &[u8],
+        divisions: u32,
+        runs: bool,
+        timeout: Duration,
+    ) -> Result<FactorsByDevice, DeviceError> {
+        let lane = &mut self.lane;
+        lane.check_batch(&[], (MIN_DEVICE_BLOCK..=lane.size.max_length).contains(&text.len()))?;
+        let (mut counts, mut report) = (ffi::FactorCounts::default(), ffi::FactorReport::default());
+        // SAFETY: the text has so many bytes; `counts` and `report` are declared as they are there (tested).
+        let code = unsafe {
+            ffi::hybz_lane_factor(
+                lane.lane.as_ptr(),
+                text.len() as u32,
+                text.as_ptr(),
+                divisions,
+                runs.into(),
+                &mut counts,
+                milliseconds(timeout),
+                &mut report,
+            )
+        };
+        lane.check(code, "finding factors")?;
+        lane.steps.batches += 1;
+        lane.steps.upload += f64::from(report.upload_ms);
+        lane.steps.sort += f64::from(report.sort_ms);
+        let times =
+            [report.upload_ms, report.sort_ms, report.neighbours_ms, report.longest_ms, report.path_ms, report.runs_ms];
+        Ok(FactorsByDevice { factors: counts.factors, runs: counts.runs, times })
+    }
+
+    fn fetch(&mut self, from: u32, count: usize, timeout: Duration) -> Result<&[FactorByDevice], DeviceError> {
+        let lane = &mut self.lane;
+        lane.check_batch(&[], count <= MAX_FETCHED)?;
+        let pinned = lane.pinned.part(&lane.columns);
+        // SAFETY: the columns have room for MAX_FETCHED factors, and begin at a multiple of a page; how many there are
+        // on the device is known there.
+        let code = unsafe {
+            ffi::hybz_lane_factors(lane.lane.as_ptr(), from, count as u32, pinned.cast(), milliseconds(timeout))
+        };
+        lane.check(code, "fetching factors")?;
+        let words = lane.columns(count * size_of::<FactorByDevice>()).as_chunks::<8>().0;
+        self.fetched.clear();
+        self.fetched.extend(words.iter().map(|factor| {
+            let [a, b, c, d, e, f, g, h] = *factor;
+            FactorByDevice { source: u32::from_ne_bytes([a, b, c, d]), len: u32::from_ne_bytes([e, f, g, h]) }
+        }));
+        Ok(&self.fetched)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_structures_are_declared_alike() {
+        // SAFETY: it takes and touches nothing.
+        assert_eq!(unsafe { ffi::hybz_factor_report_bytes() }, size_of::<ffi::FactorReport>());
+        assert_eq!((size_of::<FactorByDevice>(), size_of::<ffi::FactorCounts>()), (8, 8));
+    }
+}
