@@ -17,6 +17,11 @@
 //                                its device time on the file's lines, with HYBZ_LINES_ flags (a number)
 //     bench lz4 [LENGTH]         hybz_lz4_decode on shapes, sequences and damage, against plain twins
 //     bench lz4 FILE TIMES       what it does in device memory, and from the host, with 64 KiB blocks of the file
+//     bench lzw [LENGTH]         hybz_lzw_decode on shapes, codes and damage, against plain twins
+//     bench lzw CASES cases      the same on strips that a test of Rust has written and decoded: HYBZ_LZW_CASES=CASES
+//                                cargo test --lib lzw_cases
+//     bench lzw FILE STRIPS BYTES
+//                                what it does with so many strips of so many bytes, and what a core does
 //     bench time FILE [BLOCKS]   device time a byte of hybz_lane_bwt on the file's blocks (run-length-coded as bzip2
 //                                does), repeated up to BLOCKS (256)
 //     bench resident FILE [BLOCKS]
@@ -49,17 +54,22 @@ int main(int argc, char **argv) {
     if (what == "lines") return check_lines(number(2, ~0u));
     if (what == "lz4" && argc > 3) return time_lz4(argv[2], number(3, 1));
     if (what == "lz4") return check_lz4(number(2, ~0u));
+    if (what == "lzw" && argc > 4) return time_lzw(argv[2], number(3, 1000), number(4, 65536));
+    if (what == "lzw" && argc > 3) return check_lzw_cases(argv[2]);
+    if (what == "lzw") return check_lzw(number(2, ~0u));
     if (what == "time" && argc > 2) return time_bwt(argv[2], number(3, 256));
     if (what == "resident" && argc > 2) return time_coding(argv[2], number(3, 256));
     if (what == "lanes" && argc > 4) return time_lanes(argv[2], number(3, 0), number(4, 0), argc > 5);
     if (what == "start" && argc > 4) return time_start(number(2, 1), number(3, 8), argv[4]);
-    fprintf(stderr, "usage: bench check | thirds | code | suffixes | decode | lines | lz4 [LENGTH]\n"
+    fprintf(stderr, "usage: bench check | thirds | code | suffixes | decode | lines | lz4 | lzw [LENGTH]\n"
                     "       bench large | coding CASES\n"
                     "       bench time | resident FILE [BLOCKS]\n"
                     "       bench decode FILE LANES BLOCKS\n"
                     "       bench suffixes FILE LENGTH BLOCKS\n"
                     "       bench lines FILE RANGES [FLAGS]\n"
                     "       bench lz4 FILE TIMES\n"
+                    "       bench lzw CASES cases\n"
+                    "       bench lzw FILE STRIPS BYTES\n"
                     "       bench lanes FILE LANES BLOCKS [code]\n"
                     "       bench start DEVICES LANES together | leaders | serial\n");
     return 2;
