@@ -40,11 +40,12 @@ const SOURCES: [&str; 30] = [
     "copy_lines",
     "sort_lines",
     "lz4",
+    "lzw",
     "batch",
     "lane",
     "host",
 ];
-const HEADERS: [&str; 17] = [
+const HEADERS: [&str; 18] = [
     "hybz.h",
     "limits.h",
     "tuned.hpp",
@@ -57,6 +58,7 @@ const HEADERS: [&str; 17] = [
     "large_coding.cuh",
     "lines.cuh",
     "copies.cuh",
+    "lzw.cuh",
     "rank.cuh",
     "words.cuh",
     "ranks.cuh",

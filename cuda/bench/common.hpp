@@ -187,6 +187,8 @@ int time_lz4(const char *path, uint32_t repeats);
 int check_lzw(uint32_t max_length);
 int check_lzw_cases(const char *path);
 int time_lzw(const char *path, uint32_t count, uint32_t size);
+int check_all(const char *path);
+int time_all(const char *path, uint32_t count);
 int time_bwt(const char *path, uint32_t blocks);
 int time_coding(const char *path, uint32_t blocks);
 int time_suffixes(const char *path, uint32_t length, uint32_t blocks);

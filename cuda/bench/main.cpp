@@ -22,6 +22,8 @@
 //                                cargo test --lib lzw_cases
 //     bench lzw FILE STRIPS BYTES
 //                                what it does with so many strips of so many bytes, and what a core does
+//     bench all CASES [STRIPS]   strips of ALL that `cargo bench --bench tables -- all-cases CASES SET` has written:
+//                                whole and damaged, against a plain twin; or the time of so many
 //     bench time FILE [BLOCKS]   device time a byte of hybz_lane_bwt on the file's blocks (run-length-coded as bzip2
 //                                does), repeated up to BLOCKS (256)
 //     bench resident FILE [BLOCKS]
@@ -54,6 +56,8 @@ int main(int argc, char **argv) {
     if (what == "lines") return check_lines(number(2, ~0u));
     if (what == "lz4" && argc > 3) return time_lz4(argv[2], number(3, 1));
     if (what == "lz4") return check_lz4(number(2, ~0u));
+    if (what == "all" && argc > 3) return time_all(argv[2], number(3, 1000));
+    if (what == "all" && argc > 2) return check_all(argv[2]);
     if (what == "lzw" && argc > 4) return time_lzw(argv[2], number(3, 1000), number(4, 65536));
     if (what == "lzw" && argc > 3) return check_lzw_cases(argv[2]);
     if (what == "lzw") return check_lzw(number(2, ~0u));
@@ -68,6 +72,7 @@ int main(int argc, char **argv) {
                     "       bench suffixes FILE LENGTH BLOCKS\n"
                     "       bench lines FILE RANGES [FLAGS]\n"
                     "       bench lz4 FILE TIMES\n"
+                    "       bench all CASES [STRIPS]\n"
                     "       bench lzw CASES cases\n"
                     "       bench lzw FILE STRIPS BYTES\n"
                     "       bench lanes FILE LANES BLOCKS [code]\n"
