@@ -325,14 +325,20 @@ struct hybz_lzw_strip {
 struct hybz_lzw_found {
     uint32_t status, code, known;
 };
-/* For batches of up to max_strips strips with max_coded bytes of codes in all. */
-int hybz_lzw_create(int device, uint32_t max_strips, uint64_t max_coded, struct hybz_lzw **lzw);
+/* For batches of up to max_strips strips with max_coded bytes of codes in all; and for hybz_lzw_decode_host if max_text,
+ * the bytes of all texts, is not 0: then all of it is in device memory. */
+int hybz_lzw_create(int device, uint32_t max_strips, uint64_t max_coded, uint64_t max_text, struct hybz_lzw **lzw);
 /* Decodes strips. Their texts lie one after the other in the output, gaps are allowed.
  *   found [0..count-1] out, any host memory. Of a damaged strip the text before the damage is there, but for
  *         HYBZ_LZW_START. */
 int hybz_lzw_decode(struct hybz_lzw *lzw, const uint8_t *in, uint64_t in_bytes, const struct hybz_lzw_strip *strips,
                     uint32_t count, uint8_t *out, uint64_t out_bytes, struct hybz_lzw_found *found,
                     uint32_t timeout_ms);
+/* The same from host memory to host memory: in_bytes is at most max_coded, out_bytes at most max_text. What is between
+ * the texts is written, too. */
+int hybz_lzw_decode_host(struct hybz_lzw *lzw, const uint8_t *in, uint64_t in_bytes,
+                         const struct hybz_lzw_strip *strips, uint32_t count, uint8_t *out, uint64_t out_bytes,
+                         struct hybz_lzw_found *found, uint32_t timeout_ms);
 int hybz_lzw_destroy(struct hybz_lzw *lzw);
 /* sizeof(struct hybz_lzw_strip), hybz_lzw_found. */
 void hybz_lzw_bytes(size_t bytes[2]);

@@ -239,8 +239,9 @@ using namespace hybz;
 struct hybz_lzw {
     int device = 0;
     uint32_t max_strips = 0;
-    uint64_t max_coded = 0;
+    uint64_t max_coded = 0, max_text = 0;
     // Device:
+    uint8_t *in = nullptr, *out = nullptr; // these two: hybz_lzw_decode_host
     hybz_lzw_strip *strips = nullptr;
     uint32_t *slots = nullptr, *used = nullptr, *order = nullptr, *total = nullptr, *places = nullptr;
     LzwTask *tasks = nullptr;
@@ -271,6 +272,8 @@ int create(hybz_lzw *lzw) {
         {&lzw->tasks, tasks * sizeof(LzwTask)},
         {&lzw->found, tasks * sizeof(LzwFound)},
         {&lzw->results, strips * sizeof(hybz_lzw_found)},
+        {&lzw->in, lzw->max_text ? lzw->max_coded : 0},
+        {&lzw->out, lzw->max_text},
     };
     HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lzw->memory), lay_out_arrays(arrays, nullptr)));
     lay_out_arrays(arrays, lzw->memory);
@@ -317,6 +320,19 @@ int decode(hybz_lzw *lzw, const Strips &strips, uint8_t *out, cudaStream_t strea
     return int(cudaGetLastError());
 }
 
+// Decodes strips that are in place; the results are on their way when this returns.
+int launch(hybz_lzw *lzw, const uint8_t *in, const hybz_lzw_strip *strips, uint32_t count, uint8_t *out) {
+    const cudaStream_t stream = lzw->stream;
+    HYBZ_TRY(cudaMemcpyAsync(lzw->strips, strips, count * sizeof(hybz_lzw_strip), cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemcpyAsync(lzw->slots, lzw->staged_slots, (count + 1) * 4, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemsetAsync(lzw->total, 0, 4, stream));
+    const bool narrow = std::all_of(strips, strips + count, [](const auto &strip) { return strip.length <= 1u << 16; });
+    const Strips all{in, lzw->strips, lzw->slots, count, lzw->tasks, lzw->used, lzw->order, lzw->total};
+    HYBZ_TRY(narrow ? decode<uint16_t>(lzw, all, out, stream) : decode<uint32_t>(lzw, all, out, stream));
+    return int(cudaMemcpyAsync(lzw->staged_results, lzw->results, count * sizeof(hybz_lzw_found),
+                               cudaMemcpyDeviceToHost, stream));
+}
+
 int wait_for(cudaStream_t stream, Clock::time_point deadline) {
     for (uint32_t polls = 0;; polls++) {
         const cudaError_t state = cudaStreamQuery(stream);
@@ -329,15 +345,18 @@ int wait_for(cudaStream_t stream, Clock::time_point deadline) {
 
 } // namespace
 
-extern "C" int hybz_lzw_create(int device, uint32_t max_strips, uint64_t max_coded, hybz_lzw **out) {
+extern "C" int hybz_lzw_create(int device, uint32_t max_strips, uint64_t max_coded, uint64_t max_text,
+                               hybz_lzw **out) {
     *out = nullptr;
     // Tasks are numbered in 32 bits.
-    if (max_strips < 1 || max_strips > 1u << 30 || max_coded > uint64_t(1) << 42) return HYBZ_ARGUMENT;
+    constexpr uint64_t kMost = uint64_t(1) << 42;
+    if (max_strips < 1 || max_strips > 1u << 30 || max_coded > kMost || max_text > kMost) return HYBZ_ARGUMENT;
     hybz_lzw *lzw = new (std::nothrow) hybz_lzw;
     if (!lzw) return int(cudaErrorMemoryAllocation);
     lzw->device = device;
     lzw->max_strips = max_strips;
     lzw->max_coded = max_coded;
+    lzw->max_text = max_text;
     const int code = create(lzw);
     if (code != 0) {
         hybz_lzw_destroy(lzw);
@@ -355,16 +374,29 @@ extern "C" int hybz_lzw_decode(hybz_lzw *lzw, const uint8_t *in, uint64_t in_byt
     if (count == 0) return 0;
     const Clock::time_point deadline = deadline_of(timeout_ms);
     HYBZ_TRY(cudaSetDevice(lzw->device));
-    const cudaStream_t stream = lzw->stream;
-    HYBZ_TRY(cudaMemcpyAsync(lzw->strips, strips, count * sizeof(hybz_lzw_strip), cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemcpyAsync(lzw->slots, lzw->staged_slots, (count + 1) * 4, cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemsetAsync(lzw->total, 0, 4, stream));
-    const bool narrow = std::all_of(strips, strips + count, [](const auto &strip) { return strip.length <= 1u << 16; });
-    const Strips all{in, lzw->strips, lzw->slots, count, lzw->tasks, lzw->used, lzw->order, lzw->total};
-    HYBZ_TRY(narrow ? decode<uint16_t>(lzw, all, out, stream) : decode<uint32_t>(lzw, all, out, stream));
-    HYBZ_TRY(cudaMemcpyAsync(lzw->staged_results, lzw->results, count * sizeof(hybz_lzw_found), cudaMemcpyDeviceToHost,
-                             stream));
-    HYBZ_TRY(wait_for(stream, deadline));
+    HYBZ_TRY(launch(lzw, in, strips, count, out));
+    HYBZ_TRY(wait_for(lzw->stream, deadline));
+    std::copy(lzw->staged_results, lzw->staged_results + count, found);
+    return 0;
+}
+
+extern "C" int hybz_lzw_decode_host(hybz_lzw *lzw, const uint8_t *in, uint64_t in_bytes, const hybz_lzw_strip *strips,
+                                    uint32_t count, uint8_t *out, uint64_t out_bytes, hybz_lzw_found *found,
+                                    uint32_t timeout_ms) {
+    if (in_bytes > lzw->max_coded || out_bytes > lzw->max_text || count > lzw->max_strips ||
+        !are_in_place(lzw, strips, count, in_bytes, out_bytes))
+        return HYBZ_ARGUMENT;
+    if (count == 0) return 0;
+    const Clock::time_point deadline = deadline_of(timeout_ms);
+    HYBZ_TRY(cudaSetDevice(lzw->device));
+    HYBZ_TRY(cudaMemcpyAsync(lzw->in, in, in_bytes, cudaMemcpyHostToDevice, lzw->stream));
+    // What follows the text of a damaged strip is not what an earlier batch has left there.
+    HYBZ_TRY(cudaMemsetAsync(lzw->out, 0, out_bytes, lzw->stream));
+    HYBZ_TRY(launch(lzw, lzw->in, strips, count, lzw->out));
+    // Copying to memory that is not pinned waits for the kernels, without a deadline.
+    HYBZ_TRY(wait_for(lzw->stream, deadline));
+    HYBZ_TRY(cudaMemcpyAsync(out, lzw->out, out_bytes, cudaMemcpyDeviceToHost, lzw->stream));
+    HYBZ_TRY(wait_for(lzw->stream, deadline));
     std::copy(lzw->staged_results, lzw->staged_results + count, found);
     return 0;
 }

@@ -3,8 +3,8 @@
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, behind the cargo feature of that name, is the only one.
 //! Another one is a folder beside it and a line in `BACKENDS`. There is one trait for each thing that a device can
 //! take off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`],
-//! [`CodeLargeBlocks`], [`DecodeBlocks`], [`DecodeCodes`]; and [`SortLines`] for [`sort`](crate::sort). In tests `fake`
-//! does the work on the CPU and fails as scripted.
+//! [`CodeLargeBlocks`], [`DecodeBlocks`], [`DecodeCodes`]; and [`SortLines`] for [`sort`](crate::sort), [`DecodeStrips`]
+//! for [`lzw`](crate::lzw). In tests `fake` does the work on the CPU and fails as scripted.
 
 use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
 use std::fmt;
@@ -20,6 +20,7 @@ mod decode_large;
 pub(crate) mod fake;
 mod lines;
 mod select;
+mod strips;
 
 pub(crate) use choice::Choice;
 pub use code_large::{
@@ -32,6 +33,7 @@ pub use decode_large::{
 };
 pub use lines::{LineOrder, SortLines, SortedLines};
 pub use select::select;
+pub use strips::{DecodeStrips, MAX_STRIP, StripForDevice, StripFound, StripsSize};
 
 /// What can be reached. Where several have devices, the first counts.
 const BACKENDS: &[&dyn Backend] = &[
@@ -150,6 +152,11 @@ pub trait Backend: Sync {
     fn open_large_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeCodes>, DeviceError>;
     /// Opens a lane that sorts lines.
     fn open_lines(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortLines>, DeviceError>;
+    /// Opens a lane that decodes strips of LZW codes.
+    fn open_strips(&self, device: &Device, size: StripsSize) -> Result<Box<dyn DecodeStrips>, DeviceError> {
+        let _ = (device, size);
+        Err(DeviceError::Other("this device decodes no strips".to_owned()))
+    }
 }
 
 /// How many devices there seem to be: a look that costs nothing, while asking a driver takes tenths of a second.

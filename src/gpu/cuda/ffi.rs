@@ -4,7 +4,8 @@
 use crate::codec::hbz::tally::{Prices, Tally};
 use crate::codec::hbz::token::TOKENS;
 use crate::gpu::{
-    BlockForDevice, CodedByDevice, CodedSegment, DecodedByDevice, LargeForDevice, SharesForDevice, TokensByDevice,
+    BlockForDevice, CodedByDevice, CodedSegment, DecodedByDevice, LargeForDevice, SharesForDevice, StripForDevice,
+    StripFound, TokensByDevice,
 };
 use std::ffi::{c_char, c_int, c_void};
 
@@ -36,6 +37,12 @@ pub const OUT_OF_MEMORY: c_int = 2;
 /// `struct hybz_lane`.
 #[repr(C)]
 pub struct Lane {
+    _private: [u8; 0],
+}
+
+/// `struct hybz_lzw`.
+#[repr(C)]
+pub struct Lzw {
     _private: [u8; 0],
 }
 
@@ -251,6 +258,32 @@ unsafe extern "C" {
     #[cfg(test)]
     pub fn hybz_lines_report_bytes() -> usize;
     pub fn hybz_lane_destroy(lane: *mut Lane) -> c_int;
+    pub fn hybz_lzw_create(device: c_int, max_strips: u32, max_coded: u64, max_text: u64, lzw: *mut *mut Lzw) -> c_int;
+    pub fn hybz_lzw_decode(
+        lzw: *mut Lzw,
+        input: *const u8,
+        in_bytes: u64,
+        strips: *const StripForDevice,
+        count: u32,
+        out: *mut u8,
+        out_bytes: u64,
+        found: *mut StripFound,
+        timeout_ms: u32,
+    ) -> c_int;
+    pub fn hybz_lzw_decode_host(
+        lzw: *mut Lzw,
+        input: *const u8,
+        in_bytes: u64,
+        strips: *const StripForDevice,
+        count: u32,
+        out: *mut u8,
+        out_bytes: u64,
+        found: *mut StripFound,
+        timeout_ms: u32,
+    ) -> c_int;
+    pub fn hybz_lzw_destroy(lzw: *mut Lzw) -> c_int;
+    #[cfg(test)]
+    pub fn hybz_lzw_bytes(bytes: *mut [usize; 2]);
     pub fn hybz_device_start(device: c_int) -> c_int;
     pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
     pub fn hybz_pinned_free(memory: *mut c_void, bytes: usize) -> c_int;

@@ -1,9 +1,9 @@
 //! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `ffi`, called through `call`, owned by
-//! `lane`, `coding_lane`, `large_lane` and `lines_lane`; `device` finds devices.
+//! `lane`, `coding_lane`, `large_lane`, `lines_lane` and `strips_lane`; `device` finds devices.
 
 use super::{
-    Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, Device, DeviceError, LaneSize, SortColumns,
-    SortLines, SortSuffixes, SortThirds,
+    Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, DecodeStrips, Device, DeviceError, LaneSize,
+    SortColumns, SortLines, SortSuffixes, SortThirds, StripsSize,
 };
 
 mod call;
@@ -13,6 +13,7 @@ mod ffi;
 mod lane;
 mod large_lane;
 mod lines_lane;
+mod strips_lane;
 
 /// The backend.
 pub(super) struct Cuda;
@@ -62,5 +63,9 @@ impl Backend for Cuda {
 
     fn open_lines(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortLines>, DeviceError> {
         Ok(Box::new(lines_lane::LinesLane::new(device.ordinal, size)?))
+    }
+
+    fn open_strips(&self, device: &Device, size: StripsSize) -> Result<Box<dyn DecodeStrips>, DeviceError> {
+        Ok(Box::new(strips_lane::StripsLane::new(device.ordinal, size)?))
     }
 }
