@@ -325,8 +325,8 @@ struct hybz_lzw_strip {
 struct hybz_lzw_found {
     uint32_t status, code, known;
 };
-/* For batches of up to max_strips strips with max_coded bytes of codes in all; and for hybz_lzw_decode_host if max_text,
- * the bytes of all texts, is not 0: then all of it is in device memory. */
+/* For batches of up to max_strips strips with max_coded bytes of codes in all. For hybz_lzw_decode_host max_text says
+ * how many bytes all texts have together; otherwise it is 0, and less device memory is taken. */
 int hybz_lzw_create(int device, uint32_t max_strips, uint64_t max_coded, uint64_t max_text, struct hybz_lzw **lzw);
 /* Decodes strips. Their texts lie one after the other in the output, gaps are allowed.
  *   found [0..count-1] out, any host memory. Of a damaged strip the text before the damage is there, but for

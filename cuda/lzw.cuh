@@ -83,7 +83,10 @@ struct LzwCode {
         : number(number), bit(segment + codes.before(number)), width(codes.width(number)) {
         const bool there = bit + width <= codes.bits;
         code = there ? codes.code(bytes, bit, width) : kLzwEnd;
-        event = code == kLzwEnd ? kLzwCut : code == kLzwClear ? kLzwCleared : number >= kLzwCodes ? kLzwFull : kLzwGoesOn;
+        event = code == kLzwEnd       ? kLzwCut
+                : code == kLzwClear   ? kLzwCleared
+                : number >= kLzwCodes ? kLzwFull
+                                      : kLzwGoesOn;
     }
     __device__ LzwCode(const LzwCodes &codes, uint32_t segment, uint32_t number)
         : LzwCode(codes, segment, number, codes.bytes_at(segment + codes.before(number))) {}

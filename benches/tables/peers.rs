@@ -64,7 +64,7 @@ pub fn tiff(text: &[u8]) -> Vec<u8> {
     file.extend(((PICTURE + picture.len()) as u32).to_le_bytes());
     file.extend_from_slice(picture);
     let (rows, len) = (rows as u32, picture.len() as u32);
-    // Width, height, bits of a sample, no compression, 0 is black, where the strip is, samples, rows of it, bytes of it.
+    // Width, height, bits of a sample, no compression, 0 is black, where the strip is, samples, its rows, its bytes.
     let entries: [(u16, u16, u32); 9] = [
         (256, 4, COLUMNS as u32),
         (257, 4, rows),

@@ -200,9 +200,10 @@ int time_all(const char *path, uint32_t count) {
         copy(device.out, got.memory, out_size, cudaMemcpyHostToDevice);
         plain = std::min(plain, seconds(start));
     }
-    printf("ALL %s: %u strips, %zu bytes, ratio %.2f: %.3f ms, %.1f GB/s; with the upload %.1f; plain upload %.1f: %s\n",
-           path, count, out_size, double(out_size) / double(in_size), best * 1e3, double(out_size) / best / 1e9,
-           double(out_size) / loaded / 1e9, double(out_size) / plain / 1e9, right ? "right" : "WRONG");
+    const auto rate = [&](double time) { return double(out_size) / time / 1e9; };
+    printf("ALL %s: %u strips, %zu bytes, ratio %.2f: %.3f ms, %.1f GB/s; with the upload %.1f; plain %.1f: %s\n", path,
+           count, out_size, double(out_size) / double(in_size), best * 1e3, rate(best), rate(loaded), rate(plain),
+           right ? "right" : "WRONG");
     return !right;
 }
 

@@ -45,10 +45,11 @@ __device__ bool decode_strip(const uint8_t *in, uint32_t coded, uint8_t *out, ui
         uint32_t end = at + sum_up_to(word.length);
         // Words behind the end of the text are not there.
         const bool mine = end - word.length < length;
-        if (__ballot_sync(~0u, mine && (!there || end > length || word.back > at || (word.back && word.length > word.back))))
-            return false;
+        const bool copied = word.back > 0;
+        const bool wrong = !there || end > length || word.back > at || (copied && word.length > word.back);
+        if (__ballot_sync(~0u, mine && wrong)) return false;
         const uint32_t target = mine ? end - word.length : length;
-        const uint32_t source = word.back ? ~(word.back + (target - at)) : word.byte;
+        const uint32_t source = copied ? ~(word.back + (target - at)) : word.byte;
         carry_out_short(source, target, mine ? word.length : 0, out);
         const uint32_t last = 31 - __clz(__ballot_sync(~0u, mine));
         at = __shfl_sync(~0u, end, last);

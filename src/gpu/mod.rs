@@ -3,7 +3,7 @@
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, behind the cargo feature of that name, is the only one.
 //! Another one is a folder beside it and a line in `BACKENDS`. There is one trait for each thing that a device can
 //! take off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`],
-//! [`CodeLargeBlocks`], [`DecodeBlocks`], [`DecodeCodes`]; and [`SortLines`] for [`sort`](crate::sort), [`DecodeStrips`]
+//! [`CodeLargeBlocks`], [`DecodeBlocks`], [`DecodeCodes`]; [`SortLines`] for [`sort`](crate::sort); [`DecodeStrips`]
 //! for [`lzw`](crate::lzw). In tests `fake` does the work on the CPU and fails as scripted.
 
 use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
