@@ -12,7 +12,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: [&str; 30] = [
+const SOURCES: [&str; 31] = [
     "keys",
     "sort",
     "group",

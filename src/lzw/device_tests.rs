@@ -69,7 +69,7 @@ fn cases() -> Vec<Case> {
 fn lzw_cases_for_the_kernels() {
     let cases = cases();
     for case in &cases {
-        assert_eq!(outcome(case.found(), case.wanted), Ok(case.outcome.clone()));
+        assert_eq!(outcome(case.found(), case.wanted), Ok(case.outcome));
     }
     let kinds = [0, 1, 2, 4].map(|kind| cases.iter().filter(|case| case.found().status == kind).count());
     assert!(kinds.iter().all(|count| *count > 5), "{kinds:?}");
@@ -97,7 +97,7 @@ fn lzw_on_a_device() {
         let found = device.decode(&strips).unwrap();
         assert_eq!(found.len(), batch.len());
         for (case, found) in batch.iter().zip(found) {
-            assert!(found == case.outcome.clone().map(|()| case.text.clone()), "{found:?}");
+            assert!(found == case.outcome.map(|()| case.text.clone()), "{found:?}");
         }
     }
 }
