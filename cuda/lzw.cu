@@ -21,7 +21,7 @@ namespace hybz {
 
 namespace {
 
-constexpr uint32_t kFindWarps = 4, kFindCodes = 4; // codes that a lane looks at at once
+constexpr uint32_t kFindThreads = 256, kFindCodes = 4; // codes that a thread looks at at once
 constexpr uint32_t kPlaceThreads = 128;
 
 struct Strips {
@@ -39,51 +39,48 @@ struct Strips {
     }
 };
 
-// Divides strips into tasks, a warp each.
-__global__ void __launch_bounds__(kFindWarps * 32) find_kernel(const Strips strips) {
-    const uint32_t lane = threadIdx.x & 31, strip = blockIdx.x * kFindWarps + (threadIdx.x >> 5);
-    if (strip >= strips.count) return;
+// Divides strips into tasks, a CTA each: it looks at 1,024 codes at once for one that is no string.
+__global__ void __launch_bounds__(kFindThreads) find_kernel(const Strips strips) {
+    __shared__ uint32_t firsts[2][kFindThreads / 32];
+    const uint32_t strip = blockIdx.x;
     const LzwCodes codes = strips.codes(strip);
     uint32_t slot = strips.slots[strip];
     const auto add = [&](uint32_t begin, uint32_t end) {
-        if (lane == 0) {
+        if (threadIdx.x == 0) {
             strips.tasks[slot] = {strip, begin, end};
             strips.order[atomicAdd(strips.total, 1)] = slot;
         }
         slot++;
     };
     uint32_t begin = 0, segment = 0, number = 0, passed = 0;
-    for (;;) {
-        uint32_t events[kFindCodes], ends[kFindCodes], kinds[kFindCodes];
-#pragma unroll
-        for (uint32_t k = 0; k < kFindCodes; k++) {
-            const LzwCode code(codes, segment, number + k * 32 + lane);
-            events[k] = __ballot_sync(~0u, code.event != kLzwGoesOn);
-            ends[k] = code.end();
-            kinds[k] = code.event;
-        }
-        uint32_t kind = kLzwGoesOn, end = 0, count = kFindCodes * 32;
+    for (uint32_t turn = 0;; turn ^= 1) {
+        uint32_t first = ~0u;
 #pragma unroll
         for (uint32_t k = kFindCodes; k-- > 0;) {
-            if (!events[k]) continue;
-            const uint32_t who = __ffs(events[k]) - 1;
-            count = k * 32 + who + 1;
-            kind = __shfl_sync(~0u, kinds[k], who);
-            end = __shfl_sync(~0u, ends[k], who);
+            const uint32_t place = k * kFindThreads + threadIdx.x;
+            const LzwCode code(codes, segment, number + place);
+            if (code.event != kLzwGoesOn) first = place;
         }
-        number += count;
+        first = __reduce_min_sync(~0u, first);
+        if ((threadIdx.x & 31) == 0) firsts[turn][threadIdx.x >> 5] = first;
+        __syncthreads(); // the one of the next turn keeps apart the uses of this turn's half
+#pragma unroll
+        for (uint32_t w = 0; w < kFindThreads / 32; w++) first = min(first, firsts[turn][w]);
+        const uint32_t count = min(first, kFindThreads * kFindCodes);
         passed += count;
-        if (kind == kLzwGoesOn) continue;
-        if (kind != kLzwCleared) break;
-        segment = end;
+        number += count;
+        if (first == ~0u) continue;
+        const LzwCode code(codes, segment, number);
+        if (code.event != kLzwCleared) break;
+        segment = code.end();
         number = 0;
-        if (passed < kLzwTask) continue;
+        if (++passed < kLzwTask) continue;
         add(begin, segment);
         begin = segment;
         passed = 0;
     }
     add(begin, ~0u);
-    if (lane == 0) strips.used[strip] = slot - strips.slots[strip];
+    if (threadIdx.x == 0) strips.used[strip] = slot - strips.slots[strip];
 }
 
 // Decodes the task of a warp: only its length (kWrite: false), or its text, of which no more than `room` bytes belong
@@ -307,7 +304,7 @@ template <class Start>
 int decode(hybz_lzw *lzw, const Strips &strips, uint8_t *out, cudaStream_t stream) {
     const uint32_t grid = blocks_for(lzw->staged_slots[strips.count], kTaskWarps<Start>);
     constexpr uint32_t kTaskThreads = kTaskWarps<Start> * 32;
-    find_kernel<<<blocks_for(strips.count, kFindWarps), kFindWarps * 32, 0, stream>>>(strips);
+    find_kernel<<<strips.count, kFindThreads, 0, stream>>>(strips);
     HYBZ_TRY(cudaGetLastError());
     const auto measure = measure_kernel<Start>;
     measure<<<grid, kTaskThreads, 0, stream>>>(strips, lzw->found);

@@ -60,11 +60,11 @@ struct LzwCodes {
             sum += number - min(number, (1u << width) - early);
         return sum;
     }
-    // What the code at a bit is in; what is behind the last byte is 0.
+    // What the code at a bit is in, and anything behind the last byte.
     __device__ LzwBytes bytes_at(uint32_t bit) const {
-        const uint32_t from = bit >> 3;
-        return {from < size ? bytes[from] : 0u, from + 1 < size ? bytes[from + 1] : 0u,
-                from + 2 < size ? bytes[from + 2] : 0u};
+        if (size == 0) return {0, 0, 0};
+        const uint32_t from = bit >> 3, last = size - 1;
+        return {bytes[min(from, last)], bytes[min(from + 1, last)], bytes[min(from + 2, last)]};
     }
     __device__ uint32_t code(const LzwBytes &there, uint32_t bit, uint32_t width) const {
         const uint32_t shift = bit & 7, mask = (1u << width) - 1;

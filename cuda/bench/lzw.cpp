@@ -208,10 +208,11 @@ int check_codes(uint32_t rounds, size_t *total) {
 // Bytes changed or cut, lengths that are wrong, and noise.
 int check_damage(uint32_t rounds, size_t *total) {
     std::mt19937 random(5);
-    Bytes text(9000);
-    for (uint8_t &byte : text) byte = uint8_t('a' + random() % 3);
     Job job;
     for (const bool old : {false, true}) {
+        // One table, or several.
+        Bytes text(old ? 9000 : 12000);
+        for (uint8_t &byte : text) byte = uint8_t('a' + random() % (old ? 3 : 200));
         const Bytes coded = encode(text.data(), text.size(), old);
         for (uint32_t k = 0; k < 5 * rounds; k++) {
             Bytes spoilt = coded;
