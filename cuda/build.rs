@@ -12,7 +12,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: [&str; 35] = [
+const SOURCES: [&str; 36] = [
     "keys",
     "sort",
     "group",
@@ -45,11 +45,12 @@ const SOURCES: [&str; 35] = [
     "path",
     "runs",
     "factor",
+    "lzw",
     "batch",
     "lane",
     "host",
 ];
-const HEADERS: [&str; 19] = [
+const HEADERS: [&str; 20] = [
     "hybz.h",
     "limits.h",
     "tuned.hpp",
@@ -64,6 +65,7 @@ const HEADERS: [&str; 19] = [
     "copies.cuh",
     "gather.cuh",
     "factor.cuh",
+    "lzw.cuh",
     "rank.cuh",
     "words.cuh",
     "ranks.cuh",

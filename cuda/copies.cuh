@@ -68,4 +68,57 @@ inline __device__ void carry_out(const CopyCommand &own, uint32_t begin, const u
     }
 }
 
+// One byte of the text of a warp's short commands.
+struct ShortByte {
+    uint32_t place, from; // where it goes; where it comes from, if it is copied
+    uint32_t byte;
+    bool copied;
+};
+
+// The byte at `at` and this lane's number, in a text that ends at `end`. `begin` and `length` are the lane's command's,
+// `source` as in carry_out_short.
+inline __device__ ShortByte short_byte(uint32_t source, uint32_t begin, uint32_t length, uint32_t at, uint32_t end) {
+    const uint32_t lane = threadIdx.x & 31;
+    const uint32_t earlier = __popc(__ballot_sync(~0u, length && begin < at));
+    const bool here = length && begin - at < 32;
+    const uint32_t begins = __reduce_or_sync(~0u, here ? 1u << (begin - at) : 0);
+    const uint32_t what = __shfl_sync(~0u, source, earlier + __popc(begins & ((2u << lane) - 1)) - 1);
+    const uint32_t place = at + lane;
+    return {place, place - ~what, what, what > 255 && place < end};
+}
+
+// Replaces the bytes that wait for the byte of another lane, `parent`, by these. Chains are followed by jumping.
+inline __device__ void await_bytes(uint32_t &byte, uint32_t parent, bool waits) {
+    while (__ballot_sync(~0u, waits)) {
+        const uint32_t value = __shfl_sync(~0u, byte, parent & 31), grand = __shfl_sync(~0u, parent, parent & 31);
+        const bool still = __shfl_sync(~0u, waits, parent & 31);
+        if (waits) {
+            byte = value;
+            parent = grand;
+            waits = still;
+        }
+    }
+}
+
+// The same as carry_out for commands that are short, of which each is one byte, once or several times, or one copy:
+// `source` is the byte, or the complement of the distance; `begin` is where it goes, and the lanes' targets follow each
+// other. A lane for each byte of the text, two at once: it finds its command, and if the byte's source is among these
+// 64, the source's source.
+inline __device__ void carry_out_short(uint32_t source, uint32_t begin, uint32_t length, uint8_t *out) {
+    const uint32_t end = __shfl_sync(~0u, begin + length, 31);
+    for (uint32_t at = __shfl_sync(~0u, begin, 0); at < end; at += 64) {
+        ShortByte one = short_byte(source, begin, length, at, end);
+        ShortByte two = short_byte(source, begin, length, at + 32, end);
+        if (one.copied && one.from < at) one.byte = out[one.from];
+        if (two.copied && two.from < at) two.byte = out[two.from];
+        await_bytes(one.byte, one.from - at, one.copied && one.from >= at);
+        const uint32_t near = __shfl_sync(~0u, one.byte, (two.from - at) & 31);
+        if (two.copied && two.from - at < 32) two.byte = near;
+        await_bytes(two.byte, two.from - at - 32, two.copied && two.from >= at + 32);
+        if (one.place < end) out[one.place] = uint8_t(one.byte);
+        if (two.place < end) out[two.place] = uint8_t(two.byte);
+        __syncwarp();
+    }
+}
+
 } // namespace hybz

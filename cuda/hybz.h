@@ -345,6 +345,38 @@ int hybz_lz4_load(struct hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, ui
 int hybz_lz4_destroy(struct hybz_lz4 *lz4);
 size_t hybz_lz4_block_bytes(void);
 
+/* LZW (lzw.cu): strips of TIFF files, from device memory to device memory. */
+struct hybz_lzw;
+struct hybz_lzw_strip {
+    uint64_t from, to; /* the first byte of the strip in the input, and of its text in the output */
+    uint32_t coded, length; /* bytes of both, at most HYBZ_MAX_LZW */
+};
+#define HYBZ_LZW_RIGHT 0
+#define HYBZ_LZW_START 1  /* it does not begin with a clear */
+#define HYBZ_LZW_CODE 2   /* `code` comes where only those below `known` mean something */
+#define HYBZ_LZW_TABLE 3  /* more codes than any table has room for */
+#define HYBZ_LZW_LENGTH 4 /* it ends after `code` bytes of text */
+struct hybz_lzw_found {
+    uint32_t status, code, known;
+};
+/* For batches of up to max_strips strips with max_coded bytes of codes in all. For hybz_lzw_decode_host max_text says
+ * how many bytes all texts have together; otherwise it is 0, and less device memory is taken. */
+int hybz_lzw_create(int device, uint32_t max_strips, uint64_t max_coded, uint64_t max_text, struct hybz_lzw **lzw);
+/* Decodes strips. Their texts lie one after the other in the output, gaps are allowed.
+ *   found [0..count-1] out, any host memory. Of a damaged strip the text before the damage is there, but for
+ *         HYBZ_LZW_START. */
+int hybz_lzw_decode(struct hybz_lzw *lzw, const uint8_t *in, uint64_t in_bytes, const struct hybz_lzw_strip *strips,
+                    uint32_t count, uint8_t *out, uint64_t out_bytes, struct hybz_lzw_found *found,
+                    uint32_t timeout_ms);
+/* The same from host memory to host memory: in_bytes is at most max_coded, out_bytes at most max_text. What is between
+ * the texts is written, too. */
+int hybz_lzw_decode_host(struct hybz_lzw *lzw, const uint8_t *in, uint64_t in_bytes,
+                         const struct hybz_lzw_strip *strips, uint32_t count, uint8_t *out, uint64_t out_bytes,
+                         struct hybz_lzw_found *found, uint32_t timeout_ms);
+int hybz_lzw_destroy(struct hybz_lzw *lzw);
+/* sizeof(struct hybz_lzw_strip), hybz_lzw_found. */
+void hybz_lzw_bytes(size_t bytes[2]);
+
 /* Pinned host memory that the CPU can also read at full speed (not write-combined), zeroed. */
 int hybz_pinned_alloc(int device, size_t bytes, void **memory);
 int hybz_pinned_free(void *memory, size_t bytes);

@@ -22,6 +22,7 @@
 #define HYBZ_MAX_LINE_ROUNDS 1000000 /* one that goes byte by byte takes as many as lines have in common */
 
 #define HYBZ_MAX_LZ4 4194304 /* bytes of an LZ4 block */
+#define HYBZ_MAX_LZW 268435456 /* bytes of an LZW strip, of its codes and of its text: bits have 32-bit numbers */
 
 /* What `.hbz` fixes. */
 #define HYBZ_SEGMENT_LOG 16   /* a segment has 2^16 rows */

@@ -78,7 +78,7 @@ fn on_all_cores(text: &[u8]) -> f64 {
 }
 
 /// The sets, and where none or these are named, the texts that are made here: `identical`, `random` and `dna`.
-fn each(names: &[&str], f: impl Fn(&str, &[u8])) {
+pub fn each(names: &[&str], f: impl Fn(&str, &[u8])) {
     let generated: [(&str, usize); 3] = [("identical", 1), ("random", 256), ("dna", 4)];
     let is_generated = |name: &&str| generated.iter().any(|(known, _)| known == name);
     let sets: Vec<&str> = names.iter().copied().filter(|name| !is_generated(name)).collect();

@@ -1,5 +1,5 @@
-//! The tables and figures of chapter 5 of Deshpande's thesis (2014), the steps of Patel's (2012), and chapter 4 of
-//! Ching's (2014), on any data set and device.
+//! The tables and figures of chapter 5 of Deshpande's thesis (2014), the steps of Patel's (2012), chapter 4 of
+//! Ching's (2014), and chapters 4 and 5 of Funasaka's (2018), on any data set and device.
 //!
 //! ```text
 //! cargo bench --bench tables -- datasets                    list the data sets and where they are
@@ -17,6 +17,11 @@
 //! cargo bench --bench tables -- ching-4.3 [SET..]           the share of each step, and factors by number of
 //!                                                           divisions; also as ching-4.4 and ching-4.5
 //! cargo bench --bench tables -- divisions N [SET..]         factors that are cut at the ends of N divisions
+//! cargo bench --bench tables -- funasaka-4.3 [SET..]        LZW: compression; also as funasaka-4.4 and funasaka-4.5
+//! cargo bench --bench tables -- funasaka-4.8 [SET..]        LZW: decompression; funasaka-4.9: loading
+//! cargo bench --bench tables -- funasaka-5.3 [SET..]        ALL, a format for GPUs: sizes, beside LZ4; funasaka-5.4:
+//!                                                           decompression; -5.5: its words; -5.6: loading
+//! cargo bench --bench tables -- all-cases FILE [SET..]      strips of ALL for `bench all` of cuda/bench
 //! cargo bench --bench tables -- speed SET SIZE [K [EVERY]]  one block size beside libsais alone: perturbed after
 //!                                                           every K bytes (0: not), every EVERY-th block
 //! cargo bench --bench tables -- svg CSV COLUMN > x.svg      draw a column of a table as a bar chart
@@ -27,11 +32,14 @@
 //! `HYBZ_MAX=BYTES` takes only the beginning of each set; `HYBZ_DATASETS=FILE` names another list of sets.
 //! Machines are noisy: compare figures only within a run.
 
+mod all;
 mod ching;
 mod datasets;
 mod depth;
 mod device;
 mod factor_device;
+mod funasaka;
+mod peers;
 mod speed;
 mod stations;
 mod steps;
@@ -60,6 +68,14 @@ fn main() {
         ["ching-4.1", sets @ ..] => ching::suffix_arrays(sets),
         ["ching-4.2", sets @ ..] => ching::factorization(sets),
         ["ching-4.3" | "ching-4.4" | "ching-4.5", sets @ ..] => ching::figures(sets),
+        ["funasaka-4.3" | "funasaka-4.4" | "funasaka-4.5", sets @ ..] => funasaka::lzw_compression(sets),
+        ["funasaka-4.8", sets @ ..] => funasaka::lzw_decompression(sets),
+        ["funasaka-4.9", sets @ ..] => funasaka::lzw_loading(sets),
+        ["funasaka-5.3", sets @ ..] => funasaka::all_sizes(sets),
+        ["funasaka-5.4", sets @ ..] => funasaka::all_decompression(sets),
+        ["funasaka-5.5", sets @ ..] => funasaka::all_words(sets),
+        ["funasaka-5.6", sets @ ..] => funasaka::all_loading(sets),
+        ["all-cases", file, sets @ ..] => funasaka::cases(file, sets),
         ["divisions", number, sets @ ..] => {
             let number = number.parse().unwrap_or_else(|_| fail(&format!("`{number}' is not a number")));
             ching::divisions(number, sets);

@@ -21,6 +21,13 @@
 //     bench factor [LENGTH]      hybz_lane_factor on shapes, against one core
 //     bench factor FILE TIMES [LENGTH [DIVISIONS]]
 //                                its device time on the file, or on blocks of LENGTH bytes (0: one); and one core's
+//     bench lzw [LENGTH]         hybz_lzw_decode on shapes, codes and damage, against plain twins
+//     bench lzw CASES cases      the same on strips that a test of Rust has written and decoded: HYBZ_LZW_CASES=CASES
+//                                cargo test --lib lzw_cases
+//     bench lzw FILE STRIPS BYTES
+//                                what it does with so many strips of so many bytes, and what a core does
+//     bench all CASES [STRIPS]   strips of ALL that `cargo bench --bench tables -- all-cases CASES SET` has written:
+//                                whole and damaged, against a plain twin; or the time of so many
 //     bench time FILE [BLOCKS]   device time a byte of hybz_lane_bwt on the file's blocks (run-length-coded as bzip2
 //                                does), repeated up to BLOCKS (256)
 //     bench resident FILE [BLOCKS]
@@ -55,11 +62,16 @@ int main(int argc, char **argv) {
     if (what == "lz4") return check_lz4(number(2, ~0u));
     if (what == "factor" && argc > 3) return time_factor(argv[2], number(3, 3), number(4, 0), number(5, 0));
     if (what == "factor") return check_factor(number(2, ~0u));
+    if (what == "all" && argc > 3) return time_all(argv[2], number(3, 1000));
+    if (what == "all" && argc > 2) return check_all(argv[2]);
+    if (what == "lzw" && argc > 4) return time_lzw(argv[2], number(3, 1000), number(4, 65536));
+    if (what == "lzw" && argc > 3) return check_lzw_cases(argv[2]);
+    if (what == "lzw") return check_lzw(number(2, ~0u));
     if (what == "time" && argc > 2) return time_bwt(argv[2], number(3, 256));
     if (what == "resident" && argc > 2) return time_coding(argv[2], number(3, 256));
     if (what == "lanes" && argc > 4) return time_lanes(argv[2], number(3, 0), number(4, 0), argc > 5);
     if (what == "start" && argc > 4) return time_start(number(2, 1), number(3, 8), argv[4]);
-    fprintf(stderr, "usage: bench check | thirds | code | suffixes | decode | lines | lz4 | factor [LENGTH]\n"
+    fprintf(stderr, "usage: bench check | thirds | code | suffixes | decode | lines | lz4 | factor | lzw [LENGTH]\n"
                     "       bench large | coding CASES\n"
                     "       bench time | resident FILE [BLOCKS]\n"
                     "       bench decode FILE LANES BLOCKS\n"
@@ -67,6 +79,9 @@ int main(int argc, char **argv) {
                     "       bench lines FILE RANGES [FLAGS]\n"
                     "       bench lz4 FILE TIMES\n"
                     "       bench factor FILE TIMES [LENGTH [DIVISIONS]]\n"
+                    "       bench all CASES [STRIPS]\n"
+                    "       bench lzw CASES cases\n"
+                    "       bench lzw FILE STRIPS BYTES\n"
                     "       bench lanes FILE LANES BLOCKS [code]\n"
                     "       bench start DEVICES LANES together | leaders | serial\n");
     return 2;

@@ -7,9 +7,9 @@ out=$1
 shift
 made=$(mktemp -d)
 trap 'rm -r "$made"' EXIT
-for step in "$here"/../*.cu; do
+for step in "$here"/../*.cu "$here"/../bench/*.cu; do
     sed 's/\([a-z0-9_]*\)<<<\(.*\), 0, stream>>>(/emulated::launch(\1, \2, /' "$step" \
         >"$made/$(basename "$step" .cu).cpp"
 done
-g++ -std=c++17 -O2 -Wall -Wno-unknown-pragmas -pthread -I "$here/emulated" -iquote "$here/.." \
+g++ -std=c++17 -O2 -Wall -Wno-unknown-pragmas -pthread -I "$here/emulated" -iquote "$here/.." -iquote "$here/../bench" \
     -o "$out" "$made"/*.cpp "$@"

@@ -4,8 +4,8 @@
 //! Another one is a folder beside it and a line in `BACKENDS`. There is one trait for each thing that a device can
 //! take off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`],
 //! [`CodeLargeBlocks`], [`DecodeBlocks`], [`DecodeCodes`]; [`SortLines`] for [`sort`](crate::sort), [`FindFactors`]
-//! for [`factor`](crate::factor), and [`DecodeLz4`] for [`device`](crate::device). In tests `fake` does the work on
-//! the CPU and fails as scripted.
+//! for [`factor`](crate::factor), [`DecodeLz4`] for [`device`](crate::device), and [`DecodeStrips`] for
+//! [`lzw`](crate::lzw). In tests `fake` does the work on the CPU and fails as scripted.
 
 use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
 use std::fmt;
@@ -23,6 +23,7 @@ pub(crate) mod fake;
 mod lines;
 mod lz4;
 mod select;
+mod strips;
 
 pub(crate) use choice::Choice;
 pub use code_large::{
@@ -39,6 +40,7 @@ pub use factor::{FACTOR_STEPS, FactorByDevice, FactorsByDevice, FindFactors, MAX
 pub use lines::{LineOrder, SortLines, SortedLines};
 pub use lz4::{Coded, DecodeLz4, DeviceBytes, Lz4ForDevice, MAX_LZ4};
 pub use select::select;
+pub use strips::{DecodeStrips, MAX_STRIP, StripForDevice, StripFound, StripsSize};
 
 /// What can be reached. Where several have devices, the first counts.
 const BACKENDS: &[&dyn Backend] = &[
@@ -161,6 +163,11 @@ pub trait Backend: Sync {
     fn open_lz4(&self, device: &Device, max_blocks: usize) -> Result<Box<dyn DecodeLz4>, DeviceError>;
     /// Opens a lane that finds factors; `max_blocks` must be 1.
     fn open_factors(&self, device: &Device, size: LaneSize) -> Result<Box<dyn FindFactors>, DeviceError>;
+    /// Opens a lane that decodes strips of LZW codes.
+    fn open_strips(&self, device: &Device, size: StripsSize) -> Result<Box<dyn DecodeStrips>, DeviceError> {
+        let _ = (device, size);
+        Err(DeviceError::Other("this device decodes no strips".to_owned()))
+    }
 }
 
 /// How many devices there seem to be: a look that costs nothing, while asking a driver takes tenths of a second.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`StripEncoder`], [`StripDecoder`] | one strip or tile |
 //! | [`encode_strips`], [`decode_strips`] | many, on all cores |
+//! | [`DeviceStrips`] | many, decoded on a GPU |
 //! | [`decompress`] | a `.Z` file in memory |
 //!
 //! `.Z` files are also read by all decoders of [`read`](crate::read), [`bufread`](crate::bufread),
@@ -14,6 +15,9 @@
 
 mod chunks;
 mod copy;
+mod device;
+#[cfg(test)]
+mod device_tests;
 mod encode;
 mod links;
 #[doc(hidden)]
@@ -26,6 +30,7 @@ mod tests;
 
 pub use crate::format::lzw::MAGIC;
 pub(crate) use chunks::{Chunk, ChunkDecoder};
+pub use device::DeviceStrips;
 pub use encode::StripEncoder;
 use stream::StreamDecoder;
 pub use strip::StripDecoder;

@@ -5,7 +5,7 @@ use crate::codec::hbz::tally::{Prices, Tally};
 use crate::codec::hbz::token::TOKENS;
 use crate::gpu::{
     BlockForDevice, CodedByDevice, CodedSegment, DecodedByDevice, FactorByDevice, LargeForDevice, Lz4ForDevice,
-    SharesForDevice, TokensByDevice,
+    SharesForDevice, StripForDevice, StripFound, TokensByDevice,
 };
 use std::ffi::{c_char, c_int, c_void};
 
@@ -44,6 +44,12 @@ pub struct Lane {
 /// `struct hybz_lz4`.
 #[repr(C)]
 pub struct Lz4 {
+    _private: [u8; 0],
+}
+
+/// `struct hybz_lzw`.
+#[repr(C)]
+pub struct Lzw {
     _private: [u8; 0],
 }
 
@@ -328,6 +334,32 @@ unsafe extern "C" {
     pub fn hybz_lz4_destroy(lz4: *mut Lz4) -> c_int;
     #[cfg(test)]
     pub fn hybz_lz4_block_bytes() -> usize;
+    pub fn hybz_lzw_create(device: c_int, max_strips: u32, max_coded: u64, max_text: u64, lzw: *mut *mut Lzw) -> c_int;
+    pub fn hybz_lzw_decode(
+        lzw: *mut Lzw,
+        input: *const u8,
+        in_bytes: u64,
+        strips: *const StripForDevice,
+        count: u32,
+        out: *mut u8,
+        out_bytes: u64,
+        found: *mut StripFound,
+        timeout_ms: u32,
+    ) -> c_int;
+    pub fn hybz_lzw_decode_host(
+        lzw: *mut Lzw,
+        input: *const u8,
+        in_bytes: u64,
+        strips: *const StripForDevice,
+        count: u32,
+        out: *mut u8,
+        out_bytes: u64,
+        found: *mut StripFound,
+        timeout_ms: u32,
+    ) -> c_int;
+    pub fn hybz_lzw_destroy(lzw: *mut Lzw) -> c_int;
+    #[cfg(test)]
+    pub fn hybz_lzw_bytes(bytes: *mut [usize; 2]);
     pub fn hybz_device_start(device: c_int) -> c_int;
     pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
     pub fn hybz_pinned_free(memory: *mut c_void, bytes: usize) -> c_int;

@@ -1,9 +1,10 @@
 //! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `ffi`, called through `call`, owned by
-//! `lane`, `coding_lane`, `large_lane`, `lines_lane`, `lz4_lane` and `factor_lane`; `device` finds devices.
+//! `lane`, `coding_lane`, `large_lane`, `lines_lane`, `lz4_lane`, `factor_lane` and `strips_lane`; `device` finds
+//! devices.
 
 use super::{
-    Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, DecodeLz4, Device, DeviceError, FindFactors,
-    LaneSize, SortColumns, SortLines, SortSuffixes, SortThirds,
+    Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, DecodeLz4, DecodeStrips, Device, DeviceError,
+    FindFactors, LaneSize, SortColumns, SortLines, SortSuffixes, SortThirds, StripsSize,
 };
 
 mod call;
@@ -15,6 +16,7 @@ mod lane;
 mod large_lane;
 mod lines_lane;
 mod lz4_lane;
+mod strips_lane;
 
 #[cfg(test)]
 pub(crate) use lz4_lane::{from_device, to_device};
@@ -75,5 +77,9 @@ impl Backend for Cuda {
 
     fn open_factors(&self, device: &Device, size: LaneSize) -> Result<Box<dyn FindFactors>, DeviceError> {
         Ok(Box::new(factor_lane::FactorLane::new(device.ordinal, size)?))
+    }
+
+    fn open_strips(&self, device: &Device, size: StripsSize) -> Result<Box<dyn DecodeStrips>, DeviceError> {
+        Ok(Box::new(strips_lane::StripsLane::new(device.ordinal, size)?))
     }
 }

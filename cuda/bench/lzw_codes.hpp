@@ -1,0 +1,109 @@
+// lzw_codes.hpp: strips of LZW encoded and decoded by a core, for the bench.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace hybz {
+
+using Bytes = std::vector<uint8_t>;
+constexpr uint32_t kMostCodes = 4862;
+
+inline bool is_old(const Bytes &coded) { return coded.size() > 1 && coded[0] == 0 && (coded[1] & 1); }
+
+// Bits of codes in one of the two orders.
+struct Writer {
+    bool old = false;
+    Bytes bytes;
+    uint64_t bits = 0;
+    uint32_t held = 0;
+    void put(uint32_t code, uint32_t width) {
+        if (old) bits |= uint64_t(code) << held;
+        else bits = bits << width | code;
+        for (held += width; held >= 8; held -= 8) {
+            bytes.push_back(uint8_t(old ? bits : bits >> (held - 8)));
+            if (old) bits >>= 8;
+        }
+    }
+    void finish() {
+        if (held) bytes.push_back(uint8_t(old ? bits : bits << (8 - held)));
+        held = 0;
+    }
+};
+
+inline uint32_t width_of(uint32_t number, bool old) {
+    uint32_t width = 9;
+    while (width < 12 && (old ? 257 : 258) + number >= 1u << width) width++;
+    return width;
+}
+
+// Encodes a strip; clears where the table is full, and after every `clear` codes.
+inline Bytes encode(const uint8_t *text, size_t size, bool old = false, uint32_t clear = ~0u) {
+    Writer out;
+    out.old = old;
+    std::vector<uint32_t> slots(1 << 13, ~0u); // code in the low 12 bits, above it the string: prefix and byte
+    uint32_t number = 0;
+    const auto put = [&](uint32_t code) { out.put(code, width_of(number++, old)); };
+    const auto empty = [&] {
+        put(256);
+        std::fill(slots.begin(), slots.end(), ~0u);
+        number = 0;
+    };
+    empty();
+    for (size_t at = 0; at < size;) {
+        uint32_t string = text[at++], slot = 0;
+        for (; at < size; at++) {
+            const uint32_t key = string << 8 | text[at];
+            slot = key * 0x9e3779b1u >> 19;
+            while (slots[slot] != ~0u && slots[slot] >> 12 != key) slot = (slot + 1) & 0x1fff;
+            if (slots[slot] == ~0u) break;
+            string = slots[slot] & 0xfff;
+        }
+        put(string);
+        if (at == size) break;
+        if (number == 3836 || number >= clear) empty();
+        else slots[slot] = (string << 8 | text[at]) << 12 | (258 + number - 1);
+    }
+    put(257);
+    out.finish();
+    return out.bytes;
+}
+
+// What a core does: a table of places, and strings copied from there in steps of 16 bytes. For good strips only; 32
+// bytes behind the text may be written.
+inline void quick_decode(const uint8_t *coded, uint8_t *text, size_t length) {
+    uint32_t starts[4097];
+    uint32_t number = 0, width = 9;
+    size_t at = 0, to = 0;
+    while (to < length) {
+        uint32_t word;
+        memcpy(&word, coded + at / 8, 4);
+        const uint32_t code = __builtin_bswap32(word) << (at % 8) >> (32 - width);
+        at += width;
+        if (code == 257) return;
+        if (code == 256) {
+            number = 0;
+            width = 9;
+            continue;
+        }
+        starts[number] = uint32_t(to);
+        if (code < 256) {
+            text[to++] = uint8_t(code);
+        } else {
+            const uint32_t from = starts[code - 258], size = starts[code - 257] - from + 1;
+            uint32_t done = 0;
+            do {
+                uint8_t some[16];
+                memcpy(some, text + from + done, 16);
+                memcpy(text + to + done, some, 16);
+            } while ((done += 16) < size);
+            text[to + size - 1] = text[from + size - 1];
+            to += size;
+        }
+        number++;
+        if (258 + number >= 1u << width && width < 12) width++;
+    }
+}
+
+} // namespace hybz

@@ -1,0 +1,418 @@
+// lzw.cu: strips of LZW codes (TIFF files) decoded in device memory.
+//
+// The codes between two clears are a task for a warp. Where they are is known before any of them is decoded, since the
+// number of a code tells how many bits it has; so the first kernel only looks for the clears. The second one adds up
+// how long each task's text is, the third one where it belongs, the last one writes it.
+//
+// Code 258 + j is the string of code number j and one byte more: the text from where string j begins to where string
+// j + 1 begins, inclusive. So a table of these places is all that a warp keeps (in shared memory), and a code is a copy
+// from a known place (copies.cuh). In a group of 32 codes, those that name an older one know their lengths at once;
+// chains of those that name each other are followed by pointer jumping. (Funasaka 2018 does so with all codes of a
+// table and writes strings back to front, a thread each, which takes as long as the longest one.)
+//
+// Nothing in a strip is trusted: whatever its codes say, no byte is read or written outside its input and output.
+#include "copies.cuh"
+#include "lane.cuh"
+#include "lzw.cuh"
+#include <algorithm>
+#include <new>
+
+namespace hybz {
+
+namespace {
+
+constexpr uint32_t kFindThreads = 256, kFindCodes = 4; // codes that a thread looks at at once
+constexpr uint32_t kPlaceThreads = 128;
+
+struct Strips {
+    const uint8_t *in;
+    const hybz_lzw_strip *strips;
+    const uint32_t *slots; // [0..count] the first task of each
+    uint32_t count;
+    LzwTask *tasks;
+    uint32_t *used;  // [0..count-1] how many of its tasks a strip has
+    uint32_t *order; // the tasks that there are
+    uint32_t *total; // how many
+
+    __device__ LzwCodes codes(uint32_t strip) const {
+        return LzwCodes(in + strips[strip].from, strips[strip].coded);
+    }
+};
+
+// Divides strips into tasks, a CTA each: it looks at 1,024 codes at once for one that is no string.
+__global__ void __launch_bounds__(kFindThreads) find_kernel(const Strips strips) {
+    __shared__ uint32_t firsts[2][kFindThreads / 32];
+    const uint32_t strip = blockIdx.x;
+    const LzwCodes codes = strips.codes(strip);
+    uint32_t slot = strips.slots[strip];
+    const auto add = [&](uint32_t begin, uint32_t end) {
+        if (threadIdx.x == 0) {
+            strips.tasks[slot] = {strip, begin, end};
+            strips.order[atomicAdd(strips.total, 1)] = slot;
+        }
+        slot++;
+    };
+    uint32_t begin = 0, segment = 0, number = 0, passed = 0;
+    for (uint32_t turn = 0;; turn ^= 1) {
+        uint32_t first = ~0u;
+#pragma unroll
+        for (uint32_t k = kFindCodes; k-- > 0;) {
+            const uint32_t place = k * kFindThreads + threadIdx.x;
+            const LzwCode code(codes, segment, number + place);
+            if (code.event != kLzwGoesOn) first = place;
+        }
+        first = __reduce_min_sync(~0u, first);
+        if ((threadIdx.x & 31) == 0) firsts[turn][threadIdx.x >> 5] = first;
+        __syncthreads(); // the one of the next turn keeps apart the uses of this turn's half
+#pragma unroll
+        for (uint32_t w = 0; w < kFindThreads / 32; w++) first = min(first, firsts[turn][w]);
+        const uint32_t count = min(first, kFindThreads * kFindCodes);
+        passed += count;
+        number += count;
+        if (first == ~0u) continue;
+        const LzwCode code(codes, segment, number);
+        if (code.event != kLzwCleared) break;
+        segment = code.end();
+        number = 0;
+        if (++passed < kLzwTask) continue;
+        add(begin, segment);
+        begin = segment;
+        passed = 0;
+    }
+    add(begin, ~0u);
+    if (threadIdx.x == 0) strips.used[strip] = slot - strips.slots[strip];
+}
+
+// Decodes the task of a warp: only its length (kWrite: false), or its text, of which no more than `room` bytes belong
+// to the strip. `starts` [0..kLzwNamed] is for where strings begin, counted from the last clear.
+template <bool kWrite, class Start>
+__device__ LzwFound decode_task(const LzwCodes &codes, const LzwTask &task, uint32_t room, uint8_t *out, Start *starts,
+                                uint8_t *literals) {
+    const uint32_t lane = threadIdx.x & 31;
+    uint32_t segment = task.begin, number = 0, base = 0, to = 0; // base: where the segment's text begins
+    LzwBytes bytes = codes.bytes_at(segment + codes.before(lane));
+    for (;;) {
+        const LzwCode own(codes, segment, number + lane, bytes);
+        if (number == 0 && lane == 0) starts[0] = 0;
+        bytes = codes.bytes_at(segment + codes.before(number + 32 + lane)); // on their way meanwhile
+        const bool unknown = own.event == kLzwGoesOn && !own.is_literal() && own.entry() >= own.number;
+        const uint32_t event = unknown ? uint32_t(kLzwUnknown) : own.event;
+        const uint32_t events = __ballot_sync(~0u, event != kLzwGoesOn);
+        const uint32_t strings = events ? __ffs(events) - 1 : 32;
+        const bool mine = lane < strings, copies = mine && !own.is_literal();
+        // Lengths. Those of strings in this group follow from their parents'.
+        bool waits = copies && own.entry() >= number;
+        const uint32_t within = own.entry() - number;
+        uint32_t from = 0, length = mine ? 1 : 0, parent = waits ? within : lane;
+        if (copies && !waits) {
+            from = starts[own.entry()];
+            length += Start(starts[own.entry() + 1] - from);
+        }
+        const bool inside = waits;
+        while (__ballot_sync(~0u, waits)) {
+            const uint32_t more = __shfl_sync(~0u, length, parent), grand = __shfl_sync(~0u, parent, parent);
+            const bool still = __shfl_sync(~0u, waits, parent);
+            if (waits) {
+                length += more;
+                parent = grand;
+                waits = still;
+            }
+        }
+        const uint32_t end = to + sum_up_to(length), begin = end - length;
+        if (mine && own.number < kLzwNamed) starts[own.number + 1] = Start(end);
+        if (kWrite) {
+            const uint32_t older = __shfl_sync(~0u, begin, within & 31);
+            if (inside) from = older;
+            // A strip may end within a string.
+            length = base + begin < room ? min(length, room - base - begin) : 0;
+#ifdef HYBZ_LZW_ENGINE
+            CopyCommand command{lane, 0, 1, 0};
+            if (copies) {
+                command.distance = begin - from;
+                command.length = length;
+            } else {
+                command.literals = length;
+                literals[lane] = uint8_t(own.code);
+            }
+            carry_out(command, base + begin, literals, out);
+#else
+            const uint32_t source = copies ? ~(begin - from) : own.code;
+            carry_out_short(source, min(base + begin, room), length, out);
+#endif
+        } else {
+            __syncwarp();
+        }
+        to = __shfl_sync(~0u, end, 31);
+        if (base + to >= room) return {base + to, kLzwGoesOn, 0, 0};
+        if (!events) {
+            number += 32;
+            continue;
+        }
+        const uint32_t what = __shfl_sync(~0u, event, strings);
+        segment = __shfl_sync(~0u, own.end(), strings);
+        base += to;
+        if (what != kLzwCleared) return {base, what, __shfl_sync(~0u, own.code, strings), number + strings};
+        if (segment >= task.end) return {base, kLzwGoesOn, 0, 0};
+        to = number = 0;
+        bytes = codes.bytes_at(segment + codes.before(lane));
+    }
+}
+
+// Strips of up to 64 KiB need 16 bits for a place, and half the shared memory.
+template <class Start> constexpr uint32_t kTaskWarps = sizeof(Start) == 2 ? 4 : 2;
+
+// `found` is what is measured, or null; otherwise the text is written, each task's from `places` on (~0: not at all).
+template <class Start>
+__global__ void __launch_bounds__(kTaskWarps<Start> * 32)
+measure_kernel(const Strips strips, LzwFound *__restrict__ found) {
+    __shared__ Start starts[kTaskWarps<Start>][kLzwNamed + 1];
+    const uint32_t warp = threadIdx.x >> 5, which = blockIdx.x * kTaskWarps<Start> + warp;
+    if (which >= *strips.total) return;
+    const uint32_t slot = strips.order[which];
+    const LzwTask task = strips.tasks[slot];
+    const LzwFound result = decode_task<false>(strips.codes(task.strip), task, strips.strips[task.strip].length,
+                                               nullptr, starts[warp], nullptr);
+    if ((threadIdx.x & 31) == 0) found[slot] = result;
+}
+
+template <class Start>
+__global__ void __launch_bounds__(kTaskWarps<Start> * 32)
+write_kernel(const Strips strips, const uint32_t *__restrict__ places, uint8_t *out) {
+    __shared__ Start starts[kTaskWarps<Start>][kLzwNamed + 1];
+    __shared__ uint8_t literals[kTaskWarps<Start>][32];
+    const uint32_t warp = threadIdx.x >> 5, which = blockIdx.x * kTaskWarps<Start> + warp;
+    if (which >= *strips.total) return;
+    const uint32_t slot = strips.order[which], place = places[slot];
+    if (place == ~0u) return;
+    const LzwTask task = strips.tasks[slot];
+    const hybz_lzw_strip &strip = strips.strips[task.strip];
+    decode_task<true>(strips.codes(task.strip), task, strip.length - place, out + strip.to + place, starts[warp],
+                      literals[warp]);
+}
+
+// Where the tasks of strips write, and what is wrong with the strips, a thread each.
+__global__ void __launch_bounds__(kPlaceThreads)
+place_kernel(const Strips strips, const LzwFound *__restrict__ found, uint32_t *__restrict__ places,
+             hybz_lzw_found *__restrict__ results) {
+    const uint32_t strip = blockIdx.x * kPlaceThreads + threadIdx.x;
+    if (strip >= strips.count) return;
+    const uint32_t length = strips.strips[strip].length, used = strips.used[strip];
+    const LzwCodes codes = strips.codes(strip);
+    hybz_lzw_found result{length ? uint32_t(HYBZ_LZW_LENGTH) : HYBZ_LZW_RIGHT, 0, 0};
+    bool ends = length == 0;
+    if (!ends && codes.bits >= kLzwMinBits) {
+        const LzwCode first(codes, 0, 0);
+        if (!(first.event == kLzwCleared || first.event == kLzwCut)) {
+            result.status = HYBZ_LZW_START;
+            ends = true;
+        }
+    }
+    uint32_t at = 0;
+    for (uint32_t k = 0; k < used; k++) {
+        const uint32_t slot = strips.slots[strip] + k;
+        places[slot] = ends ? ~0u : at;
+        if (ends) continue;
+        const LzwFound &task = found[slot];
+        ends = true;
+        if (task.length >= length - at) {
+            result = {HYBZ_LZW_RIGHT, 0, 0};
+            continue;
+        }
+        at += task.length;
+        if (task.event == kLzwUnknown) result = {HYBZ_LZW_CODE, task.code, kLzwFirst + task.known};
+        else if (task.event == kLzwFull) result = {HYBZ_LZW_TABLE, 0, 0};
+        else if (task.event == kLzwCut) result = {HYBZ_LZW_LENGTH, at, 0};
+        else ends = false;
+    }
+    results[strip] = result;
+}
+
+} // namespace
+
+} // namespace hybz
+
+using namespace hybz;
+
+struct hybz_lzw {
+    int device = 0;
+    uint32_t max_strips = 0;
+    uint64_t max_coded = 0, max_text = 0;
+    // Device:
+    uint8_t *in = nullptr, *out = nullptr; // these two: hybz_lzw_decode_host
+    hybz_lzw_strip *strips = nullptr;
+    uint32_t *slots = nullptr, *used = nullptr, *order = nullptr, *total = nullptr, *places = nullptr;
+    LzwTask *tasks = nullptr;
+    LzwFound *found = nullptr;
+    hybz_lzw_found *results = nullptr;
+    uint8_t *memory = nullptr;
+    // Host:
+    uint32_t *staged_slots = nullptr;         // pinned
+    hybz_lzw_found *staged_results = nullptr; // pinned
+    cudaStream_t stream = nullptr;
+};
+
+namespace {
+
+// The most tasks of a strip.
+uint64_t tasks_of(uint64_t coded) { return coded * 8 / (uint64_t(kLzwMinBits) * kLzwTask) + 1; }
+
+int create(hybz_lzw *lzw) {
+    HYBZ_TRY(cudaSetDevice(lzw->device));
+    const uint64_t strips = lzw->max_strips, tasks = tasks_of(lzw->max_coded) + strips;
+    const Array arrays[] = {
+        {&lzw->strips, strips * sizeof(hybz_lzw_strip)},
+        {&lzw->slots, (strips + 1) * 4},
+        {&lzw->used, strips * 4},
+        {&lzw->order, tasks * 4},
+        {&lzw->total, 4},
+        {&lzw->places, tasks * 4},
+        {&lzw->tasks, tasks * sizeof(LzwTask)},
+        {&lzw->found, tasks * sizeof(LzwFound)},
+        {&lzw->results, strips * sizeof(hybz_lzw_found)},
+        {&lzw->in, lzw->max_text ? lzw->max_coded : 0},
+        {&lzw->out, lzw->max_text},
+    };
+    HYBZ_TRY(cudaMalloc(reinterpret_cast<void **>(&lzw->memory), lay_out_arrays(arrays, nullptr)));
+    lay_out_arrays(arrays, lzw->memory);
+    HYBZ_TRY(cudaHostAlloc(reinterpret_cast<void **>(&lzw->staged_slots), (strips + 1) * 4, cudaHostAllocDefault));
+    HYBZ_TRY(cudaHostAlloc(reinterpret_cast<void **>(&lzw->staged_results), strips * sizeof(hybz_lzw_found),
+                           cudaHostAllocDefault));
+    HYBZ_TRY(cudaStreamCreateWithFlags(&lzw->stream, cudaStreamNonBlocking));
+    return 0;
+}
+
+// Whether all strips lie within the input and the output, there one after the other, and are of lengths that exist;
+// sets their tasks.
+bool are_in_place(hybz_lzw *lzw, const hybz_lzw_strip *strips, uint32_t count, uint64_t in_bytes, uint64_t out_bytes) {
+    uint64_t to = 0, coded = 0, slots = 0;
+    lzw->staged_slots[0] = 0;
+    for (uint32_t s = 0; s < count; s++) {
+        const hybz_lzw_strip &strip = strips[s];
+        coded += strip.coded;
+        slots += tasks_of(strip.coded);
+        if (strip.length > HYBZ_MAX_LZW || strip.coded > HYBZ_MAX_LZW || strip.to < to || strip.from > in_bytes ||
+            strip.coded > in_bytes - strip.from || strip.to > out_bytes || strip.length > out_bytes - strip.to ||
+            coded > lzw->max_coded)
+            return false;
+        to = strip.to + strip.length;
+        lzw->staged_slots[s + 1] = uint32_t(slots);
+    }
+    return true;
+}
+
+template <class Start>
+int decode(hybz_lzw *lzw, const Strips &strips, uint8_t *out, cudaStream_t stream) {
+    const uint32_t grid = blocks_for(lzw->staged_slots[strips.count], kTaskWarps<Start>);
+    constexpr uint32_t kTaskThreads = kTaskWarps<Start> * 32;
+    find_kernel<<<strips.count, kFindThreads, 0, stream>>>(strips);
+    HYBZ_TRY(cudaGetLastError());
+    const auto measure = measure_kernel<Start>;
+    measure<<<grid, kTaskThreads, 0, stream>>>(strips, lzw->found);
+    HYBZ_TRY(cudaGetLastError());
+    place_kernel<<<blocks_for(strips.count, kPlaceThreads), kPlaceThreads, 0, stream>>>(strips, lzw->found,
+                                                                                       lzw->places, lzw->results);
+    HYBZ_TRY(cudaGetLastError());
+    const auto write = write_kernel<Start>;
+    write<<<grid, kTaskThreads, 0, stream>>>(strips, lzw->places, out);
+    return int(cudaGetLastError());
+}
+
+// Decodes strips that are in place; the results are on their way when this returns.
+int launch(hybz_lzw *lzw, const uint8_t *in, const hybz_lzw_strip *strips, uint32_t count, uint8_t *out) {
+    const cudaStream_t stream = lzw->stream;
+    HYBZ_TRY(cudaMemcpyAsync(lzw->strips, strips, count * sizeof(hybz_lzw_strip), cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemcpyAsync(lzw->slots, lzw->staged_slots, (count + 1) * 4, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemsetAsync(lzw->total, 0, 4, stream));
+    const bool narrow = std::all_of(strips, strips + count, [](const auto &strip) { return strip.length <= 1u << 16; });
+    const Strips all{in, lzw->strips, lzw->slots, count, lzw->tasks, lzw->used, lzw->order, lzw->total};
+    HYBZ_TRY(narrow ? decode<uint16_t>(lzw, all, out, stream) : decode<uint32_t>(lzw, all, out, stream));
+    return int(cudaMemcpyAsync(lzw->staged_results, lzw->results, count * sizeof(hybz_lzw_found),
+                               cudaMemcpyDeviceToHost, stream));
+}
+
+int wait_for(cudaStream_t stream, Clock::time_point deadline) {
+    for (uint32_t polls = 0;; polls++) {
+        const cudaError_t state = cudaStreamQuery(stream);
+        if (state != cudaErrorNotReady) return int(state);
+        if (polls < 200) continue;
+        if (Clock::now() > deadline) return HYBZ_TIMEOUT;
+        std::this_thread::sleep_for(std::chrono::microseconds(10));
+    }
+}
+
+} // namespace
+
+extern "C" int hybz_lzw_create(int device, uint32_t max_strips, uint64_t max_coded, uint64_t max_text,
+                               hybz_lzw **out) {
+    *out = nullptr;
+    // Tasks are numbered in 32 bits.
+    constexpr uint64_t kMost = uint64_t(1) << 42;
+    if (max_strips < 1 || max_strips > 1u << 30 || max_coded > kMost || max_text > kMost) return HYBZ_ARGUMENT;
+    hybz_lzw *lzw = new (std::nothrow) hybz_lzw;
+    if (!lzw) return int(cudaErrorMemoryAllocation);
+    lzw->device = device;
+    lzw->max_strips = max_strips;
+    lzw->max_coded = max_coded;
+    lzw->max_text = max_text;
+    const int code = create(lzw);
+    if (code != 0) {
+        hybz_lzw_destroy(lzw);
+        cudaGetLastError();
+        return code;
+    }
+    *out = lzw;
+    return 0;
+}
+
+extern "C" int hybz_lzw_decode(hybz_lzw *lzw, const uint8_t *in, uint64_t in_bytes, const hybz_lzw_strip *strips,
+                               uint32_t count, uint8_t *out, uint64_t out_bytes, hybz_lzw_found *found,
+                               uint32_t timeout_ms) {
+    if (count > lzw->max_strips || !are_in_place(lzw, strips, count, in_bytes, out_bytes)) return HYBZ_ARGUMENT;
+    if (count == 0) return 0;
+    const Clock::time_point deadline = deadline_of(timeout_ms);
+    HYBZ_TRY(cudaSetDevice(lzw->device));
+    HYBZ_TRY(launch(lzw, in, strips, count, out));
+    HYBZ_TRY(wait_for(lzw->stream, deadline));
+    std::copy(lzw->staged_results, lzw->staged_results + count, found);
+    return 0;
+}
+
+extern "C" int hybz_lzw_decode_host(hybz_lzw *lzw, const uint8_t *in, uint64_t in_bytes, const hybz_lzw_strip *strips,
+                                    uint32_t count, uint8_t *out, uint64_t out_bytes, hybz_lzw_found *found,
+                                    uint32_t timeout_ms) {
+    if (in_bytes > lzw->max_coded || out_bytes > lzw->max_text || count > lzw->max_strips ||
+        !are_in_place(lzw, strips, count, in_bytes, out_bytes))
+        return HYBZ_ARGUMENT;
+    if (count == 0) return 0;
+    const Clock::time_point deadline = deadline_of(timeout_ms);
+    HYBZ_TRY(cudaSetDevice(lzw->device));
+    HYBZ_TRY(cudaMemcpyAsync(lzw->in, in, in_bytes, cudaMemcpyHostToDevice, lzw->stream));
+    // What follows the text of a damaged strip is not what an earlier batch has left there.
+    HYBZ_TRY(cudaMemsetAsync(lzw->out, 0, out_bytes, lzw->stream));
+    HYBZ_TRY(launch(lzw, lzw->in, strips, count, lzw->out));
+    // Copying to memory that is not pinned waits for the kernels, without a deadline.
+    HYBZ_TRY(wait_for(lzw->stream, deadline));
+    HYBZ_TRY(cudaMemcpyAsync(out, lzw->out, out_bytes, cudaMemcpyDeviceToHost, lzw->stream));
+    HYBZ_TRY(wait_for(lzw->stream, deadline));
+    std::copy(lzw->staged_results, lzw->staged_results + count, found);
+    return 0;
+}
+
+extern "C" int hybz_lzw_destroy(hybz_lzw *lzw) {
+    if (!lzw) return 0;
+    int first = int(cudaSetDevice(lzw->device));
+    const auto keep = [&first](cudaError_t error) {
+        if (first == 0) first = int(error);
+    };
+    if (lzw->stream) keep(cudaStreamDestroy(lzw->stream));
+    if (lzw->staged_results) keep(cudaFreeHost(lzw->staged_results));
+    if (lzw->staged_slots) keep(cudaFreeHost(lzw->staged_slots));
+    if (lzw->memory) keep(cudaFree(lzw->memory));
+    delete lzw;
+    return first;
+}
+
+extern "C" void hybz_lzw_bytes(size_t bytes[2]) {
+    bytes[0] = sizeof(hybz_lzw_strip);
+    bytes[1] = sizeof(hybz_lzw_found);
+}

@@ -1,0 +1,115 @@
+//! Many strips, by a device.
+
+use crate::error::Damage;
+use crate::gpu::{Choice, DecodeStrips, DeviceError, MAX_STRIP, StripForDevice, StripFound, StripsSize};
+use std::fmt;
+use std::time::Duration;
+
+/// A device that has hung is found by this, and a microsecond for each ten kilobytes.
+const TIMEOUT: Duration = Duration::from_secs(10);
+const BYTES_PER_MICROSECOND: u32 = 10_000;
+
+/// Decodes batches of strips on a device, each strip as [`StripDecoder`](super::StripDecoder) does.
+///
+/// Hundreds of strips keep a device busy; what takes longest is the way there and back, unless the codes are in its
+/// memory and the texts stay there ([`decode_on_device`](Self::decode_on_device)). A text is not checked: LZW has
+/// nothing to check it by.
+///
+/// ```no_run
+/// use hybz::lzw::DeviceStrips;
+/// let mut device = DeviceStrips::open("0", 1000, 64 << 20, 64 << 20)?;
+/// let coded = [0x80, 0x0b, 0x60, 0x50, 0x22];
+/// for text in device.decode(&[(&coded[..], 2)])? {
+///     println!("{text:?}");
+/// }
+/// # Ok::<(), hybz::gpu::DeviceError>(())
+/// ```
+pub struct DeviceStrips(Box<dyn DecodeStrips>);
+
+impl DeviceStrips {
+    /// On the first of the devices that `device` names (as [`gpu::select`](crate::gpu::select) takes them), for batches
+    /// of up to `strips` strips with `coded` bytes of codes and `text` bytes of text in all. So much of its memory is
+    /// taken, too, and a little more. `text` may be 0 if everything is in device memory.
+    ///
+    /// # Errors
+    /// If there is no such device, or not enough memory on it.
+    pub fn open(device: &str, strips: usize, coded: usize, text: usize) -> Result<DeviceStrips, DeviceError> {
+        let (backend, device) = Choice::new(Some(device)).device(0).map_err(DeviceError::Other)?;
+        Ok(DeviceStrips(backend.open_strips(&device, StripsSize { strips, coded, text })?))
+    }
+
+    /// Decodes strips, each from its codes and the length of its text.
+    ///
+    /// # Errors
+    /// If the batch is larger than said before or a strip has 256 MiB, and if the device fails: then it must not be
+    /// used again. What is wrong with a strip is in its own result.
+    pub fn decode(&mut self, strips: &[(&[u8], usize)]) -> Result<Vec<Result<Vec<u8>, Damage>>, DeviceError> {
+        let (mut coded, mut text_len, mut placed) = (Vec::new(), 0, Vec::with_capacity(strips.len()));
+        for &(codes, len) in strips {
+            placed.push(strip(coded.len(), codes.len(), text_len, len)?);
+            coded.extend_from_slice(codes);
+            text_len += len;
+        }
+        let size = self.0.size();
+        if coded.len() > size.coded || text_len > size.text {
+            return Err(DeviceError::Other("more bytes than the lane has room for".to_owned()));
+        }
+        let (mut text, mut found) = (vec![0; text_len], vec![StripFound::default(); placed.len()]);
+        self.0.decode_strips(&coded, &placed, &mut text, &mut found, timeout(text_len))?;
+        let texts = placed.iter().map(|strip| &text[strip.to as usize..][..strip.length as usize]);
+        let outcome = |(found, text): (&StripFound, &[u8])| Ok(outcome(*found, text.len())?.map(|()| text.to_vec()));
+        found.iter().zip(texts).map(outcome).collect()
+    }
+
+    /// Decodes strips that are in the device's memory, to its memory: `coded` and `text` are addresses and lengths.
+    /// Each strip says where it is in them; texts lie one after the other, gaps are allowed.
+    ///
+    /// # Safety
+    /// Both addresses are in the memory of this device, in its primary context, with so many bytes, which do not
+    /// overlap; what writes the codes is done, and nobody else uses either meanwhile.
+    ///
+    /// # Errors
+    /// As of [`decode`](Self::decode), and if a strip is not where it says.
+    #[allow(unsafe_code)]
+    pub unsafe fn decode_on_device(
+        &mut self,
+        coded: (u64, usize),
+        strips: &[StripForDevice],
+        text: (u64, usize),
+    ) -> Result<Vec<Result<(), Damage>>, DeviceError> {
+        let mut found = vec![StripFound::default(); strips.len()];
+        // SAFETY: the caller vouches for it.
+        unsafe { self.0.decode_on_device(coded, strips, text, &mut found, timeout(text.1)) }?;
+        found.iter().zip(strips).map(|(found, strip)| outcome(*found, strip.length as usize)).collect()
+    }
+}
+
+impl fmt::Debug for DeviceStrips {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceStrips").field("size", &self.0.size()).finish()
+    }
+}
+
+fn timeout(text_len: usize) -> Duration {
+    let tens = u32::try_from(text_len / BYTES_PER_MICROSECOND as usize).unwrap_or(u32::MAX);
+    TIMEOUT + Duration::from_micros(1) * tens
+}
+
+fn strip(from: usize, coded: usize, to: usize, len: usize) -> Result<StripForDevice, DeviceError> {
+    if coded > MAX_STRIP || len > MAX_STRIP {
+        return Err(DeviceError::Other("a strip of more than 256 MiB".to_owned()));
+    }
+    Ok(StripForDevice { from: from as u64, to: to as u64, coded: coded as u32, length: len as u32 })
+}
+
+/// What a device's answer means for a strip whose text has `wanted` bytes.
+pub(super) fn outcome(found: StripFound, wanted: usize) -> Result<Result<(), Damage>, DeviceError> {
+    Ok(match found.status {
+        0 => Ok(()),
+        1 => Err(Damage::LzwStart),
+        2 => Err(Damage::LzwCode { code: found.code as u16, end: found.known }),
+        3 => Err(Damage::LzwTable),
+        4 => Err(Damage::LzwLength { wanted, found: found.code as usize }),
+        _ => return Err(DeviceError::Wrong("the device says what cannot be of a strip")),
+    })
+}

@@ -1,0 +1,103 @@
+//! Strips for the kernels, and the kernels themselves where there is a device.
+
+use super::device::{DeviceStrips, outcome};
+use super::{StripDecoder, StripEncoder, plain};
+use crate::error::Damage;
+use crate::gpu::StripFound;
+use crate::shapes::SHAPES;
+
+/// Codes, how much text is wanted, and what a core makes of them.
+struct Case {
+    coded: Vec<u8>,
+    wanted: usize,
+    text: Vec<u8>,
+    outcome: Result<(), Damage>,
+}
+
+impl Case {
+    fn new(coded: Vec<u8>, wanted: usize) -> Case {
+        let (mut text, outcome) = plain::strip(&coded, wanted);
+        text.truncate(wanted);
+        let mut found = vec![0; wanted];
+        assert_eq!(StripDecoder::new().decode(&coded, &mut found), outcome);
+        assert!(found.starts_with(&text));
+        Case { coded, wanted, text, outcome }
+    }
+
+    fn found(&self) -> StripFound {
+        let (status, code, known) = match self.outcome {
+            Ok(()) => (0, 0, 0),
+            Err(Damage::LzwStart) => (1, 0, 0),
+            Err(Damage::LzwCode { code, end }) => (2, code.into(), end),
+            Err(Damage::LzwTable) => (3, 0, 0),
+            Err(Damage::LzwLength { found, .. }) => (4, found as u32, 0),
+            Err(other) => panic!("no strip is damaged like this: {other}"),
+        };
+        StripFound { status, code, known }
+    }
+}
+
+/// Strips of all shapes, whole, cut, and changed in one place.
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut state = 1u64;
+    let mut below = |n: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n.max(1)
+    };
+    for shape in SHAPES {
+        for len in [0, 1, 33, 3000, 40_000] {
+            let mut coded = Vec::new();
+            StripEncoder::new().encode(&(shape.make)(len), &mut coded);
+            cases.push(Case::new(coded.clone(), len));
+            cases.push(Case::new(coded.clone(), len + 1));
+            cases.push(Case::new(coded[..below(coded.len())].to_vec(), len));
+            for _ in 0..4 {
+                let mut spoilt = coded.clone();
+                spoilt[below(coded.len())] ^= 1 << below(8);
+                cases.push(Case::new(spoilt, len));
+            }
+        }
+    }
+    cases
+}
+
+/// Writes strips for `bench lzw FILE cases` of `cuda/bench/` to the file that `HYBZ_LZW_CASES` names: of each six
+/// numbers (bytes of codes, of text that is wanted, of text that there is, and what a device must find), the codes, and
+/// the text.
+#[test]
+fn lzw_cases_for_the_kernels() {
+    let cases = cases();
+    for case in &cases {
+        assert_eq!(outcome(case.found(), case.wanted), Ok(case.outcome));
+    }
+    let kinds = [0, 1, 2, 4].map(|kind| cases.iter().filter(|case| case.found().status == kind).count());
+    assert!(kinds.iter().all(|count| *count > 5), "{kinds:?}");
+    let Some(path) = std::env::var_os("HYBZ_LZW_CASES") else { return };
+    let mut file = Vec::new();
+    for case in &cases {
+        let StripFound { status, code, known } = case.found();
+        let sizes = [case.coded.len(), case.wanted, case.text.len()].map(|size| size as u32);
+        sizes.iter().chain(&[status, code, known]).for_each(|number| file.extend(number.to_le_bytes()));
+        file.extend_from_slice(&case.coded);
+        file.extend_from_slice(&case.text);
+    }
+    std::fs::write(path, file).unwrap();
+}
+
+#[test]
+fn lzw_on_a_device() {
+    let mut device = match DeviceStrips::open("0", 2000, 16 << 20, 64 << 20) {
+        Ok(device) => device,
+        Err(why) => return println!("skipped: {why}"),
+    };
+    let cases = cases();
+    for batch in [&cases[..], &cases[..7]] {
+        let strips: Vec<(&[u8], usize)> = batch.iter().map(|case| (&case.coded[..], case.wanted)).collect();
+        let found = device.decode(&strips).unwrap();
+        assert_eq!(found.len(), batch.len());
+        for (case, found) in batch.iter().zip(found) {
+            assert!(found == case.outcome.map(|()| case.text.clone()), "{found:?}");
+        }
+    }
+}
