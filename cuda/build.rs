@@ -12,7 +12,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: [&str; 30] = [
+const SOURCES: [&str; 32] = [
     "keys",
     "sort",
     "group",
@@ -35,7 +35,9 @@ const SOURCES: [&str; 30] = [
     "places",
     "entries",
     "decode_large",
+    "line_table",
     "find_lines",
+    "line_keys",
     "tied_lines",
     "copy_lines",
     "sort_lines",

@@ -1,8 +1,9 @@
 // copy_lines.cu: the sorted text, from the order of the lines.
 //
-// A CTA writes kLineTile bytes, 16 for each thread: two searches find the rows that the tile has bytes of, each thread
-// finds its own among them, and then goes on from row to row. So every write is of 16 bytes, whatever the lines are
-// like, and a line of 1 GB is written by as many threads as a gigabyte of short ones.
+// A CTA writes kLineTile bytes, 16 for each thread: each thread finds its row among those that the tile has bytes of,
+// and then goes on from row to row. So every write is of 16 bytes, whatever the lines are like, and a line of 1 GB is
+// written by as many threads as a gigabyte of short ones. The rows themselves say which tiles begin in them: searching
+// among all rows took a CTA 25 reads one after another, and so most of its time.
 #include "lines.cuh"
 
 namespace hybz {
@@ -46,7 +47,17 @@ range_ends_kernel(LineBatch batch, const uint32_t *__restrict__ range_line, cons
         range_end[r] = range_line[r + 1] ? out_end[range_line[r + 1] - 1] : 0;
 }
 
-// The first row of [low..high-1] that ends behind `place`.
+// Of each tile of the sorted text the row that its first byte is of.
+__global__ void __launch_bounds__(kThreads)
+tile_rows_kernel(uint32_t rows, const uint32_t *__restrict__ out_end, uint32_t *__restrict__ tile_row) {
+    const uint32_t row = blockIdx.x * kThreads + threadIdx.x;
+    if (row >= rows) return;
+    const uint64_t begin = row ? out_end[row - 1] : 0, end = out_end[row];
+    for (uint64_t tile = (begin + kLineTile - 1) / kLineTile; tile * kLineTile < end; tile++)
+        tile_row[tile] = row;
+}
+
+// The first row of [low..high-1] that ends behind `place`, or `high`.
 __device__ uint32_t row_at(const uint32_t *__restrict__ out_end, uint32_t low, uint32_t high, uint32_t place) {
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
@@ -58,21 +69,23 @@ __device__ uint32_t row_at(const uint32_t *__restrict__ out_end, uint32_t low, u
 
 __global__ void __launch_bounds__(kThreads)
 copy_lines_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint32_t *__restrict__ from,
-                  const uint32_t *__restrict__ out_end, uint8_t *__restrict__ sorted) {
-    __shared__ uint32_t bounds[2];
-    const uint32_t total = out_end[batch.lines - 1], tile = blockIdx.x * kLineTile;
-    if (tile >= total) return;
-    if (threadIdx.x < 2) {
-        const uint32_t place = threadIdx.x ? min(kLineTile, total - tile) + tile - 1 : tile;
-        bounds[threadIdx.x] = row_at(out_end, 0, batch.lines, place);
-    }
-    __syncthreads();
-    const uint32_t place = tile + threadIdx.x * 16;
+                  const uint32_t *__restrict__ out_end, const uint32_t *__restrict__ tile_row,
+                  uint8_t *__restrict__ sorted) {
+    const uint32_t total = out_end[batch.lines - 1], tile = blockIdx.x;
+    if (tile * kLineTile >= total) return;
+    const uint32_t place = tile * kLineTile + threadIdx.x * 16;
     if (place >= total) return;
-    const uint32_t count = min(16u, total - place);
-    uint32_t row = row_at(out_end, bounds[0], bounds[1], place);
+    const uint32_t last = total - tile * kLineTile > kLineTile ? tile_row[tile + 1] : batch.lines - 1;
+    uint32_t row = row_at(out_end, tile_row[tile], last, place);
     uint32_t end = out_end[row];
     uint32_t at = from[row] + place - (row ? out_end[row - 1] : 0);
+    uint4 *const out = reinterpret_cast<uint4 *>(sorted + place);
+    if (end - place >= 16) {
+        const uint64_t low = eight_bytes(text, at), high = eight_bytes(text, at + 8);
+        *out = uint4{uint32_t(low), uint32_t(low >> 32), uint32_t(high), uint32_t(high >> 32)};
+        return;
+    }
+    const uint32_t count = min(16u, total - place);
     uint32_t words[4] = {};
 #pragma unroll
     for (uint32_t i = 0; i < 16; i++) {
@@ -84,7 +97,7 @@ copy_lines_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint3
         }
         words[i / 4] |= uint32_t(text[at++]) << i % 4 * 8;
     }
-    *reinterpret_cast<uint4 *>(sorted + place) = uint4{words[0], words[1], words[2], words[3]};
+    *out = uint4{words[0], words[1], words[2], words[3]};
 }
 
 } // namespace
@@ -97,12 +110,15 @@ cudaError_t place_lines(const SortingLines &s, const LineBatch &batch, void *tem
     if (error == cudaSuccess) error = sum_up(temporary, &bytes, s.out_end, batch.lines, stream);
     if (error != cudaSuccess) return error;
     range_ends_kernel<<<1, kThreads, 0, stream>>>(batch, s.range_line, s.out_end, s.range_end);
+    error = cudaGetLastError();
+    if (error != cudaSuccess) return error;
+    tile_rows_kernel<<<blocks_for(batch.lines, kThreads), kThreads, 0, stream>>>(batch.lines, s.out_end, s.tiles);
     return cudaGetLastError();
 }
 
 cudaError_t copy_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream) {
     copy_lines_kernel<<<blocks_for(batch.bytes, kLineTile), kThreads, 0, stream>>>(batch, s.text, s.starts, s.out_end,
-                                                                                  s.sorted);
+                                                                                  s.tiles, s.sorted);
     return cudaGetLastError();
 }
 

@@ -1,5 +1,9 @@
-// tied_lines.cu: from sorted keys to lines that are final and to the list of those that are still tied; and the keys by
-// which these are sorted next.
+// tied_lines.cu: from sorted keys to lines that are final and to the list of those that are still tied.
+//
+// Groups of up to kSmallLines lines are sorted at once, by comparing each line with all others of its group, eight bytes
+// a step. That costs no more than a round of keys and radix sort for a group of any depth: a step reads eight bytes of
+// each line once, and the others see them in shared memory. It goes kReach bytes far; lines that agree for so long are
+// listed as a group of their own.
 #include "lines.cuh"
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -9,22 +13,36 @@ namespace hybz {
 
 namespace {
 
-// Of sorted keys: which of them are tied, and which begin a group.
-struct Ties {
-    const uint64_t *keys;
-    const uint32_t *starts;
-    uint32_t count;
-    WholeLine whole;
-    bool keep;
+constexpr uint32_t kSmallLines = 16;
+constexpr uint32_t kLineWindow = kThreads - kSmallLines; // a CTA has the small groups that begin in its window
+constexpr uint32_t kReach = 512;                         // bytes
 
+// Sorted keys, and what is made of them. A place that stays tied has its line in `lines` and in `runs` where its group
+// begins (kListed, kFar if the group agrees on kReach bytes beyond its keys); the others have 0 there.
+struct Sorted {
+    uint32_t count;
+    const uint64_t *keys;
+    const uint32_t *values, *starts;
+    uint32_t *runs, *lines;
+
+    __device__ bool is_whole(uint32_t j) const { return !(keys[j] & 128); }
     __device__ bool is_single(uint32_t j) const {
         return starts[j] == j && (j + 1 == count || starts[j + 1] == j + 1);
     }
-    __device__ bool is_listed(uint32_t j) const { return !whole(keys[j]) && (keep || !is_single(j)); }
-    // 1 for a line that is listed; in the upper half for a group.
-    __device__ uint64_t operator()(uint32_t j) const {
-        if (!is_listed(j)) return 0;
-        return starts[j] == j ? (uint64_t(1) << 32) + 1 : 1;
+    __device__ bool is_large(uint32_t j) const {
+        const uint32_t last = starts[j] + kSmallLines;
+        return last < count && starts[last] == starts[j];
+    }
+};
+constexpr uint32_t kListed = 1u << 31, kFar = 1u << 30, kPlace = kFar - 1;
+static_assert(HYBZ_MAX_LINES(HYBZ_MAX_TEXT) < kPlace, "a place fits");
+
+// 1 for a line that is listed; in the upper half for a group.
+struct Listed {
+    const uint32_t *runs;
+    __device__ uint64_t operator()(uint32_t p) const {
+        if (!(runs[p] & kListed)) return 0;
+        return (runs[p] & kPlace) == p ? (uint64_t(1) << 32) + 1 : 1;
     }
 };
 
@@ -32,51 +50,137 @@ struct AddBoth {
     __device__ uint64_t operator()(uint64_t a, uint64_t b) const { return a + b; }
 };
 
-cudaError_t sum_ties(void *temporary, size_t *bytes, const Ties &ties, uint64_t *places, cudaStream_t stream) {
-    const auto each = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), ties);
-    return cub::DeviceScan::InclusiveScan(temporary, *bytes, each, places, AddBoth{}, int(ties.count), stream);
+cudaError_t sum_listed(void *temporary, size_t *bytes, const uint32_t *runs, uint32_t count, uint64_t *places,
+                       cudaStream_t stream) {
+    const auto each = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), Listed{runs});
+    return cub::DeviceScan::InclusiveScan(temporary, *bytes, each, places, AddBoth{}, int(count), stream);
 }
 
-// Writes the rows that are final. kFirst: the places of the keys are the rows.
-template <bool kFirst>
-__global__ void __launch_bounds__(kThreads)
-settle_kernel(Ties ties, const uint32_t *__restrict__ values, const uint32_t *__restrict__ rows,
-              uint32_t *__restrict__ order, uint8_t *__restrict__ same, uint32_t *__restrict__ tied) {
-    const uint32_t j = blockIdx.x * kThreads + threadIdx.x;
-    const bool mine = j < ties.count;
-    const bool whole = mine && ties.whole(ties.keys[j]), single = mine && ties.is_single(j);
-    if (mine && (whole || single)) {
-        const uint32_t row = kFirst ? j : rows[j];
-        order[row] = values[j];
-        same[row] = !single && ties.starts[j] != j;
+__device__ inline uint32_t swapped(uint32_t word) { return __byte_perm(word, 0, 0x0123); }
+
+// Up to eight bytes of a line as a number that is in their order: zeros behind a line that ends.
+__device__ inline uint64_t ordered_bytes(const uint8_t *__restrict__ text, uint32_t at, uint32_t rest) {
+    if (rest == 0) return 0;
+    const uint64_t bytes = eight_bytes(text, at);
+    const uint64_t number = uint64_t(swapped(uint32_t(bytes))) << 32 | swapped(uint32_t(bytes >> 32));
+    return rest < 8 ? number & ~uint64_t(0) << (64 - rest * 8) : number;
+}
+
+// What the threads of a CTA show each other: of each place the group's first place in the tile (kNone: not compared
+// here), and the next bytes with their number.
+struct Shown {
+    uint64_t bytes[kThreads];
+    uint32_t first[kThreads], left[kThreads];
+};
+constexpr uint32_t kNone = ~0u;
+
+// Other lines of the group, a bit for each by its place in it.
+struct Compared {
+    uint32_t smaller; // how many are
+    uint32_t equal;   // which are
+    uint32_t far;     // which agree as far as was compared
+};
+
+// Compares the line of this thread, of which `rest` bytes begin at `at`, with the others of its group. By all threads
+// of the CTA.
+__device__ Compared compare_in_group(Shown &shown, const uint8_t *__restrict__ text, uint32_t at, uint32_t rest) {
+    const uint32_t t = threadIdx.x, first = shown.first[t];
+    Compared found{0, 0, 0};
+    if (first != kNone)
+        for (uint32_t o = 0; o < kSmallLines && first + o < kThreads; o++)
+            if (first + o != t && shown.first[first + o] == first) found.far |= 1u << o;
+    for (uint32_t step = 0; step < kReach / 8 && __syncthreads_or(found.far != 0); step++) {
+        const uint32_t left = min(rest, 8u);
+        uint64_t bytes = 0;
+        if (found.far) {
+            shown.bytes[t] = bytes = ordered_bytes(text, at, rest);
+            shown.left[t] = left;
+        }
+        __syncthreads();
+        for (uint32_t others = found.far; others; others &= others - 1) {
+            const uint32_t o = uint32_t(__ffs(int(others))) - 1, bit = 1u << o;
+            const uint64_t theirs = shown.bytes[first + o];
+            const uint32_t their_left = shown.left[first + o];
+            // A line that ends comes before one that goes on with zeros.
+            const bool same = theirs == bytes && their_left == left;
+            if (same && left == 8) continue;
+            found.far ^= bit;
+            if (same) found.equal |= bit;
+            else found.smaller += theirs < bytes || (theirs == bytes && their_left < left);
+        }
+        at += left;
+        rest -= left;
     }
-    const uint32_t others = __ballot_sync(~0u, mine && !whole && !single);
-    if ((threadIdx.x & 31) == 0 && others) atomicAdd(tied, uint32_t(__popc(others)));
+    return found;
+}
+
+// Writes the rows that are final, and says which lines stay tied. kFirst: the places of the keys are the rows.
+template <bool kFirst>
+__global__ void __launch_bounds__(kThreads)
+settle_kernel(Sorted sorted, bool keep, bool compare, TiedLines in, const uint8_t *__restrict__ text,
+              const uint32_t *__restrict__ begin, uint32_t *__restrict__ order, uint8_t *__restrict__ same,
+              uint32_t *__restrict__ tied_count) {
+    __shared__ Shown shown;
+    const uint32_t t = threadIdx.x, window = blockIdx.x * kLineWindow, j = window + t;
+    bool mine = j < sorted.count, tied = false, single = false, small = false;
+    uint32_t start = 0, line = 0, at = 0, rest = 0;
+    if (mine) {
+        start = sorted.starts[j];
+        line = sorted.values[j];
+        single = sorted.is_single(j);
+        tied = !single && !sorted.is_whole(j);
+        small = compare && tied && !sorted.is_large(j);
+        mine = small ? start >= window && start - window < kLineWindow : t < kLineWindow;
+        small = small && mine;
+    }
+    if (kFirst) {
+        const int count = __syncthreads_count(mine && tied);
+        if (t == 0 && count) atomicAdd(tied_count, uint32_t(count));
+    }
+    if (small) {
+        const uint32_t depth = uint32_t(sorted.keys[j] & 127) + (kFirst ? 0 : in.depth[j]);
+        at = begin[line] + depth;
+        rest = begin[line + 1] - 1 - at;
+    }
+    shown.first[t] = small ? start - window : kNone;
+    __syncthreads();
+    const Compared found = compare_in_group(shown, text, at, rest);
+    if (!mine) return;
+    bool listed = tied || (keep && single && !sorted.is_whole(j)), again = start != j;
+    uint32_t place = j;
+    if (small) {
+        const uint32_t before = (found.equal | found.far) & ((1u << (j - start)) - 1);
+        start += found.smaller;
+        place = start + uint32_t(__popc(before));
+        listed = found.far != 0;
+        again = before != 0;
+    }
+    sorted.runs[place] = listed ? kListed | (small ? kFar : 0) | start : 0;
+    if (listed) sorted.lines[place] = line;
+    if (listed && !single) return;
+    const uint32_t row = kFirst ? place : in.row[place];
+    order[row] = line;
+    same[row] = again;
 }
 
 template <bool kFirst>
 __global__ void __launch_bounds__(kThreads)
-list_kernel(Ties ties, const uint32_t *__restrict__ values, const uint64_t *__restrict__ places, TiedLines in,
-            TiedLines out, uint32_t *__restrict__ first, uint32_t *__restrict__ common) {
-    const uint32_t j = blockIdx.x * kThreads + threadIdx.x;
-    if (j >= ties.count || !ties.is_listed(j)) return;
-    const uint64_t place = places[j];
+list_kernel(Sorted sorted, const uint64_t *__restrict__ places, TiedLines in, TiedLines out,
+            uint32_t *__restrict__ first, uint32_t *__restrict__ common) {
+    const uint32_t p = blockIdx.x * kThreads + threadIdx.x;
+    if (p >= sorted.count) return;
+    const uint32_t run = sorted.runs[p];
+    if (!(run & kListed)) return;
+    const uint64_t place = places[p];
     const uint32_t k = uint32_t(place) - 1, group = uint32_t(place >> 32) - 1;
-    out.line[k] = values[j];
-    out.row[k] = kFirst ? j : in.row[j];
-    out.depth[k] = kFirst ? uint32_t(ties.keys[j] & 127) : in.depth[j];
+    out.line[k] = sorted.lines[p];
+    out.row[k] = kFirst ? p : in.row[p];
+    out.depth[k] = (kFirst ? 0 : in.depth[p]) + uint32_t(sorted.keys[p] & 127) + (run & kFar ? kReach : 0);
     out.group[k] = group;
-    if (ties.starts[j] == j) {
+    if ((run & kPlace) == p) {
         first[group] = k;
         common[group] = ~0u;
     }
-}
-
-// Eight bytes from `at` on, the first one lowest. The text has room behind it.
-__device__ inline uint64_t eight_bytes(const uint8_t *__restrict__ text, uint32_t at) {
-    const uint64_t *words = reinterpret_cast<const uint64_t *>(text) + at / 8;
-    const uint32_t shift = at % 8 * 8;
-    return shift ? words[0] >> shift | words[1] << (64 - shift) : words[0];
 }
 
 // How many bytes two places have in common, up to `most`.
@@ -92,80 +196,60 @@ __device__ inline uint32_t bytes_in_common(const uint8_t *__restrict__ text, uin
 }
 
 // Of each group how many bytes its lines have in common, after those that are known to be: the least that one has with
-// the first.
+// the first. What others have found so far, perhaps no longer the latest, bounds what is compared and written.
 __global__ void __launch_bounds__(kThreads)
 common_kernel(uint32_t count, TiedLines list, const uint32_t *__restrict__ first, const uint8_t *__restrict__ text,
-              const uint32_t *__restrict__ begin, uint32_t limit, uint32_t *__restrict__ common) {
+              const uint32_t *__restrict__ begin, uint32_t limit, uint32_t *common) {
     const uint32_t k = blockIdx.x * kThreads + threadIdx.x;
     if (k >= count) return;
     const uint32_t group = list.group[k], other = first[group];
     if (other == k) return;
     const uint32_t depth = list.depth[k], a = list.line[k], b = list.line[other];
-    const uint32_t from_a = begin[a] + depth, from_b = begin[b] + depth;
-    const uint32_t most = min(min(begin[a + 1] - 1 - from_a, begin[b + 1] - 1 - from_b), limit);
-    atomicMin(&common[group], bytes_in_common(text, from_a, from_b, most));
+    const uint32_t from_a = begin[a] + depth, from_b = begin[b] + depth, known = common[group];
+    const uint32_t most = min(min(begin[a + 1] - 1 - from_a, begin[b + 1] - 1 - from_b), min(limit, known));
+    const uint32_t mine = bytes_in_common(text, from_a, from_b, most);
+    if (mine < known) atomicMin(&common[group], mine);
 }
 
-__global__ void __launch_bounds__(kThreads)
-tied_keys_kernel(uint32_t count, TiedLines list, const uint32_t *__restrict__ common, const uint8_t *__restrict__ text,
-                 const uint32_t *__restrict__ begin, int group_bits, uint32_t chars, uint64_t *__restrict__ keys,
-                 uint32_t *__restrict__ values) {
-    const uint32_t k = blockIdx.x * kThreads + threadIdx.x;
-    if (k >= count) return;
-    const uint32_t group = list.group[k], line = list.line[k];
-    const uint32_t more = common[group];
-    // ~0: a single line, which was kept.
-    const uint32_t depth = list.depth[k] + (more == ~0u ? 0 : more);
-    const uint32_t from = begin[line] + depth, rest = begin[line + 1] - 1 - from;
-    // The bytes, zeros behind a line that ends, and how many there are: the end comes before every byte.
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < chars; i++) bytes = bytes << 8 | (i < rest ? text[from + i] : 0u);
-    const uint32_t left = min(rest, chars + 1);
-    keys[k] = uint64_t(group) << (64 - group_bits) | (bytes << 4 | left) << (60 - group_bits - int(chars) * 8);
-    values[k] = line;
-    list.depth[k] = depth + chars;
-}
-
-Ties ties_of(const SortingLines &s, const LineRound &round) {
-    return {s.sort.keys[s.sort.current], s.starts, round.count, round.whole, round.keep};
+// The keys that are sorted, and in the other buffers what is made of them.
+Sorted sorted_keys(const SortingLines &s, uint32_t count) {
+    const int now = s.sort.current;
+    return {count,
+            s.sort.keys[now],
+            s.sort.values[now],
+            s.starts,
+            reinterpret_cast<uint32_t *>(s.sort.keys[1 - now]),
+            s.sort.values[1 - now]};
 }
 
 } // namespace
 
 cudaError_t settle_lines(const SortingLines &s, const LineRound &round, void *temporary, size_t bytes,
                          cudaStream_t stream) {
-    const Ties ties = ties_of(s, round);
-    const uint32_t *values = s.sort.values[s.sort.current], *rows = s.tied[round.from].row;
+    const Sorted sorted = sorted_keys(s, round.count);
     const auto kernel = round.first ? settle_kernel<true> : settle_kernel<false>;
-    kernel<<<blocks_for(round.count, kThreads), kThreads, 0, stream>>>(ties, values, rows, s.order, s.same,
-                                                                       s.flags + 1);
+    kernel<<<blocks_for(round.count, kLineWindow), kThreads, 0, stream>>>(
+        sorted, round.keep, round.small, s.tied[round.from], s.text, s.begin, s.order, s.same, s.flags + 1);
     const cudaError_t error = cudaGetLastError();
-    return error == cudaSuccess ? sum_ties(temporary, &bytes, ties, s.places, stream) : error;
+    return error == cudaSuccess ? sum_listed(temporary, &bytes, sorted.runs, round.count, s.places, stream) : error;
 }
 
 cudaError_t list_lines(const SortingLines &s, const LineRound &round, cudaStream_t stream) {
     const auto kernel = round.first ? list_kernel<true> : list_kernel<false>;
     kernel<<<blocks_for(round.count, kThreads), kThreads, 0, stream>>>(
-        ties_of(s, round), s.sort.values[s.sort.current], s.places, s.tied[round.from], s.tied[1 - round.from], s.first,
-        s.common);
+        sorted_keys(s, round.count), s.places, s.tied[round.from], s.tied[1 - round.from], s.first, s.common);
     return cudaGetLastError();
 }
 
-cudaError_t tied_keys(const SortingLines &s, uint32_t count, int from, int group_bits,
-                      uint32_t chars, uint32_t limit, cudaStream_t stream) {
-    const TiedLines list = s.tied[from];
-    common_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(count, list, s.first, s.text, s.begin, limit,
-                                                                       s.common);
-    const cudaError_t error = cudaGetLastError();
-    if (error != cudaSuccess) return error;
-    tied_keys_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
-        count, list, s.common, s.text, s.begin, group_bits, chars, s.sort.keys[0], s.sort.values[0]);
+cudaError_t common_bytes(const SortingLines &s, uint32_t count, int from, uint32_t limit, cudaStream_t stream) {
+    common_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(count, s.tied[from], s.first, s.text, s.begin,
+                                                                       limit, s.common);
     return cudaGetLastError();
 }
 
 cudaError_t line_scans_temporary(uint32_t max_lines, uint32_t max_bytes, size_t *bytes) {
     size_t for_ties = 0, for_sums = 0;
-    cudaError_t error = sum_ties(nullptr, &for_ties, {nullptr, nullptr, max_lines, {}, false}, nullptr, 0);
+    cudaError_t error = sum_listed(nullptr, &for_ties, nullptr, max_lines, nullptr, 0);
     if (error == cudaSuccess)
         error = sum_up(nullptr, &for_sums, nullptr, max(max_lines, blocks_for(max_bytes, kLineTile)), 0);
     *bytes = max(for_ties, for_sums);

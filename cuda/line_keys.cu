@@ -1,0 +1,78 @@
+// line_keys.cu: the keys of lines: a number, then their next characters in code.
+#include "lines.cuh"
+
+namespace hybz {
+
+namespace {
+
+// The code words of a line one after another, from the topmost bit on, up to the end mark or until `code_bits` are
+// full; below the bits that are sorted by: 0 if the line is whole, else 128 and the number of complete symbols.
+// `context` is the byte before, or 256 at a line's beginning; kMaxCode <= code_bits, so one symbol at least is complete.
+__device__ uint64_t coded_line(const uint8_t *__restrict__ text, uint32_t from, uint32_t rest, uint32_t context,
+                               const uint32_t *__restrict__ table, uint64_t number, KeyLayout layout) {
+    uint64_t bits = 0, ahead = 0;
+    uint32_t complete = 0, low = 0;
+    for (int length = 0;;) {
+        if (complete % 8 == 0) ahead = eight_bytes(text, from + complete);
+        const uint32_t symbol = complete < rest ? uint32_t(ahead & 255) + 1 : 0;
+        ahead >>= 8;
+        const uint32_t word = table[context * kMarkedSymbols + symbol];
+        const int size = int(word & 31), shift = 64 - length - size;
+        const uint64_t code = word >> 5;
+        bits |= shift >= 0 ? code << shift : code >> -shift;
+        length += size;
+        if (length > layout.code_bits) {
+            low = 128 | complete;
+            break;
+        }
+        if (symbol == 0) break;
+        complete++;
+        context = symbol - 1;
+    }
+    return number << (64 - layout.block_bits) | bits >> (64 - layout.code_bits) << layout.unused | low;
+}
+
+__global__ void __launch_bounds__(kThreads)
+first_keys_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin,
+                  const uint32_t *__restrict__ range_line, const uint32_t *__restrict__ table, KeyLayout layout,
+                  uint64_t *__restrict__ keys, uint32_t *__restrict__ values) {
+    const uint32_t line = blockIdx.x * kThreads + threadIdx.x;
+    if (line >= batch.lines) return;
+    const uint32_t from = begin[line], rest = begin[line + 1] - 1 - from;
+    // The last range that begins at or before the line.
+    const uint32_t range = lower_bound(range_line + 1, batch.ranges, line + 1);
+    keys[line] = coded_line(text, from, rest, 256, table, range, layout);
+    values[line] = line;
+}
+
+__global__ void __launch_bounds__(kThreads)
+tied_keys_kernel(uint32_t count, TiedLines list, const uint32_t *__restrict__ common, const uint8_t *__restrict__ text,
+                 const uint32_t *__restrict__ begin, const uint32_t *__restrict__ table, KeyLayout layout,
+                 uint64_t *__restrict__ keys, uint32_t *__restrict__ values) {
+    const uint32_t k = blockIdx.x * kThreads + threadIdx.x;
+    if (k >= count) return;
+    const uint32_t group = list.group[k], line = list.line[k];
+    const uint32_t more = common[group];
+    // ~0: a single line, which was kept.
+    const uint32_t depth = list.depth[k] + (more == ~0u ? 0 : more);
+    const uint32_t from = begin[line] + depth, rest = begin[line + 1] - 1 - from;
+    keys[k] = coded_line(text, from, rest, depth ? text[from - 1] : 256, table, group, layout);
+    values[k] = line;
+    list.depth[k] = depth;
+}
+
+} // namespace
+
+cudaError_t first_keys(const SortingLines &s, const LineBatch &batch, const KeyLayout &layout, cudaStream_t stream) {
+    first_keys_kernel<<<blocks_for(batch.lines, kThreads), kThreads, 0, stream>>>(
+        batch, s.text, s.begin, s.range_line, s.table, layout, s.sort.keys[0], s.sort.values[0]);
+    return cudaGetLastError();
+}
+
+cudaError_t tied_keys(const SortingLines &s, uint32_t count, int from, const KeyLayout &layout, cudaStream_t stream) {
+    tied_keys_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
+        count, s.tied[from], s.common, s.text, s.begin, s.table, layout, s.sort.keys[0], s.sort.values[0]);
+    return cudaGetLastError();
+}
+
+} // namespace hybz
