@@ -261,7 +261,10 @@ struct hybz_lines_report {
     uint32_t lines;
     uint32_t tied; /* after the first sort */
     uint32_t rounds;
-    float upload_ms, find_ms, keys_ms, sort_ms, rounds_ms, copy_ms, download_ms;
+    float upload_ms, find_ms, keys_ms, sort_ms;
+    float settle_ms; /* what follows from the first sort; small groups at once */
+    float rounds_ms; /* all rounds */
+    float place_ms, copy_ms, download_ms;
 };
 
 /* Sorts the lines of each range of a text by their bytes, on a HYBZ_LINES lane; a batch may have max_blocks ranges and

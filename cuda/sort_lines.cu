@@ -28,7 +28,7 @@ struct Place {
 
 // When the steps of a batch began: numbers of events.
 struct LineEvents {
-    uint32_t begin, uploaded, found, keyed, sorted, settled, placed, copied, end;
+    uint32_t begin, uploaded, found, keyed, sorted, settled, tied, placed, copied, end;
 };
 
 int find_all(hybz_lane *lane, LineBatch &batch, Clock::time_point deadline) {
@@ -65,7 +65,8 @@ static_assert(kSortBits - 32 >= kMaxCode, "a key holds a symbol at least");
 static_assert(HYBZ_MAX_LINES(HYBZ_MAX_TEXT) <= uint64_t(1) << 32, "32 bits number all groups");
 
 // From sorted first keys to the order of all lines.
-int sort_ties(hybz_lane *lane, const LineBatch &batch, Clock::time_point deadline, hybz_lines_report *report) {
+int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock::time_point deadline,
+              hybz_lines_report *report) {
     SortingLines &s = lane->lines;
     LinesStaging &staging = staging_of(lane);
     const cudaStream_t stream = lane->stream;
@@ -73,6 +74,7 @@ int sort_ties(hybz_lane *lane, const LineBatch &batch, Clock::time_point deadlin
     LineRound round{batch.lines, 0, true, keep, !keep && !(batch.flags & HYBZ_LINES_ROUNDS)};
     for (uint32_t number = 0;; number++) {
         HYBZ_TRY(settle_lines(s, round, s.temporary, lane->temporary_bytes, stream));
+        if (round.first) events.settled = lane->record();
         HYBZ_TRY(cudaMemcpyAsync(&staging.places, s.places + round.count - 1, 8, cudaMemcpyDeviceToHost, stream));
         HYBZ_TRY(cudaMemcpyAsync(staging.flags, s.flags, 8, cudaMemcpyDeviceToHost, stream));
         HYBZ_TRY(lane->wait(deadline));
@@ -162,8 +164,8 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
     events.keyed = lane->record();
     HYBZ_TRY(sort_keys(lane, batch.lines, layout.unused));
     events.sorted = lane->record();
-    HYBZ_TRY(sort_ties(lane, batch, deadline, report));
-    events.settled = lane->record();
+    HYBZ_TRY(sort_ties(lane, batch, events, deadline, report));
+    events.tied = lane->record();
     HYBZ_TRY(return_text(lane, batch, place, sorted_lengths, events, deadline));
     HYBZ_TRY(lane->event_error);
     if (report) {
@@ -173,8 +175,10 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
         report->find_ms = lane->elapsed(events.uploaded, events.found);
         report->keys_ms = lane->elapsed(events.found, events.keyed);
         report->sort_ms = lane->elapsed(events.keyed, events.sorted);
-        report->rounds_ms = lane->elapsed(events.sorted, events.settled);
-        report->copy_ms = lane->elapsed(events.settled, events.copied);
+        report->settle_ms = lane->elapsed(events.sorted, events.settled);
+        report->rounds_ms = lane->elapsed(events.settled, events.tied);
+        report->place_ms = lane->elapsed(events.tied, events.placed);
+        report->copy_ms = lane->elapsed(events.placed, events.copied);
         report->download_ms = lane->elapsed(events.copied, events.end);
     }
     return 0;
