@@ -49,7 +49,7 @@ range_lines_kernel(LineBatch batch, const uint32_t *__restrict__ range_begin, co
                    uint32_t *__restrict__ range_line, uint32_t *__restrict__ flags) {
     for (uint32_t r = threadIdx.x; r <= batch.ranges; r += kThreads) {
         const uint32_t line = lower_bound(begin, batch.lines + 1, range_begin[r]);
-        if (line > batch.lines || begin[line] != range_begin[r]) flags[0] = 1;
+        if (line > batch.lines || begin[line] != range_begin[r]) flags[kBadRange] = 1;
         range_line[r] = line;
     }
 }

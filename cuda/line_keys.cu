@@ -32,17 +32,30 @@ __device__ uint64_t coded_line(const uint8_t *__restrict__ text, uint32_t from, 
     return number << (64 - layout.block_bits) | bits >> (64 - layout.code_bits) << layout.unused | low;
 }
 
+// How many bits there are from the topmost one to the last that is set.
+__device__ inline uint32_t bits_down_to_the_last(uint64_t key) {
+    const uint32_t low = uint32_t(key), high = uint32_t(key >> 32);
+    return low ? uint32_t(65 - __ffs(int(low))) : high ? uint32_t(33 - __ffs(int(high))) : 0;
+}
+
 __global__ void __launch_bounds__(kThreads)
 first_keys_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin,
                   const uint32_t *__restrict__ range_line, const uint32_t *__restrict__ table, KeyLayout layout,
-                  uint64_t *__restrict__ keys, uint32_t *__restrict__ values) {
+                  uint64_t *__restrict__ keys, uint32_t *__restrict__ values, uint32_t *used) {
     const uint32_t line = blockIdx.x * kThreads + threadIdx.x;
-    if (line >= batch.lines) return;
-    const uint32_t from = begin[line], rest = begin[line + 1] - 1 - from;
-    // The last range that begins at or before the line.
-    const uint32_t range = lower_bound(range_line + 1, batch.ranges, line + 1);
-    keys[line] = coded_line(text, from, rest, 256, table, range, layout);
-    values[line] = line;
+    uint32_t mine = 0;
+    if (line < batch.lines) {
+        const uint32_t from = begin[line], rest = begin[line + 1] - 1 - from;
+        // The last range that begins at or before the line.
+        const uint32_t range = lower_bound(range_line + 1, batch.ranges, line + 1);
+        const uint64_t key = coded_line(text, from, rest, 256, table, range, layout);
+        keys[line] = key;
+        values[line] = line;
+        mine = bits_down_to_the_last(key >> layout.unused << layout.unused);
+    }
+    // The value may be an old one: then the atomic operation changes nothing.
+    mine = __reduce_max_sync(~0u, mine);
+    if (threadIdx.x % 32 == 0 && mine > *used) atomicMax(used, mine);
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -65,7 +78,8 @@ tied_keys_kernel(uint32_t count, TiedLines list, const uint32_t *__restrict__ co
 
 cudaError_t first_keys(const SortingLines &s, const LineBatch &batch, const KeyLayout &layout, cudaStream_t stream) {
     first_keys_kernel<<<blocks_for(batch.lines, kThreads), kThreads, 0, stream>>>(
-        batch, s.text, s.begin, s.range_line, s.table, layout, s.sort.keys[0], s.sort.values[0]);
+        batch, s.text, s.begin, s.range_line, s.table, layout, s.sort.keys[0], s.sort.values[0],
+        s.flags + kUsedBits);
     return cudaGetLastError();
 }
 

@@ -41,9 +41,13 @@ struct SortingLines {
     uint32_t *first;            // [group] its first place in the list
     uint32_t *common;           // [group] how many bytes more its lines have in common
     uint32_t *out_end;          // [row] where its line ends in the sorted text
-    uint32_t *flags;            // [0] not 0: a range does not end with a line; [1] lines tied after the first sort
+    uint32_t *flags;            // [kBadRange], [kTied], [kUsedBits]
     uint8_t *temporary;         // CUB's
 };
+
+// Numbers for the host: not 0 if a range does not end with a line; lines that are tied after the first sort; how many
+// bits from the top on the first keys have. Lines of few short words use few: then the radix sort has fewer passes.
+enum { kBadRange, kTied, kUsedBits, kLineFlags };
 
 constexpr uint32_t kLinePadding = 16;
 constexpr size_t kPairs = 256 * 256;

@@ -1,9 +1,12 @@
 // tied_lines.cu: from sorted keys to lines that are final and to the list of those that are still tied.
 //
-// Groups of up to kSmallLines lines are sorted at once, by comparing each line with all others of its group, eight bytes
-// a step. That costs no more than a round of keys and radix sort for a group of any depth: a step reads eight bytes of
-// each line once, and the others see them in shared memory. It goes kReach bytes far; lines that agree for so long are
-// listed as a group of their own.
+// Groups of up to kSmallLines lines are sorted at once, kStep bytes a step: each line counts how many of its group are
+// smaller, which is its place, and how many are equal, which are its new group. A step reads the bytes of each line
+// once, and the others see them in shared memory; groups become small after a step or two. kLineSteps are taken;
+// lines that agree for so long are listed as a group of their own.
+//
+// With groups of up to 16 and a bit for each other line instead of the count, a line that was left to the rounds cost
+// 280 to 340 ps a round (H200, words and paths of 600 MB), and a round of few lines 100 us.
 #include "lines.cuh"
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -13,9 +16,10 @@ namespace hybz {
 
 namespace {
 
-constexpr uint32_t kSmallLines = 16;
-constexpr uint32_t kLineWindow = kThreads - kSmallLines; // a CTA has the small groups that begin in its window
-constexpr uint32_t kReach = 512;                         // bytes
+constexpr uint32_t kSettleThreads = 512;
+constexpr uint32_t kSmallLines = 128;
+constexpr uint32_t kLineWindow = kSettleThreads - kSmallLines; // a CTA has the small groups that begin in its window
+constexpr uint32_t kStep = 7, kLineSteps = 64, kReach = kStep * kLineSteps;
 
 // Sorted keys, and what is made of them. A place that stays tied has its line in `lines` and in `runs` where its group
 // begins (kListed, kFar if the group agrees on kReach bytes beyond its keys); the others have 0 there.
@@ -58,77 +62,65 @@ cudaError_t sum_listed(void *temporary, size_t *bytes, const uint32_t *runs, uin
 
 __device__ inline uint32_t swapped(uint32_t word) { return __byte_perm(word, 0, 0x0123); }
 
-// Up to eight bytes of a line as a number that is in their order: zeros behind a line that ends.
+// Up to seven bytes of a line, zeros behind one that ends, and below them their number: in the order of the lines.
 __device__ inline uint64_t ordered_bytes(const uint8_t *__restrict__ text, uint32_t at, uint32_t rest) {
     if (rest == 0) return 0;
     const uint64_t bytes = eight_bytes(text, at);
     const uint64_t number = uint64_t(swapped(uint32_t(bytes))) << 32 | swapped(uint32_t(bytes >> 32));
-    return rest < 8 ? number & ~uint64_t(0) << (64 - rest * 8) : number;
+    const uint32_t count = min(rest, kStep);
+    return (number & ~uint64_t(0) << (64 - count * 8)) | count;
 }
 
-// What the threads of a CTA show each other: of each place the group's first place in the tile (kNone: not compared
-// here), and the next bytes with their number.
-struct Shown {
-    uint64_t bytes[kThreads];
-    uint32_t first[kThreads], left[kThreads];
-};
-constexpr uint32_t kNone = ~0u;
-
-// Other lines of the group, a bit for each by its place in it.
-struct Compared {
-    uint32_t smaller; // how many are
-    uint32_t equal;   // which are
-    uint32_t far;     // which agree as far as was compared
+// A line among those of the tile: its place, and the group that it is still tied in. A group of one is no longer.
+struct Member {
+    uint32_t place, first, size;
+    uint32_t at, rest; // the bytes that have not been compared
+    bool equal;        // its group's lines are equal
+    __device__ bool is_tied() const { return size > 1 && !equal; }
 };
 
-// Compares the line of this thread, of which `rest` bytes begin at `at`, with the others of its group. By all threads
-// of the CTA.
-__device__ Compared compare_in_group(Shown &shown, const uint8_t *__restrict__ text, uint32_t at, uint32_t rest) {
-    const uint32_t t = threadIdx.x, first = shown.first[t];
-    Compared found{0, 0, 0};
-    if (first != kNone)
-        for (uint32_t o = 0; o < kSmallLines && first + o < kThreads; o++)
-            if (first + o != t && shown.first[first + o] == first) found.far |= 1u << o;
-    for (uint32_t step = 0; step < kReach / 8 && __syncthreads_or(found.far != 0); step++) {
-        const uint32_t left = min(rest, 8u);
+// Sorts the groups of the tile. By all threads of the CTA.
+__device__ void sort_groups(uint64_t (&shown)[kSettleThreads], const uint8_t *__restrict__ text, Member &mine) {
+    for (uint32_t step = 0; step < kLineSteps && __syncthreads_or(mine.is_tied()); step++) {
+        const bool tied = mine.is_tied();
         uint64_t bytes = 0;
-        if (found.far) {
-            shown.bytes[t] = bytes = ordered_bytes(text, at, rest);
-            shown.left[t] = left;
-        }
+        if (tied) shown[mine.place] = bytes = ordered_bytes(text, mine.at, mine.rest);
         __syncthreads();
-        for (uint32_t others = found.far; others; others &= others - 1) {
-            const uint32_t o = uint32_t(__ffs(int(others))) - 1, bit = 1u << o;
-            const uint64_t theirs = shown.bytes[first + o];
-            const uint32_t their_left = shown.left[first + o];
-            // A line that ends comes before one that goes on with zeros.
-            const bool same = theirs == bytes && their_left == left;
-            if (same && left == 8) continue;
-            found.far ^= bit;
-            if (same) found.equal |= bit;
-            else found.smaller += theirs < bytes || (theirs == bytes && their_left < left);
+        if (!tied) continue;
+        uint32_t smaller = 0, before = 0, same = 0;
+        for (uint32_t other = mine.first; other < mine.first + mine.size; other++) {
+            const uint64_t theirs = shown[other];
+            smaller += theirs < bytes;
+            same += theirs == bytes;
+            before += theirs == bytes && other < mine.place;
         }
-        at += left;
-        rest -= left;
+        mine.first += smaller;
+        mine.place = mine.first + before;
+        mine.size = same;
+        const uint32_t count = uint32_t(bytes & 255);
+        mine.equal = count < kStep;
+        mine.at += count;
+        mine.rest -= count;
     }
-    return found;
 }
 
 // Writes the rows that are final, and says which lines stay tied. kFirst: the places of the keys are the rows.
 template <bool kFirst>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kSettleThreads)
 settle_kernel(Sorted sorted, bool keep, bool compare, TiedLines in, const uint8_t *__restrict__ text,
               const uint32_t *__restrict__ begin, uint32_t *__restrict__ order, uint8_t *__restrict__ same,
               uint32_t *__restrict__ tied_count) {
-    __shared__ Shown shown;
+    __shared__ uint64_t shown[kSettleThreads];
+    __shared__ uint32_t last[kSettleThreads]; // of each group's first place the last one
     const uint32_t t = threadIdx.x, window = blockIdx.x * kLineWindow, j = window + t;
-    bool mine = j < sorted.count, tied = false, single = false, small = false;
-    uint32_t start = 0, line = 0, at = 0, rest = 0;
+    bool mine = j < sorted.count, tied = false, single = false, whole = false, small = false;
+    uint32_t start = 0, line = 0;
     if (mine) {
         start = sorted.starts[j];
         line = sorted.values[j];
         single = sorted.is_single(j);
-        tied = !single && !sorted.is_whole(j);
+        whole = sorted.is_whole(j);
+        tied = !single && !whole;
         small = compare && tied && !sorted.is_large(j);
         mine = small ? start >= window && start - window < kLineWindow : t < kLineWindow;
         small = small && mine;
@@ -137,30 +129,26 @@ settle_kernel(Sorted sorted, bool keep, bool compare, TiedLines in, const uint8_
         const int count = __syncthreads_count(mine && tied);
         if (t == 0 && count) atomicAdd(tied_count, uint32_t(count));
     }
+    Member member{t, t, 1, 0, 0, false};
     if (small) {
-        const uint32_t depth = uint32_t(sorted.keys[j] & 127) + (kFirst ? 0 : in.depth[j]);
-        at = begin[line] + depth;
-        rest = begin[line + 1] - 1 - at;
+        member.first = start - window;
+        if (j + 1 == sorted.count || sorted.starts[j + 1] != start) last[member.first] = t;
+        member.at = begin[line] + uint32_t(sorted.keys[j] & 127) + (kFirst ? 0 : in.depth[j]);
+        member.rest = begin[line + 1] - 1 - member.at;
     }
-    shown.first[t] = small ? start - window : kNone;
     __syncthreads();
-    const Compared found = compare_in_group(shown, text, at, rest);
+    if (small) member.size = last[member.first] + 1 - member.first;
+    sort_groups(shown, text, member);
     if (!mine) return;
-    bool listed = tied || (keep && single && !sorted.is_whole(j)), again = start != j;
-    uint32_t place = j;
-    if (small) {
-        const uint32_t before = (found.equal | found.far) & ((1u << (j - start)) - 1);
-        start += found.smaller;
-        place = start + uint32_t(__popc(before));
-        listed = found.far != 0;
-        again = before != 0;
-    }
+    const uint32_t place = small ? window + member.place : j;
+    if (small) start = window + member.first;
+    const bool listed = small ? member.is_tied() : tied || (keep && !whole);
     sorted.runs[place] = listed ? kListed | (small ? kFar : 0) | start : 0;
     if (listed) sorted.lines[place] = line;
     if (listed && !single) return;
     const uint32_t row = kFirst ? place : in.row[place];
     order[row] = line;
-    same[row] = again;
+    same[row] = place != start;
 }
 
 template <bool kFirst>
@@ -228,8 +216,8 @@ cudaError_t settle_lines(const SortingLines &s, const LineRound &round, void *te
                          cudaStream_t stream) {
     const Sorted sorted = sorted_keys(s, round.count);
     const auto kernel = round.first ? settle_kernel<true> : settle_kernel<false>;
-    kernel<<<blocks_for(round.count, kLineWindow), kThreads, 0, stream>>>(
-        sorted, round.keep, round.small, s.tied[round.from], s.text, s.begin, s.order, s.same, s.flags + 1);
+    kernel<<<blocks_for(round.count, kLineWindow), kSettleThreads, 0, stream>>>(
+        sorted, round.keep, round.small, s.tied[round.from], s.text, s.begin, s.order, s.same, s.flags + kTied);
     const cudaError_t error = cudaGetLastError();
     return error == cudaSuccess ? sum_listed(temporary, &bytes, sorted.runs, round.count, s.places, stream) : error;
 }
