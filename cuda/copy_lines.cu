@@ -1,14 +1,15 @@
 // copy_lines.cu: the sorted text, from the order of the lines.
 //
-// A CTA writes kLineTile bytes, 16 for each thread: each thread finds its row among those that the tile has bytes of,
-// and then goes on from row to row. So every write is of 16 bytes, whatever the lines are like, and a line of 1 GB is
-// written by as many threads as a gigabyte of short ones. The rows themselves say which tiles begin in them: searching
-// among all rows took a CTA 25 reads one after another, and so most of its time.
+// A CTA writes kLineTile bytes, 16 for each thread. So every write is of 16 bytes, whatever the lines are like, and a
+// line of 1 GB is written by as many threads as a gigabyte of short ones. The rows themselves say which tiles begin in
+// them: searching among all rows took a CTA 25 reads one after another.
 #include "lines.cuh"
 
 namespace hybz {
 
 namespace {
+
+constexpr uint32_t kManyRows = 64; // in a tile
 
 // The last place of [0..count-1] whose value is at most `value`; the first value is.
 __device__ uint32_t last_up_to(const uint32_t *__restrict__ sorted, uint32_t count, uint32_t value) {
@@ -67,23 +68,14 @@ __device__ uint32_t row_at(const uint32_t *__restrict__ out_end, uint32_t low, u
     return low;
 }
 
-__global__ void __launch_bounds__(kThreads)
-copy_lines_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint32_t *__restrict__ from,
-                  const uint32_t *__restrict__ out_end, const uint32_t *__restrict__ tile_row,
-                  uint8_t *__restrict__ sorted) {
-    const uint32_t total = out_end[batch.lines - 1], tile = blockIdx.x;
-    if (tile * kLineTile >= total) return;
-    const uint32_t place = tile * kLineTile + threadIdx.x * 16;
-    if (place >= total) return;
-    const uint32_t last = total - tile * kLineTile > kLineTile ? tile_row[tile + 1] : batch.lines - 1;
-    uint32_t row = row_at(out_end, tile_row[tile], last, place);
+// 16 bytes of the result from `place` on, which is in `row`.
+__device__ uint4 copied_bytes(const uint8_t *__restrict__ text, const uint32_t *__restrict__ from,
+                              const uint32_t *__restrict__ out_end, uint32_t row, uint32_t place, uint32_t total) {
     uint32_t end = out_end[row];
     uint32_t at = from[row] + place - (row ? out_end[row - 1] : 0);
-    uint4 *const out = reinterpret_cast<uint4 *>(sorted + place);
     if (end - place >= 16) {
         const uint64_t low = eight_bytes(text, at), high = eight_bytes(text, at + 8);
-        *out = uint4{uint32_t(low), uint32_t(low >> 32), uint32_t(high), uint32_t(high >> 32)};
-        return;
+        return uint4{uint32_t(low), uint32_t(low >> 32), uint32_t(high), uint32_t(high >> 32)};
     }
     const uint32_t count = min(16u, total - place);
     uint32_t words[4] = {};
@@ -97,7 +89,41 @@ copy_lines_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint3
         }
         words[i / 4] |= uint32_t(text[at++]) << i % 4 * 8;
     }
-    *out = uint4{words[0], words[1], words[2], words[3]};
+    return uint4{words[0], words[1], words[2], words[3]};
+}
+
+// The part of a row that lies in the tile, to shared memory.
+__device__ void copy_row(const uint8_t *__restrict__ text, uint32_t at, uint32_t begin, uint32_t end, uint8_t *tile) {
+    for (uint32_t i = begin; i < end; i += 8, at += 8) {
+        uint64_t bytes = eight_bytes(text, at);
+        for (uint32_t k = i; k < min(i + 8, end); k++, bytes >>= 8) tile[k] = uint8_t(bytes);
+    }
+}
+
+// A tile of many rows is put together in shared memory, a thread a row: reading row after row, a thread would wait for
+// each of them. One of few long rows is copied from memory to memory.
+__global__ void __launch_bounds__(kThreads)
+copy_lines_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint32_t *__restrict__ from,
+                  const uint32_t *__restrict__ out_end, const uint32_t *__restrict__ tile_row,
+                  uint8_t *__restrict__ sorted) {
+    __shared__ uint4 tile[kThreads];
+    const uint32_t total = out_end[batch.lines - 1], first = blockIdx.x * kLineTile, place = first + threadIdx.x * 16;
+    if (first >= total) return;
+    const uint32_t bytes = min(kLineTile, total - first), first_row = tile_row[blockIdx.x];
+    const uint32_t last_row = total - first > kLineTile ? tile_row[blockIdx.x + 1] : batch.lines - 1;
+    uint4 *const out = reinterpret_cast<uint4 *>(sorted + place);
+    if (last_row - first_row < kManyRows) {
+        if (place < total)
+            *out = copied_bytes(text, from, out_end, row_at(out_end, first_row, last_row, place), place, total);
+        return;
+    }
+    for (uint32_t row = first_row + threadIdx.x; row <= last_row; row += kThreads) {
+        const uint32_t row_begin = row ? out_end[row - 1] : 0, begin = max(row_begin, first) - first;
+        copy_row(text, from[row] + (begin + first - row_begin), begin, min(out_end[row] - first, bytes),
+                 reinterpret_cast<uint8_t *>(tile));
+    }
+    __syncthreads();
+    if (place < total) *out = tile[threadIdx.x];
 }
 
 } // namespace

@@ -32,6 +32,26 @@ __device__ uint64_t coded_line(const uint8_t *__restrict__ text, uint32_t from, 
     return number << (64 - layout.block_bits) | bits >> (64 - layout.code_bits) << layout.unused | low;
 }
 
+// The last range that begins at or before the line.
+__device__ inline uint32_t range_of(const uint32_t *__restrict__ range_line, uint32_t ranges, uint32_t line) {
+    return lower_bound(range_line + 1, ranges, line + 1);
+}
+
+// What the lines of a range or group have in common: of one line, nothing.
+__device__ inline uint32_t common_of(const uint32_t *__restrict__ common, uint32_t number) {
+    const uint32_t found = common[number];
+    return found == ~0u ? 0 : found;
+}
+
+__global__ void __launch_bounds__(kThreads)
+range_common_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin,
+                    const uint32_t *__restrict__ range_line, uint32_t limit, uint32_t *common) {
+    const uint32_t line = blockIdx.x * kThreads + threadIdx.x;
+    if (line >= batch.lines) return;
+    const uint32_t range = range_of(range_line, batch.ranges, line), first = range_line[range];
+    if (line != first) lower_to_common(text, begin, line, first, 0, limit, &common[range]);
+}
+
 // How many bits there are from the topmost one to the last that is set.
 __device__ inline uint32_t bits_down_to_the_last(uint64_t key) {
     const uint32_t low = uint32_t(key), high = uint32_t(key >> 32);
@@ -40,15 +60,15 @@ __device__ inline uint32_t bits_down_to_the_last(uint64_t key) {
 
 __global__ void __launch_bounds__(kThreads)
 first_keys_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin,
-                  const uint32_t *__restrict__ range_line, const uint32_t *__restrict__ table, KeyLayout layout,
-                  uint64_t *__restrict__ keys, uint32_t *__restrict__ values, uint32_t *used) {
+                  const uint32_t *__restrict__ range_line, const uint32_t *__restrict__ common,
+                  const uint32_t *__restrict__ table, KeyLayout layout, uint32_t *__restrict__ keyed, uint64_t *__restrict__ keys, uint32_t *__restrict__ values, uint32_t *used) {
     const uint32_t line = blockIdx.x * kThreads + threadIdx.x;
     uint32_t mine = 0;
     if (line < batch.lines) {
-        const uint32_t from = begin[line], rest = begin[line + 1] - 1 - from;
-        // The last range that begins at or before the line.
-        const uint32_t range = lower_bound(range_line + 1, batch.ranges, line + 1);
-        const uint64_t key = coded_line(text, from, rest, 256, table, range, layout);
+        const uint32_t range = range_of(range_line, batch.ranges, line);
+        const uint32_t depth = common_of(common, range), from = begin[line] + depth, rest = begin[line + 1] - 1 - from;
+        if (line == range_line[range]) keyed[range] = depth;
+        const uint64_t key = coded_line(text, from, rest, depth ? text[from - 1] : 256, table, range, layout);
         keys[line] = key;
         values[line] = line;
         mine = bits_down_to_the_last(key >> layout.unused << layout.unused);
@@ -61,31 +81,39 @@ first_keys_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint3
 __global__ void __launch_bounds__(kThreads)
 tied_keys_kernel(uint32_t count, TiedLines list, const uint32_t *__restrict__ common, const uint8_t *__restrict__ text,
                  const uint32_t *__restrict__ begin, const uint32_t *__restrict__ table, KeyLayout layout,
-                 uint64_t *__restrict__ keys, uint32_t *__restrict__ values) {
+                 const uint32_t *__restrict__ first, const uint32_t *__restrict__ depths,
+                 uint32_t *__restrict__ keyed, uint64_t *__restrict__ keys, uint32_t *__restrict__ values) {
     const uint32_t k = blockIdx.x * kThreads + threadIdx.x;
     if (k >= count) return;
     const uint32_t group = list.group[k], line = list.line[k];
-    const uint32_t more = common[group];
-    // ~0: a single line, which was kept.
-    const uint32_t depth = list.depth[k] + (more == ~0u ? 0 : more);
+    const uint32_t depth = depths[group] + common_of(common, group);
     const uint32_t from = begin[line] + depth, rest = begin[line + 1] - 1 - from;
     keys[k] = coded_line(text, from, rest, depth ? text[from - 1] : 256, table, group, layout);
     values[k] = line;
-    list.depth[k] = depth;
+    if (k == first[group]) keyed[group] = depth;
 }
 
 } // namespace
 
+cudaError_t range_common(const SortingLines &s, const LineBatch &batch, uint32_t limit, cudaStream_t stream) {
+    const cudaError_t error = cudaMemsetAsync(s.common, 0xff, batch.ranges * 4, stream);
+    if (error != cudaSuccess) return error;
+    range_common_kernel<<<blocks_for(batch.lines, kThreads), kThreads, 0, stream>>>(batch, s.text, s.begin,
+                                                                                   s.range_line, limit, s.common);
+    return cudaGetLastError();
+}
+
 cudaError_t first_keys(const SortingLines &s, const LineBatch &batch, const KeyLayout &layout, cudaStream_t stream) {
     first_keys_kernel<<<blocks_for(batch.lines, kThreads), kThreads, 0, stream>>>(
-        batch, s.text, s.begin, s.range_line, s.table, layout, s.sort.keys[0], s.sort.values[0],
+        batch, s.text, s.begin, s.range_line, s.common, s.table, layout, s.keyed, s.sort.keys[0], s.sort.values[0],
         s.flags + kUsedBits);
     return cudaGetLastError();
 }
 
 cudaError_t tied_keys(const SortingLines &s, uint32_t count, int from, const KeyLayout &layout, cudaStream_t stream) {
     tied_keys_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
-        count, s.tied[from], s.common, s.text, s.begin, s.table, layout, s.sort.keys[0], s.sort.values[0]);
+        count, s.tied[from], s.common, s.text, s.begin, s.table, layout, s.first, s.depth, s.keyed, s.sort.keys[0],
+        s.sort.values[0]);
     return cudaGetLastError();
 }
 

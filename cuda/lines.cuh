@@ -20,7 +20,6 @@ namespace hybz {
 // Lines that are tied after a round, in the order of their rows: groups are neighbours.
 struct TiedLines {
     uint32_t *line, *row;
-    uint32_t *depth; // how many bytes the lines of its group have in common
     uint32_t *group; // its number, from 0
 };
 
@@ -39,7 +38,9 @@ struct SortingLines {
     uint64_t *places;           // lines that are still tied, and groups in the upper half, up to and including each
     TiedLines tied[2];          // two generations; `line` and `group` are the same memory in both
     uint32_t *first;            // [group] its first place in the list
-    uint32_t *common;           // [group] how many bytes more its lines have in common
+    uint32_t *depth;            // [group] how many bytes its lines have in common for certain
+    uint32_t *common;           // [group] how many more, ~0 of one line; at first: [range]
+    uint32_t *keyed;            // [group] from which byte on they have keys; at first: [range]
     uint32_t *out_end;          // [row] where its line ends in the sorted text
     uint32_t *flags;            // [kBadRange], [kTied], [kUsedBits]
     uint8_t *temporary;         // CUB's
@@ -79,6 +80,26 @@ inline __device__ uint64_t eight_bytes(const uint8_t *__restrict__ text, uint32_
     return shift ? words[0] >> shift | words[1] << (64 - shift) : words[0];
 }
 
+// Lowers `common` to how many bytes line `a` has in common with line `b`, both without their first `depth` bytes. What
+// others have found so far, perhaps no longer the latest, bounds what is compared and written.
+inline __device__ void lower_to_common(const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin, uint32_t a,
+                                       uint32_t b, uint32_t depth, uint32_t limit, uint32_t *common) {
+    const uint32_t known = *common;
+    if (known == 0) return;
+    const uint32_t from_a = begin[a] + depth, from_b = begin[b] + depth;
+    const uint32_t rest = min(begin[a + 1] - 1 - from_a, begin[b + 1] - 1 - from_b), most = min(rest, min(limit, known));
+    uint32_t mine = most;
+    for (uint32_t i = 0; i < most; i += 8) {
+        const uint64_t other = eight_bytes(text, from_a + i) ^ eight_bytes(text, from_b + i);
+        if (other == 0) continue;
+        const uint32_t low = uint32_t(other);
+        const uint32_t bit = low ? uint32_t(__ffs(int(low))) - 1 : uint32_t(__ffs(int(other >> 32))) + 31;
+        mine = min(i + bit / 8, most);
+        break;
+    }
+    if (mine < known) atomicMin(common, mine);
+}
+
 // line_table.cu
 cudaError_t line_table(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
 // find_lines.cu
@@ -86,12 +107,15 @@ cudaError_t count_lines(const SortingLines &s, const LineBatch &batch, cudaStrea
 cudaError_t find_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
 // line_keys.cu: the keys of all lines, and those of `count` tied ones of generation `from`. Above the code is the
 // number of the range, or group; the low 8 bits, which are not sorted by, are 0 if the key holds the whole line.
+// Before the first keys: what the lines of each range have in common, up to `limit` bytes.
+cudaError_t range_common(const SortingLines &s, const LineBatch &batch, uint32_t limit, cudaStream_t stream);
 cudaError_t first_keys(const SortingLines &s, const LineBatch &batch, const KeyLayout &layout, cudaStream_t stream);
 cudaError_t tied_keys(const SortingLines &s, uint32_t count, int from, const KeyLayout &layout, cudaStream_t stream);
 // tied_lines.cu: what follows from sorted keys, of all lines if `first`, else of `count` tied ones of generation
 // `from`: rows that are final, and the others listed in the other generation.
 struct LineRound {
     uint32_t count;
+    int number_bits; // at the top of the keys: of ranges or groups
     int from;
     bool first;
     bool keep;  // single lines stay in the list

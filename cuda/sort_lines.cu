@@ -10,6 +10,9 @@ namespace hybz {
 
 namespace {
 
+// How many bytes that its lines have in common a range or group passes over, at most, before they get keys: at first.
+constexpr uint32_t kFirstLimit = 64;
+
 // From so many lines on a pass of the radix sort (9.4 ps a key) takes longer than a wait of the host for how many bits
 // of the keys are used (about 20 us).
 constexpr uint32_t kManyLines = 1 << 21;
@@ -75,7 +78,7 @@ int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock
     LinesStaging &staging = staging_of(lane);
     const cudaStream_t stream = lane->stream;
     const bool keep = batch.flags & HYBZ_LINES_KEEP;
-    LineRound round{batch.lines, 0, true, keep, !keep && !(batch.flags & HYBZ_LINES_ROUNDS)};
+    LineRound round{batch.lines, KeyLayout(batch.ranges).block_bits, 0, true, keep, !keep && !(batch.flags & HYBZ_LINES_ROUNDS)};
     for (uint32_t number = 0;; number++) {
         HYBZ_TRY(settle_lines(s, round, s.temporary, lane->temporary_bytes, stream));
         if (round.first) events.settled = lane->record();
@@ -96,13 +99,14 @@ int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock
 
         HYBZ_TRY(list_lines(s, round, stream));
         // Each round looks twice as far, so that lines of any length end.
-        const uint32_t limit = batch.flags & HYBZ_LINES_STEPWISE ? 0 : 64u << std::min(number, 24u);
+        const uint32_t limit = batch.flags & HYBZ_LINES_STEPWISE ? 0 : kFirstLimit << std::min(number, 24u);
         round.from = 1 - round.from;
         round.count = count;
         round.first = false;
         s.sort.current = 0;
         HYBZ_TRY(common_bytes(s, count, round.from, limit, stream));
         const KeyLayout layout = layout_of_round(groups, batch.flags);
+        round.number_bits = layout.block_bits;
         HYBZ_TRY(tied_keys(s, count, round.from, layout, stream));
         HYBZ_TRY(sort_keys(lane, count, layout.unused));
     }
@@ -164,6 +168,7 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
     events.found = lane->record();
     const KeyLayout layout(batch.ranges);
     s.sort.current = 0;
+    HYBZ_TRY(range_common(s, batch, batch.flags & HYBZ_LINES_STEPWISE ? 0 : kFirstLimit, stream));
     HYBZ_TRY(first_keys(s, batch, layout, stream));
     int from_bit = layout.unused;
     if (batch.lines >= kManyLines) {
@@ -223,11 +228,11 @@ int lay_out_lines(SortingLines &s, uint8_t *memory, uint64_t bytes, size_t *temp
         {&line, n * 4},
         {&group, n * 4},
         {&s.tied[0].row, n * 4},
-        {&s.tied[0].depth, n * 4},
         {&s.tied[1].row, n * 4},
-        {&s.tied[1].depth, n * 4},
         {&s.first, n * 4},
+        {&s.depth, n * 4},
         {&s.common, n * 4},
+        {&s.keyed, n * 4},
         {&s.out_end, n * 4},
         {&s.flags, kLineFlags * 4},
         {&s.temporary, *temporary},

@@ -25,11 +25,16 @@ constexpr uint32_t kStep = 7, kLineSteps = 64, kReach = kStep * kLineSteps;
 // begins (kListed, kFar if the group agrees on kReach bytes beyond its keys); the others have 0 there.
 struct Sorted {
     uint32_t count;
+    int number_bits;
     const uint64_t *keys;
-    const uint32_t *values, *starts;
+    const uint32_t *values, *starts, *keyed;
     uint32_t *runs, *lines;
 
     __device__ bool is_whole(uint32_t j) const { return !(keys[j] & 128); }
+    // How many bytes its group's lines have in common.
+    __device__ uint32_t depth(uint32_t j) const {
+        return keyed[keys[j] >> (64 - number_bits)] + uint32_t(keys[j] & 127);
+    }
     __device__ bool is_single(uint32_t j) const {
         return starts[j] == j && (j + 1 == count || starts[j + 1] == j + 1);
     }
@@ -133,7 +138,7 @@ settle_kernel(Sorted sorted, bool keep, bool compare, TiedLines in, const uint8_
     if (small) {
         member.first = start - window;
         if (j + 1 == sorted.count || sorted.starts[j + 1] != start) last[member.first] = t;
-        member.at = begin[line] + uint32_t(sorted.keys[j] & 127) + (kFirst ? 0 : in.depth[j]);
+        member.at = begin[line] + sorted.depth(j);
         member.rest = begin[line + 1] - 1 - member.at;
     }
     __syncthreads();
@@ -154,7 +159,7 @@ settle_kernel(Sorted sorted, bool keep, bool compare, TiedLines in, const uint8_
 template <bool kFirst>
 __global__ void __launch_bounds__(kThreads)
 list_kernel(Sorted sorted, const uint64_t *__restrict__ places, TiedLines in, TiedLines out,
-            uint32_t *__restrict__ first, uint32_t *__restrict__ common) {
+            uint32_t *__restrict__ first, uint32_t *__restrict__ depth, uint32_t *__restrict__ common) {
     const uint32_t p = blockIdx.x * kThreads + threadIdx.x;
     if (p >= sorted.count) return;
     const uint32_t run = sorted.runs[p];
@@ -163,49 +168,34 @@ list_kernel(Sorted sorted, const uint64_t *__restrict__ places, TiedLines in, Ti
     const uint32_t k = uint32_t(place) - 1, group = uint32_t(place >> 32) - 1;
     out.line[k] = sorted.lines[p];
     out.row[k] = kFirst ? p : in.row[p];
-    out.depth[k] = (kFirst ? 0 : in.depth[p]) + uint32_t(sorted.keys[p] & 127) + (run & kFar ? kReach : 0);
     out.group[k] = group;
     if ((run & kPlace) == p) {
         first[group] = k;
+        depth[group] = sorted.depth(p) + (run & kFar ? kReach : 0);
         common[group] = ~0u;
     }
 }
 
-// How many bytes two places have in common, up to `most`.
-__device__ inline uint32_t bytes_in_common(const uint8_t *__restrict__ text, uint32_t a, uint32_t b, uint32_t most) {
-    for (uint32_t i = 0; i < most; i += 8) {
-        const uint64_t other = eight_bytes(text, a + i) ^ eight_bytes(text, b + i);
-        if (other == 0) continue;
-        const uint32_t low = uint32_t(other);
-        const uint32_t bit = low ? uint32_t(__ffs(low)) - 1 : uint32_t(__ffs(uint32_t(other >> 32))) + 31;
-        return min(i + bit / 8, most);
-    }
-    return most;
-}
-
 // Of each group how many bytes its lines have in common, after those that are known to be: the least that one has with
-// the first. What others have found so far, perhaps no longer the latest, bounds what is compared and written.
+// the first.
 __global__ void __launch_bounds__(kThreads)
-common_kernel(uint32_t count, TiedLines list, const uint32_t *__restrict__ first, const uint8_t *__restrict__ text,
-              const uint32_t *__restrict__ begin, uint32_t limit, uint32_t *common) {
+common_kernel(uint32_t count, TiedLines list, const uint32_t *__restrict__ first, const uint32_t *__restrict__ depth,
+              const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin, uint32_t limit, uint32_t *common) {
     const uint32_t k = blockIdx.x * kThreads + threadIdx.x;
     if (k >= count) return;
     const uint32_t group = list.group[k], other = first[group];
-    if (other == k) return;
-    const uint32_t depth = list.depth[k], a = list.line[k], b = list.line[other];
-    const uint32_t from_a = begin[a] + depth, from_b = begin[b] + depth, known = common[group];
-    const uint32_t most = min(min(begin[a + 1] - 1 - from_a, begin[b + 1] - 1 - from_b), min(limit, known));
-    const uint32_t mine = bytes_in_common(text, from_a, from_b, most);
-    if (mine < known) atomicMin(&common[group], mine);
+    if (other != k) lower_to_common(text, begin, list.line[k], list.line[other], depth[group], limit, &common[group]);
 }
 
 // The keys that are sorted, and in the other buffers what is made of them.
-Sorted sorted_keys(const SortingLines &s, uint32_t count) {
+Sorted sorted_keys(const SortingLines &s, const LineRound &round) {
     const int now = s.sort.current;
-    return {count,
+    return {round.count,
+            round.number_bits,
             s.sort.keys[now],
             s.sort.values[now],
             s.starts,
+            s.keyed,
             reinterpret_cast<uint32_t *>(s.sort.keys[1 - now]),
             s.sort.values[1 - now]};
 }
@@ -214,7 +204,7 @@ Sorted sorted_keys(const SortingLines &s, uint32_t count) {
 
 cudaError_t settle_lines(const SortingLines &s, const LineRound &round, void *temporary, size_t bytes,
                          cudaStream_t stream) {
-    const Sorted sorted = sorted_keys(s, round.count);
+    const Sorted sorted = sorted_keys(s, round);
     const auto kernel = round.first ? settle_kernel<true> : settle_kernel<false>;
     kernel<<<blocks_for(round.count, kLineWindow), kSettleThreads, 0, stream>>>(
         sorted, round.keep, round.small, s.tied[round.from], s.text, s.begin, s.order, s.same, s.flags + kTied);
@@ -225,13 +215,13 @@ cudaError_t settle_lines(const SortingLines &s, const LineRound &round, void *te
 cudaError_t list_lines(const SortingLines &s, const LineRound &round, cudaStream_t stream) {
     const auto kernel = round.first ? list_kernel<true> : list_kernel<false>;
     kernel<<<blocks_for(round.count, kThreads), kThreads, 0, stream>>>(
-        sorted_keys(s, round.count), s.places, s.tied[round.from], s.tied[1 - round.from], s.first, s.common);
+        sorted_keys(s, round), s.places, s.tied[round.from], s.tied[1 - round.from], s.first, s.depth, s.common);
     return cudaGetLastError();
 }
 
 cudaError_t common_bytes(const SortingLines &s, uint32_t count, int from, uint32_t limit, cudaStream_t stream) {
-    common_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(count, s.tied[from], s.first, s.text, s.begin,
-                                                                       limit, s.common);
+    common_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(count, s.tied[from], s.first, s.depth, s.text,
+                                                                       s.begin, limit, s.common);
     return cudaGetLastError();
 }
 
