@@ -7,7 +7,7 @@ namespace {
 
 // The code words of a line one after another, from the topmost bit on, up to the end mark or until `code_bits` are
 // full; below the bits that are sorted by: 0 if the line is whole, else 128 and the number of complete symbols.
-// `context` is the byte before, or 256 at a line's beginning; kMaxCode <= code_bits, so one symbol at least is complete.
+// `context` is the byte before, or 256 at a line's beginning. One symbol at least is complete: kMaxCode <= code_bits.
 __device__ uint64_t coded_line(const uint8_t *__restrict__ text, uint32_t from, uint32_t rest, uint32_t context,
                                const uint32_t *__restrict__ table, uint64_t number, KeyLayout layout) {
     uint64_t bits = 0, ahead = 0;
@@ -61,7 +61,8 @@ __device__ inline uint32_t bits_down_to_the_last(uint64_t key) {
 __global__ void __launch_bounds__(kThreads)
 first_keys_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin,
                   const uint32_t *__restrict__ range_line, const uint32_t *__restrict__ common,
-                  const uint32_t *__restrict__ table, KeyLayout layout, uint32_t *__restrict__ keyed, uint64_t *__restrict__ keys, uint32_t *__restrict__ values, uint32_t *used) {
+                  const uint32_t *__restrict__ table, KeyLayout layout, uint32_t *__restrict__ keyed,
+                  uint64_t *__restrict__ keys, uint32_t *__restrict__ values, uint32_t *used) {
     const uint32_t line = blockIdx.x * kThreads + threadIdx.x;
     uint32_t mine = 0;
     if (line < batch.lines) {

@@ -1,6 +1,6 @@
-// line_table.cu: the code words of a batch's keys (codes.hpp), made on the device from a sample of its text, so that the
-// device does not wait for the host. When a core made them from 1/32 of the text, finding lines took 1.3 ms for 74 MB
-// and 6.9 ms for 600 MB (H200), nearly all of it that core's.
+// line_table.cu: the code words of a batch's keys (codes.hpp), made on the device from a sample of its text: it does
+// not wait for the host. When a core made them from 1/32 of the text, finding lines took 1.3 ms for 74 MB and 6.9 ms
+// for 600 MB (H200), nearly all of it that core's.
 #include "codes.hpp"
 #include "lines.cuh"
 #include "scan.cuh"

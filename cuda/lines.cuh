@@ -1,5 +1,5 @@
-// lines.cuh: what sorting lines (sort_lines.cu, find_lines.cu, tied_lines.cu, copy_lines.cu) has in device memory, and
-// its steps.
+// lines.cuh: what sorting lines has in device memory, and its steps: sort_lines.cu has all of them, line_table.cu,
+// find_lines.cu, line_keys.cu, tied_lines.cu and copy_lines.cu one each.
 //
 // The text is ranges of lines back to back; a line is some bytes and the end byte, and each range ends with a line. A
 // line is numbered in the order of the text, a row in the order of the result. Within a range both begin at the same
@@ -7,9 +7,10 @@
 //
 // Algorithm: Deshpande 2014, chapter 4, with the keys of this house. Every line has a key: its range, and its first
 // characters in an order-preserving code (codes.hpp) in which the end of a line comes before all bytes. One radix sort
-// of all keys; lines whose keys are single are final, and so are equal ones whose keys hold the whole line. The others
-// are sorted again, and again, by (number of the group, next bytes), where a group first passes over the bytes that all
-// its lines have in common; the number takes as many bits as there are groups, and the bytes get the rest.
+// of all keys; lines whose keys are single are final, and so are equal ones whose keys hold the whole line. Of the
+// others small groups are sorted at once (tied_lines.cu). The rest is sorted again, and again, by (number of the group,
+// next characters in code), where a group first passes over the bytes that all its lines have in common; the number
+// takes as many bits as there are groups, and the code gets the rest.
 #pragma once
 #include "codes.hpp"
 #include "device.cuh"
@@ -87,7 +88,8 @@ inline __device__ void lower_to_common(const uint8_t *__restrict__ text, const u
     const uint32_t known = *common;
     if (known == 0) return;
     const uint32_t from_a = begin[a] + depth, from_b = begin[b] + depth;
-    const uint32_t rest = min(begin[a + 1] - 1 - from_a, begin[b + 1] - 1 - from_b), most = min(rest, min(limit, known));
+    const uint32_t rest = min(begin[a + 1] - 1 - from_a, begin[b + 1] - 1 - from_b);
+    const uint32_t most = min(rest, min(limit, known));
     uint32_t mine = most;
     for (uint32_t i = 0; i < most; i += 8) {
         const uint64_t other = eight_bytes(text, from_a + i) ^ eight_bytes(text, from_b + i);

@@ -78,7 +78,8 @@ int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock
     LinesStaging &staging = staging_of(lane);
     const cudaStream_t stream = lane->stream;
     const bool keep = batch.flags & HYBZ_LINES_KEEP;
-    LineRound round{batch.lines, KeyLayout(batch.ranges).block_bits, 0, true, keep, !keep && !(batch.flags & HYBZ_LINES_ROUNDS)};
+    const bool small = !keep && !(batch.flags & HYBZ_LINES_ROUNDS);
+    LineRound round{batch.lines, KeyLayout(batch.ranges).block_bits, 0, true, keep, small};
     for (uint32_t number = 0;; number++) {
         HYBZ_TRY(settle_lines(s, round, s.temporary, lane->temporary_bytes, stream));
         if (round.first) events.settled = lane->record();

@@ -305,7 +305,8 @@ int time_lines(const char *path, uint32_t ranges, uint32_t flags) {
     std::vector<Bytes> want;
     if (!whole) want = expected_lines(parts, '\n', flags);
     printf("%s: %zu bytes, %zu ranges, flags %u\n"
-           "  lines    tied  rounds  again | ms: up  find  keys  sort  settle  rounds  place  copy  down | device GB/s, ps a line\n",
+           "  lines    tied  rounds  again | ms: up  find  keys  sort  settle  rounds  place  copy  down | "
+           "device GB/s, ps a line\n",
            path, text.size(), parts.size(), flags);
     for (int round = 0; round < 3; round++) {
         must(lane.run(parts, '\n', flags), "lines");
@@ -314,7 +315,8 @@ int time_lines(const char *path, uint32_t ranges, uint32_t flags) {
         const double device = r.find_ms + r.keys_ms + r.sort_ms + r.settle_ms + r.rounds_ms + r.place_ms + r.copy_ms;
         printf("%9u %7u %3u %9llu | %.2f %.2f %.2f %.2f %.2f %.2f %.2f %.2f %.2f | %.2f %.0f\n", r.lines, r.tied,
                r.rounds, static_cast<unsigned long long>(r.sorted_again), r.upload_ms, r.find_ms, r.keys_ms, r.sort_ms,
-               r.settle_ms, r.rounds_ms, r.place_ms, r.copy_ms, r.download_ms, double(r.bytes) / device / 1e6, device * 1e9 / r.lines);
+               r.settle_ms, r.rounds_ms, r.place_ms, r.copy_ms, r.download_ms, double(r.bytes) / device / 1e6,
+               device * 1e9 / r.lines);
     }
     return 0;
 }
