@@ -12,7 +12,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: [&str; 36] = [
+const SOURCES: [&str; 37] = [
     "keys",
     "sort",
     "group",
@@ -35,7 +35,9 @@ const SOURCES: [&str; 36] = [
     "places",
     "entries",
     "decode_large",
+    "line_table",
     "find_lines",
+    "line_keys",
     "tied_lines",
     "copy_lines",
     "sort_lines",

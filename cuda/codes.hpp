@@ -17,6 +17,13 @@
 #include <cstdint>
 #include <vector>
 
+// line_table.cu splits its tables on the device.
+#ifdef __CUDACC__
+#define HYBZ_BOTH __host__ __device__
+#else
+#define HYBZ_BOTH
+#endif
+
 namespace hybz {
 
 constexpr int kMaxCode = 20; // bits of a code word
@@ -24,32 +31,34 @@ constexpr int kMaxCode = 20; // bits of a code word
 constexpr size_t kTableEntries = 257 * 256;
 
 // One code word: its bits above the low 5, their number in the low 5.
-inline uint32_t code_entry(uint32_t bits, int length) { return bits << 5 | uint32_t(length); }
+HYBZ_BOTH inline uint32_t code_entry(uint32_t bits, int length) { return bits << 5 | uint32_t(length); }
 
-constexpr int ceil_log2(int n) {
+HYBZ_BOTH constexpr int ceil_log2(int n) {
     int bits = 0;
     while ((1 << bits) < n) bits++;
     return bits;
 }
 
-// Codes for symbols [from, to) below the node `bits` of depth `depth`; sums[i] is the weight of the symbols before i.
+// Where the symbols [from, to) below a node of this depth are divided; sums[i] is the weight of the symbols before i.
+template <class Sum>
+HYBZ_BOTH inline int split_at(const Sum *sums, int from, int to, int depth, int max_code) {
+    if (depth + 1 + ceil_log2(to - from - 1) > max_code) return (from + to) / 2;
+    // The first boundary with at least half of the weight before it, or the one before that, whichever is nearer.
+    const Sum twice_half = sums[from] + sums[to];
+    int low = from + 1, high = to - 1;
+    while (low < high) {
+        const int m = (low + high) / 2;
+        if (2 * sums[m] >= twice_half) high = m;
+        else low = m + 1;
+    }
+    return low - 1 > from && twice_half - 2 * sums[low - 1] < 2 * sums[low] - twice_half ? low - 1 : low;
+}
+
+// Codes for symbols [from, to) below the node `bits` of depth `depth`.
 inline void split_codes(const uint64_t *sums, int from, int to, uint32_t bits, int depth, int max_code,
                         uint32_t *table) {
     while (to - from > 1) {
-        int middle = (from + to) / 2;
-        if (depth + 1 + ceil_log2(to - from - 1) <= max_code) {
-            // The first boundary with at least half of the weight before it, or the one before that, whichever is
-            // nearer.
-            const uint64_t twice_half = sums[from] + sums[to];
-            int low = from + 1, high = to - 1;
-            while (low < high) {
-                const int m = (low + high) / 2;
-                if (2 * sums[m] >= twice_half) high = m;
-                else low = m + 1;
-            }
-            middle = low;
-            if (low - 1 > from && twice_half - 2 * sums[low - 1] < 2 * sums[low] - twice_half) middle = low - 1;
-        }
+        const int middle = split_at(sums, from, to, depth, max_code);
         depth++;
         split_codes(sums, from, middle, bits << 1, depth, max_code, table);
         bits = bits << 1 | 1;

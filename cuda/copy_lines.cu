@@ -1,13 +1,15 @@
 // copy_lines.cu: the sorted text, from the order of the lines.
 //
-// A CTA writes kLineTile bytes, 16 for each thread: two searches find the rows that the tile has bytes of, each thread
-// finds its own among them, and then goes on from row to row. So every write is of 16 bytes, whatever the lines are
-// like, and a line of 1 GB is written by as many threads as a gigabyte of short ones.
+// A CTA writes kLineTile bytes, 16 for each thread. So every write is of 16 bytes, whatever the lines are like, and a
+// line of 1 GB is written by as many threads as a gigabyte of short ones. The rows themselves say which tiles begin in
+// them: searching among all rows took a CTA 25 reads one after another.
 #include "lines.cuh"
 
 namespace hybz {
 
 namespace {
+
+constexpr uint32_t kManyRows = 64; // in a tile
 
 // The last place of [0..count-1] whose value is at most `value`; the first value is.
 __device__ uint32_t last_up_to(const uint32_t *__restrict__ sorted, uint32_t count, uint32_t value) {
@@ -46,7 +48,17 @@ range_ends_kernel(LineBatch batch, const uint32_t *__restrict__ range_line, cons
         range_end[r] = range_line[r + 1] ? out_end[range_line[r + 1] - 1] : 0;
 }
 
-// The first row of [low..high-1] that ends behind `place`.
+// Of each tile of the sorted text the row that its first byte is of.
+__global__ void __launch_bounds__(kThreads)
+tile_rows_kernel(uint32_t rows, const uint32_t *__restrict__ out_end, uint32_t *__restrict__ tile_row) {
+    const uint32_t row = blockIdx.x * kThreads + threadIdx.x;
+    if (row >= rows) return;
+    const uint64_t begin = row ? out_end[row - 1] : 0, end = out_end[row];
+    for (uint64_t tile = (begin + kLineTile - 1) / kLineTile; tile * kLineTile < end; tile++)
+        tile_row[tile] = row;
+}
+
+// The first row of [low..high-1] that ends behind `place`, or `high`.
 __device__ uint32_t row_at(const uint32_t *__restrict__ out_end, uint32_t low, uint32_t high, uint32_t place) {
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
@@ -56,23 +68,16 @@ __device__ uint32_t row_at(const uint32_t *__restrict__ out_end, uint32_t low, u
     return low;
 }
 
-__global__ void __launch_bounds__(kThreads)
-copy_lines_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint32_t *__restrict__ from,
-                  const uint32_t *__restrict__ out_end, uint8_t *__restrict__ sorted) {
-    __shared__ uint32_t bounds[2];
-    const uint32_t total = out_end[batch.lines - 1], tile = blockIdx.x * kLineTile;
-    if (tile >= total) return;
-    if (threadIdx.x < 2) {
-        const uint32_t place = threadIdx.x ? min(kLineTile, total - tile) + tile - 1 : tile;
-        bounds[threadIdx.x] = row_at(out_end, 0, batch.lines, place);
-    }
-    __syncthreads();
-    const uint32_t place = tile + threadIdx.x * 16;
-    if (place >= total) return;
-    const uint32_t count = min(16u, total - place);
-    uint32_t row = row_at(out_end, bounds[0], bounds[1], place);
+// 16 bytes of the result from `place` on, which is in `row`.
+__device__ uint4 copied_bytes(const uint8_t *__restrict__ text, const uint32_t *__restrict__ from,
+                              const uint32_t *__restrict__ out_end, uint32_t row, uint32_t place, uint32_t total) {
     uint32_t end = out_end[row];
     uint32_t at = from[row] + place - (row ? out_end[row - 1] : 0);
+    if (end - place >= 16) {
+        const uint64_t low = eight_bytes(text, at), high = eight_bytes(text, at + 8);
+        return uint4{uint32_t(low), uint32_t(low >> 32), uint32_t(high), uint32_t(high >> 32)};
+    }
+    const uint32_t count = min(16u, total - place);
     uint32_t words[4] = {};
 #pragma unroll
     for (uint32_t i = 0; i < 16; i++) {
@@ -84,7 +89,41 @@ copy_lines_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint3
         }
         words[i / 4] |= uint32_t(text[at++]) << i % 4 * 8;
     }
-    *reinterpret_cast<uint4 *>(sorted + place) = uint4{words[0], words[1], words[2], words[3]};
+    return uint4{words[0], words[1], words[2], words[3]};
+}
+
+// The part of a row that lies in the tile, to shared memory.
+__device__ void copy_row(const uint8_t *__restrict__ text, uint32_t at, uint32_t begin, uint32_t end, uint8_t *tile) {
+    for (uint32_t i = begin; i < end; i += 8, at += 8) {
+        uint64_t bytes = eight_bytes(text, at);
+        for (uint32_t k = i; k < min(i + 8, end); k++, bytes >>= 8) tile[k] = uint8_t(bytes);
+    }
+}
+
+// A tile of many rows is put together in shared memory, a thread a row: reading row after row, a thread would wait for
+// each of them. One of few long rows is copied from memory to memory.
+__global__ void __launch_bounds__(kThreads)
+copy_lines_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint32_t *__restrict__ from,
+                  const uint32_t *__restrict__ out_end, const uint32_t *__restrict__ tile_row,
+                  uint8_t *__restrict__ sorted) {
+    __shared__ uint4 tile[kThreads];
+    const uint32_t total = out_end[batch.lines - 1], first = blockIdx.x * kLineTile, place = first + threadIdx.x * 16;
+    if (first >= total) return;
+    const uint32_t bytes = min(kLineTile, total - first), first_row = tile_row[blockIdx.x];
+    const uint32_t last_row = total - first > kLineTile ? tile_row[blockIdx.x + 1] : batch.lines - 1;
+    uint4 *const out = reinterpret_cast<uint4 *>(sorted + place);
+    if (last_row - first_row < kManyRows) {
+        if (place < total)
+            *out = copied_bytes(text, from, out_end, row_at(out_end, first_row, last_row, place), place, total);
+        return;
+    }
+    for (uint32_t row = first_row + threadIdx.x; row <= last_row; row += kThreads) {
+        const uint32_t row_begin = row ? out_end[row - 1] : 0, begin = max(row_begin, first) - first;
+        copy_row(text, from[row] + (begin + first - row_begin), begin, min(out_end[row] - first, bytes),
+                 reinterpret_cast<uint8_t *>(tile));
+    }
+    __syncthreads();
+    if (place < total) *out = tile[threadIdx.x];
 }
 
 } // namespace
@@ -97,12 +136,15 @@ cudaError_t place_lines(const SortingLines &s, const LineBatch &batch, void *tem
     if (error == cudaSuccess) error = sum_up(temporary, &bytes, s.out_end, batch.lines, stream);
     if (error != cudaSuccess) return error;
     range_ends_kernel<<<1, kThreads, 0, stream>>>(batch, s.range_line, s.out_end, s.range_end);
+    error = cudaGetLastError();
+    if (error != cudaSuccess) return error;
+    tile_rows_kernel<<<blocks_for(batch.lines, kThreads), kThreads, 0, stream>>>(batch.lines, s.out_end, s.tiles);
     return cudaGetLastError();
 }
 
 cudaError_t copy_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream) {
     copy_lines_kernel<<<blocks_for(batch.bytes, kLineTile), kThreads, 0, stream>>>(batch, s.text, s.starts, s.out_end,
-                                                                                  s.sorted);
+                                                                                  s.tiles, s.sorted);
     return cudaGetLastError();
 }
 

@@ -249,10 +249,11 @@ int hybz_lane_decode_large(struct hybz_lane *lane, uint32_t blocks, const struct
 /* How lines are sorted. The others are the variants of Deshpande's tables 4.3 and 4.4, for benches. */
 #define HYBZ_LINES_REVERSE 1  /* descending */
 #define HYBZ_LINES_UNIQUE 2   /* one of equal lines */
-#define HYBZ_LINES_RAW 4      /* the first keys are plain characters, not in code */
+#define HYBZ_LINES_RAW 4      /* keys are plain characters, not in code */
 #define HYBZ_LINES_FIXED 8    /* numbers of groups have 32 bits, however many there are */
 #define HYBZ_LINES_KEEP 16    /* lines that are single are sorted again with the others */
 #define HYBZ_LINES_STEPWISE 32 /* groups do not pass over what their lines have in common */
+#define HYBZ_LINES_ROUNDS 64  /* small groups are sorted by keys, round by round; with _KEEP they are anyhow */
 
 /* What a batch of lines cost. Times are in milliseconds of device time. */
 struct hybz_lines_report {
@@ -261,7 +262,10 @@ struct hybz_lines_report {
     uint32_t lines;
     uint32_t tied; /* after the first sort */
     uint32_t rounds;
-    float upload_ms, find_ms, keys_ms, sort_ms, rounds_ms, copy_ms, download_ms;
+    float upload_ms, find_ms, keys_ms, sort_ms;
+    float settle_ms; /* what follows from the first sort; small groups at once */
+    float rounds_ms; /* all rounds */
+    float place_ms, copy_ms, download_ms;
 };
 
 /* Sorts the lines of each range of a text by their bytes, on a HYBZ_LINES lane; a batch may have max_blocks ranges and

@@ -1,5 +1,5 @@
-// lines.cuh: what sorting lines (sort_lines.cu, find_lines.cu, tied_lines.cu, copy_lines.cu) has in device memory, and
-// its steps.
+// lines.cuh: what sorting lines has in device memory, and its steps: sort_lines.cu has all of them, line_table.cu,
+// find_lines.cu, line_keys.cu, tied_lines.cu and copy_lines.cu one each.
 //
 // The text is ranges of lines back to back; a line is some bytes and the end byte, and each range ends with a line. A
 // line is numbered in the order of the text, a row in the order of the result. Within a range both begin at the same
@@ -7,10 +7,12 @@
 //
 // Algorithm: Deshpande 2014, chapter 4, with the keys of this house. Every line has a key: its range, and its first
 // characters in an order-preserving code (codes.hpp) in which the end of a line comes before all bytes. One radix sort
-// of all keys; lines whose keys are single are final, and so are equal ones whose keys hold the whole line. The others
-// are sorted again, and again, by (number of the group, next bytes), where a group first passes over the bytes that all
-// its lines have in common; the number takes as many bits as there are groups, and the bytes get the rest.
+// of all keys; lines whose keys are single are final, and so are equal ones whose keys hold the whole line. Of the
+// others small groups are sorted at once (tied_lines.cu). The rest is sorted again, and again, by (number of the group,
+// next characters in code), where a group first passes over the bytes that all its lines have in common; the number
+// takes as many bits as there are groups, and the code gets the rest.
 #pragma once
+#include "codes.hpp"
 #include "device.cuh"
 #include "hybz.h"
 
@@ -19,7 +21,6 @@ namespace hybz {
 // Lines that are tied after a round, in the order of their rows: groups are neighbours.
 struct TiedLines {
     uint32_t *line, *row;
-    uint32_t *depth; // how many bytes the lines of its group have in common
     uint32_t *group; // its number, from 0
 };
 
@@ -28,8 +29,8 @@ struct SortingLines {
     uint32_t *range_begin;      // [0..ranges] the first byte of each range
     uint32_t *range_line;       // [0..ranges] its first line
     uint32_t *range_end;        // [0..ranges-1] out: where its sorted text ends
-    uint32_t *table;            // code words
-    uint32_t *tiles;            // ends of lines up to and including each tile
+    uint32_t *pairs, *table;    // how often bytes follow each other; code words
+    uint32_t *tiles;            // ends of lines up to and including each tile; later: the first row of each
     uint32_t *begin;            // [0..lines] the first byte of each line
     SortBuffers sort;
     uint32_t *starts;           // where the run of equal keys begins; later: the first byte of each row's line
@@ -38,13 +39,20 @@ struct SortingLines {
     uint64_t *places;           // lines that are still tied, and groups in the upper half, up to and including each
     TiedLines tied[2];          // two generations; `line` and `group` are the same memory in both
     uint32_t *first;            // [group] its first place in the list
-    uint32_t *common;           // [group] how many bytes more its lines have in common
+    uint32_t *depth;            // [group] how many bytes its lines have in common for certain
+    uint32_t *common;           // [group] how many more, ~0 of one line; at first: [range]
+    uint32_t *keyed;            // [group] from which byte on they have keys; at first: [range]
     uint32_t *out_end;          // [row] where its line ends in the sorted text
-    uint32_t *flags;            // [0] not 0: a range does not end with a line; [1] lines tied in fact
+    uint32_t *flags;            // [kBadRange], [kTied], [kUsedBits]
     uint8_t *temporary;         // CUB's
 };
 
+// Numbers for the host: not 0 if a range does not end with a line; lines that are tied after the first sort; how many
+// bits from the top on the first keys have. Lines of few short words use few: then the radix sort has fewer passes.
+enum { kBadRange, kTied, kUsedBits, kLineFlags };
+
 constexpr uint32_t kLinePadding = 16;
+constexpr size_t kPairs = 256 * 256;
 constexpr uint32_t kLineTile = 4096; // bytes of text for a CTA, 16 for each thread
 static_assert(kLineTile == kThreads * 16, "16 bytes a thread");
 
@@ -55,33 +63,71 @@ struct LineBatch {
     uint32_t flags; // HYBZ_LINES_...
 };
 
-// How a key tells that it has its whole line: the bits from `shift` on, `mask`ed, are at most `most`.
-struct WholeLine {
-    int shift;
-    uint32_t mask, most;
-    __host__ __device__ bool operator()(uint64_t key) const { return (uint32_t(key >> shift) & mask) <= most; }
-};
+// The first place of `sorted` [0..count-1] whose value is at least `value`.
+inline __device__ uint32_t lower_bound(const uint32_t *__restrict__ sorted, uint32_t count, uint32_t value) {
+    uint32_t low = 0;
+    while (count > 0) {
+        const uint32_t half = count / 2;
+        if (sorted[low + half] < value) low += half + 1, count -= half + 1;
+        else count = half;
+    }
+    return low;
+}
 
+// Eight bytes from `at` on, the first one lowest. The text has room behind it.
+inline __device__ uint64_t eight_bytes(const uint8_t *__restrict__ text, uint32_t at) {
+    const uint64_t *words = reinterpret_cast<const uint64_t *>(text) + at / 8;
+    const uint32_t shift = at % 8 * 8;
+    return shift ? words[0] >> shift | words[1] << (64 - shift) : words[0];
+}
+
+// Lowers `common` to how many bytes line `a` has in common with line `b`, both without their first `depth` bytes. What
+// others have found so far, perhaps no longer the latest, bounds what is compared and written.
+inline __device__ void lower_to_common(const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin, uint32_t a,
+                                       uint32_t b, uint32_t depth, uint32_t limit, uint32_t *common) {
+    const uint32_t known = *common;
+    if (known == 0) return;
+    const uint32_t from_a = begin[a] + depth, from_b = begin[b] + depth;
+    const uint32_t rest = min(begin[a + 1] - 1 - from_a, begin[b + 1] - 1 - from_b);
+    const uint32_t most = min(rest, min(limit, known));
+    uint32_t mine = most;
+    for (uint32_t i = 0; i < most; i += 8) {
+        const uint64_t other = eight_bytes(text, from_a + i) ^ eight_bytes(text, from_b + i);
+        if (other == 0) continue;
+        const uint32_t low = uint32_t(other);
+        const uint32_t bit = low ? uint32_t(__ffs(int(low))) - 1 : uint32_t(__ffs(int(other >> 32))) + 31;
+        mine = min(i + bit / 8, most);
+        break;
+    }
+    if (mine < known) atomicMin(common, mine);
+}
+
+// line_table.cu
+cudaError_t line_table(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
 // find_lines.cu
 cudaError_t count_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
 cudaError_t find_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
-cudaError_t line_keys(const SortingLines &s, const LineBatch &batch, int block_bits, int code_bits,
-                      cudaStream_t stream);
-// tied_lines.cu: what follows from sorted keys. `round` 0: the first sort; else `count` tied lines, of generation
-// `from`, are split, and those that stay tied are listed in the other one.
+// line_keys.cu: the keys of all lines, and those of `count` tied ones of generation `from`. Above the code is the
+// number of the range, or group; the low 8 bits, which are not sorted by, are 0 if the key holds the whole line.
+// Before the first keys: what the lines of each range have in common, up to `limit` bytes.
+cudaError_t range_common(const SortingLines &s, const LineBatch &batch, uint32_t limit, cudaStream_t stream);
+cudaError_t first_keys(const SortingLines &s, const LineBatch &batch, const KeyLayout &layout, cudaStream_t stream);
+cudaError_t tied_keys(const SortingLines &s, uint32_t count, int from, const KeyLayout &layout, cudaStream_t stream);
+// tied_lines.cu: what follows from sorted keys, of all lines if `first`, else of `count` tied ones of generation
+// `from`: rows that are final, and the others listed in the other generation.
 struct LineRound {
     uint32_t count;
+    int number_bits; // at the top of the keys: of ranges or groups
     int from;
     bool first;
-    WholeLine whole;
-    bool keep;      // single lines stay in the list
+    bool keep;  // single lines stay in the list
+    bool small; // small groups are sorted at once
 };
 cudaError_t settle_lines(const SortingLines &s, const LineRound &round, void *temporary, size_t bytes,
                          cudaStream_t stream);
 cudaError_t list_lines(const SortingLines &s, const LineRound &round, cudaStream_t stream);
-// The keys of a round: `chars` bytes each. Groups pass over up to `limit` bytes that their lines have in common.
-cudaError_t tied_keys(const SortingLines &s, uint32_t count, int from, int group_bits, uint32_t chars,
-                      uint32_t limit, cudaStream_t stream);
+// What each group of the list has in common, up to `limit` bytes.
+cudaError_t common_bytes(const SortingLines &s, uint32_t count, int from, uint32_t limit, cudaStream_t stream);
 // copy_lines.cu
 cudaError_t place_lines(const SortingLines &s, const LineBatch &batch, void *temporary, size_t bytes,
                         cudaStream_t stream);

@@ -10,37 +10,21 @@ namespace hybz {
 
 namespace {
 
-constexpr uint32_t kSampled = 1024, kSamplePieces = 1024; // bytes a piece
+// How many bytes that its lines have in common a range or group passes over, at most, before they get keys: at first.
+constexpr uint32_t kFirstLimit = 64;
+
+// From so many lines on a pass of the radix sort (9.4 ps a key) takes longer than a wait of the host for how many bits
+// of the keys are used (about 20 us).
+constexpr uint32_t kManyLines = 1 << 21;
 
 // What the host sends to the device for a batch of lines, and gets back from it, besides the text; pinned.
 struct LinesStaging {
-    uint32_t table[kMarkedTable];
     uint32_t range_begin[HYBZ_MAX_BLOCKS + 1], range_end[HYBZ_MAX_BLOCKS];
     uint64_t places;
-    uint32_t lines, flags[2];
-    uint8_t sample[kSampled * kSamplePieces]; // of a text that is in device memory
+    uint32_t lines, flags[kLineFlags];
 };
 
 LinesStaging &staging_of(hybz_lane *lane) { return *static_cast<LinesStaging *>(lane->lines_staging); }
-
-// One code word for each symbol of a context: the end of a line, then the bytes. The sample's lines end with `end`.
-// With `raw` all words have 9 bits: the keys are plain characters, as in the thesis.
-void line_table(const uint8_t *sample, size_t size, uint32_t end, bool raw, uint32_t *table) {
-    if (raw) {
-        for (uint32_t i = 0; i < kMarkedTable; i++) table[i] = code_entry(i % kMarkedSymbols, 9);
-        return;
-    }
-    const std::vector<uint32_t> pairs = count_pairs(sample, size);
-    uint64_t sums[kMarkedSymbols + 1] = {};
-    // The first symbol of a line follows the end of another one; in their place is the table without context.
-    for (uint32_t context = 0; context < 257; context++) {
-        const uint32_t before = context == 256 ? end : context;
-        const uint32_t *counts = pairs.data() + 256 * before;
-        sums[1] = 16 * uint64_t(counts[end]) + 1;
-        for (uint32_t b = 0; b < 256; b++) sums[b + 2] = sums[b + 1] + (b == end ? 0 : 16 * uint64_t(counts[b])) + 1;
-        split_codes(sums, 0, kMarkedSymbols, 0, 0, kMaxCode, table + size_t(context) * kMarkedSymbols);
-    }
-}
 
 // Where a batch's text is.
 struct Place {
@@ -49,28 +33,9 @@ struct Place {
     bool on_device;
 };
 
-// The code table, of a sample if the text is on the device.
-int make_table(hybz_lane *lane, const LineBatch &batch, const Place &place, Clock::time_point deadline) {
-    LinesStaging &staging = staging_of(lane);
-    const uint8_t *sample = place.text;
-    size_t size = batch.bytes;
-    if (place.on_device) {
-        const uint32_t pieces = std::max(1u, std::min(kSamplePieces, batch.bytes / kSampled));
-        const uint32_t width = std::min(kSampled, batch.bytes);
-        HYBZ_TRY(cudaMemcpy2DAsync(staging.sample, width, place.text, batch.bytes / pieces, width, pieces,
-                                   cudaMemcpyDeviceToHost, lane->stream));
-        HYBZ_TRY(lane->wait(deadline));
-        sample = staging.sample;
-        size = size_t(width) * pieces;
-    }
-    line_table(sample, size, batch.end, batch.flags & HYBZ_LINES_RAW, staging.table);
-    return int(cudaMemcpyAsync(lane->lines.table, staging.table, sizeof staging.table, cudaMemcpyHostToDevice,
-                               lane->stream));
-}
-
 // When the steps of a batch began: numbers of events.
 struct LineEvents {
-    uint32_t begin, uploaded, found, keyed, sorted, settled, placed, copied, end;
+    uint32_t begin, uploaded, found, keyed, sorted, settled, tied, placed, copied, end;
 };
 
 int find_all(hybz_lane *lane, LineBatch &batch, Clock::time_point deadline) {
@@ -94,43 +59,57 @@ int sort_keys(hybz_lane *lane, uint32_t count, int from_bit) {
                           lane->stream));
 }
 
+// The keys of a round's groups.
+KeyLayout layout_of_round(uint32_t groups, uint32_t flags) {
+    KeyLayout layout(groups);
+    if (flags & HYBZ_LINES_FIXED) {
+        layout.block_bits = 32;
+        layout.code_bits = kSortBits - 32;
+    }
+    return layout;
+}
+static_assert(kSortBits - 32 >= kMaxCode, "a key holds a symbol at least");
+static_assert(HYBZ_MAX_LINES(HYBZ_MAX_TEXT) <= uint64_t(1) << 32, "32 bits number all groups");
+
 // From sorted first keys to the order of all lines.
-int sort_ties(hybz_lane *lane, const LineBatch &batch, Clock::time_point deadline, hybz_lines_report *report) {
+int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock::time_point deadline,
+              hybz_lines_report *report) {
     SortingLines &s = lane->lines;
     LinesStaging &staging = staging_of(lane);
     const cudaStream_t stream = lane->stream;
     const bool keep = batch.flags & HYBZ_LINES_KEEP;
-    LineRound round{batch.lines, 0, true, {7, 1, 0}, keep};
+    const bool small = !keep && !(batch.flags & HYBZ_LINES_ROUNDS);
+    LineRound round{batch.lines, KeyLayout(batch.ranges).block_bits, 0, true, keep, small};
     for (uint32_t number = 0;; number++) {
         HYBZ_TRY(settle_lines(s, round, s.temporary, lane->temporary_bytes, stream));
+        if (round.first) events.settled = lane->record();
         HYBZ_TRY(cudaMemcpyAsync(&staging.places, s.places + round.count - 1, 8, cudaMemcpyDeviceToHost, stream));
-        HYBZ_TRY(cudaMemcpyAsync(staging.flags, s.flags, 8, cudaMemcpyDeviceToHost, stream));
+        HYBZ_TRY(cudaMemcpyAsync(staging.flags, s.flags, kLineFlags * 4, cudaMemcpyDeviceToHost, stream));
         HYBZ_TRY(lane->wait(deadline));
-        if (staging.flags[0]) return HYBZ_ARGUMENT;
+        if (staging.flags[kBadRange]) return HYBZ_ARGUMENT;
         const uint32_t count = uint32_t(staging.places), groups = uint32_t(staging.places >> 32);
         if (report) {
             report->rounds = number;
-            if (number == 0) report->tied = staging.flags[1];
+            report->tied = staging.flags[kTied];
         }
-        if (staging.flags[1] == 0) return 0;
-        if (count < 1 || groups < 1 || count > batch.lines) return HYBZ_WRONG;
+        // No group has two lines.
+        if (count == groups) return 0;
+        if (groups < 1 || groups > count || count > batch.lines) return HYBZ_WRONG;
         if (number == HYBZ_MAX_LINE_ROUNDS) return HYBZ_PERIODIC;
         if (report) report->sorted_again += count;
 
-        HYBZ_TRY(cudaMemsetAsync(s.flags + 1, 0, 4, stream));
         HYBZ_TRY(list_lines(s, round, stream));
-        const int group_bits = batch.flags & HYBZ_LINES_FIXED ? 32 : std::max(1, ceil_log2(groups));
-        const uint32_t chars = uint32_t(60 - group_bits) / 8;
         // Each round looks twice as far, so that lines of any length end.
-        const uint32_t limit = batch.flags & HYBZ_LINES_STEPWISE ? 0 : 64u << std::min(number, 24u);
+        const uint32_t limit = batch.flags & HYBZ_LINES_STEPWISE ? 0 : kFirstLimit << std::min(number, 24u);
         round.from = 1 - round.from;
-        s.sort.current = 0;
-        HYBZ_TRY(tied_keys(s, count, round.from, group_bits, chars, limit, stream));
-        const int unused = 60 - group_bits - int(chars) * 8;
-        HYBZ_TRY(sort_keys(lane, count, unused));
         round.count = count;
         round.first = false;
-        round.whole = {unused, 15, chars};
+        s.sort.current = 0;
+        HYBZ_TRY(common_bytes(s, count, round.from, limit, stream));
+        const KeyLayout layout = layout_of_round(groups, batch.flags);
+        round.number_bits = layout.block_bits;
+        HYBZ_TRY(tied_keys(s, count, round.from, layout, stream));
+        HYBZ_TRY(sort_keys(lane, count, layout.unused));
     }
 }
 
@@ -181,21 +160,28 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
     const auto way = place.on_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice;
     HYBZ_TRY(cudaMemcpyAsync(s.text, place.text, total, way, stream));
     HYBZ_TRY(cudaMemsetAsync(s.text + total, 0, kLinePadding, stream));
-    HYBZ_TRY(cudaMemsetAsync(s.flags, 0, 8, stream));
+    HYBZ_TRY(cudaMemsetAsync(s.flags, 0, kLineFlags * 4, stream));
     HYBZ_TRY(cudaMemcpyAsync(s.range_begin, staging.range_begin, (batch.ranges + 1) * 4, cudaMemcpyHostToDevice,
                              stream));
     events.uploaded = lane->record();
-    HYBZ_TRY(make_table(lane, batch, place, deadline));
+    HYBZ_TRY(line_table(s, batch, stream));
     HYBZ_TRY(find_all(lane, batch, deadline));
     events.found = lane->record();
     const KeyLayout layout(batch.ranges);
     s.sort.current = 0;
-    HYBZ_TRY(line_keys(s, batch, layout.block_bits, layout.code_bits, stream));
+    HYBZ_TRY(range_common(s, batch, batch.flags & HYBZ_LINES_STEPWISE ? 0 : kFirstLimit, stream));
+    HYBZ_TRY(first_keys(s, batch, layout, stream));
+    int from_bit = layout.unused;
+    if (batch.lines >= kManyLines) {
+        HYBZ_TRY(cudaMemcpyAsync(staging.flags, s.flags, kLineFlags * 4, cudaMemcpyDeviceToHost, stream));
+        HYBZ_TRY(lane->wait(deadline));
+        from_bit = std::max(from_bit, std::min(63, 64 - int(staging.flags[kUsedBits])));
+    }
     events.keyed = lane->record();
-    HYBZ_TRY(sort_keys(lane, batch.lines, layout.unused));
+    HYBZ_TRY(sort_keys(lane, batch.lines, from_bit));
     events.sorted = lane->record();
-    HYBZ_TRY(sort_ties(lane, batch, deadline, report));
-    events.settled = lane->record();
+    HYBZ_TRY(sort_ties(lane, batch, events, deadline, report));
+    events.tied = lane->record();
     HYBZ_TRY(return_text(lane, batch, place, sorted_lengths, events, deadline));
     HYBZ_TRY(lane->event_error);
     if (report) {
@@ -205,8 +191,10 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
         report->find_ms = lane->elapsed(events.uploaded, events.found);
         report->keys_ms = lane->elapsed(events.found, events.keyed);
         report->sort_ms = lane->elapsed(events.keyed, events.sorted);
-        report->rounds_ms = lane->elapsed(events.sorted, events.settled);
-        report->copy_ms = lane->elapsed(events.settled, events.copied);
+        report->settle_ms = lane->elapsed(events.sorted, events.settled);
+        report->rounds_ms = lane->elapsed(events.settled, events.tied);
+        report->place_ms = lane->elapsed(events.tied, events.placed);
+        report->copy_ms = lane->elapsed(events.placed, events.copied);
         report->download_ms = lane->elapsed(events.copied, events.end);
     }
     return 0;
@@ -226,6 +214,7 @@ int lay_out_lines(SortingLines &s, uint8_t *memory, uint64_t bytes, size_t *temp
         {&s.range_begin, (HYBZ_MAX_BLOCKS + 1) * 4},
         {&s.range_line, (HYBZ_MAX_BLOCKS + 1) * 4},
         {&s.range_end, HYBZ_MAX_BLOCKS * 4},
+        {&s.pairs, kPairs * 4},
         {&s.table, kMarkedTable * 4},
         {&s.tiles, tiles * 4},
         {&s.begin, (n + 1) * 4},
@@ -240,13 +229,13 @@ int lay_out_lines(SortingLines &s, uint8_t *memory, uint64_t bytes, size_t *temp
         {&line, n * 4},
         {&group, n * 4},
         {&s.tied[0].row, n * 4},
-        {&s.tied[0].depth, n * 4},
         {&s.tied[1].row, n * 4},
-        {&s.tied[1].depth, n * 4},
         {&s.first, n * 4},
+        {&s.depth, n * 4},
         {&s.common, n * 4},
+        {&s.keyed, n * 4},
         {&s.out_end, n * 4},
-        {&s.flags, 8},
+        {&s.flags, kLineFlags * 4},
         {&s.temporary, *temporary},
     };
     *all = lay_out_arrays(arrays, memory);

@@ -1,5 +1,12 @@
-// tied_lines.cu: from sorted keys to lines that are final and to the list of those that are still tied; and the keys by
-// which these are sorted next.
+// tied_lines.cu: from sorted keys to lines that are final and to the list of those that are still tied.
+//
+// Groups of up to kSmallLines lines are sorted at once, kStep bytes a step: each line counts how many of its group are
+// smaller, which is its place, and how many are equal, which are its new group. A step reads the bytes of each line
+// once, and the others see them in shared memory; groups become small after a step or two. kLineSteps are taken;
+// lines that agree for so long are listed as a group of their own.
+//
+// With groups of up to 16 and a bit for each other line instead of the count, a line that was left to the rounds cost
+// 280 to 340 ps a round (H200, words and paths of 600 MB), and a round of few lines 100 us.
 #include "lines.cuh"
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -9,22 +16,42 @@ namespace hybz {
 
 namespace {
 
-// Of sorted keys: which of them are tied, and which begin a group.
-struct Ties {
-    const uint64_t *keys;
-    const uint32_t *starts;
-    uint32_t count;
-    WholeLine whole;
-    bool keep;
+constexpr uint32_t kSettleThreads = 512;
+constexpr uint32_t kSmallLines = 128;
+constexpr uint32_t kLineWindow = kSettleThreads - kSmallLines; // a CTA has the small groups that begin in its window
+constexpr uint32_t kStep = 7, kLineSteps = 64, kReach = kStep * kLineSteps;
 
+// Sorted keys, and what is made of them. A place that stays tied has its line in `lines` and in `runs` where its group
+// begins (kListed, kFar if the group agrees on kReach bytes beyond its keys); the others have 0 there.
+struct Sorted {
+    uint32_t count;
+    int number_bits;
+    const uint64_t *keys;
+    const uint32_t *values, *starts, *keyed;
+    uint32_t *runs, *lines;
+
+    __device__ bool is_whole(uint32_t j) const { return !(keys[j] & 128); }
+    // How many bytes its group's lines have in common.
+    __device__ uint32_t depth(uint32_t j) const {
+        return keyed[keys[j] >> (64 - number_bits)] + uint32_t(keys[j] & 127);
+    }
     __device__ bool is_single(uint32_t j) const {
         return starts[j] == j && (j + 1 == count || starts[j + 1] == j + 1);
     }
-    __device__ bool is_listed(uint32_t j) const { return !whole(keys[j]) && (keep || !is_single(j)); }
-    // 1 for a line that is listed; in the upper half for a group.
-    __device__ uint64_t operator()(uint32_t j) const {
-        if (!is_listed(j)) return 0;
-        return starts[j] == j ? (uint64_t(1) << 32) + 1 : 1;
+    __device__ bool is_large(uint32_t j) const {
+        const uint32_t last = starts[j] + kSmallLines;
+        return last < count && starts[last] == starts[j];
+    }
+};
+constexpr uint32_t kListed = 1u << 31, kFar = 1u << 30, kPlace = kFar - 1;
+static_assert(HYBZ_MAX_LINES(HYBZ_MAX_TEXT) < kPlace, "a place fits");
+
+// 1 for a line that is listed; in the upper half for a group.
+struct Listed {
+    const uint32_t *runs;
+    __device__ uint64_t operator()(uint32_t p) const {
+        if (!(runs[p] & kListed)) return 0;
+        return (runs[p] & kPlace) == p ? (uint64_t(1) << 32) + 1 : 1;
     }
 };
 
@@ -32,140 +59,175 @@ struct AddBoth {
     __device__ uint64_t operator()(uint64_t a, uint64_t b) const { return a + b; }
 };
 
-cudaError_t sum_ties(void *temporary, size_t *bytes, const Ties &ties, uint64_t *places, cudaStream_t stream) {
-    const auto each = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), ties);
-    return cub::DeviceScan::InclusiveScan(temporary, *bytes, each, places, AddBoth{}, int(ties.count), stream);
+cudaError_t sum_listed(void *temporary, size_t *bytes, const uint32_t *runs, uint32_t count, uint64_t *places,
+                       cudaStream_t stream) {
+    const auto each = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), Listed{runs});
+    return cub::DeviceScan::InclusiveScan(temporary, *bytes, each, places, AddBoth{}, int(count), stream);
 }
 
-// Writes the rows that are final. kFirst: the places of the keys are the rows.
-template <bool kFirst>
-__global__ void __launch_bounds__(kThreads)
-settle_kernel(Ties ties, const uint32_t *__restrict__ values, const uint32_t *__restrict__ rows,
-              uint32_t *__restrict__ order, uint8_t *__restrict__ same, uint32_t *__restrict__ tied) {
-    const uint32_t j = blockIdx.x * kThreads + threadIdx.x;
-    const bool mine = j < ties.count;
-    const bool whole = mine && ties.whole(ties.keys[j]), single = mine && ties.is_single(j);
-    if (mine && (whole || single)) {
-        const uint32_t row = kFirst ? j : rows[j];
-        order[row] = values[j];
-        same[row] = !single && ties.starts[j] != j;
+__device__ inline uint32_t swapped(uint32_t word) { return __byte_perm(word, 0, 0x0123); }
+
+// Up to seven bytes of a line, zeros behind one that ends, and below them their number: in the order of the lines.
+__device__ inline uint64_t ordered_bytes(const uint8_t *__restrict__ text, uint32_t at, uint32_t rest) {
+    if (rest == 0) return 0;
+    const uint64_t bytes = eight_bytes(text, at);
+    const uint64_t number = uint64_t(swapped(uint32_t(bytes))) << 32 | swapped(uint32_t(bytes >> 32));
+    const uint32_t count = min(rest, kStep);
+    return (number & ~uint64_t(0) << (64 - count * 8)) | count;
+}
+
+// A line among those of the tile: its place, and the group that it is still tied in. A group of one is no longer.
+struct Member {
+    uint32_t place, first, size;
+    uint32_t at, rest; // the bytes that have not been compared
+    bool equal;        // its group's lines are equal
+    __device__ bool is_tied() const { return size > 1 && !equal; }
+};
+
+// Sorts the groups of the tile. By all threads of the CTA.
+__device__ void sort_groups(uint64_t (&shown)[kSettleThreads], const uint8_t *__restrict__ text, Member &mine) {
+    for (uint32_t step = 0; step < kLineSteps && __syncthreads_or(mine.is_tied()); step++) {
+        const bool tied = mine.is_tied();
+        uint64_t bytes = 0;
+        if (tied) shown[mine.place] = bytes = ordered_bytes(text, mine.at, mine.rest);
+        __syncthreads();
+        if (!tied) continue;
+        uint32_t smaller = 0, before = 0, same = 0;
+        for (uint32_t other = mine.first; other < mine.first + mine.size; other++) {
+            const uint64_t theirs = shown[other];
+            smaller += theirs < bytes;
+            same += theirs == bytes;
+            before += theirs == bytes && other < mine.place;
+        }
+        mine.first += smaller;
+        mine.place = mine.first + before;
+        mine.size = same;
+        const uint32_t count = uint32_t(bytes & 255);
+        mine.equal = count < kStep;
+        mine.at += count;
+        mine.rest -= count;
     }
-    const uint32_t others = __ballot_sync(~0u, mine && !whole && !single);
-    if ((threadIdx.x & 31) == 0 && others) atomicAdd(tied, uint32_t(__popc(others)));
+}
+
+// Writes the rows that are final, and says which lines stay tied. kFirst: the places of the keys are the rows.
+template <bool kFirst>
+__global__ void __launch_bounds__(kSettleThreads)
+settle_kernel(Sorted sorted, bool keep, bool compare, TiedLines in, const uint8_t *__restrict__ text,
+              const uint32_t *__restrict__ begin, uint32_t *__restrict__ order, uint8_t *__restrict__ same,
+              uint32_t *__restrict__ tied_count) {
+    __shared__ uint64_t shown[kSettleThreads];
+    __shared__ uint32_t last[kSettleThreads]; // of each group's first place the last one
+    const uint32_t t = threadIdx.x, window = blockIdx.x * kLineWindow, j = window + t;
+    bool mine = j < sorted.count, tied = false, single = false, whole = false, small = false;
+    uint32_t start = 0, line = 0;
+    if (mine) {
+        start = sorted.starts[j];
+        line = sorted.values[j];
+        single = sorted.is_single(j);
+        whole = sorted.is_whole(j);
+        tied = !single && !whole;
+        small = compare && tied && !sorted.is_large(j);
+        mine = small ? start >= window && start - window < kLineWindow : t < kLineWindow;
+        small = small && mine;
+    }
+    if (kFirst) {
+        const int count = __syncthreads_count(mine && tied);
+        if (t == 0 && count) atomicAdd(tied_count, uint32_t(count));
+    }
+    Member member{t, t, 1, 0, 0, false};
+    if (small) {
+        member.first = start - window;
+        if (j + 1 == sorted.count || sorted.starts[j + 1] != start) last[member.first] = t;
+        member.at = begin[line] + sorted.depth(j);
+        member.rest = begin[line + 1] - 1 - member.at;
+    }
+    __syncthreads();
+    if (small) member.size = last[member.first] + 1 - member.first;
+    sort_groups(shown, text, member);
+    if (!mine) return;
+    const uint32_t place = small ? window + member.place : j;
+    if (small) start = window + member.first;
+    const bool listed = small ? member.is_tied() : tied || (keep && !whole);
+    sorted.runs[place] = listed ? kListed | (small ? kFar : 0) | start : 0;
+    if (listed) sorted.lines[place] = line;
+    if (listed && !single) return;
+    const uint32_t row = kFirst ? place : in.row[place];
+    order[row] = line;
+    same[row] = place != start;
 }
 
 template <bool kFirst>
 __global__ void __launch_bounds__(kThreads)
-list_kernel(Ties ties, const uint32_t *__restrict__ values, const uint64_t *__restrict__ places, TiedLines in,
-            TiedLines out, uint32_t *__restrict__ first, uint32_t *__restrict__ common) {
-    const uint32_t j = blockIdx.x * kThreads + threadIdx.x;
-    if (j >= ties.count || !ties.is_listed(j)) return;
-    const uint64_t place = places[j];
+list_kernel(Sorted sorted, const uint64_t *__restrict__ places, TiedLines in, TiedLines out,
+            uint32_t *__restrict__ first, uint32_t *__restrict__ depth, uint32_t *__restrict__ common) {
+    const uint32_t p = blockIdx.x * kThreads + threadIdx.x;
+    if (p >= sorted.count) return;
+    const uint32_t run = sorted.runs[p];
+    if (!(run & kListed)) return;
+    const uint64_t place = places[p];
     const uint32_t k = uint32_t(place) - 1, group = uint32_t(place >> 32) - 1;
-    out.line[k] = values[j];
-    out.row[k] = kFirst ? j : in.row[j];
-    out.depth[k] = kFirst ? uint32_t(ties.keys[j] & 127) : in.depth[j];
+    out.line[k] = sorted.lines[p];
+    out.row[k] = kFirst ? p : in.row[p];
     out.group[k] = group;
-    if (ties.starts[j] == j) {
+    if ((run & kPlace) == p) {
         first[group] = k;
+        depth[group] = sorted.depth(p) + (run & kFar ? kReach : 0);
         common[group] = ~0u;
     }
-}
-
-// Eight bytes from `at` on, the first one lowest. The text has room behind it.
-__device__ inline uint64_t eight_bytes(const uint8_t *__restrict__ text, uint32_t at) {
-    const uint64_t *words = reinterpret_cast<const uint64_t *>(text) + at / 8;
-    const uint32_t shift = at % 8 * 8;
-    return shift ? words[0] >> shift | words[1] << (64 - shift) : words[0];
-}
-
-// How many bytes two places have in common, up to `most`.
-__device__ inline uint32_t bytes_in_common(const uint8_t *__restrict__ text, uint32_t a, uint32_t b, uint32_t most) {
-    for (uint32_t i = 0; i < most; i += 8) {
-        const uint64_t other = eight_bytes(text, a + i) ^ eight_bytes(text, b + i);
-        if (other == 0) continue;
-        const uint32_t low = uint32_t(other);
-        const uint32_t bit = low ? uint32_t(__ffs(low)) - 1 : uint32_t(__ffs(uint32_t(other >> 32))) + 31;
-        return min(i + bit / 8, most);
-    }
-    return most;
 }
 
 // Of each group how many bytes its lines have in common, after those that are known to be: the least that one has with
 // the first.
 __global__ void __launch_bounds__(kThreads)
-common_kernel(uint32_t count, TiedLines list, const uint32_t *__restrict__ first, const uint8_t *__restrict__ text,
-              const uint32_t *__restrict__ begin, uint32_t limit, uint32_t *__restrict__ common) {
+common_kernel(uint32_t count, TiedLines list, const uint32_t *__restrict__ first, const uint32_t *__restrict__ depth,
+              const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin, uint32_t limit, uint32_t *common) {
     const uint32_t k = blockIdx.x * kThreads + threadIdx.x;
     if (k >= count) return;
     const uint32_t group = list.group[k], other = first[group];
-    if (other == k) return;
-    const uint32_t depth = list.depth[k], a = list.line[k], b = list.line[other];
-    const uint32_t from_a = begin[a] + depth, from_b = begin[b] + depth;
-    const uint32_t most = min(min(begin[a + 1] - 1 - from_a, begin[b + 1] - 1 - from_b), limit);
-    atomicMin(&common[group], bytes_in_common(text, from_a, from_b, most));
+    if (other != k) lower_to_common(text, begin, list.line[k], list.line[other], depth[group], limit, &common[group]);
 }
 
-__global__ void __launch_bounds__(kThreads)
-tied_keys_kernel(uint32_t count, TiedLines list, const uint32_t *__restrict__ common, const uint8_t *__restrict__ text,
-                 const uint32_t *__restrict__ begin, int group_bits, uint32_t chars, uint64_t *__restrict__ keys,
-                 uint32_t *__restrict__ values) {
-    const uint32_t k = blockIdx.x * kThreads + threadIdx.x;
-    if (k >= count) return;
-    const uint32_t group = list.group[k], line = list.line[k];
-    const uint32_t more = common[group];
-    // ~0: a single line, which was kept.
-    const uint32_t depth = list.depth[k] + (more == ~0u ? 0 : more);
-    const uint32_t from = begin[line] + depth, rest = begin[line + 1] - 1 - from;
-    // The bytes, zeros behind a line that ends, and how many there are: the end comes before every byte.
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < chars; i++) bytes = bytes << 8 | (i < rest ? text[from + i] : 0u);
-    const uint32_t left = min(rest, chars + 1);
-    keys[k] = uint64_t(group) << (64 - group_bits) | (bytes << 4 | left) << (60 - group_bits - int(chars) * 8);
-    values[k] = line;
-    list.depth[k] = depth + chars;
-}
-
-Ties ties_of(const SortingLines &s, const LineRound &round) {
-    return {s.sort.keys[s.sort.current], s.starts, round.count, round.whole, round.keep};
+// The keys that are sorted, and in the other buffers what is made of them.
+Sorted sorted_keys(const SortingLines &s, const LineRound &round) {
+    const int now = s.sort.current;
+    return {round.count,
+            round.number_bits,
+            s.sort.keys[now],
+            s.sort.values[now],
+            s.starts,
+            s.keyed,
+            reinterpret_cast<uint32_t *>(s.sort.keys[1 - now]),
+            s.sort.values[1 - now]};
 }
 
 } // namespace
 
 cudaError_t settle_lines(const SortingLines &s, const LineRound &round, void *temporary, size_t bytes,
                          cudaStream_t stream) {
-    const Ties ties = ties_of(s, round);
-    const uint32_t *values = s.sort.values[s.sort.current], *rows = s.tied[round.from].row;
+    const Sorted sorted = sorted_keys(s, round);
     const auto kernel = round.first ? settle_kernel<true> : settle_kernel<false>;
-    kernel<<<blocks_for(round.count, kThreads), kThreads, 0, stream>>>(ties, values, rows, s.order, s.same,
-                                                                       s.flags + 1);
+    kernel<<<blocks_for(round.count, kLineWindow), kSettleThreads, 0, stream>>>(
+        sorted, round.keep, round.small, s.tied[round.from], s.text, s.begin, s.order, s.same, s.flags + kTied);
     const cudaError_t error = cudaGetLastError();
-    return error == cudaSuccess ? sum_ties(temporary, &bytes, ties, s.places, stream) : error;
+    return error == cudaSuccess ? sum_listed(temporary, &bytes, sorted.runs, round.count, s.places, stream) : error;
 }
 
 cudaError_t list_lines(const SortingLines &s, const LineRound &round, cudaStream_t stream) {
     const auto kernel = round.first ? list_kernel<true> : list_kernel<false>;
     kernel<<<blocks_for(round.count, kThreads), kThreads, 0, stream>>>(
-        ties_of(s, round), s.sort.values[s.sort.current], s.places, s.tied[round.from], s.tied[1 - round.from], s.first,
-        s.common);
+        sorted_keys(s, round), s.places, s.tied[round.from], s.tied[1 - round.from], s.first, s.depth, s.common);
     return cudaGetLastError();
 }
 
-cudaError_t tied_keys(const SortingLines &s, uint32_t count, int from, int group_bits,
-                      uint32_t chars, uint32_t limit, cudaStream_t stream) {
-    const TiedLines list = s.tied[from];
-    common_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(count, list, s.first, s.text, s.begin, limit,
-                                                                       s.common);
-    const cudaError_t error = cudaGetLastError();
-    if (error != cudaSuccess) return error;
-    tied_keys_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
-        count, list, s.common, s.text, s.begin, group_bits, chars, s.sort.keys[0], s.sort.values[0]);
+cudaError_t common_bytes(const SortingLines &s, uint32_t count, int from, uint32_t limit, cudaStream_t stream) {
+    common_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(count, s.tied[from], s.first, s.depth, s.text,
+                                                                       s.begin, limit, s.common);
     return cudaGetLastError();
 }
 
 cudaError_t line_scans_temporary(uint32_t max_lines, uint32_t max_bytes, size_t *bytes) {
     size_t for_ties = 0, for_sums = 0;
-    cudaError_t error = sum_ties(nullptr, &for_ties, {nullptr, nullptr, max_lines, {}, false}, nullptr, 0);
+    cudaError_t error = sum_listed(nullptr, &for_ties, nullptr, max_lines, nullptr, 0);
     if (error == cudaSuccess)
         error = sum_up(nullptr, &for_sums, nullptr, max(max_lines, blocks_for(max_bytes, kLineTile)), 0);
     *bytes = max(for_ties, for_sums);

@@ -45,7 +45,7 @@ fn cache() -> PathBuf {
 }
 
 /// The path of a set's plain file, if it is on this machine.
-fn place(name: &str) -> Option<PathBuf> {
+pub fn place(name: &str) -> Option<PathBuf> {
     let local = env::var_os("HYBZ_DATA").map(PathBuf::from);
     local.into_iter().chain([cache()]).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
@@ -62,9 +62,8 @@ pub fn show() {
 
 /// Calls `f(name, text)` for each of the named sets (all, if none is named) that is on this machine, and prints which.
 pub fn each(names: &[&str], f: impl Fn(&str, &[u8])) {
-    let max = env::var("HYBZ_MAX").ok().and_then(|n| n.parse().ok()).unwrap_or(usize::MAX);
-    println!("# {}", env::args().skip(1).filter(|arg| arg != "--bench").collect::<Vec<_>>().join(" "));
-    println!("# hybz {}, {}", env!("CARGO_PKG_VERSION"), machine());
+    let max = max_bytes();
+    heading();
     for set in all().iter().filter(|set| names.is_empty() || names.contains(&&*set.name)) {
         let Some(path) = place(&set.name) else {
             println!("# set {}: not on this machine", set.name);
@@ -78,6 +77,17 @@ pub fn each(names: &[&str], f: impl Fn(&str, &[u8])) {
         println!("# set {}: {} bytes", set.name, text.len());
         f(&set.name, &text);
     }
+}
+
+/// How many bytes of each set are used: `HYBZ_MAX`.
+pub fn max_bytes() -> usize {
+    env::var("HYBZ_MAX").ok().and_then(|n| n.parse().ok()).unwrap_or(usize::MAX)
+}
+
+/// Prints what was asked for, and where it runs.
+pub fn heading() {
+    println!("# {}", env::args().skip(1).filter(|arg| arg != "--bench").collect::<Vec<_>>().join(" "));
+    println!("# hybz {}, {}", env!("CARGO_PKG_VERSION"), machine());
 }
 
 fn machine() -> String {

@@ -1,4 +1,4 @@
-//! The tables and figures of chapter 5 of Deshpande's thesis (2014), the steps of Patel's (2012), chapter 4 of
+//! The tables and figures of chapters 4 and 5 of Deshpande's thesis (2014), the steps of Patel's (2012), chapter 4 of
 //! Ching's (2014), and chapters 4 and 5 of Funasaka's (2018), on any data set and device.
 //!
 //! ```text
@@ -16,6 +16,12 @@
 //! cargo bench --bench tables -- ching-4.2 [SET..]           exact LZ77 factors, and cut ones
 //! cargo bench --bench tables -- ching-4.3 [SET..]           the share of each step, and factors by number of
 //!                                                           divisions; also as ching-4.4 and ching-4.5
+//! cargo bench --bench tables -- deshpande-4.2 [SET..]       sorting lines: SETs are words, url, genome, sentences,
+//!                                                           pc-filelist and random; with ratios, which are figure 4.6
+//! cargo bench --bench tables -- deshpande-4.3 [SET..]       single lines leave, or stay
+//! cargo bench --bench tables -- deshpande-4.4 [SET..]       numbers of groups of as many bits as needed, or 32
+//! cargo bench --bench tables -- deshpande-4.5 [SET..]       another device
+//! cargo bench --bench tables -- deshpande-4.7 [BYTES]       by the bytes that all lines have in common, up to BYTES
 //! cargo bench --bench tables -- divisions N [SET..]         factors that are cut at the ends of N divisions
 //! cargo bench --bench tables -- funasaka-4.3 [SET..]        LZW: compression; also as funasaka-4.4 and funasaka-4.5
 //! cargo bench --bench tables -- funasaka-4.8 [SET..]        LZW: decompression; funasaka-4.9: loading
@@ -29,6 +35,8 @@
 //!
 //! Without a SET all sets of `datasets.toml` that are on this machine are used. `benches/run.sh thesis-tables` makes
 //! all tables and keeps what they print: CSV, with a header for each set, and comments that begin with `#`.
+//! The tables of chapter 4 make their sets of `words` and `paths` (lists, a line each) and `dickens` in `$HYBZ_DATA`,
+//! and ask `HYBZ_CUDA_BENCH` and `HYBZ_THRUST` for what a device does (strings.rs says which programs these are).
 //! `HYBZ_MAX=BYTES` takes only the beginning of each set; `HYBZ_DATASETS=FILE` names another list of sets.
 //! Machines are noisy: compare figures only within a run.
 
@@ -43,6 +51,7 @@ mod peers;
 mod speed;
 mod stations;
 mod steps;
+mod strings;
 mod svg;
 
 use std::process::exit;
@@ -76,6 +85,14 @@ fn main() {
         ["funasaka-5.5", sets @ ..] => funasaka::all_words(sets),
         ["funasaka-5.6", sets @ ..] => funasaka::all_loading(sets),
         ["all-cases", file, sets @ ..] => funasaka::cases(file, sets),
+        ["deshpande-4.2" | "deshpande-4.6", sets @ ..] => strings::sets(sets),
+        ["deshpande-4.3", sets @ ..] => strings::singles(sets),
+        ["deshpande-4.4", sets @ ..] => strings::numbers(sets),
+        ["deshpande-4.5", sets @ ..] => strings::device(sets),
+        ["deshpande-4.7"] => strings::ties(2048),
+        ["deshpande-4.7", most] => {
+            strings::ties(most.parse().unwrap_or_else(|_| fail(&format!("`{most}' is not a number"))));
+        }
         ["divisions", number, sets @ ..] => {
             let number = number.parse().unwrap_or_else(|_| fail(&format!("`{number}' is not a number")));
             ching::divisions(number, sets);

@@ -1,5 +1,5 @@
-// thrust_lines.cu: what a comparator sort of the device takes for a file's lines, as the thesis measured (table 4.2) and
-// as cuDF sorted strings until 2026: thrust::sort of the lines' places by comparing their bytes.
+// thrust_lines.cu: what a comparator sort of the device takes for a file's lines, as the thesis measured (table 4.2)
+// and as cuDF sorted strings until 2026: thrust::sort of the lines' places by comparing their bytes.
 //
 //     nvcc -std=c++17 -O3 -arch=sm_90 -cudart static -o thrust_lines cuda/bench/peers/thrust_lines.cu
 //     ./thrust_lines FILE [RUNS]
@@ -77,17 +77,20 @@ int main(int argc, char **argv) {
         const auto start = std::chrono::steady_clock::now();
         thrust::sort(thrust::device, sorted.begin(), sorted.end(), Less{thrust::raw_pointer_cast(bytes.data())});
         cudaDeviceSynchronize();
-        best = std::min(best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+        best = std::min(best, took.count());
     }
     const thrust::host_vector<Line> result(sorted);
     uint64_t before = 0, after = 0;
     for (size_t i = 0; i < result.size(); i++) {
         const Line a = result[i ? i - 1 : 0], b = result[i];
         const int order = memcmp(&text[a.from], &text[b.from], std::min(a.length, b.length));
-        if (order > 0 || (order == 0 && a.length > b.length)) return fprintf(stderr, "line %zu is out of order\n", i), 1;
+        if (order > 0 || (order == 0 && a.length > b.length))
+            return fprintf(stderr, "line %zu is out of order\n", i), 1;
         before += lines[i].from * 31ull + lines[i].length;
         after += b.from * 31ull + b.length;
     }
     if (before != after) return fprintf(stderr, "lines are missing\n"), 1;
-    printf("%zu lines, %zu bytes: %.2f ms, %.0f ps a line\n", lines.size(), text.size(), best, best * 1e9 / double(lines.size()));
+    printf("%zu lines, %zu bytes: %.2f ms, %.0f ps a line\n", lines.size(), text.size(), best,
+           best * 1e9 / double(lines.size()));
 }

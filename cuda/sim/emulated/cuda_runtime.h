@@ -239,6 +239,16 @@ inline int __syncthreads_or(int vote) {
     __syncthreads(); // and it is 0 before anyone votes again
     return result;
 }
+inline int __syncthreads_count(int vote) {
+    static int votes;
+    votes += vote != 0;
+    __syncthreads();
+    const int result = votes;
+    __syncthreads(); // all have read it
+    votes = 0;
+    __syncthreads(); // and it is 0 before anyone votes again
+    return result;
+}
 inline void __syncwarp() { emulated::exchange(0); }
 inline uint32_t __ballot_sync(uint32_t, bool vote) {
     const uint64_t *votes = emulated::exchange(vote);
@@ -292,6 +302,12 @@ inline int __popc(uint32_t x) { return __builtin_popcount(x); }
 inline int __clz(uint32_t x) { return x ? __builtin_clz(x) : 32; }
 inline uint32_t __funnelshift_l(uint32_t low, uint32_t high, uint32_t shift) {
     return uint32_t((uint64_t(high) << 32 | low) << (shift & 31) >> 32);
+}
+// 0xff for each byte that is the same in both.
+inline uint32_t __vcmpeq4(uint32_t a, uint32_t b) {
+    uint32_t out = 0;
+    for (int k = 0; k < 32; k += 8) out |= (a >> k & 0xff) == (b >> k & 0xff) ? 0xffu << k : 0;
+    return out;
 }
 inline int __ffs(uint32_t x) { return __builtin_ffs(int(x)); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }

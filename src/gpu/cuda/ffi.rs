@@ -106,7 +106,9 @@ pub struct LinesReport {
     pub find_ms: f32,
     pub keys_ms: f32,
     pub sort_ms: f32,
+    pub settle_ms: f32,
     pub rounds_ms: f32,
+    pub place_ms: f32,
     pub copy_ms: f32,
     pub download_ms: f32,
 }

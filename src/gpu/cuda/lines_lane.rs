@@ -74,8 +74,9 @@ impl SortLines for LinesLane {
         lane.steps.upload += f64::from(report.upload_ms);
         lane.steps.keys += f64::from(report.find_ms + report.keys_ms);
         lane.steps.sort += f64::from(report.sort_ms);
+        lane.steps.small += f64::from(report.settle_ms);
         lane.steps.large += f64::from(report.rounds_ms);
-        lane.steps.columns += f64::from(report.copy_ms);
+        lane.steps.columns += f64::from(report.place_ms + report.copy_ms);
         lane.steps.download += f64::from(report.download_ms);
         if self.sorted_lengths[..lengths.len()] != *lengths {
             return Err(DeviceError::Wrong("the device dropped or made lines"));
