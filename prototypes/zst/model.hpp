@@ -15,7 +15,7 @@ constexpr uint32_t kBlock = 1 << 17;  // a block of zstd's; its prices come from
 constexpr uint32_t kChunk = 1 << 13;  // parsed alone: no match crosses its end
 constexpr uint32_t kPiece = 1 << 17;  // searched for short matches alone
 constexpr uint32_t kCap = 1024;       // longest common prefix that is measured
-constexpr uint32_t kReach = 16;       // rows of the suffix array looked at on each side
+constexpr uint32_t kReach = 32;       // rows of the suffix array looked at on each side
 constexpr uint32_t kKept = 4;         // matches of a position from the suffix array
 constexpr uint32_t kTables = 3;       // short matches: the last place with the same 3, 4, 6 bytes
 constexpr uint32_t kNearCap = 64;     // their longest length
@@ -27,17 +27,32 @@ constexpr uint32_t kRing = kNice + 1; // nodes of the parse that may still chang
 constexpr uint32_t kPasses = 2;
 constexpr uint32_t kPad = 32;         // zero bytes behind a text
 
-// A match: how far back, how long (0: none). Sorted by length, longest first, and each nearer than the one before.
+// The matches of a position from the suffix array: how far back, how long (up to kCap; 0: none). The longest first, and
+// each nearer than the one before.
+struct alignas(32) Far {
+    uint32_t offset[kKept];
+    uint16_t length[kKept];
+    uint32_t unused[2]; // a sector of memory
+};
+
+// All matches of a position that no other beats in length and nearness; in the slots in which they were found. `length`
+// is up to kNice; longer ones are measured where they are taken.
 struct Matches {
     uint32_t offset[kSlots];
-    uint8_t length[kSlots]; // up to kNice; longer ones are measured where they are taken
+    uint8_t length[kSlots];
 };
+// Whether match a makes b superfluous. `earlier`: a has the lower slot.
+ZST_BOTH bool beats(uint32_t a_offset, uint32_t a_length, uint32_t b_offset, uint32_t b_length, bool earlier) {
+    if (a_offset == b_offset) return a_length > b_length || (a_length == b_length && earlier);
+    return a_offset < b_offset && a_length >= b_length;
+}
 
 // A sequence as the parse makes it. `code` is zstd's offset code; the offset's own bits follow from both.
 struct Sequence {
     uint32_t offset_code; // code << 27 | offset
     uint16_t literals, length;
 };
+constexpr uint32_t kMostSequences = kChunk / kMinMatch + 1; // of a chunk
 constexpr uint32_t kOffsetBits = 27;
 constexpr uint32_t kOffsetMask = (1u << kOffsetBits) - 1;
 
@@ -142,6 +157,11 @@ ZST_BOTH uint32_t repeated(const Last &last, uint32_t k, bool no_literals) {
 }
 ZST_BOTH uint32_t repeat_code(uint32_t k) { return k == 0 ? 0 : 1; }
 ZST_BOTH uint32_t offset_code(uint32_t offset) { return log2_of(offset + 3); }
+// What the parse knows at the end of a chunk, and begins the next one with in the next pass.
+struct State {
+    Last last;
+    uint32_t run; // literals since the last match
+};
 // The update by offset alone agrees with zstd's by code.
 ZST_BOTH Last after(const Last &last, uint32_t offset) {
     if (offset == last.offset[0]) return last;

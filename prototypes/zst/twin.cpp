@@ -80,8 +80,8 @@ std::vector<Far> far_matches(uint32_t n, const std::vector<uint32_t> &order, con
     return all;
 }
 
-std::vector<Near> near_matches(const uint8_t *text, uint32_t n) {
-    std::vector<Near> all(n);
+std::vector<uint16_t> near_matches(const uint8_t *text, uint32_t n) {
+    std::vector<uint16_t> all(size_t(n) * kTables);
     std::vector<uint16_t> table(1 << kHashLog);
     for (uint32_t begin = 0; begin < n; begin += kPiece) {
         const uint32_t end = std::min(n, begin + kPiece);
@@ -90,7 +90,7 @@ std::vector<Near> near_matches(const uint8_t *text, uint32_t n) {
             for (uint32_t i = begin; i < end; i++) {
                 uint16_t &entry = table[hash_of(eight(text + i), hashed_bytes(k))];
                 const uint32_t offset = (i - entry) & 0xFFFF;
-                all[i].offset[k] = offset <= i - begin ? uint16_t(offset) : 0;
+                all[size_t(k) * n + i] = offset <= i - begin ? uint16_t(offset) : 0;
                 entry = uint16_t(i);
             }
         }
@@ -99,35 +99,24 @@ std::vector<Near> near_matches(const uint8_t *text, uint32_t n) {
 }
 
 std::vector<Matches> all_matches(const uint8_t *text, uint32_t n, const std::vector<Far> &far,
-                                 const std::vector<Near> &near) {
+                                 const std::vector<uint16_t> &near) {
     std::vector<Matches> all(n);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t offset[kSlots] = {}, length[kSlots] = {};
         for (uint32_t k = 0; k < kKept; k++) offset[k] = far[i].offset[k], length[k] = far[i].length[k];
         for (uint32_t k = 0; k < kTables; k++) {
-            offset[kKept + k] = near[i].offset[k];
-            if (near[i].offset[k] == 0) continue;
-            const uint32_t agreed = agree(text + i, text + i - near[i].offset[k], std::min(kNearCap, n - i));
+            const uint32_t back = offset[kKept + k] = near[size_t(k) * n + i];
+            if (back == 0) continue;
+            const uint32_t agreed = agree(text + i, text + i - back, std::min(kNearCap, n - i));
             length[kKept + k] = agreed < kMinMatch ? 0 : agreed;
         }
-        Matches &out = all[i];
-        out = Matches{};
         for (uint32_t k = 0; k < kSlots; k++) {
-            if (length[k] == 0) continue;
-            // Its place among those that nothing beats; those that beat it.
-            uint32_t place = 0;
-            bool beaten = false;
-            for (uint32_t j = 0; j < kSlots; j++) {
-                if (j == k || length[j] == 0) continue;
-                const bool no_shorter = length[j] > length[k] || (length[j] == length[k] && j < k);
-                const bool no_farther = offset[j] < offset[k] || (offset[j] == offset[k] && j < k);
-                beaten |= (length[j] >= length[k] && offset[j] < offset[k]) || (no_shorter && offset[j] == offset[k]) ||
-                          (false && no_farther);
-            }
+            bool beaten = length[k] == 0;
+            for (uint32_t j = 0; j < kSlots; j++)
+                beaten |= j != k && length[j] && beats(offset[j], length[j], offset[k], length[k], j < k);
             if (beaten) continue;
-            out.offset[k] = offset[k];
-            out.length[k] = uint8_t(std::min(kNice, length[k]));
-            (void)place;
+            all[i].offset[k] = offset[k];
+            all[i].length[k] = uint8_t(std::min(kNice, length[k]));
         }
     }
     return all;

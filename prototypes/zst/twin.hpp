@@ -11,28 +11,16 @@ std::vector<uint32_t> suffix_array(const uint8_t *text, uint32_t n);
 // [row] how many bytes a suffix has in common with the row before, up to kCap.
 std::vector<uint16_t> common_prefixes(const uint8_t *text, uint32_t n, const std::vector<uint32_t> &order);
 
-// The longest matches of each position, from the neighbours of its row.
-struct Far {
-    uint32_t offset[kKept];
-    uint16_t length[kKept]; // up to kCap
-};
 std::vector<Far> far_matches(uint32_t n, const std::vector<uint32_t> &order, const std::vector<uint16_t> &common);
 
-// How far back the last place with the same hash is, in the same piece and less than 64 KB away; 0: none.
-struct Near {
-    uint16_t offset[kTables];
-};
-std::vector<Near> near_matches(const uint8_t *text, uint32_t n);
+// [table][position] How far back the last place with the same hash is, in the same piece and less than 64 KB away; 0: none.
+std::vector<uint16_t> near_matches(const uint8_t *text, uint32_t n);
 
 std::vector<Matches> all_matches(const uint8_t *text, uint32_t n, const std::vector<Far> &far,
-                                 const std::vector<Near> &near);
+                                 const std::vector<uint16_t> &near);
 
 // What the parse leaves of a chunk: sequences, literals behind the last of them, and for the next pass the state at
 // its end.
-struct State {
-    Last last;
-    uint32_t run; // literals since the last match
-};
 struct Chunk {
     std::vector<Sequence> sequences;
     uint32_t tail;

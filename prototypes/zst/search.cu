@@ -1,0 +1,189 @@
+// search.cu: the matches of all positions.
+//
+// - Common prefixes by the Phi rule (Karkkainen, Manzini, Puglisi 2009): in text order a suffix has at least one byte
+//   less in common with the row before it than the suffix one byte earlier. A thread walks kWalk positions, so what it
+//   compares is its walk and one prefix.
+// - Far matches by rows: a tile of rows with kReach more on each side in shared memory; a thread goes up and down from
+//   its row, always to the side that agrees longer, and keeps what is before it and nearer than all so far. What it
+//   keeps goes to its position, one sector of memory.
+// - Near matches by pieces: a warp goes over the text 32 positions a step, with a table of last places in shared memory.
+#include "bytes.cuh"
+
+namespace zst {
+
+namespace {
+
+constexpr uint32_t kWalk = 64, kWalkers = 128;
+constexpr uint32_t kTileRows = 1024, kRowThreads = 256;
+constexpr uint32_t kThreads = 256;
+constexpr uint32_t kNone = ~0u;
+
+__global__ void __launch_bounds__(kThreads)
+ranks_kernel(const uint32_t *__restrict__ order, uint32_t n, uint32_t *__restrict__ rank) {
+    const uint32_t row = blockIdx.x * kThreads + threadIdx.x;
+    if (row < n) rank[order[row]] = row;
+}
+
+__global__ void __launch_bounds__(kWalkers)
+common_kernel(const uint8_t *__restrict__ text, const uint32_t *__restrict__ order, const uint32_t *__restrict__ rank,
+              uint32_t n, uint16_t *__restrict__ common) {
+    // The neighbour of each position, and then what it has in common with it. A walk more than its length apart, so
+    // that threads use different banks.
+    __shared__ uint32_t values[kWalkers * (kWalk + 1)];
+    const uint32_t begin = blockIdx.x * kWalkers * kWalk;
+    for (uint32_t k = threadIdx.x; k < kWalkers * kWalk && begin + k < n; k += kWalkers) {
+        const uint32_t row = rank[begin + k];
+        values[k + k / kWalk] = row ? order[row - 1] : kNone;
+    }
+    __syncthreads();
+    uint32_t length = 0;
+    for (uint32_t k = 0; k < kWalk; k++) {
+        const uint32_t i = begin + threadIdx.x * kWalk + k;
+        if (i >= n) break;
+        uint32_t &value = values[threadIdx.x * (kWalk + 1) + k];
+        const uint32_t other = value;
+        length = other == kNone ? 0 : agree(text + i, text + other, length, min(kCap, n - max(i, other)));
+        value = length;
+        if (length) length--;
+    }
+    __syncthreads();
+    for (uint32_t k = threadIdx.x; k < kWalkers * kWalk && begin + k < n; k += kWalkers)
+        common[rank[begin + k]] = uint16_t(values[k + k / kWalk]);
+}
+
+__global__ void __launch_bounds__(kRowThreads)
+far_kernel(const uint32_t *__restrict__ order, const uint16_t *__restrict__ common, uint32_t n,
+           Far *__restrict__ far) {
+    __shared__ uint32_t places[kTileRows + 2 * kReach];
+    __shared__ uint16_t prefixes[kTileRows + 2 * kReach + 1];
+    // Row r of the text is in slot r - first + kReach. Rows that do not exist have nothing in common.
+    const uint32_t first = blockIdx.x * kTileRows;
+    for (uint32_t k = threadIdx.x; k < kTileRows + 2 * kReach + 1; k += kRowThreads) {
+        const uint32_t row = first + k - kReach;
+        prefixes[k] = row < n ? common[row] : 0;
+        if (k < kTileRows + 2 * kReach) places[k] = row < n ? order[row] : kNone;
+    }
+    __syncthreads();
+    for (uint32_t tile_row = threadIdx.x; tile_row < kTileRows && first + tile_row < n; tile_row += kRowThreads) {
+        const uint32_t slot = tile_row + kReach, i = places[slot];
+        uint32_t offset[kKept] = {}, length[kKept] = {};
+        uint32_t kept = 0, nearest = kNone, last_length = 0;
+        uint32_t up = slot, down = slot, up_length = prefixes[slot], down_length = prefixes[slot + 1];
+        while (true) {
+            const bool upwards = up_length >= down_length;
+            const uint32_t agreed = upwards ? up_length : down_length;
+            if (agreed < kMinMatch) break;
+            const uint32_t source = upwards ? places[--up] : places[++down];
+            if (source < i && i - source < nearest) {
+                if (agreed == last_length) kept--;
+                if (kept == kKept) break;
+                nearest = i - source;
+                last_length = agreed;
+#pragma unroll
+                for (uint32_t k = 0; k < kKept; k++)
+                    if (k == kept) offset[k] = nearest, length[k] = agreed;
+                kept++;
+            }
+            if (upwards) up_length = slot - up < kReach ? min(up_length, uint32_t(prefixes[up])) : 0;
+            else down_length = down - slot < kReach ? min(down_length, uint32_t(prefixes[down + 1])) : 0;
+        }
+        uint4 *out = reinterpret_cast<uint4 *>(far + i);
+        out[0] = uint4{offset[0], offset[1], offset[2], offset[3]};
+        out[1] = uint4{length[0] | length[1] << 16, length[2] | length[3] << 16, 0, 0};
+    }
+}
+static_assert(kKept == 4 && sizeof(Far) == 32, "two stores");
+
+__global__ void __launch_bounds__(32) near_kernel(const uint8_t *__restrict__ text, uint32_t n, uint16_t *near) {
+    __shared__ uint16_t table[1 << kHashLog];
+    const uint32_t lane = threadIdx.x, begin = blockIdx.x * kPiece, end = min(n, begin + kPiece);
+    const uint32_t bytes = hashed_bytes(blockIdx.y);
+    uint16_t *out = near + uint64_t(blockIdx.y) * n;
+    for (uint32_t k = lane; k < 1 << kHashLog; k += 32) table[k] = 0;
+    __syncwarp();
+    uint64_t next = begin + lane < end ? eight(text + begin + lane) : 0;
+    for (uint32_t base = begin; base < end; base += 32) {
+        const uint32_t i = base + lane;
+        const uint32_t hash = i < end ? hash_of(next, bytes) : ~lane;
+        if (i + 32 < end) next = eight(text + i + 32);
+        const uint32_t same = __match_any_sync(~0u, hash), lower = same & ((1u << lane) - 1);
+        if (i < end) {
+            const uint32_t last = lower ? base + 31 - __clz(lower) : table[hash];
+            const uint32_t offset = (i - last) & 0xFFFF;
+            out[i] = uint16_t(offset <= i - begin ? offset : 0);
+        }
+        __syncwarp();
+        if (i < end && same >> lane == 1) table[hash] = uint16_t(i);
+        __syncwarp();
+    }
+}
+
+__global__ void __launch_bounds__(kThreads)
+join_kernel(const uint8_t *__restrict__ text, const Far *__restrict__ far, const uint16_t *__restrict__ near,
+            uint32_t n, uint32_t *__restrict__ offsets, uint8_t *__restrict__ lengths) {
+    const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+    if (i >= n) return;
+    const uint4 *in = reinterpret_cast<const uint4 *>(far + i);
+    const uint4 a = in[0], b = in[1];
+    constexpr uint32_t kUsed = kKept + kTables;
+    uint32_t offset[kUsed] = {a.x, a.y, a.z, a.w};
+    uint32_t length[kUsed] = {b.x & 0xFFFF, b.x >> 16, b.y & 0xFFFF, b.y >> 16};
+#pragma unroll
+    for (uint32_t k = 0; k < kTables; k++) {
+        const uint32_t back = near[uint64_t(k) * n + i];
+        const uint32_t agreed = back ? agree(text + i, text + i - back, 0, min(kNearCap, n - i)) : 0;
+        offset[kKept + k] = back;
+        length[kKept + k] = agreed < kMinMatch ? 0 : agreed;
+    }
+    uint32_t out[kSlots] = {};
+    uint64_t out_lengths = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < kUsed; k++) {
+        bool beaten = length[k] == 0;
+#pragma unroll
+        for (uint32_t j = 0; j < kUsed; j++)
+            if (j != k) beaten |= length[j] && beats(offset[j], length[j], offset[k], length[k], j < k);
+        if (beaten) continue;
+        out[k] = offset[k];
+        out_lengths |= uint64_t(min(kNice, length[k])) << 8 * k;
+    }
+    uint4 *to = reinterpret_cast<uint4 *>(offsets + uint64_t(i) * kSlots);
+    to[0] = uint4{out[0], out[1], out[2], out[3]};
+    to[1] = uint4{out[4], out[5], out[6], out[7]};
+    reinterpret_cast<uint64_t *>(lengths)[i] = out_lengths;
+}
+static_assert(kSlots == 8, "two stores and one");
+
+uint32_t ctas(uint64_t items, uint32_t each) { return uint32_t((items + each - 1) / each); }
+
+} // namespace
+
+cudaError_t find_ranks(const uint32_t *order, uint32_t n, uint32_t *rank, cudaStream_t stream) {
+    ranks_kernel<<<ctas(n, kThreads), kThreads, 0, stream>>>(order, n, rank);
+    return cudaGetLastError();
+}
+
+cudaError_t find_common(const uint8_t *text, const uint32_t *order, const uint32_t *rank, uint32_t n, uint16_t *common,
+                        cudaStream_t stream) {
+    common_kernel<<<ctas(n, kWalk * kWalkers), kWalkers, 0, stream>>>(text, order, rank, n, common);
+    return cudaGetLastError();
+}
+
+cudaError_t find_far(const uint32_t *order, const uint16_t *common, uint32_t n, Far *far, cudaStream_t stream) {
+    far_kernel<<<ctas(n, kTileRows), kRowThreads, 0, stream>>>(order, common, n, far);
+    return cudaGetLastError();
+}
+
+cudaError_t find_near(const uint8_t *text, uint32_t n, uint16_t *near, cudaStream_t stream) {
+    const dim3 grid(ctas(n, kPiece), kTables);
+    near_kernel<<<grid, 32, 0, stream>>>(text, n, near);
+    return cudaGetLastError();
+}
+
+cudaError_t join_matches(const uint8_t *text, const Far *far, const uint16_t *near, uint32_t n, uint32_t *offsets,
+                         uint8_t *lengths, cudaStream_t stream) {
+    join_kernel<<<ctas(n, kThreads), kThreads, 0, stream>>>(text, far, near, n, offsets, lengths);
+    return cudaGetLastError();
+}
+
+} // namespace zst
