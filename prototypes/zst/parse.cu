@@ -18,15 +18,17 @@ constexpr uint32_t kAll = ~0u;
 static_assert(kRing == 256, "lengths in the ring are bytes");
 
 // What is ahead of a chunk's position, and the last offsets behind it.
-struct Ring {
-    uint32_t price[kRing], word[kRing], last[3][kRing];
+// Lean: the last offsets are in device memory, which leaves room for twice as many warps.
+template <bool kLean> struct Ring {
+    uint32_t price[kRing], word[kRing], last[3][kLean ? 1 : kRing];
     uint8_t length[kRing];
 };
 
-template <uint32_t kLanes> struct Parser {
+template <uint32_t kLanes, bool kLean> struct Parser {
     const uint8_t *__restrict__ text;
     const Prices &prices;
-    Ring &ring;
+    Ring<kLean> &ring;
+    uint32_t *behind; // lean: the last offsets behind, [3][kRing]
     uint32_t end, lane; // the lane's number in its chunk
     uint32_t i, price, run;
     Last last;
@@ -43,6 +45,10 @@ template <uint32_t kLanes> struct Parser {
         return kLanes == 32 ? all : all & ((1u << (kLanes & 31)) - 1);
     }
 
+    __device__ uint32_t &last_at(uint32_t k, uint32_t slot) const {
+        return kLean ? behind[k * kRing + slot] : ring.last[kLean ? 0 : k][kLean ? 0 : slot];
+    }
+
     // Chooses the last step of the way to i.
     __device__ void arrive(const Way &way) {
         const uint32_t slot = i % kRing;
@@ -55,7 +61,7 @@ template <uint32_t kLanes> struct Parser {
                 word = ring.word[slot];
                 length = ring.length[slot];
                 const uint32_t from = (i - length) % kRing;
-                last = after(Last{{ring.last[0][from], ring.last[1][from], ring.last[2][from]}}, word & kOffsetMask);
+                last = after(Last{{last_at(0, from), last_at(1, from), last_at(2, from)}}, word & kOffsetMask);
                 run = 0;
             } else {
                 price = plain;
@@ -70,7 +76,8 @@ template <uint32_t kLanes> struct Parser {
             }
             ring.price[slot] = kNever;
         }
-        if (active && lane < 3) ring.last[lane][slot] = lane == 0 ? last.offset[0] : lane == 1 ? last.offset[1] : last.offset[2];
+        if (active && lane < 3)
+            last_at(lane, slot) = lane == 0 ? last.offset[0] : lane == 1 ? last.offset[1] : last.offset[2];
         fresh = false;
     }
 
@@ -235,14 +242,14 @@ template <uint32_t kLanes> struct Parser {
 };
 static_assert(kNice <= 255 && kSlots <= 8 && 3 + kSlots <= 16, "a choice is a word: price 16 bits, number 4, length 8");
 
-template <uint32_t kLanes>
+template <uint32_t kLanes, bool kLean>
 __global__ void __launch_bounds__(kThreads)
 parse_kernel(const uint8_t *__restrict__ text, uint32_t n, const uint32_t *__restrict__ offsets,
              const uint8_t *__restrict__ lengths, const Prices *__restrict__ prices, const State *__restrict__ starts,
-             Way way, State *__restrict__ ends) {
+             Way way, State *__restrict__ ends, uint32_t *behind) {
     constexpr uint32_t kChunksOfCta = kThreads / kLanes;
     static_assert(kChunksOfBlock % kChunksOfCta == 0, "one block's prices");
-    __shared__ Ring rings[kChunksOfCta];
+    __shared__ Ring<kLean> rings[kChunksOfCta];
     __shared__ Prices own;
     const uint32_t block = blockIdx.x * kChunksOfCta / kChunksOfBlock;
     for (uint32_t k = threadIdx.x; k < sizeof(Prices) / 2; k += kThreads)
@@ -252,31 +259,36 @@ parse_kernel(const uint8_t *__restrict__ text, uint32_t n, const uint32_t *__res
     const bool active = chunk < chunks;
     const uint32_t begin = active ? chunk * kChunk : 0;
     const State start = starts[active ? chunk : 0];
-    Parser<kLanes> parser{text,
-                          own,
-                          rings[threadIdx.x / kLanes],
-                          min(n, begin + kChunk),
-                          threadIdx.x % kLanes,
-                          begin,
-                          0,
-                          start.run,
-                          start.last,
-                          active,
-                          true,
-                          0,
-                          0,
-                          0};
+    Parser<kLanes, kLean> parser{text,
+                                 own,
+                                 rings[threadIdx.x / kLanes],
+                                 behind + uint64_t(chunk) * 3 * kRing,
+                                 min(n, begin + kChunk),
+                                 threadIdx.x % kLanes,
+                                 begin,
+                                 0,
+                                 start.run,
+                                 start.last,
+                                 active,
+                                 true,
+                                 0,
+                                 0,
+                                 0};
     parser.parse(offsets, lengths, way, ends + chunk);
 }
 
 } // namespace
 
+template <bool kLean> auto kernel_of(uint32_t lanes) {
+    return lanes == 8 ? parse_kernel<8, kLean> : lanes == 16 ? parse_kernel<16, kLean> : parse_kernel<32, kLean>;
+}
+
 cudaError_t parse_chunks(const uint8_t *text, uint32_t n, const uint32_t *offsets, const uint8_t *lengths,
-                         const Prices *prices, const State *starts, uint32_t lanes, Way way, State *ends,
-                         cudaStream_t stream) {
-    const auto kernel = lanes == 8 ? parse_kernel<8> : lanes == 16 ? parse_kernel<16> : parse_kernel<32>;
+                         const Prices *prices, const State *starts, uint32_t lanes, uint32_t *behind, Way way,
+                         State *ends, cudaStream_t stream) {
+    const auto kernel = behind ? kernel_of<true>(lanes) : kernel_of<false>(lanes);
     const uint32_t each = kThreads / lanes, grid = (chunks_of(n) + each - 1) / each;
-    kernel<<<grid, kThreads, 0, stream>>>(text, n, offsets, lengths, prices, starts, way, ends);
+    kernel<<<grid, kThreads, 0, stream>>>(text, n, offsets, lengths, prices, starts, way, ends, behind);
     return cudaGetLastError();
 }
 

@@ -23,10 +23,11 @@ struct Way {            // [position - 1] the last step of the cheapest way to a
     uint32_t *word;     // of a match: its offset code and offset; of literals: how many
     uint16_t *length;   // of a match; 0: literals
 };
-// `lanes` (8, 16, 32) work on a chunk. starts and ends: [chunk].
+// `lanes` (8, 16, 32) work on a chunk. starts and ends: [chunk]. behind: 3 * kRing words for each chunk, or null: then
+// they are in shared memory.
 cudaError_t parse_chunks(const uint8_t *text, uint32_t n, const uint32_t *offsets, const uint8_t *lengths,
-                         const Prices *prices, const State *starts, uint32_t lanes, Way way, State *ends,
-                         cudaStream_t stream);
+                         const Prices *prices, const State *starts, uint32_t lanes, uint32_t *behind, Way way,
+                         State *ends, cudaStream_t stream);
 
 // sequences.cu
 // The first prices of all blocks.
