@@ -16,13 +16,14 @@ constexpr uint32_t kChunk = 1 << 13;  // parsed alone: no match crosses its end
 constexpr uint32_t kPiece = 1 << 17;  // searched for short matches alone
 constexpr uint32_t kCap = 1024;       // longest common prefix that is measured
 constexpr uint32_t kReach = 32;       // rows of the suffix array looked at on each side
-constexpr uint32_t kKept = 4;         // matches of a position from the suffix array
+constexpr uint32_t kKept = 2;         // matches of a position from the suffix array
 constexpr uint32_t kTables = 3;       // short matches: the last place with the same 3, 4, 6 bytes
 constexpr uint32_t kNearCap = 64;     // their longest length
-constexpr uint32_t kSlots = 8;        // kKept + kTables, and an empty one
+constexpr uint32_t kSlots = 4;        // matches of a position in all
 constexpr uint32_t kHashLog = 14;
 constexpr uint32_t kMinMatch = 3;
 constexpr uint32_t kNice = 255;       // a match this long is taken at once; shorter ones are weighed
+constexpr uint32_t kEvery = 34;       // every length up to this is weighed, and of longer matches the whole length
 constexpr uint32_t kRing = kNice + 1; // nodes of the parse that may still change
 constexpr uint32_t kPasses = 2;
 constexpr uint32_t kPad = 32;         // zero bytes behind a text
@@ -32,11 +33,11 @@ constexpr uint32_t kPad = 32;         // zero bytes behind a text
 struct alignas(32) Far {
     uint32_t offset[kKept];
     uint16_t length[kKept];
-    uint32_t unused[2]; // a sector of memory
+    uint32_t unused[5]; // a sector of memory
 };
 
-// All matches of a position that no other beats in length and nearness; in the slots in which they were found. `length`
-// is up to kNice; longer ones are measured where they are taken.
+// The matches of a position that no other beats in length and nearness: far ones, then near ones of 6, 4, 3 bytes, as
+// many as there is room for. `length` is up to kNice; longer ones are measured where they are taken.
 struct Matches {
     uint32_t offset[kSlots];
     uint8_t length[kSlots];
@@ -115,10 +116,9 @@ struct Counts {
 constexpr uint32_t kShortRun = 64;
 struct Prices {
     uint16_t literal[256];
-    uint16_t length[kNice + 1];      // by match length
-    uint16_t offset[kOffsetCodes];   // by code
-    uint16_t run[kShortRun];         // by literal length; from kShortRun on:
-    uint16_t long_run[20];           // by its logarithm
+    uint16_t length[kNice + 1];    // by match length; with kSequencePrice and that of no literals
+    uint16_t offset[kOffsetCodes]; // by code
+    uint16_t run[kShortRun];       // by literal length; the last one's is that of all longer ones
 };
 
 // 256 times the logarithm, linear between powers of two (as zstd's own parser has it).
@@ -131,9 +131,7 @@ ZST_BOTH uint32_t price(uint32_t total, uint32_t symbols, uint32_t count) {
     return weight(total * kSharpness + symbols) - weight(count * kSharpness + 1);
 }
 constexpr uint32_t kSequencePrice = 50; // of a match besides its codes: few sequences are quick to decode
-ZST_BOTH uint32_t run_price(const Prices &prices, uint32_t n) {
-    return n < kShortRun ? prices.run[n] : prices.long_run[log2_of(n)];
-}
+ZST_BOTH uint32_t run_price(const Prices &prices, uint32_t n) { return prices.run[n < kShortRun ? n : kShortRun - 1]; }
 
 // The counts of the first pass: those of four passes over four texts, mixed. Zstd's own first guess, flatter, cost
 // 0.5 % more bytes after two passes.

@@ -31,6 +31,7 @@ template <uint32_t kLanes, bool kLean> struct Parser {
     uint32_t *behind; // lean: the last offsets behind, [3][kRing]
     uint32_t end, lane; // the lane's number in its chunk
     uint32_t i, price, run;
+    using Choices = uint32_t[2 + kSlots];
     Last last;
     bool active, fresh;
     uint32_t literal;                 // text[i - 1], unless fresh
@@ -116,42 +117,39 @@ template <uint32_t kLanes, bool kLean> struct Parser {
             same[k] = __ffs(~votes(here == there)) - 1;
             if (kLanes == 32 && same[k] == kAll) same[k] = 32;
             start[k] = min(same[k], limit);
-            if (same[k] == kLanes && start[k] < limit) {
-                // Inside a repeat that was measured earlier.
-                if (offset[k] == long_offset && long_until > i + kLanes) start[k] = min(long_until - i, limit);
-                more = true;
-            } else {
-                same[k] = 0;
-            }
+            bool unknown = same[k] == kLanes && start[k] < limit;
+            // Inside a repeat that was measured before: to its end, or it would have been taken.
+            if (unknown && offset[k] == long_offset && long_until > i + kLanes)
+                start[k] = min(long_until - i, limit), unknown = false;
+            same[k] = unknown;
+            more |= unknown;
             length[k] = start[k];
         }
         if (!__any_sync(kAll, more)) return;
 #pragma unroll
         for (uint32_t k = 0; k < 3; k++) {
-            length[k] = measure(offset[k], start[k], limit, same[k] != 0);
-            if (same[k] != 0) long_offset = offset[k], long_until = i + length[k];
+            length[k] = measure(offset[k], start[k], limit, same[k]);
+            if (same[k]) long_offset = offset[k], long_until = i + length[k];
         }
     }
 
-    // Takes the longer of the first repeat and the first match that are long; the repeat, if they are equal.
-    __device__ void jump(bool wanted, const uint32_t (&repeat)[3], const uint32_t (&repeat_length)[3], uint32_t offset,
-                         uint32_t length, const Way &way) {
-        uint32_t repeats = 3;
-        for (uint32_t k = 3; k-- > 0;)
-            if (repeat_length[k] >= kNice) repeats = k;
-        const uint32_t repeat_offset = repeats == 0 ? repeat[0] : repeats == 1 ? repeat[1] : repeat[2];
+    // Takes the longer of the first long repeat and the first long match; the repeat, if they are equal.
+    __device__ void jump(bool wanted, const uint32_t (&repeat_word)[2], const uint32_t (&repeat_length)[2],
+                         uint32_t offset, uint32_t length, const Way &way) {
+        const uint32_t repeats = repeat_length[0] >= kNice ? 0 : repeat_length[1] >= kNice ? 1 : 2;
+        const uint32_t word_of_repeat = repeats == 0 ? repeat_word[0] : repeat_word[1];
+        const uint32_t repeat_offset = word_of_repeat & kOffsetMask;
         const uint32_t longs = votes(length >= kNice);
         const uint32_t match_offset = of_lane(offset, longs ? __ffs(longs) - 1 : 0);
         const uint32_t limit = end - i;
-        const uint32_t by_repeat = measure(repeat_offset, kNice, limit, wanted && repeats < 3);
+        const uint32_t by_repeat = measure(repeat_offset, kNice, limit, wanted && repeats < 2);
         const uint32_t by_match = measure(match_offset, kNice, limit, wanted && longs);
         if (!wanted) return;
-        const bool repeated = repeats < 3 && (!longs || by_repeat >= by_match);
+        const bool repeated = repeats < 2 && (!longs || by_repeat >= by_match);
         const uint32_t taken = repeated ? repeat_offset : match_offset;
-        const uint32_t code = repeated ? repeat_code(repeats) : offset_code(taken);
         i += repeated ? by_repeat : by_match;
         if (lane == 0) {
-            way.word[i - 1] = code << kOffsetBits | taken;
+            way.word[i - 1] = repeated ? word_of_repeat : offset_code(taken) << kOffsetBits | taken;
             way.length[i - 1] = uint16_t(repeated ? by_repeat : by_match);
         }
         last = after(last, taken);
@@ -167,8 +165,10 @@ template <uint32_t kLanes, bool kLean> struct Parser {
         __syncwarp();
         uint32_t loaded = i; // the position whose match the lane holds
         const uint32_t slot = lane & (kSlots - 1);
-        uint32_t next_offset = active ? offsets[uint64_t(i) * kSlots + slot] : 0;
-        uint32_t next_length = active ? lengths[uint64_t(i) * kSlots + slot] : 0;
+        const uint32_t *next_offsets = offsets + slot;
+        const uint8_t *next_lengths = lengths + slot;
+        uint32_t next_offset = active ? next_offsets[uint64_t(i) * kSlots] : 0;
+        uint32_t next_length = active ? next_lengths[uint64_t(i) * kSlots] : 0;
         while (__any_sync(kAll, active)) {
             arrive(way);
             if (active && i == end) {
@@ -176,71 +176,82 @@ template <uint32_t kLanes, bool kLean> struct Parser {
                 active = false;
             }
             if (active && loaded != i) {
-                next_offset = offsets[uint64_t(i) * kSlots + slot];
-                next_length = lengths[uint64_t(i) * kSlots + slot];
+                next_offset = next_offsets[uint64_t(i) * kSlots];
+                next_length = next_lengths[uint64_t(i) * kSlots];
             }
             const uint32_t offset = next_offset;
             uint32_t length = active && lane < kSlots ? min(next_length, end - i) : 0;
             if (length < kMinMatch) length = 0;
             if (active && i + 1 < end) {
-                next_offset = offsets[uint64_t(i + 1) * kSlots + slot];
-                next_length = lengths[uint64_t(i + 1) * kSlots + slot];
+                next_offset = next_offsets[uint64_t(i + 1) * kSlots];
+                next_length = next_lengths[uint64_t(i + 1) * kSlots];
             }
             loaded = i + 1;
             const uint32_t repeat[3] = {repeated(last, 0, run == 0), repeated(last, 1, run == 0),
                                         repeated(last, 2, run == 0)};
-            uint32_t repeat_length[3];
-            measure_repeats(repeat, repeat_length);
-            uint32_t longest = 0;
-            // A choice: its price, its number, its length.
-            uint32_t choice[3 + kSlots];
-#pragma unroll
-            for (uint32_t k = 0; k < 3; k++) {
-                choice[k] = uint32_t(prices.offset[repeat_code(k)]) << 12 | k << 8 | repeat_length[k];
-                if (repeat_length[k] >= kMinMatch) longest = max(longest, repeat_length[k]);
-            }
+            uint32_t measured[3];
+            measure_repeats(repeat, measured);
+            const bool second = measured[1] >= measured[2];
+            const uint32_t repeat_length[2] = {measured[0], second ? measured[1] : measured[2]};
+            const uint32_t repeat_word[2] = {repeat_code(0) << kOffsetBits | repeat[0],
+                                             repeat_code(1) << kOffsetBits | (second ? repeat[1] : repeat[2])};
+            uint32_t longest = max(repeat_length[0], repeat_length[1]);
             const uint32_t code = length ? offset_code(offset) : 0;
-            const uint32_t own = uint32_t(prices.offset[code]) << 12 | (3 + slot) << 8 | length;
+            const uint32_t own = uint32_t(prices.offset[code]) << 12 | (2 + slot) << 8 | length;
+            Choices choice;
+            choice[0] = uint32_t(prices.offset[repeat_code(0)]) << 12 | repeat_length[0];
+            choice[1] = uint32_t(prices.offset[repeat_code(1)]) << 12 | 1 << 8 | repeat_length[1];
 #pragma unroll
-            for (uint32_t k = 0; k < kKept + kTables; k++) {
-                choice[3 + k] = of_lane(own, k);
-                longest = max(longest, choice[3 + k] & 255);
+            for (uint32_t k = 0; k < kSlots; k++) {
+                choice[2 + k] = of_lane(own, k);
+                longest = max(longest, choice[2 + k] & 255);
             }
+            if (longest < kMinMatch) longest = 0;
             const bool jumps = longest >= kNice;
-            if (__any_sync(kAll, !jumps && longest)) relax(choice, jumps ? 0 : longest, repeat, code << kOffsetBits | offset);
+            const uint32_t whole = lane < kSlots        ? length
+                                 : lane == kSlots     ? repeat_length[0]
+                                 : lane == kSlots + 1 ? repeat_length[1]
+                                                      : 0;
+            if (__any_sync(kAll, !jumps && longest))
+                relax(choice, jumps ? 0 : longest, whole, repeat_word, code << kOffsetBits | offset);
             const bool was_active = active;
-            if (__any_sync(kAll, jumps)) jump(jumps, repeat, repeat_length, offset, length, way);
+            if (__any_sync(kAll, jumps)) jump(jumps, repeat_word, repeat_length, offset, length, way);
             if (was_active && !jumps) i++;
             __syncwarp();
         }
     }
 
-    // Weighs all lengths, one by each lane at a time.
-    __device__ void relax(const uint32_t (&choice)[3 + kSlots], uint32_t longest, const uint32_t (&repeat)[3],
+    // Weighs every length up to kEvery, one by each lane at a time, and then the whole lengths of those that are longer:
+    // a lane has one, `whole`. Equal ones come to the same answer.
+    __device__ void relax(const Choices &choice, uint32_t longest, uint32_t whole, const uint32_t (&repeat_word)[2],
                           uint32_t own_word) {
-        const uint32_t base = price + prices.run[0] + kSequencePrice;
-        for (uint32_t from = kMinMatch; __any_sync(kAll, from <= longest); from += kLanes) {
-            const uint32_t length = from + lane;
-            uint32_t best = kAll;
+        const uint32_t every = min(longest, kEvery);
+        for (uint32_t from = kMinMatch; __any_sync(kAll, from <= every); from += kLanes)
+            weigh(choice, from + lane, from + lane <= every, repeat_word, own_word);
+        if (__any_sync(kAll, longest > kEvery))
+            weigh(choice, whole, longest > kEvery && whole > kEvery, repeat_word, own_word);
+    }
+
+    __device__ void weigh(const Choices &choice, uint32_t length, bool wanted, const uint32_t (&repeat_word)[2],
+                          uint32_t own_word) {
+        uint32_t best = kAll;
 #pragma unroll
-            for (uint32_t k = 0; k < 3 + kKept + kTables; k++)
-                best = min(best, (choice[k] & 255) >= length ? choice[k] & ~255u : kAll);
-            const uint32_t number = best >> 8 & 15;
-            const uint32_t match = of_lane(own_word, number >= 3 ? (number - 3) & (kSlots - 1) : 0);
-            if (length > longest) continue;
-            const uint32_t word = number >= 3 ? match
-                                : repeat_code(number) << kOffsetBits | (number == 0 ? repeat[0] : number == 1 ? repeat[1] : repeat[2]);
-            const uint32_t sum = base + (best >> 12) + prices.length[length];
-            const uint32_t slot = (i + length) % kRing;
-            if (sum < ring.price[slot]) {
-                ring.price[slot] = sum;
-                ring.word[slot] = word;
-                ring.length[slot] = uint8_t(length);
-            }
+        for (uint32_t k = 0; k < 2 + kSlots; k++)
+            best = min(best, (choice[k] & 255) >= length ? choice[k] & ~255u : kAll);
+        const uint32_t number = best >> 8 & 15;
+        const uint32_t match = of_lane(own_word, (number - 2) & (kSlots - 1));
+        if (!wanted) return;
+        const uint32_t word = number >= 2 ? match : number == 0 ? repeat_word[0] : repeat_word[1];
+        const uint32_t sum = price + (best >> 12) + prices.length[length];
+        const uint32_t slot = (i + length) % kRing;
+        if (sum < ring.price[slot]) {
+            ring.price[slot] = sum;
+            ring.word[slot] = word;
+            ring.length[slot] = uint8_t(length);
         }
     }
 };
-static_assert(kNice <= 255 && kSlots <= 8 && 3 + kSlots <= 16, "a choice is a word: price 16 bits, number 4, length 8");
+static_assert(kNice <= 255 && kSlots + 2 <= 8, "a choice is a word: price, number (4 bits), length (8 bits)");
 
 template <uint32_t kLanes, bool kLean>
 __global__ void __launch_bounds__(kThreads)

@@ -88,71 +88,82 @@ far_kernel(const uint32_t *__restrict__ order, const uint16_t *__restrict__ comm
             else down_length = down - slot < kReach ? min(down_length, uint32_t(prefixes[down + 1])) : 0;
         }
         uint4 *out = reinterpret_cast<uint4 *>(far + i);
-        out[0] = uint4{offset[0], offset[1], offset[2], offset[3]};
-        out[1] = uint4{length[0] | length[1] << 16, length[2] | length[3] << 16, 0, 0};
+        out[0] = uint4{offset[0], offset[1], length[0] | length[1] << 16, 0};
+        out[1] = uint4{0, 0, 0, 0}; // the rest of the sector, which memory would have to be asked for
     }
 }
-static_assert(kKept == 4 && sizeof(Far) == 32, "two stores");
+static_assert(kKept == 2 && sizeof(Far) == 32, "two stores");
 
+// The text comes in stretches that are asked for one stretch ahead.
+constexpr uint32_t kStretch = 512;
 __global__ void __launch_bounds__(32) near_kernel(const uint8_t *__restrict__ text, uint32_t n, uint16_t *near) {
     __shared__ uint16_t table[1 << kHashLog];
+    __shared__ uint4 stretch[kStretch / 16 + 1];
     const uint32_t lane = threadIdx.x, begin = blockIdx.x * kPiece, end = min(n, begin + kPiece);
     const uint32_t bytes = hashed_bytes(blockIdx.y);
     uint16_t *out = near + uint64_t(blockIdx.y) * n;
+    const auto load = [&](uint32_t at) {
+        return at < n ? *reinterpret_cast<const uint4 *>(text + at) : uint4{0, 0, 0, 0};
+    };
     for (uint32_t k = lane; k < 1 << kHashLog; k += 32) table[k] = 0;
-    __syncwarp();
-    uint64_t next = begin + lane < end ? eight(text + begin + lane) : 0;
-    for (uint32_t base = begin; base < end; base += 32) {
-        const uint32_t i = base + lane;
-        const uint32_t hash = i < end ? hash_of(next, bytes) : ~lane;
-        if (i + 32 < end) next = eight(text + i + 32);
-        const uint32_t same = __match_any_sync(~0u, hash), lower = same & ((1u << lane) - 1);
-        if (i < end) {
-            const uint32_t last = lower ? base + 31 - __clz(lower) : table[hash];
-            const uint32_t offset = (i - last) & 0xFFFF;
-            out[i] = uint16_t(offset <= i - begin ? offset : 0);
+    uint4 next = load(begin + 16 * lane), behind = load(begin + kStretch);
+    for (uint32_t from = begin; from < end; from += kStretch) {
+        __syncwarp();
+        stretch[lane] = next;
+        if (lane == 0) stretch[32] = behind;
+        next = load(from + kStretch + 16 * lane);
+        behind = load(from + 2 * kStretch);
+        __syncwarp();
+        for (uint32_t base = from; base < min(end, from + kStretch); base += 32) {
+            const uint32_t i = base + lane;
+            const uint64_t here = eight(reinterpret_cast<const uint8_t *>(stretch) + (i - from));
+            const uint32_t hash = i < end ? hash_of(here, bytes) : ~lane;
+            const uint32_t same = __match_any_sync(~0u, hash), lower = same & ((1u << lane) - 1);
+            if (i < end) {
+                const uint32_t last = lower ? base + 31 - __clz(lower) : table[hash];
+                const uint32_t offset = (i - last) & 0xFFFF;
+                out[i] = uint16_t(offset <= i - begin ? offset : 0);
+            }
+            __syncwarp();
+            if (i < end && same >> lane == 1) table[hash] = uint16_t(i);
+            __syncwarp();
         }
-        __syncwarp();
-        if (i < end && same >> lane == 1) table[hash] = uint16_t(i);
-        __syncwarp();
     }
 }
+static_assert(kStretch == 32 * 16 && kPiece % kStretch == 0, "16 bytes by each lane");
 
 __global__ void __launch_bounds__(kThreads)
 join_kernel(const uint8_t *__restrict__ text, const Far *__restrict__ far, const uint16_t *__restrict__ near,
             uint32_t n, uint32_t *__restrict__ offsets, uint8_t *__restrict__ lengths) {
     const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
     if (i >= n) return;
-    const uint4 *in = reinterpret_cast<const uint4 *>(far + i);
-    const uint4 a = in[0], b = in[1];
-    constexpr uint32_t kUsed = kKept + kTables;
-    uint32_t offset[kUsed] = {a.x, a.y, a.z, a.w};
-    uint32_t length[kUsed] = {b.x & 0xFFFF, b.x >> 16, b.y & 0xFFFF, b.y >> 16};
+    const uint4 in = *reinterpret_cast<const uint4 *>(far + i);
+    constexpr uint32_t kFound = kKept + kTables;
+    uint32_t offset[kFound] = {in.x, in.y}, length[kFound] = {in.z & 0xFFFF, in.z >> 16};
 #pragma unroll
-    for (uint32_t k = 0; k < kTables; k++) {
-        const uint32_t back = near[uint64_t(k) * n + i];
+    for (uint32_t k = kKept; k < kFound; k++) {
+        const uint32_t back = near[uint64_t(kFound - 1 - k) * n + i];
         const uint32_t agreed = back ? agree(text + i, text + i - back, 0, min(kNearCap, n - i)) : 0;
-        offset[kKept + k] = back;
-        length[kKept + k] = agreed < kMinMatch ? 0 : agreed;
+        offset[k] = back;
+        length[k] = agreed < kMinMatch ? 0 : agreed;
     }
-    uint32_t out[kSlots] = {};
-    uint64_t out_lengths = 0;
+    uint32_t out[kSlots] = {}, out_lengths = 0, kept = 0;
 #pragma unroll
-    for (uint32_t k = 0; k < kUsed; k++) {
-        bool beaten = length[k] == 0;
+    for (uint32_t k = 0; k < kFound; k++) {
+        bool beaten = length[k] == 0 || kept == kSlots;
 #pragma unroll
-        for (uint32_t j = 0; j < kUsed; j++)
+        for (uint32_t j = 0; j < kFound; j++)
             if (j != k) beaten |= length[j] && beats(offset[j], length[j], offset[k], length[k], j < k);
         if (beaten) continue;
-        out[k] = offset[k];
-        out_lengths |= uint64_t(min(kNice, length[k])) << 8 * k;
+#pragma unroll
+        for (uint32_t slot = 0; slot < kSlots; slot++)
+            if (slot == kept) out[slot] = offset[k];
+        out_lengths |= min(kNice, length[k]) << 8 * kept++;
     }
-    uint4 *to = reinterpret_cast<uint4 *>(offsets + uint64_t(i) * kSlots);
-    to[0] = uint4{out[0], out[1], out[2], out[3]};
-    to[1] = uint4{out[4], out[5], out[6], out[7]};
-    reinterpret_cast<uint64_t *>(lengths)[i] = out_lengths;
+    reinterpret_cast<uint4 *>(offsets)[i] = uint4{out[0], out[1], out[2], out[3]};
+    reinterpret_cast<uint32_t *>(lengths)[i] = out_lengths;
 }
-static_assert(kSlots == 8, "two stores and one");
+static_assert(kSlots == 4, "a store each");
 
 uint32_t ctas(uint64_t items, uint32_t each) { return uint32_t((items + each - 1) / each); }
 

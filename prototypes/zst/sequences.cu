@@ -49,15 +49,13 @@ __device__ void set_prices(const Counts &counts, uint32_t (&sums)[4], Prices *pr
         prices->literal[t] = uint16_t(price(sums[0], 256, counts.literal[t]));
         const uint32_t code = t < kMinMatch ? 0 : length_code(t);
         const uint32_t bits = price(sums[2], kLengthCodes, counts.length[code]) + (length_bits(code) << 8);
-        prices->length[t] = t < kMinMatch ? 0 : uint16_t(bits);
+        const uint32_t no_literals = price(sums[1], kLiteralCodes, counts.literals[0]);
+        prices->length[t] = t < kMinMatch ? 0 : uint16_t(bits + no_literals + kSequencePrice);
     }
-    if (t < kShortRun + 20) {
-        const bool is_long = t >= kShortRun;
-        const uint32_t high = t - kShortRun;
-        const uint32_t code = literals_code(is_long ? high >= 6 && high <= 16 ? 1u << high : 0 : t);
+    if (t < kShortRun) {
+        const uint32_t code = literals_code(t);
         const uint32_t bits = price(sums[1], kLiteralCodes, counts.literals[code]) + (literals_bits(code) << 8);
-        if (!is_long) prices->run[t] = uint16_t(bits);
-        else prices->long_run[high] = high >= 6 && high <= 16 ? uint16_t(bits) : 0;
+        prices->run[t] = uint16_t(bits);
     }
     if (t < kOffsetCodes) prices->offset[t] = uint16_t(price(sums[3], kOffsetCodes, counts.offset[t]) + (t << 8));
 }

@@ -102,21 +102,23 @@ std::vector<Matches> all_matches(const uint8_t *text, uint32_t n, const std::vec
                                  const std::vector<uint16_t> &near) {
     std::vector<Matches> all(n);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t offset[kSlots] = {}, length[kSlots] = {};
+        constexpr uint32_t kFound = kKept + kTables;
+        uint32_t offset[kFound] = {}, length[kFound] = {};
         for (uint32_t k = 0; k < kKept; k++) offset[k] = far[i].offset[k], length[k] = far[i].length[k];
-        for (uint32_t k = 0; k < kTables; k++) {
-            const uint32_t back = offset[kKept + k] = near[size_t(k) * n + i];
-            if (back == 0) continue;
-            const uint32_t agreed = agree(text + i, text + i - back, std::min(kNearCap, n - i));
-            length[kKept + k] = agreed < kMinMatch ? 0 : agreed;
+        for (uint32_t k = kKept; k < kFound; k++) {
+            offset[k] = near[size_t(kFound - 1 - k) * n + i];
+            if (offset[k] == 0) continue;
+            const uint32_t agreed = agree(text + i, text + i - offset[k], std::min(kNearCap, n - i));
+            length[k] = agreed < kMinMatch ? 0 : agreed;
         }
-        for (uint32_t k = 0; k < kSlots; k++) {
+        uint32_t kept = 0;
+        for (uint32_t k = 0; k < kFound && kept < kSlots; k++) {
             bool beaten = length[k] == 0;
-            for (uint32_t j = 0; j < kSlots; j++)
+            for (uint32_t j = 0; j < kFound; j++)
                 beaten |= j != k && length[j] && beats(offset[j], length[j], offset[k], length[k], j < k);
             if (beaten) continue;
-            all[i].offset[k] = offset[k];
-            all[i].length[k] = uint8_t(std::min(kNice, length[k]));
+            all[i].offset[kept] = offset[k];
+            all[i].length[kept++] = uint8_t(std::min(kNice, length[k]));
         }
     }
     return all;
@@ -143,21 +145,25 @@ struct Parser {
         uint32_t offset_code, length, price;
     };
 
-    // What could follow at i: three repeats, then the position's matches.
-    uint32_t choices(uint32_t i, const State &state, const Matches &matches, Choice (&choice)[3 + kSlots]) const {
+    using Choices = Choice[2 + kSlots];
+
+    // What could follow at i: the first repeat, the longer of the others, then the position's matches.
+    uint32_t choices(uint32_t i, const State &state, const Matches &matches, Choices &choice) const {
+        const uint32_t room = std::min(kNice, end - i);
+        choice[0].length = choice[1].length = 0;
+        for (uint32_t k = 0; k < 3; k++) {
+            const uint32_t offset = repeated(state.last, k, state.run == 0);
+            const uint32_t length = offset == 0 || offset > i ? 0 : agree(text + i, text + i - offset, room);
+            Choice &c = choice[std::min(k, 1u)];
+            if (k < 2 || length > c.length) c.length = length, c.offset_code = repeat_code(k) << kOffsetBits | offset;
+        }
+        for (uint32_t k = 0; k < kSlots; k++) {
+            Choice &c = choice[2 + k];
+            c.length = std::min<uint32_t>(matches.length[k], room);
+            c.offset_code = c.length ? offset_code(matches.offset[k]) << kOffsetBits | matches.offset[k] : 0;
+        }
         uint32_t longest = 0;
-        for (uint32_t k = 0; k < 3 + kSlots; k++) {
-            Choice &c = choice[k];
-            const uint32_t room = std::min(kNice, end - i);
-            if (k < 3) {
-                const uint32_t offset = repeated(state.last, k, state.run == 0);
-                c.length = offset == 0 || offset > i ? 0 : agree(text + i, text + i - offset, room);
-                c.offset_code = repeat_code(k) << kOffsetBits | offset;
-            } else {
-                const uint32_t offset = matches.offset[k - 3];
-                c.length = std::min<uint32_t>(matches.length[k - 3], room);
-                c.offset_code = c.length ? offset_code(offset) << kOffsetBits | offset : 0;
-            }
+        for (Choice &c : choice) {
             if (c.length < kMinMatch) c.length = 0;
             c.price = prices.offset[c.offset_code >> kOffsetBits];
             longest = std::max(longest, c.length);
@@ -165,16 +171,14 @@ struct Parser {
         return longest;
     }
 
-    // Weighs every length of every choice.
-    void relax(uint32_t i, uint32_t price, const Choice (&choice)[3 + kSlots], uint32_t longest) {
-        for (uint32_t length = kMinMatch; length <= longest; length++) {
-            const Choice *best = nullptr;
-            for (const Choice &c : choice)
-                if (c.length >= length && (!best || c.price < best->price)) best = &c;
-            const uint32_t sum = price + best->price + prices.length[length] + prices.run[0] + kSequencePrice;
-            Node &node = nodes[(i + length) % kRing];
-            if (sum < node.price) node = Node{sum, best->offset_code, length};
-        }
+    // Weighs a length.
+    void relax(uint32_t i, uint32_t price, const Choices &choice, uint32_t length) {
+        const Choice *best = nullptr;
+        for (const Choice &c : choice)
+            if (c.length >= length && (!best || c.price < best->price)) best = &c;
+        const uint32_t sum = price + best->price + prices.length[length];
+        Node &node = nodes[(i + length) % kRing];
+        if (sum < node.price) node = Node{sum, best->offset_code, length};
     }
 
     State run(State state, const std::vector<Matches> &matches) {
@@ -202,19 +206,21 @@ struct Parser {
             node.price = kNever;
             lasts[i % kRing] = state.last;
             if (i == end) return state;
-            Choice choice[3 + kSlots];
+            Choices choice;
             const uint32_t longest = choices(i, state, matches[i], choice);
             if (longest < kNice) {
-                relax(i, price, choice, longest);
+                for (uint32_t l = kMinMatch; l <= std::min(longest, kEvery); l++) relax(i, price, choice, l);
+                for (const Choice &c : choice)
+                    if (c.length > kEvery) relax(i, price, choice, c.length);
                 i++;
                 continue;
             }
             // The longer of the first repeat and the first match that are long; the repeat, if they are equal.
             uint32_t taken = 0, best = 0;
-            for (uint32_t from = 0; from < 3 + kSlots; from = 3 + (from >= 3 ? kSlots : 0)) {
-                uint32_t k = from;
-                while (k < (from == 0 ? 3 : 3 + kSlots) && choice[k].length < kNice) k++;
-                if (k == (from == 0 ? 3 : 3 + kSlots)) continue;
+            bool seen[2] = {};
+            for (uint32_t k = 0; k < 2 + kSlots; k++) {
+                if (choice[k].length < kNice || seen[k >= 2]) continue;
+                seen[k >= 2] = true;
                 const uint32_t whole = agree(text + i, text + i - (choice[k].offset_code & kOffsetMask), end - i);
                 if (whole > best) best = whole, taken = k;
             }
@@ -262,10 +268,10 @@ Prices prices_from(const Counts &counts) {
         return uint16_t(price(run, kLiteralCodes, counts.literals[code]) + (literals_bits(code) << 8));
     };
     for (uint32_t n = 0; n < kShortRun; n++) prices.run[n] = of_run(n);
-    for (uint32_t high = 6; high <= 16; high++) prices.long_run[high] = of_run(1u << high);
     for (uint32_t n = kMinMatch; n <= kNice; n++) {
         const uint32_t code = length_code(n);
-        prices.length[n] = uint16_t(price(length, kLengthCodes, counts.length[code]) + (length_bits(code) << 8));
+        prices.length[n] = uint16_t(price(length, kLengthCodes, counts.length[code]) + (length_bits(code) << 8) +
+                                      prices.run[0] + kSequencePrice);
     }
     for (uint32_t code = 0; code < kOffsetCodes; code++)
         prices.offset[code] = uint16_t(price(offset, kOffsetCodes, counts.offset[code]) + (code << 8));
