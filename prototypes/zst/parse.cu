@@ -6,7 +6,7 @@
 // to kNice ahead are in a ring in shared memory. A match of kNice and more is taken at once.
 //
 // All control flow is the warp's, not the chunk's: a chunk that has nothing to do goes along.
-#include "steps.cuh"
+#include "bytes.cuh"
 
 namespace zst {
 
@@ -30,7 +30,7 @@ template <uint32_t kLanes, bool kLean> struct Parser {
     Ring<kLean> &ring;
     uint32_t *behind; // lean: the last offsets behind, [3][kRing]
     uint32_t end, lane; // the lane's number in its chunk
-    uint32_t i, price, run;
+    uint32_t i, price, run, run_now; // run_now: the price of `run` literals
     using Choices = uint32_t[2 + kSlots];
     Last last;
     bool active, fresh;
@@ -55,7 +55,8 @@ template <uint32_t kLanes, bool kLean> struct Parser {
         const uint32_t slot = i % kRing;
         uint32_t word = 0, length = 0;
         if (!fresh) {
-            const uint32_t plain = price + prices.literal[literal] + run_price(prices, run + 1) - run_price(prices, run);
+            const uint32_t run_next = run_price(prices, run + 1);
+            const uint32_t plain = price + prices.literal[literal] + run_next - run_now;
             const uint32_t matched = ring.price[slot];
             if (matched < plain) {
                 price = matched;
@@ -64,8 +65,10 @@ template <uint32_t kLanes, bool kLean> struct Parser {
                 const uint32_t from = (i - length) % kRing;
                 last = after(Last{{last_at(0, from), last_at(1, from), last_at(2, from)}}, word & kOffsetMask);
                 run = 0;
+                run_now = prices.run[0];
             } else {
                 price = plain;
+                run_now = run_next;
                 word = ++run;
             }
         }
@@ -82,21 +85,18 @@ template <uint32_t kLanes, bool kLean> struct Parser {
         fresh = false;
     }
 
-    // How many bytes from `length` on are the same at i and `offset` before, by all lanes, four each; up to `limit`.
+    // How many bytes from `length` on are the same at i and `offset` before, by all lanes, eight each; up to `limit`.
     __device__ uint32_t measure(uint32_t offset, uint32_t length, uint32_t limit, bool wanted) const {
         bool more = wanted && length < limit;
         while (__any_sync(kAll, more)) {
-            const uint32_t at = length + 4 * lane;
+            const uint32_t at = length + 8 * lane;
             uint32_t same = 0;
-            if (more && at < limit) {
-                const uint8_t *here = text + i + at;
-                while (same < 4 && here[same] == here[int64_t(same) - int64_t(offset)]) same++;
-            }
-            const uint32_t whole = votes(same == 4);
+            if (more && at < limit) same = equal_bytes(eight(text + i + at) ^ eight(text + i + at - offset));
+            const uint32_t whole = votes(same == 8);
             const uint32_t first = whole == (kLanes == 32 ? kAll : (1u << (kLanes & 31)) - 1) ? kLanes : __ffs(~whole) - 1;
             const uint32_t rest = of_lane(same, first < kLanes ? first : 0);
             if (more) {
-                length += 4 * first + (first < kLanes ? rest : 0);
+                length += 8 * first + (first < kLanes ? rest : 0);
                 more = first == kLanes && length < limit;
             }
         }
@@ -154,6 +154,7 @@ template <uint32_t kLanes, bool kLean> struct Parser {
         }
         last = after(last, taken);
         run = 0;
+        run_now = prices.run[0];
         price = 0;
         fresh = true;
         for (uint32_t k = lane; k < kRing; k += kLanes) ring.price[k] = kNever;
@@ -279,6 +280,7 @@ parse_kernel(const uint8_t *__restrict__ text, uint32_t n, const uint32_t *__res
                                  begin,
                                  0,
                                  start.run,
+                                 run_price(own, start.run),
                                  start.last,
                                  active,
                                  true,
