@@ -48,24 +48,26 @@ common_kernel(const uint8_t *__restrict__ text, const uint32_t *__restrict__ ord
     }
     __syncthreads();
     for (uint32_t k = threadIdx.x; k < kWalkers * kWalk && begin + k < n; k += kWalkers)
-        common[rank[begin + k]] = uint16_t(values[k + k / kWalk]);
+        common[begin + k] = uint16_t(values[k + k / kWalk]);
 }
 
+// kLook: kReach, or another number of rows to compare times with.
+template <uint32_t kLook>
 __global__ void __launch_bounds__(kRowThreads)
 far_kernel(const uint32_t *__restrict__ order, const uint16_t *__restrict__ common, uint32_t n,
            Far *__restrict__ far) {
-    __shared__ uint32_t places[kTileRows + 2 * kReach];
-    __shared__ uint16_t prefixes[kTileRows + 2 * kReach + 1];
-    // Row r of the text is in slot r - first + kReach. Rows that do not exist have nothing in common.
+    __shared__ uint32_t places[kTileRows + 2 * kLook + 1];
+    __shared__ uint16_t prefixes[kTileRows + 2 * kLook + 1];
+    // A row is in slot row - first + kLook. Rows that do not exist have nothing in common.
     const uint32_t first = blockIdx.x * kTileRows;
-    for (uint32_t k = threadIdx.x; k < kTileRows + 2 * kReach + 1; k += kRowThreads) {
-        const uint32_t row = first + k - kReach;
-        prefixes[k] = row < n ? common[row] : 0;
-        if (k < kTileRows + 2 * kReach) places[k] = row < n ? order[row] : kNone;
+    for (uint32_t k = threadIdx.x; k < kTileRows + 2 * kLook + 1; k += kRowThreads) {
+        const uint32_t row = first + k - kLook, place = row < n ? order[row] : kNone;
+        places[k] = place;
+        prefixes[k] = row < n ? common[place] : 0;
     }
     __syncthreads();
     for (uint32_t tile_row = threadIdx.x; tile_row < kTileRows && first + tile_row < n; tile_row += kRowThreads) {
-        const uint32_t slot = tile_row + kReach, i = places[slot];
+        const uint32_t slot = tile_row + kLook, i = places[slot];
         uint32_t offset[kKept] = {}, length[kKept] = {};
         uint32_t kept = 0, nearest = kNone, last_length = 0;
         uint32_t up = slot, down = slot, up_length = prefixes[slot], down_length = prefixes[slot + 1];
@@ -84,8 +86,8 @@ far_kernel(const uint32_t *__restrict__ order, const uint16_t *__restrict__ comm
                     if (k == kept) offset[k] = nearest, length[k] = agreed;
                 kept++;
             }
-            if (upwards) up_length = slot - up < kReach ? min(up_length, uint32_t(prefixes[up])) : 0;
-            else down_length = down - slot < kReach ? min(down_length, uint32_t(prefixes[down + 1])) : 0;
+            if (upwards) up_length = slot - up < kLook ? min(up_length, uint32_t(prefixes[up])) : 0;
+            else down_length = down - slot < kLook ? min(down_length, uint32_t(prefixes[down + 1])) : 0;
         }
         uint4 *out = reinterpret_cast<uint4 *>(far + i);
         out[0] = uint4{offset[0], offset[1], length[0] | length[1] << 16, 0};
@@ -180,8 +182,10 @@ cudaError_t find_common(const uint8_t *text, const uint32_t *order, const uint32
     return cudaGetLastError();
 }
 
-cudaError_t find_far(const uint32_t *order, const uint16_t *common, uint32_t n, Far *far, cudaStream_t stream) {
-    far_kernel<<<ctas(n, kTileRows), kRowThreads, 0, stream>>>(order, common, n, far);
+cudaError_t find_far(const uint32_t *order, const uint16_t *common, uint32_t n, uint32_t look, Far *far,
+                     cudaStream_t stream) {
+    const auto kernel = look == kReach ? far_kernel<kReach> : far_kernel<16>;
+    kernel<<<ctas(n, kTileRows), kRowThreads, 0, stream>>>(order, common, n, far);
     return cudaGetLastError();
 }
 

@@ -9,9 +9,12 @@ namespace zst {
 // search.cu
 // rank[order[row]] = row. The sort of ../../cuda has ranks anyway.
 cudaError_t find_ranks(const uint32_t *order, uint32_t n, uint32_t *rank, cudaStream_t stream);
+// [position] what a suffix has in common with that of the row before. (By rows it would be written all over memory.)
 cudaError_t find_common(const uint8_t *text, const uint32_t *order, const uint32_t *rank, uint32_t n, uint16_t *common,
                         cudaStream_t stream);
-cudaError_t find_far(const uint32_t *order, const uint16_t *common, uint32_t n, Far *far, cudaStream_t stream);
+// `look`: kReach, or 16 to compare times.
+cudaError_t find_far(const uint32_t *order, const uint16_t *common, uint32_t n, uint32_t look, Far *far,
+                     cudaStream_t stream);
 // near [table][position]
 cudaError_t find_near(const uint8_t *text, uint32_t n, uint16_t *near, cudaStream_t stream);
 // The matches' offsets and lengths, [position][slot].

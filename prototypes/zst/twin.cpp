@@ -42,20 +42,21 @@ std::vector<uint16_t> common_prefixes(const uint8_t *text, uint32_t n, const std
         const uint32_t other = order[rank[i] - 1];
         const uint32_t limit = std::min(kCap, n - std::max(i, other));
         while (length < limit && text[i + length] == text[other + length]) length++;
-        common[rank[i]] = uint16_t(std::min(length, limit));
-        length = common[rank[i]] ? common[rank[i]] - 1 : 0;
+        common[i] = uint16_t(std::min(length, limit));
+        length = common[i] ? common[i] - 1 : 0;
     }
     return common;
 }
 
 std::vector<Far> far_matches(uint32_t n, const std::vector<uint32_t> &order, const std::vector<uint16_t> &common) {
     std::vector<Far> all(n);
+    const auto before = [&](uint32_t row) -> uint32_t { return row < n ? common[order[row]] : 0; };
     for (uint32_t row = 0; row < n; row++) {
         const uint32_t i = order[row];
         Far far{};
         uint32_t kept = 0, nearest = ~0u;
         // The row reached on each side, and what all rows up to it agree on.
-        uint32_t up = 0, down = 0, up_length = common[row], down_length = row + 1 < n ? common[row + 1] : 0;
+        uint32_t up = 0, down = 0, up_length = before(row), down_length = before(row + 1);
         while (kept <= kKept) {
             const bool upwards = up_length >= down_length;
             const uint32_t length = upwards ? up_length : down_length;
@@ -69,11 +70,9 @@ std::vector<Far> far_matches(uint32_t n, const std::vector<uint32_t> &order, con
                 far.length[kept++] = uint16_t(length);
             }
             if (upwards)
-                up_length = up < kReach && row > up ? std::min<uint32_t>(up_length, common[row - up]) : 0;
+                up_length = up < kReach && row > up ? std::min(up_length, before(row - up)) : 0;
             else
-                down_length = down < kReach && row + down + 1 < n
-                                  ? std::min<uint32_t>(down_length, common[row + down + 1])
-                                  : 0;
+                down_length = down < kReach ? std::min(down_length, before(row + down + 1)) : 0;
         }
         all[i] = far;
     }

@@ -8,7 +8,7 @@ namespace zst {
 
 // A text has kPad zero bytes more than `n`.
 std::vector<uint32_t> suffix_array(const uint8_t *text, uint32_t n);
-// [row] how many bytes a suffix has in common with the row before, up to kCap.
+// [position] how many bytes a suffix has in common with that of the row before, up to kCap.
 std::vector<uint16_t> common_prefixes(const uint8_t *text, uint32_t n, const std::vector<uint32_t> &order);
 
 std::vector<Far> far_matches(uint32_t n, const std::vector<uint32_t> &order, const std::vector<uint16_t> &common);
