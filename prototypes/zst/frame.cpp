@@ -1,6 +1,5 @@
 #include "frame.hpp"
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <stdexcept>
 #define ZSTD_STATIC_LINKING_ONLY
@@ -8,71 +7,82 @@
 
 namespace zst {
 
-namespace {
+struct Coder::Inner {
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    std::vector<ZSTD_Sequence> sequences;
+
+    void set(ZSTD_cParameter parameter, int value) {
+        if (ZSTD_isError(ZSTD_CCtx_setParameter(context, parameter, value)))
+            throw std::runtime_error("a parameter that libzstd does not know");
+    }
+    void join(const uint8_t *text, uint32_t n, const std::vector<ChunkView> &chunks);
+};
+
+Coder::Coder() : inner(new Inner) {}
+
+Coder::~Coder() {
+    ZSTD_freeCCtx(inner->context);
+    delete inner;
+}
 
 // zstd's sequences: chunks joined, and at the end of each block one without a match.
-std::vector<ZSTD_Sequence> join(const uint8_t *text, uint32_t n, const std::vector<ChunkView> &chunks) {
-    std::vector<ZSTD_Sequence> all;
+void Coder::Inner::join(const uint8_t *text, uint32_t n, const std::vector<ChunkView> &chunks) {
+    constexpr uint32_t kAhead = 16; // sequences whose sources are asked for before they are compared
+    sequences.clear();
     uint32_t at = 0, literals = 0;
     for (const ChunkView &chunk : chunks) {
-        for (uint32_t k = 0; k < chunk.count; k++) {
-            const Sequence &s = chunk.sequences[k];
+        uint32_t ahead = at;
+        for (uint32_t k = 0; k < chunk.count + kAhead; k++) {
+            if (k < chunk.count) {
+                const Sequence &s = chunk.sequences[k];
+                const uint32_t offset = s.offset_code & kOffsetMask;
+                ahead += s.literals;
+                if (offset <= ahead) __builtin_prefetch(text + ahead - offset);
+                ahead += s.length;
+            }
+            if (k < kAhead) continue;
+            const Sequence &s = chunk.sequences[k - kAhead];
             const uint32_t offset = s.offset_code & kOffsetMask;
             at += s.literals;
-            if (s.length < kMinMatch || offset == 0 || offset > at || s.length > n - at ||
+            if (s.length < kMinMatch || offset == 0 || offset > at || at > n || s.length > n - at ||
                 memcmp(text + at, text + at - offset, s.length) != 0)
                 throw std::runtime_error("a match that is none");
-            all.push_back({offset, literals + s.literals, s.length, 0});
+            sequences.push_back({offset, literals + s.literals, s.length, 0});
             literals = 0;
             at += s.length;
         }
         literals += chunk.tail;
         at += chunk.tail;
-        if (at % kBlock == 0 || at == n) all.push_back({0, literals, 0, 0}), literals = 0;
+        if (at % kBlock == 0 || at == n) sequences.push_back({0, literals, 0, 0}), literals = 0;
     }
     if (at != n) throw std::runtime_error("sequences of another text");
-    return all;
 }
 
-} // namespace
-
-std::vector<uint8_t> code_frame(const uint8_t *text, uint32_t n, const std::vector<ChunkView> &chunks, int level,
-                                double seconds[2]) {
+Coder::Result Coder::code(const uint8_t *text, uint32_t n, const std::vector<ChunkView> &chunks, int level) {
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
-    const std::vector<ZSTD_Sequence> sequences = join(text, n, chunks);
+    inner->join(text, n, chunks);
     const auto joined = Clock::now();
-    ZSTD_CCtx *context = ZSTD_createCCtx();
-    const auto set = [&](ZSTD_cParameter parameter, int value) {
-        if (ZSTD_isError(ZSTD_CCtx_setParameter(context, parameter, value)))
-            throw std::runtime_error("a parameter that libzstd does not know");
-    };
     int window = 10;
     while (window < 27 && (1u << window) < n) window++;
-    set(ZSTD_c_compressionLevel, level);
-    set(ZSTD_c_windowLog, window);
+    inner->set(ZSTD_c_compressionLevel, level);
+    inner->set(ZSTD_c_windowLog, window);
     // The match finder's tables are not used; libzstd would clear them.
-    set(ZSTD_c_hashLog, 6);
-    set(ZSTD_c_chainLog, 6);
-    set(ZSTD_c_minMatch, 3);
-    set(ZSTD_c_checksumFlag, 1);
-    set(ZSTD_c_blockDelimiters, ZSTD_sf_explicitBlockDelimiters);
-    set(ZSTD_c_validateSequences, 0);
+    inner->set(ZSTD_c_hashLog, 6);
+    inner->set(ZSTD_c_chainLog, 6);
+    inner->set(ZSTD_c_minMatch, 3);
+    inner->set(ZSTD_c_checksumFlag, 1);
+    inner->set(ZSTD_c_blockDelimiters, ZSTD_sf_explicitBlockDelimiters);
+    inner->set(ZSTD_c_validateSequences, 0);
 #ifdef ZSTD_c_searchForExternalRepcodes
-    set(ZSTD_c_searchForExternalRepcodes, ZSTD_ps_enable);
+    inner->set(ZSTD_c_searchForExternalRepcodes, ZSTD_ps_enable);
 #endif
-    std::vector<uint8_t> out(ZSTD_compressBound(n));
-    const size_t size =
-        ZSTD_compressSequences(context, out.data(), out.size(), sequences.data(), sequences.size(), text, n);
-    ZSTD_freeCCtx(context);
-    if (ZSTD_isError(size)) {
-        fprintf(stderr, "libzstd: %s\n", ZSTD_getErrorName(size));
-        return {};
-    }
-    out.resize(size);
-    seconds[0] = std::chrono::duration<double>(joined - start).count();
-    seconds[1] = std::chrono::duration<double>(Clock::now() - joined).count();
-    return out;
+    if (out.size() < ZSTD_compressBound(n)) out.resize(ZSTD_compressBound(n));
+    const size_t size = ZSTD_compressSequences(inner->context, out.data(), out.size(), inner->sequences.data(),
+                                               inner->sequences.size(), text, n);
+    if (ZSTD_isError(size)) throw std::runtime_error(ZSTD_getErrorName(size));
+    const std::chrono::duration<double> compare = joined - start, code = Clock::now() - joined;
+    return {size, compare.count(), code.count()};
 }
 
 } // namespace zst

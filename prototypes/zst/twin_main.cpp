@@ -36,27 +36,27 @@ int main(int argc, char **argv) {
     }
     std::vector<Prices> prices = first_prices(text.data(), n);
     std::vector<State> starts = starts_of(n, nullptr);
-    std::vector<uint8_t> frame;
+    Coder coder;
+    Coder::Result frame{};
     for (uint32_t pass = 0; pass < kPasses; pass++) {
         const auto chunks = parse(text.data(), n, matches, prices, starts);
         lap("parse");
         std::vector<ChunkView> views;
         for (const Chunk &chunk : chunks)
             views.push_back({chunk.sequences.data(), uint32_t(chunk.sequences.size()), chunk.tail});
-        double seconds[2];
-        frame = code_frame(text.data(), n, views, 19, seconds);
-        fprintf(stderr, "joined %.0f MB/s, coded %.0f MB/s\n", n / seconds[0] / 1e6, n / seconds[1] / 1e6);
+        frame = coder.code(text.data(), n, views, 19);
+        fprintf(stderr, "compared %.0f MB/s, coded %.0f MB/s\n", n / frame.compare / 1e6, n / frame.code / 1e6);
         size_t sequences = 0;
         for (const Chunk &chunk : chunks) sequences += chunk.sequences.size();
-        printf("%s pass %u: %zu bytes, %zu sequences\n", argv[1], pass + 1, frame.size(), sequences);
+        printf("%s pass %u: %zu bytes, %zu sequences\n", argv[1], pass + 1, frame.size, sequences);
         fflush(stdout);
         prices = prices_of(text.data(), n, chunks);
         starts = starts_of(n, &chunks);
         lap("prices");
     }
     std::vector<uint8_t> back(n);
-    if (ZSTD_decompress(back.data(), n, frame.data(), frame.size()) != n ||
+    if (ZSTD_decompress(back.data(), n, coder.out.data(), frame.size) != n ||
         !std::equal(back.begin(), back.end(), text.begin()))
         return fprintf(stderr, "the frame is not the text\n"), 1;
-    if (argc > 2) std::ofstream(argv[2], std::ios::binary).write(reinterpret_cast<char *>(frame.data()), frame.size());
+    if (argc > 2) std::ofstream(argv[2], std::ios::binary).write(reinterpret_cast<char *>(coder.out.data()), frame.size);
 }
