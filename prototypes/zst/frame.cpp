@@ -65,6 +65,8 @@ Coder::Result Coder::code(const uint8_t *text, uint32_t n, const std::vector<Chu
     const auto joined = Clock::now();
     int window = 10;
     while (window < 27 && (1u << window) < n) window++;
+    // The frame before counts as unfinished after ZSTD_compressSequences.
+    ZSTD_CCtx_reset(inner->context, ZSTD_reset_session_and_parameters);
     inner->set(ZSTD_c_compressionLevel, level);
     inner->set(ZSTD_c_windowLog, window);
     // The match finder's tables are not used; libzstd would clear them.
