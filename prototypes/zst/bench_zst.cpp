@@ -2,7 +2,7 @@
 //
 //     bench_zst FILE [check] [limit=BYTES] [rounds=N] [lanes=8|16|32] [copies=N] [lean] [out=PATH]
 //
-// Copies make a longer text for the parse, which fills a device: the text again and again, with the matches of the one.
+// Copies make a longer text for the parse, which fills a device: the text again and again, with its own matches.
 // A FILE that is a frame of zstd's is decoded first. `check` compares every array with the twin. The frame that comes
 // of it is decoded and compared with the text in any case. Times are the best of the rounds, on an idle stream.
 #include "frame.hpp"
@@ -252,7 +252,7 @@ int main(int argc, char **argv) {
         else if (word.rfind("lanes=", 0) == 0) options.lanes = uint32_t(std::stoul(value()));
         else if (word.rfind("copies=", 0) == 0) options.copies = uint32_t(std::stoul(value()));
         else if (word.rfind("out=", 0) == 0) options.out = value();
-        else return printf("bench_zst FILE [check] [limit=BYTES] [rounds=N] [lanes=8|16|32] [copies=N] [lean] [out=PATH]\n"), 2;
+        else return printf("%s? See the comment at the top of bench_zst.cpp\n", word.c_str()), 2;
     }
     if (argc < 2) return 2;
     std::vector<uint8_t> text = read_text(argv[1], options.limit);
@@ -292,8 +292,9 @@ int main(int argc, char **argv) {
         const size_t size = ZSTD_decompress(back.data(), n, coder.out.data(), frame.size);
         const bool right = size == n && memcmp(back.data(), text.data(), n) == 0;
         wrong += !right;
-        printf("  level %2d: %zu bytes of %zu sequences, %s; one core: compare %.0f, code %.0f, both %.0f MB/s\n", level,
-               frame.size, found.sequences.size(), right ? "decoded" : "NOT THE TEXT", n / compare / 1e6, n / code / 1e6,
+        printf("  level %2d: %zu bytes of %zu sequences, %s; ", level, frame.size, found.sequences.size(),
+               right ? "decoded" : "NOT THE TEXT");
+        printf("one core: compare %.0f, code %.0f, both %.0f MB/s\n", n / compare / 1e6, n / code / 1e6,
                n / (compare + code) / 1e6);
     }
     // All cores at once, each its own frames: the first makes room.
@@ -311,7 +312,8 @@ int main(int argc, char **argv) {
     std::sort(rates.begin(), rates.end());
     printf("  level 19, %u cores at once: %.0f to %.0f MB/s each\n", cores, rates.front(), rates.back());
     if (!options.out.empty())
-        std::ofstream(options.out, std::ios::binary).write(reinterpret_cast<const char *>(coder.out.data()), frame.size);
+        std::ofstream(options.out, std::ios::binary)
+            .write(reinterpret_cast<const char *>(coder.out.data()), std::streamsize(frame.size));
     printf(wrong ? "%d WRONG\n" : "all right\n", wrong);
     return wrong != 0;
 }

@@ -18,8 +18,8 @@ class Coder {
     Coder();
     Coder(const Coder &) = delete;
     ~Coder();
-    // Codes a text: one frame, its window as large. Compares every match first: a wrong one throws, as does a failure of
-    // libzstd. `out` [0..size-1]. The seconds are those of comparing and of coding.
+    // Codes a text: one frame, its window as large. Compares every match first: a wrong one throws, as does a failure
+    // of libzstd. `out` [0..size-1]. The seconds are those of comparing and of coding.
     struct Result {
         size_t size;
         double compare, code;

@@ -1,5 +1,5 @@
-// model.hpp: what the twin (twin.cpp) and the kernels (*.cu) share: limits, what a position's matches are, zstd's codes
-// and their prices. All in integers, so that both come to the same answers.
+// model.hpp: what the twin (twin.cpp) and the kernels (*.cu) share: limits, what a position's matches are, zstd's
+// codes and their prices. All in integers, so that both come to the same answers.
 #pragma once
 #include <cstdint>
 
@@ -28,8 +28,8 @@ constexpr uint32_t kRing = kNice + 1; // nodes of the parse that may still chang
 constexpr uint32_t kPasses = 2;
 constexpr uint32_t kPad = 32;         // zero bytes behind a text
 
-// The matches of a position from the suffix array: how far back, how long (up to kCap; 0: none). The longest first, and
-// each nearer than the one before.
+// The matches of a position from the suffix array: how far back, how long (up to kCap; 0: none). The longest first,
+// and each nearer than the one before.
 struct alignas(32) Far {
     uint32_t offset[kKept];
     uint16_t length[kKept];
@@ -137,9 +137,10 @@ ZST_BOTH uint32_t run_price(const Prices &prices, uint32_t n) { return prices.ru
 // 0.5 % more bytes after two passes.
 constexpr uint16_t kFirstLiterals[kLiteralCodes] = {600, 180, 90, 45, 24, 13, 7, 5, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1,
                                                     1,   1,   1,  1,  1,  1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-constexpr uint16_t kFirstLength[kLengthCodes] = {50, 50, 60, 95, 70, 65, 60, 55, 50, 50, 40, 32, 28, 25, 25, 20, 16, 14,
-                                                 12, 10, 8,  8,  6,  6,  6,  5,  4,  4,  4,  3,  3,  8,  5,  5,  4,  5,
-                                                 4,  5,  5,  6,  6,  4,  3,  3,  2,  1,  1,  1,  1,  1,  1,  1,  1};
+constexpr uint16_t kFirstLength[kLengthCodes] = {50, 50, 60, 95, 70, 65, 60, 55, 50, 50, 40, 32, 28, 25,
+                                                 25, 20, 16, 14, 12, 10, 8,  8,  6,  6,  6,  5,  4,  4,
+                                                 4,  3,  3,  8,  5,  5,  4,  5,  4,  5,  5,  6,  6,  4,
+                                                 3,  3,  2,  1,  1,  1,  1,  1,  1,  1,  1};
 constexpr uint16_t kFirstOffset[kOffsetCodes] = {90, 20, 2,  10, 25, 30, 30, 30, 30, 30, 32, 34, 36, 40, 45, 55,
                                                  70, 90, 90, 90, 75, 55, 20, 5,  2,  1,  1,  1,  1,  1,  1,  1};
 

@@ -2,8 +2,8 @@
 //
 // kLanes lanes of a warp work on a chunk, so that 32 / kLanes chunks share each instruction. At a position all of them
 // know the cheapest way to it (price, last offsets, literals since the last match). They measure the three repeats
-// together; then each lane weighs one length at a time, by whichever match is cheapest of those that reach it. Nodes up
-// to kNice ahead are in a ring in shared memory. A match of kNice and more is taken at once.
+// together; then each lane weighs one length at a time, by whichever match is cheapest of those that reach it. Nodes
+// up to kNice ahead are in a ring in shared memory. A match of kNice and more is taken at once.
 //
 // All control flow is the warp's, not the chunk's: a chunk that has nothing to do goes along.
 #include "bytes.cuh"
@@ -93,7 +93,8 @@ template <uint32_t kLanes, bool kLean> struct Parser {
             uint32_t same = 0;
             if (more && at < limit) same = equal_bytes(eight(text + i + at) ^ eight(text + i + at - offset));
             const uint32_t whole = votes(same == 8);
-            const uint32_t first = whole == (kLanes == 32 ? kAll : (1u << (kLanes & 31)) - 1) ? kLanes : __ffs(~whole) - 1;
+            const bool all = whole == (kLanes == 32 ? kAll : (1u << (kLanes & 31)) - 1);
+            const uint32_t first = all ? kLanes : __ffs(~whole) - 1;
             const uint32_t rest = of_lane(same, first < kLanes ? first : 0);
             if (more) {
                 length += 8 * first + (first < kLanes ? rest : 0);
@@ -222,8 +223,8 @@ template <uint32_t kLanes, bool kLean> struct Parser {
         }
     }
 
-    // Weighs every length up to kEvery, one by each lane at a time, and then the whole lengths of those that are longer:
-    // a lane has one, `whole`. Equal ones come to the same answer.
+    // Weighs every length up to kEvery, one by each lane at a time, and then the whole lengths of those that are
+    // longer: a lane has one, `whole`. Equal ones come to the same answer.
     __device__ void relax(const Choices &choice, uint32_t longest, uint32_t whole, const uint32_t (&repeat_word)[2],
                           uint32_t own_word) {
         const uint32_t every = min(longest, kEvery);

@@ -6,7 +6,8 @@
 // - Far matches by rows: a tile of rows with kReach more on each side in shared memory; a thread goes up and down from
 //   its row, always to the side that agrees longer, and keeps what is before it and nearer than all so far. What it
 //   keeps goes to its position, one sector of memory.
-// - Near matches by pieces: a warp goes over the text 32 positions a step, with a table of last places in shared memory.
+// - Near matches by pieces: a warp goes over the text 32 positions a step, with a table of last places in shared
+//   memory.
 #include "bytes.cuh"
 
 namespace zst {

@@ -62,7 +62,8 @@ __device__ void set_prices(const Counts &counts, uint32_t (&sums)[4], Prices *pr
 static_assert(kNice == 255, "a thread for each length");
 
 __device__ void clear(Counts &counts) {
-    for (uint32_t k = threadIdx.x; k < sizeof counts / 4; k += kCountThreads) reinterpret_cast<uint32_t *>(&counts)[k] = 0;
+    uint32_t *all = reinterpret_cast<uint32_t *>(&counts);
+    for (uint32_t k = threadIdx.x; k < sizeof counts / 4; k += kCountThreads) all[k] = 0;
     __syncthreads();
 }
 
@@ -140,7 +141,8 @@ __global__ void __launch_bounds__(256) starts_kernel(const State *__restrict__ e
 }
 
 // One CTA adds up all counts.
-__global__ void __launch_bounds__(1024) places_kernel(const uint32_t *__restrict__ counts, uint32_t chunks, uint32_t *places) {
+__global__ void __launch_bounds__(1024)
+places_kernel(const uint32_t *__restrict__ counts, uint32_t chunks, uint32_t *places) {
     __shared__ uint32_t of_warp[32];
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x / 32;
     uint32_t all = 0;

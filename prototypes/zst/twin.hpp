@@ -13,7 +13,8 @@ std::vector<uint16_t> common_prefixes(const uint8_t *text, uint32_t n, const std
 
 std::vector<Far> far_matches(uint32_t n, const std::vector<uint32_t> &order, const std::vector<uint16_t> &common);
 
-// [table][position] How far back the last place with the same hash is, in the same piece and less than 64 KB away; 0: none.
+// [table][position] How far back the last place with the same hash is, in the same piece and less than 64 KB away; 0:
+// none.
 std::vector<uint16_t> near_matches(const uint8_t *text, uint32_t n);
 
 std::vector<Matches> all_matches(const uint8_t *text, uint32_t n, const std::vector<Far> &far,

@@ -58,5 +58,7 @@ int main(int argc, char **argv) {
     if (ZSTD_decompress(back.data(), n, coder.out.data(), frame.size) != n ||
         !std::equal(back.begin(), back.end(), text.begin()))
         return fprintf(stderr, "the frame is not the text\n"), 1;
-    if (argc > 2) std::ofstream(argv[2], std::ios::binary).write(reinterpret_cast<char *>(coder.out.data()), frame.size);
+    if (argc > 2)
+        std::ofstream(argv[2], std::ios::binary)
+            .write(reinterpret_cast<char *>(coder.out.data()), std::streamsize(frame.size));
 }
