@@ -12,7 +12,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: [&str; 37] = [
+const SOURCES: [&str; 38] = [
     "keys",
     "sort",
     "group",
