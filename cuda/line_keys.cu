@@ -47,9 +47,13 @@ __global__ void __launch_bounds__(kThreads)
 range_common_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin,
                     const uint32_t *__restrict__ range_line, uint32_t limit, uint32_t *common) {
     const uint32_t line = blockIdx.x * kThreads + threadIdx.x;
-    if (line >= batch.lines) return;
-    const uint32_t range = range_of(range_line, batch.ranges, line), first = range_line[range];
-    if (line != first) lower_to_common(text, begin, line, first, 0, limit, &common[range]);
+    uint32_t range = ~0u, mine = ~0u;
+    if (line < batch.lines) {
+        range = range_of(range_line, batch.ranges, line);
+        const uint32_t first = range_line[range];
+        if (line != first) mine = common_bytes_of(text, begin, line, first, 0, min(limit, common[range]));
+    }
+    lower_common(common, range, mine);
 }
 
 // How many bits there are from the topmost one to the last that is set.

@@ -1,7 +1,7 @@
 // sort_lines.cu: a batch of lines from text to sorted text.
 //
-// The host reads 16 bytes after each round: how many lines are still tied, in how many groups. Text has 2 to 4 rounds,
-// because groups pass over what their lines have in common: a list of paths, too.
+// The host reads 20 bytes after each round, among them how many lines are still tied, in how many groups. Words have 1
+// or 2 rounds, 600 MB of paths 8: docs/ALGORITHMS.md, "Sorting lines on a GPU", says what saves how many.
 #include "lane.cuh"
 #include "lines.cuh"
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 constexpr uint32_t kFirstLimit = 64;
 
 // From so many lines on a pass of the radix sort (9.4 ps a key) takes longer than a wait of the host for how many bits
-// of the keys are used (about 20 us).
-constexpr uint32_t kManyLines = 1 << 21;
+// of the keys are used.
+constexpr uint32_t kManyLines = 1 << 24;
 
 // What the host sends to the device for a batch of lines, and gets back from it, besides the text; pinned.
 struct LinesStaging {

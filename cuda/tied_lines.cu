@@ -182,9 +182,15 @@ __global__ void __launch_bounds__(kThreads)
 common_kernel(uint32_t count, TiedLines list, const uint32_t *__restrict__ first, const uint32_t *__restrict__ depth,
               const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin, uint32_t limit, uint32_t *common) {
     const uint32_t k = blockIdx.x * kThreads + threadIdx.x;
-    if (k >= count) return;
-    const uint32_t group = list.group[k], other = first[group];
-    if (other != k) lower_to_common(text, begin, list.line[k], list.line[other], depth[group], limit, &common[group]);
+    uint32_t group = ~0u, mine = ~0u;
+    if (k < count) {
+        group = list.group[k];
+        const uint32_t other = first[group];
+        // What others have found so far, perhaps no longer the latest, bounds what is compared.
+        const uint32_t most = min(limit, common[group]);
+        if (other != k) mine = common_bytes_of(text, begin, list.line[k], list.line[other], depth[group], most);
+    }
+    lower_common(common, group, mine);
 }
 
 // The keys that are sorted, and in the other buffers what is made of them.
