@@ -69,7 +69,7 @@ struct Device {
     uint32_t *status = nullptr, *next = nullptr;
     Device(size_t in_size, size_t out_size, size_t count) {
         const auto take = [](auto **memory, size_t bytes) {
-            must(int(cudaMalloc(reinterpret_cast<void **>(memory), bytes + 1)), "malloc");
+            must(int(cudaMalloc(reinterpret_cast<void **>(memory), std::max<size_t>(bytes, 1))), "malloc");
         };
         take(&in, in_size);
         take(&out, out_size);
@@ -111,6 +111,26 @@ struct Job {
     int run() {
         in.resize(in.size() + 64, 0xee);
         want.resize(want.size() + 64, 0x11);
+        return run_as_is();
+    }
+
+    // Some of the strips, each with no more memory than it has bytes: for tools that watch the bounds of memory.
+    int run_alone(size_t most) const {
+        int wrong = 0;
+        for (size_t s = 0; s < strips.size(); s += 1 + strips.size() / most) {
+            const auto codes = in.begin() + long(strips[s].from), text = want.begin() + long(strips[s].to);
+            Job one;
+            one.strips = {{0, 0, strips[s].coded, strips[s].length}};
+            one.damaged = {damaged[s]};
+            one.in.assign(codes, codes + strips[s].coded);
+            one.want.assign(text, text + strips[s].length);
+            wrong += one.run_as_is();
+        }
+        return wrong;
+    }
+
+  private:
+    int run_as_is() {
         const size_t count = strips.size();
         Device device(in.size(), want.size(), count);
         Bytes got(want.size(), 0x11);
@@ -159,7 +179,7 @@ int check_all(const char *path) {
         for (uint8_t &byte : noise) byte = uint8_t(random() & random() & (round % 3 ? 0xff : random()));
         job.add(noise, random() % 3000);
     }
-    wrong += job.run();
+    wrong += job.run() + job.run_alone(400);
     printf("%zu strips of ALL, %d wrong\n", job.strips.size(), wrong);
     return wrong != 0;
 }
