@@ -57,7 +57,7 @@ template <class T> struct Array {
 
 struct Options {
     bool check = false, lean = false;
-    uint32_t limit = ~0u, rounds = 5, lanes = 8, copies = 1;
+    uint32_t limit = ~0u, rounds = 5, lanes = 8, copies = 1; // lanes that share a chunk
     std::string out;
 };
 
