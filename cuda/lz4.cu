@@ -5,6 +5,9 @@
 // sequence, and all carry them out (gather.cuh). With the thousands of independent 64 KiB blocks of a frame all
 // multiprocessors are busy; of larger blocks there are too few.
 //
+// On an H200, GB/s of text, nvCOMP 6.0 on the same blocks in the same run in brackets (64 KiB, lz4 -12, 1 GB): linux
+// 294 (151), dickens 227 (102), nci 397 (215). From pinned memory 175, 98 and 309, where text itself comes at 55.
+//
 // Nothing in a block is trusted: whatever it says, no byte is read or written outside the block's input and output.
 #include "gather.cuh"
 #include "lane.cuh"
@@ -16,7 +19,7 @@ namespace hybz {
 namespace {
 
 constexpr uint32_t kLz4Warps = 4;
-constexpr uint32_t kLz4Ctas = 10; // at least, in a multiprocessor: 48 registers a thread
+constexpr uint32_t kLz4Ctas = 12; // at least, in a multiprocessor: 40 registers a thread
 
 constexpr uint32_t kTokenWindow = 128; // bytes of input in which tokens are looked for at once
 
