@@ -15,7 +15,7 @@ namespace hybz {
 namespace {
 
 constexpr uint32_t kPieceWarps = 2;     // 16 kB of exits each
-constexpr uint32_t kAhead = 8;          // chunks of 32 positions whose lengths a warp has in flight
+constexpr uint32_t kAhead = 8;          // chunks of 32 positions whose lengths a warp has in flight (1: as fast)
 constexpr uint32_t kMarkWarps = 4;      // 8 kB of steps each
 constexpr uint32_t kGroupThreads = 1024;
 constexpr uint32_t kGroupItems = kPiece / kGroupThreads;
