@@ -1,7 +1,8 @@
 //! Room for the result in a file system that is memory, taken while the input is read.
 //!
-//! Half of the time that a write into a tmpfs takes goes into finding pages (0.45 s a GB, 0.23 with pages that are there),
-//! and only one thread may write into a file. So another one has the system find them before there is anything to write.
+//! Half of the time that a write into a tmpfs takes goes into finding pages (0.45 s a GB, 0.23 with pages that are
+//! there), and only one thread may write into a file. So another one has the system find them before there is anything
+//! to write.
 //! Elsewhere nothing is reserved: on disks the system does better when it chooses places late.
 
 use rustix::fs::{FallocateFlags, fallocate, fstatfs};

@@ -35,8 +35,8 @@ impl Size {
         self.lines
     }
 
-    /// Lines from all over a text of `total` bytes, of which `look` returns what stands at a place: [`NEAR`] bytes, less
-    /// at the end. Such places are few and far between, so some lines are taken at each.
+    /// Lines from all over a text of `total` bytes, of which `look` returns what stands at a place: [`NEAR`] bytes,
+    /// less at the end. Such places are few and far between, so some lines are taken at each.
     pub fn lines_near<E>(
         &self,
         total: u64,

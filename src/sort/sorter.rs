@@ -123,8 +123,8 @@ impl Sorter {
         self.accept()
     }
 
-    /// Says how much text will come, and what it is like: `look` returns what stands at a place in it, some kilobytes if
-    /// there are so many, or nothing where that would take long. To be called before any text comes.
+    /// Says how much text will come, and what it is like: `look` returns what stands at a place in it, some kilobytes
+    /// if there are so many, or nothing where that would take long. To be called before any text comes.
     ///
     /// Lines are then put where their ranges are as they come, beside whoever reads them; otherwise this begins when
     /// the last of them has come. What comes out is the same, also if something else comes. Of short text, or if memory
