@@ -155,14 +155,19 @@ impl External {
         Ok(())
     }
 
-    /// All text has come: if none of it is in a file, gives it back, with the splitters of its ranges.
-    pub fn in_memory(&mut self) -> Result<Option<(Vec<Parted>, Arc<Splitters>)>, Error> {
+    /// What lines are told apart by.
+    pub fn splitters(&self) -> &Splitters {
+        &self.splitters
+    }
+
+    /// All text has come: if none of it is in a file, gives it back.
+    pub fn in_memory(&mut self) -> Result<Option<Vec<Parted>>, Error> {
         self.land()?;
         if self.spill.is_some() {
             return Ok(None);
         }
         self.permits.clear();
-        Ok(Some((std::mem::take(&mut self.parted), Arc::clone(&self.splitters))))
+        Ok(Some(std::mem::take(&mut self.parted)))
     }
 
     /// Waits for what is being partitioned.

@@ -187,8 +187,8 @@ impl Sorter {
         let mut report = Report::default();
         let mut out = RangeWriter::new(self.order, &self.pool, self.shares.sorting(), out, &mut report);
         if let Some(mut external) = self.external.take() {
-            if let Some((parted, splitters)) = external.in_memory()? {
-                self.write_parts(parted, &splitters, &mut out)?;
+            if let Some(parted) = external.in_memory()? {
+                self.write_parts(parted, external.splitters(), &mut out)?;
                 out.finish()?;
             } else if let Some(temporary) = &mut self.limits.temporary {
                 external.write_to(temporary, &mut out)?;
