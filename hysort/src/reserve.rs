@@ -5,7 +5,7 @@
 //! to write.
 //! Elsewhere nothing is reserved: on disks the system does better when it chooses places late.
 
-use rustix::fs::{FallocateFlags, fallocate, fstatfs};
+use rustix::fs::{FallocateFlags, FsWord, fallocate, fstatfs};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 
 /// What statfs(2) says of a tmpfs.
-const TMPFS: i64 = 0x0102_1994;
+const TMPFS: FsWord = 0x0102_1994;
 
 /// So much is reserved at once: meanwhile nobody can write.
 const SLICE: u64 = 16 << 20;
@@ -32,7 +32,7 @@ pub struct Reserve {
 impl Reserve {
     /// Begins, if the file is in memory. What cannot be reserved, whoever writes will hear of.
     pub fn begin(file: &File, bytes: u64) -> Option<Reserve> {
-        let is_memory = fstatfs(file).is_ok_and(|found| i64::try_from(found.f_type) == Ok(TMPFS));
+        let is_memory = fstatfs(file).is_ok_and(|found| found.f_type == TMPFS);
         if bytes < LEAST || !is_memory {
             return None;
         }
