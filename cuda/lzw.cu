@@ -386,13 +386,14 @@ extern "C" int hybz_lzw_decode_host(hybz_lzw *lzw, const uint8_t *in, uint64_t i
     if (count == 0) return 0;
     const Clock::time_point deadline = deadline_of(timeout_ms);
     HYBZ_TRY(cudaSetDevice(lzw->device));
-    HYBZ_TRY(cudaMemcpyAsync(lzw->in, in, in_bytes, cudaMemcpyHostToDevice, lzw->stream));
+    // Of nothing there may be no address, and that is no error only if nothing is asked for.
+    if (in_bytes > 0) HYBZ_TRY(cudaMemcpyAsync(lzw->in, in, in_bytes, cudaMemcpyHostToDevice, lzw->stream));
     // What follows the text of a damaged strip is not what an earlier batch has left there.
-    HYBZ_TRY(cudaMemsetAsync(lzw->out, 0, out_bytes, lzw->stream));
+    if (out_bytes > 0) HYBZ_TRY(cudaMemsetAsync(lzw->out, 0, out_bytes, lzw->stream));
     HYBZ_TRY(launch(lzw, lzw->in, strips, count, lzw->out));
     // Copying to memory that is not pinned waits for the kernels, without a deadline.
     HYBZ_TRY(wait_for(lzw->stream, deadline));
-    HYBZ_TRY(cudaMemcpyAsync(out, lzw->out, out_bytes, cudaMemcpyDeviceToHost, lzw->stream));
+    if (out_bytes > 0) HYBZ_TRY(cudaMemcpyAsync(out, lzw->out, out_bytes, cudaMemcpyDeviceToHost, lzw->stream));
     HYBZ_TRY(wait_for(lzw->stream, deadline));
     std::copy(lzw->staged_results, lzw->staged_results + count, found);
     return 0;

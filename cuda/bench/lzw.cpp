@@ -75,6 +75,7 @@ struct DeviceBytes {
 };
 
 void copy(void *to, const void *from, size_t size, cudaMemcpyKind way) {
+    if (size == 0) return;
     must(int(cudaMemcpyAsync(to, from, size, way, nullptr)), "copy");
     must(int(cudaStreamSynchronize(nullptr)), "copy");
 }
