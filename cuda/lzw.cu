@@ -383,7 +383,9 @@ extern "C" int hybz_lzw_decode_host(hybz_lzw *lzw, const uint8_t *in, uint64_t i
     if (in_bytes > lzw->max_coded || out_bytes > lzw->max_text || count > lzw->max_strips ||
         !are_in_place(lzw, strips, count, in_bytes, out_bytes))
         return HYBZ_ARGUMENT;
-    if (count == 0) return 0;
+    // Without room for text there is none for codes either, and strips without text are right whatever their codes are.
+    if (lzw->max_text == 0) std::fill(found, found + count, hybz_lzw_found{HYBZ_LZW_RIGHT, 0, 0});
+    if (count == 0 || lzw->max_text == 0) return 0;
     const Clock::time_point deadline = deadline_of(timeout_ms);
     HYBZ_TRY(cudaSetDevice(lzw->device));
     // Of nothing there may be no address, and that is no error only if nothing is asked for.
