@@ -1,4 +1,5 @@
-//! Text that does not fit into memory: ranges go to a temporary file and come back one after the other.
+//! Text whose ranges are known before all of it is there: chunks are partitioned as they come. It stays in memory if it
+//! can. If it does not fit, ranges go to a temporary file and come back one after the other:
 //!
 //! ```text
 //! chunks -> partitioned -> in memory, up to 3/8 of it -> file: the parts of all ranges, one after the other
