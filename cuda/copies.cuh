@@ -1,72 +1,9 @@
-// copies.cuh: the copy engine: a warp carries out 32 commands of an LZ decoder at once.
-//
-// A command is some literals and then a copy of text that stands some distance before. Prefix sums give each command
-// its place. All literals are written first; then, in rounds, all copies whose sources are complete: what is before the
-// first copy that waits. That one is always among them, so a round per command is the worst case; files of LZ4 take 1.7
-// (dickens) to 3.5 rounds (nci) for 32 commands. A copy from less than its length before repeats what is there, and
-// needs only that to be complete. Long ones are carried out by the whole warp.
-//
-// In this way decoders need no order of the text (Funasaka 2018 forbids references into the segment that a warp
-// decodes; here they are resolved).
+// copies.cuh: the copy engine for short copies, as LZW has them: a warp carries out 32 at once, with a lane for each
+// byte of the text. (gather.cuh is the one for copies of any length.)
 #pragma once
 #include "ranks.cuh"
 
 namespace hybz {
-
-constexpr uint32_t kLongCopy = 32;
-
-struct CopyCommand {
-    uint32_t from;     // in the input: the literals
-    uint32_t literals; // how many
-    uint32_t distance; // from the copy's target back to its source; at least 1 if there is a copy
-    uint32_t length;   // of the copy; may be 0
-};
-
-// Where the text of each lane's command begins, if the first lane's begins at `at`; and, in all lanes, where the last
-// one ends.
-struct CopyPlaces {
-    uint32_t begin, end;
-};
-inline __device__ CopyPlaces places_of_copies(const CopyCommand &own, uint32_t at) {
-    const uint32_t end = at + sum_up_to(own.literals + own.length);
-    return {end - own.literals - own.length, __shfl_sync(~0u, end, 31)};
-}
-
-// Carries out the commands of the warp's lanes; idle lanes have empty ones. The caller has checked that all sources and
-// targets are where they may be.
-inline __device__ void carry_out(const CopyCommand &own, uint32_t begin, const uint8_t *__restrict__ in, uint8_t *out) {
-    const uint32_t lane = threadIdx.x & 31;
-    for (uint32_t longs = __ballot_sync(~0u, own.literals > kLongCopy); longs; longs &= longs - 1) {
-        const uint32_t who = __ffs(longs) - 1;
-        const uint32_t to = __shfl_sync(~0u, begin, who), from = __shfl_sync(~0u, own.from, who);
-        const uint32_t count = __shfl_sync(~0u, own.literals, who);
-        for (uint32_t i = lane; i < count; i += 32) out[to + i] = in[from + i];
-    }
-    if (own.literals <= kLongCopy)
-        for (uint32_t i = 0; i < own.literals; i++) out[begin + i] = in[own.from + i];
-    __syncwarp();
-    const uint32_t target = begin + own.literals;
-    const uint32_t source_end = target - own.distance + min(own.length, own.distance);
-    bool waits = own.length > 0;
-    for (uint32_t waiting; (waiting = __ballot_sync(~0u, waits)) != 0;) {
-        const uint32_t first = __shfl_sync(~0u, target, __ffs(waiting) - 1);
-        const bool ready = waits && source_end <= first;
-        for (uint32_t longs = __ballot_sync(~0u, ready && own.length > kLongCopy); longs; longs &= longs - 1) {
-            const uint32_t who = __ffs(longs) - 1;
-            const uint32_t to = __shfl_sync(~0u, target, who), distance = __shfl_sync(~0u, own.distance, who);
-            const uint32_t count = __shfl_sync(~0u, own.length, who), from = to - distance;
-            if (distance >= count) {
-                for (uint32_t i = lane; i < count; i += 32) out[to + i] = out[from + i];
-            } else {
-                for (uint32_t i = lane; i < count; i += 32) out[to + i] = out[from + i % distance];
-            }
-        }
-        if (ready && own.length <= kLongCopy)
-            for (uint32_t i = 0; i < own.length; i++) out[target + i] = out[target + i - own.distance];
-        waits = waits && !ready;
-        __syncwarp();
-    }
-}
 
 // One byte of the text of a warp's short commands.
 struct ShortByte {
@@ -100,10 +37,10 @@ inline __device__ void await_bytes(uint32_t &byte, uint32_t parent, bool waits) 
     }
 }
 
-// The same as carry_out for commands that are short, of which each is one byte, once or several times, or one copy:
-// `source` is the byte, or the complement of the distance; `begin` is where it goes, and the lanes' targets follow each
-// other. A lane for each byte of the text, two at once: it finds its command, and if the byte's source is among these
-// 64, the source's source.
+// Carries out commands that are short, of which each is one byte, once or several times, or one copy: `source` is the
+// byte, or the complement of the distance; `begin` is where it goes, and the lanes' targets follow each other. A lane
+// for each byte of the text, two at once: it finds its command, and if the byte's source is among these 64, the
+// source's source.
 inline __device__ void carry_out_short(uint32_t source, uint32_t begin, uint32_t length, uint8_t *out) {
     const uint32_t end = __shfl_sync(~0u, begin + length, 31);
     for (uint32_t at = __shfl_sync(~0u, begin, 0); at < end; at += 64) {

@@ -1,22 +1,43 @@
-// gather.cuh: the copy engine with a lane for each byte of the text: a warp carries out 32 commands (copies.cuh) at
-// once.
+// gather.cuh: the copy engine: a warp carries out 32 commands of an LZ decoder at once, with a lane for each byte of
+// the text.
+//
+// A command is some literals and then a copy of text that stands some distance before. Prefix sums give each command
+// its place. Nothing else orders the text. (Funasaka 2018 forbids references into the segment that a warp decodes; here
+// they are resolved.)
 //
 // Lanes make bytes, not commands: 32 lanes write 32 neighbours, a whole sector of memory, whatever the commands'
 // lengths are. A byte's command is found by counting, in a row of 32 bits, the commands that begin up to it. If its
 // source is a byte that is made at the same time, the lane goes on with that byte's own source; a step leads to an
 // earlier command, so 31 are the worst case, and most bytes take none.
 //
-// A lane for each command, and a byte of it per step (carry_out in copies.cuh), writes each sector some twenty times
-// and takes as many steps as the longest copy of a round has bytes: LZ4 of linux was decoded at 72 GB/s, and is at 294.
-// Instructions are what counts: with all rows' places found before the first branch, so that more of them wait for
-// memory together, it was 277; with eight rows instead of four 291.
+// A lane for each command, and a byte of it per step, writes each sector some twenty times and takes as many steps as
+// the longest copy of a round has bytes: LZ4 of linux was decoded at 72 GB/s, and is at 294. Instructions are what
+// counts: with all rows' places found before the first branch, so that more of them wait for memory together, it was
+// 277; with eight rows instead of four 291.
 #pragma once
-#include "copies.cuh"
+#include "ranks.cuh"
 
 namespace hybz {
 
 constexpr uint32_t kCopyTile = 1024; // bytes of text whose commands are found by the rows
 constexpr uint32_t kCopyRows = 4;    // rows of 32 bytes that are made at the same time
+
+struct CopyCommand {
+    uint32_t from;     // in the input: the literals
+    uint32_t literals; // how many
+    uint32_t distance; // from the copy's target back to its source; at least 1 if there is a copy
+    uint32_t length;   // of the copy; may be 0
+};
+
+// Where the text of each lane's command begins, if the first lane's begins at `at`; and, in all lanes, where the last
+// one ends.
+struct CopyPlaces {
+    uint32_t begin, end;
+};
+inline __device__ CopyPlaces places_of_copies(const CopyCommand &own, uint32_t at) {
+    const uint32_t end = at + sum_up_to(own.literals + own.length);
+    return {end - own.literals - own.length, __shfl_sync(~0u, end, 31)};
+}
 
 // A warp's commands, in shared memory. Text is numbered so that a row begins at a multiple of 32 of the address.
 struct CopyTable {

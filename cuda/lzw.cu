@@ -86,8 +86,8 @@ __global__ void __launch_bounds__(kFindThreads) find_kernel(const Strips strips)
 // Decodes the task of a warp: only its length (kWrite: false), or its text, of which no more than `room` bytes belong
 // to the strip. `starts` [0..kLzwNamed] is for where strings begin, counted from the last clear.
 template <bool kWrite, class Start>
-__device__ LzwFound decode_task(const LzwCodes &codes, const LzwTask &task, uint32_t room, uint8_t *out, Start *starts,
-                                uint8_t *literals) {
+__device__ LzwFound decode_task(const LzwCodes &codes, const LzwTask &task, uint32_t room, uint8_t *out,
+                                Start *starts) {
     const uint32_t lane = threadIdx.x & 31;
     uint32_t segment = task.begin, number = 0, base = 0, to = 0; // base: where the segment's text begins
     LzwBytes bytes = codes.bytes_at(segment + codes.before(lane));
@@ -125,20 +125,8 @@ __device__ LzwFound decode_task(const LzwCodes &codes, const LzwTask &task, uint
             if (inside) from = older;
             // A strip may end within a string.
             length = base + begin < room ? min(length, room - base - begin) : 0;
-#ifdef HYBZ_LZW_ENGINE
-            CopyCommand command{lane, 0, 1, 0};
-            if (copies) {
-                command.distance = begin - from;
-                command.length = length;
-            } else {
-                command.literals = length;
-                literals[lane] = uint8_t(own.code);
-            }
-            carry_out(command, base + begin, literals, out);
-#else
             const uint32_t source = copies ? ~(begin - from) : own.code;
             carry_out_short(source, min(base + begin, room), length, out);
-#endif
         } else {
             __syncwarp();
         }
@@ -171,7 +159,7 @@ measure_kernel(const Strips strips, LzwFound *__restrict__ found) {
     const uint32_t slot = strips.order[which];
     const LzwTask task = strips.tasks[slot];
     const LzwFound result = decode_task<false>(strips.codes(task.strip), task, strips.strips[task.strip].length,
-                                               nullptr, starts[warp], nullptr);
+                                               nullptr, starts[warp]);
     if ((threadIdx.x & 31) == 0) found[slot] = result;
 }
 
@@ -179,15 +167,13 @@ template <class Start>
 __global__ void __launch_bounds__(kTaskWarps<Start> * 32)
 write_kernel(const Strips strips, const uint32_t *__restrict__ places, uint8_t *out) {
     __shared__ Start starts[kTaskWarps<Start>][kLzwNamed + 1];
-    __shared__ uint8_t literals[kTaskWarps<Start>][32];
     const uint32_t warp = threadIdx.x >> 5, which = blockIdx.x * kTaskWarps<Start> + warp;
     if (which >= *strips.total) return;
     const uint32_t slot = strips.order[which], place = places[slot];
     if (place == ~0u) return;
     const LzwTask task = strips.tasks[slot];
     const hybz_lzw_strip &strip = strips.strips[task.strip];
-    decode_task<true>(strips.codes(task.strip), task, strip.length - place, out + strip.to + place, starts[warp],
-                      literals[warp]);
+    decode_task<true>(strips.codes(task.strip), task, strip.length - place, out + strip.to + place, starts[warp]);
 }
 
 // Where the tasks of strips write, and what is wrong with the strips, a thread each.

@@ -15,7 +15,6 @@ namespace hybz {
 namespace {
 
 constexpr uint32_t kPieceWarps = 2;     // 16 kB of exits each
-constexpr uint32_t kAhead = 8;          // chunks of 32 positions whose lengths a warp has in flight (1: as fast)
 constexpr uint32_t kMarkWarps = 4;      // 8 kB of steps each
 constexpr uint32_t kGroupThreads = 1024;
 constexpr uint32_t kGroupItems = kPiece / kGroupThreads;
@@ -47,25 +46,13 @@ __global__ void __launch_bounds__(kPieceWarps * 32) pieces_kernel(Factoring f) {
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, piece = blockIdx.x * kPieceWarps + warp;
     if (piece >= f.pieces) return;
     const uint32_t begin = piece * kPiece, end = min(begin + kPiece, f.n);
-    uint32_t lengths[kAhead];
-    const uint32_t last = kPiece / 32 - 1;
-#pragma unroll
-    for (uint32_t k = 0; k < kAhead; k++) {
-        const uint32_t at = begin + (last - k) * 32 + lane;
-        lengths[k] = at < end ? length_at(f, at) : 0;
-    }
-    for (uint32_t done = 0; done <= last; done += kAhead) {
-#pragma unroll
-        for (uint32_t k = 0; k < kAhead; k++) {
-            const uint32_t chunk = begin + (last - done - k) * 32, at = chunk + lane, length = lengths[k];
-            const bool more = done + k + kAhead <= last;
-            lengths[k] = more && at - 32 * kAhead < end ? length_at(f, at - 32 * kAhead) : 0;
-            if (chunk >= end) continue;
-            const uint32_t exit = exit_of(exits[warp], begin, end, chunk, length);
-            exits[warp][at - begin] = exit;
-            if (at < end) f.behind_piece[at] = exit;
-            __syncwarp();
-        }
+    // Asking for the lengths of the next eight chunks before they are needed was no faster.
+    for (uint32_t chunk = begin + (end - 1 - begin) / 32 * 32;; chunk -= 32) {
+        const uint32_t at = chunk + lane, exit = exit_of(exits[warp], begin, end, chunk, at < end ? length_at(f, at) : 0);
+        exits[warp][at - begin] = exit;
+        if (at < end) f.behind_piece[at] = exit;
+        __syncwarp();
+        if (chunk == begin) return;
     }
 }
 
