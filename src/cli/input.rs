@@ -2,13 +2,14 @@
 
 use crate::cli::args::{Mode, Operand, Part, Plan};
 use crate::cli::job::{Destination, Ready};
+use crate::cli::magic;
 use crate::cli::part;
 use crate::cli::ranges::Parts;
 use crate::cli::reader::Reader;
 use crate::cli::report::Failure;
 use crate::cli::source::SourceFile;
+use hybz::Pool;
 use hybz::flow::{Source, Task};
-use hybz::{Formats, Pool};
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -23,8 +24,8 @@ pub fn whole(plan: &Plan, ready: &Ready, file: File) -> (Task, Source) {
     match plan.mode {
         Mode::Compress => (compression(plan, source.as_ref()), reader.into_source()),
         Mode::Decompress if plan.force && matches!(destination, Destination::Stdout) => {
-            let head = reader.head(HEADER.len());
-            let task = if may_be_compressed(&head, plan.formats) { decompress(plan) } else { Task::Copy };
+            let head = reader.head(magic::LEN);
+            let task = if magic::may_be_compressed(&head, plan.formats) { decompress(plan) } else { Task::Copy };
             (task, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))))
         }
         Mode::Decompress | Mode::Test => (decompress(plan), reader.into_source()),
@@ -67,30 +68,4 @@ pub fn part(
             Ok((task, Source::Stream(Box::new(Reader::new(file)))))
         }
     }
-}
-
-/// The header of a `.bz2` stream; the digit may be any from 1 to 9.
-const HEADER: &[u8] = b"BZh9";
-
-/// Whether data that begin with `head` are LZ4 frames, skippable ones included.
-pub fn is_lz4(head: &[u8]) -> bool {
-    head.starts_with(&hybz::lz4::MAGIC)
-        || head.starts_with(&hybz::lz4::LEGACY_MAGIC)
-        || matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
-}
-
-/// Whether data that begin with `head`, which may be cut short, can be of one of these formats. What cannot is copied
-/// by `-dcf`, by bzip2's rule. (That takes whatever begins as one of its files does, even a file of a single `B`. Of a
-/// `.Z`, which has no digit to look at, and of an LZ4 frame, the whole magic must be there.)
-fn may_be_compressed(head: &[u8], formats: Formats) -> bool {
-    if formats == Formats::All {
-        if head.first() == hybz::hbz::MAGIC.first() {
-            return head.iter().zip(&hybz::hbz::MAGIC).all(|(a, b)| a == b);
-        }
-        if head.starts_with(&hybz::lzw::MAGIC) || is_lz4(head) {
-            return true;
-        }
-    }
-    let magic = head.iter().zip(&HEADER[..3]).all(|(a, b)| a == b);
-    magic && head.get(3).is_none_or(|digit| (b'1'..=b'9').contains(digit))
 }

@@ -30,6 +30,7 @@ pub mod journal;
 pub mod json;
 pub mod limits;
 pub mod list;
+mod magic;
 pub mod measure;
 pub mod mirror;
 pub mod names;

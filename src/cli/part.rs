@@ -2,7 +2,7 @@
 
 use crate::cli::args::{Amount, Operand, Part, Plan, usual_index};
 use crate::cli::index;
-use crate::cli::input::is_lz4;
+use crate::cli::magic::is_lz4;
 use crate::cli::quote::shown;
 use crate::cli::ranges::{Coded, Cursor, are_ascending};
 use crate::cli::report::Failure;

@@ -2,7 +2,7 @@
 
 use super::work::{Shared, compressed, decompressed};
 use crate::cli::args::{BenchPlan, Mode, Operand, Plan};
-use crate::cli::input::is_lz4;
+use crate::cli::magic::is_lz4;
 use crate::cli::os::file::{is_a_directory, open_at_once};
 use crate::cli::quote::shown;
 use crate::cli::report::{self, Failure};

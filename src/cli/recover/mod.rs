@@ -5,8 +5,8 @@ mod result;
 
 use crate::cli::args::{Listing, Operand, Plan, Recover, Target, usual_index};
 use crate::cli::index;
-use crate::cli::input::is_lz4;
 use crate::cli::limits;
+use crate::cli::magic::is_lz4;
 use crate::cli::names::{appended, original_name};
 use crate::cli::os::{file, process};
 use crate::cli::part::check_file;
