@@ -9,13 +9,21 @@
 //!    target's own match is always among them, for its source ends where it begins, or runs into itself: then it is a
 //!    period.
 
-use super::index::Sample;
 use super::sequence::{Sequence, Unreadable, parse};
 
 /// The sequences of a group.
 pub const GROUP: usize = 32;
 /// An [`Index`](super::Index) has a place for each so many groups.
 pub const STRIDE: usize = 8;
+
+/// A place in a block at which a group of sequences begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Where it is in the block's bytes.
+    pub input: u16,
+    /// Where it is in the block's text.
+    pub output: u16,
+}
 
 /// What decoding took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

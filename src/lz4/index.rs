@@ -1,6 +1,6 @@
 //! The index of a frame, which stands behind it in a skippable frame (docs/FORMAT.md has the layout).
 
-use super::groups;
+use super::groups::{self, Sample};
 use crate::error::Error;
 use crate::format::lz4::{STORED, checksum};
 use crate::read_at::{ReadAt, fill_at};
@@ -22,15 +22,6 @@ const MAX_BLOCKS: usize = 4 << 20;
 const MAX_SAMPLES: usize = 4 << 20;
 /// The most bytes that the whole skippable frame has.
 const MAX_LEN: usize = FRAME_HEAD + HEAD + MAX_BLOCKS * ENTRY + MAX_SAMPLES * SAMPLE + TAIL;
-
-/// A place in a block at which a group of sequences begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sample {
-    /// Where it is in the block's bytes.
-    pub input: u16,
-    /// Where it is in the block's text.
-    pub output: u16,
-}
 
 /// A block, as an index knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

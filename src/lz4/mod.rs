@@ -37,7 +37,8 @@ mod tests;
 pub(crate) mod walk;
 
 pub use crate::format::lz4::{LEGACY_MAGIC, MAGIC};
-pub use index::{Index, IndexedBlock, Sample};
+pub use groups::Sample;
+pub use index::{Index, IndexedBlock};
 pub use sequence::Unreadable;
 pub(crate) use sequence::text_len;
 
