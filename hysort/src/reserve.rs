@@ -32,10 +32,11 @@ pub struct Reserve {
 impl Reserve {
     /// Begins, if the file is in memory. What cannot be reserved, whoever writes will hear of.
     pub fn begin(file: &File, bytes: u64) -> Option<Reserve> {
-        let is_memory = fstatfs(file).is_ok_and(|found| found.f_type == TMPFS);
-        if bytes < LEAST || !is_memory {
-            return None;
-        }
+        let is_memory = || fstatfs(file).is_ok_and(|found| found.f_type == TMPFS);
+        if bytes >= LEAST && is_memory() { Self::start(file, bytes) } else { None }
+    }
+
+    fn start(file: &File, bytes: u64) -> Option<Reserve> {
         let (file, stop) = (file.try_clone().ok()?, Arc::new(AtomicBool::new(false)));
         let (own, stopped) = (file.try_clone().ok()?, Arc::clone(&stop));
         let work = move || {
@@ -68,20 +69,38 @@ impl Reserve {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{MemfdFlags, memfd_create};
     use std::io::Write;
     use std::os::unix::fs::MetadataExt;
     use std::time::{Duration, Instant};
 
+    /// An anonymous file, which the kernel keeps in a tmpfs of its own.
+    fn in_memory() -> File {
+        memfd_create("reserve", MemfdFlags::CLOEXEC).unwrap().into()
+    }
+
+    #[test]
+    fn only_where_it_pays() {
+        assert!(Reserve::begin(&in_memory(), LEAST - 1).is_none());
+        let elsewhere = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        match fstatfs(&elsewhere).unwrap().f_type {
+            TMPFS => println!("skipped: the sources are in memory"),
+            _ => assert!(Reserve::begin(&elsewhere, LEAST).is_none()),
+        }
+        let reserve = Reserve::begin(&in_memory(), LEAST).unwrap();
+        reserve.end().unwrap();
+    }
+
     #[test]
     fn pages_are_there_and_given_back() {
-        let Ok(mut file) = tempfile::tempfile_in("/dev/shm") else { return println!("skipped: there is no /dev/shm") };
-        assert!(Reserve::begin(&file, LEAST - 1).is_none());
-        let Some(reserve) = Reserve::begin(&file, LEAST) else { return println!("skipped: /dev/shm is no tmpfs") };
+        const ROOM: u64 = SLICE + (1 << 20);
+        let mut file = in_memory();
+        let reserve = Reserve::start(&file, ROOM).unwrap();
         let until = Instant::now() + Duration::from_secs(20);
-        while file.metadata().unwrap().blocks() * 512 < LEAST && Instant::now() < until {
+        while file.metadata().unwrap().blocks() * 512 < ROOM && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert_eq!((file.metadata().unwrap().len(), file.metadata().unwrap().blocks() * 512), (0, LEAST));
+        assert_eq!((file.metadata().unwrap().len(), file.metadata().unwrap().blocks() * 512), (0, ROOM));
         file.write_all(&[7; 10_000]).unwrap();
         reserve.end().unwrap();
         let found = file.metadata().unwrap();

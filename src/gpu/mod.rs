@@ -164,10 +164,7 @@ pub trait Backend: Sync {
     /// Opens a lane that finds factors; `max_blocks` must be 1.
     fn open_factors(&self, device: &Device, size: LaneSize) -> Result<Box<dyn FindFactors>, DeviceError>;
     /// Opens a lane that decodes strips of LZW codes.
-    fn open_strips(&self, device: &Device, size: StripsSize) -> Result<Box<dyn DecodeStrips>, DeviceError> {
-        let _ = (device, size);
-        Err(DeviceError::Other("this device decodes no strips".to_owned()))
-    }
+    fn open_strips(&self, device: &Device, size: StripsSize) -> Result<Box<dyn DecodeStrips>, DeviceError>;
 }
 
 /// How many devices there seem to be: a look that costs nothing, while asking a driver takes tenths of a second.

@@ -308,9 +308,15 @@ impl Backend for Pretended {
     fn open_lz4(&self, _: &Device, _: usize) -> Result<Box<dyn crate::gpu::DecodeLz4>, DeviceError> {
         Err(DeviceError::Other("not this one".to_owned()))
     }
-
     fn open_factors(&self, _: &Device, _: LaneSize) -> Result<Box<dyn crate::gpu::FindFactors>, DeviceError> {
         Err(DeviceError::Other("no station finds factors".to_owned()))
+    }
+    fn open_strips(
+        &self,
+        _: &Device,
+        _: crate::gpu::StripsSize,
+    ) -> Result<Box<dyn crate::gpu::DecodeStrips>, DeviceError> {
+        Err(DeviceError::Other("no station decodes strips".to_owned()))
     }
 }
 
