@@ -13,11 +13,13 @@ use hybz::Text;
 use hybz::bits::{BitWriter, append_bits};
 use hybz::codec::bwt::forward::ForwardBwt;
 use hybz::codec::bwt::rotation;
+use hybz::codec::hbz::encode::HbzEncoder;
 use hybz::codec::huffman::encode::code_lengths;
 use hybz::codec::mtf::encode::{EncodeKernel, KERNELS, MtfSymbols};
 use hybz::codec::selector::encode::HuffmanTables;
 use hybz::codec::{Encoder, run_length};
 use hybz::crc;
+use hybz::format::hbz::{ENTRY_LOG, StreamHeader};
 use std::fmt;
 use std::io::Write;
 use std::sync::{Arc, OnceLock};
@@ -187,6 +189,16 @@ fn selector_write(bencher: Bencher<'_, '_>, input: &Input) {
         input.tables.write_codes(&input.symbols, &mut out);
         out
     });
+}
+
+/// The dictionary of a `.hbz` block, and the text in its codes.
+#[divan::bench(args = inputs())]
+fn hbz_prepare(bencher: Bencher<'_, '_>, input: &Input) {
+    let stream = StreamHeader { block_size: LEN as u32, interval: 0, seed: 0, entry_log: ENTRY_LOG };
+    let (mut encoder, mut codes) = (HbzEncoder::new(), Vec::new());
+    bencher
+        .counter(BytesCount::of_slice(&input.text))
+        .bench_local(|| encoder.prepare(black_box(&input.text), 0, &stream, &mut codes));
 }
 
 #[divan::bench(args = inputs())]

@@ -19,7 +19,7 @@
 
 use super::words::WordCutter;
 use crate::format::hbz::MAX_PHRASE;
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// With fewer occurrences a phrase does not repay its description.
 const MIN_OCCURRENCES: u32 = 16;
@@ -171,7 +171,8 @@ fn count(text: &[u8]) -> [u64; 256] {
 
 /// The strings that could be phrases, and the number of bytes that each would save in this text, best first.
 fn candidates(text: &[u8]) -> Vec<(u64, &[u8])> {
-    let mut counts: HashMap<&[u8], u32> = HashMap::new();
+    // With the standard library's hash this took half as long again.
+    let mut counts: HashMap<&[u8], u32> = HashMap::default();
     let stride = (text.len() / SAMPLES).max(SAMPLE);
     let (mut seen, mut pieces) = (0, Vec::new());
     for piece in text.chunks(stride) {

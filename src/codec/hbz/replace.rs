@@ -6,6 +6,10 @@
 //! from the translation. Each loop does one thing and has few unpredictable branches; in particular, whether a piece is
 //! a phrase is not a branch. 3.4 -> 1.5 ns per byte of text.
 
+#[cfg(target_arch = "x86_64")]
+#[path = "replace_avx512.rs"]
+mod avx512;
+
 use super::dictionary::{Dictionary, Meaning};
 use super::words::{WordCutter, WordPiece};
 
@@ -15,8 +19,9 @@ const PART: usize = 1024;
 const COPY: usize = 32;
 /// In the table: the byte has no code.
 const RARE: u16 = 1 << 8;
-/// The number of slots in the table of phrases.
+/// The number of slots in the table of phrases, and what is in those without one.
 const SLOTS: usize = 1024;
+const EMPTY: u16 = u16::MAX;
 
 /// A piece that may be a phrase, with its first eight bytes and its hash.
 #[derive(Clone, Copy)]
@@ -34,14 +39,21 @@ struct Lookup<'a> {
     escape: Option<u8>,
     /// By hash: whether any phrase has it, one bit each.
     filter: [u64; 64],
-    /// The phrases by open addressing: first eight bytes, length, code.
-    slots: [(u64, usize, u8); SLOTS],
+    /// The phrases by open addressing: the code, or [`EMPTY`]. (With all that is known of a phrase in its slot, this would
+    /// be most of an L1 cache.)
+    slots: [u16; SLOTS],
+    /// By code: the phrase's first eight bytes and its length.
+    keys: [u64; 256],
+    lens: [u8; 256],
 }
+
+const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+const HASH_SHIFT: u32 = 52;
 
 /// A hash of twelve bits.
 #[inline(always)]
 fn hash(key: u64, len: usize) -> usize {
-    ((key ^ (len as u64) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize
+    ((key ^ (len as u64) << 56).wrapping_mul(HASH_FACTOR) >> HASH_SHIFT) as usize
 }
 
 /// The first eight bytes of a string, with zeros after a shorter one.
@@ -54,8 +66,15 @@ fn first_eight(string: &[u8]) -> u64 {
 
 impl<'a> Lookup<'a> {
     fn new(dictionary: &'a Dictionary) -> Self {
-        let mut new =
-            Lookup { dictionary, table: [RARE; 256], escape: None, filter: [0; 64], slots: [(0, 0, 0); SLOTS] };
+        let mut new = Lookup {
+            dictionary,
+            table: [RARE; 256],
+            escape: None,
+            filter: [0; 64],
+            slots: [EMPTY; SLOTS],
+            keys: [0; 256],
+            lens: [0; 256],
+        };
         dictionary.escaped().iter().zip(0..).for_each(|(&byte, place)| new.table[usize::from(byte)] |= place);
         for (code, meaning) in (0u8..=255).zip(dictionary.codes()) {
             match meaning {
@@ -66,10 +85,11 @@ impl<'a> Lookup<'a> {
                     let hash = hash(key, string.len());
                     new.filter[hash / 64] |= 1 << (hash % 64);
                     let mut slot = hash % SLOTS;
-                    while new.slots[slot].1 > 0 {
+                    while new.slots[slot] != EMPTY {
                         slot = (slot + 1) % SLOTS;
                     }
-                    new.slots[slot] = (key, string.len(), code);
+                    new.slots[slot] = code.into();
+                    (new.keys[usize::from(code)], new.lens[usize::from(code)]) = (key, string.len() as u8);
                 }
             }
         }
@@ -98,25 +118,58 @@ impl<'a> Lookup<'a> {
     fn code(&self, text: &[u8], candidate: &Candidate) -> Option<u8> {
         let (from, to) = candidate.piece;
         let mut slot = candidate.hash % SLOTS;
-        while self.slots[slot].1 > 0 {
-            let (key, len, code) = self.slots[slot];
-            if key == candidate.key
-                && len == to - from
-                && (len <= 8 || self.dictionary.is_phrase(code, &text[from..to]))
+        loop {
+            let code = self.slots[slot];
+            if code == EMPTY {
+                return None;
+            }
+            let at = usize::from(code as u8);
+            if self.keys[at] == candidate.key
+                && usize::from(self.lens[at]) == to - from
+                && (to - from <= 8 || self.dictionary.is_phrase(code as u8, &text[from..to]))
             {
-                return Some(code);
+                return Some(code as u8);
             }
             slot = (slot + 1) % SLOTS;
         }
-        None
     }
 }
+
+/// An implementation, which not every CPU may support.
+struct Kernel {
+    #[cfg(test)]
+    name: &'static str,
+    is_supported: fn() -> bool,
+    replace: fn(&Dictionary, &[u8], usize, &mut Vec<u8>),
+}
+
+/// All of them, fastest first. Every CPU supports the last one.
+const KERNELS: &[Kernel] = &[
+    #[cfg(target_arch = "x86_64")]
+    Kernel {
+        #[cfg(test)]
+        name: "avx512",
+        is_supported: avx512::is_supported,
+        replace: avx512::replace,
+    },
+    Kernel {
+        #[cfg(test)]
+        name: "portable",
+        is_supported: || true,
+        replace: replace_portable,
+    },
+];
 
 /// Sets `out` to the text in codes. Entry points will be `interval` codes apart.
 ///
 /// # Panics
 /// If a byte of the text has no code, and the dictionary no escape.
 pub fn replace(dictionary: &Dictionary, text: &[u8], interval: usize, out: &mut Vec<u8>) {
+    let kernel = KERNELS.iter().find(|kernel| (kernel.is_supported)()).expect("every CPU supports the last one");
+    (kernel.replace)(dictionary, text, interval, out);
+}
+
+fn replace_portable(dictionary: &Dictionary, text: &[u8], interval: usize, out: &mut Vec<u8>) {
     let lookup = Lookup::new(dictionary);
     let mut output = CodeWriter { lookup: &lookup, text, interval, out, len: 0, done: 0 };
     let mut cutter = WordCutter::default();
@@ -258,8 +311,11 @@ mod tests {
         let dictionary = Dictionary::choose(text);
         let mut out = b"left from before".repeat(9);
         for interval in [64, 1 << 15] {
-            replace(&dictionary, text, interval, &mut out);
-            assert!(out == naive(&dictionary, text, interval), "{what}, {interval}");
+            let expected = naive(&dictionary, text, interval);
+            for kernel in KERNELS.iter().filter(|kernel| (kernel.is_supported)()) {
+                (kernel.replace)(&dictionary, text, interval, &mut out);
+                assert!(out == expected, "{what}, {interval}, {}", kernel.name);
+            }
         }
         dictionary.codes().iter().filter(|code| matches!(code, Meaning::Phrase(_))).count()
     }
@@ -276,10 +332,12 @@ mod tests {
             let mut text = Vec::new();
             while text.len() < 40_000 {
                 text.extend_from_slice(&words[rng.below(20)]);
-                text.extend(b" ".repeat(1 + rng.below(10)));
+                // Some rounds have long sequences of blanks, and of them and words; these must be cut alike everywhere.
+                let blanks = if round % 2 == 0 { 1 + rng.below(10) } else { rng.below(3) * rng.below(150) };
+                text.extend(b" \0\n"[rng.below(3)..].iter().cycle().take(blanks));
                 text.extend((round % 3 == 2 && rng.below(20) == 0).then(|| rng.below(256) as u8));
             }
-            assert!(check(&text, "words") > 15);
+            assert!(check(&text, "words") > 9);
         }
     }
 }

@@ -9,7 +9,7 @@
 use std::hint::select_unpredictable;
 
 /// The longest word and the longest sequence of blanks. Longer ones are cut into pieces of this length.
-const MAX_WORD: usize = 64;
+pub(super) const MAX_WORD: usize = 64;
 const MAX_BLANKS: usize = 8;
 
 /// The number of bytes that are cut together.
@@ -90,7 +90,7 @@ impl WordCutter {
 
 /// Cuts off pieces of `max` bytes as long as more than that is left, and returns where the rest begins.
 #[cold]
-fn split(mut from: usize, to: usize, max: usize, pieces: &mut Vec<WordPiece>) -> usize {
+pub(super) fn split(mut from: usize, to: usize, max: usize, pieces: &mut Vec<WordPiece>) -> usize {
     while to - from > max {
         pieces.push((from, from + max));
         from += max;
@@ -99,7 +99,7 @@ fn split(mut from: usize, to: usize, max: usize, pieces: &mut Vec<WordPiece>) ->
 }
 
 #[inline(always)]
-fn push(from: usize, to: usize, pieces: &mut Vec<WordPiece>) {
+pub(super) fn push(from: usize, to: usize, pieces: &mut Vec<WordPiece>) {
     if to - from > 1 {
         pieces.push((from, to));
     }
@@ -111,14 +111,16 @@ fn masks(block: &[u8; BLOCK]) -> (u64, u64) {
     (mask(&block.map(is_word)), mask(&block.map(is_blank)))
 }
 
+/// 1 for a byte that belongs to a word, otherwise 0.
 #[inline(always)]
-fn is_word(byte: u8) -> u8 {
+pub(super) fn is_word(byte: u8) -> u8 {
     let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
     u8::from(letter | (byte.wrapping_sub(b'0') < 10) | (byte >= 0x80))
 }
 
+/// 1 for a blank, otherwise 0.
 #[inline(always)]
-fn is_blank(byte: u8) -> u8 {
+pub(super) fn is_blank(byte: u8) -> u8 {
     u8::from((byte == b' ') | (byte == b'\n') | (byte == b'\t') | (byte == b'\r') | (byte == 0))
 }
 
