@@ -309,15 +309,29 @@ mod tests {
 
     fn check(text: &[u8], what: &str) -> usize {
         let dictionary = Dictionary::choose(text);
+        check_with(&dictionary, text, what);
+        dictionary.codes().iter().filter(|code| matches!(code, Meaning::Phrase(_))).count()
+    }
+
+    fn check_with(dictionary: &Dictionary, text: &[u8], what: &str) {
         let mut out = b"left from before".repeat(9);
         for interval in [64, 1 << 15] {
-            let expected = naive(&dictionary, text, interval);
+            let expected = naive(dictionary, text, interval);
             for kernel in KERNELS.iter().filter(|kernel| (kernel.is_supported)()) {
-                (kernel.replace)(&dictionary, text, interval, &mut out);
+                (kernel.replace)(dictionary, text, interval, &mut out);
                 assert!(out == expected, "{what}, {interval}, {}", kernel.name);
             }
         }
-        dictionary.codes().iter().filter(|code| matches!(code, Meaning::Phrase(_))).count()
+    }
+
+    #[test]
+    fn phrases_begin_with_bytes_that_have_no_code() {
+        let bytes = (0..=255).filter(|byte| !b"xq".contains(byte)).map(Meaning::Byte);
+        let codes = bytes.chain([Meaning::Phrase(b"xyz".to_vec()), Meaning::Escape]).collect();
+        let dictionary = Dictionary::new(codes).unwrap();
+        for fill in 0..130 {
+            check_with(&dictionary, &[&b".".repeat(fill)[..], &b"xyz x,xyz q xy\0xyz.".repeat(120)].concat(), "rare");
+        }
     }
 
     #[test]

@@ -58,7 +58,7 @@ fn replace_wide(dictionary: &Dictionary, text: &[u8], interval: usize, out: &mut
     let codes = Table::new(|byte| lookup.table[usize::from(byte)] as u8);
     let kinds = Table::new(|byte| {
         let rare = if lookup.table[usize::from(byte)] & RARE > 0 { WITHOUT_CODE } else { 0 };
-        is_word(byte) * WORD | is_blank(byte) * BLANK | rare
+        rare + is_word(byte) * WORD + is_blank(byte) * BLANK
     });
     let (blank, without) = (_mm512_set1_epi8(BLANK as i8), _mm512_set1_epi8(WITHOUT_CODE as i8));
     let (mut cutter, mut pieces, mut found) = (Cutter::default(), Pieces::new(), Found::new());
