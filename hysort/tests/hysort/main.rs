@@ -8,4 +8,5 @@ mod inputs;
 mod messages;
 mod outputs;
 mod place;
+mod real;
 mod shapes;
