@@ -1,7 +1,7 @@
 //! Puts the lines of a chunk of text where their ranges are.
 
 use super::splitters::Splitters;
-use super::text::{Ends, line_sum};
+use super::text::{Ends, line_sum_at};
 use super::work::{Bucket, Parted, PartedStrings, Strings};
 
 /// What a core keeps from chunk to chunk.
@@ -31,7 +31,7 @@ impl Partitioner {
             let bucket = &mut buckets[usize::from(number)];
             bucket.lines += 1;
             bucket.end += len + 1;
-            bucket.sum = bucket.sum.wrapping_add(line_sum(&text[at as usize..(at + len) as usize]));
+            bucket.sum = bucket.sum.wrapping_add(line_sum_at(text, at as usize, len as usize));
         }
         let mut kept = 0;
         for (number, bucket) in buckets.iter_mut().enumerate() {
@@ -76,6 +76,7 @@ pub(crate) fn partition_strings(strings: &Strings, splitters: &Splitters) -> Par
 
 #[cfg(test)]
 mod tests {
+    use super::super::text::line_sum;
     use super::*;
     use crate::shapes;
 

@@ -121,25 +121,33 @@ pub(crate) fn mix(number: u64) -> u64 {
 /// Products of the halves of words, each with a number of its own added, added up and mixed once (NH: Black and others
 /// 1999). No step waits for the one before it.
 pub(crate) fn line_sum(line: &[u8]) -> u64 {
+    line_sum_at(line, 0, line.len())
+}
+
+/// The same of a line of `len` bytes in a text. (With the last bytes copied from a line alone, partitioning and
+/// checking waited longest for these copies.)
+pub(crate) fn line_sum_at(text: &[u8], at: usize, len: usize) -> u64 {
     const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-    let product = |word: [u8; 8], number: u64| {
-        let word = u64::from_le_bytes(word);
+    let product = |word: u64, number: u64| {
         let low = (word as u32).wrapping_add(number as u32);
         let high = ((word >> 32) as u32).wrapping_add((number >> 32) as u32);
         u64::from(low) * u64::from(high)
     };
-    let (words, tail) = line.as_chunks::<8>();
+    let left = len % 8;
+    let words = text[at..at + len - left].as_chunks::<8>().0;
     let mut number: u64 = 0x2545_f491_4f6c_dd1d;
-    let mut sum = (line.len() as u64).wrapping_mul(STEP);
+    let mut sum = (len as u64).wrapping_mul(STEP);
     for word in words {
-        sum = sum.wrapping_add(product(*word, number));
+        sum = sum.wrapping_add(product(u64::from_le_bytes(*word), number));
         number = number.wrapping_add(STEP);
     }
-    if !tail.is_empty() {
-        let mut word = [0; 8];
-        word[..tail.len()].copy_from_slice(tail);
-        sum = sum.wrapping_add(product(word, number));
-    }
+    let rest = &text[at + len - left..];
+    let last = match rest.first_chunk() {
+        Some(bytes) => u64::from_le_bytes(*bytes) & ((1 << (8 * left)) - 1),
+        None => rest[..left].iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    };
+    // Of eight bytes and more there may be none left: then this is a constant, too.
+    sum = sum.wrapping_add(product(last, number));
     mix(sum)
 }
 

@@ -1,10 +1,10 @@
 //! Whether the answer of a station is right.
 //!
 //! Text that was sorted is right if its lines are in order and if they are the lines that there were: the sums of both
-//! are equal ([`line_sum`]). A partition is right if each line is in its bucket and the sums say the same of all lines.
-//! To check a sorted range takes about a tenth of the time that it takes to sort it.
+//! are equal ([`line_sum_at`]). A partition is right if each line is in its bucket and the sums say the same of all
+//! lines. To check a sorted range takes about a tenth of the time that it takes to sort it.
 
-use super::text::{Ends, key, line_sum, mix};
+use super::text::{Ends, key, line_sum_at, mix};
 use super::work::{
     Bucket, Parted, PartedStrings, PartitionChunk, PartitionStrings, RangeText, RankPart, RankText, Sorted, Wrong,
 };
@@ -14,7 +14,7 @@ fn sum_of(text: &[u8], end: u8) -> u64 {
     let mut start = 0;
     let mut sum = 0u64;
     for at in Ends::new(text, end) {
-        sum = sum.wrapping_add(line_sum(&text[start..at]));
+        sum = sum.wrapping_add(line_sum_at(text, start, at - start));
         start = at + 1;
     }
     sum
@@ -39,7 +39,7 @@ pub(super) fn range(range: &RangeText, answer: &mut Sorted) -> Result<(), Wrong>
     for at in Ends::new(text, end) {
         let line = &text[start..at];
         *lines += 1;
-        sum = sum.wrapping_add(line_sum(line));
+        sum = sum.wrapping_add(line_sum_at(text, start, line.len()));
         let own = key_of(text, start, line.len());
         if let Some((from, to, other)) = last {
             // The keys tell most lines apart. (If the lines are the right ones, they have the prefix in common.)
@@ -111,7 +111,7 @@ pub(super) fn chunk(question: &PartitionChunk, parted: &Parted) -> Result<(), Wr
             if splitters.bucket(part, start, at - start) != number {
                 return Err(Wrong("a line is in the wrong range"));
             }
-            own = own.wrapping_add(line_sum(&part[start..at]));
+            own = own.wrapping_add(line_sum_at(part, start, at - start));
             count += 1;
             start = at + 1;
         }
