@@ -19,11 +19,14 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: memory::Allocator = memory::Allocator;
 
+const OUT_OF_MEMORY: &[u8] =
+    b": Out of memory. Less is needed with fewer threads and smaller blocks (-p1, -1), or with -s.\n";
+
 fn main() -> ExitCode {
     let mut words = env::args_os();
     let called = words.next().unwrap_or_else(|| OsString::from("hybz"));
     let program = Path::new(&called).file_name().unwrap_or(&called).to_owned();
-    memory::set_program(&program);
+    memory::set_end([program.as_bytes(), OUT_OF_MEMORY].concat(), 1);
     if program.as_bytes().windows(12).any(|part| part == b"bzip2recover") {
         return bzip2recover::run(&called, words);
     }

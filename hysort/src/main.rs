@@ -8,7 +8,6 @@ mod failure;
 mod gpus;
 mod input;
 mod limits;
-mod memory;
 mod merge;
 mod names;
 mod output;
@@ -21,7 +20,7 @@ mod spill;
 
 use args::Request;
 use call::Outcome;
-use cli::os::process;
+use cli::os::{memory, process};
 use failure::{Failure, STDOUT};
 use std::env;
 use std::io::{self, Write};
@@ -34,6 +33,7 @@ static ALLOCATOR: memory::Allocator = memory::Allocator;
 const TROUBLE: u8 = 2;
 
 fn main() {
+    memory::set_end(b"hysort: memory exhausted\n".to_vec(), TROUBLE);
     let words = env::args_os().skip(1);
     // A panic is a defect in hysort, and has printed where it is.
     let result = panic::catch_unwind(|| match args::parse(words) {

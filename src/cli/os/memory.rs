@@ -1,16 +1,14 @@
 //! Memory: what malloc keeps, and what happens when there is none left.
 //!
 //! An allocation that fails would abort the process, with a core file and without a sentence. In its place the process
-//! ends as it does after any error of its environment: files without names vanish, those with names are removed, the
-//! sources are there, and the exit code is 1.
+//! ends as it does after any error of its environment: files without names vanish, those with names are removed, and
+//! the sources are there.
 
 use super::process::exit_now;
 use rustix::process::{Resource, getrlimit};
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
 
 /// malloc, and a sentence where it fails.
@@ -47,15 +45,13 @@ fn checked(memory: *mut u8) -> *mut u8 {
     memory
 }
 
-/// What is printed, and what is done before the process ends.
-static SENTENCE: OnceLock<Vec<u8>> = OnceLock::new();
+/// What is printed and the exit code, and what is done before the process ends.
+static END: OnceLock<(Vec<u8>, u8)> = OnceLock::new();
 static CLEAN_UP: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
-/// Says under which name the program was called.
-pub fn set_program(program: &OsStr) {
-    const TEXT: &[u8] =
-        b": Out of memory. Less is needed with fewer threads and smaller blocks (-p1, -1), or with -s.\n";
-    let _ = SENTENCE.set([program.as_bytes(), TEXT].concat());
+/// Says how the process ends when there is no memory left: with this line on stderr, and this exit code.
+pub fn set_end(line: Vec<u8>, code: u8) {
+    let _ = END.set((line, code));
 }
 
 /// Has `clean_up` called before the process ends for lack of memory. It may not allocate, nor wait for long.
@@ -66,13 +62,13 @@ pub fn before_the_end(clean_up: impl Fn() + Send + Sync + 'static) {
 #[cold]
 #[allow(unsafe_code)]
 fn run_out() -> ! {
-    let sentence = SENTENCE.get().map_or(&b"hybz: Out of memory.\n"[..], |sentence| sentence);
+    let (line, code) = END.get().map_or((&b"Out of memory.\n"[..], 1), |(line, code)| (line, *code));
     // SAFETY: the pointer and the length are those of a slice. (std's stderr has a lock that this thread may hold.)
-    unsafe { libc::write(2, sentence.as_ptr().cast(), sentence.len()) };
+    unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
     if let Some(clean_up) = CLEAN_UP.get() {
         clean_up();
     }
-    exit_now(1)
+    exit_now(code)
 }
 
 /// A file that is in memory only, and has no name.
