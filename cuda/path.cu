@@ -48,7 +48,8 @@ __global__ void __launch_bounds__(kPieceWarps * 32) pieces_kernel(Factoring f) {
     const uint32_t begin = piece * kPiece, end = min(begin + kPiece, f.n);
     // Asking for the lengths of the next eight chunks before they are needed was no faster.
     for (uint32_t chunk = begin + (end - 1 - begin) / 32 * 32;; chunk -= 32) {
-        const uint32_t at = chunk + lane, exit = exit_of(exits[warp], begin, end, chunk, at < end ? length_at(f, at) : 0);
+        const uint32_t at = chunk + lane, length = at < end ? length_at(f, at) : 0;
+        const uint32_t exit = exit_of(exits[warp], begin, end, chunk, length);
         exits[warp][at - begin] = exit;
         if (at < end) f.behind_piece[at] = exit;
         __syncwarp();

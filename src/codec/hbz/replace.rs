@@ -39,8 +39,8 @@ struct Lookup<'a> {
     escape: Option<u8>,
     /// By hash: whether any phrase has it, one bit each.
     filter: [u64; 64],
-    /// The phrases by open addressing: the code, or [`EMPTY`]. (With all that is known of a phrase in its slot, this would
-    /// be most of an L1 cache.)
+    /// The phrases by open addressing: the code, or [`EMPTY`]. (With all that is known of a phrase in its slot, this
+    /// would be most of an L1 cache.)
     slots: [u16; SLOTS],
     /// By code: the phrase's first eight bytes and its length.
     keys: [u64; 256],

@@ -1,10 +1,14 @@
 //! Replaces a text by codes on CPUs with AVX-512 (VBMI and VBMI2), 64 bytes at a time.
 //!
-//! A table of 256 bytes is four registers, so one look-up gives the codes of 64 bytes, and another one their kinds, from
-//! which masks of the ends of pieces follow (`words`). An instruction turns such a mask into the places of its bits, so
-//! no step is taken for each piece; eight pieces at once are hashed and looked up in the filter. A phrase leaves its
-//! code where it began, and takes the rest of its bytes out of a mask of what is kept; the same instruction moves the
-//! bytes that are kept together. So phrases cost no copying.
+//! A table of 256 bytes is four registers, so one look-up gives the codes of 64 bytes, and another one their kinds,
+//! from which masks of the ends of pieces follow (as in `words`). An instruction turns such a mask into the places of
+//! its bits, so no step is taken for each piece; eight pieces at once are hashed and looked up in the filter. A phrase
+//! leaves its code where it began, and takes the rest of its bytes out of a mask of what is kept; the same instruction
+//! moves the bytes that are kept together. So phrases cost no copying.
+//!
+//! All that comes before a block's sort, ns a byte of text, alternating with the portable kernel and the standard
+//! library's hash for the sample (Zen 5, one thread of a core whose other one rests): source code 1.72 after 2.82,
+//! prose 1.68 after 2.85.
 
 use super::super::dictionary::Dictionary;
 use super::super::words::{MAX_WORD, WordPiece, is_blank, is_word, push, split};
