@@ -223,6 +223,11 @@ fn many_frames() {
     }
     // Only skippable frames: no text, as for lz4.
     assert!(decompress(&coded[..11]).unwrap().is_empty());
+    // And something else behind them, as in files of parallel zstd.
+    let other = [&coded[..11], &[0x28, 0xb5, 0x2f, 0xfd, 4, 0, 1, 0, 0]].concat();
+    for settings in [Settings::new(), Settings::new().trailing_garbage(false)] {
+        assert!(matches!(hybz::decompress(&other, &settings), Err(hybz::Error::NotBzip2)));
+    }
 }
 
 /// A decoder of the first frame leaves what follows it.

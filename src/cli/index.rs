@@ -74,7 +74,8 @@ impl IndexJob {
             Ok(index) => index,
             Err(Error::HasHbz) => return Ok(Err(NoIndex::Own)),
             Err(Error::HasLzw) => return Ok(Err(NoIndex::NoBlocks)),
-            Err(Error::HasLz4) => return Ok(Err(NoIndex::Lz4)),
+            // Skippable frames alone are no stream, and nothing else is good without one.
+            Err(Error::HasLz4 | Error::BadIndex(_)) => return Ok(Err(NoIndex::Lz4)),
             Err(error) => return Err(Failure::internal(place.name(), &error)),
         };
         let Some(mut output) = output else { return Ok(Err(NoIndex::Own)) };

@@ -182,7 +182,9 @@ impl Lister {
             }
         }
         let mut job = self.index_job(operand, &file)?;
-        let found = self.decoded(name, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))), job.as_mut())?;
+        let source = Source::Stream(Box::new(io::Cursor::new(head).chain(reader)));
+        let begins_as = if is_lz4 { StreamFormat::Lz4 } else { StreamFormat::Bzip2 };
+        let found = self.decoded(name, source, begins_as, job.as_mut())?;
         if let Some(job) = job.filter(|_| found.verdict.is_ok()) {
             let source = SourceFile::of(operand, &file).map_err(read_error)?;
             self.publish(name, job, source.as_ref())?;
@@ -254,7 +256,13 @@ impl Lister {
     }
 
     /// Of a file that must be decoded.
-    fn decoded(&self, name: &OsStr, source: Source, job: Option<&mut IndexJob>) -> Result<Found, Failure> {
+    fn decoded(
+        &self,
+        name: &OsStr,
+        source: Source,
+        begins_as: StreamFormat,
+        job: Option<&mut IndexJob>,
+    ) -> Result<Found, Failure> {
         let decoded = self.decode(source);
         let mut rows = Vec::new();
         let (mut at, mut text_at) = (0, 0);
@@ -284,7 +292,7 @@ impl Lister {
                 ..
             }) => {
                 // A file with streams of several formats counts as a `.bz2`.
-                let format = decoded.format.unwrap_or(StreamFormat::Bzip2);
+                let format = decoded.format.unwrap_or(begins_as);
                 let by = By::Decoding;
                 // The blocks of LZ4 frames have no checksums that tell them apart: they are counted, not listed.
                 let blocks = if format == StreamFormat::Lz4 { counted } else { blocks };
@@ -306,7 +314,7 @@ impl Lister {
             (&file).take(HEADER.len() as u64).read_to_end(&mut head).map_err(read_error)?;
             if head == HEADER {
                 file.rewind().map_err(read_error)?;
-                return self.decoded(name, Source::Stream(Box::new(file)), None);
+                return self.decoded(name, Source::Stream(Box::new(file)), StreamFormat::Bzip2, None);
             }
         }
         if self.plan.index.is_some() {

@@ -44,7 +44,8 @@ impl Chain {
             Rest::Skipped(at) => self.summary.bytes_in = at,
             Rest::Wrong(at, damage) => return Err(self.damaged(at, damage)),
             Rest::Cut(at) => return Err(Error::Truncated { block: self.summary.blocks + 1, bit_offset: at * 8 }),
-            Rest::Garbage(0) => return Err(Error::NotBzip2),
+            // Skippable frames alone are nothing that was decoded: other formats have them, too (parallel zstd).
+            Rest::Garbage(_) if self.summary.streams == 0 => return Err(Error::NotBzip2),
             Rest::Garbage(offset) => {
                 if self.extent == Extent::AllStreams {
                     return Err(Error::TrailingGarbage { offset });

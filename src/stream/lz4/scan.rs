@@ -94,6 +94,10 @@ pub(super) struct Scanner {
     text: usize,
     /// Of a block that is not complete: where it begins in the input and in `blocks`, and whether it is stored.
     open: Option<(u64, usize, bool)>,
+    /// How much text that one can have.
+    open_text: usize,
+    /// Where the last frame ended.
+    behind: u64,
     frames: u64,
     done: bool,
     ready: VecDeque<Found>,
@@ -111,6 +115,8 @@ impl Scanner {
             blocks: Blocks::default(),
             text: 0,
             open: None,
+            open_text: 0,
+            behind: 0,
             frames: 0,
             done: false,
             ready: VecDeque::new(),
@@ -131,7 +137,7 @@ impl Scanner {
         let next = Blocks { bytes: rest, ..self.empty() };
         let mut blocks = std::mem::replace(&mut self.blocks, next);
         blocks.bytes.shrink_to(2 * blocks.bytes.len());
-        self.text = 0;
+        self.text = if self.open.is_some() { self.open_text } else { 0 };
         self.ready.push_back(Found::Blocks(blocks, self.relay.clone(), self.header.text_checksum));
     }
 
@@ -161,6 +167,7 @@ impl Scanner {
                     self.push();
                 }
                 self.text += text;
+                self.open_text = text;
                 self.open = Some((at - 4, self.blocks.bytes.len(), stored));
             }
             Part::Data(bytes) => self.blocks.bytes.extend_from_slice(bytes),
@@ -178,12 +185,16 @@ impl Scanner {
                     None => 4,
                 };
                 self.frames += 1;
+                self.behind = end;
                 self.other(Rest::End(FrameEnd { header: self.header, checksum, at: end - behind, end }));
                 self.done = self.extent.is_reached(self.frames);
             }
-            Part::Skipped => self.other(Rest::Skipped(at)),
+            Part::Skipped => {
+                self.behind = at;
+                self.other(Rest::Skipped(at));
+            }
             Part::Other(head) => self.other(Rest::Garbage(at - head.len() as u64)),
-            Part::Wrong(unread) => self.other(Rest::Wrong(at, unread.into())),
+            Part::Wrong(unread) => self.other(Rest::Wrong(self.behind, unread.into())),
             Part::TooLong(len) => {
                 let max = self.header.max_block_len();
                 self.other(Rest::Wrong(at - 4, Damage::Lz4Length { len, max }));

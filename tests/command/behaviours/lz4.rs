@@ -151,6 +151,19 @@ fn other_flags() {
     let remark = "a.lz4 has LZ4 frames, whose indexes are their own: no index is written";
     place.hybz(&["-t", "--index", "a.lz4"]).says(0, remark);
     assert_eq!(place.names(), ["a.lz4"]);
+    // Skippable frames alone have no stream, and so no index either.
+    let place = Place::with(&[("a.lz4", &[0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0])]);
+    place.hybz(&["-t", "--index", "a.lz4"]).says(0, remark);
+    let listed = place.hybz(&["-l", "--json", "a.lz4"]).silent(0);
+    assert!(listed.out().contains("\"lz4\""), "{}", listed.out());
+    // And something else behind one is no LZ4, whatever it is: nothing is removed.
+    let other = [0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 9, 0x28, 0xb5, 0x2f, 0xfd, 4, 0, 1, 0, 0];
+    let place = Place::with(&[("a.zst", &other), ("a.lz4", &other)]);
+    for flags in [&["-d", "a.zst"][..], &["-d", "a.lz4"], &["-t", "a.zst"]] {
+        assert_ne!(place.hybz(flags).code, 0);
+        assert_eq!(place.names(), ["a.lz4", "a.zst"]);
+    }
+    let place = Place::with(&[("a.lz4", &coded(b"text"))]);
     for flags in [&["--recover"][..], &["--plan-ranges=1M"], &["--bench=0.01", "-d"]] {
         let run = place.hybz(&[flags, &["a.lz4"]].concat());
         assert!(run.code == 1 && run.stderr.contains("a.lz4 is an .lz4"), "{run:?}");
@@ -167,6 +180,8 @@ fn refused() {
         "--index",
         "--verify",
         "--plan=1M",
+        "--shard=0 --plan-file=a -o x",
+        "--join=1 --plan-file=a -o x",
         "--bench",
         "--gpu-required",
         "--gpu-pipeline=bwt",
@@ -174,7 +189,8 @@ fn refused() {
         "-t",
         "-l",
     ] {
-        let run = place.hybz(&["--format=lz4", flag, "a"]);
+        let words: Vec<&str> = [&["--format=lz4"], &flag.split(' ').collect::<Vec<_>>()[..], &["a"]].concat();
+        let run = place.hybz(&words);
         let name = flag.split('=').next().unwrap();
         assert!(run.code == 1 && run.stderr.contains("--format") && run.stderr.contains(name), "{flag}: {run:?}");
         assert_eq!(place.names(), ["a"]);
