@@ -4,7 +4,7 @@
 //   ansv.cu     suffixes in order -> two neighbours of each     tiles in shared memory, and a tree of minima over them
 //   longest.cu  neighbours -> the longest earlier occurrence    from sparse positions to all; a thread 128 positions
 //   path.cu     these -> where factors begin -> factors         a warp a piece of 4,096 positions
-//   runs.cu     suffixes in order -> runs of the transform      a thread each suffix
+//   runs.cu     suffixes in order -> runs of the transform      a warp 4,096 rows
 //
 // Row 0 is the end mark's. Its position is larger than all others, so it is nobody's neighbour, and ranks need no
 // shift. All arrays but the order lie in memory of the sort that is dead by then.
@@ -19,6 +19,8 @@ constexpr uint32_t kFactorTile = 2048;  // suffixes in a tile
 constexpr uint32_t kStrip = 64;         // suffixes of which the lowest tree knows the minimum
 constexpr uint32_t kFan = 32;           // children of a node: what a warp looks at together
 constexpr uint32_t kRun = 128;          // positions that a thread does one after the other
+constexpr int kRunBits = 7;
+static_assert(kRun == 1u << kRunBits, "levels are shifts");
 constexpr uint32_t kPiece = 4096;       // positions in a piece
 constexpr uint32_t kGroupPieces = 64;   // pieces in a group
 constexpr uint32_t kGroup = kPiece * kGroupPieces;
@@ -28,6 +30,13 @@ constexpr uint32_t kNowhere = ~0u;           // a neighbour that is not there; w
 constexpr uint32_t kLargerSide = 0x80000000; // of a length: it is that with the larger suffix
 constexpr uint32_t kMinima = 5;              // levels of the tree, of up to 2^30 + 1 rows
 constexpr uint32_t kStrides = 5;             // levels of positions: 128^4 is 2^28
+
+// How many runs a level of positions has, each 128^level behind the one before. (A run of level 4 is longer than 32
+// bits count: texts of more than 256 MiB have one.)
+inline uint32_t runs_of_level(uint64_t n, uint32_t level) {
+    const uint64_t run = uint64_t(kRun) << (kRunBits * level);
+    return uint32_t((n + run - 1) / run);
+}
 
 struct Factoring {
     uint32_t n;    // bytes

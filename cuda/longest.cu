@@ -17,8 +17,6 @@ namespace hybz {
 
 namespace {
 
-constexpr int kRunBits = 7;
-static_assert(kRun == 1u << kRunBits, "levels are shifts");
 constexpr uint32_t kTeamThreads = 1024; // a CTA's, where it compares together
 constexpr uint32_t kOpen = 0x80000000;  // of a length: that far all is equal, and no further it was looked
 
@@ -218,7 +216,7 @@ __global__ void __launch_bounds__(kThreads) cut_kernel(Factoring f, uint32_t div
 
 cudaError_t find_longest(const Factoring &f, cudaStream_t stream) {
     for (uint32_t level = f.strides - 1; level > 0; level--) {
-        const uint32_t runs = blocks_for(f.n, kRun << (kRunBits * level));
+        const uint32_t runs = runs_of_level(f.n, level);
         // Where a run is longer than a warp compares in a moment, there are few.
         const auto by_warp = sparse_kernel<32>, by_cta = sparse_kernel<kTeamThreads>;
         if (level == 1)

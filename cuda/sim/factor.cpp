@@ -113,6 +113,9 @@ int check_orders() {
 
 int main() {
     int wrong = check_orders(), done = 0;
+    constexpr uint64_t kMost = uint64_t(1) << 30;
+    wrong += runs_of_level(kMost, 4) != 1 || runs_of_level((1u << 28) + 1, 4) != 1 || runs_of_level(kMost, 3) != 4 ||
+             runs_of_level((1u << 28) + 1, 3) != 2 || runs_of_level(129, 0) != 2;
     for (const uint32_t n : {64u, 129u, 3000u, 17000u, 40000u}) {
         std::vector<Shape> all = shapes(n);
         all.push_back({"all_equal", Text(n, 'a')});
