@@ -1,4 +1,4 @@
-/* hybz.h: the interface between hybz's Rust code (src/gpu/ffi.rs has the same declarations) and its CUDA code.
+/* hybz.h: the interface between hybz's Rust code (src/gpu/cuda/ffi.rs has the same declarations) and its CUDA code.
  *
  * A lane is one CUDA stream with all the device memory that a batch of blocks needs, allocated once (an arena): a batch
  * allocates nothing. One thread at a time may use a lane; different lanes, on one device or several, are independent.
@@ -394,7 +394,7 @@ const char *hybz_error_text(int code);
 struct hybz_limits {
     uint32_t min_length, max_length, max_wide_length, max_blocks, max_rounds;
     uint32_t max_symbols, max_tables, group, max_code, max_rows, max_groups;
-    uint32_t max_large, max_entry_log;
+    uint32_t max_large, max_entry_log, max_lz4, max_lzw;
 };
 void hybz_get_limits(struct hybz_limits *limits);
 /* HYBZ_CODED_BYTES(length). */

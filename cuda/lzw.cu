@@ -149,7 +149,7 @@ __device__ LzwFound decode_task(const LzwCodes &codes, const LzwTask &task, uint
 // Strips of up to 64 KiB need 16 bits for a place, and half the shared memory.
 template <class Start> constexpr uint32_t kTaskWarps = sizeof(Start) == 2 ? 4 : 2;
 
-// `found` is what is measured, or null; otherwise the text is written, each task's from `places` on (~0: not at all).
+// Measures each task.
 template <class Start>
 __global__ void __launch_bounds__(kTaskWarps<Start> * 32)
 measure_kernel(const Strips strips, LzwFound *__restrict__ found) {
@@ -163,6 +163,7 @@ measure_kernel(const Strips strips, LzwFound *__restrict__ found) {
     if ((threadIdx.x & 31) == 0) found[slot] = result;
 }
 
+// Writes each task's text from `places` on (~0: none).
 template <class Start>
 __global__ void __launch_bounds__(kTaskWarps<Start> * 32)
 write_kernel(const Strips strips, const uint32_t *__restrict__ places, uint8_t *out) {
@@ -307,7 +308,7 @@ int decode(hybz_lzw *lzw, const Strips &strips, uint8_t *out, cudaStream_t strea
 int launch(hybz_lzw *lzw, const uint8_t *in, const hybz_lzw_strip *strips, uint32_t count, uint8_t *out) {
     const cudaStream_t stream = lzw->stream;
     HYBZ_TRY(cudaMemcpyAsync(lzw->strips, strips, count * sizeof(hybz_lzw_strip), cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemcpyAsync(lzw->slots, lzw->staged_slots, (count + 1) * 4, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(cudaMemcpyAsync(lzw->slots, lzw->staged_slots, (uint64_t(count) + 1) * 4, cudaMemcpyHostToDevice, stream));
     HYBZ_TRY(cudaMemsetAsync(lzw->total, 0, 4, stream));
     const bool narrow = std::all_of(strips, strips + count, [](const auto &strip) { return strip.length <= 1u << 16; });
     const Strips all{in, lzw->strips, lzw->slots, count, lzw->tasks, lzw->used, lzw->order, lzw->total};

@@ -7,8 +7,7 @@ use std::fmt;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The frames are damaged or cut, or need a dictionary: what it says of blocks and bits is what the decoders of the
-    /// cores say.
+    /// The frames are damaged or cut, or need a dictionary. Blocks and bits are those that the cores' decoders name.
     Frame(crate::Error),
     /// The bytes do not begin with a frame of LZ4.
     NotLz4,
@@ -23,9 +22,9 @@ pub enum Error {
         /// The first byte of the frame.
         offset: u64,
     },
-    /// There are fewer bytes than the layout was read of.
+    /// There are fewer bytes than the layout was made from.
     Short {
-        /// How many the layout was read of.
+        /// How many the layout was made from.
         layout: u64,
         /// How many there are.
         found: u64,
@@ -62,7 +61,7 @@ impl fmt::Display for Error {
                 write!(f, "a legacy frame at byte {offset}: decode it on the cores, not on a device")
             }
             Error::Short { layout, found } => {
-                write!(f, "{found} bytes of frames, but the layout is one of {layout} bytes")
+                write!(f, "{found} bytes of frames, but the layout was made from {layout} bytes")
             }
             Error::Room { needed, found } => write!(f, "{needed} bytes of device memory are needed, not {found}"),
             Error::OtherDevice { decoder, memory } => {

@@ -52,7 +52,8 @@ impl Layout {
     /// [`Error::NotLz4`], [`Error::Linked`], [`Error::Legacy`]; and [`Error::Frame`] for what is damaged, cut or needs
     /// a dictionary, an index that is not that of its frame, and bytes that follow the last frame.
     pub fn read(coded: &[u8]) -> Result<Layout, Error> {
-        let mut reading = Reading { layout: Layout::default(), open: None, frames: Vec::new(), skipped: 0 };
+        let mut reading =
+            Reading { layout: Layout::default(), open: None, frames: Vec::new(), skipped: 0, complete: 0 };
         reading.walk(coded)?;
         let Reading { mut layout, frames, .. } = reading;
         layout.measure(coded, &frames)?;
@@ -105,7 +106,7 @@ impl Layout {
         damaged(&self.blocks, number, Damage::Lz4Block)
     }
 
-    /// Finds out how much text blocks have of which nobody says it.
+    /// Finds the lengths of those blocks' texts that are not stored anywhere.
     fn measure(&mut self, coded: &[u8], frames: &[Open]) -> Result<(), Error> {
         let mut unknown = Vec::new();
         for (frame, range) in with_blocks(frames, self.blocks.len()) {
@@ -135,7 +136,9 @@ impl Layout {
             // For `lz4` a length of 0 is one that is not known.
             if let Some(stated) = frame.header.text_len.filter(|&stated| stated != found && stated > 0) {
                 let damage = Damage::Lz4TextLength { stated, found };
-                let (block, bit_offset) = (range.end as u64 + 1, frame.at * 8);
+                // At its end mark, which the checksum follows.
+                let mark = frame.end - if frame.header.text_checksum { 8 } else { 4 };
+                let (block, bit_offset) = (range.end as u64 + 1, mark * 8);
                 return Err(Error::Frame(FrameError::Data { block, bit_offset, damage }));
             }
         }
@@ -198,6 +201,8 @@ struct Reading {
     frames: Vec<Open>,
     /// Where what is passed over began.
     skipped: u64,
+    /// How many blocks have ended.
+    complete: u64,
 }
 
 impl Reading {
@@ -217,12 +222,13 @@ impl Reading {
                 Part::Block { len, stored } => self.block(at, len, stored),
                 Part::Data(_) => {}
                 Part::BlockEnd(stored) => {
+                    self.complete += 1;
                     let number = self.layout.blocks.len() - 1;
                     self.layout.checksums.extend(stored.map(|stored| (number, stored)));
                 }
                 Part::End(_) => {
-                    if let Some(open) = &mut self.open {
-                        open.end = at;
+                    if let (Some(open), Some(frame)) = (&mut self.open, self.frames.last_mut()) {
+                        (open.end, frame.end) = (at, at);
                     }
                     self.skipped = at;
                 }
@@ -289,9 +295,9 @@ impl Reading {
         match ending {
             Ending::Clean if at == 0 => Err(Error::NotLz4),
             Ending::Clean | Ending::Legacy => Ok(()),
-            Ending::Magic(len, false) => Err(self.other(at - len as u64)),
+            Ending::Magic(len, begun) if !begun || at > len as u64 => Err(self.other(at - len as u64)),
             Ending::Magic(..) | Ending::Cut => {
-                let block = self.layout.blocks.len() as u64 + 1;
+                let block = self.complete + 1;
                 Err(Error::Frame(FrameError::Truncated { block, bit_offset: at * 8 }))
             }
         }

@@ -13,7 +13,8 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(10);
 const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(50);
 
-/// Finds the factors of texts on a GPU, and gives the same as [`factors`] and [`measure`](super::measure()).
+/// Finds the factors of texts on a GPU: as many and as long as [`factors`] and [`measure`](super::measure()) find, each
+/// a copy of an earlier place that may be another one.
 ///
 /// A core checks that each factor's text is what it is a copy of, that the byte behind the copy differs, and that a
 /// letter has not been before. What it does not see is a longer factor that begins elsewhere, nor a wrong number of
@@ -43,6 +44,9 @@ pub struct DeviceFactorizer {
 type Open = Box<dyn FnMut(usize) -> Result<Box<dyn FindFactors>, DeviceError> + Send>;
 
 impl DeviceFactorizer {
+    /// Longer texts are an error.
+    pub const MAX_TEXT: usize = MAX_WIDE_BLOCK;
+
     /// On the first of the devices that `devices` names (as [`gpu::select`](crate::gpu::select) takes them), or of all
     /// that are visible, for texts of up to `bytes` bytes. A longer one makes it take more memory.
     ///
@@ -62,8 +66,8 @@ impl DeviceFactorizer {
     /// The exact factors of `text`, in order.
     ///
     /// # Errors
-    /// If the text has more than 2^30 bytes, if there is not enough memory on the device, or if the device fails or
-    /// finds something wrong. After any of these it must not be used again.
+    /// If the text has more than [`MAX_TEXT`](Self::MAX_TEXT) bytes, if there is not enough memory on the device, or if
+    /// the device fails or finds something wrong. After any of these it must not be used again.
     pub fn factors(&mut self, text: &[u8]) -> Result<Vec<Factor>, DeviceError> {
         let mut all = Vec::new();
         self.find(text, false, &mut |factor| all.push(factor))?;
@@ -83,7 +87,8 @@ impl DeviceFactorizer {
         Ok(found)
     }
 
-    /// The steps of the last text by name, each with milliseconds of device time.
+    /// The steps of the last text that the device had (a core does those of less than 64 bytes) by name, each with
+    /// milliseconds of device time.
     pub fn times(&self) -> impl Iterator<Item = (&'static str, f32)> {
         FACTOR_STEPS.into_iter().zip(self.found.times)
     }

@@ -121,7 +121,7 @@ fn wrong_factors_are_found() {
 
 /// The same with real devices, where there are any.
 #[test]
-fn every_device_factorizes_as_a_core_does() {
+fn every_gpu_factorizes_as_a_core_does() {
     let devices = match gpu::devices() {
         Ok(devices) => devices,
         Err(why) => return skip(Need::Gpu, &format!("no device: {why}")),

@@ -34,7 +34,10 @@ impl Choice {
         let device = devices.get(number).cloned();
         let device = device.ok_or_else(|| format!("only {number} GPUs to be used"))?;
         // One lane makes the context while the others wait: together they would be in each other's way.
-        self.started[number].get_or_init(|| backend.start(&device));
+        // (There may be more than there seemed to be.)
+        if let Some(started) = self.started.get(number) {
+            started.get_or_init(|| backend.start(&device));
+        }
         Ok((*backend, device))
     }
 

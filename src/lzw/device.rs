@@ -41,8 +41,8 @@ impl DeviceStrips {
     /// Decodes strips, each from its codes and the length of its text.
     ///
     /// # Errors
-    /// If the batch is larger than said before or a strip has 256 MiB, and if the device fails: then it must not be
-    /// used again. What is wrong with a strip is in its own result.
+    /// If the batch is larger than said before or a strip has more than 256 MiB, and if the device fails: then it must
+    /// not be used again. What is wrong with a strip is in its own result.
     pub fn decode(&mut self, strips: &[(&[u8], usize)]) -> Result<Vec<Result<Vec<u8>, Damage>>, DeviceError> {
         let (mut coded, mut text_len, mut placed) = (Vec::new(), 0, Vec::with_capacity(strips.len()));
         for &(codes, len) in strips {
@@ -55,7 +55,7 @@ impl DeviceStrips {
             return Err(DeviceError::Other("more bytes than the lane has room for".to_owned()));
         }
         let (mut text, mut found) = (vec![0; text_len], vec![StripFound::default(); placed.len()]);
-        self.0.decode_strips(&coded, &placed, &mut text, &mut found, timeout(text_len))?;
+        self.0.decode_strips(&coded, &placed, &mut text, &mut found, timeout(coded.len(), text_len))?;
         let texts = placed.iter().map(|strip| &text[strip.to as usize..][..strip.length as usize]);
         let outcome = |(found, text): (&StripFound, &[u8])| Ok(outcome(*found, text.len())?.map(|()| text.to_vec()));
         found.iter().zip(texts).map(outcome).collect()
@@ -79,7 +79,7 @@ impl DeviceStrips {
     ) -> Result<Vec<Result<(), Damage>>, DeviceError> {
         let mut found = vec![StripFound::default(); strips.len()];
         // SAFETY: the caller vouches for it.
-        unsafe { self.0.decode_on_device(coded, strips, text, &mut found, timeout(text.1)) }?;
+        unsafe { self.0.decode_on_device(coded, strips, text, &mut found, timeout(coded.1, text.1)) }?;
         found.iter().zip(strips).map(|(found, strip)| outcome(*found, strip.length as usize)).collect()
     }
 }
@@ -90,9 +90,10 @@ impl fmt::Debug for DeviceStrips {
     }
 }
 
-fn timeout(text_len: usize) -> Duration {
+/// A code that clears takes a step of its own: codes may be nothing else, and then their text says nothing of the time.
+fn timeout(coded_len: usize, text_len: usize) -> Duration {
     let tens = u32::try_from(text_len / BYTES_PER_MICROSECOND as usize).unwrap_or(u32::MAX);
-    TIMEOUT + Duration::from_micros(1) * tens
+    TIMEOUT + Duration::from_micros(1) * tens + Duration::from_micros(4) * u32::try_from(coded_len).unwrap_or(u32::MAX)
 }
 
 fn strip(from: usize, coded: usize, to: usize, len: usize) -> Result<StripForDevice, DeviceError> {

@@ -5,6 +5,7 @@ use super::{StripDecoder, StripEncoder, plain};
 use crate::error::Damage;
 use crate::gpu::StripFound;
 use crate::shapes::SHAPES;
+use crate::skip::{Need, skip};
 
 /// Codes, how much text is wanted, and what a core makes of them.
 struct Case {
@@ -86,10 +87,10 @@ fn lzw_cases_for_the_kernels() {
 }
 
 #[test]
-fn lzw_on_a_device() {
+fn gpu_decodes_strips_as_a_core_does() {
     let mut device = match DeviceStrips::open("0", 2000, 16 << 20, 64 << 20) {
         Ok(device) => device,
-        Err(why) => return println!("skipped: {why}"),
+        Err(why) => return skip(Need::Gpu, &format!("no device: {why}")),
     };
     let cases = cases();
     for batch in [&cases[..], &cases[..7]] {

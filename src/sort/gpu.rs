@@ -2,12 +2,12 @@
 //!
 //! A lane takes as many ranges as fit, puts their pieces one behind the other, has the device sort all of them at once
 //! (`cuda/sort_lines.cu`), and answers. What comes back is checked like any station's answer: by a core, which compares
-//! neighbours and the sum of the lines. Ranges of very short lines are left to cores, because a device keeps 60 bytes
+//! neighbours and the sum of the lines. Ranges of very short lines are left to cores, because a device keeps 81 bytes
 //! for each line; so are those that do not fit.
 
 use super::text::Ends;
 use super::work::{LineJob, Lines, RangeText, SORT, SortRange};
-use crate::gpu::{Choice, DeviceError, LaneSize, LineOrder, SortLines};
+use crate::gpu::{Choice, DeviceError, LaneSize, LineOrder, MIN_DEVICE_BLOCK, SortLines};
 use crate::schedule::{Class, Crew, Expected, Job, PoolBuilder, Station, StationError};
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub struct LineLanes {
     pub devices: Option<String>,
     /// Lanes of each device.
     pub lanes: usize,
-    /// How many bytes of text a batch may have. A lane has 14 bytes of device memory and 2 of pinned memory for each.
+    /// How many bytes of text a batch may have. A lane has 16 bytes of device memory and 2 of pinned memory for each.
     pub bytes: usize,
     /// Whether lanes are started with the first range, and not only when the work left is worth their start.
     pub at_once: bool,
@@ -79,7 +79,7 @@ impl PoolBuilder<Lines> {
 
 /// The size of a lane for so many bytes of text.
 pub(super) fn size(bytes: usize) -> LaneSize {
-    LaneSize { max_blocks: RANGES, max_length: bytes.div_ceil(RANGES) }
+    LaneSize { max_blocks: RANGES, max_length: bytes.div_ceil(RANGES).max(MIN_DEVICE_BLOCK) }
 }
 
 /// Opens a lane for so many bytes of text.

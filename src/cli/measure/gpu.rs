@@ -7,7 +7,7 @@ use hybz::schedule::{StationReport, Summary};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// From so many bytes on a file is worth a GPU's start: a core takes three seconds for it, and the start takes one.
+/// From so many bytes on, 32 MiB, a file is worth a GPU's start: a core takes three seconds for it, and the start one.
 const WORTH: usize = 32 << 20;
 
 /// One GPU, for all threads: it does in a moment what they would each take seconds for, so they wait for it.
@@ -36,9 +36,9 @@ enum Device {
 pub enum Answer {
     /// Measured, in the steps that it says.
     Measured(Measures, String),
-    /// It is too short, or there is no GPU.
+    /// It is too short or too long, or there is no GPU.
     Core,
-    /// A GPU failed at it, and is not asked again.
+    /// A GPU failed at it, and is not asked again, unless it has too little memory for this one.
     Failed(String),
 }
 
@@ -49,7 +49,7 @@ impl Gpu {
 
     /// Measures a text, if that is worth it.
     pub fn measure(&self, text: &[u8]) -> Answer {
-        if text.len() < WORTH || self.devices == Gpus::None {
+        if !(WORTH..=DeviceFactorizer::MAX_TEXT).contains(&text.len()) || self.devices == Gpus::None {
             return Answer::Core;
         }
         let mut state = self.state();
@@ -75,11 +75,14 @@ impl Gpu {
                 Answer::Measured(measures, steps)
             }
             Err(error) => {
-                *device = Device::Gone;
                 done.fallbacks += 1;
                 done.wrong += u64::from(matches!(error, DeviceError::Wrong(_)));
                 done.failure = Some(error.to_string());
-                done.retired = Some("it failed".to_owned());
+                // For a shorter text there may be enough memory.
+                *device = if matches!(error, DeviceError::Memory(_)) { Device::Closed } else { Device::Gone };
+                if let Device::Gone = device {
+                    done.retired = Some("it failed".to_owned());
+                }
                 Answer::Failed(error.to_string())
             }
         }

@@ -154,6 +154,8 @@ pub struct Limits {
     pub max_groups: u32,
     pub max_large: u32,
     pub max_entry_log: u32,
+    pub max_lz4: u32,
+    pub max_lzw: u32,
 }
 
 unsafe extern "C" {
@@ -394,7 +396,8 @@ mod tests {
     use super::*;
     use crate::format::bzip2;
     use crate::gpu::{
-        MAX_BATCH, MAX_ENTRY_LOG, MAX_LARGE, MAX_WIDE_BLOCK, MIN_DEVICE_BLOCK, SegmentForDevice, input_room,
+        MAX_BATCH, MAX_ENTRY_LOG, MAX_LARGE, MAX_LZ4, MAX_STRIP, MAX_WIDE_BLOCK, MIN_DEVICE_BLOCK, SegmentForDevice,
+        input_room,
     };
 
     #[test]
@@ -415,6 +418,8 @@ mod tests {
         assert_eq!(limits.max_groups as usize, bzip2::MAX_SELECTORS);
         assert_eq!(limits.max_large as usize, MAX_LARGE);
         assert_eq!(limits.max_entry_log, MAX_ENTRY_LOG.into());
+        assert_eq!(limits.max_lz4, MAX_LZ4);
+        assert_eq!(limits.max_lzw as usize, MAX_STRIP);
         for (blocks, rows) in [(1, 1), (64, 64 << 20), (64, 1 << 30)] {
             // SAFETY: it takes any numbers.
             let bytes = unsafe { hybz_large_input(blocks, rows) };

@@ -38,7 +38,7 @@ impl StripsLane {
     }
 
     fn fits(&self, strips: &[StripForDevice], found: &[StripFound]) -> Result<u32, DeviceError> {
-        if strips.len() > self.size.strips || found.len() != strips.len() {
+        if self.lost || strips.len() > self.size.strips || found.len() != strips.len() {
             return Err(too_large());
         }
         Ok(strips.len() as u32)
@@ -46,7 +46,7 @@ impl StripsLane {
 }
 
 fn too_large() -> DeviceError {
-    DeviceError::Other("more strips than the lane has room for".to_owned())
+    DeviceError::Other("strips that the lane was not made for".to_owned())
 }
 
 impl DecodeStrips for StripsLane {
