@@ -1,6 +1,6 @@
 //! What `--bench` measures, and which flags do not go with it.
 
-use super::flags::Flags;
+use super::flags::{Flags, OutputFormat};
 use super::task::{Mode, Operand};
 use anyhow::bail;
 use std::path::PathBuf;
@@ -67,8 +67,9 @@ pub fn bench(flags: &Flags, operands: &[Operand]) -> anyhow::Result<Option<Bench
     if against.iter().any(String::is_empty) {
         bail!("--against wants programs such as lbzip2,pbzip2.");
     }
-    if !against.is_empty() && (flags.block_size.is_some() || flags.perturb.is_some()) {
-        bail!("--against is about .bz2: it cannot be used together with --block-size or --perturb.");
+    let hbz = flags.block_size.is_some() || flags.perturb.is_some() || flags.format == Some(OutputFormat::Hbz);
+    if !against.is_empty() && hbz {
+        bail!("--against is about .bz2: it cannot be used together with --block-size, --perturb or --format=hbz.");
     }
     if flags.plot.as_ref().is_some_and(|file| file.is_empty()) {
         bail!("--plot wants the name of a file.");

@@ -28,6 +28,7 @@ pub fn measure(flags: &Flags) -> anyhow::Result<bool> {
         (flags.filelist.is_some(), "--filelist"),
         (flags.output_dir.is_some(), "--output-dir"),
         (flags.resume, "--resume"),
+        (flags.format.is_some(), "--format"),
         (flags.block_size.is_some(), "--block-size"),
         (flags.perturb.is_some(), "--perturb"),
         (flags.stream_size.is_some(), "--stream-size"),

@@ -325,7 +325,10 @@ fn gpus(flags: &Flags, large_blocks: bool) -> anyhow::Result<Gpus> {
         bail!("--gpu-required and {forbids} cannot be used together.");
     }
     if flags.gpu_pipeline == Some(GpuPipeline::Hybrid) && large_blocks {
-        bail!("--gpu-pipeline hybrid is about .bz2: it cannot be used together with --block-size or --perturb.");
+        bail!(
+            "--gpu-pipeline hybrid is about .bz2: it cannot be used together with --block-size, --perturb or \
+             --format=hbz."
+        );
     }
     let asked = flags.gpu_required || flags.gpu_pipeline.is_some() || matches!(gpus, Gpus::These(_));
     if asked && !cfg!(feature = "cuda") {

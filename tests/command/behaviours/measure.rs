@@ -250,6 +250,7 @@ fn nonsense() {
         ("--filelist a", "--filelist"),
         ("--output-dir x", "--output-dir"),
         ("--resume", "--resume"),
+        ("--format bz2", "--format"),
         ("--block-size 1M", "--block-size"),
         ("--perturb 100", "--perturb"),
         ("--stream-size 1M", "--stream-size"),
