@@ -28,13 +28,15 @@ def _runner(threads, remote_args):
             return ray.get(tasks)
         except BaseException:
             # Many are told to end soon, those too that have not begun. (Not by ray.cancel: in Ray 2.60 one that is
-            # cancelled while it ends may abort this process, "tried to complete task that was not pending".)
+            # cancelled while it ends may abort this process, "tried to complete task that was not pending".) Those that
+            # only read, and cannot be told, are left to end by themselves.
             if stop is not None:
                 stop()
             if len(tasks) == 1:
                 for task in ray.wait(tasks, timeout=0)[1]:
                     ray.cancel(task)
-            ray.wait(tasks, num_returns=len(tasks), fetch_local=False)
+            if stop is not None or len(tasks) == 1:
+                ray.wait(tasks, num_returns=len(tasks), fetch_local=False)
             raise
 
     return run
