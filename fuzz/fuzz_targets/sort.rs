@@ -52,6 +52,19 @@ fuzz_target!(|input: &[u8]| {
     assert!(out == expected);
     assert!(sort::check(&out[..], &order).expect("it is read").is_none());
 
+    // Equal lines stay in their order, also backwards; of those that are not kept the first is.
+    let mut lines: Vec<&[u8]> = text.split(|&byte| byte == end).collect();
+    if lines.last().is_some_and(|last| last.is_empty()) {
+        lines.pop();
+    }
+    let mut numbers: Vec<usize> = (0..lines.len()).collect();
+    numbers.sort_by(|&a, &b| if reverse { lines[b].cmp(lines[a]) } else { lines[a].cmp(lines[b]) });
+    if unique {
+        numbers.dedup_by_key(|number| lines[*number]);
+    }
+    let ranks = sort::lines(&text, &order, pool).expect("they are sorted");
+    assert!(ranks.iter().map(|&number| number as usize).eq(numbers));
+
     let half = text[..text.len() / 2].iter().rposition(|&byte| byte == end).map_or(0, |at| at + 1);
     let halves = [plain(&text[..half], end, reverse, unique), plain(&text[half..], end, reverse, unique)];
     let mut merged = Vec::new();

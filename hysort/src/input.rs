@@ -261,4 +261,20 @@ mod tests {
             assert_eq!(may_be_compressed(head), more, "{head:?}");
         }
     }
+
+    /// Two files as one text, the second of which has been read up to its third byte.
+    #[test]
+    fn what_stands_where() {
+        let file = |text: &[u8]| {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(text).unwrap();
+            file
+        };
+        let text = b"0123456789".repeat(1000);
+        let files = vec![(file(&text), 0, 0), (file(b"abcdefgh"), 3, 10_000)];
+        let whole = Whole { files, bytes: 10_005, began: Instant::now() };
+        let from = |at: u64| whole.look(at).unwrap();
+        assert!(from(0) == text[..8192] && from(4321) == text[4321..] && from(9_999) == b"9");
+        assert_eq!((&from(10_000)[..], &from(10_003)[..]), (&b"defgh"[..], &b"gh"[..]));
+    }
 }
