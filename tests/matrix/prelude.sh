@@ -82,9 +82,9 @@ only() {
 # What hybz says. The peers have their own words.
 says() { ! ours || grep -qF -- "$1" ../err || bad "says: $(head -c 150 ../err)"; }
 silent() { ! ours || [ ! -s ../err ] || bad "says: $(head -c 150 ../err)"; }
-# The peak memory of process $pid in kB, while it lives.
 # What process $pid had at most, in kB, without the pages of program and C library: they are the page cache's, and how
 # many of them are mapped is for the kernel to say (4.5 MB of hybz on one machine, more than 5.8 on another).
 own() { awk '/VmHWM/ { peak = $2 } /RssFile/ { files = $2 } END { print peak - files }' "/proc/$pid/status"; }
+# The peak memory of process $pid in kB, while it lives.
 peak() { awk '/VmHWM/ { print $2 }' "/proc/$pid/status"; }
 below() { [ "$1" -le "$2" ] || bad "$1 kB, more than $2"; }
