@@ -1,4 +1,4 @@
-//! Replaces a text by the codes of its dictionary.
+//! Replaces a text by the codes of its dictionary. (With AVX-512 there is a faster way: see `replace_avx512.rs`.)
 //!
 //! The text is replaced in parts, each of which stays in the L1 cache with everything made from it. Four loops go over
 //! a part: one finds its pieces (words and blanks), one keeps the pieces that a small filter takes for phrases, one

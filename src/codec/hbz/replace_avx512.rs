@@ -127,7 +127,7 @@ impl Cutter {
     fn begin_part(&self, begin: usize, pieces: &mut Pieces) {
         (pieces.started, pieces.ended, pieces.long) = (0, 0, false);
         pieces.odd.clear();
-        // A piece of which there is one byte only begins, for `cut`, with the second.
+        // If only its first byte is in the part before, `cut` finds its start itself.
         if self.is_open() && self.changes >> 63 == 0 {
             pieces.starts[0] = (self.begin + WIDE - begin) as u16;
             pieces.started = 1;
@@ -147,8 +147,8 @@ impl Cutter {
         pieces.started += places(seconds, at + WIDE - 1, &mut pieces.starts[pieces.started..]);
         pieces.ended += places(ends, at + WIDE, &mut pieces.ends[pieces.ended..]);
         if changes != 0 {
-            let here = begin + at;
-            pieces.long |= here + changes.trailing_zeros() as usize - self.begin > MAX_WORD;
+            let (here, first) = (begin + at, changes.trailing_zeros());
+            pieces.long |= words_before >> first & 1 == 1 && here + first as usize - self.begin > MAX_WORD;
             self.begin = here + changes.ilog2() as usize;
         }
         (self.words, self.blanks, self.changes) = (words, blanks, changes);
@@ -165,7 +165,7 @@ impl Cutter {
         if nine != 0 {
             let firsts = nine & !(nine << 1 | self.nine >> 63);
             cuts = firsts | (self.cuts >> 56 & nine);
-            // Sequences of nine and more are more than eight bytes apart, so a cut stays in its own.
+            // Bits of different sequences are more than eight places apart, so no shift leads from one into another.
             for _ in 1..8 {
                 cuts |= cuts << 8 & nine;
             }
