@@ -90,7 +90,7 @@ impl Settings {
     }
 
     /// Compress to an LZ4 frame, instead of to `.bz2` or `.hbz`. Its blocks are not verified, whatever
-    /// [`verify`](Self::verify) says: the checksum of its text is.
+    /// [`verify`](Self::verify) says; it carries a checksum of its text.
     ///
     /// ```
     /// use hybz::{Settings, lz4};

@@ -6,16 +6,7 @@ mod all;
 mod shapes;
 
 use all::{Counts, KINDS, STRIP, decode, encode};
-
-/// Numbers below `n`, always the same ones.
-struct Rng(u64);
-
-impl Rng {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % n.max(1)
-    }
-}
+use shapes::Rng;
 
 fn strips() -> Vec<(Vec<u8>, Vec<u8>, Counts)> {
     let mut strips = Vec::new();

@@ -1,5 +1,6 @@
-//! Decodes a block as a device does, 32 sequences at once: a warp has a lane for each. This is the kernel's twin, and
-//! never a file's decoder: that is `block`.
+//! Decodes a block 32 sequences at once, as a warp with a lane for each could, also from the places that an index has.
+//! Never a file's decoder: that is `block`. (The kernel finds tokens by pointer jumping and has a lane for each byte,
+//! and needs no places. Its own code runs in the emulation, `cuda/sim`.)
 //!
 //! 1. The tokens of a group are parsed, one after the other.
 //! 2. Prefix sums of the lengths give each lane its place in the text. Each checks its sequence; the first that is

@@ -22,7 +22,7 @@
 //! | `walk` | the parts of frames, as their bytes come |
 //! | `block` | one block, or several, by the library `lz4` |
 //! | `sequence`, `plain` | what a block is made of, decoded one sequence after the other |
-//! | `groups` | the same as a device does it: 32 sequences at once |
+//! | `groups` | the same, 32 sequences at once, also from the places that an index has |
 //! | `index` | where blocks are, and places within them |
 
 pub(crate) mod block;
@@ -85,7 +85,8 @@ impl Frame {
     }
 
     /// The length of the text, to be written into the frame's header. Text of any other length is an
-    /// [`Error::TextLength`](crate::Error::TextLength) then. Of texts of less than 1 MiB the length is known anyway.
+    /// [`Error::TextLength`](crate::Error::TextLength) then. Of texts of less than 1 MiB the length is known
+    /// anyway, unless the writer is flushed before.
     ///
     /// ```
     /// use hybz::{Error, Settings, lz4::Frame};

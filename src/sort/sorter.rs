@@ -48,7 +48,7 @@ pub struct Sorter {
     /// Holds permits for text that waits.
     holder: Client<Lines>,
     permits: Vec<Permit>,
-    /// Whole lines, until there are so many that they go to files.
+    /// Whole lines, until ranges are chosen: when memory is short, or when all of them are there.
     held: Vec<Piece>,
     held_bytes: u64,
     external: Option<External>,
@@ -162,7 +162,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// From now on text goes to a file.
+    /// From now on lines are put where their ranges are as they come.
     fn go_external(&mut self) -> Result<(), Error> {
         let mut external = External::with_sample(self.order, &self.pool, self.shares, &self.held);
         self.permits.clear();

@@ -146,7 +146,7 @@ pub(crate) fn line_sum_at(text: &[u8], at: usize, len: usize) -> u64 {
         Some(bytes) => u64::from_le_bytes(*bytes) & ((1 << (8 * left)) - 1),
         None => rest[..left].iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
     };
-    // Of eight bytes and more there may be none left: then this is a constant, too.
+    // If nothing is left, this adds a number that depends on the length alone.
     sum = sum.wrapping_add(product(last, number));
     mix(sum)
 }
