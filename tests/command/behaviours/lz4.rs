@@ -181,7 +181,7 @@ fn refused() {
         "--verify",
         "--plan=1M",
         "--shard=0 --plan-file=a -o x",
-        "--join=1 --plan-file=a -o x",
+        "--join=plan -o x",
         "--bench",
         "--gpu-required",
         "--gpu-pipeline=bwt",
