@@ -3,6 +3,7 @@
 #
 #   fuzz/run.sh [TARGET|all] [SECONDS]      (all targets, 30 seconds each)
 #   fuzz/run.sh hostile [FILES]             (tests/hostile.rs: 5,000 hostile .hbz files of each kind)
+#   fuzz/run.sh lz4_kernel [SECONDS]        (the kernel that decodes LZ4, emulated: random blocks, good and spoilt)
 #
 # Any Rust will do: this passes the compiler what cargo-fuzz would, and tells a stable one to accept it. What is found
 # lies in fuzz/artifacts/TARGET; `fuzz/target/*/release/TARGET FILE` runs that one input again. The corpus in
@@ -14,6 +15,17 @@ targets=("${1:-all}")
 [ "${targets[0]}" != all ] || targets=("${all[@]}")
 seconds=${2:-30}
 
+if [ "${1:-}" = lz4_kernel ]; then
+  mkdir -p target
+  ../cuda/sim/emulate.sh target/emulated ../cuda/bench/*.cpp -O1 -g -fsanitize=address
+  ends=$((SECONDS + seconds)) seed=0
+  while [ $SECONDS -lt $ends ]; do
+    seed=$((seed + 1))
+    HYBZ_SEED=$seed target/emulated lz4 1000 >target/emulated.log 2>&1 || { cat target/emulated.log; exit 1; }
+  done
+  echo "$seed seeds, the last one: $(tail -n 1 target/emulated.log)"
+  exit
+fi
 host=$(rustc -vV | sed -n 's/^host: //p')
 export RUSTC_BOOTSTRAP=1
 if [ "${1:-}" = hostile ]; then

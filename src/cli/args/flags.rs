@@ -431,7 +431,7 @@ pub struct Flags {
     /// occurrence, which may overlap, or a byte that is new), n/z, and the length of the longest factor. With several
     /// files a last line has their sums. -v adds how long each step took. A file takes 13 times its length of memory,
     /// at most what -m gives, or half of what there is, and may have 2147483647 bytes. -p is how many files are
-    /// measured at the same time. A GPU measures files of 32 MB and more, if there is one. No file is changed.
+    /// measured at the same time. A GPU measures files of 32 MiB to 1 GiB, if there is one. No file is changed.
     #[arg(long)]
     pub measure: bool,
 
