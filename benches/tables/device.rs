@@ -35,6 +35,24 @@ pub fn seconds(text: &[u8], size: usize, interval: u32) -> Option<[f64; 2]> {
     Some([sort, (0..3).map(all).reduce(f64::min)?])
 }
 
+/// Seconds that all cores and lanes take to decompress the text: the best of several runs. `None` without a device.
+pub fn decoding_seconds(text: &[u8], size: usize, interval: u32) -> Option<f64> {
+    backend().ok()?;
+    let large = LargeBlocks::try_new(size as u32)?.perturbation(interval, 0);
+    let coded = hybz::compress(text, &Settings::new().large_blocks(large)).expect("memory");
+    let lanes = Lanes { at_once: true, ..Lanes::for_decoding_large() };
+    let pool = Pool::builder().gpus(&lanes).build();
+    let settings = Settings::new().pool(&pool);
+    let decode = |_| {
+        let start = Instant::now();
+        let found = hybz::decompress(&coded, &settings).expect("what was compressed just now");
+        let seconds = start.elapsed().as_secs_f64();
+        assert!(found == text, "GPUs and cores decode the text");
+        seconds
+    };
+    (0..4).map(decode).reduce(f64::min)
+}
+
 /// Sorts all blocks and returns the seconds. Each block is then coded, untimed, and must be what cores alone wrote.
 fn sort(lane: &mut dyn SortSuffixes, text: &[u8], stream: &StreamHeader, plain: &[u8]) -> f64 {
     let (mut encoder, mut codes) = (HbzEncoder::new(), Vec::new());
