@@ -37,6 +37,19 @@ extern "C" int hybz_device_start(int device) {
     return int(error);
 }
 
+extern "C" int hybz_device_alloc(int device, uint64_t bytes, void **memory) {
+    *memory = nullptr;
+    HYBZ_TRY(cudaSetDevice(device));
+    const cudaError_t error = cudaMalloc(memory, bytes);
+    if (error != cudaSuccess) cudaGetLastError();
+    return int(error);
+}
+
+extern "C" int hybz_device_free(int device, void *memory) {
+    HYBZ_TRY(cudaSetDevice(device));
+    return int(cudaFree(memory));
+}
+
 extern "C" int hybz_pinned_alloc(int device, size_t bytes, void **memory) {
     *memory = nullptr;
     HYBZ_TRY(cudaSetDevice(device));

@@ -283,6 +283,23 @@ int hybz_lane_lines(struct hybz_lane *lane, uint32_t ranges, const uint32_t *len
 int hybz_lane_lines_on_device(struct hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end,
                               uint32_t flags, uint8_t *sorted, uint32_t *sorted_length, uint32_t timeout_ms,
                               struct hybz_lines_report *report);
+/* The same for one range from host memory to device memory: `kept`, of this lane's device, has room for `length` bytes.
+ * When it returns, other lanes of the device may read them. */
+int hybz_lane_lines_keep(struct hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end, uint8_t *kept,
+                         uint32_t timeout_ms, struct hybz_lines_report *report);
+
+/* A part of a range that is in device memory already. */
+struct hybz_slice {
+    const uint8_t *text;
+    uint64_t length;
+};
+
+/* As hybz_lane_lines, of ranges that are in parts: the first host_lengths[r] bytes of each are in `text`, back to back;
+ * then come counts[r] slices, those of all ranges one after the other. A range has no other order than that. */
+int hybz_lane_lines_gather(struct hybz_lane *lane, uint32_t ranges, const uint32_t *lengths,
+                           const uint32_t *host_lengths, const uint8_t *text, const uint32_t *counts,
+                           const struct hybz_slice *slices, uint32_t end, uint32_t flags, uint8_t *sorted,
+                           uint32_t *sorted_lengths, uint32_t timeout_ms, struct hybz_lines_report *report);
 /* HYBZ_MAX_LINES(bytes). */
 uint64_t hybz_max_lines(uint64_t bytes);
 size_t hybz_lines_report_bytes(void);
@@ -384,6 +401,10 @@ void hybz_lzw_bytes(size_t bytes[2]);
 /* Pinned host memory that the CPU can also read at full speed (not write-combined), zeroed. */
 int hybz_pinned_alloc(int device, size_t bytes, void **memory);
 int hybz_pinned_free(void *memory, size_t bytes);
+
+/* Memory of a device, for what its lanes share. Freeing waits for all that the device is doing. */
+int hybz_device_alloc(int device, uint64_t bytes, void **memory);
+int hybz_device_free(int device, void *memory);
 
 /* Whether a code means that the context is lost for this process. */
 int hybz_is_sticky(int code);

@@ -26,11 +26,14 @@ struct LinesStaging {
 
 LinesStaging &staging_of(hybz_lane *lane) { return *static_cast<LinesStaging *>(lane->lines_staging); }
 
-// Where a batch's text is.
+// Where a batch's text is, and where it goes.
 struct Place {
     const uint8_t *text;
     uint8_t *sorted;
-    bool on_device;
+    bool from_device, to_device;
+    // Of ranges in parts; null of others.
+    const uint32_t *host_lengths, *counts;
+    const hybz_slice *slices;
 };
 
 // When the steps of a batch began: numbers of events.
@@ -131,10 +134,48 @@ int return_text(hybz_lane *lane, const LineBatch &batch, const Place &place, uin
         sorted_lengths[r] = end - total;
         total = end;
     }
-    const auto way = place.on_device ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost;
+    const auto way = place.to_device ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost;
     HYBZ_TRY(cudaMemcpyAsync(place.sorted, s.sorted, total, way, stream));
     events.end = lane->record();
     return lane->wait(deadline);
+}
+
+// Whether the parts of each range make its length.
+bool parts_fit(const LineBatch &batch, const uint32_t *lengths, const Place &place) {
+    const hybz_slice *slice = place.slices;
+    for (uint32_t r = 0; r < batch.ranges; r++) {
+        uint64_t length = place.host_lengths[r];
+        for (uint32_t i = 0; i < place.counts[r]; i++, slice++) {
+            if (slice->length > lengths[r]) return false;
+            length += slice->length;
+        }
+        if (length != lengths[r]) return false;
+    }
+    return true;
+}
+
+// Brings all text to the device, and zeros behind it.
+int bring_text(hybz_lane *lane, const LineBatch &batch, const Place &place) {
+    const SortingLines &s = lane->lines;
+    HYBZ_TRY(cudaMemsetAsync(s.text + batch.bytes, 0, kLinePadding, lane->stream));
+    if (!place.slices) {
+        const auto way = place.from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice;
+        return int(cudaMemcpyAsync(s.text, place.text, batch.bytes, way, lane->stream));
+    }
+    const hybz_slice *slice = place.slices;
+    const uint8_t *text = place.text;
+    uint8_t *to = s.text;
+    for (uint32_t r = 0; r < batch.ranges; r++) {
+        const uint32_t host_length = place.host_lengths[r];
+        if (host_length) HYBZ_TRY(cudaMemcpyAsync(to, text, host_length, cudaMemcpyHostToDevice, lane->stream));
+        text += host_length;
+        to += host_length;
+        for (uint32_t i = 0; i < place.counts[r]; i++, slice++) {
+            HYBZ_TRY(cudaMemcpyAsync(to, slice->text, slice->length, cudaMemcpyDeviceToDevice, lane->stream));
+            to += slice->length;
+        }
+    }
+    return 0;
 }
 
 int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const Place &place, uint32_t *sorted_lengths,
@@ -149,17 +190,17 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
         staging.range_begin[r] = uint32_t(total);
         total += lengths[r];
         if (lengths[r] < 1 || total > lane->max_bytes) return HYBZ_ARGUMENT;
-        if (!place.on_device && place.text[total - 1] != batch.end) return HYBZ_ARGUMENT;
+        const bool seen = !place.from_device && !place.slices; // the device looks at the others
+        if (seen && place.text[total - 1] != batch.end) return HYBZ_ARGUMENT;
     }
+    if (place.slices && !parts_fit(batch, lengths, place)) return HYBZ_ARGUMENT;
     staging.range_begin[batch.ranges] = batch.bytes = uint32_t(total);
 
     LineEvents events{};
     HYBZ_TRY(cudaSetDevice(lane->device));
     lane->used_events = 0;
     events.begin = lane->record();
-    const auto way = place.on_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice;
-    HYBZ_TRY(cudaMemcpyAsync(s.text, place.text, total, way, stream));
-    HYBZ_TRY(cudaMemsetAsync(s.text + total, 0, kLinePadding, stream));
+    HYBZ_TRY(bring_text(lane, batch, place));
     HYBZ_TRY(cudaMemsetAsync(s.flags, 0, kLineFlags * 4, stream));
     HYBZ_TRY(cudaMemcpyAsync(s.range_begin, staging.range_begin, (batch.ranges + 1) * 4, cudaMemcpyHostToDevice,
                              stream));
@@ -269,14 +310,33 @@ using namespace hybz;
 extern "C" int hybz_lane_lines(hybz_lane *lane, uint32_t ranges, const uint32_t *lengths, const uint8_t *text,
                                uint32_t end, uint32_t flags, uint8_t *sorted, uint32_t *sorted_lengths,
                                uint32_t timeout_ms, hybz_lines_report *report) {
-    return sort_lines(lane, {ranges, 0, 0, end, flags}, lengths, {text, sorted, false}, sorted_lengths,
-                      deadline_of(timeout_ms), report);
+    return sort_lines(lane, {ranges, 0, 0, end, flags}, lengths,
+                      {text, sorted, false, false, nullptr, nullptr, nullptr}, sorted_lengths, deadline_of(timeout_ms),
+                      report);
 }
 
 extern "C" int hybz_lane_lines_on_device(hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end,
                                          uint32_t flags, uint8_t *sorted, uint32_t *sorted_length, uint32_t timeout_ms,
                                          hybz_lines_report *report) {
-    return sort_lines(lane, {1, 0, 0, end, flags}, &length, {text, sorted, true}, sorted_length,
+    return sort_lines(lane, {1, 0, 0, end, flags}, &length, {text, sorted, true, true, nullptr, nullptr, nullptr},
+                      sorted_length, deadline_of(timeout_ms), report);
+}
+
+extern "C" int hybz_lane_lines_keep(hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end, uint8_t *kept,
+                                    uint32_t timeout_ms, hybz_lines_report *report) {
+    uint32_t kept_length = 0;
+    const Place place{text, kept, false, true, nullptr, nullptr, nullptr};
+    const int error =
+        sort_lines(lane, {1, 0, 0, end, 0}, &length, place, &kept_length, deadline_of(timeout_ms), report);
+    return error || kept_length == length ? error : HYBZ_WRONG;
+}
+
+extern "C" int hybz_lane_lines_gather(hybz_lane *lane, uint32_t ranges, const uint32_t *lengths,
+                                      const uint32_t *host_lengths, const uint8_t *text, const uint32_t *counts,
+                                      const hybz_slice *slices, uint32_t end, uint32_t flags, uint8_t *sorted,
+                                      uint32_t *sorted_lengths, uint32_t timeout_ms, hybz_lines_report *report) {
+    return sort_lines(lane, {ranges, 0, 0, end, flags}, lengths,
+                      {text, sorted, false, false, host_lengths, counts, slices}, sorted_lengths,
                       deadline_of(timeout_ms), report);
 }
 

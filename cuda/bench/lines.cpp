@@ -163,6 +163,44 @@ int check_on_device(LinesLane &lane, const LineShape &shape) {
     return compare(lane, expected_lines({shape.text}, '\n', 0), shape.name, 0);
 }
 
+// Parts that are sorted and kept on the device, then two ranges of pieces of them: the lines up to `middle`, which
+// come first in every part, and the others, with lines from the host before them.
+int check_kept(LinesLane &lane, const LineShape &shape) {
+    const Bytes middle = "m", host[2] = {"aa host line\n", "zz a host line\nn\n"};
+    uint8_t *kept = nullptr;
+    const size_t size = shape.text.size();
+    must(hybz_device_alloc(0, 2 * size, reinterpret_cast<void **>(&kept)), "malloc");
+    const Bytes sorted = expected_lines({shape.text}, '\n', 0)[0];
+    size_t cut = 0;
+    while (cut < size && sorted.compare(cut, sorted.find('\n', cut) - cut, middle) < 0)
+        cut = sorted.find('\n', cut) + 1;
+    for (int part = 0; part < 2; part++)
+        must(hybz_lane_lines_keep(lane.lane, uint32_t(size), reinterpret_cast<const uint8_t *>(shape.text.data()),
+                                  '\n', kept + part * size, kTimeout, nullptr),
+             shape.name);
+    const Bytes ranges[2] = {host[0] + sorted.substr(0, cut) + sorted.substr(0, cut),
+                             host[1] + sorted.substr(cut) + sorted.substr(cut)};
+    const size_t rest = size - cut;
+    const hybz_slice slices[4] = {{kept, cut}, {kept + size, cut}, {kept + cut, rest}, {kept + size + cut, rest}};
+    const uint32_t lengths[2] = {uint32_t(ranges[0].size()), uint32_t(ranges[1].size())};
+    const uint32_t host_lengths[2] = {uint32_t(host[0].size()), uint32_t(host[1].size())}, counts[2] = {2, 2};
+    memcpy(lane.text.memory, (host[0] + host[1]).data(), host[0].size() + host[1].size());
+    int wrong = 0;
+    for (const uint32_t flags : {0, HYBZ_LINES_REVERSE}) {
+        lane.sorted.spoil();
+        must(hybz_lane_lines_gather(lane.lane, 2, lengths, host_lengths, lane.text.memory, counts, slices, '\n', flags,
+                                    lane.sorted.memory, lane.lengths.data(), kTimeout, nullptr),
+             shape.name);
+        wrong += compare(lane, expected_lines({ranges[0], ranges[1]}, '\n', flags), shape.name, flags);
+    }
+    const uint32_t too_few[2] = {1, 2};
+    if (hybz_lane_lines_gather(lane.lane, 2, lengths, host_lengths, lane.text.memory, too_few, slices, '\n', 0,
+                               lane.sorted.memory, lane.lengths.data(), kTimeout, nullptr) != HYBZ_ARGUMENT)
+        printf("WRONG %s: a slice is missing, and it is not refused\n", shape.name), wrong++;
+    must(hybz_device_free(0, kept), "free");
+    return wrong;
+}
+
 int check_refused() {
     int wrong = 0;
     LinesLane lane(2, 600);
@@ -266,12 +304,13 @@ int check_lines(uint32_t max_length) {
     const std::vector<LineShape> all = line_shapes(length);
     uint32_t longest = 0;
     for (const LineShape &shape : all) longest = std::max(longest, uint32_t(shape.text.size()));
-    LinesLane lane(5, longest);
+    LinesLane lane(5, longest + 100);
     if (length >= 1000) wrong += check_codes(lane, all);
     for (const LineShape &shape : all) {
         const int before = wrong;
         wrong += check_ranges(lane, shape, {shape.text}, '\n', &runs);
         wrong += check_on_device(lane, shape);
+        wrong += check_kept(lane, shape);
         // Five ranges of other shapes; and lines that end with NUL, in which there is '\n'.
         const LineShape &other = all[(&shape - all.data() + 3) % all.size()];
         wrong += check_ranges(lane, shape, {"\n", shape.text, "z\na\n", other.text, shape.text}, '\n', &runs);
