@@ -91,6 +91,11 @@ fn one() -> One<LineJob> {
         LineJob::CheckChunk(job) => job.decline(),
         LineJob::CheckRange(job) => job.decline(),
         LineJob::CheckRanks(job) => job.decline(),
+        // What devices keep: src/sort/gpu_tests.rs.
+        LineJob::Keep(job) => job.decline(),
+        LineJob::Store(job) => job.decline(),
+        LineJob::SortStored(job) => job.decline(),
+        LineJob::CheckStored(job) => job.decline(),
     })
 }
 

@@ -1,6 +1,9 @@
 //! Lanes that sort lines.
 
 use super::{DeviceError, DeviceLane};
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How lines are sorted.
@@ -19,6 +22,28 @@ pub struct SortedLines<'a> {
     pub text: &'a [u8],
 }
 
+/// Text in the memory of a device, for all lanes of that device.
+pub trait KeptText: Send + Sync {
+    /// For the lanes: what it is.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// A range of lines of which some are in [`DeviceLane::texts`], and some are kept.
+#[derive(Clone, Debug, Default)]
+pub struct RangeInParts {
+    /// Bytes in the host's memory, those of all ranges of a batch back to back: they come first.
+    pub host: u32,
+    /// Which bytes of the kept text follow.
+    pub kept: Vec<Range<u64>>,
+}
+
+impl RangeInParts {
+    /// All bytes.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.host) + self.kept.iter().map(|kept| kept.end - kept.start).sum::<u64>()
+    }
+}
+
 /// A lane that sorts lines by their bytes (`cuda/sort_lines.cu`). Its size is in ranges and bytes of a range; what
 /// counts are all of them together.
 pub trait SortLines: DeviceLane {
@@ -32,6 +57,29 @@ pub trait SortLines: DeviceLane {
     fn sort_lines(
         &mut self,
         lengths: &[u32],
+        order: LineOrder,
+        timeout: Duration,
+    ) -> Result<SortedLines<'_>, DeviceError>;
+
+    /// Takes so many bytes of the device's memory for text that is kept.
+    fn keep(&mut self, bytes: u64) -> Result<Arc<dyn KeptText>, DeviceError>;
+
+    /// Sorts the first `length` bytes of [`texts`](DeviceLane::texts), ascending, and keeps them from `at` on: as
+    /// [`sort_lines`](Self::sort_lines), but nothing comes back to the host.
+    fn sort_and_keep(
+        &mut self,
+        length: u32,
+        end: u8,
+        kept: &dyn KeptText,
+        at: u64,
+        timeout: Duration,
+    ) -> Result<(), DeviceError>;
+
+    /// Sorts ranges that are in parts, as [`sort_lines`](Self::sort_lines) does.
+    fn sort_parts(
+        &mut self,
+        ranges: &[RangeInParts],
+        kept: &dyn KeptText,
         order: LineOrder,
         timeout: Duration,
     ) -> Result<SortedLines<'_>, DeviceError>;

@@ -37,7 +37,7 @@ pub use decode_large::{
     input_room,
 };
 pub use factor::{FACTOR_STEPS, FactorByDevice, FactorsByDevice, FindFactors, MAX_FETCHED};
-pub use lines::{LineOrder, SortLines, SortedLines};
+pub use lines::{KeptText, LineOrder, RangeInParts, SortLines, SortedLines};
 pub use lz4::{Coded, DecodeLz4, DeviceBytes, Lz4ForDevice, MAX_LZ4};
 pub use select::select;
 pub use strips::{DecodeStrips, MAX_STRIP, StripForDevice, StripFound, StripsSize};

@@ -168,6 +168,11 @@ impl<W: Work> Pool<W> {
         self.0.plan.crews.iter().any(|crew| !crew.accepts.second_stage())
     }
 
+    /// Whether there are accelerators for jobs of this class, started or not.
+    pub fn has_accelerators_for(&self, class: Class) -> bool {
+        self.shared().has_accelerators_for(class)
+    }
+
     /// The budget that bounds the bytes alive.
     pub fn budget(&self) -> &MemoryBudget {
         &self.shared().budget

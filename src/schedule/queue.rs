@@ -133,6 +133,11 @@ impl<W: Work> Shared<W> {
         self.desk().state.is_accelerated()
     }
 
+    /// Whether there are accelerators for jobs of this class, started or not.
+    pub fn has_accelerators_for(&self, class: Class) -> bool {
+        self.desk().state.has_accelerators_for(class)
+    }
+
     pub fn reports(&self) -> Vec<StationReport> {
         self.desk().seats.iter().map(|seat| seat.counters.report()).collect()
     }

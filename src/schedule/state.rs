@@ -181,6 +181,13 @@ impl<J> State<J> {
         self.crews.is_empty() || self.crews.iter().any(|crew| crew.started)
     }
 
+    /// Whether there are accelerators for a class, started or not.
+    pub fn has_accelerators_for(&self, class: Class) -> bool {
+        let takes = |accepts: Accepts| !accepts.second_stage() && accepts.first_stage(class);
+        self.crews.iter().any(|crew| !crew.started && takes(crew.accepts))
+            || self.seats.iter().any(|seat| seat.phase != Phase::Gone && takes(seat.accepts))
+    }
+
     /// An input is being read, of so many bytes if that is known.
     pub fn begin_reading(&mut self, bytes: Option<u64>) {
         self.reading += 1;
@@ -211,7 +218,7 @@ impl<J> State<J> {
             let unserved = !self.has_finisher();
             let mut call = self.call_core(true, |id, seat| seat.accepts.second_stage() && avoid != Some(id));
             if let Some(only) = avoid.filter(|_| call.wake.is_none() && !call.start_core)
-                && !self.another_core(only)
+                && self.other_cores(only) == 0
             {
                 call = self.call_core(false, |id, _| id == only);
             }
@@ -355,30 +362,27 @@ impl<J> State<J> {
         self.unstarted_cores > 0 && self.core_accepts.second_stage() || self.seats.iter().any(by_seat)
     }
 
-    /// Whether somebody else than this station takes second stages.
-    fn another_core(&self, id: Id) -> bool {
+    /// How many others than this station take second stages.
+    fn other_cores(&self, id: Id) -> usize {
         let takes =
-            |(other, seat): (Id, &Seat)| other != id && seat.phase != Phase::Gone && seat.accepts.second_stage();
-        self.seats.iter().enumerate().any(takes)
+            |(other, seat): &(Id, &Seat)| *other != id && seat.phase != Phase::Gone && seat.accepts.second_stage();
+        self.seats.iter().enumerate().filter(takes).count()
     }
 
     /// Whether two others than this station take second stages, so that one can still verify what the other makes.
     pub fn two_other_cores(&self, id: Id) -> bool {
-        let takes =
-            |(other, seat): &(Id, &Seat)| *other != id && seat.phase != Phase::Gone && seat.accepts.second_stage();
         let unstarted = if self.core_accepts.second_stage() { self.unstarted_cores } else { 0 };
-        self.seats.iter().enumerate().filter(takes).count() + unstarted >= 2
+        self.other_cores(id) + unstarted >= 2
     }
 
     /// Whether a core may take this second stage. A job that avoids the core is left to another: one is there, and
     /// looks at it when it is done with what it has, or when it was woken for it. When it leaves, everybody looks
     /// again.
     fn may_finish(&self, id: Id, entry: &Entry<J>) -> bool {
-        entry.avoid != Some(id) || self.closed || !self.another_core(id)
+        entry.avoid != Some(id) || self.closed || self.other_cores(id) == 0
     }
 
-    /// After a departure: whether there is work that has lost its last station, so that this thread must go on as a
-    /// core.
+    /// After a departure: whether work has lost its last station, so that this thread must go on as a core.
     pub fn is_short(&self) -> bool {
         let unserved = |class: usize| !self.is_served(Class(class as u8));
         !self.second.is_empty() && !self.has_finisher() || (0..self.first.len()).any(unserved)

@@ -11,7 +11,7 @@ use crate::schedule::{Class, Station, StationError, Work};
 
 impl Work for Lines {
     type Job = LineJob;
-    const CLASSES: usize = 3;
+    const CLASSES: usize = 4;
 
     fn core(&self, number: usize) -> Box<dyn Station<LineJob>> {
         Box::new(Core::new(number))
@@ -49,17 +49,20 @@ impl Core {
 
     /// Puts the lines of a chunk where their ranges are.
     pub fn partition(&mut self, question: &PartitionChunk) -> Parted {
-        self.partitioner.partition(question.chunk.bytes(), question.end, &question.splitters)
+        self.partitioner.partition(question.chunk.bytes(), question.end, &question.splitters, question.keep)
     }
 
     /// Sorts a range.
     pub fn sort(&mut self, range: &RangeText) -> Vec<u8> {
-        let Core { sort, entries, text, .. } = self;
+        let Core { sort, entries, text, partitioner, number } = self;
         let text = match &range.pieces[..] {
-            [piece] => piece.bytes(),
+            [piece] if range.stored.is_none() => piece.bytes(),
             pieces => {
                 text.clear();
                 pieces.iter().for_each(|piece| text.extend_from_slice(piece.bytes()));
+                if let Some(stored) = &range.stored {
+                    stored.text.append(stored.bucket, *number, partitioner, text);
+                }
                 text
             }
         };
@@ -141,6 +144,18 @@ impl Core {
                 job.answer((answer, verdict));
             }
             LineJob::CheckRange(job) => {
+                let mut answer = std::mem::take(&mut job.question_mut().answer);
+                let verdict = verify::range(&job.question().question.range, &mut answer);
+                job.answer((answer, verdict));
+            }
+            // No lane does these: then nothing is kept.
+            LineJob::Keep(job) => job.answer(None),
+            LineJob::Store(job) => job.answer(false),
+            LineJob::SortStored(job) => {
+                let sorted = self.sort(&job.question().range);
+                job.answer(sorted.into());
+            }
+            LineJob::CheckStored(job) => {
                 let mut answer = std::mem::take(&mut job.question_mut().answer);
                 let verdict = verify::range(&job.question().question.range, &mut answer);
                 job.answer((answer, verdict));

@@ -19,9 +19,11 @@ use super::chunker::{Chunker, MAX_JOB};
 use super::limits::Temporary;
 use super::merge::merge_counted;
 use super::order::Order;
+use super::resident::Resident;
 use super::sample::{NEAR, Size};
 use super::spill::{Spill, Spilled};
 use super::splitters::Splitters;
+use super::stored::StoredText;
 use super::way::Flight;
 use super::work::{Lines, Parted, PartitionChunk, Piece, RangeText, SortRange, Sorted};
 use super::writer::{RangeWriter, need};
@@ -94,6 +96,15 @@ pub(super) struct External {
     spill: Option<Spill>,
     /// By bucket.
     ranges: Vec<Spilled>,
+    /// Text that goes to a device.
+    resident: Option<Resident>,
+}
+
+/// All text, if none of it is in a file.
+pub(super) struct InMemory {
+    pub parted: Vec<Parted>,
+    /// What is on a device.
+    pub stored: Option<Arc<StoredText>>,
 }
 
 impl External {
@@ -110,6 +121,7 @@ impl External {
             parted: Vec::new(),
             parted_bytes: 0,
             spill: None,
+            resident: None,
         }
     }
 
@@ -120,8 +132,25 @@ impl External {
         External::new(order, pool, shares, splitters)
     }
 
+    /// Lets a device have so much text as is expected, if there is one and it is worth it.
+    pub fn with_device(mut self, bytes: u64) -> External {
+        self.resident = Resident::new(&self.order, &self.pool, &self.splitters, bytes, self.shares.chunks());
+        self
+    }
+
     /// Takes whole lines. Without a way to make temporary files all of them stay in memory.
     pub fn push(&mut self, chunk: Piece, temporary: Option<&mut Temporary>) -> Result<(), Error> {
+        match &mut self.resident {
+            Some(resident) => match resident.push(chunk)? {
+                Some(chunk) => self.partition(chunk, temporary),
+                None => Ok(()),
+            },
+            None => self.partition(chunk, temporary),
+        }
+    }
+
+    /// Has whole lines partitioned.
+    fn partition(&mut self, chunk: Piece, temporary: Option<&mut Temporary>) -> Result<(), Error> {
         let External { flight, parted, parted_bytes, holder, permits, .. } = self;
         let mut short = false;
         let mut done = |(), answer: Parted| {
@@ -135,8 +164,8 @@ impl External {
             Ok(())
         };
         let bytes = 2 * chunk.range.len() as u64;
-        let (splitters, end) = (Arc::clone(&self.splitters), self.order.end_byte());
-        flight.ask(PartitionChunk { chunk, splitters, end, again: false }, (), bytes, &mut done)?;
+        let question = PartitionChunk::new(chunk, &self.splitters, self.order.end_byte());
+        flight.ask(question, (), bytes, &mut done)?;
         match temporary {
             Some(temporary) if short || self.parted_bytes >= self.shares.parted() => self.flush(temporary),
             _ => Ok(()),
@@ -161,14 +190,29 @@ impl External {
         &self.splitters
     }
 
-    /// All text has come: if none of it is in a file, gives it back.
-    pub fn in_memory(&mut self) -> Result<Option<Vec<Parted>>, Error> {
+    /// All text has come: if none of it is in a file, gives it back, and what is on a device.
+    pub fn in_memory(&mut self, mut temporary: Option<&mut Temporary>) -> Result<Option<InMemory>, Error> {
         self.land()?;
+        let mut stored = None;
+        if let Some(resident) = self.resident.take() {
+            let rest = match self.spill {
+                Some(_) => resident.into_chunks(),
+                None => {
+                    let (kept, rest) = resident.finish(&self.parted)?;
+                    stored = kept;
+                    rest
+                }
+            };
+            for chunk in rest {
+                self.partition(chunk, temporary.as_deref_mut())?;
+            }
+            self.land()?;
+        }
         if self.spill.is_some() {
             return Ok(None);
         }
         self.permits.clear();
-        Ok(Some(std::mem::take(&mut self.parted)))
+        Ok(Some(InMemory { parted: std::mem::take(&mut self.parted), stored }))
     }
 
     /// Waits for what is being partitioned.
@@ -215,7 +259,8 @@ impl External {
                 let text = spill.read_all(&range)?;
                 let pieces = vec![Piece { range: 0..text.len(), text: Arc::new(text) }];
                 let common_prefix = self.splitters.common_prefix(number);
-                out.range(RangeText { pieces, order: self.order, common_prefix, sum: Some(range.sum) }, bytes, room);
+                let text = RangeText { common_prefix, sum: Some(range.sum), ..RangeText::new(pieces, self.order) };
+                out.range(text, bytes, room)?;
             } else if depth < MAX_DEPTH && (depth == 0 || range.bytes < total / 16 * 15) {
                 out.finish()?;
                 self.again(&range, &spill, temporary, out, depth)?;
@@ -293,7 +338,7 @@ impl External {
         let len = (self.shares.memory / 16).clamp(1 << 12, 1 << 30) as usize;
         self.chunks(range, from, len, |chunk| {
             let bytes = need(chunk.range.len() as u64, 0);
-            let range = RangeText { pieces: vec![chunk], order: self.order, common_prefix: 0, sum: None };
+            let range = RangeText::new(vec![chunk], self.order);
             flight.ask(SortRange { range: Arc::new(range), again: false }, (), bytes, &mut done)
         })?;
         flight.finish(&mut done)?;

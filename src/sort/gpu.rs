@@ -4,11 +4,16 @@
 //! (`cuda/sort_lines.cu`), and answers. What comes back is checked like any station's answer: by a core, which compares
 //! neighbours and the sum of the lines. Ranges of very short lines are left to cores, because a device keeps 81 bytes
 //! for each line; so are those that do not fit.
+//!
+//! Of long text a device has everything (`resident.rs`): lanes sort parts as they come, which stay there, and then
+//! ranges, which are slices of the parts. Nobody else can do that: such jobs are of a class of their own.
 
+use super::stored::{KeepText, Kept, STORE, SortStored, StorePart, StoredRange};
 use super::text::Ends;
-use super::work::{LineJob, Lines, RangeText, SORT, SortRange};
-use crate::gpu::{Choice, DeviceError, LaneSize, LineOrder, MIN_DEVICE_BLOCK, SortLines};
-use crate::schedule::{Class, Crew, Expected, Job, PoolBuilder, Station, StationError};
+use super::work::{LineJob, Lines, Piece, RangeText, SORT, SortRange, Sorted};
+use crate::gpu::{Choice, DeviceError, LaneSize, LineOrder, MIN_DEVICE_BLOCK, RangeInParts, SortLines};
+use crate::schedule::{Accepts, Class, Crew, Expected, Job, PoolBuilder, Question, Station, StationError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a pool is to have of GPUs.
@@ -31,6 +36,8 @@ const MIN_BYTES: usize = 1 << 20;
 /// How long a batch may take, whatever its size, and per byte (20 MB/s: lines that are alike for long take longest).
 pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(50);
+/// What lanes of the first device accept, and those of others: text is kept on one device only.
+const FIRST_ACCEPTS: &[Class] = &[SORT, STORE];
 const ACCEPTS: &[Class] = &[SORT];
 
 impl Default for LineLanes {
@@ -52,7 +59,8 @@ impl LineLanes {
         // Not measured: a quarter of what docs/ALGORITHMS.md expects of an H200 with its links; the start is that of
         // lanes that sort blocks.
         let expected = Expected { rate: 4e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };
-        let mut crew = Crew::new(ACCEPTS, expected).held_bytes(3 * self.bytes as u64);
+        let accepts = if number == 0 { FIRST_ACCEPTS } else { ACCEPTS };
+        let mut crew = Crew::new(accepts, expected).held_bytes(3 * self.bytes as u64);
         if self.at_once {
             crew = crew.at_once();
         }
@@ -73,7 +81,9 @@ impl LineLanes {
 impl PoolBuilder<Lines> {
     /// Adds lanes of GPUs. Without a device, or a driver, the pool works on the cores.
     pub fn gpus(self, lanes: &LineLanes) -> Self {
-        lanes.crews().into_iter().fold(self, PoolBuilder::crew)
+        let crews = lanes.crews();
+        let pool = if crews.is_empty() { self } else { self.cores_accept(Accepts::AllBut(&[STORE])) };
+        crews.into_iter().fold(pool, PoolBuilder::crew)
     }
 }
 
@@ -118,6 +128,96 @@ impl LineStation {
     }
 }
 
+/// Copies texts to where a lane takes them from. Returns how many bytes that were.
+fn bring<'a>(texts: impl IntoIterator<Item = &'a Piece>, lane: &mut dyn SortLines) -> usize {
+    let mut filled = 0;
+    for piece in texts {
+        lane.texts()[filled..][..piece.range.len()].copy_from_slice(piece.bytes());
+        filled += piece.range.len();
+    }
+    filled
+}
+
+fn timeout_of(bytes: usize) -> Duration {
+    TIMEOUT + TIMEOUT_PER_BYTE * bytes as u32
+}
+
+/// Answers the jobs of a batch with their parts of what came back.
+fn answer<Q: Question<Answer = Sorted>>(jobs: &mut [&mut Job<Q>], mut text: &[u8]) -> Result<(), DeviceError> {
+    for job in jobs {
+        let length = job.question().bytes() as usize;
+        let Some((own, rest)) = text.split_at_checked(length) else {
+            return Err(DeviceError::Other("the device gave back too little".to_owned()));
+        };
+        job.answer(own.to_vec().into());
+        text = rest;
+    }
+    Ok(())
+}
+
+/// Memory for text that is kept, if the device has it.
+fn keep(job: &mut Job<KeepText>, lane: &mut dyn SortLines, batch: usize) -> Result<(), DeviceError> {
+    match lane.keep(job.question().bytes) {
+        Ok(text) => job.answer(Some(Kept { text, batch: batch as u64, lines: lane.max_lines() })),
+        Err(DeviceError::Memory(_)) => job.answer(None),
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// Sorts a part and keeps it, unless it has too many lines.
+fn store(job: &mut Job<StorePart>, lane: &mut dyn SortLines, batch: usize) -> Result<(), DeviceError> {
+    let StorePart { kept, chunks, bytes, at, end } = job.question();
+    if *bytes > batch as u64 {
+        job.decline();
+        return Ok(());
+    }
+    let filled = bring(chunks.iter(), lane);
+    let lines = lane.texts()[..filled].iter().filter(|&byte| byte == end).count();
+    if lines as u64 > lane.max_lines() {
+        job.decline();
+        return Ok(());
+    }
+    lane.sort_and_keep(filled as u32, *end, &*kept.text, *at, timeout_of(filled))?;
+    job.answer(true);
+    Ok(())
+}
+
+/// Ranges of which the device keeps some, and that it sorts together.
+#[derive(Default)]
+struct StoredBatch<'a> {
+    jobs: Vec<&'a mut Job<SortStored>>,
+    bytes: u64,
+    lines: u64,
+}
+
+impl<'a> StoredBatch<'a> {
+    /// Whether a range fits in, too. All that are on their way are of one text, or wait for another batch.
+    fn takes(&self, range: &RangeText, stored: &StoredRange, lane: &dyn SortLines, bytes: usize) -> bool {
+        let text = self.jobs.first().and_then(|job| job.question().range.stored.as_ref()).map(|stored| &stored.text);
+        text.is_none_or(|text| Arc::ptr_eq(text, &stored.text))
+            && self.jobs.len() < lane.size().max_blocks
+            && self.bytes + range.len() as u64 <= bytes as u64
+            && self.lines + stored.lines <= lane.max_lines()
+    }
+
+    fn work(self, lane: &mut dyn SortLines) -> Result<(), DeviceError> {
+        let StoredBatch { mut jobs, bytes, .. } = self;
+        let Some(first) = jobs.first().map(|job| Arc::clone(&job.question().range)) else { return Ok(()) };
+        let Some(StoredRange { text, .. }) = &first.stored else { return Ok(()) };
+        bring(jobs.iter().flat_map(|job| &job.question().range.pieces), lane);
+        let parts = |job: &&mut Job<SortStored>| {
+            let range = &job.question().range;
+            let host = range.pieces.iter().map(|piece| piece.range.len() as u32).sum();
+            let kept = range.stored.iter().flat_map(|stored| stored.text.slices(stored.bucket)).collect();
+            RangeInParts { host, kept }
+        };
+        let ranges: Vec<RangeInParts> = jobs.iter().map(parts).collect();
+        let sorted = lane.sort_parts(&ranges, &*text.kept.text, order_of(&first), timeout_of(bytes as usize))?;
+        answer(&mut jobs, sorted.text)
+    }
+}
+
 /// The ranges that go to the device together.
 #[derive(Default)]
 struct Batch<'a> {
@@ -151,24 +251,33 @@ impl<'a> Batch<'a> {
     /// Has the device sort the ranges, and answers.
     fn work(&mut self, lane: &mut dyn SortLines) -> Result<(), DeviceError> {
         let Some(order) = self.order() else { return Ok(()) };
-        let mut place = 0;
-        for job in &self.jobs {
-            for piece in &job.question().range.pieces {
-                lane.texts()[place..][..piece.range.len()].copy_from_slice(piece.bytes());
-                place += piece.range.len();
-            }
-        }
-        let timeout = TIMEOUT + TIMEOUT_PER_BYTE * self.bytes as u32;
-        let mut text = lane.sort_lines(&self.lengths, order, timeout)?.text;
-        for (job, &length) in self.jobs.iter_mut().zip(&self.lengths) {
-            let Some((own, rest)) = text.split_at_checked(length as usize) else {
-                return Err(DeviceError::Other("the device gave back too little".to_owned()));
-            };
-            job.answer(own.to_vec().into());
-            text = rest;
-        }
-        Ok(())
+        bring(self.jobs.iter().flat_map(|job| &job.question().range.pieces), lane);
+        let sorted = lane.sort_lines(&self.lengths, order, timeout_of(self.bytes))?;
+        answer(&mut self.jobs, sorted.text)
     }
+}
+
+/// Adds a range to a batch, which is worked first if it is full.
+fn add_stored<'a>(
+    mut batch: StoredBatch<'a>,
+    job: &'a mut Job<SortStored>,
+    lane: &mut dyn SortLines,
+    bytes: usize,
+) -> Result<StoredBatch<'a>, DeviceError> {
+    let range = Arc::clone(&job.question().range);
+    let Some(stored) = range.stored.as_ref().filter(|own| StoredBatch::default().takes(&range, own, lane, bytes))
+    else {
+        job.decline();
+        return Ok(batch);
+    };
+    if !batch.takes(&range, stored, lane, bytes) {
+        batch.work(lane)?;
+        batch = StoredBatch::default();
+    }
+    batch.bytes += range.len() as u64;
+    batch.lines += stored.lines;
+    batch.jobs.push(job);
+    Ok(batch)
 }
 
 fn order_of(range: &RangeText) -> LineOrder {
@@ -211,8 +320,24 @@ impl Station<LineJob> for LineStation {
         let bytes = self.bytes;
         let sort = || {
             let mut batch = Batch::default();
+            let mut stored = StoredBatch::default();
             for job in jobs {
-                let LineJob::Sort(job) = job else { continue };
+                let job = match job {
+                    LineJob::Sort(job) => job,
+                    LineJob::Keep(job) => {
+                        keep(job, &mut *lane, bytes)?;
+                        continue;
+                    }
+                    LineJob::Store(job) => {
+                        store(job, &mut *lane, bytes)?;
+                        continue;
+                    }
+                    LineJob::SortStored(job) => {
+                        stored = add_stored(stored, job, &mut *lane, bytes)?;
+                        continue;
+                    }
+                    _ => continue,
+                };
                 let lines = lines_of(&job.question().range);
                 let range = &job.question().range;
                 if !Batch::default().takes(range, lines, &*lane, bytes) || range.is_empty() {
@@ -224,6 +349,7 @@ impl Station<LineJob> for LineStation {
                 }
                 batch.add(job, lines);
             }
+            stored.work(&mut *lane)?;
             batch.work(&mut *lane)
         };
         let Err(error) = sort() else {

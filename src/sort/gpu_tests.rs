@@ -1,11 +1,12 @@
 //! Lanes that sort lines: a fake device beside cores, in order and failing; and the real one, where there is one.
 
 use super::gpu::{LineLanes, LineStation};
+use super::stored::STORE;
 use super::work::SORT;
-use super::{Order, Pool, sorted};
+use super::{Limits, Order, Pool, Sorter, sorted};
 use crate::gpu::fake::{FakeLane, Fault};
 use crate::gpu::{LaneSize, SortLines};
-use crate::schedule::{Crew, Expected};
+use crate::schedule::{Accepts, Crew, Expected, StationReport};
 use crate::shapes::Rng;
 use crate::skip::{Need, skip};
 use std::num::NonZeroUsize;
@@ -38,7 +39,7 @@ fn twin(text: &[u8], end: u8, reverse: bool, unique: bool) -> Vec<u8> {
 /// A pool with a core and a lane that fails as it is told.
 fn pool(fault: Option<(usize, Fault)>, bytes: usize) -> Pool {
     let expected = Expected { rate: 1e12, start: Duration::ZERO, end: Duration::ZERO };
-    let crew = Crew::new(&[SORT], expected).at_once().member(move || {
+    let crew = Crew::new(&[SORT, STORE], expected).at_once().member(move || {
         let mut fault = fault;
         let open = Box::new(move |bytes: usize| {
             let size = LaneSize { max_blocks: 4, max_length: bytes / 4 };
@@ -46,7 +47,29 @@ fn pool(fault: Option<(usize, Fault)>, bytes: usize) -> Pool {
         });
         Ok(Box::new(LineStation::new("fake".to_owned(), bytes, open)?))
     });
-    Pool::builder().threads(NonZeroUsize::MIN).crew(crew).build()
+    Pool::builder().threads(NonZeroUsize::MIN).cores_accept(Accepts::AllBut(&[STORE])).crew(crew).build()
+}
+
+/// Sorts a text of which it is said before it comes that it will have so many bytes.
+fn sorted_as_it_comes(text: &[u8], announced: u64, order: &Order, pool: &Pool) -> Vec<u8> {
+    let look = |at: u64| Some(text[at as usize..].iter().copied().take(8192).collect());
+    sorted_with_sample(text, announced, look, order, pool)
+}
+
+fn sorted_with_sample(
+    text: &[u8],
+    announced: u64,
+    look: impl FnMut(u64) -> Option<Vec<u8>>,
+    order: &Order,
+    pool: &Pool,
+) -> Vec<u8> {
+    let mut sorter = Sorter::new(order, Limits::new(), pool);
+    sorter.expect(announced, look);
+    text.chunks(1 << 20).for_each(|some| sorter.push_owned(some.to_vec()).expect("memory"));
+    let mut out = Vec::new();
+    let report = sorter.write_to(&mut out).expect("whatever a lane does");
+    assert_eq!(report.bytes_written, out.len() as u64);
+    out
 }
 
 #[test]
@@ -71,6 +94,62 @@ fn whatever_the_lane_does() {
         });
         assert!(took_part, "{fault:?}: the lane did nothing, or nobody noticed");
     }
+}
+
+fn lane_of(pool: &Pool) -> StationReport {
+    pool.summary().stations.into_iter().find(|station| station.name == "fake").expect("a lane")
+}
+
+/// Text that a device keeps: it fails when a part goes there, or when ranges of it are sorted.
+#[test]
+fn text_on_a_device() {
+    let (end, mut long) = (b'\n', text(17 << 20, b'\n'));
+    // A frequent line, which has a range of its own; and no end of the last one.
+    (0..300_000).for_each(|_| long.extend_from_slice(b"the same\n"));
+    let whole = [&long[..], b"last\n"].concat();
+    let twins = [false, true].map(|reverse| twin(&whole, end, reverse, false));
+    let parts = whole.len() / (2 << 20);
+    let run = |fault: Option<(usize, Fault)>, reverse: bool| {
+        let (pool, order) = (pool(fault, 8 << 20), Order::new().reverse(reverse));
+        let found = sorted_as_it_comes(&whole[..whole.len() - 1], whole.len() as u64 - 1, &order, &pool);
+        assert!(found == twins[usize::from(reverse)], "{fault:?}");
+        lane_of(&pool)
+    };
+    for reverse in [false, true] {
+        let lane = run(None, reverse);
+        assert!(lane.blocks as usize > parts + 10 && lane.fallbacks == 0 && lane.wrong == 0, "{lane:?}");
+    }
+    for fault in [Fault::Memory, Fault::Sticky, Fault::Hang, Fault::Wrong, Fault::Swapped] {
+        for (call, reverse) in [(2, false), (parts + 1, true)] {
+            let lane = run(Some((call, fault)), reverse);
+            assert!(lane.fallbacks + lane.wrong > 0, "{fault:?} in call {call}: {lane:?}");
+        }
+    }
+    // Of equal lines only one.
+    let pool = pool(None, 8 << 20);
+    let found = sorted_as_it_comes(&whole, whole.len() as u64, &Order::new().unique(true), &pool);
+    assert!(found == twin(&whole, end, false, true));
+}
+
+/// Lines that are too short for a device, lanes that have no room for a part, a sample that makes ranges too long for a
+/// lane, and more text than was announced.
+#[test]
+fn what_a_device_does_not_keep() {
+    let (short, long, order) = (b"a\nb\n\n".repeat(3_400_000), text(20 << 20, b'\n'), Order::new());
+    let twin_of_long = twin(&long, b'\n', false, false);
+    let check = |pool: &Pool, found: &[u8], twin: &[u8]| {
+        assert!(found == twin);
+        let lane = pool.summary().stations.into_iter().find(|station| station.name == "fake");
+        assert!(lane.as_ref().is_none_or(|lane| lane.failure.is_none() && lane.wrong == 0), "{lane:?}");
+    };
+    let roomy = pool(None, 8 << 20);
+    check(&roomy, &sorted_as_it_comes(&short, short.len() as u64, &order, &roomy), &twin(&short, b'\n', false, false));
+    let narrow = pool(None, 1 << 20);
+    check(&narrow, &sorted_as_it_comes(&long, long.len() as u64, &order, &narrow), &twin_of_long);
+    let head = |_| Some(long[..100].to_vec());
+    check(&roomy, &sorted_with_sample(&long, long.len() as u64, head, &order, &roomy), &twin_of_long);
+    check(&roomy, &sorted_as_it_comes(&long, 16 << 20, &order, &roomy), &twin_of_long);
+    assert!(lane_of(&roomy).blocks > 10);
 }
 
 /// Lines that are too short for a device, and ranges that have no room in a lane, are left to the cores.

@@ -25,6 +25,16 @@
 //! by one station, a range is sorted by one station, and ranges are written in their order: nothing is merged. A line
 //! that is very frequent has a range of its own, which is only counted.
 //!
+//! **On a device.** Of 2 GB and more whose length is known ([`Sorter::expect`]) cores only count what each range will
+//! have. The text goes to a device as it comes, which sorts it in parts of 128 MB and keeps them; a range is a slice of
+//! every part, and lanes of that device sort it where it is. So cores neither move lines nor sort them: they read,
+//! count, check and write.
+//!
+//! ```text
+//! text -> chunks -> (stations) lines and sum of each range ----------------> slices -> (lanes) a range, sorted -> out
+//!             '-> parts -> (lanes) sorted, and kept on the device ----------'
+//! ```
+//!
 //! **Memory.** Text that waits, and jobs on their way, hold permits of the pool's budget. [`Limits`] say how much a
 //! [`Sorter`] may hold, and where it may put what is more.
 //!
@@ -48,10 +58,13 @@ mod order;
 mod ordered;
 mod partition;
 mod rank;
+mod resident;
 mod sample;
 mod sorter;
 mod spill;
 mod splitters;
+#[doc(hidden)]
+pub mod stored;
 mod text;
 mod verify;
 mod way;

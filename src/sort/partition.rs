@@ -14,8 +14,8 @@ pub(crate) struct Partitioner {
 }
 
 impl Partitioner {
-    /// Partitions a text of whole lines.
-    pub fn partition(&mut self, text: &[u8], end: u8, splitters: &Splitters) -> Parted {
+    /// Partitions a text of whole lines; or only counts what each range would have, if no text is to be kept.
+    pub fn partition(&mut self, text: &[u8], end: u8, splitters: &Splitters, keep: bool) -> Parted {
         let Partitioner { lines, numbers } = self;
         let mut start = 0;
         lines.clear();
@@ -38,6 +38,9 @@ impl Partitioner {
             let len = if splitters.heavy(number).is_some() { 0 } else { bucket.end };
             (bucket.start, bucket.end) = (kept, kept + len);
             kept += len;
+        }
+        if !keep {
+            return Parted { text: Vec::new(), buckets, own: false };
         }
         let mut out = vec![0; kept as usize];
         let mut next: Vec<u32> = buckets.iter().map(|bucket| bucket.start).collect();
@@ -91,7 +94,7 @@ mod tests {
             sample.sort();
             sample.dedup_by(|a, b| a.0 == b.0);
             let splitters = Splitters::new(sample);
-            let parted = Partitioner::default().partition(&text, b' ', &splitters);
+            let parted = Partitioner::default().partition(&text, b' ', &splitters, true);
             let mut whole = Vec::new();
             for (number, bucket) in parted.buckets.iter().enumerate() {
                 assert_eq!(bucket.start as usize, whole.len());
@@ -111,6 +114,8 @@ mod tests {
                 assert_eq!(bucket.end as usize, whole.len());
             }
             assert!(parted.text == whole, "{}", shape.name);
+            let counted = Partitioner::default().partition(&text, b' ', &splitters, false);
+            assert!(counted.text.is_empty() && counted.buckets == parted.buckets, "{}", shape.name);
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use super::Pool;
 use super::chunker::{Chunker, MAX_JOB};
-use super::external::{External, Shares};
+use super::external::{External, InMemory, Shares};
 use super::limits::{Limits, Report};
 use super::order::Order;
 use super::sample::{self, Size};
 use super::splitters::Splitters;
+use super::stored::StoredRange;
 use super::way::Flight;
 use super::work::{Lines, Parted, PartitionChunk, Piece, RangeText};
 use super::writer::{RangeWriter, need};
@@ -136,7 +137,8 @@ impl Sorter {
         }
         let size = Size::new(self.shares.ranges_of(bytes), self.shares.memory);
         let Ok(lines) = size.lines_near(bytes, self.order.end_byte(), |at| look(at).ok_or(())) else { return };
-        self.external = Some(External::new(self.order, &self.pool, self.shares, size.choose(lines)));
+        let external = External::new(self.order, &self.pool, self.shares, size.choose(lines));
+        self.external = Some(external.with_device(bytes));
     }
 
     /// Takes the chunks that are ready.
@@ -187,8 +189,8 @@ impl Sorter {
         let mut report = Report::default();
         let mut out = RangeWriter::new(self.order, &self.pool, self.shares.sorting(), out, &mut report);
         if let Some(mut external) = self.external.take() {
-            if let Some(parted) = external.in_memory()? {
-                self.write_parts(parted, external.splitters(), &mut out)?;
+            if let Some(text) = external.in_memory(self.limits.temporary.as_mut())? {
+                self.write_parts(text, external.splitters(), &mut out)?;
                 out.finish()?;
             } else if let Some(temporary) = &mut self.limits.temporary {
                 external.write_to(temporary, &mut out)?;
@@ -198,18 +200,18 @@ impl Sorter {
         }
         let held = std::mem::take(&mut self.held);
         if self.held_bytes <= SINGLE.min(self.shares.memory / 16) {
-            let range = RangeText { pieces: held, order: self.order, common_prefix: 0, sum: None };
+            let range = RangeText::new(held, self.order);
             if !range.is_empty() {
                 let bytes = need(self.held_bytes, 0);
                 let room = out.room(bytes)?;
-                out.range(range, bytes, room);
+                out.range(range, bytes, room)?;
             }
         } else {
             let size = Size::new(self.shares.ranges_of(self.held_bytes), self.shares.memory);
             let splitters = Arc::new(sample::splitters(&held, size, self.order.end_byte()));
             let parted = self.partition(held, &splitters)?;
             self.permits.clear();
-            self.write_parts(parted, &splitters, &mut out)?;
+            self.write_parts(InMemory { parted, stored: None }, &splitters, &mut out)?;
         }
         out.finish()?;
         drop(out);
@@ -226,8 +228,8 @@ impl Sorter {
         };
         for chunk in chunks {
             let bytes = chunk.range.len() as u64;
-            let (splitters, end) = (Arc::clone(splitters), self.order.end_byte());
-            flight.ask(PartitionChunk { chunk, splitters, end, again: false }, (), bytes, &mut done)?;
+            let question = PartitionChunk::new(chunk, splitters, self.order.end_byte());
+            flight.ask(question, (), bytes, &mut done)?;
         }
         flight.finish(&mut done)?;
         Ok(parted)
@@ -236,10 +238,11 @@ impl Sorter {
     /// Has the ranges of a partitioned text sorted and written.
     fn write_parts<W: Write>(
         &self,
-        parted: Vec<Parted>,
+        text: InMemory,
         splitters: &Splitters,
         out: &mut RangeWriter<'_, W>,
     ) -> Result<(), Error> {
+        let InMemory { parted, stored } = text;
         let chunks: Vec<_> = parted.into_iter().map(|parted| (Arc::new(parted.text), parted.buckets)).collect();
         let count = splitters.buckets();
         for at in 0..count {
@@ -255,16 +258,25 @@ impl Sorter {
                     pieces.push(Piece { text: Arc::clone(text), range });
                 }
             }
+            let kept = stored.as_ref().map_or(0, |stored| stored.len_of(number));
+            if let Some(stored) = &stored {
+                lines += u64::from(stored.counts[number].lines);
+                sum = sum.wrapping_add(stored.counts[number].sum);
+            }
             if let Some((line, _)) = splitters.heavy(number) {
                 out.equal(line, lines)?;
+            } else if let Some(text) = stored.as_ref().filter(|_| kept > 0) {
+                let stored = Some(StoredRange { text: Arc::clone(text), bucket: number, bytes: kept, lines });
+                let common_prefix = splitters.common_prefix(number);
+                out.stored(RangeText { pieces, order: self.order, common_prefix, sum: Some(sum), stored })?;
             } else if bytes > MAX_JOB {
                 out.long_range(pieces, MAX_JOB / 4)?;
             } else if bytes > 0 {
                 let common_prefix = splitters.common_prefix(number);
-                let range = RangeText { pieces, order: self.order, common_prefix, sum: Some(sum) };
+                let range = RangeText { common_prefix, sum: Some(sum), ..RangeText::new(pieces, self.order) };
                 let bytes = need(bytes, lines);
                 let room = out.room(bytes)?;
-                out.range(range, bytes, room);
+                out.range(range, bytes, room)?;
             }
         }
         Ok(())

@@ -9,6 +9,7 @@
 //!
 //! Each step is a job that the one before it puts on the queue, so nobody waits but who asked.
 
+use super::stored::SortStored;
 use super::work::{
     Check, LineJob, Lines, Parted, PartedStrings, PartitionChunk, PartitionStrings, RankRange, SortRange,
 };
@@ -54,6 +55,12 @@ impl Checked for PartitionStrings {
 impl Checked for SortRange {
     fn again(self) -> Self {
         SortRange { again: true, ..self }
+    }
+}
+
+impl Checked for SortStored {
+    fn again(self) -> Self {
+        SortStored { again: true, ..self }
     }
 }
 
@@ -140,8 +147,18 @@ where
         Flight { client: pool.client(), most, most_bytes, bytes: 0, queue: VecDeque::new() }
     }
 
+    /// So many more may be on their way: for accelerators, which take many at once.
+    pub fn with_more(self, more: usize) -> Self {
+        Flight { most: self.most + more, ..self }
+    }
+
     pub fn pool(&self) -> &Pool<Lines> {
         self.client.pool()
+    }
+
+    /// Whether nothing is on its way.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
     }
 
     /// Asks a question that takes so many bytes, its answer too, when there is [`room`](Self::room).

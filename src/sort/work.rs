@@ -7,9 +7,12 @@
 //! | [`SortRange`]: the lines of a range | the same, sorted | [`SORT`] |
 //! | [`RankRange`]: the strings of a range | their numbers, in order | [`RANK`] |
 //! | [`Check`]: an answer to one of these | whether it is right | as the question |
+//!
+//! What devices keep has questions of its own: `stored.rs`.
 
 use super::order::Order;
 use super::splitters::Splitters;
+use super::stored::{KeepText, SortStored, StorePart, StoredRange};
 use crate::schedule::{AnyJob, Class, ErasedJob, Job, Question};
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,13 +44,21 @@ impl Piece {
     }
 }
 
-/// Put the lines of a chunk where their ranges are.
+/// Put the lines of a chunk where their ranges are, or only count what each range would have.
 #[derive(Clone, Debug)]
 pub struct PartitionChunk {
     pub(crate) chunk: Piece,
     pub(crate) splitters: Arc<Splitters>,
     pub(crate) end: u8,
+    /// Whether the text is wanted.
+    pub(crate) keep: bool,
     pub(crate) again: bool,
+}
+
+impl PartitionChunk {
+    pub(crate) fn new(chunk: Piece, splitters: &Arc<Splitters>, end: u8) -> PartitionChunk {
+        PartitionChunk { chunk, splitters: Arc::clone(splitters), end, keep: true, again: false }
+    }
 }
 
 /// A chunk of text, its lines by bucket.
@@ -110,12 +121,20 @@ pub struct RangeText {
     pub common_prefix: usize,
     /// The sum of the lines, if whoever put them here has it.
     pub(crate) sum: Option<u64>,
+    /// More lines, on a device: then there is a sum.
+    pub(crate) stored: Option<StoredRange>,
 }
 
 impl RangeText {
+    /// Lines of which nothing is known.
+    pub(crate) fn new(pieces: Vec<Piece>, order: Order) -> RangeText {
+        RangeText { pieces, order, common_prefix: 0, sum: None, stored: None }
+    }
+
     /// Bytes of text.
     pub fn len(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.range.len()).sum()
+        let stored = self.stored.as_ref().map_or(0, |stored| stored.bytes as usize);
+        self.pieces.iter().map(|piece| piece.range.len()).sum::<usize>() + stored
     }
 
     /// Whether there are none.
@@ -352,6 +371,14 @@ pub enum LineJob {
     CheckRange(Job<Check<SortRange>>),
     /// [`Check`] of numbers.
     CheckRanks(Job<Check<RankRange>>),
+    /// [`KeepText`].
+    Keep(Job<KeepText>),
+    /// [`StorePart`].
+    Store(Job<StorePart>),
+    /// [`SortStored`].
+    SortStored(Job<SortStored>),
+    /// [`Check`] of a sorted range.
+    CheckStored(Job<Check<SortStored>>),
 }
 
 impl AnyJob for LineJob {
@@ -365,6 +392,10 @@ impl AnyJob for LineJob {
             LineJob::CheckChunk(job) => job,
             LineJob::CheckRange(job) => job,
             LineJob::CheckRanks(job) => job,
+            LineJob::Keep(job) => job,
+            LineJob::Store(job) => job,
+            LineJob::SortStored(job) => job,
+            LineJob::CheckStored(job) => job,
         }
     }
 }
@@ -381,4 +412,5 @@ macro_rules! variants {
 }
 variants!(Partition: PartitionChunk, Sort: SortRange, Rank: RankRange);
 variants!(PartitionStrings: PartitionStrings, CheckStrings: Check<PartitionStrings>);
+variants!(Keep: KeepText, Store: StorePart, SortStored: SortStored, CheckStored: Check<SortStored>);
 variants!(CheckChunk: Check<PartitionChunk>, CheckRange: Check<SortRange>, CheckRanks: Check<RankRange>);

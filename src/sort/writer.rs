@@ -4,6 +4,7 @@ use super::Pool;
 use super::limits::Report;
 use super::merge::merge_counted;
 use super::order::Order;
+use super::stored::SortStored;
 use super::way::Flight;
 use super::work::{Piece, RangeText, SortRange, Sorted};
 use crate::error::Error;
@@ -21,8 +22,13 @@ pub(super) fn need(bytes: u64, lines: u64) -> u64 {
 pub(super) struct RangeWriter<'a, W: Write> {
     order: Order,
     flight: Flight<SortRange, ()>,
+    /// Ranges of which a device keeps some.
+    stored: Flight<SortStored, ()>,
     out: Output<'a, W>,
 }
+
+/// So many more ranges are on their way if lanes sort them: some for each lane.
+const FOR_LANES: usize = 192;
 
 /// What was written, and where.
 struct Output<'a, W: Write> {
@@ -47,7 +53,8 @@ impl<W: Write> Output<'_, W> {
 impl<'a, W: Write> RangeWriter<'a, W> {
     /// Ranges on their way may take so many bytes.
     pub fn new(order: Order, pool: &Pool, memory: u64, to: &'a mut W, report: &'a mut Report) -> Self {
-        RangeWriter { order, flight: Flight::new(pool, memory), out: Output { to, report } }
+        let stored = Flight::new(pool, memory).with_more(FOR_LANES);
+        RangeWriter { order, flight: Flight::new(pool, memory), stored, out: Output { to, report } }
     }
 
     /// What was done so far, for who writes more.
@@ -62,10 +69,26 @@ impl<'a, W: Write> RangeWriter<'a, W> {
     }
 
     /// Sorts and writes a range that takes so many bytes.
-    pub fn range(&mut self, range: RangeText, bytes: u64, room: Permit) {
+    pub fn range(&mut self, range: RangeText, bytes: u64, room: Permit) -> Result<(), Error> {
+        if !self.stored.is_empty() {
+            self.finish()?;
+        }
         self.out.report.ranges += 1;
         let question = SortRange { range: Arc::new(range), again: false };
         self.flight.ask_with(question, (), bytes, room);
+        Ok(())
+    }
+
+    /// Has a lane sort a range of which its device keeps some, and writes it.
+    pub fn stored(&mut self, range: RangeText) -> Result<(), Error> {
+        if !self.flight.is_empty() {
+            self.finish()?;
+        }
+        self.out.report.ranges += 1;
+        // What a device keeps does not lie here, and is sorted in one place.
+        let (bytes, out) = (range.len() as u64, &mut self.out);
+        let question = SortStored { range: Arc::new(range), again: false };
+        self.stored.ask(question, (), bytes, &mut |(), sorted| out.sorted(sorted))
     }
 
     /// Sorts and writes a range that is too long for one job: in parts of so many bytes, which are merged.
@@ -86,7 +109,7 @@ impl<'a, W: Write> RangeWriter<'a, W> {
                 bytes += piece.range.len() as u64;
                 part.push(piece);
             }
-            let range = RangeText { pieces: part, order: self.order, common_prefix: 0, sum: None };
+            let range = RangeText::new(part, self.order);
             let question = SortRange { range: Arc::new(range), again: false };
             flight.ask(question, (), need(bytes, 0), &mut done)?;
         }
@@ -120,7 +143,8 @@ impl<'a, W: Write> RangeWriter<'a, W> {
     /// Writes what is on its way.
     pub fn finish(&mut self) -> Result<(), Error> {
         let out = &mut self.out;
-        self.flight.finish(&mut |(), sorted| out.sorted(sorted))
+        self.flight.finish(&mut |(), sorted| out.sorted(sorted))?;
+        self.stored.finish(&mut |(), sorted| out.sorted(sorted))
     }
 }
 

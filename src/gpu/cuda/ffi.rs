@@ -93,6 +93,14 @@ pub struct Report {
     pub round: [Round; MAX_ROUNDS],
 }
 
+/// `struct hybz_slice`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Slice {
+    pub text: *const u8,
+    pub length: u64,
+}
+
 /// `struct hybz_lines_report`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -288,6 +296,32 @@ unsafe extern "C" {
         timeout_ms: u32,
         report: *mut LinesReport,
     ) -> c_int;
+    pub fn hybz_lane_lines_keep(
+        lane: *mut Lane,
+        length: u32,
+        text: *const u8,
+        end: u32,
+        kept: *mut u8,
+        timeout_ms: u32,
+        report: *mut LinesReport,
+    ) -> c_int;
+    pub fn hybz_lane_lines_gather(
+        lane: *mut Lane,
+        ranges: u32,
+        lengths: *const u32,
+        host_lengths: *const u32,
+        text: *const u8,
+        counts: *const u32,
+        slices: *const Slice,
+        end: u32,
+        flags: u32,
+        sorted: *mut u8,
+        sorted_lengths: *mut u32,
+        timeout_ms: u32,
+        report: *mut LinesReport,
+    ) -> c_int;
+    pub fn hybz_device_alloc(device: c_int, bytes: u64, memory: *mut *mut c_void) -> c_int;
+    pub fn hybz_device_free(device: c_int, memory: *mut c_void) -> c_int;
     pub fn hybz_max_lines(bytes: u64) -> u64;
     #[cfg(test)]
     pub fn hybz_lines_report_bytes() -> usize;

@@ -1,9 +1,16 @@
 //! A lane that sorts lines.
 #![allow(unsafe_code)]
 
+use super::call::check;
 use super::ffi;
 use super::lane::{Lane, milliseconds};
-use crate::gpu::{DeviceError, DeviceLane, LaneSize, LineOrder, SortLines, SortedLines, Steps};
+use crate::gpu::{DeviceError, DeviceLane, KeptText, LaneSize, LineOrder, RangeInParts, SortLines, SortedLines, Steps};
+use std::any::Any;
+use std::ffi::{c_int, c_void};
+use std::ops::Range;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// `HYBZ_LINES_REVERSE`, `HYBZ_LINES_UNIQUE`.
@@ -13,6 +20,7 @@ const UNIQUE: u32 = 2;
 /// A lane that sorts lines.
 pub(super) struct LinesLane {
     lane: Lane,
+    ordinal: i32,
     sorted_lengths: Vec<u32>,
 }
 
@@ -20,8 +28,84 @@ impl LinesLane {
     pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
         let bytes = size.max_blocks * size.max_length;
         let lane = Lane::with_input(ordinal, size, ffi::LINES, bytes, bytes, 0)?;
-        Ok(LinesLane { lane, sorted_lengths: vec![0; size.max_blocks] })
+        Ok(LinesLane { lane, ordinal, sorted_lengths: vec![0; size.max_blocks] })
     }
+
+    /// What a batch of these lengths came to.
+    fn finish(&mut self, code: c_int, report: &ffi::LinesReport, lengths: &[u32]) -> Result<(), DeviceError> {
+        let lane = &mut self.lane;
+        lane.check(code, "sorting lines")?;
+        lane.steps.batches += 1;
+        lane.steps.upload += f64::from(report.upload_ms);
+        lane.steps.keys += f64::from(report.find_ms + report.keys_ms);
+        lane.steps.sort += f64::from(report.sort_ms);
+        lane.steps.small += f64::from(report.settle_ms);
+        lane.steps.large += f64::from(report.rounds_ms);
+        lane.steps.columns += f64::from(report.place_ms + report.copy_ms);
+        lane.steps.download += f64::from(report.download_ms);
+        if self.sorted_lengths[..lengths.len()] != *lengths {
+            return Err(DeviceError::Wrong("the device dropped or made lines"));
+        }
+        Ok(())
+    }
+}
+
+/// Memory of a device that its lanes share.
+struct CudaText {
+    ordinal: i32,
+    memory: NonNull<u8>,
+    bytes: u64,
+    /// The device may still write to it: nothing may be given back.
+    lost: AtomicBool,
+}
+
+// SAFETY: it is an address in the device's memory, which the host does not follow; who reads and writes there is for
+// the device's streams to say.
+unsafe impl Send for CudaText {}
+// SAFETY: as above.
+unsafe impl Sync for CudaText {}
+
+impl CudaText {
+    fn new(ordinal: i32, bytes: u64) -> Result<CudaText, DeviceError> {
+        let mut memory: *mut c_void = ptr::null_mut();
+        // SAFETY: `memory` is a place to write to.
+        check(unsafe { ffi::hybz_device_alloc(ordinal, bytes, &mut memory) }, "taking device memory for text")?;
+        let memory = NonNull::new(memory.cast::<u8>());
+        let memory = memory.ok_or_else(|| DeviceError::Memory("taking device memory: got none".to_owned()))?;
+        Ok(CudaText { ordinal, memory, bytes, lost: AtomicBool::new(false) })
+    }
+
+    /// Where a part of it begins.
+    fn part(&self, part: &Range<u64>) -> Option<*mut u8> {
+        // An address of the device: it is not followed here.
+        (part.start <= part.end && part.end <= self.bytes)
+            .then(|| self.memory.as_ptr().wrapping_add(part.start as usize))
+    }
+}
+
+impl Drop for CudaText {
+    fn drop(&mut self) {
+        if !*self.lost.get_mut() {
+            // SAFETY: `new` took it, and every batch that used it has ended.
+            let _ = unsafe { ffi::hybz_device_free(self.ordinal, self.memory.as_ptr().cast()) };
+        }
+    }
+}
+
+impl KeptText for CudaText {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The memory behind `kept`, if it is of this device.
+fn text_of(kept: &dyn KeptText, ordinal: i32) -> Result<&CudaText, DeviceError> {
+    let text = kept.as_any().downcast_ref::<CudaText>().filter(|text| text.ordinal == ordinal);
+    text.ok_or_else(|| DeviceError::Other("text of another device".to_owned()))
+}
+
+fn out_of_bounds() -> DeviceError {
+    DeviceError::Other("a part that is not in the kept text".to_owned())
 }
 
 impl DeviceLane for LinesLane {
@@ -69,18 +153,92 @@ impl SortLines for LinesLane {
                 &mut report,
             )
         };
-        lane.check(code, "sorting lines")?;
-        lane.steps.batches += 1;
-        lane.steps.upload += f64::from(report.upload_ms);
-        lane.steps.keys += f64::from(report.find_ms + report.keys_ms);
-        lane.steps.sort += f64::from(report.sort_ms);
-        lane.steps.small += f64::from(report.settle_ms);
-        lane.steps.large += f64::from(report.rounds_ms);
-        lane.steps.columns += f64::from(report.place_ms + report.copy_ms);
-        lane.steps.download += f64::from(report.download_ms);
-        if self.sorted_lengths[..lengths.len()] != *lengths {
-            return Err(DeviceError::Wrong("the device dropped or made lines"));
-        }
+        self.finish(code, &report, lengths)?;
+        let bytes = lengths.iter().map(|&length| length as usize).sum();
+        Ok(SortedLines { text: self.lane.columns(bytes) })
+    }
+
+    fn keep(&mut self, bytes: u64) -> Result<Arc<dyn KeptText>, DeviceError> {
+        Ok(Arc::new(CudaText::new(self.ordinal, bytes)?))
+    }
+
+    fn sort_and_keep(
+        &mut self,
+        length: u32,
+        end: u8,
+        kept: &dyn KeptText,
+        at: u64,
+        timeout: Duration,
+    ) -> Result<(), DeviceError> {
+        let text = text_of(kept, self.ordinal)?;
+        let to = text.part(&(at..at.saturating_add(length.into()))).ok_or_else(out_of_bounds)?;
+        let lane = &mut self.lane;
+        lane.check_batch(&[length], length > 0)?;
+        let mut report = ffi::LinesReport::default();
+        // SAFETY: the lane's texts and the device's memory at `to` have so many bytes (checked above), and no other
+        // batch uses these bytes of it: whoever has them kept there sees to that.
+        let code = unsafe {
+            ffi::hybz_lane_lines_keep(
+                lane.lane.as_ptr(),
+                length,
+                lane.pinned.part(&lane.texts),
+                end.into(),
+                to,
+                milliseconds(timeout),
+                &mut report,
+            )
+        };
+        self.sorted_lengths[0] = length;
+        let done = self.finish(code, &report, &[length]);
+        text.lost.fetch_or(matches!(done, Err(DeviceError::Lost(_))), Ordering::Relaxed);
+        done
+    }
+
+    fn sort_parts(
+        &mut self,
+        ranges: &[RangeInParts],
+        kept: &dyn KeptText,
+        order: LineOrder,
+        timeout: Duration,
+    ) -> Result<SortedLines<'_>, DeviceError> {
+        let text = text_of(kept, self.ordinal)?;
+        let lengths: Vec<u32> = ranges
+            .iter()
+            .map(|range| u32::try_from(range.bytes()).map_err(|_| out_of_bounds()))
+            .collect::<Result<_, _>>()?;
+        let host: Vec<u32> = ranges.iter().map(|range| range.host).collect();
+        let counts: Vec<u32> = ranges.iter().map(|range| range.kept.len() as u32).collect();
+        let slice = |part: &Range<u64>| {
+            let from = text.part(part).ok_or_else(out_of_bounds)?;
+            Ok(ffi::Slice { text: from, length: part.end - part.start })
+        };
+        let slices: Vec<ffi::Slice> =
+            ranges.iter().flat_map(|range| &range.kept).map(slice).collect::<Result<_, DeviceError>>()?;
+        let lane = &mut self.lane;
+        lane.check_batch(&lengths, !lengths.is_empty() && !lengths.contains(&0))?;
+        let mut report = ffi::LinesReport::default();
+        // SAFETY: all lists have as many entries as there are ranges, `slices` as many as `counts` add up to; the lane
+        // has room for so many bytes, and each slice is within the kept text (checked above).
+        let code = unsafe {
+            ffi::hybz_lane_lines_gather(
+                lane.lane.as_ptr(),
+                lengths.len() as u32,
+                lengths.as_ptr(),
+                host.as_ptr(),
+                lane.pinned.part(&lane.texts),
+                counts.as_ptr(),
+                slices.as_ptr(),
+                order.end.into(),
+                if order.reverse { REVERSE } else { 0 },
+                lane.pinned.part(&lane.columns),
+                self.sorted_lengths.as_mut_ptr(),
+                milliseconds(timeout),
+                &mut report,
+            )
+        };
+        let done = self.finish(code, &report, &lengths);
+        text.lost.fetch_or(matches!(done, Err(DeviceError::Lost(_))), Ordering::Relaxed);
+        done?;
         let bytes = lengths.iter().map(|&length| length as usize).sum();
         Ok(SortedLines { text: self.lane.columns(bytes) })
     }

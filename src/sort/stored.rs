@@ -1,0 +1,160 @@
+//! Text that lies on a device, sorted in parts, and in the host's memory as it came.
+//!
+//! Each part has its ranges one after the other; how long each of them is a core has counted. So a range is a slice of
+//! every part, and a lane of that device puts the slices behind each other and sorts them: text goes to the device once
+//! and comes back once, and no core copies lines. A core that must sort such a range all the same (a lane has failed)
+//! partitions the parts, each of which is done by whoever needs it first.
+//!
+//! | question | answer | class |
+//! |---|---|---|
+//! | [`KeepText`]: memory for so much text | the memory, if a lane has it | [`STORE`] |
+//! | [`StorePart`]: sort and keep a part | whether that was done | [`STORE`] |
+//! | [`SortStored`]: the lines of a range | the same, sorted | [`STORE`] |
+
+use super::partition::Partitioner;
+use super::splitters::Splitters;
+use super::work::{Bucket, Parted, Piece, RangeText, Sorted};
+use crate::gpu::KeptText;
+use crate::schedule::{Class, Question};
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// What only lanes of the device that keeps the text can do. Cores have only such jobs that lanes have failed at.
+pub const STORE: Class = Class(3);
+
+/// Have memory for so many bytes of text.
+#[derive(Clone, Copy, Debug)]
+pub struct KeepText {
+    pub(crate) bytes: u64,
+}
+
+/// Memory of a device for text.
+#[derive(Clone)]
+pub struct Kept {
+    pub(crate) text: Arc<dyn KeptText>,
+    /// How many bytes and lines a batch may have.
+    pub(crate) batch: u64,
+    pub(crate) lines: u64,
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kept").field("batch", &self.batch).field("lines", &self.lines).finish_non_exhaustive()
+    }
+}
+
+impl Question for KeepText {
+    type Answer = Option<Kept>;
+    const CLASS: Class = STORE;
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// Sort some chunks as one text, and keep it.
+#[derive(Clone, Debug)]
+pub struct StorePart {
+    pub(crate) kept: Kept,
+    pub(crate) chunks: Arc<Vec<Piece>>,
+    pub(crate) bytes: u64,
+    /// Where.
+    pub(crate) at: u64,
+    pub(crate) end: u8,
+}
+
+impl Question for StorePart {
+    type Answer = bool;
+    const CLASS: Class = STORE;
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// Sort a range of which some is kept on a device.
+#[derive(Clone, Debug)]
+pub struct SortStored {
+    /// The range.
+    pub range: Arc<RangeText>,
+    pub(crate) again: bool,
+}
+
+impl Question for SortStored {
+    type Answer = Sorted;
+    const CLASS: Class = STORE;
+
+    fn bytes(&self) -> u64 {
+        self.range.len() as u64
+    }
+
+    fn is_second_stage(&self) -> bool {
+        self.again
+    }
+
+    fn bytes_out(sorted: &Sorted) -> u64 {
+        sorted.text.len() as u64
+    }
+}
+
+/// A part that is kept.
+pub(super) struct Part {
+    pub chunks: Arc<Vec<Piece>>,
+    /// Where each range begins in the kept text, and where the last one ends.
+    pub starts: Vec<u64>,
+    /// The chunks, partitioned by a core.
+    pub parted: OnceLock<Vec<Parted>>,
+}
+
+/// All that is kept.
+pub(super) struct StoredText {
+    pub kept: Kept,
+    pub splitters: Arc<Splitters>,
+    pub end: u8,
+    pub parts: Vec<Part>,
+    /// By bucket: the lines of all parts, and their sum. (`start` and `end` say nothing.)
+    pub counts: Vec<Bucket>,
+}
+
+impl fmt::Debug for StoredText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredText").field("parts", &self.parts.len()).finish_non_exhaustive()
+    }
+}
+
+impl StoredText {
+    /// Where the slices of a range are.
+    pub fn slices(&self, bucket: usize) -> impl Iterator<Item = Range<u64>> {
+        let slice = move |part: &Part| part.starts[bucket]..part.starts[bucket + 1];
+        self.parts.iter().map(slice).filter(|slice| !slice.is_empty())
+    }
+
+    /// How many bytes a range has.
+    pub fn len_of(&self, bucket: usize) -> u64 {
+        self.slices(bucket).map(|slice| slice.end - slice.start).sum()
+    }
+
+    /// Appends the lines of a range, in any order, as a core finds them in the host's memory. The first to need a part
+    /// partitions it; cores begin at different ones, so that they do not wait for each other.
+    pub fn append(&self, bucket: usize, core: usize, partitioner: &mut Partitioner, text: &mut Vec<u8>) {
+        let count = self.parts.len();
+        for part in (0..count).map(|number| &self.parts[(number + 7 * core) % count]) {
+            let mut partition = |chunk: &Piece| partitioner.partition(chunk.bytes(), self.end, &self.splitters, true);
+            let parted = part.parted.get_or_init(|| part.chunks.iter().map(&mut partition).collect());
+            for Parted { text: lines, buckets, .. } in parted {
+                text.extend_from_slice(&lines[buckets[bucket].start as usize..buckets[bucket].end as usize]);
+            }
+        }
+    }
+}
+
+/// The part of a range that is kept.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredRange {
+    pub(super) text: Arc<StoredText>,
+    pub(super) bucket: usize,
+    pub(super) bytes: u64,
+    /// Lines of the whole range.
+    pub(super) lines: u64,
+}
