@@ -1,9 +1,11 @@
 //! Reading a file in large pieces: a long regular file by several threads, everything else as it comes.
 
 use crate::input::Input;
+use rustix::buffer::spare_capacity;
+use rustix::io::{Errno, pread};
+use rustix::mm::{Advice, madvise};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Builder, Scope};
 
@@ -116,19 +118,35 @@ impl Reading {
     }
 }
 
+/// Memory for so many bytes, in huge pages where the system has any: it finds 8 GB in a few thousand of them sooner
+/// than in two million small ones, and frees them sooner, too.
+#[allow(unsafe_code)]
+fn large_buffer(bytes: usize) -> Vec<u8> {
+    const HUGE: usize = 2 << 20;
+    let mut buffer: Vec<u8> = Vec::with_capacity(bytes);
+    let room = buffer.spare_capacity_mut();
+    let before = room.as_ptr().align_offset(HUGE);
+    let whole = room.len().saturating_sub(before) / HUGE * HUGE;
+    if whole > 0 {
+        // SAFETY: these pages are the buffer's, and the advice changes nothing that is in them. (What it answers
+        // changes nothing either.)
+        let _ = unsafe { madvise(room[before..].as_mut_ptr().cast(), whole, Advice::LinuxHugepage) };
+    }
+    buffer
+}
+
 /// So many bytes from `start` on, or fewer at the end of the file.
 fn read_piece(file: &File, start: u64, len: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; len];
-    let mut filled = 0;
-    while filled < len {
-        match file.read_at(&mut bytes[filled..], start + filled as u64) {
+    let mut bytes = large_buffer(len);
+    while bytes.len() < len {
+        let at = start + bytes.len() as u64;
+        match pread(file, spare_capacity(&mut bytes), at) {
             Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(e) => return Err(e.into()),
         }
     }
-    bytes.truncate(filled);
+    bytes.truncate(len); // the buffer may have more room
     Ok(bytes)
 }
 
