@@ -30,6 +30,7 @@ mod pool;
 mod process;
 mod queue;
 mod report;
+mod seat;
 #[cfg(test)]
 mod simulation;
 mod state;

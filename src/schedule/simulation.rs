@@ -470,3 +470,40 @@ fn a_core_that_is_avoided() {
     assert_eq!(state.submit(now, 6, avoiding(a), false).wake, Some(a));
     assert_eq!(got(state.take(now, a, false)), Some(6));
 }
+
+/// What cores leave to accelerators is theirs when the last accelerator is gone, and not one station's alone.
+#[test]
+fn a_class_without_accelerators() {
+    const LANES: Class = Class(1);
+    let mut state = State::new(vec![50e6, 1e9], 2, Accepts::AllBut(&[LANES]), 2);
+    let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
+    let accepts = Accepts::Only(&[LANES]);
+    state.add_crew(CrewPlan { accepts, members: 1, expected, at_once: true, started: false });
+    let now = Duration::ZERO;
+    let [(a, _), (b, _)] = [state.add_core(now), state.add_core(now)];
+    state.ready(a, 1, u64::MAX);
+    state.ready(b, 1, u64::MAX);
+    let job = Wish { class: LANES, ..wish(BLOCK, false) };
+    let got = |taken: Taken<u32>| match taken {
+        Taken::Jobs(jobs) => jobs.first().map(|entry| entry.job),
+        _ => None,
+    };
+    assert!(state.has_accelerators_for(LANES) && !state.is_short());
+    assert_eq!(state.submit(now, 1, job, false).start_crews, [0]);
+    let (lane, _) = state.add_member(now, 0);
+    state.submit(now, 2, job, false);
+    assert_eq!(got(state.take(now, a, false)), None);
+    state.ready(lane, 1, u64::MAX);
+    assert_eq!(got(state.take(now, lane, false)), Some(1));
+    state.depart(lane);
+    assert!(!state.has_accelerators_for(LANES) && !state.is_short());
+    assert_eq!(got(state.take(now, a, false)), Some(2));
+    assert!(state.submit(now, 3, job, false).start_crews.is_empty());
+    assert_eq!(got(state.take(now, b, false)), Some(3));
+    // The last cores leave, too: then one goes on.
+    state.submit(now, 4, job, false);
+    state.no_more_cores();
+    state.depart(a);
+    state.depart(b);
+    assert!(state.is_short());
+}

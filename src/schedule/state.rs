@@ -4,6 +4,7 @@
 
 use super::job::{Accepts, Class};
 use super::policy::{self, Expected, Snapshot, Verdict};
+use super::seat::{Holding, Phase, Rate, Seat, Waits};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -66,66 +67,6 @@ pub(super) enum Taken<J> {
     LeftToOthers(Duration, Option<Id>),
     /// There will never be anything.
     Closed,
-}
-
-/// One station.
-#[derive(Debug)]
-struct Seat {
-    accelerator: bool,
-    accepts: Accepts,
-    /// Its crew, whose figures stand for those it has not shown yet.
-    crew: Option<usize>,
-    phase: Phase,
-    max_batch: usize,
-    max_bytes: u64,
-    rates: Vec<Rate>,
-    holds: Option<Holding>,
-    waits: Waits,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Phase {
-    Starting(Duration),
-    Ready,
-    Gone,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Waits {
-    No,
-    ForWake,
-    /// Or for a time that it was told.
-    ForTime,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Holding {
-    class: Class,
-    second_stage: bool,
-    bytes: f64,
-    since: Duration,
-}
-
-/// Bytes a second of the last seconds of work.
-#[derive(Clone, Copy, Debug, Default)]
-struct Rate {
-    bytes: f64,
-    seconds: f64,
-}
-
-impl Rate {
-    /// After so many seconds of work, what was measured before counts half.
-    const HALF_LIFE: f64 = 2.0;
-
-    fn add(&mut self, bytes: f64, seconds: f64) {
-        let fade = (-seconds / Self::HALF_LIFE).exp2();
-        self.bytes = self.bytes * fade + bytes;
-        self.seconds = self.seconds * fade + seconds;
-    }
-
-    fn get(self) -> Option<f64> {
-        (self.bytes > 0.0 && self.seconds > 0.0).then(|| self.bytes / self.seconds)
-    }
 }
 
 pub(super) struct State<J> {
@@ -210,6 +151,7 @@ impl<J> State<J> {
     /// Puts a job on its queue and says who should know.
     pub fn submit(&mut self, now: Duration, job: J, wish: Wish, more: bool) -> Actions {
         let Wish { class, bytes, second_stage, avoid } = wish;
+        let second_stage = second_stage || self.is_left_to_cores(class);
         let number = self.next_number;
         self.next_number += 1;
         let entry = Entry { job, class, bytes, second_stage, avoid, number };
@@ -348,6 +290,19 @@ impl<J> State<J> {
         self.seats[id].phase = Phase::Gone;
         self.seats[id].holds = None;
         self.seats.iter_mut().for_each(|seat| seat.waits = Waits::No);
+        for class in 0..self.first.len() {
+            if self.is_left_to_cores(Class(class as u8)) {
+                let left = self.first[class].drain(..).map(|entry| Entry { second_stage: true, ..entry });
+                self.second.extend(left);
+            }
+        }
+    }
+
+    /// Whether cores leave a class to accelerators of which there are none any more. Then it is as if one had declined:
+    /// all cores do what the accelerators should have done, and not one station alone.
+    fn is_left_to_cores(&self, class: Class) -> bool {
+        let may_come = self.crews.iter().any(|crew| !crew.started && crew.accepts.first_stage(class));
+        !self.core_accepts.first_stage(class) && !may_come && !self.is_served(class) && self.has_finisher()
     }
 
     /// Whether somebody takes first stages of this class, or could be started to.
@@ -384,8 +339,12 @@ impl<J> State<J> {
 
     /// After a departure: whether work has lost its last station, so that this thread must go on as a core.
     pub fn is_short(&self) -> bool {
-        let unserved = |class: usize| !self.is_served(Class(class as u8));
-        !self.second.is_empty() && !self.has_finisher() || (0..self.first.len()).any(unserved)
+        let may_come = |class: Class| self.crews.iter().any(|crew| !crew.started && crew.accepts.first_stage(class));
+        let unserved = |class: Class| !self.is_served(class) && !self.is_left_to_cores(class) && !may_come(class);
+        // A core that has not been started yet is started by the next job, which may never come.
+        let there = |seat: &Seat| seat.phase != Phase::Gone && seat.accepts.second_stage();
+        let mut classes = (0..self.first.len()).map(|class| Class(class as u8));
+        !self.second.is_empty() && !self.seats.iter().any(there) || classes.any(unserved)
     }
 
     /// The station that retired goes on as a core.
