@@ -140,13 +140,21 @@ impl External {
 
     /// Takes whole lines. Without a way to make temporary files all of them stay in memory.
     pub fn push(&mut self, chunk: Piece, temporary: Option<&mut Temporary>) -> Result<(), Error> {
-        match &mut self.resident {
-            Some(resident) => match resident.push(chunk)? {
-                Some(chunk) => self.partition(chunk, temporary),
-                None => Ok(()),
-            },
-            None => self.partition(chunk, temporary),
+        let Some(resident) = &mut self.resident else { return self.partition(chunk, temporary) };
+        let refused = resident.push(chunk)?;
+        if resident.is_refused() {
+            let chunks = self.resident.take().map(Resident::into_chunks).unwrap_or_default();
+            return self.partition_all(chunks.into_iter().chain(refused), temporary);
         }
+        self.partition_all(refused, temporary)
+    }
+
+    fn partition_all(
+        &mut self,
+        chunks: impl IntoIterator<Item = Piece>,
+        mut temporary: Option<&mut Temporary>,
+    ) -> Result<(), Error> {
+        chunks.into_iter().try_for_each(|chunk| self.partition(chunk, temporary.as_deref_mut()))
     }
 
     /// Has whole lines partitioned.
@@ -195,24 +203,25 @@ impl External {
         self.land()?;
         let mut stored = None;
         if let Some(resident) = self.resident.take() {
-            let rest = match self.spill {
-                Some(_) => resident.into_chunks(),
-                None => {
-                    let (kept, rest) = resident.finish(&self.parted)?;
-                    stored = kept;
-                    rest
-                }
+            let (kept, rest) = match self.spill {
+                Some(_) => (None, resident.into_chunks()),
+                None => resident.finish()?,
             };
-            for chunk in rest {
-                self.partition(chunk, temporary.as_deref_mut())?;
-            }
+            // Beside what is kept nothing may go to a file.
+            let to = if kept.is_some() { None } else { temporary.as_deref_mut() };
+            self.partition_all(rest, to)?;
+            self.land()?;
+            stored = kept;
+        }
+        if let Some(text) = stored.take_if(|text| !text.fits(&self.parted)) {
+            self.partition_all(text.into_chunks(), temporary)?;
             self.land()?;
         }
         if self.spill.is_some() {
             return Ok(None);
         }
         self.permits.clear();
-        Ok(Some(InMemory { parted: std::mem::take(&mut self.parted), stored }))
+        Ok(Some(InMemory { parted: std::mem::take(&mut self.parted), stored: stored.map(Arc::new) }))
     }
 
     /// Waits for what is being partitioned.

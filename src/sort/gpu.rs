@@ -8,7 +8,7 @@
 //! Of long text a device has everything (`resident.rs`): lanes sort parts as they come, which stay there, and then
 //! ranges, which are slices of the parts. Nobody else can do that: such jobs are of a class of their own.
 
-use super::stored::{KeepText, Kept, STORE, SortStored, StorePart, StoredRange};
+use super::stored::{KeepText, Kept, PART, STORE, SortStored, StorePart, StoredRange};
 use super::text::Ends;
 use super::work::{LineJob, Lines, Piece, RangeText, SORT, SortRange, Sorted};
 use crate::gpu::{Choice, DeviceError, LaneSize, LineOrder, MIN_DEVICE_BLOCK, RangeInParts, SortLines};
@@ -59,7 +59,9 @@ impl LineLanes {
         // Not measured: a quarter of what docs/ALGORITHMS.md expects of an H200 with its links; the start is that of
         // lanes that sort blocks.
         let expected = Expected { rate: 4e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };
-        let accepts = if number == 0 { FIRST_ACCEPTS } else { ACCEPTS };
+        // Lanes that have no room for a part are of no use to text that is kept.
+        let keeps = number == 0 && self.bytes as u64 >= PART;
+        let (accepts, least) = if keeps { (FIRST_ACCEPTS, PART as usize) } else { (ACCEPTS, MIN_BYTES) };
         let mut crew = Crew::new(accepts, expected).held_bytes(3 * self.bytes as u64);
         if self.at_once {
             crew = crew.at_once();
@@ -71,7 +73,7 @@ impl LineLanes {
                 let (backend, device) = choice.device(number)?;
                 let name = format!("gpu {} lane {lane}", device.ordinal);
                 let open: Open = Box::new(move |bytes| backend.open_lines(&device, size(bytes)));
-                Ok(Box::new(LineStation::new(name, bytes, open)?))
+                Ok(Box::new(LineStation::new(name, bytes, least, open)?))
             });
         }
         crew
@@ -99,6 +101,8 @@ type Open = Box<dyn FnMut(usize) -> Result<Box<dyn SortLines>, DeviceError> + Se
 pub(super) struct LineStation {
     name: String,
     bytes: usize,
+    /// With less it is not worth having.
+    least: usize,
     open: Open,
     /// `None` after a failure, from which a lane may only be dropped.
     lane: Option<Box<dyn SortLines>>,
@@ -107,8 +111,8 @@ pub(super) struct LineStation {
 }
 
 impl LineStation {
-    pub fn new(name: String, bytes: usize, open: Open) -> Result<Self, String> {
-        let mut station = LineStation { name, bytes, open, lane: None, wrong: false };
+    pub fn new(name: String, bytes: usize, least: usize, open: Open) -> Result<Self, String> {
+        let mut station = LineStation { name, bytes, least, open, lane: None, wrong: false };
         station.reopen().map_err(|error| error.to_string())?;
         Ok(station)
     }
@@ -121,7 +125,7 @@ impl LineStation {
                     self.lane = Some(lane);
                     return Ok(());
                 }
-                Err(DeviceError::Memory(_)) if self.bytes / 2 >= MIN_BYTES => self.bytes /= 2,
+                Err(DeviceError::Memory(_)) if self.bytes / 2 >= self.least => self.bytes /= 2,
                 Err(error) => return Err(error),
             }
         }
@@ -158,7 +162,7 @@ fn answer<Q: Question<Answer = Sorted>>(jobs: &mut [&mut Job<Q>], mut text: &[u8
 /// Memory for text that is kept, if the device has it.
 fn keep(job: &mut Job<KeepText>, lane: &mut dyn SortLines, batch: usize) -> Result<(), DeviceError> {
     match lane.keep(job.question().bytes) {
-        Ok(text) => job.answer(Some(Kept { text, batch: batch as u64, lines: lane.max_lines() })),
+        Ok(text) => job.answer(Some(Kept { text, lines: lane.max_lines() * PART / (batch as u64).max(PART) })),
         Err(DeviceError::Memory(_)) => job.answer(None),
         Err(error) => return Err(error),
     }
@@ -358,7 +362,7 @@ impl Station<LineJob> for LineStation {
         };
         drop(lane);
         self.wrong |= matches!(error, DeviceError::Wrong(_));
-        let mut retire = self.wrong || matches!(error, DeviceError::Lost(_)) || self.bytes / 2 < MIN_BYTES;
+        let mut retire = self.wrong || matches!(error, DeviceError::Lost(_)) || self.bytes / 2 < self.least;
         if !retire {
             self.bytes /= 2;
             retire = self.reopen().is_err();

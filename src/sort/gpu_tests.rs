@@ -38,6 +38,10 @@ fn twin(text: &[u8], end: u8, reverse: bool, unique: bool) -> Vec<u8> {
 
 /// A pool with a core and a lane that fails as it is told.
 fn pool(fault: Option<(usize, Fault)>, bytes: usize) -> Pool {
+    pool_with(fault, bytes, None)
+}
+
+fn pool_with(fault: Option<(usize, Fault)>, bytes: usize, budget: Option<u64>) -> Pool {
     let expected = Expected { rate: 1e12, start: Duration::ZERO, end: Duration::ZERO };
     let crew = Crew::new(&[SORT, STORE], expected).at_once().member(move || {
         let mut fault = fault;
@@ -45,9 +49,13 @@ fn pool(fault: Option<(usize, Fault)>, bytes: usize) -> Pool {
             let size = LaneSize { max_blocks: 4, max_length: bytes / 4 };
             Ok(Box::new(FakeLane::new(size, fault.take())) as Box<dyn SortLines>)
         });
-        Ok(Box::new(LineStation::new("fake".to_owned(), bytes, open)?))
+        Ok(Box::new(LineStation::new("fake".to_owned(), bytes, 1 << 20, open)?))
     });
-    Pool::builder().threads(NonZeroUsize::MIN).cores_accept(Accepts::AllBut(&[STORE])).crew(crew).build()
+    let pool = Pool::builder().threads(NonZeroUsize::MIN).cores_accept(Accepts::AllBut(&[STORE])).crew(crew);
+    match budget {
+        Some(bytes) => pool.memory(bytes).build(),
+        None => pool.build(),
+    }
 }
 
 /// Sorts a text of which it is said before it comes that it will have so many bytes.
@@ -123,12 +131,35 @@ fn text_on_a_device() {
         for (call, reverse) in [(2, false), (parts + 1, true)] {
             let lane = run(Some((call, fault)), reverse);
             assert!(lane.fallbacks + lane.wrong > 0, "{fault:?} in call {call}: {lane:?}");
+            // A lane that is gone is no core: all cores do what it leaves.
+            assert!(lane.accelerator && (fault == Fault::Memory || lane.retired.is_some()), "{lane:?}");
         }
     }
     // Of equal lines only one.
     let pool = pool(None, 8 << 20);
     let found = sorted_as_it_comes(&whole, whole.len() as u64, &Order::new().unique(true), &pool);
     assert!(found == twin(&whole, end, false, true));
+}
+
+/// Little memory, with a way to temporary files, and a lane that fails at some part: what is kept, what is not, and
+/// what is in a file come together.
+#[test]
+fn some_of_a_text_on_a_device() {
+    let long = text(20 << 20, b'\n');
+    let twin = twin(&long, b'\n', false, false);
+    for budget in [4, 12, 30, 50, 400] {
+        for call in [0, 3, 7] {
+            let pool = pool_with(Some((call, Fault::Memory)), 8 << 20, Some(budget << 20));
+            let limits = Limits::new().temporary(tempfile::tempfile);
+            let mut sorter = Sorter::new(&Order::new(), limits, &pool);
+            let look = |at: u64| Some(long[at as usize..].iter().copied().take(8192).collect());
+            sorter.expect(long.len() as u64, look);
+            long.chunks(1 << 20).for_each(|some| sorter.push_owned(some.to_vec()).expect("room in a file"));
+            let mut out = Vec::new();
+            sorter.write_to(&mut out).expect("whatever a lane does");
+            assert!(out == twin, "{budget} MB, a failure in call {call}");
+        }
+    }
 }
 
 /// Lines that are too short for a device, lanes that have no room for a part, a sample that makes ranges too long for a

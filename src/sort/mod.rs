@@ -26,7 +26,7 @@
 //! that is very frequent has a range of its own, which is only counted.
 //!
 //! **On a device.** Of 2 GB and more whose length is known ([`Sorter::expect`]) cores only count what each range will
-//! have. The text goes to a device as it comes, which sorts it in parts of 128 MB and keeps them; a range is a slice of
+//! have. The text goes to a device as it comes, which sorts it in parts of 64 MB and keeps them; a range is a slice of
 //! every part, and lanes of that device sort it where it is. So cores neither move lines nor sort them: they read,
 //! count, check and write.
 //!

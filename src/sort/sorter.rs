@@ -260,8 +260,8 @@ impl Sorter {
             }
             let kept = stored.as_ref().map_or(0, |stored| stored.len_of(number));
             if let Some(stored) = &stored {
-                lines += u64::from(stored.counts[number].lines);
-                sum = sum.wrapping_add(stored.counts[number].sum);
+                lines += stored.counts[number].0;
+                sum = sum.wrapping_add(stored.counts[number].1);
             }
             if let Some((line, _)) = splitters.heavy(number) {
                 out.equal(line, lines)?;

@@ -13,12 +13,12 @@
 
 use super::partition::Partitioner;
 use super::splitters::Splitters;
-use super::work::{Bucket, Parted, Piece, RangeText, Sorted};
+use super::work::{Parted, Piece, RangeText, Sorted};
 use crate::gpu::KeptText;
 use crate::schedule::{Class, Question};
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What only lanes of the device that keeps the text can do. Cores have only such jobs that lanes have failed at.
 pub const STORE: Class = Class(3);
@@ -29,18 +29,20 @@ pub struct KeepText {
     pub(crate) bytes: u64,
 }
 
+/// A part is so long at most: a batch of any lane that keeps text.
+pub(super) const PART: u64 = if cfg!(test) { 2 << 20 } else { 64 << 20 };
+
 /// Memory of a device for text.
 #[derive(Clone)]
 pub struct Kept {
     pub(crate) text: Arc<dyn KeptText>,
-    /// How many bytes and lines a batch may have.
-    pub(crate) batch: u64,
+    /// How many lines a batch of [`PART`] bytes may have.
     pub(crate) lines: u64,
 }
 
 impl fmt::Debug for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept").field("batch", &self.batch).field("lines", &self.lines).finish_non_exhaustive()
+        f.debug_struct("Kept").field("lines", &self.lines).finish_non_exhaustive()
     }
 }
 
@@ -100,7 +102,8 @@ impl Question for SortStored {
 
 /// A part that is kept.
 pub(super) struct Part {
-    pub chunks: Arc<Vec<Piece>>,
+    /// Until a core has partitioned them.
+    pub chunks: Mutex<Vec<Piece>>,
     /// Where each range begins in the kept text, and where the last one ends.
     pub starts: Vec<u64>,
     /// The chunks, partitioned by a core.
@@ -113,8 +116,8 @@ pub(super) struct StoredText {
     pub splitters: Arc<Splitters>,
     pub end: u8,
     pub parts: Vec<Part>,
-    /// By bucket: the lines of all parts, and their sum. (`start` and `end` say nothing.)
-    pub counts: Vec<Bucket>,
+    /// By bucket: how many lines all parts have, and their sum.
+    pub counts: Vec<(u64, u64)>,
 }
 
 impl fmt::Debug for StoredText {
@@ -130,6 +133,23 @@ impl StoredText {
         self.parts.iter().map(slice).filter(|slice| !slice.is_empty())
     }
 
+    /// Whether a lane has room for each of the ranges, together with what is in `parted`.
+    pub fn fits(&self, parted: &[Parted]) -> bool {
+        (0..self.splitters.buckets()).step_by(2).all(|number| {
+            let host = parted.iter().map(|parted| parted.buckets[number]);
+            let (bytes, lines) = host.fold((0, 0), |(bytes, lines), own| {
+                (bytes + u64::from(own.end - own.start), lines + u64::from(own.lines))
+            });
+            bytes + self.len_of(number) <= PART && lines + self.counts[number].0 <= self.kept.lines
+        })
+    }
+
+    /// The chunks of all parts, for others.
+    pub fn into_chunks(self) -> Vec<Piece> {
+        let chunks = |part: Part| part.chunks.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.parts.into_iter().flat_map(chunks).collect()
+    }
+
     /// How many bytes a range has.
     pub fn len_of(&self, bucket: usize) -> u64 {
         self.slices(bucket).map(|slice| slice.end - slice.start).sum()
@@ -141,7 +161,10 @@ impl StoredText {
         let count = self.parts.len();
         for part in (0..count).map(|number| &self.parts[(number + 7 * core) % count]) {
             let mut partition = |chunk: &Piece| partitioner.partition(chunk.bytes(), self.end, &self.splitters, true);
-            let parted = part.parted.get_or_init(|| part.chunks.iter().map(&mut partition).collect());
+            let parted = part.parted.get_or_init(|| {
+                let chunks = std::mem::take(&mut *part.chunks.lock().unwrap_or_else(PoisonError::into_inner));
+                chunks.iter().map(&mut partition).collect()
+            });
             for Parted { text: lines, buckets, .. } in parted {
                 text.extend_from_slice(&lines[buckets[bucket].start as usize..buckets[bucket].end as usize]);
             }

@@ -17,6 +17,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::slice;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Pinned memory of a lane: taking it in one piece is quicker.
@@ -64,8 +65,21 @@ impl Drop for Pinned {
     }
 }
 
+/// Devices, a bit each, of which a lane was lost: a kernel may still run there, and freeing memory would wait for it.
+static LOST: AtomicU64 = AtomicU64::new(0);
+
+fn bit(ordinal: i32) -> u64 {
+    1 << (ordinal % 64)
+}
+
+/// Whether a lane of this device was lost, or of one whose number differs by 64.
+pub(super) fn is_lost(ordinal: i32) -> bool {
+    LOST.load(Relaxed) & bit(ordinal) != 0
+}
+
 /// What all kinds of lanes have in common.
 pub(super) struct Lane {
+    pub(super) ordinal: i32,
     pub(super) lane: NonNull<ffi::Lane>,
     /// It outlives a lost lane: the device may still write to it.
     pub(super) pinned: ManuallyDrop<Pinned>,
@@ -117,6 +131,7 @@ impl Lane {
         check(code, "taking device memory")?;
         let lane = NonNull::new(lane).ok_or_else(|| DeviceError::Other("got no lane".to_owned()))?;
         Ok(Lane {
+            ordinal,
             lane,
             pinned: ManuallyDrop::new(pinned),
             texts,
@@ -148,7 +163,10 @@ impl Lane {
     /// What a step of a batch came to.
     pub(super) fn check(&mut self, code: c_int, doing: &str) -> Result<(), DeviceError> {
         let checked = check(code, doing);
-        self.lost |= matches!(checked, Err(DeviceError::Lost(_)));
+        if matches!(checked, Err(DeviceError::Lost(_))) {
+            self.lost = true;
+            LOST.fetch_or(bit(self.ordinal), Relaxed);
+        }
         checked
     }
 

@@ -3,14 +3,13 @@
 
 use super::call::check;
 use super::ffi;
-use super::lane::{Lane, milliseconds};
+use super::lane::{Lane, is_lost, milliseconds};
 use crate::gpu::{DeviceError, DeviceLane, KeptText, LaneSize, LineOrder, RangeInParts, SortLines, SortedLines, Steps};
 use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// `HYBZ_LINES_REVERSE`, `HYBZ_LINES_UNIQUE`.
@@ -20,7 +19,6 @@ const UNIQUE: u32 = 2;
 /// A lane that sorts lines.
 pub(super) struct LinesLane {
     lane: Lane,
-    ordinal: i32,
     sorted_lengths: Vec<u32>,
 }
 
@@ -28,7 +26,7 @@ impl LinesLane {
     pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
         let bytes = size.max_blocks * size.max_length;
         let lane = Lane::with_input(ordinal, size, ffi::LINES, bytes, bytes, 0)?;
-        Ok(LinesLane { lane, ordinal, sorted_lengths: vec![0; size.max_blocks] })
+        Ok(LinesLane { lane, sorted_lengths: vec![0; size.max_blocks] })
     }
 
     /// What a batch of these lengths came to.
@@ -55,8 +53,6 @@ struct CudaText {
     ordinal: i32,
     memory: NonNull<u8>,
     bytes: u64,
-    /// The device may still write to it: nothing may be given back.
-    lost: AtomicBool,
 }
 
 // SAFETY: it is an address in the device's memory, which the host does not follow; who reads and writes there is for
@@ -72,7 +68,7 @@ impl CudaText {
         check(unsafe { ffi::hybz_device_alloc(ordinal, bytes, &mut memory) }, "taking device memory for text")?;
         let memory = NonNull::new(memory.cast::<u8>());
         let memory = memory.ok_or_else(|| DeviceError::Memory("taking device memory: got none".to_owned()))?;
-        Ok(CudaText { ordinal, memory, bytes, lost: AtomicBool::new(false) })
+        Ok(CudaText { ordinal, memory, bytes })
     }
 
     /// Where a part of it begins.
@@ -85,8 +81,8 @@ impl CudaText {
 
 impl Drop for CudaText {
     fn drop(&mut self) {
-        if !*self.lost.get_mut() {
-            // SAFETY: `new` took it, and every batch that used it has ended.
+        if !is_lost(self.ordinal) {
+            // SAFETY: `new` took it, and every batch that used it has ended: no lane of the device was lost.
             let _ = unsafe { ffi::hybz_device_free(self.ordinal, self.memory.as_ptr().cast()) };
         }
     }
@@ -159,7 +155,7 @@ impl SortLines for LinesLane {
     }
 
     fn keep(&mut self, bytes: u64) -> Result<Arc<dyn KeptText>, DeviceError> {
-        Ok(Arc::new(CudaText::new(self.ordinal, bytes)?))
+        Ok(Arc::new(CudaText::new(self.lane.ordinal, bytes)?))
     }
 
     fn sort_and_keep(
@@ -170,7 +166,7 @@ impl SortLines for LinesLane {
         at: u64,
         timeout: Duration,
     ) -> Result<(), DeviceError> {
-        let text = text_of(kept, self.ordinal)?;
+        let text = text_of(kept, self.lane.ordinal)?;
         let to = text.part(&(at..at.saturating_add(length.into()))).ok_or_else(out_of_bounds)?;
         let lane = &mut self.lane;
         lane.check_batch(&[length], length > 0)?;
@@ -189,9 +185,7 @@ impl SortLines for LinesLane {
             )
         };
         self.sorted_lengths[0] = length;
-        let done = self.finish(code, &report, &[length]);
-        text.lost.fetch_or(matches!(done, Err(DeviceError::Lost(_))), Ordering::Relaxed);
-        done
+        self.finish(code, &report, &[length])
     }
 
     fn sort_parts(
@@ -201,7 +195,7 @@ impl SortLines for LinesLane {
         order: LineOrder,
         timeout: Duration,
     ) -> Result<SortedLines<'_>, DeviceError> {
-        let text = text_of(kept, self.ordinal)?;
+        let text = text_of(kept, self.lane.ordinal)?;
         let lengths: Vec<u32> = ranges
             .iter()
             .map(|range| u32::try_from(range.bytes()).map_err(|_| out_of_bounds()))
@@ -236,9 +230,7 @@ impl SortLines for LinesLane {
                 &mut report,
             )
         };
-        let done = self.finish(code, &report, &lengths);
-        text.lost.fetch_or(matches!(done, Err(DeviceError::Lost(_))), Ordering::Relaxed);
-        done?;
+        self.finish(code, &report, &lengths)?;
         let bytes = lengths.iter().map(|&length| length as usize).sum();
         Ok(SortedLines { text: self.lane.columns(bytes) })
     }
