@@ -24,6 +24,7 @@ pub struct LineLanes {
     /// Lanes of each device.
     pub lanes: usize,
     /// How many bytes of text a batch may have. A lane has 16 bytes of device memory and 2 of pinned memory for each.
+    /// From 64 MiB on the first device also keeps long text whose length is known ([`Sorter::expect`](super::Sorter)).
     pub bytes: usize,
     /// Whether lanes are started with the first range, and not only when the work left is worth their start.
     pub at_once: bool,
