@@ -33,7 +33,8 @@ fn once(text: &[u8], batch: usize, verify: Verify) -> Option<(Vec<u8>, u64)> {
     };
     let some_by_core = verify == Verify::Devices && device.retired.is_some();
     assert!(verified == expected || some_by_core && verified < expected, "{stations:?}");
-    assert_eq!(device.retired.is_some(), device.wrong > 0, "{stations:?}");
+    // (In a batch of one block its own checks may find it, before anybody else has the block.)
+    assert_eq!(device.retired.is_some(), device.wrong > 0 || device.fallbacks > 0, "{stations:?}");
     Some((coded, device.wrong))
 }
 
