@@ -74,6 +74,8 @@ struct Outcome {
     by_cores: usize,
     by_gpus: usize,
     started_gpus: usize,
+    /// When the first of them was started.
+    gpus_from: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,6 +112,7 @@ struct World {
     done: usize,
     by_cores: usize,
     started_gpus: usize,
+    gpus_from: f64,
     /// The jobs that each station holds, for those that fail.
     held: Vec<Vec<usize>>,
     finished: Vec<bool>,
@@ -143,6 +146,7 @@ impl World {
             done: 0,
             by_cores: 0,
             started_gpus: 0,
+            gpus_from: f64::INFINITY,
             held: Vec::new(),
             finished: vec![false; input.blocks],
             last_done: 0.0,
@@ -180,7 +184,8 @@ impl World {
         }
         assert!(self.finished.iter().all(|&finished| finished));
         let by_gpus = self.done - self.by_cores;
-        Outcome { end: self.last_done, by_cores: self.by_cores, by_gpus, started_gpus: self.started_gpus }
+        let World { last_done: end, by_cores, started_gpus, gpus_from, .. } = self;
+        Outcome { end, by_cores, by_gpus, started_gpus, gpus_from }
     }
 
     fn arrive(&mut self) {
@@ -209,6 +214,7 @@ impl World {
         for crew in actions.start_crews {
             let gpu = self.machine.gpus[crew];
             self.started_gpus += 1;
+            self.gpus_from = self.gpus_from.min(self.now);
             for _ in 0..gpu.lanes {
                 let (id, accelerator) = self.state.add_member(self.clock(), crew);
                 assert!(accelerator);
@@ -408,6 +414,18 @@ fn a_fast_pipe_gets_its_gpu() {
 }
 
 /// A core would take 10 s for it: the block waits for the GPU, which is started at once; if that fails, a core does it.
+/// Of blocks of 9 MB neither the first to be done, nor the last core to be given one, is waited for.
+#[test]
+fn long_blocks_get_their_gpu_at_once() {
+    let machine = Machine::new(32, 30e6, &[H200]);
+    let input = Input { blocks: 900, block: 9e6, read_rate: 1.2e9, announced: true, window: 64 };
+    let outcome = run(&machine, input);
+    assert!(outcome.gpus_from < 0.05, "{outcome:?}");
+    // But where they come slowly the cores keep up.
+    let slow = run(&machine, Input { read_rate: 300e6, ..input });
+    assert_eq!(slow.started_gpus, 0, "{slow:?}");
+}
+
 #[test]
 fn one_long_block() {
     for fails_to_start in [false, true] {

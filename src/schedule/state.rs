@@ -88,6 +88,8 @@ pub(super) struct State<J> {
     /// Bytes that were announced, and bytes that have come.
     announced: u64,
     submitted: u64,
+    /// When the first bytes came, and how many.
+    first_came: Option<(Duration, u64)>,
     next_number: u64,
     closed: bool,
 }
@@ -108,6 +110,7 @@ impl<J> State<J> {
             unknown: 0,
             announced: 0,
             submitted: 0,
+            first_came: None,
             next_number: 0,
             closed: false,
         }
@@ -167,6 +170,7 @@ impl<J> State<J> {
             return Actions { unserved, ..call };
         }
         self.submitted += bytes;
+        self.first_came.get_or_insert((now, bytes));
         self.first[class.index()].push_back(entry);
         let start_crews = self.crews_to_start(now, class, more);
         let mut actions = Actions { start_crews, unserved: !self.is_served(class), ..Actions::default() };
@@ -216,12 +220,14 @@ impl<J> State<J> {
                 continue;
             }
             let nobody = !self.is_served(class);
-            // While cores are idle, they keep up with the input: its source is the bottleneck.
-            let keeps_up = self.unstarted_cores > 0 && self.first[class.index()].len() <= self.unstarted_cores
+            // While cores are idle, they keep up with the input: its source is the bottleneck. (Unless it is only that
+            // it takes a while to give a long block to each.)
+            let some_idle = self.unstarted_cores > 0 && self.first[class.index()].len() <= self.unstarted_cores
                 || self.seats.iter().any(|seat| !seat.accelerator && seat.waits != Waits::No);
             let worth = || {
                 let s = self.snapshot(now, class, more);
                 let long = s.oldest / s.core_rate >= crew.expected.start.as_secs_f64();
+                let keeps_up = some_idle && self.input_rate(now) <= s.core_rate * s.cores as f64;
                 (long || !keeps_up) && policy::worth_starting(&s, self.left(&s), &crew.expected)
             };
             if crew.at_once || nobody || worth() {
@@ -230,6 +236,17 @@ impl<J> State<J> {
             }
         }
         start
+    }
+
+    /// Bytes a second that have come since the first came; 0 if they say nothing yet: what comes at once may have been
+    /// read long before.
+    fn input_rate(&self, now: Duration) -> f64 {
+        const BURST: u64 = 32 << 20;
+        let Some((since, first)) = self.first_came else { return 0.0 };
+        if self.submitted - first < BURST {
+            return 0.0;
+        }
+        (self.submitted - first) as f64 / now.saturating_sub(since).as_secs_f64().max(1e-3)
     }
 
     /// Bytes left to do, as far as anybody knows. Where nothing was announced, as much is expected as has come.
