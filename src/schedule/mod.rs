@@ -22,6 +22,7 @@
 //! | `process` | which process this is: forks |
 //! | `report` | what each station has done |
 
+mod inputs;
 mod job;
 mod maker;
 pub(crate) mod memory;
@@ -34,6 +35,8 @@ mod seat;
 #[cfg(test)]
 mod simulation;
 mod state;
+#[cfg(test)]
+mod state_tests;
 mod station;
 
 pub use job::{Accepts, AnyJob, Class, Deferred, ErasedJob, Job, JobError, Question, Ticket};

@@ -214,9 +214,10 @@ impl<W: Work> Shared<W> {
             Err(reason) => Some(reason),
         }));
         let retired = life.unwrap_or_else(|panic| Some(panic_text(&*panic)));
-        let goes_on = {
+        let (goes_on, cores) = {
             let mut desk = self.desk();
-            desk.state.depart(id);
+            let left = desk.state.depart(id);
+            let cores = desk.state.cores_for(left);
             desk.ring_all();
             // No work may be without a station: the last one for it goes on as a core.
             let goes_on = retired.is_some() && desk.state.is_short();
@@ -224,8 +225,10 @@ impl<W: Work> Shared<W> {
                 desk.state.go_on_as_core(id);
                 desk.seats[id].counters.accelerator.store(false, Relaxed);
             }
-            goes_on
+            (goes_on, cores)
         };
+        // (If there is no thread for one, there is none for the next, and those that are there do the work.)
+        let _ = (0..cores).all(|_| self.start_core());
         if let Some(reason) = retired {
             counters.set_retired(reason);
         }
@@ -355,8 +358,8 @@ impl<W: Work> Shared<W> {
             desk.ring(&actions);
             actions
         };
-        if actions.start_core {
-            self.start_core();
+        if actions.start_core && !self.start_core() && !self.desk().state.has_finisher() {
+            self.work_inline();
         }
         Ok(())
     }

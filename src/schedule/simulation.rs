@@ -452,76 +452,11 @@ fn gpus_that_fail_or_hang() {
     }
 }
 
-/// A second stage that avoids a core is for another one, as long as there is one.
+/// A second device is for much work only, also when both could be started at once.
 #[test]
-fn a_core_that_is_avoided() {
-    let mut state = State::new(vec![50e6], 2, Accepts::Everything, 2);
-    let now = Duration::ZERO;
-    let [(a, _), (b, _)] = [state.add_core(now), state.add_core(now)];
-    state.ready(a, 1, u64::MAX);
-    state.ready(b, 1, u64::MAX);
-    let avoiding = |avoid| Wish { avoid: Some(avoid), ..wish(BLOCK, true) };
-    let got = |taken: Taken<u32>| match taken {
-        Taken::Jobs(jobs) => jobs.first().map(|entry| entry.job),
-        _ => None,
-    };
-    // Both sleep: the other one is woken, and one more is started for the next.
-    assert!(got(state.take(now, a, false)).is_none() && got(state.take(now, b, false)).is_none());
-    assert_eq!(state.submit(now, 1, avoiding(b), false).wake, Some(a));
-    assert!(state.submit(now, 2, avoiding(a), false).wake == Some(b));
-    assert_eq!(got(state.take(now, a, false)), Some(1));
-    assert_eq!(got(state.take(now, b, false)), Some(2));
-    // It waits for the other one, whatever else there is.
-    state.submit(now, 3, avoiding(a), false);
-    state.submit(now, 4, wish(BLOCK, false), false);
-    assert_eq!(got(state.take(now, a, false)), Some(4));
-    assert_eq!(got(state.take(now, a, false)), None);
-    assert_eq!(got(state.take(now, b, false)), Some(3));
-    // The other one leaves.
-    state.submit(now, 5, avoiding(a), false);
-    assert_eq!(got(state.take(now, a, false)), None);
-    state.depart(b);
-    assert_eq!(got(state.take(now, a, false)), Some(5));
-    // Alone from the start, and asleep.
-    state.no_more_cores();
-    assert_eq!(got(state.take(now, a, false)), None);
-    assert_eq!(state.submit(now, 6, avoiding(a), false).wake, Some(a));
-    assert_eq!(got(state.take(now, a, false)), Some(6));
-}
-
-/// What cores leave to accelerators is theirs when the last accelerator is gone, and not one station's alone.
-#[test]
-fn a_class_without_accelerators() {
-    const LANES: Class = Class(1);
-    let mut state = State::new(vec![50e6, 1e9], 2, Accepts::AllBut(&[LANES]), 2);
-    let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
-    let accepts = Accepts::Only(&[LANES]);
-    state.add_crew(CrewPlan { accepts, members: 1, expected, at_once: true, started: false });
-    let now = Duration::ZERO;
-    let [(a, _), (b, _)] = [state.add_core(now), state.add_core(now)];
-    state.ready(a, 1, u64::MAX);
-    state.ready(b, 1, u64::MAX);
-    let job = Wish { class: LANES, ..wish(BLOCK, false) };
-    let got = |taken: Taken<u32>| match taken {
-        Taken::Jobs(jobs) => jobs.first().map(|entry| entry.job),
-        _ => None,
-    };
-    assert!(state.has_accelerators_for(LANES) && !state.is_short());
-    assert_eq!(state.submit(now, 1, job, false).start_crews, [0]);
-    let (lane, _) = state.add_member(now, 0);
-    state.submit(now, 2, job, false);
-    assert_eq!(got(state.take(now, a, false)), None);
-    state.ready(lane, 1, u64::MAX);
-    assert_eq!(got(state.take(now, lane, false)), Some(1));
-    state.depart(lane);
-    assert!(!state.has_accelerators_for(LANES) && !state.is_short());
-    assert_eq!(got(state.take(now, a, false)), Some(2));
-    assert!(state.submit(now, 3, job, false).start_crews.is_empty());
-    assert_eq!(got(state.take(now, b, false)), Some(3));
-    // The last cores leave, too: then one goes on.
-    state.submit(now, 4, job, false);
-    state.no_more_cores();
-    state.depart(a);
-    state.depart(b);
-    assert!(state.is_short());
+fn a_second_gpu_is_worth_its_start() {
+    let machine = Machine::new(16, 45e6, &[H200; 2]);
+    for (gigabytes, count) in [(2.0, 1), (24.0, 2)] {
+        assert_eq!(run(&machine, Input::of(gigabytes * 1e9)).started_gpus, count, "{gigabytes} GB");
+    }
 }

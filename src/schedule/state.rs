@@ -2,6 +2,7 @@
 //! decided is decided here, by the rule in [`policy`](super::policy), under one lock (`queue`) and without a clock of
 //! its own: a test can run hours of work in a moment.
 
+use super::inputs::Inputs;
 use super::job::{Accepts, Class};
 use super::policy::{self, Expected, Snapshot, Verdict};
 use super::seat::{Holding, Phase, Rate, Seat, Waits};
@@ -82,14 +83,7 @@ pub(super) struct State<J> {
     /// Bytes a second that a core is expected to do, by class.
     core_rates: Vec<f64>,
     hardware: usize,
-    /// How many inputs are being read, and of how many of them the length is not known.
-    reading: usize,
-    unknown: usize,
-    /// Bytes that were announced, and bytes that have come.
-    announced: u64,
-    submitted: u64,
-    /// When the first bytes came, and how many.
-    first_came: Option<(Duration, u64)>,
+    inputs: Inputs,
     next_number: u64,
     closed: bool,
 }
@@ -106,11 +100,7 @@ impl<J> State<J> {
             core_accepts,
             core_rates,
             hardware,
-            reading: 0,
-            unknown: 0,
-            announced: 0,
-            submitted: 0,
-            first_came: None,
+            inputs: Inputs::default(),
             next_number: 0,
             closed: false,
         }
@@ -134,26 +124,26 @@ impl<J> State<J> {
 
     /// An input is being read, of so many bytes if that is known.
     pub fn begin_reading(&mut self, bytes: Option<u64>) {
-        self.reading += 1;
-        match bytes {
-            Some(bytes) => self.announced += bytes,
-            None => self.unknown += 1,
-        }
+        self.forget_if_idle();
+        self.inputs.begin(bytes);
     }
 
     pub fn end_reading(&mut self, bytes: Option<u64>) {
-        self.reading -= 1;
-        if bytes.is_none() {
-            self.unknown -= 1;
-        } else if self.reading == 0 {
-            // What was announced and did not come does not come any more.
-            self.announced = self.submitted;
+        self.inputs.end(bytes);
+    }
+
+    /// If nothing waits and nobody has anything, what was read is done with.
+    fn forget_if_idle(&mut self) {
+        let nothing_waits = self.second.is_empty() && self.first.iter().all(VecDeque::is_empty);
+        if nothing_waits && self.seats.iter().all(|seat| seat.holds.is_none()) {
+            self.inputs.forget();
         }
     }
 
     /// Puts a job on its queue and says who should know.
     pub fn submit(&mut self, now: Duration, job: J, wish: Wish, more: bool) -> Actions {
         let Wish { class, bytes, second_stage, avoid } = wish;
+        self.forget_if_idle();
         let second_stage = second_stage || self.is_left_to_cores(class);
         let number = self.next_number;
         self.next_number += 1;
@@ -169,8 +159,7 @@ impl<J> State<J> {
             }
             return Actions { unserved, ..call };
         }
-        self.submitted += bytes;
-        self.first_came.get_or_insert((now, bytes));
+        self.inputs.add(now, bytes);
         self.first[class.index()].push_back(entry);
         let start_crews = self.crews_to_start(now, class, more);
         let mut actions = Actions { start_crews, unserved: !self.is_served(class), ..Actions::default() };
@@ -214,6 +203,8 @@ impl<J> State<J> {
     /// Which crews are worth starting for what is left to do.
     fn crews_to_start(&mut self, now: Duration, class: Class, more: bool) -> Vec<usize> {
         let mut start = Vec::new();
+        // Of those that were chosen just now: they have no seats yet.
+        let mut chosen_rate = 0.0;
         for number in 0..self.crews.len() {
             let crew = self.crews[number];
             if crew.started || !crew.accepts.first_stage(class) {
@@ -225,35 +216,19 @@ impl<J> State<J> {
             let some_idle = self.unstarted_cores > 0 && self.first[class.index()].len() <= self.unstarted_cores
                 || self.seats.iter().any(|seat| !seat.accelerator && seat.waits != Waits::No);
             let worth = || {
-                let s = self.snapshot(now, class, more);
+                let mut s = self.snapshot(now, class, more);
+                s.accelerator_rate += chosen_rate;
                 let long = s.oldest / s.core_rate >= crew.expected.start.as_secs_f64();
-                let keeps_up = some_idle && self.input_rate(now) <= s.core_rate * s.cores as f64;
-                (long || !keeps_up) && policy::worth_starting(&s, self.left(&s), &crew.expected)
+                let keeps_up = some_idle && self.inputs.rate(now) <= s.core_rate * s.cores as f64;
+                (long || !keeps_up) && policy::worth_starting(&s, s.waiting + self.inputs.to_come(), &crew.expected)
             };
             if crew.at_once || nobody || worth() {
                 self.crews[number].started = true;
+                chosen_rate += crew.expected.rate;
                 start.push(number);
             }
         }
         start
-    }
-
-    /// Bytes a second that have come since the first came; 0 if they say nothing yet: what comes at once may have been
-    /// read long before.
-    fn input_rate(&self, now: Duration) -> f64 {
-        const BURST: u64 = 32 << 20;
-        let Some((since, first)) = self.first_came else { return 0.0 };
-        if self.submitted - first < BURST {
-            return 0.0;
-        }
-        (self.submitted - first) as f64 / now.saturating_sub(since).as_secs_f64().max(1e-3)
-    }
-
-    /// Bytes left to do, as far as anybody knows. Where nothing was announced, as much is expected as has come.
-    fn left(&self, s: &Snapshot) -> f64 {
-        let announced = self.announced.saturating_sub(self.submitted) as f64;
-        let unknown = self.unknown > 0 || self.announced == 0;
-        s.waiting + announced.max(if unknown { self.submitted as f64 } else { 0.0 })
     }
 
     /// One more core is being started ([`Actions::start_core`]). Returns its number among the stations and among the
@@ -302,8 +277,10 @@ impl<J> State<J> {
         (seat.phase, seat.max_batch, seat.max_bytes) = (Phase::Ready, max_batch.max(1), max_bytes);
     }
 
-    /// A station takes no more work. Everybody who waits must look again: what was left to it is theirs.
-    pub fn depart(&mut self, id: Id) {
+    /// A station takes no more work. Everybody who waits must look again: what was left to it is theirs. Returns how
+    /// many jobs became the cores'.
+    pub fn depart(&mut self, id: Id) -> usize {
+        let before = self.second.len();
         self.seats[id].phase = Phase::Gone;
         self.seats[id].holds = None;
         self.seats.iter_mut().for_each(|seat| seat.waits = Waits::No);
@@ -313,13 +290,27 @@ impl<J> State<J> {
                 self.second.extend(left);
             }
         }
+        self.second.len() - before
+    }
+
+    /// How many cores are to be started for so many jobs.
+    pub fn cores_for(&mut self, jobs: usize) -> usize {
+        let count = if self.core_accepts.second_stage() { jobs.min(self.unstarted_cores) } else { 0 };
+        self.unstarted_cores -= count;
+        count
     }
 
     /// Whether cores leave a class to accelerators of which there are none any more. Then it is as if one had declined:
     /// all cores do what the accelerators should have done, and not one station alone.
     fn is_left_to_cores(&self, class: Class) -> bool {
-        let may_come = self.crews.iter().any(|crew| !crew.started && crew.accepts.first_stage(class));
-        !self.core_accepts.first_stage(class) && !may_come && !self.is_served(class) && self.has_finisher()
+        let by_cores = !self.core_accepts.first_stage(class) && self.has_finisher();
+        by_cores && !self.may_come(class) && !self.is_served(class)
+    }
+
+    /// Whether the next job of a class can start accelerators for it. Where jobs wait, it may never come.
+    fn may_come(&self, class: Class) -> bool {
+        let is_for = |crew: &CrewPlan| !crew.started && crew.accepts.first_stage(class);
+        self.first[class.index()].is_empty() && self.crews.iter().any(is_for)
     }
 
     /// Whether somebody takes first stages of this class, or could be started to.
@@ -356,18 +347,19 @@ impl<J> State<J> {
 
     /// After a departure: whether work has lost its last station, so that this thread must go on as a core.
     pub fn is_short(&self) -> bool {
-        let may_come = |class: Class| self.crews.iter().any(|crew| !crew.started && crew.accepts.first_stage(class));
-        let unserved = |class: Class| !self.is_served(class) && !self.is_left_to_cores(class) && !may_come(class);
+        let unserved = |class: Class| !self.is_served(class) && !self.is_left_to_cores(class) && !self.may_come(class);
         // A core that has not been started yet is started by the next job, which may never come.
         let there = |seat: &Seat| seat.phase != Phase::Gone && seat.accepts.second_stage();
         let mut classes = (0..self.first.len()).map(|class| Class(class as u8));
         !self.second.is_empty() && !self.seats.iter().any(there) || classes.any(unserved)
     }
 
-    /// The station that retired goes on as a core.
+    /// The station that retired goes on as a core: as one of many, if more can be started.
     pub fn go_on_as_core(&mut self, id: Id) {
+        let many = self.unstarted_cores > 0 && self.core_accepts.second_stage();
+        let accepts = if many { self.core_accepts } else { Accepts::Everything };
         let seat = &mut self.seats[id];
-        (seat.accelerator, seat.accepts, seat.phase, seat.max_batch) = (false, Accepts::Everything, Phase::Ready, 1);
+        (seat.accelerator, seat.accepts, seat.phase, seat.max_batch) = (false, accepts, Phase::Ready, 1);
         seat.max_bytes = u64::MAX;
         seat.crew = None;
         seat.rates.fill(Rate::default());
@@ -509,7 +501,7 @@ impl<J> State<J> {
         match seat.holds {
             Some(held) if held.class == class && !held.second_stage => {
                 let elapsed = now.saturating_sub(held.since).as_secs_f64();
-                let overdue = elapsed * rate > 2.0 * held.bytes;
+                let overdue = held.bytes > 0.0 && elapsed * rate > 2.0 * held.bytes;
                 (if overdue { held.bytes / elapsed } else { rate }, measured.is_some() || overdue)
             }
             _ => (rate, measured.is_some()),
@@ -527,7 +519,7 @@ impl<J> State<J> {
                 many => queue.iter().take(64).map(|entry| entry.bytes as f64).sum::<f64>() / 64.0 * many as f64,
             },
             oldest: queue.front().map_or(0.0, |entry| entry.bytes as f64),
-            more_comes: self.reading > 0 || more,
+            more_comes: self.inputs.more_comes() || more,
             ready_in: f64::INFINITY,
             hardware: self.hardware,
             ..Snapshot::default()

@@ -1,0 +1,119 @@
+//! What is known of the work to come: inputs that are being read, and how much of them has come.
+
+use std::time::Duration;
+
+/// The inputs of a pool.
+#[derive(Debug, Default)]
+pub(super) struct Inputs {
+    /// How many are being read, and of how many of them the length is not known.
+    reading: usize,
+    unknown: usize,
+    /// Bytes that were announced, and bytes that have come.
+    announced: u64,
+    came: u64,
+    /// When the first bytes came, and how many.
+    first: Option<(Duration, u64)>,
+}
+
+impl Inputs {
+    /// One is being read, of so many bytes if that is known.
+    pub fn begin(&mut self, bytes: Option<u64>) {
+        self.reading += 1;
+        match bytes {
+            Some(bytes) => self.announced += bytes,
+            None => self.unknown += 1,
+        }
+    }
+
+    /// It is read no longer.
+    pub fn end(&mut self, bytes: Option<u64>) {
+        self.reading -= 1;
+        self.unknown -= usize::from(bytes.is_none());
+        if self.reading == 0 {
+            // What was announced and did not come does not come any more.
+            self.announced = self.came;
+        }
+    }
+
+    /// All that has come is done. What comes next has nothing to do with it: a pool may live for days.
+    pub fn forget(&mut self) {
+        if self.reading == 0 {
+            *self = Inputs::default();
+        }
+    }
+
+    /// So many bytes have come.
+    pub fn add(&mut self, now: Duration, bytes: u64) {
+        self.came += bytes;
+        self.first.get_or_insert((now, bytes));
+    }
+
+    /// Whether one is being read.
+    pub fn more_comes(&self) -> bool {
+        self.reading > 0
+    }
+
+    /// Bytes a second that have come since the first came; 0 if they say nothing yet: what comes at once may have been
+    /// read long before.
+    pub fn rate(&self, now: Duration) -> f64 {
+        const BURST: u64 = 32 << 20;
+        let Some((since, first)) = self.first else { return 0.0 };
+        if self.came - first < BURST {
+            return 0.0;
+        }
+        (self.came - first) as f64 / now.saturating_sub(since).as_secs_f64().max(1e-3)
+    }
+
+    /// Bytes that are still to come, as far as anybody knows. Where nothing was announced, as much is expected as has
+    /// come.
+    pub fn to_come(&self) -> f64 {
+        let announced = self.announced.saturating_sub(self.came) as f64;
+        let unknown = self.unknown > 0 || self.announced == 0;
+        announced.max(if unknown { self.came as f64 } else { 0.0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn what_is_to_come() {
+        let mut inputs = Inputs::default();
+        inputs.begin(Some(1000));
+        inputs.add(SECOND, 300);
+        assert_eq!(inputs.to_come(), 700.0);
+        // Of another one nobody knows the length.
+        inputs.begin(None);
+        inputs.add(SECOND, 500);
+        assert_eq!(inputs.to_come(), 800.0);
+        inputs.end(None);
+        assert_eq!(inputs.to_come(), 200.0);
+        inputs.forget();
+        assert!(inputs.more_comes());
+        // Its file was shorter than it was said to be.
+        inputs.end(Some(1000));
+        assert!(!inputs.more_comes());
+        inputs.forget();
+        assert_eq!(inputs.to_come(), 0.0);
+        // Nobody says that something is read: then it goes on as it began.
+        inputs.add(SECOND, 100);
+        assert_eq!(inputs.to_come(), 100.0);
+    }
+
+    #[test]
+    fn how_fast_it_comes() {
+        let mut inputs = Inputs::default();
+        inputs.begin(None);
+        for (seconds, bytes, rate) in [(10, 100 << 20, 0.0), (10, 1 << 20, 0.0), (11, 127 << 20, 128.0), (12, 0, 64.0)]
+        {
+            inputs.add(seconds * SECOND, bytes);
+            assert_eq!(inputs.rate(seconds * SECOND) / f64::from(1 << 20), rate, "{seconds} s");
+        }
+        inputs.end(None);
+        inputs.forget();
+        assert_eq!(inputs.rate(20 * SECOND), 0.0);
+    }
+}
