@@ -67,7 +67,8 @@ csv_table() {
 }
 
 generate() {
-    local machine dir name scenario file newest
+    local machine dir name scenario file newest how
+    "$here/run.sh" list | awk '{ print $1 }' >"$scratch/listed"
     # Directories, newest first, as `date machine name`.
     for dir in "$here"/results/*/; do
         printf '%s %s %s\n' "$(field date "$dir")" "$(field machine "$dir")" "$(basename "$dir")"
@@ -98,10 +99,13 @@ generate() {
                 file=$scratch/kept/$scenario@$name
                 [ -f "$file" ] || continue
                 printf '\n### %s (commit %s)\n\n' "$scenario" "$(field commit "$here/results/$name")"
-                printf '`benches/run.sh %s`, [%s](../benches/results/%s/README.md)\n\n' "$scenario" "$name" "$name"
+                how='By the commands in the table, '
+                ! grep -qxF "$scenario" "$scratch/listed" || how="\`benches/run.sh $scenario\`, "
+                printf '%s[%s](../benches/results/%s/README.md)\n\n' "$how" "$name" "$name"
                 awk -v markdown=1 -f "$here/summary.awk" "$file"
             done <"$scratch/names"
-        done < <("$here/run.sh" list | awk '{ print $1 }')
+        done < <(cat "$scratch/listed"
+            find "$scratch/kept" -name '*@*' | sed 's|.*/||; s|@.*||' | sort -u | grep -vxFf "$scratch/listed" || true)
         # Other tables: the newest of each name.
         while read -r name; do
             for file in "$here/results/$name"/*.csv; do
@@ -115,6 +119,11 @@ generate() {
                 csv_table "$file"
             done
         done <"$scratch/names"
+        while read -r name; do
+            [ -n "$(find "$here/results/$name" -name '*.csv')" ] ||
+                printf '[%s](../benches/results/%s/README.md)\n' "$name" "$name"
+        done <"$scratch/names" >"$scratch/others"
+        [ ! -s "$scratch/others" ] || printf '\nAs text only: %s.\n' "$(paste -sd, "$scratch/others" | sed 's/,/,\n/g')"
     done <"$scratch/machines"
 }
 

@@ -120,7 +120,7 @@ reader!(
     "(&coded[..])", inner => inner, inner, inner
 );
 
-/// Reads all streams that follow each other from `R`, `.bz2` or `.hbz`, and is read as what they hold.
+/// Reads all streams that follow each other from `R`, of any format that hybz reads, and is read as what they hold.
 ///
 /// Reads `R` to its end. If garbage follows the streams, `R` is left somewhere in it.
 ///

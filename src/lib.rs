@@ -127,7 +127,8 @@ pub fn compress(text: &[u8], settings: &Settings) -> Result<Vec<u8>, Error> {
     read::whole(Driver::compress(settings), text)
 }
 
-/// What the `.bz2` streams in `coded` hold, all that follow each other.
+/// What the streams in `coded` hold, all that follow each other: `.bz2`, or another format that hybz reads, if the
+/// settings do not exclude it.
 pub fn decompress(coded: &[u8], settings: &Settings) -> Result<Vec<u8>, Error> {
     let driver = Driver::decompress(settings);
     read::whole(driver, coded)

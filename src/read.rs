@@ -128,7 +128,7 @@ reader!(
     inner => inner.get_ref(), inner.get_mut(), inner.into_inner()
 );
 
-/// Reads all streams that follow each other from `R`, `.bz2` or `.hbz`, and is read as what they hold.
+/// Reads all streams that follow each other from `R`, of any format that hybz reads, and is read as what they hold.
 ///
 /// ```
 /// use std::io::Read;

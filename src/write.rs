@@ -271,7 +271,7 @@ impl<W: Write> Write for BzEncoder<W> {
     }
 }
 
-/// Takes the first stream, `.bz2` or `.hbz`, and writes what it holds to `W`.
+/// Takes the first stream, of any format that hybz reads, and writes what it holds to `W`.
 ///
 /// `write` takes no byte after the end of the stream: it returns `Ok(0)` there, so `write_all` fails with `WriteZero`
 /// if there is more. [`total_in`](Self::total_in) is then the length of the stream. Only bytes whose block has the
@@ -341,7 +341,7 @@ impl<W: Write> BzDecoder<W> {
     }
 }
 
-/// Takes all streams that follow each other, `.bz2` or `.hbz`, and writes what they hold to `W`.
+/// Takes all streams that follow each other, of any format that hybz reads, and writes what they hold to `W`.
 ///
 /// Only bytes whose block has the right CRC are written. Trailing garbage is taken and ignored, unless
 /// [`Settings::trailing_garbage`] forbids it. Call [`finish`](Self::finish) at the end: only then is it known whether

@@ -25,10 +25,10 @@
 //! by one station, a range is sorted by one station, and ranges are written in their order: nothing is merged. A line
 //! that is very frequent has a range of its own, which is only counted.
 //!
-//! **On a device.** Of 2 GB and more whose length is known ([`Sorter::expect`]) cores only count what each range will
-//! have. The text goes to a device as it comes, which sorts it in parts of 64 MB and keeps them; a range is a slice of
-//! every part, and lanes of that device sort it where it is. So cores neither move lines nor sort them: they read,
-//! count, check and write.
+//! **On a device.** Of 2 to 16 GB whose length is known ([`Sorter::expect`]), if that is at most three eighths of the
+//! memory, cores only count what each range will have. The text goes to a device as it comes, which sorts it in parts
+//! of 64 MB and keeps them; a range is a slice of every part, and lanes of that device sort it where it is. So cores
+//! neither move lines nor sort them: they read, count, check and write.
 //!
 //! ```text
 //! text -> chunks -> (stations) lines and sum of each range ----------------> slices -> (lanes) a range, sorted -> out

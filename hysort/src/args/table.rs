@@ -176,8 +176,9 @@ fn means() -> [Arg; 7] {
             "gpu",
             None,
             "LIST",
-            "Work on these GPUs, too (default: all that are visible).\n\nLIST is as in hybz. A GPU helps when that is \
-             worth its start: with about a gigabyte and more.",
+            "Work on these GPUs, too (default: all that are visible).\n\nLIST is as in hybz. A GPU is started \
+             when that is worth it: with a gigabyte and more. It gains most on 2 to 16 GB of short lines in regular \
+             files.",
         ),
         switch("no-gpu", None, "The same as --gpu none."),
         switch("gpu-required", None, "Fail if a GPU is missing, and start it with the first range."),

@@ -352,7 +352,7 @@ pub struct Flags {
 
     /// What GPUs do when compressing (default: resident).
     ///
-    /// This is about .bz2 files. Of .hbz files GPUs sort the blocks, and CPU cores do the rest.
+    /// Of .hbz files GPUs sort and code the blocks. With bwt, and blocks of more than 32 MB, they only sort them.
     #[arg(long, value_name = "SHAPE")]
     pub gpu_pipeline: Option<GpuPipeline>,
 
