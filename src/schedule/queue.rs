@@ -217,7 +217,6 @@ impl<W: Work> Shared<W> {
         let (goes_on, cores) = {
             let mut desk = self.desk();
             let left = desk.state.depart(id);
-            let cores = desk.state.cores_for(left);
             desk.ring_all();
             // No work may be without a station: the last one for it goes on as a core.
             let goes_on = retired.is_some() && desk.state.is_short();
@@ -225,10 +224,14 @@ impl<W: Work> Shared<W> {
                 desk.state.go_on_as_core(id);
                 desk.seats[id].counters.accelerator.store(false, Relaxed);
             }
-            (goes_on, cores)
+            // (After that: who goes on is one of many cores only as long as there are some to be started.)
+            (goes_on, desk.state.cores_for(left.saturating_sub(usize::from(goes_on))))
         };
-        // (If there is no thread for one, there is none for the next, and those that are there do the work.)
-        let _ = (0..cores).all(|_| self.start_core());
+        // If there is no thread for one, there is none for the next, and those that are there do the work.
+        let all_started = (0..cores).all(|_| self.start_core());
+        if !all_started && !goes_on && !self.desk().state.has_finisher() {
+            self.work_inline();
+        }
         if let Some(reason) = retired {
             counters.set_retired(reason);
         }

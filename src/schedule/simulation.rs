@@ -413,7 +413,6 @@ fn a_fast_pipe_gets_its_gpu() {
     assert!(outcome.started_gpus == 1 && outcome.end < 0.6 * cores_alone(&machine, input), "{outcome:?}");
 }
 
-/// A core would take 10 s for it: the block waits for the GPU, which is started at once; if that fails, a core does it.
 /// Of blocks of 9 MB neither the first to be done, nor the last core to be given one, is waited for.
 #[test]
 fn long_blocks_get_their_gpu_at_once() {
@@ -426,6 +425,7 @@ fn long_blocks_get_their_gpu_at_once() {
     assert_eq!(slow.started_gpus, 0, "{slow:?}");
 }
 
+/// A core would take 10 s for it: the block waits for the GPU, which is started at once; if that fails, a core does it.
 #[test]
 fn one_long_block() {
     for fails_to_start in [false, true] {

@@ -210,7 +210,7 @@ impl<J> State<J> {
             if crew.started || !crew.accepts.first_stage(class) {
                 continue;
             }
-            let nobody = !self.is_served(class);
+            let nobody = start.is_empty() && !self.is_served(class);
             // While cores are idle, they keep up with the input: its source is the bottleneck. (Unless it is only that
             // it takes a while to give a long block to each.)
             let some_idle = self.unstarted_cores > 0 && self.first[class.index()].len() <= self.unstarted_cores

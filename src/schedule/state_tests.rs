@@ -108,17 +108,21 @@ fn a_class_whose_accelerators_do_not_start() {
     assert_eq!(state.submit(now, 1, job, false).start_crews, [0]);
     let (lane, _) = state.add_member(now, 0);
     state.submit(now, 2, job, false);
-    assert_eq!(state.depart(lane), 2);
+    state.submit(now, 3, job, false);
+    assert_eq!(state.depart(lane), 3);
     assert!(state.is_short());
     state.go_on_as_core(lane);
-    assert_eq!(state.cores_for(1), 1);
-    let (core, _) = state.add_core(now);
-    state.ready(core, 1, u64::MAX);
-    assert_eq!(got(state.take(now, lane, false)), Some(1));
-    assert_eq!(got(state.take(now, core, false)), Some(2));
-    let actions = state.submit(now, 3, job, false);
-    assert!(actions.start_core && !actions.unserved, "{actions:?}");
-    // Of what cores do not accept at all they are asked nothing.
+    assert_eq!(state.cores_for(2), 2);
+    let [(a, _), (b, _)] = [state.add_core(now), state.add_core(now)];
+    state.ready(a, 1, u64::MAX);
+    state.ready(b, 1, u64::MAX);
+    for (core, job) in [(lane, 1), (a, 2), (b, 3)] {
+        assert_eq!(got(state.take(now, core, false)), Some(job));
+    }
+    assert_eq!(got(state.take(now, b, false)), None);
+    let actions = state.submit(now, 4, job, false);
+    assert!(actions.wake.is_some() && !actions.unserved, "{actions:?}");
+    assert_eq!(got(state.take(now, b, false)), Some(4));
     assert_eq!(state.cores_for(5), 0);
 }
 
