@@ -74,7 +74,7 @@ printf "\\x$(printf %x $((old ^ 16)))" | dd of=t.hbz bs=1 seek=$N conv=notrunc s
 x -d t.hbz
 code 0 2; [ "$rc" != 0 ] || same ../z t
 
-## hbz-and-bz2-$ORDER: both are ours: both are decoded (issue 11, 7) | ORDER in hb bh
+## hbz-and-bz2-$ORDER: both are ours: both are decoded | ORDER in hb bh
 "$X" -k --block-size 1M -c "$KIT/a" > h.hbz; cp "$KIT/b.bz2" b.bz2
 case $ORDER in
 hb) cat h.hbz b.bz2 > t.hbz; cat "$KIT/a" "$KIT/b" > ../want ;;
@@ -83,7 +83,7 @@ esac
 x -dc t.hbz > ../out
 code 0; same ../want ../out
 
-## hbz-memory-too-small: -m too small says what is needed (issue 11, 5)
+## hbz-memory-too-small: -m too small says what is needed
 head -c 9000000 "$KIT/n" > z; x --block-size 9M z
 x -m1 -t z.hbz
 code 0 1; [ "$rc" = 0 ] || says "-m"

@@ -183,17 +183,17 @@ cp "$KIT/a" f.$S
 x f.$S
 code 1; only f.$S; same "$KIT/a" f.$S
 
-## suffix-force-$S: with -f neither (issue 11, 21) | S in bz2 bz tbz2 tbz
+## suffix-force-$S: with -f neither | S in bz2 bz tbz2 tbz
 cp "$KIT/a" f.$S
 x -f f.$S
 code 1; only f.$S; same "$KIT/a" f.$S
 
-## own-results: results of this call are not its inputs (issue 11, 22)
+## own-results: results of this call are not its inputs
 cp "$KIT/a" f; cp "$KIT/a" g; echo old > g.bz2
 x -f f g g.bz2
 packed f.bz2 a; packed g.bz2 a; only f.bz2 g.bz2
 
-## made-by-this-call: an operand that an earlier one makes is done, too (issue 11, 15)
+## made-by-this-call: an operand that an earlier one makes is done, too
 take a.bz2; mv a.bz2 x; "$X" x 2>/dev/null; mv x.bz2 y 2>/dev/null; mv y x.bz2
 x -d x.bz2 x
 code 0; only x.out; same "$KIT/a" x.out

@@ -9,6 +9,8 @@ use std::time::Instant;
 /// One test.
 pub struct Trial {
     pub name: String,
+    /// What should happen, for `--list`.
+    pub expected: String,
     pub ignored: bool,
     pub run: Box<dyn Fn() -> Result<(), String> + Send + Sync>,
 }
@@ -19,6 +21,7 @@ struct Choice {
     skipped: Vec<String>,
     exact: bool,
     list: bool,
+    terse: bool,
     /// Run those that are ignored; and only those.
     ignored: bool,
     only_ignored: bool,
@@ -27,14 +30,16 @@ struct Choice {
 
 impl Choice {
     fn from_args() -> Choice {
-        let (mut words, mut skipped, mut flags) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut words, mut skipped, mut flags, mut terse) = (Vec::new(), Vec::new(), Vec::new(), false);
         let mut threads = std::thread::available_parallelism().map_or(1, Into::into);
         let mut args = std::env::args().skip(1);
         while let Some(arg) = args.next() {
             match arg.as_str() {
                 "--skip" => skipped.extend(args.next()),
                 "--test-threads" => threads = args.next().and_then(|n| n.parse().ok()).unwrap_or(threads),
-                "--format" | "--color" | "-Z" | "--logfile" => drop(args.next()),
+                "--format" => terse |= args.next().as_deref() == Some("terse"),
+                "--format=terse" => terse = true,
+                "--color" | "-Z" | "--logfile" => drop(args.next()),
                 _ if arg.starts_with("--test-threads=") => threads = arg[15..].parse().unwrap_or(threads),
                 _ if arg.starts_with('-') => flags.push(arg),
                 _ => words.push(arg),
@@ -43,7 +48,8 @@ impl Choice {
         let has = |flag: &str| flags.iter().any(|given| given == flag);
         let only_ignored = has("--ignored");
         let ignored = only_ignored || has("--include-ignored");
-        Choice { words, skipped, exact: has("--exact"), list: has("--list"), ignored, only_ignored, threads }
+        let (exact, list) = (has("--exact"), has("--list"));
+        Choice { words, skipped, exact, list, terse, ignored, only_ignored, threads }
     }
 
     fn takes(&self, trial: &Trial) -> bool {
@@ -60,7 +66,11 @@ pub fn main(trials: Vec<Trial>) -> ExitCode {
     let all = trials.len();
     let trials: Vec<Trial> = trials.into_iter().filter(|trial| choice.takes(trial)).collect();
     if choice.list {
-        trials.iter().for_each(|trial| println!("{}: test", trial.name));
+        // Programs that read a libtest list want `NAME: test` and nothing else, and ask for it as terse.
+        for trial in &trials {
+            let expected = if choice.terse { String::new() } else { format!("\n    {}", trial.expected) };
+            println!("{}: test{expected}", trial.name);
+        }
         return ExitCode::SUCCESS;
     }
     let (begun, filtered) = (Instant::now(), all - trials.len());

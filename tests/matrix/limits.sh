@@ -88,13 +88,13 @@ ulimit -v 40000
 rc=0; timeout -k 1 120 "$X" -dc < "$KIT/bomb.bz2" 2>../err | wc -c > ../out; rc=${PIPESTATUS[0]}
 code 0; is ../out 932400000
 
-## threads-$N [hybz]: nonsense is refused or capped (issue 11, 10)
+## threads-$N [hybz]: nonsense is refused or capped
 | N in 100000000 1000000000 9223372036854775808
 take b; ulimit -v 4000000
 x -p$N b
 code 0 1; [ "$rc" = 0 ] && only b.bz2 || kept b
 
-## threads-in-HYBZ-$N [hybz]: by the environment, too (issue 11, 10) | N in 1000000000 9223372036854775808
+## threads-in-HYBZ-$N [hybz]: by the environment, too | N in 1000000000 9223372036854775808
 take b; ulimit -v 4000000; export HYBZ=-p$N
 x b
 code 0 1; [ "$rc" = 0 ] && only b.bz2 || kept b
@@ -109,13 +109,13 @@ take n
 x -p256 n
 code 0; only n.bz2; packed n.bz2 n
 
-## hbz-slow-reader-m50: within -m50 and 32 MB while .hbz is decoded, or refused (issue 11, 1)
+## hbz-slow-reader-m50: within -m50 and 32 MB while .hbz is decoded, or refused
 head -c 640000000 /dev/zero > z; x --block-size 64M z; code 0
 mkfifo p; "$X" -m50 -dc z.hbz > p 2>../err & pid=$!
 exec 3< p; head -c 1000 <&3 > /dev/null; sleep 2
 if kill -0 $pid 2>/dev/null; then below $(peak) 82000; kill $pid; exec 3<&-; wait; else ended; code 0 1; fi
 
-## hbz-in-a-group-of-$M-MB [hybz root]: within the group or refused, never killed (issue 11, 1) | M in 256
+## hbz-in-a-group-of-$M-MB [hybz root]: within the group or refused, never killed | M in 256
 group=/sys/fs/cgroup/memory/hybz-matrix-$$
 [ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ] && mkdir $group 2>/dev/null || skip "no control group can be made"
 trap 'rmdir $group' EXIT

@@ -1,8 +1,9 @@
 //! The fault matrix: what may go wrong around a compressor, what should happen then, and what does.
 //!
 //! `cargo test --test matrix` runs every scenario with hybz; `cargo test --test matrix -- disk` those whose names
-//! contain `disk`. With `HYBZ_MATRIX_PEERS=bzip2,lbzip2,pbzip2` the peers are run, too: they cannot fail the test, and
-//! `HYBZ_MATRIX_TABLE=docs/FAULTS.md` writes down what each of them did.
+//! contain `disk`; `cargo test --test matrix -- --list` prints all names, with what should happen. With
+//! `HYBZ_MATRIX_PEERS=bzip2,lbzip2,pbzip2` the peers are run, too: they cannot fail the test, and
+//! `HYBZ_MATRIX_TABLE=docs/FAULTS.md` writes that page: totals, and what each of them did wrong.
 //!
 //! A scenario is a few lines of shell in `tests/matrix/*.sh`, with the functions of `prelude.sh`. Scenarios about
 //! damaged data come from the table of `tests/crafted`. What a machine cannot show is skipped by name.
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
             let (kit, table, peers) = (Arc::clone(&kit), Arc::clone(&table), peers.clone());
             Trial {
                 name: scenario.name.clone(),
+                expected: scenario.expected.clone(),
                 ignored: scenario.pending,
                 run: Box::new(move || run(&kit, &scenario, &peers, &table)),
             }

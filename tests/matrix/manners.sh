@@ -5,7 +5,7 @@ take a
 x --nope a
 code 1; only a; kept a
 
-## bad-flag-one-line [hybz]: one line and where help is (issue 11, 29)
+## bad-flag-one-line [hybz]: one line and where help is
 x --nope
 code 1; [ "$(wc -l < ../err)" -le 3 ] || bad "$(wc -l < ../err) lines"
 
@@ -17,7 +17,7 @@ code 0; silent
 x -t "$KIT/damaged.bz2"
 code 2
 
-## quiet-quiet [hybz]: -qq is silent about arguments, too (issue 11, 27)
+## quiet-quiet [hybz]: -qq is silent about arguments, too
 x -qq --nope
 code 1; silent
 
@@ -41,17 +41,17 @@ take a
 x -d -z a
 code 0; only a.bz2
 
-## accepted-$FLAG [hybz]: taken as CLI.md says (issue 11, 25) | FLAG in -u --sequential
+## accepted-$FLAG [hybz]: accepted, as lbzip2 accepts it | FLAG in -u --sequential
 take a
 x $FLAG a
 code 0; only a.bz2
 
-## list-of-a-fifo [hybz]: does not hang (issue 11, 26)
+## list-of-a-fifo [hybz]: does not hang
 mkfifo f
 x -l f
 [ "$rc" != 124 ] || bad "hangs"
 
-## escape-in-a-name [hybz script]: quoted on a terminal (issue 11, 20)
+## escape-in-a-name [hybz script]: quoted on a terminal
 name=$'\e[31mred'
 script -qec "'$X' -t '$name'" /dev/null < /dev/null > ../out 2>&1
 ! grep -qa $'\e\[31m' ../out || bad "a raw escape"
@@ -66,7 +66,7 @@ take a
 x -9f a
 code 0; only a.bz2; packed a.bz2 a
 
-## perturb-0 [hybz]: none (issue 11, 17)
+## perturb-0 [hybz]: none
 take a
 x --perturb 0 -c a > ../out
 [ "$rc" -lt 2 ] || bad "exit $rc"

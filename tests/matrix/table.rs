@@ -1,4 +1,4 @@
-//! `docs/FAULTS.md`: what each program did.
+//! `docs/FAULTS.md`: how many scenarios each program failed, and how.
 
 use crate::scenario::{Outcome, Scenario};
 use std::fmt::Write;
@@ -24,7 +24,6 @@ impl Table {
         let mut text = INTRODUCTION.to_owned();
         self.counts(&mut text);
         self.failures(&mut text);
-        self.scenarios(&mut text);
         text
     }
 
@@ -63,14 +62,6 @@ impl Table {
             let _ = writeln!(text, "| {}: {} | {} |", scenario.name, escape(&scenario.expected), cells.join(" | "));
         }
     }
-
-    /// The names of all scenarios, with what should happen.
-    fn scenarios(&self, text: &mut String) {
-        text.push_str("\n## All scenarios\n\n| scenario | expected |\n|---|---|\n");
-        for (scenario, _) in &self.rows {
-            let _ = writeln!(text, "| {} | {} |", scenario.name, escape(&scenario.expected));
-        }
-    }
 }
 
 fn cell(outcome: &Option<Outcome>) -> String {
@@ -89,17 +80,19 @@ fn escape(text: &str) -> String {
 const INTRODUCTION: &str = "\
 # Faults
 
-What may go wrong around a compressor, and what hybz and its peers do then. This file is written by
+For readers who ask what happens when something goes wrong: what hybz does then, and what bzip2, lbzip2 and pbzip2 do.
+This file is written by
 
 ```text
 HYBZ_MATRIX_PEERS=bzip2,lbzip2,pbzip2 HYBZ_MATRIX_TABLE=docs/FAULTS.md cargo test --test matrix
 ```
 
 (bzip2 1.0.8, lbzip2 2.5, pbzip2 1.1.13; 2 cores; as root). `cargo test --test matrix` runs all scenarios with hybz
-alone, as part of `cargo test`. The scenarios are in `tests/matrix/*.sh` and, for section `format`, in
-`tests/crafted/cases`. Messages and exact exit codes are compared for hybz only: of a peer, any refusal is right that
-leaves the files as they should be. What is about flags that only hybz has is not run with the peers; nor are calls made
-to fail that a peer makes within the C library, where they cannot be reached.
+alone, as part of `cargo test`; `cargo test --test matrix -- --list` prints the name of each and what should happen.
+The scenarios are in `tests/matrix/*.sh` and, for section `format`, in `tests/crafted/cases`. Messages and exact exit
+codes are compared for hybz only: a peer may refuse in any way that leaves the files as they should be. Scenarios about
+flags that only hybz has are not run with the peers, nor are those that make a system call fail if the peer makes that
+call inside the C library, where the test cannot reach it.
 
 Failed of run:
 
