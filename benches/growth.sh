@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Draws docs/growth.svg from benches/results: how the cost of a byte grows with threads, input, GPUs and block size.
-# Points are medians of what was recorded on H200 hosts; the legend of each panel says of what.
+# Points are medians of what was recorded on H200 hosts; the legend of each panel says of what. It also draws
+# docs/speed-light.svg and docs/speed-dark.svg, the bars of README.md.
 #
 #     benches/growth.sh            draws
 #     benches/growth.sh --check    fails if that would change anything
@@ -118,8 +119,74 @@ runs | sort -t, -k1,1 -k2,2 -k3,3g -k4,4g | awk -F, '
         print "</svg>"
     }' >"$scratch"
 
+# MB/s of the median of the runs that match: RESULTS TOOL PATTERN BYTES
+rate() {
+    awk -F, -v tool="$2" -v pattern="$3" -v bytes="$4" '$5 == tool && $4 ~ pattern && $3 == bytes { print $8 }' \
+        "$here/results/$1/results.csv" | sort -g |
+        awk -v bytes="$4" '{ s[NR] = $1 } END { printf "%.4g\n", bytes / s[int((NR + 1) / 2)] / 1e6 }'
+}
+
+# title,program,MB/s of each bar; a title begins a group, whose longest bar is as wide as the picture allows
+bars() {
+    local run=2026-11-21-6deac89-xeon16 gpu=2026-11-23-b2e3d10-h200 mb=203000000 gb=8120000000
+    echo "Compress: one thread,bzip2,$(rate $run bzip2 '^bzip2 -c9 linux203' $mb)"
+    echo "Compress: one thread,lbzip2,$(rate $run lbzip2 '-c9 -n1 linux203' $mb)"
+    echo "Compress: one thread,hybz,$(rate $run hybz '-c9 -p1 linux203' $mb)"
+    echo "Compress: 16 cores,lbzip2,$(rate $run lbzip2 '-c9 -n16 linux203' $mb)"
+    echo "Compress: 16 cores,hybz,$(rate $run hybz '-c9 -p16 linux203' $mb)"
+    echo "Compress 8 GB: 16 cores,lbzip2,$(rate 2026-11-21-67bbb79-h200 lbzip2 . $gb)"
+    echo "Compress 8 GB: 16 cores,hybz with an H200,$(rate $gpu hybz '^hybz -c 8G' $gb)"
+    echo "Decompress: one thread,bzip2,$(rate $run bzip2 '^bzip2 -dc linux203' $mb)"
+    echo "Decompress: one thread,lbzip2,$(rate $run lbzip2 '-dc -n1 linux203' $mb)"
+    echo "Decompress: one thread,hybz,$(rate $run hybz '-dc -p1 linux203' $mb)"
+    echo "Decompress: 16 cores,lbzip2,$(rate $run lbzip2 '-dc -n16 linux203' $mb)"
+    echo "Decompress: 16 cores,hybz,$(rate $run hybz '-dc -p16 linux203' $mb)"
+    echo "Decompress 8 GB: 16 cores,lbzip2,$(rate 2026-11-22-33f3bee-h200 lbzip2 'dc 8G' $gb)"
+    echo "Decompress 8 GB: 16 cores,hybz with an H200,$(rate $gpu hybz '^hybz -dc 8.bz2' $gb)"
+}
+
+speeds() { # BACKGROUND TEXT BAR OWN-BAR
+    bars | awk -F, -v paper="$1" -v ink="$2" -v plain="$3" -v own="$4" '
+        { title[NR] = $1; name[NR] = $2; speed[NR] = $3; if ($3 > longest[$1]) longest[$1] = $3 }
+        END {
+            printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 860 330\""
+            print " font-family=\"sans-serif\" font-size=\"13\">"
+            printf "<rect width=\"860\" height=\"330\" fill=\"%s\"/>\n", paper
+            for (i = 1; i <= NR; i++) {
+                half = title[i] ~ /^Decompress/
+                if (half && !begun) { y = 0; begun = 1 }
+                left = 130 + half * 430
+                if (title[i] != title[i - 1]) {
+                    y += 34
+                    printf "<text x=\"%d\" y=\"%d\" fill=\"%s\" font-weight=\"bold\">%s</text>\n", \
+                        left, y, ink, title[i] ", MB/s"
+                    y += 10
+                }
+                wide = 200 * speed[i] / longest[title[i]]
+                printf "<text x=\"%d\" y=\"%d\" fill=\"%s\" text-anchor=\"end\">%s</text>\n", \
+                    left - 8, y + 14, ink, name[i]
+                printf "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"18\" fill=\"%s\"/>\n", \
+                    left, y, wide, name[i] ~ /^hybz/ ? own : plain
+                printf "<text x=\"%.1f\" y=\"%d\" fill=\"%s\">%.0f</text>\n", left + wide + 6, y + 14, ink, speed[i]
+                y += 23
+            }
+            print "</svg>"
+        }'
+}
+
+docs=$here/../docs
+light=$(mktemp)
+dark=$(mktemp)
+trap 'rm -f "$scratch" "$light" "$dark"' EXIT
+speeds '#ffffff' '#222222' '#b0b0b0' '#0072b2' >"$light"
+speeds '#0d1117' '#e6edf3' '#5f6771' '#56b4e9' >"$dark"
 if [ "${1-}" = --check ]; then
     cmp "$scratch" "$picture"
+    cmp "$light" "$docs/speed-light.svg"
+    cmp "$dark" "$docs/speed-dark.svg"
 else
     cp "$scratch" "$picture"
+    cp "$light" "$docs/speed-light.svg"
+    cp "$dark" "$docs/speed-dark.svg"
+    chmod 644 "$picture" "$docs/speed-light.svg" "$docs/speed-dark.svg"
 fi
