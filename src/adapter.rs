@@ -174,7 +174,10 @@ impl<R: BufRead> Exact<R> {
             match self.inner.fill_buf() {
                 Ok(bytes) => break push_gated(driver, &mut self.gate, bytes),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(Error::Read(e)),
+                Err(e) => {
+                    driver.pause();
+                    return Err(Error::Read(e));
+                }
             }
         };
         if n == 0 {

@@ -224,7 +224,7 @@ static PAIRS: [u64; 1 << 10] = {
 ///
 /// Among five neighbouring bytes there is a pair that begins at a multiple of four bytes, so it is enough to look at
 /// every fourth pair; in noise one of 2,048 of them leads to a full comparison.
-fn find_end_magic(data: &[u8], from: u64) -> Option<u64> {
+pub(crate) fn find_end_magic(data: &[u8], from: u64) -> Option<u64> {
     // The pair at byte p decides about magics whose first bit is in bytes p - 4 to p - 1.
     let first = usize::try_from(from / 8).ok()?;
     let rest = data.get(first + 4..)?;

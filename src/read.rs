@@ -15,9 +15,13 @@
 //!   it.
 //!
 //! Readers read ahead, as far as the pool's memory allows, so that all stations have work. They start no thread of
-//! their own: blocks go to the pool while `read` runs. Therefore a [`MultiBzDecoder`] may wait for more input although
-//! it has a whole stream. Where the other side sends nothing before it has an answer, use one [`BzDecoder`] for each
-//! stream: it ends without further input.
+//! their own: blocks go to the pool while `read` runs.
+//!
+//! An inner reader may be a live pipe or a socket, whose other side sends nothing before it has an answer. The text of
+//! every stream that has ended is handed out before the inner reader is called again, if its last read returned less
+//! than was asked for. Other blocks may be handed out only after the next read of the inner reader, because it cannot be
+//! known whether that blocks. An inner reader that returns [`WouldBlock`](std::io::ErrorKind::WouldBlock) instead of
+//! blocking gets all text out that its input so far holds: the error comes after that text, and the next `read` resumes.
 //!
 //! # Errors
 //!

@@ -101,6 +101,16 @@ impl Feed for Detecting {
         }
     }
 
+    fn pause(&mut self) {
+        if let Some(feed) = &mut self.feed {
+            feed.pause();
+        }
+    }
+
+    fn rests(&self) -> bool {
+        self.feed.as_ref().is_some_and(|feed| feed.rests())
+    }
+
     fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
         self.feed.as_mut().is_some_and(|feed| feed.share_reading(file, from, readers))
     }

@@ -60,23 +60,43 @@ impl Driver {
     /// The next output of a stream whose input is read from `reader`; nothing when the output is complete.
     pub fn pull(&mut self, reader: &mut dyn Read) -> Result<Option<(Text, Option<Mark>)>, Error> {
         loop {
+            match self.advance()? {
+                Advance::Out(text, mark) => return Ok(Some((text, mark))),
+                Advance::Done => return Ok(None),
+                Advance::Read { .. } => self.read_from(reader)?,
+            }
+        }
+    }
+
+    /// Goes on as far as it can without reading.
+    pub fn advance(&mut self) -> Result<Advance, Error> {
+        loop {
             let all_issued = self.issue()?;
-            match self.collect.step(!all_issued || self.input == Input::Told)? {
-                Step::Out(text, mark) => return Ok(Some((text, mark))),
+            let rests = self.feed.rests();
+            match self.collect.step(!all_issued || self.input == Input::Told || rests)? {
+                Step::Out(text, mark) => return Ok(Advance::Out(text, mark)),
                 Step::Done => {
                     // What was read ahead is of no interest.
                     self.client.submitter().cancel();
-                    return Ok(None);
+                    return Ok(Advance::Done);
                 }
                 Step::Need if !all_issued => {} // `Need` gave permits back, so there is room now
-                Step::Pending | Step::Need | Step::Other => {
-                    match read_some(reader, self.feed.room()).map_err(Error::Read)? {
-                        0 => self.end_input(),
-                        n => self.feed.filled(n),
-                    }
-                }
+                Step::Pending | Step::Need | Step::Other => return Ok(Advance::Read { rests }),
             }
         }
+    }
+
+    /// Reads some input.
+    pub fn read_from(&mut self, reader: &mut dyn Read) -> Result<(), Error> {
+        match fill(reader, &mut *self.feed) {
+            Ok(0) => self.end_input(),
+            Ok(_) => {}
+            Err(error) => {
+                self.pause();
+                return Err(Error::Read(error));
+            }
+        }
+        Ok(())
     }
 
     /// Takes some of `bytes` as the next input. Returns how many.
@@ -94,6 +114,11 @@ impl Driver {
             self.feed.finish();
             self.input = Input::Ended;
         }
+    }
+
+    /// Says that no more input may come for a long time. (An inner reader that would block says so with an error.)
+    pub fn pause(&mut self) {
+        self.feed.pause();
     }
 
     /// Ends the current block although the input goes on; when decompressing, lets [`drain`](Self::drain) see all of
@@ -142,6 +167,16 @@ impl Drop for Driver {
     }
 }
 
+/// What [`Driver::advance`] gives.
+pub(crate) enum Advance {
+    /// Bytes to write, and the block or the stream that ends with them.
+    Out(Text, Option<Mark>),
+    /// More input is wanted. With `rests` all that can be decoded without it has been handed out.
+    Read { rests: bool },
+    /// The output is complete.
+    Done,
+}
+
 /// What [`Driver::drain`] gives.
 pub(crate) enum Drained {
     /// Bytes to write.
@@ -160,6 +195,20 @@ pub(crate) fn read_some(reader: &mut dyn Read, room: &mut [u8]) -> io::Result<us
             result => return result,
         }
     }
+}
+
+/// One read into a stream. Returns how many bytes came.
+pub(crate) fn fill(reader: &mut dyn Read, feed: &mut dyn Feed) -> io::Result<usize> {
+    let room = feed.room();
+    let most = room.len();
+    let n = read_some(reader, room)?;
+    if n > 0 {
+        feed.filled(n);
+        if n < most {
+            feed.pause();
+        }
+    }
+    Ok(n)
 }
 
 /// Writes a text, expanding it in small pieces if it is run-length-coded; says how many bytes that were.

@@ -23,7 +23,7 @@ use super::bzip2::assemble::Assembler;
 use super::bzip2::parallel_read::{self, Runs};
 use super::bzip2::readers::Readers;
 use super::bzip2::split::{Block, BlockOptions, IssuedBlock, Splitter};
-use super::driver::{Driver, read_some, write_text};
+use super::driver::{Advance, Driver, fill, read_some, write_text};
 use super::piece::Formats;
 use super::piece::{Collect, Cut, Decoding, Ends, Extent, Feed, Link, Piece, Step, link};
 use super::verify::Verify;
@@ -330,10 +330,7 @@ fn read_all(source: Source, feed: &mut dyn Feed, client: &Client) -> io::Result<
         ended = if shared {
             !feed.read_on()?
         } else {
-            let n = read_some(&mut *reader, feed.room())?;
-            if n > 0 {
-                feed.filled(n);
-            }
+            let n = fill(&mut *reader, feed)?;
             read += n as u64;
             n == 0
         };
@@ -416,22 +413,35 @@ fn write_here<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, mut inputs: I,
         if let Some(ends) = open(pool, task, BlockOptions { count_lines, verify }) {
             let mut reader = source.into_reader();
             let mut driver = Driver::new(pool, ends);
-            let mut bytes_out = 0;
-            outcome = loop {
-                match driver.pull(&mut *reader) {
-                    Ok(None) => break Ok(StreamSummary { bytes_out, ..driver.summary() }),
-                    Ok(Some((text, mark))) => {
-                        match write_text(&mut out, &text) {
-                            Ok(n) => bytes_out += n,
-                            Err(e) => break Err(Error::Write(e)),
-                        }
-                        told(outputs, &mut meta, mark);
-                    }
-                    Err(e) => break Err(e),
-                }
-            };
+            outcome = write_alone(&mut driver, &mut *reader, &mut out, &mut |mark| told(outputs, &mut meta, mark));
         }
         outputs.end(meta, out, outcome)?;
     }
     ControlFlow::Continue(())
+}
+
+/// Reads one input and writes its output.
+fn write_alone(
+    driver: &mut Driver,
+    reader: &mut dyn Read,
+    out: &mut dyn Write,
+    told: &mut dyn FnMut(Option<Mark>),
+) -> Result<StreamSummary, Error> {
+    let mut bytes_out = 0;
+    loop {
+        match driver.advance()? {
+            Advance::Out(text, mark) => {
+                bytes_out += write_text(out, &text).map_err(Error::Write)?;
+                told(mark);
+            }
+            Advance::Read { rests } => {
+                if rests {
+                    // Perhaps nothing comes before somebody has read it.
+                    out.flush().map_err(Error::Write)?;
+                }
+                driver.read_from(reader)?;
+            }
+            Advance::Done => return Ok(StreamSummary { bytes_out, ..driver.summary() }),
+        }
+    }
 }

@@ -42,6 +42,14 @@ pub(crate) trait Cut: Send + 'static {
     /// Hands on everything that is there, although the input goes on: ends the current block (what `flush` means to
     /// bzip2), or when decompressing lets the joiner see all bits.
     fn flush(&mut self) {}
+    /// Says that the input pauses: the last read filled less than its room, so perhaps no more comes for a long time.
+    /// Everything that can be decoded without more input is handed on. Lasts until the next [`filled`](Self::filled).
+    fn pause(&mut self) {}
+    /// Whether no block is incomplete in an input that pauses. Then results are waited for before the next read, which
+    /// may never return if the other side waits for an answer.
+    fn rests(&self) -> bool {
+        false
+    }
     /// Has several threads read the rest of the input, which is `file` from byte `from` on. Returns whether it does:
     /// then [`read_on`](Self::read_on) takes the place of `room` and `filled`.
     fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {
@@ -107,6 +115,10 @@ pub(crate) trait Feed: Send {
     fn finish(&mut self);
     /// As [`Cut::flush`].
     fn flush(&mut self);
+    /// As [`Cut::pause`].
+    fn pause(&mut self);
+    /// As [`Cut::rests`].
+    fn rests(&self) -> bool;
     /// As [`Cut::share_reading`].
     fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool;
     /// As [`Cut::read_on`].
@@ -268,6 +280,14 @@ impl<C: Cut> Feed for Feeder<C> {
 
     fn flush(&mut self) {
         self.cut.flush();
+    }
+
+    fn pause(&mut self) {
+        self.cut.pause();
+    }
+
+    fn rests(&self) -> bool {
+        self.cut.rests()
     }
 
     fn share_reading(&mut self, file: &Arc<dyn ReadAt>, from: u64, readers: usize) -> bool {

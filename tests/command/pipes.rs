@@ -197,6 +197,40 @@ fn all_of_a_stream_before_the_pipe_closes() {
     }
 }
 
+/// A stream's text comes out whatever follows the stream, although what follows is not complete.
+#[test]
+fn answers_whatever_follows() {
+    let place = Place::with(&[("a", b"question\n")]);
+    let large = place.hybz(&["-c", "--format=hbz", "a"]).silent(0).stdout;
+    let small = compressed(b"question\n");
+    let next = compressed(&text(1000));
+    let mut rounds = vec![vec![small.clone(), large.clone(), large.clone(), small.clone(), large]];
+    for cut in [1, 4, 6, 10, 14, 30] {
+        rounds.push(vec![[&small[..], &next[..cut]].concat()]);
+    }
+    rounds.push(vec![[&small[..], &b"garbage".repeat(200)].concat()]);
+    for args in [&["-dc"][..], &["-dcs"]] {
+        for round in &rounds {
+            let mut called = place.called("hybz");
+            let piped = called.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+            let mut child = piped.spawn().unwrap();
+            let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+            let (sender, received) = mpsc::channel();
+            thread::spawn(move || {
+                let mut answer = [0; 9];
+                while stdout.read_exact(&mut answer).is_ok() && sender.send(answer).is_ok() {}
+            });
+            for question in round {
+                stdin.write_all(question).unwrap();
+                let answer = received.recv_timeout(Duration::from_secs(20));
+                assert_eq!(&answer.expect("it does not wait for more"), b"question\n", "{args:?}");
+            }
+            drop(stdin);
+            child.wait().unwrap();
+        }
+    }
+}
+
 #[test]
 fn slow_and_nonblocking_pipes() {
     let place = Place::new();

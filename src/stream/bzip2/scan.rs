@@ -6,9 +6,10 @@
 //! begins. Here nothing is decided; a magic that was missed or invented costs time, never a byte.
 
 use super::parallel_scan::{Open, Shared};
-use super::span::{MAX_SPAN, Span, next_magic};
+use super::span::{HEADER_BITS, MAX_SPAN, Span, next_magic};
 use crate::bits::{BitSource, SliceBits};
-use crate::format::bzip2::END_MAGIC;
+use crate::format::bzip2::{BLOCK_MAGIC, END_BITS, END_MAGIC, Header, parse_stream_header};
+use crate::gate::find_end_magic;
 use crate::read_at::ReadAt;
 use crate::stream::piece::Cut;
 use std::io;
@@ -38,6 +39,12 @@ pub(crate) struct Scanner {
     ended: bool,
     /// Everything is to be handed on.
     flushing: bool,
+    /// The input pauses: what is certainly complete is to be handed on.
+    paused: bool,
+    /// No magic that ends a stream begins in the open span before this bit of `buf`.
+    ends_searched: u64,
+    /// The last bytes that were handed on.
+    before: [u8; 4],
     /// Once several threads read the rest.
     shared: Option<Shared>,
 }
@@ -61,6 +68,9 @@ impl Scanner {
             chunk: chunk.max(1),
             ended: false,
             flushing: false,
+            paused: false,
+            ends_searched: 0,
+            before: [0; 4],
             shared: None,
         }
     }
@@ -72,7 +82,12 @@ impl Scanner {
         let skip = self.base as u64 * 8;
         let (at, first) = (self.at * 8 + skip, self.first - skip);
         let span = Span { data, at, first, end: end - skip, coded: self.coded };
+        for &byte in &span.data[span.data.len().saturating_sub(4)..] {
+            self.before.rotate_left(1);
+            self.before[3] = byte;
+        }
         self.first = end;
+        self.ends_searched = self.ends_searched.max(end);
         self.base = (end / 8) as usize;
         self.coded = next_coded;
         span
@@ -92,6 +107,30 @@ impl Scanner {
     /// block that is as short as its header is there.
     fn next_magic(&mut self, whole: bool) -> Option<u64> {
         next_magic(&self.buf[..self.len], &mut self.searched, whole)
+    }
+}
+
+impl Scanner {
+    /// Where the first end of a stream in the open span begins, if it is there. It may be a part of the block's data:
+    /// then the joiner decodes that block itself.
+    fn next_end(&mut self) -> Option<u64> {
+        let have = self.len as u64 * 8;
+        let found = find_end_magic(&self.buf[..self.len], self.ends_searched);
+        self.ends_searched = found.unwrap_or_else(|| self.ends_searched.max(have.saturating_sub(47)));
+        found.filter(|bit| bit + END_BITS <= have)
+    }
+
+    /// Whether the open span, which does not begin with a block, ends in the middle of the first magic of a stream. It
+    /// stays together: of a magic that is cut nobody sees that a block begins.
+    fn ends_in_magic(&self) -> bool {
+        let magic = &BLOCK_MAGIC.to_be_bytes()[2..];
+        let last = &self.buf[self.len.saturating_sub(9).max(self.base)..self.len];
+        let last = [&self.before, last].concat();
+        (1..magic.len()).any(|n| {
+            let Some(begin) = last.len().checked_sub(n) else { return false };
+            let header = begin.checked_sub(4).map(|at| parse_stream_header(&last[at..begin]));
+            last[begin..] == magic[..n] && matches!(header, Some(Header::Stream(_)))
+        })
     }
 }
 
@@ -121,6 +160,7 @@ impl Cut for Scanner {
             self.at += skip;
             self.first -= skip * 8;
             self.searched -= skip * 8;
+            self.ends_searched = self.ends_searched.saturating_sub(skip * 8);
         }
         // No more than is there already, so that a small file does not pay for a large one; and what is left will
         // mostly do: after a small file there is only its end to be read.
@@ -134,6 +174,17 @@ impl Cut for Scanner {
 
     fn filled(&mut self, n: usize) {
         self.len += n;
+        // The end of a stream may be the end of a read that fills its room, too.
+        self.paused = end_record(&self.buf[..self.len]).is_some_and(|bit| bit > self.first);
+    }
+
+    fn pause(&mut self) {
+        self.paused = true;
+    }
+
+    /// A block of which not even the header is there has only just begun.
+    fn rests(&self) -> bool {
+        self.paused && (!self.coded || self.len as u64 * 8 - self.first < HEADER_BITS)
     }
 
     fn finish(&mut self) {
@@ -159,18 +210,22 @@ impl Cut for Scanner {
         if let Some(shared) = &mut self.shared {
             return shared.next_span();
         }
-        let record = end_record(&self.buf[..self.len]).filter(|&bit| bit > self.first);
-        if let Some(bit) = self.next_magic(self.ended || self.flushing || record.is_some()) {
+        if let Some(bit) = self.next_magic(self.ended || self.flushing || self.paused) {
             return Some(self.cut(bit, true));
         }
         let have = self.len as u64 * 8;
         if self.ended {
             return (self.first < have).then(|| self.cut(have, false));
         }
-        if self.coded
-            && let Some(bit) = record
-        {
-            return Some(self.cut(bit, false));
+        if self.paused {
+            if self.coded {
+                if let Some(bit) = self.next_end() {
+                    return Some(self.cut(bit, false));
+                }
+            } else if self.first < have && !self.ends_in_magic() {
+                self.searched = have;
+                return Some(self.cut(have, false));
+            }
         }
         if std::mem::take(&mut self.flushing) && self.first < have {
             // A magic that has only begun here is missed: the joiner decodes that block itself.

@@ -123,13 +123,16 @@ pub(crate) struct Scanner {
     gathered: usize,
     number: u32,
     ready: VecDeque<Part>,
+    /// The input pauses.
+    paused: bool,
 }
 
 impl Scanner {
     pub fn new(pool: &Pool) -> Self {
         let (bytes, raw, payload, ready) = Default::default();
         let part = Gathering::Header;
-        Scanner { pool: pool.clone(), part, bytes, begin: 0, end: 0, raw, payload, gathered: 0, number: 0, ready }
+        let (pool, paused) = (pool.clone(), false);
+        Scanner { pool, part, bytes, begin: 0, end: 0, raw, payload, gathered: 0, number: 0, ready, paused }
     }
 
     /// Takes up to `n` bytes as they are. Returns how many.
@@ -263,12 +266,26 @@ impl Cut for Scanner {
     }
 
     fn filled(&mut self, n: usize) {
+        self.paused = false;
         if let Gathering::Payload(..) = self.part {
             self.gathered += n;
         } else {
             self.end += n;
         }
         self.cut();
+    }
+
+    fn pause(&mut self) {
+        self.paused = true;
+    }
+
+    /// Behind the last byte of a stream also if the read filled its room.
+    fn rests(&self) -> bool {
+        match self.part {
+            Gathering::Header => self.paused || self.begin == self.end,
+            Gathering::Next(_) | Gathering::Other => self.paused,
+            Gathering::Payload(..) | Gathering::Index(_) | Gathering::Nothing => false,
+        }
     }
 
     fn finish(&mut self) {

@@ -224,6 +224,11 @@ impl Cut for Scanner {
         self.push();
     }
 
+    /// Blocks that are complete are handed on with the read that completes them.
+    fn rests(&self) -> bool {
+        self.open.is_none()
+    }
+
     fn finish(&mut self) {
         if self.done {
             return;

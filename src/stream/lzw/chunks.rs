@@ -54,11 +54,13 @@ pub(super) struct Chunks {
     relay: Arc<Relay>,
     room: Vec<u8>,
     ready: VecDeque<Chunk>,
+    /// The input pauses.
+    paused: bool,
 }
 
 impl Chunks {
     pub fn new(relay: &Arc<Relay>) -> Chunks {
-        Chunks { relay: Arc::clone(relay), room: Vec::new(), ready: VecDeque::new() }
+        Chunks { relay: Arc::clone(relay), room: Vec::new(), ready: VecDeque::new(), paused: false }
     }
 
     fn push(&mut self, bytes: Vec<u8>, last: bool) {
@@ -81,6 +83,15 @@ impl Cut for Chunks {
         // Of small files there may be thousands.
         bytes.shrink_to(2 * n);
         self.push(bytes, false);
+        self.paused = false;
+    }
+
+    fn pause(&mut self) {
+        self.paused = true;
+    }
+
+    fn rests(&self) -> bool {
+        self.paused
     }
 
     fn finish(&mut self) {
