@@ -9,7 +9,7 @@ use crate::args::Plan;
 use crate::cli::os::acl::Acl;
 use crate::cli::os::directory::Directory;
 use crate::cli::os::{file, process};
-use crate::cli::temporary::{TemporaryFiles, TemporaryName};
+use crate::cli::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
 use crate::failure::{Failure, STDOUT};
 use crate::reserve::Reserve;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxAttributes, StatxFlags, statx};
@@ -152,6 +152,8 @@ fn open(name: &OsStr, sync: bool) -> io::Result<Kind> {
     if let Some(old) = &old {
         old.check_replaceable(&path, &directory)?;
     }
+    // A call that was killed between the two steps of a replacement leaves the complete new file.
+    remove_leftover(&directory, &in_directory, old.as_ref().map(|old| old.found.uid()));
     let private = old.is_some();
     let (file, hidden) = match directory.create_unnamed(private)? {
         Some(file) => (file, None),
@@ -241,7 +243,10 @@ impl NewFile {
         // The errors of closing must be known before there is a name, and a name needs an open file: keep a copy.
         let kept = file.as_fd().try_clone_to_owned()?;
         file::close(file.into())?;
-        let replace = |hidden: &OsStr| directory.rename(hidden, &name, true);
+        let replace = |hidden: &OsStr| {
+            directory.rename(hidden, &name, true)?;
+            directory.expect(&name, kept.as_fd())
+        };
         match hidden {
             Some(hidden) => hidden.rename(|hidden| match directory.leads_to(hidden, kept.as_fd()) {
                 true => replace(hidden),

@@ -7,12 +7,14 @@ use crate::cli::place::Place;
 use crate::cli::quote::shown;
 use crate::cli::report::Failure;
 use crate::cli::source::{id, same_file};
+use crate::cli::temporary::remove_leftover;
 use crate::cli::underway::{Touched, Underway};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
 /// What operands are checked against.
@@ -95,7 +97,12 @@ impl Checks {
             return Err(is(b" is the report."));
         }
         match there {
-            Ok(_) if !self.plan.force => Err(Failure::exists(result.name())),
+            Ok(_) if !self.plan.force => {
+                if let (Ok(directory), Ok(name)) = (result.directory(None), result.file_name()) {
+                    remove_leftover(&directory, name, Some(source.uid()));
+                }
+                Err(Failure::exists(result.name()))
+            }
             Ok(there) if is_directory(&there) => Err(Failure::output("create", result.name(), &file::is_a_directory())),
             _ => Ok(()),
         }

@@ -8,14 +8,19 @@
 //! A record is written only when its result is on the disk and named, so that it cannot survive a power cut that the
 //! result does not. And a source that changed just before it was opened gets none: it could change once more without a
 //! change of its times, which some systems count in steps of 10 ms, and some in steps of 2 s.
+//!
+//! A tree may belong to somebody who does not mean well, and a journal decides what is not compared. So it is believed
+//! only if nobody but its user can have written it, and only as far as a tree can need it: reading it takes no more
+//! memory than that.
 
-use crate::cli::os::directory::{Directory, Stat};
+use crate::cli::os::directory::{Directory, Stat, distrusted};
+use crate::cli::os::file;
 use crate::cli::report::errno_text;
 use crate::cli::source::SourceFile;
 use crc_fast::{CrcAlgorithm, checksum};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
@@ -25,6 +30,12 @@ use std::time::{Duration, SystemTime};
 pub const NAME: &str = ".hybz-journal";
 
 const HEADER: &[u8; 16] = b"hybz journal 1\n\0";
+
+/// How many records are read of any journal: 128 MiB of them. A file system with more files allows more.
+const MIN_MAX_RECORDS: u64 = 16 << 20;
+
+/// How much is read at once.
+const PIECE: usize = 64 << 10;
 
 /// An open journal.
 #[derive(Debug)]
@@ -47,21 +58,31 @@ impl Journal {
     pub fn open(directory: &Directory) -> Result<Arc<Journal>, String> {
         let failed = |e: io::Error| errno_text(&e);
         let mut file = directory.open_to_append(OsStr::new(NAME)).map_err(failed)?;
+        if let Some(why) = distrusted(&file).map_err(failed)? {
+            return Err(why.to_owned());
+        }
         let len = file.metadata().map_err(failed)?.len();
         if len == 0 {
             file.write_all(HEADER).map_err(failed)?;
             return Ok(Arc::new(Journal { file, known: Vec::new() }));
         }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(failed)?;
-        let Some(records) = bytes.strip_prefix(HEADER) else { return Err("it is something else".to_owned()) };
-        // A record that was cut off must not shift those that follow.
-        let torn = records.len() % 8;
-        if torn > 0 {
-            file.set_len((bytes.len() - torn) as u64).map_err(failed)?;
+        let mut header = [0; HEADER.len()];
+        match file.read_exact(&mut header) {
+            Ok(()) if header == *HEADER => {}
+            Err(e) if e.kind() != io::ErrorKind::UnexpectedEof => return Err(failed(e)),
+            _ => return Err("it is something else".to_owned()),
         }
-        let (records, _) = records.as_chunks();
-        let mut known: Vec<u64> = records.iter().map(|record| u64::from_le_bytes(*record)).collect();
+        let records = len.saturating_sub(HEADER.len() as u64);
+        // A tree can be on several file systems, and a result that is made again gets another record.
+        if records / 8 > MIN_MAX_RECORDS.max(2 * file::files_beside(&file)) {
+            return Err("it is longer than this tree can need, and can be removed".to_owned());
+        }
+        // A record that was cut off must not shift those that follow.
+        let torn = records % 8;
+        if torn > 0 {
+            file.set_len(len - torn).map_err(failed)?;
+        }
+        let mut known = read_records(&file, records / 8).map_err(failed)?;
         known.sort_unstable();
         known.dedup();
         Ok(Arc::new(Journal { file, known }))
@@ -73,6 +94,21 @@ impl Journal {
         // What is missing in the journal is compared again.
         let _ = (&self.file).write_all(&bytes);
     }
+}
+
+/// Reads at most `count` records.
+fn read_records(file: &File, count: u64) -> io::Result<Vec<u64>> {
+    let mut known = Vec::new();
+    let mut reader = BufReader::with_capacity(PIECE, file.take(8 * count));
+    let mut record = [0; 8];
+    for _ in 0..count {
+        match reader.read_exact(&mut record) {
+            Ok(()) => known.push(u64::from_le_bytes(record)),
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => break,
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(known)
 }
 
 impl Completion {

@@ -3,17 +3,20 @@
 //! A result is written to a file without a name (`O_TMPFILE`) in the result's directory, which nobody else may read,
 //! and gets its name by `linkat` when it is complete. Nothing that ends the process, not even SIGKILL, can leave a part
 //! of it behind, and because `linkat` refuses a name that is taken, "already exists" is free of races. To replace a
-//! file (`-f`), the result gets a second name, which is then renamed over the old file. Where the file system cannot
-//! create files without a name, a hidden file is used.
+//! file (`-f`), the complete result gets a hidden name, which is then renamed over the old file: SIGKILL in between
+//! leaves the old file and the hidden one, which the next call that makes the same result removes. Where the file
+//! system cannot create files without a name, a hidden file is used from the beginning.
+//!
+//! A source goes only after its result has its name, and the name is looked up again before that is believed.
 //!
 //! Owner, mode, access control list and times are set on the open file, never by name. A file system that has none of
 //! its own (vfat, exFAT, some of FUSE) gives every file those of its mount.
 
 use crate::cli::os::acl::Acl;
-use crate::cli::os::directory::Directory;
+use crate::cli::os::directory::{Directory, is_file};
 use crate::cli::os::file;
 use crate::cli::source::SourceFile;
-use crate::cli::temporary::{TemporaryFiles, TemporaryName};
+use crate::cli::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
 use std::ffi::OsString;
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{self, BufWriter, Read, Write};
@@ -50,6 +53,8 @@ impl OutputFile {
         temporary: &TemporaryFiles,
     ) -> io::Result<OutputFile> {
         let name = path.file_name().ok_or_else(file::is_a_directory)?.to_owned();
+        let owner = directory.find_link(&name).ok().filter(is_file).map(|old| old.st_uid);
+        remove_leftover(&directory, &name, owner);
         let (file, kind) = if existing && fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
             (file::open_device(path)?, Kind::Existing)
         } else if let Some(file) = directory.create_unnamed(private)? {
@@ -123,7 +128,8 @@ impl OutputFile {
                 hidden.rename(|hidden| match directory.leads_to(hidden, kept.as_fd()) {
                     true => directory.rename(hidden, &name, replace),
                     false => Err(file::not_found()),
-                })
+                })?;
+                directory.expect(&name, kept.as_fd())
             }
             Kind::Unnamed(temporary) => {
                 // The errors of closing must be known before there is a name, and a name needs an open file: keep a
@@ -133,7 +139,8 @@ impl OutputFile {
                 match directory.link(kept.as_fd(), &name) {
                     Err(e) if replace && e.kind() == io::ErrorKind::AlreadyExists => {
                         let hidden = temporary.link(&directory, &name, kept.as_fd())?;
-                        hidden.rename(|hidden| directory.rename(hidden, &name, true))
+                        hidden.rename(|hidden| directory.rename(hidden, &name, true))?;
+                        directory.expect(&name, kept.as_fd())
                     }
                     done => done,
                 }

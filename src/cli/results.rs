@@ -13,7 +13,7 @@ use crate::cli::report::{self, Failure, Note, Outcome, Report};
 use crate::cli::reread::Reread;
 use crate::cli::shards;
 use crate::cli::sink::{Counted, Sink};
-use crate::cli::temporary::TemporaryFiles;
+use crate::cli::temporary::{TemporaryFiles, remove_leftover};
 use crate::cli::underway::Underway;
 use crate::cli::verdicts::{self, Verdicts};
 use crate::cli::verified;
@@ -24,6 +24,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
 /// Takes the results, in the order of the operands.
@@ -104,6 +105,9 @@ impl Results {
         let mut create = || {
             let directory = place.directory(self.directory.as_ref())?;
             self.directory = Some(directory.clone());
+            if let Some(source) = &ready.source {
+                remove_leftover(&directory, place.file_name()?, Some(source.found.uid()));
+            }
             let existing = self.plan.force && matches!(self.plan.target, Target::File(_));
             OutputFile::create(place.path(), directory, ready.source.is_some(), existing, &self.temporary)
         };

@@ -8,6 +8,8 @@
 //! The temporary file of the result `NAME` is called `.NAME.hybz-tmp`, and whoever writes it holds a lock on it
 //! (`flock`). So what a process left behind that was killed is recognised by the next one that makes the same result:
 //! it is its own user's, and nobody holds the lock. If the name is taken by anything else, a random one is used.
+//! That is done before the work, whether or not the name is needed this time: a result without a name needs it only for
+//! the moment in which it replaces another file.
 
 use crate::cli::os::directory::Directory;
 use crate::cli::os::signals::{on_ending_signal, take_effect};
@@ -117,7 +119,7 @@ impl TemporaryFiles {
                     return Ok((made, TemporaryName { all: self.clone(), number, name }));
                 }
                 Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
-                Err(_) if directory.remove_abandoned(&name) => {}
+                Err(_) if directory.remove_abandoned(&name, result, None) => {}
                 Err(_) => name = hidden_name(result, &format!("{:016x}", RandomState::new().hash_one(()))),
             }
         }
@@ -244,6 +246,11 @@ fn hidden_name(result: &OsStr, end: &str) -> OsString {
     let is_start = |at: &usize| result.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
     let cut = if result.len() <= KEPT { result.len() } else { (0..=KEPT).rev().find(is_start).unwrap_or(0) };
     OsString::from_vec([b".", &result[..cut], b".hybz-", end.as_bytes()].concat())
+}
+
+/// Removes what a process left behind that was killed while it named the result, which was to belong to `owner`.
+pub fn remove_leftover(directory: &Directory, result: &OsStr, owner: Option<u32>) {
+    directory.remove_abandoned(&hidden_name(result, "tmp"), result, owner);
 }
 
 /// Whether a file of this name is one that a process which was killed left behind.

@@ -14,6 +14,9 @@
  *   eintr     every second read and write is interrupted
  *   rot       of a result that is read again, the byte in the middle of each piece has a wrong bit
  *   kill      SIGKILL at the first call (kill@3: the third) that concerns a file of the test, or a name
+ *   killrename  SIGKILL at the first rename
+ *   misled    linkat gives the name to the file `decoy`, as a /proc that is not the kernel's would
+ *   swapped   a rename is followed by one of the file `decoy` to the same name
  *   nothread  no thread can be created for the part after the result is complete
  *
  * The first fault that is caused makes the file that FAULT_DONE names, so that a test knows that there was one.
@@ -213,20 +216,40 @@ int close(int fd)
 int linkat(int from, const char *old, int to, const char *new, int flags)
 {
     point();
+    if (has("misled") && flags) {
+        note();
+        return REAL(linkat)(AT_FDCWD, "decoy", to, new, 0);
+    }
     return unknown("nolink", EPERM) || fails("linkat") ? -1 : REAL(linkat)(from, old, to, new, flags);
+}
+
+static void kill_before_rename(void)
+{
+    if (!has("killrename")) return;
+    note();
+    kill(getpid(), SIGKILL);
+}
+
+static int swapped(int done, int to, const char *new)
+{
+    if (done || !has("swapped")) return done;
+    note();
+    return REAL(renameat)(AT_FDCWD, "decoy", to, new);
 }
 
 int renameat(int from, const char *old, int to, const char *new)
 {
     point();
-    return fails("rename") ? -1 : REAL(renameat)(from, old, to, new);
+    kill_before_rename();
+    return fails("rename") ? -1 : swapped(REAL(renameat)(from, old, to, new), to, new);
 }
 
 int renameat2(int from, const char *old, int to, const char *new, unsigned flags)
 {
     point();
+    kill_before_rename();
     if (flags && unknown("noreplace", EINVAL)) return -1;
-    return fails("rename") ? -1 : REAL(renameat2)(from, old, to, new, flags);
+    return fails("rename") ? -1 : swapped(REAL(renameat2)(from, old, to, new, flags), to, new);
 }
 
 int unlink(const char *name) { return fails("unlink") ? -1 : REAL(unlink)(name); }

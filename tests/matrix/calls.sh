@@ -80,3 +80,27 @@ code 3; only a a.bz2; kept a; is a.bz2 old
 take a; FAULT=$CALL
 x -1 --verify=file a
 code 1; only a; kept a
+
+## name-of-another-file-$FAULTY [hybz]: an error, and the source stays: what has the name is not the result
+| FAULTY in misled swapped tmpfile,swapped
+take a; echo decoy > decoy; echo old > a.bz2; FAULT=$FAULTY
+[ $FAULTY != misled ] || rm a.bz2
+x -1f a
+code 1; kept a; says "leads to another file"
+[ $FAULTY != misled ] || { only a decoy; is decoy decoy; }
+
+## kill-before-rename-$THEN [hybz]: the complete hidden file goes with the next call on that name | THEN in new old kept
+take a; echo old > a.bz2; FAULT=killrename
+start -f a; ended
+only .a.bz2.hybz-tmp a a.bz2; kept a; is a.bz2 old; FAULT=
+case $THEN in
+new) rm a.bz2; x a; code 0; only a.bz2; packed a.bz2 a ;;
+old) x -f a; code 0; only a.bz2; packed a.bz2 a ;;
+kept) x a; code 1; only a a.bz2; kept a; is a.bz2 old ;;
+esac
+
+## kill-before-rename-read-only [hybz root]: the same where the source belongs to another user and is read-only
+take a; chown 65534 a; chmod 444 a; echo old > a.bz2; FAULT=killrename
+start -f a; ended
+only .a.bz2.hybz-tmp a a.bz2; rm a.bz2; FAULT=
+x a; code 0; only a.bz2; packed a.bz2 a

@@ -112,10 +112,28 @@ impl Directory {
         Ok(openat(&self.0.fd, name, flags, mode(private))?.into())
     }
 
-    /// Gives an open file without a name its name. It is an error if the name is taken.
+    /// Gives an open file without a name its name. It is an error if the name is taken, or if /proc is not the
+    /// kernel's and gives the name to another file.
     pub fn link(&self, file: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        Ok(linkat(CWD, path, &self.0.fd, name, AtFlags::SYMLINK_FOLLOW)?)
+        linkat(CWD, &path, &self.0.fd, name, AtFlags::SYMLINK_FOLLOW)?;
+        let Err(e) = self.expect(name, file) else { return Ok(()) };
+        // The name of another file goes again, but not a file that took its place in the meantime.
+        if let (Ok(linked), Ok(found)) = (statat(CWD, &path, AtFlags::empty()), self.find_link(name))
+            && same_file(&linked, &found)
+            && found.st_nlink > 1
+        {
+            let _ = self.remove(name);
+        }
+        Err(e)
+    }
+
+    /// Returns an error unless the name is that of this open file.
+    pub fn expect(&self, name: &OsStr, file: BorrowedFd<'_>) -> io::Result<()> {
+        match self.leads_to(name, file) {
+            true => Ok(()),
+            false => Err(io::Error::other("Its name leads to another file")),
+        }
     }
 
     /// Renames a file. If the name is taken, the file of that name is replaced, or without `replace` it is an error.
@@ -195,12 +213,29 @@ impl Directory {
     }
 
     /// Removes a temporary file of our own user that nobody holds locked: its process is gone. Returns whether it did.
-    pub fn remove_abandoned(&self, name: &OsStr) -> bool {
-        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let Ok(file) = openat(&self.0.fd, name, flags, Mode::empty()) else { return false };
-        let ours = fstat(&file)
-            .is_ok_and(|found| is_file(&found) && found.st_nlink == 1 && found.st_uid == geteuid().as_raw());
-        let abandoned = ours && matches!(file::lock(file.as_fd()), Ok(true)) && self.leads_to(name, file.as_fd());
+    ///
+    /// Root's may belong to `owner` already, the owner that its result was to have. A second name is allowed if it is
+    /// that of the `result`: a process that ended between the two steps of a rename leaves both.
+    pub fn remove_abandoned(&self, name: &OsStr, result: &OsStr, owner: Option<u32>) -> bool {
+        let open = |access| {
+            let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+            openat(&self.0.fd, name, flags, Mode::empty())
+        };
+        // NFS locks only what is open for writing. A complete result may have the mode of a source that is read-only.
+        let file = match open(OFlags::WRONLY) {
+            Err(Errno::ACCESS) => open(OFlags::RDONLY),
+            opened => opened,
+        };
+        let Ok(file) = file else { return false };
+        let (user, file) = (geteuid(), file.as_fd());
+        let is_ours = |found: &Stat| {
+            let owned = found.st_uid == user.as_raw() || (user.is_root() && owner == Some(found.st_uid));
+            let named = found.st_nlink == 1 || (found.st_nlink == 2 && self.leads_to(result, file));
+            is_file(found) && owned && named
+        };
+        let abandoned = fstat(file).is_ok_and(|found| is_ours(&found))
+            && matches!(file::lock(file), Ok(true))
+            && self.leads_to(name, file);
         abandoned && self.remove(name).is_ok()
     }
 }
@@ -213,6 +248,20 @@ fn proc_is_there() -> bool {
 /// What is at `path`, through symbolic links if `follow`.
 pub fn find(path: &Path, follow: bool) -> io::Result<Stat> {
     Ok(statat(CWD, path, if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW })?)
+}
+
+/// Why this file, of which somebody else may have chosen the name, cannot be believed to be our user's own work; nothing
+/// if it can.
+pub fn distrusted(file: &File) -> io::Result<Option<&'static str>> {
+    let found = fstat(file)?;
+    let others = Mode::from_raw_mode(found.st_mode).intersects(Mode::WGRP | Mode::WOTH);
+    Ok(match () {
+        () if !is_file(&found) => Some("it is not a regular file"),
+        () if found.st_uid != geteuid().as_raw() => Some("it belongs to another user"),
+        () if found.st_nlink != 1 => Some("it has other hard links"),
+        () if others => Some("other users may write to it"),
+        () => None,
+    })
 }
 
 pub fn is_file(found: &Stat) -> bool {

@@ -1,7 +1,7 @@
 //! Files and pipes: opened without waiting, read and written whatever their mode, closed with a look at the result.
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{Advice, FlockOperation, OFlags, fadvise, flock};
+use rustix::fs::{Advice, FlockOperation, OFlags, fadvise, flock, fstatvfs};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::stdio;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -117,6 +117,15 @@ pub fn start_writing(file: &File) {
 /// what has been written to the disk.
 pub fn forget_pages(file: &File) {
     let _ = fadvise(file, 0, None, Advice::DontNeed);
+}
+
+/// How many files the file system of an open file has, about. Where it does not count them: how many it has room for.
+pub fn files_beside(file: &File) -> u64 {
+    match fstatvfs(file) {
+        Ok(found) if found.f_files > 0 => found.f_files.saturating_sub(found.f_ffree),
+        Ok(found) => found.f_blocks.saturating_sub(found.f_bfree).saturating_mul(found.f_frsize) / 512,
+        Err(_) => 0,
+    }
 }
 
 /// Takes the lock of a file that marks it as being written, if nobody has it. It is gone with the last descriptor. An

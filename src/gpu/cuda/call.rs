@@ -4,6 +4,7 @@
 use super::ffi;
 use crate::gpu::DeviceError;
 use std::ffi::{CStr, c_int};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// `Ok` for 0; otherwise an error that says what was being done and what the code means.
 pub fn check(code: c_int, doing: &str) -> Result<(), DeviceError> {
@@ -23,9 +24,41 @@ pub fn check(code: c_int, doing: &str) -> Result<(), DeviceError> {
     })
 }
 
+/// Devices, a bit each, of which a lane was lost: a kernel may still run there, and freeing memory would wait for it.
+static LOST: AtomicU64 = AtomicU64::new(0);
+
+fn bit(ordinal: i32) -> u64 {
+    1 << (ordinal % 64)
+}
+
+/// Whether a lane of this device was lost, or of one whose number differs by 64.
+pub(super) fn is_lost(ordinal: i32) -> bool {
+    LOST.load(Relaxed) & bit(ordinal) != 0
+}
+
+/// The same for a batch of a lane of any kind on this device: if the device is lost, the process remembers that.
+pub(super) fn check_batch(code: c_int, doing: &str, ordinal: i32) -> Result<(), DeviceError> {
+    let checked = check(code, doing);
+    if matches!(checked, Err(DeviceError::Lost(_))) {
+        LOST.fetch_or(bit(ordinal), Relaxed);
+    }
+    checked
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lost_devices_are_remembered() {
+        // No machine of the tests has that many devices.
+        for code in [700, -2] {
+            let ordinal = 61 + i32::from(code < 0);
+            assert!(check_batch(0, "", ordinal).is_ok() && check_batch(2, "", ordinal).is_err() && !is_lost(ordinal));
+            assert!(matches!(check_batch(code, "", ordinal), Err(DeviceError::Lost(_))) && is_lost(ordinal));
+        }
+        assert!(!is_lost(60) && !is_lost(63));
+    }
 
     #[test]
     fn codes() {

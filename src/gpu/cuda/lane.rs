@@ -4,7 +4,7 @@
 //! the CPU reads the columns in it, which would then go at a hundredth of the speed.
 #![allow(unsafe_code)]
 
-use super::call::check;
+use super::call::{check, check_batch};
 use super::ffi;
 use crate::codec::bwt::merge::{byte_count, key_count};
 use crate::format::bzip2::MAX_BLOCK;
@@ -17,7 +17,6 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::slice;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Pinned memory of a lane: taking it in one piece is quicker.
@@ -63,18 +62,6 @@ impl Drop for Pinned {
         // SAFETY: `new` took it. What this answers changes nothing any more.
         let _ = unsafe { ffi::hybz_pinned_free(self.memory.as_ptr().cast(), self.bytes) };
     }
-}
-
-/// Devices, a bit each, of which a lane was lost: a kernel may still run there, and freeing memory would wait for it.
-static LOST: AtomicU64 = AtomicU64::new(0);
-
-fn bit(ordinal: i32) -> u64 {
-    1 << (ordinal % 64)
-}
-
-/// Whether a lane of this device was lost, or of one whose number differs by 64.
-pub(super) fn is_lost(ordinal: i32) -> bool {
-    LOST.load(Relaxed) & bit(ordinal) != 0
 }
 
 /// What all kinds of lanes have in common.
@@ -162,11 +149,8 @@ impl Lane {
 
     /// What a step of a batch came to.
     pub(super) fn check(&mut self, code: c_int, doing: &str) -> Result<(), DeviceError> {
-        let checked = check(code, doing);
-        if matches!(checked, Err(DeviceError::Lost(_))) {
-            self.lost = true;
-            LOST.fetch_or(bit(self.ordinal), Relaxed);
-        }
+        let checked = check_batch(code, doing, self.ordinal);
+        self.lost |= matches!(checked, Err(DeviceError::Lost(_)));
         checked
     }
 

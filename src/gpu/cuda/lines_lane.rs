@@ -1,9 +1,9 @@
 //! A lane that sorts lines.
 #![allow(unsafe_code)]
 
-use super::call::check;
+use super::call::{check, is_lost};
 use super::ffi;
-use super::lane::{Lane, is_lost, milliseconds};
+use super::lane::{Lane, milliseconds};
 use crate::gpu::{DeviceError, DeviceLane, KeptText, LaneSize, LineOrder, RangeInParts, SortLines, SortedLines, Steps};
 use std::any::Any;
 use std::ffi::{c_int, c_void};

@@ -1,7 +1,7 @@
 //! What decodes LZ4 on a device, and cudarc's memory as that of the device.
 #![allow(unsafe_code)]
 
-use super::call::check;
+use super::call::{check, check_batch};
 use super::ffi;
 use super::lane::milliseconds;
 use crate::gpu::{Coded, DecodeLz4, DeviceBytes, DeviceError, Lz4ForDevice};
@@ -13,6 +13,7 @@ use std::time::Duration;
 /// Decodes LZ4.
 pub(super) struct Lz4Lane {
     lz4: NonNull<ffi::Lz4>,
+    ordinal: i32,
     max_blocks: usize,
     /// The device may still be at work: nothing of it may be freed.
     lost: bool,
@@ -30,7 +31,7 @@ impl Lz4Lane {
         check(unsafe { ffi::hybz_lz4_create(ordinal, count, &mut lz4) }, "opening a decoder of LZ4")?;
         let lz4 =
             NonNull::new(lz4).ok_or_else(|| DeviceError::Other("opening a decoder of LZ4: got none".to_owned()))?;
-        Ok(Lz4Lane { lz4, max_blocks, lost: false })
+        Ok(Lz4Lane { lz4, ordinal, max_blocks, lost: false })
     }
 }
 
@@ -67,8 +68,8 @@ impl DecodeLz4 for Lz4Lane {
                 }
             }
         };
-        let done = check(code, "decoding LZ4");
-        self.lost = matches!(done, Err(DeviceError::Lost(_)));
+        let done = check_batch(code, "decoding LZ4", self.ordinal);
+        self.lost |= matches!(done, Err(DeviceError::Lost(_)));
         done
     }
 }

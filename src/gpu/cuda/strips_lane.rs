@@ -1,7 +1,7 @@
 //! A lane that decodes strips of LZW codes.
 #![allow(unsafe_code)]
 
-use super::call::check;
+use super::call::{check, check_batch};
 use super::ffi;
 use super::lane::milliseconds;
 use crate::gpu::{DecodeStrips, DeviceError, StripForDevice, StripFound, StripsSize};
@@ -12,6 +12,7 @@ use std::time::Duration;
 /// A lane that decodes strips.
 pub(super) struct StripsLane {
     lane: NonNull<ffi::Lzw>,
+    ordinal: i32,
     size: StripsSize,
     /// Its context is lost or in use by a kernel that hangs: nothing may be given back.
     lost: bool,
@@ -28,11 +29,11 @@ impl StripsLane {
         let code = unsafe { ffi::hybz_lzw_create(ordinal, strips, size.coded as u64, size.text as u64, &mut lane) };
         check(code, "taking device memory")?;
         let lane = NonNull::new(lane).ok_or_else(|| DeviceError::Other("got no lane".to_owned()))?;
-        Ok(StripsLane { lane, size, lost: false })
+        Ok(StripsLane { lane, ordinal, size, lost: false })
     }
 
     fn check(&mut self, code: c_int) -> Result<(), DeviceError> {
-        let outcome = check(code, "decoding strips");
+        let outcome = check_batch(code, "decoding strips", self.ordinal);
         self.lost |= matches!(outcome, Err(DeviceError::Lost(_)));
         outcome
     }
