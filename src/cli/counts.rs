@@ -2,6 +2,7 @@
 //! handler reads them, too (SIGUSR1 asks for such a line at any time), so nothing here allocates or takes a lock.
 
 use crate::cli::json::SCHEMA;
+use crate::cli::progress::screen::CLEAR;
 use std::fmt::{self, Write};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -103,7 +104,7 @@ impl Counts {
         let (read, written, time) = (self.read(), self.written.load(Relaxed), self.elapsed());
         let mut line = Line::default();
         if self.bar.load(Relaxed) {
-            line.push(b"\r\x1b[2K"); // the bar is drawn again below the line
+            line.push(CLEAR); // the bar is drawn again below the line
         }
         line.push(&self.program);
         // A line that is too long is cut; nothing else can go wrong.

@@ -60,11 +60,19 @@ impl Object {
         }
     }
 
-    /// The object as a line.
+    /// The object as a line. JSON lets DEL and the control characters from U+0080 on stand in strings as they are; here
+    /// they are escaped like all others, because the line may end up on a terminal.
     pub fn line(self) -> Vec<u8> {
-        let mut line = Value::Object(self.0).to_string().into_bytes();
-        line.push(b'\n');
-        line
+        let text = Value::Object(self.0).to_string();
+        let mut line = String::with_capacity(text.len() + 1);
+        for char in text.chars() {
+            match char {
+                '\u{7f}'..='\u{9f}' => line += &format!("\\u{:04x}", u32::from(char)),
+                char => line.push(char),
+            }
+        }
+        line.push('\n');
+        line.into_bytes()
     }
 }
 
@@ -113,5 +121,16 @@ mod tests {
                     \"error\":\"no\"}\n";
         assert_eq!(String::from_utf8_lossy(&object.line()), line);
         assert!(!String::from_utf8_lossy(&Object::of_file("test", OsStr::new("ü")).line()).contains("base64"));
+    }
+
+    /// No byte of a line is one that a terminal obeys.
+    #[test]
+    fn control_characters_are_escaped() {
+        let name = "a\u{7f}b\u{9b}31m\u{1b}é";
+        let line = Object::of_file("test", OsStr::new(name)).line();
+        let text = String::from_utf8(line).expect("UTF-8");
+        assert!(text.contains(r"a\u007fb\u009b31m\u001bé"), "{text}");
+        let read: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(read["name"], name);
     }
 }

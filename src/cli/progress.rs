@@ -1,7 +1,9 @@
 //! The progress display: how far, how fast, how long still. The only place that uses indicatif.
 //!
 //! Nothing is shown in the first second: most calls are over by then. The rate is that of the last seconds. (The
-//! estimate of indicatif begins when its bar does, and takes what was done before as done in no time.)
+//! estimate of indicatif begins when its bar does, and takes what was done before as done in no time.) On a terminal,
+//! [`row`] makes the one row that is shown and [`screen`] puts it there. It is drawn again every quarter of a second,
+//! so it fits a window whose size has changed, also while nothing moves.
 //!
 //! With `--progress=json` a thread writes an object every second, also while nothing moves, and one at the end. And
 //! whatever is shown, SIGUSR1 has a line written at once, as in dd: by the signal's handler, since every thread may be
@@ -11,24 +13,34 @@ use crate::cli::args::{Operand, Plan};
 use crate::cli::counts::Counts;
 use crate::cli::os::signals;
 use crate::cli::quote::shown;
-use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use row::{Row, amount, clock, rate};
+use rustix::fs::{FileType, SeekFrom, fstat, seek};
+use rustix::stdio;
+use screen::{Screen, row_columns};
 use std::collections::VecDeque;
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+
+mod row;
+pub mod screen;
 
 /// How long nothing is shown, and how long it takes from one line to the next.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Over which time the rate is measured.
 const WINDOW: Duration = Duration::from_secs(5);
-/// The time between two measurements.
+/// The time between two measurements, and between two drawings of a row.
 const SPACING: Duration = Duration::from_millis(250);
+/// How often in a second a row is drawn at most.
+const HERTZ: u8 = 10;
 
 /// The progress display of one call.
 pub struct Progress {
@@ -36,8 +48,11 @@ pub struct Progress {
     pub counts: Arc<Counts>,
     display: Mutex<Display>,
     /// Who writes the objects of `--progress=json`, until the sender is dropped.
-    clock: Option<(Sender<()>, JoinHandle<()>)>,
+    clock: Option<Clock>,
 }
+
+/// A thread that ends when the sender is dropped.
+type Clock = (Sender<()>, JoinHandle<()>);
 
 enum Style {
     Nothing,
@@ -51,8 +66,19 @@ enum Style {
 
 struct Display {
     last_line: Instant,
-    bar: Option<ProgressBar>,
+    /// What is on the terminal, if anything is.
+    bar: Option<Bar>,
     rate: Rate,
+    /// The bytes of all inputs, if they are known, once they were asked for.
+    total: Option<Option<u64>>,
+}
+
+/// The row on the terminal.
+struct Bar {
+    bar: ProgressBar,
+    row: Arc<Mutex<Row>>,
+    /// What draws it again while nothing moves.
+    clock: Option<Clock>,
 }
 
 /// How fast it goes, over the last seconds.
@@ -84,17 +110,11 @@ impl Rate {
         if seconds > 0.0 { bytes.saturating_sub(before) as f64 / seconds } else { 0.0 }
     }
 
-    /// What is shown of it, and of the time that the rest up to `total` takes.
-    fn text(&self, now: Duration, bytes: u64, total: Option<u64>) -> String {
+    /// How long the rest up to `total` takes.
+    fn left(&self, now: Duration, bytes: u64, total: Option<u64>) -> Option<Duration> {
         let rate = self.per_second(now, bytes);
-        let text = format!("{}/s", HumanBytes(rate as u64));
-        match total {
-            Some(total) if rate >= 1.0 => {
-                let left = Duration::from_secs_f64((total.saturating_sub(bytes) as f64 / rate).min(1e15));
-                format!("{text}, {} left", HumanDuration(left))
-            }
-            _ => text,
-        }
+        let rest = total?.saturating_sub(bytes) as f64;
+        (rate >= 1.0).then(|| Duration::from_secs_f64((rest / rate).min(1e15)))
     }
 }
 
@@ -116,8 +136,8 @@ impl Progress {
             counts.set_total(total(plan));
         }
         answer_signals(&counts, plan.progress_json);
-        let clock = plan.progress_json.then(|| clock(&counts)).flatten();
-        let display = Display { last_line: Instant::now(), bar: None, rate: Rate::new() };
+        let clock = plan.progress_json.then(|| objects(&counts)).flatten();
+        let display = Display { last_line: Instant::now(), bar: None, rate: Rate::new(), total: None };
         Progress { style, counts, display: Mutex::new(display), clock }
     }
 
@@ -137,22 +157,37 @@ impl Progress {
         if now < INTERVAL {
             return;
         }
-        let bar = display.bar.get_or_insert_with(|| self.bar(plan)).clone();
-        self.counts.bar.store(matches!(self.style, Style::Bar), Ordering::Relaxed);
-        if bar.length().is_some_and(|total| total < position) {
-            bar.unset_length(); // a file grew, or its size was wrong
-        }
-        bar.set_position(position);
-        self.counts.set_rate(display.rate.per_second(now, position));
-        let rate = display.rate.text(now, position, bar.length());
-        bar.set_message(format!("{rate}  {}", shown(name).display()));
-        if matches!(self.style, Style::Lines) && display.last_line.elapsed() >= INTERVAL {
+        // A file may have grown, or its size was wrong.
+        let total = display.total.get_or_insert_with(|| total(plan)).filter(|&total| total >= position);
+        let per_second = display.rate.per_second(now, position);
+        self.counts.set_rate(per_second);
+        let (amount, rate) = (amount(position, total), rate(per_second));
+        let left = display.rate.left(now, position, total);
+        if matches!(self.style, Style::Bar) {
+            let share = total.map(|total| if total > 0 { position as f64 / total as f64 } else { 1.0 });
+            self.draw(&mut display, Row { name: shown(name).display().to_string(), share, amount, rate, left });
+        } else if display.last_line.elapsed() >= INTERVAL {
             display.last_line = Instant::now();
-            let total = bar.length().map(|total| format!(" of {}", HumanBytes(total))).unwrap_or_default();
+            let left = left.map(|left| format!(", {} left", clock(left))).unwrap_or_default();
             // In one piece; and if stderr fails, there is nowhere to report it.
-            let line = format!("{}: {}{total}, {rate}\n", name.display(), HumanBytes(position));
+            let line = format!("{}: {}, {rate}{left}\n", name.display(), amount.trim_start());
             let _ = io::stderr().write_all(line.as_bytes());
         }
+    }
+
+    /// Shows a step of a work whose length is known only roughly: `share` of it is done, and the rest takes `left`.
+    pub fn step(&self, name: String, share: f64, left: Option<Duration>) {
+        if matches!(self.style, Style::Bar) && self.counts.elapsed() >= INTERVAL {
+            let row = Row { name, share: Some(share), left, ..Row::default() };
+            self.draw(&mut self.lock(), row);
+        }
+    }
+
+    fn draw(&self, display: &mut Display, row: Row) {
+        let bar = display.bar.get_or_insert_with(Bar::new);
+        *bar.row.lock().unwrap_or_else(PoisonError::into_inner) = row;
+        self.counts.bar.store(true, Ordering::Relaxed);
+        bar.bar.tick();
     }
 
     /// An input is done: of `bytes` bytes, if it did not fail.
@@ -160,56 +195,75 @@ impl Progress {
         self.counts.input_done(bytes);
     }
 
-    /// Lets `print` write to stderr, with the bar out of the way.
+    /// Lets `print` write to the terminal, with the bar out of the way.
     pub fn suspend(&self, print: impl FnOnce()) {
         match &self.lock().bar {
-            Some(bar) => bar.suspend(print),
+            Some(bar) => bar.bar.suspend(print),
             None => print(),
         }
     }
 
     /// Removes the bar from the terminal.
     pub fn end(&self) {
-        if let Some(bar) = self.lock().bar.take() {
-            self.counts.bar.store(false, Ordering::Relaxed);
-            bar.finish_and_clear();
-        }
+        let Some(Bar { bar, clock, .. }) = self.lock().bar.take() else { return };
+        stop(clock);
+        self.counts.bar.store(false, Ordering::Relaxed);
+        bar.finish_and_clear();
     }
+}
 
-    fn bar(&self, plan: &Plan) -> ProgressBar {
-        let (target, template) = match total(plan) {
-            Some(total) => (ProgressBar::new(total), "{bar:30} {bytes}/{total_bytes} {msg}"),
-            None => (ProgressBar::no_length(), "{spinner} {bytes} {msg}"),
+impl Bar {
+    fn new() -> Bar {
+        let row = Arc::new(Mutex::new(Row::default()));
+        let shown = Arc::clone(&row);
+        let write = move |_: &ProgressState, to: &mut dyn fmt::Write| {
+            // Laid out when it is drawn: the window may have changed.
+            let row = shown.lock().unwrap_or_else(PoisonError::into_inner).fit(row_columns());
+            let _ = to.write_str(&row);
         };
-        target.set_draw_target(match self.style {
-            Style::Bar => ProgressDrawTarget::stderr(),
-            Style::Nothing | Style::Lines | Style::Json => ProgressDrawTarget::hidden(),
-        });
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            target.set_style(style);
+        let bar = ProgressBar::no_length();
+        bar.set_draw_target(ProgressDrawTarget::term_like_with_hz(Box::new(Screen::default()), HERTZ));
+        if let Ok(style) = ProgressStyle::with_template("{row}") {
+            bar.set_style(style.with_key("row", write));
         }
-        target
+        let drawn = bar.clone();
+        let draw = move |end: Receiver<()>| {
+            while end.recv_timeout(SPACING) == Err(RecvTimeoutError::Timeout) {
+                drawn.tick();
+            }
+        };
+        Bar { bar, row, clock: thread_until_dropped(draw) }
     }
 }
 
 impl Drop for Progress {
     /// The last object comes when all is done, or when an error or a panic has ended the work.
     fn drop(&mut self) {
-        if let Some((sender, thread)) = self.clock.take() {
-            drop(sender);
-            let _ = thread.join();
-        }
+        stop(self.clock.take());
+        self.end();
         if matches!(self.style, Style::Json) {
             let _ = io::stderr().write_all(self.counts.json(true).bytes());
         }
     }
 }
 
-/// Writes an object every second, until the sender is dropped. Without a thread there is only the one at the end.
-fn clock(counts: &Arc<Counts>) -> Option<(Sender<()>, JoinHandle<()>)> {
+/// Starts a thread, if there is one to be had.
+fn thread_until_dropped(work: impl FnOnce(Receiver<()>) + Send + 'static) -> Option<Clock> {
     let (sender, end) = channel();
+    Some((sender, thread::Builder::new().name("progress".to_owned()).spawn(move || work(end)).ok()?))
+}
+
+fn stop(clock: Option<Clock>) {
+    if let Some((sender, thread)) = clock {
+        drop(sender);
+        let _ = thread.join();
+    }
+}
+
+/// Writes an object every second, until the sender is dropped. Without a thread there is only the one at the end.
+fn objects(counts: &Arc<Counts>) -> Option<Clock> {
     let counts = Arc::clone(counts);
-    let work = move || {
+    thread_until_dropped(move |end| {
         let mut rate = Rate::new();
         let (mut next, mut ticks) = (SPACING, 0u32);
         while end.recv_timeout(next.saturating_sub(counts.elapsed())) == Err(RecvTimeoutError::Timeout) {
@@ -221,8 +275,7 @@ fn clock(counts: &Arc<Counts>) -> Option<(Sender<()>, JoinHandle<()>)> {
                 let _ = io::stderr().write_all(counts.json(false).bytes());
             }
         }
-    };
-    Some((sender, thread::Builder::new().name("progress".to_owned()).spawn(work).ok()?))
+    })
 }
 
 /// Has SIGUSR1 answered.
@@ -243,7 +296,7 @@ const MAX_STATS: usize = 64;
 /// How many bytes all operands have together, if that can be known.
 fn total(plan: &Plan) -> Option<u64> {
     let size = |operand: &Operand| match operand {
-        Operand::Stdin => None,
+        Operand::Stdin => rest_of_stdin(),
         // What cannot be opened will not be read.
         Operand::File(path) => match fs::metadata(path) {
             Ok(found) => found.is_file().then_some(found.len()),
@@ -254,6 +307,14 @@ fn total(plan: &Plan) -> Option<u64> {
         return None;
     }
     plan.operands.iter().map(size).sum()
+}
+
+/// How many bytes follow on stdin, if it is a file.
+fn rest_of_stdin() -> Option<u64> {
+    let found = fstat(stdio::stdin()).ok()?;
+    let at = seek(stdio::stdin(), SeekFrom::Current(0)).ok()?;
+    let is_file = FileType::from_raw_mode(found.st_mode).is_file();
+    u64::try_from(found.st_size).ok().filter(|_| is_file).map(|len| len.saturating_sub(at))
 }
 
 #[cfg(test)]
@@ -270,13 +331,17 @@ mod tests {
         for block in 1..=10 {
             rate.measure(Duration::from_millis(block * 100), block * MIB);
         }
-        assert_eq!(rate.text(INTERVAL, 10 * MIB, Some(40 * MIB)), "10.00 MiB/s, 3 seconds left");
+        let shown = |rate: &Rate, now, bytes, total| {
+            let seconds = rate.left(now, bytes, total).map(|left| left.as_secs_f64().round());
+            (rate.per_second(now, bytes) / MIB as f64, seconds)
+        };
+        assert_eq!(shown(&rate, INTERVAL, 10 * MIB, Some(40 * MIB)), (10.0, Some(3.0)));
         for block in 1..=20 {
             rate.measure(INTERVAL + Duration::from_millis(block * 500), (10 + block) * MIB);
         }
         let now = Duration::from_secs(11);
-        assert_eq!(rate.text(now, 30 * MIB, Some(40 * MIB)), "2.00 MiB/s, 5 seconds left");
-        assert_eq!(rate.text(now, 30 * MIB, None), "2.00 MiB/s");
+        assert_eq!(shown(&rate, now, 30 * MIB, Some(40 * MIB)), (2.0, Some(5.0)));
+        assert_eq!(shown(&rate, now, 30 * MIB, None), (2.0, None));
         assert!(rate.measured.len() <= 22, "one measurement for each 250 ms of 5 s, and two");
     }
 
@@ -287,7 +352,8 @@ mod tests {
         for second in 0..20 {
             rate.measure(Duration::from_secs(second), MIB);
         }
-        assert_eq!(rate.text(Duration::from_secs(19), MIB, Some(2 * MIB)), "0 B/s");
+        assert_eq!(rate.per_second(Duration::from_secs(19), MIB), 0.0);
+        assert_eq!(rate.left(Duration::from_secs(19), MIB, Some(2 * MIB)), None);
         assert_eq!(Rate::new().per_second(Duration::ZERO, 5), 0.0);
     }
 }

@@ -9,6 +9,7 @@ use crate::cli::os::process;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
 use crate::cli::tally::Tally;
+use crate::cli::terminal::{USUAL_COLUMNS, wrap};
 use hybz::{BlockInfo, Damage, Error, StationReport, StreamSummary, Summary};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -396,22 +397,23 @@ pub fn stations(summary: &Summary) -> Vec<u8> {
         return Vec::new();
     }
     let mut text = format!(
-        "  {:<15} {:>10}{:>10} {:>15} {:>15} {:>8} {:>8} {:>8}{:>11}\n",
-        "station", "blocks", "finished", "bytes in", "bytes out", "MB/s", "busy s", "waits s", "fallbacks"
+        "  {:<11} {:>6} {:>8} {:>8} {:>8} {:>7} {:>6} {:>7}{:>10}\n",
+        "station", "blocks", "finished", "MB in", "MB out", "MB/s", "busy s", "waits s", "fallbacks"
     );
     for station in &summary.stations {
         let StationReport { name, blocks, finished, bytes_in, bytes_out, fallbacks, .. } = station;
         let (busy, waits) = (station.busy.as_secs_f64(), station.waited.as_secs_f64());
-        let rate = if busy > 0.0 { *bytes_in as f64 / busy / 1e6 } else { 0.0 };
-        let retired = station.retired.as_ref().map(|why| format!("  retired: {why}")).unwrap_or_default();
+        let (read, written) = (*bytes_in as f64 / 1e6, *bytes_out as f64 / 1e6);
+        let rate = if busy > 0.0 { read / busy } else { 0.0 };
         // Writing into a String does not fail.
         let _ = writeln!(
             text,
-            "  {name:<15} {blocks:>10}{finished:>10} {bytes_in:>15} {bytes_out:>15} {rate:>8.1} {busy:>8.2} \
-             {waits:>8.2}{fallbacks:>11}{retired}"
+            "  {name:<11} {blocks:>6} {finished:>8} {read:>8.1} {written:>8.1} {rate:>7.1} {busy:>6.1} \
+             {waits:>7.1}{fallbacks:>10}"
         );
-        if let Some(details) = &station.details {
-            let _ = writeln!(text, "      {details}");
+        let retired = station.retired.as_ref().map(|why| format!("retired: {why}"));
+        for remark in retired.iter().chain(&station.details) {
+            wrap(remark, 0, 6, USUAL_COLUMNS, &mut text);
         }
     }
     let _ = writeln!(text, "  blocks in flight: at most {:.1} MiB", summary.memory as f64 / 1048576.0);

@@ -6,7 +6,7 @@ use super::flags::Flags;
 use super::plan::{Plan, mode};
 use super::task::{Mode, Operand};
 use anyhow::anyhow;
-use clap::{CommandFactory, FromArgMatches};
+use clap::CommandFactory;
 use std::ffi::{OsStr, OsString};
 
 /// What was typed, and what comes before it.
@@ -137,7 +137,7 @@ fn units(environment: &Environment) -> Vec<Unit<'_>> {
 
 fn plan(program: &OsStr, words: &[&OsStr], more: &[Operand], ignored: &[String]) -> anyhow::Result<(Flags, Plan)> {
     let mut found = Flags::command().try_get_matches_from(words)?;
-    let flags = Flags::from_arg_matches_mut(&mut found)?;
+    let flags = Flags::from_matches(&mut found)?;
     let operands = flags.files.iter().map(|file| Operand::typed(file)).chain(more.iter().cloned()).collect();
     let plan = Plan::new(program, &flags, operands, ignored.to_vec())?;
     Ok((flags, plan))

@@ -5,7 +5,7 @@ use super::values::MAX_THREADS;
 use crate::cli::quote::shown;
 use anyhow::anyhow;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command};
+use clap::{Arg, Command, ValueHint};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
@@ -119,25 +119,25 @@ fn wanted(arg: &Arg, value: &str) -> String {
         "threads" => "a number of threads",
         "memory" => "a size such as 100 (MiB), 300k or 1G",
         "block_size" => "a size such as 9M or 1G",
+        "plan" | "plan_ranges" | "stream_size" => "a size such as 100M or 1.5G",
         "perturb" => "a number of bytes or a percentage such as 0.1%",
-        "output" => "the name of a file",
         "ranges" => "ranges such as 10@0,1KiB@15KiB or 5L@20L",
         "at" => "a number of bytes",
         "filelist" => "the name of a file, or -",
-        "output_dir" => "the name of a directory",
         "exclude" => "a pattern such as *.jpg or cache/**",
         "streams" => "a number of streams",
         "suffix" => "a suffix such as .bz2",
         "report" => "json or json:FILE",
         "bench" => "a number of seconds, at most 3600",
         "against" => "programs such as lbzip2,pbzip2",
-        "plot" => "the name of a file",
         "gpu" => "a list of GPUs such as 0,1, or none",
         "ignore_trailing_garbage" => "0 or 1",
         _ => {
             let possible = arg.get_possible_values();
             let names: Vec<&str> = possible.iter().map(|value| value.get_name()).collect();
             return match &names[..] {
+                [] if arg.get_value_hint() == ValueHint::FilePath => "the name of a file".to_owned(),
+                [] if arg.get_value_hint() == ValueHint::DirPath => "the name of a directory".to_owned(),
                 [] => "a number".to_owned(),
                 [others @ .., last] => format!("{} or {last}", others.join(", ")),
             };

@@ -42,7 +42,7 @@ pub fn bench(flags: &Flags, operands: &[Operand]) -> anyhow::Result<Option<Bench
         (flags.suffix.is_some(), "-S"),
         (flags.report.is_some(), "--report"),
         (flags.verify.is_some(), "--verify"),
-        (flags.no_verify, "--no-verify"),
+        (flags.no_verify, "--verify=none"),
         (flags.recursive, "-r"),
         (flags.filelist.is_some(), "--filelist"),
         (flags.output_dir.is_some(), "--output-dir"),

@@ -6,29 +6,20 @@
 
 use super::level::LevelFlags;
 use super::ranges::{Ranges, ranges};
-use super::values::{MAX_THREADS, block_size, interval, pattern, seconds, shard_size, size};
-use clap::{ArgAction, Parser, ValueEnum, ValueHint, value_parser};
+use super::values::{MAX_THREADS, interval, pattern, seconds, shard_size, size, text_length};
+use clap::{ArgAction, ArgMatches, FromArgMatches, Parser, ValueEnum, ValueHint, value_parser};
 use glob::Pattern;
 use std::ffi::OsString;
 
 const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), "\na bzip2-compatible block-sorting file compressor\n", "MIT OR Apache-2.0");
-const AFTER_HELP: &str = "\
-Without files, hybz reads standard input and writes standard output; the file name - means standard input. A program
-name that contains unzip or hybunz decompresses, and one that contains zcat or hybcat decompresses to standard output.
-One that contains bzip2recover does what that program does.
-The variables BZIP2, BZIP and HYBZ may hold flags, which come before those typed. Exit codes: 0 success, 1 something
-could not be read, written or understood, 2 damaged data, 3 a defect in hybz.";
 const MODES: [&str; 4] = ["decompress", "compress", "test", "list"];
-const PACKAGING: &str = "For packagers";
 
 /// Compresses files into .bz2, or decompresses them, on every core.
 #[derive(Debug, Parser)]
 #[command(
     name = "hybz",
     version = VERSION,
-    override_usage = "hybz [flags and input files in any order]",
-    after_help = AFTER_HELP,
     no_binary_name = true,
     args_override_self = true,
     disable_help_flag = true,
@@ -74,10 +65,8 @@ pub struct Flags {
     #[arg(long)]
     pub json: bool,
 
-    /// With -l, print the offsets of blocks as indexed_bzip2 and rapidgzip have them.
-    ///
-    /// These are lines of BITS,BYTES: where a block begins in the compressed file, and how much text is before it.
-    #[arg(long)]
+    // What -l --index-format=offsets becomes, and its older name.
+    #[arg(long, hide = true)]
     pub offsets: bool,
 
     /// Get all good blocks out of damaged .bz2 files: as text, fill, bz2 or split (default: text).
@@ -107,9 +96,11 @@ pub struct Flags {
         default_missing_value = "")]
     pub index: Option<OsString>,
 
-    /// What --index writes: bzi, or the lines of --offsets (default: bzi).
+    /// What --index writes: bzi or offsets (default: bzi); with -l, print the offsets.
     ///
-    /// Both are read, whatever they are called. FILE.bz2.offsets is the name of the lines.
+    /// These are lines of BITS,BYTES, as indexed_bzip2 and rapidgzip have them: where a block begins in the compressed
+    /// file, and how much text is before it. Both kinds of index are read, whatever they are called. FILE.bz2.offsets
+    /// is the name of the lines.
     #[arg(long, value_name = "FORMAT")]
     pub index_format: Option<IndexFormat>,
 
@@ -132,7 +123,7 @@ pub struct Flags {
     /// With -d or -t, begin at the stream that begins at byte OFFSET of the compressed file.
     ///
     /// Wikimedia's indexes of multistream dumps have such offsets.
-    #[arg(long, value_name = "OFFSET")]
+    #[arg(long, value_name = "OFFSET", value_parser = text_length)]
     pub at: Option<u64>,
 
     /// With -d or -t, end after N streams.
@@ -195,19 +186,19 @@ pub struct Flags {
     /// Begin no further file after an error.
     #[arg(long, overrides_with = "keep_going")]
     pub fail_fast: bool,
-    /// Decode what was coded, and compare it, before it is written: blocks, or also file (default: blocks).
+    /// Decode what was coded, and compare it, before it is written: blocks, file or none (default: blocks).
     ///
     /// Each block is decoded by another core than the one that coded it. A block that is wrong is coded again, and a
     /// message names who coded it, who gets no more work; if it is wrong again, there is no result, the input file
     /// stays, and the exit code is 3. This takes a quarter more time. With file, input file and result are also read
     /// again from the disk and compared, before the result gets its name. Without this flag, only blocks that a GPU
-    /// made are verified, if the input file is to be removed.
+    /// made are verified, if the input file is to be removed; with none, not even those.
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "blocks",
         overrides_with = "no_verify")]
     pub verify: Option<Verified>,
 
-    /// Verify no blocks, not even those that a GPU made.
-    #[arg(long, overrides_with = "verify")]
+    // What --verify=none becomes, and its older name.
+    #[arg(long, hide = true, overrides_with = "verify")]
     pub no_verify: bool,
 
     /// Print a plan: shards of FILE, of SIZE or more, that machines can compress, each by itself.
@@ -301,7 +292,7 @@ pub struct Flags {
     /// SIZE is a number of bytes, or of the unit that follows it: k (1000), M, G, Ki (1024), Mi or Gi. Compressing
     /// takes 17 MB of memory for each thread at 1M, 91 MB at 9M and 0.7 GB at 100M, and up to twice as much for data
     /// that cannot be compressed. It is refused where that could be more than there may be.
-    #[arg(long, value_name = "SIZE", value_parser = block_size)]
+    #[arg(long, value_name = "SIZE", value_parser = text_length)]
     pub block_size: Option<u64>,
 
     /// Write this format: bz2, hbz or lz4 (default: bz2, or hbz with --block-size).
@@ -319,22 +310,23 @@ pub struct Flags {
     #[arg(long, value_name = "K|P%", value_parser = interval)]
     pub perturb: Option<u32>,
 
-    /// The start of the generator of the inserted bytes.
-    #[arg(long, value_name = "N", hide = true)]
+    /// The start of the generator of the bytes that --perturb inserts.
+    #[arg(long, value_name = "N")]
     pub perturb_seed: Option<u64>,
 
     /// Use N threads (0, the default: one for each core).
     ///
     /// By default hybz uses as many threads as CPU affinity and the container's CPU quota allow, and fewer where a
-    /// quarter of the memory has no room for that many. -n and -T mean the same. The output does not depend on N. More
+    /// quarter of the memory has no room for that many. -j, -n and -T mean the same. The output does not depend on N. More
     /// than four threads for each core (or 16, if that is more) do not help, and are not started.
-    #[arg(short = 'p', visible_short_aliases = ['n', 'T'], long, value_name = "N",
+    #[arg(short = 'p', visible_short_aliases = ['j', 'n', 'T'], long, value_name = "N",
         value_parser = value_parser!(u64).range(0..=MAX_THREADS))]
     pub threads: Option<u64>,
 
     /// Let the blocks in flight take SIZE MiB (or 300k, 1G, ...).
     ///
-    /// SIZE is a number of MiB, or of the unit that follows it: B, k (1024), M, G or T.
+    /// SIZE is a number of MiB, or of the unit that follows it: B, k (1024), M, G or T. Ki, Mi, Gi and Ti mean the same,
+    /// and SIZE may be a decimal fraction such as 1.5G, here and for every other flag.
     #[arg(short, long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
 
@@ -346,8 +338,8 @@ pub struct Flags {
     #[arg(long, value_name = "LIST", overrides_with = "no_gpu")]
     pub gpu: Option<String>,
 
-    /// The same as --gpu none.
-    #[arg(long, overrides_with = "gpu")]
+    // The same as --gpu none.
+    #[arg(long, hide = true, overrides_with = "gpu")]
     pub no_gpu: bool,
 
     /// What GPUs do when compressing (default: resident).
@@ -382,17 +374,17 @@ pub struct Flags {
     #[arg(short, long, action = ArgAction::Count)]
     pub verbose: u8,
 
-    /// Show progress even if standard error is not a terminal; as text or json (default: text).
+    /// Show progress even if standard error is not a terminal: as text or json, or never (default: text).
     ///
-    /// On a terminal, progress appears after one second, unless -q is given. With json, an object is written to
+    /// On a terminal, progress appears after one second, unless -q or never is given. With json, an object is written to
     /// standard error every second and one at the end. Whatever is shown, the signal USR1 has one line of progress
     /// written to standard error at once.
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text",
         overrides_with = "no_progress")]
     pub progress: Option<ProgressFormat>,
 
-    /// Never show progress.
-    #[arg(long, overrides_with = "progress")]
+    // What --progress=never becomes, and its older name, which is also zstd's.
+    #[arg(long, hide = true, overrides_with = "progress")]
     pub no_progress: bool,
 
     /// Write a JSON object for each file and a summary: json to standard error, or json:FILE.
@@ -446,7 +438,7 @@ pub struct Flags {
     #[arg(short = 'b', hide = true, value_name = "N")]
     piece: Option<u64>,
 
-    /// Print this help.
+    /// Print the flags of daily use (--help: all flags; --man: all about them).
     #[arg(short, long, action = ArgAction::HelpShort)]
     help: (),
 
@@ -457,14 +449,31 @@ pub struct Flags {
     version: (),
 
     /// Print the manual page hybz(1), as roff.
-    #[arg(long, help_heading = PACKAGING)]
+    #[arg(long)]
     pub man: bool,
 
     /// Print the completions for SHELL.
     ///
     /// They complete the flags of hybz, hybunz and hybcat.
-    #[arg(long, value_name = "SHELL", help_heading = PACKAGING)]
+    #[arg(long, value_name = "SHELL")]
     pub completions: Option<Shell>,
+}
+
+impl Flags {
+    /// What was typed, with flags that are values of other flags in one form.
+    pub fn from_matches(found: &mut ArgMatches) -> Result<Flags, clap::Error> {
+        let mut flags = Flags::from_arg_matches_mut(found)?;
+        if flags.verify == Some(Verified::None) {
+            (flags.verify, flags.no_verify) = (None, true);
+        }
+        if flags.progress == Some(ProgressFormat::Never) {
+            (flags.progress, flags.no_progress) = (None, true);
+        }
+        if flags.list && flags.index.is_none() && flags.index_format == Some(IndexFormat::Offsets) {
+            (flags.index_format, flags.offsets) = (None, true);
+        }
+        Ok(flags)
+    }
 }
 
 /// What GPUs do of the work on a block.
@@ -496,6 +505,8 @@ pub enum Verified {
     Blocks,
     /// Each block, and the files as they are on the disk
     File,
+    /// Nothing, not even what a GPU made
+    None,
 }
 
 /// What is made of the good blocks of a damaged file.
@@ -518,6 +529,8 @@ pub enum ProgressFormat {
     Text,
     /// JSON objects
     Json,
+    /// Nothing
+    Never,
 }
 
 /// Formats of indexes.

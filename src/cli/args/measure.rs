@@ -23,7 +23,7 @@ pub fn measure(flags: &Flags) -> anyhow::Result<bool> {
         (flags.streams.is_some(), "--streams"),
         (flags.suffix.is_some(), "-S"),
         (flags.verify.is_some(), "--verify"),
-        (flags.no_verify, "--no-verify"),
+        (flags.no_verify, "--verify=none"),
         (flags.recursive, "-r"),
         (flags.filelist.is_some(), "--filelist"),
         (flags.output_dir.is_some(), "--output-dir"),

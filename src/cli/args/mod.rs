@@ -10,6 +10,7 @@ mod bench;
 mod environment;
 mod flags;
 mod format;
+mod help;
 mod level;
 mod measure;
 mod packaging;
@@ -34,13 +35,15 @@ pub use report::ReportPlace;
 pub use shards::{Join, Shards};
 pub use task::{Mode, Operand, Target};
 
+use crate::cli::terminal;
 use applicable::Call;
 use bad_flag::bad_flag;
+use clap::CommandFactory;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches};
 use environment::{Environment, quietness};
 use flags::Flags;
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::mem::ManuallyDrop;
 
 /// What a command line asks for.
@@ -82,10 +85,12 @@ pub fn parse(
     let before_dashes = || environment.flags.iter().chain(&typed);
 
     let found = command.try_get_matches_from_mut(before_dashes());
-    let flags = match found.and_then(|mut found| Flags::from_arg_matches_mut(&mut found)) {
+    let flags = match found.and_then(|mut found| Flags::from_matches(&mut found)) {
         Ok(flags) => flags,
-        Err(e) if matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            return Ok(Request::Show(e.to_string()));
+        Err(e) if e.kind() == ErrorKind::DisplayVersion => return Ok(Request::Show(e.to_string())),
+        Err(e) if e.kind() == ErrorKind::DisplayHelp => {
+            let all = before_dashes().any(|word| word == "--help");
+            return Ok(Request::Show(help::text(&command, all, terminal::columns(io::stdout()))));
         }
         Err(e) => {
             let quiet = quietness(&command, before_dashes());

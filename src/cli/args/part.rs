@@ -87,12 +87,12 @@ impl Settled<'_> {
                 Listing::Json
             }
             _ if !list => bail!("{flag} is about -l."),
-            (true, true) => bail!("--json and --offsets cannot be used together."),
+            (true, true) => bail!("--json and --index-format=offsets cannot be used together."),
             (true, false) => Listing::Json,
-            (false, true) if verbose > 0 => bail!("--offsets and -v cannot be used together."),
+            (false, true) if verbose > 0 => bail!("--index-format=offsets and -v cannot be used together."),
             (false, true) => match self.operands.len() {
                 1 => Listing::Offsets,
-                operands => bail!("--offsets lists one file, not {operands}."),
+                operands => bail!("--index-format=offsets lists one file, not {operands}."),
             },
         })
     }
@@ -144,7 +144,11 @@ impl Settled<'_> {
     pub fn index(&self, part: Option<&Part>) -> anyhow::Result<Option<IndexPlan>> {
         let Flags { index, index_format, .. } = self.flags;
         let Some(index) = index else {
-            return if index_format.is_some() { bail!("--index-format is about --index.") } else { Ok(None) };
+            return if index_format.is_some() {
+                bail!("--index-format is about --index, and with -l it can be offsets.")
+            } else {
+                Ok(None)
+            };
         };
         let path = (!index.is_empty()).then(|| PathBuf::from(index));
         match part {

@@ -5,52 +5,63 @@ use glob::Pattern;
 /// The most threads that can be asked for: Linux has no more process ids (PID_MAX_LIMIT).
 pub const MAX_THREADS: u64 = 1 << 22;
 
-/// A size: a number of MiB, or of the binary unit that follows it.
+/// What the letters of a size mean.
+#[derive(Clone, Copy)]
+struct Letters {
+    /// What a number without a unit counts.
+    bare: u64,
+    /// What k multiplies by; Ki is 1024 in any case.
+    kilo: u64,
+}
+
+/// A size of memory: a number of MiB, or of the binary unit that follows it.
 pub fn size(text: &str) -> Result<u64, String> {
-    let (number, unit) = number_and_unit(text);
-    let shift = match unit.to_ascii_lowercase().trim_end_matches("ib").trim_end_matches('b') {
-        "" if unit.is_empty() => 20,
-        "" => 0,
-        "k" => 10,
-        "m" => 20,
-        "g" => 30,
-        "t" => 40,
-        _ => return Err(not_a_unit(unit)),
-    };
-    parsed(number)?.checked_mul(1 << shift).filter(|&bytes| bytes > 0).ok_or_else(out_of_range)
+    not_zero(bytes(text, Letters { bare: 1 << 20, kilo: 1024 })?)
 }
 
-/// A block size: a number of bytes, or of the unit that follows it. `k` is 1000, because bzip2 counts its blocks that
-/// way.
-pub fn block_size(text: &str) -> Result<u64, String> {
-    let (number, unit) = number_and_unit(text);
-    let unit: u64 = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" | "kb" => 1000,
-        "m" | "mb" => 1_000_000,
-        "g" | "gb" => 1_000_000_000,
-        "ki" | "kib" => 1 << 10,
-        "mi" | "mib" => 1 << 20,
-        "gi" | "gib" => 1 << 30,
-        _ => return Err(not_a_unit(unit)),
-    };
-    parsed(number)?.checked_mul(unit).ok_or_else(out_of_range)
-}
-
-/// A number of bytes of text, or of the unit that follows it; as in `--block-size`, and up to T and Ti.
+/// A number of bytes of text, or of the unit that follows it. `k` is 1000, because bzip2 counts its blocks that way.
 pub fn text_length(text: &str) -> Result<u64, String> {
-    let (number, unit) = number_and_unit(text);
-    let tera: u64 = match unit.to_ascii_lowercase().as_str() {
-        "t" | "tb" => 1_000_000_000_000,
-        "ti" | "tib" => 1 << 40,
-        _ => return block_size(text),
-    };
-    parsed(number)?.checked_mul(tera).ok_or_else(out_of_range)
+    bytes(text, Letters { bare: 1, kilo: 1000 })
 }
 
 /// The same, but not 0.
 pub fn shard_size(text: &str) -> Result<u64, String> {
-    text_length(text).and_then(|size| if size > 0 { Ok(size) } else { Err(out_of_range()) })
+    not_zero(text_length(text)?)
+}
+
+/// Reads every size: `900k`, `1.5G`, `4Gi`, `64MiB`. A fraction needs a unit, and what is less than a byte is dropped.
+fn bytes(text: &str, letters: Letters) -> Result<u64, String> {
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
+    let unit = match unit.to_ascii_lowercase().as_str() {
+        "" => letters.bare,
+        "b" => 1,
+        lower => {
+            let (letter, rest) = lower.split_at(lower.chars().next().map_or(0, char::len_utf8));
+            let power = "kmgt".find(letter).ok_or_else(|| not_a_unit(unit))? as u32 + 1;
+            let base: u64 = match rest {
+                "" | "b" => letters.kilo,
+                "i" | "ib" => 1024,
+                _ => return Err(not_a_unit(unit)),
+            };
+            base.pow(power)
+        }
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    if unit == 1 && number.contains('.') {
+        return Err("a fraction of a byte".to_owned());
+    }
+    // More digits than these make no difference of a byte.
+    let digits = &fraction[..fraction.len().min(18)];
+    if fraction.bytes().any(|byte| !byte.is_ascii_digit()) {
+        return Err(not_a_number());
+    }
+    let part = u128::from(parsed(digits)?) * u128::from(unit) / 10u128.pow(digits.len() as u32);
+    let part = u64::try_from(part).map_err(|_| out_of_range())?;
+    parsed(whole)?.checked_mul(unit).and_then(|bytes| bytes.checked_add(part)).ok_or_else(out_of_range)
+}
+
+fn not_zero(bytes: u64) -> Result<u64, String> {
+    if bytes > 0 { Ok(bytes) } else { Err(out_of_range()) }
 }
 
 /// A pattern of names, as a shell's.
@@ -83,10 +94,6 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|seconds| (0.0..=3600.0).contains(seconds)).ok_or_else(not_a_number)
 }
 
-fn number_and_unit(text: &str) -> (&str, &str) {
-    text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
-}
-
 fn parsed(number: &str) -> Result<u64, String> {
     number.parse().map_err(|_| not_a_number())
 }
@@ -117,16 +124,38 @@ mod tests {
             ("2t", 2 << 40),
             ("512b", 512),
             ("3Kb", 3 << 10),
+            ("4Gi", 4 << 30),
+            ("1.5", 3 << 19),
+            ("0.5k", 512),
+            ("1.5GiB", 3 << 29),
         ] {
             assert_eq!(size(text), Ok(bytes), "{text}");
         }
-        for bad in ["", "0", "k", "12q", "-1", "1.5", "1 k", "99999999999999999999", "18014398509481984"] {
+        for bad in [
+            "",
+            "0",
+            "k",
+            "12q",
+            "-1",
+            ".5",
+            "1.",
+            "1.5b",
+            "1..5k",
+            "1.2.3k",
+            "1 k",
+            "1kk",
+            "1ki b",
+            "ik",
+            "9é",
+            "99999999999999999999",
+            "18014398509481984",
+        ] {
             assert!(size(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
-    fn block_sizes() {
+    fn lengths_of_text() {
         for (text, bytes) in [
             ("900k", 900_000),
             ("900KB", 900_000),
@@ -135,12 +164,23 @@ mod tests {
             ("1GiB", 1 << 30),
             ("7", 7),
             ("0", 0),
+            ("7b", 7),
+            ("1.5M", 1_500_000),
+            ("1.5G", 1_500_000_000),
+            ("0.25Ki", 256),
+            ("2T", 2_000_000_000_000),
+            ("1Ti", 1 << 40),
+            // Less than a byte is dropped.
+            ("0.3333k", 333),
+            ("0.00000000000000000000000000000001T", 0),
         ] {
-            assert_eq!(block_size(text), Ok(bytes), "{text}");
+            assert_eq!(text_length(text), Ok(bytes), "{text}");
         }
-        for bad in ["", "M", "1T", "1.5M", "99999999999999999999"] {
-            assert!(block_size(bad).is_err(), "{bad}");
+        for bad in ["", "M", ".", "1.", ".5M", "1.5", "1.5b", "1,5M", "1e3", "1P", "99999999999999999999", "99999999T"]
+        {
+            assert!(text_length(bad).is_err(), "{bad}");
         }
+        assert!(shard_size("0").is_err() && shard_size("0.1b").is_err() && shard_size("1.5G").is_ok());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::input::Input;
 use super::peer::Peer;
+use super::printable;
 use super::work::{Shared, decompressed, timed};
 use crate::cli::args::{Mode, Plan};
 use hybz::{Error, Summary};
@@ -70,15 +71,24 @@ impl Cell {
     /// What it is called in messages.
     pub fn title(&self) -> String {
         let gpus = if self.gpus() { " and GPUs" } else { "" };
-        format!("{} with {}{gpus}, {}", self.program(), in_words(self.threads()), self.work())
+        format!("{} with {}{gpus}, {}", printable(self.program()), in_words(self.threads()), self.work())
     }
 
     /// Whether it is to run once more, if each cell has so much time.
     pub fn goes_on(&self, time: Duration) -> bool {
-        let (rounds, spent) = (self.times.len(), self.times.iter().sum::<Duration>());
+        let (rounds, spent) = (self.times.len(), self.spent());
         let next = spent.checked_div(rounds as u32).unwrap_or_default();
         let in_time = spent + next <= time || (rounds < GOOD_ROUNDS && spent < time);
         self.failure.is_none() && rounds < MAX_ROUNDS && (rounds == 0 || in_time)
+    }
+
+    /// How much of it is done, from 0 to 1, if each cell has so much time.
+    pub fn share(&self, time: Duration) -> f64 {
+        if self.goes_on(time) { (self.spent().as_secs_f64() / time.as_secs_f64().max(1e-9)).min(1.0) } else { 1.0 }
+    }
+
+    fn spent(&self) -> Duration {
+        self.times.iter().sum()
     }
 
     /// Runs it once, and verifies what comes out. Returns how many bytes it read.
@@ -177,5 +187,7 @@ mod tests {
         assert!(cell(&[100; 9]).goes_on(second) && !cell(&[100; 10]).goes_on(second));
         assert!(!cell(&[1200]).goes_on(second) && !cell(&[0; 1000]).goes_on(second));
         assert!(!Cell { failure: Some("no".to_owned()), ..cell(&[1]) }.goes_on(second));
+        let shares = [&[][..], &[250], &[600, 600]].map(|millis| cell(millis).share(second));
+        assert_eq!(shares, [0.0, 0.25, 1.0]);
     }
 }

@@ -2,8 +2,9 @@
 //! other programs.
 //!
 //! All files are one input in memory ([`input`]). A cell is one speed: a program, a direction, a number of threads
-//! ([`cell`]; [`work`] is how hybz does it, [`peer`] other programs). Cells take turns, round after round, so a machine
-//! that is busy for a while slows down all of them. Every output is compared while it is written, with the text or with
+//! ([`cell`]; [`work`] is how hybz does it, [`peer`] other programs). Cells with the same number of threads take turns,
+//! round after round, so a machine that is busy for a while slows down all of them, and their rows are printed when
+//! they are done. Every output is compared while it is written, with the text or with
 //! the bytes of hybz's first run, which were decoded and compared with the text. The medians become a table or an
 //! object ([`table`]), and a picture ([`plot`]).
 
@@ -19,6 +20,7 @@ use crate::cli::limits;
 use crate::cli::os::directory::Directory;
 use crate::cli::output::OutputFile;
 use crate::cli::progress::Progress;
+use crate::cli::quote::shown;
 use crate::cli::report::{Failure, Note, Outcome, Report, errno_text};
 use crate::cli::source::same_file;
 use crate::cli::temporary::TemporaryFiles;
@@ -27,10 +29,12 @@ use cell::{Cell, Who};
 use hybz::gpu::Device;
 use input::Input;
 use peer::Peer;
+use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// What is measured, and what was.
 struct Bench {
@@ -67,19 +71,13 @@ pub fn bench(plan: Plan) -> anyhow::Result<Outcome> {
         report.print(&Note::Remark(remark.clone().into_bytes()));
     }
     let mut bench = prepare(&plan, wanted, input, devices, &report);
-    bench.measure(&plan, wanted, &report);
-
-    for cell in &bench.cells {
-        if let Some(failure) = &cell.failure {
-            let text = format!("{}: {failure}.", cell.title());
-            report.print(&Note::Failure(Failure::new(if cell.is_ours() { 3 } else { 1 }, text.into_bytes())));
-        }
+    let measured = bench.measure(&plan, wanted, &report);
+    report.progress.end();
+    if let (Ok(()), Some((path, file))) = (&measured, plot) {
+        let name = shown(path.as_os_str());
+        draw(&plan, &bench, file).map_err(|e| anyhow!("Can't write plot {}: {}.", name.display(), errno_text(&e)))?;
     }
-    let text = if wanted.json { table::json(&plan, wanted, &bench) } else { table::words(&plan, wanted, &bench) };
-    if let Some((path, file)) = plot {
-        draw(&plan, &bench, file).map_err(|e| anyhow!("Can't write plot {}: {}.", path.display(), errno_text(&e)))?;
-    }
-    match io::stdout().write_all(&text).and_then(|()| io::stdout().flush()) {
+    match measured {
         Ok(()) => Ok(Outcome::Exit(report.code())),
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(Outcome::BrokenPipe),
         Err(e) => bail!("Can't write output file (stdout): {}.", errno_text(&e)),
@@ -116,7 +114,7 @@ fn prepare(plan: &Plan, wanted: &BenchPlan, input: Input, devices: Vec<Device>, 
         match Peer::find(name) {
             Some(peer) => peers.push(Arc::new(peer)),
             None => {
-                report.print(&Note::Remark(format!("{name} is not installed: left out").into_bytes()));
+                report.print(&Note::Remark(format!("{} is not installed: left out", printable(name)).into_bytes()));
                 absent.push(name.clone());
             }
         }
@@ -140,26 +138,68 @@ fn prepare(plan: &Plan, wanted: &BenchPlan, input: Input, devices: Vec<Device>, 
 }
 
 impl Bench {
-    /// Lets the cells take turns until each has had its time.
-    fn measure(&mut self, plan: &Plan, wanted: &BenchPlan, report: &Report) {
-        let mut read = 0;
-        loop {
-            let mut ran = false;
-            for cell in self.cells.iter_mut().filter(|cell| cell.goes_on(wanted.time)) {
-                read += cell.run(plan, &self.input);
-                report.progress.counts.advance(read);
-                ran = true;
+    /// Measures everything, and prints what becomes known. An error is one of stdout.
+    fn measure(&mut self, plan: &Plan, wanted: &BenchPlan, report: &Report) -> io::Result<()> {
+        if !wanted.json {
+            print(report, &table::head(plan, wanted, self, io::stdout().is_terminal()))?;
+        }
+        let (started, mut read) = (Instant::now(), 0);
+        let mut numbers: Vec<usize> = self.cells.iter().map(Cell::threads).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        for threads in numbers {
+            let group: Vec<usize> = (0..self.cells.len()).filter(|&at| self.cells[at].threads() == threads).collect();
+            loop {
+                let next = group.iter().copied().filter(|&at| self.cells[at].goes_on(wanted.time)).collect::<Vec<_>>();
+                for &at in &next {
+                    self.show_progress(at, wanted, started, report);
+                    read += self.cells[at].run(plan, &self.input);
+                    report.progress.counts.advance(read);
+                }
+                if next.is_empty() {
+                    break;
+                }
             }
-            if !ran {
-                return;
+            for cell in group.iter().map(|&at| &self.cells[at]) {
+                if let Some(failure) = &cell.failure {
+                    let text = format!("{}: {failure}.", cell.title());
+                    report.print(&Note::Failure(Failure::new(if cell.is_ours() { 3 } else { 1 }, text.into_bytes())));
+                }
+            }
+            if !wanted.json {
+                print(report, &table::rows(self, threads))?;
             }
         }
+        if wanted.json { print(report, &table::json(plan, wanted, self)) } else { Ok(()) }
     }
+
+    /// Shows that the cell `at` comes next, and how much of the time is over.
+    fn show_progress(&self, at: usize, wanted: &BenchPlan, started: Instant, report: &Report) {
+        let share = self.cells.iter().map(|cell| cell.share(wanted.time)).sum::<f64>() / self.cells.len() as f64;
+        let left = (share > 0.0).then(|| started.elapsed().mul_f64(((1.0 - share) / share).min(1e6)));
+        report.progress.step(self.cells[at].title(), share, left);
+    }
+}
+
+/// Writes to stdout at once.
+fn print(report: &Report, text: &[u8]) -> io::Result<()> {
+    let mut written = Ok(());
+    report.progress.suspend(|| {
+        let mut stdout = io::stdout();
+        written = stdout.write_all(text).and_then(|()| stdout.flush());
+    });
+    written
+}
+
+/// The name of a program, which was typed, as messages show it.
+fn printable(name: &str) -> String {
+    shown(OsStr::new(name)).display().to_string()
 }
 
 /// A file for the picture, without a name so far.
 fn plot_file(path: &Path, plan: &Plan) -> anyhow::Result<OutputFile> {
-    let (name, force) = (path.display(), plan.force);
+    let shown = shown(path.as_os_str());
+    let (name, force) = (shown.display(), plan.force);
     if !force && fs::symlink_metadata(path).is_ok() {
         bail!("Output file {name} already exists.");
     }

@@ -1,11 +1,15 @@
 //! What was measured, as a table for people and as an object (docs/JSON.md).
 
-use super::Bench;
 use super::cell::{Cell, in_words};
+use super::{Bench, printable};
 use crate::cli::args::{BenchPlan, Mode, Operand, Plan};
 use crate::cli::json::{self, Object};
+use crate::cli::quote::for_terminal;
+use crate::cli::terminal::{USUAL_COLUMNS, middle_out, width};
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -35,52 +39,75 @@ pub fn shown_size(bytes: usize) -> String {
     }
 }
 
-/// What was compressed, in a line.
+/// What was compressed, in a line for the picture.
 pub fn what(plan: &Plan, bench: &Bench) -> String {
-    let files = match &plan.operands[..] {
-        [Operand::File(path)] => path.display().to_string(),
-        operands => format!("{} files", operands.len()),
-    };
+    let (name, text) = (name(plan, true), sizes(plan, bench));
+    format!("{}{text}", name.display())
+}
+
+/// The file that was measured, quoted for a `terminal`, or how many files there were.
+fn name(plan: &Plan, terminal: bool) -> OsString {
+    match &plan.operands[..] {
+        [Operand::File(path)] => for_terminal(path.as_os_str(), terminal).into_owned(),
+        operands => format!("{} files", operands.len()).into(),
+    }
+}
+
+fn sizes(plan: &Plan, bench: &Bench) -> String {
     let format = match (&plan.large_blocks, &plan.bench) {
         (_, Some(BenchPlan { only: Some(Mode::Decompress), .. })) => String::new(),
         (Some(large), _) => format!(" in blocks of {}", shown_size(large.size() as usize)),
         (None, _) => format!(" at level {}", plan.level.get()),
     };
     let (text, coded) = (shown_size(bench.input.text.0.len()), shown_size(bench.input.coded.0.len()));
-    format!("{files}: {text} of text, {coded} compressed{format}")
+    format!(": {text} of text, {coded} compressed{format}")
 }
 
-/// The table: a line for each program, number of threads and use of GPUs.
-pub fn words(plan: &Plan, wanted: &BenchPlan, bench: &Bench) -> Vec<u8> {
+/// Both directions, of which cells have one or both.
+fn directions(bench: &Bench) -> impl Iterator<Item = Mode> {
+    let has = |direction: &Mode| bench.cells.iter().any(|cell| cell.direction == *direction);
+    [Mode::Compress, Mode::Decompress].into_iter().filter(has)
+}
+
+/// What stands above the rows: what is measured, and the names of the columns. No line is longer than 80 columns,
+/// except for a name that goes to a file.
+pub fn head(plan: &Plan, wanted: &BenchPlan, bench: &Bench, terminal: bool) -> Vec<u8> {
     let gpus = match bench.devices.len() {
         0 => "no GPU".to_owned(),
         1 => format!("a GPU ({})", bench.devices[0].name),
         count => format!("{count} GPUs ({})", bench.devices[0].name),
     };
-    let time = wanted.time.as_secs_f64();
-    let (threads, what) = (in_words(bench.threads.last().copied().unwrap_or(1)), what(plan, bench));
-    let mut text = format!(
-        "{what}\n{threads}, {gpus}; MB/s of text, medians of rounds within {time} s; every output verified\n\n"
-    );
-    let directions: Vec<Mode> = [Mode::Compress, Mode::Decompress]
-        .into_iter()
-        .filter(|direction| bench.cells.iter().any(|cell| cell.direction == *direction))
-        .collect();
+    let (name, sizes) = (name(plan, terminal), sizes(plan, bench));
+    let name = match name.to_str() {
+        Some(name) if terminal => middle_out(name, USUAL_COLUMNS.saturating_sub(width(&sizes))).into(),
+        _ => name,
+    };
+    let threads = in_words(bench.threads.last().copied().unwrap_or(1));
+    let mut text = format!("{sizes}\n{threads}, {gpus}; every output verified\n");
     // Writing into a String does not fail.
-    let _ = write!(text, "{:<12} {:>7} {:>4}", "program", "threads", "GPUs");
-    for direction in &directions {
-        let direction = if *direction == Mode::Compress { "compress" } else { "decompress" };
-        let _ = write!(text, " {direction:>12} {:>8} {:>8} {:>6}", "min", "max", "rounds");
+    let _ = writeln!(text, "MB/s of text, medians of rounds within {} s\n", wanted.time.as_secs_f64());
+    let _ = write!(text, "{:<PROGRAM$} {:>7} {:>4}", "program", "threads", "GPUs");
+    for direction in directions(bench) {
+        let direction = if direction == Mode::Compress { "compress" } else { "decompress" };
+        let _ = write!(text, " {direction:>10} {:>5} {:>5} {:>4}", "min", "max", "runs");
     }
     text.push('\n');
+    [name.as_bytes(), text.as_bytes()].concat()
+}
+
+/// The columns of the name of a program.
+const PROGRAM: usize = 9;
+
+/// The rows of all programs with so many threads, with and without GPUs.
+pub fn rows(bench: &Bench, threads: usize) -> Vec<u8> {
+    let mut text = String::new();
     let key = |cell: &Cell| (cell.program().to_owned(), cell.threads(), cell.gpus());
     let first = bench.cells.first().map(|cell| cell.direction);
-    for row in bench.cells.iter().filter(|cell| Some(cell.direction) == first) {
-        let (program, threads, gpus) = key(row);
-        let gpus = if gpus { "yes" } else { "-" };
-        let _ = write!(text, "{program:<12} {threads:>7} {gpus:>4}");
-        for direction in &directions {
-            let cell = bench.cells.iter().find(|cell| cell.direction == *direction && key(cell) == key(row));
+    for row in bench.cells.iter().filter(|cell| Some(cell.direction) == first && cell.threads() == threads) {
+        let (program, gpus) = (middle_out(&printable(row.program()), PROGRAM), if row.gpus() { "yes" } else { "-" });
+        let _ = write!(text, "{program:<PROGRAM$} {threads:>7} {gpus:>4}");
+        for direction in directions(bench) {
+            let cell = bench.cells.iter().find(|cell| cell.direction == direction && key(cell) == key(row));
             let speeds = cell.and_then(Cell::figures).map(|times| {
                 let bytes = bench.input.text.0.len();
                 times.map(|time| shown_speed(speed(bytes, time)))
@@ -90,7 +117,7 @@ pub fn words(plan: &Plan, wanted: &BenchPlan, bench: &Bench) -> Vec<u8> {
                 Some([median, max, min]) => [median, max, min, rounds],
                 None => ["failed", "-", "-", "-"].map(str::to_owned),
             };
-            let _ = write!(text, " {median:>12} {min:>8} {max:>8} {rounds:>6}");
+            let _ = write!(text, " {median:>10} {min:>5} {max:>5} {rounds:>4}");
         }
         text.push('\n');
     }

@@ -151,14 +151,19 @@ impl Lister {
         let is_lzw = all && head.starts_with(&lzw::MAGIC);
         let is_lz4 = all && is_lz4(&head);
         if is_lzw && self.plan.listing == Listing::Offsets {
-            return Err(Failure::about(1, "", name, " is a .Z: --offsets lists the blocks of a .bz2."));
+            return Err(Failure::about(1, "", name, " is a .Z: --index-format=offsets lists the blocks of a .bz2."));
         }
         if is_lz4 && self.plan.listing == Listing::Offsets {
-            return Err(Failure::about(1, "", name, " is an .lz4: --offsets lists the blocks of a .bz2."));
+            return Err(Failure::about(1, "", name, " is an .lz4: --index-format=offsets lists the blocks of a .bz2."));
         }
         if all && head.starts_with(&MAGIC) {
             if self.plan.listing == Listing::Offsets {
-                return Err(Failure::about(1, "", name, " is a .hbz: --offsets lists the blocks of a .bz2."));
+                return Err(Failure::about(
+                    1,
+                    "",
+                    name,
+                    " is a .hbz: --index-format=offsets lists the blocks of a .bz2.",
+                ));
             }
             file.rewind().map_err(read_error)?; // a pipe cannot: blocks are listed from the end
             return self.hbz(name, file, &head);

@@ -33,7 +33,7 @@ pub fn write(name: &OsStr, found: &Found, verbose: bool, terminal: bool, text: &
 /// A line of the table of files. However wide a number is, a blank stands before it.
 fn line(columns: &[&str; 6], name: &OsStr) -> Vec<u8> {
     let [streams, blocks, level, coded, text, ratio] = columns;
-    let columns = format!("{streams:>7} {blocks:>8} {level:>5} {coded:>15} {text:>15} {ratio:>8}  ");
+    let columns = format!("{streams:>7} {blocks:>7} {level:>5} {coded:>12} {text:>12} {ratio:>8}  ");
     [columns.as_bytes(), name.as_bytes(), b"\n"].concat()
 }
 
@@ -63,7 +63,7 @@ fn rows(rows: &[Row], text: &mut Vec<u8>) {
     // Writing into memory does not fail.
     let _ = writeln!(
         text,
-        "  {:>7} {:>7} {:>14} {:>12} {:>14} {:>12}  {:<10}  state",
+        "  {:>6} {:>6} {:>12} {:>10} {:>12} {:>9} {:<10} state",
         "block", "stream", "offset", "compressed", "text offset", "text", "CRC"
     );
     for (number, row) in (1..).zip(rows) {
@@ -71,7 +71,7 @@ fn rows(rows: &[Row], text: &mut Vec<u8>) {
         let state = state(row);
         let _ = writeln!(
             text,
-            "  {number:>7} {stream:>7} {at:>14} {coded_len:>12} {text_at:>14} {text_len:>12}  0x{crc:08x}  {state}",
+            "  {number:>6} {stream:>6} {at:>12} {coded_len:>10} {text_at:>12} {text_len:>9} 0x{crc:08x} {state}",
         );
     }
 }
