@@ -17,6 +17,7 @@ mod progress;
 mod reserve;
 mod run;
 mod spill;
+mod target;
 
 use args::Request;
 use call::Outcome;

@@ -12,16 +12,16 @@ use crate::cli::os::{file, process};
 use crate::cli::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
 use crate::failure::{Failure, STDOUT};
 use crate::reserve::Reserve;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxAttributes, StatxFlags, statx};
+use crate::target::{Found, Made, Spot};
+use rustix::fs::{AtFlags, Mode, StatxAttributes, StatxFlags, statx};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::path::Path;
 
 /// Where the result goes.
 pub struct Output {
@@ -48,6 +48,8 @@ struct NewFile {
     hidden: Option<TemporaryName>,
     temporary: TemporaryFiles,
     old: Option<Old>,
+    /// The empty file that was made where a link leads. It goes if it is not replaced.
+    _made: Option<Made>,
     /// Whether the old file goes only when the new one is on the disk.
     sync: bool,
 }
@@ -131,73 +133,43 @@ impl Write for Output {
 }
 
 fn open(name: &OsStr, sync: bool) -> io::Result<Kind> {
-    if name.is_empty() {
-        return Err(file::not_found());
-    }
-    let (path, device) = resolve(Path::new(name))?;
-    let found = fs::metadata(&path).ok();
-    if device || found.as_ref().is_some_and(|found| !found.is_file() && !found.is_dir()) {
-        return Ok(Kind::Existing(file::open_device(&path)?));
-    }
-    // As the system says it: a directory, or one that would have to be one.
-    if found.as_ref().is_some_and(Metadata::is_dir) || path.as_os_str().as_bytes().ends_with(b"/") {
-        return Err(file::is_a_directory());
-    }
-    let in_directory = path.file_name().ok_or_else(file::is_a_directory)?.to_owned();
-    let old = match found {
-        Some(_) => Some(Old::of(&path)?),
-        None => None,
+    let (spot, old, made) = match Found::at(Path::new(name))? {
+        Found::Stream(file) => return Ok(Kind::Existing(file)),
+        Found::Nothing(spot) => (spot, None, None),
+        Found::Made(spot, made) => (spot, None, Some(made)),
+        Found::Old(spot, file) => (spot, Some(Old::of(&file)?), None),
     };
-    let (directory, temporary) = (Directory::of(&path, None)?, TemporaryFiles::default());
     if let Some(old) = &old {
-        old.check_replaceable(&path, &directory)?;
+        old.check_replaceable(&spot)?;
     }
+    let Spot { directory, name } = spot;
     // A call that was killed between the two steps of a replacement leaves the complete new file.
-    remove_leftover(&directory, &in_directory, old.as_ref().map(|old| old.found.uid()));
-    let private = old.is_some();
+    remove_leftover(&directory, &name, old.as_ref().map(|old| old.found.uid()));
+    let (private, temporary) = (old.is_some(), TemporaryFiles::default());
     let (file, hidden) = match directory.create_unnamed(private)? {
         Some(file) => (file, None),
         None => {
-            let (file, hidden) = temporary.create(&directory, &in_directory, private)?;
+            let (file, hidden) = temporary.create(&directory, &name, private)?;
             (file, Some(hidden))
         }
     };
     let sync = sync && old.is_some();
-    Ok(Kind::New(Box::new(NewFile { name: in_directory, directory, file, hidden, temporary, old, sync })))
-}
-
-/// Follows symbolic links, also one to a file that does not exist yet. The second says that the path is that of an
-/// open file (`/dev/stdout`, `/proc/self/fd/3`), which is no place for another one.
-fn resolve(path: &Path) -> io::Result<(PathBuf, bool)> {
-    const MOST: usize = 40;
-    let mut path = path.to_owned();
-    for _ in 0..MOST {
-        let Ok(target) = fs::read_link(&path) else { return Ok((path, false)) };
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if fs::canonicalize(parent)?.starts_with("/proc") {
-            return Ok((path, true));
-        }
-        path = parent.join(target);
-    }
-    Err(Errno::LOOP.into())
+    Ok(Kind::New(Box::new(NewFile { name, directory, file, hidden, temporary, old, _made: made, sync })))
 }
 
 impl Old {
-    /// The system says, when it is opened, whether it may be written: only then is it replaced.
-    fn of(path: &Path) -> io::Result<Old> {
-        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = OpenOptions::new().write(true).custom_flags(flags.bits() as i32).open(path)?;
-        Ok(Old { found: file.metadata()?, acl: Acl::of(&file).unwrap_or_else(|_| Some(Acl::unknown())) })
+    fn of(file: &File) -> io::Result<Old> {
+        Ok(Old { found: file.metadata()?, acl: Acl::of(file).unwrap_or_else(|_| Some(Acl::unknown())) })
     }
 
-    /// Returns the error that a rename over the file at `path` would give: all work would be done by then.
-    fn check_replaceable(&self, path: &Path, directory: &Directory) -> io::Result<()> {
-        let found = statx(CWD, path, AtFlags::empty(), StatxFlags::empty());
+    /// Returns the error that a rename over the file would give: all work would be done by then.
+    fn check_replaceable(&self, spot: &Spot) -> io::Result<()> {
+        let found = statx(&spot.directory, &spot.name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty());
         if found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)) {
             return Err(Errno::BUSY.into());
         }
         // In a directory such as /tmp a file is replaced by its owner only.
-        let above = directory.find(OsStr::new("."))?;
+        let above = spot.directory.find(OsStr::new("."))?;
         let (sticky, own) = (Mode::from_raw_mode(above.st_mode).contains(Mode::SVTX), geteuid());
         let ours = own.is_root() || [above.st_uid, self.found.uid()].contains(&own.as_raw());
         if sticky && !ours { Err(Errno::PERM.into()) } else { Ok(()) }
@@ -233,7 +205,7 @@ impl Old {
 
 impl NewFile {
     fn publish(self: Box<Self>) -> io::Result<()> {
-        let NewFile { name, directory, file, hidden, temporary, old, sync } = *self;
+        let NewFile { name, directory, file, hidden, temporary, old, _made, sync } = *self;
         if let Some(old) = &old {
             old.hand_on(&file)?;
         }

@@ -8,5 +8,6 @@ mod inputs;
 mod messages;
 mod outputs;
 mod place;
+mod protected;
 mod real;
 mod shapes;
