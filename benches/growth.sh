@@ -141,7 +141,7 @@ bars() {
     echo "Decompress: one thread,hybz,$(rate $run hybz '-dc -p1 linux203' $mb)"
     echo "Decompress: 16 cores,lbzip2,$(rate $run lbzip2 '-dc -n16 linux203' $mb)"
     echo "Decompress: 16 cores,hybz,$(rate $run hybz '-dc -p16 linux203' $mb)"
-    echo "Decompress 8 GB: 16 cores,lbzip2,$(rate 2026-11-22-33f3bee-h200 lbzip2 'dc 8G' $gb)"
+    echo "Decompress 8 GB: 16 cores,lbzip2,$(rate 2026-11-22-33f3bee-h200 lbzip2 8G $gb)"
     echo "Decompress 8 GB: 16 cores,hybz with an H200,$(rate $gpu hybz '^hybz -dc 8.bz2' $gb)"
 }
 
@@ -167,7 +167,8 @@ speeds() { # BACKGROUND TEXT BAR OWN-BAR
                     left - 8, y + 14, ink, name[i]
                 printf "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"18\" fill=\"%s\"/>\n", \
                     left, y, wide, name[i] ~ /^hybz/ ? own : plain
-                printf "<text x=\"%.1f\" y=\"%d\" fill=\"%s\">%.0f</text>\n", left + wide + 6, y + 14, ink, speed[i]
+                printf "<text x=\"%.1f\" y=\"%d\" fill=\"%s\">%s</text>\n", left + wide + 6, y + 14, ink, \
+                    sprintf(speed[i] < 100 ? "%.1f" : "%.0f", speed[i])
                 y += 23
             }
             print "</svg>"
