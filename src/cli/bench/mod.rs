@@ -19,7 +19,7 @@ use crate::cli::limits;
 use crate::cli::os::directory::Directory;
 use crate::cli::output::OutputFile;
 use crate::cli::progress::Progress;
-use crate::cli::report::{Failure, Note, Outcome, Report, errno_text};
+use crate::cli::report::{Failure, Note, Outcome, Report, errno_text, print_stdout};
 use crate::cli::source::same_file;
 use crate::cli::temporary::TemporaryFiles;
 use anyhow::{anyhow, bail};
@@ -79,11 +79,7 @@ pub fn bench(plan: Plan) -> anyhow::Result<Outcome> {
     if let Some((path, file)) = plot {
         draw(&plan, &bench, file).map_err(|e| anyhow!("Can't write plot {}: {}.", path.display(), errno_text(&e)))?;
     }
-    match io::stdout().write_all(&text).and_then(|()| io::stdout().flush()) {
-        Ok(()) => Ok(Outcome::Exit(report.code())),
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(Outcome::BrokenPipe),
-        Err(e) => bail!("Can't write output file (stdout): {}.", errno_text(&e)),
-    }
+    Ok(print_stdout(&text)?.unwrap_or(Outcome::Exit(report.code())))
 }
 
 /// The GPUs that are measured, if any.
