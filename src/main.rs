@@ -6,7 +6,7 @@ mod cli;
 
 use cli::args::{self, Refusal, Request};
 use cli::os::{memory, process};
-use cli::report::{Outcome, errno_text};
+use cli::report::{Outcome, print_stdout};
 use cli::{bench, bzip2recover, list, measure, recover, run, shards};
 use std::env;
 use std::ffi::OsString;
@@ -32,11 +32,11 @@ fn main() -> ExitCode {
     }
 
     let (quiet, result) = match args::parse(&program, words, |name| env::var_os(name)) {
-        Ok(Request::Show(text)) => (0, show(&text)),
+        Ok(Request::Show(text)) => (0, printing(|| Ok(print_stdout(text.as_bytes())?.unwrap_or(Outcome::Exit(0))))),
         Ok(Request::Run(plan)) => (plan.quiet, unless_it_panics(|| run::run(plan))),
-        Ok(Request::List(plan)) => (plan.quiet, unless_it_panics(|| list::list(plan))),
-        Ok(Request::Bench(plan)) => (plan.quiet, unless_it_panics(|| bench::bench(plan))),
-        Ok(Request::Measure(plan)) => (plan.quiet, unless_it_panics(|| measure::measure(plan))),
+        Ok(Request::List(plan)) => (plan.quiet, printing(|| list::list(plan))),
+        Ok(Request::Bench(plan)) => (plan.quiet, printing(|| bench::bench(plan))),
+        Ok(Request::Measure(plan)) => (plan.quiet, printing(|| measure::measure(plan))),
         Ok(Request::Shards(plan)) => (plan.quiet, unless_it_panics(|| shards::shards(plan))),
         Ok(Request::Recover(plan)) => (plan.quiet, unless_it_panics(|| recover::recover(plan))),
         Err(Refusal { error, quiet }) => (quiet, Err(error)),
@@ -60,12 +60,10 @@ fn unless_it_panics(work: impl FnOnce() -> anyhow::Result<Outcome> + UnwindSafe)
     panic::catch_unwind(work).unwrap_or(Ok(Outcome::Exit(3)))
 }
 
-/// Writes a text that was asked for, such as the help, to stdout.
-fn show(text: &str) -> anyhow::Result<Outcome> {
-    let mut stdout = io::stdout();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Ok(()) => Ok(Outcome::Exit(0)),
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(Outcome::BrokenPipe),
-        Err(e) => anyhow::bail!("Can't write output file (stdout): {}.", errno_text(&e)),
+/// The same of work whose result goes to stdout: nothing is done if it cannot go there.
+fn printing(work: impl FnOnce() -> anyhow::Result<Outcome> + UnwindSafe) -> anyhow::Result<Outcome> {
+    match print_stdout(b"")? {
+        Some(end) => Ok(end),
+        None => unless_it_panics(work),
     }
 }

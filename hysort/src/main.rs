@@ -21,7 +21,7 @@ mod target;
 
 use args::Request;
 use call::Outcome;
-use cli::os::{memory, process};
+use cli::os::{memory, process, stdout};
 use failure::{Failure, STDOUT};
 use std::env;
 use std::io::{self, Write};
@@ -61,8 +61,5 @@ fn main() {
 
 /// Writes a text that was asked for, such as the help, to stdout.
 fn show(text: &str) -> Result<Outcome, Failure> {
-    let mut stdout = io::stdout();
-    let written =
-        process::check_stdout().and_then(|()| stdout.write_all(text.as_bytes())).and_then(|()| stdout.flush());
-    written.map(|()| Outcome::Done).map_err(|e| Failure::system("write failed", STDOUT, e))
+    stdout::print(text.as_bytes()).map(|()| Outcome::Done).map_err(|e| Failure::system("write failed", STDOUT, e))
 }

@@ -8,7 +8,7 @@
 use crate::args::Plan;
 use crate::cli::os::acl::Acl;
 use crate::cli::os::directory::Directory;
-use crate::cli::os::{file, process};
+use crate::cli::os::{file, stdout};
 use crate::cli::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
 use crate::failure::{Failure, STDOUT};
 use crate::reserve::Reserve;
@@ -76,8 +76,7 @@ impl Output {
     /// The file that stdout is, if it is a regular one: what is written there is read again if it is an input.
     pub fn regular_stdout(&self) -> Option<Metadata> {
         let Kind::Stdout = self.kind else { return None };
-        let stdout = File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
-        stdout.metadata().ok().filter(Metadata::is_file)
+        stdout::regular_file()
     }
 
     /// To be called before the first byte is written.
@@ -105,7 +104,7 @@ impl Output {
         let failed = |what: &'static str| move |e| Failure::system(what, &name, e);
         let reserved = reserve.map_or(Ok(()), Reserve::end);
         match kind {
-            Kind::Stdout => file::close_stdout().map_err(failed("close failed")),
+            Kind::Stdout => stdout::close().map_err(failed("close failed")),
             Kind::Existing(file) => file::close(file.into()).map_err(failed("close failed")),
             Kind::New(file) => reserved.and_then(|()| file.publish()).map_err(failed("write failed")),
         }
@@ -116,13 +115,13 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let before = self.written;
         let len = match &mut self.kind {
-            Kind::Stdout => process::check_stdout().and_then(|()| file::write_stdout(bytes))?,
+            Kind::Stdout => stdout::write(bytes)?,
             Kind::Existing(file) => file.write(bytes)?,
             Kind::New(file) => file.file.write(bytes)?,
         };
         self.written += len as u64;
         if before < LONG && self.written >= LONG && matches!(self.kind, Kind::Stdout) {
-            file::enlarge_stdout_pipe();
+            stdout::enlarge_pipe();
         }
         Ok(len)
     }

@@ -10,6 +10,7 @@ use crate::cli::counts::{Line, Seconds};
 use crate::cli::json::{self, Object, SCHEMA};
 use crate::cli::os::file::wait_writable;
 use crate::cli::os::signals;
+use crate::cli::os::stdout;
 use crate::cli::tally::Tally;
 use crate::cli::temporary::{LastWords, TemporaryFiles};
 use hybz::{StationReport, StreamFormat, StreamInfo, StreamSummary, Summary};
@@ -134,7 +135,7 @@ impl Account {
     pub fn open(plan: &Plan, place: &ReportPlace, tally: &Arc<Tally>) -> io::Result<Account> {
         let file = match place {
             ReportPlace::Stderr => io::stderr().as_fd().try_clone_to_owned()?.into(),
-            ReportPlace::Stdout => io::stdout().as_fd().try_clone_to_owned()?.into(),
+            ReportPlace::Stdout => stdout::duplicate()?,
             ReportPlace::File(path) => open_file(path)?,
         };
         let number = AtomicU64::default;

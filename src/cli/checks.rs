@@ -2,7 +2,7 @@
 
 use crate::cli::args::{Mode, Plan, ReportPlace, Target};
 use crate::cli::os::directory::{is_directory, is_file, is_link};
-use crate::cli::os::{file, process, tree};
+use crate::cli::os::{file, stdout, tree};
 use crate::cli::place::Place;
 use crate::cli::quote::shown;
 use crate::cli::report::Failure;
@@ -11,8 +11,7 @@ use crate::cli::temporary::remove_leftover;
 use crate::cli::underway::{Touched, Underway};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
-use std::io::{self, IsTerminal};
-use std::os::fd::AsFd;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
@@ -29,14 +28,13 @@ pub struct Checks {
 
 impl Checks {
     pub fn new(plan: &Arc<Plan>) -> Checks {
-        let stdout = io::stdout().as_fd().try_clone_to_owned().and_then(|fd| File::from(fd).metadata()).ok();
         let report = match &plan.report {
             Some(ReportPlace::File(path)) => fs::metadata(path).ok(),
             _ => None,
         };
         Checks {
             plan: Arc::clone(plan),
-            stdout: stdout.filter(Metadata::is_file),
+            stdout: stdout::regular_file(),
             report: report.filter(Metadata::is_file),
             touched: Touched::default(),
         }
@@ -109,10 +107,10 @@ impl Checks {
     }
 
     pub fn stdout(&self, name: &OsStr, source: &Metadata) -> Result<(), Failure> {
-        if self.plan.mode == Mode::Compress && io::stdout().is_terminal() {
+        if self.plan.mode == Mode::Compress && stdout::is_terminal() {
             return Err(Failure::terminal(&self.plan.program, "write compressed data to"));
         }
-        process::check_stdout().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
+        stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
         if self.stdout.as_ref().is_some_and(|stdout| same_file(stdout, source)) {
             let name = shown(name);
             return Err(Failure::new(1, [b"Input file ", name.as_bytes(), b" is the output file."].concat()));

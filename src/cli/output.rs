@@ -14,7 +14,7 @@
 
 use crate::cli::os::acl::Acl;
 use crate::cli::os::directory::{Directory, is_file};
-use crate::cli::os::file;
+use crate::cli::os::{file, stdout};
 use crate::cli::source::SourceFile;
 use crate::cli::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
 use std::ffi::OsString;
@@ -203,11 +203,11 @@ pub struct Stdout {
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = file::write_stdout(bytes)?;
+        let written = stdout::write(bytes)?;
         let before = self.written;
         self.written += written as u64;
         if before < LONG && self.written >= LONG {
-            file::enlarge_stdout_pipe();
+            stdout::enlarge_pipe();
         }
         Ok(written)
     }

@@ -5,11 +5,12 @@
 use crate::cli::account::{Account, Entry};
 use crate::cli::args::{Mode, Plan};
 use crate::cli::json::Object;
-use crate::cli::os::process;
+use crate::cli::os::{process, stdout};
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
 use crate::cli::tally::Tally;
 use crate::cli::terminal::{USUAL_COLUMNS, wrap};
+use anyhow::bail;
 use hybz::{BlockInfo, Damage, Error, StationReport, StreamSummary, Summary};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -24,6 +25,16 @@ pub enum Outcome {
     Exit(u8),
     /// The reader of our stdout is gone.
     BrokenPipe,
+}
+
+/// Prints what was asked for on stdout. Returns how the process ends if nobody reads it. A closed stdout is an error
+/// also if there is nothing to print.
+pub fn print_stdout(text: &[u8]) -> anyhow::Result<Option<Outcome>> {
+    match stdout::print(text) {
+        Ok(()) => Ok(None),
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(Some(Outcome::BrokenPipe)),
+        Err(e) => bail!("Can't write output file (stdout): {}.", errno_text(&e)),
+    }
 }
 
 /// Why an operand failed.

@@ -7,7 +7,7 @@ use crate::cli::commit::{Committer, Finished, Item};
 use crate::cli::index::IndexJob;
 use crate::cli::job::{Destination, Job, Ready, State};
 use crate::cli::os::directory::Directory;
-use crate::cli::os::{file, process};
+use crate::cli::os::{process, stdout};
 use crate::cli::output::OutputFile;
 use crate::cli::report::{self, Failure, Note, Outcome, Report};
 use crate::cli::reread::Reread;
@@ -234,7 +234,7 @@ impl Results {
         }
         if self.wrote_to_stdout
             && !self.broken_pipe
-            && let Err(e) = file::close_stdout()
+            && let Err(e) = stdout::close()
         {
             self.print(Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
         }

@@ -28,6 +28,7 @@ mod races;
 mod signals;
 #[path = "../skip/mod.rs"]
 mod skip;
+mod stdouts;
 mod together;
 mod tools;
 mod trees;

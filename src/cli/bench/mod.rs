@@ -18,6 +18,7 @@ mod work;
 use crate::cli::args::{BenchPlan, Gpus, Mode, Operand, Plan};
 use crate::cli::limits;
 use crate::cli::os::directory::Directory;
+use crate::cli::os::stdout;
 use crate::cli::output::OutputFile;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
@@ -141,7 +142,7 @@ impl Bench {
     /// Measures everything, and prints what becomes known. An error is one of stdout.
     fn measure(&mut self, plan: &Plan, wanted: &BenchPlan, report: &Report) -> io::Result<()> {
         if !wanted.json {
-            print(report, &table::head(plan, wanted, self, io::stdout().is_terminal()))?;
+            print(report, &table::head(plan, wanted, self, stdout::is_terminal()))?;
         }
         let (started, mut read) = (Instant::now(), 0);
         let mut numbers: Vec<usize> = self.cells.iter().map(Cell::threads).collect();
@@ -184,10 +185,7 @@ impl Bench {
 /// Writes to stdout at once.
 fn print(report: &Report, text: &[u8]) -> io::Result<()> {
     let mut written = Ok(());
-    report.progress.suspend(|| {
-        let mut stdout = io::stdout();
-        written = stdout.write_all(text).and_then(|()| stdout.flush());
-    });
+    report.progress.suspend(|| written = stdout::print(text));
     written
 }
 

@@ -16,15 +16,14 @@ use crate::cli::counts::Counts;
 use crate::cli::index::{self, IndexJob, NoIndex};
 use crate::cli::limits;
 use crate::cli::magic::is_lz4;
-use crate::cli::os::{file, process};
+use crate::cli::os::{file, process, stdout};
 use crate::cli::place::Place;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
 use crate::cli::reader::Reader;
-use crate::cli::report::{self, Failure, Note, Outcome, Report, errno_text};
+use crate::cli::report::{self, Failure, Note, Outcome, Report};
 use crate::cli::source::SourceFile;
 use crate::cli::temporary::TemporaryFiles;
-use anyhow::bail;
 use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
 use hybz::hbz::{List, MAGIC, StreamHeader};
 use hybz::index::{Index, Recorder};
@@ -32,7 +31,7 @@ use hybz::lzw;
 use hybz::{BlockInfo, Error, Formats, Pool, StreamFormat, StreamInfo, StreamSummary};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
@@ -49,17 +48,16 @@ pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
     if let Some(memory) = plan.memory {
         pool = pool.memory(memory);
     }
-    let terminal = io::stdout().is_terminal();
+    let terminal = stdout::is_terminal();
     let lister = Lister { plan, pool: pool.build(), report, terminal, temporary: TemporaryFiles::default() };
     // Shown at once: what follows may take long, or wait for a pipe.
     let mut text = if lister.plan.listing == Listing::Table { table::head() } else { Vec::new() };
     let mut operands = lister.plan.operands.iter();
     loop {
-        match io::stdout().write_all(&text).and_then(|()| io::stdout().flush()) {
-            Ok(()) => text.clear(),
-            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => return Ok(Outcome::BrokenPipe),
-            Err(e) => bail!("Can't write output file (stdout): {}.", errno_text(&e)),
+        if let Some(end) = report::print_stdout(&text)? {
+            return Ok(end);
         }
+        text.clear();
         let Some(operand) = operands.next() else { return Ok(Outcome::Exit(lister.report.code())) };
         let found = lister.operand(operand).unwrap_or_else(Found::failed);
         lister.report.progress.input_done(None);

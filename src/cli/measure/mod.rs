@@ -12,11 +12,12 @@ mod table;
 use crate::cli::account::Account;
 use crate::cli::args::{Listing, Plan, ReportPlace};
 use crate::cli::limits;
+use crate::cli::os::stdout;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
-use crate::cli::report::{Failure, Note, Outcome, Report, errno_text};
+use crate::cli::report::{Failure, Note, Outcome, Report, print_stdout};
 use crate::cli::run::open_account;
-use anyhow::{Context, bail};
+use anyhow::Context;
 use budget::{Budget, Permit};
 use gpu::{Answer, Gpu};
 use hybz::Pool;
@@ -25,7 +26,6 @@ use input::Input;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -287,12 +287,8 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn new(measurer: &Measurer) -> Printer<'_> {
-        let mut printer = Printer {
-            measurer,
-            text: Vec::new(),
-            terminal: io::stdout().is_terminal(),
-            total: table::Total::default(),
-        };
+        let mut printer =
+            Printer { measurer, text: Vec::new(), terminal: stdout::is_terminal(), total: table::Total::default() };
         if printer.has_table() {
             printer.text = table::head();
         }
@@ -339,15 +335,11 @@ impl Printer<'_> {
 
     /// Writes what there is. Returns whether nobody reads it.
     fn flush(&mut self) -> anyhow::Result<bool> {
-        let mut written = Ok(());
+        let mut written = Ok(None);
         let text = std::mem::take(&mut self.text);
         self.measurer.report.progress.suspend(|| {
-            written = io::stdout().write_all(&text).and_then(|()| io::stdout().flush());
+            written = print_stdout(&text);
         });
-        match written {
-            Ok(()) => Ok(false),
-            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(true),
-            Err(e) => bail!("Can't write output file (stdout): {}.", errno_text(&e)),
-        }
+        Ok(written?.is_some())
     }
 }

@@ -10,4 +10,5 @@ pub mod process;
 pub mod signals;
 pub mod slots;
 mod startup;
+pub mod stdout;
 pub mod tree;

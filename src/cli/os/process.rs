@@ -30,9 +30,9 @@ pub fn check_stdin() -> io::Result<()> {
     if started_with(STDIN_CLOSED) { Err(Errno::BADF.into()) } else { Ok(()) }
 }
 
-/// The error that writing to stdout should give, if the process was started without one.
-pub fn check_stdout() -> io::Result<()> {
-    if started_with(STDOUT_CLOSED) { Err(Errno::BADF.into()) } else { Ok(()) }
+/// Whether stdout was closed when the process was started. [`stdout`](super::stdout) refuses to write then.
+pub fn started_without_stdout() -> bool {
+    started_with(STDOUT_CLOSED)
 }
 
 /// Whether whoever started the process wants SIGUSR1 to be ignored.

@@ -8,20 +8,19 @@ use crate::cli::index;
 use crate::cli::limits;
 use crate::cli::magic::is_lz4;
 use crate::cli::names::{appended, original_name};
-use crate::cli::os::{file, process};
+use crate::cli::os::{file, process, stdout};
 use crate::cli::part::check_file;
 use crate::cli::progress::Progress;
-use crate::cli::report::{Failure, Note, Outcome, Report, errno_text};
+use crate::cli::report::{Failure, Note, Outcome, Report, print_stdout};
 use crate::cli::source::{SourceFile, same_file};
 use crate::cli::temporary::TemporaryFiles;
-use anyhow::bail;
 use hybz::index::Index;
 use hybz::recover::{Found, Hole, Recovered, Remark, recover as recover_blocks};
 use hybz::{Error, Pool, ReadAt, Settings};
 use result::Results;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::ops::Range;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -37,6 +36,11 @@ pub fn recover(plan: Plan) -> anyhow::Result<Outcome> {
     if let Some(memory) = plan.memory {
         pool = pool.memory(memory);
     }
+    if plan.listing == Listing::Json
+        && let Some(end) = print_stdout(b"")?
+    {
+        return Ok(end);
+    }
     let rescuer = Rescuer { plan, pool: pool.build(), report, temporary: TemporaryFiles::default() };
     for operand in &rescuer.plan.operands {
         let mut story = Story::default();
@@ -48,10 +52,12 @@ pub fn recover(plan: Plan) -> anyhow::Result<Outcome> {
         let failure =
             failure.and_then(|trouble| if let Trouble::Failure(failure) = trouble { Some(failure) } else { None });
         rescuer.report.progress.end();
-        rescuer.tell(operand.name(), &story, failure)?;
+        if let Some(end) = rescuer.tell(operand.name(), &story, failure)? {
+            return Ok(end);
+        }
     }
     if rescuer.plan.target == Target::Stdout
-        && let Err(e) = file::close_stdout()
+        && let Err(e) = stdout::close()
     {
         rescuer.report.print(&Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
     }
@@ -231,10 +237,13 @@ impl Rescuer {
         if let Some(path) = path.as_ref().filter(|_| kind != Recover::Split) {
             self.check(path, file)?;
         }
-        if path.is_none() && kind == Recover::Bz2 && io::stdout().is_terminal() {
+        if path.is_none() && kind == Recover::Bz2 && stdout::is_terminal() {
             return Err(Failure::terminal(&self.plan.program, "write compressed data to"));
         }
         let name = path.clone().unwrap_or_else(|| PathBuf::from("(stdout)"));
+        if path.is_none() {
+            stdout::check().map_err(|e| Failure::output("write", name.as_os_str(), &e))?;
+        }
         Results::new(kind, path, private, &self.temporary, self.plan.force)
             .map_err(|e| Failure::output("create", name.as_os_str(), &e))
     }
@@ -253,8 +262,8 @@ impl Rescuer {
         }
     }
 
-    /// Says what was found.
-    fn tell(&self, name: &OsStr, story: &Story, failure: Option<Failure>) -> anyhow::Result<()> {
+    /// Says what was found. Returns how the process ends if nobody reads it.
+    fn tell(&self, name: &OsStr, story: &Story, failure: Option<Failure>) -> anyhow::Result<Option<Outcome>> {
         let code = match &failure {
             Some(failure) => failure.code,
             None if story.found.holes > 0 => 2,
@@ -262,11 +271,8 @@ impl Rescuer {
         };
         if self.plan.listing == Listing::Json {
             let line = report::json(name, story, failure.as_ref(), code);
-            match io::stdout().write_all(&line).and_then(|()| io::stdout().flush()) {
-                Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
-                    bail!("Can't write output file (stdout): {}.", errno_text(&e))
-                }
-                _ => {}
+            if let Some(end) = print_stdout(&line)? {
+                return Ok(Some(end));
             }
         }
         for text in report::words(name, story) {
@@ -280,7 +286,7 @@ impl Rescuer {
             Some(failure) => self.report.print(&Note::Failure(failure)),
             None => self.report.print(&Note::Remark(report::summary(name, story))),
         }
-        Ok(())
+        Ok(None)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::cli::args::{Operand, Plan, Shards, Target};
 use crate::cli::commit;
 use crate::cli::limits;
 use crate::cli::os::directory::Directory;
-use crate::cli::os::file;
+use crate::cli::os::stdout;
 use crate::cli::output::{Out, OutputFile, Stdout};
 use crate::cli::part::check_file;
 use crate::cli::progress::Progress;
@@ -121,6 +121,7 @@ fn is_result(plan: &Plan, file: &Path) -> bool {
 /// Opens the place that a plan or a joined file goes to. `used`: the plan that is read.
 fn create(plan: &Plan, used: Option<&Path>, temporary: &TemporaryFiles) -> Result<Out, Failure> {
     let Target::File(path) = &plan.target else {
+        stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
         return Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())));
     };
     let is_it = |operand: &Operand| matches!(operand, Operand::File(file) if is_result(plan, Path::new(file)));
@@ -139,7 +140,7 @@ fn create(plan: &Plan, used: Option<&Path>, temporary: &TemporaryFiles) -> Resul
 fn finish(out: Out, plan: &Plan) -> Result<(), Trouble> {
     match out {
         Out::Stdout(mut out) => {
-            let flushed = out.flush().and_then(|()| file::close_stdout());
+            let flushed = out.flush().and_then(|()| stdout::close());
             let _ = out.into_parts(); // dropping it would write once more
             flushed.map_err(|e| write_trouble(plan, &e))
         }

@@ -1,0 +1,78 @@
+//! Standard output. Everything that a command writes there goes through here.
+//!
+//! std cannot be used for it. It opens `/dev/null` in place of a closed stdout, and its `Stdout` takes "Bad file
+//! descriptor" for success, so what is written would be lost without a word.
+
+use crate::cli::os::file::wait_writable_fd;
+use crate::cli::os::process;
+use rustix::io::{Errno, retry_on_intr};
+use rustix::stdio;
+use std::fs::{File, Metadata};
+use std::io::{self, IsTerminal};
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Returns the error that writing would give, if the process was started without a stdout.
+pub fn check() -> io::Result<()> {
+    if process::started_without_stdout() { Err(Errno::BADF.into()) } else { Ok(()) }
+}
+
+/// Writes some of `bytes`, without a buffer, and waits even if whoever opened stdout made it non-blocking.
+pub fn write(bytes: &[u8]) -> io::Result<usize> {
+    check()?;
+    loop {
+        match retry_on_intr(|| rustix::io::write(stdio::stdout(), bytes)) {
+            Err(Errno::AGAIN) => wait_writable_fd(stdio::stdout())?,
+            done => return Ok(done?),
+        }
+    }
+}
+
+/// Writes all of `bytes`. Returns the error of a closed stdout also if there are none.
+pub fn print(mut bytes: &[u8]) -> io::Result<()> {
+    check()?;
+    while !bytes.is_empty() {
+        match write(bytes)? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            n => bytes = &bytes[n..],
+        }
+    }
+    Ok(())
+}
+
+/// Makes the pipe that stdout is hold more than the usual 64 KiB, if it is one and the system allows it. Writer and
+/// reader then wait for each other less often: 3 GB of zeros went to `cat` in 1.2 s instead of 1.5, and with 1 MiB no
+/// faster.
+pub fn enlarge_pipe() {
+    const BYTES: usize = 256 << 10;
+    #[cfg(target_os = "linux")]
+    if rustix::pipe::fcntl_getpipe_size(stdio::stdout()).is_ok_and(|bytes| bytes < BYTES) {
+        let _ = rustix::pipe::fcntl_setpipe_size(stdio::stdout(), BYTES);
+    }
+}
+
+/// Closes stdout and returns its errors. Nothing may be written there afterwards.
+#[allow(unsafe_code)]
+pub fn close() -> io::Result<()> {
+    let stdout: BorrowedFd<'static> = stdio::stdout();
+    // SAFETY: std never closes descriptor 1 and treats EBADF on it as success.
+    match unsafe { libc::close(stdout.as_raw_fd()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Whether stdout is a terminal.
+pub fn is_terminal() -> bool {
+    stdio::stdout().is_terminal()
+}
+
+/// Stdout once more, as a file.
+pub fn duplicate() -> io::Result<File> {
+    check()?;
+    Ok(stdio::stdout().try_clone_to_owned()?.into())
+}
+
+/// The file that stdout is, if it is a regular one.
+pub fn regular_file() -> Option<Metadata> {
+    duplicate().and_then(|file| file.metadata()).ok().filter(Metadata::is_file)
+}

@@ -1,0 +1,88 @@
+//! A stdout that is closed, full, or read by nobody: every mode fails as bzip2 does, none says that all is well.
+
+use crate::place::{Place, compressed, text};
+
+/// Every mode that writes to stdout.
+const MODES: [&str; 24] = [
+    "hybz -c a",
+    "hybz < a",
+    "hybz -dc a.bz2",
+    "hybz -dcf a",
+    "hybz -dc --ranges 5@1 a.bz2",
+    "hybz -d -o - a.bz2",
+    "hybz -l a.bz2",
+    "hybz -lv a.bz2",
+    "hybz -l --json a.bz2",
+    "hybz -l --offsets a.bz2",
+    "hybz --plan 100k a",
+    "hybz --plan-ranges 100k a.bz2",
+    "hybz --plan-file plan --shard 0 -c a",
+    "hybz --join plan -c part",
+    "hybz --measure a",
+    "hybz --measure --json a",
+    "hybz --bench=0 -p1 --no-gpu a",
+    "hybz --bench=0 --json -p1 --no-gpu a",
+    "hybz --help",
+    "hybz --man",
+    "hybz --version",
+    "hybz --completions bash",
+    "hybz --recover -c a.bz2",
+    "hybz --recover=bz2 -c a.bz2",
+];
+
+fn place() -> Place {
+    let place = Place::with(&[("a", &text(1000)), ("a.bz2", &compressed(&text(1000)))]);
+    place.shell("hybz --plan 100k a > plan && hybz --plan-file plan --shard 0 -o part a").silent(0);
+    place
+}
+
+/// Runs each mode with this after it. Each ends with `code`, says this, and makes no file.
+fn all_end(end: &str, code: i32, says: &str) {
+    let place = place();
+    let before = place.files();
+    for mode in MODES {
+        let run = place.shell(&format!("{mode} {end}"));
+        assert_eq!(run.code, code, "{mode} {end}: {run:?}");
+        assert!(run.stderr.contains(says) && !run.stderr.contains("panicked"), "{mode} {end}: {run:?}");
+        assert!(!says.is_empty() || run.stderr.is_empty(), "{mode} {end}: {run:?}");
+        assert!(place.files() == before, "{mode} {end}");
+    }
+}
+
+#[test]
+fn closed() {
+    all_end(">&-", 1, "hybz: Can't write output file (stdout): Bad file descriptor.\n");
+}
+
+#[test]
+fn full() {
+    all_end("> /dev/full", 1, "hybz: Can't write output file (stdout): No space left on device.\n");
+}
+
+/// The reader has gone before the first byte is written: killed by SIGPIPE in silence, or with 1 where that is ignored.
+#[test]
+fn closed_readers() {
+    // The FIFO is open for reading while it is opened for writing, and then no more.
+    let gone = "3>&1 4<> fifo 5> fifo 4>&- 1>&5 5>&- 3>&-";
+    let place = place();
+    place.shell("mkfifo fifo").silent(0);
+    for mode in MODES {
+        for (before, code) in [("", 141), ("trap '' PIPE;", 1)] {
+            let line = format!("{before} exec {gone}; {mode}");
+            let run = place.shell(&line);
+            assert_eq!((run.code, run.stderr.as_str()), (code, ""), "{line}");
+        }
+    }
+}
+
+/// Reports are written beside the work: it goes on, and the exit code tells. Recovered files keep their names.
+#[test]
+fn objects_beside_the_work() {
+    for (end, why) in [(">&-", "Bad file descriptor"), ("> /dev/full", "No space left on device")] {
+        let place = place();
+        place.shell(&format!("hybz -t --report=json:- a.bz2 {end}")).says(1, why);
+        place.shell(&format!("hybz --recover --json a.bz2 {end}")).says(1, why);
+        // Nothing goes to stdout there.
+        place.shell(&format!("hybz -t a.bz2 {end}; hybz -kf a {end}")).silent(0);
+    }
+}
