@@ -7,10 +7,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// A suffix of compressed files, what replaces it when they are decompressed, and who knows it.
-type Suffix = (&'static str, &'static str, Known);
+pub type Suffix = (&'static str, &'static str, Known);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Known {
+pub enum Known {
     /// bzip2 itself.
     ToBzip2,
     /// hybz, unless it is called as bzip2.
@@ -21,7 +21,7 @@ enum Known {
     ForLz4,
 }
 
-const SUFFIXES: [Suffix; 9] = [
+pub const SUFFIXES: [Suffix; 9] = [
     (".bz2", "", Known::ToBzip2),
     (".bz", "", Known::ToBzip2),
     (".tbz2", ".tar", Known::ToBzip2),

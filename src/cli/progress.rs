@@ -132,12 +132,13 @@ impl Progress {
         };
         let counts = Arc::new(Counts::new(plan.program.as_bytes(), plan.count()));
         // With thousands of files, stat-ing all of them first is not worth it for what may not be asked for.
-        if plan.progress_json || plan.operands.len() <= MAX_STATS {
-            counts.set_total(total(plan));
-        }
+        // What is left on stdin is known before anything is read from it.
+        let asked = plan.progress_json || plan.operands.len() <= MAX_STATS;
+        let known = asked.then(|| total(plan));
+        counts.set_total(known.flatten());
         answer_signals(&counts, plan.progress_json);
         let clock = plan.progress_json.then(|| objects(&counts)).flatten();
-        let display = Display { last_line: Instant::now(), bar: None, rate: Rate::new(), total: None };
+        let display = Display { last_line: Instant::now(), bar: None, rate: Rate::new(), total: known };
         Progress { style, counts, display: Mutex::new(display), clock }
     }
 

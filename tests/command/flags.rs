@@ -124,9 +124,18 @@ fn help_and_version_go_to_stdout() {
     let place = Place::new();
     for flag in ["-h", "--help"] {
         let run = place.hybz(&[flag]).silent(0);
-        for part in ["Usage: hybz", "-d, --decompress", "-p, --threads <N>", "--no-progress"] {
+        for part in ["Usage: hybz", "-d, --decompress", "-p, --threads <N>"] {
             assert!(run.out().contains(part), "{}", run.out());
         }
+    }
+    let lines = |flag: &str| place.hybz(&[flag]).silent(0).out().lines().map(str::to_owned).collect::<Vec<_>>();
+    let (daily, all) = (lines("-h"), lines("--help"));
+    assert!(daily.len() < 30 && all.len() > 80, "{} and {} lines", daily.len(), all.len());
+    assert!(daily.iter().chain(&all).all(|line| line.chars().count() <= 80), "{all:#?}");
+    let has = |flag: &str| all.iter().any(|line| line.contains(flag));
+    assert!(has("--progress[=<FORMAT>]") && has("Many files:"), "{all:#?}");
+    for rare in ["--perturb", "--gpu-pipeline", "--keep-going", "--no-progress", "--no-verify", "--offsets"] {
+        assert!(!has(rare), "{rare}");
     }
     for flag in ["-V", "-L", "--version", "--license"] {
         let run = place.hybz(&[flag]).silent(0);
@@ -159,6 +168,10 @@ fn threads_and_memory_in_all_spellings() {
         &["-n3"],
         &["-T0"],
         &["-T", "7"],
+        &["-j", "2"],
+        &["-j3"],
+        &["-m", "4Gi"],
+        &["-m1.5G"],
         &["--threads", "2"],
         &["--threads=2"],
         &["-m", "100"],
@@ -184,6 +197,9 @@ fn threads_and_memory_in_all_spellings() {
         (&["--memory", "0"], "--memory wants a size such as 100 (MiB), 300k or 1G, not `0'"),
         (&["-p"], "-p wants a number of threads"),
         (&["-o"], "-o wants the name of a file"),
+        (&["--join"], "--join wants the name of a file"),
+        (&["--plan-file"], "--plan-file wants the name of a file"),
+        (&["--plan", "x"], "--plan wants a size such as 100M or 1.5G, not `x'"),
         (&["--gpu-pipeline", "x"], "--gpu-pipeline wants resident, bwt or hybrid, not `x'"),
         (&["--ignore-trailing-garbage=2"], "--ignore-trailing-garbage wants 0 or 1, not `2'"),
     ] {
@@ -281,6 +297,7 @@ fn progress_when_asked_for() {
     let place = Place::with(&[("a", b"hello\n")]);
     place.hybz(&["-kf", "--progress", "a"]).silent(0);
     place.hybz(&["-kf", "--no-progress", "a"]).silent(0);
+    place.hybz(&["-kf", "--progress=never", "a"]).silent(0);
     // A second must pass before anything is shown.
     let slow =
         "(head -c 400000 /dev/zero; sleep 1.2; head -c 30000000 /dev/zero; sleep 1.2; head -c 30000000 /dev/zero)";

@@ -44,7 +44,7 @@ fn lines_of_vv() {
         let table = ours.stderr.strip_prefix(&theirs.stderr);
         let table =
             table.unwrap_or_else(|| panic!("{args:?}: {:?} should begin with {:?}", ours.stderr, theirs.stderr));
-        for column in ["station", "blocks", "bytes", "busy", "waits", "fallbacks", "MiB"] {
+        for column in ["station", "blocks", "MB in", "busy", "waits", "fallbacks", "MiB"] {
             assert!(table.contains(column), "{table}");
         }
     }

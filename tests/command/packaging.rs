@@ -36,7 +36,10 @@ fn the_manual_page_has_all_flags() {
         assert!(page.contains(&format!("\n.SH {}\n", section.trim_matches('"'))), "{section}");
     }
     assert!(page.contains(&format!("hybz {}", env!("CARGO_PKG_VERSION"))));
-    assert!(!page.contains("@VERSION@") && !page.contains("@OPTIONS@") && !page.contains("--perturb-seed"));
+    assert!(!page.contains("@VERSION@") && !page.contains("@OPTIONS@"));
+    for rare in ["--perturb", "--perturb-seed", "--gpu-pipeline", "--keep-going"] {
+        assert!(page.contains(rare), "{rare}");
+    }
 }
 
 #[test]
@@ -78,16 +81,31 @@ fn completions_are_valid() {
 #[test]
 fn bash_completes() {
     let place = Place::with(&[("file1", b""), ("file2", b"")]);
+    place.put("in put.bz2", b"");
+    place.put("x.Z", b"");
+    place.put("y.lz4", b"");
     for (typed, offered) in [
         ("hybz --dec", "--decompress\n"),
-        ("hybz -k --keep --gpu-pipeline r", "resident\n"),
+        ("hybz -k --keep --completions f", "fish\n"),
+        ("hybz --format = l", "lz4\n"),
+        ("hybz --format = ''", "bz2\nhbz\nlz4\n"),
+        ("hybz --format h", "hbz\n"),
+        ("hybz --verify = n", "none\n"),
         ("hybunz --completions z", "zsh\n"),
-        ("hybcat -o file", "file1\nfile2\n"),
+        // Nothing: bash completes names of files by itself.
+        ("hybcat -o file", "\n"),
+        ("hybz ''", "\n"),
+        ("hybz file", "\n"),
+        ("hybz -d ''", "in put.bz2\nx.Z\ny.lz4\n"),
+        ("hybz -kd y", "y.lz4\n"),
+        ("hybunz ''", "in put.bz2\nx.Z\ny.lz4\n"),
+        ("hybz -d file", "\n"),
+        ("hybz -z ''", "\n"),
     ] {
         let line = format!(
             "source <(hybz --completions bash); COMP_WORDS=({typed}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
-             compopt() {{ :; }}; _hybz ${{COMP_WORDS[0]}} ${{COMP_WORDS[-1]}} ${{COMP_WORDS[-2]}}; \
-             printf '%s\\n' ${{COMPREPLY[@]}} | sort"
+             compopt() {{ :; }}; _hybz ${{COMP_WORDS[0]}} \"${{COMP_WORDS[-1]}}\" ${{COMP_WORDS[-2]}}; \
+             printf '%s\\n' \"${{COMPREPLY[@]}}\" | sort"
         );
         assert_eq!(place.shell(&line).silent(0).out(), offered, "{typed}");
     }

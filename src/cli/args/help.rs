@@ -5,7 +5,7 @@ use crate::cli::terminal::{width, wrap};
 use clap::{Arg, ArgAction, Command};
 
 /// The flags of `-h`.
-const DAILY: [&str; 17] = [
+const DAILY: [&str; 14] = [
     "decompress",
     "compress",
     "test",
@@ -13,14 +13,11 @@ const DAILY: [&str; 17] = [
     "stdout",
     "output",
     "keep",
-    "rm",
     "force",
     "recursive",
     "1",
     "9",
-    "format",
     "threads",
-    "memory",
     "quiet",
     "verbose",
 ];

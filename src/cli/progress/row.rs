@@ -115,7 +115,7 @@ mod tests {
             (long, 130, format!("{long}  [#########-----------]  {end}")),
             (long, 79, format!("linux-6.17-wit...-on-and-on.tar  {end}")),
             ("dump", 79, format!("dump  [##########-------------]  {end}")),
-            ("dump", 60, format!("dump           {end}")),
+            ("dump", 60, format!("dump          {end}")),
             (long, 59, "linux-6.17-wit...on-and-on.tar   45%  48.1 MB/s   0:05 left".to_owned()),
             (long, 40, "linux-6.17...nd-on.tar   45%   0:05 left".to_owned()),
             (long, 20, "linux-...n.tar   45%".to_owned()),

@@ -41,15 +41,11 @@ fn a_table() {
     let (out, mut lines) = (run.out(), Vec::new());
     lines.extend(out.lines());
     assert!(lines[0].starts_with("2 files: 250.0 kB of text, ") && lines[0].ends_with(" kB compressed at level 1"));
-    assert!(lines[1].starts_with("3 threads, no GPU; MB/s of text, medians of rounds within 0 s"), "{out}");
-    let starts: Vec<_> = lines[3..].iter().map(|line| &line[..24]).collect();
-    let rows = [
-        "program      threads GPUs",
-        "hybz               1    -",
-        "hybz               2    -",
-        "hybz               3    -",
-    ];
-    assert_eq!(starts, rows.map(|row| &row[..24]), "{out}");
+    assert_eq!(lines[1..3], ["3 threads, no GPU; every output verified", "MB/s of text, medians of rounds within 0 s"]);
+    assert!(lines.iter().all(|line| line.len() <= 80), "{out}");
+    let starts: Vec<_> = lines[4..].iter().map(|line| &line[..22]).collect();
+    let rows = ["program   threads GPUs", "hybz            1    -", "hybz            2    -", "hybz            3    -"];
+    assert_eq!(starts, rows.map(|row| &row[..22]), "{out}");
     assert!(place.files() == before);
 }
 
@@ -123,7 +119,7 @@ fn other_programs() {
         assert_eq!(error(3), decompress);
     }
     let run = place.hybz(&["--bench=0", "-p1", "--against", "./fails,no-such-program", "a"]);
-    assert!(run.out().contains("\n./fails            1    -       failed        -        -      -"), "{run:?}");
+    assert!(run.out().contains("\n./fails         1    -     failed     -     -    -"), "{run:?}");
     run.says(1, "hybz: no-such-program is not installed: left out\nhybz: ./fails with 1 thread, compress: it failed");
     let found = the_object(&place, &["-p1", "--against", "no-such-program", "a"], 0);
     assert_eq!(found["absent"], json!(["no-such-program"]));
@@ -210,7 +206,7 @@ fn nonsense() {
         ("--bench --offsets a", "--offsets is about -l."),
         ("--bench --report=json a", "--bench and --report cannot be used together."),
         ("--bench --verify a", "--bench and --verify cannot be used together."),
-        ("--bench --no-verify a", "--bench and --no-verify cannot be used together."),
+        ("--bench --verify=none a", "--bench and --verify=none cannot be used together."),
         ("--bench -r a", "--bench and -r cannot be used together."),
         ("--bench --filelist a", "--bench and --filelist cannot be used together."),
         ("--bench --output-dir x a", "--bench and --output-dir cannot be used together."),

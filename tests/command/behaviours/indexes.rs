@@ -19,7 +19,7 @@ rows! {
     "`-f --index=FIFO`, a device" | "no index" | "written to as it is, as `-o` does" => an_index_into_a_fifo;
     "an index that cannot be written; its mode" | "no index" | "rc 1 before the work; no result, source kept; as the \
      file's" => unwritable_index;
-    "`--index-format=offsets`, `-l --offsets`" | "no index" | "lines of BITS,BYTES" => lines_of_offsets;
+    "`--index-format=offsets`, also with `-l`" | "no index" | "lines of BITS,BYTES" => lines_of_offsets;
     "`-l` beside an index" | "no -l" | "reads the index if it fits, decodes if not, with a remark"
         => lists_by_the_index;
     "`-l --json`" | "no -l" | "an object for each file, also for those that fail" => lists_as_json;
@@ -190,8 +190,10 @@ fn lines_of_offsets() {
     place.put("b", &text(300_000));
     place.hybz(&["-k", "--index", "--index-format", "offsets", "b"]).silent(0);
     place.hybz(&["-dc", "--ranges", "5@299990", "--index=b.bz2.offsets", "b.bz2"]).silent(0);
-    place.shell("hybz -l --offsets b.bz2 | cmp - b.bz2.offsets").silent(0);
-    place.shell("hybz --block-size 1M b; hybz -l --offsets b.hbz").says(1, "b.hbz is a .hbz: --offsets lists");
+    place.shell("hybz -l --index-format=offsets b.bz2 | cmp - b.bz2.offsets").silent(0);
+    place
+        .shell("hybz --block-size 1M b; hybz -l --offsets b.hbz")
+        .says(1, "b.hbz is a .hbz: --index-format=offsets lists");
 }
 
 #[test]
@@ -302,9 +304,9 @@ fn nonsense() {
         ("-t --index a.bz2 -", "--index and standard input cannot be used together for several files"),
         ("-t --json a.bz2", "--json is about -l."),
         ("--offsets plain", "--offsets is about -l."),
-        ("-l --json --offsets a.bz2", "--json and --offsets cannot be used together."),
-        ("-lv --offsets a.bz2", "--offsets and -v cannot be used together."),
-        ("-l --offsets a.bz2 a.bz2", "--offsets lists one file, not 2."),
+        ("-l --json --offsets a.bz2", "--json and --index-format=offsets cannot be used together."),
+        ("-lv --offsets a.bz2", "--index-format=offsets and -v cannot be used together."),
+        ("-l --offsets a.bz2 a.bz2", "--index-format=offsets lists one file, not 2."),
         ("-l --index=x a.bz2 a.bz2", "--index=FILE is the index of one file, not of 2."),
     ] {
         let run = place.hybz(&line.split(' ').collect::<Vec<_>>());

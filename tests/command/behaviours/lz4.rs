@@ -142,7 +142,9 @@ fn listing() {
     let object: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(object["format"], "lz4");
     assert_eq!(object["blocks"], 4);
-    place.hybz(&["-l", "--offsets", "a.lz4"]).says(1, "a.lz4 is an .lz4: --offsets lists the blocks of a .bz2.");
+    place
+        .hybz(&["-l", "--offsets", "a.lz4"])
+        .says(1, "a.lz4 is an .lz4: --index-format=offsets lists the blocks of a .bz2.");
 }
 
 #[test]

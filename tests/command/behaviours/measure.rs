@@ -245,7 +245,7 @@ fn nonsense() {
         ("-d --streams 1", "--streams"),
         ("-S .x", "-S"),
         ("--verify", "--verify"),
-        ("--no-verify", "--no-verify"),
+        ("--verify=none", "--verify=none"),
         ("-r", "-r"),
         ("--filelist a", "--filelist"),
         ("--output-dir x", "--output-dir"),

@@ -16,7 +16,7 @@ rows! {
     "stdin in messages" | "(stdin)" | "the same" => the_name_of_stdin;
     "lines of `-v`" | "in the order of the operands" | "the same, whatever is finished first" => lines_in_order;
     "progress" | "none" | "on a terminal after a second, also if stdout is a pipe; `--progress` elsewhere" => progress;
-    "progress that is not wanted" | "none" | "`-q` and `--no-progress` forbid it" => no_progress;
+    "progress that is not wanted" | "none" | "`-q` and `--progress=never` forbid it" => no_progress;
     "a bad value" | "no flag has one" | "says what is wanted, and of which flag as it was typed" => bad_values;
     "flags that contradict" | "`-c` and `-t`" | "named as they were typed" => contradictions;
     "advice to recover" | "after damage, also of an empty file" | "where there is something to recover" => advice;
@@ -139,7 +139,7 @@ fn progress() {
     let lines = Place::new().shell(&format!("{SLOW} | hybz -1 --progress > /dev/null")).stderr;
     let line = lines.lines().next().unwrap_or_default();
     // What was done in the first second took a second: 30 or 60 MB in 1.2 s or more.
-    let rate = line.strip_suffix(" MiB/s").and_then(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
+    let rate = line.strip_suffix(" MB/s").and_then(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
     assert!(line.starts_with("(stdin): ") && rate.is_some_and(|rate| rate < 60.0), "{lines:?}");
     let Some(bar) = shown_on_a_terminal("-1") else { return };
     assert!(bar.contains("(stdin)"), "{bar:?}");
@@ -147,7 +147,7 @@ fn progress() {
 
 #[test]
 fn no_progress() {
-    for flags in ["-1q", "-1 --no-progress"] {
+    for flags in ["-1q", "-1 --progress=never", "-1 --no-progress"] {
         let Some(shown) = shown_on_a_terminal(flags) else { return };
         assert_eq!(shown, "", "{flags}");
     }

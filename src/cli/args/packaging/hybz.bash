@@ -1,274 +1,67 @@
-_hybz() {
-    local i cur prev opts cmd
-    COMPREPLY=()
-    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-        cur="$2"
-    else
-        cur="${COMP_WORDS[COMP_CWORD]}"
-    fi
-    prev="$3"
-    cmd=""
-    opts=""
+# Completions of hybz for bash. Generated: see src/cli/args/packaging/mod.rs of hybz.
 
-    for i in "${COMP_WORDS[@]:0:COMP_CWORD}"
-    do
-        case "${cmd},${i}" in
-            ",$1")
-                cmd="hybz"
-                ;;
-            *)
-                ;;
+_hybz() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} flag='' values='' before='' word name
+    local IFS=$'\n'
+    COMPREPLY=()
+    # bash makes three words of --flag=value, unless its user has taken = out of COMP_WORDBREAKS.
+    if [[ $cur == = ]]; then
+        flag=$prev cur=''
+    elif [[ $prev == = && COMP_CWORD -ge 2 ]]; then
+        flag=${COMP_WORDS[COMP_CWORD-2]}
+    elif [[ $cur == --*=* ]]; then
+        flag=${cur%%=*} before=${cur%%=*}= cur=${cur#*=}
+    else
+        case $prev in
+        --recover|--index|--verify|--progress|--bench) ;;
+        -*) flag=$prev ;;
+        esac
+    fi
+    case $flag in
+        --recover) values='text fill bz2 split' ;;
+        --index-format) values='bzi offsets' ;;
+        --output-dir) values=/ ;;
+        --verify) values='blocks file none' ;;
+        --format) values='bz2 hbz lz4' ;;
+        --progress) values='text json never' ;;
+        --completions) values='bash zsh fish' ;;
+        -o|--index|--filelist|--plan-file|--join|--report|--plot) values=. ;;
+        --ranges|--at|--streams|--exclude|--plan|--shard|--plan-ranges|--stream-size|-S|--suffix|--block-size|-p|-j|-n|-T|--threads|-m|--memory|--gpu|--ignore-trailing-garbage|--bench|--against) values=- ;;
+    esac
+    case $values in
+    '') ;;
+    .) return ;; # a file, as bash completes it by itself
+    /) COMPREPLY=($(compgen -d -- "$cur")); compopt -o filenames 2>/dev/null; return ;;
+    -) compopt +o default +o bashdefault 2>/dev/null; return ;;
+    *) COMPREPLY=($(IFS=' '; compgen -P "$before" -W "$values" -- "$cur")); return ;;
+    esac
+    if [[ $cur == -* ]]; then
+        COMPREPLY=($(IFS=' '; compgen -W '-d --decompress -z --compress -t --test -l --list --json --recover -c --stdout -o --index --index-format --ranges --lines --at --streams -r --recursive --cross-file-systems --filelist --null --exclude --output-dir --resume --fail-fast --verify --plan --shard --plan-file --join --plan-ranges --stream-size --split-lines -S --suffix -k --keep --rm -f --force -1 --fast -2 -3 -4 -5 -6 -7 -8 -9 --best -s --small --block-size --format -p -j -n -T --threads -m --memory --gpu --gpu-required --ignore-trailing-garbage --no-sync -q --quiet -v --verbose --progress --report --bench --against --plot --measure -h --help -V -L --version --license --man --completions' -- "$cur"))
+        return
+    fi
+    # What is decompressed, tested or listed has a suffix. If no file here has one, bash offers all files.
+    local reads=''
+    case ${1##*/} in *unzip*|*hybunz*|*zcat*|*hybcat*) reads=yes ;; esac
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+        case $word in
+        --decompress|--test|--list|--recover|--ranges) reads=yes ;;
+        --compress) reads='' ;;
+        --*) ;;
+        -*[dtl]*) reads=yes ;;
+        -*z*) reads='' ;;
         esac
     done
-
-    case "${cmd}" in
-        hybz)
-            opts="-d -z -t -l -c -o -r -S -k -f -1 -2 -3 -4 -5 -6 -7 -8 -9 -s -n -T -p -m -q -v -h -L -V --decompress --compress --test --list --json --offsets --recover --stdout --index --index-format --ranges --lines --at --streams --recursive --cross-file-systems --filelist --null --exclude --output-dir --resume --keep-going --fail-fast --verify --no-verify --plan --shard --plan-file --join --plan-ranges --stream-size --split-lines --suffix --keep --rm --force --fast --best --small --block-size --format --perturb --threads --memory --gpu --no-gpu --gpu-pipeline --gpu-required --ignore-trailing-garbage --no-sync --quiet --verbose --progress --no-progress --report --bench --against --plot --measure --help --license --version --man --completions"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --recover)
-                    COMPREPLY=($(compgen -W "text fill bz2 split" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --index)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --index-format)
-                    COMPREPLY=($(compgen -W "bzi offsets" -- "${cur}"))
-                    return 0
-                    ;;
-                --ranges)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --at)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --streams)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --filelist)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --exclude)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --output-dir)
-                    COMPREPLY=()
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o plusdirs
-                    fi
-                    return 0
-                    ;;
-                --verify)
-                    COMPREPLY=($(compgen -W "blocks file" -- "${cur}"))
-                    return 0
-                    ;;
-                --plan)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --shard)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --plan-file)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --join)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --plan-ranges)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --stream-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --suffix)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -S)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --block-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --format)
-                    COMPREPLY=($(compgen -W "bz2 hbz lz4" -- "${cur}"))
-                    return 0
-                    ;;
-                --perturb)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --threads)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -p)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -n)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -T)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --memory)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -m)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --gpu)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --gpu-pipeline)
-                    COMPREPLY=($(compgen -W "resident bwt hybrid" -- "${cur}"))
-                    return 0
-                    ;;
-                --ignore-trailing-garbage)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --progress)
-                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
-                    return 0
-                    ;;
-                --report)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --bench)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --against)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --plot)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --completions)
-                    COMPREPLY=($(compgen -W "bash zsh fish" -- "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-    esac
+    [[ $reads ]] || return
+    local found='' all=()
+    for name in $(compgen -f -- "$cur"); do
+        case $name in
+        *.bz2|*.bz|*.tbz2|*.tbz|*.tz2|*.hbz|*.Z|*.taz|*.lz4) found=yes all+=("$name") ;;
+        *) [[ -d $name ]] && all+=("$name") ;;
+        esac
+    done
+    [[ $found ]] || return
+    COMPREPLY=("${all[@]}")
+    compopt -o filenames 2>/dev/null
 }
 
-if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
-    complete -F _hybz -o nosort -o bashdefault -o default hybz hybunz hybcat
-else
-    complete -F _hybz -o bashdefault -o default hybz hybunz hybcat
-fi
+complete -F _hybz -o bashdefault -o default hybz hybunz hybcat

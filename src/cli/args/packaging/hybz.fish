@@ -4,7 +4,7 @@ bz2\t'A valid .bz2'
 split\t'A .bz2 of each'"
 complete -c hybz -s o -d 'Write to FILE (-: standard output) and keep the one input file unless --rm' -r -F
 complete -c hybz -l index -d 'Write the index of a .bz2 file, FILE.bz2.bzi unless FILE is given; with --ranges or --recover, read it' -r -F
-complete -c hybz -l index-format -d 'What --index writes: bzi, or the lines of --offsets (default: bzi)' -r -f -a "bzi\t'The format of docs/INDEX.md'
+complete -c hybz -l index-format -d 'What --index writes: bzi or offsets (default: bzi); with -l, print the offsets' -r -f -a "bzi\t'The format of docs/INDEX.md'
 offsets\t'Lines of BITS,BYTES'"
 complete -c hybz -l ranges -d 'With -d, give only these parts of the text: SIZE@OFFSET, separated by commas' -r
 complete -c hybz -l at -d 'With -d or -t, begin at the stream that begins at byte OFFSET of the compressed file' -r
@@ -12,8 +12,9 @@ complete -c hybz -l streams -d 'With -d or -t, end after N streams' -r
 complete -c hybz -l filelist -d 'Also take the names in FILE (-: standard input), one a line' -r -F
 complete -c hybz -l exclude -d 'With -r or --filelist, leave out what GLOB matches (can be given several times)' -r
 complete -c hybz -l output-dir -d 'Write results beneath DIR, and keep the input files unless --rm' -r -f -a "(__fish_complete_directories)"
-complete -c hybz -l verify -d 'Decode what was coded, and compare it, before it is written: blocks, or also file (default: blocks)' -r -f -a "blocks\t'Each block'
-file\t'Each block, and the files as they are on the disk'"
+complete -c hybz -l verify -d 'Decode what was coded, and compare it, before it is written: blocks, file or none (default: blocks)' -r -f -a "blocks\t'Each block'
+file\t'Each block, and the files as they are on the disk'
+none\t'Nothing, not even what a GPU made'"
 complete -c hybz -l plan -d 'Print a plan: shards of FILE, of SIZE or more, that machines can compress, each by itself' -r
 complete -c hybz -l shard -d 'With --plan-file, compress shard N of FILE, into -o PART or to standard output' -r
 complete -c hybz -l plan-file -d 'The plan that --shard, or --join of streams, looks in' -r -F
@@ -26,15 +27,17 @@ complete -c hybz -l format -d 'Write this format: bz2, hbz or lz4 (default: bz2,
 hbz\t'Large blocks'
 lz4\t'LZ4 frames'"
 complete -c hybz -l perturb -d 'Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)' -r
-complete -c hybz -s p -s n -s T -l threads -d 'Use N threads (0, the default: one for each core)' -r
+complete -c hybz -l perturb-seed -d 'The start of the generator of the bytes that --perturb inserts' -r
+complete -c hybz -s p -s j -s n -s T -l threads -d 'Use N threads (0, the default: one for each core)' -r
 complete -c hybz -s m -l memory -d 'Let the blocks in flight take SIZE MiB (or 300k, 1G, ...)' -r
 complete -c hybz -l gpu -d 'Also work on these GPUs: numbers, UUIDs, PCI ids, none (default: all)' -r
 complete -c hybz -l gpu-pipeline -d 'What GPUs do when compressing (default: resident)' -r -f -a "resident\t'GPUs do everything'
 bwt\t'GPUs sort, and CPU cores do the rest'
 hybrid\t'GPUs sort two lists, and CPU cores merge them and do the rest'"
 complete -c hybz -l ignore-trailing-garbage -d 'With 0, bytes after the last stream are an error (default: 1)' -r
-complete -c hybz -l progress -d 'Show progress even if standard error is not a terminal; as text or json (default: text)' -r -f -a "text\t'A bar, or lines'
-json\t'JSON objects'"
+complete -c hybz -l progress -d 'Show progress even if standard error is not a terminal: as text or json, or never (default: text)' -r -f -a "text\t'A bar, or lines'
+json\t'JSON objects'
+never\t'Nothing'"
 complete -c hybz -l report -d 'Write a JSON object for each file and a summary: json to standard error, or json:FILE' -r -F
 complete -c hybz -l bench -d 'Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default: 5)' -r
 complete -c hybz -l against -d 'With --bench, measure these programs too, such as lbzip2,pbzip2' -r
@@ -47,7 +50,6 @@ complete -c hybz -s z -l compress -d 'Compress'
 complete -c hybz -s t -l test -d 'Check compressed files and write nothing'
 complete -c hybz -s l -l list -d 'List streams, blocks and sizes of compressed files (-lv: also check each block)'
 complete -c hybz -l json -d 'With -l, --recover or --measure, print one JSON object for each file; with --bench one object'
-complete -c hybz -l offsets -d 'With -l, print the offsets of blocks as indexed_bzip2 and rapidgzip have them'
 complete -c hybz -s c -l stdout -d 'Write to standard output and keep the input files'
 complete -c hybz -l lines -d 'With --ranges, give whole lines: those that begin in a range'
 complete -c hybz -s r -l recursive -d 'Walk directories: all files in them and below'
@@ -56,7 +58,7 @@ complete -c hybz -l null -d 'With --filelist, a zero byte ends each name, as fin
 complete -c hybz -l resume -d 'Leave out files whose results are there and right'
 complete -c hybz -l keep-going -d 'Go on with the next file after an error (the default)'
 complete -c hybz -l fail-fast -d 'Begin no further file after an error'
-complete -c hybz -l no-verify -d 'Verify no blocks, not even those that a GPU made'
+complete -c hybz -l no-verify
 complete -c hybz -l split-lines -d 'With --stream-size, end each stream at the end of a line, at the first after SIZE'
 complete -c hybz -s k -l keep -d 'Keep the input files'
 complete -c hybz -l rm -d 'Remove input files once their results are safe (default without -c and -o)'
@@ -71,14 +73,14 @@ complete -c hybz -s 7 -d 'Use blocks of 700 kB'
 complete -c hybz -s 8 -d 'Use blocks of 800 kB'
 complete -c hybz -s 9 -l best -d 'Use blocks of 900 kB (default)'
 complete -c hybz -s s -l small -d 'Use one thread and blocks of at most 200 kB'
-complete -c hybz -l no-gpu -d 'The same as --gpu none'
+complete -c hybz -l no-gpu
 complete -c hybz -l gpu-required -d 'Fail if a GPU is missing or fails'
 complete -c hybz -l no-sync -d 'Do not wait for the disk before removing input files'
 complete -c hybz -s q -l quiet -d 'Print no remarks (-qq: no error messages either, not even about flags)'
 complete -c hybz -s v -l verbose -d 'Print a line for each file (-vv: also for each block, and a table of stations)'
-complete -c hybz -l no-progress -d 'Never show progress'
+complete -c hybz -l no-progress
 complete -c hybz -l measure -d 'Measure how repetitive FILEs are: entropy, runs of the BWT, exact LZ77 factors'
-complete -c hybz -s h -l help -d 'Print this help'
+complete -c hybz -s h -l help -d 'Print the flags of daily use (--help: all flags; --man: all about them)'
 complete -c hybz -s V -s L -l version -l license -d 'Print version and licence'
 complete -c hybz -l man -d 'Print the manual page hybz(1), as roff'
 complete -c hybunz -w hybz

@@ -21,7 +21,7 @@ bz2\:"A valid .bz2"
 split\:"A .bz2 of each"))' \
 '-o+[Write to FILE (-\: standard output) and keep the one input file unless --rm]:FILE:_files' \
 '--index=[Write the index of a .bz2 file, FILE.bz2.bzi unless FILE is given; with --ranges or --recover, read it]::FILE:_files' \
-'--index-format=[What --index writes\: bzi, or the lines of --offsets (default\: bzi)]:FORMAT:((bzi\:"The format of docs/INDEX.md"
+'--index-format=[What --index writes\: bzi or offsets (default\: bzi); with -l, print the offsets]:FORMAT:((bzi\:"The format of docs/INDEX.md"
 offsets\:"Lines of BITS,BYTES"))' \
 '--ranges=[With -d, give only these parts of the text\: SIZE@OFFSET, separated by commas]:LIST:_default' \
 '--at=[With -d or -t, begin at the stream that begins at byte OFFSET of the compressed file]:OFFSET:_default' \
@@ -29,8 +29,9 @@ offsets\:"Lines of BITS,BYTES"))' \
 '--filelist=[Also take the names in FILE (-\: standard input), one a line]:FILE:_files' \
 '*--exclude=[With -r or --filelist, leave out what GLOB matches (can be given several times)]:GLOB:_default' \
 '--output-dir=[Write results beneath DIR, and keep the input files unless --rm]:DIR:_files -/' \
-'--verify=[Decode what was coded, and compare it, before it is written\: blocks, or also file (default\: blocks)]::WHAT:((blocks\:"Each block"
-file\:"Each block, and the files as they are on the disk"))' \
+'--verify=[Decode what was coded, and compare it, before it is written\: blocks, file or none (default\: blocks)]::WHAT:((blocks\:"Each block"
+file\:"Each block, and the files as they are on the disk"
+none\:"Nothing, not even what a GPU made"))' \
 '--plan=[Print a plan\: shards of FILE, of SIZE or more, that machines can compress, each by itself]:SIZE:_default' \
 '--shard=[With --plan-file, compress shard N of FILE, into -o PART or to standard output]:N:_default' \
 '--plan-file=[The plan that --shard, or --join of streams, looks in]:PLAN:_files' \
@@ -44,7 +45,9 @@ file\:"Each block, and the files as they are on the disk"))' \
 hbz\:"Large blocks"
 lz4\:"LZ4 frames"))' \
 '--perturb=[Insert a byte after every K bytes of a .hbz, or P per cent (for experiments)]:K|P%:_default' \
+'--perturb-seed=[The start of the generator of the bytes that --perturb inserts]:N:_default' \
 '-p+[Use N threads (0, the default\: one for each core)]:N:_default' \
+'-j+[Use N threads (0, the default\: one for each core)]:N:_default' \
 '-n+[Use N threads (0, the default\: one for each core)]:N:_default' \
 '-T+[Use N threads (0, the default\: one for each core)]:N:_default' \
 '--threads=[Use N threads (0, the default\: one for each core)]:N:_default' \
@@ -55,8 +58,9 @@ lz4\:"LZ4 frames"))' \
 bwt\:"GPUs sort, and CPU cores do the rest"
 hybrid\:"GPUs sort two lists, and CPU cores merge them and do the rest"))' \
 '--ignore-trailing-garbage=[With 0, bytes after the last stream are an error (default\: 1)]:0|1:_default' \
-'--progress=[Show progress even if standard error is not a terminal; as text or json (default\: text)]::FORMAT:((text\:"A bar, or lines"
-json\:"JSON objects"))' \
+'--progress=[Show progress even if standard error is not a terminal\: as text or json, or never (default\: text)]::FORMAT:((text\:"A bar, or lines"
+json\:"JSON objects"
+never\:"Nothing"))' \
 '--report=[Write a JSON object for each file and a summary\: json to standard error, or json\:FILE]:FORMAT:_files' \
 '--bench=[Measure how fast FILEs are compressed and decompressed, for SECONDS each way (default\: 5)]::SECONDS:_default' \
 '--against=[With --bench, measure these programs too, such as lbzip2,pbzip2]:PROGRAMS:_default' \
@@ -71,7 +75,6 @@ json\:"JSON objects"))' \
 '-l[List streams, blocks and sizes of compressed files (-lv\: also check each block)]' \
 '--list[List streams, blocks and sizes of compressed files (-lv\: also check each block)]' \
 '--json[With -l, --recover or --measure, print one JSON object for each file; with --bench one object]' \
-'--offsets[With -l, print the offsets of blocks as indexed_bzip2 and rapidgzip have them]' \
 '-c[Write to standard output and keep the input files]' \
 '--stdout[Write to standard output and keep the input files]' \
 '--lines[With --ranges, give whole lines\: those that begin in a range]' \
@@ -82,7 +85,7 @@ json\:"JSON objects"))' \
 '--resume[Leave out files whose results are there and right]' \
 '--keep-going[Go on with the next file after an error (the default)]' \
 '--fail-fast[Begin no further file after an error]' \
-'--no-verify[Verify no blocks, not even those that a GPU made]' \
+'--no-verify[]' \
 '--split-lines[With --stream-size, end each stream at the end of a line, at the first after SIZE]' \
 '-k[Keep the input files]' \
 '--keep[Keep the input files]' \
@@ -102,17 +105,17 @@ json\:"JSON objects"))' \
 '--best[Use blocks of 900 kB (default)]' \
 '-s[Use one thread and blocks of at most 200 kB]' \
 '--small[Use one thread and blocks of at most 200 kB]' \
-'--no-gpu[The same as --gpu none]' \
+'--no-gpu[]' \
 '--gpu-required[Fail if a GPU is missing or fails]' \
 '--no-sync[Do not wait for the disk before removing input files]' \
 '*-q[Print no remarks (-qq\: no error messages either, not even about flags)]' \
 '*--quiet[Print no remarks (-qq\: no error messages either, not even about flags)]' \
 '*-v[Print a line for each file (-vv\: also for each block, and a table of stations)]' \
 '*--verbose[Print a line for each file (-vv\: also for each block, and a table of stations)]' \
-'--no-progress[Never show progress]' \
+'--no-progress[]' \
 '--measure[Measure how repetitive FILEs are\: entropy, runs of the BWT, exact LZ77 factors]' \
-'-h[Print this help]' \
-'--help[Print this help]' \
+'-h[Print the flags of daily use (--help\: all flags; --man\: all about them)]' \
+'--help[Print the flags of daily use (--help\: all flags; --man\: all about them)]' \
 '-V[Print version and licence]' \
 '-L[Print version and licence]' \
 '--version[Print version and licence]' \

@@ -25,9 +25,11 @@ pub fn completions(shell: Shell) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::super::flags::Flags;
+    use super::super::help::{GROUPS, MANUAL_ONLY};
     use super::*;
-    use clap::{Command, CommandFactory};
-    use clap_complete::shells::{Bash, Fish, Zsh};
+    use crate::cli::names::SUFFIXES;
+    use clap::{Arg, Command, CommandFactory, ValueHint};
+    use clap_complete::shells::{Fish, Zsh};
     use clap_complete::{Generator, generate};
     use clap_mangen::Man;
     use std::path::Path;
@@ -55,7 +57,12 @@ mod tests {
     /// `page.1.in`, with the options in their place.
     fn manual_page() -> String {
         // A text of several paragraphs keeps its full stops, one of a single paragraph has lost its own.
-        let command = Flags::command().mut_args(|arg| match (arg.get_long_help(), arg.get_help()) {
+        let heading = |id: &str| GROUPS.iter().find(|(_, ids)| ids.contains(&id)).map(|(title, _)| *title);
+        let command = Flags::command().mut_args(|arg| {
+            let title = heading(arg.get_id().as_str());
+            arg.help_heading(title)
+        });
+        let command = command.mut_args(|arg| match (arg.get_long_help(), arg.get_help()) {
             (None, Some(help)) => {
                 let sentence = format!("{help}.");
                 arg.long_help(sentence)
@@ -71,12 +78,15 @@ mod tests {
     /// The command without the flags that do nothing, or are for experiments only.
     fn command() -> Command {
         let digit = |id: &str| id.len() == 1;
+        // Others name these in overrides_with, so clap must know them.
+        let overridden = |arg: &Arg| ["no_verify", "no_gpu", "no_progress"].contains(&arg.get_id().as_str());
+        let rare = |arg: &Arg| MANUAL_ONLY.contains(&arg.get_id().as_str());
         let shown = Flags::command();
-        let shown = shown
-            .get_arguments()
-            .filter(|arg| arg.is_positional() || digit(arg.get_id().as_str()) || !arg.is_hide_set());
-        let shown = shown.cloned().map(|arg| match arg.get_id().to_string() {
+        let known =
+            |arg: &&Arg| arg.is_positional() || digit(arg.get_id().as_str()) || !arg.is_hide_set() || overridden(arg);
+        let shown = shown.get_arguments().filter(known).cloned().map(|arg| match arg.get_id().to_string() {
             id if arg.get_help().is_none() && digit(&id) => arg.help(format!("Use blocks of {id}00 kB")),
+            _ if rare(&arg) => arg.hide(true),
             _ => arg,
         });
         Command::new("hybz").version("").disable_help_flag(true).disable_version_flag(true).args(shown)
@@ -93,8 +103,42 @@ mod tests {
         text.replace(from, to)
     }
 
+    /// `completions.bash.in`, with the tables that it needs. (What clap_complete makes for bash offers no files for
+    /// the first word, and does not know that bash splits words at `=`.)
     fn bash() -> String {
-        replaced(&completions_for_hybz(Bash), "-o default hybz\n", "-o default hybz hybunz hybcat\n")
+        let command = command();
+        let names = |arg: &Arg| {
+            let shorts = arg.get_short_and_visible_aliases().unwrap_or_default();
+            let longs = arg.get_long_and_visible_aliases().unwrap_or_default();
+            let shorts = shorts.into_iter().map(|short| format!("-{short}"));
+            shorts.chain(longs.into_iter().map(|long| format!("--{long}"))).collect::<Vec<String>>()
+        };
+        let known = |arg: &&Arg| !arg.is_positional() && (!arg.is_hide_set() || arg.get_id().as_str().len() == 1);
+        let arguments = || command.get_arguments().filter(known);
+        let flags: Vec<String> = arguments().flat_map(names).collect();
+        let (mut values, mut files, mut others) = (String::new(), Vec::new(), Vec::new());
+        for arg in arguments().filter(|arg| arg.get_action().takes_values()) {
+            let known = arg.get_possible_values();
+            let known: Vec<&str> = known.iter().map(|value| value.get_name()).collect();
+            match arg.get_value_hint() {
+                _ if !known.is_empty() => {
+                    values += &format!("        {}) values='{}' ;;\n", names(arg).join("|"), known.join(" "));
+                }
+                ValueHint::FilePath => files.extend(names(arg)),
+                ValueHint::DirPath => values += &format!("        {}) values=/ ;;\n", names(arg).join("|")),
+                _ => others.extend(names(arg)),
+            }
+        }
+        values += &format!("        {}) values=. ;;\n", files.join("|"));
+        values += &format!("        {}) values=- ;;\n", others.join("|"));
+        // A value that needs `=` is not the next word.
+        let attached = arguments().filter(|arg| arg.is_require_equals_set()).flat_map(names).collect::<Vec<_>>();
+        let suffixes: Vec<String> = SUFFIXES.iter().map(|(suffix, ..)| format!("*{suffix}")).collect();
+        let text = include_str!("completions.bash.in");
+        let text = replaced(text, "@FLAGS@", &flags.join(" "));
+        let text = replaced(&text, "@VALUES@\n", &values);
+        let text = replaced(&text, "@ATTACHED@", &attached.join("|"));
+        replaced(&text, "@SUFFIXES@", &suffixes.join("|"))
     }
 
     fn zsh() -> String {
