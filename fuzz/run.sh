@@ -43,8 +43,8 @@ RUSTFLAGS=$(xargs <<<"$flags") cargo build --release --target "$host" --bins
 seeds() {
   [ -z "$(ls -A "corpus/$1")" ] || return 0
   case $1 in
-  decode) (cd .. && HYBZ_SEEDS="fuzz/corpus/decode" cargo test --quiet --test traps -- --ignored write_seeds) ;;
-  hbz_decode) (cd .. && HYBZ_SEEDS="fuzz/corpus/hbz_decode" cargo test --quiet --test hbz -- --ignored write_seeds) ;;
+  decode) (cd .. && HYBZ_SEEDS="fuzz/corpus/decode" cargo test --quiet --test library traps::write_seeds -- --ignored) ;;
+  hbz_decode) (cd .. && HYBZ_SEEDS="fuzz/corpus/hbz_decode" cargo test --quiet --test library hbz::write_seeds -- --ignored) ;;
   esac
 }
 

@@ -1,6 +1,6 @@
 //! Binary PGM and PPM files of 8 bits (P5, P6).
 
-use crate::tiff::{Image, Trouble, area};
+use super::tiff::{Image, Trouble, area};
 
 /// The image in a file.
 pub fn read(file: &[u8]) -> Result<Image, Trouble> {

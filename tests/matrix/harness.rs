@@ -31,7 +31,8 @@ struct Choice {
 impl Choice {
     fn from_args() -> Choice {
         let (mut words, mut skipped, mut flags, mut terse) = (Vec::new(), Vec::new(), Vec::new(), false);
-        let mut threads = std::thread::available_parallelism().map_or(1, Into::into);
+        // Twice the cores: many scenarios wait, for a signal, a reader or a limit.
+        let mut threads = std::thread::available_parallelism().map_or(2, |cores| 2 * cores.get());
         let mut args = std::env::args().skip(1);
         while let Some(arg) = args.next() {
             match arg.as_str() {

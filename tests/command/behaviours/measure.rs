@@ -1,4 +1,4 @@
-//! `--measure`: what it prints. That the numbers are right is tested beside the library (tests/factor).
+//! `--measure`: what it prints. That the numbers are right is tested beside the library (tests/library/factor).
 
 use super::rows;
 use crate::json::objects;

@@ -1,0 +1,437 @@
+//! The readers and writers against those of the `bzip2` crate, whose names and contracts they have: same bytes, same
+//! place of the inner reader, same kinds of errors.
+
+use crate::crafted;
+use crate::ours;
+use crate::shapes;
+use crafted::{Case, Expect, cases};
+use hybz::{LargeBlocks, Pool, Settings};
+use shapes::{EDGES, Rng, SHAPES, shape};
+use std::io::{self, BufRead, ErrorKind, Read, Write};
+use std::sync::OnceLock;
+
+fn settings() -> Settings {
+    static POOL: OnceLock<Pool> = OnceLock::new();
+    Settings::new().pool(POOL.get_or_init(|| ours::pool(2)))
+}
+
+/// With room for one block at a time.
+fn little_memory() -> Settings {
+    static POOL: OnceLock<Pool> = OnceLock::new();
+    Settings::new().pool(POOL.get_or_init(|| Pool::builder().memory(1).build()))
+}
+
+fn level(level: u8) -> (Settings, bzip2::Compression) {
+    (settings().level(ours::level(level)), bzip2::Compression::new(level.into()))
+}
+
+/// A [`BufRead`] that shows at most so many bytes at once, and fails at every `fail`-th call (0: never).
+#[derive(Clone)]
+struct Pieces<'a> {
+    rest: &'a [u8],
+    most: usize,
+    fail: usize,
+    calls: usize,
+}
+
+impl<'a> Pieces<'a> {
+    fn new(rest: &'a [u8], most: usize) -> Self {
+        Pieces { rest, most, fail: 0, calls: 0 }
+    }
+}
+
+impl BufRead for Pieces<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.calls += 1;
+        if self.fail > 0 && self.calls.is_multiple_of(self.fail) {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        Ok(&self.rest[..self.rest.len().min(self.most)])
+    }
+
+    fn consume(&mut self, n: usize) {
+        assert!(n <= self.most);
+        self.rest = &self.rest[n..];
+    }
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.fill_buf()?;
+        let n = buf.len().min(bytes.len());
+        buf[..n].copy_from_slice(&bytes[..n]);
+        self.consume(n);
+        Ok(n)
+    }
+}
+
+/// All that a reader gives, with reads of `piece` bytes; where it would block it is asked again.
+fn read_all(reader: &mut impl Read, piece: usize) -> (Result<(), ErrorKind>, Vec<u8>) {
+    let mut buf = vec![0; piece];
+    let mut all = Vec::new();
+    loop {
+        match reader.read(&mut buf) {
+            Ok(0) => return (Ok(()), all),
+            Ok(n) => all.extend_from_slice(&buf[..n]),
+            Err(e) if e.kind() == ErrorKind::WouldBlock => {}
+            Err(e) => return (Err(e.kind()), all),
+        }
+    }
+}
+
+/// Writes all of `bytes` in pieces, until the writer takes no more: how many it took.
+fn write_some(writer: &mut impl Write, bytes: &[u8], piece: usize) -> io::Result<usize> {
+    let mut at = 0;
+    while at < bytes.len() {
+        match writer.write(&bytes[at..bytes.len().min(at.saturating_add(piece))])? {
+            0 => break,
+            n => at += n,
+        }
+    }
+    Ok(at)
+}
+
+/// The crate's `InvalidInput` is hybz's `InvalidData`.
+fn as_ours(kind: ErrorKind) -> ErrorKind {
+    if kind == ErrorKind::InvalidInput { ErrorKind::InvalidData } else { kind }
+}
+
+/// Whether both texts, of damaged data, are beginnings of the same: the crate hands out what no CRC has vouched for
+/// yet, but not what it has decoded in the same call that meets the damage.
+fn agree(one: &[u8], other: &[u8]) -> bool {
+    one.starts_with(other) || other.starts_with(one)
+}
+
+/// What decoders of the first stream make of `file`, the crate's and hybz's, with the inner reader showing `most`
+/// bytes.
+fn first_stream(file: &[u8], most: usize, fail: usize, what: &str) {
+    let what = format!("{what}, {} bytes, {most} at once", file.len());
+    let settings = || if file.len().is_multiple_of(3) { little_memory() } else { settings() };
+    let pieces = Pieces { fail, ..Pieces::new(file, most) };
+    // All at once: libbz2-rs 0.2.6 refuses right streams where a code length that wanders is cut (`len-wander-100000`
+    // by 4096).
+    let mut theirs = bzip2::bufread::BzDecoder::new(Pieces::new(file, usize::MAX));
+    let expected = read_all(&mut theirs, 4096);
+    let mut decoder = hybz::bufread::BzDecoder::with_settings(pieces.clone(), &settings());
+    let (verdict, text) = read_all(&mut decoder, 4096);
+    assert_eq!(verdict, expected.0.map_err(as_ours), "{what}");
+    if verdict.is_ok() {
+        assert!(text == expected.1, "{what}");
+        assert_eq!((decoder.total_in(), decoder.total_out()), (theirs.total_in(), theirs.total_out()), "{what}");
+        assert_eq!(decoder.into_inner().rest, theirs.into_inner().rest, "{what}");
+    } else {
+        assert!(agree(&text, &expected.1), "{what}");
+        assert_eq!(read_all(&mut decoder, 10).0, verdict, "{what}, asked again");
+    }
+
+    // Through `Read` and `Write`.
+    let mut decoder = hybz::read::BzDecoder::with_settings(pieces, &settings());
+    let read = read_all(&mut decoder, 333);
+    assert!(read == (verdict, text.clone()), "{what}: {:?}", read.0);
+    let mut decoder = hybz::write::BzDecoder::with_settings(Vec::new(), &settings());
+    let written = write_some(&mut decoder, file, most);
+    let finished = written.as_ref().map_err(io::Error::kind).and_then(|_| decoder.try_finish().map_err(|e| e.kind()));
+    assert_eq!(finished, verdict, "{what}, written");
+    assert!(*decoder.get_ref() == text, "{what}, written");
+    if verdict.is_ok() {
+        let mut theirs = bzip2::write::BzDecoder::new(Vec::new());
+        assert_eq!(write_some(&mut theirs, file, usize::MAX).unwrap(), written.unwrap(), "{what}");
+        assert_eq!((decoder.total_in(), decoder.total_out()), (theirs.total_in(), theirs.total_out()), "{what}");
+        assert_eq!(decoder.write(b"more").unwrap(), 0, "{what}");
+    }
+}
+
+/// The same for decoders of all streams. Garbage is forbidden, as the crate forbids it.
+fn all_streams(file: &[u8], most: usize, what: &str) {
+    let what = format!("{what}, {} bytes, {most} at once", file.len());
+    let strict = settings().trailing_garbage(false);
+    let expected = read_all(&mut bzip2::bufread::MultiBzDecoder::new(file), 4096);
+    let mut by_buf = hybz::bufread::MultiBzDecoder::with_settings(Pieces::new(file, most), &strict);
+    let mut by_read = hybz::read::MultiBzDecoder::with_settings(Pieces::new(file, most), &strict);
+    for (verdict, text) in [read_all(&mut by_buf, 4096), read_all(&mut by_read, 77)] {
+        assert_eq!(verdict, expected.0.map_err(as_ours), "{what}");
+        assert!(if verdict.is_ok() { text == expected.1 } else { agree(&text, &expected.1) }, "{what}");
+    }
+    let mut decoder = hybz::write::MultiBzDecoder::with_settings(Vec::new(), &strict);
+    let verdict = write_some(&mut decoder, file, most).and_then(|n| {
+        assert_eq!(n, file.len());
+        decoder.try_finish()
+    });
+    assert_eq!(verdict.map_err(|e| e.kind()), expected.0.map_err(as_ours), "{what}");
+    assert!(expected.0.is_err() || *decoder.get_ref() == expected.1, "{what}");
+}
+
+fn inputs() -> Vec<(&'static str, Vec<u8>)> {
+    let shapes = SHAPES.iter().map(|shape| (shape.name, (shape.make)(230_000)));
+    EDGES.iter().map(|edge| (edge.name, (edge.make)())).chain(shapes).collect()
+}
+
+#[test]
+fn encoders() {
+    for (round, (name, text)) in inputs().into_iter().enumerate() {
+        let (settings, compression) = level([1, 1, 2, 9][round % 4]);
+        let piece = [1000, 65_536, 77_777][round % 3];
+        let mut expected = Vec::new();
+        let mut theirs = bzip2::bufread::BzEncoder::new(&text[..], compression);
+        theirs.read_to_end(&mut expected).unwrap();
+        let mut encoder = hybz::bufread::BzEncoder::with_settings(Pieces::new(&text, piece), &settings);
+        assert!(read_all(&mut encoder, piece) == (Ok(()), expected.clone()), "{name}");
+        assert_eq!((encoder.total_in(), encoder.total_out()), (theirs.total_in(), theirs.total_out()), "{name}");
+        let mut encoder = hybz::read::BzEncoder::with_settings(Pieces::new(&text, piece), &settings);
+        assert!(read_all(&mut encoder, piece) == (Ok(()), expected.clone()), "{name}");
+        assert_eq!((encoder.total_in(), encoder.total_out()), (theirs.total_in(), theirs.total_out()), "{name}");
+        let mut encoder = hybz::write::BzEncoder::with_settings(Vec::new(), &settings);
+        let mut theirs = bzip2::write::BzEncoder::new(Vec::new(), compression);
+        for (part, bytes) in text.chunks(piece).enumerate() {
+            encoder.write_all(bytes).unwrap();
+            theirs.write_all(bytes).unwrap();
+            if part % 5 == 3 {
+                encoder.flush().unwrap();
+                theirs.flush().unwrap();
+                // All whole bytes have been written. (libbz2 keeps up to 4.)
+                assert_eq!(encoder.total_in(), theirs.total_in(), "{name}");
+                let more = encoder.get_ref().strip_prefix(&theirs.get_ref()[..]);
+                assert!(more.is_some_and(|more| more.len() <= 4), "{name}");
+            }
+        }
+        encoder.try_finish().unwrap();
+        theirs.try_finish().unwrap();
+        assert_eq!((encoder.total_in(), encoder.total_out()), (theirs.total_in(), theirs.total_out()), "{name}");
+        assert!(encoder.finish().unwrap() == theirs.finish().unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn decoders_of_good_streams() {
+    for (round, (name, text)) in inputs().into_iter().enumerate() {
+        let one = ours::compress(&text, &level([1, 2, 9][round % 3]).0);
+        let two = ours::compress(&text[..text.len() / 3], &level(1).0);
+        for (tail, more) in [("nothing", &b""[..]), ("a stream", &two), ("garbage", b"gar"), ("zeros", &[0; 5000])] {
+            let file = [&one[..], more].concat();
+            let what = format!("{name}, then {tail}");
+            for most in [1 << 20, 8192, 11, 1] {
+                // Small pieces are slow.
+                if most > 100 || file.len() < 20_000 {
+                    first_stream(&file, most, 0, &what);
+                    all_streams(&file, most, &what);
+                }
+            }
+        }
+    }
+}
+
+/// Stream by stream, each with a decoder of its own that leaves the reader at the next.
+#[test]
+fn one_after_the_other() {
+    let large = settings().large_blocks(LargeBlocks::try_new(20_000).unwrap());
+    let small = level(1).0;
+    let text = (shape("words").make)(300_000);
+    let parts = [&text[..250_000], b"", &text[250_000..], b"x", b"", &text[..70_000]];
+    let streams: Vec<Vec<u8>> =
+        (0..).zip(parts).map(|(i, part)| ours::compress(part, if i % 3 == 2 { &large } else { &small })).collect();
+    let file = [streams.concat(), b"the end".to_vec()].concat();
+    for (most, fail) in [(usize::MAX, 0), (8192, 3), (100, 2), (1, 0), (7, 5)] {
+        let mut input = Pieces { fail, ..Pieces::new(&file, most) };
+        let mut at = 0;
+        for (part, stream) in parts.iter().zip(&streams) {
+            let mut decoder = hybz::bufread::BzDecoder::with_settings(&mut input, &settings());
+            assert!(read_all(&mut decoder, 5000) == (Ok(()), part.to_vec()), "{most}");
+            assert_eq!(decoder.total_in(), stream.len() as u64);
+            assert_eq!(decoder.summary().bytes_in, stream.len() as u64);
+            assert_eq!(decoder.summary().streams, 1);
+            at += stream.len();
+            assert!(input.rest == &file[at..], "{most}");
+        }
+        assert_eq!(input.rest, b"the end");
+        // The same by writing.
+        let mut rest = &file[..];
+        for (part, stream) in parts.iter().zip(&streams) {
+            let mut decoder = hybz::write::BzDecoder::with_settings(Vec::new(), &settings());
+            let taken = write_some(&mut decoder, rest, most.min(1 << 20)).unwrap();
+            assert_eq!(taken, stream.len());
+            assert!(decoder.finish().unwrap() == *part);
+            rest = &rest[taken..];
+        }
+    }
+}
+
+/// With a [`Cursor`](io::Cursor) and a `&[u8]`, which show everything at once.
+#[test]
+fn slices_are_left_behind_the_stream() {
+    let text = (shape("records").make)(1_000_000);
+    let coded = ours::compress(&text, &level(1).0);
+    let file = [&coded[..], &coded, b"rest"].concat();
+    let mut input = &file[..];
+    let mut cursor = io::Cursor::new(&file);
+    for n in 1..=2 {
+        let mut out = Vec::new();
+        hybz::bufread::BzDecoder::new(&mut input).read_to_end(&mut out).unwrap();
+        hybz::bufread::BzDecoder::new(&mut cursor).read_to_end(&mut out).unwrap();
+        assert!(out == [&text[..], &text].concat());
+        assert_eq!(input.len(), file.len() - n * coded.len());
+        assert_eq!(cursor.position(), (n * coded.len()) as u64);
+    }
+    assert_eq!(input, b"rest");
+}
+
+/// Magics inside data, streams in blocks, all that can be wrong: the place is exact wherever the crate's is.
+#[test]
+fn every_trap() {
+    let table = cases::all();
+    for Case { name, file, expect, .. } in &table {
+        let large = file.len() > 100_000 || matches!(expect, Expect::Accepted(text) if text.len() > 1_000_000);
+        for (tail, most) in [(&b""[..], 1 << 20), (b"tail", 4096), (b"BZh9", 1), (b"\x17\x72\x45\x38\x50\x90", 13)] {
+            // Small pieces, and large files, are slow.
+            if if large { most == 4096 } else { most > 100 || file.len() < 3000 } {
+                first_stream(&[file, tail].concat(), most, if most == 13 { 3 } else { 0 }, name);
+            }
+        }
+    }
+    for Case { name, file, expect, .. } in &table {
+        if let Expect::Accepted(_) = expect {
+            all_streams(file, 4096, name);
+        }
+    }
+}
+
+/// 50,000 places where the stream might end, each asked about one by one.
+#[test]
+fn a_flood_of_end_magics_costs_no_square() {
+    let case = cases::all().into_iter().find(|case| case.name == "falsemagic-end-flood").expect("a case");
+    let Expect::Accepted(text) = &case.expect else { panic!("it is right") };
+    let file = [&case.file[..], b"tail"].concat();
+    let start = std::time::Instant::now();
+    let mut decoder = hybz::bufread::BzDecoder::with_settings(Pieces::new(&file, 8192), &settings());
+    let (verdict, out) = read_all(&mut decoder, 1 << 16);
+    assert!(verdict.is_ok() && out == *text);
+    assert_eq!(decoder.get_ref().rest, b"tail");
+    // It takes a twentieth of that; a square would take minutes.
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+}
+
+#[test]
+fn damage_and_cuts() {
+    let text = (shape("words").make)(210_000);
+    let good = ours::compress(&text, &level(1).0);
+    let mut rng = Rng(6);
+    for round in 0..300 {
+        let mut bad = good.clone();
+        let bit = rng.below(if round % 5 == 0 { 300 } else { bad.len() * 8 });
+        match round % 2 {
+            0 => bad[bit / 8] ^= 0x80 >> (bit % 8),
+            _ => bad.truncate(bit / 8),
+        }
+        first_stream(&bad, [1 << 20, 5000, 999][round % 3], [0, 4][round % 2], "damaged");
+        all_streams(&bad, 3000, "damaged");
+    }
+}
+
+/// What the crate does where nothing comes or nothing is wanted.
+#[test]
+fn empty_input_and_empty_buffers() {
+    for most in [1, 100] {
+        first_stream(b"", most, 0, "no input");
+        all_streams(b"", most, "no input");
+    }
+    let coded = ours::compress(b"text", &settings());
+    let mut decoder = hybz::bufread::BzDecoder::new(&coded[..]);
+    assert_eq!(decoder.read(&mut []).unwrap(), 0);
+    assert_eq!(io::read_to_string(decoder).unwrap(), "text");
+    let mut decoder = hybz::write::BzDecoder::new(Vec::new());
+    assert_eq!(decoder.write(b"").unwrap(), 0);
+    decoder.write_all(&coded).unwrap();
+    assert_eq!(decoder.finish().unwrap(), b"text");
+}
+
+/// Nothing is read behind the end, even where the inner reader would wait there.
+#[test]
+fn the_end_needs_no_more_input() {
+    struct Waits<'a>(&'a [u8]);
+    impl Read for Waits<'_> {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            assert!(!self.0.is_empty(), "this would wait for ever");
+            self.0.read(buf)
+        }
+    }
+    for text in [&b""[..], b"text", &(shape("words").make)(300_000)] {
+        for settings in [level(1).0, settings().large_blocks(LargeBlocks::try_new(100_000).unwrap())] {
+            let coded = ours::compress(text, &settings);
+            let mut decoder = hybz::read::BzDecoder::with_settings(Waits(&coded), &settings);
+            assert!(read_all(&mut decoder, 1000) == (Ok(()), text.to_vec()));
+            assert_eq!(decoder.read(&mut [0; 10]).unwrap(), 0);
+        }
+    }
+}
+
+/// `.hbz` streams end exactly as well, and damage in them is found.
+#[test]
+fn large_blocks() {
+    let text = (shape("words").make)(200_000);
+    let large = settings().large_blocks(LargeBlocks::try_new(30_000).unwrap().perturbation(5000, 3));
+    let mut rng = Rng(9);
+    for len in [0, 1, 30_000, 200_000] {
+        let coded = ours::compress(&text[..len], &large);
+        for tail in [&b""[..], b"tail", &coded, &[0x89]] {
+            let file = [&coded[..], tail].concat();
+            for (most, fail) in [(1 << 20, 0), (8192, 3), (100, 0), (1, 2)] {
+                let pieces = Pieces { fail, ..Pieces::new(&file, most) };
+                let mut decoder = hybz::bufread::BzDecoder::with_settings(pieces, &settings());
+                assert!(read_all(&mut decoder, 999) == (Ok(()), text[..len].to_vec()), "{len} {most}");
+                assert_eq!((decoder.total_in(), decoder.get_ref().rest), (coded.len() as u64, tail));
+                let mut decoder = hybz::write::BzDecoder::with_settings(Vec::new(), &settings());
+                assert_eq!(write_some(&mut decoder, &file, most).unwrap(), coded.len());
+                assert!(decoder.finish().unwrap() == text[..len]);
+            }
+        }
+        for round in 0..60 {
+            let mut bad = coded.clone();
+            if round % 3 == 0 {
+                bad.truncate(rng.below(coded.len()));
+            } else {
+                let at = rng.below(bad.len());
+                bad[at] ^= 1 << rng.below(8);
+            }
+            let mut decoder = hybz::bufread::BzDecoder::with_settings(Pieces::new(&bad, 777), &settings());
+            let (verdict, out) = read_all(&mut decoder, 999);
+            assert!(matches!(verdict, Err(ErrorKind::InvalidData | ErrorKind::UnexpectedEof)), "{verdict:?}");
+            assert!(text.starts_with(&out));
+            assert_eq!(read_all(&mut decoder, 10).0, verdict);
+            let mut decoder = hybz::write::BzDecoder::with_settings(Vec::new(), &settings());
+            let written = write_some(&mut decoder, &bad, 777).and_then(|_| decoder.try_finish());
+            assert_eq!(written.map_err(|e| e.kind()), verdict);
+        }
+    }
+}
+
+/// Threads may hand them on, if they may hand on what is inside.
+#[test]
+fn all_are_send() {
+    fn send<T: Send>() {}
+    send::<hybz::read::BzEncoder<&[u8]>>();
+    send::<hybz::read::BzDecoder<&[u8]>>();
+    send::<hybz::read::MultiBzDecoder<&[u8]>>();
+    send::<hybz::bufread::BzDecoder<&[u8]>>();
+    send::<hybz::write::BzEncoder<Vec<u8>>>();
+    send::<hybz::write::BzDecoder<Vec<u8>>>();
+    send::<hybz::write::MultiBzDecoder<Vec<u8>>>();
+}
+
+/// Levels, as the crate has them.
+#[test]
+fn levels() {
+    for number in 0..=20u8 {
+        match (hybz::Level::try_from(number), bzip2::Compression::try_new(number.into())) {
+            (Ok(level), Some(compression)) => {
+                assert_eq!((u8::from(level), u32::from(number)), (number, compression.level()))
+            }
+            (Err(error), None) => {
+                assert_eq!(error.get(), number);
+                let error: Box<dyn std::error::Error> = error.into();
+                assert_eq!(error.to_string(), format!("{number} is not a compression level from 1 to 9"));
+            }
+            (ours, theirs) => panic!("{number}: {ours:?}, {theirs:?}"),
+        }
+    }
+    assert_eq!(u32::from(hybz::Level::FASTEST.get()), bzip2::Compression::fast().level());
+    assert_eq!(u32::from(hybz::Level::BEST.get()), bzip2::Compression::best().level());
+}

@@ -1,0 +1,127 @@
+//! Readers of live pipes: the text of every stream that has ended comes out, although the other side sends nothing more
+//! before it has an answer.
+
+use crate::shapes;
+use hybz::{LargeBlocks, Level, Pool, Settings, bufread, read};
+use std::io::{self, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write};
+use std::num::NonZeroUsize;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// Long enough for any machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Sends each question, and takes its answer before it sends the next.
+fn converse(questions: &[(Vec<u8>, Vec<u8>)], open: impl FnOnce(PipeReader) -> Box<dyn Read> + Send + 'static) {
+    let (input, mut output): (PipeReader, PipeWriter) = io::pipe().unwrap();
+    let (sender, received) = mpsc::channel();
+    let reading = thread::spawn(move || {
+        let mut reader = open(input);
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match reader.read(&mut buffer).unwrap() {
+                0 => return,
+                n => sender.send(buffer[..n].to_vec()).unwrap(),
+            }
+        }
+    });
+    for (number, (question, answer)) in questions.iter().enumerate() {
+        output.write_all(question).unwrap();
+        let mut text = Vec::new();
+        while text.len() < answer.len() {
+            let more = received.recv_timeout(PATIENCE);
+            text.extend(more.unwrap_or_else(|_| panic!("no answer to question {number}")));
+        }
+        assert!(text == *answer, "question {number}");
+    }
+    drop(output);
+    reading.join().unwrap();
+}
+
+fn text(len: usize) -> Vec<u8> {
+    (shapes::shape("words").make)(len)
+}
+
+fn bz2(text: &[u8]) -> Vec<u8> {
+    hybz::compress(text, &Settings::new().level(Level::FASTEST)).unwrap()
+}
+
+fn large(text: &[u8]) -> Vec<u8> {
+    let large = LargeBlocks::try_new(50_000).unwrap();
+    hybz::compress(text, &Settings::new().large_blocks(large)).unwrap()
+}
+
+fn threads(count: usize) -> Settings {
+    Settings::new().pool(&Pool::builder().threads(NonZeroUsize::new(count).unwrap()).build())
+}
+
+#[test]
+fn each_stream_is_answered() {
+    let lens = [5, 300_000, 0, 6, 1_000_000, 1];
+    let all = |coded: fn(&[u8]) -> Vec<u8>| lens.map(|len| (coded(&text(len)), text(len)));
+    for questions in [all(bz2), all(large)] {
+        for count in [1, 3] {
+            let settings = threads(count);
+            converse(&questions, move |pipe| Box::new(read::MultiBzDecoder::with_settings(pipe, &settings)));
+            let settings = threads(count);
+            converse(&questions, move |pipe| {
+                Box::new(bufread::MultiBzDecoder::with_settings(BufReader::new(pipe), &settings))
+            });
+        }
+    }
+}
+
+/// One stream may be followed by one of the other format, by the beginning of another, or by garbage.
+#[test]
+fn whatever_follows_a_stream() {
+    let (one, two) = (text(7), text(1000));
+    let mixed = [bz2, large, large, bz2, bz2, large].map(|coded| (coded(&one), one.clone()));
+    converse(&mixed, |pipe| Box::new(read::MultiBzDecoder::new(pipe)));
+    let next = bz2(&two);
+    for cut in [1, 4, 5, 9, 10, 14, 30, 60, next.len() - 1] {
+        let first = [&bz2(&one)[..], &next[..cut]].concat();
+        let questions = [(first, one.clone()), (next[cut..].to_vec(), two.clone()), (bz2(&one), one.clone())];
+        converse(&questions, |pipe| Box::new(read::MultiBzDecoder::new(pipe)));
+    }
+    let garbage = [bz2(&one), b"garbage".repeat(200)].concat();
+    converse(&[(garbage, one)], |pipe| Box::new(read::MultiBzDecoder::new(pipe)));
+}
+
+/// One byte at a time, every read is a pause.
+#[test]
+fn bytes_that_come_one_by_one() {
+    struct Crumbs<R>(R);
+    impl<R: Read> Read for Crumbs<R> {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            let most = buf.len().min(1);
+            self.0.read(&mut buf[..most])
+        }
+    }
+    let (one, two) = (text(3000), text(500));
+    let questions = [bz2, large, bz2].map(|coded| ([coded(&one), coded(&two)].concat(), [&one[..], &two].concat()));
+    converse(&questions, |pipe| Box::new(read::MultiBzDecoder::new(Crumbs(pipe))));
+}
+
+/// A reader that would block says so; everything that can be decoded comes before that does.
+#[test]
+fn all_blocks_before_an_error() {
+    struct Pausing<'a>(&'a [u8], bool);
+    impl Read for Pausing<'_> {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            if self.0.is_empty() && !std::mem::replace(&mut self.1, true) {
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            self.0.read(buf)
+        }
+    }
+    let (one, two) = (text(400_000), text(99));
+    // The second stream has only begun.
+    let coded = [&bz2(&one)[..], &bz2(&two)[..20]].concat();
+    let mut reader = read::MultiBzDecoder::new(Pausing(&coded, false));
+    let mut out = Vec::new();
+    let error = reader.read_to_end(&mut out).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    assert!(out == one);
+    assert_eq!(reader.read(&mut [0]).unwrap_err().kind(), ErrorKind::UnexpectedEof);
+}

@@ -1,0 +1,191 @@
+//! LZW through the library's doors: `.Z` streams by every reader and in the flow, strips by many cores.
+
+use crate::shapes;
+use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
+use hybz::format::lzw::Header;
+use hybz::index::Index;
+use hybz::lzw::{StripPool, StripWork, decode_strips, encode_strips, plain};
+use hybz::{Damage, Error, Formats, Pool, Settings, StreamFormat, StreamInfo, StreamSummary, Verify};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::io::{self, Cursor, Read, Write};
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+
+/// Texts that mix runs, repeats and noise.
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        (any::<u8>(), 1..600usize).prop_map(|(byte, n)| vec![byte; n]),
+        vec(any::<u8>(), 0..200),
+        (vec(b'a'..b'e', 1..9), 1..200usize).prop_map(|(word, n)| word.repeat(n)),
+        (0..shapes::SHAPES.len(), 0..9000usize).prop_map(|(shape, n)| (shapes::SHAPES[shape].make)(n)),
+    ];
+    vec(piece, 0..8).prop_map(|pieces| pieces.concat())
+}
+
+fn header() -> impl Strategy<Value = Header> {
+    (10..=16u32, any::<bool>()).prop_map(|(max_bits, block_mode)| Header { max_bits, block_mode })
+}
+
+/// Takes its input in sips.
+struct Sips<'a>(&'a [u8], usize);
+
+impl Read for Sips<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let most = self.1.min(buf.len());
+        self.0.read(&mut buf[..most])
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_door_gives_the_text(text in text(), header in header(), every in 1..9000usize, sip in 1..5000usize) {
+        let coded = plain::compress(&text, header, |at| at % every == 0);
+        let settings = Settings::new().pool(&Pool::builder().threads(NonZeroUsize::MIN).memory(1).build());
+        prop_assert!(hybz::lzw::decompress(&coded).unwrap() == text);
+        prop_assert!(hybz::decompress(&coded, &settings).unwrap() == text);
+        let mut read = Vec::new();
+        hybz::read::BzDecoder::with_settings(Sips(&coded, sip), &settings).read_to_end(&mut read).unwrap();
+        prop_assert!(read == text);
+        let mut read = Vec::new();
+        hybz::bufread::BzDecoder::with_settings(&coded[..], &settings).read_to_end(&mut read).unwrap();
+        prop_assert!(read == text);
+        let mut decoder = hybz::write::MultiBzDecoder::with_settings(Vec::new(), &settings);
+        coded.chunks(sip).try_for_each(|sip| decoder.write_all(sip)).unwrap();
+        prop_assert!(decoder.finish().unwrap() == text);
+    }
+
+    #[test]
+    fn strips_there_and_back(texts in vec(text(), 0..40), threads in 1..4usize) {
+        let threads = NonZeroUsize::new(threads).unwrap();
+        let pool = StripPool::with_work(StripWork).threads(threads).memory(50_000).build();
+        let coded: Vec<_> = encode_strips(&pool, texts.clone()).map(Result::unwrap).collect();
+        let strips = coded.into_iter().zip(texts.iter().map(Vec::len));
+        let found: Vec<_> = decode_strips(&pool, strips).map(Result::unwrap).collect();
+        prop_assert!(found == texts);
+    }
+}
+
+/// A damaged strip is an error with its number, and those behind it are decoded.
+#[test]
+fn one_strip_is_damaged() {
+    let pool = StripPool::with_work(StripWork).build();
+    let texts: Vec<Vec<u8>> = (0..20u8).map(|byte| vec![byte; 5000]).collect();
+    let mut coded: Vec<_> = encode_strips(&pool, texts.clone()).map(Result::unwrap).collect();
+    coded[7] = vec![0x80, 0x7f, 0xff, 0xff];
+    let found = decode_strips(&pool, coded.into_iter().map(|coded| (coded, 5000)));
+    for (number, (found, text)) in found.zip(&texts).enumerate() {
+        match found {
+            Ok(found) => assert!(found == *text && number != 7),
+            Err(Error::Data { block: 8, damage: Damage::LzwCode { .. }, .. }) => assert_eq!(number, 7),
+            Err(error) => panic!("{number}: {error}"),
+        }
+    }
+    assert_eq!(pool.summary().stations.iter().map(|station| station.blocks).sum::<u64>(), 40);
+}
+
+/// Files for the flow: each its bytes.
+struct Files(std::vec::IntoIter<Vec<u8>>, Formats);
+
+impl Inputs for Files {
+    type Meta = ();
+
+    fn next_input(&mut self) -> Option<Input<()>> {
+        let source = Source::Stream(Box::new(Cursor::new(self.0.next()?)));
+        let task = Task::Decompress { formats: self.1, trailing_garbage: true };
+        Some(Input { meta: (), task, count_lines: false, verify: Verify::Off, source })
+    }
+}
+
+#[derive(Default)]
+struct Taken {
+    texts: Vec<Result<Vec<u8>, Error>>,
+    streams: Vec<StreamInfo>,
+    summaries: Vec<StreamSummary>,
+}
+
+impl Outputs for Taken {
+    type Meta = ();
+    type Out = Vec<u8>;
+
+    fn begin(&mut self, (): &mut ()) -> Option<Vec<u8>> {
+        Some(Vec::new())
+    }
+
+    fn stream(&mut self, (): &mut (), stream: &StreamInfo) {
+        self.streams.push(*stream);
+    }
+
+    fn end(&mut self, (): (), out: Vec<u8>, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
+        self.texts.push(outcome.map(|summary| {
+            self.summaries.push(summary);
+            out
+        }));
+        ControlFlow::Continue(())
+    }
+}
+
+/// Many files, some of them of other formats and some damaged, at once and one after the other.
+#[test]
+fn many_files_in_one_queue() {
+    let header = Header { max_bits: 16, block_mode: true };
+    let texts: Vec<Vec<u8>> = shapes::SHAPES.iter().map(|shape| (shape.make)(30_000)).collect();
+    let mut files: Vec<Vec<u8>> = texts.iter().map(|text| plain::compress(text, header, |_| false)).collect();
+    files[3] = hybz::compress(&texts[3], &Settings::new()).unwrap();
+    files[5].truncate(2);
+    files[6] = vec![0x1f, 0x9d, 0x90, 0x61, 0x04, 0x02];
+    for here in [false, true] {
+        for (threads, memory) in [(1, 1), (2, 1 << 20), (3, 1 << 28)] {
+            let pool = Pool::builder().threads(NonZeroUsize::new(threads).unwrap()).memory(memory).build();
+            let mut taken = Taken::default();
+            let inputs = Files(files.clone().into_iter(), Formats::All);
+            match here {
+                true => flow::run_here(&pool, inputs, &mut taken),
+                false => flow::run(&pool, inputs, &mut taken),
+            }
+            assert_eq!(taken.texts.len(), texts.len());
+            for (number, (found, text)) in taken.texts.iter().zip(&texts).enumerate() {
+                match (number, found) {
+                    (5, Err(Error::Truncated { block: 1, bit_offset: 16 })) => {}
+                    (6, Err(Error::Data { bit_offset: 33, damage: Damage::LzwCode { code: 258, end: 258 }, .. })) => {}
+                    (_, Ok(found)) => assert!(found == text, "{number}"),
+                    (_, Err(error)) => panic!("{number}: {error}"),
+                }
+            }
+            let streams = taken.streams.iter().filter(|stream| stream.format == StreamFormat::Lzw).count();
+            assert_eq!(streams, texts.len() - 3);
+            let (stream, summary) = (taken.streams[0], taken.summaries[0]);
+            assert_eq!((stream.end, summary.bytes_in), (files[0].len() as u64, files[0].len() as u64));
+            assert_eq!((summary.streams, summary.blocks, summary.bytes_out), (1, 0, texts[0].len() as u64));
+        }
+    }
+}
+
+#[test]
+fn under_bzip2s_names() {
+    let large = Settings::new().large_blocks(hybz::LargeBlocks::try_new(100_000).unwrap());
+    let hbz = hybz::compress(b"text", &large).unwrap();
+    let z = plain::compress(b"text", Header { max_bits: 16, block_mode: true }, |_| false);
+    let bzip2 = hybz::compress(b"text", &Settings::new()).unwrap();
+    let only = Settings::new().formats(Formats::Bzip2);
+    for file in [&hbz, &z] {
+        assert_eq!(hybz::decompress(file, &Settings::new()).unwrap(), b"text");
+        assert!(matches!(hybz::decompress(file, &only), Err(Error::NotBzip2)));
+    }
+    // What follows a stream is garbage then, whatever it is.
+    for file in [&hbz, &z] {
+        assert_eq!(hybz::decompress(&[&bzip2[..], file].concat(), &only).unwrap(), b"text");
+    }
+    assert_eq!(hybz::decompress(&[&bzip2[..], &hbz].concat(), &Settings::new()).unwrap(), b"texttext");
+    assert_eq!(hybz::decompress(&[&bzip2[..], &z].concat(), &Settings::new()).unwrap(), b"text");
+    let strict = hybz::decompress(&[&bzip2[..], &z].concat(), &Settings::new().trailing_garbage(false));
+    assert!(matches!(strict, Err(Error::TrailingGarbage { .. })));
+}
+
+#[test]
+fn a_z_has_no_index() {
+    let z = plain::compress(&[7; 10_000], Header { max_bits: 16, block_mode: true }, |_| false);
+    assert!(matches!(Index::build(&z[..], &Settings::new()), Err(Error::HasLzw)));
+}

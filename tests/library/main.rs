@@ -1,0 +1,47 @@
+//! The library's tests, one module for each subject, in one binary: linking is most of what a small test costs.
+//!
+//! Tests that need a process of their own are separate: `bounds` and `hostile` measure the memory of their process,
+//! `fork` forks, `matrix` and `command` run the command.
+
+#[path = "../crafted/mod.rs"]
+mod crafted;
+#[path = "../crafted_hbz/mod.rs"]
+mod crafted_hbz;
+#[path = "../faults/mod.rs"]
+mod faults;
+#[path = "../flipper/mod.rs"]
+mod flipper;
+#[path = "../ours/mod.rs"]
+mod ours;
+#[path = "../program/mod.rs"]
+mod program;
+#[path = "../reference/mod.rs"]
+mod reference;
+#[path = "../shapes/mod.rs"]
+mod shapes;
+
+mod all;
+mod bzip2_crate;
+mod decode;
+mod encoder;
+mod factor;
+mod hbz;
+mod identity;
+mod interop;
+mod live;
+mod lz4;
+mod lzw;
+mod peaks;
+mod properties;
+mod public_api;
+mod readers;
+mod recover;
+mod seek;
+mod shapes_make;
+mod sort;
+mod sort_stations;
+mod stations;
+mod suites;
+mod tiff_lzw;
+mod traps;
+mod verify;

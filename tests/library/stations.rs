@@ -1,0 +1,334 @@
+//! Stations that are slow, fail, panic, shuffle, keep silent, retire or call good blocks bad: the bytes and the errors
+//! stay the same, nothing locks up, and what others had to do for them is counted.
+
+mod squares;
+
+use crate::faults;
+use crate::ours;
+use crate::program;
+use crate::reference;
+use crate::shapes;
+use faults::{Company, Fault, One, quiet, watched};
+use hybz::codec::decoder::Decoder;
+use hybz::codec::encoder::Encoder;
+use hybz::schedule::{Accepts, Class, Crew, Expected, Job, Question, Station, StationError, Work};
+use hybz::work::{BlockJob, DECODE, ENCODE, EncodeBlock};
+use hybz::{Damage, DecodeError, Error, Level, Pool, PoolBuilder, Settings, Verify};
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// Does jobs; says what it was told to say of them. (That it answers another question than the one asked cannot be
+/// written.)
+fn one() -> One<BlockJob> {
+    let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
+    Box::new(move |job, fault| match job {
+        BlockJob::Encode(job) => match job.question() {
+            EncodeBlock::Text(text) => {
+                let block = encoder.encode(text);
+                job.answer(block);
+            }
+            EncodeBlock::Sorted(_) => job.decline(), // it takes none
+        },
+        BlockJob::Decode(job) => {
+            let question = job.question();
+            let (start, end) = (question.start, question.end);
+            let block = match fault {
+                Fault::SaysDamaged => Err(Damage::Code.into()),
+                Fault::SaysCut => Err(DecodeError::OutOfData),
+                _ => decoder.decode(&question.data, start, end, 900_000),
+            };
+            job.answer(block);
+        }
+        _ => {}
+    })
+}
+
+/// Adds a fake to a pool.
+fn with_fake(builder: PoolBuilder, fault: Fault, most: usize, jobs: &Arc<AtomicUsize>) -> PoolBuilder {
+    faults::with_fake(builder, Accepts::Everything, (fault, most), jobs, one)
+}
+
+fn pool_of(fault: Fault, most: usize, company: Company) -> Pool {
+    let jobs = Arc::default();
+    let builder = match company {
+        Company::Cpu => Pool::builder().threads(NonZeroUsize::new(2).expect("two")),
+        _ => Pool::builder().without_cpu(),
+    };
+    let fakes = if matches!(company, Company::Twins) { 3 } else { 1 };
+    (0..fakes).fold(builder, |builder, _| with_fake(builder, fault, most, &jobs)).build()
+}
+
+const BLOCKS: usize = 9;
+
+/// A text of nine blocks at level 1, and its file.
+fn sample() -> &'static (Vec<u8>, Vec<u8>) {
+    static SAMPLE: OnceLock<(Vec<u8>, Vec<u8>)> = OnceLock::new();
+    SAMPLE.get_or_init(|| {
+        let mut text = (shapes::shape("words").make)(99_981 * BLOCKS + 40_000);
+        text.dedup(); // no runs: then each block is 99,981 bytes of text
+        text.truncate(99_981 * BLOCKS - 5000);
+        let file = reference::compress(1, &text);
+        (text, file)
+    })
+}
+
+fn settings(pool: &Pool) -> Settings {
+    Settings::new().level(Level::FASTEST).pool(pool)
+}
+
+/// Both directions, in all three ways, give the right bytes with such a pool.
+fn survives(fault: Fault, most: usize, company: Company) {
+    watched(format!("{fault:?}, batches of {most}, {company:?}"), move || {
+        let (text, file) = sample();
+        let pool = pool_of(fault, most, company);
+        assert!(ours::compress(text, &settings(&pool)) == *file, "compressed");
+        let verified = settings(&pool).verify(Verify::All);
+        assert!(ours::compress(text, &verified) == *file, "compressed and verified");
+        let pool = pool_of(fault, most, company);
+        let (verdict, out) = ours::decompress_written(file, 50_000, &settings(&pool));
+        assert_eq!(verdict, Ok(()));
+        assert!(out == *text, "decompressed");
+        // The same pool again: what a station did before must not matter.
+        assert!(ours::compress_read(&text[..], 1 << 16, &settings(&pool)) == *file, "compressed by the same pool");
+        let (verdict, out) = ours::decompress_read(&file[..], 1 << 16, &settings(&pool));
+        assert_eq!(verdict, Ok(()));
+        assert!(out == *text, "decompressed by the same pool");
+    });
+}
+
+#[test]
+fn every_fault_in_every_company() {
+    quiet();
+    for fault in [
+        Fault::None,
+        Fault::Slow,
+        Fault::FailAlways,
+        Fault::PanicAlways,
+        Fault::PanicAfterReply,
+        Fault::Silent,
+        Fault::Half,
+        Fault::Shuffle,
+        Fault::Babble,
+        Fault::SaysDamaged,
+        Fault::SaysCut,
+        Fault::Retire(0),
+    ] {
+        for (most, company) in [(1, Company::Alone), (4, Company::Alone), (100, Company::Twins), (3, Company::Cpu)] {
+            survives(fault, most, company);
+        }
+    }
+}
+
+#[test]
+fn a_failure_at_every_job() {
+    quiet();
+    for job in 0..=BLOCKS {
+        survives(Fault::Fail(job), 1 + job % 3, if job % 2 == 0 { Company::Alone } else { Company::Twins });
+    }
+}
+
+#[test]
+fn a_panic_at_every_job() {
+    quiet();
+    for job in 0..=BLOCKS {
+        survives(Fault::Panic(job), 1 + job % 3, if job % 2 == 0 { Company::Twins } else { Company::Alone });
+    }
+}
+
+#[test]
+fn a_retirement_at_every_job() {
+    quiet();
+    for job in 0..=BLOCKS {
+        survives(Fault::Retire(job), 1 + job % 3, if job % 2 == 0 { Company::Alone } else { Company::Cpu });
+    }
+}
+
+#[test]
+fn a_panic_outside_its_work() {
+    quiet();
+    for fault in [Fault::NamePanics, Fault::MostPanics, Fault::DropPanics] {
+        for company in [Company::Alone, Company::Twins, Company::Cpu] {
+            survives(fault, 1, company);
+        }
+    }
+}
+
+#[test]
+fn a_station_that_cannot_be_had() {
+    quiet();
+    let everything = Accepts::Everything;
+    let refusing = || Pool::builder().without_cpu().station(everything, || Err("no such device".into())).build();
+    let panicking = || Pool::builder().without_cpu().station(everything, || panic!("no such device")).build();
+    let nobody = || Pool::builder().without_cpu().build();
+    let late = || with_fake(Pool::builder().without_cpu(), Fault::None, 1, &Arc::default()).build();
+    for (what, pool) in [("refused", refusing()), ("panicked", panicking()), ("nobody", nobody()), ("fine", late())] {
+        watched(what.into(), move || {
+            let (text, file) = sample();
+            assert!(ours::compress(text, &settings(&pool)) == *file, "compressed");
+            assert!(ours::decompress(file, &settings(&pool)).as_ref() == Ok(text), "decompressed");
+        });
+    }
+}
+
+/// Only stations of one direction: the other is done all the same.
+#[test]
+fn stations_of_one_direction() {
+    quiet();
+    for classes in [&[ENCODE][..], &[DECODE], &[]] {
+        watched(format!("{classes:?}"), move || {
+            let (text, file) = sample();
+            let (builder, accepts) = (Pool::builder().without_cpu(), Accepts::Only(classes));
+            let pool = faults::with_fake(builder, accepts, (Fault::None, 2), &Arc::default(), one).build();
+            assert!(ours::compress(text, &settings(&pool)) == *file, "compressed");
+            assert!(ours::decompress(file, &settings(&pool)).as_ref() == Ok(text), "decompressed");
+        });
+    }
+}
+
+/// Many more stations than blocks or cores.
+#[test]
+fn as_many_stations_as_one_likes() {
+    for stations in [1, 3, 16, 256] {
+        watched(format!("{stations} stations"), move || {
+            let (text, file) = sample();
+            let pool = ours::pool(stations);
+            assert!(ours::compress_written(text, 4096, &settings(&pool)) == *file, "compressed");
+            assert!(ours::decompress(file, &settings(&pool)).as_ref() == Ok(text), "decompressed");
+        });
+    }
+}
+
+/// A memory budget of one byte: slow, and never stuck.
+#[test]
+fn the_smallest_budget() {
+    quiet();
+    for fault in [Fault::None, Fault::PanicAlways, Fault::Silent] {
+        watched(format!("{fault:?}"), move || {
+            let (text, file) = sample();
+            let pool = with_fake(Pool::builder().without_cpu().memory(1), fault, 4, &Arc::default()).build();
+            assert!(ours::compress_written(text, 1000, &settings(&pool)) == *file, "compressed");
+            let (verdict, out) = ours::decompress_read(ours::Sips(file, 999), 1000, &settings(&pool));
+            assert!(verdict == Ok(()) && out == *text, "decompressed");
+        });
+    }
+}
+
+/// Many streams at once through one pool with a bad station in it.
+#[test]
+fn many_streams_at_once() {
+    quiet();
+    for fault in [Fault::Slow, Fault::PanicAfterReply, Fault::Retire(4)] {
+        watched(format!("{fault:?}"), move || {
+            let (text, file) = sample();
+            let pool = pool_of(fault, 3, Company::Twins);
+            std::thread::scope(|scope| {
+                for _ in 0..3 {
+                    scope.spawn(|| assert!(ours::compress_written(text, 7777, &settings(&pool)) == *file));
+                    scope.spawn(|| assert!(ours::decompress(file, &settings(&pool)).as_ref() == Ok(text)));
+                }
+            });
+        });
+    }
+}
+
+/// What a station does not do is done by the CPU codec, and counted as that station's.
+#[test]
+fn fallbacks_are_counted() {
+    quiet();
+    for (fault, most, expected) in [
+        (Fault::None, 1, 0),
+        (Fault::Shuffle, 4, 0),
+        (Fault::Silent, 1, BLOCKS),
+        (Fault::FailAlways, 1, BLOCKS),
+        (Fault::PanicAlways, 4, BLOCKS),
+        (Fault::Panic(3), 1, 1),
+        (Fault::PanicAfterReply, 1, 0),
+        (Fault::Half, 1, BLOCKS.div_ceil(2)),
+    ] {
+        watched(format!("{fault:?}"), move || {
+            let (text, file) = sample();
+            let pool = pool_of(fault, most, Company::Alone);
+            assert!(ours::compress(text, &settings(&pool)) == *file);
+            let summary = pool.summary();
+            assert_eq!(summary.stations.len(), 1);
+            assert_eq!(summary.stations[0].fallbacks, expected as u64, "{fault:?}");
+            assert_eq!(summary.stations[0].blocks, BLOCKS as u64);
+            assert_eq!(summary.stations[0].retired, None);
+        });
+    }
+    watched("retired".into(), || {
+        let (text, file) = sample();
+        let pool = pool_of(Fault::Retire(2), 1, Company::Alone);
+        assert!(ours::compress(text, &settings(&pool)) == *file);
+        assert_eq!(pool.summary().stations[0].retired.as_deref(), Some("it is told to"));
+    });
+}
+
+/// A file with an error in block k: for every k the same error and the same blocks before it, whatever the stations do.
+#[test]
+fn errors_are_the_same_whoever_meets_them() {
+    quiet();
+    let (text, file) = sample();
+    let mut starts = Vec::new();
+    for (bit, window) in (0..file.len() * 8 - 48).map(|bit| {
+        let byte = bit / 8;
+        let mut value = 0u64;
+        for &b in file[byte..].iter().take(7) {
+            value = value << 8 | u64::from(b);
+        }
+        (bit, value >> (8 - bit % 8) & 0xffff_ffff_ffff)
+    }) {
+        if window == 0x3141_5926_5359 {
+            starts.push(bit);
+        }
+    }
+    assert_eq!(starts.len(), BLOCKS);
+    for (block, &start) in starts.iter().enumerate() {
+        let mut broken = file.clone();
+        let crc_bit = start + 48;
+        broken[crc_bit / 8] ^= 0x80 >> (crc_bit % 8);
+        for (fault, company) in
+            [(Fault::None, Company::Cpu), (Fault::PanicAlways, Company::Alone), (Fault::Shuffle, Company::Twins)]
+        {
+            let broken = broken.clone();
+            watched(format!("block {block}, {fault:?}"), move || {
+                let pool = pool_of(fault, 3, company);
+                let (verdict, out) = ours::decompress_written(&broken, 40_000, &settings(&pool));
+                assert_eq!(verdict, Err(program::Refusal::Data));
+                let whole = 99_981 * block;
+                assert!(out == text[..whole], "{} bytes before block {block}", out.len());
+                match hybz::decompress(&broken, &settings(&pool)) {
+                    Err(Error::Data { block: said, bit_offset, .. }) => {
+                        assert_eq!((said, bit_offset), (block as u64 + 1, start as u64));
+                    }
+                    other => panic!("{:?}", other.map(|text| text.len())),
+                }
+            });
+        }
+    }
+}
+
+/// Encoders and decoders that are dropped half-way, with stations at work: nothing hangs, and the pool goes on.
+#[test]
+fn streams_dropped_half_way() {
+    use std::io::{Read, Write};
+    quiet();
+    watched("dropped".into(), || {
+        let (text, file) = sample();
+        let pool = pool_of(Fault::Slow, 2, Company::Twins);
+        for _ in 0..3 {
+            let mut decoder = hybz::read::MultiBzDecoder::with_settings(&file[..], &settings(&pool));
+            decoder.read_exact(&mut [0; 1000]).expect("a right file");
+            drop(decoder);
+            let mut decoder = hybz::write::MultiBzDecoder::with_settings(std::io::sink(), &settings(&pool));
+            decoder.write_all(&file[..file.len() / 2]).expect("a right file so far");
+            drop(decoder);
+            let mut encoder = hybz::read::BzEncoder::with_settings(&text[..], &settings(&pool));
+            encoder.read_exact(&mut [0; 10]).expect("at least a header");
+            drop(encoder);
+        }
+        assert!(ours::compress(text, &settings(&pool)) == *file);
+    });
+}

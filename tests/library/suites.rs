@@ -1,0 +1,120 @@
+//! Files with which other projects test their decoders: hybz and the `bzip2` program agree on every one of them.
+
+use crate::ours;
+use crate::program;
+use std::path::{Path, PathBuf};
+
+/// All files under `folder`, sorted by name.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a readable folder") {
+        let path = entry.expect("a readable entry").path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn compressed(path: &Path) -> bool {
+    let name = path.to_string_lossy();
+    name.ends_with(".bz2") || name.ends_with(".bz2.bad")
+}
+
+#[test]
+fn the_suites_are_as_described() {
+    let Some(suites) = program::shared("suites") else { return };
+    if !program::installed("bzip2") || !program::installed("md5sum") {
+        return;
+    }
+    let mut checked = 0;
+    for path in files(&suites.join("sourceware-bzip2-tests")) {
+        if path.extension().is_some_and(|e| e == "bad") {
+            let file = std::fs::read(&path).expect("readable");
+            assert!(program::bunzip2(&file).is_err(), "{} is to be refused", path.display());
+            checked += 1;
+        } else if path.extension().is_some_and(|e| e == "bz2") {
+            let text = program::bunzip2(&std::fs::read(&path).expect("readable")).expect("a right file");
+            let stated = std::fs::read_to_string(path.with_extension("md5")).expect("an .md5 beside each .bz2");
+            let (_, md5, _) = program::run("md5sum", &[], &text).expect("md5sum is installed");
+            assert_eq!(md5[..32], stated.as_bytes()[..32], "{}", path.display());
+            checked += 1;
+        }
+    }
+    assert!(checked > 40, "{checked} files");
+}
+
+#[test]
+fn dsnet_is_as_described() {
+    let Some(suites) = program::shared("suites") else { return };
+    if !program::installed("bzip2") || !program::installed("sha256sum") {
+        return;
+    }
+    let folder = suites.join("dsnet");
+    let table = std::fs::read_to_string(folder.join("expected.tsv")).expect("the table of the suite");
+    for line in table.lines().skip(1) {
+        let [name, size, result, bytes, sha256] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("a line of five columns: {line}");
+        };
+        let file = std::fs::read(folder.join(name).with_extension("bz2")).expect("a file for each line");
+        assert_eq!(file.len().to_string(), size, "{name}");
+        let judged = program::bunzip2(&file);
+        // bzip2 accepts some of what dsnet's decoder refuses: randomised blocks, incomplete codes.
+        if result == "ok" {
+            let text = judged.unwrap_or_else(|e| panic!("{name}: {e:?}"));
+            let (_, sum, _) = program::run("sha256sum", &[], &text).expect("sha256sum is installed");
+            assert_eq!((text.len().to_string().as_str(), &sum[..64]), (bytes, sha256.as_bytes()), "{name}");
+        } else if judged.is_ok() {
+            eprintln!("{name}: {result} for dsnet, bzip2 accepts it");
+        }
+    }
+}
+
+#[test]
+fn hybz_and_bzip2_agree_on_every_file() {
+    let Some(suites) = program::shared("suites") else { return };
+    if !program::installed("bzip2") {
+        return;
+    }
+    let mut complaints = Vec::new();
+    let paths: Vec<PathBuf> = files(&suites).into_iter().filter(|path| compressed(path)).collect();
+    assert!(paths.len() > 100, "{} files", paths.len());
+    for path in paths {
+        let file = std::fs::read(&path).expect("readable");
+        let judged = program::bunzip2(&file).map_err(|(reason, _)| reason);
+        let ours = ours::decompress(&file, &hybz::Settings::new());
+        if judged != ours {
+            let say = |r: &Result<Vec<u8>, _>| r.as_ref().map(Vec::len).map_err(|e| format!("{e:?}"));
+            complaints.push(format!("{}: bzip2 {:?}, hybz {:?}", path.display(), say(&judged), say(&ours)));
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// Where blocks go to the GPUs, and to a core only if a GPU declines them, every file is judged as the cores judge it.
+#[test]
+fn the_suites_on_gpus() {
+    use hybz::schedule::Accepts;
+    if let Err(why) = hybz::gpu::devices() {
+        return program::skip::skip(program::skip::Need::Gpu, &format!("no device: {why}"));
+    }
+    let Some(suites) = program::shared("suites") else { return };
+    let lanes = hybz::Lanes { at_once: true, lanes: 2, blocks: 3, ..hybz::Lanes::for_decoding() };
+    let cores = Accepts::AllBut(&[hybz::work::DECODE]);
+    let pool = hybz::Pool::builder().cores_accept(cores).gpus(&lanes).build();
+    let on_gpus = hybz::Settings::new().pool(&pool);
+    let mut complaints = Vec::new();
+    for path in files(&suites).into_iter().filter(|path| compressed(path)) {
+        let file = std::fs::read(&path).expect("readable");
+        if ours::decompress(&file, &on_gpus) != ours::decompress(&file, &hybz::Settings::new()) {
+            complaints.push(path.display().to_string());
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    let stations = pool.summary().stations;
+    let on_device: u64 = stations.iter().filter(|s| s.accelerator).map(|s| s.blocks).sum();
+    assert!(on_device > 100 && stations.iter().all(|s| s.fallbacks == 0), "{stations:?}");
+}

@@ -1,0 +1,289 @@
+//! The traps of the format: `bzip2` does what `crafted::cases` says it does, and hybz does the same.
+
+use crate::crafted;
+use crate::ours;
+use crate::program;
+use crate::reference;
+use crafted::{Case, Expect, cases};
+use std::io::Write;
+use std::sync::OnceLock;
+
+/// All cases, built once.
+fn table() -> &'static [Case] {
+    static TABLE: OnceLock<Vec<Case>> = OnceLock::new();
+    TABLE.get_or_init(cases::all)
+}
+
+/// Checks all cases on two threads, and fails with the complaints about all of them.
+fn each(cases: &[Case], check: impl Fn(&Case) -> Result<(), String> + Sync) {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let complaints = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                    if let Err(complaint) = check(case) {
+                        let line = format!("{} ({}): {complaint}", case.name, case.why);
+                        complaints.lock().expect("no check panics").push(line);
+                    }
+                }
+            });
+        }
+    });
+    let complaints = complaints.into_inner().expect("no check panics");
+    assert!(complaints.is_empty(), "{} of {} cases:\n{}", complaints.len(), cases.len(), complaints.join("\n"));
+}
+
+#[test]
+fn names_are_unique() {
+    let mut names: Vec<String> = table().iter().map(|case| case.name.clone()).collect();
+    names.sort();
+    for pair in names.windows(2) {
+        assert_ne!(pair[0], pair[1]);
+    }
+}
+
+#[test]
+fn the_table_says_what_bzip2_does() {
+    if !program::installed("bzip2") {
+        return;
+    }
+    each(table(), |case| match (&case.expect, program::bunzip2(&case.file)) {
+        (Expect::Accepted(text), Ok(out)) if *text == out => Ok(()),
+        (Expect::Accepted(text), Ok(out)) => Err(format!("{} bytes, not the {} expected", out.len(), text.len())),
+        (Expect::Accepted(_), Err((reason, _))) => Err(format!("refused: {reason:?}")),
+        (Expect::Refused { .. }, Ok(_)) => Err("accepted".into()),
+        (Expect::Refused { reason, .. }, Err((said, _))) if *reason != said => {
+            Err(format!("refused as {said:?}, not {reason:?}"))
+        }
+        // Before it notices damage, bzip2 may have written less than the good blocks (its buffer is lost) or more.
+        (Expect::Refused { good, .. }, Err((_, out))) if !out.starts_with(good) && !good.starts_with(&out) => {
+            Err(format!("wrote {} bytes that are not those of the {} good ones", out.len(), good.len()))
+        }
+        _ => Ok(()),
+    });
+}
+
+/// The judge of the property tests and fuzz targets judges as the program does.
+#[test]
+fn the_bzip2_crate_says_what_bzip2_does() {
+    each(table(), |case| match (&case.expect, reference::decompress(&case.file, usize::MAX)) {
+        (Expect::Accepted(text), Ok(out)) if *text == out => Ok(()),
+        (Expect::Refused { reason, .. }, Err(said)) if format!("{reason:?}") == format!("{said:?}") => Ok(()),
+        (_, said) => Err(format!("{:?}", said.map(|out| out.len()))),
+    });
+}
+
+/// hybz agrees on every case, given all of the file at once, and given `chunk` bytes at a time through a decoder that
+/// is written to. The scanner also sees `chunk` bytes at a time.
+fn hybz_agrees(chunk: usize) {
+    let pool = ours::pool(2);
+    let settings = hybz::Settings::new().pool(&pool).scan_chunk(chunk);
+    each(table(), |case| {
+        let (written, out) = ours::decompress_written(&case.file, chunk, &settings);
+        let whole = ours::decompress(&case.file, &settings);
+        match &case.expect {
+            Expect::Accepted(text) => {
+                if whole.as_ref() != Ok(text) {
+                    return Err(format!("all at once: {:?}", whole.map(|out| out.len())));
+                }
+                if written != Ok(()) || out != *text {
+                    return Err(format!("written: {written:?}, {} bytes", out.len()));
+                }
+            }
+            Expect::Refused { reason, good } => {
+                if whole.as_ref() != Err(reason) {
+                    return Err(format!("all at once: {:?}, not {reason:?}", whole.map(|out| out.len())));
+                }
+                if written != Err(*reason) || out != *good {
+                    return Err(format!("written: {written:?}, {} bytes, not {}", out.len(), good.len()));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_1() {
+    hybz_agrees(1);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_2() {
+    hybz_agrees(2);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_3() {
+    hybz_agrees(3);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_7() {
+    hybz_agrees(7);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_64() {
+    hybz_agrees(64);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_4096() {
+    hybz_agrees(4096);
+}
+
+#[test]
+fn hybz_agrees_with_chunks_of_1_mib() {
+    hybz_agrees(1 << 20);
+}
+
+/// All cases as files of one call, as the command passes them: they share one queue, and each has its own outcome, in
+/// the order of the files.
+fn in_one_queue(pool: &hybz::Pool, here: bool) {
+    use hybz::flow::{Input, Inputs, Outputs, Source, Task, run, run_here};
+    use std::ops::ControlFlow;
+
+    struct Files(std::slice::Iter<'static, Case>);
+    impl Inputs for Files {
+        type Meta = &'static Case;
+        fn next_input(&mut self) -> Option<Input<&'static Case>> {
+            let task = Task::Decompress { formats: hybz::Formats::All, trailing_garbage: true };
+            self.0.next().map(|case| Input {
+                meta: case,
+                task,
+                count_lines: false,
+                verify: hybz::Verify::Off,
+                source: Source::Stream(Box::new(&case.file[..])),
+            })
+        }
+    }
+    #[derive(Default)]
+    struct Verdicts(Vec<String>, usize);
+    impl Outputs for Verdicts {
+        type Meta = &'static Case;
+        type Out = Vec<u8>;
+        fn begin(&mut self, case: &mut &'static Case) -> Option<Vec<u8>> {
+            assert_eq!(case.name, table()[self.1].name, "out of order");
+            self.1 += 1;
+            // Every tenth output cannot be opened, so its input is skipped.
+            if self.1.is_multiple_of(10) { None } else { Some(Vec::new()) }
+        }
+        fn end(
+            &mut self,
+            case: &'static Case,
+            out: Vec<u8>,
+            outcome: Result<hybz::StreamSummary, hybz::Error>,
+        ) -> ControlFlow<()> {
+            let outcome = outcome.map_err(|error| ours::refusal(&error));
+            let right = match (&case.expect, &outcome) {
+                (Expect::Accepted(text), Ok(summary)) => out == *text && summary.bytes_out == text.len() as u64,
+                (Expect::Refused { reason, good }, Err(said)) => reason == said && out == *good,
+                _ => false,
+            };
+            if !right {
+                self.0.push(format!("{}: {outcome:?}, {} bytes", case.name, out.len()));
+            }
+            ControlFlow::Continue(())
+        }
+    }
+
+    let mut verdicts = Verdicts::default();
+    let files = Files(table().iter());
+    if here {
+        run_here(pool, files, &mut verdicts)
+    } else {
+        run(pool, files, &mut verdicts)
+    }
+    assert_eq!(verdicts.1, table().len());
+    assert!(verdicts.0.is_empty(), "{}", verdicts.0.join("\n"));
+}
+
+#[test]
+fn hybz_agrees_with_all_in_one_queue() {
+    in_one_queue(&ours::pool(2), false);
+    in_one_queue(&ours::pool(2), true);
+}
+
+#[test]
+fn hybz_agrees_with_all_in_one_queue_and_no_memory() {
+    in_one_queue(&hybz::Pool::builder().memory(1).build(), false);
+    in_one_queue(&hybz::Pool::builder().memory(1).build(), true);
+}
+
+/// The same where blocks go to the GPUs, and to a core only if a GPU declines them.
+#[test]
+fn hybz_agrees_on_gpus() {
+    use hybz::schedule::Accepts;
+    if let Err(why) = hybz::gpu::devices() {
+        return program::skip::skip(program::skip::Need::Gpu, &format!("no device: {why}"));
+    }
+    for blocks in [3, 32] {
+        let lanes = hybz::Lanes { at_once: true, blocks, ..hybz::Lanes::for_decoding() };
+        let cores = Accepts::AllBut(&[hybz::work::DECODE]);
+        let pool = hybz::Pool::builder().cores_accept(cores).gpus(&lanes).build();
+        in_one_queue(&pool, false);
+        in_one_queue(&pool, true);
+        let stations = pool.summary().stations;
+        let on_device: u64 = stations.iter().filter(|s| s.accelerator).map(|s| s.blocks).sum();
+        assert!(on_device > 1000 && stations.iter().all(|s| s.fallbacks == 0), "{stations:?}");
+    }
+}
+
+/// If trailing garbage is forbidden, it is an error that names the offset, reported after all good text was written.
+#[test]
+fn forbidden_garbage() {
+    let settings = hybz::Settings::new().trailing_garbage(false).scan_chunk(5);
+    each(table(), |case| {
+        let Expect::Accepted(text) = &case.expect else { return Ok(()) };
+        if !["trail-", "gap-", "block-after"].iter().any(|family| case.name.starts_with(family)) {
+            return Ok(());
+        }
+        let mut decoder = hybz::write::MultiBzDecoder::with_settings(Vec::new(), &settings);
+        let verdict = decoder.write_all(&case.file).and_then(|()| decoder.try_finish());
+        let error = verdict.err().and_then(|error| error.into_inner()).ok_or("accepted")?;
+        match error.downcast_ref() {
+            Some(hybz::Error::TrailingGarbage { offset }) => {
+                let before = ours::decompress(&case.file[..*offset as usize], &settings);
+                if before.as_ref() != Ok(text) || decoder.get_ref() != text {
+                    return Err(format!("not the text before byte {offset}"));
+                }
+                Ok(())
+            }
+            other => Err(format!("{other:?}")),
+        }
+    });
+}
+
+/// A false magic inside a block, followed by more than 64 MiB of good blocks, which are read before hybz notices that
+/// the magic is false.
+#[test]
+fn false_magics_before_much_more() {
+    let pool = hybz::Pool::builder().memory(4 << 30).build();
+    let settings = hybz::Settings::new().pool(&pool);
+    let noise = crafted::noise(7, 800_000);
+    let more = ours::compress(&noise, &settings);
+    for name in ["falsemagic-block-200", "nested-valid-block-40", "falsemagic-block-in-selectors"] {
+        let case = table().iter().find(|case| case.name == name).expect("a case of this name");
+        let Expect::Accepted(text) = &case.expect else { panic!("{name} is right") };
+        // The first four streams keep the stations busy while the rest is read.
+        let file = [&more.repeat(4)[..], &case.file, &more.repeat(90)].concat();
+        let (verdict, out) = ours::decompress_written(&file, 1 << 20, &settings);
+        assert_eq!(verdict, Ok(()), "{name}");
+        assert!(out[4 * noise.len()..].starts_with(text) && out.len() == text.len() + 94 * noise.len(), "{name}");
+        assert!(ours::decompress(&file, &settings).as_ref() == Ok(&out), "{name}");
+    }
+}
+
+/// Writes the small cases as files into the folder `HYBZ_SEEDS`: seeds for the fuzz target `decode` (`fuzz/run.sh`).
+#[test]
+#[ignore = "writes files"]
+fn write_seeds() {
+    let folder = std::env::var_os("HYBZ_SEEDS").expect("HYBZ_SEEDS names a folder");
+    std::fs::create_dir_all(&folder).expect("a folder that can be made");
+    for case in table().iter().filter(|case| case.file.len() <= 4096) {
+        let name: String = case.name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+        std::fs::write(std::path::Path::new(&folder).join(name), &case.file).expect("a file that can be written");
+    }
+}

@@ -1,0 +1,305 @@
+//! Verification: a block that a station coded wrong is always found, whichever bit is wrong, and nobody verifies what
+//! he made himself, if there is another.
+
+use crate::flipper;
+use crate::ours;
+use crate::reference;
+use crate::shapes;
+use flipper::{Flips, Team, flipper, slanderer, with_flipper};
+use hybz::flow::{Input, Inputs, Outputs, Source, Task, run};
+use hybz::schedule::{Accepts, Crew, Expected};
+use hybz::work::{ENCODE, ENCODE_LARGE};
+use hybz::{Error, LargeBlocks, Level, Pool, Settings, StreamSummary, Verify};
+use std::io::{Cursor, Write};
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// Who works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Company {
+    /// One station, which then also verifies.
+    Alone,
+    Two,
+    /// An accelerator, with cores.
+    Device,
+}
+
+const LARGE: LargeBlocks = LargeBlocks::try_new(2000).expect("more than 1 KiB");
+
+fn pool(company: Company, flips: Option<Flips>, team: &Arc<Team>) -> Pool {
+    let everything = Accepts::Everything;
+    let nobody = || Pool::builder().without_cpu();
+    let cores = || Pool::builder().threads(NonZeroUsize::new(2).expect("two"));
+    let pool = match company {
+        Company::Alone => with_flipper(nobody(), everything, flips, team),
+        Company::Two => with_flipper(with_flipper(nobody(), everything, flips, team), everything, flips, team),
+        Company::Device => with_flipper(cores(), Accepts::Only(&[ENCODE, ENCODE_LARGE]), flips, team),
+    }
+    .build();
+    // With its first job all of its stations are started: none is alone for a moment.
+    let coded = hybz::compress(b"x", &Settings::new()).expect("a block");
+    assert_eq!(hybz::decompress(&coded, &Settings::new().pool(&pool)).expect("a right file"), b"x");
+    pool
+}
+
+/// One input through the flow.
+struct One(Option<(Vec<u8>, Task, Verify)>);
+
+impl Inputs for One {
+    type Meta = ();
+    fn next_input(&mut self) -> Option<Input<()>> {
+        let (bytes, task, verify) = self.0.take()?;
+        Some(Input { meta: (), task, count_lines: false, verify, source: Source::Stream(Box::new(Cursor::new(bytes))) })
+    }
+}
+
+struct Collected(Vec<u8>, Option<Result<StreamSummary, Error>>);
+
+impl Outputs for Collected {
+    type Meta = ();
+    type Out = Vec<u8>;
+    fn begin(&mut self, (): &mut ()) -> Option<Vec<u8>> {
+        Some(Vec::new())
+    }
+    fn end(&mut self, (): (), out: Vec<u8>, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
+        (self.0, self.1) = (out, Some(outcome));
+        ControlFlow::Continue(())
+    }
+}
+
+fn through_the_flow(pool: &Pool, text: &[u8], task: Task, verify: Verify) -> (Vec<u8>, Result<StreamSummary, Error>) {
+    let mut collected = Collected(Vec::new(), None);
+    run(pool, One(Some((text.to_vec(), task, verify))), &mut collected);
+    (collected.0, collected.1.expect("an end"))
+}
+
+/// Texts without runs, so that blocks of level 1 have 99,981 bytes.
+fn text(len: usize) -> Vec<u8> {
+    let mut text = (shapes::shape("words").make)(len + len / 8);
+    text.dedup();
+    text.truncate(len);
+    text
+}
+
+/// One of many blocks is wrong: it is found, and the file is right.
+#[test]
+fn one_of_many_blocks() {
+    let (bytes, blocks) = (text(99_981 * 24 + 5000), 25);
+    let right = reference::compress(1, &bytes);
+    let large = hybz::compress(&bytes[..200_000], &Settings::new().large_blocks(LARGE)).expect("a block");
+    for (n, company) in [Company::Alone, Company::Two, Company::Device, Company::Two].into_iter().enumerate() {
+        let flips = Some(Flips { block: [3, 0, 7, 24][n], bit: [1000, -1, 130, 0][n], again: false });
+        for (text, task, right, blocks) in [
+            (&bytes[..], Task::Compress(Level::FASTEST), &right, blocks),
+            (&bytes[..200_000], Task::CompressLarge(LARGE), &large, 100),
+        ] {
+            let team = Arc::default();
+            let pool = pool(company, flips, &team);
+            let (out, summary) = through_the_flow(&pool, text, task, Verify::All);
+            let summary = summary.expect("it goes well");
+            assert!(out == *right, "{company:?}, {task:?}");
+            // A device may have had fewer blocks than the one that is wrong.
+            let wrong: u64 = pool.summary().stations.iter().map(|station| station.wrong).sum();
+            assert!(wrong == 1 || company == Company::Device && wrong == 0, "{company:?}, {task:?}: {wrong}");
+            assert_eq!((summary.verified_blocks, summary.recoded_blocks), (blocks, wrong), "{company:?}, {task:?}");
+            let verified: u64 = pool.summary().stations.iter().map(|station| station.verified).sum();
+            assert_eq!(verified, blocks + wrong, "{company:?}, {task:?}");
+            let own = team.by_their_makers.load(Relaxed);
+            match company {
+                // Who was wrong has gone on as a fresh core, which is not in the team.
+                Company::Alone => assert_eq!(own, team.verified.load(Relaxed)),
+                Company::Two => assert_eq!(own, 0),
+                Company::Device => assert_eq!(team.verified.load(Relaxed), 0, "devices verify nothing"),
+            }
+        }
+    }
+}
+
+/// A thousand small blocks, each ended by a flush; each time another bit of another one is wrong.
+#[test]
+fn any_bit_of_one_of_a_thousand() {
+    let bytes = text(300_000);
+    let write = |settings: &Settings| {
+        let mut encoder = hybz::write::BzEncoder::with_settings(Vec::new(), settings);
+        for part in bytes.chunks(300) {
+            encoder.write_all(part).expect("a vector");
+            encoder.flush().expect("a vector");
+        }
+        encoder.finish().expect("a vector")
+    };
+    let settings = Settings::new().level(Level::FASTEST).verify(Verify::All);
+    let right = write(&Settings::new().level(Level::FASTEST));
+    assert_eq!(hybz::decompress(&right, &Settings::new()).expect("a right file"), bytes);
+    // Magic, CRC, mark, origin, symbols, selectors, tables, codes, end.
+    for (n, bit) in [0, 47, 48, 79, 80, 81, 104, 105, 121, 200, 240, 300, 500, 700, -30, -2, -1].into_iter().enumerate()
+    {
+        let team = Arc::default();
+        let flips = Some(Flips { block: n * 58 + 41, bit, again: false });
+        let pool = pool(Company::Two, flips, &team);
+        assert!(write(&settings.clone().pool(&pool)) == right, "bit {bit}");
+        let wrong: Vec<u64> = pool.summary().stations.iter().map(|station| station.wrong).collect();
+        assert_eq!(wrong.iter().sum::<u64>(), 1, "bit {bit}: {wrong:?}");
+        assert_eq!(team.by_their_makers.load(Relaxed), 0);
+    }
+}
+
+/// Without verification the same goes unnoticed: what is shown above is not shown by anything else.
+#[test]
+fn unnoticed_without() {
+    let bytes = text(99_981 * 3);
+    for verify in [Verify::Off, Verify::Devices] {
+        let flips = Some(Flips { block: 1, bit: 5000, again: false });
+        let settings =
+            Settings::new().level(Level::FASTEST).verify(verify).pool(&pool(Company::Two, flips, &Arc::default()));
+        let out = hybz::compress(&bytes, &settings).expect("nobody looks");
+        assert!(hybz::decompress(&out, &Settings::new()).is_err());
+    }
+}
+
+/// Only what a device made is verified, and only by cores.
+#[test]
+fn what_a_device_made() {
+    let bytes = text(99_981 * 40);
+    let right = reference::compress(1, &bytes);
+    let team = Arc::default();
+    let flips = Some(Flips { block: 0, bit: -100, again: true });
+    let pool = pool(Company::Device, flips, &team);
+    let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST), Verify::Devices);
+    let summary = summary.expect("a core codes it right");
+    assert!(out == right);
+    let stations = pool.summary().stations;
+    let device = stations.iter().find(|station| station.accelerator).expect("a device");
+    assert!(device.blocks > 0, "{stations:?}");
+    assert_eq!((device.wrong, device.verified), (1, 0));
+    assert_eq!((summary.verified_blocks, summary.recoded_blocks), (device.blocks, 1));
+    assert!(device.failure.as_deref().is_some_and(|why| why.contains("wrong")), "{device:?}");
+}
+
+/// A lane that coded one block wrong gets no more work, and the other lanes of its device neither.
+#[test]
+fn wrong_once_and_no_more() {
+    let (bytes, blocks) = (text(99_981 * 60), 60);
+    let right = reference::compress(1, &bytes);
+    for lanes in [1, 3] {
+        let team = Arc::default();
+        let flips = Some(Flips { block: 0, bit: 1000, again: false });
+        let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
+        let crew =
+            (0..lanes).fold(Crew::new(&[ENCODE], expected).at_once(), |crew, _| crew.member(flipper(flips, &team)));
+        // The cores leave all coding to the device while it is there, and few blocks are on their way at once.
+        let cores =
+            Pool::builder().threads(NonZeroUsize::new(2).expect("two")).cores_accept(Accepts::AllBut(&[ENCODE]));
+        let pool = cores.crew(crew).memory(1 << 20).build();
+        let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST), Verify::Devices);
+        assert!(out == right && summary.is_ok_and(|summary| (summary.blocks, summary.recoded_blocks) == (blocks, 1)));
+        let coded = team.coded.load(Relaxed) as u64;
+        assert!(coded < blocks / 2, "{lanes} lanes have coded {coded} blocks");
+        let stations = pool.summary().stations;
+        let retired: Vec<&str> = stations.iter().filter_map(|station| station.retired.as_deref()).collect();
+        assert_eq!(retired.len(), lanes, "{stations:?}");
+        assert_eq!(retired.iter().filter(|why| why.starts_with("a block that it coded was wrong: ")).count(), 1);
+        assert_eq!(retired.iter().filter(|why| **why == "its device computed wrongly").count(), lanes - 1);
+    }
+}
+
+/// Of four cores, one that coded a block wrong gets no more work. Of two it begins anew, so that there is another one
+/// that verifies.
+#[test]
+fn a_core_that_was_wrong() {
+    let bytes = text(99_981 * 60);
+    for (others, retires) in [(1, 0), (3, 1)] {
+        let (team, right) = (Arc::default(), Arc::default());
+        let liar = with_flipper(
+            Pool::builder().without_cpu(),
+            Accepts::Everything,
+            Some(Flips { block: 0, bit: 1000, again: false }),
+            &team,
+        );
+        let pool = (0..others).fold(liar, |pool, _| with_flipper(pool, Accepts::Everything, None, &right));
+        let pool = pool.memory(1 << 20).build();
+        let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST), Verify::All);
+        assert!(out == reference::compress(1, &bytes));
+        let coded = team.coded.load(Relaxed);
+        // It may have been slow, and have had nothing.
+        if summary.expect("all is right").recoded_blocks == 1 {
+            let retired = pool.summary().stations.iter().filter(|station| station.retired.is_some()).count();
+            assert!(coded < 30 && retired == retires, "{coded} blocks, {retired} retired of 1 and {others}");
+        }
+    }
+}
+
+/// A core whose decoder is sick calls right blocks wrong: it is blamed, and not those that coded them.
+#[test]
+fn a_core_that_calls_right_blocks_wrong() {
+    let bytes = text(99_981 * 40);
+    for task in [Task::Compress(Level::FASTEST), Task::CompressLarge(LARGE)] {
+        let want = through_the_flow(&Pool::builder().build(), &bytes, task, Verify::Off).0;
+        let blamed = (0..20).any(|_| {
+            let right = Arc::default();
+            let sick = Pool::builder().without_cpu().station(Accepts::Everything, slanderer(&Arc::default()));
+            let pool = (0..3).fold(sick, |pool, _| with_flipper(pool, Accepts::Everything, None, &right));
+            let pool = pool.memory(1 << 20).build();
+            let (out, summary) = through_the_flow(&pool, &bytes, task, Verify::All);
+            assert!(out == want && summary.is_ok());
+            let stations = pool.summary().stations;
+            let wrong: Vec<_> = stations.iter().filter(|station| station.wrong > 0).collect();
+            assert!(wrong.len() < 2, "{wrong:#?}");
+            wrong.iter().for_each(|station| {
+                let reason = station.failure.as_deref().unwrap_or_default();
+                assert!(reason.starts_with("a block that it called wrong was right: "), "{reason}");
+            });
+            // It may have been slow, and have verified nothing.
+            wrong.len() == 1
+        });
+        assert!(blamed, "{task:?}: it never verified a block");
+    }
+}
+
+/// Who codes it and who codes it again are both wrong.
+#[test]
+fn wrong_twice() {
+    let bytes = text(99_981 * 5);
+    for (task, company) in [(Task::Compress(Level::FASTEST), Company::Two), (Task::CompressLarge(LARGE), Company::Two)]
+    {
+        let pool = pool(company, Some(Flips { block: 2, bit: 700, again: true }), &Arc::default());
+        match through_the_flow(&pool, &bytes, task, Verify::All).1 {
+            Err(Error::Miscoded { block, station, .. }) => {
+                assert!(station.starts_with("flipper"), "{station}");
+                assert!((1..=4).contains(&block), "{block}");
+            }
+            other => panic!("{task:?}, {company:?}: {other:?}"),
+        }
+    }
+    // Whoever is alone begins anew before it codes the block again.
+    let alone = pool(Company::Alone, Some(Flips { block: 2, bit: 700, again: true }), &Arc::default());
+    let (out, summary) = through_the_flow(&alone, &bytes, Task::Compress(Level::FASTEST), Verify::All);
+    assert!(out == reference::compress(1, &bytes) && summary.is_ok_and(|summary| summary.recoded_blocks == 1));
+    let settings = Settings::new().level(Level::FASTEST).verify(Verify::All);
+    let pool = pool(Company::Two, Some(Flips { block: 0, bit: 700, again: true }), &Arc::default());
+    let error = hybz::compress(&bytes, &settings.pool(&pool)).expect_err("wrong twice");
+    assert!(error.to_string().contains("was coded wrong twice, the second time by flipper"), "{error}");
+}
+
+/// Whatever the text, the pool and the budget: the same bytes as without verification.
+#[test]
+fn the_same_bytes() {
+    let shapes = shapes::SHAPES.iter().map(|shape| (shape.make)(210_000));
+    for (n, bytes) in shapes.chain([vec![], vec![7; 30_000_000]]).enumerate() {
+        let settings = Settings::new().level(Level::FASTEST);
+        let large = settings.clone().large_blocks(LargeBlocks::try_new(50_000).expect("more than 1 KiB"));
+        for settings in [settings, large] {
+            let right = hybz::compress(&bytes, &settings).expect("no device");
+            let builder = match n % 3 {
+                0 => Pool::builder().threads(NonZeroUsize::MIN),
+                1 => Pool::builder().threads(NonZeroUsize::new(3).expect("three")).memory(1),
+                _ => Pool::builder().without_cpu(),
+            };
+            let settings = settings.verify(Verify::All).pool(&builder.build());
+            assert!(hybz::compress(&bytes, &settings).expect("all is right") == right, "text {n}, {settings:?}");
+            assert!(ours::compress_read(&bytes[..], 7777, &settings) == right, "text {n}, {settings:?}");
+        }
+    }
+}
