@@ -20,7 +20,7 @@ mod reference;
 #[path = "../shapes/mod.rs"]
 mod shapes;
 
-mod all;
+mod all_format;
 mod bzip2_crate;
 mod decode;
 mod encoder;
