@@ -141,7 +141,7 @@ bars() {
     echo "Decompress: one thread,hybz,$(rate $run hybz '-dc -p1 linux203' $mb)"
     echo "Decompress: 16 cores,lbzip2,$(rate $run lbzip2 '-dc -n16 linux203' $mb)"
     echo "Decompress: 16 cores,hybz,$(rate $run hybz '-dc -p16 linux203' $mb)"
-    echo "Decompress 8 GB: 16 cores,lbzip2,$(rate 2026-11-22-33f3bee-h200 lbzip2 8G $gb)"
+    echo "Decompress 8 GB: 16 cores,lbzip2,$(rate 2026-11-22-33f3bee-h200 lbzip2 8G 8000000000)"
     echo "Decompress 8 GB: 16 cores,hybz with an H200,$(rate $gpu hybz '^hybz -dc 8.bz2' $gb)"
 }
 
