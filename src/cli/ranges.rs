@@ -144,8 +144,33 @@ pub struct Cursor {
     begin: usize,
     /// Where they begin in the text.
     at: u64,
-    /// How many line ends are before it, where that is known.
-    line: Option<u64>,
+    /// In which line that is, where it is known.
+    line: Option<Line>,
+}
+
+/// A place among the lines.
+#[derive(Clone, Copy)]
+struct Line {
+    /// How many line ends are before the place.
+    ends: u64,
+    /// Whether the line begins at the place. It does not after the end of a text without a line end at its end.
+    begins: bool,
+}
+
+impl Line {
+    const FIRST: Line = Line { ends: 0, begins: true };
+
+    /// The place after these bytes.
+    fn after(self, bytes: &[u8]) -> Line {
+        let Some(last) = bytes.last() else { return self };
+        let ends = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        Line { ends: self.ends + ends, begins: *last == b'\n' }
+    }
+
+    /// How many line ends are between this place and the beginning of a line (counted from 0) that is not before it.
+    fn to(self, line: u64) -> Option<u64> {
+        line.checked_sub(self.ends).filter(|ends| *ends > 0 || self.begins)
+    }
 }
 
 /// How a place in the text is reached.
@@ -183,7 +208,7 @@ impl Cursor {
     }
 
     fn new(way: Way) -> Cursor {
-        Cursor { way, bytes: Vec::new(), begin: 0, at: 0, line: Some(0) }
+        Cursor { way, bytes: Vec::new(), begin: 0, at: 0, line: Some(Line::FIRST) }
     }
 
     /// Goes to a byte of the text, or to the end if that is before it.
@@ -191,7 +216,7 @@ impl Cursor {
         if to == self.at {
             return Ok(());
         }
-        self.line = if to == 0 { Some(0) } else { None };
+        self.line = (to == 0).then_some(Line::FIRST);
         match &mut self.way {
             Way::Indexed(_) => {
                 self.bytes.clear();
@@ -234,20 +259,21 @@ impl Cursor {
         };
         // The block of the line end before it is nearer than this place, unless the line is in the same block.
         let nearer = |at: u64| block.as_ref().is_none_or(|block| block.text_offset <= at);
-        let passed = match (self.line, block) {
-            (Some(passed), _) if passed <= line && nearer(self.at) => passed,
+        let ends = match (self.line.and_then(|here| here.to(line)), block) {
+            (Some(ends), _) if nearer(self.at) => ends,
             (_, Some(block)) => {
                 self.go(block.text_offset)?;
-                block.lines_before.unwrap_or(0)
+                let ends = block.lines_before.unwrap_or(0);
+                self.line.get_or_insert(Line { ends, begins: false });
+                // The block has the line end before the line.
+                line.saturating_sub(ends)
             }
             (_, None) => {
                 self.go(0)?;
-                0
+                line
             }
         };
-        self.pass_line_ends(line - passed)?;
-        self.line = Some(line);
-        Ok(())
+        self.pass_line_ends(ends)
     }
 
     /// Goes on behind so many line ends.
@@ -294,7 +320,7 @@ impl Cursor {
 
     fn consume(&mut self, n: usize) {
         let used = &self.bytes[self.begin..self.begin + n];
-        self.line = self.line.map(|line| line + used.iter().filter(|byte| **byte == b'\n').count() as u64);
+        self.line = self.line.map(|line| line.after(used));
         self.begin += n;
         self.at += n as u64;
     }
@@ -318,3 +344,6 @@ pub fn are_ascending(ranges: &[Range]) -> bool {
     };
     ranges.len() == 1 || ascend(Range::bytes) || ascend(Range::lines)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,230 @@
+//! Random parts of random texts, in every way in which a text is reached, judged by a slice of the text.
+//!
+//! `HYBZ_RANGES_CASES` says how many cases there are (default: 1,000).
+
+use super::{Coded, Cursor, Parts};
+use crate::cli::args::{Amount, Range};
+use hybz::index::Index;
+use hybz::seek::Reader;
+use hybz::{LargeBlocks, Pool, Settings};
+use std::io::Read;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+struct Rng(u64);
+
+impl Rng {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit.max(1)
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u64) as usize]
+    }
+}
+
+/// A text, and the ways to reach it.
+struct Text {
+    plain: Vec<u8>,
+    bz2: Coded,
+    hbz: Coded,
+    /// The indexes of the `.bz2`: a `.bzi` with line ends, one without, lines of offsets.
+    indexes: Vec<Arc<Vec<u8>>>,
+}
+
+const WAYS: [&str; 7] = ["forward", "forward, .hbz", ".bzi", ".bzi without lines", "offsets", "built", ".hbz"];
+
+impl Text {
+    /// The `.bz2` has a stream for each piece.
+    fn new(pieces: &[Vec<u8>], settings: &Settings) -> Text {
+        let plain = pieces.concat();
+        let streams: Vec<u8> = pieces.iter().flat_map(|piece| hybz::compress(piece, settings).unwrap()).collect();
+        let large = settings.clone().large_blocks(LargeBlocks::try_new(1024).unwrap());
+        let hbz = hybz::compress(&plain, &large).unwrap();
+        let index = Index::build(&streams[..], settings).unwrap();
+        let (mut counted, mut offsets, mut uncounted) = (Vec::new(), Vec::new(), Vec::new());
+        index.write(&mut counted).unwrap();
+        index.write_offsets(&mut offsets).unwrap();
+        Index::open(Arc::new(offsets.clone()), &streams).unwrap().write(&mut uncounted).unwrap();
+        let indexes = [counted, uncounted, offsets].map(Arc::new).to_vec();
+        Text { plain, bz2: Arc::new(streams), hbz: Arc::new(hbz), indexes }
+    }
+
+    fn cursor(&self, way: usize, settings: &Settings, rng: &mut Rng) -> Cursor {
+        let cache = rng.one_of(&[0, 3000, 1 << 20]);
+        match way {
+            0 => Cursor::forward(self.bz2.clone(), settings.clone()),
+            1 => Cursor::forward(self.hbz.clone(), settings.clone()),
+            2..=4 => {
+                let index = Index::open(self.indexes[way - 2].clone(), &*self.bz2).unwrap();
+                Cursor::indexed(Reader::with_index(self.bz2.clone(), index, settings).cache(cache))
+            }
+            5 => Cursor::indexed(Reader::open(self.bz2.clone(), settings).unwrap().cache(cache)),
+            _ => Cursor::indexed(Reader::open(self.hbz.clone(), settings).unwrap().cache(cache)),
+        }
+    }
+}
+
+/// Lines of lengths below `longest`, with and without CR, `len` bytes in all, cut into streams anywhere.
+fn text(rng: &mut Rng, len: u64, longest: u64, ends: &[&str]) -> Vec<Vec<u8>> {
+    let mut plain = Vec::new();
+    while (plain.len() as u64) < len {
+        (0..rng.below(longest)).for_each(|_| plain.push(b'a' + rng.below(26) as u8));
+        plain.extend_from_slice(rng.one_of(ends).as_bytes());
+    }
+    plain.truncate(len as usize);
+    let mut pieces = Vec::new();
+    while !plain.is_empty() {
+        let piece = rng.one_of(&[0, 1, 100, 3000]) + rng.below(3000);
+        let rest = plain.split_off((piece as usize).min(plain.len()));
+        pieces.push(std::mem::replace(&mut plain, rest));
+    }
+    if pieces.is_empty() { vec![Vec::new()] } else { pieces }
+}
+
+fn texts(rng: &mut Rng, settings: &Settings) -> Vec<Text> {
+    let mut all = vec![
+        Text::new(&[b"hello world\nsecond line here\nthird one".to_vec()], settings),
+        Text::new(&[b"abc".to_vec()], settings),
+        Text::new(&[vec![]], settings),
+        Text::new(&[vec![b'\n'; 5]], settings),
+        Text::new(&[b"a\n".to_vec(), vec![], b"\nb".to_vec(), b"\n".to_vec()], settings),
+    ];
+    for (len, longest) in [(10_000, 30), (20_000, 4000), (3000, 2), (9000, 80), (200_000, 90)] {
+        for ends in [&["\n"][..], &["\n", "\r\n", "\n\n"]] {
+            let len = len + rng.below(20);
+            all.push(Text::new(&text(rng, len, longest, ends), settings));
+        }
+    }
+    all
+}
+
+/// A number that is often something in the text, sometimes behind it, and sometimes far behind it.
+fn number(rng: &mut Rng, all: u64) -> u64 {
+    match rng.below(12) {
+        0 => 0,
+        1 => all,
+        2 => all + rng.below(3),
+        3 => rng.one_of(&[1 << 62, (1 << 62) - 1, 1 << 40, u64::MAX]),
+        4..=7 => rng.below(all + 2),
+        8 => rng.below(4),
+        _ => rng.below(60),
+    }
+}
+
+fn ranges(rng: &mut Rng, plain: &[u8], lines: bool) -> Vec<Range> {
+    let bytes = plain.len() as u64;
+    let ends: Vec<u64> = (0..bytes).filter(|at| plain[*at as usize] == b'\n').collect();
+    let amount = |rng: &mut Rng| match rng.below(if lines { 5 } else { 9 }) {
+        0 if !ends.is_empty() => Amount::Bytes(rng.one_of(&ends) + rng.below(3)),
+        0..=4 => Amount::Bytes(number(rng, bytes)),
+        _ => Amount::Lines(number(rng, ends.len() as u64)),
+    };
+    let mut all: Vec<Range> = Vec::new();
+    for _ in 0..1 + rng.below(3) * rng.below(8) {
+        let mut range = Range { size: amount(rng), offset: amount(rng) };
+        if rng.below(20) == 0 {
+            range.size = Amount::All;
+        }
+        let next = match (rng.below(4), all.last().copied()) {
+            (0, Some(last)) => last,
+            // Where the last one ends, if it is of one kind.
+            (1, Some(Range { size: Amount::Bytes(len), offset: Amount::Bytes(at) })) => {
+                Range { offset: Amount::Bytes(at.saturating_add(len)), ..range }
+            }
+            (1, Some(Range { size: Amount::Lines(count), offset: Amount::Lines(at) })) => {
+                Range { offset: Amount::Lines(at.saturating_add(count)), ..range }
+            }
+            (2, Some(last)) => Range { offset: last.offset, ..range },
+            _ => range,
+        };
+        all.push(next);
+    }
+    all
+}
+
+/// Where so many lines that begin at `from` end.
+fn skip_lines(plain: &[u8], from: usize, count: u64) -> usize {
+    let lines = plain[from..].split_inclusive(|byte| *byte == b'\n');
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    // A last line without a line end ends where the text ends.
+    from + lines.take(count).map(<[u8]>::len).sum::<usize>()
+}
+
+/// What the help says of these ranges.
+fn slice(plain: &[u8], range: &Range, lines: bool) -> Vec<u8> {
+    let at = |byte: u64| usize::try_from(byte).unwrap_or(usize::MAX).min(plain.len());
+    let begin = match range.offset {
+        Amount::Bytes(byte) => at(byte),
+        Amount::Lines(line) => skip_lines(plain, 0, line),
+        Amount::All => unreachable!("refused as an offset"),
+    };
+    let end = match range.size {
+        Amount::Bytes(len) => at((begin as u64).saturating_add(len)),
+        Amount::Lines(count) => skip_lines(plain, begin, count),
+        Amount::All => plain.len(),
+    };
+    if !lines {
+        return plain[begin..end].to_vec();
+    }
+    let line_from = |from: usize| {
+        let begins = |at: &usize| *at == 0 || plain[at - 1] == b'\n';
+        (from..plain.len()).find(begins).unwrap_or(plain.len())
+    };
+    // The lines that begin in the range.
+    plain[line_from(begin)..line_from(end).max(line_from(begin))].to_vec()
+}
+
+fn read(mut parts: Parts, rng: &mut Rng) -> Vec<u8> {
+    let (mut all, mut buf) = (Vec::new(), vec![0; 1 + rng.one_of(&[0, 7, 100, 5000, 300_000])]);
+    loop {
+        match parts.read(&mut buf).unwrap() {
+            0 => return all,
+            n => all.extend_from_slice(&buf[..n]),
+        }
+    }
+}
+
+#[test]
+fn random_parts_are_slices_of_the_text() {
+    let cases = std::env::var("HYBZ_RANGES_CASES").ok().map_or(1000, |cases| cases.parse().expect("a number"));
+    let pool = Pool::builder().threads(NonZeroUsize::MIN).build();
+    let (settings, mut rng) = (Settings::new().pool(&pool), Rng(24));
+    let texts = texts(&mut rng, &settings);
+    for case in 0..cases {
+        let text = &texts[case % texts.len()];
+        let lines = rng.below(4) == 0;
+        let ranges = ranges(&mut rng, &text.plain, lines);
+        let expected: Vec<u8> = ranges.iter().flat_map(|range| slice(&text.plain, range, lines)).collect();
+        // Each way has 300 of 1,000 cases and more.
+        for way in [rng.below(2), 2 + rng.below(3), 5 + rng.below(2)] {
+            let cursor = text.cursor(way as usize, &settings, &mut rng);
+            let found = read(Parts::new(cursor, ranges.clone(), lines), &mut rng);
+            let (len, right) = (found.len(), expected.len());
+            let text = String::from_utf8_lossy(&text.plain[..text.plain.len().min(60)]);
+            let way = WAYS[way as usize];
+            assert!(found == expected, "{case}, {way}, --lines {lines}: {ranges:?} of {text:?}: {len} for {right}");
+        }
+    }
+}
+
+#[test]
+fn parts_that_were_wrong_once() {
+    let pool = Pool::builder().threads(NonZeroUsize::MIN).build();
+    let (settings, mut rng) = (Settings::new().pool(&pool), Rng(1));
+    let (bytes, of_lines) = (Amount::Bytes, Amount::Lines);
+    let lines = "hello world\nsecond line here\nthird one";
+    for (plain, ranges, expected) in [
+        (lines, [(bytes(3), of_lines(1)), (bytes(3), of_lines(1))], "secsec"),
+        (lines, [(of_lines(2), of_lines(1)), (of_lines(1), of_lines(2))], "second line here\nthird onethird one"),
+        ("abc", [(of_lines(5), of_lines(0)), (bytes(2), of_lines(0))], "abcab"),
+    ] {
+        let text = Text::new(&[plain.as_bytes().to_vec()], &settings);
+        let ranges = ranges.map(|(size, offset)| Range { size, offset }).to_vec();
+        for (way, name) in WAYS.iter().enumerate() {
+            let parts = Parts::new(text.cursor(way, &settings, &mut rng), ranges.clone(), false);
+            assert_eq!(String::from_utf8(read(parts, &mut rng)).unwrap(), expected, "{name}: {ranges:?}");
+        }
+    }
+}
