@@ -242,6 +242,34 @@ mod tests {
         }
     }
 
+    /// The same with lanes of unequal rates, all free. The fastest may start; one that is slower need not, so whoever
+    /// decides must ask every free lane and not any one of them.
+    #[test]
+    fn never_do_all_wait_where_lanes_differ() {
+        let mut slow_ones_wait = false;
+        for core_rate in [1e6, 40e6, 1e9] {
+            for rates in [&[1e6, 400e6][..], &[20e6, 50e6], &[400e6, 30e6, 1e6], &[1e6, 1e6, 1e6, 45e6], &[3e9, 10e6]] {
+                for (blocks, cores) in [(1, 0), (1, 1), (1, 16), (5, 2), (100, 16)] {
+                    let s = Snapshot {
+                        accelerators: rates.len(),
+                        accelerator_rate: rates.iter().sum(),
+                        core_rate,
+                        cores,
+                        waiting: blocks as f64 * 900e3,
+                        blocks,
+                        ..usual()
+                    };
+                    let core = cores > 0 && core_may_start(&s) == Verdict::Start;
+                    let lanes: Vec<bool> =
+                        rates.iter().map(|&rate| accelerator_may_start(&s, rate) == Verdict::Start).collect();
+                    assert!(core || lanes.contains(&true), "{rates:?} {s:?}");
+                    slow_ones_wait |= !core && lanes.contains(&false);
+                }
+            }
+        }
+        assert!(slow_ones_wait, "no case here shows why each lane must be asked");
+    }
+
     #[test]
     fn shares() {
         let s = usual();
