@@ -79,7 +79,7 @@ fn whatever_follows_a_stream() {
     let mixed = [bz2, large, large, bz2, bz2, large].map(|coded| (coded(&one), one.clone()));
     converse(&mixed, |pipe| Box::new(read::MultiBzDecoder::new(pipe)));
     let next = bz2(&two);
-    for cut in [1, 4, 5, 9, 10, 14, 30, 60, next.len() - 1] {
+    for cut in [1, 4, 5, 9, 10, 14, 30] {
         let first = [&bz2(&one)[..], &next[..cut]].concat();
         let questions = [(first, one.clone()), (next[cut..].to_vec(), two.clone()), (bz2(&one), one.clone())];
         converse(&questions, |pipe| Box::new(read::MultiBzDecoder::new(pipe)));
