@@ -39,12 +39,18 @@ coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
 flags="$coverage -Zsanitizer=address --cfg fuzzing -Cdebug-assertions -Ccodegen-units=1"
 RUSTFLAGS=$(xargs <<<"$flags") cargo build --release --target "$host" --bins
 
+# Writes the cases of a module of tests/library as seeds.
+write_seeds() {
+  (cd .. && HYBZ_SEEDS="fuzz/corpus/$target" cargo test --quiet --test library "$1::write_seeds" -- --ignored)
+}
+
 # One case of each kind of trap, and for .hbz some files that hybz wrote.
 seeds() {
+  local target=$1
   [ -z "$(ls -A "corpus/$1")" ] || return 0
   case $1 in
-  decode) (cd .. && HYBZ_SEEDS="fuzz/corpus/decode" cargo test --quiet --test library traps::write_seeds -- --ignored) ;;
-  hbz_decode) (cd .. && HYBZ_SEEDS="fuzz/corpus/hbz_decode" cargo test --quiet --test library hbz::write_seeds -- --ignored) ;;
+  decode) write_seeds traps ;;
+  hbz_decode) write_seeds hbz ;;
   esac
 }
 

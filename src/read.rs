@@ -19,9 +19,10 @@
 //!
 //! An inner reader may be a live pipe or a socket, whose other side sends nothing before it has an answer. The text of
 //! every stream that has ended is handed out before the inner reader is called again, if its last read returned less
-//! than was asked for and no later block has begun. Other blocks may be handed out only after the next read of the inner
-//! reader, because it cannot be known whether that blocks. An inner reader that returns [`WouldBlock`](std::io::ErrorKind::WouldBlock) instead of
-//! blocking gets all text out that its input so far holds: the error comes after that text, and the next `read` resumes.
+//! than was asked for and no later block has begun. Other blocks may be handed out only after the next read of the
+//! inner reader, because it cannot be known whether that blocks. An inner reader that returns
+//! [`WouldBlock`](std::io::ErrorKind::WouldBlock) instead of blocking gets all text out that its input so far holds:
+//! the error comes after that text, and the next `read` resumes.
 //!
 //! # Errors
 //!

@@ -1,9 +1,10 @@
 //! What the name behind `-o` is, and where the result has to go so that the name leads to it.
 //!
-//! The kernel alone decides whether a link may be followed and a file of somebody else written: `fs.protected_symlinks`,
-//! `fs.protected_regular` and `fs.protected_fifos` forbid it in directories such as /tmp. So the name itself is opened
-//! first, with the flags that GNU sort uses. Only then are its links read, to find the directory entry that the result
-//! replaces, and that entry must be the file that the kernel opened: a link that changes meanwhile leads nowhere else.
+//! The kernel alone decides whether a link may be followed and a file of somebody else written:
+//! `fs.protected_symlinks`, `fs.protected_regular` and `fs.protected_fifos` forbid it in directories such as /tmp. So
+//! the name itself is opened first, with the flags that GNU sort uses. Only then are its links read, to find the
+//! directory entry that the result replaces, and that entry must be the file that the kernel opened: a link that
+//! changes meanwhile leads nowhere else.
 
 use crate::cli::os::directory::Directory;
 use crate::cli::os::file;

@@ -1,8 +1,8 @@
 //! The peak memory of the command, with a reader that does not read, on files that are made to take much.
 //!
 //! `HYBZ_PEAKS=1 cargo test --release --test library peaks -- --nocapture` prints the table of all files under all
-//! limits; without it a few of them are tried. The limit of a control group is only shown to the command: a file in its place,
-//! in a mount namespace of the command's own. What counts is that the command stays within it.
+//! limits; without it a few of them are tried. The limit of a control group is only shown to the command: a file in its
+//! place, in a mount namespace of the command's own. What counts is that the command stays within it.
 
 use crate::crafted;
 use crate::crafted_hbz;

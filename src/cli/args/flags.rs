@@ -317,16 +317,16 @@ pub struct Flags {
     /// Use N threads (0, the default: one for each core).
     ///
     /// By default hybz uses as many threads as CPU affinity and the container's CPU quota allow, and fewer where a
-    /// quarter of the memory has no room for that many. -j, -n and -T mean the same. The output does not depend on N. More
-    /// than four threads for each core (or 16, if that is more) do not help, and are not started.
+    /// quarter of the memory has no room for that many. -j, -n and -T mean the same. The output does not depend on N.
+    /// More than four threads for each core (or 16, if that is more) do not help, and are not started.
     #[arg(short = 'p', visible_short_aliases = ['j', 'n', 'T'], long, value_name = "N",
         value_parser = value_parser!(u64).range(0..=MAX_THREADS))]
     pub threads: Option<u64>,
 
     /// Let the blocks in flight take SIZE MiB (or 300k, 1G, ...).
     ///
-    /// SIZE is a number of MiB, or of the unit that follows it: B, k (1024), M, G or T. Ki, Mi, Gi and Ti mean the same,
-    /// and SIZE may be a decimal fraction such as 1.5G, here and for every other flag.
+    /// SIZE is a number of MiB, or of the unit that follows it: B, k (1024), M, G or T. Ki, Mi, Gi and Ti mean the
+    /// same, and SIZE may be a decimal fraction such as 1.5G, here and for every other flag.
     #[arg(short, long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
 
@@ -376,8 +376,8 @@ pub struct Flags {
 
     /// Show progress even if standard error is not a terminal: as text or json, or never (default: text).
     ///
-    /// On a terminal, progress appears after one second, unless -q or never is given. With json, an object is written to
-    /// standard error every second and one at the end. Whatever is shown, the signal USR1 has one line of progress
+    /// On a terminal, progress appears after one second, unless -q or never is given. With json, an object is written
+    /// to standard error every second and one at the end. Whatever is shown, the signal USR1 has one line of progress
     /// written to standard error at once.
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text",
         overrides_with = "no_progress")]

@@ -250,8 +250,8 @@ pub fn find(path: &Path, follow: bool) -> io::Result<Stat> {
     Ok(statat(CWD, path, if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW })?)
 }
 
-/// Why this file, of which somebody else may have chosen the name, cannot be believed to be our user's own work; nothing
-/// if it can.
+/// Why this file, of which somebody else may have chosen the name, cannot be believed to be our user's own work;
+/// nothing if it can.
 pub fn distrusted(file: &File) -> io::Result<Option<&'static str>> {
     let found = fstat(file)?;
     let others = Mode::from_raw_mode(found.st_mode).intersects(Mode::WGRP | Mode::WOTH);
