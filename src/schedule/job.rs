@@ -1,8 +1,9 @@
 //! A job: a question, and the place where its answer goes. The type of the question fixes the type of the answer, so a
 //! station cannot answer another question than the one it was asked.
 
-use super::maker::Maker;
+use super::produced_by::ProducedBy;
 use super::report::Counters;
+use super::state::Id;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use std::fmt;
 use std::sync::Arc;
@@ -102,7 +103,7 @@ type Result<A> = std::result::Result<A, JobError>;
 /// Where an answer goes.
 enum Reply<A> {
     Ticket(Sender<Result<A>>),
-    Call(Box<dyn FnOnce(Result<A>, Maker) + Send>),
+    Call(Box<dyn FnOnce(Result<A>, ProducedBy) + Send>),
 }
 
 /// One job, as a station sees it.
@@ -117,8 +118,8 @@ pub struct Job<Q: Question> {
     cancelled: Arc<AtomicBool>,
     /// Of the station that has it.
     counters: Option<Arc<Counters>>,
-    /// Of the accelerator that did a part of it.
-    passer: Option<Arc<Counters>>,
+    /// The accelerator that did a part of it.
+    passer: Option<Id>,
 }
 
 impl<Q: Question> Job<Q> {
@@ -132,7 +133,7 @@ impl<Q: Question> Job<Q> {
     pub(super) fn with_call(
         question: Q,
         cancelled: Arc<AtomicBool>,
-        then: impl FnOnce(Result<Q::Answer>, Maker) + Send + 'static,
+        then: impl FnOnce(Result<Q::Answer>, ProducedBy) + Send + 'static,
     ) -> Self {
         Self::new(question, cancelled, Reply::Call(Box::new(then)))
     }
@@ -179,12 +180,14 @@ impl<Q: Question> Job<Q> {
                 false => counters.count_answer(!self.question.is_second_stage(), self.bytes, Q::bytes_out(&answer)),
             }
         }
-        reply.send(Ok(answer), self.maker());
+        reply.send(Ok(answer), self.produced_by());
     }
 
     /// Who has the job now, and has done or will do the rest of it.
-    fn maker(&self) -> Maker {
-        Maker::new(self.counters.clone(), self.passer.clone())
+    fn produced_by(&self) -> ProducedBy {
+        let own = self.counters.as_ref();
+        let accelerator = own.filter(|counters| counters.accelerator.load(Relaxed)).map(|counters| counters.station);
+        ProducedBy { worker: own.map(|counters| counters.station), accelerator: self.passer.or(accelerator) }
     }
 
     /// Hands the job to a CPU core as it is: it is not one for this station. This is no failure.
@@ -203,7 +206,7 @@ impl<Q: Question> Job<Q> {
             if let Some(counters) = &self.counters {
                 counters.count_answer(true, self.bytes, 0);
                 if counters.accelerator.load(Relaxed) {
-                    self.passer = Some(Arc::clone(counters));
+                    self.passer = Some(counters.station);
                 }
             }
         }
@@ -219,7 +222,7 @@ impl<Q: Question> Job<Q> {
             counters.count_answer(true, self.bytes, 0);
             counters.count_deferred(self.bytes);
         }
-        Some(Deferred(Some((reply, self.maker()))))
+        Some(Deferred(Some((reply, self.produced_by()))))
     }
 }
 
@@ -233,21 +236,21 @@ impl<Q: Question + fmt::Debug> fmt::Debug for Job<Q> {
 }
 
 /// The duty to answer a job ([`Job::defer`]). Dropped unanswered, it answers with an error.
-pub struct Deferred<A>(Option<(Reply<A>, Maker)>);
+pub struct Deferred<A>(Option<(Reply<A>, ProducedBy)>);
 
 impl<A> Deferred<A> {
     /// Answers.
     pub fn send(mut self, answer: Result<A>) {
-        if let Some((reply, maker)) = self.0.take() {
-            reply.send(answer, maker);
+        if let Some((reply, by)) = self.0.take() {
+            reply.send(answer, by);
         }
     }
 }
 
 impl<A> Drop for Deferred<A> {
     fn drop(&mut self) {
-        if let Some((reply, maker)) = self.0.take() {
-            reply.send(Err(JobError("the job was given up".to_owned())), maker);
+        if let Some((reply, by)) = self.0.take() {
+            reply.send(Err(JobError("the job was given up".to_owned())), by);
         }
     }
 }
@@ -259,11 +262,11 @@ impl<A> fmt::Debug for Deferred<A> {
 }
 
 impl<A> Reply<A> {
-    fn send(self, answer: Result<A>, maker: Maker) {
+    fn send(self, answer: Result<A>, by: ProducedBy) {
         match self {
             // Perhaps nobody waits for it any more.
             Reply::Ticket(sender) => drop(sender.send(answer)),
-            Reply::Call(then) => then(answer, maker),
+            Reply::Call(then) => then(answer, by),
         }
     }
 }
@@ -306,8 +309,8 @@ impl<Q: Question> ErasedJob for Job<Q> {
     /// Nobody could do it.
     fn fail(&mut self, reason: String) {
         if let Some(reply) = self.reply.take() {
-            let maker = self.maker();
-            reply.send(Err(JobError(reason)), maker);
+            let by = self.produced_by();
+            reply.send(Err(JobError(reason)), by);
         }
     }
 }
@@ -326,7 +329,7 @@ impl<A> Ticket<A> {
     /// A ticket for an answer that several jobs together give, and the duty to answer.
     pub(crate) fn with_duty() -> (Deferred<A>, Ticket<A>) {
         let (sender, receiver) = bounded(1);
-        (Deferred(Some((Reply::Ticket(sender), Maker::default()))), Ticket(receiver))
+        (Deferred(Some((Reply::Ticket(sender), ProducedBy::default()))), Ticket(receiver))
     }
 
     /// Waits for the answer.

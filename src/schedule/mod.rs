@@ -12,38 +12,47 @@
 //! | file | |
 //! |---|---|
 //! | `job` | questions, jobs and tickets: the question's type fixes the answer's |
-//! | `maker` | who made an answer |
+//! | `produced_by` | who produced an answer |
 //! | `station` | the traits [`Work`] and [`Station`] |
 //! | `policy` | the rule, as pure functions of a snapshot |
-//! | `state` | what waits, who is there, what is decided: no lock, no clock |
-//! | `queue` | the lock around it, and the life of a station's thread |
+//! | `state`, `worker` | what waits, who is there: no lock, no clock |
+//! | `decide`, `figures` | what is decided: which free worker is assigned which work |
+//! | `queue` | the lock around it, and who is woken |
+//! | `life` | the life of a worker's thread |
+//! | `submitter` | who puts jobs on the queue |
 //! | `memory` | the budget that bounds the bytes alive |
 //! | `pool` | pools, clients, crews |
 //! | `process` | which process this is: forks |
 //! | `report` | what each station has done |
 
+mod decide;
+mod figures;
 mod inputs;
+#[cfg(test)]
+mod interleaving;
 mod job;
-mod maker;
+mod life;
 pub(crate) mod memory;
 mod policy;
 mod pool;
 mod process;
+mod produced_by;
 mod queue;
 mod report;
-mod seat;
 #[cfg(test)]
 mod simulation;
 mod state;
 #[cfg(test)]
 mod state_tests;
 mod station;
+mod submitter;
+mod worker;
 
 pub use job::{Accepts, AnyJob, Class, Deferred, ErasedJob, Job, JobError, Question, Ticket};
-pub use maker::Maker;
 pub use memory::{MemoryBudget, Permit, of_machine as memory_of_machine, of_process as memory_of_process};
 pub use policy::Expected;
 pub use pool::{Client, Crew, Pool, PoolBuilder, Reading};
-pub use queue::Submitter;
+pub use produced_by::ProducedBy;
 pub use report::{StationReport, Summary};
 pub use station::{Station, StationError, Work};
+pub use submitter::Submitter;

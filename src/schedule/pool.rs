@@ -6,10 +6,11 @@
 use super::job::{Accepts, AnyJob, Class, Job, JobError, Question, Ticket};
 use super::memory::{self, MemoryBudget, Permit};
 use super::policy::Expected;
-use super::queue::{CrewMakes, Make, Shared, Submitter};
+use super::queue::{CrewMakes, Make, Shared};
 use super::report::Summary;
 use super::state::{CrewPlan, State};
 use super::station::{Station, Work};
+use super::submitter::Submitter;
 use once_cell::race::OnceBox;
 use std::fmt;
 use std::num::NonZeroUsize;

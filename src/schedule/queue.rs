@@ -1,20 +1,19 @@
-//! The one queue, the threads that serve it, and the life of a station: made, serving, retired.
+//! The lock around the [`State`], and who is woken when it is given back.
 //!
-//! One lock guards the [`State`]; it is held for microseconds, to submit a job or to take some. Each station that finds
-//! nothing waits at a bell of its own.
+//! The lock is held for microseconds: to change the state, and to let [`State::next`] assign what can start now. Threads
+//! are woken and started after the lock has been given back, or they would wait for it.
 
-use super::job::{AnyJob, Class, Job, JobError, Progress, Question, Ticket};
-use super::maker::Maker;
+use super::decide::Step;
+use super::job::Class;
 use super::memory::MemoryBudget;
 use super::process;
+use super::produced_by::ProducedBy;
 use super::report::{Counters, StationReport};
-use super::state::{Actions, Entry, Id, State, Taken, Wish};
-use super::station::{Station, StationError, Work};
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use super::state::{Attributes, Id, State};
+use super::station::{Station, Work};
+use super::worker::Order;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, ThreadId};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Makes a station on its own thread, or says why it cannot be had.
@@ -30,35 +29,58 @@ pub(super) struct CrewMakes<J> {
 pub(crate) struct Shared<W: Work> {
     pub work: W,
     pub budget: Arc<MemoryBudget>,
-    desk: Mutex<Desk<W::Job>>,
+    inner: Mutex<Inner<W::Job>>,
     /// By crew, until it is started.
     crews: Mutex<Vec<CrewMakes<W::Job>>>,
-    /// Works in the caller's thread if not one thread could be started.
-    inline: Mutex<Option<Inline<W::Job>>>,
-    /// The thread that does.
-    inline_thread: Mutex<Option<ThreadId>>,
+    /// The core of the callers' own threads, if there was not one thread to be had. One caller at a time works.
+    pub(super) caller: Mutex<Option<CallerCore<W::Job>>>,
     began: Instant,
     /// The process that made it.
     process: u64,
 }
 
 /// What the lock guards.
-struct Desk<J> {
-    state: State<J>,
-    /// By station.
-    seats: Vec<Seat>,
+pub(super) struct Inner<J> {
+    pub state: State<J>,
+    /// By worker.
+    handles: Vec<WorkerHandle>,
+    /// The free worker that looks again at that time.
+    watcher: Option<(Id, Duration)>,
+    due: Due,
 }
 
-struct Seat {
-    bell: Arc<Condvar>,
+/// What is done as soon as the lock has been given back.
+#[derive(Default)]
+struct Due {
+    wake: Vec<Arc<Condvar>>,
+    /// Cores that need a thread: their numbers among the workers and among the cores.
+    cores: Vec<(Id, usize)>,
+    /// Crews whose members need threads, and the number of the first member.
+    crews: Vec<(usize, Id)>,
+    /// Something waits that nobody takes: this thread must do it.
+    is_unserved: bool,
+}
+
+impl Due {
+    fn is_empty(&self) -> bool {
+        self.wake.is_empty() && self.cores.is_empty() && self.crews.is_empty() && !self.is_unserved
+    }
+}
+
+struct WorkerHandle {
+    condvar: Arc<Condvar>,
     counters: Arc<Counters>,
 }
 
-struct Inline<J> {
-    id: Id,
-    station: Box<dyn Station<J>>,
-    counters: Arc<Counters>,
+/// A core that works on callers' threads.
+pub(super) struct CallerCore<J> {
+    pub id: Id,
+    pub station: Box<dyn Station<J>>,
+    pub counters: Arc<Counters>,
 }
+
+/// The lock.
+pub(super) type Guard<'a, W> = MutexGuard<'a, Inner<<W as Work>::Job>>;
 
 impl<W: Work> Shared<W> {
     pub fn new(
@@ -67,10 +89,10 @@ impl<W: Work> Shared<W> {
         state: State<W::Job>,
         crews: Vec<CrewMakes<W::Job>>,
     ) -> Arc<Shared<W>> {
-        let desk = Mutex::new(Desk { state, seats: Vec::new() });
-        let (crews, inline, inline_thread) = (Mutex::new(crews), Mutex::new(None), Mutex::new(None));
+        let inner = Mutex::new(Inner { state, handles: Vec::new(), watcher: None, due: Due::default() });
+        let (crews, caller) = (Mutex::new(crews), Mutex::new(None));
         let (began, process) = (Instant::now(), process::number());
-        Arc::new(Shared { work, budget, desk, crews, inline, inline_thread, began, process })
+        Arc::new(Shared { work, budget, inner, crews, caller, began, process })
     }
 
     /// Whether this process was forked from the one that has the stations. Then no lock may be taken: another thread
@@ -79,440 +101,203 @@ impl<W: Work> Shared<W> {
         self.process != process::number()
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk<W::Job>> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn lock(&self) -> Guard<'_, W> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn now(&self) -> Duration {
+    pub(super) fn now(&self) -> Duration {
         self.began.elapsed()
     }
 
-    /// Puts a job on the queue. Waits only if there is not one station: then the job is done here.
-    fn submit(self: &Arc<Self>, job: W::Job, wish: Wish) {
-        let more = self.budget.is_waited_for();
-        let Actions { start_core, start_crews, mut unserved, .. } = {
-            let mut desk = self.desk();
-            let actions = desk.state.submit(self.now(), job, wish, more);
-            desk.ring(&actions);
-            actions
+    /// Changes the state, and has everything started that can start now.
+    pub(super) fn change<R>(self: &Arc<Self>, change: impl FnOnce(&mut State<W::Job>, Duration) -> R) -> R {
+        let mut inner = self.lock();
+        let result = change(&mut inner.state, self.now());
+        self.settle(&mut inner, None);
+        self.unlock(inner);
+        result
+    }
+
+    /// Assigns what can start now. No other place decides who is woken. `own` is the worker that asks: it is awake.
+    pub(super) fn settle(&self, inner: &mut Inner<W::Job>, own: Option<Id>) {
+        let (now, more) = (self.now(), self.budget.is_waited_for());
+        let again = loop {
+            match inner.state.next(now, more) {
+                Step::Assigned(id) => {
+                    if inner.watcher.is_some_and(|(watcher, _)| watcher == id) {
+                        inner.watcher = None;
+                    }
+                    if own != Some(id) {
+                        inner.wake(id);
+                    }
+                }
+                Step::StartCore(id, number) => {
+                    inner.add_handle(id);
+                    inner.due.cores.push((id, number));
+                }
+                Step::StartCrew(crew, first) => {
+                    let mut id = first;
+                    while inner.state.has(id) {
+                        inner.add_handle(id);
+                        id += 1;
+                    }
+                    inner.due.crews.push((crew, first));
+                }
+                Step::Rest(again) => break again,
+            }
         };
-        for crew in start_crews {
-            self.start_crew(crew);
-        }
-        if start_core {
-            unserved |= !self.start_core();
-        }
-        let is_done_by_others = || {
-            let state = &self.desk().state;
-            if wish.second_stage { state.has_finisher() } else { state.is_served(wish.class) }
-        };
-        if unserved && !is_done_by_others() {
-            self.work_inline();
+        inner.due.is_unserved = inner.state.is_unserved();
+        let Some((seconds, id)) = again.zip(inner.state.watcher()) else { return };
+        let at = now + seconds;
+        if inner.watcher.is_none_or(|(_, earlier)| earlier > at) {
+            inner.watcher = Some((id, at));
+            if own != Some(id) {
+                inner.wake(id); // from now on it sleeps with a limit of time
+            }
         }
     }
 
-    /// An input is being read.
-    pub fn begin_reading(&self, bytes: Option<u64>) {
-        self.desk().state.begin_reading(bytes);
-    }
-
-    /// It is being read no longer.
-    pub fn end_reading(&self, bytes: Option<u64>) {
-        self.desk().state.end_reading(bytes);
-    }
-
-    /// Nobody submits any more: stations end when they have done what waits.
-    pub fn close(&self) {
-        let mut desk = self.desk();
-        desk.state.close();
-        desk.ring_all();
-    }
-
-    /// Whether accelerators have been started, or there are none to start.
-    pub fn is_accelerated(&self) -> bool {
-        self.desk().state.is_accelerated()
-    }
-
-    /// Whether there are accelerators for jobs of this class, started or not.
-    pub fn has_accelerators_for(&self, class: Class) -> bool {
-        self.desk().state.has_accelerators_for(class)
-    }
-
-    pub fn reports(&self) -> Vec<StationReport> {
-        self.desk().seats.iter().map(|seat| seat.counters.report()).collect()
-    }
-
-    /// Starts one more core. Returns whether there was a thread for it.
-    fn start_core(self: &Arc<Self>) -> bool {
-        let (id, number, counters) = {
-            let mut desk = self.desk();
-            let (id, number) = desk.state.add_core(self.now());
-            (id, number, desk.seat(id, false, &Arc::default()))
-        };
-        let shared = Arc::clone(self);
-        let make: Make<W::Job> = Box::new(move || Ok(shared.work.core(number)));
-        let started = self.spawn(id, make, counters);
-        if !started {
-            let mut desk = self.desk();
-            desk.state.no_more_cores();
-            desk.ring_all(); // what was left to that core is theirs
+    /// Gives the lock back; then wakes who has an order and starts the threads that are needed.
+    pub(super) fn unlock(self: &Arc<Self>, mut inner: Guard<'_, W>) {
+        if inner.due.is_empty() {
+            return;
         }
-        started
+        let Due { wake, cores, crews, is_unserved } = std::mem::take(&mut inner.due);
+        drop(inner);
+        wake.iter().for_each(|condvar| condvar.notify_one());
+        for (crew, first) in crews {
+            self.start_crew(crew, first);
+        }
+        for (id, number) in cores {
+            let shared = Arc::clone(self);
+            self.spawn(id, Box::new(move || Ok(shared.work.core(number))));
+        }
+        if is_unserved {
+            self.work_here();
+        }
     }
 
-    fn start_crew(self: &Arc<Self>, number: usize) {
+    fn start_crew(self: &Arc<Self>, crew: usize, first: Id) {
         let CrewMakes { makes, held_bytes } = {
             let mut crews = self.crews.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut crews[number], CrewMakes { makes: Vec::new(), held_bytes: 0 })
+            std::mem::replace(&mut crews[crew], CrewMakes { makes: Vec::new(), held_bytes: 0 })
         };
-        let distrusted = Arc::default();
-        for make in makes {
-            let (id, counters) = {
-                let mut desk = self.desk();
-                let (id, accelerator) = desk.state.add_member(self.now(), number);
-                (id, desk.seat(id, accelerator, &distrusted))
-            };
-            if self.spawn(id, make, counters) {
+        for (id, make) in (first..).zip(makes) {
+            if self.spawn(id, make) {
                 self.budget.fit_station(held_bytes);
             }
         }
     }
 
-    /// Starts a station's thread, if one can be had. If not, those that are there do the work, or the caller does.
-    fn spawn(self: &Arc<Self>, id: Id, make: Make<W::Job>, counters: Arc<Counters>) -> bool {
-        let shared = Arc::clone(self);
-        let own = Arc::clone(&counters);
-        let life = move || shared.station_life(id, make, &own);
+    /// Starts a worker's thread, if one can be had. If not, the other workers do the work, or the caller does.
+    fn spawn(self: &Arc<Self>, id: Id, make: Make<W::Job>) -> bool {
+        let counters = Arc::clone(&self.lock().handles[id].counters);
+        let (shared, own) = (Arc::clone(self), Arc::clone(&counters));
+        let life = move || shared.worker_life(id, make, &own);
         let started = thread::Builder::new().name("hybz station".to_owned()).spawn(life).is_ok();
         if !started {
             counters.set_retired("no thread to be had".to_owned());
-            let mut desk = self.desk();
-            desk.state.depart(id);
-            desk.ring_all();
+            self.change(|state, _| state.not_started(id));
         }
         started
     }
 
-    /// A station's whole life: it is made, serves the queue, and retires.
-    fn station_life(self: &Arc<Self>, id: Id, make: Make<W::Job>, counters: &Arc<Counters>) {
-        // A panic in the station's own code, be it its drop, retires it like any other failure: the queue must know who
-        // is there, or a job could be left without a station.
-        let life = catch_unwind(AssertUnwindSafe(|| match make() {
-            Ok(mut station) => {
-                counters.set_name(station.name());
-                let (max_batch, max_bytes) = (station.max_batch(), station.max_bytes());
-                self.desk().state.ready(id, max_batch, max_bytes);
-                let retired = self.serve(id, &mut *station, true, counters);
-                // A core is not the thread's, so a fresh codec may do better. It is better than nobody who verifies.
-                let is_core = !counters.accelerator.load(Relaxed);
-                if counters.distrust().is_some() && is_core && !self.departs_with_two_left(id) {
-                    self.serve(id, &mut *self.work.core(id), false, counters)
-                } else {
-                    retired
-                }
-            }
-            Err(reason) => Some(reason),
-        }));
-        let retired = life.unwrap_or_else(|panic| Some(panic_text(&*panic)));
-        let (goes_on, cores) = {
-            let mut desk = self.desk();
-            let left = desk.state.depart(id);
-            desk.ring_all();
-            // No work may be without a station: the last one for it goes on as a core.
-            let goes_on = retired.is_some() && desk.state.is_short();
-            if goes_on {
-                desk.state.go_on_as_core(id);
-                desk.seats[id].counters.accelerator.store(false, Relaxed);
-            }
-            // (After that: who goes on is one of many cores only as long as there are some to be started.)
-            (goes_on, desk.state.cores_for(left.saturating_sub(usize::from(goes_on))))
-        };
-        // If there is no thread for one, there is none for the next, and those that are there do the work.
-        let all_started = (0..cores).all(|_| self.start_core());
-        if !all_started && !goes_on && !self.desk().state.has_finisher() {
-            self.work_inline();
-        }
-        if let Some(reason) = retired {
-            counters.set_retired(reason);
-        }
-        if goes_on {
-            self.serve(id, &mut *self.work.core(id), false, counters);
-            let mut desk = self.desk();
-            desk.state.depart(id);
-            desk.ring_all();
-        }
-    }
-
-    /// A core leaves if there are two others. (Under one lock: of three that are distrusted at once only one leaves.)
-    fn departs_with_two_left(&self, id: Id) -> bool {
-        let mut desk = self.desk();
-        let leaves = desk.state.two_other_cores(id);
-        if leaves {
-            desk.state.depart(id);
-            desk.ring_all();
-        }
-        leaves
-    }
-
-    /// Takes and does batches until the queue closes or the station retires. Returns why it retired. One that has coded
-    /// a block wrong retires, if it `may`.
-    fn serve(
-        self: &Arc<Self>,
-        id: Id,
-        station: &mut dyn Station<W::Job>,
-        may: bool,
-        counters: &Arc<Counters>,
-    ) -> Option<String> {
-        let distrust = || if may { counters.distrust() } else { None };
+    /// Sleeps until a worker has an order, which it is given with the lock.
+    pub(super) fn wait<'a>(self: &'a Arc<Self>, mut inner: Guard<'a, W>, id: Id) -> (Guard<'a, W>, Order<W::Job>) {
         loop {
-            let waiting = Instant::now();
-            let Some(jobs) = self.take(id, || distrust().is_some()) else { return distrust() };
-            let waited = waiting.elapsed();
-            let outcome = self.work_off(id, station, jobs, counters, waited);
-            if let Some(details) = station.details() {
-                counters.set_details(details);
-            }
-            if let Err(StationError { reason, retire }) = outcome {
-                counters.set_failure(&reason);
-                if retire {
-                    if station.ends_crew() {
-                        counters.distrust_crew();
-                        self.desk().ring_all();
-                    }
-                    return Some(reason);
+            let was_woken = inner.state.is_waking(id);
+            if let Some(order) = inner.state.take_order(self.now(), id) {
+                if was_woken {
+                    self.settle(&mut inner, Some(id)); // now others may be woken
                 }
+                return (inner, order);
+            }
+            if !inner.due.is_empty() {
+                self.unlock(inner);
+                inner = self.lock();
+                continue;
+            }
+            let condvar = Arc::clone(&inner.handles[id].condvar);
+            let Some((_, at)) = inner.watcher.filter(|(watcher, _)| *watcher == id) else {
+                inner = condvar.wait(inner).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = at.saturating_sub(self.now());
+            if left.is_zero() {
+                inner.watcher = None;
+                self.settle(&mut inner, Some(id));
+            } else {
+                inner = condvar.wait_timeout(inner, left).unwrap_or_else(PoisonError::into_inner).0;
             }
         }
     }
 
-    /// Waits for work; nothing when the queue has closed, or when the station is `done`.
-    fn take(&self, id: Id, done: impl Fn() -> bool) -> Option<Vec<Entry<W::Job>>> {
-        let mut desk = self.desk();
-        let bell = Arc::clone(&desk.seats[id].bell);
-        loop {
-            if done() {
-                return None;
-            }
-            let more = self.budget.is_waited_for();
-            match desk.state.take(self.now(), id, more) {
-                Taken::Jobs(jobs) => return Some(jobs),
-                Taken::Closed => return None,
-                Taken::Nothing => desk = bell.wait(desk).unwrap_or_else(PoisonError::into_inner),
-                Taken::LeftToOthers(time, other) => {
-                    if let Some(other) = other {
-                        desk.seats[other].bell.notify_one();
-                    }
-                    desk = bell.wait_timeout(desk, time).unwrap_or_else(PoisonError::into_inner).0;
-                }
-            }
-        }
+    /// Puts a task on the queue. Waits only if there is not one worker: then the task is done here.
+    pub(super) fn submit(self: &Arc<Self>, job: W::Job, attributes: Attributes) {
+        let more = self.budget.is_waited_for();
+        self.change(|state, now| state.submit(now, job, attributes, more));
     }
 
-    /// Has a station do some jobs, and sees to it that each of them is answered or on its way to somebody else.
-    fn work_off(
-        self: &Arc<Self>,
-        id: Id,
-        station: &mut dyn Station<W::Job>,
-        entries: Vec<Entry<W::Job>>,
-        counters: &Arc<Counters>,
-        waited: Duration,
-    ) -> Result<(), StationError> {
-        let working = Instant::now();
-        let (mut jobs, mut places) = (Vec::with_capacity(entries.len()), Vec::with_capacity(entries.len()));
-        for Entry { mut job, class, bytes, .. } in entries {
-            if job.erased().begin(counters) {
-                jobs.push(job);
-                places.push((class, bytes));
-            }
-        }
-        let before = counters.bytes_in.load(Relaxed);
-        let deferred_before = counters.deferred.load(Relaxed);
-        let outcome = catch_unwind(AssertUnwindSafe(|| if jobs.is_empty() { Ok(()) } else { station.work(&mut jobs) }));
-        let outcome = outcome.unwrap_or_else(|panic| Err(StationError { reason: panic_text(&*panic), retire: false }));
-        counters.count_time(waited, working.elapsed());
-        let deferred = counters.deferred.load(Relaxed) - deferred_before;
-        self.desk().state.done(self.now(), id, counters.bytes_in.load(Relaxed) - before, deferred);
-        for (mut job, (class, bytes)) in jobs.into_iter().zip(places) {
-            match job.erased().progress() {
-                Progress::Answered => continue,
-                Progress::PassedOn | Progress::Declined => {}
-                Progress::Open => {
-                    counters.fallbacks.fetch_add(1, Relaxed);
-                }
-            }
-            if let Err(job) = self.hand_over(id, job, class, bytes) {
-                self.do_here(job, counters);
-            }
-        }
-        outcome
+    /// An answer was wrong: whoever produced it is counted, and given no more work.
+    pub(super) fn blame(self: &Arc<Self>, by: ProducedBy, reason: &str) {
+        let Some(id) = by.blamed() else { return };
+        let mut inner = self.lock();
+        inner.handles[id].counters.count_wrong(reason);
+        inner.state.blame(id);
+        self.settle(&mut inner, None);
+        self.unlock(inner);
     }
 
-    /// Leaves a job to the cores, if there are any besides this station. Never waits.
-    fn hand_over(self: &Arc<Self>, id: Id, job: W::Job, class: Class, bytes: u64) -> Result<(), W::Job> {
-        let actions = {
-            let mut desk = self.desk();
-            // Whoever takes second stages does its own failures itself: a job that no station can do would go round for
-            // ever.
-            if !desk.seats[id].counters.accelerator.load(Relaxed) || !desk.state.has_finisher() {
-                return Err(job);
-            }
-            let actions =
-                desk.state.submit(self.now(), job, Wish { class, bytes, second_stage: true, avoid: None }, true);
-            desk.ring(&actions);
-            actions
+    /// The name of who produced an answer, as reports have it.
+    pub(super) fn name(&self, by: ProducedBy) -> String {
+        by.worker.map_or_else(|| "a station".to_owned(), |id| self.lock().handles[id].counters.name())
+    }
+
+    /// An input is being read.
+    pub fn begin_reading(&self, bytes: Option<u64>) {
+        self.lock().state.begin_reading(bytes);
+    }
+
+    /// It is being read no longer.
+    pub fn end_reading(&self, bytes: Option<u64>) {
+        self.lock().state.end_reading(bytes);
+    }
+
+    /// Nobody submits any more: stations end when they have done what waits.
+    pub fn close(self: &Arc<Self>) {
+        self.change(|state, _| state.close());
+    }
+
+    /// Whether accelerators have been started, or there are none to start.
+    pub fn is_accelerated(&self) -> bool {
+        self.lock().state.is_accelerated()
+    }
+
+    /// Whether there are accelerators for jobs of this class, started or not.
+    pub fn has_accelerators_for(&self, class: Class) -> bool {
+        self.lock().state.has_accelerators_for(class)
+    }
+
+    pub fn reports(&self) -> Vec<StationReport> {
+        let inner = self.lock();
+        let report = |(id, handle): (Id, &WorkerHandle)| {
+            // A lane that is busy, or asleep, need not have seen yet that it gets no more work.
+            handle.counters.report(inner.state.is_accelerator(id) && inner.state.is_distrusted(id))
         };
-        if actions.start_core && !self.start_core() && !self.desk().state.has_finisher() {
-            self.work_inline();
-        }
-        Ok(())
-    }
-
-    /// The last resort: a core does the job, on this thread.
-    fn do_here(&self, job: W::Job, counters: &Arc<Counters>) {
-        let mut job = [job];
-        job[0].erased().begin(counters);
-        // A fresh one: the station's own codec may be in any state.
-        let done = catch_unwind(AssertUnwindSafe(|| self.work.core(0).work(&mut job)));
-        let reason = match done {
-            Ok(Ok(())) => "a core gave no answer".to_owned(),
-            Ok(Err(error)) => error.reason,
-            Err(panic) => panic_text(&*panic),
-        };
-        job[0].erased().fail(reason); // does nothing if it was answered
-    }
-
-    /// Does what is on the queue in the caller's thread.
-    fn work_inline(self: &Arc<Self>) {
-        let own = thread::current().id();
-        let by = |thread| *self.inline_thread.lock().unwrap_or_else(PoisonError::into_inner) = thread;
-        if *self.inline_thread.lock().unwrap_or_else(PoisonError::into_inner) == Some(own) {
-            // A job that is being done here has submitted another: it is next in the loop below.
-            return;
-        }
-        let mut inline = self.inline.lock().unwrap_or_else(PoisonError::into_inner);
-        let Inline { id, station, counters } = inline.get_or_insert_with(|| {
-            let mut desk = self.desk();
-            let id = desk.state.add_inline_core(self.now());
-            let counters = desk.seat(id, false, &Arc::default());
-            counters.set_name("cpu (no thread to be had)".to_owned());
-            Inline { id, station: self.work.core(0), counters }
-        });
-        by(Some(own));
-        loop {
-            let taken = { self.desk().state.take(self.now(), *id, false) };
-            let Taken::Jobs(jobs) = taken else { break };
-            // A core fails by panicking only, and then a fresh one has answered.
-            let _ = self.work_off(*id, &mut **station, jobs, counters, Duration::ZERO);
-        }
-        by(None);
+        inner.handles.iter().enumerate().map(report).collect()
     }
 }
 
-impl<J> Desk<J> {
-    /// The bell and the counters of a new station.
-    fn seat(&mut self, id: Id, accelerator: bool, distrusted: &Arc<AtomicBool>) -> Arc<Counters> {
-        let counters = Arc::new(Counters::new(id, accelerator, Arc::clone(distrusted)));
-        debug_assert_eq!(id, self.seats.len());
-        self.seats.push(Seat { bell: Arc::default(), counters: Arc::clone(&counters) });
+impl<J> Inner<J> {
+    /// The condvar and the counters of a new worker.
+    pub fn add_handle(&mut self, id: Id) -> Arc<Counters> {
+        let counters = Arc::new(Counters::new(id, self.state.is_accelerator(id)));
+        debug_assert_eq!(id, self.handles.len());
+        self.handles.push(WorkerHandle { condvar: Arc::default(), counters: Arc::clone(&counters) });
         counters
     }
 
-    fn ring(&self, actions: &Actions) {
-        if let Some(id) = actions.wake {
-            self.seats[id].bell.notify_one();
-        }
-    }
-
-    fn ring_all(&self) {
-        self.seats.iter().for_each(|seat| seat.bell.notify_one());
-    }
-}
-
-/// What a panic said.
-fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("panic").to_owned()
-}
-
-/// Puts jobs on a pool's queue. Clones are the same submitter.
-pub struct Submitter<W: Work> {
-    shared: Arc<Shared<W>>,
-    cancelled: Arc<AtomicBool>,
-}
-
-impl<W: Work> Clone for Submitter<W> {
-    fn clone(&self) -> Self {
-        Submitter { shared: Arc::clone(&self.shared), cancelled: Arc::clone(&self.cancelled) }
-    }
-}
-
-impl<W: Work> std::fmt::Debug for Submitter<W> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Submitter").field("cancelled", &self.cancelled).finish_non_exhaustive()
-    }
-}
-
-impl<W: Work> Submitter<W> {
-    pub(super) fn new(shared: &Arc<Shared<W>>) -> Self {
-        Submitter { shared: Arc::clone(shared), cancelled: Arc::default() }
-    }
-
-    pub(super) fn shared(&self) -> &Arc<Shared<W>> {
-        &self.shared
-    }
-
-    /// Another one of the same pool and process, which is cancelled by itself.
-    pub(super) fn sibling(&self) -> Self {
-        Submitter::new(&self.shared)
-    }
-
-    /// Asks `question` of the stations. Returns at once, unless there is not one station: then the answer is found
-    /// here.
-    pub fn submit<Q: Question>(&self, question: Q) -> Ticket<Q::Answer>
-    where
-        Job<Q>: Into<W::Job>,
-    {
-        let (job, ticket) = Job::with_ticket(question, Arc::clone(&self.cancelled));
-        self.send(job, None);
-        ticket
-    }
-
-    /// Asks `question`, and has `then` called with the answer on the station's thread. It must not block, nor panic.
-    pub fn submit_then<Q: Question>(&self, question: Q, then: impl FnOnce(Result<Q::Answer, JobError>) + Send + 'static)
-    where
-        Job<Q>: Into<W::Job>,
-    {
-        self.submit_avoiding(question, None, |answer, _| then(answer));
-    }
-
-    /// The same, and `then` is told who answered. A second stage is not done by the core `avoid`, if there is another.
-    pub fn submit_avoiding<Q: Question>(
-        &self,
-        question: Q,
-        avoid: Option<&Maker>,
-        then: impl FnOnce(Result<Q::Answer, JobError>, Maker) + Send + 'static,
-    ) where
-        Job<Q>: Into<W::Job>,
-    {
-        let avoid = avoid.and_then(Maker::station);
-        self.send(Job::with_call(question, Arc::clone(&self.cancelled), then), avoid);
-    }
-
-    fn send<Q: Question>(&self, job: Job<Q>, avoid: Option<Id>)
-    where
-        Job<Q>: Into<W::Job>,
-    {
-        let (bytes, second_stage) = (job.question().bytes(), job.question().is_second_stage());
-        self.shared.submit(job.into(), Wish { class: Q::CLASS, bytes, second_stage, avoid });
-    }
-
-    /// Says that nobody wants the answers any more: jobs that no station has begun are dropped.
-    pub fn cancel(&self) {
-        self.cancelled.store(true, Relaxed);
-    }
-
-    /// Whether nobody wants the answers any more.
-    pub fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Relaxed)
+    fn wake(&mut self, id: Id) {
+        self.due.wake.push(Arc::clone(&self.handles[id].condvar));
     }
 }

@@ -1,7 +1,7 @@
 //! What the stations of a pool have done, and how fast they are.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// What one station has done so far.
@@ -69,8 +69,6 @@ pub(crate) struct Counters {
     pub fallbacks: AtomicU64,
     pub verified: AtomicU64,
     pub wrong: AtomicU64,
-    /// Shared with all stations of the same device.
-    distrusted: Arc<AtomicBool>,
     words: Mutex<Words>,
 }
 
@@ -83,8 +81,8 @@ struct Words {
 }
 
 impl Counters {
-    pub fn new(station: usize, accelerator: bool, distrusted: Arc<AtomicBool>) -> Counters {
-        Counters { station, accelerator: accelerator.into(), distrusted, ..Counters::default() }
+    pub fn new(station: usize, accelerator: bool) -> Counters {
+        Counters { station, accelerator: accelerator.into(), ..Counters::default() }
     }
 
     /// Counts a block that was done (or begun, if it was the `first_stage`).
@@ -103,26 +101,17 @@ impl Counters {
         self.verified.fetch_add(1, Relaxed);
     }
 
-    /// Counts a block of this station that another one has found wrong. It, and what shares its device, is not trusted
-    /// any more.
+    /// Counts a block of this station that another one has found wrong.
     pub fn count_wrong(&self, reason: &str) {
         self.wrong.fetch_add(1, Relaxed);
         self.set_failure(reason);
-        self.distrusted.store(true, Relaxed);
     }
 
-    /// Its device computes wrongly, it has found: none of those that share it is trusted any more.
-    pub fn distrust_crew(&self) {
-        self.distrusted.store(true, Relaxed);
-    }
-
-    /// Why the station must not get more work, if it must not.
-    pub fn distrust(&self) -> Option<String> {
-        self.distrusted.load(Relaxed).then(|| {
-            let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-            let own = words.failure.clone().filter(|_| self.wrong.load(Relaxed) > 0);
-            own.unwrap_or_else(|| "its device computed wrongly".to_owned())
-        })
+    /// Why the station gets no more work, if it or its device gave a wrong answer.
+    pub fn why_distrusted(&self) -> String {
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = words.failure.clone().filter(|_| self.wrong.load(Relaxed) > 0);
+        own.unwrap_or_else(|| "its device computed wrongly".to_owned())
     }
 
     /// Others go on with a job of so many bytes.
@@ -166,9 +155,9 @@ impl Counters {
         words.name.clone().unwrap_or_else(|| STARTING.to_owned())
     }
 
-    pub fn report(&self) -> StationReport {
-        // A lane that waits need not have seen yet that it gets no more work.
-        let distrust = self.distrust().filter(|_| self.accelerator.load(Relaxed));
+    /// The report. One that is `distrusted` gets no more work, even if its thread has not seen that yet.
+    pub fn report(&self, distrusted: bool) -> StationReport {
+        let distrust = distrusted.then(|| self.why_distrusted());
         let Words { name, details, failure, retired } =
             self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
         StationReport {

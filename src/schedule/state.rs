@@ -1,37 +1,43 @@
-//! What the scheduler knows: what waits, who is there, what each station holds and how fast it is. Everything that is
-//! decided is decided here, by the rule in [`policy`](super::policy), under one lock (`queue`) and without a clock of
-//! its own: a test can run hours of work in a moment.
+//! What the scheduler knows: the tasks that wait, the workers, what each of them has in hand and how fast it is.
+//!
+//! [`State::next`] (`decide`) makes every decision, by the rule in [`policy`](super::policy). Nothing here has a lock,
+//! a clock or a thread: a test can run hours of work in a moment, and all orders of events of a small machine.
 
 use super::inputs::Inputs;
 use super::job::{Accepts, Class};
-use super::policy::{self, Expected, Snapshot, Verdict};
-use super::seat::{Holding, Phase, Rate, Seat, Waits};
+use super::policy::Expected;
+use super::worker::{Life, Order, Rate, WorkerState};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// A station's number, in the order of their start.
+/// A worker's number, in the order of their start.
 pub(super) type Id = usize;
 
-/// What is asked for when a job is put on the queue.
+/// How a task is submitted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wish {
+pub(super) struct Attributes {
     pub class: Class,
     pub bytes: u64,
-    /// Somebody else has begun or declined it: it is for a core.
-    pub second_stage: bool,
-    /// A core that should not do it, as long as there is another.
+    /// An earlier task or an accelerator has begun it. Only cores take it, and before everything else.
+    pub continuation: bool,
+    /// A core that does not take this continuation, as long as there is another.
     pub avoid: Option<Id>,
 }
 
-/// A job that waits.
+/// A task that waits.
 pub(super) struct Entry<J> {
     pub job: J,
-    pub class: Class,
+    pub attributes: Attributes,
+    /// Counted over all tasks: the class with the oldest goes first.
+    pub number: u64,
+}
+
+/// The tasks of one class that nobody has begun.
+pub(super) struct ClassQueue<J> {
+    pub entries: VecDeque<Entry<J>>,
     pub bytes: u64,
-    pub second_stage: bool,
-    avoid: Option<Id>,
-    /// Counted over all jobs: the oldest of several queues goes first.
-    number: u64,
+    /// Bytes a second that a core is expected to do.
+    pub core_rate: f64,
 }
 
 /// Accelerators that are started together: the lanes of one device.
@@ -40,86 +46,62 @@ pub(super) struct CrewPlan {
     pub accepts: Accepts,
     pub members: usize,
     pub expected: Expected,
-    /// With the first job, however little work there is.
+    /// With the first task, however little work there is.
     pub at_once: bool,
     pub started: bool,
 }
 
-/// What there is to do besides, after a job was submitted.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Actions {
-    /// This one waits and should look.
-    pub wake: Option<Id>,
-    /// One more core is needed.
-    pub start_core: bool,
-    /// These crews are worth their start.
-    pub start_crews: Vec<usize>,
-    /// Nobody is there for the job, nor can be started.
-    pub unserved: bool,
-}
-
-/// What a station that asks for work is told.
-pub(super) enum Taken<J> {
-    Jobs(Vec<Entry<J>>),
-    /// Nothing for it now; it should ask again when it is woken.
-    Nothing,
-    /// What waits is better done by others: it should ask again when it is woken, or after this time. One of the
-    /// others, if it was asleep, should look.
-    LeftToOthers(Duration, Option<Id>),
-    /// There will never be anything.
-    Closed,
-}
-
 pub(super) struct State<J> {
-    /// By class: what nobody has begun.
-    first: Vec<VecDeque<Entry<J>>>,
-    second: VecDeque<Entry<J>>,
-    seats: Vec<Seat>,
-    crews: Vec<CrewPlan>,
+    pub(super) classes: Vec<ClassQueue<J>>,
+    pub(super) continuations: VecDeque<Entry<J>>,
+    /// How many tasks wait.
+    pub(super) waiting: usize,
+    pub(super) workers: Vec<WorkerState<J>>,
+    /// The workers that are free; at the end the one that was busy last, whose caches are warm.
+    pub(super) free: Vec<Id>,
+    pub(super) crews: Vec<CrewPlan>,
+    /// Crews that are to be started, in their order.
+    pub(super) due_crews: VecDeque<usize>,
     /// Cores that can still be started, and what cores accept.
-    unstarted_cores: usize,
-    started_cores: usize,
-    core_accepts: Accepts,
-    /// Bytes a second that a core is expected to do, by class.
-    core_rates: Vec<f64>,
-    hardware: usize,
-    inputs: Inputs,
+    pub(super) unstarted_cores: usize,
+    pub(super) started_cores: usize,
+    pub(super) core_accepts: Accepts,
+    pub(super) hardware: usize,
+    pub(super) inputs: Inputs,
     next_number: u64,
-    closed: bool,
+    pub(super) closed: bool,
+    /// A free worker may have to leave.
+    pub(super) look_for_leavers: bool,
+    /// Cores that sleep and are being woken. Not more than there are hardware threads: each of them looks for the next
+    /// when it comes, and those that are awake take what waits meanwhile.
+    pub(super) waking: usize,
 }
 
 impl<J> State<J> {
     pub fn new(core_rates: Vec<f64>, cores: usize, core_accepts: Accepts, hardware: usize) -> Self {
+        let class = |core_rate| ClassQueue { entries: VecDeque::new(), bytes: 0, core_rate };
         State {
-            first: core_rates.iter().map(|_| VecDeque::new()).collect(),
-            second: VecDeque::new(),
-            seats: Vec::new(),
+            classes: core_rates.into_iter().map(class).collect(),
+            continuations: VecDeque::new(),
+            waiting: 0,
+            workers: Vec::new(),
+            free: Vec::new(),
             crews: Vec::new(),
+            due_crews: VecDeque::new(),
             unstarted_cores: cores,
             started_cores: 0,
             core_accepts,
-            core_rates,
             hardware,
             inputs: Inputs::default(),
             next_number: 0,
             closed: false,
+            look_for_leavers: false,
+            waking: 0,
         }
     }
 
     pub fn add_crew(&mut self, crew: CrewPlan) {
         self.crews.push(crew);
-    }
-
-    /// Whether accelerators have been started, or there are none to start.
-    pub fn is_accelerated(&self) -> bool {
-        self.crews.is_empty() || self.crews.iter().any(|crew| crew.started)
-    }
-
-    /// Whether there are accelerators for a class, started or not.
-    pub fn has_accelerators_for(&self, class: Class) -> bool {
-        let takes = |accepts: Accepts| !accepts.second_stage() && accepts.first_stage(class);
-        self.crews.iter().any(|crew| !crew.started && takes(crew.accepts))
-            || self.seats.iter().any(|seat| seat.phase != Phase::Gone && takes(seat.accepts))
     }
 
     /// An input is being read, of so many bytes if that is known.
@@ -132,437 +114,288 @@ impl<J> State<J> {
         self.inputs.end(bytes);
     }
 
-    /// If nothing waits and nobody has anything, what was read is done with.
+    /// If nothing waits and nobody is busy, the inputs so far say nothing of those to come.
     fn forget_if_idle(&mut self) {
-        let nothing_waits = self.second.is_empty() && self.first.iter().all(VecDeque::is_empty);
-        if nothing_waits && self.seats.iter().all(|seat| seat.holds.is_none()) {
+        if self.waiting == 0 && !self.workers.iter().any(|worker| matches!(worker.life, Life::Busy(_))) {
             self.inputs.forget();
         }
     }
 
-    /// Puts a job on its queue and says who should know.
-    pub fn submit(&mut self, now: Duration, job: J, wish: Wish, more: bool) -> Actions {
-        let Wish { class, bytes, second_stage, avoid } = wish;
+    /// Puts a task on its queue. `more` says that more is certain to come.
+    pub fn submit(&mut self, now: Duration, job: J, attributes: Attributes, more: bool) {
         self.forget_if_idle();
-        let second_stage = second_stage || self.is_left_to_cores(class);
-        let number = self.next_number;
+        let continuation = attributes.continuation || self.is_left_to_cores(attributes.class);
+        let attributes = Attributes { continuation, ..attributes };
+        self.waiting += 1;
+        let entry = Entry { job, attributes, number: self.next_number };
         self.next_number += 1;
-        let entry = Entry { job, class, bytes, second_stage, avoid, number };
-        if second_stage {
-            self.second.push_back(entry);
-            let unserved = !self.has_finisher();
-            let mut call = self.call_core(true, |id, seat| seat.accepts.second_stage() && avoid != Some(id));
-            if let Some(only) = avoid.filter(|_| call.wake.is_none() && !call.start_core)
-                && self.other_cores(only) == 0
-            {
-                call = self.call_core(false, |id, _| id == only);
-            }
-            return Actions { unserved, ..call };
+        if continuation {
+            self.continuations.push_back(entry);
+            return;
         }
-        self.inputs.add(now, bytes);
-        self.first[class.index()].push_back(entry);
-        let start_crews = self.crews_to_start(now, class, more);
-        let mut actions = Actions { start_crews, unserved: !self.is_served(class), ..Actions::default() };
-        let snapshot = self.snapshot(now, class, more);
-        let may_start = |seat: &Seat| {
-            seat.accelerator
-                && seat.waits != Waits::No
-                && seat.accepts.first_stage(class)
-                && policy::accelerator_may_start(&snapshot, self.rate(now, seat, class).0) == Verdict::Start
-        };
-        if let Some(id) = self.seats.iter().position(may_start) {
-            self.seats[id].waits = Waits::No;
-            actions.wake = Some(id);
-            return actions;
-        }
-        let verdict = policy::core_may_start(&snapshot);
-        let watched = self.seats.iter().any(|seat| seat.waits == Waits::ForTime && seat.accepts.first_stage(class));
-        let core_there = self.seats.iter().any(|seat| !seat.accelerator && seat.phase != Phase::Gone);
-        // Somebody must look again when the accelerators should have come for it.
-        if verdict == Verdict::Start || !watched {
-            let may_start = verdict == Verdict::Start || !core_there;
-            let start = may_start && self.core_accepts.first_stage(class);
-            let call = self.call_core(start, |_, seat| seat.accepts.first_stage(class));
-            (actions.wake, actions.start_core) = (call.wake, call.start_core);
-        }
-        actions
+        self.inputs.add(now, attributes.bytes);
+        let queue = &mut self.classes[attributes.class.index()];
+        queue.entries.push_back(entry);
+        queue.bytes += attributes.bytes;
+        self.choose_crews(now, attributes.class, more);
     }
 
-    /// The core with the highest number that is idle is woken, or, if it may be, one more `start`ed.
-    fn call_core(&mut self, start: bool, accepts: impl Fn(Id, &Seat) -> bool) -> Actions {
-        let idle = |(id, seat): (Id, &Seat)| !seat.accelerator && seat.waits != Waits::No && accepts(id, seat);
-        let wake = (0..self.seats.len()).rev().find(|&id| idle((id, &self.seats[id])));
-        if let Some(id) = wake {
-            self.seats[id].waits = Waits::No;
-        }
-        let start_core = start && wake.is_none() && self.unstarted_cores > 0;
-        self.unstarted_cores -= usize::from(start_core);
-        Actions { wake, start_core, ..Actions::default() }
-    }
-
-    /// Which crews are worth starting for what is left to do.
-    fn crews_to_start(&mut self, now: Duration, class: Class, more: bool) -> Vec<usize> {
-        let mut start = Vec::new();
-        // Of those that were chosen just now: they have no seats yet.
-        let mut chosen_rate = 0.0;
-        for number in 0..self.crews.len() {
-            let crew = self.crews[number];
-            if crew.started || !crew.accepts.first_stage(class) {
-                continue;
-            }
-            let nobody = start.is_empty() && !self.is_served(class);
-            // While cores are idle, they keep up with the input: its source is the bottleneck. (Unless it is only that
-            // it takes a while to give a long block to each.)
-            let some_idle = self.unstarted_cores > 0 && self.first[class.index()].len() <= self.unstarted_cores
-                || self.seats.iter().any(|seat| !seat.accelerator && seat.waits != Waits::No);
-            let worth = || {
-                let mut s = self.snapshot(now, class, more);
-                s.accelerator_rate += chosen_rate;
-                let long = s.oldest / s.core_rate >= crew.expected.start.as_secs_f64();
-                let keeps_up = some_idle && self.inputs.rate(now) <= s.core_rate * s.cores as f64;
-                (long || !keeps_up) && policy::worth_starting(&s, s.waiting + self.inputs.to_come(), &crew.expected)
-            };
-            if crew.at_once || nobody || worth() {
-                self.crews[number].started = true;
-                chosen_rate += crew.expected.rate;
-                start.push(number);
-            }
-        }
-        start
-    }
-
-    /// One more core is being started ([`Actions::start_core`]). Returns its number among the stations and among the
-    /// cores.
-    pub fn add_core(&mut self, now: Duration) -> (Id, usize) {
+    /// A core is added that is being started. Returns its number among the workers and among the cores.
+    pub(super) fn add_core(&mut self, now: Duration) -> (Id, usize) {
         let number = self.started_cores;
         self.started_cores += 1;
-        (self.add_seat(now, false, self.core_accepts, None), number)
+        (self.add_worker(now, false, self.core_accepts, None), number)
     }
 
-    /// A core of the caller's own thread, when there is no station at all.
-    pub fn add_inline_core(&mut self, now: Duration) -> Id {
-        let id = self.add_seat(now, false, Accepts::Everything, None);
-        // It is there for as long as the caller is, so nobody may count on it.
-        self.seats[id].phase = Phase::Gone;
+    /// The members of a crew are added, which are being started. Returns the number of the first.
+    pub(super) fn add_members(&mut self, now: Duration, crew: usize) -> Id {
+        let CrewPlan { accepts, members, .. } = self.crews[crew];
+        let first = self.workers.len();
+        for _ in 0..members {
+            // A station that takes continuations is a core to the rule.
+            self.add_worker(now, !accepts.second_stage(), accepts, Some(crew));
+        }
+        first
+    }
+
+    /// A core is added for the callers' own threads. It is gone until one of them [works](Self::join).
+    pub fn add_caller(&mut self, now: Duration) -> Id {
+        let id = self.add_worker(now, false, Accepts::Everything, None);
+        self.workers[id].life = Life::Gone;
         id
     }
 
-    /// A member of a crew is being started. Returns its number, and whether it is an accelerator.
-    pub fn add_member(&mut self, now: Duration, crew: usize) -> (Id, bool) {
-        let accepts = self.crews[crew].accepts;
-        // A station that takes second stages is a core to the rule, whoever made it.
-        let accelerator = !accepts.second_stage();
-        (self.add_seat(now, accelerator, accepts, Some(crew)), accelerator)
-    }
-
-    fn add_seat(&mut self, now: Duration, accelerator: bool, accepts: Accepts, crew: Option<usize>) -> Id {
-        let rates = vec![Rate::default(); self.first.len()];
-        self.seats.push(Seat {
+    fn add_worker(&mut self, now: Duration, accelerator: bool, accepts: Accepts, crew: Option<usize>) -> Id {
+        self.workers.push(WorkerState {
             accelerator,
             accepts,
             crew,
-            phase: Phase::Starting(now),
+            life: Life::Starting(now),
             max_batch: 1,
             max_bytes: u64::MAX,
-            rates,
-            holds: None,
-            waits: Waits::No,
+            rates: vec![Rate::default(); self.classes.len()],
+            order: None,
+            distrusted: false,
+            fresh: false,
+            awake: true,
+            waking: false,
         });
-        self.seats.len() - 1
+        self.workers.len() - 1
     }
 
-    /// A station can take work now, so many jobs at once, and so many bytes if that is more than one job.
+    /// A worker has started. It takes so many tasks at once, and so many bytes if that is more than one task.
     pub fn ready(&mut self, id: Id, max_batch: usize, max_bytes: u64) {
-        let seat = &mut self.seats[id];
-        (seat.phase, seat.max_batch, seat.max_bytes) = (Phase::Ready, max_batch.max(1), max_bytes);
+        let worker = &mut self.workers[id];
+        (worker.max_batch, worker.max_bytes) = (max_batch.max(1), max_bytes);
+        self.set_free(id);
     }
 
-    /// A station takes no more work. Everybody who waits must look again: what was left to it is theirs. Returns how
-    /// many jobs became the cores'.
-    pub fn depart(&mut self, id: Id) -> usize {
-        let before = self.second.len();
-        self.seats[id].phase = Phase::Gone;
-        self.seats[id].holds = None;
-        self.seats.iter_mut().for_each(|seat| seat.waits = Waits::No);
-        for class in 0..self.first.len() {
+    /// A caller works on its own thread, as a core, until it [leaves](Self::leave).
+    pub fn join(&mut self, id: Id) {
+        self.workers[id].awake = true;
+        self.set_free(id);
+    }
+
+    /// A caller's thread works no more.
+    pub fn leave(&mut self, id: Id) {
+        self.set_life(id, Life::Gone);
+    }
+
+    fn set_free(&mut self, id: Id) {
+        self.set_life(id, Life::Free);
+        self.look_for_leavers |= self.workers[id].distrusted || self.closed;
+        self.free.push(id);
+    }
+
+    pub(super) fn set_life(&mut self, id: Id, life: Life) {
+        if matches!(self.workers[id].life, Life::Free)
+            && let Some(at) = self.free.iter().rposition(|free| *free == id)
+        {
+            self.free.remove(at);
+        }
+        self.workers[id].life = life;
+    }
+
+    /// A worker comes for its order. Without one it may sleep. With one that it was woken for, others may be woken now:
+    /// ask [`next`](Self::next) again.
+    pub fn take_order(&mut self, now: Duration, id: Id) -> Option<Order<J>> {
+        let worker = &mut self.workers[id];
+        self.waking -= usize::from(std::mem::take(&mut worker.waking));
+        worker.awake = worker.order.is_some();
+        if let Life::Busy(held) = &mut worker.life {
+            held.since = now;
+        }
+        worker.order.take()
+    }
+
+    /// A worker is done with its order. It did so many bytes of it itself, or `deferred` some of them to others: then
+    /// the time it took says nothing. What it could not do is `handed` to the cores. A worker that `leaves` is given no
+    /// more work.
+    pub fn finish(&mut self, now: Duration, id: Id, did: (u64, u64), handed: Vec<Entry<J>>, leaves: bool) {
+        let (bytes, deferred) = did;
+        let worker = &mut self.workers[id];
+        if let Life::Busy(held) = worker.life
+            && !held.continuation
+            && bytes > 0
+        {
+            let class = held.class.index();
+            let seconds = match deferred {
+                0 => now.saturating_sub(held.since).as_secs_f64().max(1e-9),
+                _ => bytes as f64 / self.classes[class].core_rate,
+            };
+            worker.rates[class].add(bytes as f64, seconds);
+        }
+        for Entry { job, attributes, .. } in handed {
+            self.submit(now, job, Attributes { continuation: true, avoid: None, ..attributes }, false);
+        }
+        if leaves { self.set_life(id, Life::Leaving) } else { self.set_free(id) }
+    }
+
+    /// A worker's thread ends: it `failed`, or was told to leave. Returns whether it must go on as a core, because
+    /// there is work that nobody else takes. What was left to it becomes the cores' work.
+    pub fn depart(&mut self, id: Id, failed: bool) -> bool {
+        self.set_life(id, Life::Gone);
+        for class in 0..self.classes.len() {
             if self.is_left_to_cores(Class(class as u8)) {
-                let left = self.first[class].drain(..).map(|entry| Entry { second_stage: true, ..entry });
-                self.second.extend(left);
+                let queue = &mut self.classes[class];
+                queue.bytes = 0;
+                let left = queue.entries.drain(..).map(|mut entry| {
+                    entry.attributes.continuation = true;
+                    entry
+                });
+                self.continuations.extend(left);
             }
         }
-        self.second.len() - before
+        let goes_on = failed && self.is_short();
+        if goes_on {
+            self.go_on_as_core(id);
+        }
+        goes_on
     }
 
-    /// How many cores are to be started for so many jobs.
-    pub fn cores_for(&mut self, jobs: usize) -> usize {
-        let count = if self.core_accepts.second_stage() { jobs.min(self.unstarted_cores) } else { 0 };
-        self.unstarted_cores -= count;
-        count
+    /// There was no thread for a worker. If it was a core, there is none for others.
+    pub fn not_started(&mut self, id: Id) {
+        if self.workers[id].crew.is_none() {
+            self.unstarted_cores = 0;
+        }
+        self.depart(id, false);
     }
 
-    /// Whether cores leave a class to accelerators of which there are none any more. Then it is as if one had declined:
-    /// all cores do what the accelerators should have done, and not one station alone.
+    /// The worker that failed goes on as a core: as one of many, if more can be started.
+    fn go_on_as_core(&mut self, id: Id) {
+        let many = self.unstarted_cores > 0 && self.core_accepts.second_stage();
+        let accepts = if many { self.core_accepts } else { Accepts::Everything };
+        let worker = &mut self.workers[id];
+        (worker.accelerator, worker.accepts, worker.crew) = (false, accepts, None);
+        (worker.max_batch, worker.max_bytes) = (1, u64::MAX);
+        (worker.distrusted, worker.fresh, worker.awake) = (false, false, true);
+        worker.rates.fill(Rate::default());
+        self.set_free(id);
+    }
+
+    /// A worker gave a wrong answer: no more work for it, nor for others of its device. A core without which there
+    /// would be less than two begins anew instead.
+    pub fn blame(&mut self, id: Id) {
+        match self.workers[id].crew {
+            Some(crew) => self.distrust_crew(crew),
+            None => self.workers[id].distrusted = true,
+        }
+        self.look_for_leavers = true;
+    }
+
+    fn distrust_crew(&mut self, crew: usize) {
+        let members = self.workers.iter_mut().filter(|worker| worker.crew == Some(crew));
+        members.for_each(|worker| worker.distrusted = true);
+    }
+
+    /// Whether there is a worker of this number.
+    pub fn has(&self, id: Id) -> bool {
+        id < self.workers.len()
+    }
+
+    /// Whether it sleeps and has been called for an order.
+    pub fn is_waking(&self, id: Id) -> bool {
+        self.workers[id].waking
+    }
+
+    pub fn is_distrusted(&self, id: Id) -> bool {
+        self.workers[id].distrusted
+    }
+
+    pub fn is_accelerator(&self, id: Id) -> bool {
+        self.workers[id].accelerator
+    }
+
+    /// Nobody submits any more.
+    pub fn close(&mut self) {
+        self.closed = true;
+        self.look_for_leavers = true;
+    }
+
+    /// Whether accelerators have been started, or there are none to start.
+    pub fn is_accelerated(&self) -> bool {
+        self.crews.is_empty() || self.crews.iter().any(|crew| crew.started)
+    }
+
+    /// Whether there are accelerators for a class, started or not.
+    pub fn has_accelerators_for(&self, class: Class) -> bool {
+        let takes = |accepts: Accepts| !accepts.second_stage() && accepts.first_stage(class);
+        self.crews.iter().any(|crew| !crew.started && takes(crew.accepts))
+            || self.workers.iter().any(|worker| !worker.is_gone() && takes(worker.accepts))
+    }
+
+    /// Whether cores leave a class to accelerators of which there are none any more. Then its tasks are continuations,
+    /// as if an accelerator had declined them: all cores do them, and not one alone.
     fn is_left_to_cores(&self, class: Class) -> bool {
         let by_cores = !self.core_accepts.first_stage(class) && self.has_finisher();
         by_cores && !self.may_come(class) && !self.is_served(class)
     }
 
-    /// Whether the next job of a class can start accelerators for it. Where jobs wait, it may never come.
+    /// Whether the next task of a class can start accelerators for it. Tasks that wait cannot.
     fn may_come(&self, class: Class) -> bool {
         let is_for = |crew: &CrewPlan| !crew.started && crew.accepts.first_stage(class);
-        self.first[class.index()].is_empty() && self.crews.iter().any(is_for)
+        self.classes[class.index()].entries.is_empty() && self.crews.iter().any(is_for)
     }
 
-    /// Whether somebody takes first stages of this class, or could be started to.
-    pub fn is_served(&self, class: Class) -> bool {
-        let by_seat = |seat: &Seat| seat.phase != Phase::Gone && seat.accepts.first_stage(class);
-        self.unstarted_cores > 0 && self.core_accepts.first_stage(class) || self.seats.iter().any(by_seat)
+    /// Whether somebody takes tasks of this class that nobody has begun, or can be started to.
+    pub(super) fn is_served(&self, class: Class) -> bool {
+        let takes = |worker: &WorkerState<J>| !worker.is_gone() && worker.accepts.first_stage(class);
+        self.unstarted_cores > 0 && self.core_accepts.first_stage(class) || self.workers.iter().any(takes)
     }
 
-    /// Whether somebody takes second stages, or could be started to.
+    /// Whether somebody takes continuations, or can be started to.
     pub fn has_finisher(&self) -> bool {
-        let by_seat = |seat: &Seat| seat.phase != Phase::Gone && seat.accepts.second_stage();
-        self.unstarted_cores > 0 && self.core_accepts.second_stage() || self.seats.iter().any(by_seat)
+        self.unstarted_finishers() > 0 || self.workers.iter().any(Self::is_finisher)
     }
 
-    /// How many others than this station take second stages.
-    fn other_cores(&self, id: Id) -> usize {
-        let takes =
-            |(other, seat): &(Id, &Seat)| *other != id && seat.phase != Phase::Gone && seat.accepts.second_stage();
-        self.seats.iter().enumerate().filter(takes).count()
+    fn is_finisher(worker: &WorkerState<J>) -> bool {
+        !worker.is_gone() && worker.accepts.second_stage()
     }
 
-    /// Whether two others than this station take second stages, so that one can still verify what the other makes.
-    pub fn two_other_cores(&self, id: Id) -> bool {
-        let unstarted = if self.core_accepts.second_stage() { self.unstarted_cores } else { 0 };
-        self.other_cores(id) + unstarted >= 2
+    fn unstarted_finishers(&self) -> usize {
+        if self.core_accepts.second_stage() { self.unstarted_cores } else { 0 }
     }
 
-    /// Whether a core may take this second stage. A job that avoids the core is left to another: one is there, and
-    /// looks at it when it is done with what it has, or when it was woken for it. When it leaves, everybody looks
-    /// again.
-    fn may_finish(&self, id: Id, entry: &Entry<J>) -> bool {
-        entry.avoid != Some(id) || self.closed || self.other_cores(id) == 0
+    /// How many others than this worker take continuations, or can be started to.
+    pub(super) fn other_finishers(&self, id: Id) -> usize {
+        let is_other = |(other, worker): &(Id, &WorkerState<J>)| *other != id && Self::is_finisher(worker);
+        self.workers.iter().enumerate().filter(is_other).count() + self.unstarted_finishers()
     }
 
-    /// After a departure: whether work has lost its last station, so that this thread must go on as a core.
-    pub fn is_short(&self) -> bool {
+    /// Whether something waits that nobody takes, nor can be started to: the caller's own thread must do it.
+    pub fn is_unserved(&self) -> bool {
+        let class =
+            |(class, queue): (usize, &ClassQueue<J>)| !queue.entries.is_empty() && !self.is_served(Class(class as u8));
+        self.waiting > 0
+            && (!self.continuations.is_empty() && !self.has_finisher() || self.classes.iter().enumerate().any(class))
+    }
+
+    /// After a departure: whether work has lost its last worker, so that this thread must go on as a core.
+    fn is_short(&self) -> bool {
         let unserved = |class: Class| !self.is_served(class) && !self.is_left_to_cores(class) && !self.may_come(class);
-        // A core that has not been started yet is started by the next job, which may never come.
-        let there = |seat: &Seat| seat.phase != Phase::Gone && seat.accepts.second_stage();
-        let mut classes = (0..self.first.len()).map(|class| Class(class as u8));
-        !self.second.is_empty() && !self.seats.iter().any(there) || classes.any(unserved)
-    }
-
-    /// The station that retired goes on as a core: as one of many, if more can be started.
-    pub fn go_on_as_core(&mut self, id: Id) {
-        let many = self.unstarted_cores > 0 && self.core_accepts.second_stage();
-        let accepts = if many { self.core_accepts } else { Accepts::Everything };
-        let seat = &mut self.seats[id];
-        (seat.accelerator, seat.accepts, seat.phase, seat.max_batch) = (false, accepts, Phase::Ready, 1);
-        seat.max_bytes = u64::MAX;
-        seat.crew = None;
-        seat.rates.fill(Rate::default());
-    }
-
-    /// No thread could be had for one more core.
-    pub fn no_more_cores(&mut self) {
-        self.unstarted_cores = 0;
-    }
-
-    pub fn close(&mut self) {
-        self.closed = true;
-        self.seats.iter_mut().for_each(|seat| seat.waits = Waits::No);
-    }
-
-    /// What a station may take now.
-    pub fn take(&mut self, now: Duration, id: Id, more: bool) -> Taken<J> {
-        self.seats[id].waits = Waits::No;
-        let accepts = self.seats[id].accepts;
-        let gone = self.seats[id].phase == Phase::Gone;
-        // What was passed on comes first: it is older than what nobody has begun, and what follows it waits for it.
-        if accepts.second_stage()
-            && let Some(at) = self.second.iter().position(|entry| self.may_finish(id, entry))
-            && let Some(entry) = self.second.remove(at)
-        {
-            return self.hold(now, id, vec![entry]);
-        }
-        let mut ask_again = None;
-        for class in self.oldest_first(accepts) {
-            let snapshot = self.snapshot(now, class, more);
-            let seat = &self.seats[id];
-            let count = if self.closed || gone {
-                1
-            } else if seat.accelerator {
-                let rate = self.rate(now, seat, class).0;
-                match policy::accelerator_may_start(&snapshot, rate) {
-                    Verdict::Start => policy::share(&snapshot, rate, seat.max_batch),
-                    Verdict::Wait(seconds) => {
-                        ask_again = Some(ask_again.map_or(seconds, |other: f64| other.min(seconds)));
-                        continue;
-                    }
-                }
-            } else {
-                match policy::core_may_start(&snapshot) {
-                    // A station that is no accelerator may still like batches: of what there is, an even part.
-                    Verdict::Start if seat.max_batch > 1 => {
-                        let stations = self.seats.iter().filter(|seat| seat.phase != Phase::Gone).count();
-                        snapshot.blocks.div_ceil(stations).clamp(1, seat.max_batch)
-                    }
-                    Verdict::Start => 1,
-                    Verdict::Wait(seconds) => {
-                        ask_again = Some(ask_again.map_or(seconds, |other: f64| other.min(seconds)));
-                        continue;
-                    }
-                }
-            };
-            let max_bytes = self.seats[id].max_bytes;
-            let queue = &mut self.first[class.index()];
-            let mut bytes = 0u64;
-            let fit = queue.iter().take(count).take_while(|entry| {
-                bytes = bytes.saturating_add(entry.bytes);
-                bytes <= max_bytes
-            });
-            let count = fit.count().max(1);
-            let jobs = queue.drain(..count.min(queue.len())).collect();
-            return self.hold(now, id, jobs);
-        }
-        if self.closed {
-            return Taken::Closed;
-        }
-        if gone {
-            return Taken::Nothing; // the caller's own thread, which does not wait
-        }
-        let Some(seconds) = ask_again else {
-            self.seats[id].waits = Waits::ForWake;
-            return Taken::Nothing;
-        };
-        self.seats[id].waits = Waits::ForTime;
-        Taken::LeftToOthers(Duration::from_secs_f64(seconds), self.wake_other_kind(id))
-    }
-
-    /// A core that leaves a block to the accelerators, or an accelerator to the cores, sees to it that one of them is
-    /// awake: rates change, and by the rule never do both wait.
-    fn wake_other_kind(&mut self, id: Id) -> Option<Id> {
-        let accelerator = self.seats[id].accelerator;
-        let waiting = |class: usize| !self.first[class].is_empty();
-        let accepts = |seat: &Seat| {
-            (0..self.first.len()).any(|class| waiting(class) && seat.accepts.first_stage(Class(class as u8)))
-        };
-        let asleep = |seat: &Seat| seat.accelerator != accelerator && seat.waits == Waits::ForWake && accepts(seat);
-        let other = self.seats.iter().position(asleep)?;
-        self.seats[other].waits = Waits::No;
-        Some(other)
-    }
-
-    /// The classes of which anything waits that such a station accepts, the one with the oldest job first.
-    fn oldest_first(&self, accepts: Accepts) -> Vec<Class> {
-        let classes = (0..self.first.len()).map(|class| Class(class as u8));
-        let front = |class: &Class| self.first[class.index()].front().map(|entry| entry.number);
-        let mut waiting: Vec<Class> =
-            classes.filter(|class| front(class).is_some() && accepts.first_stage(*class)).collect();
-        waiting.sort_by_key(front);
-        waiting
-    }
-
-    fn hold(&mut self, now: Duration, id: Id, jobs: Vec<Entry<J>>) -> Taken<J> {
-        let first = jobs.first().map(|entry| (entry.class, entry.second_stage));
-        let bytes = jobs.iter().map(|entry| entry.bytes as f64).sum();
-        self.seats[id].holds = first.map(|(class, second_stage)| Holding { class, second_stage, bytes, since: now });
-        Taken::Jobs(jobs)
-    }
-
-    /// A station is done with what it held, of which it did so many bytes itself, or `deferred` some of them: others do
-    /// those, so the time that it took says nothing.
-    pub fn done(&mut self, now: Duration, id: Id, bytes: u64, deferred: u64) {
-        let seat = &mut self.seats[id];
-        if let Some(Holding { class, second_stage: false, since, .. }) = seat.holds.take()
-            && bytes > 0
-        {
-            let seconds = match deferred {
-                0 => now.saturating_sub(since).as_secs_f64().max(1e-9),
-                _ => bytes as f64 / self.core_rates[class.index()],
-            };
-            seat.rates[class.index()].add(bytes as f64, seconds);
-        }
-    }
-
-    /// Bytes a second of a station, and whether it was measured.
-    ///
-    /// One that holds a batch for much longer than its rate allows is as slow as it shows itself: other stations stop
-    /// counting on an accelerator that hangs.
-    fn rate(&self, now: Duration, seat: &Seat, class: Class) -> (f64, bool) {
-        let measured = seat.rates[class.index()].get();
-        let expected = || match seat.crew {
-            Some(crew) if seat.accelerator => self.crews[crew].expected.rate / self.crews[crew].members.max(1) as f64,
-            _ => self.core_rates[class.index()],
-        };
-        let rate = measured.unwrap_or_else(expected);
-        match seat.holds {
-            Some(held) if held.class == class && !held.second_stage => {
-                let elapsed = now.saturating_sub(held.since).as_secs_f64();
-                let overdue = held.bytes > 0.0 && elapsed * rate > 2.0 * held.bytes;
-                (if overdue { held.bytes / elapsed } else { rate }, measured.is_some() || overdue)
-            }
-            _ => (rate, measured.is_some()),
-        }
-    }
-
-    /// The figures that the rule is about, for one class.
-    pub fn snapshot(&self, now: Duration, class: Class, more: bool) -> Snapshot {
-        let queue = &self.first[class.index()];
-        let mut s = Snapshot {
-            blocks: queue.len(),
-            // A queue has a few hundred jobs at most, but this is asked often: of many, the oldest stand for all.
-            waiting: match queue.len() {
-                0..=64 => queue.iter().map(|entry| entry.bytes as f64).sum(),
-                many => queue.iter().take(64).map(|entry| entry.bytes as f64).sum::<f64>() / 64.0 * many as f64,
-            },
-            oldest: queue.front().map_or(0.0, |entry| entry.bytes as f64),
-            more_comes: self.inputs.more_comes() || more,
-            ready_in: f64::INFINITY,
-            hardware: self.hardware,
-            ..Snapshot::default()
-        };
-        let (mut core_rates, mut measured_cores) = (0.0, 0);
-        for seat in self.seats.iter().filter(|seat| seat.phase != Phase::Gone) {
-            if !seat.accepts.first_stage(class) {
-                continue;
-            }
-            let (rate, measured) = self.rate(now, seat, class);
-            let held = seat.holds.filter(|held| held.class == class && !held.second_stage);
-            if seat.accelerator {
-                s.accelerators += 1;
-                s.accelerator_rate += rate;
-                s.ready_in = s.ready_in.min(self.ready_in(now, seat));
-                s.held += held
-                    .map_or(0.0, |held| (held.bytes - rate * now.saturating_sub(held.since).as_secs_f64()).max(0.0));
-            } else {
-                s.cores += 1;
-                s.beginning += usize::from(held.is_some());
-                if measured {
-                    core_rates += rate;
-                    measured_cores += 1;
-                }
-            }
-        }
-        if self.core_accepts.first_stage(class) {
-            s.cores += self.unstarted_cores;
-        }
-        s.core_measured = measured_cores > 0;
-        s.core_rate =
-            if measured_cores > 0 { core_rates / measured_cores as f64 } else { self.core_rates[class.index()] };
-        if s.accelerators == 0 {
-            s.ready_in = 0.0;
-        }
-        s
-    }
-
-    /// Seconds until a station can take work. One that takes longer than expected may take as long again.
-    fn ready_in(&self, now: Duration, seat: &Seat) -> f64 {
-        let Phase::Starting(since) = seat.phase else { return 0.0 };
-        let expected = seat.crew.map_or(0.0, |crew| self.crews[crew].expected.start.as_secs_f64());
-        let elapsed = now.saturating_sub(since).as_secs_f64();
-        if elapsed < expected { expected - elapsed } else { elapsed }
+        // A core that has not been started yet may have no thread.
+        let finished = self.workers.iter().any(Self::is_finisher);
+        let mut classes = (0..self.classes.len()).map(|class| Class(class as u8));
+        !self.continuations.is_empty() && !finished || classes.any(unserved)
     }
 }

@@ -1,146 +1,228 @@
 //! Who is told what, a step at a time: jobs that avoid a core, classes that cores leave to accelerators, stations that
 //! leave, pools that live long.
 
+use super::decide::Step;
 use super::job::{Accepts, Class};
 use super::policy::Expected;
-use super::state::{CrewPlan, State, Taken, Wish};
+use super::state::{Attributes, CrewPlan, Id, State};
+use super::worker::Order;
 use std::time::Duration;
 
 const CLASS: Class = Class(0);
 const BLOCK: f64 = 900e3;
 
-fn wish(bytes: f64, second_stage: bool) -> Wish {
-    Wish { class: CLASS, bytes: bytes as u64, second_stage, avoid: None }
+fn task(bytes: f64, continuation: bool) -> Attributes {
+    Attributes { class: CLASS, bytes: bytes as u64, continuation, avoid: None }
 }
 
-/// A second stage that avoids a core is for another one, as long as there is one.
+/// Lets everything start that can. Returns who was assigned what, and lists the steps that need a thread.
+fn settle(state: &mut State<u32>, now: Duration) -> (Vec<(Id, Vec<u32>)>, Vec<Step>) {
+    let (mut assigned, mut starts) = (Vec::new(), Vec::new());
+    loop {
+        match state.next(now, false) {
+            Step::Assigned(id) => assigned.push((
+                id,
+                match state.take_order(now, id) {
+                    Some(Order::Work { entries, .. }) => entries.iter().map(|entry| entry.job).collect(),
+                    Some(Order::Retire) => Vec::new(),
+                    None => panic!("{id} was assigned nothing"),
+                },
+            )),
+            Step::Rest(_) => return (assigned, starts),
+            step => starts.push(step),
+        }
+    }
+}
+
+/// Starts the cores that are needed, and lets everything start.
+fn settle_all(state: &mut State<u32>, now: Duration) -> Vec<(Id, Vec<u32>)> {
+    let (mut all, mut starts) = settle(state, now);
+    while !starts.is_empty() {
+        for step in std::mem::take(&mut starts) {
+            if let Step::StartCore(id, _) = step {
+                state.ready(id, 1, u64::MAX);
+            }
+        }
+        let (assigned, more) = settle(state, now);
+        all.extend(assigned);
+        starts = more;
+    }
+    all
+}
+
+fn done(state: &mut State<u32>, now: Duration, id: Id) {
+    state.finish(now, id, (1, 0), Vec::new(), false);
+}
+
+const NOW: Duration = Duration::ZERO;
+
+/// A continuation that avoids a core is for another one, as long as there is one or one can be started.
 #[test]
 fn a_core_that_is_avoided() {
     let mut state = State::new(vec![50e6], 2, Accepts::Everything, 2);
-    let now = Duration::ZERO;
-    let [(a, _), (b, _)] = [state.add_core(now), state.add_core(now)];
-    state.ready(a, 1, u64::MAX);
-    state.ready(b, 1, u64::MAX);
-    let avoiding = |avoid| Wish { avoid: Some(avoid), ..wish(BLOCK, true) };
-    let got = |taken: Taken<u32>| match taken {
-        Taken::Jobs(jobs) => jobs.first().map(|entry| entry.job),
-        _ => None,
-    };
-    // Both sleep: the other one is woken, and one more is started for the next.
-    assert!(got(state.take(now, a, false)).is_none() && got(state.take(now, b, false)).is_none());
-    assert_eq!(state.submit(now, 1, avoiding(b), false).wake, Some(a));
-    assert!(state.submit(now, 2, avoiding(a), false).wake == Some(b));
-    assert_eq!(got(state.take(now, a, false)), Some(1));
-    assert_eq!(got(state.take(now, b, false)), Some(2));
+    let avoiding = |avoid| Attributes { avoid: Some(avoid), ..task(BLOCK, true) };
+    state.submit(NOW, 0, task(BLOCK, false), false);
+    assert_eq!(settle_all(&mut state, NOW), [(0, vec![0])]);
+    done(&mut state, NOW, 0);
+    // The other one is started, though the first is free.
+    state.submit(NOW, 1, avoiding(0), false);
+    assert_eq!(settle_all(&mut state, NOW), [(1, vec![1])]);
     // It waits for the other one, whatever else there is.
-    state.submit(now, 3, avoiding(a), false);
-    state.submit(now, 4, wish(BLOCK, false), false);
-    assert_eq!(got(state.take(now, a, false)), Some(4));
-    assert_eq!(got(state.take(now, a, false)), None);
-    assert_eq!(got(state.take(now, b, false)), Some(3));
+    state.submit(NOW, 2, avoiding(0), false);
+    state.submit(NOW, 3, task(BLOCK, false), false);
+    assert_eq!(settle_all(&mut state, NOW), [(0, vec![3])]);
+    done(&mut state, NOW, 0);
+    assert_eq!(settle_all(&mut state, NOW), []);
+    done(&mut state, NOW, 1);
+    assert_eq!(settle_all(&mut state, NOW), [(1, vec![2])]);
     // The other one leaves.
-    state.submit(now, 5, avoiding(a), false);
-    assert_eq!(got(state.take(now, a, false)), None);
-    state.depart(b);
-    assert_eq!(got(state.take(now, a, false)), Some(5));
-    // Alone from the start, and asleep.
-    state.no_more_cores();
-    assert_eq!(got(state.take(now, a, false)), None);
-    assert_eq!(state.submit(now, 6, avoiding(a), false).wake, Some(a));
-    assert_eq!(got(state.take(now, a, false)), Some(6));
+    state.submit(NOW, 4, avoiding(0), false);
+    assert_eq!(settle_all(&mut state, NOW), []);
+    state.finish(NOW, 1, (1, 0), Vec::new(), true);
+    assert!(!state.depart(1, true));
+    assert_eq!(settle_all(&mut state, NOW), [(0, vec![4])]);
+}
+
+/// There is no thread for another core.
+#[test]
+fn a_core_that_is_avoided_and_alone() {
+    let mut state = State::new(vec![50e6], 2, Accepts::Everything, 2);
+    state.submit(NOW, 0, task(BLOCK, false), false);
+    settle_all(&mut state, NOW);
+    done(&mut state, NOW, 0);
+    state.submit(NOW, 1, Attributes { avoid: Some(0), ..task(BLOCK, true) }, false);
+    assert_eq!(settle(&mut state, NOW), (vec![], vec![Step::StartCore(1, 1)]));
+    state.not_started(1);
+    assert_eq!(settle_all(&mut state, NOW), [(0, vec![1])]);
+}
+
+/// Of three cores that are blamed together one leaves, and two begin anew.
+#[test]
+fn cores_that_were_wrong() {
+    let mut state = State::new(vec![50e6], 3, Accepts::Everything, 3);
+    (0..3).for_each(|job| state.submit(NOW, job, task(BLOCK, false), false));
+    assert_eq!(settle_all(&mut state, NOW).len(), 3);
+    (0..3).for_each(|id| state.blame(id));
+    (0..3).for_each(|id| done(&mut state, NOW, id));
+    assert_eq!(settle_all(&mut state, NOW), [(0, vec![])]);
+    for job in 3..5 {
+        state.submit(NOW, job, task(BLOCK, false), false);
+        let Step::Assigned(id) = state.next(NOW, false) else { panic!("a core is free") };
+        assert!(id > 0 && !state.is_distrusted(id));
+        assert!(matches!(state.take_order(NOW, id), Some(Order::Work { fresh: true, .. })));
+    }
 }
 
 /// A class that cores leave to accelerators.
 const LANES: Class = Class(1);
 
 /// Two cores that leave it to crews of one lane each, which accept these classes and are started at once, or not.
-fn left_to(crews: &[(&'static [Class], bool)]) -> (State<u32>, Wish) {
+fn left_to(crews: &[(&'static [Class], bool)]) -> (State<u32>, Attributes) {
     let mut state = State::new(vec![50e6, 1e9], 2, Accepts::AllBut(&[LANES]), 2);
     for &(classes, at_once) in crews {
         let start = if at_once { Duration::ZERO } else { Duration::from_secs(10) };
         let expected = Expected { rate: 1e9, start, end: Duration::ZERO };
         state.add_crew(CrewPlan { accepts: Accepts::Only(classes), members: 1, expected, at_once, started: false });
     }
-    (state, Wish { class: LANES, ..wish(BLOCK, false) })
-}
-
-/// What a station takes.
-fn got(taken: Taken<u32>) -> Option<u32> {
-    match taken {
-        Taken::Jobs(jobs) => jobs.first().map(|entry| entry.job),
-        _ => None,
-    }
+    (state, Attributes { class: LANES, ..task(BLOCK, false) })
 }
 
 /// What cores leave to accelerators is theirs when the last accelerator is gone, and not one station's alone.
 #[test]
 fn a_class_without_accelerators() {
-    let (mut state, job) = left_to(&[(&[LANES], true)]);
-    let now = Duration::ZERO;
-    let [(a, _), (b, _)] = [state.add_core(now), state.add_core(now)];
-    state.ready(a, 1, u64::MAX);
-    state.ready(b, 1, u64::MAX);
-    assert!(state.has_accelerators_for(LANES) && !state.is_short());
-    assert_eq!(state.submit(now, 1, job, false).start_crews, [0]);
-    let (lane, _) = state.add_member(now, 0);
-    state.submit(now, 2, job, false);
-    assert_eq!(got(state.take(now, a, false)), None);
-    state.ready(lane, 1, u64::MAX);
-    assert_eq!(got(state.take(now, lane, false)), Some(1));
-    state.depart(lane);
-    assert!(!state.has_accelerators_for(LANES) && !state.is_short());
-    assert_eq!(got(state.take(now, a, false)), Some(2));
-    assert!(state.submit(now, 3, job, false).start_crews.is_empty());
-    assert_eq!(got(state.take(now, b, false)), Some(3));
+    let (mut state, of_lanes) = left_to(&[(&[LANES], true)]);
+    assert!(state.has_accelerators_for(LANES));
+    // Two cores, both free.
+    (10..12).for_each(|job| state.submit(NOW, job, task(BLOCK, false), false));
+    assert_eq!(settle_all(&mut state, NOW).len(), 2);
+    (0..2).for_each(|id| done(&mut state, NOW, id));
+    state.submit(NOW, 1, of_lanes, false);
+    assert_eq!(settle(&mut state, NOW), (vec![], vec![Step::StartCrew(0, 2)]));
+    state.submit(NOW, 2, of_lanes, false);
+    assert_eq!(settle_all(&mut state, NOW), []);
+    state.ready(2, 1, u64::MAX);
+    assert_eq!(settle_all(&mut state, NOW), [(2, vec![1])]);
+    state.finish(NOW, 2, (0, 0), Vec::new(), true);
+    assert!(!state.depart(2, true) && !state.has_accelerators_for(LANES));
+    assert_eq!(settle_all(&mut state, NOW), [(1, vec![2])]);
+    state.submit(NOW, 3, of_lanes, false);
+    assert_eq!(settle_all(&mut state, NOW), [(0, vec![3])]);
     // The last cores leave, too: then one goes on.
-    state.submit(now, 4, job, false);
-    state.no_more_cores();
-    state.depart(a);
-    state.depart(b);
-    assert!(state.is_short());
+    state.submit(NOW, 4, of_lanes, false);
+    state.finish(NOW, 0, (1, 0), Vec::new(), true);
+    assert!(!state.depart(0, true));
+    state.finish(NOW, 1, (1, 0), Vec::new(), true);
+    assert!(state.depart(1, true));
+    assert_eq!(settle_all(&mut state, NOW), [(1, vec![4])]);
 }
 
 /// The same if no core has been started: some are, and each job that follows is for all of them.
 #[test]
 fn a_class_whose_accelerators_do_not_start() {
-    let (mut state, job) = left_to(&[(&[LANES], true)]);
-    let now = Duration::ZERO;
-    assert_eq!(state.submit(now, 1, job, false).start_crews, [0]);
-    let (lane, _) = state.add_member(now, 0);
-    state.submit(now, 2, job, false);
-    state.submit(now, 3, job, false);
-    assert_eq!(state.depart(lane), 3);
-    assert!(state.is_short());
-    state.go_on_as_core(lane);
-    assert_eq!(state.cores_for(2), 2);
-    let [(a, _), (b, _)] = [state.add_core(now), state.add_core(now)];
-    state.ready(a, 1, u64::MAX);
-    state.ready(b, 1, u64::MAX);
-    for (core, job) in [(lane, 1), (a, 2), (b, 3)] {
-        assert_eq!(got(state.take(now, core, false)), Some(job));
-    }
-    assert_eq!(got(state.take(now, b, false)), None);
-    let actions = state.submit(now, 4, job, false);
-    assert!(actions.wake.is_some() && !actions.unserved, "{actions:?}");
-    assert_eq!(got(state.take(now, b, false)), Some(4));
-    assert_eq!(state.cores_for(5), 0);
+    let (mut state, of_lanes) = left_to(&[(&[LANES], true)]);
+    state.submit(NOW, 1, of_lanes, false);
+    assert_eq!(settle(&mut state, NOW), (vec![], vec![Step::StartCrew(0, 0)]));
+    (2..4).for_each(|job| state.submit(NOW, job, of_lanes, false));
+    assert_eq!(settle(&mut state, NOW), (vec![], vec![]));
+    // It goes on as one of three cores.
+    assert!(state.depart(0, true));
+    let assigned = settle_all(&mut state, NOW);
+    let workers: std::collections::BTreeSet<Id> = assigned.iter().map(|(id, _)| *id).collect();
+    assert!(workers.len() == 3 && assigned.iter().all(|(_, jobs)| jobs.len() == 1), "{assigned:?}");
+    done(&mut state, NOW, 2);
+    state.submit(NOW, 4, of_lanes, false);
+    assert_eq!(settle_all(&mut state, NOW), [(2, vec![4])]);
+    assert!(!state.is_unserved());
 }
 
 /// Jobs do not wait for accelerators that only another job would start.
 #[test]
 fn a_crew_that_was_not_worth_its_start() {
-    let (mut state, job) = left_to(&[(&[LANES, CLASS], true), (&[LANES, CLASS], false)]);
-    let now = Duration::ZERO;
-    assert_eq!(state.submit(now, 1, wish(BLOCK, false), false).start_crews, [0]);
-    let (lane, _) = state.add_member(now, 0);
-    let (core, _) = state.add_core(now);
-    state.ready(core, 1, u64::MAX);
-    assert!(state.submit(now, 2, job, false).start_crews.is_empty());
-    assert_eq!(state.depart(lane), 1);
-    assert!(!state.is_short());
-    assert_eq!(got(state.take(now, core, false)), Some(2));
-    // The next one starts it.
-    assert_eq!(state.submit(now, 3, job, false).start_crews, [1]);
+    let (mut state, of_lanes) = left_to(&[(&[LANES, CLASS], true), (&[LANES, CLASS], false)]);
+    state.submit(NOW, 1, task(BLOCK, false), false);
+    let (assigned, starts) = settle(&mut state, NOW);
+    assert_eq!((assigned, starts), (vec![], vec![Step::StartCrew(0, 0), Step::StartCore(1, 0)]));
+    state.ready(1, 1, u64::MAX);
+    // Both are left to the lane.
+    state.submit(NOW, 2, of_lanes, false);
+    assert_eq!(settle(&mut state, NOW), (vec![], vec![]));
+    assert!(!state.depart(0, true));
+    assert_eq!(settle(&mut state, NOW), (vec![(1, vec![2])], vec![Step::StartCore(2, 1)]));
+    // The next one starts the other crew.
+    state.submit(NOW, 3, of_lanes, false);
+    assert_eq!(settle(&mut state, NOW), (vec![], vec![Step::StartCrew(1, 3)]));
+}
+
+/// Without cores, and without an accelerator for a class, a caller does it.
+#[test]
+fn a_caller_works() {
+    let mut state = State::new(vec![50e6], 0, Accepts::Everything, 1);
+    state.submit(NOW, 1, task(BLOCK, false), false);
+    assert!(settle_all(&mut state, NOW).is_empty() && state.is_unserved());
+    let id = state.add_caller(NOW);
+    assert!(state.is_unserved());
+    state.join(id);
+    assert_eq!(settle_all(&mut state, NOW), [(id, vec![1])]);
+    assert!(!state.is_unserved());
+    done(&mut state, NOW, id);
+    state.leave(id);
+    state.submit(NOW, 2, task(BLOCK, true), false);
+    assert!(settle_all(&mut state, NOW).is_empty() && state.is_unserved());
+}
+
+/// When the queue closes, what waits is done, and then all leave.
+#[test]
+fn a_queue_that_closes() {
+    let mut state = State::new(vec![50e6], 1, Accepts::Everything, 1);
+    (1..3).for_each(|job| state.submit(NOW, job, task(BLOCK, false), false));
+    assert_eq!(settle_all(&mut state, NOW), [(0, vec![1])]);
+    state.close();
+    assert_eq!(settle_all(&mut state, NOW), []);
+    done(&mut state, NOW, 0);
+    assert_eq!(settle_all(&mut state, NOW), [(0, vec![2])]);
+    done(&mut state, NOW, 0);
+    assert_eq!(settle_all(&mut state, NOW), [(0, vec![])]);
+    assert!(!state.depart(0, false));
 }
 
 /// What a pool did before says nothing of what it is to do now.
@@ -150,24 +232,61 @@ fn a_pool_that_lives_long() {
     let expected = Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::ZERO };
     let crew = CrewPlan { accepts: Accepts::Only(&[CLASS]), members: 1, expected, at_once: false, started: false };
     state.add_crew(crew);
-    let now = Duration::ZERO;
-    let (core, _) = state.add_core(now);
-    state.ready(core, 1, u64::MAX);
-    let done = |state: &mut State<u32>, seconds: u64| {
-        assert!(got(state.take(Duration::from_secs(seconds), core, false)).is_some());
-        state.done(Duration::from_millis(seconds * 1000 + 140), core, 7_000_000, 0);
+    let finish = |state: &mut State<u32>, seconds: u64| {
+        state.finish(Duration::from_millis(seconds * 1000 + 140), 0, (7_000_000, 0), Vec::new(), false);
     };
     // Hours of blocks that come one at a time, then two at once.
     for hour in 0..100 {
-        assert!(state.submit(Duration::from_secs(hour * 3600), 0, wish(7e6, false), false).start_crews.is_empty());
-        done(&mut state, hour * 3600);
+        let now = Duration::from_secs(hour * 3600);
+        state.submit(now, 0, task(7e6, false), false);
+        assert_eq!(settle_all(&mut state, now), [(0, vec![0])]);
+        finish(&mut state, hour * 3600);
     }
     let later = Duration::from_secs(400_000);
-    assert!(state.submit(later, 1, wish(7e6, false), false).start_crews.is_empty());
-    assert!(state.submit(later, 2, wish(7e6, false), false).start_crews.is_empty());
-    done(&mut state, 400_001);
-    done(&mut state, 400_003);
+    state.submit(later, 1, task(7e6, false), false);
+    assert_eq!(settle(&mut state, later), (vec![(0, vec![1])], vec![]));
+    state.submit(later, 2, task(7e6, false), false);
+    assert_eq!(settle(&mut state, later), (vec![], vec![]));
+    finish(&mut state, 400_000);
+    assert_eq!(settle(&mut state, Duration::from_secs(400_001)).0, [(0, vec![2])]);
+    finish(&mut state, 400_001);
     // Something long that was announced.
     state.begin_reading(Some(4_000_000_000));
-    assert_eq!(state.submit(later, 3, wish(7e6, false), false).start_crews, [0]);
+    let later = Duration::from_secs(400_002);
+    state.submit(later, 3, task(7e6, false), false);
+    assert_eq!(settle(&mut state, later), (vec![(0, vec![3])], vec![]));
+    state.submit(later, 4, task(7e6, false), false);
+    assert_eq!(settle(&mut state, later), (vec![], vec![Step::StartCrew(0, 1)]));
+}
+
+/// As many cores are started as tasks wait for one; where there is no thread for one, no other is asked for.
+#[test]
+fn cores_that_are_started() {
+    let mut state = State::new(vec![50e6], 4, Accepts::Everything, 4);
+    (0..2).for_each(|job| state.submit(NOW, job, task(BLOCK, false), false));
+    assert_eq!(settle(&mut state, NOW), (vec![], vec![Step::StartCore(0, 0), Step::StartCore(1, 1)]));
+    state.not_started(1);
+    state.submit(NOW, 2, task(BLOCK, false), false);
+    assert_eq!(settle(&mut state, NOW), (vec![], vec![]));
+    state.ready(0, 1, u64::MAX);
+    assert_eq!(settle_all(&mut state, NOW), [(0, vec![0])]);
+    done(&mut state, NOW, 0);
+    assert_eq!(settle_all(&mut state, NOW), [(0, vec![1])]);
+}
+
+/// A lane gave a wrong answer: the others of its device, which are free, leave too.
+#[test]
+fn lanes_of_a_device_that_was_wrong() {
+    let mut state = State::new(vec![50e6], 1, Accepts::Everything, 1);
+    let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
+    let accepts = Accepts::Only(&[CLASS]);
+    state.add_crew(CrewPlan { accepts, members: 3, expected, at_once: true, started: false });
+    state.submit(NOW, 0, task(BLOCK, false), false);
+    settle_all(&mut state, NOW);
+    (0..3).for_each(|id| state.ready(id, 1, u64::MAX));
+    assert_eq!(settle_all(&mut state, NOW), [(2, vec![0])]);
+    state.blame(2);
+    assert_eq!(settle_all(&mut state, NOW), [(0, vec![]), (1, vec![])]);
+    done(&mut state, NOW, 2);
+    assert_eq!(settle_all(&mut state, NOW), [(2, vec![])]);
 }

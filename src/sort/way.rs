@@ -14,7 +14,7 @@ use super::work::{
     Check, LineJob, Lines, Parted, PartedStrings, PartitionChunk, PartitionStrings, RankRange, SortRange,
 };
 use crate::error::Error;
-use crate::schedule::{Client, Job, JobError, Maker, Permit, Pool, Question, Submitter};
+use crate::schedule::{Client, Job, JobError, Permit, Pool, ProducedBy, Question, Submitter};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::collections::VecDeque;
 
@@ -87,7 +87,7 @@ where
     Job<Q>: Into<LineJob>,
     Job<Check<Q>>: Into<LineJob>,
 {
-    fn ask(self, avoid: Option<&Maker>) {
+    fn ask(self, avoid: Option<&ProducedBy>) {
         let (question, submitter) = (self.question.clone(), self.submitter.clone());
         submitter.submit_avoiding(question, avoid, move |answer, maker| match answer {
             Ok(answer) if Q::is_to_be_checked(&answer) => self.check(answer, maker),
@@ -95,15 +95,15 @@ where
         });
     }
 
-    fn check(self, answer: Q::Answer, maker: Maker) {
+    fn check(self, answer: Q::Answer, maker: ProducedBy) {
         let (question, submitter) = (Check { question: self.question.clone(), answer }, self.submitter.clone());
-        let avoid = maker.clone();
-        submitter.submit_avoiding(question, Some(&avoid), move |checked, by| match checked {
+        submitter.submit_avoiding(question, Some(&maker), move |checked, by| match checked {
             Ok((answer, Ok(()))) => self.end(Ok(answer)),
             Ok((_, Err(wrong))) => {
-                maker.count_wrong(&format!("what it sorted was wrong: {wrong} ({} checked it)", by.name()));
+                let checker = self.submitter.name(by);
+                self.submitter.blame(maker, &format!("what it sorted was wrong: {wrong} ({checker} checked it)"));
                 if self.again {
-                    let (station, reason) = (maker.name(), wrong.to_string());
+                    let (station, reason) = (self.submitter.name(maker), wrong.to_string());
                     return self.end(Err(Error::Missorted { station, reason }));
                 }
                 let question = self.question.again();

@@ -19,7 +19,7 @@ use crate::block::{CodedBlock, Part, Text};
 use crate::codec::mismatch::Mismatch;
 use crate::error::Error;
 use crate::format::hbz::{BlockHeader, StreamHeader};
-use crate::schedule::{Deferred, Job, JobError, Maker, Question, Submitter, Ticket};
+use crate::schedule::{Deferred, Job, JobError, ProducedBy, Question, Submitter, Ticket};
 use crate::work::{BlockJob, Codec, EncodeBlock, EncodeLarge, RecodeBlock, RecodeLarge, VerifyBlock, VerifyLarge};
 use crate::{Client, Pool};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Verify {
         if self == Verify::Devices && !pool.has_accelerators() { Verify::Off } else { self }
     }
 
-    fn wants(self, maker: &Maker) -> bool {
+    fn wants(self, maker: &ProducedBy) -> bool {
         match self {
             Verify::Off => false,
             Verify::Devices => maker.is_accelerated(),
@@ -173,10 +173,7 @@ where
     let submitter = client.submitter().clone();
     let way = Way { source, submitter: submitter.clone(), duty, dispute: None };
     submitter.submit_avoiding(question, None, move |answer, maker| match answer {
-        Ok(coded) if verify.wants(&maker) => {
-            let avoid = maker.clone();
-            way.verify(coded, maker, &avoid);
-        }
+        Ok(coded) if verify.wants(&maker) => way.verify(coded, maker, &maker),
         answer => way.end(answer, false),
     });
     ticket
@@ -194,36 +191,39 @@ struct Way<S: Source> {
 /// A block that one station made and another one called wrong: one of the two is not to be trusted.
 struct Dispute<C> {
     coded: C,
-    maker: Maker,
-    by: Maker,
+    maker: ProducedBy,
+    by: ProducedBy,
     reason: Mismatch,
     /// Who coded it again, if with the same bytes.
-    agrees: Option<Maker>,
+    agrees: Option<ProducedBy>,
 }
 
 impl<C> Dispute<C> {
-    fn blame_maker(&self) {
-        self.maker.count_wrong(&blamed(self.reason, &self.by));
+    fn blame_maker(&self, submitter: &Submitter<Codec>) {
+        submitter.blame(self.maker, &blamed(submitter, self.reason, self.by));
     }
 
     /// Blames who was wrong, now that the block that was coded again has been called right.
-    fn settle(&self) {
+    fn settle(&self, submitter: &Submitter<Codec>) {
         let Dispute { maker, by, reason, agrees, .. } = self;
         match agrees {
-            Some(second) => by.count_wrong(&format!(
-                "a block that it called wrong was right: {reason}, it said ({} coded it, {} the same again)",
-                maker.name(),
-                second.name(),
-            )),
+            Some(second) => submitter.blame(
+                *by,
+                &format!(
+                    "a block that it called wrong was right: {reason}, it said ({} coded it, {} the same again)",
+                    submitter.name(*maker),
+                    submitter.name(*second),
+                ),
+            ),
             // A station that calls its own blocks wrong has been blamed at once.
             None if maker.is(by) => {}
-            None => self.blame_maker(),
+            None => self.blame_maker(submitter),
         }
     }
 }
 
-fn blamed(reason: Mismatch, by: &Maker) -> String {
-    format!("a block that it coded was wrong: {reason} ({} decoded it)", by.name())
+fn blamed(submitter: &Submitter<Codec>, reason: Mismatch, by: ProducedBy) -> String {
+    format!("a block that it coded was wrong: {reason} ({} decoded it)", submitter.name(by))
 }
 
 impl<S: Source> Way<S>
@@ -232,11 +232,11 @@ where
     Job<S::Verify>: Into<BlockJob>,
 {
     /// Somebody else than `avoid` decodes the block.
-    fn verify(self, coded: S::Coded, maker: Maker, avoid: &Maker) {
+    fn verify(self, coded: S::Coded, maker: ProducedBy, avoid: &ProducedBy) {
         let (question, submitter) = (self.source.verify(coded), self.submitter.clone());
         submitter.submit_avoiding(question, Some(avoid), move |answer, by| match answer {
             Ok((coded, Ok(()))) => {
-                self.dispute.iter().for_each(Dispute::settle);
+                self.dispute.iter().for_each(|dispute| dispute.settle(&self.submitter));
                 self.end(Ok(coded), true);
             }
             Ok((coded, Err(reason))) => self.again(coded, reason, maker, by),
@@ -245,27 +245,27 @@ where
     }
 
     /// What `maker` made is wrong, says `by`.
-    fn again(mut self, coded: S::Coded, reason: Mismatch, maker: Maker, by: Maker) {
+    fn again(mut self, coded: S::Coded, reason: Mismatch, maker: ProducedBy, by: ProducedBy) {
         if let Some(first) = self.dispute {
-            first.blame_maker();
-            maker.count_wrong(&blamed(reason, &by));
-            return self.duty.send(Ok(Err(Miscoded { station: maker.name(), reason })));
+            first.blame_maker(&self.submitter);
+            self.submitter.blame(maker, &blamed(&self.submitter, reason, by));
+            return self.duty.send(Ok(Err(Miscoded { station: self.submitter.name(maker), reason })));
         }
-        let dispute = Dispute { coded, maker: maker.clone(), by, reason, agrees: None };
+        let dispute = Dispute { coded, maker, by, reason, agrees: None };
         if maker.is(&dispute.by) {
             // It is alone, and begins anew.
-            dispute.blame_maker();
+            dispute.blame_maker(&self.submitter);
         }
         let (question, submitter) = (self.source.recode(), self.submitter.clone());
         submitter.submit_avoiding(question, Some(&maker), move |answer, second| match answer {
             Ok(coded) => {
                 let same = coded == dispute.coded;
-                let avoid = if same { dispute.by.clone() } else { second.clone() };
-                self.dispute = Some(Dispute { agrees: same.then(|| second.clone()), ..dispute });
+                let avoid = if same { dispute.by } else { second };
+                self.dispute = Some(Dispute { agrees: same.then_some(second), ..dispute });
                 self.verify(coded, second, &avoid);
             }
             Err(error) => {
-                dispute.blame_maker();
+                dispute.blame_maker(&self.submitter);
                 self.end(Err(error), false);
             }
         });

@@ -1,0 +1,154 @@
+//! What the queue costs for each task, beside crossbeam's channels alone. Run it on a quiet machine, with
+//! `cargo run --release --example overhead [TASKS]`.
+
+use crossbeam_channel::{bounded, unbounded};
+use hybz::schedule::{Class, Crew, Expected, Job, Pool, Question, Station, StationError, Work};
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// A task that does almost nothing.
+struct Add(u64);
+
+const ADD: Class = Class(0);
+
+impl Question for Add {
+    type Answer = u64;
+
+    fn bytes(&self) -> u64 {
+        1000
+    }
+}
+
+struct Adding;
+
+impl Work for Adding {
+    type Job = Job<Add>;
+
+    fn core(&self, _: usize) -> Box<dyn Station<Job<Add>>> {
+        Box::new(Adder { name: "cpu", max_batch: 1 })
+    }
+
+    fn after_fork(&self) -> Self {
+        Adding
+    }
+}
+
+/// A core, or a lane that takes many tasks at once.
+struct Adder {
+    name: &'static str,
+    max_batch: usize,
+}
+
+impl Station<Job<Add>> for Adder {
+    fn name(&self) -> String {
+        self.name.to_owned()
+    }
+
+    fn max_batch(&self) -> usize {
+        self.max_batch
+    }
+
+    fn work(&mut self, jobs: &mut [Job<Add>]) -> Result<(), StationError> {
+        for job in jobs {
+            let sum = job.question().0 + 1;
+            job.answer(sum);
+        }
+        Ok(())
+    }
+}
+
+const SUBMITTERS: u64 = 4;
+/// Tasks that each of them has on their way.
+const WINDOW: usize = 1000;
+
+/// Every submitter submits its part of the tasks and takes the answers in order.
+fn submit_all<T>(tasks: u64, submit: impl Fn(u64) -> T + Sync, take: impl Fn(T) -> u64 + Sync) {
+    std::thread::scope(|scope| {
+        for _ in 0..SUBMITTERS {
+            scope.spawn(|| {
+                let mut pending = VecDeque::new();
+                for number in 0..tasks / SUBMITTERS {
+                    pending.push_back((number, submit(number)));
+                    if pending.len() == WINDOW
+                        && let Some((number, answer)) = pending.pop_front()
+                    {
+                        assert_eq!(take(answer), number + 1);
+                    }
+                }
+                for (number, answer) in pending {
+                    assert_eq!(take(answer), number + 1);
+                }
+            });
+        }
+    });
+}
+
+fn measure(what: &str, tasks: u64, run: impl FnOnce()) {
+    let began = Instant::now();
+    run();
+    println!("{what:44} {:6.2} us a task", began.elapsed().as_secs_f64() * 1e6 / tasks as f64);
+}
+
+fn channels(threads: usize, tasks: u64) {
+    type Job = Box<dyn FnOnce() + Send>;
+    let (jobs, queue) = unbounded::<Job>();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let queue = queue.clone();
+            scope.spawn(move || queue.into_iter().for_each(|job| job()));
+        }
+        let submit = |number| {
+            let (reply, answer) = bounded(1);
+            let job = Box::new(move || reply.send(number + 1).expect("the submitter waits for it"));
+            jobs.send(job).expect("the threads are there");
+            answer
+        };
+        submit_all(tasks, submit, |answer| answer.recv().expect("it is done"));
+        drop(jobs);
+    });
+}
+
+fn pool(threads: usize, lanes: usize) -> Pool<Adding> {
+    let threads = NonZeroUsize::new(threads).expect("at least one");
+    let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
+    let lane = || Ok(Box::new(Adder { name: "lane", max_batch: 32 }) as Box<dyn Station<Job<Add>>>);
+    let crew = (0..lanes).fold(Crew::new(&[ADD], expected).at_once(), |crew, _| crew.member(lane));
+    Pool::with_work(Adding).threads(threads).crew(crew).build()
+}
+
+fn main() {
+    let tasks = std::env::args().nth(1).map_or(400_000, |count| count.parse().expect("a number of tasks"));
+    for threads in [1, 4, 16] {
+        measure(&format!("{threads:2} threads: channels alone"), tasks, || channels(threads, tasks));
+        for lanes in [0, 2] {
+            let pool = pool(threads, lanes);
+            measure(&format!("{threads:2} threads, {lanes} lanes: tickets"), tasks, || {
+                let client = pool.client();
+                submit_all(tasks, |number| client.submit(Add(number)), |ticket| ticket.wait().expect("it is done"));
+            });
+        }
+        let pool = pool(threads, 0);
+        measure(&format!("{threads:2} threads: callbacks"), tasks, || {
+            let left = Arc::new(AtomicU64::new(tasks / SUBMITTERS * SUBMITTERS));
+            let client = pool.client();
+            std::thread::scope(|scope| {
+                for _ in 0..SUBMITTERS {
+                    scope.spawn(|| {
+                        for number in 0..tasks / SUBMITTERS {
+                            let left = Arc::clone(&left);
+                            client.submit_then(Add(number), move |_| {
+                                left.fetch_sub(1, Relaxed);
+                            });
+                        }
+                    });
+                }
+            });
+            while left.load(Relaxed) > 0 {
+                std::thread::yield_now();
+            }
+        });
+    }
+}

@@ -1,0 +1,236 @@
+//! The one decision: [`State::next`] pairs a free worker with work that waits.
+//!
+//! A worker does not come and take work. It is assigned work, and is woken because it was. So who takes and who is
+//! woken are the same decision, and no wake-up can be lost: a worker sleeps only while it has no order, and gives the
+//! lock back in the same step. (lbzip2's `select_task` and `sched_unlock` in `process.c` join the two as well.)
+
+use super::job::Class;
+use super::policy::{self, Snapshot, Verdict};
+use super::state::{Entry, Id, State};
+use super::worker::{Holding, Life, Order, WorkerState};
+use std::time::Duration;
+
+/// What is to be done after a change of state, until it is [`Step::Rest`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Step {
+    /// This worker has an order: wake it.
+    Assigned(Id),
+    /// A thread is needed for this worker, the core of that number.
+    StartCore(Id, usize),
+    /// Threads are needed for the members of this crew. The first of them has that number among the workers.
+    StartCrew(usize, Id),
+    /// Nothing more can start now. If nothing happens for so long, [`State::watcher`] must ask again.
+    Rest(Option<Duration>),
+}
+
+/// Why nothing of a class starts now: for good reasons (`None`), or for these seconds at most.
+type Later = Option<f64>;
+
+fn sooner(a: Later, b: Later) -> Later {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+impl<J> State<J> {
+    /// The next thing to do. Call it after every change until it rests. `more` says that more work is certain to come.
+    pub fn next(&mut self, now: Duration, more: bool) -> Step {
+        if let Some(crew) = self.due_crews.pop_front() {
+            return Step::StartCrew(crew, self.add_members(now, crew));
+        }
+        if self.look_for_leavers
+            && let Some(id) = self.leaver()
+        {
+            self.workers[id].order = Some(Order::Retire);
+            return Step::Assigned(id);
+        }
+        if self.waiting == 0 || self.free.is_empty() && self.unstarted_cores == 0 {
+            return Step::Rest(None);
+        }
+        if let Some(step) = self.next_continuation(now) {
+            return step;
+        }
+        let (mut later, mut after) = (None, None);
+        while let Some((number, class)) = self.oldest_class(after) {
+            after = Some(number);
+            match self.next_of_class(now, class, more) {
+                Ok(step) => return step,
+                Err(seconds) => later = sooner(later, seconds),
+            }
+        }
+        // Whoever is free looks again in time. Without a worker that is, or will be, a core is started to do so.
+        let no_core = || !self.workers.iter().any(|worker| !worker.accelerator && worker.is_there());
+        if later.is_some() && self.free.is_empty() && no_core() {
+            return self.start_core(now).unwrap_or(Step::Rest(None));
+        }
+        Step::Rest(later.map(Duration::from_secs_f64))
+    }
+
+    /// The free worker that looks again when the time is up.
+    pub fn watcher(&self) -> Option<Id> {
+        self.free.last().copied()
+    }
+
+    /// A free worker that is to leave: all when the queue is closed and empty; accelerators that are not trusted; a
+    /// core that is not, if two others remain, so that one still verifies what the other makes.
+    fn leaver(&mut self) -> Option<Id> {
+        let over = self.closed && self.waiting == 0;
+        let leaves = |id: &Id| {
+            let worker = &self.workers[*id];
+            over || worker.distrusted && (worker.accelerator || self.other_finishers(*id) >= 2)
+        };
+        let Some(id) = self.free.iter().copied().find(leaves) else {
+            self.look_for_leavers = false;
+            return None;
+        };
+        // Gone at once: of three cores that are distrusted together only one leaves.
+        let is_core = !self.workers[id].accelerator && !over;
+        self.set_life(id, if is_core { Life::Gone } else { Life::Leaving });
+        Some(id)
+    }
+
+    fn next_continuation(&mut self, now: Duration) -> Option<Step> {
+        let is_core = |id: &Id| self.workers[*id].accepts.second_stage();
+        if self.continuations.is_empty() {
+            return None;
+        }
+        if self.free.iter().any(is_core) {
+            let may_take = |id: &Id, entry: &Entry<J>| {
+                let avoided = entry.attributes.avoid == Some(*id) && !self.closed && self.other_finishers(*id) > 0;
+                is_core(id) && !avoided
+            };
+            let taker = |entry: &Entry<J>| self.free.iter().rev().copied().find(|id| may_take(id, entry));
+            let found = self.continuations.iter().enumerate().find_map(|(at, entry)| Some((at, taker(entry)?)));
+            if let Some((at, id)) = found {
+                if !self.may_wake(id) {
+                    return None;
+                }
+                let entry = self.continuations.remove(at)?;
+                return Some(self.assign(now, id, vec![entry]));
+            }
+        }
+        if self.core_accepts.second_stage() { self.start_core(now) } else { None }
+    }
+
+    /// The class with the oldest task among those whose oldest came after the task with this number.
+    fn oldest_class(&self, after: Option<u64>) -> Option<(u64, Class)> {
+        let oldest = self.classes.iter().enumerate().filter_map(|(class, queue)| {
+            let number = queue.entries.front()?.number;
+            after.is_none_or(|after| number > after).then_some((number, class))
+        });
+        oldest.min().map(|(number, class)| (number, Class(class as u8)))
+    }
+
+    /// The next step for the oldest task of a class.
+    fn next_of_class(&mut self, now: Duration, class: Class, more: bool) -> Result<Step, Later> {
+        if self.closed {
+            // No more comes, and what is left need not be shared well.
+            let step = self.free_for(class, |_| true).map(|id| self.assign_first(now, id, class, 1));
+            return step.or_else(|| self.start_core_for(now, class)).ok_or(None);
+        }
+        let snapshot = self.snapshot(now, class, more);
+        let later = match self.ask_accelerators(now, class, &snapshot) {
+            Ok((id, count)) => return Ok(self.assign_first(now, id, class, count)),
+            Err(later) => later,
+        };
+        if snapshot.cores == 0 {
+            return Err(later);
+        }
+        if let Verdict::Wait(seconds) = policy::core_may_start(&snapshot) {
+            return Err(sooner(later, Some(seconds)));
+        }
+        let Some(id) = self.free_for(class, |worker| !worker.accelerator) else {
+            return self.start_core_for(now, class).ok_or(later);
+        };
+        if !self.may_wake(id) {
+            return Err(later);
+        }
+        // A station that is no accelerator may still like batches: an even part of what there is.
+        let stations = || self.workers.iter().filter(|worker| worker.is_there()).count();
+        let count = match self.workers[id].max_batch {
+            1 => 1,
+            max => snapshot.blocks.div_ceil(stations()).clamp(1, max),
+        };
+        Ok(self.assign_first(now, id, class, count))
+    }
+
+    /// A free accelerator that may start, and how much it takes. Each of them is asked: they differ, and by the rule
+    /// only the fastest and the cores never both wait.
+    fn ask_accelerators(&self, now: Duration, class: Class, snapshot: &Snapshot) -> Result<(Id, usize), Later> {
+        let mut later = None;
+        for &id in self.free.iter().rev() {
+            let worker = &self.workers[id];
+            if !worker.accelerator || !worker.accepts.first_stage(class) {
+                continue;
+            }
+            let rate = self.rate(now, worker, class).0;
+            match policy::accelerator_may_start(snapshot, rate) {
+                Verdict::Start => return Ok((id, policy::share(snapshot, rate, worker.max_batch))),
+                Verdict::Wait(seconds) => later = sooner(later, Some(seconds)),
+            }
+        }
+        Err(later)
+    }
+
+    /// A free worker that takes tasks of a class: the one that was busy last.
+    fn free_for(&self, class: Class, wanted: impl Fn(&WorkerState<J>) -> bool) -> Option<Id> {
+        let takes = |id: &Id| self.workers[*id].accepts.first_stage(class) && wanted(&self.workers[*id]);
+        self.free.iter().rev().copied().find(takes)
+    }
+
+    fn start_core_for(&mut self, now: Duration, class: Class) -> Option<Step> {
+        if self.core_accepts.first_stage(class) { self.start_core(now) } else { None }
+    }
+
+    /// One more core, unless as many are being started as there are tasks.
+    fn start_core(&mut self, now: Duration) -> Option<Step> {
+        let is_starting = |worker: &&WorkerState<J>| {
+            !worker.accelerator && worker.crew.is_none() && matches!(worker.life, Life::Starting(_))
+        };
+        if self.unstarted_cores == 0 || self.workers.iter().filter(is_starting).count() >= self.waiting {
+            return None;
+        }
+        self.unstarted_cores -= 1;
+        let (id, number) = self.add_core(now);
+        Some(Step::StartCore(id, number))
+    }
+
+    /// Whether a worker is awake, or may be woken.
+    fn may_wake(&self, id: Id) -> bool {
+        self.workers[id].awake || self.workers[id].accelerator || self.waking < self.hardware.max(1)
+    }
+
+    /// Gives a worker the oldest tasks of a class, one at least, and more if they fit.
+    fn assign_first(&mut self, now: Duration, id: Id, class: Class, count: usize) -> Step {
+        let max_bytes = self.workers[id].max_bytes;
+        let queue = &mut self.classes[class.index()];
+        let mut bytes = 0u64;
+        let fit = queue.entries.iter().take(count).take_while(|entry| {
+            bytes = bytes.saturating_add(entry.attributes.bytes);
+            bytes <= max_bytes
+        });
+        let count = fit.count().max(1).min(queue.entries.len());
+        let entries: Vec<Entry<J>> = queue.entries.drain(..count).collect();
+        queue.bytes -= entries.iter().map(|entry| entry.attributes.bytes).sum::<u64>();
+        self.assign(now, id, entries)
+    }
+
+    fn assign(&mut self, now: Duration, id: Id, entries: Vec<Entry<J>>) -> Step {
+        let bytes = entries.iter().map(|entry| entry.attributes.bytes as f64).sum();
+        if let Some(first) = entries.first() {
+            let (class, continuation) = (first.attributes.class, first.attributes.continuation);
+            self.set_life(id, Life::Busy(Holding { class, continuation, bytes, since: now }));
+        }
+        self.waiting -= entries.len();
+        let worker = &mut self.workers[id];
+        if !worker.accelerator && worker.distrusted {
+            // It could not leave, so it begins anew.
+            (worker.distrusted, worker.fresh) = (false, true);
+        }
+        worker.order = Some(Order::Work { entries, fresh: std::mem::take(&mut worker.fresh) });
+        worker.waking = !worker.awake && !worker.accelerator;
+        self.waking += usize::from(worker.waking);
+        Step::Assigned(id)
+    }
+}

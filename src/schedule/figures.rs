@@ -1,0 +1,107 @@
+//! The figures behind a decision: rates, what is left to do, and which crews of accelerators are worth their start.
+
+use super::job::Class;
+use super::policy::{self, Snapshot};
+use super::state::State;
+use super::worker::{Life, WorkerState};
+use std::time::Duration;
+
+impl<J> State<J> {
+    /// Chooses the crews that are worth starting for what is left to do.
+    pub(super) fn choose_crews(&mut self, now: Duration, class: Class, more: bool) {
+        // Those that were chosen just now have no members yet.
+        let mut chosen_rate = 0.0;
+        for number in 0..self.crews.len() {
+            let crew = self.crews[number];
+            if crew.started || !crew.accepts.first_stage(class) {
+                continue;
+            }
+            let nobody = self.due_crews.is_empty() && !self.is_served(class);
+            // While cores are idle, they keep up with the input: its source is the bottleneck. (Unless it is only that
+            // it takes a while to give a long block to each.)
+            let is_idle = |id: &usize| !self.workers[*id].accelerator;
+            let some_idle = self.unstarted_cores > 0
+                && self.classes[class.index()].entries.len() <= self.unstarted_cores
+                || self.free.iter().any(is_idle);
+            let worth = || {
+                let mut s = self.snapshot(now, class, more);
+                s.accelerator_rate += chosen_rate;
+                let long = s.oldest / s.core_rate >= crew.expected.start.as_secs_f64();
+                let keeps_up = some_idle && self.inputs.rate(now) <= s.core_rate * s.cores as f64;
+                (long || !keeps_up) && policy::worth_starting(&s, s.waiting + self.inputs.to_come(), &crew.expected)
+            };
+            if crew.at_once || nobody || worth() {
+                self.crews[number].started = true;
+                chosen_rate += crew.expected.rate;
+                self.due_crews.push_back(number);
+            }
+        }
+    }
+
+    /// Bytes a second of a worker, and whether it was measured.
+    ///
+    /// One that holds a batch for much longer than its rate allows is as slow as it shows itself: others stop counting
+    /// on an accelerator that hangs.
+    pub(super) fn rate(&self, now: Duration, worker: &WorkerState<J>, class: Class) -> (f64, bool) {
+        let measured = worker.rates[class.index()].get();
+        let expected = || match worker.crew {
+            Some(crew) if worker.accelerator => self.crews[crew].expected.rate / self.crews[crew].members.max(1) as f64,
+            _ => self.classes[class.index()].core_rate,
+        };
+        let rate = measured.unwrap_or_else(expected);
+        let Some(held) = worker.holds_of(class) else { return (rate, measured.is_some()) };
+        let elapsed = now.saturating_sub(held.since).as_secs_f64();
+        let overdue = held.bytes > 0.0 && elapsed * rate > 2.0 * held.bytes;
+        (if overdue { held.bytes / elapsed } else { rate }, measured.is_some() || overdue)
+    }
+
+    /// The figures that the rule is about, for one class.
+    pub fn snapshot(&self, now: Duration, class: Class, more: bool) -> Snapshot {
+        let queue = &self.classes[class.index()];
+        let mut s = Snapshot {
+            blocks: queue.entries.len(),
+            waiting: queue.bytes as f64,
+            oldest: queue.entries.front().map_or(0.0, |entry| entry.attributes.bytes as f64),
+            more_comes: self.inputs.more_comes() || more,
+            ready_in: f64::INFINITY,
+            hardware: self.hardware,
+            ..Snapshot::default()
+        };
+        let (mut core_rates, mut measured_cores) = (0.0, 0);
+        for worker in self.workers.iter().filter(|worker| worker.is_there() && worker.accepts.first_stage(class)) {
+            let (rate, measured) = self.rate(now, worker, class);
+            let held = worker.holds_of(class);
+            if worker.accelerator {
+                s.accelerators += 1;
+                s.accelerator_rate += rate;
+                s.ready_in = s.ready_in.min(self.ready_in(now, worker));
+                s.held += held
+                    .map_or(0.0, |held| (held.bytes - rate * now.saturating_sub(held.since).as_secs_f64()).max(0.0));
+            } else {
+                s.cores += 1;
+                s.beginning += usize::from(held.is_some());
+                if measured {
+                    core_rates += rate;
+                    measured_cores += 1;
+                }
+            }
+        }
+        if self.core_accepts.first_stage(class) {
+            s.cores += self.unstarted_cores;
+        }
+        s.core_measured = measured_cores > 0;
+        s.core_rate = if measured_cores > 0 { core_rates / measured_cores as f64 } else { queue.core_rate };
+        if s.accelerators == 0 {
+            s.ready_in = 0.0;
+        }
+        s
+    }
+
+    /// Seconds until a worker can take work. One that takes longer than expected may take as long again.
+    fn ready_in(&self, now: Duration, worker: &WorkerState<J>) -> f64 {
+        let Life::Starting(since) = worker.life else { return 0.0 };
+        let expected = worker.crew.map_or(0.0, |crew| self.crews[crew].expected.start.as_secs_f64());
+        let elapsed = now.saturating_sub(since).as_secs_f64();
+        if elapsed < expected { expected - elapsed } else { elapsed }
+    }
+}

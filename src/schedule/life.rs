@@ -1,0 +1,200 @@
+//! The life of a worker's thread: its station is made, serves the queue, and retires.
+
+use super::job::{AnyJob, Progress};
+use super::queue::{CallerCore, Make, Shared};
+use super::report::Counters;
+use super::state::{Entry, Id};
+use super::station::{Station, StationError, Work};
+use super::worker::Order;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What a worker has made of its order.
+struct Done<J> {
+    /// Bytes that it did, and how many of them others go on with.
+    did: (u64, u64),
+    /// When.
+    at: Duration,
+    /// What cores are to do in its place.
+    handed: Vec<Entry<J>>,
+    outcome: Result<(), StationError>,
+}
+
+impl<W: Work> Shared<W> {
+    /// A worker's whole life.
+    pub(super) fn worker_life(self: &Arc<Self>, id: Id, make: Make<W::Job>, counters: &Arc<Counters>) {
+        // A panic in the station's own code, be it its drop, retires it like any other failure: the queue must know who
+        // is there, or a job could be left without a station.
+        let life = catch_unwind(AssertUnwindSafe(|| {
+            let station = make()?;
+            counters.set_name(station.name());
+            let (max_batch, max_bytes) = (station.max_batch(), station.max_bytes());
+            self.change(|state, _| state.ready(id, max_batch, max_bytes));
+            Ok(self.serve(id, station, counters))
+        }));
+        let mut retired = match life {
+            Ok(Ok(retired)) => retired,
+            Ok(Err(reason)) => Some(reason),
+            Err(panic) => Some(panic_text(&*panic)),
+        };
+        if let Some(reason) = &retired {
+            counters.set_retired(reason.clone());
+        }
+        while self.depart(id, retired.is_some(), counters) {
+            let core = AssertUnwindSafe(|| self.serve(id, self.work.core(id), counters));
+            retired = catch_unwind(core).unwrap_or(None);
+        }
+    }
+
+    /// Returns whether the worker must go on as a core.
+    fn depart(self: &Arc<Self>, id: Id, failed: bool, counters: &Counters) -> bool {
+        let mut inner = self.lock();
+        let goes_on = inner.state.depart(id, failed);
+        if goes_on {
+            counters.accelerator.store(false, Relaxed);
+        }
+        self.settle(&mut inner, Some(id));
+        self.unlock(inner);
+        goes_on
+    }
+
+    /// Does what it is told to until the queue closes or the station retires. Returns why it retired.
+    fn serve(
+        self: &Arc<Self>,
+        id: Id,
+        mut station: Box<dyn Station<W::Job>>,
+        counters: &Arc<Counters>,
+    ) -> Option<String> {
+        // Dropped at the end, because that may panic.
+        let mut replaced = Vec::new();
+        let mut inner = self.lock();
+        loop {
+            let waiting = Instant::now();
+            let (guard, order) = self.wait(inner, id);
+            let distrusted = guard.state.is_distrusted(id);
+            self.unlock(guard);
+            let Order::Work { entries, fresh } = order else {
+                return distrusted.then(|| counters.why_distrusted());
+            };
+            if fresh {
+                // What was wrong is a core's, not the thread's: a new codec may do better.
+                replaced.push(std::mem::replace(&mut station, self.work.core(id)));
+            }
+            let done = self.work_off(&mut *station, entries, counters, waiting.elapsed());
+            if let Some(details) = station.details() {
+                counters.set_details(details);
+            }
+            let failure = done.outcome.err();
+            let retires = failure.as_ref().is_some_and(|error| error.retire);
+            inner = self.lock();
+            if let Some(StationError { reason, .. }) = &failure {
+                counters.set_failure(reason);
+                if retires && station.ends_crew() {
+                    inner.state.blame(id);
+                }
+            }
+            inner.state.finish(done.at, id, done.did, done.handed, retires);
+            self.settle(&mut inner, Some(id));
+            if retires {
+                self.unlock(inner);
+                return failure.map(|error| error.reason);
+            }
+        }
+    }
+
+    /// Has a station do some jobs. Afterwards each of them is answered, or is to be handed to the cores.
+    fn work_off(
+        &self,
+        station: &mut dyn Station<W::Job>,
+        entries: Vec<Entry<W::Job>>,
+        counters: &Arc<Counters>,
+        waited: Duration,
+    ) -> Done<W::Job> {
+        let working = Instant::now();
+        let (mut jobs, mut places) = (Vec::with_capacity(entries.len()), Vec::with_capacity(entries.len()));
+        for Entry { mut job, attributes, number } in entries {
+            if job.erased().begin(counters) {
+                jobs.push(job);
+                places.push((attributes, number));
+            }
+        }
+        let bytes = || (counters.bytes_in.load(Relaxed), counters.deferred.load(Relaxed));
+        let before = bytes();
+        let outcome = catch_unwind(AssertUnwindSafe(|| if jobs.is_empty() { Ok(()) } else { station.work(&mut jobs) }));
+        let outcome = outcome.unwrap_or_else(|panic| Err(StationError { reason: panic_text(&*panic), retire: false }));
+        counters.count_time(waited, working.elapsed());
+        let (did, at) = ((bytes().0 - before.0, bytes().1 - before.1), self.now());
+        // A core does its own failures again itself: a job that no worker can do would go round for ever.
+        let may_hand = counters.accelerator.load(Relaxed) && self.lock().state.has_finisher();
+        let mut handed = Vec::new();
+        for (mut job, (attributes, number)) in jobs.into_iter().zip(places) {
+            match job.erased().progress() {
+                Progress::Answered => continue,
+                Progress::PassedOn | Progress::Declined => {}
+                Progress::Open => {
+                    counters.fallbacks.fetch_add(1, Relaxed);
+                }
+            }
+            if may_hand {
+                handed.push(Entry { job, attributes, number });
+            } else {
+                self.do_here(job, counters);
+            }
+        }
+        Done { did, at, handed, outcome }
+    }
+
+    /// The last resort: a new core does the job, on this thread.
+    fn do_here(&self, job: W::Job, counters: &Arc<Counters>) {
+        let mut job = [job];
+        job[0].erased().begin(counters);
+        // A new one: the station's own codec may be in any state.
+        let done = catch_unwind(AssertUnwindSafe(|| self.work.core(0).work(&mut job)));
+        let reason = match done {
+            Ok(Ok(())) => "a core gave no answer".to_owned(),
+            Ok(Err(error)) => error.reason,
+            Err(panic) => panic_text(&*panic),
+        };
+        job[0].erased().fail(reason); // does nothing if it was answered
+    }
+
+    /// Does on the caller's thread what waits, as long as nobody else is there who would.
+    pub(super) fn work_here(self: &Arc<Self>) {
+        // (Not held by this thread already: while a caller works, the state has a worker for everything.)
+        let mut caller = self.caller.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.lock();
+        if !inner.state.is_unserved() {
+            return;
+        }
+        let CallerCore { id, station, counters } = caller.get_or_insert_with(|| {
+            let id = inner.state.add_caller(self.now());
+            let counters = inner.add_handle(id);
+            counters.set_name("cpu (no thread to be had)".to_owned());
+            CallerCore { id, station: self.work.core(0), counters }
+        });
+        inner.state.join(*id);
+        self.settle(&mut inner, Some(*id));
+        while let Some(Order::Work { entries, fresh }) = inner.state.take_order(self.now(), *id) {
+            self.unlock(inner);
+            if fresh {
+                *station = self.work.core(0);
+            }
+            let Done { did, at, .. } = self.work_off(&mut **station, entries, counters, Duration::ZERO);
+            inner = self.lock();
+            // It fails by panicking only, and hands nothing over: a new core has answered.
+            inner.state.finish(at, *id, did, Vec::new(), false);
+            self.settle(&mut inner, Some(*id));
+        }
+        inner.state.leave(*id);
+        self.unlock(inner);
+    }
+}
+
+/// What a panic said.
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("panic").to_owned()
+}

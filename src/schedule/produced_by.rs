@@ -1,0 +1,31 @@
+//! Who produced an answer, so that another worker can verify it.
+
+use super::state::Id;
+
+/// The worker that produced an answer, by its number in its pool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProducedBy {
+    /// `None`: the answer of a job of no pool.
+    pub(super) worker: Option<Id>,
+    /// The accelerator that produced it, or did a part of it and passed the rest on.
+    pub(super) accelerator: Option<Id>,
+}
+
+impl ProducedBy {
+    /// Whether both answers are the same worker's. (An accelerator that passed a job on does not count.)
+    pub fn is(&self, other: &ProducedBy) -> bool {
+        self.worker == other.worker
+    }
+
+    /// Whether an accelerator produced the answer, or a part of it.
+    pub fn is_accelerated(&self) -> bool {
+        self.accelerator.is_some()
+    }
+
+    /// Who is blamed if the answer is wrong. If an accelerator did a part of it and a core the rest, it is the
+    /// accelerator: what it passes on is hardly checked, and many cores finish it, which would be blamed one after the
+    /// other.
+    pub(super) fn blamed(&self) -> Option<Id> {
+        self.accelerator.or(self.worker)
+    }
+}

@@ -1,0 +1,181 @@
+//! What the simulated machines are asked to do, and how long they may take for it.
+
+use super::*;
+
+#[test]
+fn cores_alone_share_evenly() {
+    let machine = Machine::new(16, 45e6, &[]);
+    let outcome = run(&machine, Input::of(1e9));
+    let ideal = 1e9 / (16.0 * 45e6);
+    assert!(outcome.end < ideal * 1.03 && outcome.by_cores == 1112, "{outcome:?}, ideal {ideal}");
+}
+
+/// Whatever the length, the cores never hold the end up; and a GPU is started where that pays.
+#[test]
+fn a_gpu_that_is_five_times_all_cores() {
+    let machine = Machine::new(16, 40e6, &[H200]);
+    for (gigabytes, starts) in [(0.1, false), (0.4, false), (1.0, true), (2.0, true), (8.0, true), (24.0, true)] {
+        let input = Input::of(gigabytes * 1e9);
+        let outcome = run(&machine, input);
+        assert_eq!(outcome.started_gpus > 0, starts, "{gigabytes} GB: {outcome:?}");
+        let alone = cores_alone(&machine, input);
+        // Until the GPU has started the cores work; then it does, at least, at its own rate.
+        let with_gpu = 0.65 + (input.blocks as f64 * BLOCK - 0.6 * 16.0 * 40e6) / H200_RATE;
+        let most = if starts { with_gpu + 0.12 } else { alone };
+        assert!(outcome.end <= most * 1.01, "{gigabytes} GB: {outcome:?}, at most {most}");
+    }
+}
+
+#[test]
+fn a_gpu_that_is_half_a_core() {
+    let weak = Gpu { rate: 20e6, max_batch: 4, lanes: 2, ..H200 };
+    let machine = Machine::new(8, 40e6, &[weak]);
+    for gigabytes in [1.0, 4.0] {
+        let input = Input::of(gigabytes * 1e9);
+        let outcome = run(&machine, input);
+        // Half of the cores rest for the 0.6 s in which it starts, because nobody knows yet how slow it is; and one
+        // batch of such a lane, 0.4 s, may be the last. No more than that is lost.
+        let alone = cores_alone(&machine, input);
+        assert!(outcome.end < alone * 1.01 + 0.3 + 0.4, "{outcome:?}, cores alone {alone}");
+        assert!(outcome.by_cores > input.blocks * 9 / 10, "{outcome:?}");
+    }
+}
+
+#[test]
+fn one_core_beside_a_gpu() {
+    for core_rate in [2e6, 40e6] {
+        let machine = Machine { hardware: 16, ..Machine::new(1, core_rate, &[H200]) };
+        let input = Input::of(8e9);
+        let outcome = run(&machine, input);
+        // A slow core takes half a second for a block: never the last one.
+        assert!(outcome.end < 0.7 + 8e9 / H200_RATE + 0.15, "{outcome:?}");
+        assert!(outcome.by_gpus > input.blocks * 9 / 10, "{outcome:?}");
+    }
+}
+
+#[test]
+fn four_gpus_and_64_cores() {
+    let machine = Machine::new(64, 30e6, &[H200; 4]);
+    let input = Input { window: 5000, read_rate: 14e9, ..Input::of(24e9) };
+    let outcome = run(&machine, input);
+    assert_eq!(outcome.started_gpus, 4);
+    assert!(outcome.end < 0.65 + (24e9 - 0.6 * 64.0 * 30e6) / (4.0 * H200_RATE) + 0.2, "{outcome:?}");
+    // What the cores began, they began mostly before the GPUs were there.
+    assert!(outcome.by_cores < input.blocks / 4, "{outcome:?}");
+}
+
+/// Cores do zeros as fast as they can be read: then a GPU would only cost its start.
+#[test]
+fn cheap_work_needs_no_gpu() {
+    let machine = Machine::new(16, 2e9, &[H200]);
+    let outcome = run(&machine, Input { read_rate: 2.5e9, ..Input::of(2e9) });
+    assert_eq!(outcome.started_gpus, 0, "{outcome:?}");
+}
+
+/// The source is the bottleneck, not the cores.
+#[test]
+fn a_slow_pipe_needs_no_gpu() {
+    let machine = Machine::new(16, 45e6, &[H200]);
+    let outcome = run(&machine, Input { read_rate: 200e6, announced: false, ..Input::of(4e9) });
+    assert_eq!(outcome.started_gpus, 0, "{outcome:?}");
+}
+
+/// Of a pipe nobody knows how long it is: as much is expected as has come.
+#[test]
+fn a_fast_pipe_gets_its_gpu() {
+    let machine = Machine::new(16, 45e6, &[H200]);
+    let input = Input { announced: false, window: 200, ..Input::of(8e9) };
+    let outcome = run(&machine, input);
+    assert!(outcome.started_gpus == 1 && outcome.end < 0.6 * cores_alone(&machine, input), "{outcome:?}");
+}
+
+/// Of blocks of 9 MB neither the first to be done, nor the last core to be given one, is waited for.
+#[test]
+fn long_blocks_get_their_gpu_at_once() {
+    let machine = Machine::new(32, 30e6, &[H200]);
+    let input = Input { blocks: 900, block: 9e6, read_rate: 1.2e9, announced: true, window: 64, verify: false };
+    let outcome = run(&machine, input);
+    assert!(outcome.gpus_from < 0.05, "{outcome:?}");
+    // But where they come slowly the cores keep up.
+    let slow = run(&machine, Input { read_rate: 300e6, ..input });
+    assert_eq!(slow.started_gpus, 0, "{slow:?}");
+}
+
+/// A core would take 10 s for it: the block waits for the GPU, which is started at once; if that fails, a core does it.
+#[test]
+fn one_long_block() {
+    for fails_to_start in [false, true] {
+        let gpu = Gpu { max_batch: 1, rate: 8e9, fails_to_start, ..H200 };
+        let input = Input { blocks: 1, block: 400e6, ..Input::of(1.0) };
+        let outcome = run(&Machine::new(16, 40e6, &[gpu]), input);
+        let expected = if fails_to_start { 10.6 } else { 1.02 };
+        assert!(outcome.end < expected * 1.02 && outcome.by_cores == usize::from(fails_to_start), "{outcome:?}");
+    }
+}
+
+#[test]
+fn gpus_that_fail_or_hang() {
+    for (fails_to_start, hangs) in [(true, None), (false, Some((1.0, 0.5))), (false, Some((0.0, 5.0)))] {
+        for cores in [0, 16] {
+            let gpu = Gpu { fails_to_start, hangs, ..H200 };
+            let machine = Machine::new(cores, 45e6, &[gpu]);
+            let input = Input::of(3e9);
+            let outcome = run(&machine, input);
+            let alone = if cores > 0 { cores_alone(&machine, input) } else { 3e9 / 45e6 };
+            // Cores do what a hanging device holds when its time is up, and the rest in the meantime.
+            assert!(outcome.end < alone * 1.05 + 6.0, "{fails_to_start} {hangs:?} {cores} cores: {outcome:?}, {alone}");
+        }
+    }
+}
+
+/// A second device is for much work only, also when both could be started at once.
+#[test]
+fn a_second_gpu_is_worth_its_start() {
+    let machine = Machine::new(16, 45e6, &[H200; 2]);
+    for (gigabytes, count) in [(2.0, 1), (24.0, 2)] {
+        assert_eq!(run(&machine, Input::of(gigabytes * 1e9)).started_gpus, count, "{gigabytes} GB");
+    }
+}
+
+/// Every block is verified by another core than its maker, and costs a quarter more.
+#[test]
+fn verification_takes_a_quarter_more() {
+    for cores in [2, 3, 16] {
+        let machine = Machine::new(cores, 45e6, &[]);
+        let outcome = run(&machine, Input { verify: true, ..Input::of(1e9) });
+        let ideal = 1.25e9 / (cores as f64 * 45e6);
+        assert!(outcome.end < ideal * 1.05 && outcome.gone == 0, "{outcome:?}, ideal {ideal}");
+    }
+}
+
+/// A device computes wrongly from some moment on. It is blamed, all of its lanes leave, and the cores do what it did
+/// wrong and the rest.
+#[test]
+fn a_gpu_that_lies_is_given_up() {
+    for (cores, lies_after) in [(2, 1.0), (16, 1.0), (16, 0.0)] {
+        let machine = Machine::new(cores, 45e6, &[Gpu { lies_after, ..H200 }]);
+        let outcome = run(&machine, Input { verify: true, ..Input::of(4e9) });
+        assert!(outcome.again > 0 && outcome.gone == H200.lanes, "{outcome:?}");
+        // No more than was on its way when the first block was called wrong.
+        assert!(outcome.again <= Input::of(1.0).window, "{outcome:?}");
+        let alone = cores_alone(&machine, Input { verify: true, ..Input::of(4e9) });
+        assert!(outcome.end < alone * 1.1 + 2.0, "{outcome:?}, alone {alone}");
+    }
+}
+
+/// Blocks that come late, one by one, are each done at once, by a core.
+#[test]
+fn inputs_that_come_late() {
+    let machine = Machine::new(4, 45e6, &[H200]);
+    let input = Input { blocks: 20, read_rate: 900e3 / 5.0, announced: false, ..Input::of(1.0) };
+    let outcome = run(&machine, input);
+    assert!(outcome.end < 19.0 * 5.0 + 0.03 && outcome.by_cores == 20 && outcome.started_gpus == 0, "{outcome:?}");
+}
+
+/// A device that does not start, nor fails to: after a while the core that watches does the long block itself.
+#[test]
+fn a_gpu_that_never_starts_does_not_hold_a_long_block_up() {
+    let gpu = Gpu { start: 1e4 - 1.0, ..H200 };
+    let outcome = run(&Machine::new(2, 40e6, &[gpu]), Input { blocks: 1, block: 400e6, ..Input::of(1.0) });
+    assert!(outcome.end < 25.0 && outcome.by_cores == 1, "{outcome:?}");
+}

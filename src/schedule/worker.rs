@@ -1,0 +1,97 @@
+//! What the scheduler knows of one worker: a core or an accelerator.
+
+use super::job::{Accepts, Class};
+use super::state::Entry;
+use std::time::Duration;
+
+/// One worker.
+pub(super) struct WorkerState<J> {
+    pub accelerator: bool,
+    pub accepts: Accepts,
+    /// The crew it belongs to, whose figures stand for those that it has not shown yet.
+    pub crew: Option<usize>,
+    pub life: Life,
+    pub max_batch: usize,
+    pub max_bytes: u64,
+    pub rates: Vec<Rate>,
+    /// What it is to do next. Its thread comes for it.
+    pub order: Option<Order<J>>,
+    /// It gave a wrong answer, or its device did.
+    pub distrusted: bool,
+    /// A new core does the next order: what the old one keeps may be what was wrong.
+    pub fresh: bool,
+    /// Its thread is running, or about to look for an order without being woken.
+    pub awake: bool,
+    /// Its thread is being woken and counts among those ([`State::take_order`](super::state::State::take_order)).
+    pub waking: bool,
+}
+
+/// Where a worker has got to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Life {
+    /// Its thread makes the station, since then.
+    Starting(Duration),
+    Free,
+    Busy(Holding),
+    /// It has been told to leave, or has said that it does. Others may still count on its thread to go on as a core.
+    Leaving,
+    Gone,
+}
+
+/// What a worker has in hand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Holding {
+    pub class: Class,
+    pub continuation: bool,
+    pub bytes: f64,
+    pub since: Duration,
+}
+
+/// What a worker is told.
+pub(super) enum Order<J> {
+    /// Do these; if `fresh`, with a new core.
+    Work { entries: Vec<Entry<J>>, fresh: bool },
+    /// Leave.
+    Retire,
+}
+
+impl<J> WorkerState<J> {
+    /// Whether work can be left to it: it takes some now or later.
+    pub fn is_there(&self) -> bool {
+        !matches!(self.life, Life::Leaving | Life::Gone)
+    }
+
+    pub fn is_gone(&self) -> bool {
+        matches!(self.life, Life::Gone)
+    }
+
+    /// What it has in hand of tasks that nobody had begun.
+    pub fn holds_of(&self, class: Class) -> Option<Holding> {
+        match self.life {
+            Life::Busy(held) if held.class == class && !held.continuation => Some(held),
+            _ => None,
+        }
+    }
+}
+
+/// Bytes a second of the last seconds of work.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rate {
+    bytes: f64,
+    seconds: f64,
+}
+
+impl Rate {
+    /// After so many seconds of work, what was measured before counts half.
+    const HALF_LIFE: f64 = 2.0;
+
+    pub fn add(&mut self, bytes: f64, seconds: f64) {
+        let fade = (-seconds / Self::HALF_LIFE).exp2();
+        self.bytes = self.bytes * fade + bytes;
+        self.seconds = self.seconds * fade + seconds;
+    }
+
+    pub fn get(self) -> Option<f64> {
+        (self.bytes > 0.0 && self.seconds > 0.0).then(|| self.bytes / self.seconds)
+    }
+}
