@@ -248,6 +248,13 @@ impl<W: Work> Shared<W> {
         self.unlock(inner);
     }
 
+    /// A core that may be wrong begins anew.
+    pub(super) fn renew(&self, by: ProducedBy) {
+        if let Some(id) = by.worker {
+            self.lock().state.renew(id);
+        }
+    }
+
     /// The name of who produced an answer, as reports have it.
     pub(super) fn name(&self, by: ProducedBy) -> String {
         by.worker.map_or_else(|| "a station".to_owned(), |id| self.lock().handles[id].counters.name())

@@ -8,8 +8,10 @@
 //!                                                                 '--wrong--> Error::Miscoded
 //! ```
 //!
-//! Who was wrong, is known when the block is coded again: if the bytes are the same, it was whoever called them wrong,
-//! and the second time a third station decodes them. If not, it was their maker.
+//! The block that is coded again shows who was wrong. If it has the same bytes, the one that called them wrong was, and
+//! a third station decodes them the second time. If not, their maker was. So blame waits for the retry, and falls on one
+//! worker once. A core that is alone and calls its own block wrong begins anew before the retry: its encoder or its
+//! decoder is sick, and either would spoil the retry as well.
 //!
 //! Each step is a job of the one queue, put there by the job before it, so nobody waits: the joiner has one ticket for
 //! all of them. The later steps are second stages: only cores take them, and before all blocks that nobody has begun.
@@ -215,8 +217,6 @@ impl<C> Dispute<C> {
                     submitter.name(*second),
                 ),
             ),
-            // A station that calls its own blocks wrong has been blamed at once.
-            None if maker.is(by) => {}
             None => self.blame_maker(submitter),
         }
     }
@@ -253,8 +253,7 @@ where
         }
         let dispute = Dispute { coded, maker, by, reason, agrees: None };
         if maker.is(&dispute.by) {
-            // It is alone, and begins anew.
-            dispute.blame_maker(&self.submitter);
+            self.submitter.renew(dispute.by);
         }
         let (question, submitter) = (self.source.recode(), self.submitter.clone());
         submitter.submit_avoiding(question, Some(&maker), move |answer, second| match answer {
