@@ -20,11 +20,13 @@
 //! | `queue` | the lock around it, and who is woken |
 //! | `life` | the life of a worker's thread |
 //! | `submitter` | who puts jobs on the queue |
+//! | `checked` | tasks whose answers another worker checks |
 //! | `memory` | the budget that bounds the bytes alive |
 //! | `pool` | pools, clients, crews |
 //! | `process` | which process this is: forks |
 //! | `report` | what each station has done |
 
+pub(crate) mod checked;
 mod decide;
 mod figures;
 mod inputs;

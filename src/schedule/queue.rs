@@ -1,7 +1,7 @@
 //! The lock around the [`State`], and who is woken when it is given back.
 //!
-//! The lock is held for microseconds: to change the state, and to let [`State::next`] assign what can start now.
-//! Threads are woken and started after the lock has been given back, or they would wait for it.
+//! The lock is held for microseconds: to change the state, and to let [`State::next`] assign what can start now. Threads
+//! are woken and started after the lock has been given back, or they would wait for it.
 
 use super::decide::Step;
 use super::job::Class;
@@ -246,6 +246,13 @@ impl<W: Work> Shared<W> {
         inner.state.blame(id);
         self.settle(&mut inner, None);
         self.unlock(inner);
+    }
+
+    /// A core that may be wrong begins anew.
+    pub(super) fn renew(&self, by: ProducedBy) {
+        if let Some(id) = by.worker {
+            self.lock().state.renew(id);
+        }
     }
 
     /// The name of who produced an answer, as reports have it.

@@ -303,6 +303,11 @@ impl<J> State<J> {
         self.look_for_leavers = true;
     }
 
+    /// A new core does what this one is told next: what it keeps may be wrong, and it is not known yet whether it is.
+    pub fn renew(&mut self, id: Id) {
+        self.workers[id].fresh = true;
+    }
+
     fn distrust_crew(&mut self, crew: usize) {
         let members = self.workers.iter_mut().filter(|worker| worker.crew == Some(crew));
         members.for_each(|worker| worker.distrusted = true);

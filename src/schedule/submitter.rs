@@ -86,6 +86,11 @@ impl<W: Work> Submitter<W> {
         self.shared.blame(by, reason);
     }
 
+    /// Lets the core that gave an answer begin anew, without blaming it: it may have been wrong, or not.
+    pub fn renew(&self, by: ProducedBy) {
+        self.shared.renew(by);
+    }
+
     /// The name of the worker that produced an answer, as reports have it.
     pub fn name(&self, by: ProducedBy) -> String {
         self.shared.name(by)

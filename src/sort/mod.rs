@@ -68,6 +68,8 @@ pub mod stored;
 mod text;
 mod verify;
 mod way;
+#[cfg(test)]
+mod way_tests;
 #[doc(hidden)]
 pub mod work;
 mod writer;

@@ -1,40 +1,69 @@
-//! The way of a question: asked, answered, checked, and asked again if the answer was wrong.
-//!
-//! ```text
-//! question -> (anybody) answer it -> (another core) check --right--> whoever asked
-//!                                         |  wrong: counted as the maker's, who gets no more work
-//!                                         '-> (a core) answer it again -> (another core) check --right--> ...
-//!                                                                               '--wrong--> Error::Missorted
-//! ```
-//!
-//! Each step is a job that the one before it puts on the queue, so nobody waits but who asked.
+//! Questions on their way: asked, answered and checked as [`schedule::checked`](crate::schedule::checked) does it, in
+//! order, within the memory budget.
 
 use super::stored::SortStored;
 use super::work::{
-    Check, LineJob, Lines, Parted, PartedStrings, PartitionChunk, PartitionStrings, RankRange, SortRange,
+    Check, LineJob, Lines, Parted, PartedStrings, PartitionChunk, PartitionStrings, RankRange, SortRange, Sorted, Wrong,
 };
 use crate::error::Error;
-use crate::schedule::{Client, Job, JobError, Permit, Pool, ProducedBy, Question, Submitter};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crate::schedule::checked::{self, Checked, Made, Miscomputed};
+use crate::schedule::{Client, Job, JobError, Permit, Pool, ProducedBy, Question};
+use crossbeam_channel::{Receiver, bounded};
 use std::collections::VecDeque;
 
 /// A question whose answers are checked.
-pub(super) trait Checked: Question<Answer: Default> + Clone {
+pub(super) trait Repeatable: Question<Answer: Default> + Clone {
     /// Whether this answer is to be checked.
     fn is_to_be_checked(answer: &Self::Answer) -> bool {
         let _ = answer;
         true
     }
 
+    /// Whether both are the same answer.
+    fn is_same(a: &Self::Answer, b: &Self::Answer) -> bool;
+
     /// The same question for a core, after a wrong answer.
     fn again(self) -> Self;
 }
 
-impl Checked for PartitionChunk {
+impl<Q: Repeatable> Checked for Q {
+    type Answer = <Q as Question>::Answer;
+    type Wrong = Wrong;
+    type Ask = Q;
+    type Retry = Q;
+    type Check = Check<Q>;
+    const WORDS: [&'static str; 3] = ["a part", "sorted", "checked"];
+
+    fn ask(&self) -> Q {
+        self.clone()
+    }
+
+    fn retry(&self) -> Q {
+        self.clone().again()
+    }
+
+    fn check(&self, answer: Q::Answer) -> Check<Q> {
+        Check { question: self.clone(), answer }
+    }
+
+    fn wants(&self, answer: &Q::Answer, _: ProducedBy) -> bool {
+        Q::is_to_be_checked(answer)
+    }
+
+    fn is_same(a: &Q::Answer, b: &Q::Answer) -> bool {
+        Q::is_same(a, b)
+    }
+}
+
+impl Repeatable for PartitionChunk {
     /// To check a partition takes as long as to make it, and the sums of what a core made are checked when its lines
     /// have been sorted.
     fn is_to_be_checked(parted: &Parted) -> bool {
         !parted.own
+    }
+
+    fn is_same(a: &Parted, b: &Parted) -> bool {
+        a.text == b.text && a.buckets == b.buckets
     }
 
     fn again(self) -> Self {
@@ -42,9 +71,13 @@ impl Checked for PartitionChunk {
     }
 }
 
-impl Checked for PartitionStrings {
+impl Repeatable for PartitionStrings {
     fn is_to_be_checked(parted: &PartedStrings) -> bool {
         !parted.own
+    }
+
+    fn is_same(a: &PartedStrings, b: &PartedStrings) -> bool {
+        a.indices == b.indices && a.ends == b.ends
     }
 
     fn again(self) -> Self {
@@ -52,76 +85,48 @@ impl Checked for PartitionStrings {
     }
 }
 
-impl Checked for SortRange {
+impl Repeatable for SortRange {
+    fn is_same(a: &Sorted, b: &Sorted) -> bool {
+        a.text == b.text
+    }
+
     fn again(self) -> Self {
         SortRange { again: true, ..self }
     }
 }
 
-impl Checked for SortStored {
+impl Repeatable for SortStored {
+    fn is_same(a: &Sorted, b: &Sorted) -> bool {
+        a.text == b.text
+    }
+
     fn again(self) -> Self {
         SortStored { again: true, ..self }
     }
 }
 
-impl Checked for RankRange {
+impl Repeatable for RankRange {
+    fn is_same(a: &Vec<u64>, b: &Vec<u64>) -> bool {
+        a == b
+    }
+
     fn again(self) -> Self {
         RankRange { again: true, ..self }
     }
 }
 
-/// A question on its way.
-struct Way<Q: Checked> {
-    question: Q,
-    submitter: Submitter<Lines>,
-    reply: Sender<Result<Q::Answer, Error>>,
-    again: bool,
-}
-
-fn failed(JobError(reason): JobError) -> Error {
-    Error::Internal { block: 0, reason }
-}
-
-impl<Q: Checked> Way<Q>
-where
-    Job<Q>: Into<LineJob>,
-    Job<Check<Q>>: Into<LineJob>,
-{
-    fn ask(self, avoid: Option<&ProducedBy>) {
-        let (question, submitter) = (self.question.clone(), self.submitter.clone());
-        submitter.submit_avoiding(question, avoid, move |answer, maker| match answer {
-            Ok(answer) if Q::is_to_be_checked(&answer) => self.check(answer, maker),
-            answer => self.end(answer.map_err(failed)),
-        });
-    }
-
-    fn check(self, answer: Q::Answer, maker: ProducedBy) {
-        let (question, submitter) = (Check { question: self.question.clone(), answer }, self.submitter.clone());
-        submitter.submit_avoiding(question, Some(&maker), move |checked, by| match checked {
-            Ok((answer, Ok(()))) => self.end(Ok(answer)),
-            Ok((_, Err(wrong))) => {
-                let checker = self.submitter.name(by);
-                self.submitter.blame(maker, &format!("what it sorted was wrong: {wrong} ({checker} checked it)"));
-                if self.again {
-                    let (station, reason) = (self.submitter.name(maker), wrong.to_string());
-                    return self.end(Err(Error::Missorted { station, reason }));
-                }
-                let question = self.question.again();
-                Way { question, again: true, ..self }.ask(Some(&maker));
-            }
-            Err(error) => self.end(Err(failed(error))),
-        });
-    }
-
-    fn end(self, answer: Result<Q::Answer, Error>) {
-        // Perhaps nobody waits for it any more.
-        let _ = self.reply.send(answer);
+/// What an outcome is to who asked.
+fn used<A>(outcome: Result<Result<Made<A>, Miscomputed<Wrong>>, JobError>) -> Result<A, Error> {
+    match outcome {
+        Ok(Ok(made)) => Ok(made.answer),
+        Ok(Err(Miscomputed { station, reason })) => Err(Error::Missorted { station, reason: reason.to_string() }),
+        Err(JobError(reason)) => Err(Error::Internal { block: 0, reason }),
     }
 }
 
 /// Questions on their way, in order, within the memory budget. Those of one kind have a client of their own, which
 /// always gets a permit when nothing of it is on its way: so it always moves.
-pub(super) struct Flight<Q: Checked, T> {
+pub(super) struct Flight<Q: Repeatable, T> {
     client: Client<Lines>,
     /// How many may be on their way, and how many bytes.
     most: usize,
@@ -130,14 +135,14 @@ pub(super) struct Flight<Q: Checked, T> {
     queue: VecDeque<Flying<Q, T>>,
 }
 
-struct Flying<Q: Checked, T> {
+struct Flying<Q: Repeatable, T> {
     note: T,
     bytes: u64,
     answer: Receiver<Result<Q::Answer, Error>>,
     _permit: Permit,
 }
 
-impl<Q: Checked, T> Flight<Q, T>
+impl<Q: Repeatable, T> Flight<Q, T>
 where
     Job<Q>: Into<LineJob>,
     Job<Check<Q>>: Into<LineJob>,
@@ -177,7 +182,10 @@ where
     /// Asks a question for which there is room.
     pub fn ask_with(&mut self, question: Q, note: T, bytes: u64, permit: Permit) {
         let (reply, answer) = bounded(1);
-        Way { question, submitter: self.client.submitter().clone(), reply, again: false }.ask(None);
+        checked::submit(self.client.submitter(), question, move |outcome| {
+            // Perhaps nobody waits for it any more.
+            let _ = reply.send(used(outcome));
+        });
         self.bytes += bytes;
         self.queue.push_back(Flying { note, bytes, answer, _permit: permit });
     }

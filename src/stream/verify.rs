@@ -1,26 +1,18 @@
 //! Coding with verification: every coded block is decoded by another station than the one that made it, before the
 //! joiner gets it.
 //!
-//! ```text
-//! text -> code it -> (another core) decode and compare --right--> ticket
-//!                          |  wrong
-//!                          '-> (a core) code it again -> (another core) decode and compare --right--> ticket
-//!                                                                 '--wrong--> Error::Miscoded
-//! ```
-//!
-//! Who was wrong, is known when the block is coded again: if the bytes are the same, it was whoever called them wrong,
-//! and the second time a third station decodes them. If not, it was their maker.
-//!
-//! Each step is a job of the one queue, put there by the job before it, so nobody waits: the joiner has one ticket for
-//! all of them. The later steps are second stages: only cores take them, and before all blocks that nobody has begun.
-//! The text is shared by all steps, and the permit of its piece lives until the block is written.
+//! The steps, and who is blamed for a wrong block, are those of [`schedule::checked`](crate::schedule::checked). The
+//! later steps are second stages: only cores take them, and before all blocks that nobody has begun. The joiner has one
+//! ticket for all of them. The text is shared by all steps, and the permit of its piece lives until the block is
+//! written.
 
 use crate::block::{CodedBlock, Part, Text};
 use crate::codec::mismatch::Mismatch;
 use crate::error::Error;
 use crate::format::hbz::{BlockHeader, StreamHeader};
-use crate::schedule::{Deferred, Job, JobError, ProducedBy, Question, Submitter, Ticket};
-use crate::work::{BlockJob, Codec, EncodeBlock, EncodeLarge, RecodeBlock, RecodeLarge, VerifyBlock, VerifyLarge};
+use crate::schedule::checked::{self, Checked, Made, Miscomputed};
+use crate::schedule::{Job, JobError, ProducedBy, Question, Ticket};
+use crate::work::{BlockJob, EncodeBlock, EncodeLarge, RecodeBlock, RecodeLarge, VerifyBlock, VerifyLarge};
 use crate::{Client, Pool};
 use std::sync::Arc;
 
@@ -53,7 +45,7 @@ impl Verify {
 
 /// What a block is made from, as often as need be.
 pub(super) trait Source: Send + Sync + 'static {
-    type Coded: Clone + PartialEq + Send + 'static;
+    type Coded: PartialEq + Send + 'static;
     type Encode: Question<Answer = Self::Coded>;
     type Recode: Question<Answer = Self::Coded>;
     type Verify: Question<Answer = (Self::Coded, Result<(), Mismatch>)>;
@@ -119,30 +111,15 @@ impl Source for LargeText {
     }
 }
 
-/// A block that the joiner may write.
-pub(crate) struct Made<C> {
-    pub coded: C,
-    /// Whether it has been verified.
-    pub verified: bool,
-    /// Whether it was called wrong at first.
-    pub recoded: bool,
-}
-
-/// A block that was coded wrong twice.
-pub(crate) struct Miscoded {
-    station: String,
-    reason: Mismatch,
-}
-
-/// Where a block arrives.
-pub(crate) type MadeTicket<C> = Ticket<Result<Made<C>, Miscoded>>;
+/// Where a block arrives that the joiner may write.
+pub(crate) type MadeTicket<C> = Ticket<Result<Made<C>, Miscomputed<Mismatch>>>;
 
 /// The block, if it is there; with `wait` it is waited for. Its number is for errors.
 pub(super) fn take<C>(ticket: &MadeTicket<C>, wait: bool, block: u64) -> Result<Option<Made<C>>, Error> {
     match ticket.take(wait) {
         None => Ok(None),
         Some(Ok(Ok(made))) => Ok(Some(made)),
-        Some(Ok(Err(Miscoded { station, reason }))) => {
+        Some(Ok(Err(Miscomputed { station, reason }))) => {
             Err(Error::Miscoded { block, station, reason: reason.to_string() })
         }
         Some(Err(JobError(reason))) => Err(Error::Internal { block, reason }),
@@ -156,7 +133,7 @@ where
 {
     let (duty, ticket) = Ticket::with_duty();
     client.submit_then(question, |answer| {
-        duty.send(answer.map(|coded| Ok(Made { coded, verified: false, recoded: false })));
+        duty.send(answer.map(|answer| Ok(Made { answer, verified: false, retried: false })));
     });
     ticket
 }
@@ -169,110 +146,41 @@ where
     Job<S::Verify>: Into<BlockJob>,
 {
     let (duty, ticket) = Ticket::with_duty();
-    let question = source.encode();
-    let submitter = client.submitter().clone();
-    let way = Way { source, submitter: submitter.clone(), duty, dispute: None };
-    submitter.submit_avoiding(question, None, move |answer, maker| match answer {
-        Ok(coded) if verify.wants(&maker) => way.verify(coded, maker, &maker),
-        answer => way.end(answer, false),
-    });
+    checked::submit(client.submitter(), Verified { source, verify }, |coded| duty.send(coded));
     ticket
 }
 
-/// A block on its way through the steps.
-struct Way<S: Source> {
+/// A block that is verified if `verify` wants it.
+struct Verified<S> {
     source: S,
-    submitter: Submitter<Codec>,
-    duty: Deferred<Result<Made<S::Coded>, Miscoded>>,
-    /// If it was called wrong.
-    dispute: Option<Dispute<S::Coded>>,
+    verify: Verify,
 }
 
-/// A block that one station made and another one called wrong: one of the two is not to be trusted.
-struct Dispute<C> {
-    coded: C,
-    maker: ProducedBy,
-    by: ProducedBy,
-    reason: Mismatch,
-    /// Who coded it again, if with the same bytes.
-    agrees: Option<ProducedBy>,
-}
+impl<S: Source> Checked for Verified<S> {
+    type Answer = S::Coded;
+    type Wrong = Mismatch;
+    type Ask = S::Encode;
+    type Retry = S::Recode;
+    type Check = S::Verify;
+    const WORDS: [&'static str; 3] = ["a block", "coded", "decoded"];
 
-impl<C> Dispute<C> {
-    fn blame_maker(&self, submitter: &Submitter<Codec>) {
-        submitter.blame(self.maker, &blamed(submitter, self.reason, self.by));
+    fn ask(&self) -> S::Encode {
+        self.source.encode()
     }
 
-    /// Blames who was wrong, now that the block that was coded again has been called right.
-    fn settle(&self, submitter: &Submitter<Codec>) {
-        let Dispute { maker, by, reason, agrees, .. } = self;
-        match agrees {
-            Some(second) => submitter.blame(
-                *by,
-                &format!(
-                    "a block that it called wrong was right: {reason}, it said ({} coded it, {} the same again)",
-                    submitter.name(*maker),
-                    submitter.name(*second),
-                ),
-            ),
-            // A station that calls its own blocks wrong has been blamed at once.
-            None if maker.is(by) => {}
-            None => self.blame_maker(submitter),
-        }
-    }
-}
-
-fn blamed(submitter: &Submitter<Codec>, reason: Mismatch, by: ProducedBy) -> String {
-    format!("a block that it coded was wrong: {reason} ({} decoded it)", submitter.name(by))
-}
-
-impl<S: Source> Way<S>
-where
-    Job<S::Recode>: Into<BlockJob>,
-    Job<S::Verify>: Into<BlockJob>,
-{
-    /// Somebody else than `avoid` decodes the block.
-    fn verify(self, coded: S::Coded, maker: ProducedBy, avoid: &ProducedBy) {
-        let (question, submitter) = (self.source.verify(coded), self.submitter.clone());
-        submitter.submit_avoiding(question, Some(avoid), move |answer, by| match answer {
-            Ok((coded, Ok(()))) => {
-                self.dispute.iter().for_each(|dispute| dispute.settle(&self.submitter));
-                self.end(Ok(coded), true);
-            }
-            Ok((coded, Err(reason))) => self.again(coded, reason, maker, by),
-            Err(error) => self.end(Err(error), false),
-        });
+    fn retry(&self) -> S::Recode {
+        self.source.recode()
     }
 
-    /// What `maker` made is wrong, says `by`.
-    fn again(mut self, coded: S::Coded, reason: Mismatch, maker: ProducedBy, by: ProducedBy) {
-        if let Some(first) = self.dispute {
-            first.blame_maker(&self.submitter);
-            self.submitter.blame(maker, &blamed(&self.submitter, reason, by));
-            return self.duty.send(Ok(Err(Miscoded { station: self.submitter.name(maker), reason })));
-        }
-        let dispute = Dispute { coded, maker, by, reason, agrees: None };
-        if maker.is(&dispute.by) {
-            // It is alone, and begins anew.
-            dispute.blame_maker(&self.submitter);
-        }
-        let (question, submitter) = (self.source.recode(), self.submitter.clone());
-        submitter.submit_avoiding(question, Some(&maker), move |answer, second| match answer {
-            Ok(coded) => {
-                let same = coded == dispute.coded;
-                let avoid = if same { dispute.by } else { second };
-                self.dispute = Some(Dispute { agrees: same.then_some(second), ..dispute });
-                self.verify(coded, second, &avoid);
-            }
-            Err(error) => {
-                dispute.blame_maker(&self.submitter);
-                self.end(Err(error), false);
-            }
-        });
+    fn check(&self, coded: S::Coded) -> S::Verify {
+        self.source.verify(coded)
     }
 
-    fn end(self, answer: Result<S::Coded, JobError>, verified: bool) {
-        let recoded = self.dispute.is_some();
-        self.duty.send(answer.map(|coded| Ok(Made { coded, verified, recoded })));
+    fn wants(&self, _: &S::Coded, by: ProducedBy) -> bool {
+        self.verify.wants(&by)
+    }
+
+    fn is_same(a: &S::Coded, b: &S::Coded) -> bool {
+        a == b
     }
 }

@@ -7,8 +7,8 @@ use crate::reference;
 use crate::shapes;
 use flipper::{Flips, Team, flipper, slanderer, with_flipper};
 use hybz::flow::{Input, Inputs, Outputs, Source, Task, run};
-use hybz::schedule::{Accepts, Crew, Expected};
-use hybz::work::{ENCODE, ENCODE_LARGE};
+use hybz::schedule::{Accepts, Crew, Expected, Station, StationError};
+use hybz::work::{BlockJob, ENCODE, ENCODE_LARGE};
 use hybz::{Error, LargeBlocks, Level, Pool, Settings, StreamSummary, Verify};
 use std::io::{Cursor, Write};
 use std::num::NonZeroUsize;
@@ -255,6 +255,52 @@ fn a_core_that_calls_right_blocks_wrong() {
             wrong.len() == 1
         });
         assert!(blamed, "{task:?}: it never verified a block");
+    }
+}
+
+/// An accelerator that does its part of a block and passes the rest on.
+struct Passer;
+
+impl Station<BlockJob> for Passer {
+    fn name(&self) -> String {
+        "passer".to_owned()
+    }
+
+    fn work(&mut self, batch: &mut [BlockJob]) -> Result<(), StationError> {
+        for job in batch {
+            if let BlockJob::Encode(job) = job {
+                let rest = job.question().clone();
+                job.pass_on(rest);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The only core calls a right block wrong that it has coded itself, all of it or what an accelerator left: it alone is
+/// blamed, and once. It begins anew before the block is coded again, so the block is not lost.
+#[test]
+fn a_core_that_calls_its_own_blocks_wrong() {
+    let bytes = text(99_981 * 4);
+    let right = reference::compress(1, &bytes);
+    for accelerated in [false, true] {
+        let mut pool = Pool::builder().without_cpu().station(Accepts::Everything, slanderer(&Arc::default()));
+        if accelerated {
+            // All blocks go to the accelerator first.
+            pool = Pool::builder().without_cpu();
+            pool = pool.station(Accepts::AllBut(&[ENCODE]), slanderer(&Arc::default()));
+            pool = pool.station(Accepts::Only(&[ENCODE]), || Ok(Box::new(Passer)));
+        }
+        let pool = pool.build();
+        // The core is started by the first task of a class that it takes.
+        let coded = hybz::compress(b"x", &Settings::new()).expect("a block");
+        assert_eq!(hybz::decompress(&coded, &Settings::new().pool(&pool)).expect("a right file"), b"x");
+        let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST), Verify::All);
+        let summary = summary.unwrap_or_else(|error| panic!("accelerated: {accelerated}: {error}"));
+        assert!(out == right && summary.recoded_blocks == 1, "accelerated: {accelerated}, {summary:?}");
+        let stations = pool.summary().stations;
+        let wrong = |name: &str| stations.iter().filter(|s| s.name.starts_with(name)).map(|s| s.wrong).sum::<u64>();
+        assert_eq!((wrong("flipper"), wrong("passer")), (1, 0), "accelerated: {accelerated}, {stations:#?}");
     }
 }
 

@@ -103,9 +103,9 @@ impl Join for Assembler {
         let number = self.summary.blocks + 1;
         let lines = front.piece.lines;
         let Some(made) = take(&front.piece.ticket, wait, number)? else { return Ok(Step::Pending) };
-        let block = made.coded;
+        let block = made.answer;
         self.summary.verified_blocks += u64::from(made.verified);
-        self.summary.recoded_blocks += u64::from(made.recoded);
+        self.summary.recoded_blocks += u64::from(made.retried);
         append_bits(&mut self.bits, &block.bytes, block.bit_len);
         self.pieces.pop_front();
         self.has_block = true;

@@ -73,10 +73,10 @@ impl Join for Assembler {
         };
         let number = self.summary.blocks + 1;
         let Some(made) = take(&piece.piece, wait, number)? else { return Ok(Step::Pending) };
-        let (header, payload) = made.coded;
+        let (header, payload) = made.answer;
         self.pieces.pop_front();
         self.summary.verified_blocks += u64::from(made.verified);
-        self.summary.recoded_blocks += u64::from(made.recoded);
+        self.summary.recoded_blocks += u64::from(made.retried);
         let mut bytes = Vec::with_capacity(HEADER_LEN + payload.len());
         bytes.extend_from_slice(&header.write());
         bytes.extend_from_slice(&payload);
