@@ -1,7 +1,7 @@
 //! The lock around the [`State`], and who is woken when it is given back.
 //!
-//! The lock is held for microseconds: to change the state, and to let [`State::next`] assign what can start now. Threads
-//! are woken and started after the lock has been given back, or they would wait for it.
+//! The lock is held for microseconds: to change the state, and to let [`State::next`] assign what can start now.
+//! Threads are woken and started after the lock has been given back, or they would wait for it.
 
 use super::decide::Step;
 use super::job::Class;
