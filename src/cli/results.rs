@@ -55,7 +55,7 @@ pub struct Results {
 fn advice(plan: &Plan, file: &OsStr) -> Vec<u8> {
     let program = match plan.formats {
         Formats::Bzip2 => b"the `bzip2recover' program".to_vec(),
-        Formats::All => [b"`hybz --recover ", shown(file).as_bytes(), b"'"].concat(),
+        _ => [b"`hybz --recover ", shown(file).as_bytes(), b"'"].concat(),
     };
     let end = b" to attempt to recover\ndata from undamaged sections of corrupted files.\n\n";
     [b"\nYou can use ", &program[..], end].concat()

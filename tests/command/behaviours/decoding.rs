@@ -52,7 +52,7 @@ fn data_of_others() {
         let place = Place::with(&[("a", &[head, &text(1000)].concat()), ("long", &[head, &text(20_000_000)].concat())]);
         let is = format!("is not a bzip2 file: it is {format} data; use {program} -d.\n");
         place.hybz(&["-dk", "a"]).says(2, &format!("hybz: a {is}"));
-        place.shell("(head -c 1 a; sleep 0.1; tail -c +2 a) | hybz -d").says(2, &format!("hybz: (stdin) {is}"));
+        place.shell("cat a | hybz -d").says(2, &format!("hybz: (stdin) {is}"));
         place.shell("hybz -d < a").says(2, &is);
         place.shell("hybz -d < long").says(2, &is);
         let run = place.hybz(&["-t", "a"]).says(2, &format!("not created by bzip2): it is {format} data"));

@@ -76,7 +76,7 @@ fn ranges_of_lines() {
         ("2L@2", whole[2..].split_inclusive('\n').take(2).collect()),
         ("1L@70000L", String::new()),
     ] {
-        assert_eq!(all_ways(&place, &["--ranges", ranges]).silent(0).out(), expected, "{ranges}");
+        assert_eq!(all_ways(&place, &["-q", "--ranges", ranges]).silent(0).out(), expected, "{ranges}");
     }
     // An index without line ends is said to be of no use for them, and is of use for all else.
     place.shell("hybz -t --index=of --index-format=offsets a.bz2").silent(0);
