@@ -1,7 +1,7 @@
 //! bzip2's checks of what an operand's result would replace, and ours of what must not be read or replaced.
 
 use crate::cli::args::{Mode, Plan, ReportPlace, Target};
-use crate::cli::os::directory::{is_directory, is_file, is_link};
+use crate::cli::os::directory::{is_directory, is_file, is_link, is_stream};
 use crate::cli::os::{file, stdout, tree};
 use crate::cli::place::Place;
 use crate::cli::quote::shown;
@@ -91,8 +91,14 @@ impl Checks {
         if self.plan.verify.file && found.as_ref().is_some_and(|found| !is_file(found)) {
             return Err(is(b" is not a normal file: --verify=file cannot read it again."));
         }
-        if found.is_some_and(|found| self.is_report(tree::id(&found))) {
+        if found.as_ref().is_some_and(|found| self.is_report(tree::id(found))) {
             return Err(is(b" is the report."));
+        }
+        if matches!(self.plan.target, Target::File(_)) && !self.plan.force && found.as_ref().is_some_and(is_stream) {
+            return match self.plan.remove_sources {
+                true => Err(is(b" is not a normal file: nothing of the input file would be left after --rm.")),
+                false => Ok(()),
+            };
         }
         match there {
             Ok(_) if !self.plan.force => {

@@ -111,7 +111,7 @@ impl Operands {
         let (plan, name) = (&self.plan, operand.name());
         let index = self.index(ready, underway)?;
         let (task, source) = match (&plan.part, plan.shard) {
-            (Some(part), _) => input::part((plan, &self.pool), part, operand, name, file, remark)?,
+            (Some(part), _) => input::part((plan, &self.pool), part, operand, name, file, ready, remark)?,
             (None, Some(shard)) => {
                 let text = shards::text(name, file, &shard)?;
                 (Task::Compress(plan.level), Source::File(Arc::new(text), shard.offset))
@@ -168,7 +168,9 @@ impl Operands {
         if plan.mode == Mode::Compress
             && let Some((suffix, _)) = ending(place.path(), &plan)
         {
-            return Err(about(1, &[b" already has ", suffix, b" suffix."]).remark());
+            let wants_index = plan.index.is_some() && !matches!(suffix, b".hbz" | b".lz4");
+            let hint: &[u8] = if wants_index { b" Its index: -t --index." } else { b"" };
+            return Err(about(1, &[b" already has ", suffix, b" suffix.", hint]).remark());
         }
         if found.is_dir() {
             let walked = plan.batch.recursive; // all others are
@@ -226,7 +228,7 @@ impl Operands {
                 underway.touch(result.path(), removed.into_iter().chain(replaced.as_ref().map(tree::id)));
             }
         }
-        let ready = Ready { source: Some(source), destination, entry };
+        let ready = Ready { source: Some(source), destination, entry, seen: Arc::default() };
         Ok(Opened::Ready(Box::new(ready), file))
     }
 
@@ -251,7 +253,7 @@ impl Operands {
                 Destination::Stdout
             }
         };
-        Ok((Ready { source: None, destination, entry: None }, file))
+        Ok((Ready { source: None, destination, entry: None, seen: Arc::default() }, file))
     }
 
     /// Where the result of a file goes.

@@ -21,6 +21,10 @@ pub fn whole(plan: &Plan, ready: &Ready, file: File) -> (Task, Source) {
         Some(source) => Reader::of(file, &source.found),
         None => Reader::new(file),
     };
+    let can_be_read_again = source.as_ref().is_some_and(|source| source.found.is_file());
+    if plan.mode != Mode::Compress && !can_be_read_again {
+        reader = reader.noting(&ready.seen);
+    }
     match plan.mode {
         Mode::Compress => (compression(plan, source.as_ref()), reader.into_source()),
         Mode::Decompress if plan.force && matches!(destination, Destination::Stdout) => {
@@ -54,12 +58,13 @@ pub fn part(
     operand: &Operand,
     name: &OsStr,
     file: File,
+    ready: &Ready,
     remark: &mut Option<Vec<u8>>,
 ) -> Result<(Task, Source), Failure> {
     match part {
         Part::Ranges { ranges, lines } => {
             let parts = part::ranges(plan, pool, operand, file, remark)?;
-            let parts = Parts::new(parts, ranges.clone(), *lines);
+            let parts = Parts::new(parts, ranges.clone(), *lines).noting(&ready.seen);
             Ok((Task::Copy, Source::Stream(Box::new(parts))))
         }
         Part::Streams { at, count } => {

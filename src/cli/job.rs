@@ -1,13 +1,17 @@
 //! What is known of an operand when it has been opened and checked, or has failed.
 
 use crate::cli::account::Entry;
+use crate::cli::args::Range;
 use crate::cli::index::IndexJob;
 use crate::cli::journal::Completion;
+use crate::cli::magic;
 use crate::cli::place::Place;
 use crate::cli::report::Failure;
 use crate::cli::source::SourceFile;
 use crate::cli::underway::Underway;
 use std::ffi::OsString;
+use std::io::Read;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What is known about one operand before the work.
 pub struct Job {
@@ -47,6 +51,44 @@ pub struct Ready {
     pub destination: Destination,
     /// Where it is noted that its result is complete.
     pub entry: Option<Completion>,
+    pub seen: Arc<Seen>,
+}
+
+impl Ready {
+    /// The first bytes of the compressed data, as far as they are known: read again from a file that has not changed.
+    pub fn head(&self) -> Vec<u8> {
+        let mut head = self.seen.head();
+        if let Some(source) = self.source.as_ref().filter(|source| head.is_empty() && source.found.is_file())
+            && let Ok(Some(file)) = source.open_again()
+        {
+            // Without these bytes a message only says less.
+            let _ = file.take(magic::HEAD_LEN as u64).read_to_end(&mut head);
+        }
+        head
+    }
+}
+
+/// What is noted of an operand while it is read.
+#[derive(Default)]
+pub struct Seen {
+    /// The first bytes of what cannot be read again, such as a pipe.
+    head: Mutex<Vec<u8>>,
+    /// The first range that begins at the end of the text or after it.
+    pub beyond: OnceLock<Range>,
+}
+
+impl Seen {
+    fn head(&self) -> Vec<u8> {
+        self.head.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes the next bytes. Returns whether more of them are wanted.
+    pub fn note(&self, bytes: &[u8]) -> bool {
+        let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing = magic::HEAD_LEN.saturating_sub(head.len());
+        head.extend_from_slice(&bytes[..bytes.len().min(missing)]);
+        head.len() < magic::HEAD_LEN
+    }
 }
 
 /// Where the result of one operand goes.

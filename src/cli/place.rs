@@ -69,6 +69,11 @@ impl Place {
         }
     }
 
+    /// Whether the name leads to a FIFO or a character device.
+    pub fn is_stream(&self) -> bool {
+        self.find().is_ok_and(|found| directory::is_stream(&found))
+    }
+
     /// What the name is, not followed if it is a symbolic link.
     pub fn find_link(&self) -> io::Result<Stat> {
         match &self.directory {

@@ -4,6 +4,7 @@
 //! beginning, by all stations, up to the end of the last part; unless parts go backwards: then an index is made first.
 
 use crate::cli::args::{Amount, Range};
+use crate::cli::job::Seen;
 use hybz::index::Index;
 use hybz::read::MultiBzDecoder;
 use hybz::seek::Reader;
@@ -27,6 +28,10 @@ pub struct Parts {
     now: Now,
     /// Where the last range of whole lines ended: the text is at the first line that begins there or behind.
     ended: Option<u64>,
+    /// The range that is being read, until it has given a byte.
+    empty: Option<Range>,
+    /// Where it is noted that a range begins at the end or after it.
+    seen: Option<Arc<Seen>>,
 }
 
 /// What is to be read next.
@@ -45,7 +50,24 @@ enum Now {
 impl Parts {
     /// These ranges of a text; with `lines`, the lines that begin in them.
     pub fn new(text: Cursor, ranges: Vec<Range>, lines: bool) -> Parts {
-        Parts { text, ranges: ranges.into_iter(), lines, now: Now::Next, ended: None }
+        Parts { text, ranges: ranges.into_iter(), lines, now: Now::Next, ended: None, empty: None, seen: None }
+    }
+
+    /// Notes in `seen` the first range that begins at the end of the text or after it. (Whole lines are another matter:
+    /// no line may begin in a range.)
+    pub fn noting(self, seen: &Arc<Seen>) -> Parts {
+        Parts { seen: Some(Arc::clone(seen)).filter(|_| !self.lines), ..self }
+    }
+
+    /// Notes the last range if it has given nothing, although it wanted something after the beginning of the text.
+    fn note_empty(&mut self) {
+        let none = |amount: Amount| matches!(amount, Amount::Bytes(0) | Amount::Lines(0));
+        if let (Some(range), Some(seen)) = (self.empty.take(), &self.seen)
+            && !none(range.size)
+            && !none(range.offset)
+        {
+            let _ = seen.beyond.set(range); // only the first is told
+        }
     }
 
     /// Goes to where a range begins. Returns what is to be read there.
@@ -89,7 +111,9 @@ impl Read for Parts {
         loop {
             let n = match self.now {
                 Now::Next => {
+                    self.note_empty();
                     let Some(range) = self.ranges.next() else { return Ok(0) };
+                    self.empty = Some(range);
                     self.now = self.begin(range)?;
                     continue;
                 }
@@ -105,6 +129,7 @@ impl Read for Parts {
                 Now::Lines(count) => self.copy_lines(buf, count)?,
             };
             if n > 0 {
+                self.empty = None;
                 return Ok(n);
             }
             self.now = Now::Next;

@@ -1,10 +1,12 @@
 //! Files as the flow reads them.
 
+use crate::cli::job::Seen;
+use crate::cli::magic;
 use crate::cli::os::file::wait_readable;
 use hybz::flow::{self, Source};
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::sync::Arc;
 
 /// Reads a file that was opened without waiting, as if it had been opened with waiting.
@@ -14,13 +16,15 @@ pub struct Reader {
     wait_first: bool,
     /// It is on a disk and so long that several threads may be worth starting to read it.
     is_long: bool,
+    /// Where the first bytes are noted, until they are.
+    seen: Option<Arc<Seen>>,
 }
 
 impl Reader {
     pub fn new(file: File) -> Self {
         match file.metadata() {
             Ok(found) => Reader::of(file, &found),
-            Err(_) => Reader { file, wait_first: false, is_long: false },
+            Err(_) => Reader { file, wait_first: false, is_long: false, seen: None },
         }
     }
 
@@ -28,7 +32,12 @@ impl Reader {
     pub fn of(file: File, found: &Metadata) -> Self {
         let wait_first = found.file_type().is_fifo();
         let is_long = found.is_file() && found.len() >= flow::LONG_FILE;
-        Reader { file, wait_first, is_long }
+        Reader { file, wait_first, is_long, seen: None }
+    }
+
+    /// Notes the first bytes in `seen`.
+    pub fn noting(self, seen: &Arc<Seen>) -> Self {
+        Reader { seen: Some(Arc::clone(seen)), ..self }
     }
 
     /// The first `max` bytes, or fewer at the end. An error is left for the next read, which meets it again.
@@ -45,7 +54,15 @@ impl Reader {
             return Source::Stream(Box::new(self));
         }
         match self.file.stream_position().and_then(|at| self.file.seek(SeekFrom::End(0)).map(|_| at)) {
-            Ok(at) => Source::File(Arc::new(self.file), at),
+            Ok(at) => {
+                let mut head = [0; magic::HEAD_LEN];
+                if let Some(seen) = &self.seen
+                    && let Ok(n) = self.file.read_at(&mut head, at)
+                {
+                    seen.note(&head[..n]);
+                }
+                Source::File(Arc::new(self.file), at)
+            }
             Err(_) => Source::Stream(Box::new(self)),
         }
     }
@@ -61,7 +78,14 @@ impl Read for Reader {
             match self.file.read(buffer) {
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => wait_readable(&self.file)?,
-                done => return done,
+                done => {
+                    if let (Some(seen), Ok(n)) = (&self.seen, &done)
+                        && !seen.note(&buffer[..*n])
+                    {
+                        self.seen = None;
+                    }
+                    return done;
+                }
             }
         }
     }

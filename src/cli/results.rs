@@ -2,28 +2,31 @@
 //! files, what is to be printed of them, and in the end the exit code.
 
 use crate::cli::account::Entry;
-use crate::cli::args::{Mode, Plan, Target};
+use crate::cli::args::{Mode, Plan, Target, usual_index};
 use crate::cli::commit::{Committer, Finished, Item};
 use crate::cli::index::IndexJob;
 use crate::cli::job::{Destination, Job, Ready, State};
-use crate::cli::os::directory::Directory;
+use crate::cli::os::directory::{Directory, is_file};
 use crate::cli::os::{process, stdout};
 use crate::cli::output::OutputFile;
+use crate::cli::quote::shown;
 use crate::cli::report::{self, Failure, Note, Outcome, Report};
 use crate::cli::reread::Reread;
 use crate::cli::shards;
 use crate::cli::sink::{Counted, Sink};
+use crate::cli::source::SourceFile;
 use crate::cli::temporary::{TemporaryFiles, remove_leftover};
 use crate::cli::underway::Underway;
 use crate::cli::verdicts::{self, Verdicts};
 use crate::cli::verified;
 use anyhow::Context as _;
 use hybz::flow::Outputs;
-use hybz::{BlockInfo, Error, Pool, StreamInfo, StreamSummary};
-use std::ffi::OsStr;
+use hybz::{BlockInfo, Error, Formats, Pool, StreamInfo, StreamSummary};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
@@ -44,15 +47,19 @@ pub struct Results {
     stopped: bool,
     wrote_to_stdout: bool,
     broken_pipe: bool,
-    /// Whether to mention bzip2recover in the end.
-    damage: bool,
+    /// The damaged file to name in the advice at the end; FILE if there are several, or it has no name.
+    damaged: Option<OsString>,
 }
 
-const RECOVER: &str = "
-You can use the `bzip2recover' program to attempt to recover
-data from undamaged sections of corrupted files.
-
-";
+/// bzip2's advice after damage, with another name where `--recover` is known.
+fn advice(plan: &Plan, file: &OsStr) -> Vec<u8> {
+    let program = match plan.formats {
+        Formats::Bzip2 => b"the `bzip2recover' program".to_vec(),
+        _ => [b"`hybz --recover ", shown(file).as_bytes(), b"'"].concat(),
+    };
+    let end = b" to attempt to recover\ndata from undamaged sections of corrupted files.\n\n";
+    [b"\nYou can use ", &program[..], end].concat()
+}
 
 impl Results {
     pub fn new(plan: Arc<Plan>, report: Arc<Report>, pool: &Pool) -> anyhow::Result<Results> {
@@ -76,7 +83,7 @@ impl Results {
             stopped: false,
             wrote_to_stdout: false,
             broken_pipe: false,
-            damage: false,
+            damaged: None,
         })
     }
 
@@ -99,7 +106,9 @@ impl Results {
             Destination::File(place) => place,
         };
         // It may exist since the operand was opened: another operand can have a result of the same name.
-        if !self.plan.force && place.find_link().is_ok() {
+        let is_typed = matches!(self.plan.target, Target::File(_));
+        let existing = is_typed && (self.plan.force || place.is_stream());
+        if !self.plan.force && !existing && place.find_link().is_ok() {
             return Err(Failure::exists(place.name()));
         }
         let mut create = || {
@@ -108,7 +117,6 @@ impl Results {
             if let Some(source) = &ready.source {
                 remove_leftover(&directory, place.file_name()?, Some(source.found.uid()));
             }
-            let existing = self.plan.force && matches!(self.plan.target, Target::File(_));
             OutputFile::create(place.path(), directory, ready.source.is_some(), existing, &self.temporary)
         };
         let output = create().map_err(|e| Failure::output("create", place.name(), &e))?;
@@ -157,15 +165,30 @@ impl Results {
                 let replaces = output.replaces() || index.as_ref().is_some_and(OutputFile::replaces);
                 let safe = source.is_some() || entry.is_some() || reread.is_some() || replaces;
                 let (sync, replace, count) = (self.plan.sync && safe, self.plan.force, Some(count));
+                let index_left = source.as_ref().and_then(|source| self.index_left(source));
                 let finished =
                     Finished { output, index, source, sync, reread, replace, message, count, entry, underway };
                 self.committer.push(Item::File(Box::new(finished)));
+                if let Some(remark) = index_left {
+                    self.print(Note::Remark(remark));
+                }
                 if let Some(source) = changed {
                     self.print(Note::Failure(Failure::changed(source.place.name())));
                 }
             }
         }
         Ok(())
+    }
+
+    /// What is said of the index of a compressed file that is removed, if there is one: it stays.
+    fn index_left(&self, source: &SourceFile) -> Option<Vec<u8>> {
+        if self.plan.mode != Mode::Decompress || self.plan.formats == Formats::Bzip2 {
+            return None;
+        }
+        let index = source.place.beside(usual_index(source.place.path()));
+        let found = index.find_link().ok().filter(is_file)?;
+        let (index, name) = (shown(index.name()), shown(source.place.name()));
+        (found.st_size > 0).then(|| [index.as_bytes(), b" is kept: it is the index of ", name.as_bytes()].concat())
     }
 
     /// Where there is no other file to be named: prints the message, and hands over the index.
@@ -206,18 +229,19 @@ impl Results {
         self.report.progress.end();
         let operands = self.plan.operands.len();
         let open_ended = self.plan.batch.is_open_ended();
-        if self.damage {
-            self.hint(RECOVER);
+        if let Some(file) = &self.damaged {
+            self.hint(&advice(&self.plan, file));
         }
         if (open_ended || self.plan.batch.resume) && self.stopped && !self.broken_pipe {
             let program = self.plan.program.display();
-            self.hint(&format!("{program}: WARNING: some files have not been processed.\n\n"));
+            self.hint(format!("{program}: WARNING: some files have not been processed.\n\n").as_bytes());
         } else if !open_ended && !self.plan.batch.resume && self.done < operands && !self.broken_pipe {
             let (program, left) = (self.plan.program.display(), operands - self.done);
-            self.hint(&format!(
+            let text = format!(
                 "{program}: WARNING: some files have not been processed:\n\
                  {program}:    {operands} specified on command line, {left} not processed yet.\n\n"
-            ));
+            );
+            self.hint(text.as_bytes());
         }
         let summary = pool.summary();
         if let Some(trouble) = report::gpu_trouble(&summary) {
@@ -253,9 +277,9 @@ impl Results {
         }
     }
 
-    fn hint(&self, text: &str) {
+    fn hint(&self, text: &[u8]) {
         if self.plan.quiet == 0 {
-            self.print(Note::Line(text.as_bytes().to_vec()));
+            self.print(Note::Line(text.to_vec()));
         }
     }
 }
@@ -342,9 +366,17 @@ impl Outputs for Results {
             };
             entry.ended(result, outcome.as_ref().ok());
         }
+        if let Some(range) = ready.seen.beyond.get() {
+            let text = format!(": the text ends before the range {range} begins.");
+            self.print(Note::Remark([shown(&job.name).as_bytes(), text.as_bytes()].concat()));
+        }
+        let (mut head, has_name) = (Vec::new(), ready.source.is_some());
         let result = match outcome.and_then(|stream| self.as_planned(stream)) {
             Ok(stream) => self.complete(&job.name, *ready, job.index, job.underway, sink, &stream),
-            Err(error) => Err(verdicts::placed(&self.plan, sink.abandon(error))),
+            Err(error) => {
+                head = ready.head();
+                Err(verdicts::placed(&self.plan, sink.abandon(error)))
+            }
         };
         let Err(error) = result else {
             self.account_for(entry);
@@ -360,8 +392,11 @@ impl Outputs for Results {
                 }
             }
             _ => {
-                let verdict = self.verdicts.failure(&job.name, &destination, &error);
-                self.damage |= verdict.damage;
+                let verdict = self.verdicts.failure(&job.name, &destination, &error, &head);
+                if verdict.damage {
+                    let only = has_name && self.damaged.is_none();
+                    self.damaged = Some(if only { job.name } else { OsString::from("FILE") });
+                }
                 verdict.notes.into_iter().for_each(|note| self.print(note));
             }
         }

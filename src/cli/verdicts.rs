@@ -3,10 +3,11 @@
 use crate::cli::args::{Mode, Part, Plan, usual_index};
 use crate::cli::index;
 use crate::cli::job::Destination;
+use crate::cli::magic;
 use crate::cli::quote::shown;
 use crate::cli::report::{self, Failure, Note, Report};
 use crate::cli::verified;
-use hybz::{Error, StreamSummary};
+use hybz::{Error, Formats, StreamSummary};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -21,7 +22,7 @@ pub struct Verdicts {
 /// What is printed of a stream that failed.
 pub struct Verdict {
     pub notes: Vec<Note>,
-    /// Whether bzip2recover may find something.
+    /// Whether `--recover` or bzip2recover may find something.
     pub damage: bool,
 }
 
@@ -61,8 +62,8 @@ impl Verdicts {
         message
     }
 
-    /// Why a stream failed.
-    pub fn failure(&self, name: &OsStr, destination: &Destination, error: &Error) -> Verdict {
+    /// Why a stream failed whose file begins with `head`.
+    pub fn failure(&self, name: &OsStr, destination: &Destination, error: &Error, head: &[u8]) -> Verdict {
         let result = match destination {
             Destination::Stdout => OsStr::new("(stdout)"),
             Destination::File(place) => place.name(),
@@ -95,8 +96,10 @@ impl Verdicts {
                     _ => false,
                 };
                 damage = !nothing_lost && (self.plan.mode == Mode::Test || !not_bzip2);
+                // bzip2 gives its advice for all files.
+                damage &= self.plan.formats == Formats::Bzip2 || magic::may_be_recovered(head);
                 if self.plan.mode == Mode::Test || not_bzip2 {
-                    return Verdict { notes: vec![self.one_line(name, error)], damage };
+                    return Verdict { notes: vec![self.one_line(name, error, head)], damage };
                 }
                 report::damage(name, result, error, self.plan.quiet)
             }
@@ -110,10 +113,18 @@ impl Verdicts {
     }
 
     /// An error that takes one line in bzip2, which begins with the name as `-v` writes it, or with the program's.
-    fn one_line(&self, name: &OsStr, error: &Error) -> Note {
+    fn one_line(&self, name: &OsStr, error: &Error, head: &[u8]) -> Note {
         let (test, verbose) = (self.plan.mode == Mode::Test, self.plan.verbose > 0);
         let between: &[u8] = if test { b": " } else { b" is " };
-        let text = report::verdict(error, test);
+        let mut text = report::verdict(error, test);
+        if let (Error::NotBzip2, Formats::All, Some((format, program))) =
+            (error, self.plan.formats, magic::other_format(head))
+        {
+            text = match test {
+                true => format!("{text}: it is {format} data; use {program} -t"),
+                false => format!("{}: it is {format} data; use {program} -d.", text.trim_end_matches('.')),
+            };
+        }
         let failure = Failure::new(2, [shown(name).as_bytes(), between, text.as_bytes()].concat());
         match verbose {
             true => Note::Verdict(failure, [&self.line_start(name), text.as_bytes(), b"\n"].concat()),

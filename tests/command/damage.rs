@@ -78,7 +78,10 @@ fn broken_files_leave_nothing() {
 
         let place = Place::with(&[(&file, &bytes), ("good.bz2", &good)]);
         let run = place.hybz(&["-t", &file, "good.bz2"]).says(2, &format!("hybz: {file}: {message_of_test}"));
-        assert!(run.stderr.contains("You can use the `bzip2recover' program to attempt to recover\n"), "{run:?}");
+        assert!(
+            run.stderr.contains(&format!("You can use `hybz --recover {file}' to attempt to recover\n")),
+            "{run:?}"
+        );
         let run = place.hybz(&["-tv", &file, "good.bz2"]).says(2, &format!(": {message_of_test}"));
         assert!(run.stderr.contains("  good.bz2: ") && run.stderr.contains("ok\n"), "{run:?}");
         // One line under -q: bzip2 says nothing of a cut file.

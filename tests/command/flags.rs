@@ -359,4 +359,8 @@ fn suffixes_of_ones_own() {
     for bad in ["", "a/b"] {
         place.hybz(&["-S", bad, "a"]).says(1, &format!("hybz: -S wants a suffix such as .bz2, not `{bad}'."));
     }
+    for bad in ["bz2", "bz", "hbz", "lz4", "Z"] {
+        let text = format!("hybz: -S {bad} would make a{bad} of a: use -S .{bad}.\n");
+        place.hybz(&["-k", "-S", bad, "a"]).says(1, &text);
+    }
 }

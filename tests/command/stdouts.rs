@@ -49,19 +49,16 @@ fn all_end(end: &str, code: i32, says: &str) {
     }
 }
 
-#[test]
-fn closed() {
+pub fn closed() {
     all_end(">&-", 1, "hybz: Can't write output file (stdout): Bad file descriptor.\n");
 }
 
-#[test]
-fn full() {
+pub fn full() {
     all_end("> /dev/full", 1, "hybz: Can't write output file (stdout): No space left on device.\n");
 }
 
 /// The reader has gone before the first byte is written: killed by SIGPIPE in silence, or with 1 where that is ignored.
-#[test]
-fn closed_readers() {
+pub fn closed_readers() {
     // The FIFO is open for reading while it is opened for writing, and then no more.
     let gone = "3>&1 4<> fifo 5> fifo 4>&- 1>&5 5>&- 3>&-";
     let place = place();
@@ -76,8 +73,7 @@ fn closed_readers() {
 }
 
 /// Reports are written beside the work: it goes on, and the exit code tells. Recovered files keep their names.
-#[test]
-fn objects_beside_the_work() {
+pub fn objects_beside_the_work() {
     for (end, why) in [(">&-", "Bad file descriptor"), ("> /dev/full", "No space left on device")] {
         let place = place();
         place.shell(&format!("hybz -t --report=json:- a.bz2 {end}")).says(1, why);

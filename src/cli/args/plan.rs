@@ -12,6 +12,7 @@ use super::shards::{Shards, shards};
 use super::streams::streams;
 use super::task::{Mode, Operand, Target};
 use super::verify::{VerifyPlan, verify};
+use crate::cli::names::SUFFIXES;
 use anyhow::bail;
 use hybz::flow::Task;
 use hybz::gpu::Offload;
@@ -256,7 +257,8 @@ fn target(flags: &Flags, mode: Mode, called_cat: Option<&OsStr>, operands: usize
         Some(_) if mode == Mode::Test => bail!("-o and {only_reads} cannot be used together."),
         Some(_) if flags.stdout => bail!("-o and -c cannot be used together."),
         Some(_) if operands > 1 => bail!("-o takes the result of one input file, not of {operands}."),
-        Some(file) if file != "-" => Target::File(file.into()),
+        // -f must not replace the link /dev/stdout.
+        Some(file) if file != "-" && file != "/dev/stdout" => Target::File(file.into()),
         Some(_) => Target::Stdout,
         None if to_stdout => Target::Stdout,
         None => flags.output_dir.as_ref().map_or(Target::Beside, |directory| Target::Below(directory.into())),
@@ -268,8 +270,17 @@ fn suffix(flags: &Flags) -> anyhow::Result<Option<OsString>> {
         Some(suffix) if suffix.is_empty() || suffix.as_bytes().contains(&b'/') => {
             bail!("-S wants a suffix such as .bz2, not `{}'.", suffix.display())
         }
+        Some(suffix) if is_known_without_dot(suffix) => {
+            let suffix = suffix.display();
+            bail!("-S {suffix} would make a{suffix} of a: use -S .{suffix}.")
+        }
         suffix => Ok(suffix.clone()),
     }
+}
+
+/// Whether it is a usual suffix that lacks its dot.
+fn is_known_without_dot(suffix: &OsStr) -> bool {
+    SUFFIXES.iter().any(|(known, ..)| known.as_bytes().strip_prefix(b".") == Some(suffix.as_bytes()))
 }
 
 fn remove_sources(flags: &Flags, mode: Mode, cat: bool, target: &Target) -> bool {

@@ -1,6 +1,7 @@
 //! Ranges of the text, as rapidgzip writes them: `SIZE@OFFSET`, separated by commas.
 
 use super::values::text_length;
+use std::fmt;
 
 /// So much of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,22 @@ impl Range {
             (Amount::Lines(from), Amount::All) => Some((from, u64::MAX)),
             _ => None,
         }
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Amount::Bytes(bytes) => bytes.fmt(f),
+            Amount::Lines(lines) => write!(f, "{lines}L"),
+            Amount::All => f.write_str("inf"),
+        }
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.size, self.offset)
     }
 }
 

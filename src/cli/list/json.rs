@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 pub fn write(name: &OsStr, found: &Found, verbose: bool, text: &mut Vec<u8>) {
     let mut object = Object::of_file("list", name);
     if let Some(totals) = &found.totals {
-        let Totals { format, by, streams, blocks, block_size, coded_len, text_len } = *totals;
+        let Totals { format, by, streams, blocks, block_size, coded_len, text_len, lines } = *totals;
         object.put("format", json::format(format));
         object.put("from", if by == By::Index { "index" } else { "decoding" });
         object.put("streams", streams);
@@ -19,6 +19,9 @@ pub fn write(name: &OsStr, found: &Found, verbose: bool, text: &mut Vec<u8>) {
         object.put("block_size", (block_size > 0).then_some(block_size));
         object.put("compressed", coded_len);
         object.put("uncompressed", text_len);
+        if let Some(lines) = lines {
+            object.put("lines", lines);
+        }
     }
     if verbose {
         object.put("block_list", (1..).zip(&found.rows).map(|(number, row)| block(number, row)).collect::<Value>());

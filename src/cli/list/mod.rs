@@ -50,8 +50,8 @@ pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
     }
     let terminal = stdout::is_terminal();
     let lister = Lister { plan, pool: pool.build(), report, terminal, temporary: TemporaryFiles::default() };
-    // Shown at once: what follows may take long, or wait for a pipe.
-    let mut text = if lister.plan.listing == Listing::Table { table::head() } else { Vec::new() };
+    let mut head = (lister.plan.listing == Listing::Table).then(table::head);
+    let mut text = Vec::new();
     let mut operands = lister.plan.operands.iter();
     loop {
         if let Some(end) = report::print_stdout(&text)? {
@@ -59,7 +59,15 @@ pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
         }
         text.clear();
         let Some(operand) = operands.next() else { return Ok(Outcome::Exit(lister.report.code())) };
-        let found = lister.operand(operand).unwrap_or_else(Found::failed);
+        let opened = lister.open(operand);
+        // Shown when a file is open: what follows may take long, or wait for a pipe.
+        if opened.is_ok()
+            && let Some(head) = head.take()
+            && let Some(end) = report::print_stdout(&head)?
+        {
+            return Ok(end);
+        }
+        let found = opened.and_then(|file| lister.operand(operand, file)).unwrap_or_else(Found::failed);
         lister.report.progress.input_done(None);
         lister.show(operand.name(), &found, &mut text);
         if let Err(failure) = found.verdict {
@@ -98,6 +106,8 @@ struct Totals {
     block_size: u32,
     coded_len: u64,
     text_len: u64,
+    /// How many line ends the text has, if an index says it.
+    lines: Option<u64>,
 }
 
 /// Where the numbers come from.
@@ -139,10 +149,9 @@ impl Lister {
         }
     }
 
-    fn operand(&self, operand: &Operand) -> Result<Found, Failure> {
+    fn operand(&self, operand: &Operand, mut file: File) -> Result<Found, Failure> {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
-        let mut file = self.open(operand)?;
         let mut reader = Reader::new(file.try_clone().map_err(read_error)?);
         let head = reader.head(HEADER_LEN);
         let all = self.plan.formats == Formats::All;
@@ -254,6 +263,7 @@ impl Lister {
             block_size: index.level().map_err(failed)?.block_limit(),
             coded_len: index.coded_len(),
             text_len: index.text_len(),
+            lines: index.lines().map_err(failed)?,
         };
         Ok(Found { totals: Some(totals), rows: Vec::new(), offsets, verdict: Ok(()) })
     }
@@ -299,7 +309,7 @@ impl Lister {
                 let by = By::Decoding;
                 // The blocks of LZ4 frames have no checksums that tell them apart: they are counted, not listed.
                 let blocks = if format == StreamFormat::Lz4 { counted } else { blocks };
-                (Some(Totals { format, by, streams, blocks, block_size, coded_len, text_len }), Ok(()))
+                (Some(Totals { format, by, streams, blocks, block_size, coded_len, text_len, lines: None }), Ok(()))
             }
             Err(error) => (None, Err(self.failure(name, &error))),
         };
@@ -332,6 +342,7 @@ impl Lister {
             block_size: header.map_or(0, |header| header.block_size),
             coded_len,
             text_len: list.text_len(),
+            lines: None,
         };
         let mut found = Found { totals: Some(totals), rows: Vec::new(), offsets: Vec::new(), verdict: Ok(()) };
         if self.plan.verbose > 0 {

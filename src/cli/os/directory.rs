@@ -268,6 +268,12 @@ pub fn is_file(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode).is_file()
 }
 
+/// Whether it is a FIFO or a character device: writing to it replaces nothing.
+pub fn is_stream(found: &Stat) -> bool {
+    let kind = FileType::from_raw_mode(found.st_mode);
+    kind.is_fifo() || kind.is_char_device()
+}
+
 pub fn is_link(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode).is_symlink()
 }

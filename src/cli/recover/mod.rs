@@ -10,6 +10,7 @@ use crate::cli::magic::is_lz4;
 use crate::cli::names::{appended, original_name};
 use crate::cli::os::{file, process, stdout};
 use crate::cli::part::check_file;
+use crate::cli::place::Place;
 use crate::cli::progress::Progress;
 use crate::cli::report::{Failure, Note, Outcome, Report, print_stdout};
 use crate::cli::source::{SourceFile, same_file};
@@ -257,7 +258,9 @@ impl Rescuer {
                 Err(Failure::about(1, "Output file ", name, " is the input file."))
             }
             Ok(found) if found.is_dir() => Err(Failure::about(1, "Output file ", name, " is a directory.")),
-            _ if !self.plan.force && fs::symlink_metadata(path).is_ok() => Err(Failure::exists(name)),
+            _ if !self.plan.force && !Place::typed(path).is_stream() && fs::symlink_metadata(path).is_ok() => {
+                Err(Failure::exists(name))
+            }
             _ => Ok(()),
         }
     }

@@ -3,6 +3,7 @@
 use crate::cli::args::Recover;
 use crate::cli::os::directory::Directory;
 use crate::cli::output::{Out, OutputFile, Stdout};
+use crate::cli::place::Place;
 use crate::cli::source::SourceFile;
 use crate::cli::temporary::TemporaryFiles;
 use hybz::Error;
@@ -50,7 +51,8 @@ impl<'a> Results<'a> {
             match &path {
                 Some(path) => {
                     // A device or FIFO that exists is written to as it is.
-                    let file = create(path, private, replace, temporary)?;
+                    let existing = replace || Place::typed(path).is_stream();
+                    let file = create(path, private, existing, temporary)?;
                     Ok(Out::File(BufWriter::with_capacity(BUFFER, file)))
                 }
                 None => Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default()))),

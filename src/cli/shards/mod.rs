@@ -12,6 +12,7 @@ use crate::cli::os::directory::Directory;
 use crate::cli::os::stdout;
 use crate::cli::output::{Out, OutputFile, Stdout};
 use crate::cli::part::check_file;
+use crate::cli::place::Place;
 use crate::cli::progress::Progress;
 use crate::cli::report::{Failure, Note, Outcome, Report};
 use crate::cli::source::{SourceFile, same_file};
@@ -128,10 +129,11 @@ fn create(plan: &Plan, used: Option<&Path>, temporary: &TemporaryFiles) -> Resul
     if plan.operands.iter().any(is_it) || used.is_some_and(|used| is_result(plan, used)) {
         return Err(Failure::about(1, "Output file ", path.as_os_str(), " is an input file."));
     }
-    if !plan.force && fs::symlink_metadata(path).is_ok() {
+    let existing = plan.force || Place::typed(path).is_stream();
+    if !existing && fs::symlink_metadata(path).is_ok() {
         return Err(Failure::exists(path.as_os_str()));
     }
-    let create = |path: &Path| OutputFile::create(path, Directory::of(path, None)?, false, plan.force, temporary);
+    let create = |path: &Path| OutputFile::create(path, Directory::of(path, None)?, false, existing, temporary);
     let file = create(path).map_err(|e| Failure::output("create", path.as_os_str(), &e))?;
     Ok(Out::File(BufWriter::with_capacity(BUFFER, file)))
 }

@@ -13,6 +13,8 @@ rows! {
     "a file that is cut" | "rc 2, no output" | "the same; says the block and the bit" => cut_files;
     "a wrong CRC" | "rc 2, no output" | "the same; says the block, the bit and both CRCs" => wrong_crcs;
     "not compressed data" | "rc 2; the other files are done" | "the same" => other_data;
+    "data of gzip, xz and zstd" | "not a bzip2 file" | "the same, and which program reads them; not under bzip2's \
+     names" => data_of_others;
     "the same with `-df`, F2F" | "copied, renamed, the source removed, rc 0" | "rc 2, nothing is touched"
         => other_data_with_force;
     "the same with `-dcf`" | "copied" | "the same" => other_data_to_stdout;
@@ -38,6 +40,27 @@ fn refused(bytes: &[u8], text: &str, text_of_test: &str) -> String {
     assert_eq!(place.names(), ["a.bz2"]);
     place.hybz(&["-t", "a.bz2"]).says(2, text_of_test);
     run.stderr
+}
+
+#[test]
+fn data_of_others() {
+    for (format, program, head) in [
+        ("gzip", "gzip", &b"\x1f\x8b\x08\0"[..]),
+        ("xz", "xz", b"\xfd7zXZ\0\0\x04"),
+        ("zstd", "zstd", b"\x28\xb5\x2f\xfd\x04"),
+    ] {
+        let place = Place::with(&[("a", &[head, &text(1000)].concat()), ("long", &[head, &text(20_000_000)].concat())]);
+        let is = format!("is not a bzip2 file: it is {format} data; use {program} -d.\n");
+        place.hybz(&["-dk", "a"]).says(2, &format!("hybz: a {is}"));
+        place.shell("cat a | hybz -d").says(2, &format!("hybz: (stdin) {is}"));
+        place.shell("hybz -d < a").says(2, &is);
+        place.shell("hybz -d < long").says(2, &is);
+        let run = place.hybz(&["-t", "a"]).says(2, &format!("not created by bzip2): it is {format} data"));
+        assert!(!run.stderr.contains("to attempt to recover"), "{run:?}");
+        let run = crate::place::run(place.called("bzip2").args(["-d", "a"]));
+        assert!(run.code == 2 && !run.stderr.contains(format), "{run:?}");
+        assert_eq!(place.names(), ["a", "long"]);
+    }
 }
 
 const CUT: [&str; 2] = ["hybz: Compressed file ends unexpectedly;", "hybz: a.bz2: file ends unexpectedly"];

@@ -23,6 +23,10 @@ rows! {
     "`-l` beside an index" | "no -l" | "reads the index if it fits, decodes if not, with a remark"
         => lists_by_the_index;
     "`-l --json`" | "no -l" | "an object for each file, also for those that fail" => lists_as_json;
+    "`--index` of a `.bz2`" | "no index" | "refused as ever, with a hint at `-t --index`" => a_hint_at_t;
+    "`-l` of a file that cannot be opened" | "no -l" | "no head of a table" => no_head_without_a_file;
+    "`-d` of a file that has an index" | "no index" | "the index stays, with a remark; none under bzip2's names"
+        => an_index_that_is_left;
     "bad values, and flags that do not go together" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
 
@@ -282,6 +286,38 @@ fn lists_as_json() {
     let one: serde_json::Value = serde_json::from_str(&place.hybz(&["-l", "--json", "a.bz2"]).silent(0).out()).unwrap();
     assert_eq!((one["from"].as_str(), one["blocks"].as_u64()), (Some("index"), a["blocks"].as_u64()));
     assert!(one.get("block_list").is_none());
+    let lines = place.hybz(&["-dc", "a.bz2"]).silent(0).stdout.iter().filter(|byte| **byte == b'\n').count();
+    assert_eq!((one["lines"].as_u64(), a.get("lines")), (Some(lines as u64), None));
+}
+
+#[test]
+fn a_hint_at_t() {
+    let (place, _) = place();
+    let known = "hybz: Input file a.bz2 already has .bz2 suffix.";
+    place.hybz(&["--index", "a.bz2"]).says(1, &format!("{known} Its index: -t --index.\n"));
+    place.hybz(&["-k", "a.bz2"]).says(1, &format!("{known}\n"));
+}
+
+#[test]
+fn no_head_without_a_file() {
+    let (place, _) = place();
+    let run = place.hybz(&["-l", "none", "neither"]).says(1, "hybz: Can't open input file none: No such file");
+    assert_eq!(run.out(), "");
+    let run = place.hybz(&["-l", "none", "a.bz2"]);
+    assert_eq!((run.code, run.out().lines().count()), (1, 2), "{run:?}");
+}
+
+#[test]
+fn an_index_that_is_left() {
+    for (name, says) in [("hybz", "hybz: a.bz2.bzi is kept: it is the index of a.bz2\n"), ("bzip2", "")] {
+        let (place, _) = place();
+        place.shell("hybz -t --index a.bz2").silent(0);
+        let run = crate::place::run(place.called(name).args(["-d", "a.bz2"]));
+        assert_eq!((run.code, &*run.stderr), (0, says), "{name}");
+        assert_eq!(place.names(), ["a", "a.bz2.bzi"]);
+        let (place, _) = self::place();
+        place.shell("hybz -t --index a.bz2; hybz -dk a.bz2; hybz -dqf a.bz2").silent(0);
+    }
 }
 
 /// Each bad value, and each pair of flags that makes no sense: one line, exit 1, and nothing has happened.

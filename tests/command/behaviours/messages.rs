@@ -19,7 +19,12 @@ rows! {
     "progress that is not wanted" | "none" | "`-q` and `--progress=never` forbid it" => no_progress;
     "a bad value" | "no flag has one" | "says what is wanted, and of which flag as it was typed" => bad_values;
     "flags that contradict" | "`-c` and `-t`" | "named as they were typed" => contradictions;
-    "advice to recover" | "after damage, also of an empty file" | "where there is something to recover" => advice;
+    "advice to recover" | "after damage, also of an empty file" | "where there is something to recover: `hybz \
+     --recover NAME`; under bzip2's names bzip2's own" => advice;
+    "advice of whom" | "bzip2recover" | "the same under bzip2's names; `FILE` for several files and stdin"
+        => advice_by_name;
+    "advice after damage of `.hbz`, `.Z`, `.lz4`" | "bzip2recover" | "none: `--recover` is about `.bz2`"
+        => no_advice_for_other_formats;
     "`-tvv` of a missing file" | "one line" | "the same: no empty table" => no_empty_tables;
 }
 
@@ -188,8 +193,41 @@ fn advice() {
         let place = Place::with(&[("a.bz2", bytes)]);
         let flag = if forbid.is_empty() { "-d" } else { "--ignore-trailing-garbage=0" };
         let run = place.hybz(&["-d", flag, "a.bz2"]);
-        assert_eq!((run.code, run.stderr.contains("bzip2recover")), (2, advised), "{}", run.stderr);
+        assert_eq!((run.code, run.stderr.contains("`hybz --recover a.bz2'")), (2, advised), "{}", run.stderr);
     }
+}
+
+/// One damaged file is named; FILE stands for several, and for stdin.
+#[test]
+fn advice_by_name() {
+    let (bzip2s, cut) = ("You can use the `bzip2recover' program to attempt", &compressed(b"hello\n")[..20]);
+    let place = Place::with(&[("a.bz2", cut), ("b.bz2", cut)]);
+    for name in ["bzip2", "bunzip2", "bzcat"] {
+        run(place.called(name).args(["-dc", "a.bz2"])).says(2, bzip2s);
+    }
+    place.hybz(&["-t", "a.bz2", "b.bz2"]).says(2, "You can use `hybz --recover FILE' to attempt to recover\ndata");
+    let piped = place.shell("cat a.bz2 | hybz -t").says(2, "`hybz --recover FILE'");
+    assert!(!piped.stderr.contains("bzip2recover"), "{piped:?}");
+}
+
+#[test]
+fn no_advice_for_other_formats() {
+    let place = Place::with(&[("a", &text(300_000)), ("b", b"\x1f\x9d\x90\xff\xff\xff\xff\xff")]);
+    place.shell("mv b b.Z; hybz -k --format=lz4 a; hybz -k --block-size 1M a").silent(0);
+    for file in ["a.lz4", "a.hbz"] {
+        let whole = place.get(file);
+        let mut flipped = whole.clone();
+        flipped[whole.len() / 2] ^= 1;
+        for (bytes, how) in [(&whole[..whole.len() / 2], "cut"), (&flipped[..], "flipped")] {
+            place.put(file, bytes);
+            for line in [format!("hybz -t {file}"), format!("cat {file} | hybz -t"), format!("hybz -t < {file}")] {
+                let run = place.shell(&line);
+                assert!(run.code == 2 && !run.stderr.contains("to attempt to recover"), "{how}: {line}: {run:?}");
+            }
+        }
+    }
+    let run = place.hybz(&["-t", "b.Z"]);
+    assert!(run.code == 2 && !run.stderr.contains("to attempt to recover"), "{run:?}");
 }
 
 #[test]

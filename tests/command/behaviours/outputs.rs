@@ -14,6 +14,9 @@ use std::time::{Duration, SystemTime};
 
 rows! {
     "an output that exists" | "rc 1, no question" | "the same" => existing_outputs;
+    "`-o` to a FIFO or a character device" | "no such thing" | "written to, without `-f`; not with `--rm`"
+        => outputs_that_are_streams;
+    "`-o /dev/stdout`" | "no such thing" | "as `-c`; `-f` does not replace the link" => dev_stdout;
     "an output that appears meanwhile" | "rc 1" | "the same, tested when the result gets its name"
         => outputs_that_appear;
     "`-f` over an output" | "removes it first, and then may have nothing"
@@ -48,6 +51,35 @@ fn existing_outputs() {
             place.put("b", b"old");
             place.put("b.bz2", &compressed(b"hello\n"));
         });
+    }
+}
+
+#[test]
+fn outputs_that_are_streams() {
+    let place = Place::with(&[("a", &text(30_000)), ("a.bz2", &compressed(&text(30_000)))]);
+    place.shell("mkfifo fifo; ln -s fifo link; hybz --plan 100k a > plan").silent(0);
+    let into = |line: &str| place.shell(&format!("timeout 20 cat fifo & timeout 20 {line}; c=$?; wait; exit $c"));
+    for line in ["hybz -d -o fifo a.bz2", "hybz -d -o link < a.bz2", "hybz --recover -q -o fifo a.bz2"] {
+        assert!(into(line).silent(0).stdout == text(30_000), "{line}");
+    }
+    assert_eq!(decompressed(&into("hybz -o fifo a").silent(0).stdout), text(30_000));
+    assert_eq!(into("hybz --plan 100k -o fifo a").silent(0).stdout, place.get("plan"));
+    for line in ["hybz -o /dev/null a", "hybz -d -o /dev/null a.bz2", "hybz -d --ranges 5@1 a.bz2 -o /dev/null"] {
+        place.shell(line).silent(0);
+    }
+    let rm = "is not a normal file: nothing of the input file would be left after --rm.\n";
+    place.hybz(&["--rm", "-o", "/dev/null", "a"]).says(1, &format!("hybz: Output file /dev/null {rm}"));
+    assert_eq!(place.names(), ["a", "a.bz2", "fifo", "link", "plan"]);
+    place.shell("test -p fifo && test -L link && test -c /dev/null").silent(0);
+}
+
+#[test]
+fn dev_stdout() {
+    let place = Place::with(&[("a", b"hello\n"), ("a.bz2", &compressed(b"hello\n"))]);
+    for line in ["hybz -d -o /dev/stdout a.bz2 > x", "hybz -d -f -o /dev/stdout < a.bz2 > x"] {
+        place.shell(line).silent(0);
+        assert_eq!(place.get("x"), b"hello\n", "{line}");
+        place.shell("test -L /dev/stdout").silent(0);
     }
 }
 

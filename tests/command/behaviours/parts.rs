@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 rows! {
     "`--ranges` with an index, without, of a .hbz" | "no ranges" | "these bytes, in this order" => ranges_of_bytes;
     "`--ranges` of lines" | "no ranges" | "these lines" => ranges_of_lines;
-    "`--ranges` behind the end" | "no ranges" | "what there is; rc 0, as `dd`" => ranges_behind_the_end;
+    "`--ranges` behind the end" | "no ranges" | "what there is, and a remark; rc 0, as `dd`" => ranges_behind_the_end;
     "`--ranges` from a pipe" | "no ranges" | "a sentence; rc 1" => no_ranges_from_a_pipe;
     "`--ranges` of a file that has changed" | "no ranges" | "a remark, decoded without the index; rc 1 if it was \
      named, or fits the first part and not another" => a_foreign_index;
@@ -76,7 +76,7 @@ fn ranges_of_lines() {
         ("2L@2", whole[2..].split_inclusive('\n').take(2).collect()),
         ("1L@70000L", String::new()),
     ] {
-        assert_eq!(all_ways(&place, &["--ranges", ranges]).silent(0).out(), expected, "{ranges}");
+        assert_eq!(all_ways(&place, &["-q", "--ranges", ranges]).silent(0).out(), expected, "{ranges}");
     }
     // An index without line ends is said to be of no use for them, and is of use for all else.
     place.shell("hybz -t --index=of --index-format=offsets a.bz2").silent(0);
@@ -90,7 +90,22 @@ fn ranges_of_lines() {
 fn ranges_behind_the_end() {
     let (place, plain) = place();
     assert!(all_ways(&place, &["--ranges", "inf@0"]).silent(0).stdout == plain);
-    assert_eq!(all_ways(&place, &["--ranges", "100@599990,5@600000,1@1T"]).silent(0).stdout, plain[599_990..]);
+    let beyond = ["-q", "--ranges", "100@599990,5@600000,1@1T"];
+    assert_eq!(all_ways(&place, &beyond).silent(0).stdout, plain[599_990..]);
+    for (ranges, first) in [
+        ("100@599990,5@600000,1@1T", Some("5@600000")),
+        ("inf@600001", Some("inf@600001")),
+        ("5@0,2L@1G", Some("2L@1000000000")),
+        ("2L@900000000L", Some("2L@900000000L")),
+        ("0@700000,0L@9999999L,inf@0,1@599999", None),
+    ] {
+        let run = place.hybz(&["-dc", "--ranges", ranges, "a.bz2"]);
+        let says = first
+            .map_or(String::new(), |range| format!("hybz: a.bz2: the text ends before the range {range} begins.\n"));
+        assert_eq!((run.code, run.stderr), (0, says), "{ranges}");
+    }
+    // Of nothing, all is nothing.
+    place.shell("hybz < /dev/null > e.bz2; hybz -dc --ranges inf@0 e.bz2").silent(0);
 }
 
 #[test]

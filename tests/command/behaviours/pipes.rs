@@ -2,6 +2,7 @@
 
 use super::rows;
 use crate::place::{Place, compressed, decompressed, installed, installed_for_part, same_as_bzip2, text};
+use crate::stdouts;
 
 rows! {
     "compressed data to a terminal" | "refused, rc 1, also with `-f`" | "the same" => nothing_compressed_to_terminals;
@@ -12,6 +13,11 @@ rows! {
     "a closed stdin" | "an empty stream, then rc 1" | "rc 1, and no output" => closed_stdin;
     "the reader of stdout goes away" | "killed by SIGPIPE, in silence" | "the same" => readers_that_leave;
     "the same with SIGPIPE ignored" | "rc 1" | "the same, in silence" => readers_that_leave_unnoticed;
+    "a closed stdout, in every mode that writes there" | "rc 1" | "the same" => closed_stdouts;
+    "a full stdout, in every mode" | "rc 1" | "the same" => full_stdouts;
+    "a stdout whose reader has gone, in every mode" | "killed by SIGPIPE, in silence" | "the same; rc 1 where it is \
+     ignored" => stdouts_without_readers;
+    "`--report`, `--recover --json` to such a stdout" | "no such thing" | "rc 1; the work is done" => reports_to_stdouts;
     "several files with `-c`" | "one stream after the other" | "the same" => several_files;
     "an empty input, compressed" | "14 bytes, with the level's digit" | "the same" => empty_inputs;
     "`tar -I`, `tar j`" | "work" | "the same" => tar;
@@ -87,6 +93,26 @@ fn readers_that_leave() {
 #[test]
 fn readers_that_leave_unnoticed() {
     reader_leaves("trap '' PIPE;", 1);
+}
+
+#[test]
+fn closed_stdouts() {
+    stdouts::closed();
+}
+
+#[test]
+fn full_stdouts() {
+    stdouts::full();
+}
+
+#[test]
+fn stdouts_without_readers() {
+    stdouts::closed_readers();
+}
+
+#[test]
+fn reports_to_stdouts() {
+    stdouts::objects_beside_the_work();
 }
 
 #[test]
