@@ -305,13 +305,13 @@ mod tests {
     #[test]
     fn what_does_not_agree_is_refused() {
         let (shards, crc) = example();
-        for (at, change) in [(0, [1, 0]), (1, [0, 1]), (1, [1, 0])] {
+        // The block count of the first shard has no effect: no CRC comes before it.
+        for (blocks, crc_bits) in [(0, 1), (1, 0)] {
             let mut bad = shards.clone();
-            bad[at].blocks += change[0];
-            bad[at].crc ^= change[1];
+            bad[1].blocks += blocks;
+            bad[1].crc ^= crc_bits;
             let what = refused(&text(Level::BEST, 105, &bad, crc));
-            let agrees = at == 0 && change[0] == 1; // rotates nothing
-            assert_eq!(what.starts_with("has shards whose CRCs"), !agrees, "{what}");
+            assert!(what.starts_with("has shards whose CRCs"), "{what}");
         }
         assert_eq!(refused(&text(Level::BEST, 106, &shards, crc)), "ends at byte 105 of 106: it is not complete");
         assert!(refused(&text(Level::BEST, 10, &shards[..1], 8)).starts_with("has shards whose CRCs"));
