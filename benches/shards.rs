@@ -44,7 +44,9 @@ fn main() {
             rates[which].push(bytes as f64 / start.elapsed().as_secs_f64() / 1e9);
         };
         time(0, text.len(), &mut || assert!(shard::split(open(), Level::BEST).expect("blocks") > 0));
-        time(1, text.len(), &mut || shard::plan(open(), Level::BEST, 4_000_000, |_| Ok(())).expect("a plan"));
+        time(1, text.len(), &mut || {
+            shard::plan(open(), Level::BEST, 4_000_000, |_| Ok(())).expect("a plan");
+        });
         let join = |out: &mut dyn Write| {
             let mut joiner = Joiner::new(Level::BEST, out);
             for _ in 0..repeat {

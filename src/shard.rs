@@ -78,7 +78,8 @@ impl Shard {
 }
 
 /// Finds the shards of a text: each has whole blocks, and at least `size` bytes but for the last. They are handed to
-/// `each` while the text is read. An empty text has none.
+/// `each` while the text is read. An empty text has none. Returns the combined CRC of all blocks, as the end of the
+/// stream has it that the parts are joined to.
 ///
 /// A thread reads and cuts, and the caller's computes CRCs; where no thread can be started, the caller's does both.
 ///
@@ -89,8 +90,8 @@ pub fn plan(
     level: Level,
     size: u64,
     each: impl FnMut(Shard) -> io::Result<()>,
-) -> Result<(), Error> {
-    let mut planning = Planning { shard: Shard::new(0, 0, 0, 0, 0), size, each };
+) -> Result<u32, Error> {
+    let mut planning = Planning { shard: Shard::new(0, 0, 0, 0, 0), crc: 0, size, each };
     // The thread takes the text out of here; if it cannot be started, it is still there.
     let text = Mutex::new(Some(text));
     let take = || text.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -127,6 +128,8 @@ pub fn plan(
 struct Planning<F> {
     /// The open shard.
     shard: Shard,
+    /// The combined CRC of all blocks so far.
+    crc: u32,
     size: u64,
     each: F,
 }
@@ -134,7 +137,9 @@ struct Planning<F> {
 impl<F: FnMut(Shard) -> io::Result<()>> Planning<F> {
     fn add(&mut self, block: &Text) -> Result<(), Error> {
         let shard = &mut self.shard;
-        shard.crc = crc::combine(shard.crc, crc_of(block));
+        let crc = crc_of(block);
+        self.crc = crc::combine(self.crc, crc);
+        shard.crc = crc::combine(shard.crc, crc);
         shard.length += block.len();
         shard.blocks += 1;
         if shard.length < self.size {
@@ -144,8 +149,11 @@ impl<F: FnMut(Shard) -> io::Result<()>> Planning<F> {
         (self.each)(std::mem::replace(shard, next)).map_err(Error::Write)
     }
 
-    fn finish(mut self) -> Result<(), Error> {
-        if self.shard.blocks > 0 { (self.each)(self.shard).map_err(Error::Write) } else { Ok(()) }
+    fn finish(mut self) -> Result<u32, Error> {
+        if self.shard.blocks > 0 {
+            (self.each)(self.shard).map_err(Error::Write)?;
+        }
+        Ok(self.crc)
     }
 }
 
@@ -276,6 +284,12 @@ impl<W: Write> Joiner<W> {
         Ok(())
     }
 
+    /// The combined CRC of all blocks so far, as the end of the stream will have it. Compare it with what [`plan`]
+    /// returned before you call [`finish`](Self::finish).
+    pub fn crc(&self) -> u32 {
+        self.combined
+    }
+
     /// Ends the stream. Returns the writer, and how many bytes were written.
     ///
     /// # Errors
@@ -300,20 +314,19 @@ mod tests {
     use crate::Settings;
     use crate::shapes::{Rng, SHAPES};
 
-    fn shards(text: &[u8], level: Level, size: u64) -> Vec<Shard> {
+    fn shards(text: &[u8], level: Level, size: u64) -> (Vec<Shard>, u32) {
         let mut shards = Vec::new();
-        plan(text, level, size, |shard| {
+        let crc = plan(text, level, size, |shard| {
             shards.push(shard);
             Ok(())
-        })
-        .unwrap();
-        shards
+        });
+        (shards, crc.unwrap())
     }
 
     /// Plans, compresses each shard, joins, and compares with the whole compressed at once.
     fn check(text: &[u8], level: Level, size: u64) -> usize {
         let settings = Settings::new().level(level);
-        let shards = shards(text, level, size);
+        let (shards, crc) = shards(text, level, size);
         let ends = shards.iter().map(|shard| shard.offset + shard.length);
         assert!(shards.iter().map(|shard| shard.offset).eq([0].into_iter().chain(ends).take(shards.len())));
         let mut parts = Vec::new();
@@ -326,7 +339,9 @@ mod tests {
         }
         let mut joiner = Joiner::new(level, Vec::new());
         shards.iter().zip(&parts).for_each(|(shard, part)| joiner.part(shard, part).unwrap());
+        assert_eq!(joiner.crc(), crc);
         let (whole, written) = joiner.finish().unwrap();
+        assert_eq!(Part::open(&whole).unwrap().crc, crc);
         assert_eq!(written, whole.len() as u64);
         assert!(whole == crate::compress(text, &settings).unwrap(), "{} bytes, {size}", text.len());
         shards.len()

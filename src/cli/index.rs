@@ -146,9 +146,15 @@ pub fn useless(why: &[u8]) -> Vec<u8> {
 
 /// The index in this file, of the compressed file `coded`.
 pub fn open(path: &Path, coded: &dyn ReadAt) -> Result<Index, Failure> {
+    let file = open_file(path)?;
+    Index::open(Arc::new(file), coded).map_err(|error| failure(path.as_os_str(), &error))
+}
+
+/// Opens the file of an index, which must be a regular one: its end is read first.
+pub fn open_file(path: &Path) -> Result<File, Failure> {
     let name = path.as_os_str();
-    let file = File::open(path).map_err(|e| Failure::input("open", name, &e))?;
-    Index::open(Arc::new(file), coded).map_err(|error| failure(name, &error))
+    let file = file::open_regular(path).map_err(|e| Failure::input("open", name, &e))?;
+    file.ok_or_else(|| Failure::about(1, "Index ", name, " is not a normal file."))
 }
 
 /// Why an index cannot be used.

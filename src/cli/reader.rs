@@ -28,6 +28,11 @@ impl Reader {
         }
     }
 
+    /// Without waiting for a FIFO's first writer: a FIFO that nobody has open for writing is empty.
+    pub fn at_once(file: File) -> Self {
+        Reader { file, wait_first: false, is_long: false }
+    }
+
     /// Of a file of which is known what it is.
     pub fn of(file: File, found: &Metadata) -> Self {
         let wait_first = found.file_type().is_fifo();

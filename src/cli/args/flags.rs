@@ -204,8 +204,8 @@ pub struct Flags {
     /// Print a plan: shards of FILE, of SIZE or more, that machines can compress, each by itself.
     ///
     /// A shard ends where a block ends, so that the parts can be joined to what bzip2 would have written. The plan has
-    /// a line for each: its number (from 0), where it begins, its length, how many blocks it has, and their CRC. Lines
-    /// appear while the file is read.
+    /// a line for each: its number (from 0), where it begins, its length, how many blocks it has, their CRC, and a
+    /// check of all lines so far. Lines appear while the file is read; the last one, #end, says that all are there.
     #[arg(long, value_name = "SIZE", value_parser = shard_size)]
     pub plan: Option<u64>,
 

@@ -36,6 +36,12 @@ pub fn open_at_once(path: &Path, follow: bool) -> io::Result<(Option<File>, Meta
     }
 }
 
+/// Opens a regular file for reading. Returns `None` if it is anything else, such as a FIFO, without waiting for it.
+pub fn open_regular(path: &Path) -> io::Result<Option<File>> {
+    let (file, found) = open_at_once(path, true)?;
+    Ok(file.filter(|_| found.is_file()))
+}
+
 /// Opens a device or FIFO that exists, for writing.
 pub fn open_device(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).custom_flags(OFlags::NOCTTY.bits() as i32).open(path)

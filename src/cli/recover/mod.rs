@@ -193,9 +193,8 @@ impl Rescuer {
     /// The index that was named, or the one beside the file.
     fn index(&self, operand: &Operand, coded: &File) -> Result<Option<Index>, Failure> {
         let open = |path: &Path| {
-            let name = path.as_os_str();
-            let file = File::open(path).map_err(|e| Failure::input("open", name, &e))?;
-            Index::open_unchecked(Arc::new(file), coded).map_err(|error| index::failure(name, &error))
+            let file = index::open_file(path)?;
+            Index::open_unchecked(Arc::new(file), coded).map_err(|error| index::failure(path.as_os_str(), &error))
         };
         let path = match operand {
             Operand::File(path) => path.as_path(),

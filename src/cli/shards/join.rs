@@ -7,6 +7,7 @@ use super::plan_file::PlanFile;
 use super::{BUFFER, Trouble, create, finish, write_trouble};
 use crate::cli::args::{self, Operand, Plan};
 use crate::cli::limits;
+use crate::cli::os::file;
 use crate::cli::output::Out;
 use crate::cli::quote::shown;
 use crate::cli::report::{Failure, Note, Report};
@@ -25,7 +26,7 @@ const NAMED: usize = 10;
 
 /// Joins the parts that are the operands.
 pub fn join(plan: &Plan, how: &args::Join, report: &Report) -> Result<(), Trouble> {
-    let PlanFile { level, shards, .. } = PlanFile::read(&how.plan)?;
+    let PlanFile { level, crc, shards, .. } = PlanFile::read(&how.plan)?;
     // Whether it can be made is known before all parts are looked at.
     let temporary = TemporaryFiles::default();
     let out = create(plan, Some(&how.plan), &temporary)?;
@@ -47,6 +48,12 @@ pub fn join(plan: &Plan, how: &args::Join, report: &Report) -> Result<(), Troubl
         for (shard, name, file) in files {
             joiner.part(shard, &file?).map_err(|error| trouble(plan, name, error))?;
         }
+        // Before the stream gets its end and the file its name.
+        if joiner.crc() != crc {
+            let text =
+                format!(" is of blocks with the CRC {crc:08x}, and those of the parts have {:08x}.", joiner.crc());
+            return Err(Failure::about(1, "Plan ", how.plan.as_os_str(), &text).into());
+        }
         joiner.finish().map_err(|error| trouble(plan, OsStr::new("(none)"), error))?.0
     };
     finish(out, plan)
@@ -55,7 +62,7 @@ pub fn join(plan: &Plan, how: &args::Join, report: &Report) -> Result<(), Troubl
 /// Opens a part again, which must still be of this shard.
 fn again(level: Level, shard: &Shard, path: &Path) -> Result<File, Failure> {
     let name = path.as_os_str();
-    let file = File::open(path).map_err(|e| Failure::input("open", name, &e))?;
+    let file = open_file(path)?;
     match Part::open(&file) {
         Ok(part) if (part.level, part.crc) == (level, shard.crc) => Ok(file),
         Err(Error::Read(e)) => Err(Failure::input("read", name, &e)),
@@ -133,13 +140,17 @@ fn sorted<'a>(plan: &'a Plan, level: Level, shards: &[Shard], report: &Report) -
     if wrong { None } else { parts.into_iter().collect() }
 }
 
+/// Opens the file of a part, and does not wait for the writer of a FIFO.
+fn open_file(path: &Path) -> Result<File, Failure> {
+    let name = path.as_os_str();
+    let file = file::open_regular(path).map_err(|e| Failure::input("open", name, &e))?;
+    file.ok_or_else(|| Failure::about(1, "Part ", name, " is not a normal file."))
+}
+
 /// Looks at both ends of a part.
 fn open(path: &Path) -> Result<Part, Failure> {
     let name = path.as_os_str();
-    let file = File::open(path).map_err(|e| Failure::input("open", name, &e))?;
-    if !file.metadata().is_ok_and(|found| found.is_file()) {
-        return Err(Failure::about(1, "Part ", name, " is not a normal file."));
-    }
+    let file = open_file(path)?;
     Part::open(&file).map_err(|error| match error {
         Error::Read(e) => Failure::input("read", name, &e),
         Error::NotBzip2 => Failure::about(1, "Part ", name, " is not a .bz2 file."),
@@ -150,7 +161,7 @@ fn open(path: &Path) -> Result<Part, Failure> {
 /// Decodes a part. (Its CRCs are then known to be right, and together they are the shard's.)
 fn check(shard: &Shard, path: &Path, settings: &Settings) -> Result<(), Failure> {
     let name = path.as_os_str();
-    let file = File::open(path).map_err(|e| Failure::input("open", name, &e))?;
+    let file = open_file(path)?;
     let mut decoder = MultiBzDecoder::with_settings(file, settings);
     let decoded = io::copy(&mut decoder, &mut io::sink());
     let decoded = decoded.map_err(|e| Failure::about(1, "Part ", name, &format!(" is damaged: {e}.")))?;

@@ -9,7 +9,7 @@ use crate::cli::args::{Operand, Plan, Shards, Target};
 use crate::cli::commit;
 use crate::cli::limits;
 use crate::cli::os::directory::Directory;
-use crate::cli::os::stdout;
+use crate::cli::os::{file, stdout};
 use crate::cli::output::{Out, OutputFile, Stdout};
 use crate::cli::part::check_file;
 use crate::cli::place::Place;
@@ -164,25 +164,35 @@ fn write_trouble(plan: &Plan, e: &io::Error) -> Trouble {
     }
 }
 
+/// Opens the file that is planned, without waiting for the writer of a FIFO: only a file on a disk is taken.
+fn open_text(path: &Path, flag: &str) -> Result<File, Failure> {
+    let name = path.as_os_str();
+    let unopened = |e: io::Error| Failure::input("open", name, &e);
+    let (file, _) = file::open_at_once(path, true).map_err(unopened)?;
+    let mut file = file.ok_or_else(|| unopened(file::not_found()))?;
+    check_file(name, &mut file, flag)?;
+    Ok(file)
+}
+
 /// `--plan`.
 fn cut(plan: &Plan, size: u64) -> Result<(), Trouble> {
     let Some(operand @ Operand::File(path)) = plan.operands.first() else { return Ok(()) };
     let name = path.as_os_str();
     let read_error = |e: &io::Error| Failure::input("read", name, e);
-    let mut file = File::open(path).map_err(|e| Failure::input("open", name, &e))?;
-    check_file(name, &mut file, "--plan")?;
+    let file = open_text(path, "--plan")?;
     let source = SourceFile::of(operand, &file).map_err(|e| read_error(&e))?;
     let len = file.metadata().map_err(|e| read_error(&e))?.len();
     let temporary = TemporaryFiles::default();
     let mut out = create(plan, None, &temporary)?;
-    out.write_all(plan_file::head(plan.level, len).as_bytes()).map_err(|e| write_trouble(plan, &e))?;
+    let mut lines = plan_file::Lines::default();
+    out.write_all(&lines.head(plan.level, len)).map_err(|e| write_trouble(plan, &e))?;
     let mut end = 0;
     let found = shard::plan(&file, plan.level, size, |shard| {
         end = shard.offset + shard.length;
         // Whoever reads lines gets each at once.
-        out.write_all(plan_file::line(&shard).as_bytes()).and_then(|()| out.flush())
+        out.write_all(lines.shard(&shard).as_bytes()).and_then(|()| out.flush())
     });
-    found.map_err(|error| match error {
+    let crc = found.map_err(|error| match error {
         Error::Read(e) => read_error(&e).into(),
         Error::Write(e) => write_trouble(plan, &e),
         error => Trouble::Failure(Failure::internal(name, &error)),
@@ -191,5 +201,6 @@ fn cut(plan: &Plan, size: u64) -> Result<(), Trouble> {
     if end != len || !source.is_none_or(is_still) {
         return Err(Failure::about(1, "Input file ", name, " changed while it was read: its plan is of no use.").into());
     }
+    out.write_all(lines.end(crc).as_bytes()).map_err(|e| write_trouble(plan, &e))?;
     finish(out, plan)
 }

@@ -1,10 +1,9 @@
 //! `--plan-ranges`: the text of a compressed file in ranges, for programs that share the reading.
 
-use super::{Trouble, create, finish, write_trouble};
+use super::{Trouble, create, finish, open_text, write_trouble};
 use crate::cli::args::{Operand, Plan, usual_index};
 use crate::cli::index;
 use crate::cli::limits;
-use crate::cli::part::check_file;
 use crate::cli::report::{self, Failure, Note, Report};
 use crate::cli::source::SourceFile;
 use crate::cli::temporary::TemporaryFiles;
@@ -22,8 +21,7 @@ const HEAD: &str = "#hybz-ranges-1";
 pub fn ranges(plan: &Plan, size: u64, report: &Report) -> Result<(), Trouble> {
     let Some(operand @ Operand::File(path)) = plan.operands.first() else { return Ok(()) };
     let name = path.as_os_str();
-    let mut file = File::open(path).map_err(|e| Failure::input("open", name, &e))?;
-    check_file(name, &mut file, "--plan-ranges")?;
+    let file = open_text(path, "--plan-ranges")?;
     let source = SourceFile::of(operand, &file).map_err(|e| Failure::input("read", name, &e))?;
     // Whether the list can be written is known before a whole file is decoded.
     let temporary = TemporaryFiles::default();

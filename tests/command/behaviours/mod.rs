@@ -18,6 +18,7 @@ mod names;
 mod outputs;
 mod parts;
 mod pipes;
+mod plans;
 mod recover;
 mod reports;
 mod resume;
@@ -54,7 +55,7 @@ macro_rules! rows {
 }
 use rows;
 
-const TABLES: [(&str, &str, &[Row]); 22] = [
+const TABLES: [(&str, &str, &[Row]); 23] = [
     ("flags", "Flags", flags::ROWS),
     ("names", "Names, environment, suffixes", names::ROWS),
     ("inputs", "What is checked of inputs", inputs::ROWS),
@@ -75,6 +76,7 @@ const TABLES: [(&str, &str, &[Row]); 22] = [
     ("resume", "Repeated calls", resume::ROWS),
     ("verify", "What is verified", verify::ROWS),
     ("shards", "One file in parts", shards::ROWS),
+    ("plans", "Plans of shards", plans::ROWS),
     ("streams", "Many streams, ranges for readers", streams::ROWS),
     ("clusters", "Recipes for many machines", clusters::ROWS),
 ];

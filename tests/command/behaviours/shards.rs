@@ -3,6 +3,7 @@
 use super::rows;
 use crate::place::{Place, compressed, noise, text};
 use crate::skip::{Need, skip};
+use hybz::crc::Crc;
 use hybz::shard::{Joiner, Part, Shard};
 use hybz::{Level, Settings};
 use std::process::Stdio;
@@ -26,7 +27,7 @@ rows! {
 }
 
 /// Text with runs, so that some go over the ends of blocks.
-fn mixture() -> Vec<u8> {
+pub fn mixture() -> Vec<u8> {
     let mut all = Vec::new();
     for round in 0..25 {
         all.extend(text(80_000 + 777 * round));
@@ -37,7 +38,7 @@ fn mixture() -> Vec<u8> {
 }
 
 /// The plan and the parts of `a`.
-fn parts(place: &Place, flags: &str) -> usize {
+pub fn parts(place: &Place, flags: &str) -> usize {
     place.shell(&format!("hybz {flags} a > plan")).silent(0);
     let count = place.shell("grep -vc '^#' plan; true").out().trim().parse().unwrap();
     place.shell(
@@ -107,23 +108,38 @@ fn joined_as_streams() {
     place.shell("hybz --join=streams --verify --plan-file=plan part.* -o whole && hybz -dc whole | cmp - a").silent(0);
 }
 
+/// The lines of a plan with their checks, and the line of names.
+pub fn checked(lines: &[String]) -> String {
+    let (mut crc, mut plan) = (Crc::new(), String::new());
+    for (number, line) in lines.iter().enumerate() {
+        crc.update(format!("{line}\n").as_bytes());
+        plan += &format!("{line}\t{:08x}\n", crc.finish());
+        if number == 0 {
+            plan += "#number\toffset\tlength\tblocks\tcrc\tcheck\n";
+        }
+    }
+    plan
+}
+
 /// Shards of a plan that is made by hand: each has a short text, which is a block whatever a plan would say.
 #[test]
 fn many_parts() {
     const COUNT: usize = 10_000;
     let place = Place::new();
-    let (mut plan, mut whole, mut joiner) = (String::new(), Vec::new(), Joiner::new(Level::FASTEST, Vec::new()));
+    let (mut plan, mut whole, mut joiner) = (vec![String::new()], Vec::new(), Joiner::new(Level::FASTEST, Vec::new()));
     let settings = Settings::new().level(Level::FASTEST);
     for number in 0..COUNT {
         let text = format!("The text of shard {number}.\n").into_bytes();
         let part = hybz::compress(&text, &settings).unwrap();
         let shard = Shard::new(number as u64, whole.len() as u64, text.len() as u64, 1, Part::open(&part).unwrap().crc);
-        plan += &format!("{number}\t{}\t{}\t1\t{:08x}\n", shard.offset, shard.length, shard.crc);
+        plan.push(format!("{number}\t{}\t{}\t1\t{:08x}", shard.offset, shard.length, shard.crc));
         joiner.part(&shard, &part).unwrap();
         place.put(format!("part.{number}"), &part);
         whole.extend(text);
     }
-    place.put("plan", format!("#hybz-plan-1\t1\t{}\n{plan}", whole.len()).as_bytes());
+    plan[0] = format!("#hybz-plan-2\t1\t{}", whole.len());
+    plan.push(format!("#end\t{:08x}", joiner.crc()));
+    place.put("plan", checked(&plan).as_bytes());
     place.put("a", &whole);
     let joined = joiner.finish().unwrap().0;
     // Descriptors do not grow with the parts.

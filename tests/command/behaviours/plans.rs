@@ -1,0 +1,169 @@
+//! Plans that are not as `--plan` wrote them, and FIFOs in the place of files.
+
+use super::rows;
+use super::shards::{checked, mixture, parts};
+use crate::place::{Place, text};
+
+rows! {
+    "a plan with a digit changed, lines swapped, removed, doubled, cut" | "no shards" | "refused by `--join` and \
+     `--shard`; rc 1; nothing is written" => changed_plans;
+    "a plan whose checks are right and whose CRCs disagree" | "no shards" | "refused; rc 1; nothing is written"
+        => plans_that_disagree;
+    "a plan of an older hybz" | "no shards" | "refused, naming `--plan`; rc 1" => old_plans;
+    "2 GB of zeros, or `/dev/zero`, as a plan" | "no shards" | "refused at the first line that is none, in bounded \
+     memory" => endless_plans;
+    "a plan through a pipe" | "no shards" | "as from a file" => plans_through_pipes;
+    "a FIFO without a writer for `--plan`, `--plan-ranges`, `--join`, `--shard`, `--index`" | "no such flags" | "a \
+     sentence at once; rc 1" => fifos;
+}
+
+/// Does with this plan what can be done with it: it is refused, or the results are right.
+#[track_caller]
+fn refused_or_right(place: &Place, plan: &[u8], whole: &[u8], part: &[u8]) {
+    place.put("bad", plan);
+    for (args, right) in [
+        (&["-p1", "--join=bad", "part.0", "part.1", "part.2", "-c"][..], whole),
+        (&["-p1", "--shard=1", "--plan-file=bad", "a", "-c"], part),
+    ] {
+        let run = place.hybz(args);
+        let refused = run.code == 1 && run.stdout.is_empty() && run.stderr.starts_with("hybz: Plan bad ");
+        let plan = String::from_utf8_lossy(plan);
+        assert!(refused || (run.code == 0 && run.stdout == right), "{args:?}: {}{}\n{plan}", run.code, run.stderr);
+    }
+}
+
+/// `HYBZ_ALL_CASES` has it try each digit and each cut.
+#[test]
+fn changed_plans() {
+    let place = Place::with(&[("a", &text(250_000))]);
+    assert_eq!(parts(&place, "-1 --plan 1"), 3);
+    let (plan, part) = (place.get("plan"), place.get("part.1"));
+    let whole = place.hybz(&["-1c", "a"]).stdout;
+    let try_it = |plan: &[u8]| refused_or_right(&place, plan, &whole, &part);
+    try_it(&plan);
+    let step = if std::env::var_os("HYBZ_ALL_CASES").is_some() { 1 } else { 11 };
+    // All of the column of blocks: no part tells how many it has.
+    let lines: Vec<&[u8]> = plan.split_inclusive(|&byte| byte == b'\n').collect();
+    for (number, line) in lines.iter().enumerate().filter(|(_, line)| line[0] != b'#') {
+        let before: usize = lines[..number].iter().map(|line| line.len()).sum();
+        let blocks = line.iter().enumerate().filter(|(_, byte)| **byte == b'\t').nth(2).expect("a column").0 + 1;
+        let mut bad = plan.clone();
+        bad[before + blocks] = if bad[before + blocks] == b'1' { b'2' } else { b'1' };
+        try_it(&bad);
+    }
+    for at in (0..plan.len()).filter(|&at| plan[at].is_ascii_hexdigit()).step_by(step) {
+        for change in (1..10).step_by(step) {
+            let mut bad = plan.clone();
+            bad[at] = b'0' + (bad[at] % 10 + change) % 10;
+            try_it(&bad);
+        }
+    }
+    for a in 0..lines.len() {
+        let (before, after) = (lines[..a].concat(), lines[a + 1..].concat());
+        try_it(&[&before[..], &after].concat());
+        try_it(&[&before[..], lines[a], lines[a], &after].concat());
+        for b in a + 1..lines.len() {
+            let mut swapped = lines.clone();
+            swapped.swap(a, b);
+            try_it(&swapped.concat());
+        }
+    }
+    (0..plan.len()).step_by(step).for_each(|cut| try_it(&plan[..cut]));
+}
+
+#[test]
+fn plans_that_disagree() {
+    let place = Place::with(&[("a", &text(250_000))]);
+    parts(&place, "-1 --plan 1");
+    let plan = String::from_utf8(place.get("plan")).expect("text");
+    let fields = |line: &str| line.rsplit_once('\t').expect("a check").0.to_owned();
+    let lines: Vec<String> = plan.lines().filter(|line| !line.starts_with("#number")).map(fields).collect();
+    assert_eq!(checked(&lines), plan);
+    let mut blocks: Vec<String> = lines.clone();
+    blocks[2] = lines[2].replacen("\t1\t", "\t2\t", 1);
+    let mut crc = lines.clone();
+    crc[4] = "#end\t01234567".to_owned();
+    let mut long = lines.clone();
+    long[0] += "0";
+    for (bad, says) in [
+        (blocks, "Plan bad has shards whose CRCs do not give that of the whole."),
+        (crc, "Plan bad has shards whose CRCs do not give that of the whole."),
+        (long, "Plan bad ends at byte 250000 of 2500000: it is not complete."),
+    ] {
+        assert_ne!(bad, lines);
+        place.put("bad", checked(&bad).as_bytes());
+        place.shell("hybz --join=bad part.* -o whole").says(1, says);
+        place.shell("hybz --shard=0 --plan-file=bad a -o whole").says(1, says);
+        assert!(!place.has("whole"));
+    }
+}
+
+#[test]
+fn old_plans() {
+    let place = Place::with(&[("a", b"hello\n")]);
+    place.put("old", b"#hybz-plan-1\t9\t6\n#number\toffset\tlength\tblocks\tcrc\n0\t0\t6\t1\t363a3020\n");
+    let says = "hybz: Plan old is of an older format (#hybz-plan-1): make it again with --plan.\n";
+    place.shell("hybz -c a > part; hybz --join=old part -o whole").says(1, says);
+    place.hybz(&["--shard=0", "--plan-file=old", "a", "-o", "whole"]).says(1, says);
+    assert!(!place.has("whole"));
+}
+
+#[test]
+fn endless_plans() {
+    let place = Place::with(&[("a", &mixture())]);
+    parts(&place, "-1 --plan 300k");
+    place.shell("truncate -s 2G zeros; head -n4 plan > more; truncate -s 2G more").silent(0);
+    for (plan, says) in [
+        ("zeros", "Plan zeros does not begin as one."),
+        ("/dev/zero", "Plan /dev/zero does not begin as one."),
+        ("more", "Plan more has a line that does not follow: `????"),
+    ] {
+        for command in ["--join=PLAN part.* -o whole", "--shard=0 --plan-file=PLAN a -o whole"] {
+            let line = format!("ulimit -v 400000; timeout 20 hybz -p1 {}", command.replace("PLAN", plan));
+            place.shell(&line).says(1, says);
+        }
+    }
+    assert!(!place.has("whole"));
+}
+
+#[test]
+fn plans_through_pipes() {
+    let place = Place::with(&[("a", &mixture())]);
+    parts(&place, "-1 --plan 300k");
+    place.shell("hybz -1c a > expected").silent(0);
+    for slow in ["", "sleep 0.5; ", "head -c20 plan; sleep 0.5; tail -c+21 plan | "] {
+        let plan = format!("<({slow}cat {})", if slow.ends_with("| ") { "" } else { "plan" });
+        place.shell(&format!("timeout 20 hybz --shard=2 --plan-file={plan} a -c | cmp - part.2")).silent(0);
+        place.shell(&format!("timeout 20 hybz --join={plan} part.* -c | cmp - expected")).silent(0);
+    }
+    place.shell("cat plan | timeout 20 hybz --join=/dev/stdin part.* -c | cmp - expected").silent(0);
+    // A FIFO that somebody has written to.
+    let fifo = "mkfifo p; exec 3<>p; cat plan >&3; exec 4<p 3>&-; timeout 20 hybz --join=p part.* -c | cmp - expected";
+    place.shell(fifo).silent(0);
+}
+
+#[test]
+fn fifos() {
+    let place = Place::with(&[("a", &mixture())]);
+    parts(&place, "-1 --plan 300k");
+    place.shell("mkfifo p; hybz -1k a").silent(0);
+    let before = place.files();
+    let no_disk = "Input file p is not a file on a disk: ";
+    for (args, says) in [
+        ("--plan=1M p", no_disk),
+        ("--plan-ranges=1M p", no_disk),
+        ("--join=p part.0 -o x", "Plan p is a FIFO that nobody writes to."),
+        ("--join=streams --plan-file=p part.0 -o x", "Plan p is a FIFO that nobody writes to."),
+        ("--shard=0 --plan-file=p a -o x", "Plan p is a FIFO that nobody writes to."),
+        ("--join=plan p -o x", "Part p is not a normal file."),
+        ("--join=plan --verify p part.* -o x", "Part p is not a normal file."),
+        ("--plan-ranges=1M --index=p a.bz2", "Index p is not a normal file."),
+        ("-dc --ranges=5@0 --index=p a.bz2", "Index p is not a normal file."),
+        ("--recover --index=p a.bz2 -o x", "Index p is not a normal file."),
+    ] {
+        let run = place.shell(&format!("timeout 20 hybz {args}"));
+        assert!(run.stdout.is_empty(), "{args}");
+        run.says(1, says);
+    }
+    assert!(place.files() == before, "{:?}", place.names());
+}
