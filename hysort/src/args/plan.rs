@@ -224,7 +224,7 @@ fn how(value: Option<&OsStr>) -> Result<char, Failure> {
 fn refused(typed: &str) -> Failure {
     Failure::usage(match typed {
         "--debug" | "--compress-program" => format!("{typed} is not supported"),
-        _ => format!("{typed} is not supported: hysort sorts whole lines by their bytes, as sort does with LC_ALL=C"),
+        _ => format!("{typed} is not supported: hysort sorts whole lines by their bytes; use sort"),
     })
 }
 

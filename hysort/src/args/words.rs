@@ -4,6 +4,7 @@
 //! clap describes the flags and does not read them, because users of sort would notice: it drops the `=` of `-o=x`, and
 //! takes the beginning of two flags for an unknown one.
 
+use super::table::index_in_gnu;
 use crate::failure::Failure;
 use clap::{Arg, ArgAction, Command};
 use std::collections::VecDeque;
@@ -114,10 +115,17 @@ impl<'a> Words<'a> {
         Ok(Word::Flag { id: arg.get_id().to_string(), typed: format!("--{long}"), value })
     }
 
-    /// The flag of this long name, or the one that begins so.
+    /// The flag of this long name, or the only one that begins with it.
+    ///
+    /// An abbreviation that GNU sort knows means the same here: hysort's own flags count only if none of GNU's matches.
     fn named(&self, name: &[u8], word: &[u8]) -> Result<&'a Arg, Failure> {
         let long = |arg: &&Arg| arg.get_long().is_some_and(|long| long.as_bytes().starts_with(name));
-        let begin: Vec<&Arg> = self.command.get_arguments().filter(long).collect();
+        let in_gnu = |arg: &&Arg| arg.get_long().and_then(index_in_gnu);
+        let mut begin: Vec<&Arg> = self.command.get_arguments().filter(long).collect();
+        if begin.iter().any(|arg| in_gnu(arg).is_some()) {
+            begin.retain(|arg| in_gnu(arg).is_some());
+            begin.sort_by_key(in_gnu);
+        }
         let exact = begin.iter().find(|arg| arg.get_long().is_some_and(|long| long.as_bytes() == name));
         match (&begin[..], exact) {
             (_, Some(arg)) | ([arg], None) => Ok(arg),
@@ -175,6 +183,12 @@ mod tests {
             ),
             (&["-c", "a", "--check", "b", "--check=quiet"], &["-c", "file a", "--check", "file b", "--check:quiet"]),
             (&["--key=1", "-k2", "-t", ","], &["--key:1", "-k:2", "-t:,"]),
+            // GNU's flags first, then ours.
+            (
+                &["--p=3", "--n", "--g", "--co=x"],
+                &["--parallel:3", "--numeric-sort", "--general-numeric-sort", "--compress-program:x"],
+            ),
+            (&["--pr", "--comple=x", "--verb", "--ma"], &["--progress", "--completions:x", "--verbose", "--man"]),
         ] {
             assert_eq!(read(words, false).as_deref(), Ok(&expected.map_to()[..]), "{words:?}");
         }
@@ -200,6 +214,8 @@ mod tests {
             (&["--unique=1"], "option '--unique' doesn't allow an argument"),
             (&["--no-such=1"], "unrecognized option '--no-such=1'"),
             (&["--no"], "option '--no' is ambiguous; possibilities: '--no-decompress' '--no-gpu'"),
+            (&["--m"], "option '--m' is ambiguous; possibilities: '--merge' '--month-sort'\n"),
+            (&["--ver"], "option '--ver' is ambiguous; possibilities: '--version-sort' '--version'\n"),
         ] {
             let text = read(words, false).unwrap_err();
             assert!(text.starts_with(message), "{words:?}: {text}");

@@ -134,6 +134,16 @@ const CASES: &[&str] = &[
     "$SORT --no-such-flag=1",
     "$SORT --unique=1",
     "$SORT -T",
+    "$SORT --p=3 a",
+    "$SORT --p 3 a",
+    "$SORT --p",
+    "$SORT --m a",
+    "$SORT --me a",
+    "$SORT --c a",
+    "$SORT --b a",
+    "$SORT --h a",
+    "$SORT --ver a",
+    "$SORT --=x a",
     "$SORT a >/dev/full",
     "yes | head -100000 | $SORT >/dev/full",
     "$SORT -o /dev/full a",
@@ -168,7 +178,7 @@ fn a_check_of_another_kind() {
 fn what_hysort_does_not_do() {
     let place = Place::with(FILES);
     let help = "Try 'hysort --help' for more information.\n";
-    let by = "hysort sorts whole lines by their bytes, as sort does with LC_ALL=C";
+    let by = "hysort sorts whole lines by their bytes; use sort";
     for flag in ["-k", "-n", "-f", "-b", "-d", "-g", "-h", "-i", "-M", "-R", "-V", "-t", "--key", "--sort"] {
         let value = if ["-k", "-t", "--key", "--sort"].contains(&flag) { " 1" } else { "" };
         let text = format!("hysort: {flag} is not supported: {by}\n{help}");
@@ -176,6 +186,9 @@ fn what_hysort_does_not_do() {
     }
     place.shell("$SORT -rnu a").says(2, &format!("hysort: -n is not supported: {by}\n{help}"));
     place.shell("$SORT --numeric a").says(2, &format!("hysort: --numeric-sort is not supported: {by}\n{help}"));
+    place.shell("$SORT --n a").says(2, &format!("hysort: --numeric-sort is not supported: {by}\n{help}"));
+    place.shell("$SORT --g a").says(2, &format!("hysort: --general-numeric-sort is not supported: {by}\n{help}"));
+    place.shell("$SORT --co x a").says(2, &format!("hysort: --compress-program is not supported\n{help}"));
     place.shell("$SORT +1 a").says(2, &format!("hysort: +1 is not supported: {by}\n{help}"));
     place.shell("$SORT --debug a").says(2, &format!("hysort: --debug is not supported\n{help}"));
     place
