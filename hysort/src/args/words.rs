@@ -6,6 +6,7 @@
 
 use super::table::index_in_gnu;
 use crate::failure::Failure;
+use crate::names::in_plain_quotes;
 use clap::{Arg, ArgAction, Command};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -78,10 +79,12 @@ impl<'a> Words<'a> {
 
     fn letter(&mut self) -> Result<Word, Failure> {
         let rest = self.cluster.split_off(1);
-        let letter = char::from(self.cluster[0]);
+        let byte = self.cluster[0];
+        let letter = char::from(byte);
         self.cluster = rest;
         let Some(arg) = self.command.get_arguments().find(|arg| arg.get_short() == Some(letter)) else {
-            return Err(Failure::usage(format!("invalid option -- '{}'", shown(&OsString::from(letter.to_string())))));
+            let letter = in_plain_quotes(OsStr::from_bytes(&[byte]));
+            return Err(Failure::usage([b"invalid option -- ", &letter[..]].concat()));
         };
         let value = match takes(arg) {
             Takes::Value if !self.cluster.is_empty() => Some(OsString::from_vec(std::mem::take(&mut self.cluster))),
@@ -129,12 +132,12 @@ impl<'a> Words<'a> {
         let exact = begin.iter().find(|arg| arg.get_long().is_some_and(|long| long.as_bytes() == name));
         match (&begin[..], exact) {
             (_, Some(arg)) | ([arg], None) => Ok(arg),
-            ([], None) => Err(Failure::usage(format!("unrecognized option '--{}'", shown(OsStr::from_bytes(word))))),
+            ([], None) => Err(Failure::usage([b"unrecognized option ", &shown(word)[..]].concat())),
             (all, None) => {
                 let names = all.iter().filter_map(|arg| arg.get_long()).map(|long| format!(" '--{long}'"));
                 let names: String = names.collect();
-                let word = shown(OsStr::from_bytes(word));
-                Err(Failure::usage(format!("option '--{word}' is ambiguous; possibilities:{names}")))
+                let why = format!(" is ambiguous; possibilities:{names}");
+                Err(Failure::usage([b"option ", &shown(word)[..], why.as_bytes()].concat()))
             }
         }
     }
@@ -148,8 +151,9 @@ fn takes(arg: &Arg) -> Takes {
     }
 }
 
-fn shown(word: &OsStr) -> String {
-    word.to_string_lossy().into_owned()
+/// A word after its two dashes, as messages show it.
+fn shown(word: &[u8]) -> Vec<u8> {
+    in_plain_quotes(OsStr::from_bytes(&[b"--", word].concat()))
 }
 
 #[cfg(test)]
@@ -164,9 +168,9 @@ mod tests {
         while let Some(word) = words.next().map_err(|failure| String::from_utf8_lossy(&failure.text()).into_owned())? {
             found.push(match word {
                 Word::Flag { typed, value: None, .. } => typed,
-                Word::Flag { typed, value: Some(value), .. } => format!("{typed}:{}", shown(&value)),
-                Word::Operand(file) => format!("file {}", shown(&file)),
-                Word::Plain(file) => format!("plain {}", shown(&file)),
+                Word::Flag { typed, value: Some(value), .. } => format!("{typed}:{}", value.to_string_lossy()),
+                Word::Operand(file) => format!("file {}", file.to_string_lossy()),
+                Word::Plain(file) => format!("plain {}", file.to_string_lossy()),
             });
         }
         Ok(found)

@@ -197,6 +197,55 @@ fn what_hysort_does_not_do() {
     assert_eq!(place.names().len(), FILES.len());
 }
 
+/// Words and names that could move a terminal's cursor are quoted as `ls` quotes them.
+#[test]
+fn no_word_reaches_a_terminal_as_it_is() {
+    let place = Place::with(FILES);
+    let help = "Try 'hysort --help' for more information.\n";
+    place.shell("printf 'b\\na\\n' >$'x\\033'; $SORT -c $'x\\033'").says(1, "hysort: 'x'$'\\033':2: disorder: a\n");
+    let by = "hysort sorts whole lines by their bytes; use sort";
+    for (words, said) in [
+        (r"$'--x\033'", r"unrecognized option '--x'$'\033'"),
+        (r"$'--x=\377'", r"unrecognized option '--x='$'\377'"),
+        (r"$'-\177'", r"invalid option -- ''$'\177'"),
+        (r"$'-\303\251'", r"invalid option -- ''$'\303'"),
+        (r"$'--m=\r'", r"option '--m='$'\r' is ambiguous; possibilities: '--merge' '--month-sort'"),
+        (
+            r"$'--check=\033'",
+            concat!(
+                r"invalid argument ''$'\033' for '--check'",
+                "\nValid arguments are:\n  - 'quiet', 'silent'\n  - 'diagnose-first'"
+            ),
+        ),
+        (r"$'+1\033'", &format!(r"'+1'$'\033' is not supported: {by}")),
+        (r"--completions $'\n'", r"invalid argument ''$'\n' for '--completions': it is bash, zsh or fish"),
+    ] {
+        place.shell(&format!("$SORT {words} a")).says(2, &format!("hysort: {said}\n{help}"));
+    }
+    let most = place.shell("$SORT --batch-size=99999999999 a").stderr.rsplit(' ').next().unwrap_or_default().to_owned();
+    for (words, said) in [
+        (r"-S $'1\033'", r"invalid suffix in -S argument '1'$'\033'"),
+        (r"-S $'\377'", r"invalid -S argument ''$'\377'"),
+        (r"-S $'\t1Z'", r"-S argument ''$'\t''1Z' too large"),
+        (r"--parallel=$'3\033'", r"invalid suffix in --parallel argument '3'$'\033'"),
+        (r"--batch-size=$'x\033'", r"invalid --batch-size argument 'x'$'\033'"),
+        (
+            r"--batch-size=$'\t1'",
+            concat!(r"invalid --batch-size argument ''$'\t''1'", "\nhysort: minimum --batch-size argument is '2'"),
+        ),
+        (
+            r"--batch-size=$'\t99999999999'",
+            &format!(
+                "{}\nhysort: maximum --batch-size argument with current rlimit is {}",
+                r"--batch-size argument ''$'\t''99999999999' too large",
+                most.trim_end()
+            ),
+        ),
+    ] {
+        place.shell(&format!("$SORT {words} a")).says(2, &format!("hysort: {said}\n"));
+    }
+}
+
 #[test]
 fn help_and_version() {
     let place = Place::with(FILES);
