@@ -2,12 +2,14 @@
 
 use crate::args::Plan;
 use crate::call::{Outcome, order};
-use crate::failure::{Failure, name_bytes};
+use crate::cli::quote::for_terminal;
+use crate::failure::Failure;
 use crate::input::{Input, Opener};
 use crate::limits;
 use hybz::Error;
 use hybz::sort::{self, Disorder};
 use std::io::{self, BufReader, Write};
+use std::os::unix::ffi::OsStrExt;
 
 /// How much is read at once.
 const READ: usize = 1 << 20;
@@ -24,7 +26,9 @@ pub fn check(plan: &Plan, quiet: bool) -> Result<Outcome, Failure> {
     let Some(Disorder { number, line, .. }) = found else { return Ok(Outcome::Done) };
     if !quiet {
         let place = format!(":{number}: disorder: ");
-        let text = [b"hysort: ", name_bytes(name), place.as_bytes(), &line, &[plan.end()]].concat();
+        // A colon ends the name, as in GNU's message: it is quoted only if it could harm a terminal.
+        let name = for_terminal(name, true);
+        let text = [b"hysort: ", name.as_bytes(), place.as_bytes(), &line, &[plan.end()]].concat();
         // If stderr fails, there is nowhere to report it.
         let _ = io::stderr().write_all(&text);
     }

@@ -4,7 +4,6 @@ use crate::names::quoted_if_needed;
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 
 /// Why there is no result. The exit code is 2 for all of them.
 #[derive(Debug)]
@@ -59,9 +58,4 @@ pub fn errno_text(error: &io::Error) -> Cow<'static, str> {
         Some(at) => text[..at].to_owned().into(),
         None => text.into(),
     }
-}
-
-/// Bytes of a name as they are, for `FILE:LINE:`.
-pub fn name_bytes(name: &OsStr) -> &[u8] {
-    name.as_bytes()
 }

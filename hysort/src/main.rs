@@ -15,6 +15,7 @@ mod packaging;
 mod pieces;
 mod progress;
 mod reserve;
+mod rounds;
 mod run;
 mod spill;
 mod target;

@@ -3,33 +3,31 @@
 
 use crate::args::Plan;
 use crate::call::{Call, failure, order, write};
-use crate::cli::os::process;
 use crate::failure::Failure;
 use crate::input::{Input, Opener};
 use crate::limits;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::rounds::{Part, Rounds, at_once, is_out_of_descriptors};
 use crate::spill::Spill;
 use hybz::Error;
 use hybz::sort;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Descriptors that are for something else than inputs.
-const OTHERS: u64 = 32;
-/// How much is read of a file at once, at most and at least.
+/// The maximum and the minimum of what is read of a file at once.
 const MOST: u64 = 1 << 20;
 const LEAST: u64 = 4 << 10;
 
 /// What is to be merged.
 enum Source {
     Named(OsString),
-    /// What some of them made.
-    Made(File),
+    /// The result of an earlier step.
+    Made(Part),
 }
 
 type Text<'a> = BufReader<Named<'a>>;
@@ -46,24 +44,34 @@ pub fn merge(call: Call<'_>) -> Result<(), Failure> {
         trouble: Mutex::default(),
         spill: &spill,
     };
-    let at_once = at_once(plan);
+    let mut rounds = Rounds::new(&spill);
+    let mut most = at_once().min(plan.batch.unwrap_or(usize::MAX));
     let mut sources: VecDeque<Source> = plan.files.iter().cloned().map(Source::Named).collect();
-    while sources.len() > at_once {
-        // As many as are needed, so that the last step merges as many as it can.
-        let some = (sources.len() - at_once + 1).min(at_once);
-        let made = merging.step(sources.drain(..some).collect(), memory)?;
+    loop {
+        // If they are too many: as many as are needed, so that the last step merges as many as it can.
+        let some = if sources.len() <= most { sources.len() } else { (sources.len() - most + 1).min(most) };
+        rounds.begin(sources.iter().take(some).filter_map(Source::made));
+        let texts = merging.open(&mut sources, some, memory)?;
+        if sources.is_empty() {
+            merging.last(texts, output)?;
+            progress.end();
+            return Ok(());
+        }
+        if texts.len() < some {
+            most = texts.len(); // there are fewer descriptors than there were
+        }
         // Behind the others: so no line is in more of these steps than it must be.
-        sources.push_back(Source::Made(made));
+        sources.push_back(Source::Made(merging.step(texts, &mut rounds)?));
     }
-    merging.last(sources.into(), memory, output)?;
-    progress.end();
-    Ok(())
 }
 
-/// How many files are read at once.
-fn at_once(plan: &Plan) -> usize {
-    let open = process::raise_max_descriptors().saturating_sub(OTHERS).max(2);
-    plan.batch.unwrap_or(usize::MAX).min(usize::try_from(open).unwrap_or(usize::MAX))
+impl Source {
+    fn made(&self) -> Option<&Part> {
+        match self {
+            Source::Made(part) => Some(part),
+            Source::Named(_) => None,
+        }
+    }
 }
 
 struct Merging<'a> {
@@ -81,37 +89,45 @@ type Trouble = Mutex<Option<(OsString, io::Error)>>;
 
 impl Merging<'_> {
     /// Merges some of the sources into a temporary file.
-    fn step(&self, sources: Vec<Source>, memory: u64) -> Result<File, Failure> {
-        let texts = self.open(sources, memory)?;
-        let file = self.spill.create().map_err(|e| self.spill.failure(e))?;
-        let mut out = BufWriter::with_capacity(MOST as usize, &file);
-        let merged = sort::merge(texts, &order(self.plan), &mut out);
-        merged.map_err(|e| self.failure(e))?;
-        out.flush().map_err(|e| self.spill.failure(e))?;
-        drop(out);
-        let mut file = file;
-        file.rewind().map_err(|e| self.spill.failure(e))?;
-        Ok(file)
+    fn step(&self, texts: Vec<Text<'_>>, rounds: &mut Rounds<'_>) -> Result<Part, Failure> {
+        let failed = |e| self.spill.failure(e);
+        let write = |file: &File| {
+            let mut out = BufWriter::with_capacity(MOST as usize, file);
+            let merged = sort::merge(texts, &order(self.plan), &mut out);
+            merged.map_err(|e| self.failure(e))?;
+            out.flush().map_err(failed)
+        };
+        rounds.append(write, failed)
     }
 
-    fn last(&self, sources: Vec<Source>, memory: u64, output: Output) -> Result<(), Failure> {
-        let texts = self.open(sources, memory)?;
+    fn last(&self, texts: Vec<Text<'_>>, output: Output) -> Result<(), Failure> {
         write(output, self.progress, |out| sort::merge(texts, &order(self.plan), out), |e| self.failure(e))
     }
 
-    fn open(&self, sources: Vec<Source>, memory: u64) -> Result<Vec<Text<'_>>, Failure> {
-        let room = (memory / 2 / sources.len().max(1) as u64).clamp(LEAST, MOST) as usize;
-        let texts = sources.into_iter().map(|source| {
+    /// Opens the first `most` sources and removes them from the queue; fewer, but at least two, if no descriptor is
+    /// left. What is open stays open: the first bytes of a pipe can be read only once.
+    fn open(&self, sources: &mut VecDeque<Source>, most: usize, memory: u64) -> Result<Vec<Text<'_>>, Failure> {
+        let room = (memory / 2 / most.max(1) as u64).clamp(LEAST, MOST) as usize;
+        let mut texts = Vec::with_capacity(most);
+        while texts.len() < most
+            && let Some(source) = sources.pop_front()
+        {
             let (name, reader): (_, Box<dyn Read + Send>) = match source {
-                Source::Made(file) => (None, Box::new(file)),
-                Source::Named(name) => {
-                    let reader = self.reader(self.opener.open(&name)?).map_err(|e| Input::failure(&name, e))?;
-                    (Some((name, self.progress)), reader)
-                }
+                Source::Made(part) => (None, Box::new(part)),
+                Source::Named(name) => match self.opener.open(&name) {
+                    Err(failure) if texts.len() >= 2 && is_out_of_descriptors(&failure) => {
+                        sources.push_front(Source::Named(name));
+                        break;
+                    }
+                    input => {
+                        let reader = self.reader(input?).map_err(|e| Input::failure(&name, e))?;
+                        (Some((name, self.progress)), reader)
+                    }
+                },
             };
-            Ok(BufReader::with_capacity(room, Named { name, reader, trouble: &self.trouble }))
-        });
-        texts.collect()
+            texts.push(BufReader::with_capacity(room, Named { name, reader, trouble: &self.trouble }));
+        }
+        Ok(texts)
     }
 
     /// An input as a stream, which ends where it ended before we wrote to it.

@@ -4,7 +4,7 @@
 use crate::cli::quote::for_terminal;
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// A name, in quotes if a shell would need them.
 pub fn quoted_if_needed(name: &OsStr) -> Vec<u8> {
@@ -20,6 +20,15 @@ pub fn quoted(name: &OsStr) -> Vec<u8> {
     match for_terminal(name, true) {
         Cow::Owned(escaped) => escaped.as_bytes().to_vec(),
         Cow::Borrowed(_) => in_quotes(name.as_bytes()),
+    }
+}
+
+/// A word in single quotes as GNU's messages about the command line have it. One with control characters or invalid
+/// UTF-8 is quoted as a shell reads it.
+pub fn in_plain_quotes(word: &OsStr) -> Vec<u8> {
+    match for_terminal(word, true) {
+        Cow::Owned(escaped) => escaped.into_vec(),
+        Cow::Borrowed(word) => [b"'", word.as_bytes(), b"'"].concat(),
     }
 }
 

@@ -5,8 +5,9 @@ use super::size::{batch_size, buffer_size, parallel};
 use super::table::{command, is_refused};
 use super::words::{Word, Words};
 use crate::cli::os::process;
+use crate::cli::quote::for_terminal;
 use crate::failure::Failure;
-use crate::names::quoted;
+use crate::names::{in_plain_quotes, quoted};
 use crate::packaging;
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -95,7 +96,7 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> 
             Word::Plain(file) => plan.files.push(file),
             Word::Flag { id, typed, value } => {
                 if is_refused(&id) {
-                    return Err(refused(&typed));
+                    return Err(refused(OsStr::new(&typed)));
                 }
                 match &*id {
                     "help" => return Ok(Request::Show(command.clone().render_help().to_string())),
@@ -212,34 +213,36 @@ fn how(value: Option<&OsStr>) -> Result<char, Failure> {
         Some(_) => Ok('C'),
         None => {
             let why = if value.is_empty() { "ambiguous" } else { "invalid" };
-            Err(Failure::usage(format!(
-                "{why} argument '{}' for '--check'\nValid arguments are:\n  - 'quiet', 'silent'\n  - 'diagnose-first'",
-                value.to_string_lossy()
-            )))
+            let before = format!("{why} argument ");
+            let after = " for '--check'\nValid arguments are:\n  - 'quiet', 'silent'\n  - 'diagnose-first'";
+            Err(Failure::usage([before.as_bytes(), &in_plain_quotes(value), after.as_bytes()].concat()))
         }
     }
 }
 
 /// What hysort sorts by, for those who ask for something else.
-fn refused(typed: &str) -> Failure {
-    Failure::usage(match typed {
-        "--debug" | "--compress-program" => format!("{typed} is not supported"),
-        _ => format!("{typed} is not supported: hysort sorts whole lines by their bytes, as sort does with LC_ALL=C"),
-    })
+fn refused(typed: &OsStr) -> Failure {
+    let why = match typed.as_bytes() {
+        b"--debug" | b"--compress-program" => "",
+        _ => ": hysort sorts whole lines by their bytes; use sort",
+    };
+    let typed = for_terminal(typed, true);
+    Failure::usage([typed.as_bytes(), b" is not supported", why.as_bytes()].concat())
 }
 
 /// GNU sort takes `+1` for a key. A file of such a name is `./+1`.
 fn refuse_old_key(file: &OsStr) -> Result<(), Failure> {
     match file.as_bytes() {
-        [b'+', b'0'..=b'9', ..] => Err(refused(&file.to_string_lossy())),
+        [b'+', b'0'..=b'9', ..] => Err(refused(file)),
         _ => Ok(()),
     }
 }
 
 fn completions(shell: &OsStr) -> Result<Request, Failure> {
-    let shell = shell.to_string_lossy();
-    packaging::completions(&shell).map(|text| Request::Show(text.to_owned())).ok_or_else(|| {
-        Failure::usage(format!("invalid argument '{shell}' for '--completions': it is bash, zsh or fish"))
+    let known = shell.to_str().and_then(packaging::completions);
+    known.map(|text| Request::Show(text.to_owned())).ok_or_else(|| {
+        let why = b" for '--completions': it is bash, zsh or fish";
+        Failure::usage([b"invalid argument ", &in_plain_quotes(shell)[..], why].concat())
     })
 }
 

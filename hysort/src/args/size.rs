@@ -1,6 +1,7 @@
 //! Numbers and sizes, as GNU sort reads them, with its messages.
 
 use crate::failure::Failure;
+use crate::names::in_plain_quotes;
 use std::ffi::OsStr;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
@@ -16,13 +17,19 @@ enum Bad {
 impl Bad {
     /// What is said of the value of the flag `typed`.
     fn failure(self, typed: &str, value: &OsStr) -> Failure {
-        let value = value.to_string_lossy();
-        Failure::sentence(match self {
-            Bad::Number => format!("invalid {typed} argument '{value}'"),
-            Bad::Suffix => format!("invalid suffix in {typed} argument '{value}'"),
-            Bad::TooLarge => format!("{typed} argument '{value}' too large"),
-        })
+        let (before, after) = match self {
+            Bad::Number => ("invalid ", ""),
+            Bad::Suffix => ("invalid suffix in ", ""),
+            Bad::TooLarge => ("", " too large"),
+        };
+        sentence(before, typed, value, after)
     }
+}
+
+/// A sentence with "FLAG argument 'VALUE'" in it.
+fn sentence(before: &str, typed: &str, value: &OsStr, after: &str) -> Failure {
+    let flag = format!("{before}{typed} argument ");
+    Failure::sentence([flag.as_bytes(), &in_plain_quotes(value), after.as_bytes()].concat())
 }
 
 /// The least that `-S` can mean: smaller sizes are taken for this one, so that a call with `-S 1` goes on.
@@ -97,19 +104,18 @@ pub fn parallel(typed: &str, value: &OsStr) -> Result<NonZeroUsize, Failure> {
 
 /// The value of `--batch-size`, of which there are at most `most`.
 pub fn batch_size(typed: &str, value: &OsStr, most: u64) -> Result<usize, Failure> {
-    let text = value.to_string_lossy();
     let most = most.saturating_sub(3);
     match plain(value.as_bytes()) {
         Ok(number @ 0..2) => {
             let _ = number;
-            Err(Failure::sentence(format!(
-                "invalid {typed} argument '{text}'\nhysort: minimum {typed} argument is '2'"
-            )))
+            let after = format!("\nhysort: minimum {typed} argument is '2'");
+            Err(sentence("invalid ", typed, value, &after))
         }
         Ok(number) if number <= most => Ok(usize::try_from(number).unwrap_or(usize::MAX)),
-        Ok(_) | Err(Bad::TooLarge) => Err(Failure::sentence(format!(
-            "{typed} argument '{text}' too large\nhysort: maximum {typed} argument with current rlimit is {most}"
-        ))),
+        Ok(_) | Err(Bad::TooLarge) => {
+            let after = format!(" too large\nhysort: maximum {typed} argument with current rlimit is {most}");
+            Err(sentence("", typed, value, &after))
+        }
         Err(bad) => Err(bad.failure(typed, value)),
     }
 }

@@ -33,6 +33,45 @@ const REFUSED: [(&str, Option<char>, &str, bool); 16] = [
     ("compress_program", None, "compress-program", true),
 ];
 
+/// The long names of GNU sort's flags, in the order of its messages.
+const GNU: [&str; 30] = [
+    "ignore-leading-blanks",
+    "check",
+    "compress-program",
+    "debug",
+    "dictionary-order",
+    "ignore-case",
+    "files0-from",
+    "general-numeric-sort",
+    "ignore-nonprinting",
+    "key",
+    "merge",
+    "month-sort",
+    "numeric-sort",
+    "human-numeric-sort",
+    "version-sort",
+    "random-sort",
+    "random-source",
+    "sort",
+    "output",
+    "reverse",
+    "stable",
+    "batch-size",
+    "buffer-size",
+    "field-separator",
+    "temporary-directory",
+    "unique",
+    "zero-terminated",
+    "parallel",
+    "help",
+    "version",
+];
+
+/// The index of a long name among GNU sort's; `None` if GNU sort has no such flag.
+pub fn index_in_gnu(long: &str) -> Option<usize> {
+    GNU.iter().position(|name| *name == long)
+}
+
 /// Whether this is the id of a flag that hysort knows and does not obey.
 pub fn is_refused(id: &str) -> bool {
     REFUSED.iter().any(|(refused, ..)| *refused == id)
@@ -213,5 +252,13 @@ mod tests {
     #[test]
     fn clap_agrees() {
         super::command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_of_gnu_is_known() {
+        let command = super::command();
+        for name in super::GNU {
+            assert!(command.get_arguments().any(|arg| arg.get_long() == Some(name)), "{name}");
+        }
     }
 }

@@ -4,7 +4,9 @@
 //! clap describes the flags and does not read them, because users of sort would notice: it drops the `=` of `-o=x`, and
 //! takes the beginning of two flags for an unknown one.
 
+use super::table::index_in_gnu;
 use crate::failure::Failure;
+use crate::names::in_plain_quotes;
 use clap::{Arg, ArgAction, Command};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -77,10 +79,12 @@ impl<'a> Words<'a> {
 
     fn letter(&mut self) -> Result<Word, Failure> {
         let rest = self.cluster.split_off(1);
-        let letter = char::from(self.cluster[0]);
+        let byte = self.cluster[0];
+        let letter = char::from(byte);
         self.cluster = rest;
         let Some(arg) = self.command.get_arguments().find(|arg| arg.get_short() == Some(letter)) else {
-            return Err(Failure::usage(format!("invalid option -- '{}'", shown(&OsString::from(letter.to_string())))));
+            let letter = in_plain_quotes(OsStr::from_bytes(&[byte]));
+            return Err(Failure::usage([b"invalid option -- ", &letter[..]].concat()));
         };
         let value = match takes(arg) {
             Takes::Value if !self.cluster.is_empty() => Some(OsString::from_vec(std::mem::take(&mut self.cluster))),
@@ -114,19 +118,26 @@ impl<'a> Words<'a> {
         Ok(Word::Flag { id: arg.get_id().to_string(), typed: format!("--{long}"), value })
     }
 
-    /// The flag of this long name, or the one that begins so.
+    /// The flag of this long name, or the only one that begins with it.
+    ///
+    /// An abbreviation that GNU sort knows means the same here: hysort's own flags count only if none of GNU's matches.
     fn named(&self, name: &[u8], word: &[u8]) -> Result<&'a Arg, Failure> {
         let long = |arg: &&Arg| arg.get_long().is_some_and(|long| long.as_bytes().starts_with(name));
-        let begin: Vec<&Arg> = self.command.get_arguments().filter(long).collect();
+        let in_gnu = |arg: &&Arg| arg.get_long().and_then(index_in_gnu);
+        let mut begin: Vec<&Arg> = self.command.get_arguments().filter(long).collect();
+        if begin.iter().any(|arg| in_gnu(arg).is_some()) {
+            begin.retain(|arg| in_gnu(arg).is_some());
+            begin.sort_by_key(in_gnu);
+        }
         let exact = begin.iter().find(|arg| arg.get_long().is_some_and(|long| long.as_bytes() == name));
         match (&begin[..], exact) {
             (_, Some(arg)) | ([arg], None) => Ok(arg),
-            ([], None) => Err(Failure::usage(format!("unrecognized option '--{}'", shown(OsStr::from_bytes(word))))),
+            ([], None) => Err(Failure::usage([b"unrecognized option ", &shown(word)[..]].concat())),
             (all, None) => {
                 let names = all.iter().filter_map(|arg| arg.get_long()).map(|long| format!(" '--{long}'"));
                 let names: String = names.collect();
-                let word = shown(OsStr::from_bytes(word));
-                Err(Failure::usage(format!("option '--{word}' is ambiguous; possibilities:{names}")))
+                let why = format!(" is ambiguous; possibilities:{names}");
+                Err(Failure::usage([b"option ", &shown(word)[..], why.as_bytes()].concat()))
             }
         }
     }
@@ -140,8 +151,9 @@ fn takes(arg: &Arg) -> Takes {
     }
 }
 
-fn shown(word: &OsStr) -> String {
-    word.to_string_lossy().into_owned()
+/// A word after its two dashes, as messages show it.
+fn shown(word: &[u8]) -> Vec<u8> {
+    in_plain_quotes(OsStr::from_bytes(&[b"--", word].concat()))
 }
 
 #[cfg(test)]
@@ -156,9 +168,9 @@ mod tests {
         while let Some(word) = words.next().map_err(|failure| String::from_utf8_lossy(&failure.text()).into_owned())? {
             found.push(match word {
                 Word::Flag { typed, value: None, .. } => typed,
-                Word::Flag { typed, value: Some(value), .. } => format!("{typed}:{}", shown(&value)),
-                Word::Operand(file) => format!("file {}", shown(&file)),
-                Word::Plain(file) => format!("plain {}", shown(&file)),
+                Word::Flag { typed, value: Some(value), .. } => format!("{typed}:{}", value.to_string_lossy()),
+                Word::Operand(file) => format!("file {}", file.to_string_lossy()),
+                Word::Plain(file) => format!("plain {}", file.to_string_lossy()),
             });
         }
         Ok(found)
@@ -175,6 +187,12 @@ mod tests {
             ),
             (&["-c", "a", "--check", "b", "--check=quiet"], &["-c", "file a", "--check", "file b", "--check:quiet"]),
             (&["--key=1", "-k2", "-t", ","], &["--key:1", "-k:2", "-t:,"]),
+            // GNU's flags first, then ours.
+            (
+                &["--p=3", "--n", "--g", "--co=x"],
+                &["--parallel:3", "--numeric-sort", "--general-numeric-sort", "--compress-program:x"],
+            ),
+            (&["--pr", "--comple=x", "--verb", "--ma"], &["--progress", "--completions:x", "--verbose", "--man"]),
         ] {
             assert_eq!(read(words, false).as_deref(), Ok(&expected.map_to()[..]), "{words:?}");
         }
@@ -200,6 +218,8 @@ mod tests {
             (&["--unique=1"], "option '--unique' doesn't allow an argument"),
             (&["--no-such=1"], "unrecognized option '--no-such=1'"),
             (&["--no"], "option '--no' is ambiguous; possibilities: '--no-decompress' '--no-gpu'"),
+            (&["--m"], "option '--m' is ambiguous; possibilities: '--merge' '--month-sort'\n"),
+            (&["--ver"], "option '--ver' is ambiguous; possibilities: '--version-sort' '--version'\n"),
         ] {
             let text = read(words, false).unwrap_err();
             assert!(text.starts_with(message), "{words:?}: {text}");

@@ -5,6 +5,7 @@ mod skip;
 
 mod ends;
 mod inputs;
+mod merging;
 mod messages;
 mod outputs;
 mod place;

@@ -134,6 +134,16 @@ const CASES: &[&str] = &[
     "$SORT --no-such-flag=1",
     "$SORT --unique=1",
     "$SORT -T",
+    "$SORT --p=3 a",
+    "$SORT --p 3 a",
+    "$SORT --p",
+    "$SORT --m a",
+    "$SORT --me a",
+    "$SORT --c a",
+    "$SORT --b a",
+    "$SORT --h a",
+    "$SORT --ver a",
+    "$SORT --=x a",
     "$SORT a >/dev/full",
     "yes | head -100000 | $SORT >/dev/full",
     "$SORT -o /dev/full a",
@@ -168,7 +178,7 @@ fn a_check_of_another_kind() {
 fn what_hysort_does_not_do() {
     let place = Place::with(FILES);
     let help = "Try 'hysort --help' for more information.\n";
-    let by = "hysort sorts whole lines by their bytes, as sort does with LC_ALL=C";
+    let by = "hysort sorts whole lines by their bytes; use sort";
     for flag in ["-k", "-n", "-f", "-b", "-d", "-g", "-h", "-i", "-M", "-R", "-V", "-t", "--key", "--sort"] {
         let value = if ["-k", "-t", "--key", "--sort"].contains(&flag) { " 1" } else { "" };
         let text = format!("hysort: {flag} is not supported: {by}\n{help}");
@@ -176,12 +186,64 @@ fn what_hysort_does_not_do() {
     }
     place.shell("$SORT -rnu a").says(2, &format!("hysort: -n is not supported: {by}\n{help}"));
     place.shell("$SORT --numeric a").says(2, &format!("hysort: --numeric-sort is not supported: {by}\n{help}"));
+    place.shell("$SORT --n a").says(2, &format!("hysort: --numeric-sort is not supported: {by}\n{help}"));
+    place.shell("$SORT --g a").says(2, &format!("hysort: --general-numeric-sort is not supported: {by}\n{help}"));
+    place.shell("$SORT --co x a").says(2, &format!("hysort: --compress-program is not supported\n{help}"));
     place.shell("$SORT +1 a").says(2, &format!("hysort: +1 is not supported: {by}\n{help}"));
     place.shell("$SORT --debug a").says(2, &format!("hysort: --debug is not supported\n{help}"));
     place
         .shell("$SORT --compress-program=gzip a")
         .says(2, &format!("hysort: --compress-program is not supported\n{help}"));
     assert_eq!(place.names().len(), FILES.len());
+}
+
+/// Words and names that could move a terminal's cursor are quoted as `ls` quotes them.
+#[test]
+fn no_word_reaches_a_terminal_as_it_is() {
+    let place = Place::with(FILES);
+    let help = "Try 'hysort --help' for more information.\n";
+    place.shell("printf 'b\\na\\n' >$'x\\033'; $SORT -c $'x\\033'").says(1, "hysort: 'x'$'\\033':2: disorder: a\n");
+    let by = "hysort sorts whole lines by their bytes; use sort";
+    for (words, said) in [
+        (r"$'--x\033'", r"unrecognized option '--x'$'\033'"),
+        (r"$'--x=\377'", r"unrecognized option '--x='$'\377'"),
+        (r"$'-\177'", r"invalid option -- ''$'\177'"),
+        (r"$'-\303\251'", r"invalid option -- ''$'\303'"),
+        (r"$'--m=\r'", r"option '--m='$'\r' is ambiguous; possibilities: '--merge' '--month-sort'"),
+        (
+            r"$'--check=\033'",
+            concat!(
+                r"invalid argument ''$'\033' for '--check'",
+                "\nValid arguments are:\n  - 'quiet', 'silent'\n  - 'diagnose-first'"
+            ),
+        ),
+        (r"$'+1\033'", &format!(r"'+1'$'\033' is not supported: {by}")),
+        (r"--completions $'\n'", r"invalid argument ''$'\n' for '--completions': it is bash, zsh or fish"),
+    ] {
+        place.shell(&format!("$SORT {words} a")).says(2, &format!("hysort: {said}\n{help}"));
+    }
+    let most = place.shell("$SORT --batch-size=99999999999 a").stderr.rsplit(' ').next().unwrap_or_default().to_owned();
+    for (words, said) in [
+        (r"-S $'1\033'", r"invalid suffix in -S argument '1'$'\033'"),
+        (r"-S $'\377'", r"invalid -S argument ''$'\377'"),
+        (r"-S $'\t1Z'", r"-S argument ''$'\t''1Z' too large"),
+        (r"--parallel=$'3\033'", r"invalid suffix in --parallel argument '3'$'\033'"),
+        (r"--batch-size=$'x\033'", r"invalid --batch-size argument 'x'$'\033'"),
+        (
+            r"--batch-size=$'\t1'",
+            concat!(r"invalid --batch-size argument ''$'\t''1'", "\nhysort: minimum --batch-size argument is '2'"),
+        ),
+        (
+            r"--batch-size=$'\t99999999999'",
+            &format!(
+                "{}\nhysort: maximum --batch-size argument with current rlimit is {}",
+                r"--batch-size argument ''$'\t''99999999999' too large",
+                most.trim_end()
+            ),
+        ),
+    ] {
+        place.shell(&format!("$SORT {words} a")).says(2, &format!("hysort: {said}\n"));
+    }
 }
 
 #[test]
