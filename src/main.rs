@@ -23,6 +23,22 @@ const OUT_OF_MEMORY: &[u8] =
     b": Out of memory. Less is needed with fewer threads and smaller blocks (-p1, -1), or with -s.\n";
 
 fn main() -> ExitCode {
+    process::with_enough_stack(call).unwrap_or_else(|e| {
+        let called = env::args_os().next().unwrap_or_else(|| OsString::from("hybz"));
+        let program = Path::new(&called).file_name().unwrap_or(&called);
+        let why = format!(
+            ": The stack is small (ulimit -s), and there is no thread with a larger one: {}.\n",
+            errno_text(&e)
+        );
+        // If stderr fails, there is nowhere to report it.
+        let _ = io::stderr().write_all(&[program.as_bytes(), why.as_bytes()].concat());
+        ExitCode::FAILURE
+    })
+}
+
+/// One call of the program. Inlined, it would take its stack before `main` has looked at how much there is.
+#[inline(never)]
+fn call() -> ExitCode {
     let mut words = env::args_os();
     let called = words.next().unwrap_or_else(|| OsString::from("hybz"));
     let program = Path::new(&called).file_name().unwrap_or(&called).to_owned();

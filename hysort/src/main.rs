@@ -24,6 +24,7 @@ use args::Request;
 use call::Outcome;
 use cli::os::{memory, process, stdout};
 use failure::{Failure, STDOUT};
+use std::convert::Infallible;
 use std::env;
 use std::io::{self, Write};
 use std::panic;
@@ -35,6 +36,16 @@ static ALLOCATOR: memory::Allocator = memory::Allocator;
 const TROUBLE: u8 = 2;
 
 fn main() {
+    let Err(e) = process::with_enough_stack(call);
+    let why = format!("hysort: the stack is small (ulimit -s), and there is no thread with a larger one: {e}\n");
+    // If stderr fails, there is nowhere to report it.
+    let _ = io::stderr().write_all(why.as_bytes());
+    process::exit_now(TROUBLE)
+}
+
+/// One call of the program. Inlined, it would take its stack before `main` has looked at how much there is.
+#[inline(never)]
+fn call() -> Infallible {
     memory::set_end(b"hysort: memory exhausted\n".to_vec(), TROUBLE);
     let words = env::args_os().skip(1);
     // A panic is a defect in hysort, and has printed where it is.

@@ -7,7 +7,7 @@
 //! `names` (suffixes), `mirror` (`--output-dir`), `source` (the file of an operand), `underway` (operands that others
 //! make), `resume` and `journal` (`--resume`), `reader` (how they are read), `part` and `ranges` (parts of them),
 //! `results` (what becomes of them), `sink` (where bytes go), `verdicts` (what is printed of one), `output` (files that
-//! appear complete or not at all), `index` (files of indexes), `commit` (sync, name, remove the source), `reread`
+//! appear complete or not at all), `holes` (what is not written of them), `index` (files of indexes), `commit` (sync, name, remove the source), `reread`
 //! (`--verify=file`), `verified` (what `--verify` found), `report` (messages), `tally` (the line at the end), `quote`
 //! (names on a terminal), `terminal` (its width), `json` (objects), `account` (`--report`), `list` (`-l`), `recover`
 //! (`--recover`), `shards` (`--plan`, `--shard`, `--join`), `bzip2recover` (the program of that name), `bench`
@@ -23,6 +23,7 @@ pub mod commit;
 pub mod counts;
 pub mod filelist;
 pub mod files;
+pub mod holes;
 pub mod index;
 pub mod input;
 pub mod job;

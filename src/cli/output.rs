@@ -12,6 +12,7 @@
 //! Owner, mode, access control list and times are set on the open file, never by name. A file system that has none of
 //! its own (vfat, exFAT, some of FUSE) gives every file those of its mount.
 
+use crate::cli::holes::{Holes, PIECE, Run, ZEROS};
 use crate::cli::os::acl::Acl;
 use crate::cli::os::directory::{Directory, is_file};
 use crate::cli::os::{file, stdout};
@@ -19,7 +20,7 @@ use crate::cli::source::SourceFile;
 use crate::cli::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
 use std::ffi::OsString;
 use std::fs::{self, File, FileTimes, Permissions};
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
@@ -31,6 +32,8 @@ pub struct OutputFile {
     pub directory: Directory,
     file: File,
     kind: Kind,
+    /// The holes it gets in place of zeros, if it does.
+    holes: Option<Holes>,
 }
 
 enum Kind {
@@ -63,7 +66,13 @@ impl OutputFile {
             let (file, name) = temporary.create(&directory, &name, private)?;
             (file, Kind::Hidden(name))
         };
-        Ok(OutputFile { path: path.to_owned(), name, directory, file, kind })
+        Ok(OutputFile { path: path.to_owned(), name, directory, file, kind, holes: None })
+    }
+
+    /// Lets long runs of zeros become holes, if that is `wanted` and the file is a new one. Before the first write.
+    pub fn with_holes(mut self, wanted: bool) -> OutputFile {
+        self.holes = (wanted && !matches!(self.kind, Kind::Existing)).then(Holes::default);
+        self
     }
 
     /// Gives the result the owner, mode, access control list and times of its source.
@@ -117,8 +126,9 @@ impl OutputFile {
 
     /// Closes the file and gives it its name, over another file only if `replace`. After an error nothing is left of
     /// it.
-    pub fn publish(self, replace: bool) -> io::Result<()> {
-        let OutputFile { path: _, name, directory, file, kind } = self;
+    pub fn publish(mut self, replace: bool) -> io::Result<()> {
+        self.flush()?;
+        let OutputFile { path: _, name, directory, file, kind, holes: _ } = self;
         match kind {
             Kind::Existing => file::close(file.into()),
             Kind::Hidden(hidden) => {
@@ -184,10 +194,34 @@ impl Read for FromStart<'_> {
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        let Some(holes) = &mut self.holes else { return self.file.write(bytes) };
+        match holes.first_run(bytes) {
+            Run::Zeros(zeros) => {
+                holes.pass(zeros);
+                Ok(zeros)
+            }
+            Run::Data(len) => {
+                if holes.gap > 0 {
+                    self.file.seek(SeekFrom::Start(holes.at))?;
+                    holes.gap = 0;
+                }
+                let written = self.file.write(&bytes[..len])?;
+                holes.at += written as u64;
+                Ok(written)
+            }
+        }
     }
 
+    /// Makes the file as long as what was written to it. This changes its time.
     fn flush(&mut self) -> io::Result<()> {
+        let Some(holes @ Holes { gap: 1.., .. }) = &mut self.holes else { return Ok(()) };
+        // Some file systems do not lengthen files like this.
+        if self.file.set_len(holes.at).is_err() {
+            self.file.seek(SeekFrom::Start(holes.at - 1))?;
+            self.file.write_all(&[0])?;
+        }
+        self.file.seek(SeekFrom::Start(holes.at))?;
+        holes.gap = 0;
         Ok(())
     }
 }
@@ -199,10 +233,34 @@ const LONG: u64 = 8 << 20;
 #[derive(Default)]
 pub struct Stdout {
     written: u64,
+    /// Whether it may get holes, and it has not been looked at yet whether it can.
+    may_have_holes: bool,
+    holes: Option<Holes>,
 }
 
-impl Write for Stdout {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+impl Stdout {
+    /// With holes in place of long runs of zeros, if that is `wanted` and stdout is a file to whose end is written.
+    pub fn with_holes(wanted: bool) -> Stdout {
+        Stdout { written: 0, may_have_holes: wanted, holes: None }
+    }
+
+    /// Puts the zeros that were passed over into the file: as a hole, but for the `last` of them.
+    fn end_gap(&mut self, last: u64) -> io::Result<()> {
+        let Some(holes @ Holes { gap: 1.., .. }) = &mut self.holes else { return Ok(()) };
+        let hole = holes.gap.saturating_sub(last);
+        if hole > 0 && stdout::leave_hole(hole)? {
+            holes.gap -= hole;
+        }
+        while holes.gap > 0 {
+            match stdout::write(&ZEROS[..holes.gap.min(PIECE as u64) as usize])? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => holes.gap -= written as u64,
+            }
+        }
+        Ok(())
+    }
+
+    fn write_through(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = stdout::write(bytes)?;
         let before = self.written;
         self.written += written as u64;
@@ -211,9 +269,41 @@ impl Write for Stdout {
         }
         Ok(written)
     }
+}
 
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.may_have_holes && bytes.len() >= PIECE {
+            self.may_have_holes = false;
+            self.holes = stdout::end().map(Holes::at);
+        }
+        let Some(holes) = &mut self.holes else { return self.write_through(bytes) };
+        match holes.first_run(bytes) {
+            Run::Zeros(zeros) => {
+                holes.pass(zeros);
+                Ok(zeros)
+            }
+            Run::Data(len) => {
+                self.end_gap(0)?;
+                let written = self.write_through(&bytes[..len])?;
+                if let Some(holes) = &mut self.holes {
+                    holes.at += written as u64;
+                }
+                Ok(written)
+            }
+        }
+    }
+
+    /// Leaves stdout at the end of what was written to it, for the next program that writes there. The last byte is
+    /// written: to set the length could cut off what others write there meanwhile.
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        self.end_gap(1)
+    }
+}
+
+impl Drop for Stdout {
+    fn drop(&mut self) {
+        let _ = self.flush(); // after an error, which is reported
     }
 }
 

@@ -2,7 +2,7 @@
 //! files, what is to be printed of them, and in the end the exit code.
 
 use crate::cli::account::Entry;
-use crate::cli::args::{Mode, Plan, Target, usual_index};
+use crate::cli::args::{Mode, Plan, ReportPlace, Target, usual_index};
 use crate::cli::commit::{Committer, Finished, Item};
 use crate::cli::index::IndexJob;
 use crate::cli::job::{Destination, Job, Ready, State};
@@ -97,11 +97,12 @@ impl Results {
 
     /// Opens the place that a result goes to.
     fn open(&mut self, ready: &Ready) -> Result<Sink, Failure> {
+        let holes = self.plan.sparse && self.plan.is_decoding();
         let place = match &ready.destination {
             Destination::Nothing => return Ok(Sink::Nothing),
             Destination::Stdout => {
                 self.wrote_to_stdout = true;
-                return Ok(Sink::stdout());
+                return Ok(Sink::stdout(holes && self.plan.report != Some(ReportPlace::Stdout)));
             }
             Destination::File(place) => place,
         };
@@ -120,7 +121,7 @@ impl Results {
             OutputFile::create(place.path(), directory, ready.source.is_some(), existing, &self.temporary)
         };
         let output = create().map_err(|e| Failure::output("create", place.name(), &e))?;
-        Ok(Sink::file(output))
+        Ok(Sink::file(output.with_holes(holes)))
     }
 
     /// After a stream that went well: hands over what is left to do with its result.

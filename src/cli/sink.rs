@@ -16,8 +16,9 @@ pub enum Sink {
 
 const BUFFER: usize = 8 << 10;
 impl Sink {
-    pub fn stdout() -> Sink {
-        Sink::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default()))
+    /// With holes in place of zeros, if they are wanted and possible.
+    pub fn stdout(holes: bool) -> Sink {
+        Sink::Stdout(BufWriter::with_capacity(BUFFER, Stdout::with_holes(holes)))
     }
 
     pub fn file(output: OutputFile) -> Sink {

@@ -14,6 +14,7 @@ mod filesystems;
 mod flags;
 mod gpus;
 mod hbz;
+mod holes;
 mod inputs;
 mod json;
 mod lzw;

@@ -63,6 +63,20 @@ force) x -f a; code 0; only a.bz2; packed a.bz2 a ;;
 decompress) rm a; x -d a.bz2; code 0; only a; kept a ;;
 esac
 
+## stack-of-$S-kB: done (ulimit -s) | S in 64 80 128 1000
+take n; AS=(sh -c 'ulimit -s $0 && exec "$@"' $S)
+x n
+code 0; only n.bz2; packed n.bz2 n
+x -d n.bz2
+code 0; only n; kept n
+x --help > ../out
+code 0; [ -s ../out ] || bad "there is no help"
+
+## stack-of-64-kB-alone [hybz]: no thread can be had either: a sentence and exit 1
+take n; AS=(sh -c 'ulimit -s 64 && exec "$@"' -); FAULT=nothread
+x n
+code 1; only n; kept n; says "ulimit -s"
+
 ## file-size-limit: nothing is left, the source stays (ulimit -f)
 take n
 ( ulimit -f 2000; x n; [ "$rc" != 0 ] || bad "exit 0"; exit $failed ) || failed=1

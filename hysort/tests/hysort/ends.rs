@@ -172,3 +172,17 @@ fn little_memory() {
     let run = place.shell("head -c 300000000 /dev/zero | (ulimit -v 100000; $SORT -T .)");
     assert!(run.code == 2 && run.stderr.lines().count() == 1, "{} {}", run.code, run.stderr);
 }
+
+/// A limit of the stack, which the thread of `main` keeps: the work is done on a thread with a stack of its own.
+#[test]
+fn little_stack() {
+    let place = Place::with(&[("a", &numbers(100_000))]);
+    let expected = place.shell("$SORT a | cksum").silent(0).stdout;
+    for kilobytes in [16, 64, 128] {
+        // The variables of the environment are on the stack, too.
+        let limited = format!("ulimit -c 0; ulimit -s {kilobytes} && exec $SORT a");
+        let run = place.shell(&format!("env -i PATH=\"$PATH\" sh -c \"{limited}\" >b; echo $?; cksum <b"));
+        assert_eq!(run.silent(0).stdout, [b"0\n", &expected[..]].concat(), "{kilobytes} kB");
+    }
+    place.shell("(ulimit -s 64 && exec $SORT --help) >/dev/null").silent(0);
+}

@@ -28,7 +28,7 @@ pub type Group = (&'static str, &'static [&'static str]);
 /// The groups of `--help` and of the manual page.
 pub const GROUPS: [Group; 10] = [
     ("What is done", &["compress", "decompress", "test", "list", "recover", "bench", "measure"]),
-    ("Files", &["stdout", "output", "output_dir", "suffix", "keep", "rm", "force", "no_sync"]),
+    ("Files", &["stdout", "output", "output_dir", "suffix", "keep", "rm", "force", "no_sync", "no_sparse"]),
     (
         "Many files",
         &["recursive", "cross_file_systems", "filelist", "null", "exclude", "resume", "fail_fast", "keep_going"],

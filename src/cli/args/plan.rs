@@ -70,6 +70,8 @@ pub struct Plan {
     pub measure: bool,
     /// Whether results must be on the disk before their sources are removed.
     pub sync: bool,
+    /// Whether zeros in decompressed files become holes.
+    pub sparse: bool,
     pub trailing_garbage: bool,
     pub threads: Option<NonZeroUsize>,
     /// Whether little memory counts more than speed.
@@ -161,6 +163,7 @@ impl Plan {
             bench,
             measure,
             sync: !flags.no_sync,
+            sparse: !flags.no_sparse,
             trailing_garbage: flags.ignore_trailing_garbage != Some(0),
             threads,
             small: flags.small,

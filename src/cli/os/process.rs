@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::{io, mem, ptr};
+use std::{io, mem, panic, ptr, thread};
 
 /// Bits 0 to 2: the descriptor of that number was closed; bits 3 and 4: SIGPIPE and SIGUSR1 were ignored. Written once,
 /// before `main`.
@@ -76,6 +76,18 @@ pub fn broken_pipes_are_ignored() -> bool {
 pub fn exit_now(code: u8) -> ! {
     // SAFETY: it takes a number and does not return.
     unsafe { libc::_exit(code.into()) }
+}
+
+/// Calls `work` with a stack that is large enough for it: where the limit is small (`ulimit -s 64`), on a thread that has
+/// its own. An error if there must be a thread and none can be had.
+pub fn with_enough_stack<T: Send + 'static>(work: fn() -> T) -> io::Result<T> {
+    const NEEDED: u64 = 1 << 20;
+    const STACK: usize = 8 << 20;
+    if getrlimit(Resource::Stack).current.is_none_or(|limit| limit >= NEEDED) {
+        return Ok(work());
+    }
+    let thread = thread::Builder::new().name("main".into()).stack_size(STACK).spawn(work)?;
+    Ok(thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)))
 }
 
 /// Asks for as many descriptors as the process can have, and returns how many it may have open.

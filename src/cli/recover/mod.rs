@@ -244,7 +244,7 @@ impl Rescuer {
         if path.is_none() {
             stdout::check().map_err(|e| Failure::output("write", name.as_os_str(), &e))?;
         }
-        Results::new(kind, path, private, &self.temporary, self.plan.force)
+        Results::new(kind, path, private, &self.temporary, self.plan.force, self.plan.sparse)
             .map_err(|e| Failure::output("create", name.as_os_str(), &e))
     }
 

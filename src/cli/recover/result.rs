@@ -39,23 +39,25 @@ enum Made {
 }
 
 impl<'a> Results<'a> {
-    /// Into the file `path`, or to stdout; of [`Recover::Split`] beside the file `path`.
+    /// Into the file `path`, or to stdout, with `holes` in place of zeros; of [`Recover::Split`] beside the file `path`.
     pub fn new(
         kind: Recover,
         path: Option<PathBuf>,
         private: bool,
         temporary: &'a TemporaryFiles,
         replace: bool,
+        holes: bool,
     ) -> io::Result<Results<'a>> {
+        let holes = holes && matches!(kind, Recover::Text | Recover::Fill);
         let out = || -> io::Result<Out> {
             match &path {
                 Some(path) => {
                     // A device or FIFO that exists is written to as it is.
                     let existing = replace || Place::typed(path).is_stream();
                     let file = create(path, private, existing, temporary)?;
-                    Ok(Out::File(BufWriter::with_capacity(BUFFER, file)))
+                    Ok(Out::File(BufWriter::with_capacity(BUFFER, file.with_holes(holes))))
                 }
-                None => Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default()))),
+                None => Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::with_holes(holes)))),
             }
         };
         let made = match kind {
@@ -129,7 +131,10 @@ impl<'a> Results<'a> {
                 out.flush().map_err(Error::Write)?;
                 return Ok(Vec::new());
             }
-            Out::File(out) => out.into_inner().map_err(|e| Error::Write(e.into_error()))?,
+            Out::File(mut out) => {
+                out.flush().map_err(Error::Write)?; // of the file, too, before its times are set
+                out.into_parts().0
+            }
         };
         let publish = || {
             if let Some(source) = source {

@@ -1,0 +1,174 @@
+//! Zeros in results: as holes where the file system has them, and with the same bytes in any case.
+
+use crate::faults::shim;
+use crate::place::{Place, compressed, run, text};
+use crate::skip::{Need, skip, skip_part};
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+const PIECE: usize = 4096;
+
+/// How many bytes of a file take space on the disk.
+fn taken(path: &Path) -> u64 {
+    fs::metadata(path).expect("metadata").blocks() * 512
+}
+
+/// Whether a file in this directory can have holes.
+fn has_holes(directory: &Path) -> bool {
+    let path = directory.join("hole");
+    let mut file = File::create(&path).expect("a file");
+    file.seek(SeekFrom::Start(1 << 20)).and_then(|_| file.write_all(b"x")).expect("a hole");
+    let found = taken(&path) < 1 << 19;
+    fs::remove_file(path).expect("remove");
+    found
+}
+
+fn zeros(len: usize) -> Vec<u8> {
+    vec![0; len]
+}
+
+/// Texts, and how many of their bytes may take space.
+fn texts() -> Vec<(&'static str, Vec<u8>, usize)> {
+    let some = text(3 * PIECE);
+    vec![
+        ("all", zeros(3_000_000), 0),
+        ("begin", [zeros(1 << 20), some.clone()].concat(), 3 * PIECE),
+        ("middle", [some.clone(), zeros(1 << 20), some.clone()].concat(), 6 * PIECE),
+        ("end", [some.clone(), zeros(1 << 20)].concat(), 3 * PIECE),
+        ("one piece", [&some[..PIECE], &zeros(PIECE), &some[..PIECE]].concat(), 2 * PIECE),
+        ("a piece alone", zeros(PIECE), 0),
+        ("unaligned", [&some[..5000], &zeros(1 << 20), &some[..5000]].concat(), 5 * PIECE),
+        ("several blocks", [&some[..], &zeros(5_000_000), &some[..], &zeros(70_001)].concat(), 7 * PIECE),
+    ]
+}
+
+#[test]
+fn long_runs_of_zeros() {
+    for memory in [false, true] {
+        let place = Place::new();
+        let directory = match memory {
+            false => Some(place.path("")),
+            true => tempfile::tempdir_in("/dev/shm").ok().map(tempfile::TempDir::keep),
+        };
+        let Some(directory) = directory.filter(|directory| has_holes(directory)) else {
+            skip_part(Need::System, "a file system without holes");
+            continue;
+        };
+        for (name, text, most) in texts() {
+            for flags in ["", "--format=hbz", "--format=lz4"] {
+                place.put("a", &text);
+                place.shell(&format!("hybz -c {flags} a >a.coded")).silent(0);
+                for (flags, most) in [("", most as u64), ("--no-sparse", u64::MAX)] {
+                    let result = directory.join("result");
+                    let line = format!("hybz -dk {flags} -o '{0}' a.coded && cat '{0}'", result.display());
+                    assert!(place.shell(&line).silent(0).stdout == text, "{name} {flags}");
+                    assert!(taken(&result) <= most, "{name}: {} bytes", taken(&result));
+                    let all = text.len() as u64;
+                    assert!(most < u64::MAX || taken(&result) >= all, "{name}: {} bytes of {all}", taken(&result));
+                    fs::remove_file(&result).expect("remove");
+                }
+            }
+        }
+        if memory {
+            fs::remove_dir_all(directory).expect("remove");
+        }
+    }
+}
+
+/// The length is set before the times are, and before the source goes.
+#[test]
+fn times_and_old_files() {
+    let place = Place::with(&[("a", &[text(10_000), zeros(1 << 20)].concat()), ("old", b"old")]);
+    place.shell("touch -d 2001-02-03 a && hybz a && cp -p a.bz2 b.bz2 && hybz -d a.bz2").silent(0);
+    assert_eq!(place.shell("stat -c %Y,%s a").out(), place.shell("TZ=$TZ date -d 2001-02-03 +%s,1058576").out());
+    place.shell("cp b.bz2 old.bz2; hybz -df old.bz2; cmp old a").silent(0);
+    assert_eq!(place.names(), ["a", "b.bz2", "old"]);
+}
+
+#[test]
+fn standard_output() {
+    let place = Place::new();
+    let holes = has_holes(&place.path(""));
+    if !holes {
+        skip_part(Need::System, "a file system without holes");
+    }
+    let some = text(10_000);
+    for zeros in [zeros(PIECE), zeros(1 << 20), zeros(3_000_001)] {
+        let whole = [&some[..], &zeros, &some[..], &zeros].concat();
+        place.put("a.bz2", &compressed(&whole));
+        let many = [&b"begin\n"[..], &whole, &whole, b"end\n"].concat();
+        for (line, expected) in [
+            ("hybz -dc a.bz2 >b", whole.clone()),
+            ("hybz -dc a.bz2 | cat >b", whole.clone()),
+            ("(echo begin; hybz -dc a.bz2 a.bz2; echo end) >b", many.clone()),
+            ("(echo begin; hybz -dc a.bz2 a.bz2; echo end) >>b", many.clone()),
+            ("hybz -dc a.bz2 >b 2>&1", whole.clone()),
+            // Not at its end: what is there does not show through.
+            ("tr '\\0' x </dev/zero | head -c 9000000 >b; hybz -dc a.bz2 1<>b; truncate -s LEN b", whole.clone()),
+            ("hybz -dc --no-sparse a.bz2 >b", whole.clone()),
+        ] {
+            let _ = fs::remove_file(place.path("b"));
+            place.shell(&line.replace("LEN", &whole.len().to_string())).silent(0);
+            assert!(place.get("b") == expected, "{line}");
+            let sparse = line == "hybz -dc a.bz2 >b" && holes && zeros.len() >= 1 << 20;
+            assert!(!sparse || taken(&place.path("b")) < 100_000, "{line}: {} bytes", taken(&place.path("b")));
+        }
+    }
+}
+
+/// After an error, too, what follows comes after all that was written.
+#[test]
+fn standard_output_after_an_error() {
+    let place = Place::new();
+    let whole = zeros(50_000_000);
+    let mut broken = [compressed(&whole), compressed(&text(10_000))].concat();
+    let last = broken.len() - 1000;
+    broken[last] ^= 1;
+    place.put("a.bz2", &broken);
+    let run = place.shell("(hybz -dc a.bz2; echo end) >b");
+    assert!(run.code == 0 && !run.stderr.is_empty(), "{run:?}");
+    assert!(place.get("b") == [&whole[..], b"end\n"].concat());
+}
+
+/// Writes that are cut short or interrupted, and disks that fail.
+#[test]
+fn faults() {
+    let Some(shim) = shim() else { return };
+    let whole = [text(5000), zeros(300_000), text(100), zeros(9_000)].concat();
+    let place = Place::with(&[("a.bz2", &compressed(&whole))]);
+    for fault in ["short", "eintr", "short,eintr", "tmpfile"] {
+        let hybz = |args: &[&str]| run(place.called("hybz").args(args).env("LD_PRELOAD", shim).env("FAULT", fault));
+        hybz(&["-dkf", "a.bz2"]).silent(0);
+        assert!(place.get("a") == whole, "{fault}");
+        let shell = format!("LD_PRELOAD={} FAULT={fault} hybz -dc a.bz2 >b", shim.display());
+        place.shell(&shell).silent(0);
+        assert!(place.get("b") == whole, "{fault}");
+    }
+    fs::remove_file(place.path("a")).expect("remove");
+    for number in [1, 2] {
+        run(place.called("hybz").args(["-d", "a.bz2"]).env("LD_PRELOAD", shim).env("FAULT", format!("write@{number}")))
+            .says(1, "hybz: Can't write output file a: Input/output error.");
+        assert_eq!(place.names(), ["a.bz2", "b"]);
+    }
+}
+
+#[test]
+fn a_limit_of_length() {
+    let place = Place::with(&[("a.bz2", &compressed(&zeros(1 << 20)))]);
+    place.shell("trap '' XFSZ; ulimit -f 100; hybz -d a.bz2").says(1, "Can't write output file a: File too large.");
+    assert_eq!(place.names(), ["a.bz2"]);
+}
+
+#[test]
+fn recovered_text() {
+    let place = Place::new();
+    if !has_holes(&place.path("")) {
+        return skip(Need::System, "a file system without holes");
+    }
+    let whole = [text(10_000), zeros(3 << 20)].concat();
+    place.put("a.bz2", &compressed(&whole));
+    place.hybz(&["--recover", "a.bz2"]);
+    assert!(place.get("a.recovered") == whole && taken(&place.path("a.recovered")) < 100_000);
+}
