@@ -115,8 +115,8 @@ impl Index {
     /// have no checksums, so the last block is decoded, too: it must end and have as much text as they say.
     ///
     /// # Errors
-    /// [`Error::NotAnIndex`], [`Error::BadIndex`], [`Error::ForeignIndex`], or [`Error::Read`]; for lines of offsets also
-    /// [`Error::Data`] if the last block is damaged, since the length of the text cannot be checked then.
+    /// [`Error::NotAnIndex`], [`Error::BadIndex`], [`Error::ForeignIndex`], or [`Error::Read`]; for lines of offsets
+    /// also [`Error::Data`] if the last block is damaged, since the length of the text cannot be checked then.
     pub fn open(index: Arc<dyn ReadAt>, file: &dyn ReadAt) -> Result<Index, Error> {
         let index = Index::open_unchecked(index, file)?;
         index.check_end(file)?;

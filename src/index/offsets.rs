@@ -161,8 +161,8 @@ impl Import<'_> {
         self.step()
     }
 
-    /// The last line is at `bit`. After the last stream with blocks it may be anywhere in the file: the parallel readers
-    /// have the end of a stream there, or 0 if there are no blocks.
+    /// The last line is at `bit`. After the last stream with blocks it may be anywhere in the file: the parallel
+    /// readers have the end of a stream there, or 0 if there are no blocks.
     fn end_of_data(&self, bit: u64) -> Result<(), Error> {
         let is_there = (self.at..=self.file.len().saturating_mul(8)).contains(&bit);
         if is_there { Ok(()) } else { Err(Error::BadIndex("its last line is not at the end of the data")) }
