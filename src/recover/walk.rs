@@ -377,8 +377,8 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         Ok(is_lost)
     }
 
-    /// Whether these bits before a good block, too few for a block, are what is left of blocks or of a stream. The block
-    /// may be the first of its stream, with a header.
+    /// Whether these bits before a good block, too few for a block, are what is left of blocks or of a stream. The
+    /// block may be the first of its stream, with a header.
     fn is_remains(&self, bits: Range<u64>, has_header: bool) -> Result<bool, Error> {
         if self.expect == Expect::Block {
             // The stream before it has an end, or more blocks.
