@@ -29,9 +29,10 @@ mod ranges;
 mod recorder;
 mod records;
 
-use crate::error::Error;
+use crate::codec::Decoder;
+use crate::error::{DecodeError, Error};
 use crate::format::bzi::{HEADER_LEN, Header, Kind, Record, Unread};
-use crate::format::bzip2::{self, BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Level, MAX_BLOCK_BITS};
+use crate::format::bzip2::{self, BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Level, MAX_BLOCK, MAX_BLOCK_BITS};
 use crate::read_at::{ReadAt, fill_at};
 use crate::settings::Settings;
 use crate::stream::driver::Driver;
@@ -50,6 +51,8 @@ const OUT_OF_ORDER: &str = "its records are not in order";
 pub struct Index {
     header: Header,
     records: Records,
+    /// Whether it was made from lines of offsets, which have no checksums.
+    from_offsets: bool,
 }
 
 /// One block of a `.bz2` file, as the index has it.
@@ -108,13 +111,18 @@ impl Index {
     /// Of a `.bzi` up to 64 KiB are read, however long it is; more when something is looked up. Lines of offsets are
     /// read completely, and from `file` some bytes for each line: the CRCs, and the levels of the streams.
     ///
-    /// The file's last end of stream is compared here, what the index says of a block when it is used.
+    /// The file's last end of stream is compared here, what the index says of a block when it is used. Lines of offsets
+    /// have no checksums, so the last block is decoded, too: it must end and have as much text as they say.
     ///
     /// # Errors
-    /// [`Error::NotAnIndex`], [`Error::BadIndex`], [`Error::ForeignIndex`], or [`Error::Read`].
+    /// [`Error::NotAnIndex`], [`Error::BadIndex`], [`Error::ForeignIndex`], or [`Error::Read`]; for lines of offsets
+    /// also [`Error::Data`] if the last block is damaged, since the length of the text cannot be checked then.
     pub fn open(index: Arc<dyn ReadAt>, file: &dyn ReadAt) -> Result<Index, Error> {
         let index = Index::open_unchecked(index, file)?;
         index.check_end(file)?;
+        if index.from_offsets {
+            index.check_last_block(file)?;
+        }
         Ok(index)
     }
 
@@ -129,12 +137,14 @@ impl Index {
         let len = fill_at(&*index, &mut bytes, 0).map_err(Error::Read)?;
         match Header::parse(&bytes) {
             Ok(header) if header.index_len() == Some(index.len()) => {
-                Ok(Index { header, records: Records::open(index, &header)? })
+                Ok(Index { header, records: Records::open(index, &header)?, from_offsets: false })
             }
             Ok(_) => Err(Error::BadIndex("it has another length than its header says")),
             Err(Unread::Version(_)) => Err(Error::BadIndex("its version is not known")),
             Err(Unread::Damaged) => Err(Error::BadIndex("its header")),
-            Err(Unread::Magic) if offsets::may_be(&bytes[..len]) => offsets::read(&*index, file),
+            Err(Unread::Magic) if offsets::may_be(&bytes[..len]) => {
+                Ok(Index { from_offsets: true, ..offsets::read(&*index, file)? })
+            }
             Err(Unread::Magic) => Err(Error::NotAnIndex),
         }
     }
@@ -355,6 +365,28 @@ impl Index {
         let len = fill_at(file, &mut next, end).map_err(Error::Read)?;
         let follows = bzip2::parse_stream_header(&next[..len]);
         if matches!(follows, bzip2::Header::Stream(_)) { foreign(end * 8) } else { Ok(()) }
+    }
+
+    /// Whether the last block has the length that the index gives it, in the file and in the text.
+    fn check_last_block(&self, file: &dyn ReadAt) -> Result<(), Error> {
+        let mut last = None;
+        for number in (0..self.header.records).rev() {
+            if self.record(number)?.kind == Kind::Block {
+                last = Some(self.block(number)?);
+                break;
+            }
+        }
+        let Some(block) = last else { return Ok(()) };
+        let Block { number, bit_offset, end_bit, text_len, .. } = block;
+        // The end of its stream was found in the file, so this is no longer than the file.
+        let mut bytes = vec![0; (end_bit.div_ceil(8) - bit_offset / 8) as usize];
+        let len = fill_at(file, &mut bytes, bit_offset / 8).map_err(Error::Read)?;
+        let start = bit_offset % 8;
+        match Decoder::default().decode(&bytes[..len], start, u64::MAX, MAX_BLOCK as u32) {
+            Ok(found) if found.text.len() == text_len && found.end_bit == start + (end_bit - bit_offset) => Ok(()),
+            Ok(_) | Err(DecodeError::OutOfData) => Err(Error::ForeignIndex { bit_offset }),
+            Err(DecodeError::Damaged(damage)) => Err(Error::Data { block: number, bit_offset, damage }),
+        }
     }
 }
 

@@ -10,6 +10,9 @@
 //! CRCs, levels and streams are not in the lines. They are read from the compressed file, some bytes for each line, and
 //! so is everything between the end of a stream and the next block. The result is the same index that decoding makes,
 //! without line ends.
+//!
+//! The lines have no checksums. What contradicts the file is refused here; that the last block has the text that the
+//! lines give it is checked by [`Index::open`].
 
 use super::{Index, Recorder, bits_at};
 use crate::error::Error;
@@ -21,8 +24,8 @@ use crate::read_at::{Positioned, ReadAt, fill_at};
 use crate::summary::{BlockInfo, StreamFormat, StreamInfo};
 use std::io::{BufRead, BufReader, Read, Write};
 
-/// No line is longer: two numbers of 20 digits, a comma, blanks, a line end.
-const MAX_LINE: u64 = 64;
+/// The max length of a line: two numbers of 20 digits, a comma, blanks, a line end.
+const MAX_LINE: usize = 64;
 
 /// Whether lines of offsets could begin with these bytes.
 pub(super) fn may_be(bytes: &[u8]) -> bool {
@@ -54,15 +57,21 @@ pub(super) fn read(lines: &dyn ReadAt, file: &dyn ReadAt) -> Result<Index, Error
     let mut lines = Lines(BufReader::new(Positioned { source: lines, at: 0 }));
     let mut import = Import { file, recorder: Recorder::new(), at: 0, stream: None };
     let mut this = lines.next()?.ok_or(Error::NotAnIndex)?;
+    if this.1 != 0 {
+        return Err(Error::BadIndex("its first line is not the beginning of the text"));
+    }
     while let Some(next) = lines.next()? {
         if next.0 <= this.0 || next.1 < this.1 {
             return Err(Error::BadIndex("its lines are not in order"));
         }
         if next.1 > this.1 {
             import.block(this.0, next.0, next.1 - this.1)?;
+        } else {
+            import.end_of_stream(this.0)?;
         }
         this = next;
     }
+    import.end_of_data(this.0)?;
     import.finish()
 }
 
@@ -74,19 +83,27 @@ impl<R: BufRead> Lines<R> {
     fn next(&mut self) -> Result<Option<(u64, u64)>, Error> {
         loop {
             let mut line = Vec::new();
-            let read = (&mut self.0).take(MAX_LINE).read_until(b'\n', &mut line).map_err(Error::Read)?;
-            let Ok(text) = std::str::from_utf8(&line) else { return Err(Error::NotAnIndex) };
-            match text.trim() {
-                "" if read == 0 => return Ok(None),
-                "" => {}
-                text => {
-                    let numbers = text.split_once(',').map(|(bits, bytes)| (bits.trim().parse(), bytes.trim().parse()));
-                    let Some((Ok(bits), Ok(bytes))) = numbers else { return Err(Error::NotAnIndex) };
-                    return Ok(Some((bits, bytes)));
-                }
+            let read = (&mut self.0).take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line).map_err(Error::Read)?;
+            if read > MAX_LINE {
+                return Err(Error::NotAnIndex);
+            }
+            match line.trim_ascii() {
+                b"" if read == 0 => return Ok(None),
+                b"" => {}
+                text => return parse(text).map(Some).ok_or(Error::NotAnIndex),
             }
         }
     }
+}
+
+/// The two numbers of a line. Blanks may stand around them, but no sign.
+fn parse(line: &[u8]) -> Option<(u64, u64)> {
+    let number = |text: &str| {
+        let text = text.trim_ascii();
+        text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+    };
+    let (bits, bytes) = str::from_utf8(line).ok()?.split_once(',')?;
+    Some((number(bits)?, number(bytes)?))
 }
 
 /// An index that is made from the beginnings of blocks and from what stands between them in the file.
@@ -133,6 +150,24 @@ impl Import<'_> {
         Ok(())
     }
 
+    /// The next line has no text: a stream must end at `bit`.
+    fn end_of_stream(&mut self, bit: u64) -> Result<(), Error> {
+        while self.at < bit {
+            self.step()?;
+        }
+        if self.at != bit || self.stream.is_none() {
+            return self.foreign();
+        }
+        self.step()
+    }
+
+    /// The last line is at `bit`. After the last stream with blocks it may be anywhere in the file: the parallel
+    /// readers have the end of a stream there, or 0 if there are no blocks.
+    fn end_of_data(&self, bit: u64) -> Result<(), Error> {
+        let is_there = (self.at..=self.file.len().saturating_mul(8)).contains(&bit);
+        if is_there { Ok(()) } else { Err(Error::BadIndex("its last line is not at the end of the data")) }
+    }
+
     /// Passes what stands between blocks: the end of a stream, or the header of one.
     fn step(&mut self) -> Result<(), Error> {
         if let Some((number, level)) = self.stream {
@@ -163,14 +198,8 @@ impl Import<'_> {
 
     /// After the last block: the end of its stream, and streams without blocks.
     fn finish(mut self) -> Result<Index, Error> {
-        if self.stream.is_none() {
-            self.step()?; // the file has no block
-        }
-        while self.stream.is_some() {
+        while self.at == 0 || self.stream.is_some() || self.header()?.is_some() {
             self.step()?;
-            if self.header()?.is_some() {
-                self.step()?;
-            }
         }
         self.recorder.finish()
     }

@@ -67,7 +67,7 @@ impl Index {
             blocks,
             streams: records.len() as u64 - 1 - blocks,
         };
-        Ok(Index { header, records: Records::Memory(records) })
+        Ok(Index { header, records: Records::Memory(records), from_offsets: false })
     }
 }
 

@@ -145,6 +145,6 @@ impl Recorder {
         if !self.header.lines {
             self.records.iter_mut().for_each(|record| record.lines = 0);
         }
-        Ok(Index { header: self.header, records: Records::Memory(self.records) })
+        Ok(Index { header: self.header, records: Records::Memory(self.records), from_offsets: false })
     }
 }

@@ -29,6 +29,7 @@ mod crcs;
 mod marks;
 mod place;
 mod rejoin;
+mod remains;
 mod walk;
 
 use crate::bits::{BitWriter, append_bits_from};
@@ -90,7 +91,8 @@ impl Block {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hole {
-    /// The bits of the file. None at its end means that the file ends where a block should begin.
+    /// The bits of the file. None at its end means that the file ends where a block should begin, none elsewhere that
+    /// nothing is left of the blocks.
     pub bits: Range<u64>,
     /// How many blocks begin in it, as far as that can be seen: there may be more, if their magics are damaged.
     pub blocks: u64,

@@ -54,6 +54,11 @@ impl Places {
         }
     }
 
+    /// Text is lost here: where the next block's text begins is not known without an index.
+    pub fn lose(&mut self) {
+        self.at = self.at.filter(|_| !self.index.is_empty());
+    }
+
     /// How much text is missing before `offset`, or at the end.
     pub fn missing_before(&self, offset: Option<u64>) -> Option<u64> {
         if self.index.is_empty() {

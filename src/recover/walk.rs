@@ -4,6 +4,7 @@ use super::candidates::{Candidate, Candidates};
 use super::crcs::StoredCrcs;
 use super::marks::{Kind, Marks};
 use super::place::Places;
+use super::remains::{is_end, is_of_a_stream, near};
 use super::{Block, Cause, Found, Hole, Recovered, Remark, What};
 use crate::block::DecodedBlock;
 use crate::codec::Decoder;
@@ -18,8 +19,6 @@ use std::sync::Arc;
 /// The fewest bits that a block can have: 156 of fields, 2 tables of 3 symbols, 1 selector, 2 codes. In less than this
 /// no block can be lost.
 const MIN_BLOCK: u64 = 174;
-/// Up to so many bits of a magic may be wrong where one must stand.
-const NEAR: u32 = 2;
 /// How much of the file is read for a block that is decoded here. No encoder writes longer ones.
 const BLOCK_BYTES: usize = 4 << 20;
 /// And if that is not enough: the most that hybz decodes of one block.
@@ -69,6 +68,10 @@ pub(super) struct Walker<'a, T> {
     stream: u64,
     /// The combined CRC of the current stream, if all of its blocks so far are good.
     combined: Option<u32>,
+    /// Good blocks of the current stream.
+    blocks: u64,
+    /// Whether its header is damaged or missing: what stands there may be the rest of a block.
+    headless: bool,
     stored: Option<(u64, StoredCrcs)>,
     found: Recovered,
 }
@@ -86,6 +89,8 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             expect: Expect::Header,
             stream: 0,
             combined: None,
+            blocks: 0,
+            headless: false,
             stored: None,
             found: Recovered::default(),
         }
@@ -137,13 +142,15 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
 
     fn begin_stream(&mut self, bit: u64) {
         (self.stream, self.combined, self.expect) = (bit, Some(0), Expect::Block);
+        (self.blocks, self.headless) = (0, false);
         self.found.streams += 1;
     }
 
     /// At the place of a header.
     fn header(&mut self) -> Result<bool, Error> {
         let begin = self.at;
-        if !self.is_header(begin)? {
+        let headless = !self.is_header(begin)?;
+        if headless {
             let (magic, _) = self.magic_at(begin + HEADER_BITS)?;
             if magic != BLOCK_MAGIC && magic != END_MAGIC {
                 return Ok(false);
@@ -151,6 +158,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             self.remark(begin..begin + HEADER_BITS, What::Header)?;
         }
         self.begin_stream(begin);
+        self.headless = headless;
         self.at += HEADER_BITS;
         Ok(true)
     }
@@ -191,16 +199,33 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
     /// right, and the file or another stream tells that it ends there.
     fn is_ruined_end(&self, crc: u32) -> Result<bool, Error> {
         let behind = (self.at + END_BITS).next_multiple_of(8);
-        Ok(self.combined == Some(crc) && behind <= self.end && (behind == self.end || self.is_header(behind)?))
+        // Without a block the CRC is 0, as it is where a file was overwritten with zeros.
+        let fits = self.blocks > 0 && self.combined == Some(crc);
+        Ok(fits && behind <= self.end && (behind == self.end || self.is_header(behind)?))
     }
 
     fn end_of_stream(&mut self, magic: u64, crc: u32) -> Result<(), Error> {
         let begin = self.at;
         self.at = (begin + END_BITS).next_multiple_of(8).min(self.end);
         self.expect = Expect::Header;
-        if magic != END_MAGIC || begin + END_BITS > self.end {
+        let is_cut = begin + END_BITS > self.end;
+        let is_wrong = self.combined.is_some_and(|combined| combined != crc);
+        if is_wrong {
+            // Where a part of the end was cut out, the next stream may begin in its place.
+            for bit in (begin.next_multiple_of(8)..self.at).step_by(8) {
+                if self.is_header(bit)? {
+                    self.at = bit;
+                    break;
+                }
+            }
+        }
+        if self.combined.is_some() && (self.blocks == 0 || self.headless) && (is_cut || is_wrong) {
+            // Nothing shows that all of its blocks were found: the CRC is of others.
+            self.hole(begin..begin, 0, if is_cut { Cause::Cut } else { Cause::NoBlock }, None)?;
+            self.places.lose();
+        } else if magic != END_MAGIC || is_cut {
             self.remark(begin..self.at, What::End)?;
-        } else if self.combined.is_some_and(|combined| combined != crc) {
+        } else if is_wrong {
             self.remark(begin..self.at, What::StreamCrc)?;
         }
         self.combined = None;
@@ -284,6 +309,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             self.remark(bits.clone(), what)?;
         }
         self.found.blocks += 1;
+        self.blocks += 1;
         self.found.text_len += text_len;
         self.places.pass(text_offset, text_len);
         self.combined = self.combined.map(|combined| crc::combine(combined, crc));
@@ -320,7 +346,11 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             let lost = self.close(header.unwrap_or(bit), opened, &good)?;
             match header {
                 Some(header) => self.begin_stream(header),
-                None => self.combined = None,
+                None if lost || self.expect == Expect::Block => self.combined = None,
+                None => {
+                    (self.stream, self.combined) = (bit, Some(0));
+                    (self.blocks, self.headless) = (0, true);
+                }
             }
             self.accept(good, lost)?;
             return Ok(true);
@@ -335,15 +365,32 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         let begin = good.at + good.start;
         let offset = self.places.of_block(begin, good.block.crc, good.block.text.len(), true);
         let missing = self.places.missing_before(offset);
-        if end - self.at >= MIN_BLOCK || opened.blocks > 0 || missing.is_some_and(|missing| missing > 0) {
+        let is_lost = missing.is_some_and(|missing| missing > 0)
+            || opened.blocks > 0
+            || end - self.at >= MIN_BLOCK
+            || self.is_remains(bits.clone(), end < begin)?;
+        if is_lost {
             self.hole(bits, opened.blocks, opened.cause.unwrap_or(Cause::NoBlock), missing)?;
-            return Ok(true);
+        } else if end > self.at {
+            self.remark(bits, if self.expect == Expect::Block { What::End } else { What::Garbage })?;
         }
-        if end > self.at {
-            let is_end = self.expect == Expect::Block && end < begin;
-            self.remark(bits, if is_end { What::End } else { What::Garbage })?;
+        Ok(is_lost)
+    }
+
+    /// Whether these bits before a good block, too few for a block, are what is left of blocks or of a stream. The
+    /// block may be the first of its stream, with a header.
+    fn is_remains(&self, bits: Range<u64>, has_header: bool) -> Result<bool, Error> {
+        if self.expect == Expect::Block {
+            // The stream before it has an end, or more blocks.
+            return Ok(!has_header || !self.is_end(bits)?);
         }
-        Ok(false)
+        // Without a header there may be a damaged one.
+        Ok(!has_header && bits.end - bits.start > HEADER_BITS || is_of_a_stream(self.file, bits)?)
+    }
+
+    /// Whether these bits are the end of the current stream. It must have blocks: a header alone proves nothing.
+    fn is_end(&self, bits: Range<u64>) -> Result<bool, Error> {
+        Ok(self.blocks > 0 && is_end(self.file, bits, self.combined)?)
     }
 
     /// Whether a stream that begins in a hole is inside a damaged block: where it ends, neither the file ends nor
@@ -390,7 +437,8 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         let begin = self.at;
         let cause = opened.cause.unwrap_or(if self.expect == Expect::Block { Cause::Cut } else { Cause::NoBlock });
         if self.expect == Expect::Header {
-            if self.found.streams > 0 && opened.blocks == 0 && !self.places.expects_more() {
+            let is_complete = self.found.streams > 0 && opened.blocks == 0 && !self.places.expects_more();
+            if is_complete && !is_of_a_stream(self.file, begin..self.end)? {
                 return self.remark(begin..self.end, What::Garbage);
             }
             return self.hole(begin..self.end, opened.blocks, cause, missing);
@@ -404,11 +452,8 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             }
         }
         let end = last.unwrap_or(self.end);
-        if opened.blocks == 0 && !self.places.expects_more() && end - begin < MIN_BLOCK {
-            let ends = last.is_some() || self.is_end_cut(begin)?;
-            if ends {
-                return self.remark(begin..self.end, What::End);
-            }
+        if opened.blocks == 0 && !self.places.expects_more() && self.is_end(begin..self.end)? {
+            return self.remark(begin..self.end, What::End);
         }
         let cause = if opened.cause.is_none() && last.is_some() { Cause::NoBlock } else { cause };
         self.hole(begin..end, opened.blocks, cause, missing)?;
@@ -418,19 +463,6 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         }
         Ok(())
     }
-
-    /// Whether the last bits of the file can be the end of a stream: the beginning of one, or as many bits as one has.
-    fn is_end_cut(&self, begin: u64) -> Result<bool, Error> {
-        let len = self.end - begin;
-        let (magic, _) = self.magic_at(begin)?;
-        let have = len.min(48);
-        let begins = |wanted: u64| ((magic ^ wanted) >> (48 - have)).count_ones() <= NEAR;
-        Ok((len >= 8 && begins(END_MAGIC)) || ((END_BITS..END_BITS + 8).contains(&len) && !begins(BLOCK_MAGIC)))
-    }
-}
-
-fn near(magic: u64, wanted: u64) -> bool {
-    (magic ^ wanted).count_ones() <= NEAR
 }
 
 fn cause(error: DecodeError) -> Cause {

@@ -65,6 +65,15 @@ fn nothing_lost() {
         place.hybz(&["--recover=bz2", name]).says(1, ": no good block of a .bz2 is in it.");
         assert!(!place.has(format!("{name}.recovered")) && !place.has("cut.recovered"));
     }
+    // A header, and as many zeros as an end has bytes.
+    place.put("header.bz2", &[&b"BZh9"[..], &[0; 10]].concat());
+    place.hybz(&["--recover", "header.bz2"]).says(1, ": no good block of a .bz2 is in it.");
+    assert!(!place.has("header.recovered"));
+    // The last 15 bytes of another stream.
+    let other = compressed(b"lost");
+    place.put("end.bz2", &[&compressed(b"kept"), &other[other.len() - 15..]].concat());
+    place.hybz(&["--recover", "end.bz2"]).says(2, "are lost");
+    assert_eq!(place.get("end.recovered"), b"kept");
     place.shell("hybz --block-size 1M -k plain").silent(0);
     place.hybz(&["--recover", "plain.hbz"]).says(1, " is a .hbz: --recover is about .bz2.");
     place.hybz(&["--recover", "missing"]).says(1, "Can't open input file missing: No such file or directory.");

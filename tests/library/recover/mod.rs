@@ -1,6 +1,7 @@
 //! `hybz::recover`: of files that are damaged at random exactly the good blocks come out, and no other byte.
 
 mod damages;
+mod leftovers;
 mod mended;
 
 use hybz::recover::{Block, Found, Hole, Recovered, Rejoiner, Remark, recover};

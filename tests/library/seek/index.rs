@@ -346,7 +346,14 @@ fn wrong_text_offsets_are_found() {
     for wrong in 1..all.len() - 2 {
         let moved = |i: usize| if i == wrong { 1 } else { 0 };
         let lines: String = all.iter().enumerate().map(|(i, (a, b))| format!("{a},{}\n", b + moved(i))).collect();
-        let index = Index::open(Arc::new(lines.into_bytes()), coded).unwrap();
+        let index = match Index::open(Arc::new(lines.into_bytes()), coded) {
+            Ok(index) => index,
+            // The last block is decoded when the lines are opened.
+            Err(error) => {
+                assert!(wrong == all.len() - 3, "block {wrong}: {error}");
+                continue;
+            }
+        };
         let reader = Reader::with_index(coded.clone(), index, &Settings::new());
         let mut byte = [0];
         for offset in (0..text.len() as u64).step_by(10_007) {

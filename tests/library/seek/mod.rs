@@ -3,6 +3,7 @@
 
 mod files;
 mod index;
+mod offsets;
 mod peers;
 mod ranges;
 mod server;

@@ -1,0 +1,193 @@
+//! What is left of a stream after its blocks are lost: a header, or the bits of its end. They show that text is
+//! missing, so there is a hole, and the exit code is not 0.
+
+use super::{Everything, everything};
+use crate::ours::{compress, level, pool};
+use crate::shapes::{Rng, random, shape};
+use hybz::Settings;
+use hybz::recover::What;
+use std::ops::Range;
+
+fn settings() -> Settings {
+    Settings::new().pool(&pool(2))
+}
+
+fn words(len: usize) -> Vec<u8> {
+    (shape("words").make)(len)
+}
+
+fn coded(text: &[u8]) -> Vec<u8> {
+    compress(text, &Settings::new().level(level(1)))
+}
+
+/// The exit code of `hybz --recover`.
+fn code(found: &Everything) -> u8 {
+    match (found.summary.blocks, found.summary.holes) {
+        (0, holes) if holes > 0 || found.summary.streams == 0 => 1,
+        (_, 0) => 0,
+        _ => 2,
+    }
+}
+
+#[track_caller]
+fn check(file: &[u8], expected: u8) {
+    let found = everything(file, &settings());
+    assert_eq!(code(&found), expected, "{:?} {:?}", found.holes, found.remarks);
+}
+
+/// The last bytes of another stream, behind a stream, between two and before one.
+#[test]
+fn the_end_of_a_lost_stream() {
+    for len in [200, 301, 402, 503, 604, 705, 806, 907] {
+        let (one, other) = (coded(&words(1000)), coded(&words(len)));
+        for left in 11..21 {
+            let end = &other[other.len() - left..];
+            check(&[&one[..], end].concat(), 2);
+            check(&[&one[..], end, &one].concat(), 2);
+            check(&[end, &one].concat(), 2);
+            check(end, 1);
+            // The block before it is good, and the rest of this stream is lost.
+            check(&[&one[..one.len() - 10], end].concat(), 2);
+        }
+    }
+}
+
+/// A header, and at most a few bytes of what followed it.
+#[test]
+fn the_beginning_of_a_lost_stream() {
+    let (one, other) = (coded(&words(1000)), coded(&words(300)));
+    for left in 1..25 {
+        let begin = &other[..left];
+        check(&[&one[..], begin].concat(), 2);
+        check(&[&one[..], begin, &one].concat(), 2);
+        check(begin, 1);
+    }
+    // A header and an end with blocks between them that are gone.
+    let end = &coded(&words(300))[..];
+    let end = (0..8).map(|bit| find_end(end, bit)).find(|end| !end.is_empty());
+    if let Some(end) = end {
+        check(&[&b"BZh1"[..], &end].concat(), 1);
+        check(&[&one[..], b"BZh1", &end].concat(), 2);
+    }
+}
+
+/// The end of the stream, moved to the beginning of a byte; empty if it does not begin at this bit of one.
+fn find_end(file: &[u8], bit: u32) -> Vec<u8> {
+    let moved: Vec<u8> =
+        file.windows(2).map(|pair| (u16::from_be_bytes([pair[0], pair[1]]) << bit >> 8) as u8).collect();
+    let at = moved.windows(6).rposition(|bytes| bytes == [0x17, 0x72, 0x45, 0x38, 0x50, 0x90]);
+    at.and_then(|at| moved.get(at..at + 10)).unwrap_or_default().to_vec()
+}
+
+/// A header and as many bytes as an end has, which is none: nothing is found.
+#[test]
+fn a_header_and_nothing_that_can_be_known() {
+    for byte in [0, 0x17, 0x55, 0xff] {
+        for count in 1..25 {
+            check(&[&b"BZh9"[..], &vec![byte; count]].concat(), 1);
+        }
+    }
+    // An empty stream is complete, or it is cut.
+    let empty = coded(b"");
+    check(&empty, 0);
+    check(&[&coded(b"text")[..], &empty].concat(), 0);
+    check(&[&empty[..], &[0; 100]].concat(), 0);
+    (1..empty.len()).for_each(|len| check(&empty[..len], 1));
+}
+
+/// What follows a complete file and is no part of a stream is garbage, as it is for bzip2.
+#[test]
+fn trailing_garbage() {
+    let one = coded(&words(1000));
+    for garbage in [&b"\n"[..], b"garbage, but nothing else\n", &[0; 21], &[0; 5000], &random(3000), b"bzip2"] {
+        let file = [&one[..], garbage].concat();
+        check(&file, 0);
+        assert_eq!(everything(&file, &settings()).remarks[0].what, What::Garbage);
+    }
+}
+
+/// A file from which parts are cut: its streams with their texts, and where in the original each byte comes from.
+struct Cut {
+    bytes: Vec<u8>,
+    origin: Vec<usize>,
+}
+
+/// The bytes of each stream in the file, and its text.
+type Streams = Vec<(Range<usize>, Vec<u8>)>;
+
+/// Streams of a block or of none: their bytes in the file, and their text.
+fn streams(rng: &mut Rng) -> (Vec<u8>, Streams) {
+    let (mut file, mut streams) = (Vec::new(), Vec::new());
+    for i in 0..2 + rng.below(4) {
+        let len = [0, 1 + rng.below(30), 30 + rng.below(900)][rng.below(5).min(2)];
+        let text = if i == 1 { random(len) } else { words(len + 10 * i)[10 * i..].to_vec() };
+        let begin = file.len();
+        file.extend(coded(&text));
+        streams.push((begin..file.len(), text));
+    }
+    (file, streams)
+}
+
+impl Cut {
+    /// Cuts a part out. It begins or ends near the edge of a stream, or anywhere.
+    fn cut(&mut self, streams: &[(Range<usize>, Vec<u8>)], rng: &mut Rng) {
+        let mut place = || {
+            let stream = &streams[rng.below(streams.len())].0;
+            match rng.below(4) {
+                0 => stream.start + rng.below(25),
+                1 => stream.end.saturating_sub(rng.below(25)),
+                2 => rng.below(streams[streams.len() - 1].0.end + 1),
+                _ => {
+                    if rng.below(2) == 0 {
+                        0
+                    } else {
+                        usize::MAX
+                    }
+                }
+            }
+        };
+        let (a, b) = (place(), place());
+        let find = |at: usize| self.origin.partition_point(|&origin| origin < at);
+        let range = find(a.min(b))..find(a.max(b));
+        self.bytes.drain(range.clone());
+        self.origin.drain(range);
+    }
+
+    /// How many of these bytes are there, from the first one on or up to the last one.
+    fn left(&self, range: &Range<usize>) -> (usize, usize) {
+        let there = |at: &usize| self.origin.binary_search(at).is_ok();
+        (range.clone().take_while(there).count(), range.clone().rev().take_while(there).count())
+    }
+}
+
+/// 1,000 cuts. `HYBZ_CASES` makes them more.
+#[test]
+fn a_thousand_cuts() {
+    let cases = std::env::var("HYBZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(1000);
+    let (mut rng, settings, mut wrong, mut good) = (Rng(245), settings(), Vec::new(), 0);
+    for case in 0..cases {
+        let (file, streams) = streams(&mut rng);
+        let mut cut = Cut { origin: (0..file.len()).collect(), bytes: file };
+        (0..1 + rng.below(2)).for_each(|_| cut.cut(&streams, &mut rng));
+        let found = everything(&cut.bytes, &settings);
+        let lost = streams.iter().filter(|(range, text)| {
+            let (first, last) = cut.left(range);
+            let is_there = first == range.len();
+            // Less than this cannot be told from garbage, and a header before the end of an empty stream is one.
+            let shows = first >= 5 || last >= 11;
+            let is_found = text.is_empty() || found.blocks.iter().any(|(_, found)| found == text);
+            assert!(!is_there || is_found, "{case}: a block that is there is missing");
+            !is_found && shows
+        });
+        let (lost, code) = (lost.count(), code(&found));
+        let nothing = found.blocks.is_empty()
+            && streams.iter().all(|(range, text)| !text.is_empty() || cut.left(range).0 < range.len());
+        good += usize::from(code == 0);
+        if (lost > 0 && code == 0) || (nothing && code != 1) {
+            let left: Vec<_> = streams.iter().map(|(range, _)| (range.len(), cut.left(range))).collect();
+            wrong.push(format!("{case}: {code}, {left:?}, {:?} {:?}", found.holes, found.remarks));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {cases}:\n{}", wrong.len(), wrong[..wrong.len().min(20)].join("\n"));
+    assert!((cases / 20..cases * 9 / 10).contains(&good), "{good} of {cases} lost nothing");
+}
