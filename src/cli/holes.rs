@@ -68,8 +68,8 @@ fn is_zero(piece: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// The runs of a text that comes in writes of `len` bytes to a file that ends at `from`: whether each is a hole, and
-    /// its length.
+    /// The runs of a text that comes in writes of `len` bytes to a file that ends at `from`: whether each is a hole,
+    /// and its length.
     fn runs(text: &[u8], len: usize, from: u64) -> Vec<(bool, usize)> {
         let (mut holes, mut found) = (Holes::at(from), Vec::<(bool, usize)>::new());
         for mut bytes in text.chunks(len) {

@@ -7,12 +7,13 @@
 //! `names` (suffixes), `mirror` (`--output-dir`), `source` (the file of an operand), `underway` (operands that others
 //! make), `resume` and `journal` (`--resume`), `reader` (how they are read), `part` and `ranges` (parts of them),
 //! `results` (what becomes of them), `sink` (where bytes go), `verdicts` (what is printed of one), `output` (files that
-//! appear complete or not at all), `holes` (what is not written of them), `index` (files of indexes), `commit` (sync, name, remove the source), `reread`
-//! (`--verify=file`), `verified` (what `--verify` found), `report` (messages), `tally` (the line at the end), `quote`
-//! (names on a terminal), `terminal` (its width), `json` (objects), `account` (`--report`), `list` (`-l`), `recover`
-//! (`--recover`), `shards` (`--plan`, `--shard`, `--join`), `bzip2recover` (the program of that name), `bench`
-//! (`--bench`), `measure` (`--measure`), `progress` and `counts` (how far it is), `limits` (threads and memory),
-//! `temporary` (named temporary files and signals) and `os` (all calls of the operating system that std does not make).
+//! appear complete or not at all), `holes` (what is not written of them), `index` (files of indexes), `commit` (sync,
+//! name, remove the source), `reread` (`--verify=file`), `verified` (what `--verify` found), `report` (messages),
+//! `tally` (the line at the end), `quote` (names on a terminal), `terminal` (its width), `json` (objects), `account`
+//! (`--report`), `list` (`-l`), `recover` (`--recover`), `shards` (`--plan`, `--shard`, `--join`), `bzip2recover` (the
+//! program of that name), `bench` (`--bench`), `measure` (`--measure`), `progress` and `counts` (how far it is),
+//! `limits` (threads and memory), `temporary` (named temporary files and signals) and `os` (all calls of the operating
+//! system that std does not make).
 
 pub mod account;
 pub mod args;

@@ -30,7 +30,7 @@ impl Reader {
 
     /// Without waiting for a FIFO's first writer: a FIFO that nobody has open for writing is empty.
     pub fn at_once(file: File) -> Self {
-        Reader { file, wait_first: false, is_long: false }
+        Reader { file, wait_first: false, is_long: false, seen: None }
     }
 
     /// Of a file of which is known what it is.

@@ -366,9 +366,9 @@ pub struct Flags {
 
     /// When decompressing, write all zeros: leave no holes in files.
     ///
-    /// Without it, runs of 4 KiB of zeros and more become holes, which take no space on the disk. This is done in regular
-    /// files that hybz makes, and in standard output if that is a regular file whose end is written to. What is read from
-    /// the file is the same.
+    /// Without it, runs of 4 KiB of zeros and more become holes, which take no space on the disk. This is done in
+    /// regular files that hybz makes, and in standard output if that is a regular file whose end is written to. What is
+    /// read from the file is the same.
     #[arg(long)]
     pub no_sparse: bool,
 

@@ -78,8 +78,8 @@ pub fn exit_now(code: u8) -> ! {
     unsafe { libc::_exit(code.into()) }
 }
 
-/// Calls `work` with a stack that is large enough for it: where the limit is small (`ulimit -s 64`), on a thread that has
-/// its own. An error if there must be a thread and none can be had.
+/// Calls `work` with a stack that is large enough for it: where the limit is small (`ulimit -s 64`), on a thread that
+/// has its own. An error if there must be a thread and none can be had.
 pub fn with_enough_stack<T: Send + 'static>(work: fn() -> T) -> io::Result<T> {
     const NEEDED: u64 = 1 << 20;
     const STACK: usize = 8 << 20;

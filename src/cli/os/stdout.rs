@@ -77,8 +77,8 @@ pub fn regular_file() -> Option<Metadata> {
     duplicate().and_then(|file| file.metadata()).ok().filter(Metadata::is_file)
 }
 
-/// Where stdout is written, if holes can be left there: it is a regular file, is written from its end on, and neither in
-/// append mode nor where messages go.
+/// Where stdout is written, if holes can be left there: it is a regular file, is written from its end on, and neither
+/// in append mode nor where messages go.
 pub fn end() -> Option<u64> {
     let out = rustix::stdio::stdout();
     let (found, flags, at) =

@@ -39,7 +39,8 @@ enum Made {
 }
 
 impl<'a> Results<'a> {
-    /// Into the file `path`, or to stdout, with `holes` in place of zeros; of [`Recover::Split`] beside the file `path`.
+    /// Into the file `path`, or to stdout, with `holes` in place of zeros; of [`Recover::Split`] beside the file
+    /// `path`.
     pub fn new(
         kind: Recover,
         path: Option<PathBuf>,

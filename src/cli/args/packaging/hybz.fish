@@ -76,6 +76,7 @@ complete -c hybz -s s -l small -d 'Use one thread and blocks of at most 200 kB'
 complete -c hybz -l no-gpu
 complete -c hybz -l gpu-required -d 'Fail if a GPU is missing or fails'
 complete -c hybz -l no-sync -d 'Do not wait for the disk before removing input files'
+complete -c hybz -l no-sparse -d 'When decompressing, write all zeros: leave no holes in files'
 complete -c hybz -s q -l quiet -d 'Print no remarks (-qq: no error messages either, not even about flags)'
 complete -c hybz -s v -l verbose -d 'Print a line for each file (-vv: also for each block, and a table of stations)'
 complete -c hybz -l no-progress

@@ -108,6 +108,7 @@ never\:"Nothing"))' \
 '--no-gpu[]' \
 '--gpu-required[Fail if a GPU is missing or fails]' \
 '--no-sync[Do not wait for the disk before removing input files]' \
+'--no-sparse[When decompressing, write all zeros\: leave no holes in files]' \
 '*-q[Print no remarks (-qq\: no error messages either, not even about flags)]' \
 '*--quiet[Print no remarks (-qq\: no error messages either, not even about flags)]' \
 '*-v[Print a line for each file (-vv\: also for each block, and a table of stations)]' \
