@@ -267,7 +267,7 @@ fn lists() {
 #[test]
 fn files_of_its_own() {
     let place = tree();
-    for name in [".hybz-journal", ".one.bz2.hybz-tmp", "a b/.x.hybz-0123456789abcdef", "log"] {
+    for name in [".hybz-journal", ".gone.bz2.hybz-tmp", "a b/.x.hybz-0123456789abcdef", "log"] {
         place.put(format!("tree/{name}"), b"");
     }
     let own = all(&place, "tree").into_iter().filter(|(_, bytes)| bytes.is_empty()).collect::<BTreeMap<_, _>>();

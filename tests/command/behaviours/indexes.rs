@@ -328,7 +328,7 @@ fn nonsense() {
     let before = place.files();
     for (line, says) in [
         ("-t --index --index-format=zip a.bz2", "--index-format wants bzi or offsets, not `zip'."),
-        ("-t --index-format bzi a.bz2", "--index-format is about --index."),
+        ("-t --index-format bzi a.bz2", "--index-format is about --index, and with -l it can be offsets."),
         ("--index --block-size 2M plain", "A .hbz file has an index of its own: --index is about .bz2."),
         ("--index --perturb 1000 plain", "A .hbz file has an index of its own: --index is about .bz2."),
         ("-d --index a.bz2", "use -d --index with -k, -c or -o."),

@@ -373,7 +373,7 @@ fn nonsense() {
         ("-c --report=json:- a", "--report=json:- and a result on standard output cannot be used together."),
         ("-k --report=json:- a -", "--report=json:- and a result on standard output cannot be used together."),
         ("--json --report=json a", "--json is about -l."),
-        ("--progress=xml a", "--progress wants text or json, not `xml'."),
+        ("--progress=xml a", "--progress wants text, json or never, not `xml'."),
         ("-vv --progress=json a", "--progress=json and -vv cannot be used together."),
     ] {
         let run = place.hybz(&line.split(' ').collect::<Vec<_>>());
