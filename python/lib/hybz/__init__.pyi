@@ -7,7 +7,7 @@ from typing_extensions import Buffer
 
 __version__: str
 __all__ = ["BZ2File", "BZ2Compressor", "BZ2Decompressor", "open", "compress", "decompress", "register"]
-__all__ += ["Range", "ranges", "read_range", "read_lines"]
+__all__ += ["Range", "ranges", "read_range", "read_lines", "set_threads"]
 
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _File = _Path | IO[bytes]
@@ -19,6 +19,7 @@ def compress(
     data: Buffer, compresslevel: int = 9, *, threads: int = 0, block_size: int | None = None
 ) -> bytes: ...
 def decompress(data: Buffer, *, threads: int = 0) -> bytes: ...
+def set_threads(threads: int) -> None: ...
 def register(*, fsspec: bool | None = None, bz2: bool = False) -> None: ...
 @overload
 def open(
