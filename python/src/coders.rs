@@ -353,7 +353,7 @@ impl BZ2Decompressor {
 
     /// Takes data. Returns the text of the blocks that are complete: at most max_length bytes, if that is not negative.
     /// What is beyond is kept for the next call (needs_input is False then).
-    #[pyo3(signature = (data, max_length = -1))]
+    #[pyo3(signature = (data, max_length = -1), text_signature = "($self, data, max_length=-1)")]
     fn decompress<'py>(&self, data: &Bound<'py, PyAny>, max_length: isize) -> PyResult<Bound<'py, PyBytes>> {
         let py = data.py();
         let data = bytes_of(data)?;

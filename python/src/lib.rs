@@ -61,22 +61,25 @@ pub(crate) fn result(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Bound<'_, PyByt
     Ok(object)
 }
 
-/// How much a coder is asked for at once.
-const PIECE: usize = 256 << 10;
+/// How much a coder is asked for at once: first little, for what is small, then twice as much each time.
+const PIECES: (usize, usize) = (16 << 10, 1 << 20);
 
 /// All that a coder makes. A signal ends it if its handler raises something.
 fn read_whole(mut coder: impl Read, error: impl Fn(io::Error) -> PyErr) -> PyResult<Vec<u8>> {
-    let (mut made, mut signals) = (Vec::new(), signals::Signals::new());
+    let (mut made, mut piece, mut signals) = (Vec::new(), PIECES.0, signals::Signals::new());
     loop {
         let filled = made.len();
-        made.try_reserve(PIECE).map_err(io::Error::from)?;
-        made.resize(filled + PIECE, 0);
+        made.try_reserve(piece).map_err(io::Error::from)?;
+        made.resize(filled + piece, 0);
         let n = coder.read(&mut made[filled..]).map_err(&error)?;
         made.truncate(filled + n);
         if n == 0 {
             return Ok(made);
         }
         signals.check()?;
+        if n == piece {
+            piece = PIECES.1.min(2 * piece);
+        }
     }
 }
 
@@ -105,8 +108,8 @@ fn compress<'py>(
     let settings = threads::coding(compresslevel, threads, block_size)?;
     let data = bytes_of(data)?;
     let coded = py.detach(|| {
-        let coder = hybz::bufread::BzEncoder::with_settings(&data[..], &settings);
-        read_whole(coder, |error| errors::of_io_in(error, Stream::Whole))
+        let error = |error| errors::of_io_in(error, Stream::Whole);
+        read_whole(hybz::bufread::BzEncoder::with_settings(&data[..], &settings), error)
     })?;
     result(py, coded)
 }

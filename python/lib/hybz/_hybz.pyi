@@ -3,6 +3,8 @@ from typing import Any, final
 from typing_extensions import Buffer
 
 __version__: str
+__all__ = ["__version__", "compress", "decompress", "set_threads", "plan"]
+__all__ += ["BZ2Compressor", "BZ2Decompressor", "Joiner", "Reader"]
 
 def compress(
     data: Buffer, compresslevel: int = 9, *, threads: int = 0, block_size: int | None = None

@@ -2,7 +2,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import ray.data
+import ray.data  # type: ignore
 
 from ._ranges import Range
 
