@@ -78,8 +78,8 @@ impl<T> Guarded<T> {
     }
 
     /// Waits for the others. (Not with the interpreter's lock held: they may need it.) If another thread had it when
-    /// the process was forked, there is nobody to wait for. A signal's handler, or a file object's `read`, cannot wait for
-    /// the call within which it runs.
+    /// the process was forked, there is nobody to wait for. A signal's handler, or a file object's `read`, cannot wait
+    /// for the call within which it runs.
     pub fn lock(&self) -> PyResult<Guard<'_, T>> {
         let state = match self.state.try_lock() {
             Ok(state) => state,

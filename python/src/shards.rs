@@ -2,6 +2,7 @@
 
 use crate::coders::Guarded;
 use crate::errors::{self, Stream};
+use crate::signals::Signals;
 use crate::source::{Cursor, Shared, Source};
 use crate::{bytes_of, result, threads};
 use hybz::shard::{self, Part, Shard};
@@ -26,11 +27,11 @@ pub(crate) fn plan(
     let py = source.py();
     let source = Shared(Arc::new(Source::of(source, base, name)));
     let level = threads::level(compresslevel)?;
-    let mut shards = Vec::new();
+    let (mut shards, mut signals) = (Vec::new(), Signals::new());
     let planned = py.detach(|| {
-        shard::plan(Cursor::interruptible(&source), level, size, |shard| {
+        shard::plan(Cursor::new(&source), level, size, |shard| {
             shards.push((shard.offset, shard.length, shard.blocks, shard.crc));
-            Ok(())
+            signals.check().map_err(|error| source.0.failed(error))
         })
     });
     let error = |error| source.0.named(errors::of(error, Stream::Pieces));

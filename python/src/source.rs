@@ -1,7 +1,6 @@
 //! Where compressed bytes come from: a file that the system reads, or a Python object with `read`, and `seek` if it has
 //! that.
 
-use crate::signals::Signals;
 use hybz::ReadAt;
 use pyo3::PyTraverseError;
 use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyValueError};
@@ -125,7 +124,8 @@ impl Source {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn failed(&self, error: PyErr) -> io::Error {
+    /// Keeps an exception for `raised`.
+    pub fn failed(&self, error: PyErr) -> io::Error {
         let text = error.to_string();
         *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         io::Error::other(text)
@@ -196,26 +196,16 @@ pub(crate) struct Cursor {
     at: u64,
     /// The first bytes: whether they are a header that is cut.
     pub head: Vec<u8>,
-    /// Whether it fails when a signal's handler raises something.
-    signals: Option<Signals>,
 }
 
 impl Cursor {
     pub fn new(source: &Shared) -> Cursor {
-        Cursor { source: source.clone(), at: 0, head: Vec::new(), signals: None }
-    }
-
-    /// One that fails when a signal's handler raises something.
-    pub fn interruptible(source: &Shared) -> Cursor {
-        Cursor { signals: Some(Signals::new()), ..Cursor::new(source) }
+        Cursor { source: source.clone(), at: 0, head: Vec::new() }
     }
 }
 
 impl Read for Cursor {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if let Some(signals) = &mut self.signals {
-            signals.check().map_err(|error| self.source.0.failed(error))?;
-        }
         let n = match &self.source.0.from {
             From::Pipe(object) => {
                 let most = buf.len().min(PIPE_READ);
