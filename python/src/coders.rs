@@ -1,6 +1,7 @@
 //! `BZ2Compressor` and `BZ2Decompressor`: the library's writers, which write to memory.
 
 use crate::errors::{self, Stream};
+use crate::signals::Signals;
 use crate::{bytes_of, result, threads};
 use hybz::Settings;
 use hybz::index::Recorder;
@@ -9,7 +10,8 @@ use pyo3::exceptions::{PyEOFError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::io::{self, Read, Write};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// State that one thread uses at a time.
@@ -17,28 +19,74 @@ pub(crate) struct Guarded<T> {
     state: Mutex<T>,
     /// The process that used it last.
     process: AtomicU32,
+    /// The thread that has it now; 0 if none has.
+    owner: AtomicUsize,
+}
+
+/// The state, while a thread has it.
+pub(crate) struct Guard<'a, T> {
+    state: MutexGuard<'a, T>,
+    owner: &'a AtomicUsize,
+}
+
+impl<'a, T> Guard<'a, T> {
+    fn new(state: MutexGuard<'a, T>, owner: &'a AtomicUsize) -> Self {
+        owner.store(this_thread(), Relaxed);
+        Guard { state, owner }
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    fn drop(&mut self) {
+        self.owner.store(0, Relaxed);
+    }
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.state
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.state
+    }
+}
+
+/// A number that no other live thread has.
+fn this_thread() -> usize {
+    thread_local!(static HERE: u8 = const { 0 });
+    HERE.with(|here| std::ptr::from_ref(here).addr())
 }
 
 impl<T> Guarded<T> {
     pub fn new(state: T) -> Self {
-        Guarded { state: Mutex::new(state), process: AtomicU32::new(std::process::id()) }
+        Guarded { state: Mutex::new(state), process: AtomicU32::new(std::process::id()), owner: AtomicUsize::new(0) }
     }
 
     /// If nobody else has it: this waits for nothing.
-    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-        match self.state.try_lock() {
-            Ok(state) => Some(state),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
-    }
-
-    /// Waits for the others. (Not with the interpreter's lock held: they may need it.) If another thread had it when
-    /// the process was forked, there is nobody to wait for.
-    pub fn lock(&self) -> PyResult<MutexGuard<'_, T>> {
+    pub fn try_lock(&self) -> Option<Guard<'_, T>> {
         let state = match self.state.try_lock() {
             Ok(state) => state,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        Some(Guard::new(state, &self.owner))
+    }
+
+    /// Waits for the others. (Not with the interpreter's lock held: they may need it.) If another thread had it when
+    /// the process was forked, there is nobody to wait for. A signal's handler, or a file object's `read`, cannot wait
+    /// for the call within which it runs.
+    pub fn lock(&self) -> PyResult<Guard<'_, T>> {
+        let state = match self.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) if self.owner.load(Relaxed) == this_thread() => {
+                return Err(PyRuntimeError::new_err("reentrant call: this thread is using the object"));
+            }
             Err(TryLockError::WouldBlock) if self.process.load(Relaxed) != std::process::id() => {
                 let why = "another thread was using this object when the process was forked";
                 return Err(PyRuntimeError::new_err(why));
@@ -46,9 +94,12 @@ impl<T> Guarded<T> {
             Err(TryLockError::WouldBlock) => self.state.lock().unwrap_or_else(PoisonError::into_inner),
         };
         self.process.store(std::process::id(), Relaxed);
-        Ok(state)
+        Ok(Guard::new(state, &self.owner))
     }
 }
+
+/// How much a compressor takes between two looks at signals.
+const PIECE: usize = 256 << 10;
 
 fn not_pickled<T>(name: &str) -> PyResult<T> {
     Err(PyTypeError::new_err(format!("cannot pickle '{name}' object")))
@@ -92,7 +143,8 @@ impl BZ2Compressor {
         Ok(BZ2Compressor { coder: Guarded::new(Compressor { encoder: Some(encoder), recorder: None }) })
     }
 
-    /// Takes data. Returns compressed data, as far as there are any.
+    /// Takes data. Returns compressed data, as far as there are any. If a signal's handler raises something, a part of
+    /// the data has been taken.
     #[pyo3(signature = (data, /))]
     fn compress<'py>(&self, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let py = data.py();
@@ -101,7 +153,11 @@ impl BZ2Compressor {
             let mut coder = self.coder.lock()?;
             let encoder = coder.encoder.as_mut();
             let encoder = encoder.ok_or_else(|| PyValueError::new_err("Compressor has been flushed"))?;
-            encoder.write_all(&data).map_err(errors::of_io)?;
+            let mut signals = Signals::new();
+            for piece in data.chunks(PIECE) {
+                encoder.write_all(piece).map_err(errors::of_io)?;
+                signals.check()?;
+            }
             Ok::<_, PyErr>(std::mem::take(encoder.get_mut()))
         })?;
         result(py, coded)
@@ -297,7 +353,7 @@ impl BZ2Decompressor {
 
     /// Takes data. Returns the text of the blocks that are complete: at most max_length bytes, if that is not negative.
     /// What is beyond is kept for the next call (needs_input is False then).
-    #[pyo3(signature = (data, max_length = -1))]
+    #[pyo3(signature = (data, max_length = -1), text_signature = "($self, data, max_length=-1)")]
     fn decompress<'py>(&self, data: &Bound<'py, PyAny>, max_length: isize) -> PyResult<Bound<'py, PyBytes>> {
         let py = data.py();
         let data = bytes_of(data)?;

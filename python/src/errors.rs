@@ -50,8 +50,13 @@ pub(crate) fn of(error: Error, stream: Stream) -> PyErr {
 
 /// An error of a reader or writer of the library, of a file or of a file object.
 pub(crate) fn of_io(error: io::Error) -> PyErr {
+    of_io_in(error, Stream::Pieces)
+}
+
+/// The same for whoever asked.
+pub(crate) fn of_io_in(error: io::Error, stream: Stream) -> PyErr {
     match error.downcast::<Error>() {
-        Ok(error) => of(error, Stream::Pieces),
+        Ok(error) => of(error, stream),
         // Has the exception that a file object raised inside, or makes one.
         Err(error) => error.into(),
     }

@@ -9,7 +9,9 @@ mod errors;
 mod reader;
 mod sequential;
 mod shards;
+mod signals;
 mod source;
+mod state;
 mod threads;
 
 use errors::Stream;
@@ -19,6 +21,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::borrow::Cow;
+use std::io::{self, Read};
 use std::mem::MaybeUninit;
 
 /// The bytes of an object. Those of `bytes` cannot change, so they are used where they are; others are copied, for
@@ -58,6 +61,28 @@ pub(crate) fn result(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Bound<'_, PyByt
     Ok(object)
 }
 
+/// How much a coder is asked for at once: first little, for what is small, then twice as much each time.
+const PIECES: (usize, usize) = (16 << 10, 1 << 20);
+
+/// All that a coder makes. A signal ends it if its handler raises something.
+fn read_whole(mut coder: impl Read, error: impl Fn(io::Error) -> PyErr) -> PyResult<Vec<u8>> {
+    let (mut made, mut piece, mut signals) = (Vec::new(), PIECES.0, signals::Signals::new());
+    loop {
+        let filled = made.len();
+        made.try_reserve(piece).map_err(io::Error::from)?;
+        made.resize(filled + piece, 0);
+        let n = coder.read(&mut made[filled..]).map_err(&error)?;
+        made.truncate(filled + n);
+        if n == 0 {
+            return Ok(made);
+        }
+        signals.check()?;
+        if n == piece {
+            piece = PIECES.1.min(2 * piece);
+        }
+    }
+}
+
 /// A view of unsigned bytes of whatever has a contiguous buffer.
 fn as_bytes_view<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let view = pyo3::types::PyMemoryView::from(data)?;
@@ -82,7 +107,10 @@ fn compress<'py>(
     let py = data.py();
     let settings = threads::coding(compresslevel, threads, block_size)?;
     let data = bytes_of(data)?;
-    let coded = py.detach(|| hybz::compress(&data, &settings)).map_err(|error| errors::of(error, Stream::Whole))?;
+    let coded = py.detach(|| {
+        let error = |error| errors::of_io_in(error, Stream::Whole);
+        read_whole(hybz::bufread::BzEncoder::with_settings(&data[..], &settings), error)
+    })?;
     result(py, coded)
 }
 
@@ -96,10 +124,13 @@ fn decompress<'py>(data: &Bound<'py, PyAny>, threads: i64) -> PyResult<Bound<'py
     if data.is_empty() {
         return Ok(PyBytes::new(py, b""));
     }
-    let text = py.detach(|| hybz::decompress(&data, &settings));
-    let text = text.map_err(|error| match error {
-        hybz::Error::NotBzip2 if errors::is_cut_header(&data) => errors::cut(Stream::Whole),
-        error => errors::of(error, Stream::Whole),
+    let error = |error: io::Error| match error.get_ref().and_then(|error| error.downcast_ref()) {
+        Some(hybz::Error::NotBzip2) if errors::is_cut_header(&data) => errors::cut(Stream::Whole),
+        _ => errors::of_io_in(error, Stream::Whole),
+    };
+    let text = py.detach(|| {
+        let coder = hybz::bufread::MultiBzDecoder::with_settings(&data[..], &settings);
+        read_whole(coder, error)
     })?;
     result(py, text)
 }
@@ -110,6 +141,7 @@ fn _hybz(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(compress, module)?)?;
     module.add_function(wrap_pyfunction!(decompress, module)?)?;
+    module.add_function(wrap_pyfunction!(threads::set_threads, module)?)?;
     module.add_function(wrap_pyfunction!(shards::plan, module)?)?;
     module.add_class::<shards::Joiner>()?;
     module.add_class::<coders::BZ2Compressor>()?;

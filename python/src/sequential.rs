@@ -58,6 +58,11 @@ pub(crate) struct AtHand {
 }
 
 impl AtHand {
+    /// This text.
+    pub fn new(text: Vec<u8>) -> AtHand {
+        AtHand { text, begin: 0 }
+    }
+
     /// What there is.
     pub fn text(&self) -> &[u8] {
         &self.text[self.begin..]

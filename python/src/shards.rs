@@ -2,6 +2,7 @@
 
 use crate::coders::Guarded;
 use crate::errors::{self, Stream};
+use crate::signals::Signals;
 use crate::source::{Cursor, Shared, Source};
 use crate::{bytes_of, result, threads};
 use hybz::shard::{self, Part, Shard};
@@ -15,23 +16,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Cuts the text of `source` (as for a reader) into shards of whole blocks, of at least so many bytes. Returns of each
 /// where it begins, its length, the number of its blocks and their combined CRC.
 #[pyfunction]
+#[pyo3(signature = (source, base, compresslevel, size, name = None))]
 pub(crate) fn plan(
     source: &Bound<'_, PyAny>,
     base: Option<u64>,
     compresslevel: i64,
     size: u64,
+    name: Option<String>,
 ) -> PyResult<Vec<(u64, u64, u64, u32)>> {
     let py = source.py();
-    let source = Shared(Arc::new(Source::of(source, base)));
+    let source = Shared(Arc::new(Source::of(source, base, name)));
     let level = threads::level(compresslevel)?;
-    let mut shards = Vec::new();
+    let (mut shards, mut signals) = (Vec::new(), Signals::new());
     let planned = py.detach(|| {
         shard::plan(Cursor::new(&source), level, size, |shard| {
             shards.push((shard.offset, shard.length, shard.blocks, shard.crc));
-            Ok(())
+            signals.check().map_err(|error| source.0.failed(error))
         })
     });
-    planned.map_err(|error| source.0.raised().unwrap_or_else(|| errors::of(error, Stream::Pieces)))?;
+    let error = |error| source.0.named(errors::of(error, Stream::Pieces));
+    planned.map_err(|e| source.0.raised().unwrap_or_else(|| error(e)))?;
     Ok(shards)
 }
 

@@ -2,6 +2,9 @@
 //! that.
 
 use hybz::ReadAt;
+use pyo3::PyTraverseError;
+use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyValueError};
+use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::fs::File;
@@ -9,7 +12,7 @@ use std::io::{self, Read};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How much is asked of an object that cannot seek at once. A pipe hands out nothing before it has so much.
+/// The most that is asked of an object that cannot seek at once.
 const PIPE_READ: usize = 64 << 10;
 
 /// Compressed bytes from `base` on.
@@ -19,37 +22,97 @@ pub(crate) struct Source {
     base: u64,
     /// What a file object has raised. The library keeps only the text of errors.
     raised: Mutex<Option<PyErr>>,
+    /// The file's name, for errors.
+    name: Option<String>,
 }
 
 enum From {
     /// Reading it does not move the position of the descriptor, which parent and child of a fork share.
     File(File),
     /// Its position is moved, so one reads at a time: whoever has the interpreter's lock.
-    Seekable(Py<PyAny>),
-    Pipe(Py<PyAny>),
+    Seekable(Object),
+    Pipe(Object),
+}
+
+/// A file object; none after the garbage collector has cleared it. It is locked only for a moment, by threads that have
+/// the interpreter's lock.
+struct Object(Mutex<Option<Py<PyAny>>>);
+
+impl Object {
+    fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let object = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let object = object.as_ref().map(|object| object.bind(py).clone());
+        object.ok_or_else(|| PyValueError::new_err("I/O operation on closed file"))
+    }
+}
+
+/// Reads from an object that cannot seek. If it has `read1`, that does not wait for more than there is: who writes into
+/// a pipe may wait for an answer.
+fn read_some<'py>(object: &Bound<'py, PyAny>, most: usize) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    let Some(read1) = object.getattr_opt("read1")? else { return object.call_method1("read", (most,)) };
+    match read1.call1((most,)) {
+        // Nothing is the end, or a file that does not block has no data now: `read` returns None then.
+        Ok(some) if some.is_none() || some.len()? == 0 => object.call_method1("read", (1,)),
+        // io.BufferedIOBase has one that raises this.
+        Err(error) if error.is_instance(py, &py.import("io")?.getattr("UnsupportedOperation")?) => {
+            object.call_method1("read", (most,))
+        }
+        read => read,
+    }
 }
 
 impl Source {
     /// What Python hands over: a descriptor of a regular file, or an object with `read`; with `base` also `seek`.
-    pub fn of(source: &Bound<'_, PyAny>, base: Option<u64>) -> Source {
-        match source.extract::<RawFd>() {
-            Ok(descriptor) => Source::file(descriptor, base.unwrap_or(0)),
+    pub fn of(source: &Bound<'_, PyAny>, base: Option<u64>, name: Option<String>) -> Source {
+        let from = match source.extract::<RawFd>() {
+            Ok(descriptor) => Source::file(descriptor),
             Err(_) => Source::object(source.clone().unbind(), base),
-        }
+        };
+        Source { from, base: base.unwrap_or(0), raised: Mutex::default(), name }
     }
 
     /// A regular file, by a descriptor of its own, which is closed with this.
     #[allow(unsafe_code)]
-    fn file(descriptor: RawFd, base: u64) -> Source {
+    fn file(descriptor: RawFd) -> From {
         // SAFETY: the caller (`lib/hybz/_file.py`) has made it with `os.dup` for this, and nobody else has its number.
-        let file = File::from(unsafe { OwnedFd::from_raw_fd(descriptor) });
-        Source { from: From::File(file), base, raised: Mutex::default() }
+        From::File(File::from(unsafe { OwnedFd::from_raw_fd(descriptor) }))
     }
 
     /// An object with `read`; with `base` also `seek`.
-    fn object(object: Py<PyAny>, base: Option<u64>) -> Source {
-        let from = if base.is_some() { From::Seekable(object) } else { From::Pipe(object) };
-        Source { from, base: base.unwrap_or(0), raised: Mutex::default() }
+    fn object(object: Py<PyAny>, base: Option<u64>) -> From {
+        let object = Object(Mutex::new(Some(object)));
+        if base.is_some() { From::Seekable(object) } else { From::Pipe(object) }
+    }
+
+    /// Shows the garbage collector the file object.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if let From::Seekable(object) | From::Pipe(object) = &self.from
+            && let Ok(object) = object.0.try_lock()
+        {
+            visit.call(&*object)?;
+        }
+        Ok(())
+    }
+
+    /// Drops the file object.
+    pub fn clear(&self) {
+        if let From::Seekable(object) | From::Pipe(object) = &self.from {
+            let object = object.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+            // After unlocking: its finalizer may do anything.
+            drop(object);
+        }
+    }
+
+    /// The error with a note that names the file.
+    pub fn named(&self, error: PyErr) -> PyErr {
+        if let Some(name) = &self.name {
+            Python::attach(|py| {
+                // Without the note the error is still the right one.
+                let _ = error.value(py).call_method1("add_note", (format!("file: {name}"),));
+            });
+        }
+        error
     }
 
     pub fn is_seekable(&self) -> bool {
@@ -61,20 +124,27 @@ impl Source {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn failed(&self, error: PyErr) -> io::Error {
+    /// Keeps an exception for `raised`.
+    pub fn failed(&self, error: PyErr) -> io::Error {
         let text = error.to_string();
         *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         io::Error::other(text)
     }
 
     /// Calls `read` of a file object, after `seek` if there is a position.
-    fn read_object(&self, object: &Py<PyAny>, at: Option<u64>, buf: &mut [u8]) -> io::Result<usize> {
+    fn read_object(&self, object: &Object, at: Option<u64>, buf: &mut [u8]) -> io::Result<usize> {
         let read = |py: Python<'_>| -> PyResult<usize> {
-            let object = object.bind(py);
-            if let Some(at) = at {
-                object.call_method1("seek", (at,))?;
+            let object = object.get(py)?;
+            let read = match at {
+                Some(at) => {
+                    object.call_method1("seek", (at,))?;
+                    object.call_method1("read", (buf.len(),))?
+                }
+                None => read_some(&object, buf.len())?,
+            };
+            if read.is_none() {
+                return Err(PyBlockingIOError::new_err("read() returned no data: the file does not block"));
             }
-            let read = object.call_method1("read", (buf.len(),))?;
             let bytes = match read.cast::<PyBytes>() {
                 Ok(bytes) => bytes.clone(),
                 Err(_) => PyBytes::new(py, &crate::bytes_of(&read)?),
@@ -82,7 +152,7 @@ impl Source {
             let bytes = bytes.as_bytes();
             let there = buf.get_mut(..bytes.len());
             let why = "read() returned more bytes than were asked for";
-            there.ok_or_else(|| pyo3::exceptions::PyOSError::new_err(why))?.copy_from_slice(bytes);
+            there.ok_or_else(|| PyOSError::new_err(why))?.copy_from_slice(bytes);
             Ok(bytes.len())
         };
         Python::attach(read).map_err(|error| self.failed(error))
@@ -106,11 +176,14 @@ impl ReadAt for Shared {
     fn len(&self) -> u64 {
         let len = match &self.0.from {
             From::File(file) => file.len(),
-            From::Seekable(object) => Python::attach(|py| object.call_method1(py, "seek", (0, 2))?.extract::<u64>(py))
-                .unwrap_or_else(|error| {
-                    let _ = self.0.failed(error);
-                    0
-                }),
+            From::Seekable(object) => {
+                Python::attach(|py| object.get(py)?.call_method1("seek", (0, 2))?.extract::<u64>()).unwrap_or_else(
+                    |error| {
+                        let _ = self.0.failed(error);
+                        0
+                    },
+                )
+            }
             From::Pipe(_) => 0,
         };
         len.saturating_sub(self.0.base)

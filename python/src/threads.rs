@@ -5,15 +5,45 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 /// Pools by their number of threads. One is kept for good: its threads sleep when they have nothing to do, and making
 /// one anew for each small file would cost more than the file.
 static POOLS: Mutex<BTreeMap<usize, Pool>> = Mutex::new(BTreeMap::new());
 
-/// The settings for so many threads; 0 stands for all cores, whose threads all streams share.
+/// What `set_threads` was told.
+static DEFAULT: AtomicUsize = AtomicUsize::new(0);
+/// The variable that says how many threads the argument 0 stands for.
+const VARIABLE: &str = "HYBZ_THREADS";
+
+fn count(threads: i64) -> PyResult<usize> {
+    usize::try_from(threads).map_err(|_| PyValueError::new_err("threads must be 0 or more"))
+}
+
+/// Sets how many threads threads=0 stands for in this process. 0: what the environment variable HYBZ_THREADS says, or
+/// all cores.
+#[pyfunction]
+pub(crate) fn set_threads(threads: i64) -> PyResult<()> {
+    DEFAULT.store(count(threads)?, Relaxed);
+    Ok(())
+}
+
+/// What the environment says; 0 if it says nothing.
+fn of_environment() -> PyResult<usize> {
+    let Some(value) = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) else { return Ok(0) };
+    let number = value.to_str().and_then(|value| value.trim().parse().ok());
+    number.ok_or_else(|| PyValueError::new_err(format!("{VARIABLE} must be a number, 0 or more: {value:?}")))
+}
+
+/// The settings for so many threads. 0 stands for those of `set_threads`, or of the environment, or for all cores,
+/// whose threads all streams share.
 pub(crate) fn settings(threads: i64) -> PyResult<Settings> {
-    let threads = usize::try_from(threads).map_err(|_| PyValueError::new_err("threads must be 0 or more"))?;
+    let threads = match (count(threads)?, DEFAULT.load(Relaxed)) {
+        (0, 0) => of_environment()?,
+        (0, default) => default,
+        (threads, _) => threads,
+    };
     let Some(count) = NonZeroUsize::new(threads) else { return Ok(Settings::new()) };
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     let pool = pools.entry(threads).or_insert_with(|| Pool::builder().threads(count).build());

@@ -6,6 +6,7 @@ import glob
 import io
 import logging
 import os
+import random
 import signal
 import subprocess
 import threading
@@ -272,6 +273,21 @@ class DaskWithoutCluster(Engine):
                 lines = hybz.dask.read_text(coded, encoding=encoding, errors="replace", linedelimiter="|").compute()
                 self.assertEqual([line[1:] for line in lines], ["|", "|"])
         self.assertRaises(ValueError, hybz.dask.read_text, coded, linedelimiter="ä", encoding="ascii")
+
+    def test_carriage_returns_as_of_dask(self):
+        dask = need("dask")
+        bag = need("dask.bag")
+        draw = random.Random(4)
+        text = b"".join(draw.choices([b"a", b"bc", "ä".encode(), b"\r", b"\n", b"\r\n"], k=300_000))
+        coded = self.coded(text, name="returns.bz2")
+        with dask.config.set(scheduler="sync"):
+            for delimiter in ("\r", "\r\n"):
+                for size in (None, 100_000):
+                    got = hybz.dask.read_text(coded, size, linedelimiter=delimiter).compute()
+                    expected = bag.read_text(coded, encoding="utf-8", linedelimiter=delimiter).compute()
+                    self.assertEqual(len(got), len(expected))
+                    self.assertTrue(got == expected)
+        self.assertRaises(ValueError, hybz.dask.read_text, coded, encoding="utf-16", linedelimiter="\r")
 
     def test_compress(self):
         dask = need("dask")

@@ -118,6 +118,33 @@ class Reading(Files):
         with hybz.open(path) as file:
             self.assertEqual((file.name, file.mode), (path, "rb"))
 
+    def test_errors_name_the_file(self):
+        coded = bytearray(bz2.compress(SHAPES["words"], 1))
+        coded[-3000] ^= 1
+        path = self.file("f", coded)
+        for source in (path, os.fsencode(path), open(path, "rb")):
+            with hybz.open(source) as file:
+                for work in (file.read, file.size, file.block_offsets):
+                    with self.assertRaises(OSError) as caught:
+                        work()
+                    name = source.name if hasattr(source, "name") else source
+                    self.assertEqual(caught.exception.__notes__[1:], [f"file: {name!r}"])
+        source.close()
+        cut = self.file("cut", b"BZh9")
+        with hybz.open(cut) as file, self.assertRaises(EOFError) as caught:
+            file.read()
+        self.assertEqual(caught.exception.__notes__[1:], [f"file: {cut!r}"])
+        with hybz.open(io.BytesIO(coded)) as file, self.assertRaises(OSError) as caught:
+            file.read()
+        self.assertEqual(len(caught.exception.__notes__), 1)
+        whole = self.coded(b"text")
+        with self.assertRaises(ValueError) as caught:
+            hybz.open(whole, index=path)
+        self.assertIn(f"index: {path!r}", caught.exception.__notes__)
+        with self.assertRaises(OSError) as caught:
+            hybz.ranges(path)
+        self.assertIn(f"file: {path!r}", caught.exception.__notes__)
+
     def test_a_file_object_is_read_from_where_it_is(self):
         text = SHAPES["words"]
         path = self.file("f", b"header" + bz2.compress(text, 1))

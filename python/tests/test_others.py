@@ -1,12 +1,13 @@
 """Others that use hybz: fsspec, tarfile, pandas, pyarrow, ratarmount. Those that are missing are skipped by name."""
 
 import bz2
-import importlib
+import importlib.util
 import io
 import os
 import subprocess
 import sys
 import tarfile
+import tempfile
 import unittest
 
 import hybz
@@ -130,6 +131,19 @@ print("good")
 
 
 class Types(unittest.TestCase):
+    def test_stubs_fit_what_there_is(self):
+        need("mypy.stubtest")
+        # Modules that cannot be imported here are not looked at.
+        missing = [name for name in ("dask", "ray") if importlib.util.find_spec(name) is None]
+        with tempfile.TemporaryDirectory() as folder:
+            allowed = os.path.join(folder, "allowed")
+            with open(allowed, "w", encoding="ascii") as out:
+                out.writelines(f"hybz\\.{name}(\\..*)?\n" for name in missing)
+            command = [sys.executable, "-m", "mypy.stubtest", "hybz", "--allowlist", allowed]
+            environment = {**os.environ, "MYPYPATH": os.path.dirname(os.path.dirname(hybz.__file__))}
+            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_stubs_name_what_there_is(self):
         import ast
 

@@ -5,9 +5,15 @@ from typing import IO, Any, Literal, overload
 
 from typing_extensions import Buffer
 
-__version__: str
+from ._hybz import BZ2Compressor as BZ2Compressor
+from ._hybz import BZ2Decompressor as BZ2Decompressor
+from ._hybz import __version__ as __version__
+from ._hybz import compress as compress
+from ._hybz import decompress as decompress
+from ._hybz import set_threads as set_threads
+
 __all__ = ["BZ2File", "BZ2Compressor", "BZ2Decompressor", "open", "compress", "decompress", "register"]
-__all__ += ["Range", "ranges", "read_range", "read_lines"]
+__all__ += ["Range", "ranges", "read_range", "read_lines", "set_threads"]
 
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _File = _Path | IO[bytes]
@@ -15,10 +21,6 @@ _Index = _File | int
 _Binary = Literal["", "r", "rb", "w", "wb", "x", "xb", "a", "ab"]
 _Text = Literal["rt", "wt", "xt", "at"]
 
-def compress(
-    data: Buffer, compresslevel: int = 9, *, threads: int = 0, block_size: int | None = None
-) -> bytes: ...
-def decompress(data: Buffer, *, threads: int = 0) -> bytes: ...
 def register(*, fsspec: bool | None = None, bz2: bool = False) -> None: ...
 @overload
 def open(
@@ -96,23 +98,6 @@ def read_lines(
 def read_lines(
     range: Range, encoding: str, errors: str | None = None, newline: str | None = None, *, threads: int = 1
 ) -> Iterator[str]: ...
-
-class BZ2Compressor:
-    def __init__(
-        self, compresslevel: int = 9, /, *, threads: int = 0, block_size: int | None = None
-    ) -> None: ...
-    def compress(self, data: Buffer, /) -> bytes: ...
-    def flush(self) -> bytes: ...
-
-class BZ2Decompressor:
-    def __init__(self, *, threads: int = 0) -> None: ...
-    def decompress(self, data: Buffer, max_length: int = -1) -> bytes: ...
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
 
 class BZ2File(io.BufferedIOBase):
     def __init__(

@@ -1,6 +1,7 @@
 """Files: Python's own io on top of the compiled reader and compressor."""
 
 import io
+import itertools
 import os
 import stat
 from builtins import open as _builtin_open
@@ -24,14 +25,39 @@ def _source(file):
     return file, base
 
 
+def _name(file):
+    """How errors name a file object: by its path, if it has one."""
+    for attribute in ("name", "path"):
+        name = getattr(file, attribute, None)
+        if isinstance(name, (str, bytes, os.PathLike)) and name:
+            return repr(os.fspath(name))
+    return None
+
+
 def _reader(file, threads):
     """The compiled reader of a file object, from its position on."""
     source, base = _source(file)
     try:
-        return Reader(source, base, threads)
+        return Reader(source, base, threads, _name(file))
     except BaseException:
         if source is not file:
             os.close(source)
+        raise
+
+
+def _own_reader(file, threads):
+    """The compiled reader of a file that hybz has opened, and that file. The reader takes over the descriptor of a
+    regular file, so there is one and not two."""
+    if not _is_plain(file):
+        return _reader(file, threads), file
+    descriptor, name = os.dup(file.fileno()), file.name
+    file.close()
+    try:
+        thin = io.FileIO(descriptor, closefd=False)
+        thin.name = name
+        return Reader(descriptor, 0, threads, _name(thin)), thin
+    except BaseException:
+        os.close(descriptor)
         raise
 
 
@@ -128,7 +154,10 @@ class BZ2File(io.BufferedIOBase):
             self._compressor, self._index = compressor, index
             return
         try:
-            self._reader = _reader(self._fp, threads)
+            if self._closefp:
+                self._reader, self._fp = _own_reader(self._fp, threads)
+            else:
+                self._reader = _reader(self._fp, threads)
             self._buffer = io.BufferedReader(_Raw(self._reader), _BUFFER_SIZE)
             if index is not None:
                 self.import_index(index)
@@ -257,7 +286,8 @@ class BZ2File(io.BufferedIOBase):
 
     def __iter__(self):
         self._check_can_read()
-        return self._buffer.__iter__()
+        # By C alone, for speed. repeat() keeps this file, which would close the buffer when it is dropped.
+        return itertools.compress(self._buffer, itertools.repeat(self))
 
     def write(self, data):
         """Compresses data. Returns their number of bytes. What is not written yet is written by close()."""
@@ -316,10 +346,18 @@ class BZ2File(io.BufferedIOBase):
         """Reads an index from a path or a file object, of either format. ValueError if it does not fit the file."""
         self._check_can_read()
         if hasattr(file, "read"):
-            self._reader.read_index(file.read())
+            self._take_index(file.read(), _name(file))
             return
         with _builtin_open(file, "rb", closefd=not isinstance(file, int)) as index:
-            self._reader.read_index(index.read())
+            self._take_index(index.read(), None if isinstance(file, int) else repr(os.fspath(file)))
+
+    def _take_index(self, content, name):
+        try:
+            self._reader.read_index(content)
+        except ValueError as error:
+            if name is not None:
+                error.add_note(f"index: {name}")
+            raise
 
     def block_offsets(self):
         """Where blocks and ends of streams begin, as {bits of the file: bytes of the text}, for the whole file."""

@@ -26,7 +26,7 @@ def absolute(path):
 
 def filesystem(path, options):
     """The fsspec file system of a path or URL, and the path there."""
-    from fsspec.core import url_to_fs
+    from fsspec.core import url_to_fs  # type: ignore
 
     return url_to_fs(os.fspath(path), **(options or {}))
 

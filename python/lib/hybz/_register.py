@@ -14,7 +14,7 @@ def register(*, fsspec=None, bz2=False):
     """
     if fsspec is not False:
         try:
-            from fsspec.compression import register_compression
+            from fsspec.compression import register_compression  # type: ignore
         except ImportError:
             if fsspec:
                 raise

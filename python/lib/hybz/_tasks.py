@@ -6,7 +6,7 @@ import uuid
 from functools import partial
 
 from . import _hybz
-from ._file import _source
+from ._file import _name, _source
 from ._ranges import SIZE, absolute, filesystem, opened
 
 
@@ -51,7 +51,7 @@ def _check_wanted(fs, folder):
 def plan(path, compresslevel, size, options):
     """The shards of a file: (offset, length, blocks, CRC). Reads the file once."""
     with opened(path, options) as file:
-        return _hybz.plan(*_source(file), compresslevel, size)
+        return _hybz.plan(*_source(file), compresslevel, size, _name(file))
 
 
 def part(path, shard, compresslevel, threads, options, folder, number, out_options):
@@ -79,7 +79,11 @@ def join(shards, compresslevel, folder, out, out_options):
     def pieces():
         joiner = _hybz.Joiner(compresslevel)
         for number, (_, _, blocks, crc) in enumerate(shards):
-            yield joiner.part(blocks, crc, fs.cat_file(f"{there}/{number}"))
+            try:
+                yield joiner.part(blocks, crc, fs.cat_file(f"{there}/{number}"))
+            except (OSError, ValueError) as error:
+                error.add_note(f"part: {folder}/{number}")
+                raise
         yield joiner.finish()
 
     _write(fs, filesystem(out, out_options)[1], there, pieces())

@@ -98,10 +98,12 @@ def _sample(path, delimiter, size, options):
 
 def _check_delimiter(delimiter, encoding):
     """It is looked for in bytes, and must not be found inside or across characters that have several."""
-    if delimiter in (None, "", "\n", "\r\n"):
+    if delimiter in (None, "", "\n"):
         return
-    if delimiter == "\r":
-        raise ValueError("lines are cut at \\n")
+    if delimiter in ("\r", "\r\n"):
+        if delimiter.encode(encoding) != delimiter.encode():
+            raise ValueError(f"lines in {encoding} can be cut at \\n only")
+        return
     delimiter.encode(encoding)
     codec = codecs.lookup(encoding)
     if codec.name == "utf-8":
@@ -118,9 +120,13 @@ def _check_delimiter(delimiter, encoding):
 
 def _lines(each, encoding, errors, delimiter, path, threads):
     """The lines of a range, as dask.bag.read_text gives them."""
-    record_end = "\n" if delimiter in (None, "", "\n", "\r\n") else delimiter
-    text = read_range(each, record_end.encode(encoding), threads=threads).decode(encoding, errors)
-    if record_end == "\n":
+    record_end = delimiter or "\n"
+    coded = read_range(each, record_end.encode(encoding), threads=threads)
+    text = "" if delimiter in ("\r", "\r\n") else coded.decode(encoding, errors)
+    if delimiter in ("\r", "\r\n"):
+        # A StringIO would translate each "\n".
+        lines = list(io.TextIOWrapper(io.BytesIO(coded), encoding, errors, newline=delimiter))
+    elif record_end == "\n":
         lines = list(io.StringIO(text, newline=delimiter))
     else:
         lines = [line + record_end for line in text.split(record_end)]
