@@ -72,6 +72,8 @@ mod tests {
         let mut options = Vec::new();
         Man::new(command).render_options_section(&mut options).expect("memory can be written");
         let options = String::from_utf8(options).expect("help texts are UTF-8");
+        // One section, in which each group is a part.
+        let options = format!(".SH OPTIONS\n{}", options.replace(".SH ", ".SS "));
         include_str!("page.1.in").replace("@VERSION@", env!("CARGO_PKG_VERSION")).replace("@OPTIONS@\n", &options)
     }
 
