@@ -4,12 +4,14 @@ use super::cache::Cache;
 use super::text::Decoded;
 use crate::Client;
 use crate::block::DecodedBlock;
+use crate::codec::hbz::decode::{VectorCharge, Vectors};
 use crate::error::{Damage, DecodeError, Error};
 use crate::format::hbz::{BlockHeader, HEADER_LEN};
 use crate::hbz::List;
 use crate::index::{Block, Index, bits_of};
-use crate::schedule::JobError;
-use crate::work::{DecodeBlock, DecodeLarge};
+use crate::schedule::TaskError;
+use crate::stream::bzip2::tasks::{DECODE, DecodeBlock};
+use crate::stream::hbz::tasks::{DECODE_LARGE, DecodeLarge};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -87,14 +89,15 @@ impl Blocks {
         let (number, key, cache) = (wanted.number, wanted.key, Arc::clone(cache));
         match (self, wanted.block) {
             (Blocks::Hbz(list), _) => {
-                let (question, charge) = large(list, number, bytes, client)?;
+                let (task, charge) = large(list, number, bytes, client)?;
                 let Wanted { text_len, bytes, .. } = wanted.clone();
-                client.submit_then(question, move |answer| {
-                    let text = match answer {
+                let work = task.bytes();
+                client.task(task).class(DECODE_LARGE, work).submit_then(move |_, decoded, _| {
+                    let text = match decoded {
                         Ok(Ok(text)) if text.len() == text_len => Ok(Decoded::new(text)),
                         Ok(Ok(_)) => Err(data(number, bytes.start * 8, Damage::Field("index"))),
                         Ok(Err(damage)) => Err(data(number, bytes.start * 8, damage)),
-                        Err(JobError(reason)) => Err(Error::Internal { block: number, reason }),
+                        Err(TaskError(reason)) => Err(Error::Internal { block: number, reason }),
                     };
                     drop(charge);
                     cache.put(key, text);
@@ -106,8 +109,9 @@ impl Blocks {
                     return Err(Error::ForeignIndex { bit_offset: block.bit_offset });
                 }
                 let end = start + (block.end_bit - block.bit_offset);
-                let question = DecodeBlock { data: Arc::new(bytes.to_vec()), start, end };
-                client.submit_then(question, move |answer| cache.put(key, judge(&block, start, answer)));
+                let task = DecodeBlock { data: Arc::new(bytes.to_vec()), start, end };
+                let submission = client.task(task).class(DECODE, bytes.len() as u64);
+                submission.submit_then(move |_, decoded, _| cache.put(key, judge(&block, start, decoded)));
             }
             (Blocks::Bzip2(_), None) => {}
         }
@@ -142,7 +146,7 @@ fn data(block: u64, bit_offset: u64, damage: Damage) -> Error {
 fn judge(
     block: &Block,
     start: u64,
-    answer: Result<Result<DecodedBlock, DecodeError>, JobError>,
+    answer: Result<Result<DecodedBlock, DecodeError>, TaskError>,
 ) -> Result<Decoded, Error> {
     let damaged = |damage| Err(data(block.number, block.bit_offset, damage));
     let decoded = match answer {
@@ -151,7 +155,7 @@ fn judge(
         // damaged, also if the codes go on behind the end that the index says.
         Ok(Err(DecodeError::Damaged(damage))) => return damaged(damage),
         Ok(Err(DecodeError::OutOfData)) => return damaged(Damage::Code),
-        Err(JobError(reason)) => return Err(Error::Internal { block: block.number, reason }),
+        Err(TaskError(reason)) => return Err(Error::Internal { block: block.number, reason }),
     };
     if decoded.block_len > block.level.block_limit() {
         return damaged(Damage::BlockTooLong);
@@ -161,13 +165,8 @@ fn judge(
     if fits { Ok(Decoded::new(decoded.text)) } else { Err(Error::ForeignIndex { bit_offset: block.bit_offset }) }
 }
 
-/// The question for a block of a `.hbz` file, and what vouches for its memory.
-fn large(
-    list: &List,
-    number: u64,
-    bytes: &[u8],
-    client: &Client,
-) -> Result<(DecodeLarge, crate::codec::hbz::decode::VectorCharge), Error> {
+/// The task for a block of a `.hbz` file, and what vouches for its memory.
+fn large(list: &List, number: u64, bytes: &[u8], client: &Client) -> Result<(DecodeLarge, VectorCharge), Error> {
     let missing = || Error::Internal { block: number, reason: "the list has no such block".to_owned() };
     let listed = number.checked_sub(1).and_then(|at| list.blocks().get(at as usize)).ok_or_else(missing)?;
     let damaged = |damage| data(number, listed.at * 8, damage);
@@ -181,6 +180,6 @@ fn large(
         return Err(Error::Memory { block: number, needs, allowed });
     }
     let stages = (header.rows > STAGED_ROWS).then(|| client.submitter().clone());
-    let charge = client.pool().work().vectors.charge(header.rows);
+    let charge = client.pool().shared_value::<Vectors>().charge(header.rows);
     Ok((DecodeLarge { payload: Arc::new(payload.to_vec()), header, stream: listed.stream, stages }, charge))
 }

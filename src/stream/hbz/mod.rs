@@ -11,6 +11,8 @@ mod blocks;
 mod chain;
 pub(crate) mod index;
 mod scan;
+mod stages;
+pub(crate) mod tasks;
 
 /// A first byte that no bzip2 stream has.
 pub(super) const FORMAT: Format = Format { begins_with: |byte| byte == MAGIC[0], begins, decode };

@@ -9,6 +9,7 @@ mod assemble;
 mod chain;
 mod relay;
 mod scan;
+pub(crate) mod tasks;
 mod texts;
 
 /// First bytes that no bzip2 stream has. Behind streams of other formats they are garbage to bzip2, and they are here.

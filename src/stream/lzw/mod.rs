@@ -11,6 +11,7 @@ use crate::format::lzw::MAGIC;
 mod chunks;
 mod join;
 mod relay;
+pub(crate) mod tasks;
 
 /// A first byte that no bzip2 stream has. Behind other streams it is garbage to bzip2, and it is here.
 pub(super) const FORMAT: Format = Format { begins_with: |byte| byte == MAGIC[0], begins: |_, _| Begins::No, decode };
