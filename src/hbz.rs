@@ -22,7 +22,7 @@ pub use crate::format::hbz::{BlockHeader, IndexEntry, MAGIC, StreamHeader};
 use crate::format::hbz::{
     ENTRY_LEN, HEADER_LEN, INDEX_HEAD, INDEX_TAIL, Next, index_count, index_len, index_tail, next,
 };
-use crate::schedule::memory;
+use crate::schedule::memory_of_one_piece;
 use crate::stream::hbz::index::{Index, Judged};
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -234,7 +234,7 @@ impl List {
 
     /// No blocks yet, of a file that ends here.
     fn new(end: u64) -> List {
-        List { blocks: Vec::new(), streams: 0, complete: false, end, max_memory: memory::of_one_piece() }
+        List { blocks: Vec::new(), streams: 0, complete: false, end, max_memory: memory_of_one_piece() }
     }
 
     /// From the last stream to the first; `None` if anything does not fit.

@@ -21,18 +21,17 @@
 //! ```
 //!
 //! **Compressing**, the splitter (`stream::bzip2::split`) reads text into a buffer and looks for the end of the block,
-//! which bzip2 defines by run-length tokens. The block becomes a job: a question (this text) and the place for its
-//! answer. The job goes on the queue ([`schedule`]); its ticket, the receiving end of the answer, goes to the joiner
-//! (`stream::bzip2::assemble`), both in input order. A station takes the job, codes the block with the steps in
-//! [`codec`] and answers. The joiner waits for the oldest ticket only, so answers need no sorting; it appends the
-//! block's bits to the stream. (Beside accelerators, for which one reader is too slow, several threads read a long file
+//! which bzip2 defines by run-length tokens. The block becomes a task, which goes on the queue ([`schedule`]); its ticket,
+//! the receiving end of its output, goes to the joiner (`stream::bzip2::assemble`), both in input order. A station takes
+//! the task and codes the block with the steps in [`codec`]. The joiner waits for the oldest ticket only, so outputs
+//! need no sorting; it appends the block's bits to the stream. (With accelerators, for which one reader is too slow, several threads read a long file
 //! and find the runs in it, and only the block ends are found one after the other: `stream::bzip2::parallel_read`.)
 //!
 //! **Decompressing**, nobody knows where blocks begin: a block has a 48-bit magic at any bit offset and no length. The
 //! scanner (`stream::bzip2::scan`) cuts the input at everything that looks like a magic, and stations decode each span
 //! on trust. The joiner (`stream::bzip2::chain`) believes a result only if the block before it ended exactly where this
-//! span begins. Blocks of `.hbz` streams have lengths; a long one is decoded in stages, and the job that completes a
-//! stage submits the next (`station::stages`).
+//! span begins. Blocks of `.hbz` streams have lengths; a long one is decoded in stages, and the task that completes
+//! a stage submits the next (`stream::hbz::stages`).
 //!
 //! **Who holds a block.** The splitter, then the queue, then a station, which only reads it; the answer, then the
 //! joiner, then the writer. A station that fails or panics has therefore lost nothing: a CPU core does the block again
@@ -41,8 +40,9 @@
 //! **Who verifies it.** If [`Settings::verify`] asks for it, a coded block goes back on the queue before the joiner
 //! gets it: another core decodes it and compares the text (`stream::verify`).
 //!
-//! **Who does it.** One rule (`schedule::policy`): a core starts a block only if it will be done before the
-//! accelerators get to it. An accelerator may do a part of a job and pass it on; cores take such second stages first.
+//! **Who does it.** One rule (the queue's `policy`): a core starts a block only if it will be done before the
+//! accelerators get to it. An accelerator may do a part of a task and forward the rest; cores take such
+//! continuations first.
 //!
 //! **What bounds memory.** Every piece needs a permit of the pool's memory budget, in bytes, before it is put on the
 //! queue, and the permit is dropped when its result has been written. Text that is nearly all runs travels
@@ -50,7 +50,7 @@
 //! MB. A stream that has nothing on its way gets a permit whatever the budget says.
 //!
 //! **Why nothing locks up.** A station waits for the queue and for nothing else (and a lane for its device, with a
-//! timeout), and every job that it takes is answered or passed on. The queue itself has no bound (the budget has one),
+//! timeout), and every task that it takes is completed or forwarded. The queue itself has no bound (the budget has one),
 //! so putting a job on it never waits. The joiner waits for its oldest ticket: that job is done, being done, or in the
 //! queue before every younger one. A job that the rule leaves to the accelerators is looked at again when they should
 //! have come for it, and when one of them leaves. A thread that waits for memory waits for the joiner, and the joiner
@@ -80,7 +80,6 @@ pub mod lzw;
 pub mod read;
 mod read_at;
 pub mod recover;
-pub mod schedule;
 pub mod seek;
 mod settings;
 #[cfg(test)]
@@ -96,6 +95,9 @@ pub mod station;
 mod stream;
 mod summary;
 pub mod write;
+
+/// The queue that all stations of a process drain: a package of its own, for any kind of tasks.
+pub use hybz_queue as schedule;
 
 pub use block::{CodedBlock, Compact, DecodedBlock, Expand, Part, Text};
 pub use error::{Damage, DecodeError, Error};

@@ -6,7 +6,7 @@
 /// is known by its name.
 ///
 /// ```
-/// # use hybz::schedule::Class;
+/// # use hybz_queue::Class;
 /// pub const ENCODE: Class = Class::new("encode", 45e6);
 /// ```
 #[derive(Clone, Copy, Debug)]

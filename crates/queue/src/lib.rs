@@ -40,7 +40,7 @@ mod inputs;
 mod interleaving;
 mod job;
 mod life;
-pub(crate) mod memory;
+mod memory;
 mod policy;
 mod pool;
 mod process;
@@ -61,7 +61,10 @@ pub use self::core::Core;
 pub use checked::{Check, Checked, Made, Miscomputed, Outcome, Retry};
 pub use class::{Accepts, Class};
 pub use job::{Job, TypedJob};
-pub use memory::{MemoryBudget, Permit, of_machine as memory_of_machine, of_process as memory_of_process};
+pub use memory::{
+    MemoryBudget, Permit, of_machine as memory_of_machine, of_one_piece as memory_of_one_piece,
+    of_process as memory_of_process,
+};
 pub use policy::Expected;
 pub use pool::{Accelerators, Client, Crew, Pool, PoolBuilder, Reading};
 pub use produced_by::ProducedBy;
@@ -69,3 +72,8 @@ pub use report::{StationReport, Summary};
 pub use station::{Station, StationError};
 pub use submitter::{Submission, Submitter};
 pub use task::{Duty, Start, Task, TaskError, Ticket};
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

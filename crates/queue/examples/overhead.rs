@@ -2,7 +2,7 @@
 //! `cargo run --release --example overhead [TASKS]`.
 
 use crossbeam_channel::{bounded, unbounded};
-use hybz::schedule::{Class, Core, Crew, Expected, Job, Pool, Station, StationError, Task};
+use hybz_queue::{Class, Core, Crew, Expected, Job, Pool, Station, StationError, Task};
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::Arc;

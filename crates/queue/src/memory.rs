@@ -134,7 +134,7 @@ impl Drop for Permit {
 }
 
 /// What one piece may take at most: 7 of 8 bytes of the memory there is. The rest is for the process itself.
-pub(crate) fn of_one_piece() -> u64 {
+pub fn of_one_piece() -> u64 {
     of_machine() / 8 * 7
 }
 

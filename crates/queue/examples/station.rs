@@ -1,7 +1,7 @@
 //! A task and a station of one's own: words are counted in lines, by the cores and by an accelerator that takes many
 //! lines at once. Run it with `cargo run --example station`.
 
-use hybz::schedule::{Class, Core, Crew, Expected, Job, Pool, Station, StationError, Task};
+use hybz_queue::{Class, Core, Crew, Expected, Job, Pool, Station, StationError, Task};
 use std::time::Duration;
 
 /// How many words are in this line?
