@@ -1,4 +1,4 @@
-//! Many strips, by all cores: a kind of work of its own on the scheduler's queue.
+//! Codes batches of strips on all cores: a kind of work of its own on the scheduler's queue.
 
 use super::{StripDecoder, StripEncoder};
 use crate::error::{Damage, Error};
@@ -7,20 +7,20 @@ use crate::schedule::{Ticket, Work};
 use std::collections::VecDeque;
 use std::iter::Fuse;
 
-/// The stations that code strips: `StripPool::with_work(StripWork).build()` has one for each core.
+/// A pool whose stations code strips: `StripPool::with_work(StripWork).build()` has one for each core.
 pub type StripPool = Pool<StripWork>;
 
-/// The kind of work that strips are.
+/// Strips as a kind of work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StripWork;
 
-/// Strips are coded and decoded.
+/// A strip to code.
 #[derive(Debug)]
 pub enum StripJob {
-    /// Its text is to be encoded.
+    /// A text to encode.
     #[doc(hidden)]
     Encode(Job<Encode>),
-    /// Its codes are to be decoded.
+    /// Codes to decode.
     #[doc(hidden)]
     Decode(Job<Decode>),
 }
@@ -126,7 +126,7 @@ impl Station<StripJob> for Core {
     }
 }
 
-/// Encodes strips, each from its text, in their order. Memory is bounded by that of the pool.
+/// Encodes strips, each from its text, and returns them in order. The pool's budget bounds the memory.
 ///
 /// ```
 /// use hybz::lzw::{StripPool, StripWork, decode_strips, encode_strips};
@@ -145,17 +145,17 @@ pub fn encode_strips<T: IntoIterator<Item = Vec<u8>>>(
     texts: T,
 ) -> impl Iterator<Item = Result<Vec<u8>, Error>> + use<T> {
     let questions = texts.into_iter().map(Encode);
-    // A code of 12 bits stands for one byte at least.
+    // A code has 12 bits at most and stands for at least one byte.
     let charge = |text: &Encode| 3 * text.0.len() as u64;
     Ordered::new(pool, questions, charge).map(|(_, coded)| coded)
 }
 
-/// Decodes strips, each from its codes and the length of its text, in their order. Memory is bounded by that of the
-/// pool.
+/// Decodes strips, each from its codes and the length of its text, and returns them in order. The pool's budget bounds
+/// the memory.
 ///
 /// # Errors
-/// [`Error::Data`] of a strip that is damaged; its block is the strip's number, from 1, and its offset that of the
-/// strip. Those behind it are still decoded. [`Error::Internal`] as of [`encode_strips`].
+/// [`Error::Data`] for a damaged strip: its block is the strip's number, from 1, and its offset is within the strip.
+/// The strips after it are still decoded. [`Error::Internal`] as for [`encode_strips`].
 pub fn decode_strips<S: IntoIterator<Item = (Vec<u8>, usize)>>(
     pool: &StripPool,
     strips: S,
@@ -167,16 +167,16 @@ pub fn decode_strips<S: IntoIterator<Item = (Vec<u8>, usize)>>(
     })
 }
 
-/// Answers in the order of their questions.
+/// Returns results in the order of submission.
 struct Ordered<I: Iterator<Item: Question>, C> {
     client: Client<StripWork>,
     questions: Fuse<I>,
-    /// The next question, for which there was no room.
+    /// The next job, if there was no room for it.
     next: Option<I::Item>,
-    /// What a question and its answer take.
+    /// The memory for a job and its result.
     charge: C,
     underway: VecDeque<(Ticket<<I::Item as Question>::Answer>, Permit)>,
-    /// Of the oldest question on its way, from 1.
+    /// The number of the oldest job in flight, from 1.
     number: u64,
 }
 
@@ -189,7 +189,7 @@ where
         Ordered { client: pool.client(), questions: questions.fuse(), next, charge, underway, number: 0 }
     }
 
-    /// Puts questions on the queue as long as there is room; one always, if there is one.
+    /// Submits jobs while there is room, and at least one if there is one.
     fn submit(&mut self) {
         while let Some(question) = self.next.take().or_else(|| self.questions.next()) {
             let charge = (self.charge)(&question) + PLACE;
@@ -206,7 +206,7 @@ where
     }
 }
 
-/// What a strip takes besides its bytes: its place in the queues.
+/// The charge for a strip in addition to its bytes: its entries in the queues.
 const PLACE: u64 = 512;
 
 impl<I: Iterator<Item: Question>, C: Fn(&I::Item) -> u64> Iterator for Ordered<I, C>
