@@ -55,7 +55,7 @@ pub struct MtfSymbols {
     len: usize,
     /// How often each symbol occurs.
     pub frequencies: [u32; MAX_SYMBOLS],
-    /// Which bytes occur in the block.
+    /// For each byte, whether it occurs in the block.
     pub used: [bool; 256],
     /// The size of the alphabet: the number of bytes used, plus two.
     pub alphabet: usize,
