@@ -31,7 +31,7 @@ extern "C" {
 #define HYBZ_SUFFIXES 3 /* hybz_lane_suffixes: sorts all suffixes of large blocks; the CPU codes */
 #define HYBZ_DECODE 4   /* hybz_lane_decode: decodes blocks up to their run-length-coded text; the CPU expands that */
 #define HYBZ_DECODE_LARGE 5 /* hybz_lane_decode_large: decodes blocks of .hbz streams up to their codes */
-#define HYBZ_CODE_LARGE 6 /* hybz_lane_tokens and the steps after it: codes blocks of .hbz streams up to their segments */
+#define HYBZ_CODE_LARGE 6 /* hybz_lane_tokens and later steps: codes blocks of .hbz streams up to their segments */
 #define HYBZ_LINES 7 /* hybz_lane_lines: sorts lines */
 #define HYBZ_FACTOR 8 /* hybz_lane_factor: exact LZ77 factors; lanes for one block */
 
@@ -156,7 +156,7 @@ struct hybz_lane;
 /* The bytes of device memory that such a lane takes (CUB's temporary memory included; needs a device). */
 int hybz_lane_bytes(int device, uint32_t max_blocks, uint32_t max_length, int32_t pipeline, uint64_t *bytes);
 
-/* Creates a lane for batches of up to max_blocks blocks of up to max_length bytes each. *lane is NULL after a failure. */
+/* Creates a lane for batches of up to max_blocks blocks of up to max_length bytes. *lane is NULL after a failure. */
 int hybz_lane_create(int device, uint32_t max_blocks, uint32_t max_length, int32_t pipeline, struct hybz_lane **lane);
 
 /* The Burrows-Wheeler transforms of a batch of blocks: the last column of the sorted cyclic rotations, and the origin.
@@ -283,8 +283,8 @@ int hybz_lane_lines(struct hybz_lane *lane, uint32_t ranges, const uint32_t *len
 int hybz_lane_lines_on_device(struct hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end,
                               uint32_t flags, uint8_t *sorted, uint32_t *sorted_length, uint32_t timeout_ms,
                               struct hybz_lines_report *report);
-/* As hybz_lane_lines, for one range from host memory to device memory: `kept`, of this lane's device, has room for `length` bytes.
- * When it returns, other lanes of the device may read them. */
+/* As hybz_lane_lines, for one range from host memory to device memory: `kept`, of this lane's device, has room for
+ * `length` bytes. When it returns, other lanes of the device may read them. */
 int hybz_lane_lines_keep(struct hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end, uint8_t *kept,
                          uint32_t timeout_ms, struct hybz_lines_report *report);
 
