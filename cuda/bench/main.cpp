@@ -11,7 +11,7 @@
 //     bench large CASES          hybz_lane_decode_large on batches that a test of Rust has written: HYBZ_CASES=CASES
 //                                cargo test --lib cases_for_the_kernels
 //     bench coding CASES         hybz_lane_tokens and later steps, on batches that the same test has written: each
-//                                step must count and make what a core does
+//                                step must give the results of a core
 //     bench lines [LENGTH]       hybz_lane_lines on shapes of lines, against the standard library's sort
 //     bench lines FILE RANGES [FLAGS]
 //                                its device time on the file's lines, with HYBZ_LINES_ flags (a number)
