@@ -10,8 +10,8 @@
 //! that randomising would not change it must not claim to be randomised. Each table must be complete, as Huffman's are:
 //! the text does not confirm the length of a code that it does not use, but each bit of a table changes its Kraft sum,
 //! or the position of everything after it. The codes must end with the block. What remains is the origin of a periodic
-//! block, whose rotations tie: any of several rows gives the text, and one is bzip2's. [`Proof::ButOrigin`] says that
-//! only coding it again tells.
+//! block, whose rotations tie: any of several rows gives the text, and one is bzip2's. [`Proof::ButOrigin`] marks
+//! this case, in which only coding again can tell.
 //!
 //! Compared with decoding, this writes no text for a consumer: its memory is reused. By samples of a whole process (one
 //! core, dickens), it takes 0.22 of the time of coding, 3/4 of it the inverse BWT and the codes; coding then takes 0.02

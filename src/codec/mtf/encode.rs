@@ -179,7 +179,7 @@ fn heads(stretch: &[u8], before: u8) -> u64 {
         if word.len() == 8 {
             bytes.copy_from_slice(word);
         } else {
-            // Missing bytes repeat the last one, so they are no heads.
+            // Missing bytes repeat the last one, so they are not heads.
             bytes = [word[word.len() - 1]; 8];
             bytes[..word.len()].copy_from_slice(word);
         }
