@@ -274,12 +274,12 @@ impl Reading {
         let index = Index::parse(bytes).map_err(bad)?;
         let blocks = &mut self.layout.blocks[open.first..];
         if index.frame_len() != open.end - open.at || index.blocks().len() != blocks.len() {
-            return Err(bad("it is that of another frame"));
+            return Err(bad("it belongs to another frame"));
         }
         for (block, indexed) in blocks.iter_mut().zip(index.blocks()) {
             let stands = block.from - 4 - open.at == indexed.offset;
             if !stands || block.plain != 0 && block.length != indexed.text_len {
-                return Err(bad("a block is not what the index says"));
+                return Err(bad("a block differs from the index"));
             }
             block.length = indexed.text_len;
         }

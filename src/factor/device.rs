@@ -150,7 +150,7 @@ fn check_counts(found: &FactorsByDevice, len: usize, runs: bool) -> Result<(), D
     let (factors, letters) = (1..=len as u64, 2..=len as u64 + 1);
     match factors.contains(&found.factors.into()) && (!runs || letters.contains(&found.runs.into())) {
         true => Ok(()),
-        false => Err(DeviceError::Wrong("the device counted what cannot be")),
+        false => Err(DeviceError::Wrong("the device returned impossible counts")),
     }
 }
 
@@ -167,7 +167,7 @@ impl Check<'_> {
     fn next(&mut self, factor: FactorByDevice) -> Result<Factor, DeviceError> {
         let FactorByDevice { source, len } = factor;
         let found = if len == 0 { self.letter(source) } else { self.copy(source as usize, len as usize) };
-        let found = found.ok_or(DeviceError::Wrong("the device found a factor that is none"))?;
+        let found = found.ok_or(DeviceError::Wrong("the device returned an invalid factor"))?;
         self.at += found.text_len();
         Ok(found)
     }
@@ -189,7 +189,7 @@ impl Check<'_> {
     fn end(&self) -> Result<(), DeviceError> {
         match self.at == self.text.len() {
             true => Ok(()),
-            false => Err(DeviceError::Wrong("the device's factors are not all of the text")),
+            false => Err(DeviceError::Wrong("the device's factors do not cover the text")),
         }
     }
 }

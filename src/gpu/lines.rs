@@ -101,6 +101,6 @@ pub trait SortLines: DeviceLane {
         timeout: Duration,
     ) -> Result<u32, DeviceError> {
         let _ = (text, length, order, unique, sorted, timeout);
-        Err(DeviceError::Other("this device sorts what comes from the host only".to_owned()))
+        Err(DeviceError::Other("this device sorts only text from the host".to_owned()))
     }
 }

@@ -221,7 +221,7 @@ impl Index {
                 (input, output) = (sample.input.into(), sample.output.into());
             }
             if u64::from(input) >= end - block.offset - 4 || output >= block.text_len {
-                return Err("a place is behind its block");
+                return Err("a place is after its block");
             }
         }
         if text_len == self.text_len && sampled == self.samples.len() {
@@ -271,7 +271,7 @@ impl Index {
     /// # Panics
     /// If there is no such block.
     pub fn decode(&self, block: usize, bytes: &[u8]) -> Result<Vec<u8>, Error> {
-        let wrong = Error::BadIndex("a block is not what the index says");
+        let wrong = Error::BadIndex("a block differs from the index");
         let IndexedBlock { text_len, .. } = self.blocks[block];
         let Some((length, coded)) = bytes.split_first_chunk() else { return Err(wrong) };
         let word = u32::from_le_bytes(*length);

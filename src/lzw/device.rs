@@ -111,6 +111,6 @@ pub(super) fn outcome(found: StripFound, wanted: usize) -> Result<Result<(), Dam
         2 => Err(Damage::LzwCode { code: found.code as u16, end: found.known }),
         3 => Err(Damage::LzwTable),
         4 => Err(Damage::LzwLength { wanted, found: found.code as usize }),
-        _ => return Err(DeviceError::Wrong("the device says what cannot be of a strip")),
+        _ => return Err(DeviceError::Wrong("the device returned an impossible result for a strip")),
     })
 }
