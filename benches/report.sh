@@ -40,7 +40,7 @@ title() {
     esac
 }
 
-# A CSV as a table; of several sets only the Linux sources, or else the first. Leaves out the split of blocks by station.
+# A CSV as a table; of several sets only the Linux sources, or else the first. Leaves out the stations' shares.
 csv_table() {
     awk -F, '
         FNR == NR { if (!/^#/ && $1 != "set" && (set == "" || set !~ /^linux/ && $1 ~ /^linux/)) set = $1; next }

@@ -7,8 +7,8 @@
 # outputs are compared. N is the number of processors, or $N. Medians of ROUNDS (5): seconds, seconds of the processors,
 # and the most memory.
 #
-# With LARGE, a number of GB, that much of words and paths is sorted once, with `-S 1G -T $PLACE` (only hysort has them),
-# in $PLACE, which should be on a disk. Needs python3 and GNU time; word lists are in Debian's packages wamerican-huge,
+# With LARGE, a number of GB, that much of words and paths is sorted once, with `-S 1G -T $PLACE` (only hysort has
+# them), in $PLACE, which should be on a disk. Needs python3 and GNU time; word lists are in Debian's packages wamerican-huge,
 # wpolish, wngerman, wfrench, witalian, wspanish.
 set -eu
 rounds=${1:-5} large=${2:-0} n=${N:-$(nproc)}

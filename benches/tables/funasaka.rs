@@ -14,7 +14,7 @@ use std::time::Instant;
 
 /// The number of runs; the best counts.
 const RUNS: usize = 3;
-/// His strips when compressing: a row of 4,096 pixels, a thread each.
+/// The length of his strips for compression: a row of 4,096 pixels, with a thread each.
 const ROW: usize = 4096;
 /// nvCOMP 6.0 on an H200 on 2026-11-21, in a different run: `../shared/SEEDS.md`, section 9.
 const NVCOMP: [&str; 3] = [

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 /// `lz4` looks for better matches from this level on.
 const FIRST_HC: u8 = 3;
-/// The max ratio of text to coded bytes: a byte adds at most 255 to the length of a match. The slack is for the last
-/// bytes, and keeps the decoder away from its rules for the end of its buffer.
+/// The max ratio of text to coded bytes: a byte adds at most 255 to the length of a match. `MARGIN` covers
+/// the last bytes, and keeps the decoder clear of its special rules at the end of the buffer.
 const MAX_RATIO: usize = 255;
 const MARGIN: usize = 64;
 

@@ -1,8 +1,8 @@
 //! The origin of a block that is a word w repeated m times.
 //!
 //! Each rotation of such a block has m equal rows, and any of them as origin decodes to the same block. Which one is
-//! written depends on how bzip2's sorts happen to leave equal rotations: in 31 % of random cases not the last, and by
-//! no rule. Such blocks are common: in a file of zeros, all blocks but the last are periodic.
+//! written depends on how bzip2's sorts happen to leave equal rotations: in 31 % of random cases it is not the
+//! last, and there is no rule. Such blocks are common: in a file of zeros, all blocks but the last are periodic.
 //!
 //! So these blocks, and no others, are sorted as bzip2 sorts them: blocks of 10,000 bytes or more by the main sort
 //! (`main_sort`), which gives up when comparing has cost too much; shorter ones, and those, by the fallback sort
