@@ -2,8 +2,8 @@
 # Whole trees against find and xargs: benches/batch.sh FILE [COUNT] [ROUNDS]
 #
 # Makes a tree of COUNT (10,000) files in memory, always the same: pieces of FILE of 64 bytes to 32 kB, short ones more
-# often, under names with spaces, line ends and bytes that are no text, and links. `find -print0 | xargs -0 -P2 bzip2`
-# and `hybz -r` compress copies of it by turns, and the last two are compared. Medians of ROUNDS (3): seconds, seconds
+# often, under names with spaces, line ends and bytes that are not text, and links. `find -print0 | xargs -0 -P2 bzip2`
+# and `hybz -r` compress copies of it in turn, and the last two are compared. Medians of ROUNDS (3): seconds, seconds
 # of the processors, and the most memory that hybz took. Needs python3 and GNU time.
 set -eu
 file=$(realpath "${1:?a file to take pieces of}") count=${2:-10000} rounds=${3:-3}

@@ -1,4 +1,4 @@
-//! hybz against bzip2, lbzip2 and pbzip2: whole processes that take turns on the same files, every output verified.
+//! hybz against bzip2, lbzip2 and pbzip2: times whole processes in turn on the same files, and verifies every output.
 //!
 //! ```text
 //! cargo bench --bench compare -- [--pairs 5] [--threads 1,2] [--sink null|file] [--level 9]
@@ -11,7 +11,7 @@
 //! bytes must be bzip2's, and every output must decompress to the file. With `--sink file` every later output is
 //! compared with the first; with `--sink null` it goes to /dev/null, so only the tool is timed.
 //!
-//! `benches/run.sh cpu-peers` does the same without cargo, and writes down what it measured.
+//! `benches/run.sh cpu-peers` does the same without cargo, and records the results.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -168,7 +168,7 @@ fn main() {
     for file in &options.files {
         let bytes = fs::metadata(file).unwrap_or_else(|e| panic!("{}: {e}", file.display())).len() as f64;
         let coded = dir.join("coded.bz2");
-        // bzip2 itself makes the file that is decompressed.
+        // bzip2 itself makes the compressed file.
         let reference =
             Command::new("bzip2").arg(format!("-c{}", options.level)).arg(file).stdout(create(&coded)).status();
         assert!(reference.is_ok_and(|status| status.success()), "bzip2 is needed for the reference");

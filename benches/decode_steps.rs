@@ -53,7 +53,7 @@ struct Input {
     header: Bz2BlockHeader,
     /// Where the codes begin.
     codes: u64,
-    /// In pieces, as the Huffman decoder gives them.
+    /// In pieces, as the Huffman decoder returns them.
     symbols: Vec<Vec<u8>>,
     runs: Vec<u32>,
     rows: usize,
@@ -89,7 +89,7 @@ impl Input {
         Input { name, text, data, header, codes, symbols, runs, rows, coded }
     }
 
-    /// Checks that both decoders, and the steps one by one, give the text back.
+    /// Checks that both decoders, and the steps one by one, return the text.
     fn check(&self) {
         let (text, crc) = decode_text(std::iter::once(&self.coded[..]), self.rows).unwrap();
         assert!(plain(&text) == self.text && crc == self.header.crc, "{}", self.name);
@@ -182,7 +182,7 @@ fn huffman_tables(bencher: Bencher<'_, '_>, input: &Input) {
     bencher.counter(input.bytes()).bench_local(|| groups.start_block(black_box(&input.header)).unwrap());
 }
 
-/// With the tables.
+/// Including the tables.
 #[divan::bench(args = inputs())]
 fn huffman_decode(bencher: Bencher<'_, '_>, input: &Input) {
     let mut groups = GroupDecoder::new();
@@ -217,7 +217,7 @@ fn bwt_walk(bencher: Bencher<'_, '_>, input: &Input) {
     bencher.counter(input.bytes()).bench_local(|| bwt.walk(black_box(input.header.origin)));
 }
 
-/// With the CRC.
+/// Including the CRC.
 #[divan::bench(args = inputs())]
 fn run_length_decode(bencher: Bencher<'_, '_>, input: &Input) {
     let pieces = || black_box(&input.coded).chunks(900);

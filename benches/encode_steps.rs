@@ -70,7 +70,7 @@ impl Input {
         Input { name, text, block, last, symbols, tables }
     }
 
-    /// Checks that the whole encoder gives the bytes of the `bzip2` crate.
+    /// Checks that the whole encoder returns the bytes of the `bzip2` crate.
     fn check(&self) {
         let coded = Encoder::new().encode(&Text::Plain(self.text.clone()));
         let mut out = BitWriter::new();

@@ -6,9 +6,9 @@
 //!
 //! FILE is read once and repeated to MEGABYTES (default: its own length). The modes are `cpu`, `gpu` (only GPUs start
 //! blocks, the cores finish them), `all` (the default is these three), and `null`: stations that do nothing, to measure
-//! how much the pipeline itself can carry. Each mode has a pool of its own; its time includes starting the GPUs. `gpu`
-//! and `all` offload as the command does by default; `bwt-gpu`, `bwt-all`, `hybrid-gpu` and so on name another
-//! pipeline. All outputs must be the same.
+//! the throughput of the pipeline itself. Each mode has its own pool; its time includes starting the GPUs. `gpu` and
+//! `all` offload as the command does by default; `bwt-gpu`, `bwt-all`, `hybrid-gpu` and so on name another pipeline.
+//! All outputs must be the same.
 //!
 //! HYBZ_LANES and HYBZ_BLOCKS set the lanes and the blocks of a batch, HYBZ_THREADS the cores, HYBZ_READERS the threads
 //! that read and split, HYBZ_WINDOW the memory in MB, HYBZ_OUT a file for the output. `benches/run.sh gpu-library` runs

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Draws docs/growth.svg from benches/results: how the cost of a byte grows with threads, input, GPUs and block size.
-# Points are medians of what was recorded on H200 hosts; the legend of each panel says of what. It also draws
+# Points are medians of what was recorded on H200 hosts; the legend of each panel names it. It also draws
 # docs/speed-light.svg and docs/speed-dark.svg, the bars of README.md.
 #
 #     benches/growth.sh            draws
@@ -17,7 +17,7 @@ runs() {
     cat "$here"/results/*xeon16/results.csv "$here"/results/*-h200/results.csv "$here"/results/*h200x4/results.csv |
         awk -F, '
         function put(panel, series, x) { print panel "," series "," x "," $(tool + 3) "," bytes }
-        # A command may have commas; the tool comes behind it, then threads, round and seconds.
+        # A command may have commas; the tool comes after it, then threads, round and seconds.
         {
             command = $4
             for (tool = 5; tool < NF && $tool !~ /^(hybz|bzip2|lbzip2|pbzip2)$/; tool++) command = command "," $tool
@@ -45,7 +45,7 @@ runs() {
         command == "hybz --gpu 0 -dc 24G.bz2 >/dev/null" { put("3", "decompress", 1) }
         command == "hybz --gpu 0,1 -dc 24G.bz2 >/dev/null" { put("3", "decompress", 2) }
         command == "hybz -dc 24G.bz2 >/dev/null" { put("3", "decompress", 4) }'
-    # The thesis's table 5.1, without perturbation: one core, and what all cores and the GPU of the host make of it.
+    # The thesis's table 5.1, without perturbation: one core; and all cores and the GPU of the host.
     awk -F, '$3 == "0" && $1 ~ /linux/ { print "4,one core," $2 / 1e6 "," $4 ",203000000"
                                          print "4,16 cores and a GPU," $2 / 1e6 "," $9 ",203000000" }' \
         "$here"/results/*-h200/table-5.1.csv

@@ -1,9 +1,9 @@
 #!/bin/bash
-# LZ4 frames beside lz4: benches/lz4.sh FILE [ROUNDS]
+# LZ4 frames against lz4: benches/lz4.sh FILE [ROUNDS]
 #
-# hybz and lz4 compress FILE at levels 1, 3 and 9 and decompress it by turns: hybz's file of independent blocks of
-# 64 KiB and lz4's of linked ones; on one core, and hybz on all. What each command writes in the first round is compared
-# with FILE, through lz4 where it is compressed; hybz's files are read by lz4 and lz4's by hybz. Medians of ROUNDS (5),
+# hybz and lz4 compress FILE at levels 1, 3 and 9 and decompress it in turn: hybz's file of independent blocks of
+# 64 KiB and lz4's of linked ones; on one core, and hybz on all. The output of the first round is compared
+# with FILE, through lz4 if it is compressed; hybz's files are read by lz4 and lz4's by hybz. Medians of ROUNDS (5),
 # in MB/s of text; of the processor's time (user and system), which tells more where the machine is busy; and the sizes.
 #
 # Needs lz4, GNU time; cargo build --release --bin hybz

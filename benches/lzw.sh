@@ -1,7 +1,7 @@
 #!/bin/bash
-# LZW beside those who had it first: benches/lzw.sh FILE [ROUNDS]
+# LZW against older programs: benches/lzw.sh FILE [ROUNDS]
 #
-# FILE is compressed by ncompress; hybz, gzip and ncompress decompress it by turns, on one core, and once more hybz with
+# FILE is compressed by ncompress; hybz, gzip and ncompress decompress it in turn, on one core, and once more hybz with
 # eight copies on all cores. FILE's bytes as a grey image of 1,024 columns: tiffcp and examples/tiff_lzw code it in
 # strips of 64 KiB and decode it. All outputs are compared with FILE. Medians of ROUNDS (5), in MB/s of text; and of
 # the processor's time (user and system), which tells more where the machine is busy.
@@ -21,7 +21,7 @@ rows=$((size / 1024))
 one=(taskset -c 0)
 "$target/examples/tiff_lzw" to-tiff --rows=64 image.pgm image.tif
 tiffcp -c none image.tif plain.tif
-# Name, bytes of text, what must come out, the command.
+# Name, bytes of text, expected output, the command.
 names=() bytes=() wants=() commands=()
 add() { names+=("$1") bytes+=("$2") wants+=("$3") commands+=("$4"); }
 add "hybz -dc, .Z, one core" "$size" "$file" "${one[*]} $target/hybz -p1 -dc text.Z"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the tables of docs/BENCHMARKS.md from benches/results: for each machine the newest figures of each race.
+# Writes the tables of docs/BENCHMARKS.md from benches/results: the newest figures of each race for each machine.
 #
 #     benches/report.sh            rewrites everything below the marker in docs/BENCHMARKS.md
 #     benches/report.sh --check    fails if that would change anything
@@ -22,7 +22,7 @@ describe() { # DIR: the machine in words
     echo "$(field cores "$1") cores of $(field cpu "$1")$gpus"
 }
 
-# What a file of the bench `tables` or a converted log is.
+# The kind of a file of the bench `tables` or of a converted log.
 title() {
     case $1 in
         table-5.1.csv) echo "Table 5.1: seconds on one core, and bytes, by block size and perturbation" ;;
@@ -40,7 +40,7 @@ title() {
     esac
 }
 
-# A CSV as a table, of several sets only the Linux sources, or else the first. Who did which block is left to the file.
+# A CSV as a table; of several sets only the Linux sources, or else the first. Leaves out the stations' shares.
 csv_table() {
     awk -F, '
         FNR == NR { if (!/^#/ && $1 != "set" && (set == "" || set !~ /^linux/ && $1 ~ /^linux/)) set = $1; next }
@@ -80,7 +80,7 @@ generate() {
         printf '\n## %s: %s\n' "$machine" "$(describe "$here/results/$newest")"
         rm -rf "$scratch/kept"
         mkdir "$scratch/kept"
-        # A race is taken from the newest results that have it; summary.awk has the same idea of what a race is.
+        # A race is taken from the newest results that have it; summary.awk defines a race in the same way.
         while read -r name; do
             [ ! -f "$here/results/$name/results.csv" ] || echo "$name"
         done <"$scratch/names" | sed "s|.*|$here/results/&/results.csv|" |

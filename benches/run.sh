@@ -5,9 +5,9 @@
 #     benches/run.sh NAME [--old BINARY] [--out DIR] [FILE...]
 #
 # The commands take turns, round by round, and every second round runs in reverse order. The first output of each
-# command is verified in full and not timed; later outputs go to /dev/null. DIR/results.csv gets what was run and
-# measured, DIR/env.json the machine and the versions, DIR/stderr.txt the messages of the commands; a table of medians
-# is printed last. A second scenario with the same DIR adds to these files; the same one again replaces its rows.
+# command is verified in full and not timed; later outputs go to /dev/null. DIR/results.csv gets the commands and
+# their times, DIR/env.json the machine and the versions, DIR/stderr.txt the messages of the commands; a table of
+# medians is printed last. A second scenario with the same DIR adds to these files; the same one again replaces its rows.
 #
 # It needs bash, coreutils, cmp and awk, so it also runs on a GPU machine without Rust. Settings, all optional:
 #
@@ -58,7 +58,7 @@ repeated() {
     [ "$(stat -c %s "$1")" = "$bytes" ] || fail "no room for $1 of $bytes bytes in $work"
 }
 
-# COUNT files of 30 kB, small/f00000 and so on, and what bzip2 makes of them all, small.ref: small_files COUNT
+# COUNT files of 30 kB, small/f00000 and so on, and bzip2's output for them all, small.ref: small_files COUNT
 small_files() {
     mkdir small
     SCALE=1 repeated small.all $(($1 * 30000)) "${files[0]}"
@@ -101,7 +101,7 @@ thread_counts() {
 
 # --- verifying ------------------------------------------------------------------------------------------------------
 
-# Decodes a file to stdout, a .bz2 by another program than hybz if there is one.
+# Decodes a file to stdout; a .bz2 with a program other than hybz, if there is one.
 decode() {
     if [ "$(head -c 3 "$1")" != BZh ]; then hybz --no-gpu -dc <"$1"
     elif have lbzip2; then lbzip2 -dc <"$1"
@@ -156,7 +156,7 @@ seconds_of() {
 }
 
 # A competitor of the next race: entry TOOL THREADS CHECK COMMAND...
-# The first one is what is on trial: the table says how many times as long the others took.
+# The first one is on trial: the table gives the others' times as multiples of its own.
 entry() {
     tools+=("$1")
     threads_of+=("$2")
@@ -194,7 +194,7 @@ race() {
     tools=() threads_of=() checks=() commands=()
 }
 
-# --- what was run, where --------------------------------------------------------------------------------------------
+# --- record of the run ----------------------------------------------------------------------------------------------
 
 json() { # a JSON string
     printf '"%s"' "$(printf %s "$1" | tr -d '\000-\037' | sed 's/[\\"]/\\&/g')"

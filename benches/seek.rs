@@ -1,8 +1,8 @@
-//! Random reads of 64 KiB by an index, beside rapidgzip and fbz with theirs, in the same run.
+//! Times random reads of 64 KiB with an index, next to rapidgzip and fbz with theirs, in the same run.
 //!
 //! `cargo bench --bench seek -- FILE.bz2` (a file with many blocks). The three take turns, and each reads at the same
-//! places; a table of medians is printed. `HYBZ_PYTHON` names a Python with the packages `rapidgzip` and `fbz`; what is
-//! missing is left out. The tests compare what is read; here it is only timed.
+//! places; a table of medians is printed. `HYBZ_PYTHON` names a Python with the packages `rapidgzip` and `fbz`; missing
+//! ones are left out. Only times are measured here; the tests compare the bytes.
 
 use hybz::index::Index;
 use hybz::seek::Reader;
@@ -104,7 +104,7 @@ fn bzi_len(path: &std::path::Path) -> u64 {
     File::open(path).map_or(0, |file| ReadAt::len(&file))
 }
 
-/// Milliseconds of a read. Blocks that are wanted twice are in the cache, as in theirs.
+/// Milliseconds of a read. Blocks wanted twice come from the cache, as in the peers.
 fn ours_once(reader: &Reader<File>, places: &[u64]) -> f64 {
     let mut buf = vec![0; LEN];
     reader.read_at(&mut buf[..1], 0).expect("a good file"); // starts the threads

@@ -1,12 +1,12 @@
-//! How fast a plan is made and parts are joined, beside what the first is made of: reading and cutting alone.
+//! Times making a plan and joining parts. The plan is compared with reading alone and with cutting alone.
 //!
 //! ```text
 //! cargo bench --bench shards -- FILE [ROUNDS]
 //! ```
 //!
-//! All take turns, ROUNDS times (7). Printed are the medians, in GB/s, and those of the ratios within a round. The
-//! parts are of FILE, of 4 MB each, repeated until there is a gigabyte of them. The files lie in TMPDIR, and beside
-//! joining into a file stands copying the parts there. `benches/shards.sh` measures the command.
+//! All take turns, ROUNDS times (7). It prints the medians in GB/s, and the medians of the ratios within a round. The
+//! parts are pieces of FILE of 4 MB each, repeated up to a gigabyte. The files are in TMPDIR; joining into a file is
+//! compared with copying the parts there. `benches/shards.sh` measures the command.
 
 use hybz::shard::{self, Joiner, Shard};
 use hybz::{Level, Settings};

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What sharing the work costs: the rates of --plan and --join, what one --shard costs beside its blocks, and the
-# processor time of WORKERS workers beside that of one process. Run it when nothing else runs.
+# The cost of sharing the work: the rates of --plan and --join, the cost of one --shard in addition to its blocks, and
+# the processor time of WORKERS workers compared with one process. Run it on an idle machine.
 #
 #   cargo build --release && benches/shards.sh target/release/hybz FILE [ROUNDS] [WORKERS]
 #
@@ -47,7 +47,7 @@ awk -v s="$size" -v c="$((coded * times))" -v p="$planned" -v j="$joined" -v w="
   printf "join: %.2f GB/s of compressed data, into a file %.2f\n", c / j / 1e9, c / w / 1e9 }'
 rm -f whole
 
-# A shard of ten bytes: what starting, reading the plan, and naming the part cost. Then with a plan of 10,000 lines.
+# A shard of ten bytes: the cost of starting, reading the plan, and naming the part. Then with a plan of 10,000 lines.
 printf '0123456789' >tiny
 "$hybz" --plan=1 tiny >tiny.plan
 awk -v OFS='\t' '/^#hybz/ { print $1, $2, 100000; next } /^#/ { next }
@@ -57,7 +57,7 @@ one() { wall "$hybz" -f --shard="$3" --plan-file="$1" "$2" -o x; }
 awk -v a="$(of one tiny.plan tiny 0)" -v b="$(of one tiny.long tiny.10000 5000)" 'BEGIN {
   printf "a shard: %.1f ms beside its blocks; %.1f with a plan of 10,000 shards\n", a * 1000, b * 1000 }'
 
-# One core, beside both: how many of them a plan and a join keep up with.
+# One core, for comparison: the number of cores that a plan and a join keep busy.
 first=$(awk '/^[^#]/ { print $3; exit }' plan)
 core=$(of wall "$hybz" -p1 --shard=0 --plan-file=plan "$file" -c)
 awk -v s="$size" -v c="$coded" -v t="$times" -v f="$first" -v p="$planned" -v w="$written" -v k="$core" 'BEGIN {
@@ -67,7 +67,7 @@ awk -v s="$size" -v c="$coded" -v t="$times" -v f="$first" -v p="$planned" -v w=
   for (n = 8; n <= 2000; n = n == 8 ? 64 : n == 64 ? 250 : n == 250 ? 1000 : n * 2)
     printf "%d cores: %.0f times one\n", n, 1 / (1 / n + core / plan + core / join) }'
 
-# Many workers beside one process: processor time for the same text.
+# Many workers against one process: processor time for the same text.
 each() {
   rm -f out.*
   grep -v '^#' plan | cut -f1 |

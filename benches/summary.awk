@@ -1,7 +1,7 @@
 # Medians of a results.csv: awk [-v scenario=NAME] [-v markdown=1] -f summary.awk results.csv
 #
-# The commands of one race are compared: `times` says how many times as long each took as the first of its race, by
-# the median over the rounds of the ratio within a round. In `old-new` and `gpu-default-vs-cpu` the first is on trial,
+# The commands of one race are compared: `times` is the time of each as a multiple of the first of its race: the
+# median over the rounds of the ratio within a round. In `old-new` and `gpu-default-vs-cpu` the first is on trial,
 # and a row below the limit (0.98 and 0.95) is marked.
 
 # The median of values[key, 1 .. count].
@@ -17,7 +17,7 @@ function median(values, key, count,    i, j, v, sorted) {
 BEGIN { FS = "," }
 FNR == 1 || (scenario != "" && $1 != scenario) { next }
 {
-    # Rows with different numbers of threads compete only where threads are what a scenario varies.
+    # Rows with different numbers of threads compete only in scenarios that vary threads.
     race = $1 SUBSEP $2 ($1 ~ /^(cpu-peers|old-new)$/ ? SUBSEP $6 : "")
     row = race SUBSEP $4
     if (!(race in first)) { first[race] = row; races[++race_count] = race }
@@ -30,7 +30,7 @@ FNR == 1 || (scenario != "" && $1 != scenario) { next }
     seconds[row, ++rounds[row]] = $8
     by_round[row, $7] = $8
     round_name[row, rounds[row]] = $7
-    # Where only medians are known, the table that they come from also had the median of the ratios.
+    # If only medians are known, their table also had the median of the ratios.
     if ($11 != "") given[row] = $11
 }
 END {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What --verify takes on one core: alternating pairs, user and system time, the median of the pairs' ratios.
+# The cost of --verify on one core: alternating pairs, user and system time, the median of the pairs' ratios.
 #
 #   benches/verify.sh target/release/hybz FILE [PAIRS]
 set -eu

@@ -1,4 +1,4 @@
-// ans.cu: the segments of `.hbz` blocks, encoded from their ends: asymmetric numeral systems with tables
+// ans.cu: encodes the segments of `.hbz` blocks from their ends: asymmetric numeral systems with tables
 // (docs/FORMAT.md).
 //
 //   1 encoders  one warp a table: the shares of its symbols to the states before each state
@@ -7,8 +7,8 @@
 //   3 places    one CTA: where each segment's bytes begin
 //   4 bytes     one CTA a segment: the bits, whose last one is known first, to bytes
 //
-// A state's next one waits for a look-up in tables of 393 kB a block: two chains of 32,768 at most. So all segments of
-// a batch are in flight at once. Measured (H200): 6.2 ms for 382 segments of source code, 5.9 for 34; predicted was 4.
+// The next state waits for a look-up in tables of 393 kB a block: two chains of at most 32,768. So all segments of a
+// batch are in flight at once. Measured (H200): 6.2 ms for 382 segments of source code, 5.9 for 34; predicted was 4.
 //
 // Twin: src/codec/hbz/ans.rs, src/codec/hbz/encode.rs.
 #include "large_coding.cuh"
@@ -18,7 +18,7 @@ namespace hybz {
 namespace {
 
 constexpr uint32_t kWarps = 4;
-constexpr uint32_t kStage = 24; // words: what is left of one, and a group of 32 tokens and a selector
+constexpr uint32_t kStage = 24; // words: the rest of one, and a group of 32 tokens and a selector
 
 struct TableMemory {
     uint8_t owner[kTokenStates];
@@ -43,14 +43,14 @@ __global__ void __launch_bounds__(kWarps * 32) encoders_kernel(LargeCoding codin
                                  ? coding.states + (uint64_t(block) * kTokenTables + table) * kTokenStates
                                  : coding.selector_states + (uint64_t(block) * kSelectors + table) * kSelectorStates;
     TableMemory &memory = memories[threadIdx.x >> 5];
-    // States are given out one after the other, with a stride that meets each once.
+    // States are assigned one after the other, with a stride that visits each once.
     const uint32_t own = lane < alphabet ? shares[lane] : 0, stride = states / 2 + states / 8 + 3;
     uint32_t from = 0;
     for (uint32_t symbol = 0; symbol < alphabet; symbol++) {
         const uint32_t end = from + __shfl_sync(~0u, own, symbol);
         for (uint32_t k = from + lane; k < end; k += 32) memory.owner[k * stride & (states - 1)] = uint8_t(symbol);
         if (lane == symbol) {
-            // A state loses so many bits, or one fewer, to get into share..2 * share.
+            // A state loses this many bits, or one fewer, to get into share..2 * share.
             const uint32_t most = state_log + __clz(max(own, 1u)) - 31;
             symbols[symbol] = {(most << 16) - (own << most), int32_t(table * states + from) - int32_t(own)};
             memory.next[symbol] = from;
@@ -74,7 +74,7 @@ inline __device__ uint32_t extra_bits(uint32_t joint) {
     return token < kFirstRange ? 0 : 3 + (token - kFirstRange) / 2;
 }
 
-// Takes what a symbol's state gives off: returns the bits and sets their number. The index of the next state is left.
+// Removes the bits that a symbol's state emits: returns them and sets their number. Leaves the index of the next state.
 inline __device__ uint32_t give_off(Symbol symbol, uint32_t &state, uint32_t &bits) {
     bits = (state + symbol.bits) >> 16;
     const uint32_t given = state & ((1u << bits) - 1);
@@ -89,7 +89,7 @@ struct Backwards {
     uint32_t done;   // words written
     uint32_t filled; // bits in the words
 
-    // Puts the pieces of all lanes before what there is, that of lane 0 in front: up to 25 bits each.
+    // Puts the pieces of all lanes in front of the string, lane 0 first: up to 25 bits each.
     __device__ void put(uint32_t piece, uint32_t bits) {
         const uint32_t lane = threadIdx.x & 31;
         uint32_t until = bits;
@@ -114,7 +114,7 @@ struct Backwards {
         filled %= 32;
     }
 
-    // Writes the rest. Returns the number of all bits.
+    // Writes the rest. Returns the total number of bits.
     __device__ uint32_t finish() {
         if ((threadIdx.x & 31) == 0) out[done] = words[0];
         return done * 32 + filled;
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(kThreads) bytes_kernel(LargeCoding coding) {
     const uint32_t segment = blockIdx.x, bits = coding.coded[segment].bits, bytes = (bits + 7) / 8;
     const uint32_t *const words = coding.bits + uint64_t(segment) * kSegmentWords;
     uint8_t *const out = coding.out + coding.offsets[segment];
-    // The last byte is filled up with zeros.
+    // The last byte is padded with zeros.
     const uint32_t padding = bytes * 8 - bits;
     for (uint32_t byte = threadIdx.x; byte < bytes; byte += kThreads) {
         const uint32_t end = (bytes - 1 - byte) * 8;

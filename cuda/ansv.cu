@@ -3,13 +3,13 @@
 //
 // A tile's threads build a binary tree of minima in shared memory, and each looks for its neighbours there: up until a
 // sibling on the right side has something smaller, then down to the nearest of it. Of 2,048 suffixes in random order
-// eight find nothing before them, and eight nothing behind. For these a warp goes on together in the tree over all
-// tiles: a node's children are a load.
+// eight find nothing before them, and eight nothing after them. For these a warp continues together in the tree over
+// all tiles: a node's children are a load.
 //
-// What a warp finds for one of its lanes it has found for others. Of those that lack a neighbour before the tile, the
-// first one is the largest. Everything between the tile and what is found for it is larger than it; so of the others
-// that are still larger than what was found, the neighbour is the same. Without this, each suffix of one chain of a
-// periodic text would go through the whole tree.
+// The result for one lane also holds for others. Of the lanes that lack a neighbour before the tile, the first has the
+// largest value. Everything between the tile and its neighbour is larger than it, so all other lanes with values above
+// that neighbour's have the same neighbour. Without this, each suffix of one chain of a periodic text would go through
+// the whole tree.
 //
 // Twin: src/factor/tiled/neighbours.rs.
 #include "factor.cuh"
@@ -21,7 +21,7 @@ namespace {
 constexpr uint32_t kTileStrips = kFactorTile / kStrip;
 static_assert(kFactorTile == kTile, "eight items a thread");
 
-// A warp a node: the least of `each` (32 or 64) values.
+// A warp a node: the min of `each` (32 or 64) values.
 template <uint32_t kEach>
 __global__ void __launch_bounds__(kThreads)
 minima_kernel(const uint32_t *__restrict__ values, uint32_t count, uint32_t *__restrict__ minima, uint32_t nodes) {
@@ -44,17 +44,16 @@ template <uint32_t kEnd> __device__ uint32_t tile_down(const uint32_t *nodes, ui
     return nodes[node];
 }
 
-// The nearest smaller value before (0) or behind (1) a place of a tile, or kNowhere.
+// The nearest smaller value before (0) or after (1) a place of a tile, or kNowhere.
 template <uint32_t kBehind> __device__ uint32_t in_tile(const uint32_t *nodes, uint32_t place, uint32_t value) {
     for (uint32_t node = kFactorTile + place; node > 1; node /= 2)
         if (node % 2 != kBehind && nodes[node ^ 1] < value) return tile_down<1 - kBehind>(nodes, node ^ 1, value);
     return kNowhere;
 }
 
-// These are for a whole warp with one value: all lanes return the same.
+// The next functions are for a whole warp with one value: all lanes return the same.
 
-// The nearest smaller value in what lies below a node of a level, if there is one: from its right end (before) or its
-// left end.
+// The nearest smaller value below a node of a level, if there is one: from its right end (before) or its left end.
 template <bool kBehind>
 __device__ uint32_t tree_down(const Factoring &f, uint32_t level, uint32_t node, uint32_t value) {
     const uint32_t lane = threadIdx.x & 31;
@@ -83,9 +82,9 @@ __device__ uint32_t before_tile(const Factoring &f, uint32_t tile, uint32_t valu
     return kNowhere;
 }
 
-// The nearest smaller value behind it.
+// The nearest smaller value after a tile.
 __device__ uint32_t behind_tile(const Factoring &f, uint32_t tile, uint32_t value) {
-    // The first node that is not looked at yet. A whole number of nodes is behind us on each level.
+    // The first node that is not searched yet. On each level a whole number of nodes has been passed.
     uint32_t from = (tile + 1) * kTileStrips;
     for (uint32_t level = 0; level < f.levels; level++) {
         const uint32_t end = min((from + kFan - 1) / kFan * kFan, f.nodes[level]), node = from + (threadIdx.x & 31);
@@ -96,7 +95,7 @@ __device__ uint32_t behind_tile(const Factoring &f, uint32_t tile, uint32_t valu
     return kNowhere;
 }
 
-// What lanes that have not found a neighbour in their tile find outside.
+// Searches outside the tile for lanes that have not found a neighbour in it.
 template <bool kBehind>
 __device__ uint32_t outside_tile(const Factoring &f, uint32_t tile, uint32_t value, bool wanted) {
     uint32_t own = kNowhere;

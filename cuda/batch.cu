@@ -88,7 +88,7 @@ int refine_large(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, L
     return group_large(batch, groups, arena.tables, out, arena.done, lane->capacity, counters, stream);
 }
 
-// Notes in the report what round `round - 1`, or for 0 the first sort, left behind.
+// Reports the counts after round `round - 1`, or for 0 after the first sort.
 void report_counts(const Counters &counters, uint32_t round, hybz_report *report) {
     const uint32_t small = counters.count[kToSmall], large = counters.count[kToLarge];
     if (round == 0) {
@@ -103,7 +103,7 @@ void report_counts(const Counters &counters, uint32_t round, hybz_report *report
     }
 }
 
-// From keys to ranks that are all different: the first sort, groups, rounds. Keys and values are in arena.sort.
+// From keys to distinct ranks: the first sort, groups, rounds. Keys and values are in arena.sort.
 int sort_all(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, Clock::time_point deadline, Events &events,
              hybz_report *report) {
     Arena &arena = lane->arena;

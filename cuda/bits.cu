@@ -1,8 +1,8 @@
-// bits.cu: the codes of all blocks, packed; and each block's selectors after them. This, of 0.2 bytes for each of the
-// text, is all that goes back to the host.
+// bits.cu: the codes of all blocks, packed; and each block's selectors after them. These 0.2 bytes per byte of text are
+// all that goes back to the host.
 //
-// One thread writes the codes of one group: it knows at which bit they begin (tables.cu). The words that it shares with
-// a neighbour, the first and the last, are or-ed in; the others are its own. Words are big-endian, so the bytes are the
+// One thread writes the codes of one group: tables.cu gives it their first bit. The words that it shares with a
+// neighbour, the first and the last, are or-ed in; the others are its own. Words are big-endian, so the bytes are the
 // bit string. Nothing is staged in shared memory: a word is a quarter of a sector, but there are only 0.05 of them for
 // a byte of text.
 //
@@ -15,7 +15,7 @@ namespace hybz {
 
 namespace {
 
-// Where each block's codes and selectors go, back to back; one thread a block.
+// The offsets of each block's codes and selectors, back to back; one thread a block.
 __global__ void __launch_bounds__(HYBZ_MAX_BLOCKS) offsets_kernel(Coding coding) {
     __shared__ ScanMemory memory;
     const uint32_t block = threadIdx.x;
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(HYBZ_MAX_BLOCKS) offsets_kernel(Coding coding)
     if (block < coding.blocks) {
         const hybz_coded &coded = coding.coded[block];
         bytes = coded_bytes(coded);
-        // Never seen: codes and selectors that take a quarter more than the block. The CPU codes such a block.
+        // Never seen: codes and selectors a quarter larger than the block. The CPU codes such a block.
         if (bytes > HYBZ_CODED_BYTES(length_of(coding, block))) bytes = 0;
     }
     const Scanned at = scan_before(memory, bytes, Sum{});

@@ -1,6 +1,6 @@
 //! Builds the CUDA code (feature `cuda`) into a static library; a module of the build script.
 //!
-//! nvcc is looked for in `CUDA_HOME`, then on the PATH. `HYBZ_CUDA_ARCHS` says which GPUs the code is for: compute
+//! nvcc is searched for in `CUDA_HOME`, then on the PATH. `HYBZ_CUDA_ARCHS` lists the GPUs to compile for: compute
 //! capabilities such as `90` or `80,89,90,100`, each compiled to machine code, and the last also kept as PTX, which
 //! drivers compile for newer GPUs. By default that is `80,89,90,100` for a release build, and `90` otherwise, to save
 //! time.
@@ -135,7 +135,7 @@ fn compile(root: &Path, out: &Path) {
     }
 }
 
-/// Links the CUDA runtime, and what it and C++ need.
+/// Links the CUDA runtime, and the libraries that it and C++ need.
 fn link_runtime(root: &Path) {
     let libraries = ["lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"].map(|lib| root.join(lib));
     let Some(library) = libraries.iter().find(|lib| lib.join("libcudart_static.a").exists()) else {

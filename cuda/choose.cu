@@ -1,5 +1,5 @@
-// choose.cu: which selector each group of 32 tokens of a `.hbz` block gets, and what that makes of the counts: one
-// round of Lloyd's algorithm (src/codec/hbz/tally.rs says which rounds there are). The host makes prices of the counts.
+// choose.cu: chooses a selector for each group of 32 tokens of a `.hbz` block, and counts the result: one round of
+// Lloyd's algorithm (src/codec/hbz/tally.rs has the rounds). The host computes prices from the counts.
 //
 //   1 counts   one thread a block: how many selectors it has, and which segments the first rounds look at
 //   2 levels   one CTA a segment: each group by the mean of its ranks' logarithms
@@ -10,7 +10,7 @@
 // A selector's price depends on the one before it, so a segment is a chain; but what a group's tokens cost does not,
 // and takes most of the time. Eight lanes add the prices of two selectors each, of 8 tokens; four times eight are a
 // warp. Measured (H200): 6.9 ms for the first choice and ten rounds of 25 MB of source code, transfers included, and
-// 6.5 for 2 MB: ten times the way to the host and back, and the chains of 1,300 groups. Predicted were 0.2 ms a round.
+// 6.5 for 2 MB: ten round trips to the host, and the chains of 1,300 groups. Predicted were 0.2 ms a round.
 //
 // Twin: src/codec/hbz/choose.rs.
 #include "large_coding.cuh"
@@ -23,7 +23,7 @@ constexpr uint32_t kWarps = kThreads / 32; // segments of a CTA
 constexpr uint32_t kPairs = kSelectors / 2;
 constexpr uint32_t kQuarter = kTokenGroup / 4; // tokens of eight lanes
 constexpr uint32_t kTokensPerTable = 32000;
-constexpr uint32_t kPart = 4;             // the first rounds look at one segment of so many
+constexpr uint32_t kPart = 4;             // the first rounds look at one segment of this many
 constexpr uint32_t kSegmentsForParts = 30; // if there are more than these
 
 __global__ void __launch_bounds__(HYBZ_MAX_BLOCKS) counts_kernel(LargeCoding coding) {
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kLevels) parts_kernel(LargeCoding coding) {
     *own = groups.all ? uint32_t(uint64_t(groups.before) * coding.about[blockIdx.x].selectors / groups.all) : 0;
 }
 
-// What a CTA counts, for all its segments.
+// The counts of a CTA, for all its segments.
 struct TallyMemory {
     uint32_t tokens[kSelectors][kJoint];
     uint32_t moves[kSelectors][kSelectors];
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(kThreads) firsts_kernel(LargeCoding coding) {
 }
 
 struct RoundMemory {
-    uint32_t prices[kJoint + 1][kPairs]; // of two selectors each; the last row is of no token
+    uint32_t prices[kJoint + 1][kPairs]; // of two selectors each; the last row stands for a missing token
     uint32_t selectors[kSelectors][kPairs];
     TallyMemory tally;
 };

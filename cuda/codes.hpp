@@ -2,10 +2,10 @@
 //
 // A rotation's key is the code of its first symbol, then of each next symbol given the one before it, cut off at some
 // number of bits. Every table (one per preceding symbol) is an alphabetic prefix code: its code words, read as binary
-// fractions, are in the order of the symbols. Two rotations that agree so far are in the same context, so at their
-// first difference both use the same table: the order of the bit strings is the order of the rotations, and equal keys
-// agree on every symbol that is complete in them. 40 such bits tie as few rotations of source code as 64 bits of raw
-// text do (docs/ALGORITHMS.md, "Order-preserving coded keys").
+// fractions, are in the order of the symbols. Two rotations that agree up to some symbol are in the same context there,
+// so at their first difference both use the same table: the order of the bit strings is the order of the rotations, and
+// equal keys agree on every symbol that is complete in them. 40 such bits tie as few rotations of source code as 64
+// bits of raw text do (docs/ALGORITHMS.md, "Order-preserving coded keys").
 //
 // Any table is correct; a good one ties fewer rotations. Each table splits its symbols in two halves of nearly equal
 // weight, again and again (within 2 bits of the entropy; the optimum of Hu and Tucker 1971 saves little and takes more
@@ -39,7 +39,8 @@ HYBZ_BOTH constexpr int ceil_log2(int n) {
     return bits;
 }
 
-// Where the symbols [from, to) below a node of this depth are divided; sums[i] is the weight of the symbols before i.
+// The boundary that divides the symbols [from, to) below a node of this depth; sums[i] is the weight of the symbols
+// before i.
 template <class Sum>
 HYBZ_BOTH inline int split_at(const Sum *sums, int from, int to, int depth, int max_code) {
     if (depth + 1 + ceil_log2(to - from - 1) > max_code) return (from + to) / 2;
@@ -79,7 +80,7 @@ inline std::vector<uint32_t> count_pairs(const uint8_t *text, size_t size) {
     return pairs;
 }
 
-// Builds the table of a batch from its text [0..size-1], the blocks back to back. In each context `marks` symbols that
+// Builds the table of a batch from its text [0..size-1], the blocks back to back. In each context, `marks` symbols that
 // the text does not contain come before the bytes (suffixes have an end mark): table [0..257*(256+marks)-1]. No code
 // word has more than max_code bits.
 inline void code_table(const uint8_t *text, size_t size, uint32_t *table, int marks = 0, int max_code = kMaxCode) {

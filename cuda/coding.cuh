@@ -1,7 +1,8 @@
-// coding.cuh: what the resident pipeline's steps after the sort share: sizes, arrays, and what belongs to which block.
+// coding.cuh: the shared declarations of the resident pipeline's steps after the sort: sizes, arrays, and the mapping
+// to blocks.
 //
-// The symbols of a block are numbered in groups of kGroup; the last group is filled up with kNoSymbol, which costs
-// nothing and is written as nothing, so that no step needs to handle a short group.
+// The symbols of a block are numbered in groups of kGroup; the last group is padded with kNoSymbol, which has cost 0
+// and no bits, so that no step needs to handle a short group.
 #pragma once
 #include "device.cuh"
 #include "hybz.h"
@@ -40,7 +41,7 @@ struct Coding {
     uint32_t *out;             // codes and selectors of all blocks
 };
 
-// Where the symbols of a block begin: there is room for one for each byte, EOB, and what fills the last group.
+// Where the symbols of a block begin: there is room for one for each byte, EOB, and the padding of the last group.
 __host__ __device__ inline uint32_t symbol_base(uint32_t base, uint32_t block) {
     return (base + 64 * block + 7) / 8 * 8;
 }

@@ -1,11 +1,11 @@
-// column.cuh: from a last column to the vector of its rows: a stable counting pass by byte. What both formats' decoders
-// share; each has kernels that say where the rows of a chunk are, and what is written.
+// column.cuh: from a last column to the vector of its rows: a stable counting pass by byte. Shared by both formats'
+// decoders, whose kernels define the rows of a chunk and the output.
 #pragma once
 #include "scan.cuh"
 
 namespace hybz {
 
-// How often each byte is in the rows of a chunk, by a warp. `byte_at` says which byte a row has.
+// How often each byte is in the rows of a chunk, by a warp. `byte_at` returns the byte of a row.
 template <class ByteAt>
 inline __device__ void count_rows(uint32_t (&count)[256], uint32_t from, uint32_t end, uint32_t *counts,
                                   ByteAt byte_at) {
@@ -29,8 +29,8 @@ struct StartMemory {
     uint32_t parts[kParts][256], firsts[256];
 };
 
-// Turns the counts of a block's chunks into where each chunk's rows of each byte go, by 256 * kParts threads. After a
-// barrier, `firsts` of the memory says where the rows of each byte begin.
+// Converts the counts of a block's chunks to the position of each chunk's rows of each byte, by 256 * kParts threads.
+// After a barrier, `firsts` of the memory has the first row of each byte.
 inline __device__ void start_rows(StartMemory &memory, uint32_t *counts, uint32_t chunks) {
     const uint32_t byte = threadIdx.x & 255, part = threadIdx.x / 256;
     const uint32_t each = (chunks + kParts - 1) / kParts;
@@ -58,7 +58,7 @@ inline __device__ void start_rows(StartMemory &memory, uint32_t *counts, uint32_
     }
 }
 
-// Puts the rows of a chunk where they belong, by a warp: `put(to, row, byte)`.
+// Puts the rows of a chunk in their places, by a warp: `put(to, row, byte)`.
 template <class ByteAt, class Put>
 inline __device__ void place_rows(uint32_t (&next)[256], uint32_t from, uint32_t end, const uint32_t *counts,
                                   ByteAt byte_at, Put put) {

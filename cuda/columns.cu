@@ -8,7 +8,7 @@
 //   5 digits   one warp a chunk: each head writes the digits of the run before it, and itself
 //   6 joints   one CTA a segment: tokens with the class of the token before
 //
-// The mark's row, which the format leaves out, is stepped over when a row is read.
+// Reading a row skips the mark's row, which the format leaves out.
 //
 // Twin: src/codec/mtf/encode.rs, src/codec/hbz/token.rs.
 #include "large_coding.cuh"
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kThreads) joins_kernel(LargeCoding coding) {
     Chunk found{0, kNone, kNone, 0, 0};
     if (is_chunk) found = *mine;
     const bool any = found.first != kNone;
-    // Where the run of zeros that enters the chunk begins, or the segment.
+    // The start of the run of zeros that enters the chunk, or of the segment.
     uint32_t after = any ? found.last + 1 : 0;
 #pragma unroll
     for (uint32_t d = 1; d < 32; d *= 2) {
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(kThreads) joins_kernel(LargeCoding coding) {
         if (lane >= d) until += other;
     }
     if (is_chunk) *mine = {found.heads, found.first, found.last, until - own, before};
-    // The run at the end.
+    // The run at the end of the segment.
     const uint32_t run = segment.rows - all, digits = digits_of(run), tokens = __shfl_sync(~0u, until, 31);
     if (lane < digits) {
         const uint64_t at = row_place(segment) + tokens + lane;
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(kThreads) digits_kernel(LargeCoding coding) {
             coding.extras[to] = uint8_t(token);
         }
         at += __shfl_sync(~0u, until, 31);
-        after = __shfl_sync(~0u, position, 31) + 1; // after the last 32 heads nobody needs it
+        after = __shfl_sync(~0u, position, 31) + 1; // not needed after the last 32 heads
         head = next;
     }
 }

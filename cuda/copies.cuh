@@ -1,5 +1,5 @@
-// copies.cuh: the copy engine for short copies, as LZW has them: a warp carries out 32 at once, with a lane for each
-// byte of the text. (gather.cuh is the one for copies of any length.)
+// copies.cuh: the copy engine for short copies, such as LZW's: a warp executes 32 at once, with a lane for each byte of
+// the text. (gather.cuh handles copies of any length.)
 #pragma once
 #include "ranks.cuh"
 
@@ -7,13 +7,13 @@ namespace hybz {
 
 // One byte of the text of a warp's short commands.
 struct ShortByte {
-    uint32_t place, from; // where it goes; where it comes from, if it is copied
+    uint32_t place, from; // its destination; its source, if it is copied
     uint32_t byte;
     bool copied;
 };
 
-// The byte at `at` and this lane's number, in a text that ends at `end`. `begin` and `length` are the lane's command's,
-// `source` as in carry_out_short.
+// The byte at `at` and this lane's number, in a text that ends at `end`. `begin` and `length` are those of the lane's
+// command, `source` as in carry_out_short.
 inline __device__ ShortByte short_byte(uint32_t source, uint32_t begin, uint32_t length, uint32_t at, uint32_t end) {
     const uint32_t lane = threadIdx.x & 31;
     const uint32_t earlier = __popc(__ballot_sync(~0u, length && begin < at));
@@ -24,7 +24,7 @@ inline __device__ ShortByte short_byte(uint32_t source, uint32_t begin, uint32_t
     return {place, place - ~what, what, what > 255 && place < end};
 }
 
-// Replaces the bytes that wait for the byte of another lane, `parent`, by these. Chains are followed by jumping.
+// Replaces the bytes that wait for another lane's byte, `parent`, by these. Follows chains by pointer jumping.
 inline __device__ void await_bytes(uint32_t &byte, uint32_t parent, bool waits) {
     while (__ballot_sync(~0u, waits)) {
         const uint32_t value = __shfl_sync(~0u, byte, parent & 31), grand = __shfl_sync(~0u, parent, parent & 31);
@@ -37,9 +37,9 @@ inline __device__ void await_bytes(uint32_t &byte, uint32_t parent, bool waits) 
     }
 }
 
-// Carries out commands that are short, of which each is one byte, once or several times, or one copy: `source` is the
-// byte, or the complement of the distance; `begin` is where it goes, and the lanes' targets follow each other. A lane
-// for each byte of the text, two at once: it finds its command, and if the byte's source is among these 64, the
+// Executes short commands. Each is one byte, once or several times, or one copy: `source` is the byte, or the
+// complement of the distance; `begin` is the destination, and the destinations of the lanes follow each other. A lane
+// handles a byte of the text, two at once: it finds its command, and if the byte's source is among these 64, the
 // source's source.
 inline __device__ void carry_out_short(uint32_t source, uint32_t begin, uint32_t length, uint8_t *out) {
     const uint32_t end = __shfl_sync(~0u, begin + length, 31);

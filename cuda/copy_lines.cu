@@ -1,8 +1,8 @@
-// copy_lines.cu: the sorted text, from the order of the lines.
+// copy_lines.cu: writes the sorted text in the order of the lines.
 //
-// A CTA writes kLineTile bytes, 16 for each thread. So every write is of 16 bytes, whatever the lines are like, and a
-// line of 1 GB is written by as many threads as a gigabyte of short ones. The rows themselves say which tiles begin in
-// them: searching among all rows took a CTA 25 reads one after another.
+// A CTA writes kLineTile bytes, 16 for each thread. So every write has 16 bytes, however long the lines are, and a line
+// of 1 GB is written by as many threads as a gigabyte of short ones. Each row records the tiles that begin in it:
+// searching among all rows took a CTA 25 reads one after another.
 #include "lines.cuh"
 
 namespace hybz {
@@ -22,8 +22,8 @@ __device__ uint32_t last_up_to(const uint32_t *__restrict__ sorted, uint32_t cou
     return low;
 }
 
-// Of each row of the result: where its line begins in the text, and how long it is with its end; 0 if it equals the one
-// before and only one of them is wanted.
+// For each row of the result: where its line begins in the text, and its length with the end byte; 0 if it equals the
+// row before and only one of equal lines is wanted.
 __global__ void __launch_bounds__(kThreads)
 row_lengths_kernel(LineBatch batch, const uint32_t *__restrict__ range_line, const uint32_t *__restrict__ begin,
                    const uint32_t *__restrict__ order, const uint8_t *__restrict__ same, uint32_t *__restrict__ from,
@@ -48,7 +48,7 @@ range_ends_kernel(LineBatch batch, const uint32_t *__restrict__ range_line, cons
         range_end[r] = range_line[r + 1] ? out_end[range_line[r + 1] - 1] : 0;
 }
 
-// Of each tile of the sorted text the row that its first byte is of.
+// For each tile of the sorted text, the row of its first byte.
 __global__ void __launch_bounds__(kThreads)
 tile_rows_kernel(uint32_t rows, const uint32_t *__restrict__ out_end, uint32_t *__restrict__ tile_row) {
     const uint32_t row = blockIdx.x * kThreads + threadIdx.x;
@@ -58,7 +58,7 @@ tile_rows_kernel(uint32_t rows, const uint32_t *__restrict__ out_end, uint32_t *
         tile_row[tile] = row;
 }
 
-// The first row of [low..high-1] that ends behind `place`, or `high`.
+// The first row of [low..high-1] that ends after `place`, or `high`.
 __device__ uint32_t row_at(const uint32_t *__restrict__ out_end, uint32_t low, uint32_t high, uint32_t place) {
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
@@ -83,7 +83,7 @@ __device__ uint4 copied_bytes(const uint8_t *__restrict__ text, const uint32_t *
     for (uint32_t i = 0; i < 16; i++) {
         if (i >= count) break;
         while (place + i == end) {
-            row++; // one that is empty was dropped
+            row++; // an empty row was dropped
             end = out_end[row];
             at = from[row];
         }
@@ -92,7 +92,7 @@ __device__ uint4 copied_bytes(const uint8_t *__restrict__ text, const uint32_t *
     return uint4{words[0], words[1], words[2], words[3]};
 }
 
-// The part of a row that lies in the tile, to shared memory.
+// Copies the part of a row that lies in the tile to shared memory.
 __device__ void copy_row(const uint8_t *__restrict__ text, uint32_t at, uint32_t begin, uint32_t end, uint8_t *tile) {
     for (uint32_t i = begin; i < end; i += 8, at += 8) {
         uint64_t bytes = eight_bytes(text, at);
@@ -100,8 +100,8 @@ __device__ void copy_row(const uint8_t *__restrict__ text, uint32_t at, uint32_t
     }
 }
 
-// A tile of many rows is put together in shared memory, a thread a row: reading row after row, a thread would wait for
-// each of them. One of few long rows is copied from memory to memory.
+// A tile of many rows is assembled in shared memory, a thread a row: a thread that read row after row would wait for
+// each of them. A tile of few long rows is copied from memory to memory.
 __global__ void __launch_bounds__(kThreads)
 copy_lines_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint32_t *__restrict__ from,
                   const uint32_t *__restrict__ out_end, const uint32_t *__restrict__ tile_row,

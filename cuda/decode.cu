@@ -1,4 +1,4 @@
-// decode.cu: a batch of blocks to be decoded: memory, and the steps one after the other.
+// decode.cu: a batch of blocks to decode: memory, and the steps one after the other.
 #include "lane.cuh"
 
 namespace hybz {
@@ -28,7 +28,7 @@ uint64_t lay_out_decoding(Decoding &d, uint8_t *memory, uint64_t blocks, uint64_
 
 namespace {
 
-// Whether the device can take this without reading or writing where it must not.
+// Whether the device can decode this without reading or writing out of bounds.
 bool is_possible(const hybz_block &head, uint64_t bytes) {
     const uint64_t end = head.at + (uint64_t(head.end_bit) + 31) / 32 * 4;
     bool lengths = true;
@@ -75,7 +75,7 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
     const uint32_t columns = lane->record();
     HYBZ_TRY(walk_columns(decoding, stream));
     const uint32_t walked = lane->record();
-    // Copies that are queued before the kernels are done hold up those of other lanes: 27 ms instead of 0.5.
+    // Copies that are queued before the kernels are done delay those of other lanes: 27 ms instead of 0.5.
     HYBZ_TRY(lane->wait(deadline));
     HYBZ_TRY(cudaMemcpyAsync(staging.found, decoding.found, blocks * sizeof(Found), cudaMemcpyDeviceToHost, stream));
     HYBZ_TRY(lane->wait(deadline));

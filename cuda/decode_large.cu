@@ -1,4 +1,4 @@
-// decode_large.cu: a batch of `.hbz` blocks to be decoded: memory, and the steps one after the other.
+// decode_large.cu: a batch of `.hbz` blocks to decode: memory, and the steps one after the other.
 #include "lane.cuh"
 #include <algorithm>
 
@@ -25,7 +25,7 @@ uint64_t lay_out_large(LargeDecoding &d, uint8_t *memory, uint64_t blocks, uint6
 
 namespace {
 
-// What is left of the batch's input from a place on.
+// The rest of the batch's input from an offset on.
 struct Input {
     const uint8_t *bytes;
     uint64_t count;
@@ -44,8 +44,8 @@ bool shares_are_complete(const uint16_t *shares, uint32_t tables, uint32_t symbo
     return true;
 }
 
-// Whether the device can take this without reading or writing where it must not. `rows`: as many of the lane's are free
-// from the block's base on.
+// Whether the device can decode this without reading or writing out of bounds. `rows` is the number of the lane's rows
+// that are free from the block's base on.
 bool is_possible(const hybz_large &head, const Input &input, uint64_t rows) {
     if (head.rows < 1 || head.rows > rows || head.base % 16 != 0 || head.entry_log < HYBZ_MIN_ENTRY_LOG ||
         head.entry_log > HYBZ_MAX_ENTRY_LOG || head.selectors < 1 || head.selectors > HYBZ_LARGE_TABLES)
@@ -67,7 +67,8 @@ bool is_possible(const hybz_large &head, const Input &input, uint64_t rows) {
     return std::all_of(entry, entry + entries, [&](uint32_t row) { return row < head.rows; });
 }
 
-// What the kernels are told of the blocks. Returns how many rows of the lane they take, or 0 if they are not possible.
+// Prepares the kernels' description of the blocks. Returns the number of rows of the lane they take, or 0 if one is
+// impossible.
 uint64_t prepare(LargeDecoding &decoding, LargeBlock *to, const hybz_large *heads, const Input &input, uint64_t room) {
     uint64_t end = 0;
     uint32_t segments = 0;
@@ -122,7 +123,7 @@ extern "C" int hybz_lane_decode_large(hybz_lane *lane, uint32_t blocks, const hy
     const uint32_t vectors = lane->record();
     HYBZ_TRY(walk_entries(decoding, stream));
     const uint32_t walked = lane->record();
-    // Copies that are queued before the kernels are done hold up those of other lanes (decode.cu).
+    // Copies that are queued before the kernels are done delay those of other lanes (decode.cu).
     HYBZ_TRY(lane->wait(deadline));
     HYBZ_TRY(cudaMemcpyAsync(staging.odd, decoding.odd, blocks * 4, cudaMemcpyDeviceToHost, stream));
     HYBZ_TRY(cudaMemcpyAsync(codes, decoding.column, rows, cudaMemcpyDeviceToHost, stream));

@@ -1,16 +1,16 @@
-// decoding.cuh: what the steps of decoding share. Of `.bz2` blocks whose headers the CPU has read, the device does
-// everything between the first Huffman code and the run-length-coded text:
+// decoding.cuh: the shared declarations of the steps of decoding. For `.bz2` blocks whose headers the CPU has read, the
+// device does everything between the first Huffman code and the run-length-coded text:
 //
 //   huffman.cu   codes -> symbols           one thread a block decodes; the warp makes its tables and moves its symbols
 //   ranks.cu     symbols -> column          digits to run lengths, ranks to bytes
 //   walk.cu      column -> vector -> text   inverse BWT, from many places at once
 //
 // The last step of bzip2, runs of equal bytes and the CRC, is left to the lane's thread, which has to copy the text out
-// of pinned memory anyway and then does it in the same pass (14 ms for 27 MB, eight lanes at once). So what comes back
-// is never longer than a block, 900,000 bytes, although the text may have 46 million.
+// of pinned memory anyway and then does it in the same pass (14 ms for 27 MB, eight lanes at once). So the output is
+// never longer than a block, 900,000 bytes, although the text may have 46 million.
 //
-// The device never says that a block is damaged. Whatever is not regular (bits that are not a code, over-subscribed
-// codes, too many rows, a permutation of several cycles) makes it odd, and a core decodes it.
+// The device never reports damage. Anything irregular (bits that are not a code, over-subscribed codes, too many rows,
+// a permutation of several cycles) makes it odd, and a core decodes it.
 #pragma once
 #include "device.cuh"
 #include "hybz.h"
@@ -31,9 +31,9 @@ static_assert(kSlots * kStage <= kStagePitch, "the stage is where symbols and pl
 constexpr int kMaxLength = 20; // bits of a code that bzip2 reads
 static_assert(kSymbolPitch % 32 == 0 && kTokenChunks <= 1024 && kRowChunks <= 1024);
 
-// What is found out about a block.
+// The results for a block.
 struct Found {
-    uint32_t odd;     // something is not regular
+    uint32_t odd;     // something is irregular
     uint32_t symbols; // without EOB
     uint32_t end_bit; // the bit after the last code
     uint32_t rows;
@@ -57,7 +57,7 @@ struct Decoding {
     uint32_t *vector;             // at base: the row after this one, above its byte
     uint32_t *slots;              // [block][kSlotPitch] steps to the next slot, above its number; then: text position
     uint32_t *steps;              // [block][kSlotPitch] steps to the next slot
-    uint32_t *rests;              // [block][kSlotPitch] the row that is kStage steps on, if there are so many
+    uint32_t *rests;              // [block][kSlotPitch] the row that is kStage steps on, if there is one
     uint8_t *stage;               // [block][kStagePitch] in place of symbols and places: the bytes of each walk
     uint8_t *text;                // at base
 };

@@ -1,4 +1,4 @@
-// device.cuh: what the kernels of the sort share: how a batch lies in device memory, and the steps' declarations.
+// device.cuh: the shared declarations of the sort's kernels: the layout of a batch in device memory, and the steps.
 //
 // Numbering. A rotation is (block, index); a row of the sorted matrix is (block, position). Both are numbered with a
 // pitch that is a power of two: block << pitch_bits | index. So shift and mask give the block and the index in it.
@@ -6,14 +6,13 @@
 // Values. Sorting moves a u32 along with each key: the rotation's index (20 bits) and, above it, the byte before the
 // rotation (8 bits), which becomes the last column without another gather. The row tells the block.
 //
-// Wide batches (suffixes.cu) have blocks of up to 1 GB: there a value is the index alone, and the byte is gathered when
-// its row becomes final. What is sorted there are the suffixes of each text and an end mark, so a block has one row
-// more than bytes.
+// Wide batches (suffixes.cu) have blocks of up to 1 GB. There a value is the index alone, and the byte is gathered when
+// its row becomes final. They sort the suffixes of each text and an end mark, so a block has one row more than bytes.
 //
 // Lists. A rotation that is still tied is in a list as (value, head, depth): head is the row at which its group begins,
-// depth how many symbols the group agrees on. The members of a small group (up to kSmall) are neighbours in the list;
-// the groups come in any order, but nearly in that of the rows, so that what runs at one time touches only a few
-// blocks' ranks and stays in the L2 cache. Small groups fill a generation of the lists from the front, large ones from
+// depth the number of symbols on which the group agrees. The members of a small group (up to kSmall) are neighbours in
+// the list; the groups come in any order, but nearly in that of the rows, so that concurrent threads touch only a few
+// blocks' ranksand stay in the L2 cache. Small groups fill a generation of the lists from the front, large ones from
 // the back.
 #pragma once
 #include "limits.h"
@@ -38,7 +37,7 @@ struct List {
     uint32_t *value, *head, *depth;
 };
 
-// The list that a place of a tile goes to.
+// The list for a place of a tile.
 enum Category { kToSmall, kToLarge, kToDone, kNotMine };
 // Device counters of one round: written by atomics, read by the host after the round.
 struct Counters {
@@ -66,8 +65,7 @@ __device__ __forceinline__ uint32_t place_of(uint32_t k) { return k * kThreads +
 
 template <bool kWide> __device__ inline uint32_t index_of(uint32_t value) { return kWide ? value : value & kIndexMask; }
 
-// Writes what follows from a row that is final: its byte of the last column, and the origin if the row is the block
-// itself.
+// Stores the results for a final row: its byte of the last column, and the origin if the row is the block itself.
 template <bool kWide> __device__ inline void finalize(const Batch &batch, uint32_t row, uint32_t value) {
     const uint32_t block = row >> batch.pitch_bits;
     const uint32_t position = row & ((1u << batch.pitch_bits) - 1);
@@ -99,7 +97,7 @@ struct SlotMemory {
     uint32_t count[3][kChunks];
 };
 
-// Gives each place of a tile a slot in the output list of its category. Called by all threads of the CTA; `category`
+// Assigns each place of a tile a slot in the output list of its category. All threads of the CTA call it; `category`
 // and `slot` are those of this thread's items. Places keep their order within the CTA; CTAs come in any order.
 __device__ inline void assign_slots(SlotMemory &memory, const int (&category)[kItems], Counters *counters,
                                     uint32_t (&slot)[kItems]) {
@@ -198,13 +196,13 @@ constexpr int kThirdCode = 15; // bits of the longest code word: three fit in ev
 // From the number of a position in the sample to the position, and back.
 __host__ __device__ inline uint32_t position_of(uint32_t number) { return number / 2 * 3 + (number & 1) + 1; }
 __host__ __device__ inline uint32_t number_of(uint32_t position) { return position / 3 * 2 + position % 3 - 1; }
-// How many rows of a block are in the sample, including the end mark's, and how many are not.
+// The number of rows of a block in the sample, including the end mark's, and the number of the others.
 __host__ __device__ inline uint32_t sample_count(uint32_t length) { return length - length / 3; }
 __host__ __device__ inline uint32_t others_count(uint32_t length) { return (length + 2) / 3; }
 struct Thirds {
     const uint32_t *text_base;  // [0..blocks] the first byte of a block
     const uint32_t *third_base; // [0..blocks] the first row that is not in the sample, counting only those
-    const uint32_t *turn;       // [0..blocks-1] the position at which the block began before it was turned
+    const uint32_t *turn;       // [0..blocks-1] the position of the block's beginning in its least rotation
     uint32_t *order;            // [sample row] value, sorted
     uint32_t *keys;             // out
     uint8_t *bytes;             // out

@@ -5,9 +5,9 @@
 //   3 vector   one warp a chunk: for each row of the first column the row that follows it, with its code (column.cuh)
 //   4 walk     one thread an entry point: as many steps as there are codes to the next one
 //
-// In blocks of more than 2^24 rows the words of the vector have no room for the code. There it is found from the row,
-// while the next load is under way: the first column is sorted, so a small table in shared memory tells where in it the
-// row is, or nearly so.
+// In blocks of more than 2^24 rows the words of the vector have no room for the code. There it is derived from the row,
+// while the next load is in flight: the first column is sorted, so a small table in shared memory gives its code, or
+// nearly so.
 //
 // Twin: src/codec/hbz/vector.rs.
 #include "column.cuh"
@@ -18,7 +18,7 @@ namespace hybz {
 namespace {
 
 constexpr uint32_t kWarps = kThreads / 32;
-constexpr uint32_t kWalkers = 64; // threads of a CTA that walks: chains shall be spread over all multiprocessors
+constexpr uint32_t kWalkers = 64; // threads of a CTA that walks: few, to spread chains over all multiprocessors
 
 // A chunk of rows, for one warp.
 struct Rows {
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kThreads) vector_kernel(LargeDecoding decoding
         });
 }
 
-// Where in the first column a row is: of each 2^shift rows the code of the first one.
+// The lookup from rows of the first column to codes: for every 2^shift rows, the code of the first one.
 constexpr uint32_t kCodeRows = 4096;
 struct CodeMemory {
     uint32_t ends[256]; // of each code's rows
@@ -101,7 +101,7 @@ __device__ void make_codes(CodeMemory &memory, const uint32_t *firsts, uint32_t 
     __syncthreads();
     const uint32_t shift = code_shift(rows);
     for (uint32_t part = threadIdx.x; part < kCodeRows; part += kWalkers) {
-        // The first code whose rows end behind this one.
+        // The first code whose rows end after this one.
         uint32_t low = 0, high = 255;
         while (low < high) {
             const uint32_t middle = (low + high) / 2;
@@ -113,7 +113,7 @@ __device__ void make_codes(CodeMemory &memory, const uint32_t *firsts, uint32_t 
     __syncthreads();
 }
 
-// Walks a chain, and writes its codes from `to` on. `step` returns a row's code, and goes on to the next row.
+// Walks a chain, and writes its codes from `to` on. `step` returns a row's code, and advances to the next row.
 template <class Step> inline __device__ void walk(uint8_t *to, uint32_t left, Step step) {
     for (; left >= 16; left -= 16, to += 16) { // `to` is a multiple of 16
         uint32_t words[4] = {};

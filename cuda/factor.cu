@@ -1,8 +1,8 @@
 // factor.cu: exact LZ77 factors of a text: the sort of suffixes.cu, then the steps of factor.cuh.
 //
-// The sort writes positions in order where it else writes letters, so what it costs does not change; and ranks, which
-// longest.cu needs, are what it ends with. The rest lies in memory of the sort: it takes no more than `.hbz` blocks do,
-// but for 4 bytes a byte of order instead of 1 of letters.
+// The sort writes positions where it otherwise writes letters, so its cost does not change, and it leaves the ranks
+// that longest.cu needs. The other arrays reuse memory of the sort: a lane takes as much as for `.hbz` blocks, except
+// that the order takes 4 bytes per byte where letters take 1.
 #include "factor.cuh"
 #include "lane.cuh"
 #include <algorithm>
@@ -17,7 +17,7 @@ Batch one_text(hybz_lane *lane, uint32_t length) {
             nullptr, arena.order, arena.origin,     arena.rank, arena.depth, true};
 }
 
-// Gives the steps' arrays their places in the memory of the sort.
+// Places the steps' arrays in the memory of the sort.
 Factoring lay_out_factoring(const Arena &arena, uint32_t n) {
     Factoring f{};
     set_levels(f, n, arena.lists[0].value, arena.lists[0].head);
@@ -26,7 +26,7 @@ Factoring lay_out_factoring(const Arena &arena, uint32_t n) {
     f.rank = arena.rank;
     f.pieces = blocks_for(n, kPiece);
     f.groups = blocks_for(n, kGroup);
-    // Each of the sort's arrays has room for as many elements as there are rows, of 8 bytes or of 4.
+    // Each of the sort's arrays has as many elements, of 8 or 4 bytes, as there are rows.
     f.pairs = reinterpret_cast<uint2 *>(arena.sort.keys[0]);
     f.factors = reinterpret_cast<hybz_factor *>(arena.sort.keys[1]);
     f.longest = arena.sort.values[0];
@@ -100,7 +100,7 @@ extern "C" int hybz_lane_factor(hybz_lane *lane, uint32_t length, const uint8_t 
     HYBZ_TRY(lane->wait(deadline));
     HYBZ_TRY(lane->event_error);
     memcpy(counts, staging.origin, sizeof *counts);
-    // Each has a byte or more.
+    // Each has at least a byte.
     if (counts->factors < 1 || counts->factors > length) return HYBZ_WRONG;
     lane->factors = counts->factors;
     if (report) {

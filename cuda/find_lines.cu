@@ -1,4 +1,4 @@
-// find_lines.cu: where lines begin.
+// find_lines.cu: finds the beginnings of lines.
 #include "lines.cuh"
 #include "scan.cuh"
 #include <cub/device/device_scan.cuh>
@@ -7,7 +7,7 @@ namespace hybz {
 
 namespace {
 
-// Which of the 16 bytes from `from` on end a line: a bit each. The text has room behind it.
+// A mask of the 16 bytes from `from` on that end a line. The text has padding after it.
 __device__ inline uint32_t ends_from(const uint8_t *__restrict__ text, const LineBatch &batch, uint32_t from) {
     if (from >= batch.bytes) return 0;
     const uint4 bytes = reinterpret_cast<const uint4 *>(text)[from / 16];

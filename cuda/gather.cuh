@@ -1,26 +1,26 @@
-// gather.cuh: the copy engine: a warp carries out 32 commands of an LZ decoder at once, with a lane for each byte of
-// the text.
+// gather.cuh: the copy engine: a warp executes 32 commands of an LZ decoder at once, with a lane for each byte of the
+// text.
 //
-// A command is some literals and then a copy of text that stands some distance before. Prefix sums give each command
-// its place. Nothing else orders the text. (Funasaka 2018 forbids references into the segment that a warp decodes; here
-// they are resolved.)
+// A command is some literals and then a copy of text at some distance before. Prefix sums give each command its place;
+// nothing else orders the text. (Funasaka 2018 forbids references into the segment that a warp decodes; here they are
+// resolved.)
 //
-// Lanes make bytes, not commands: 32 lanes write 32 neighbours, a whole sector of memory, whatever the commands'
-// lengths are. A byte's command is found by counting, in a row of 32 bits, the commands that begin up to it. If its
-// source is a byte that is made at the same time, the lane goes on with that byte's own source; a step leads to an
-// earlier command, so 31 are the worst case, and most bytes take none.
+// Lanes make bytes, not commands: 32 lanes write 32 neighbours, a whole sector of memory, whatever the lengths of the
+// commands. A byte's command is found by counting, in a row of 32 bits, the commands that begin up to it. If its source
+// is a byte that is made at the same time, the lane continues with that byte's own source; a step leads to an earlier
+// command, so at most 31 are needed, and most bytes take none.
 //
-// A lane for each command, and a byte of it per step, writes each sector some twenty times and takes as many steps as
-// the longest copy of a round has bytes: LZ4 of linux was decoded at 72 GB/s, and is at 294. Instructions are what
-// counts: with all rows' places found before the first branch, so that more of them wait for memory together, it was
-// 277; with eight rows instead of four 291.
+// An earlier version, with a lane for each command and a byte of it per step, wrote each sector some twenty timesand
+// took as many steps as the longest copy of a round has bytes: LZ4 of linuxwas decoded at 72 GB/s, now at 294.
+// Instructions are the bottleneck: with all rows' places found before the first branch, so that more of them wait for
+// memory together, it was 277; with eight rows instead of four 291.
 #pragma once
 #include "ranks.cuh"
 
 namespace hybz {
 
 constexpr uint32_t kCopyTile = 1024; // bytes of text whose commands are found by the rows
-constexpr uint32_t kCopyRows = 4;    // rows of 32 bytes that are made at the same time
+constexpr uint32_t kCopyRows = 4;    // rows of 32 bytes made at the same time
 
 struct CopyCommand {
     uint32_t from;     // in the input: the literals
@@ -29,8 +29,8 @@ struct CopyCommand {
     uint32_t length;   // of the copy; may be 0
 };
 
-// Where the text of each lane's command begins, if the first lane's begins at `at`; and, in all lanes, where the last
-// one ends.
+// The start of each lane's command in the text, if the first lane's starts at `at`; and, in all lanes, the end of the
+// last one.
 struct CopyPlaces {
     uint32_t begin, end;
 };
@@ -41,13 +41,13 @@ inline __device__ CopyPlaces places_of_copies(const CopyCommand &own, uint32_t a
 
 // A warp's commands, in shared memory. Text is numbered so that a row begins at a multiple of 32 of the address.
 struct CopyTable {
-    // Where the copy's target is; how far before a literal's place its byte is in the input; the copy's distance; where
-    // the copy begins to repeat itself.
+    // The copy's destination; the distance from a literal's place to its byte in the input; the copy's distance; the
+    // place at which the copy begins to repeat itself.
     uint4 commands[32];
-    uint2 rows[32]; // a bit where a command begins; how many begin before
+    uint2 rows[32]; // a bit at the start of each command; the number of commands that start before
 };
 
-// Where a byte of the text comes from: the input, or text before `first`, which is complete.
+// The source of a byte of the text: the input, or text before `first`, which is complete.
 inline __device__ const uint8_t *source_of_byte(const CopyTable &table, uint32_t place, uint32_t first,
                                                 const uint8_t *__restrict__ in, const uint8_t *text) {
     for (;;) {
@@ -61,8 +61,8 @@ inline __device__ const uint8_t *source_of_byte(const CopyTable &table, uint32_t
     }
 }
 
-// Carries out the commands of the warp's lanes, whose text begins at out[at]. Idle lanes have empty commands; of the
-// others only the last one may be empty. The caller has checked that all sources and targets are where they may be.
+// Executes the commands of the warp's lanes, whose text begins at out[at]. Idle lanes have empty commands; of the
+// others only the last one may be empty. The caller has checked the bounds of all sources and targets.
 inline __device__ void gather(const CopyCommand &own, const CopyPlaces &places, uint32_t at,
                               const uint8_t *__restrict__ in, uint8_t *out, CopyTable &table) {
     const uint32_t lane = threadIdx.x & 31;
@@ -83,7 +83,7 @@ inline __device__ void gather(const CopyCommand &own, const CopyPlaces &places, 
         __syncwarp();
         const uint32_t tile_end = min(end, tile + kCopyTile);
         for (uint32_t first = tile; first < tile_end; first += kCopyRows * 32) {
-            // All are on their way before the first one is stored.
+            // All are in flight before the first one is stored.
             uint32_t bytes[kCopyRows];
 #pragma unroll
             for (uint32_t r = 0; r < kCopyRows; r++) {

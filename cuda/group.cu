@@ -1,7 +1,7 @@
-// group.cu: from sorted keys to groups of rotations that are still tied, to ranks, and to rows that are final.
+// group.cu: from sorted keys to groups of rotations that are still tied, to ranks, and to final rows.
 //
 // A group is a run of equal keys. sort.cu's running maximum gives each member the place where its run begins, and one
-// look tells whether a group has more than kSmall members: does the place kSmall further on begin at the same head? A
+// read tells whether a group has more than kSmall members: does the place kSmall further on begin at the same head? A
 // CTA handles the small groups that begin in its window (and so loads kSmall places beyond it), and the single
 // rotations and members of large groups in the window itself.
 //
@@ -16,7 +16,7 @@ namespace hybz {
 
 namespace {
 
-// The list that a place goes to, and where its run begins.
+// The list for a place, and where its run begins.
 __device__ int categorize(const uint32_t *__restrict__ starts, uint32_t count, uint32_t window, uint32_t t,
                           uint32_t *start) {
     const uint32_t j = window + t;

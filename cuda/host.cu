@@ -1,4 +1,4 @@
-// host.cu: what the interface (hybz.h) has besides lanes: pinned host memory, error codes, limits.
+// host.cu: the parts of the interface (hybz.h) that are not lanes: pinned host memory, error codes, limits.
 #include "lane.cuh"
 #ifdef __linux__
 #include <sys/mman.h>
@@ -13,7 +13,7 @@ constexpr size_t kHugePage = size_t(2) << 20;
 
 size_t whole_huge_pages(size_t bytes) { return (bytes + kHugePage - 1) / kHugePage * kHugePage; }
 
-// Memory in huge pages where the system has any, all of it touched; null if there is none.
+// Memory in huge pages if the system has any, all of it touched; null if there is none.
 void *touched_memory(size_t bytes) {
     const size_t size = whole_huge_pages(bytes);
     void *const mapped = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -54,8 +54,8 @@ extern "C" int hybz_pinned_alloc(int device, size_t bytes, void **memory) {
     *memory = nullptr;
     HYBZ_TRY(cudaSetDevice(device));
 #ifdef __linux__
-    // The driver allocates pinned memory page by page and for one thread at a time: the memory of eight lanes in half a
-    // second. So each lane's thread touches its own, in huge pages, and the driver only pins them.
+    // The driver allocates pinned memory page by page and for one thread at a time: half a second for the memory of
+    // eight lanes. So each lane's thread touches its own, in huge pages, and the driver only pins them.
     if (void *const touched = touched_memory(bytes)) {
         if (cudaHostRegister(touched, whole_huge_pages(bytes), cudaHostRegisterPortable) == cudaSuccess) {
             *memory = touched;

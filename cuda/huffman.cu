@@ -1,10 +1,10 @@
 // huffman.cu: Huffman codes to symbols.
 //
-// Where a code begins depends on all codes before it, and on which table each group of 50 has: a block is one chain.
-// So one thread of a warp decodes a block, and many blocks are in flight. Its next step waits for the look-up of this
-// one; a look-up therefore sees ten bits and returns up to two symbols, and the loop around it has no other branch than
-// for rare codes. Words come from shared memory, into which the whole warp loads them. Measured on an H200, a batch of
-// 30 blocks of linux, one lane alone: 19 ms; 33 with words loaded in the loop from global memory.
+// The position of a code depends on all codes before it and on the table of each group of 50, so a block is one chain.
+// So one thread of a warp decodes a block, and many blocks are in flight. Each step waits for the look-up of the one
+// before. A look-up therefore takes ten bits and returns up to two symbols, and the loop around it branches only for
+// rare codes. Words come from shared memory, into which the whole warp loads them. Measured on an H200, a batch of 30
+// blocks of linux, one lane alone: 19 ms; 33 with words loaded in the loop from global memory.
 //
 // Twin: src/codec/huffman/decode.rs.
 #include "decoding.cuh"
@@ -15,15 +15,15 @@ namespace hybz {
 namespace {
 
 constexpr int kLookupBits = 10;
-constexpr uint32_t kBatchGroups = 40; // between two times that the warp moves words and symbols
+constexpr uint32_t kBatchGroups = 40; // groups between two loads and stores by the whole warp
 constexpr uint32_t kBatch = kBatchGroups * HYBZ_GROUP;
 constexpr uint32_t kWords = 384;       // of a block's bits in shared memory
-constexpr uint32_t kGroupMost = 40;    // words that a group may take, and that are read ahead
+constexpr uint32_t kGroupMost = 40;    // max words of a group, and those read ahead
 constexpr uint32_t kTop = 1u << kMaxLength;
 
-// An entry of a look-up table, lowest bits first: the length of its one or two codes (5 bits), how many they are (3),
+// An entry of a look-up table, lowest bits first: the total length of its one or two codes (5 bits), their number (3),
 // the length of the first one (4), their symbols (9 each). `kRare` instead: no code of up to ten bits, or the end of
-// the block. It has no length and no symbols, so look-ups stay where they met it. The sum of three entries has the sums
+// the block. It has no length and no symbols, so look-ups do not advance past it. The sum of three entries has the sums
 // of their lengths and numbers, at most 30 and 6.
 constexpr uint32_t kRare = 1u << 31;
 constexpr int kCountAt = 5, kFirstLengthAt = 8, kFirstAt = 12, kSecondAt = 21;
@@ -45,7 +45,7 @@ struct Memory {
     Codes codes[HYBZ_MAX_TABLES];
     uint32_t count[kMaxLength + 1];
     uint32_t words[kWords];
-    uint16_t symbols[kBatch + 6]; // and what is written too much
+    uint16_t symbols[kBatch + 6]; // and room for symbols written in excess
     uint8_t selectors[kBatchGroups];
 };
 
@@ -118,10 +118,10 @@ __device__ void fill_lookup(uint32_t *lookup, const Codes &codes, uint32_t end_o
     }
 }
 
-// Where the decoding thread is.
+// The position of the decoding thread.
 struct Progress {
     uint32_t filled; // symbols in shared memory
-    uint32_t groups; // that have been decoded
+    uint32_t groups; // decoded groups
     bool ended, odd;
 };
 
@@ -135,13 +135,13 @@ __device__ bool decode_one(const Codes &codes, Bits &bits, uint32_t end_of_block
     return !progress.ended;
 }
 
-// Writes an entry's symbols; if it has one, or none, the next ones come where it writes too much.
+// Writes an entry's two symbols; if it has fewer, the next entry overwrites the excess.
 inline __device__ void write_symbols(uint16_t *to, uint32_t entry) {
     to[0] = uint16_t(first_symbol(entry));
     to[1] = uint16_t(second_symbol(entry));
 }
 
-// Entries whose symbols are not written yet. They are written while the next look-ups are under way: otherwise the
+// Entries whose symbols are not written yet. They are written while the next look-ups are in flight: otherwise the
 // thread, which issues in order, would begin these later.
 struct Pending {
     uint32_t first = 0, second = 0, third = 0;
@@ -182,7 +182,7 @@ __device__ void decode_groups(Memory &memory, Bits &bits, uint32_t groups, uint3
                 pending = {first, second, entry};
             }
             pending.write(memory.symbols + written);
-            // One by one; the last code of the group stands alone.
+            // One by one: the last code of the group may be a single one.
             while (filled < end && entry != kRare) {
                 entry = look_up();
                 const bool last = filled + 1 == end && entry != kRare;
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(32) symbols_kernel(Decoding decoding) {
     uint32_t count = 0, group = 0, position = head.first_bit;
     bool ended = false;
     while (!odd && !ended) {
-        // What a batch needs of words and selectors; a batch that stops for want of words goes on in the next one.
+        // The words and selectors that a batch needs; a batch that runs out of words continues in the next one.
         const uint32_t first = position / 32, groups = min(kBatchGroups, head.selectors - group);
         for (uint32_t i = lane; i < groups; i += 32)
             memory.selectors[i] = decoding.input[head.selectors_at + group + i];

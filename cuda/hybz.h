@@ -19,23 +19,23 @@
 extern "C" {
 #endif
 
-#define HYBZ_ARGUMENT (-1) /* a batch that the lane was not made for, or a block shorter than HYBZ_MIN_LENGTH */
+#define HYBZ_ARGUMENT (-1) /* a batch beyond the size of the lane, or a block shorter than HYBZ_MIN_LENGTH */
 #define HYBZ_TIMEOUT (-2)  /* the device did not finish in time */
 #define HYBZ_PERIODIC (-3) /* the sort does not end: a block is u repeated (callers must not send such blocks) */
 #define HYBZ_WRONG (-4)    /* the device returned an impossible result */
 
-/* What a lane is for: `pipeline` of hybz_lane_create. */
+/* The purpose of a lane: `pipeline` of hybz_lane_create. */
 #define HYBZ_BWT 0      /* hybz_lane_bwt: sorts all rotations */
 #define HYBZ_HYBRID 1   /* hybz_lane_thirds: sorts two thirds of them, and from these the rest; the CPU merges */
 #define HYBZ_RESIDENT 2 /* hybz_lane_code: sorts all rotations and codes the columns; the CPU writes headers */
 #define HYBZ_SUFFIXES 3 /* hybz_lane_suffixes: sorts all suffixes of large blocks; the CPU codes */
 #define HYBZ_DECODE 4   /* hybz_lane_decode: decodes blocks up to their run-length-coded text; the CPU expands that */
 #define HYBZ_DECODE_LARGE 5 /* hybz_lane_decode_large: decodes blocks of .hbz streams up to their codes */
-#define HYBZ_CODE_LARGE 6 /* hybz_lane_tokens and what follows: codes blocks of .hbz streams up to their segments */
+#define HYBZ_CODE_LARGE 6 /* hybz_lane_tokens and later steps: codes blocks of .hbz streams up to their segments */
 #define HYBZ_LINES 7 /* hybz_lane_lines: sorts lines */
 #define HYBZ_FACTOR 8 /* hybz_lane_factor: exact LZ77 factors; lanes for one block */
 
-/* What one round of refinement did. Times are in milliseconds of device time. */
+/* Counts and times of one round of refinement. Times are in milliseconds of device time. */
 struct hybz_round {
     uint32_t small;    /* rotations in groups sorted in shared memory */
     uint32_t large;    /* rotations in groups sorted by CUB */
@@ -43,12 +43,12 @@ struct hybz_round {
     float small_ms, large_ms, commit_ms;
 };
 
-/* What one batch cost. Times are in milliseconds of device time, but for table_ms. */
+/* The cost of one batch. Times are in milliseconds of device time, except for table_ms. */
 struct hybz_report {
     uint64_t bytes;
     float table_ms; /* on the host: the code table */
     float upload_ms, keys_ms, sort_ms, group_ms, download_ms;
-    float thirds_ms; /* hybrid: from the sorted sample to what the CPU receives */
+    float thirds_ms; /* hybrid: from the sorted sample to the data for the CPU */
     float mtf_ms, tables_ms, bits_ms; /* resident: columns to symbols, tables and selectors, codes */
     float symbols_ms, columns_ms, walk_ms; /* decode: codes to symbols, symbols to columns, columns to text */
     float vector_ms; /* decode, .hbz: columns to vectors; then `walk_ms` has only the walk */
@@ -57,63 +57,63 @@ struct hybz_report {
     struct hybz_round round[HYBZ_MAX_ROUNDS];
 };
 
-/* One block, coded. */
+/* A coded block. */
 struct hybz_coded {
     uint32_t origin;  /* the row of the block itself (bzip2's origPtr) */
     uint32_t symbols; /* EOB included: there is a selector for each 50 of them */
     uint32_t tables;  /* 2..6 */
     uint32_t bits;    /* of all codes; 0: they take more than HYBZ_CODED_BYTES and are missing */
-    uint32_t at;      /* where the codes begin: (bits + 31) / 32 * 4 bytes, then the selectors, one byte each */
+    uint32_t at;      /* offset of the codes: (bits + 31) / 32 * 4 bytes, then the selectors, one byte each */
     uint32_t used[8]; /* bit c % 32 of word c / 32: whether byte c occurs */
     uint8_t lengths[HYBZ_MAX_TABLES][HYBZ_MAX_SYMBOLS]; /* code lengths of each table */
 };
 
-/* One block to be decoded: its header, as the CPU has read it. All places are in the batch's input. */
+/* A block to decode: its header, as the CPU has read it. All offsets are in the batch's input. */
 struct hybz_block {
     uint32_t at;           /* the byte at which its bits begin, a multiple of 4 */
     uint32_t first_bit;    /* the first bit of its codes, counted from there */
-    uint32_t end_bit;      /* no bit from here on belongs to it; less than 2^31 */
+    uint32_t end_bit;      /* the end of its bits; less than 2^31 */
     uint32_t selectors_at; /* the byte at which its selectors begin, one byte each */
     uint32_t selectors;    /* 1..18002 */
     uint32_t origin;
-    uint32_t limit;        /* the most rows that it may have, up to HYBZ_MAX_ROWS */
+    uint32_t limit;        /* its max number of rows, up to HYBZ_MAX_ROWS */
     uint32_t symbols;      /* of its alphabet: 3..258 */
     uint32_t tables;       /* 2..6 */
     uint8_t used[256];     /* the bytes in use, ascending: the first move-to-front list; then anything */
     uint8_t lengths[HYBZ_MAX_TABLES][HYBZ_MAX_SYMBOLS]; /* code lengths of each table, 1..20 */
 };
 
-/* What became of a block. */
+/* The result for a block. */
 struct hybz_decoded {
-    uint32_t odd;     /* not 0: something about it is unusual or wrong; the other fields mean nothing */
+    uint32_t odd;     /* not 0: it is unusual or wrong in some way; the other fields are undefined */
     uint32_t end_bit; /* the bit after its last code */
     uint32_t rows;    /* bytes of run-length-coded text */
-    uint32_t at;      /* where they begin in the batch's output */
+    uint32_t at;      /* their offset in the batch's output */
 };
 
 /* A segment of a block of a `.hbz` stream, as the directory of its payload has it. */
 struct hybz_segment {
-    uint32_t at;     /* the byte of the batch's input at which it begins */
+    uint32_t at;     /* its offset in the batch's input */
     uint32_t bytes;
-    uint32_t tokens; /* 1 to as many as it has rows */
+    uint32_t tokens; /* 1 to its number of rows */
 };
 
-/* A block of a `.hbz` stream: its payload, as the CPU has read it up to its segments. All places are bytes of the
- * batch's input, multiples of 4. */
+/* A block of a `.hbz` stream: its payload, as the CPU has read it up to its segments. All offsets are in
+ * the batch's input, multiples of 4. */
 struct hybz_large {
     uint32_t rows;        /* 1 or more */
-    uint32_t base;        /* where its rows begin among those of all blocks: a multiple of 16 */
+    uint32_t base;        /* position of its rows among those of all blocks: a multiple of 16 */
     uint32_t entry_log;   /* rows from entry point to entry point: HYBZ_MIN_ENTRY_LOG to HYBZ_MAX_ENTRY_LOG */
     uint32_t selectors;   /* 1..HYBZ_LARGE_TABLES */
-    uint32_t segments_at; /* of each 2^HYBZ_SEGMENT_LOG rows a hybz_segment */
-    uint32_t entries_at;  /* of each 2^entry_log codes the row where they begin, 32 bits each */
+    uint32_t segments_at; /* a hybz_segment for each 2^HYBZ_SEGMENT_LOG rows */
+    uint32_t entries_at;  /* the first row of each 2^entry_log codes, 32 bits each */
     uint32_t shares_at;   /* the shares of the tables, 16 bits each: by selector and class HYBZ_TOKENS that add up to
                              2^HYBZ_TOKEN_LOG, then by selector as many as there are that add up to
                              2^HYBZ_SELECTOR_LOG */
     uint8_t list[256];    /* the codes in use, ascending: the first move-to-front list; then zeros */
 };
 
-/* Of the tokens: 256 times the binary logarithm of each one's number plus 1, rounded down. */
+/* For each token: 256 times the binary logarithm of its number plus 1, rounded down. */
 struct hybz_weights {
     uint32_t of[HYBZ_TOKENS];
 };
@@ -123,17 +123,17 @@ struct hybz_tokens {
     uint32_t used[8];   /* bit c % 32 of word c / 32: whether code c occurs */
     uint32_t tokens;    /* how many */
     uint32_t selectors; /* how many */
-    uint32_t step;      /* one segment of so many is looked at, but for the last rounds */
+    uint32_t step;      /* one segment of this many is sampled, except in the last rounds */
 };
 
-/* What was chosen for a block's groups of 32 tokens. A joint token is a token's class before times HYBZ_TOKENS, plus a
- * token. */
+/* The choices for a block's groups of 32 tokens. A joint token is the class of the previous token times HYBZ_TOKENS,
+ * plus a token. */
 struct hybz_tally {
     uint32_t tokens[HYBZ_LARGE_TABLES][HYBZ_JOINT];       /* by selector: how often each joint token occurs */
-    uint32_t moves[HYBZ_LARGE_TABLES][HYBZ_LARGE_TABLES]; /* by the selector before: how often each follows */
+    uint32_t moves[HYBZ_LARGE_TABLES][HYBZ_LARGE_TABLES]; /* by the previous selector: how often each follows */
 };
 
-/* What that costs. Those of 32 tokens and a selector add up to less than 2^16. */
+/* Their costs. Those of 32 tokens and a selector add up to less than 2^16. */
 struct hybz_prices {
     uint16_t tokens[HYBZ_JOINT + 1][HYBZ_LARGE_TABLES];       /* by joint token, with each selector; then zeros */
     uint16_t selectors[HYBZ_LARGE_TABLES][HYBZ_LARGE_TABLES]; /* by the selector before */
@@ -145,9 +145,9 @@ struct hybz_shares {
     uint16_t selectors[HYBZ_LARGE_TABLES][HYBZ_LARGE_TABLES];       /* by the selector before */
 };
 
-/* A segment, encoded. */
+/* An encoded segment. */
 struct hybz_coded_segment {
-    uint32_t bits; /* it has so many, and zeros up to a whole byte */
+    uint32_t bits; /* their number, after which zeros fill the last byte */
     uint32_t tokens;
 };
 
@@ -156,7 +156,7 @@ struct hybz_lane;
 /* The bytes of device memory that such a lane takes (CUB's temporary memory included; needs a device). */
 int hybz_lane_bytes(int device, uint32_t max_blocks, uint32_t max_length, int32_t pipeline, uint64_t *bytes);
 
-/* Makes a lane for batches of up to max_blocks blocks of up to max_length bytes each. *lane is NULL after a failure. */
+/* Creates a lane for batches of up to max_blocks blocks of up to max_length bytes. *lane is NULL after a failure. */
 int hybz_lane_create(int device, uint32_t max_blocks, uint32_t max_length, int32_t pipeline, struct hybz_lane **lane);
 
 /* The Burrows-Wheeler transforms of a batch of blocks: the last column of the sorted cyclic rotations, and the origin.
@@ -165,15 +165,15 @@ int hybz_lane_create(int device, uint32_t max_blocks, uint32_t max_length, int32
  *   text        [0..sum-1] the blocks back to back, pinned host memory; none may be periodic
  *   column      [0..sum-1] out: the last columns back to back, pinned host memory
  *   origins     [0..blocks-1] out: the row of the block itself (bzip2's origPtr), any host memory
- *   timeout_ms  how long to wait for the device altogether
+ *   timeout_ms  the total time to wait for the device
  *   report      out, or NULL
  * Returns when column and origins are filled. */
 int hybz_lane_bwt(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                   uint8_t *column, uint32_t *origins, uint32_t timeout_ms, struct hybz_report *report);
 
-/* The same blocks, each turned to its least rotation: two sorted lists of rows for the CPU to merge (thirds.cu says
- * what they are). A block of n bytes has m = n - n/3 rows in the sample and t = (n + 2)/3 others.
- *   turns    [0..blocks-1] where in the turned block the original begins: less than its length
+/* The same blocks, each rotated to its least rotation: two sorted lists of rows for the CPU to merge (thirds.cu
+ * describes them). A block of n bytes has m = n - n/3 rows in the sample and t = (n + 2)/3 others.
+ *   turns    [0..blocks-1] the original beginning of the block in its least rotation: less than its length
  *   keys     out, pinned: for each block [0..m-1] and [0..2t-1], back to back
  *   bytes    out, pinned: for each block the byte before each row, [0..m-1] and [0..t-1], back to back
  *   origins  [0..blocks-1] out: the row of the original, with rows numbered as in bytes */
@@ -184,18 +184,18 @@ int hybz_lane_thirds(struct hybz_lane *lane, uint32_t blocks, const uint32_t *le
 /* The same blocks as for hybz_lane_bwt, coded all the way.
  *   coded   [0..blocks-1] out, any host memory
  *   bytes   out, pinned: codes and selectors of all blocks; room for HYBZ_CODED_BYTES of each
- *   filled  out: how many bytes that is */
+ *   filled  out: the number of these bytes */
 int hybz_lane_code(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                    struct hybz_coded *coded, uint8_t *bytes, uint64_t *filled, uint32_t timeout_ms,
                    struct hybz_report *report);
 
 /* Blocks of a HYBZ_SUFFIXES lane: all suffixes of each text, which is followed by an end mark below all bytes, are
- * sorted. So any text will do, periodic ones too. A block of n bytes has n + 1 rows; the first one is the mark's own.
+ * sorted. Texts may be periodic. A block of n bytes has n + 1 rows; the first one is the mark's own.
  *   entry_log  1..30
  *   column   out, pinned: for each block [0..n] the byte before each row, back to back
  *   origins  [0..blocks-1] out: the row of the whole text, which no byte precedes (the column has a 0 there)
  *   entries  out, pinned: for each block the rows of the suffixes at multiples of 2^entry_log, not counting the mark's
- *            row: every block has as many as the longest block of the batch, its own come first */
+ *            row: every block has as many entries as the longest block of the batch, its own come first */
 int hybz_lane_suffixes(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                        uint32_t entry_log, uint8_t *column, uint32_t *origins, uint32_t *entries, uint32_t timeout_ms,
                        struct hybz_report *report);
@@ -203,45 +203,45 @@ int hybz_lane_suffixes(struct hybz_lane *lane, uint32_t blocks, const uint32_t *
 /* Codes blocks of a HYBZ_CODE_LARGE lane, which are as for hybz_lane_suffixes. Three steps follow each other: this one,
  * hybz_lane_choose any number of times, and hybz_lane_segments.
  *   about    [0..blocks-1] out, any host memory
- *   tallies  [0..blocks-1] out, any host memory: of the first choice
+ *   tallies  [0..blocks-1] out, any host memory: the first choices
  *   entries  out, pinned: as for hybz_lane_suffixes */
 int hybz_lane_tokens(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                      uint32_t entry_log, const struct hybz_weights *weights, struct hybz_tokens *about,
                      struct hybz_tally *tallies, uint32_t *entries, uint32_t timeout_ms, struct hybz_report *report);
 
-/* Chooses again, with these prices of each block, in all segments or those that are looked at, and counts. */
+/* Chooses again, with these prices for each block, in all segments or the sampled ones, and counts. */
 int hybz_lane_choose(struct hybz_lane *lane, const struct hybz_prices *prices, int32_t all, struct hybz_tally *tallies,
                      uint32_t timeout_ms, struct hybz_report *report);
 
-/* Encodes all segments with these shares of each block. Every joint token that was counted must have a share in the
- * table of its selector, and every selector in that of the one before.
- *   segments  out, any host memory: of all blocks, of each 2^HYBZ_SEGMENT_LOG codes one
+/* Encodes all segments with these shares for each block. Every joint token that was counted must have a share in the
+ * table of its selector, and every selector in that of the previous one.
+ *   segments  out, any host memory: for all blocks, one for each 2^HYBZ_SEGMENT_LOG codes
  *   bytes     out, pinned: the segments' bytes, back to back
- *   room      for so many
- *   filled    out: how many there are; 0 if there is no room for them */
+ *   room      the size of bytes
+ *   filled    out: the number of bytes; 0 if there is no room for them */
 int hybz_lane_segments(struct hybz_lane *lane, const struct hybz_shares *shares, struct hybz_coded_segment *segments,
                        uint8_t *bytes, uint64_t room, uint64_t *filled, uint32_t timeout_ms,
                        struct hybz_report *report);
 
-/* Decodes blocks, on a HYBZ_DECODE lane, whose max_length is how many bytes of input it has room for, for each block.
- * The device judges nothing: an odd block may well be one that bzip2 accepts.
+/* Decodes blocks, on a HYBZ_DECODE lane, whose max_length is its room for input in bytes per block. The device does not
+ * judge: bzip2 may well accept an odd block.
  *   heads    [0..blocks-1] any host memory
- *   input    [0..bytes-1] codes and selectors, pinned; 8 bytes behind each block's last bit belong to the input
+ *   input    [0..bytes-1] codes and selectors, pinned; 8 bytes after each block's last bit belong to the input
  *   decoded  [0..blocks-1] out, any host memory
  *   text     out, pinned: room for HYBZ_MAX_ROWS bytes of each block
- *   filled   out: how many bytes that is */
+ *   filled   out: the number of these bytes */
 int hybz_lane_decode(struct hybz_lane *lane, uint32_t blocks, const struct hybz_block *heads, const uint8_t *input,
                      uint64_t bytes, struct hybz_decoded *decoded, uint8_t *text, uint64_t *filled,
                      uint32_t timeout_ms, struct hybz_report *report);
 
 /* Decodes blocks of `.hbz` streams into their codes, on a HYBZ_DECODE_LARGE lane: all blocks together have up to
- * max_blocks * max_length rows, and HYBZ_LARGE_INPUT of input. Which block has how many does not matter.
+ * max_blocks * max_length rows, and HYBZ_LARGE_INPUT of input. Blocks may have different lengths.
  *   blocks   1..max_blocks
  *   heads    [0..blocks-1] any host memory
  *   input    [0..bytes-1] pinned
- *   odd      [0..blocks-1] out, any host memory: not 0: something about the block is unusual or wrong, and its codes
- *            mean nothing
- *   codes    out, pinned: from each block's base on a byte for each row: the codes in the order of the text */
+ *   odd      [0..blocks-1] out, any host memory: not 0: the block is unusual or wrong in some way, and its codes
+ *            are undefined
+ *   codes    out, pinned: at each block's base a byte for each row: the codes in the order of the text */
 int hybz_lane_decode_large(struct hybz_lane *lane, uint32_t blocks, const struct hybz_large *heads,
                            const uint8_t *input, uint64_t bytes, uint32_t *odd, uint8_t *codes, uint32_t timeout_ms,
                            struct hybz_report *report);
@@ -250,12 +250,12 @@ int hybz_lane_decode_large(struct hybz_lane *lane, uint32_t blocks, const struct
 #define HYBZ_LINES_REVERSE 1  /* descending */
 #define HYBZ_LINES_UNIQUE 2   /* one of equal lines */
 #define HYBZ_LINES_RAW 4      /* keys are plain characters, not in code */
-#define HYBZ_LINES_FIXED 8    /* numbers of groups have 32 bits, however many there are */
-#define HYBZ_LINES_KEEP 16    /* lines that are single are sorted again with the others */
-#define HYBZ_LINES_STEPWISE 32 /* groups do not pass over what their lines have in common */
-#define HYBZ_LINES_ROUNDS 64  /* small groups are sorted by keys, round by round; with _KEEP they are anyhow */
+#define HYBZ_LINES_FIXED 8    /* group numbers always take 32 bits */
+#define HYBZ_LINES_KEEP 16    /* unique lines are sorted again with the others */
+#define HYBZ_LINES_STEPWISE 32 /* groups do not skip the common prefix of their lines */
+#define HYBZ_LINES_ROUNDS 64  /* small groups are sorted by keys, round by round, as they always are with _KEEP */
 
-/* What a batch of lines cost. Times are in milliseconds of device time. */
+/* The cost of a batch of lines. Times are in milliseconds of device time. */
 struct hybz_lines_report {
     uint64_t bytes;
     uint64_t sorted_again; /* lines, in all rounds */
@@ -263,7 +263,7 @@ struct hybz_lines_report {
     uint32_t tied; /* after the first sort */
     uint32_t rounds;
     float upload_ms, find_ms, keys_ms, sort_ms;
-    float settle_ms; /* what follows from the first sort; small groups at once */
+    float settle_ms; /* from the first sort to the list of ties; sorts small groups */
     float rounds_ms; /* all rounds */
     float place_ms, copy_ms, download_ms;
 };
@@ -279,12 +279,12 @@ struct hybz_lines_report {
 int hybz_lane_lines(struct hybz_lane *lane, uint32_t ranges, const uint32_t *lengths, const uint8_t *text, uint32_t end,
                     uint32_t flags, uint8_t *sorted, uint32_t *sorted_lengths, uint32_t timeout_ms,
                     struct hybz_lines_report *report);
-/* The same for one range from device memory to device memory. */
+/* As hybz_lane_lines, for one range from device memory to device memory. */
 int hybz_lane_lines_on_device(struct hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end,
                               uint32_t flags, uint8_t *sorted, uint32_t *sorted_length, uint32_t timeout_ms,
                               struct hybz_lines_report *report);
-/* The same for one range from host memory to device memory: `kept`, of this lane's device, has room for `length` bytes.
- * When it returns, other lanes of the device may read them. */
+/* As hybz_lane_lines, for one range from host memory to device memory: `kept`, of this lane's device, has room for
+ * `length` bytes. When it returns, other lanes of the device may read them. */
 int hybz_lane_lines_keep(struct hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end, uint8_t *kept,
                          uint32_t timeout_ms, struct hybz_lines_report *report);
 
@@ -294,8 +294,8 @@ struct hybz_slice {
     uint64_t length;
 };
 
-/* As hybz_lane_lines, of ranges that are in parts: the first host_lengths[r] bytes of each are in `text`, back to back;
- * then come counts[r] slices, those of all ranges one after the other. A range has no other order than that. */
+/* As hybz_lane_lines, for ranges in parts: the first host_lengths[r] bytes of each are in `text`, back to back;
+ * then come counts[r] slices, those of all ranges one after the other. */
 int hybz_lane_lines_gather(struct hybz_lane *lane, uint32_t ranges, const uint32_t *lengths,
                            const uint32_t *host_lengths, const uint8_t *text, const uint32_t *counts,
                            const struct hybz_slice *slices, uint32_t end, uint32_t flags, uint8_t *sorted,
@@ -306,8 +306,8 @@ size_t hybz_lines_report_bytes(void);
 
 /* A factor of a text. */
 struct hybz_factor {
-    uint32_t source; /* where it begins earlier; of two places that whose suffix is smaller; or a letter */
-    uint32_t length; /* 0: it is a letter that has not been before */
+    uint32_t source; /* position of its source (of two, the one whose suffix is smaller), or a letter */
+    uint32_t length; /* 0: a letter that has not occurred before */
 };
 
 struct hybz_factor_counts {
@@ -315,7 +315,7 @@ struct hybz_factor_counts {
     uint32_t runs; /* of equal letters in the Burrows-Wheeler transform of the text and an end mark */
 };
 
-/* What it cost. Times are in milliseconds of device time, but for table_ms. */
+/* Its cost. Times are in milliseconds of device time, except for table_ms. */
 struct hybz_factor_report {
     uint64_t bytes;
     uint32_t rounds; /* of the sort */
@@ -326,8 +326,8 @@ struct hybz_factor_report {
 /* Finds the exact LZ77 factors of a text, on a HYBZ_FACTOR lane (max_blocks must be 1). They stay on the device.
  *   length     HYBZ_MIN_LENGTH..max_length
  *   text       any host memory (pinned memory is faster)
- *   divisions  0 or 1: exact. Else factors are cut at the ends of so many equal divisions (PLZ of Ching 2014: for
- *              benches); which one of two sources it has is then that of the whole length
+ *   divisions  0 or 1: exact. Else factors are cut at the ends of this many equal divisions (PLZ of Ching 2014: for
+ *              benches); a source is then that of the uncut factor
  *   runs       not 0: the runs are wanted as well
  *   counts     out */
 int hybz_lane_factor(struct hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t divisions, int32_t runs,
@@ -340,8 +340,8 @@ size_t hybz_factor_report_bytes(void);
 /* Frees everything. NULL is allowed. */
 int hybz_lane_destroy(struct hybz_lane *lane);
 
-/* Makes the context of a device, which all lanes on it share: by one thread before the others come, because they are in
- * each other's way there (with 64 busy cores and four devices 2.3 s instead of 1.6). */
+/* Creates the context of a device, which all its lanes share. One thread should call it before the others come, because
+ * concurrent creation is slower (with 64 busy cores and four devices 2.3 s instead of 1.6). */
 int hybz_device_start(int device);
 
 /* LZ4 (lz4.cu): independent blocks, into device memory. */
@@ -353,13 +353,12 @@ struct hybz_lz4_block {
     uint32_t unused;
 };
 int hybz_lz4_create(int device, uint32_t max_blocks, struct hybz_lz4 **lz4);
-/* Decodes blocks from device memory to device memory. Blocks lie one after the other on both sides, gaps are allowed.
- *   status [0..count-1] out, any host memory: 0: right; 1: damaged, and then what is in its place in the output means
- *          nothing */
+/* Decodes blocks from device memory to device memory. Blocks are in ascending order on both sides; gaps are allowed.
+ *   status [0..count-1] out, any host memory: 0: valid; 1: damaged, and then its part of the output is undefined */
 int hybz_lz4_decode(struct hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, const struct hybz_lz4_block *blocks,
                     uint32_t count, uint8_t *out, uint64_t out_bytes, uint32_t *status, uint32_t timeout_ms);
-/* The same from host memory (pinned is faster), by way of `copied`, device memory for in_bytes: parts are on their way
- * while others are decoded. */
+/* As hybz_lz4_decode, from host memory (pinned is faster), through `copied`, device memory for in_bytes: copying and
+ * decoding overlap. */
 int hybz_lz4_load(struct hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, uint8_t *copied,
                   const struct hybz_lz4_block *blocks, uint32_t count, uint8_t *out, uint64_t out_bytes,
                   uint32_t *status, uint32_t timeout_ms);
@@ -374,23 +373,23 @@ struct hybz_lzw_strip {
 };
 #define HYBZ_LZW_RIGHT 0
 #define HYBZ_LZW_START 1  /* it does not begin with a clear */
-#define HYBZ_LZW_CODE 2   /* `code` comes where only those below `known` mean something */
-#define HYBZ_LZW_TABLE 3  /* more codes than any table has room for */
+#define HYBZ_LZW_CODE 2   /* `code` occurs where only codes below `known` are defined */
+#define HYBZ_LZW_TABLE 3  /* more codes than a table can have */
 #define HYBZ_LZW_LENGTH 4 /* it ends after `code` bytes of text */
 struct hybz_lzw_found {
     uint32_t status, code, known;
 };
-/* For batches of up to max_strips strips with max_coded bytes of codes in all. For hybz_lzw_decode_host max_text says
- * how many bytes all texts have together; otherwise it is 0, and less device memory is taken. */
+/* For batches of up to max_strips strips with max_coded bytes of codes in all. For hybz_lzw_decode_host max_text is
+ * the max total length of the texts; otherwise it is 0, which takes less device memory. */
 int hybz_lzw_create(int device, uint32_t max_strips, uint64_t max_coded, uint64_t max_text, struct hybz_lzw **lzw);
-/* Decodes strips. Their texts lie one after the other in the output, gaps are allowed.
- *   found [0..count-1] out, any host memory. Of a damaged strip the text before the damage is there, but for
+/* Decodes strips. Their texts are in ascending order in the output; gaps are allowed.
+ *   found [0..count-1] out, any host memory. The text of a damaged strip is written up to the damage, except for
  *         HYBZ_LZW_START. */
 int hybz_lzw_decode(struct hybz_lzw *lzw, const uint8_t *in, uint64_t in_bytes, const struct hybz_lzw_strip *strips,
                     uint32_t count, uint8_t *out, uint64_t out_bytes, struct hybz_lzw_found *found,
                     uint32_t timeout_ms);
-/* The same from host memory to host memory: in_bytes is at most max_coded, out_bytes at most max_text. What is between
- * the texts is written, too. */
+/* As hybz_lzw_decode, from host memory to host memory: in_bytes is at most max_coded, out_bytes at most max_text. Gaps
+ * between the texts are overwritten, too. */
 int hybz_lzw_decode_host(struct hybz_lzw *lzw, const uint8_t *in, uint64_t in_bytes,
                          const struct hybz_lzw_strip *strips, uint32_t count, uint8_t *out, uint64_t out_bytes,
                          struct hybz_lzw_found *found, uint32_t timeout_ms);
@@ -402,7 +401,7 @@ void hybz_lzw_bytes(size_t bytes[2]);
 int hybz_pinned_alloc(int device, size_t bytes, void **memory);
 int hybz_pinned_free(void *memory, size_t bytes);
 
-/* Memory of a device, for what its lanes share. Freeing waits for all that the device is doing. */
+/* Device memory that lanes share. Freeing waits for all work of the device. */
 int hybz_device_alloc(int device, uint64_t bytes, void **memory);
 int hybz_device_free(int device, void *memory);
 
@@ -411,7 +410,7 @@ int hybz_is_sticky(int code);
 /* A description of a code; static memory. */
 const char *hybz_error_text(int code);
 
-/* For Rust's tests, which check that both sides have the same declarations and limits. */
+/* For the Rust tests that compare declarations and limits of both sides. */
 struct hybz_limits {
     uint32_t min_length, max_length, max_wide_length, max_blocks, max_rounds;
     uint32_t max_symbols, max_tables, group, max_code, max_rows, max_groups;

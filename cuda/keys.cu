@@ -1,12 +1,12 @@
-// keys.cu: the sort key of every rotation: block id, then the text in order-preserving code (codes.hpp says why).
+// keys.cu: the sort key of every rotation: block id, then the text in order-preserving code (codes.hpp explains it).
 //
 // One CTA handles kKeyTile rotations of one block: it looks up the code word of each of their symbols and of the kAhead
 // symbols after them (each in the context of the symbol before it, cyclically), once, into shared memory; then each
 // thread packs code words until its key is full: 8 to 16 steps on text. Looking up costs one read of a 256 KB table, of
 // which text uses a small part; packing takes about 6 instructions a step.
 //
-// The keys of suffixes (of a text and an end mark, which is below all bytes) are the same with one symbol more in each
-// context; they end with the mark, and no other key equals that of a suffix with the mark in it.
+// The keys of suffixes (of a text and an end mark, which is below all bytes) are the same with one more symbol in each
+// context; they end with the mark, and a key that contains the mark is unique.
 //
 // Twin: simulate() in sim/sim.hpp, first loop.
 #include "device.cuh"
@@ -25,8 +25,8 @@ struct Packed {
     uint32_t complete;
 };
 
-// The first symbol's word is given, the others' are words[1..]. kMarked: `left` symbols come before the end mark; no
-// other key is the same as one with the mark in it.
+// The first symbol's word is given, the others' are words[1..]. kMarked: `left` symbols come before the end mark; a key
+// that contains the mark is unique.
 template <bool kMarked>
 __device__ inline Packed pack(uint32_t word, const uint32_t *words, int code_bits, uint32_t left) {
     Packed packed{0, 0};

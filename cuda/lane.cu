@@ -12,22 +12,22 @@ bool is_wide(int32_t pipeline) {
     return pipeline == HYBZ_SUFFIXES || pipeline == HYBZ_CODE_LARGE || pipeline == HYBZ_FACTOR;
 }
 
-// How many rotations or suffixes a lane sorts at most, of a text of so many bytes in so many blocks.
+// The max number of rotations or suffixes that a lane sorts, for this many bytes of text in this many blocks.
 uint64_t sorted_count(int32_t pipeline, uint64_t text, uint64_t blocks) {
     if (pipeline == HYBZ_HYBRID) return text - text / 3 + blocks;
     return is_wide(pipeline) ? text + blocks : text;
 }
 
-// What a lane's arrays have to hold.
+// The sizes that determine a lane's arrays.
 struct Sizes {
     int32_t pipeline;
-    uint64_t text, blocks; // bytes, in so many blocks
+    uint64_t text, blocks; // bytes, in this many blocks
     uint64_t rows;         // with pitch
     uint64_t temporary;    // bytes that CUB needs
     uint64_t coding;       // bytes that coding needs; it reuses the memory of the sort
 };
 
-// Lays out the arena from `memory` on (null: only adds up). Returns how many bytes it takes.
+// Lays out the arena from `memory` on (null: only adds up). Returns its total bytes.
 uint64_t lay_out(Arena &a, uint8_t *memory, const Sizes &sizes) {
     const bool hybrid = sizes.pipeline == HYBZ_HYBRID, factor = sizes.pipeline == HYBZ_FACTOR;
     const uint64_t text = sizes.text, m = sizes.rows;
@@ -42,10 +42,10 @@ uint64_t lay_out(Arena &a, uint8_t *memory, const Sizes &sizes) {
         {&a.table, kMarkedTable * 4},                             // code words
         {&a.base, (HYBZ_MAX_BLOCKS + 1) * 4},                     // first rotation of each block
         {&a.text_base, (HYBZ_MAX_BLOCKS + 1) * 4},                // hybrid, suffixes: first byte
-        {&a.third_base, (HYBZ_MAX_BLOCKS + 1) * 4},               // hybrid: first row that is not in the sample
-        {&a.turn, (HYBZ_MAX_BLOCKS + 1) * 4},                     // hybrid: where the block began
+        {&a.third_base, (HYBZ_MAX_BLOCKS + 1) * 4},               // hybrid: first row outside the sample
+        {&a.turn, (HYBZ_MAX_BLOCKS + 1) * 4},                     // hybrid: original beginning of the block
         {&a.order, hybrid || factor ? n * 4 : 0},                 // sorted values; hybrid: of the sample
-        {&a.third_keys, hybrid ? (n + 2 * others) * 4 : 0},       // hybrid: what the CPU compares
+        {&a.third_keys, hybrid ? (n + 2 * others) * 4 : 0},       // hybrid: the CPU's keys
         {&a.origin, HYBZ_MAX_BLOCKS * 4},                         //
         {&a.counters, (HYBZ_MAX_ROUNDS + 1) * sizeof(Counters)},  // one for each round, and the first sort's
         {&a.sort.keys[0], n * 8},                                 // radix sort: keys
@@ -113,7 +113,7 @@ int sizes_for(uint32_t max_blocks, uint32_t max_length, int32_t pipeline, Sizes 
     return 0;
 }
 
-// Memory for what the lane's arrays have to hold, and for what goes to the device and back beside it.
+// Allocates the lane's arrays and staging memory.
 int take_sort_memory(hybz_lane *lane) {
     Sizes sizes{};
     HYBZ_TRY(sizes_for(lane->max_blocks, lane->max_length, lane->pipeline, &sizes));

@@ -1,4 +1,4 @@
-// lane.cuh: a lane, and what its pipelines (batch.cu, thirds.cu, resident.cu, suffixes.cu) share on the host.
+// lane.cuh: a lane, and the host code that its pipelines (batch.cu, thirds.cu, resident.cu, suffixes.cu) share.
 #pragma once
 #include "codes.hpp"
 #include "decoding.cuh"
@@ -14,7 +14,7 @@ namespace hybz {
 
 constexpr uint32_t kMaxEvents = 12 + 4 * HYBZ_MAX_ROUNDS;
 
-// What the host sends to the device for a batch, and gets back from it, besides text and column; pinned.
+// The data that go to the device and back with a batch, besides text and column; pinned.
 struct Staging {
     uint32_t table[kMarkedTable]; // the larger of the two sizes
     uint32_t base[HYBZ_MAX_BLOCKS + 1], text_base[HYBZ_MAX_BLOCKS + 1], third_base[HYBZ_MAX_BLOCKS + 1];
@@ -45,12 +45,12 @@ struct CodingStaging {
     hybz_coded_segment *coded;
     uint32_t *first_segment;
 
-    // Lays it out from `memory` on (null: only adds up). Returns how many bytes it takes.
+    // Lays it out from `memory` on (null: only adds up). Returns its total bytes.
     uint64_t lay_out(uint8_t *memory, uint64_t blocks, uint64_t max_length);
     static uint64_t bytes(uint64_t blocks, uint64_t max_length);
 };
 
-// Device memory of a lane; lay_out in lane.cu says how large each array is.
+// Device memory of a lane; lay_out in lane.cu has the size of each array.
 struct Arena {
     uint8_t *text, *column;
     uint32_t *table, *base, *text_base, *third_base, *turn, *origin;
@@ -72,8 +72,8 @@ struct Array {
     uint64_t bytes;
 };
 
-// Lays the arrays out one after another from `memory` on and sets their pointers (null: leaves them). Returns how many
-// bytes they take.
+// Lays the arrays out one after another from `memory` on and sets their pointers (null: leaves them). Returns their
+// total bytes.
 template <size_t kArrays> uint64_t lay_out_arrays(const Array (&arrays)[kArrays], uint8_t *memory) {
     uint64_t at = 0;
     for (const Array &array : arrays) {
@@ -128,8 +128,8 @@ struct hybz_lane {
     }
 
     // Waits until the stream is empty. It polls instead of blocking, because a hung kernel must not hang the thread: 50
-    // times in a row, then after sleeps of 10 us, from poll 500 on of 100 us (which take 75 and 166 us with the
-    // kernel's default timer slack). So a waiting lane leaves its core to others.
+    // times in a row, then with sleeps of 10 us, from poll 500 on of 100 us (which take 75 and 166 us with the kernel's
+    // default timer slack). So a waiting lane leaves its core to other threads.
     int wait(hybz::Clock::time_point deadline) const {
         for (uint32_t polls = 0;; polls++) {
             const cudaError_t state = cudaStreamQuery(stream);
@@ -149,19 +149,19 @@ struct hybz_lane {
 
 namespace hybz {
 
-// When the steps of a batch began and ended: numbers of events.
+// The numbers of the events at which the steps of a batch begin and end.
 struct Events {
     uint32_t begin, uploaded, keys_begin, keys_end, sorted, grouped, download, end;
     uint32_t rounds = 0;
     uint32_t round[HYBZ_MAX_ROUNDS][4]; // before the small groups, the large groups, the commit; after it
 };
 
-// The point in time from which on a batch has taken too long.
+// The deadline of a batch that starts now.
 inline Clock::time_point deadline_of(uint32_t timeout_ms) {
     return Clock::now() + std::chrono::milliseconds(timeout_ms);
 }
 
-// What the code table (codes.hpp) is for: how many end marks it knows, and how many bits a code word may have.
+// The parameters of a code table (codes.hpp): its number of end marks, and the max bits of a code word.
 struct TableKind {
     int marks, max_code;
 };
@@ -169,7 +169,7 @@ constexpr TableKind kRotationTable{0, kMaxCode}, kSampleTable{1, kThirdCode}, kS
 
 // batch.cu: the steps that pipelines share.
 
-// The first step: copies the text to the device, with it the code table and where the blocks begin: `base` of the
+// The first step: copies the text to the device, with the code table and the starts of the blocks: `base` of the
 // staging memory, and `text_base` if there are end marks.
 int upload(hybz_lane *lane, TableKind kind, const uint8_t *text, uint32_t total, Events &events, hybz_report *report);
 // The keys of all rotations, and their sort.
@@ -181,8 +181,8 @@ int sort_suffixes(hybz_lane *lane, const Batch &batch, bool sample, uint32_t max
 // A batch of the BWT from upload to columns and origins, in the arena. Records all events but the last two.
 int sort_columns(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                  Clock::time_point deadline, Events &events, hybz_report *report);
-// suffixes.cu: a batch of `.hbz` blocks from upload to columns, origins, and in arena.starts the entry points' rows, of
-// which each block has `each`.
+// suffixes.cu: a batch of `.hbz` blocks from upload to columns, origins, and the rows of entry points (`each` for a
+// block) in arena.starts.
 int sort_large(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text, uint32_t entry_log,
                Clock::time_point deadline, Events &events, hybz_report *report, uint32_t *each);
 // The last step: copies the origins to the host, and waits for all copies.
@@ -197,14 +197,14 @@ uint64_t coding_memory(uint64_t blocks, uint64_t max_length);
 // code_large.cu: the same for `.hbz` blocks.
 uint64_t large_coding_memory(uint64_t blocks, uint64_t max_length);
 
-// decode.cu: lays out the memory of a HYBZ_DECODE lane (null: only adds up). Returns how many bytes it takes.
+// decode.cu: lays out the memory of a HYBZ_DECODE lane (null: only adds up). Returns its total bytes.
 uint64_t lay_out_decoding(Decoding &decoding, uint8_t *memory, uint64_t blocks, uint64_t max_length);
 
-// sort_lines.cu: takes the memory of a HYBZ_LINES lane, and adds up how much that is.
+// sort_lines.cu: allocates the memory of a HYBZ_LINES lane, and adds up its bytes.
 int take_lines_memory(hybz_lane *lane);
 int lines_memory(uint64_t text, uint64_t *bytes);
 
-// decode_large.cu: the same for a HYBZ_DECODE_LARGE lane for so many rows.
+// decode_large.cu: the same for a HYBZ_DECODE_LARGE lane of this many rows.
 uint64_t lay_out_large(LargeDecoding &decoding, uint8_t *memory, uint64_t blocks, uint64_t rows);
 
 } // namespace hybz

@@ -1,19 +1,19 @@
-// large.cuh: what the steps of decoding `.hbz` blocks share. The CPU has read a payload up to its segments; the device
-// does everything between these and the codes, which the dictionary turns into text:
+// large.cuh: the shared declarations of the steps of decoding `.hbz` blocks. The CPU has read a payload up to its
+// segments; the device does everything between these and the codes, which the dictionary turns into text:
 //
 //   tokens.cu   segments -> symbols         tANS: a warp a segment, of which one lane decodes
 //   places.cu   symbols -> column           move-to-front and runs: a warp a segment
 //   entries.cu  column -> vector -> codes   inverse BWT: a thread an entry point
 //
-// All of it is parallel from the start, as segments have 65,536 rows and entry points are 32,768 rows apart. So a block
-// of 9 MB has 107 warps and 215 chains. A chain is 32,768 loads, each of which waits for the one before, whatever else
-// the device does; so many blocks are in flight, in a batch and in several lanes.
+// All of it is parallel from the start, because segments have 65,536 rows and entry points are 32,768 rows apart. So a
+// block of 9 MB has 107 warps and 215 chains. A chain is 32,768 loads, each of which waits for the one before, however
+// busy the device is. Therefore many blocks are in flight, in a batch and in several lanes.
 //
-// What comes back is a byte for each row. The dictionary's strings and the CRC are left to the lane's thread, which has
-// to copy the text out of pinned memory anyway: so a batch brings back no more than its rows, although a block of 4 MB
-// may stand for 1 GiB.
+// The output is a byte for each row. The dictionary's strings and the CRC are left to the lane's thread, which has to
+// copy the text out of pinned memory anyway: so a batch brings back no more than its rows, although a block of 4 MB may
+// stand for 1 GiB.
 //
-// The device never says that a block is damaged: what is not regular is odd, and a core decodes it.
+// The device never reports damage: an irregular block is odd, and a core decodes it.
 #pragma once
 #include "device.cuh"
 #include "hybz.h"
@@ -23,7 +23,7 @@ namespace hybz {
 constexpr uint32_t kSegmentRows = 1u << HYBZ_SEGMENT_LOG;
 constexpr uint32_t kLargeRows = 8192; // rows that one warp counts and places: 1,024 bytes of counts for them
 constexpr uint32_t kSegmentChunks = kSegmentRows / kLargeRows;
-constexpr uint32_t kPackedRows = 1u << 24; // with up to so many, the words of the vector have room for the bytes
+constexpr uint32_t kPackedRows = 1u << 24; // with up to this many, the words of the vector have room for the bytes
 constexpr uint32_t kTokenStates = 1u << HYBZ_TOKEN_LOG, kSelectorStates = 1u << HYBZ_SELECTOR_LOG;
 constexpr uint32_t kFirstRange = 18; // the first token with extra bits
 constexpr uint32_t kTokenTables = HYBZ_LARGE_TABLES * HYBZ_CLASSES;
@@ -50,7 +50,7 @@ struct LargeDecoding {
     uint32_t *firsts;          // [block][256] where the rows of each code begin
     uint8_t *column;           // [row] a place in the first list of its segment; in the end the codes, as in the text
     uint32_t *vector;          // [row] the row after this one, above its code if there is room
-    uint16_t *symbols;         // [row] of a segment, from its first row on; they lie where the vector comes
+    uint16_t *symbols;         // [row] from a segment's first row on; in memory of the vector
 };
 
 // A segment, for one warp.

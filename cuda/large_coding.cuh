@@ -1,13 +1,13 @@
-// large_coding.cuh: what the steps of coding `.hbz` blocks share. They follow the sort (suffixes.cu), whose memory they
-// use; docs/FORMAT.md says what they make:
+// large_coding.cuh: the shared declarations of the steps of coding `.hbz` blocks. They follow the sort (suffixes.cu),
+// whose memory they reuse; docs/FORMAT.md specifies their output:
 //
 //   columns.cu   columns -> tokens           move-to-front; runs are cut where segments end
 //   choose.cu    tokens -> tables            rounds of Lloyd's algorithm: a warp a segment
 //   ans.cu       tokens -> segments          tANS, from the end: a warp a segment
 //
-// Segments are numbered through the batch, and everything is at its segment's place: a token takes a row at least. The
-// prices of tokens and the shares of tables come from the host, from what the device has counted: so its floating-point
-// numbers decide, and a block has the same bytes whoever codes it.
+// Segments are numbered through the batch, and arrays are indexed by a segment's rows: each token stands for at least
+// one row. The host computes the prices of tokens and the shares of tables from the device's counts. So only the host's
+// floating-point arithmetic matters, and cores and devices produce the same bytes.
 #pragma once
 #include "device.cuh"
 #include "hybz.h"
@@ -29,7 +29,8 @@ constexpr uint32_t kSegmentWords = (kSegmentRows * kMostBits + kSegmentGroups * 
 static_assert(kSegmentRows <= 1u << kIndexBits, "heads have a row of their segment");
 static_assert(kTokenGroup == 32, "a token for each lane");
 
-// How a symbol is encoded, in a table: `bits` says how many bits a state gives off, `first` where the next ones are.
+// How a symbol is encoded, in a table: `bits` gives the number of bits that a state emits, `first` the position of the
+// next ones.
 struct Symbol {
     uint32_t bits;
     int32_t first;
@@ -50,9 +51,9 @@ struct LargeCoding {
     Chunk *chunks;                 // [segment][chunk]
     uint8_t *order;                // [block][256] the bytes used, ascending
     uint32_t *heads;               // [segment][row] a chunk's from its first row on
-    uint8_t *tokens;               // [segment][row]; then: with the class of the one before
+    uint8_t *tokens;               // [segment][row]; then: with the class of the previous one
     uint8_t *extras;               // [segment][row] extra bits
-    uint8_t *joint;                // [segment][row] tokens with the class of the token before them
+    uint8_t *joint;                // [segment][row] tokens with the class of the previous token
     uint16_t *levels;              // [segment][group]
     uint8_t *choice;               // [segment][group] its selector
     hybz_tokens *about;            // [block] out
@@ -62,25 +63,25 @@ struct LargeCoding {
     const hybz_shares *shares;     // [block] in
     Symbol *symbols;               // [block][selector][joint token]
     uint16_t *states;              // [block][selector][class][state]
-    Symbol *selector_symbols;      // [block][selector before][selector]
-    uint16_t *selector_states;     // [block][selector before][state]
+    Symbol *selector_symbols;      // [block][previous selector][selector]
+    uint16_t *selector_states;     // [block][previous selector][state]
     uint32_t *bits;                // [segment][kSegmentWords] the bits from the last one on
     hybz_coded_segment *coded;     // [segment] out
-    uint32_t *offsets;             // [segment] where its bytes begin
+    uint32_t *offsets;             // [segment] the offset of its bytes
     uint8_t *out;                  // the segments' bytes
 };
 
 // A segment.
 struct CodingSegment {
     uint32_t block, number; // of the batch's segments
-    uint32_t from, rows;    // its first row of the block, and how many it has
+    uint32_t from, rows;    // its first row of the block, and its number of rows
 };
 
 inline __device__ uint32_t rows_of(const LargeCoding &coding, uint32_t block) {
     return coding.base[block + 1] - coding.base[block] - 1;
 }
 
-// Segment `own` of a block, whose rows are none if it has no such segment.
+// Segment `own` of a block; it has no rows if the block has no such segment.
 inline __device__ CodingSegment segment_of(const LargeCoding &coding, uint32_t block, uint32_t own) {
     const uint32_t n = rows_of(coding, block), from = own * kSegmentRows;
     return {block, coding.first_segment[block] + own, from, from < n ? min(n - from, kSegmentRows) : 0};

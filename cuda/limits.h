@@ -6,7 +6,7 @@
 #ifndef HYBZ_LIMITS_H
 #define HYBZ_LIMITS_H
 
-/* What a lane accepts. */
+/* The limits of a lane. */
 #define HYBZ_MIN_LENGTH 64              /* of a block, in bytes */
 #define HYBZ_MAX_LENGTH 1048576         /* of a block, in bytes: the index of a rotation takes 20 bits */
 #define HYBZ_MAX_WIDE_LENGTH 1073741824 /* the same for HYBZ_SUFFIXES; all blocks of a lane together: less than 2^31 */
@@ -16,25 +16,25 @@
 #define HYBZ_MAX_LARGE 64  /* blocks in a batch of HYBZ_DECODE_LARGE; all of them together have up to 2^30 rows */
 #define HYBZ_MAX_ENTRY_LOG 16 /* a chain of 2^16 dependent loads takes 40 ms; hybz writes 15 */
 
-/* The lines that a HYBZ_LINES lane for so many bytes sorts: texts with shorter ones are for cores. */
+/* The max number of lines of a HYBZ_LINES lane for this many bytes: texts with shorter lines are left to cores. */
 #define HYBZ_MAX_LINES(bytes) ((bytes) / 6 + 64)
 #define HYBZ_MAX_TEXT 4294901760 /* bytes of a HYBZ_LINES lane: 2^32 - 2^16 */
-#define HYBZ_MAX_LINE_ROUNDS 1000000 /* one that goes byte by byte takes as many as lines have in common */
+#define HYBZ_MAX_LINE_ROUNDS 1000000 /* at a byte a round, as many as the longest common prefix of lines */
 
 #define HYBZ_MAX_LZ4 4194304 /* bytes of an LZ4 block */
 #define HYBZ_MAX_LZW 268435456 /* bytes of an LZW strip, of its codes and of its text: bits have 32-bit numbers */
 
-/* What `.hbz` fixes. */
+/* Constants of `.hbz`. */
 #define HYBZ_SEGMENT_LOG 16   /* a segment has 2^16 rows */
 #define HYBZ_MIN_ENTRY_LOG 12 /* rows from entry point to entry point: 2^12 or more */
 #define HYBZ_LARGE_TABLES 16  /* selectors of a block */
 #define HYBZ_CLASSES 6        /* classes of tokens; each selector has a table for each */
 #define HYBZ_TOKENS 26        /* of the alphabet */
-#define HYBZ_JOINT 156        /* tokens with the class of the token before: HYBZ_CLASSES * HYBZ_TOKENS */
+#define HYBZ_JOINT 156        /* tokens with the class of the previous token: HYBZ_CLASSES * HYBZ_TOKENS */
 #define HYBZ_TOKEN_LOG 11     /* a table of tokens has 2^11 states */
 #define HYBZ_SELECTOR_LOG 8   /* a table of selectors has 2^8 */
 
-/* What bzip2's format fixes. */
+/* Constants of bzip2's format. */
 #define HYBZ_MAX_SYMBOLS 258 /* of an alphabet: RUNA, RUNB, ranks 1 to 255, EOB */
 #define HYBZ_MAX_TABLES 6    /* Huffman tables of a block */
 #define HYBZ_GROUP 50        /* symbols that one selector covers */
@@ -43,10 +43,10 @@
 #define HYBZ_MAX_ROWS 900000 /* of a block of any level */
 #define HYBZ_MAX_GROUPS 18002 /* groups of a block: bzip2 ignores further selectors */
 
-/* The bytes of input that a HYBZ_DECODE_LARGE lane has room for: most payloads have a fifth of a byte for each row. */
+/* The input room in bytes of a HYBZ_DECODE_LARGE lane: most payloads have a fifth of a byte for each row. */
 #define HYBZ_LARGE_INPUT(blocks, rows) ((rows) / 2 + 16384 * (blocks) + 65536)
 
-/* The most bytes of codes and selectors that a lane returns for a block of `length` bytes, a multiple of 4. */
+/* The max bytes of codes and selectors that a lane returns for a block of `length` bytes, a multiple of 4. */
 #define HYBZ_CODED_BYTES(length) (((length) + (length) / 4 + 128) / 4 * 4)
 
 #endif

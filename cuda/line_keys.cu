@@ -6,8 +6,8 @@ namespace hybz {
 namespace {
 
 // The code words of a line one after another, from the topmost bit on, up to the end mark or until `code_bits` are
-// full; below the bits that are sorted by: 0 if the line is whole, else 128 and the number of complete symbols.
-// `context` is the byte before, or 256 at a line's beginning. One symbol at least is complete: kMaxCode <= code_bits.
+// full. Below the sorted bits: 0 if the line is whole, else 128 and the number of complete symbols. `context` is the
+// byte before, or 256 at a line's beginning. At least one symbol is complete: kMaxCode <= code_bits.
 __device__ uint64_t coded_line(const uint8_t *__restrict__ text, uint32_t from, uint32_t rest, uint32_t context,
                                const uint32_t *__restrict__ table, uint64_t number, KeyLayout layout) {
     uint64_t bits = 0, ahead = 0;
@@ -37,7 +37,7 @@ __device__ inline uint32_t range_of(const uint32_t *__restrict__ range_line, uin
     return lower_bound(range_line + 1, ranges, line + 1);
 }
 
-// What the lines of a range or group have in common: of one line, nothing.
+// The common prefix of the lines of a range or group; 0 for a single line.
 __device__ inline uint32_t common_of(const uint32_t *__restrict__ common, uint32_t number) {
     const uint32_t found = common[number];
     return found == ~0u ? 0 : found;
@@ -56,7 +56,7 @@ range_common_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uin
     lower_common(common, range, mine);
 }
 
-// How many bits there are from the topmost one to the last that is set.
+// The number of bits from the topmost one to the last that is set.
 __device__ inline uint32_t bits_down_to_the_last(uint64_t key) {
     const uint32_t low = uint32_t(key), high = uint32_t(key >> 32);
     return low ? uint32_t(65 - __ffs(int(low))) : high ? uint32_t(33 - __ffs(int(high))) : 0;
@@ -78,7 +78,7 @@ first_keys_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint3
         values[line] = line;
         mine = bits_down_to_the_last(key >> layout.unused << layout.unused);
     }
-    // The value may be an old one: then the atomic operation changes nothing.
+    // The value may be stale: then the atomic operation changes nothing.
     mine = __reduce_max_sync(~0u, mine);
     if (threadIdx.x % 32 == 0 && mine > *used) atomicMax(used, mine);
 }

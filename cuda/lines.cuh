@@ -1,16 +1,16 @@
-// lines.cuh: what sorting lines has in device memory, and its steps: sort_lines.cu has all of them, line_table.cu,
+// lines.cuh: the device memory and the steps of sorting lines: sort_lines.cu runs all of them, line_table.cu,
 // find_lines.cu, line_keys.cu, tied_lines.cu and copy_lines.cu one each.
 //
 // The text is ranges of lines back to back; a line is some bytes and the end byte, and each range ends with a line. A
 // line is numbered in the order of the text, a row in the order of the result. Within a range both begin at the same
 // number, because ranges are not mixed: a range's rows are its lines.
 //
-// Algorithm: Deshpande 2014, chapter 4, with the keys of this house. Every line has a key: its range, and its first
-// characters in an order-preserving code (codes.hpp) in which the end of a line comes before all bytes. One radix sort
-// of all keys; lines whose keys are single are final, and so are equal ones whose keys hold the whole line. Of the
-// others small groups are sorted at once (tied_lines.cu). The rest is sorted again, and again, by (number of the group,
-// next characters in code), where a group first passes over the bytes that all its lines have in common; the number
-// takes as many bits as there are groups, and the code gets the rest.
+// Algorithm: Deshpande 2014, chapter 4, with hybz's keys. Every line has a key: its range, and its first characters in
+// an order-preserving code (codes.hpp) in which the end of a line comes before all bytes. One radix sort of all keys;
+// lines with unique keys are final, and so are equal ones whose keys hold the whole line. Small groups of the others
+// are sorted at once (tied_lines.cu). The rest is sorted again, and again, by (number of the group, next characters in
+// code), where a group first skips the common prefix of its lines; the number takes as many bits as there are groups,
+// and the code gets the rest.
 #pragma once
 #include "codes.hpp"
 #include "device.cuh"
@@ -25,7 +25,7 @@ struct TiedLines {
 };
 
 struct SortingLines {
-    uint8_t *text, *sorted;     // with kLinePadding bytes behind them
+    uint8_t *text, *sorted;     // with kLinePadding bytes after them
     uint32_t *range_begin;      // [0..ranges] the first byte of each range
     uint32_t *range_line;       // [0..ranges] its first line
     uint32_t *range_end;        // [0..ranges-1] out: where its sorted text ends
@@ -39,16 +39,16 @@ struct SortingLines {
     uint64_t *places;           // lines that are still tied, and groups in the upper half, up to and including each
     TiedLines tied[2];          // two generations; `line` and `group` are the same memory in both
     uint32_t *first;            // [group] its first place in the list
-    uint32_t *depth;            // [group] how many bytes its lines have in common for certain
-    uint32_t *common;           // [group] how many more, ~0 of one line; at first: [range]
-    uint32_t *keyed;            // [group] from which byte on they have keys; at first: [range]
+    uint32_t *depth;            // [group] bytes that its lines certainly have in common
+    uint32_t *common;           // [group] how many more, ~0 for a single line; at first: [range]
+    uint32_t *keyed;            // [group] the byte from which its lines have keys; at first: [range]
     uint32_t *out_end;          // [row] where its line ends in the sorted text
     uint32_t *flags;            // [kBadRange], [kTied], [kUsedBits]
     uint8_t *temporary;         // CUB's
 };
 
-// Numbers for the host: not 0 if a range does not end with a line; lines that are tied after the first sort; how many
-// bits from the top on the first keys have. Lines of few short words use few: then the radix sort has fewer passes.
+// Numbers for the host: not 0 if a range does not end with a line; lines that are tied after the first sort; the number
+// of leading bits that the first keys use. Lines of few short words use few, and the radix sort then has fewer passes.
 enum { kBadRange, kTied, kUsedBits, kLineFlags };
 
 constexpr uint32_t kLinePadding = 16;
@@ -74,14 +74,14 @@ inline __device__ uint32_t lower_bound(const uint32_t *__restrict__ sorted, uint
     return low;
 }
 
-// Eight bytes from `at` on, the first one lowest. The text has room behind it.
+// Eight bytes from `at` on, the first one lowest. The text has padding after it.
 inline __device__ uint64_t eight_bytes(const uint8_t *__restrict__ text, uint32_t at) {
     const uint64_t *words = reinterpret_cast<const uint64_t *>(text) + at / 8;
     const uint32_t shift = at % 8 * 8;
     return shift ? words[0] >> shift | words[1] << (64 - shift) : words[0];
 }
 
-// How many bytes line `a` has in common with line `b`, both without their first `depth` bytes, at most `limit`.
+// The length of the common prefix of lines `a` and `b`, both without their first `depth` bytes, at most `limit`.
 inline __device__ uint32_t common_bytes_of(const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin,
                                            uint32_t a, uint32_t b, uint32_t depth, uint32_t limit) {
     if (limit == 0) return 0;
@@ -97,8 +97,9 @@ inline __device__ uint32_t common_bytes_of(const uint8_t *__restrict__ text, con
     return most;
 }
 
-// Lowers common[number] to `mine`, by all lanes of a warp; `number` may be ~0: nothing. A warp whose numbers are alike
-// writes once: when all threads did, those of the first wave met at one address, and keys took 0.25 ms longer.
+// Lowers common[number] to `mine`, by all lanes of a warp; `number` may be ~0, which does nothing. A warp with equal
+// numbers writes once: when all threads wrote, those of the first wave met at one address, and keys took 0.25 ms
+// longer.
 inline __device__ void lower_common(uint32_t *common, uint32_t number, uint32_t mine) {
     const bool alike = __reduce_min_sync(~0u, number) == __reduce_max_sync(~0u, number);
     if (alike) mine = __reduce_min_sync(~0u, mine);
@@ -112,13 +113,13 @@ cudaError_t line_table(const SortingLines &s, const LineBatch &batch, cudaStream
 cudaError_t count_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
 cudaError_t find_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
 // line_keys.cu: the keys of all lines, and those of `count` tied ones of generation `from`. Above the code is the
-// number of the range, or group; the low 8 bits, which are not sorted by, are 0 if the key holds the whole line.
-// Before the first keys: what the lines of each range have in common, up to `limit` bytes.
+// number of the range or group; the low 8 bits, which are not sorted by, are 0 if the key holds the whole line. Before
+// the first keys: the common prefixes of each range's lines, up to `limit` bytes.
 cudaError_t range_common(const SortingLines &s, const LineBatch &batch, uint32_t limit, cudaStream_t stream);
 cudaError_t first_keys(const SortingLines &s, const LineBatch &batch, const KeyLayout &layout, cudaStream_t stream);
 cudaError_t tied_keys(const SortingLines &s, uint32_t count, int from, const KeyLayout &layout, cudaStream_t stream);
-// tied_lines.cu: what follows from sorted keys, of all lines if `first`, else of `count` tied ones of generation
-// `from`: rows that are final, and the others listed in the other generation.
+// tied_lines.cu: the results of sorted keys, of all lines if `first`, else of `count` tied ones of generation `from`:
+// the final rows, and the other lines, listed in the other generation.
 struct LineRound {
     uint32_t count;
     int number_bits; // at the top of the keys: of ranges or groups
@@ -130,7 +131,7 @@ struct LineRound {
 cudaError_t settle_lines(const SortingLines &s, const LineRound &round, void *temporary, size_t bytes,
                          cudaStream_t stream);
 cudaError_t list_lines(const SortingLines &s, const LineRound &round, cudaStream_t stream);
-// What each group of the list has in common, up to `limit` bytes.
+// The common prefixes of each group of the list, up to `limit` bytes.
 cudaError_t common_bytes(const SortingLines &s, uint32_t count, int from, uint32_t limit, cudaStream_t stream);
 // copy_lines.cu
 cudaError_t place_lines(const SortingLines &s, const LineBatch &batch, void *temporary, size_t bytes,

@@ -1,12 +1,12 @@
-// longest.cu: the longest earlier occurrence of what begins at each position, in text order.
+// longest.cu: the longest earlier occurrence at each position, in text order.
 //
-// What position i has in common with a neighbour, position i + 1 has with the neighbour of the same side, but for one
-// byte (the Phi rule). So a thread that does a run of positions one after the other compares each byte once or twice;
-// and as it knows nothing of its first position, the same is done before for each 128th position, and so on, until one
-// run has them all. On each level all comparisons together are linear in the text.
+// If position i has a common prefix with a neighbour, then position i + 1 has it with its neighbour on the same side,
+// less one byte (the Phi rule). So a thread that handles a run of consecutive positions compares each byte once or
+// twice. It knows nothing about its first position, so the same is done earlier for each 128th position, and so on,
+// until one run covers all. On each level all comparisons together are linear in the text.
 //
-// One of them may still be as long as the text. So on the levels of few positions a CTA or a warp compares together;
-// on the lowest, a thread compares 128 bytes, then it has help from its warp. Mostly neither takes long, as what
+// A single comparison may still be as long as the text. So on the levels with few positions a CTA or a warp compares
+// together; on the lowest, a thread compares 128 bytes before its warp helps. Mostly neither takes long, because what
 // reaches the next run's first position is known there: if that position's neighbour is as far on as the position is,
 // both comparisons are of the same bytes.
 //
@@ -18,9 +18,9 @@ namespace hybz {
 namespace {
 
 constexpr uint32_t kTeamThreads = 1024; // a CTA's, where it compares together
-constexpr uint32_t kOpen = 0x80000000;  // of a length: that far all is equal, and no further it was looked
+constexpr uint32_t kOpen = 0x80000000;  // flag of a length: equal so far, and not compared further
 
-// Eight bytes, the first of them lowest. Up to 15 bytes behind them may be read: more of the lane's memory.
+// Eight bytes, the first one lowest. Up to 15 bytes after them may be read: more of the lane's memory.
 __device__ inline uint64_t bytes_at(const uint8_t *__restrict__ text, uint32_t at) {
     const uint64_t *words = reinterpret_cast<const uint64_t *>(text) + (at >> 3);
     const uint32_t shift = (at & 7) * 8;
@@ -35,18 +35,18 @@ __device__ inline uint32_t equal_bytes(const uint8_t *text, uint32_t a, uint32_t
     return high ? 8 + uint32_t(__ffsll(static_cast<long long>(high)) - 1) / 8 : 16;
 }
 
-// The least of all threads' values, for a team of 32 or kTeamThreads.
+// The min of all threads' values, for a team of 32 or kTeamThreads.
 template <uint32_t kTeam> __device__ uint32_t least_of_team(uint32_t (&parts)[32], uint32_t value) {
     value = __reduce_min_sync(~0u, value);
     if (kTeam == 32) return value;
-    __syncthreads(); // nobody reads any more
+    __syncthreads(); // all have read
     if ((threadIdx.x & 31) == 0) parts[threadIdx.x >> 5] = value;
     __syncthreads();
     return __reduce_min_sync(~0u, parts[threadIdx.x & 31]);
 }
 
-// How many bytes the suffixes at `before` and `at` have in common, if they have `len`; from `limit` on it may end with
-// kOpen. All threads of the team have the same arguments and results.
+// The length of the common prefix of the suffixes at `before` and `at`, if `len` bytes are known to be common; from
+// `limit` on it may end with kOpen. All threads of the team have the same arguments and results.
 template <uint32_t kTeam>
 __device__ uint32_t common_by_team(uint32_t (&parts)[32], const Factoring &f, uint32_t before, uint32_t at,
                                    uint32_t len, uint32_t limit) {
@@ -61,7 +61,7 @@ __device__ uint32_t common_by_team(uint32_t (&parts)[32], const Factoring &f, ui
     }
 }
 
-// The same by one thread. Its first step has been made: `differ` is where eight bytes do.
+// The same by one thread. Its first step has been made: `differ` is where eight bytes differ.
 __device__ inline uint32_t common_alone(const Factoring &f, uint32_t before, uint32_t at, uint32_t len, uint32_t limit,
                                         uint64_t differ) {
     while (differ == 0) {
@@ -73,7 +73,7 @@ __device__ inline uint32_t common_alone(const Factoring &f, uint32_t before, uin
     return min(len + uint32_t(__ffsll(static_cast<long long>(differ)) - 1) / 8, f.n - at);
 }
 
-// The first position of the next run, where that is known.
+// The first position of the next run, if its result is known.
 struct NextRun {
     uint32_t at; // kNowhere: there is none
     uint2 known;
@@ -85,7 +85,8 @@ __device__ inline NextRun next_run(const Factoring &f, uint32_t level, uint32_t 
     return {uint32_t(at), f.known[level + 1][run + 1]};
 }
 
-// What is common with a neighbour, if all is equal up to the next run and that has gone on comparing there; else open.
+// The common prefix with a neighbour, if all is equal up to the next run and that run's comparison continues there;
+// else open.
 template <bool kLarger>
 __device__ inline uint32_t by_next_run(const Factoring &f, const NextRun &next, uint32_t before, uint32_t at,
                                        uint32_t len) {
@@ -128,7 +129,7 @@ sparse_kernel(Factoring f, uint32_t level, uint32_t runs) {
             if (own < f.n) pairs = f.pairs[f.rank[own]];
         }
         const uint2 pair = make_uint2(__shfl_sync(~0u, pairs.x, k % 32), __shfl_sync(~0u, pairs.y, k % 32));
-        // The first of a run is known, unless this is the first level: that begins with position 0.
+        // The first of a run is known. (On the first level, that is position 0.)
         const uint32_t less = k ? stride : 0;
         lens.x = side_by_team<kTeam, false>(parts, f, next, pair.x, at, lens.x - min(lens.x, less));
         lens.y = side_by_team<kTeam, true>(parts, f, next, pair.y, at, lens.y - min(lens.y, less));
@@ -136,7 +137,7 @@ sparse_kernel(Factoring f, uint32_t level, uint32_t runs) {
     }
 }
 
-// For a whole warp: the comparisons that its lanes have left open.
+// For a whole warp: finishes the comparisons that its lanes have left open.
 __device__ inline uint32_t with_help(uint32_t (&parts)[32], const Factoring &f, uint32_t before, uint32_t at,
                                      uint32_t len) {
     for (uint32_t open = __ballot_sync(~0u, (len & kOpen) != 0); open; open &= open - 1) {
@@ -149,8 +150,8 @@ __device__ inline uint32_t with_help(uint32_t (&parts)[32], const Factoring &f, 
     return len;
 }
 
-// One position: what it has in common with both neighbours, if it is `least`. Both comparisons wait for memory at the
-// same time.
+// The common prefixes of one position with both neighbours, of which `least` bytes are known. Both comparisons wait for
+// memory at the same time.
 __device__ inline uint2 both_sides(uint32_t (&parts)[32], const Factoring &f, const NextRun &next, uint2 pair,
                                    uint32_t at, uint2 least, bool is_any) {
     uint2 lens = make_uint2(0, 0);
@@ -217,7 +218,7 @@ __global__ void __launch_bounds__(kThreads) cut_kernel(Factoring f, uint32_t div
 cudaError_t find_longest(const Factoring &f, cudaStream_t stream) {
     for (uint32_t level = f.strides - 1; level > 0; level--) {
         const uint32_t runs = runs_of_level(f.n, level);
-        // Where a run is longer than a warp compares in a moment, there are few.
+        // Where a run is longer than a warp compares quickly, there are few runs.
         const auto by_warp = sparse_kernel<32>, by_cta = sparse_kernel<kTeamThreads>;
         if (level == 1)
             by_warp<<<blocks_for(runs, kThreads / 32), kThreads, 0, stream>>>(f, level, runs);

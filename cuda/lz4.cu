@@ -1,15 +1,15 @@
 // lz4.cu: LZ4 blocks decoded in device memory, a warp for each.
 //
-// Where a token is depends on all before it. So each lane says of four bytes where the next token would be if there
-// were one at each; from these 128 answers the places of 32 tokens follow by pointer jumping. Then each lane reads a
-// sequence, and all carry them out (gather.cuh). With the thousands of independent 64 KiB blocks of a frame all
-// multiprocessors are busy; of larger blocks there are too few.
+// The position of a token depends on all tokens before it. So each lane computes, for each of four bytes, where the
+// next token would be if there were one at that byte; pointer jumping over these 128 answers gives the positions of 32
+// tokens. Then each lane reads a sequence, and all execute them (gather.cuh). With the thousands of independent 64 KiB
+// blocks of a frame all multiprocessors are busy; there are too few of larger blocks.
 //
 // On an H200, GB/s of text, nvCOMP 6.0 on the same blocks in the same run in brackets (64 KiB, lz4 -12, 1 GB): linux
 // 294 (151), dickens 227 (102), nci 397 (215). From pinned memory 175, 98 and 309, where text itself comes at 55.
 //
-// Nothing in a block is trusted: whatever it says, no byte is written outside its output, and none has an effect that
-// is outside its input and output.
+// Nothing in a block is trusted: whatever it contains, no byte is written outside its output, and no byte outside its
+// input and output has an effect.
 #include "gather.cuh"
 #include "lane.cuh"
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 constexpr uint32_t kLz4Warps = 4;
 constexpr uint32_t kLz4Ctas = 12; // at least, in a multiprocessor: 40 registers a thread
 
-constexpr uint32_t kTokenWindow = 128; // bytes of input in which tokens are looked for at once
+constexpr uint32_t kTokenWindow = 128; // bytes of input searched for tokens at once
 
 // A warp's shared memory.
 struct Lz4Shared {
@@ -31,10 +31,10 @@ struct Lz4Shared {
     uint32_t next[2][kTokenWindow / 4 + 1]; // bytes: the next token of each place; kTokenWindow: beyond the window
 };
 
-// Where a lane has got to that reads a sequence.
+// The position of a lane that reads a sequence.
 struct Tokens {
     uint32_t at, end; // in the input
-    uint32_t longest; // no length may be more
+    uint32_t longest; // the max length
     bool wrong, done;
 };
 
@@ -77,7 +77,7 @@ __device__ CopyCommand read_sequence(const uint8_t *__restrict__ in, Tokens &tok
     return command;
 }
 
-// Four bytes of the input for each lane; zeros behind its end.
+// Four bytes of the input for each lane; zeros past its end.
 __device__ uint32_t read_window(const uint8_t *__restrict__ in, uint32_t rest) {
     const uint32_t place = (threadIdx.x & 31) * 4;
     if (rest >= kTokenWindow + 8) {
@@ -91,8 +91,8 @@ __device__ uint32_t read_window(const uint8_t *__restrict__ in, uint32_t rest) {
     return word;
 }
 
-// Where the token is that follows one at `place`, if that is in the window and its lengths are continued by one byte
-// at most.
+// The position of the token after one at `place`, if it is in the window and its lengths are continued by one byte at
+// most.
 __device__ uint32_t next_token(const uint8_t *window, uint32_t place, uint32_t token, uint32_t limit) {
     uint32_t next = place + 3 + (token >> 4);
     if (token >= 0xf0) {
@@ -103,7 +103,7 @@ __device__ uint32_t next_token(const uint8_t *window, uint32_t place, uint32_t t
     return next < limit ? next : kTokenWindow;
 }
 
-// The place in the window of the lane's token, the first one being at 0; kTokenWindow if it is beyond.
+// The position in the window of the lane's token, if the first one is at 0; kTokenWindow if it is beyond.
 __device__ uint32_t place_of_token(uint32_t word, uint32_t rest, Lz4Shared &shared) {
     const uint32_t lane = threadIdx.x & 31, limit = min(rest, kTokenWindow);
     shared.window[lane] = word;
@@ -113,7 +113,7 @@ __device__ uint32_t place_of_token(uint32_t word, uint32_t rest, Lz4Shared &shar
 #pragma unroll
     for (uint32_t k = 0; k < 4; k++)
         four |= next_token(window, lane * 4 + k, word >> 8 * k & 255, limit) << 8 * k;
-    // After the first two steps a table leads four tokens on.
+    // After the first two steps a table advances by four tokens.
     uint32_t place = 0;
 #pragma unroll
     for (uint32_t step = 0; step < 3; step++) {
@@ -133,7 +133,7 @@ __device__ uint32_t place_of_token(uint32_t word, uint32_t rest, Lz4Shared &shar
     return place;
 }
 
-// Decodes a block: whether it is right, in all lanes.
+// Decodes a block. Returns whether it is valid, in all lanes.
 __device__ bool decode_block(const uint8_t *__restrict__ in, const hybz_lz4_block &block, uint8_t *out,
                              Lz4Shared &shared) {
     const uint32_t lane = threadIdx.x & 31;
@@ -149,13 +149,13 @@ __device__ bool decode_block(const uint8_t *__restrict__ in, const hybz_lz4_bloc
         if (present) own = read_sequence(in, tokens, window[place]);
         const uint32_t last = __popc(__ballot_sync(~0u, present)) - 1;
         const CopyPlaces places = places_of_copies(own, at);
-        // No sum overflows: 64 lengths of little more than 4 MiB, also of what is wrong.
+        // No sum overflows: at most 64 lengths of little more than 4 MiB, even in a damaged block.
         const bool too_far = own.length > 0 && own.distance > places.begin + own.literals;
         if (__ballot_sync(~0u, tokens.wrong || too_far || places.end > block.length)) return false;
         const bool done = __ballot_sync(~0u, tokens.done);
         read = __shfl_sync(~0u, tokens.at, last);
         if (!done && read >= block.coded) return false;
-        if (!done) word = read_window(in + read, block.coded - read); // on its way meanwhile
+        if (!done) word = read_window(in + read, block.coded - read); // in flight meanwhile
         gather(own, places, at, in, out, shared.table);
         at = places.end;
         if (done) return at == block.length;
@@ -190,8 +190,7 @@ lz4_kernel(const uint8_t *__restrict__ in, const hybz_lz4_block *__restrict__ bl
 
 using namespace hybz;
 
-// Streams, so that one part is on its way while others are decoded: a part takes as long as one warp takes for its
-// block, which is longer than a part is on its way.
+// Several streams overlap copying and decoding: a warp takes longer for its block than a part takes to copy.
 struct hybz_lz4 {
     int device = 0;
     uint32_t max_blocks = 0;
@@ -204,8 +203,8 @@ struct hybz_lz4 {
 
 namespace {
 
-// How many bytes of input are uploaded at once. What is on its way and being decoded together must be what the link
-// carries while a warp decodes a block (1 ms or 2 for 64 KiB), and is eight such parts.
+// The number of input bytes uploaded at once. The parts in flight must hold what the link carries while a warp decodes
+// a block (1 ms or 2 for 64 KiB); there are eight such parts.
 uint64_t bytes_at_once(const hybz_lz4_block *blocks, uint32_t count, uint64_t in_bytes) {
     uint32_t longest = 0;
     for (uint32_t b = 0; b < count; b++) longest = std::max(longest, blocks[b].length);
@@ -213,7 +212,7 @@ uint64_t bytes_at_once(const hybz_lz4_block *blocks, uint32_t count, uint64_t in
     return std::min(std::max(in_bytes / 8, least), most);
 }
 
-constexpr auto kPolled = std::chrono::milliseconds(2); // a sleep takes some 60 us more than it is asked for
+constexpr auto kPolled = std::chrono::milliseconds(2); // a sleep takes some 60 us more than requested
 
 int wait_for(cudaStream_t stream, Clock::time_point deadline) {
     for (const Clock::time_point begin = Clock::now();;) {
@@ -237,7 +236,7 @@ int create(hybz_lz4 *lz4) {
     return 0;
 }
 
-// Whether all blocks lie within the input and the output, one after the other, and are of lengths that exist.
+// Whether all blocks lie within the input and the output, one after the other, and have valid lengths.
 bool are_in_place(const hybz_lz4_block *blocks, uint32_t count, uint64_t in_bytes, uint64_t out_bytes) {
     uint64_t from = 0, to = 0;
     for (uint32_t b = 0; b < count; b++) {
@@ -252,7 +251,7 @@ bool are_in_place(const hybz_lz4_block *blocks, uint32_t count, uint64_t in_byte
     return true;
 }
 
-// Begins to decode blocks that are in place.
+// Starts decoding blocks whose bounds were checked.
 int launch(hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, uint8_t *copied, const hybz_lz4_block *blocks,
            uint32_t count, uint8_t *out, Clock::time_point deadline) {
     constexpr uint32_t kStreams = sizeof(lz4->streams) / sizeof(lz4->streams[0]);
@@ -261,7 +260,7 @@ int launch(hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, uint8_t *copied,
     uint32_t turn = 0;
     for (uint32_t first = 0; first < count; turn++) {
         const cudaStream_t stream = lz4->streams[turn % kStreams];
-        // A copy from memory that is not pinned would wait here, without a deadline.
+        // A copy from unpinned memory would wait here, without a deadline.
         if (turn >= kStreams) HYBZ_TRY(wait_for(stream, deadline));
         uint32_t end = first + 1;
         const uint64_t begin = blocks[first].from;
@@ -288,7 +287,7 @@ int decode(hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, uint8_t *copied,
     if (count > lz4->max_blocks || !are_in_place(blocks, count, in_bytes, out_bytes)) return HYBZ_ARGUMENT;
     HYBZ_TRY(cudaSetDevice(lz4->device));
     int code = launch(lz4, in, in_bytes, copied, blocks, count, out, deadline);
-    // Parts that were begun before a failure still use the caller's memory.
+    // Parts started before a failure still use the caller's memory.
     for (const cudaStream_t stream : lz4->streams)
         if (const int waited = wait_for(stream, deadline)) code = waited;
     HYBZ_TRY(code);

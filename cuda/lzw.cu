@@ -1,16 +1,16 @@
 // lzw.cu: strips of LZW codes (TIFF files) decoded in device memory.
 //
-// The codes between two clears are a task for a warp. Where they are is known before any of them is decoded, since the
-// number of a code tells how many bits it has; so the first kernel only looks for the clears. The second one adds up
-// how long each task's text is, the third one where it belongs, the last one writes it.
+// The codes between two clears are a task for a warp. Their positions are known before any of them is decoded, since
+// the number of a code determines its width; so the first kernel only looks for the clears. The second one computes the
+// length of each task's text, the third one its offset, the last one writes it.
 //
-// Code 258 + j is the string of code number j and one byte more: the text from where string j begins to where string
-// j + 1 begins, inclusive. So a table of these places is all that a warp keeps (in shared memory), and a code is a copy
-// from a known place (copies.cuh). In a group of 32 codes, those that name an older one know their lengths at once;
-// chains of those that name each other are followed by pointer jumping. (Funasaka 2018 does so with all codes of a
-// table and writes strings back to front, a thread each, which takes as long as the longest one.)
+// Code 258 + j is the string of code number j and one byte more: the text from where string j begins to where string j
+// + 1 begins, inclusive. So a warp keeps only a table of these places (in shared memory), and a code is a copy from a
+// known place (copies.cuh). In a group of 32 codes, those that refer to an older one know their lengths at once; chains
+// of codes that refer to each other are resolved by pointer jumping. (Funasaka 2018 does so with all codes of a table
+// and writes strings back to front, a thread each, which takes as long as the longest one.)
 //
-// Nothing in a strip is trusted: whatever its codes say, no byte is read or written outside its input and output.
+// Nothing in a strip is trusted: whatever its codes, no byte is read or written outside its input and output.
 #include "copies.cuh"
 #include "lane.cuh"
 #include "lzw.cuh"
@@ -21,7 +21,7 @@ namespace hybz {
 
 namespace {
 
-constexpr uint32_t kFindThreads = 256, kFindCodes = 4; // codes that a thread looks at at once
+constexpr uint32_t kFindThreads = 256, kFindCodes = 4; // codes that a thread examines at once
 constexpr uint32_t kPlaceThreads = 128;
 
 struct Strips {
@@ -30,16 +30,16 @@ struct Strips {
     const uint32_t *slots; // [0..count] the first task of each
     uint32_t count;
     LzwTask *tasks;
-    uint32_t *used;  // [0..count-1] how many of its tasks a strip has
-    uint32_t *order; // the tasks that there are
-    uint32_t *total; // how many
+    uint32_t *used;  // [0..count-1] the number of a strip's tasks
+    uint32_t *order; // the existing tasks
+    uint32_t *total; // their number
 
     __device__ LzwCodes codes(uint32_t strip) const {
         return LzwCodes(in + strips[strip].from, strips[strip].coded);
     }
 };
 
-// Divides strips into tasks, a CTA each: it looks at 1,024 codes at once for one that is no string.
+// Divides strips into tasks, a CTA each: it examines 1,024 codes at once for one that is not a string.
 __global__ void __launch_bounds__(kFindThreads) find_kernel(const Strips strips) {
     __shared__ uint32_t firsts[2][kFindThreads / 32];
     const uint32_t strip = blockIdx.x;
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kFindThreads) find_kernel(const Strips strips)
         }
         first = __reduce_min_sync(~0u, first);
         if ((threadIdx.x & 31) == 0) firsts[turn][threadIdx.x >> 5] = first;
-        __syncthreads(); // the one of the next turn keeps apart the uses of this turn's half
+        __syncthreads(); // the barrier of the next iteration separates the uses of this iteration's half
 #pragma unroll
         for (uint32_t w = 0; w < kFindThreads / 32; w++) first = min(first, firsts[turn][w]);
         const uint32_t count = min(first, kFindThreads * kFindCodes);
@@ -83,18 +83,18 @@ __global__ void __launch_bounds__(kFindThreads) find_kernel(const Strips strips)
     if (threadIdx.x == 0) strips.used[strip] = slot - strips.slots[strip];
 }
 
-// Decodes the task of a warp: only its length (kWrite: false), or its text, of which no more than `room` bytes belong
-// to the strip. `starts` [0..kLzwNamed] is for where strings begin, counted from the last clear.
+// Decodes the task of a warp: only its length (kWrite: false), or its text, of which at most `room` bytes belong to the
+// strip. `starts` [0..kLzwNamed] receives the starts of strings, counted from the last clear.
 template <bool kWrite, class Start>
 __device__ LzwFound decode_task(const LzwCodes &codes, const LzwTask &task, uint32_t room, uint8_t *out,
                                 Start *starts) {
     const uint32_t lane = threadIdx.x & 31;
-    uint32_t segment = task.begin, number = 0, base = 0, to = 0; // base: where the segment's text begins
+    uint32_t segment = task.begin, number = 0, base = 0, to = 0; // base: the offset of the segment's text
     LzwBytes bytes = codes.bytes_at(segment + codes.before(lane));
     for (;;) {
         const LzwCode own(codes, segment, number + lane, bytes);
         if (number == 0 && lane == 0) starts[0] = 0;
-        bytes = codes.bytes_at(segment + codes.before(number + 32 + lane)); // on their way meanwhile
+        bytes = codes.bytes_at(segment + codes.before(number + 32 + lane)); // in flight meanwhile
         const bool unknown = own.event == kLzwGoesOn && !own.is_literal() && own.entry() >= own.number;
         const uint32_t event = unknown ? uint32_t(kLzwUnknown) : own.event;
         const uint32_t events = __ballot_sync(~0u, event != kLzwGoesOn);
@@ -177,7 +177,7 @@ write_kernel(const Strips strips, const uint32_t *__restrict__ places, uint8_t *
     decode_task<true>(strips.codes(task.strip), task, strip.length - place, out + strip.to + place, starts[warp]);
 }
 
-// Where the tasks of strips write, and what is wrong with the strips, a thread each.
+// Computes the output offsets of the strips' tasks and the errors of the strips, a thread each.
 __global__ void __launch_bounds__(kPlaceThreads)
 place_kernel(const Strips strips, const LzwFound *__restrict__ found, uint32_t *__restrict__ places,
              hybz_lzw_found *__restrict__ results) {
@@ -240,7 +240,7 @@ struct hybz_lzw {
 
 namespace {
 
-// The most tasks of a strip.
+// The max number of tasks of a strip.
 uint64_t tasks_of(uint64_t coded) { return coded * 8 / (uint64_t(kLzwMinBits) * kLzwTask) + 1; }
 
 int create(hybz_lzw *lzw) {
@@ -268,8 +268,8 @@ int create(hybz_lzw *lzw) {
     return 0;
 }
 
-// Whether all strips lie within the input and the output, there one after the other, and are of lengths that exist;
-// sets their tasks.
+// Whether all strips lie within the input and the output, there one after the other, and have valid lengths; sets their
+// tasks.
 bool are_in_place(hybz_lzw *lzw, const hybz_lzw_strip *strips, uint32_t count, uint64_t in_bytes, uint64_t out_bytes) {
     uint64_t to = 0, coded = 0, slots = 0;
     lzw->staged_slots[0] = 0;
@@ -304,7 +304,7 @@ int decode(hybz_lzw *lzw, const Strips &strips, uint8_t *out, cudaStream_t strea
     return int(cudaGetLastError());
 }
 
-// Decodes strips that are in place; the results are on their way when this returns.
+// Decodes strips whose bounds were checked; the results are in flight when this returns.
 int launch(hybz_lzw *lzw, const uint8_t *in, const hybz_lzw_strip *strips, uint32_t count, uint8_t *out) {
     const cudaStream_t stream = lzw->stream;
     HYBZ_TRY(cudaMemcpyAsync(lzw->strips, strips, count * sizeof(hybz_lzw_strip), cudaMemcpyHostToDevice, stream));
@@ -370,17 +370,17 @@ extern "C" int hybz_lzw_decode_host(hybz_lzw *lzw, const uint8_t *in, uint64_t i
     if (in_bytes > lzw->max_coded || out_bytes > lzw->max_text || count > lzw->max_strips ||
         !are_in_place(lzw, strips, count, in_bytes, out_bytes))
         return HYBZ_ARGUMENT;
-    // Without room for text there is none for codes either, and strips without text are right whatever their codes are.
+    // Without room for text there is none for codes either, and strips without text are valid whatever their codes.
     if (lzw->max_text == 0) std::fill(found, found + count, hybz_lzw_found{HYBZ_LZW_RIGHT, 0, 0});
     if (count == 0 || lzw->max_text == 0) return 0;
     const Clock::time_point deadline = deadline_of(timeout_ms);
     HYBZ_TRY(cudaSetDevice(lzw->device));
-    // Of nothing there may be no address, and that is no error only if nothing is asked for.
+    // An empty input may have a null address, which is an error only if something is copied.
     if (in_bytes > 0) HYBZ_TRY(cudaMemcpyAsync(lzw->in, in, in_bytes, cudaMemcpyHostToDevice, lzw->stream));
-    // What follows the text of a damaged strip is not what an earlier batch has left there.
+    // So that bytes left by an earlier batch do not appear after the text of a damaged strip.
     if (out_bytes > 0) HYBZ_TRY(cudaMemsetAsync(lzw->out, 0, out_bytes, lzw->stream));
     HYBZ_TRY(launch(lzw, lzw->in, strips, count, lzw->out));
-    // Copying to memory that is not pinned waits for the kernels, without a deadline.
+    // Copying to unpinned memory waits for the kernels, without a deadline.
     HYBZ_TRY(wait_for(lzw->stream, deadline));
     if (out_bytes > 0) HYBZ_TRY(cudaMemcpyAsync(out, lzw->out, out_bytes, cudaMemcpyDeviceToHost, lzw->stream));
     HYBZ_TRY(wait_for(lzw->stream, deadline));

@@ -1,4 +1,4 @@
-// lzw.cuh: LZW strips as the kernels see them: where codes are, tasks, and what was found in them.
+// lzw.cuh: LZW strips as the kernels see them: the positions of codes, tasks, and their results.
 #pragma once
 #include "hybz.h"
 #include <cstdint>
@@ -9,17 +9,17 @@ namespace hybz {
 constexpr uint32_t kLzwClear = 256, kLzwEnd = 257, kLzwFirst = 258;
 constexpr uint32_t kLzwMinBits = 9, kLzwMaxBits = 12;
 constexpr uint32_t kLzwNamed = (1u << kLzwMaxBits) - kLzwFirst; // strings that a code can name
-constexpr uint32_t kLzwCodes = 4862; // the most codes after a clear: libtiff goes on beyond what can be named
-// A task has at least so many codes if another one of its strip follows. Tables are full after 3,836.
+constexpr uint32_t kLzwCodes = 4862; // the max number of codes after a clear: libtiff accepts more than can be named
+// A task has at least this many codes if another one of its strip follows. Tables are full after 3,836.
 constexpr uint32_t kLzwTask = 2048;
 
-// The part of a strip from one clear to another one: what is decoded without knowing any other.
+// The part of a strip from one clear to the next: it is decoded independently.
 struct LzwTask {
     uint32_t strip;
-    uint32_t begin, end; // in bits; the last task of a strip has an end of ~0: it goes on until its codes end
+    uint32_t begin, end; // in bits; the last task of a strip has an end of ~0: it continues until its codes end
 };
 
-// Why codes end; the first ones are what is reported of strips.
+// Why codes end; the first ones are reported for strips.
 enum LzwEvent : uint32_t {
     kLzwGoesOn = 0,
     kLzwUnknown = HYBZ_LZW_CODE,
@@ -28,10 +28,10 @@ enum LzwEvent : uint32_t {
     kLzwCleared,
 };
 
-// What a task holds: its text, and what comes behind that.
+// The result of a task: the length of its text, and what follows it.
 struct LzwFound {
     uint32_t length;
-    uint32_t event, code, known; // kLzwUnknown: which code, and how many there were
+    uint32_t event, code, known; // kLzwUnknown: the code, and how many there were
 };
 
 // The bytes of a code.
@@ -45,7 +45,7 @@ struct LzwCodes {
     uint32_t size, bits, early;
 
     __device__ LzwCodes(const uint8_t *bytes, uint32_t size) : bytes(bytes), size(size), bits(size * 8) {
-        // Old libtiff wrote the least significant bits first; a clear that begins so looks like nothing else.
+        // Old libtiff wrote the least significant bits first; a clear that begins so is unambiguous.
         early = size >= 2 && bytes[0] == 0 && (bytes[1] & 1) ? kLzwFirst - 1 : kLzwFirst;
     }
     __device__ bool is_old() const { return early != kLzwFirst; }
@@ -60,7 +60,7 @@ struct LzwCodes {
             sum += number - min(number, (1u << width) - early);
         return sum;
     }
-    // What the code at a bit is in, and anything behind the last byte.
+    // The bytes that contain the code at a bit, and arbitrary bytes after the last one.
     __device__ LzwBytes bytes_at(uint32_t bit) const {
         if (size == 0) return {0, 0, 0};
         const uint32_t from = bit >> 3, last = size - 1;
@@ -77,7 +77,7 @@ struct LzwCodes {
 // One lane's code of a group of 32.
 struct LzwCode {
     uint32_t number, bit, width, code;
-    LzwEvent event; // what it is, if it is no string
+    LzwEvent event; // its meaning, if it is not a string
 
     __device__ LzwCode(const LzwCodes &codes, uint32_t segment, uint32_t number, const LzwBytes &bytes)
         : number(number), bit(segment + codes.before(number)), width(codes.width(number)) {
@@ -92,7 +92,7 @@ struct LzwCode {
         : LzwCode(codes, segment, number, codes.bytes_at(segment + codes.before(number))) {}
     __device__ uint32_t end() const { return bit + width; }
     __device__ bool is_literal() const { return code < 256; }
-    // The number of the code whose string this one has, and one byte more.
+    // The number of the code whose string, plus one byte, is this one's.
     __device__ uint32_t entry() const { return code - kLzwFirst; }
 };
 

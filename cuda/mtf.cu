@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kMaxChunks) join_kernel(Coding coding) {
     const Scanned number = scan_before(memories[1], symbols, Sum{});
     if (chunk * kChunk < n) *mine = {found.heads, found.first, found.last, number.before, after.before};
 
-    // The run at the end, EOB, and what fills up the last group.
+    // The run at the end, EOB, and the padding of the last group.
     if (chunk != 0) return;
     hybz_coded &coded = coding.coded[block];
     uint16_t *out = coding.symbols + symbol_base(coding.base[block], block);
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(kThreads) symbols_kernel(Coding coding) {
                 ones += __popc(run + 1) - 1;
             }
             number += __shfl_sync(~0u, until, 31);
-            after = __shfl_sync(~0u, position, 31) + 1; // after the last 32 heads nobody needs it
+            after = __shfl_sync(~0u, position, 31) + 1; // not needed after the last 32 heads
             head = next;
         }
         all_digits = __reduce_add_sync(~0u, all_digits);

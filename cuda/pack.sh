@@ -1,5 +1,5 @@
 #!/bin/sh
-# Bundles what it takes to try, test and measure hybz on a GPU machine that has no Rust (and no nvcc):
+# Bundles everything needed to try, test and measure hybz on a GPU machine without Rust (and nvcc):
 #
 #     CUDA_HOME=target/cuda cuda/pack.sh target/pack    # here
 #     ./hybz --gpu-required -vv FILE                    # there; or: ./test-hybz gpu; ./bench-gpu FILE 8000

@@ -1,10 +1,10 @@
-// path.cu: which positions begin a factor: those on the path from position 0, where each position leads behind its
-// longest earlier occurrence. And the factors themselves.
+// path.cu: finds the positions that begin a factor: those on the path from position 0, where each position leads to the
+// end of its longest earlier occurrence. Then it writes the factors.
 //
-// A warp finds, from the end of a piece of 4,096 positions to its beginning, where the path leaves the piece from each
-// of them: 32 positions at once, of which those that stay within the 32 jump from lane to lane. A CTA does the same for
-// a group of 64 pieces. So the path from 0 takes one load for a group, which one thread does, then one for a piece, in
-// all groups at once; and then warps walk through all pieces at once, in shared memory.
+// A warp computes, from the end of a piece of 4,096 positions to its beginning, where the path from each of them leaves
+// the piece: 32 positions at once, of which those that stay within the 32 jump from lane to lane. A CTA does the same
+// for a group of 64 pieces. So the path from 0 takes one load for a group, which one thread does, then one for a piece,
+// in all groups at once; and then warps walk through all pieces at once, in shared memory.
 //
 // No step depends on how long factors are. Twin: src/factor/tiled/path.rs.
 #include "factor.cuh"
@@ -21,8 +21,8 @@ constexpr uint32_t kGroupItems = kPiece / kGroupThreads;
 
 __device__ inline uint32_t length_at(const Factoring &f, uint32_t at) { return f.longest[at] & ~kLargerSide; }
 
-// Where the path leaves the piece from each of 32 positions, a lane each. `exits` has those of the piece's positions
-// behind them.
+// The exit from the piece of the paths from 32 positions, a lane each. `exits` has those of the piece's later
+// positions.
 __device__ inline uint32_t exit_of(const uint32_t *exits, uint32_t begin, uint32_t end, uint32_t chunk,
                                    uint32_t length) {
     const uint32_t at = chunk + (threadIdx.x & 31), following = at + max(length, 1u);
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kPieceWarps * 32) pieces_kernel(Factoring f) {
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, piece = blockIdx.x * kPieceWarps + warp;
     if (piece >= f.pieces) return;
     const uint32_t begin = piece * kPiece, end = min(begin + kPiece, f.n);
-    // Asking for the lengths of the next eight chunks before they are needed was no faster.
+    // Loading the lengths of the next eight chunks in advance was no faster.
     for (uint32_t chunk = begin + (end - 1 - begin) / 32 * 32;; chunk -= 32) {
         const uint32_t at = chunk + lane, length = at < end ? length_at(f, at) : 0;
         const uint32_t exit = exit_of(exits[warp], begin, end, chunk, length);
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kPieceWarps * 32) pieces_kernel(Factoring f) {
     }
 }
 
-// A CTA a group: its pieces from the last one on, their positions all at the same time.
+// A CTA a group: its pieces from the last one on, the positions of a piece all at the same time.
 __global__ void __launch_bounds__(kGroupThreads) groups_kernel(Factoring f) {
     const uint32_t begin = blockIdx.x * kGroup, end = min(begin + kGroup, f.n);
     for (uint32_t piece = begin + (end - 1 - begin) / kPiece * kPiece;; piece -= kPiece) {
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(kMarkWarps * 32) marks_kernel(Factoring f) {
     if (lane == 0) f.before[piece] = count;
 }
 
-// One CTA: counts of factors become places.
+// One CTA: converts counts of factors to offsets.
 __global__ void __launch_bounds__(kGroupThreads) places_kernel(Factoring f) {
     __shared__ ScanMemory memory;
     uint32_t before = 0;

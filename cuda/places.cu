@@ -4,7 +4,7 @@
 //               is known where its rows are, and they are written at once, as places in the segment's first list
 //   2 lists     one CTA a block: composes the permutations: the first list of every segment
 //
-// The places become codes where they are read (entries.cu). A segment could be divided further, as ranks.cu divides
+// entries.cu converts the places to codes when it reads them. A segment could be divided further, as ranks.cu divides
 // blocks: on an H200, 23 blocks of source code at once take 7 ms, where 1 was expected.
 //
 // Twin: src/codec/hbz/segment.rs, src/codec/hbz/vector.rs.
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kWarps * 32) places_kernel(LargeDecoding decod
     }
     odd |= begin != segment.rows;
     if (odd) atomicOr(&decoding.odd[segment.block], 1u);
-    for (uint32_t i = begin + lane; i < segment.rows; i += 32) column[i] = 0; // nobody has written there
+    for (uint32_t i = begin + lane; i < segment.rows; i += 32) column[i] = 0; // not written yet
     store_list(list, decoding.lists + uint64_t(segment.number) * 256);
 }
 

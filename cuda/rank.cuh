@@ -1,5 +1,5 @@
 // rank.cuh: move-to-front of a column by chunks, as mtf.cu (blocks of `.bz2`) and columns.cu (of `.hbz`) need it.
-// mtf.cu says how it works.
+// mtf.cu explains it.
 #pragma once
 #include "device.cuh"
 
@@ -8,16 +8,16 @@ namespace hybz {
 constexpr uint32_t kChunk = 4096; // bytes of a column that one warp handles
 constexpr uint32_t kNone = ~0u;
 
-// What a warp found in its chunk, and what those before it found. A head is a byte that differs from the one before it.
+// The results of a warp for its chunk, and of those before it. A head is a byte that differs from the one before it.
 struct Chunk {
     uint32_t heads;   // how many
     uint32_t first;   // position of the first, or kNone
     uint32_t last;    // of the last
     uint32_t symbols; // how many they make, without the run of zeros before `first`; then: number of its first symbol
-    uint32_t after;   // where the run of zeros that enters the chunk begins
+    uint32_t after;   // the start of the run of zeros that enters the chunk
 };
 
-// Where each byte occurs last in rows from..end-1, plus 1: by a warp. `byte_at` says which byte a row has.
+// The last position of each byte in rows from..end-1, plus 1: by a warp. `byte_at` returns the byte of a row.
 template <class ByteAt>
 inline __device__ void find_last(uint32_t (&last)[256], uint32_t from, uint32_t end, uint32_t *out, ByteAt byte_at) {
     const uint32_t lane = threadIdx.x & 31;
@@ -40,7 +40,7 @@ struct ListMemory {
     uint32_t masks[8], parts[kListParts][256];
 };
 
-// Turns the last positions in a block's chunks into those before each chunk, and says which bytes are used: a bit mask,
+// Converts the last positions in a block's chunks to those before each chunk, and lists the bytes used: as a bit mask,
 // and in ascending order. By kListThreads.
 inline __device__ void start_lists(ListMemory &memory, uint32_t *last, uint32_t chunks, uint8_t *order,
                                    uint32_t *used) {
@@ -84,7 +84,7 @@ inline __device__ uint32_t count_used(const uint32_t *used) {
     return count;
 }
 
-// How many symbols a run of zeros makes. They are the digits of run + 1 below its highest one, the lowest first.
+// The number of symbols of a run of zeros: the digits of run + 1 below its highest one, the lowest first.
 inline __device__ uint32_t digits_of(uint32_t run) { return 31 - __clz(run + 1); }
 
 // Shared memory of one warp.
@@ -95,7 +95,7 @@ struct RankMemory {
     uint32_t queue[64];  // heads found: position << 8 | byte
 };
 
-// Makes the list as it is before a chunk: the bytes that occurred, the latest first; then the others, ascending.
+// Makes the list before a chunk: the bytes that occurred, the latest first; then the others, ascending.
 inline __device__ void first_list(RankMemory &memory, const uint8_t *order, const uint32_t *last, uint32_t used) {
     const uint32_t lane = threadIdx.x & 31;
     uint32_t *keys = reinterpret_cast<uint32_t *>(memory.keys);
@@ -129,7 +129,7 @@ inline __device__ void first_list(RankMemory &memory, const uint8_t *order, cons
     __syncwarp();
 }
 
-// What a lane knows of its head.
+// A lane's head.
 struct Head {
     bool mine;       // whether there is one
     bool fresh;      // whether none of the lanes before has the same byte
@@ -152,9 +152,9 @@ inline __device__ Head look_up(const RankMemory &memory, bool mine, uint32_t byt
     return head;
 }
 
-// The rank of the head. With the list from before all of them, a byte's rank is its place if nothing before it in the
-// 32 came from further behind; each different byte that did adds one. If the byte itself occurred before in the 32, its
-// rank is how many different ones did since: those that did not themselves occur between.
+// The rank of the head. In the list from before the 32 heads, a byte's rank is its place if all bytes before it in the
+// 32 were in front of it in the list; each different byte from further back adds one. If the byte itself occurred
+// earlier in the 32, its rank is the number of different bytes since: those without an earlier occurrence in between.
 inline __device__ uint32_t rank_of(RankMemory &memory, const Head &head) {
     const uint32_t lane = threadIdx.x & 31, below = (1u << lane) - 1;
     // One comparison for both cases: fresh heads are above all others.
@@ -172,8 +172,8 @@ inline __device__ uint32_t rank_of(RankMemory &memory, const Head &head) {
     return (head.fresh ? head.place : 0) + __popc(greater & below & ~0u << head.since);
 }
 
-// Moves the bytes of all heads to the front of the list, the last one first; the others move back, from the last row of
-// 32 places that loses one on.
+// Moves the bytes of all heads to the front of the list, the last one first; the others move back, starting at the last
+// row of 32 places that loses one.
 inline __device__ void move_to_front(RankMemory &memory, const Head &head, uint32_t used) {
     const uint32_t lane = threadIdx.x & 31, below = (1u << lane) - 1;
     const uint32_t finals = __ballot_sync(~0u, head.final);
@@ -200,7 +200,7 @@ inline __device__ void move_to_front(RankMemory &memory, const Head &head, uint3
     __syncwarp();
 }
 
-// The ranks of up to 32 heads, one a lane, which has one if `mine`; updates the list to what it is after them.
+// The ranks of up to 32 heads, one per lane with `mine`; updates the list to its state after them.
 inline __device__ uint32_t rank_heads(RankMemory &memory, bool mine, uint32_t byte, uint32_t used) {
     const Head head = look_up(memory, mine, byte);
     const uint32_t rank = rank_of(memory, head);
@@ -208,8 +208,8 @@ inline __device__ uint32_t rank_heads(RankMemory &memory, bool mine, uint32_t by
     return rank;
 }
 
-// Ranks the heads in rows from..end-1, by a warp. The list is that before them, `before` the byte before the first. Of
-// each head its row and its rank are written: row | rank << kIndexBits.
+// Ranks the heads in rows from..end-1, by a warp. The list must be that before them, `before` the byte before the
+// first. Writes the row and the rank of each head: row | rank << kIndexBits.
 template <class ByteAt>
 inline __device__ Chunk rank_chunk(RankMemory &memory, uint32_t from, uint32_t end, uint32_t before, uint32_t used,
                                    uint32_t *heads, ByteAt byte_at) {

@@ -35,7 +35,7 @@ inline __device__ Tokens tokens_of(const Decoding &decoding) {
     return {block, chunk, from, min(from + kTokens, count), decoding.symbols + uint64_t(block) * kSymbolPitch};
 }
 
-// How many digits stand directly before symbol `from`, up to 32.
+// The number of digits directly before symbol `from`, up to 32.
 inline __device__ uint32_t digits_before(const uint16_t *symbols, uint32_t from) {
     const uint32_t lane = threadIdx.x & 31;
     const uint32_t digits = __ballot_sync(~0u, lane < from && symbols[from - 1 - lane] < 2);
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(1024) place_kernel(Decoding decoding) {
     if (found.odd) found.symbols = 0;
 }
 
-// Where each block's rows begin.
+// The first row of each block.
 __global__ void __launch_bounds__(HYBZ_MAX_BLOCKS) base_kernel(Decoding decoding) {
     __shared__ ScanMemory memory;
     const bool mine = threadIdx.x < decoding.blocks;

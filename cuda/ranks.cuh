@@ -1,9 +1,9 @@
-// ranks.cuh: move-to-front ranks and the digits of zero runs, by warps. What both formats' decoders share.
+// ranks.cuh: move-to-front ranks and the digits of zero runs, by warps, shared by both formats' decoders.
 //
-// A warp decodes a stretch of symbols from a list that holds 0, 1, 2, ...: what a symbol finds is a place in the
-// stretch's first list, and the last list is a permutation of the first (Patel 2012). Composing the permutations gives
-// the first list of every stretch. A list is in the registers of a warp, a place in each lane, eight registers deep;
-// most ranks are below 32 and move one register.
+// A warp decodes a stretch of symbols from a list that holds 0, 1, 2, ...: a symbol yields a place in the stretch's
+// first list, and the last list is a permutation of the first (Patel 2012). Composing the permutations gives the first
+// list of every stretch. A list is in the registers of a warp, a place in each lane, eight registers deep; most ranks
+// are below 32 and move one register.
 #pragma once
 #include <cstdint>
 #include <cuda_runtime.h>
@@ -45,7 +45,7 @@ inline __device__ uint32_t move_to_front(List256 &list, uint32_t rank) {
     return entry;
 }
 
-// The place that a lane's symbol finds, of 32 symbols. `front` is the place at the front of the list.
+// The place of a lane's symbol, of 32 symbols. `front` is the place at the front of the list.
 inline __device__ uint32_t place_of_symbol(List256 &list, uint32_t symbol, uint32_t &front) {
     const uint32_t lane = threadIdx.x & 31;
     uint32_t own = 0;
@@ -58,7 +58,7 @@ inline __device__ uint32_t place_of_symbol(List256 &list, uint32_t symbol, uint3
 }
 
 // Composes the last lists of `count` stretches, by 256 threads: each becomes the stretch's first list. `own` is this
-// thread's entry of the very first one; returned is its entry of the very last.
+// thread's entry of the very first one; returns its entry of the very last.
 inline __device__ uint32_t compose_lists(uint8_t (&list)[2][256], uint8_t *lists, uint32_t count, uint32_t own) {
     const uint32_t place = threadIdx.x;
     list[0][place] = uint8_t(own);
@@ -75,7 +75,7 @@ inline __device__ uint32_t compose_lists(uint8_t (&list)[2][256], uint8_t *lists
     return own;
 }
 
-// The rows that a lane's symbol makes. `carry` is how many digits stand before the warp's 32 symbols; then: before the
+// The number of rows of a lane's symbol. `carry` is the number of digits before the warp's 32 symbols; then: before the
 // next 32.
 inline __device__ uint32_t rows_of(bool mine, uint32_t symbol, uint32_t &carry, bool &odd) {
     const uint32_t lane = threadIdx.x & 31, below = (1u << lane) - 1;

@@ -2,25 +2,25 @@
 // every round.
 //
 // Members of a group agree on `depth` symbols, so the order among them is that of the rotations `depth` further on,
-// whose ranks (the rows of the heads of their groups) are known from the rounds before. All ranks of a round are read
-// from one snapshot: this kernel writes lists only, and commit() scatters the new ranks and depths afterwards. Mixing a
+// whose ranks (the rows of the heads of their groups) are known from earlier rounds. All ranks of a round are read from
+// one snapshot: this kernel writes lists only, and commit() scatters the new ranks and depths afterwards. Mixing a
 // refined rank of one member with the stale rank of another would order them wrongly (the in-place trick of Larsson and
 // Sadakane 2007 is a sequential one).
 //
-// A group of g is sorted by counting: each member looks at all g keys and counts the smaller ones: a few instructions a
-// look, so it is cheap for the small groups that text has (mostly g of 2 to 20), and the count is at once the row and,
-// for equal keys, the head of the new group: no scan, no flags. Larger groups pay in proportion to g; beyond kSmall,
-// CUB sorts.
+// A group of g is sorted by counting: each member looks at all g keys and counts the smaller ones: a few instructions
+// per key, so it is cheap for the small groups that text has (mostly g of 2 to 20), and the count is at once the row
+// and, for equal keys, the head of the new group: no scan, no flags. Larger groups pay in proportion to g; beyond
+// kSmall, CUB sorts.
 //
 // Measured (H200, linux tarball, first round, gathers and lists included): 52 ps a rotation for one step, 71 for two,
 // 86 for three, of which one block-local gather is 7.6 ps a step. Predicted were 62 for one step (gather 9, radix sort
 // of the tile 25, lists 28). tuned.hpp has the alternatives to kSmall, kSteps and kRefineCtas.
 //
-// Members that stay tied under key r agree on depth + depth[r] symbols, and go on at once from the same snapshot, up to
-// kSteps times.
+// Members that stay tied under key r agree on depth + depth[r] symbols, and continue at once from the same snapshot, up
+// to kSteps times.
 //
-// A rank of a wide batch leaves no room for a place beside it in 32 bits: there the comparison adds the place, at one
-// addition a look.
+// A rank of a wide batch leaves no room in 32 bits for a place: there the comparison adds the place, which costs one
+// addition per key.
 //
 // Twin: simulate() in sim/sim.hpp.
 #include "device.cuh"
@@ -43,8 +43,8 @@ struct Tile {
     SlotMemory slots;
 };
 
-// Loads the tile: values, and depths at heads. Leaves in `head` the head row of each of this thread's places, and in
-// `ballots` where in the chunk of 32 places around it groups begin.
+// Loads the tile: values, and depths at heads. Sets `head` to the head row of each of this thread's places, and
+// `ballots` to the starts of groups in the chunk of 32 places around it.
 __device__ __forceinline__ void load_tile(Tile &tile, List in, uint32_t window, uint32_t count,
                                           uint32_t (&head)[kItems], uint32_t (&ballots)[kItems]) {
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -87,8 +87,8 @@ __device__ __forceinline__ void scan_heads(Tile &tile) {
     __syncthreads();
 }
 
-// Where each place's group starts and ends, for the groups that begin in the window; other places get kNone. `head`
-// becomes `shift`, a place's row less the place: splitting groups never changes it.
+// The start and end of each place's group, for the groups that begin in the window; other places get kNone. `head`
+// becomes `shift`, a place's row minus the place: splitting groups never changes it.
 __device__ __forceinline__ void find_groups(Tile &tile, uint32_t window, uint32_t count,
                                             const uint32_t (&ballots)[kItems], uint32_t (&shift)[kItems]) {
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -111,7 +111,7 @@ __device__ __forceinline__ void find_groups(Tile &tile, uint32_t window, uint32_
     __syncthreads();
 }
 
-// What one step knows of this thread's places; of those that are not tied only `start` and `end`.
+// The state of this thread's places in a step. Places that are not tied have only `start` and `end`.
 struct Members {
     uint32_t value[kItems], key[kItems], depth[kItems], start[kItems], end[kItems];
     // Otherwise it is single, or not this CTA's.
@@ -179,7 +179,7 @@ __device__ __forceinline__ void move_members(Tile &tile, const Members &members,
     __syncthreads();
 }
 
-// Ends and depths of the groups that the old ones, whose members still know them, were split into.
+// The ends and depths of the groups into which the old ones, still known to their members, were split.
 __device__ __forceinline__ void split_groups(const Batch &batch, Tile &tile, const uint32_t (&shift)[kItems],
                                              const Members &members) {
 #pragma unroll
@@ -198,7 +198,7 @@ __device__ __forceinline__ void split_groups(const Batch &batch, Tile &tile, con
     __syncthreads();
 }
 
-// Finalizes the rows of single members, and appends every member to the list where it belongs.
+// Finalizes the rows of single members, and appends every member to its list.
 template <bool kWide>
 __device__ __forceinline__ void append_members(const Batch &batch, Tile &tile, const uint32_t (&shift)[kItems],
                                                List out, List done, Counters *counters) {

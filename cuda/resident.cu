@@ -1,7 +1,6 @@
 // resident.cu: the resident pipeline: a batch from texts to codes and selectors; its columns never leave the device.
 //
-// After the sort (batch.cu) the memory it used is free, and has room for all that coding needs: 9 bytes for each of the
-// text.
+// After the sort (batch.cu) its memory is free, and large enough for coding: 9 bytes per byte of text.
 //   1 mtf.cu     columns to symbols, frequencies
 //   2 tables.cu  tables, selectors, code lengths, where each group's codes go
 //   3 bits.cu    codes; then 0.2 bytes for each of the text go to the host, which writes the headers before them
@@ -17,7 +16,7 @@ using namespace hybz;
 
 namespace {
 
-// Lays out coding's arrays from `memory` on (null: only adds up). Returns how many bytes they take.
+// Lays out coding's arrays from `memory` on (null: only adds up). Returns their total bytes.
 uint64_t lay_out(Coding &c, uint8_t *memory, uint64_t blocks, uint64_t max_length) {
     const uint64_t chunks = (max_length + kChunk - 1) / kChunk, groups = max_length / kGroup + 2;
     const Array arrays[] = {

@@ -12,7 +12,7 @@ constexpr uint32_t kRunsRows = 4096;
 
 __device__ inline uint32_t letter_of(const Factoring &f, uint32_t row) {
     const uint32_t position = f.order[row];
-    return position ? f.text[position - 1] : 256; // before the whole text is the mark
+    return position ? f.text[position - 1] : 256; // the mark precedes the whole text
 }
 
 __global__ void __launch_bounds__(kThreads) runs_kernel(Factoring f) {

@@ -12,8 +12,8 @@ struct Larger {
     __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return max(a, b); }
 };
 
-// An exclusive scan over the CTA: what `join` makes of the values of the threads before this one, and of all of them.
-// Called by all threads; the memory may be used again only after another barrier.
+// An exclusive scan over the CTA: `join` applied to the values of the threads before this one, and to all of them. All
+// threads call it; the memory may be used again only after another barrier.
 struct ScanMemory {
     uint32_t warps[32];
 };

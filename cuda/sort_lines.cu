@@ -1,7 +1,7 @@
 // sort_lines.cu: a batch of lines from text to sorted text.
 //
-// The host reads 20 bytes after each round, among them how many lines are still tied, in how many groups. Words have 1
-// or 2 rounds, 600 MB of paths 8: docs/ALGORITHMS.md, "Sorting lines on a GPU", says what saves how many.
+// The host reads 20 bytes after each round, among them the numbers of tied lines and of their groups. Words have 1 or 2
+// rounds, 600 MB of paths 8: docs/ALGORITHMS.md, "Sorting lines on a GPU", has the savings of each method.
 #include "lane.cuh"
 #include "lines.cuh"
 #include <algorithm>
@@ -10,14 +10,14 @@ namespace hybz {
 
 namespace {
 
-// How many bytes that its lines have in common a range or group passes over, at most, before they get keys: at first.
+// The max bytes of a common prefix that a range or group skips before its lines get keys, in the first round.
 constexpr uint32_t kFirstLimit = 64;
 
-// From so many lines on a pass of the radix sort (9.4 ps a key) takes longer than a wait of the host for how many bits
-// of the keys are used.
+// From this many lines on, a pass of the radix sort (9.4 ps a key) takes longer than the host's wait for the number of
+// key bits in use.
 constexpr uint32_t kManyLines = 1 << 24;
 
-// What the host sends to the device for a batch of lines, and gets back from it, besides the text; pinned.
+// The data that go to the device and back with a batch of lines, besides the text; pinned.
 struct LinesStaging {
     uint32_t range_begin[HYBZ_MAX_BLOCKS + 1], range_end[HYBZ_MAX_BLOCKS];
     uint64_t places;
@@ -26,17 +26,17 @@ struct LinesStaging {
 
 LinesStaging &staging_of(hybz_lane *lane) { return *static_cast<LinesStaging *>(lane->lines_staging); }
 
-// Where a batch's text is, and where it goes.
+// The source and destination of a batch's text.
 struct Place {
     const uint8_t *text;
     uint8_t *sorted;
     bool from_device, to_device;
-    // Of ranges in parts; null of others.
+    // For ranges in parts; otherwise null.
     const uint32_t *host_lengths, *counts;
     const hybz_slice *slices;
 };
 
-// When the steps of a batch began: numbers of events.
+// The numbers of the events at which the steps of a batch begin.
 struct LineEvents {
     uint32_t begin, uploaded, found, keyed, sorted, settled, tied, placed, copied, end;
 };
@@ -154,7 +154,7 @@ bool parts_fit(const LineBatch &batch, const uint32_t *lengths, const Place &pla
     return true;
 }
 
-// Brings all text to the device, and zeros behind it.
+// Copies all text to the device, and zeros after it.
 int bring_text(hybz_lane *lane, const LineBatch &batch, const Place &place) {
     const SortingLines &s = lane->lines;
     HYBZ_TRY(cudaMemsetAsync(s.text + batch.bytes, 0, kLinePadding, lane->stream));
@@ -190,7 +190,7 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
         staging.range_begin[r] = uint32_t(total);
         total += lengths[r];
         if (lengths[r] < 1 || total > lane->max_bytes) return HYBZ_ARGUMENT;
-        const bool seen = !place.from_device && !place.slices; // the device looks at the others
+        const bool seen = !place.from_device && !place.slices; // the device checks the others
         if (seen && place.text[total - 1] != batch.end) return HYBZ_ARGUMENT;
     }
     if (place.slices && !parts_fit(batch, lengths, place)) return HYBZ_ARGUMENT;
@@ -241,7 +241,7 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
     return 0;
 }
 
-// Lays the arrays out from `memory` on (null: only adds up). Says how much memory CUB needs, and all together.
+// Lays the arrays out from `memory` on (null: only adds up). Returns the memory that CUB needs, and the total.
 int lay_out_lines(SortingLines &s, uint8_t *memory, uint64_t bytes, size_t *temporary, uint64_t *all) {
     const uint64_t n = HYBZ_MAX_LINES(bytes), tiles = blocks_for(bytes, kLineTile);
     size_t for_sort = 0, for_scans = 0;

@@ -1,7 +1,7 @@
 // suffixes.cu: the blocks of `.hbz` streams: up to 1 GB each, last column and entry points.
 //
-// Each text is followed by an end mark below all bytes, as in libsais (src/codec/hbz/encode.rs), and what is sorted are
-// all rotations of both, which are in the order of the suffixes: no block is periodic. The sort is that of batch.cu
+// Each text is followed by an end mark below all bytes, as in libsais (src/codec/hbz/encode.rs), and all rotations of
+// text and mark are sorted. Their order is that of the suffixes, and no block is periodic. The sort is that of batch.cu
 // over wide values (device.cuh), which costs one gather of a byte for each row, and in refine.cu an addition a
 // comparison.
 //
@@ -20,7 +20,7 @@ entry_rows_kernel(Batch batch, int entry_log, uint32_t each, uint32_t *__restric
     if (entry >= each) return;
     const uint32_t n = batch.base[block + 1] - batch.base[block] - 1;
     const uint64_t position = uint64_t(entry) << entry_log;
-    // Row 0 is the mark's, and not counted.
+    // Row 0 is the mark's, which is not counted.
     entries[block * each + entry] = position < n ? batch.rank[(block << batch.pitch_bits) + uint32_t(position)] - 1 : 0;
 }
 

@@ -1,19 +1,19 @@
 // tables.cu: bzip2's choice of tables, its selectors and its code lengths, exactly; one CTA a block.
 //
 // Each of the rounds gives every group of 50 symbols to the table that codes it in the fewest bits, then makes each
-// table anew from the symbols of its groups. All but the making is sums of integers, in any order. The six lengths of a
-// symbol share one 64-bit word, 10 bits each, so one look-up and one addition a symbol give all costs (as in
+// table anew from the symbols of its groups. All steps but the last are sums of integers, in any order. The six lengths
+// of a symbol share one 64-bit word, 10 bits each, so one look-up and one addition a symbol give all costs (as in
 // src/codec/selector/encode.rs).
 //
-// Code lengths depend on bzip2's binary heap, which is sequential (src/codec/huffman/encode.rs says why nothing else
-// will do): one thread of one warp for each table, all tables at once, heaps in shared memory, both children in one
-// load; then the whole warp climbs from the leaves. Everything else of the CTA waits: so a block takes about a
-// millisecond however few there are, and it is other blocks and other lanes that keep the device busy.
+// Code lengths depend on bzip2's binary heap, which is sequential (src/codec/huffman/encode.rs explains why nothing
+// else will do): one thread of one warp for each table, all tables at once, heaps in shared memory, both children in
+// one load; then the whole warp climbs from the leaves. The rest of the CTA waits, so a block takes about a millisecond
+// however few there are, and other blocks and other lanes keep the device busy.
 //
 // Measured (H200): linux 1.20 ms for 8 blocks, 1.51 for 32, 1.57 for 64, 1.82 for 256, which is 53, 27 and 8 ps a byte
 // for the last three; nci 0.32, dickens 1.22 (64 blocks). Predicted was 1.0 ms for linux. With one thread a group
-// instead of two 1.58, 1.68, 1.89, dickens 1.43: so what takes most on linux, with its large alphabet, are the heaps.
-// Beside other lanes all of the coding costs 10 to 15 ps a byte.
+// instead of two 1.58, 1.68, 1.89, dickens 1.43: so the heaps take most of the time on linux, with its large alphabet.
+// With other lanes running, all of the coding costs 10 to 15 ps a byte.
 //
 // Twin: src/codec/selector/encode.rs and src/codec/huffman/encode.rs; on the CPU sim/coding.hpp.
 #include "coding.cuh"
@@ -32,7 +32,7 @@ constexpr uint32_t kMaxCode = HYBZ_MAX_CODE;
 static_assert(kTableThreads >= 32 * kTables, "a warp for each table");
 static_assert(kGroup * kMaxCode < 1u << kField && kTables * kField <= 64);
 
-// What one table is made in.
+// The memory in which one table is made.
 struct Heap {
     uint4 pairs[kRow / 2]; // entries (node, weight), root at 1, two children in one
     uint32_t weights[kRow];
@@ -160,7 +160,7 @@ inline __device__ void each_symbol(const TablesMemory &memory, F f) {
     }
 }
 
-// What this thread's group costs by each table; 0 unless there is `any`. Whole warp.
+// The cost of this thread's group by each table; 0 unless there is `any`. Whole warp.
 inline __device__ uint64_t cost_of(const TablesMemory &memory, bool any) {
     uint64_t cost = 0;
     if (any) each_symbol(memory, [&](uint32_t symbol) { cost += memory.costs[symbol]; });
@@ -171,8 +171,8 @@ inline __device__ uint64_t cost_of(const TablesMemory &memory, bool any) {
 // The CTA's block.
 struct Block {
     const uint32_t *symbols;   // two in a word
-    uint32_t count, groups;    // how many symbols, and groups of them
-    uint32_t tables, alphabet; // how many tables, and different symbols
+    uint32_t count, groups;    // number of symbols, and of groups of them
+    uint32_t tables, alphabet; // number of tables, and of different symbols
 };
 
 inline __device__ Block block_of(const Coding &coding, const hybz_coded &coded) {
@@ -186,7 +186,7 @@ inline __device__ Block block_of(const Coding &coding, const hybz_coded &coded) 
     return block;
 }
 
-// For each tile of groups calls `f` with this thread's group, whether there is such a group, and what it costs by each
+// Calls `f`, for each tile of groups, with this thread's group, whether there is such a group, and its cost by each
 // table. Whole CTA.
 template <class F>
 inline __device__ void each_group(TablesMemory &memory, const Block &block, F f) {
@@ -204,7 +204,7 @@ inline __device__ uint32_t cost_by(uint64_t cost, uint32_t table) {
     return uint32_t(cost >> (kField * table)) & ((1u << kField) - 1);
 }
 
-// Gives each group to the table that codes it in the fewest bits, and counts each table's symbols; whole CTA.
+// Assigns each group to the table that codes it in the fewest bits, and counts each table's symbols; whole CTA.
 inline __device__ void select_tables(TablesMemory &memory, const Block &block, uint8_t *selectors) {
     for (uint32_t c = threadIdx.x; c < kTables * kRow; c += kTableThreads) memory.counts[c] = 0;
     each_group(memory, block, [&](uint32_t group, bool any, uint64_t cost) {
@@ -220,7 +220,7 @@ inline __device__ void select_tables(TablesMemory &memory, const Block &block, u
     __syncthreads();
 }
 
-// Where each group's codes begin, in bits. Returns how many bits all codes take. Whole CTA.
+// Sets the first bit of each group's codes. Returns the bits of all codes. Whole CTA.
 inline __device__ uint32_t set_offsets(TablesMemory &memory, const Block &block, const uint8_t *selectors,
                                        uint32_t *offsets) {
     uint32_t bits = 0;

@@ -1,7 +1,7 @@
-// thirds.cu: what the hybrid pipeline does instead of a full sort: it sorts two thirds of the suffixes, the rest from
-// them, and returns all that a CPU core needs to merge the two lists, in the order in which it needs it.
+// thirds.cu: the hybrid pipeline's alternative to a full sort: it sorts two thirds of the suffixes, then the rest from
+// them, and returns the data with which a CPU core merges the two lists, in the order of their use.
 //
-// The blocks come turned to their least rotations, so that suffix order is rotation order (src/codec/bwt/forward.rs),
+// The blocks come rotated to their least rotations, so that suffix order is rotation order (src/codec/bwt/forward.rs),
 // and with an end mark below all bytes. The sample is the positions 1 and 2 modulo 3, the end mark's included if it is
 // one of them; so the sample of n bytes has n - n/3 positions. (This is the sample of DC3, Kaerkkaeinen and Sanders
 // 2003; on a GPU Deshpande 2014, chapter 4.)
@@ -48,8 +48,7 @@ struct SumOfLeads {
     __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
 };
 
-// One row of the sample: writes what the merge needs of it; and the other third's row that it leads, to be sorted by
-// the byte before.
+// Writes one row of the sample for the merge, and the other third's row that it leads, to be sorted by the byte before.
 __global__ void __launch_bounds__(kThreads)
 sample_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ leads, uint64_t *__restrict__ keys,
                    uint32_t *__restrict__ values) {
@@ -128,12 +127,12 @@ namespace {
 
 static_assert(kSortBits - ceil_log2(HYBZ_MAX_BLOCKS) >= 3 * kThirdCode, "three code words fit in every key");
 
-// How many rows and bytes a batch has.
+// The numbers of rows and bytes of a batch.
 struct Totals {
     uint32_t text = 0, sample = 0, others = 0, max_length = 0;
 };
 
-// Fills in where the blocks begin, in text, sample and others. Returns false if the lane was not made for such blocks.
+// Fills in the starts of the blocks in text, sample and others. Returns false if the blocks exceed the lane's size.
 bool stage_blocks(const hybz_lane &lane, uint32_t blocks, const uint32_t *lengths, const uint32_t *turns,
                   Totals &totals) {
     Staging &staging = *lane.staging;

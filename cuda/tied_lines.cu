@@ -1,9 +1,9 @@
-// tied_lines.cu: from sorted keys to lines that are final and to the list of those that are still tied.
+// tied_lines.cu: from sorted keys to final lines and to the list of lines that are still tied.
 //
-// Groups of up to kSmallLines lines are sorted at once, kStep bytes a step: each line counts how many of its group are
-// smaller, which is its place, and how many are equal, which are its new group. A step reads the bytes of each line
-// once, and the others see them in shared memory; groups become small after a step or two. kLineSteps are taken;
-// lines that agree for so long are listed as a group of their own.
+// Groups of up to kSmallLines lines are sorted at once, kStep bytes a step: each line counts the smaller lines of its
+// group, which gives its place, and the equal ones, which are its new group. A step reads the bytes of each line once,
+// and the others see them in shared memory; groups become small after a step or two. There are at most kLineSteps;
+// lines that still agree are listed as a group of their own.
 //
 // With groups of up to 16 and a bit for each other line instead of the count, a line that was left to the rounds cost
 // 280 to 340 ps a round (H200, words and paths of 600 MB), and a round of few lines 100 us.
@@ -21,8 +21,8 @@ constexpr uint32_t kSmallLines = 128;
 constexpr uint32_t kLineWindow = kSettleThreads - kSmallLines; // a CTA has the small groups that begin in its window
 constexpr uint32_t kStep = 7, kLineSteps = 64, kReach = kStep * kLineSteps;
 
-// Sorted keys, and what is made of them. A place that stays tied has its line in `lines` and in `runs` where its group
-// begins (kListed, kFar if the group agrees on kReach bytes beyond its keys); the others have 0 there.
+// Sorted keys, and the results. A place that stays tied has its line in `lines` and the start of its group in `runs`
+// (kListed, kFar if the group agrees on kReach bytes beyond its keys); the others have 0 there.
 struct Sorted {
     uint32_t count;
     int number_bits;
@@ -31,7 +31,7 @@ struct Sorted {
     uint32_t *runs, *lines;
 
     __device__ bool is_whole(uint32_t j) const { return !(keys[j] & 128); }
-    // How many bytes its group's lines have in common.
+    // The length of the common prefix of its group's lines.
     __device__ uint32_t depth(uint32_t j) const {
         return keyed[keys[j] >> (64 - number_bits)] + uint32_t(keys[j] & 127);
     }
@@ -67,7 +67,7 @@ cudaError_t sum_listed(void *temporary, size_t *bytes, const uint32_t *runs, uin
 
 __device__ inline uint32_t swapped(uint32_t word) { return __byte_perm(word, 0, 0x0123); }
 
-// Up to seven bytes of a line, zeros behind one that ends, and below them their number: in the order of the lines.
+// Up to seven bytes of a line, zero-padded, and below them their number: compares in the order of the lines.
 __device__ inline uint64_t ordered_bytes(const uint8_t *__restrict__ text, uint32_t at, uint32_t rest) {
     if (rest == 0) return 0;
     const uint64_t bytes = eight_bytes(text, at);
@@ -76,10 +76,10 @@ __device__ inline uint64_t ordered_bytes(const uint8_t *__restrict__ text, uint3
     return (number & ~uint64_t(0) << (64 - count * 8)) | count;
 }
 
-// A line among those of the tile: its place, and the group that it is still tied in. A group of one is no longer.
+// A line of the tile: its place, and the group in which it is still tied. A group of one is not tied.
 struct Member {
     uint32_t place, first, size;
-    uint32_t at, rest; // the bytes that have not been compared
+    uint32_t at, rest; // the bytes not compared yet
     bool equal;        // its group's lines are equal
     __device__ bool is_tied() const { return size > 1 && !equal; }
 };
@@ -109,14 +109,14 @@ __device__ void sort_groups(uint64_t (&shown)[kSettleThreads], const uint8_t *__
     }
 }
 
-// Writes the rows that are final, and says which lines stay tied. kFirst: the places of the keys are the rows.
+// Writes the final rows, and marks the lines that stay tied. kFirst: the places of the keys are the rows.
 template <bool kFirst>
 __global__ void __launch_bounds__(kSettleThreads)
 settle_kernel(Sorted sorted, bool keep, bool compare, TiedLines in, const uint8_t *__restrict__ text,
               const uint32_t *__restrict__ begin, uint32_t *__restrict__ order, uint8_t *__restrict__ same,
               uint32_t *__restrict__ tied_count) {
     __shared__ uint64_t shown[kSettleThreads];
-    __shared__ uint32_t last[kSettleThreads]; // of each group's first place the last one
+    __shared__ uint32_t last[kSettleThreads]; // at each group's first place: its last place
     const uint32_t t = threadIdx.x, window = blockIdx.x * kLineWindow, j = window + t;
     bool mine = j < sorted.count, tied = false, single = false, whole = false, small = false;
     uint32_t start = 0, line = 0;
@@ -176,8 +176,8 @@ list_kernel(Sorted sorted, const uint64_t *__restrict__ places, TiedLines in, Ti
     }
 }
 
-// Of each group how many bytes its lines have in common, after those that are known to be: the least that one has with
-// the first.
+// For each group, the bytes that its lines have in common beyond those already known: the min over its lines of the
+// common prefix with the first line.
 __global__ void __launch_bounds__(kThreads)
 common_kernel(uint32_t count, TiedLines list, const uint32_t *__restrict__ first, const uint32_t *__restrict__ depth,
               const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin, uint32_t limit, uint32_t *common) {
@@ -186,14 +186,14 @@ common_kernel(uint32_t count, TiedLines list, const uint32_t *__restrict__ first
     if (k < count) {
         group = list.group[k];
         const uint32_t other = first[group];
-        // What others have found so far, perhaps no longer the latest, bounds what is compared.
+        // The results of other threads so far, perhaps stale, bound the comparison.
         const uint32_t most = min(limit, common[group]);
         if (other != k) mine = common_bytes_of(text, begin, list.line[k], list.line[other], depth[group], most);
     }
     lower_common(common, group, mine);
 }
 
-// The keys that are sorted, and in the other buffers what is made of them.
+// The sorted keys, and in the other buffers the results.
 Sorted sorted_keys(const SortingLines &s, const LineRound &round) {
     const int now = s.sort.current;
     return {round.count,

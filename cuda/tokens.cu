@@ -3,10 +3,10 @@
 //   1 tables    one warp a table: the shares of its symbols to its states
 //   2 tokens    one warp a segment: one lane decodes; the others load words and store symbols
 //
-// Which table a token has depends on the token before it, and where its bits begin, too: a segment is one chain. Each
-// token waits for a look-up in tables of 786 kB a block, which fit no cache but the L2. Measured on an H200: 10 ms for
-// 23 blocks of source code at once (2,200 segments), where 5 were expected. All segments of a batch are in flight at
-// once, and the walk (entries.cu) takes 19 ms, so nothing is done about that.
+// The table and the position of a token depend on the token before it: a segment is one chain. Each token waits for a
+// look-up in tables of 786 kB a block, which fit no cache but the L2. Measured on an H200: 10 ms for 23 blocks of
+// source code at once (2,200 segments), where 5 were expected. All segments of a batch are in flight at once, and the
+// walk (entries.cu) takes 19 ms, so this was not improved.
 //
 // Twin: src/codec/hbz/ans.rs, src/codec/hbz/segment.rs.
 #include "large.cuh"
@@ -18,13 +18,13 @@ namespace {
 
 constexpr uint32_t kWarps = 4;
 constexpr uint32_t kGroup = 32;        // tokens that a selector covers
-constexpr uint32_t kBatchGroups = 16;  // between two times that the warp moves words and symbols
+constexpr uint32_t kBatchGroups = 16;  // groups between two loads and stores by the whole warp
 constexpr uint32_t kWords = 128;       // of a segment's bits in shared memory
 constexpr uint32_t kGroupMost = 20;    // words of a group (17 bits a token, 8 for the selector), and those read ahead
 constexpr uint32_t kMaxSymbol = 256;
 
 // An entry of a table, lowest bits first: the symbol's first value (8 bits), its extra bits (4), bits to read (4), next
-// state without these (11), the token's class (3). Of selectors the value is the selector.
+// state without these (11), the token's class (3). In tables of selectors the value is the selector.
 constexpr int kExtraAt = 8, kBitsAt = 12, kBaseAt = 16, kClassAt = 27;
 
 inline __device__ uint32_t token_entry(uint32_t token) {
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kWarps * 32) tables_kernel(LargeDecoding decod
     TableMemory &memory = memories[warp];
     memory.next[lane] = lane < symbols ? shares[lane] : 0;
     __syncwarp();
-    // States are given out one after the other, with a stride that meets each once.
+    // States are assigned one after the other, with a stride that visits each once.
     const uint32_t stride = states / 2 + states / 8 + 3;
     uint32_t from = 0;
     for (uint32_t symbol = 0; symbol < symbols; symbol++) {
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kWarps * 32) tables_kernel(LargeDecoding decod
         __syncwarp();
         if (before == 0) memory.next[symbol] = own + __popc(same);
         __syncwarp();
-        const uint32_t bits = state_log + __clz(own) - 31; // less as it comes near `states`
+        const uint32_t bits = state_log + __clz(own) - 31; // fewer as it comes near `states`
         table[state] = (is_token ? token_entry(symbol) : symbol) | bits << kBitsAt |
                        ((own << bits) - states) << kBaseAt;
     }
@@ -86,11 +86,11 @@ struct Memory {
     uint16_t symbols[kBatchGroups * kGroup];
 };
 
-// What the lane that decodes knows.
+// The state of the decoding lane.
 struct Decoder {
     const uint32_t *tables;    // of the block
     const uint32_t *selectors; //
-    uint32_t states[2], selector_state, selector, before; // `before`: the class of the token before
+    uint32_t states[2], selector_state, selector, before; // `before`: the class of the previous token
     uint32_t left;    // tokens
     uint32_t largest; // symbol so far
 
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(kWarps * 32) tokens_kernel(LargeDecoding decod
     }
     const bool regular = position <= end_bit && decoder.is_at_end() && decoder.largest <= kMaxSymbol;
     if (lane == 0 && !regular) atomicOr(&decoding.odd[segment.block], 1u);
-    // What follows must not meet what nobody has written.
+    // The later steps must not read uninitialised symbols.
     for (uint32_t i = done + lane; i < place.tokens; i += 32) symbols[i] = 0;
 }
 

@@ -1,4 +1,4 @@
-// tuned.hpp: the constants of the sort that were tuned, and what was measured for them.
+// tuned.hpp: the tuned constants of the sort, and the measurements behind them.
 //
 // The sorted order does not depend on any of them. The times are device time on an H200 in ps a byte (linux: 224 blocks
 // of 900 kB of a source tarball); the linux row in batch.cu has the best values.
@@ -15,8 +15,8 @@ constexpr int kSortBits = 56;
 constexpr int kSteps = 3;
 
 // Groups of up to this many tied rotations are sorted in shared memory (refine.cu), larger ones by CUB. With 128,
-// refine.cu takes 78 ps a rotation instead of 86 (linux, first round), but what CUB then does in its place costs the
-// same again. With CUB for all groups (raw keys, one step) linux takes 407 instead of 324.
+// refine.cu takes 78 ps a rotation instead of 86 (linux, first round), but CUB's larger share costs the same again.
+// With CUB for all groups (raw keys, one step) linux takes 407 instead of 324.
 constexpr int kSmallBits = 8;
 constexpr unsigned kSmall = 1u << kSmallBits;
 

@@ -11,8 +11,8 @@
 // The longest of all walks takes most of step 4, 1,400 dependent loads in a batch of 30 blocks, so walking twice (once
 // to count, once to write) took twice as long.
 //
-// The splitters are chosen by a hash of the row, which any thread can compute on its way: nothing has to be marked. (A
-// fixed stride can meet the structure of a repetitive text, and then one thread walks all of it.) The hash is a
+// The splitters are chosen by a hash of the row, which any thread can compute as it walks, so nothing has to be marked.
+// (A fixed stride can meet the structure of a repetitive text, and then one thread walks all of it.) The hash is a
 // permutation of 20 bits, so the number of a splitter leads back to its row.
 //
 // Twin: src/codec/bwt/inverse.rs.
@@ -36,7 +36,7 @@ inline __device__ uint32_t mix(uint32_t row) {
     return row ^ row >> 10;
 }
 
-// The number by which an odd one must be multiplied for 1, modulo 2^20.
+// The multiplicative inverse of an odd number modulo 2^20.
 __host__ __device__ constexpr uint32_t inverse_of(uint32_t odd) {
     uint32_t x = odd; // right in the lowest 3 bits; each round doubles them
     for (int round = 0; round < 4; round++) x *= 2 - odd * x;
@@ -52,14 +52,14 @@ inline __device__ uint32_t unmix(uint32_t number) {
     return number ^ number >> 10;
 }
 
-// The slot of a row: kSlots if it is no splitter.
+// The slot of a row: kSlots if it is not a splitter.
 inline __device__ uint32_t slot_of(uint32_t row, uint32_t origin) {
     if (row == origin) return kOriginSlot;
     const uint32_t number = mix(row);
     return number < 1u << kSplitBits ? number : kSlots;
 }
 
-// The row of a slot: a number that is no row of the block if it has none.
+// The row of a slot, or a number beyond the block's rows if it has none.
 inline __device__ uint32_t row_of(uint32_t slot, uint32_t origin) {
     if (slot == kOriginSlot) return origin;
     const uint32_t row = unmix(slot);
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(kThreads) walk_kernel(Decoding decoding) {
     const uint32_t *const vector = decoding.vector + found.base;
     Stage stage{decoding.stage + block * kStagePitch + slot * kStage};
     uint32_t steps = 0, to = kSlots, rest = 0;
-    while (to == kSlots) { // sometime it is back where it began
+    while (to == kSlots) { // eventually it returns to where it began
         const uint32_t entry = vector[row];
         stage.put(steps, entry & 0xff);
         row = entry >> 8;

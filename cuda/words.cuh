@@ -1,5 +1,5 @@
-// words.cuh: bits that one thread of a warp reads one after the other, from words that the whole warp has loaded into
-// shared memory. Loads from global memory in the loop that decodes cost twice the time (huffman.cu).
+// words.cuh: bits that one thread of a warp reads sequentially, from words that the whole warp has loaded into shared
+// memory. Loads from global memory in the decoding loop took twice the time (huffman.cu).
 #pragma once
 #include <cstdint>
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@ namespace hybz {
 // 64 bits are at hand, of which `have` are valid, and the word after them.
 struct Bits {
     const uint32_t *words; // in shared memory
-    uint32_t at;           // the number of the word in `next`, among those
+    uint32_t at;           // the index of the word in `next`, among those
     uint32_t high, low, next;
     uint32_t have; // 33 to 64 after `refill`
 
@@ -22,8 +22,8 @@ struct Bits {
     }
     // The next 32 bits, `have` of them valid.
     __device__ uint32_t peek() const { return high; }
-    // At most 31 bits, by the lowest five bits of `count`: the only instruction between a look-up and the next one's
-    // address. `have` is left to the caller.
+    // Skips at most 31 bits, by the lowest five bits of `count`: the only instruction between a look-up and the next
+    // one's address. The caller updates `have`.
     __device__ void shift(uint32_t count) {
         high = __funnelshift_l(low, high, count);
         low = __funnelshift_l(0, low, count);
@@ -50,7 +50,7 @@ struct Bits {
     __device__ uint32_t position() const { return at * 32 - have; }
 };
 
-// Loads the words from number `first` on that are less than `end`, as many as there is room for; the rest are zeros.
+// Loads the words from number `first` up to `end`, as many as there is room for; the rest are zeros.
 template <uint32_t kWords>
 __device__ void load_words(uint32_t (&to)[kWords], const uint32_t *words, uint32_t first, uint32_t end) {
     for (uint32_t i = threadIdx.x & 31; i < kWords; i += 32)

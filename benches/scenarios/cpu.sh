@@ -31,7 +31,7 @@ peers() {
     if have bzip2 && [ "$1" = 1 ]; then entry bzip2 1 "$2" "bzip2 $3 $4"; fi
 }
 
-# scenario: index what making an index costs, compressing and decompressing; any number of FILEs
+# scenario: index the cost of making an index, compressing and decompressing; any number of FILEs
 scenario_index() {
     local file input bytes threads
     need_files

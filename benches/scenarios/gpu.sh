@@ -83,7 +83,7 @@ scenario_gpu_schedule() {
     done
 }
 
-# scenario: gpu-pipelines what a GPU is given to do: --gpu-pipeline resident, bwt and hybrid, and the cores alone
+# scenario: gpu-pipelines the ways to use a GPU: --gpu-pipeline resident, bwt and hybrid, and the cores alone
 scenario_gpu_pipelines() {
     local size pipeline
     [ "$(gpus)" != 0 ] || fail "gpu-pipelines needs a GPU"
@@ -96,7 +96,7 @@ scenario_gpu_pipelines() {
     done
 }
 
-# scenario: workstation a GPU beside few cores (CORES, 4): default, -p1 and --no-gpu, kept to these cores by taskset
+# scenario: workstation a GPU with few cores (CORES, 4): default, -p1 and --no-gpu, kept to these cores by taskset
 scenario_workstation() {
     local size cores last flags
     gpu_note

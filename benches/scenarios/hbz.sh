@@ -27,7 +27,7 @@ scenario_hbz_speed() {
     race "one block of 200 MB" "$bytes"
 }
 
-# scenario: hbz-sizes bytes of .hbz by block size and perturbation, beside bzip2 -9; one round, any number of FILEs
+# scenario: hbz-sizes bytes of .hbz by block size and perturbation, next to bzip2 -9; one round, any number of FILEs
 scenario_hbz_sizes() {
     local file block perturb flags
     need_files

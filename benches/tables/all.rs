@@ -1,8 +1,9 @@
 //! ALL, Funasaka's format for decoding on GPUs (2018, chapter 5), for his tables alone: nothing reads or writes it.
 //!
 //! A strip of 64 KiB is a row of segments of 32 words (the last one may have fewer), which a warp decodes at once. No
-//! word refers to its own segment: the dictionary is the 4,096 bytes before it. What the notes on the thesis do not say
-//! is chosen here: how identifiers and fields lie. Magic strings, the thesis's last refinement, are left out.
+//! word refers to its own segment: the dictionary is the 4,096 bytes before it. The layout of identifiers and fields is
+//! our choice, because the notes on the thesis do not give it. Magic strings, the thesis's last refinement, are left
+//! out.
 //!
 //! ```text
 //! segment   u32: bit i: word i has more than one byte | u32: bit i: it has three | the words, little endian
@@ -20,7 +21,7 @@ pub const STRIP: usize = 1 << 16;
 const WORDS: usize = 32;
 const DICTIONARY: usize = 4096;
 const LONG_RUNS: usize = 3392;
-/// The shortest and longest of each kind.
+/// The min and max length of each kind.
 const MIN_RUN: usize = 3;
 const MAX_SHORT_RUN: usize = 18;
 const MAX_SHORT: usize = 16;
@@ -30,7 +31,7 @@ const MAX_RUN: usize = 11_282;
 /// The kinds of words, as Funasaka counts them in table 5.5.
 pub const KINDS: [&str; 5] = ["SC", "SRL", "SI", "LRL", "LI"];
 
-/// How many words there are of each kind, and how many bytes of text they stand for.
+/// The number of words of each kind, and the bytes of text they stand for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     pub words: [u64; 5],
@@ -48,7 +49,7 @@ impl Counts {
         self.bytes[kind] += word.len() as u64;
     }
 
-    /// Adds those of another text.
+    /// Adds the counts of another text.
     pub fn add_all(&mut self, other: &Counts) {
         for kind in 0..KINDS.len() {
             self.words[kind] += other.words[kind];
@@ -57,12 +58,12 @@ impl Counts {
     }
 }
 
-/// What a word stands for.
+/// The meaning of a word.
 #[derive(Clone, Copy, Debug)]
 enum Word {
     Byte(u8),
     Run(u8, usize),
-    /// From so far before the segment, so many bytes.
+    /// The distance before the segment, and the number of bytes.
     Copy(usize, usize),
 }
 
@@ -74,7 +75,7 @@ impl Word {
         }
     }
 
-    /// Its bytes, and how many.
+    /// Its bytes, and their number.
     fn code(self) -> ([u8; 3], usize) {
         let (value, bytes) = match self {
             Word::Byte(byte) => (usize::from(byte), 1),
@@ -103,15 +104,15 @@ impl Word {
     }
 }
 
-/// Where pairs and triples of bytes stand in the part of a strip that is a dictionary.
+/// The positions of pairs and triples of bytes in the dictionary part of a strip.
 struct Dictionary<'a> {
     text: &'a [u8],
     /// The last place of each pair, from 1.
     pairs: Vec<u32>,
-    /// The same of each triple by its hash, and for each place the one before it.
+    /// The same for each triple by its hash, and for each position the one before it.
     triples: Vec<u32>,
     before: Vec<u32>,
-    /// The places up to here are in.
+    /// Positions before this one have been added.
     end: usize,
 }
 
@@ -142,8 +143,8 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// The longest string that stands both at `at` and in the dictionary of the segment that begins at `start`: where,
-    /// from there back, and its length; 0 if there is none of two bytes.
+    /// The longest string at `at` that also occurs in the dictionary of the segment at `start`: its distance back from
+    /// there, and its length; 0 if there is none of two bytes.
     fn longest(&self, start: usize, at: usize) -> (usize, usize) {
         let rest = &self.text[at..];
         if rest.len() < 2 {

@@ -1,10 +1,10 @@
 //! Tables 4.1 and 4.2 and figures 4.3 to 4.5 of Ching's thesis (2014): suffix arrays, exact factors, and his PLZ, which
 //! cuts factors at the ends of equal divisions.
 //!
-//! His figures are of a GTX Titan Black, and of CPUs of 2008 and 2013; his files cannot be had any more, so each table
-//! states them beside as ranges. On cores these rows are one core in the manner of KKP3, and all cores, each with a
-//! copy of the text. On a GPU it is all steps, with the transfers of the text and of the factors; each factor is
-//! compared with a core's.
+//! His figures are for a GTX Titan Black, and for CPUs of 2008 and 2013. His files are no longer available, so each
+//! table states his figures as ranges. The rows for cores are one core in the manner of KKP3, and all cores, each with
+//! a copy of the text. The GPU's time covers all steps, with the transfers of the text and of the factors; each factor
+//! is compared with a core's.
 
 use crate::datasets;
 use crate::factor_device::{Device, Found};
@@ -14,17 +14,17 @@ use hybz::factor::{factors, suffixes};
 use std::thread;
 use std::time::Instant;
 
-/// How often each is run; the best counts.
+/// The number of runs; the best counts.
 const RUNS: usize = 3;
 /// Ching's divisions are 15 times a power of two: his GPU had 15 multiprocessors.
 const DIVISIONS: usize = 15;
-/// Those of his table 4.2.
+/// The number of divisions in his table 4.2.
 const IN_TABLE: usize = 480;
 /// The length of the generated texts: his 10Midentical has this one.
 const GENERATED: usize = 10_000_000;
 const NO_GPU: &str = "no device";
 
-/// Seconds for each step, and what came out.
+/// The seconds of each step, and the results.
 struct Steps {
     sort: f64,
     neighbours: f64,
@@ -37,7 +37,7 @@ impl Steps {
         self.sort + self.neighbours + self.parse
     }
 
-    /// Of the fastest of several runs on one core.
+    /// The fastest of several runs on one core.
     fn of(text: &[u8]) -> Steps {
         let all = (0..RUNS).map(|_| {
             let start = Instant::now();
@@ -53,7 +53,7 @@ impl Steps {
     }
 }
 
-/// Seconds, and the number of factors that are cut at the ends of so many equal divisions.
+/// The seconds, and the number of factors cut at the ends of this many equal divisions.
 fn parsed(text: &[u8], pairs: &[Pair], divisions: usize) -> (f64, usize) {
     let start = Instant::now();
     let end = |number: usize| (text.len() as u128 * number as u128 / divisions as u128) as usize;
@@ -65,7 +65,7 @@ fn parsed(text: &[u8], pairs: &[Pair], divisions: usize) -> (f64, usize) {
     (start.elapsed().as_secs_f64(), all)
 }
 
-/// The rate at which all cores factorize, each a text of its own.
+/// The rate at which all cores factorize, each its own text.
 fn on_all_cores(text: &[u8]) -> f64 {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let start = Instant::now();
@@ -77,7 +77,8 @@ fn on_all_cores(text: &[u8]) -> f64 {
     (text.len() * cores) as f64 / 1e6 / start.elapsed().as_secs_f64()
 }
 
-/// The sets, and where none or these are named, the texts that are made here: `identical`, `random` and `dna`.
+/// Calls `f` for the sets, and, if none or these are named, for the texts generated here: `identical`, `random` and
+/// `dna`.
 pub fn each(names: &[&str], f: impl Fn(&str, &[u8])) {
     let generated: [(&str, usize); 3] = [("identical", 1), ("random", 256), ("dna", 4)];
     let is_generated = |name: &&str| generated.iter().any(|(known, _)| known == name);
@@ -201,7 +202,7 @@ pub fn divisions(divisions: usize, names: &[&str]) {
     });
 }
 
-/// How many factors more, in per cent.
+/// The percentage of additional factors.
 fn more(factors: usize, exact: usize) -> f64 {
     100.0 * (factors as f64 / exact.max(1) as f64 - 1.0)
 }

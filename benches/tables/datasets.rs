@@ -1,4 +1,4 @@
-//! The data sets of `datasets.toml`: where they are, and how to fetch them.
+//! The data sets of `datasets.toml`: finds and fetches them.
 
 use crate::fail;
 use std::env;
@@ -79,12 +79,12 @@ pub fn each(names: &[&str], f: impl Fn(&str, &[u8])) {
     }
 }
 
-/// How many bytes of each set are used: `HYBZ_MAX`.
+/// The number of bytes used of each set: `HYBZ_MAX`.
 pub fn max_bytes() -> usize {
     env::var("HYBZ_MAX").ok().and_then(|n| n.parse().ok()).unwrap_or(usize::MAX)
 }
 
-/// Prints what was asked for, and where it runs.
+/// Prints the arguments and the machine.
 pub fn heading() {
     println!("# {}", env::args().skip(1).filter(|arg| arg != "--bench").collect::<Vec<_>>().join(" "));
     println!("# hybz {}, {}", env!("CARGO_PKG_VERSION"), machine());

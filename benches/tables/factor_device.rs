@@ -7,7 +7,7 @@ use hybz::gpu::{FACTOR_STEPS, FindFactors, LaneSize, MAX_FETCHED, backend};
 use std::time::{Duration, Instant};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// How often each is run; the best counts.
+/// The number of runs; the best counts.
 const RUNS: usize = 5;
 
 /// A lane for one text.
@@ -16,12 +16,12 @@ pub struct Device<'a> {
     text: &'a [u8],
 }
 
-/// What a device found, and seconds.
+/// A device's results and seconds.
 pub struct Found {
     pub factors: usize,
-    /// Of the device, by the names of [`FACTOR_STEPS`].
+    /// Device time by the names of [`FACTOR_STEPS`].
     steps: [f64; FACTOR_STEPS.len()],
-    /// Of the caller: with the transfers of the text and of all factors.
+    /// The caller's time, including the transfers of the text and of all factors.
     pub all: f64,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Device<'a> {
         }
     }
 
-    /// Every factor is a core's, or the bench ends.
+    /// Fails the bench unless every factor equals a core's.
     pub fn verify(&mut self, pairs: &[Pair]) {
         let text = self.text;
         let found = self.lane.find(text, 0, false, TIMEOUT).expect("a device that works");

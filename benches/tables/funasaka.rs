@@ -1,9 +1,9 @@
-//! Tables 4.3 to 4.5, 4.8 and 4.9 of Funasaka's thesis (2018): LZW; and 5.3 to 5.6: his format ALL, with LZ4 beside it.
+//! Tables 4.3 to 4.5, 4.8 and 4.9 of Funasaka's thesis (2018): LZW; and 5.3 to 5.6: his format ALL, compared with LZ4.
 //!
-//! His figures are of a GTX 980 (chapter 4) and a GTX 1080 (chapter 5), and of images and files that cannot be had any
-//! more: they are printed as ranges. The thesis itself was not at hand, so what each of tables 4.3 to 4.5 holds is not
-//! known one by one: all that they are about, compression, is in one table here. Texts are pictures of 1,024 columns
-//! for libtiff. What runs in device memory is measured by `cuda/bench` (`bench lzw`, `bench all`).
+//! His figures are for a GTX 980 (chapter 4) and a GTX 1080 (chapter 5), and for images and files that are no longer
+//! available: they are printed as ranges. The thesis itself was not at hand, so the contents of tables 4.3 to 4.5 are
+//! not known one by one: one table here covers their subject, compression. For libtiff, texts are pictures of 1,024
+//! columns. `cuda/bench` (`bench lzw`, `bench all`) measures decoding in device memory.
 
 use crate::all::{self, Counts, KINDS, STRIP};
 use crate::ching::each;
@@ -13,18 +13,18 @@ use hybz::lzw::{DeviceStrips, StripDecoder, StripEncoder, decode_strips, encode_
 use std::thread;
 use std::time::Instant;
 
-/// How often each is run; the best counts.
+/// The number of runs; the best counts.
 const RUNS: usize = 3;
-/// His strips when compressing: a row of 4,096 pixels, a thread each.
+/// The length of his strips for compression: a row of 4,096 pixels, with a thread each.
 const ROW: usize = 4096;
-/// What nvCOMP 6.0 did on an H200 on 2026-11-21, in another run than this one: `../shared/SEEDS.md`, section 9.
+/// nvCOMP 6.0 on an H200 on 2026-11-21, in a different run: `../shared/SEEDS.md`, section 9.
 const NVCOMP: [&str; 3] = [
     "# nvCOMP 6.0, H200, 2026-11-21, another run, chunks of 64 KiB, decoding in GB/s (ratio): LZ4 linux 76 (2.72),",
     "# dickens 64 (1.52), nci 110 (4.95); Snappy 137 (2.80), 103 (1.48), 173 (5.13); GDeflate 67 (3.33), 55 (1.99),",
     "# 84 (6.21); Zstd 65 (4.35), 45 (2.33), 93 (9.87); ANS 301 (1.59), 323 (1.68), 313 (3.01).",
 ];
 
-/// The best of several runs: seconds, and what came out.
+/// The best of several runs: its seconds and its result.
 fn best<T>(mut run: impl FnMut() -> T) -> (f64, T) {
     let once = |run: &mut dyn FnMut() -> T| {
         let start = Instant::now();
@@ -35,7 +35,7 @@ fn best<T>(mut run: impl FnMut() -> T) -> (f64, T) {
     all.min_by(|a, b| a.0.total_cmp(&b.0)).expect("more than one run")
 }
 
-/// MB/s, or a word where a command is missing.
+/// MB/s, or a word if the command is missing.
 fn rate(len: usize, seconds: Option<f64>) -> String {
     seconds.map_or("not here".to_owned(), |seconds| format!("{:.0}", len as f64 / 1e6 / seconds))
 }
@@ -93,7 +93,7 @@ pub fn lzw_compression(names: &[&str]) {
     });
 }
 
-/// The seconds in which a device decodes strips, from host memory to host memory. `Err` says why not.
+/// The seconds in which a device decodes strips, from host memory to host memory. `Err` gives the reason if it cannot.
 fn on_device(strips: &[(&[u8], usize)], text: &[u8]) -> Result<f64, String> {
     let coded = strips.iter().map(|(coded, _)| coded.len()).sum();
     let open = DeviceStrips::open("0", strips.len(), coded, text.len());
@@ -178,7 +178,7 @@ fn loading(set: &str, text: &[u8], coded: &[Vec<u8>], decode: impl Fn(&[u8]) -> 
     println!("{set},{},{},{ms},cuda/bench", text.len(), read.len());
 }
 
-/// Runs `decode` on pieces of `coded` that belong to pieces of a text of so many bytes, on all cores.
+/// Runs `decode` on all cores, on pieces of `coded` with these sizes that make pieces of a text of `len` bytes.
 fn on_cores(coded: &[u8], sizes: &[usize], len: usize, decode: impl Fn(&[u8], &mut [u8]) + Sync) -> Vec<u8> {
     let mut text = vec![0; len];
     let (mut strips, mut rest) = (Vec::new(), coded);
@@ -197,7 +197,7 @@ fn on_cores(coded: &[u8], sizes: &[usize], len: usize, decode: impl Fn(&[u8], &m
     text
 }
 
-/// Table 4.9: loading what LZW has compressed.
+/// Table 4.9: loading LZW-compressed data.
 pub fn lzw_loading(names: &[&str]) {
     println!(
         "# Funasaka 2018, from an SSD to a GTX 980: plain (A) 9.95 ms, by libtiff (B) 74.5, decoded there (C) 5.4."
@@ -303,7 +303,7 @@ pub fn all_decompression(names: &[&str]) {
     });
 }
 
-/// Table 5.5: what the text is made of.
+/// Table 5.5: the kinds of words.
 pub fn all_words(names: &[&str]) {
     println!("# Funasaka 2018: SI makes 60 to 94 % of the text, runs less than 3 %.");
     each(names, |set, text| {
@@ -317,7 +317,7 @@ pub fn all_words(names: &[&str]) {
     });
 }
 
-/// Table 5.6: loading what ALL has compressed.
+/// Table 5.6: loading ALL-compressed data.
 pub fn all_loading(names: &[&str]) {
     println!("# Funasaka 2018, from an SSD to a GTX 1080, wiki: plain 691.8 ms, by ALL decoded there 397.5.");
     println!("# Here files are in memory, and the last step is `bench all`, \"with the upload\".");
@@ -328,7 +328,7 @@ pub fn all_loading(names: &[&str]) {
     });
 }
 
-/// Writes strips of ALL for `bench all` of `cuda/bench/`: of each the bytes of its code and of its text, and both.
+/// Writes strips of ALL for `bench all` of `cuda/bench/`: for each, the bytes of its code and of its text, and both.
 pub fn cases(path: &str, names: &[&str]) {
     let file = std::cell::RefCell::new(Vec::new());
     each(names, |_, text| {

@@ -7,7 +7,7 @@
 //! cargo bench --bench tables -- table-5.1 [SET..]           time and size by block size and perturbation
 //! cargo bench --bench tables -- table-5.2 [SET..]           speed by number of CPU cores, without GPUs
 //! cargo bench --bench tables -- table-5.3 [SET..]           the same, without and with GPUs
-//! cargo bench --bench tables -- figure-5.2 [SET..]          sorting depth: how far suffixes must be compared
+//! cargo bench --bench tables -- figure-5.2 [SET..]          sorting depth: the depth of comparisons
 //! cargo bench --bench tables -- figure-5.5 [SET..]          rounds of a sort in fixed steps, and by doubling
 //! cargo bench --bench tables -- figure-5.7 [SET..]          decompression speed by block size
 //! cargo bench --bench tables -- patel-compress [SET..]      BWT, MTF and Huffman coding on one core and on a GPU
@@ -25,20 +25,20 @@
 //! cargo bench --bench tables -- divisions N [SET..]         factors that are cut at the ends of N divisions
 //! cargo bench --bench tables -- funasaka-4.3 [SET..]        LZW: compression; also as funasaka-4.4 and funasaka-4.5
 //! cargo bench --bench tables -- funasaka-4.8 [SET..]        LZW: decompression; funasaka-4.9: loading
-//! cargo bench --bench tables -- funasaka-5.3 [SET..]        ALL, a format for GPUs: sizes, beside LZ4; funasaka-5.4:
+//! cargo bench --bench tables -- funasaka-5.3 [SET..]        ALL, a format for GPUs: sizes, with LZ4; funasaka-5.4:
 //!                                                           decompression; -5.5: its words; -5.6: loading
 //! cargo bench --bench tables -- all-cases FILE [SET..]      strips of ALL for `bench all` of cuda/bench
-//! cargo bench --bench tables -- speed SET SIZE [K [EVERY]]  one block size beside libsais alone: perturbed after
+//! cargo bench --bench tables -- speed SET SIZE [K [EVERY]]  one block size, and libsais alone: perturbed after
 //!                                                           every K bytes (0: not), every EVERY-th block
 //! cargo bench --bench tables -- svg CSV COLUMN > x.svg      draw a column of a table as a bar chart
 //! ```
 //!
 //! Without a SET all sets of `datasets.toml` that are on this machine are used. `benches/run.sh thesis-tables` makes
-//! all tables and keeps what they print: CSV, with a header for each set, and comments that begin with `#`.
-//! The tables of chapter 4 make their sets of `words` and `paths` (lists, a line each) and `dickens` in `$HYBZ_DATA`,
-//! and ask `HYBZ_CUDA_BENCH` and `HYBZ_THRUST` for what a device does (strings.rs says which programs these are).
-//! `HYBZ_MAX=BYTES` takes only the beginning of each set; `HYBZ_DATASETS=FILE` names another list of sets.
-//! Machines are noisy: compare figures only within a run.
+//! all tables and keeps their output: CSV, with a header for each set, and comments that begin with `#`. The tables of
+//! chapter 4 make their sets of `words` and `paths` (lists, a line each) and `dickens` in `$HYBZ_DATA`, and get the
+//! figures of a device from `HYBZ_CUDA_BENCH` and `HYBZ_THRUST` (strings.rs describes these programs). `HYBZ_MAX=BYTES`
+//! takes only the beginning of each set; `HYBZ_DATASETS=FILE` names another list of sets. Machines are noisy: compare
+//! figures only within a run.
 
 mod all;
 mod ching;

@@ -1,18 +1,18 @@
-//! Commands that do the same, timed on files in memory.
+//! Times other commands on files in memory.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// How often each is run; the best counts.
+/// The number of runs; the best counts.
 const RUNS: usize = 3;
-/// The columns of the images that texts are made.
+/// The columns of the images made from texts.
 pub const COLUMNS: usize = 1024;
 /// The rows of a strip: 64 KiB.
 pub const ROWS: usize = 64;
 
-/// A folder for the files, removed in the end.
+/// A folder for the files, removed at the end.
 pub struct Place(PathBuf);
 
 impl Place {
@@ -32,8 +32,8 @@ impl Place {
         fs::read(self.0.join(name)).unwrap_or_default()
     }
 
-    /// Seconds that a command takes, of the best of several runs, with the file `input` as its standard input and
-    /// `output` as its output. `None` if there is no such command, or it fails.
+    /// The seconds of a command, in the best of several runs, with the file `input` as its standard input and `output`
+    /// as its output. `None` if there is no such command, or it fails.
     pub fn run(&self, command: &[&str], input: &str, output: &str) -> Option<f64> {
         let once = || {
             let mut process = Command::new(command[0]);
@@ -53,10 +53,10 @@ impl Drop for Place {
     }
 }
 
-/// Where the picture begins in a file of [`tiff`], and in those that `tiffcp -c none` writes.
+/// The offset of the picture in a file of [`tiff`], and in those that `tiffcp -c none` writes.
 pub const PICTURE: usize = 8;
 
-/// A TIFF file of the whole rows that a text has: a grey picture, not compressed, in one strip.
+/// A TIFF file of the whole rows of a text: a grey picture, not compressed, in one strip.
 pub fn tiff(text: &[u8]) -> Vec<u8> {
     let rows = text.len() / COLUMNS;
     let picture = &text[..rows * COLUMNS];
@@ -64,7 +64,7 @@ pub fn tiff(text: &[u8]) -> Vec<u8> {
     file.extend(((PICTURE + picture.len()) as u32).to_le_bytes());
     file.extend_from_slice(picture);
     let (rows, len) = (rows as u32, picture.len() as u32);
-    // Width, height, bits of a sample, no compression, 0 is black, where the strip is, samples, its rows, its bytes.
+    // Width, height, bits of a sample, no compression, 0 is black, position of the strip, samples, its rows, its bytes.
     let entries: [(u16, u16, u32); 9] = [
         (256, 4, COLUMNS as u32),
         (257, 4, rows),

@@ -6,7 +6,7 @@ use hybz::hbz::StreamHeader;
 use libsais::BwtConstruction;
 use std::time::{Duration, Instant};
 
-/// The time that one core took for some blocks, and their sizes.
+/// The time of one core for some blocks, and their sizes.
 #[derive(Default)]
 struct Times {
     text: usize,
@@ -90,7 +90,7 @@ pub fn by_size_and_perturbation(set: &str, text: &[u8]) {
     }
 }
 
-/// Figure 5.7: MB/s of text, of decoding and of libsais's inverse BWT alone, on one core; and of all cores and GPUs,
+/// Figure 5.7: MB/s of text, for decoding and for libsais's inverse BWT alone, on one core; and for all cores and GPUs,
 /// from memory to memory.
 pub fn decompression(set: &str, text: &[u8]) {
     println!("set,block,perturbed,decode_MB/s,libsais_inverse_alone_MB/s,all_cores_and_GPU_MB/s");
@@ -105,7 +105,7 @@ pub fn decompression(set: &str, text: &[u8]) {
     }
 }
 
-/// One block size beside libsais alone, on every `every`-th block.
+/// One block size, and libsais alone, on every `every`-th block.
 pub fn beside_libsais(set: &str, text: &[u8], size: usize, interval: u32, every: usize) {
     let t = measure(text, size, interval, every, Libsais::Inverse);
     println!("set,block,bytes,coded,rows_per_byte,BWT_MB/s,coding_MB/s,decoding_MB/s,libsais_inverse_MB/s");

@@ -20,9 +20,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Blocks in a batch, of all that the set has.
+/// The max number of the set's blocks in a batch.
 const BATCH: usize = 256;
-/// How often each is run; the best counts.
+/// The number of runs; the best counts.
 const RUNS: usize = 5;
 
 /// One block of the set.
@@ -55,7 +55,7 @@ fn blocks(text: &[u8]) -> (Vec<u8>, Vec<Block>) {
 /// Seconds for each step.
 type Times<const STEPS: usize> = [f64; STEPS];
 
-/// Adds the seconds that something takes, and returns its result.
+/// Adds the seconds of a call, and returns its result.
 fn timed<T>(seconds: &mut f64, what: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = what();
@@ -130,7 +130,7 @@ fn decode_on_core(stream: &[u8], blocks: &[Block]) -> Times<4> {
     })
 }
 
-/// BWT, MTF, Huffman coding, transfers: of a batch of all blocks.
+/// BWT, MTF, Huffman coding, transfers: for a batch of all blocks.
 fn encode_on_device(device: &Device, blocks: &[Block]) -> Result<Times<4>, String> {
     let (backend, _) = backend()?;
     let size = LaneSize { max_blocks: blocks.len(), max_length: MAX_BLOCK };
@@ -154,7 +154,7 @@ fn encode_on_device(device: &Device, blocks: &[Block]) -> Result<Times<4>, Strin
     }))
 }
 
-/// BWT, MTF, Huffman decoding, transfers: of a batch of all blocks.
+/// BWT, MTF, Huffman decoding, transfers: for a batch of all blocks.
 fn decode_on_device(device: &Device, stream: &[u8], blocks: &[Block]) -> Result<Times<4>, String> {
     let (backend, _) = backend()?;
     let (mut header, mut input, mut heads) = (Bz2BlockHeader::default(), Vec::new(), Vec::new());
@@ -178,7 +178,7 @@ fn decode_on_device(device: &Device, stream: &[u8], blocks: &[Block]) -> Result<
     }))
 }
 
-/// A block as a lane takes it: its bits and selectors go behind those of the others.
+/// A block as a lane takes it: its bits and selectors are appended to those of the others.
 fn head_of(header: &Bz2BlockHeader, first: u64, end: u64, stream: &[u8], input: &mut Vec<u8>) -> BlockForDevice {
     let (at, from) = (input.len(), first / 8);
     input.extend_from_slice(&stream[from as usize..end.div_ceil(8) as usize]);
@@ -224,7 +224,7 @@ fn print(set: &str, bytes: usize, core: Times<4>, device: Option<Times<4>>) {
     }
 }
 
-/// Where the steps on a device come from, or why there are none: a sentence for the table's comments.
+/// The times of the steps on a device, or a sentence for the table's comments that says why there are none.
 fn on_device<T>(run: impl FnOnce(&Device) -> Result<T, String>) -> Option<T> {
     let result = backend().and_then(|(_, devices)| {
         let device = devices.first().ok_or("no device")?;

@@ -1,7 +1,7 @@
 //! Tables 4.2 to 4.5 and figures 4.6 and 4.7 of Deshpande's thesis (2014): sorting lines.
 //!
-//! His figures are of a GTX 580, in milliseconds. What a device does is asked of two programs, because its memory is
-//! out of reach from here: `HYBZ_CUDA_BENCH`, which `cuda/bench/build.sh` makes, and `HYBZ_THRUST`, of
+//! His figures are for a GTX 580, in milliseconds. Two programs measure the device, because its memory is out of reach
+//! from here: `HYBZ_CUDA_BENCH`, which `cuda/bench/build.sh` makes, and `HYBZ_THRUST`, of
 //! `cuda/bench/peers/thrust_lines.cu`. Both check the order of what they sorted. Figure 4.6 compares with Burstsort and
 //! MSD radix sort on a core of 2013; here the cores of hybz itself stand for them, in the columns of table 4.2.
 
@@ -13,9 +13,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-/// How often cores sort each set; the best counts.
+/// The number of runs on cores; the best counts.
 const RUNS: usize = 3;
-/// Lines of the sets that are made here.
+/// Lines of the generated sets.
 const MADE: usize = 10_000_000;
 const NO_DEVICE: &str = "no device";
 
@@ -28,7 +28,7 @@ const ROUNDS: u32 = 64;
 /// The thesis's algorithm.
 const THESIS: u32 = RAW | STEPWISE | ROUNDS;
 
-/// A set, and the thesis's figures for the one that it stands for: milliseconds in all, and of them for memory.
+/// A set, and the thesis's figures for the corresponding one: milliseconds in total, and for memory.
 struct Set {
     name: &'static str,
     printed: (u32, u32),
@@ -49,7 +49,7 @@ fn file(name: &str) -> Option<Vec<u8>> {
     std::fs::read(datasets::place(name)?).ok()
 }
 
-/// Numbers that look random.
+/// A pseudo-random generator.
 struct Random(u64);
 
 impl Random {
@@ -59,7 +59,7 @@ impl Random {
     }
 }
 
-/// Lines in another order: lists are mostly sorted already, which flatters a merge sort.
+/// Lines in random order: lists are mostly sorted already, which flatters a merge sort.
 fn shuffled(text: Vec<u8>) -> Vec<u8> {
     let mut lines: Vec<&[u8]> = text.strip_suffix(b"\n").unwrap_or(&text).split(|&byte| byte == b'\n').collect();
     let mut random = Random(1);
@@ -90,7 +90,7 @@ fn sentences(text: &[u8]) -> Vec<u8> {
     joined(&whole.split_inclusive(['.', '!', '?']).map(str::trim).filter(|s| !s.is_empty()).collect::<Vec<_>>())
 }
 
-/// Lines of so many random letters.
+/// Lines of `length` random letters.
 fn letters(alphabet: &[u8], length: usize) -> Vec<u8> {
     let mut random = Random(1);
     let mut text = Vec::with_capacity(MADE * (length + 1));
@@ -119,7 +119,7 @@ fn each(names: &[&str], f: impl Fn(&Set, &[u8])) {
     }
 }
 
-/// A text in a file that goes with it, for other programs.
+/// A text in a temporary file, for other programs.
 struct OnDisk(PathBuf);
 
 impl OnDisk {
@@ -129,7 +129,8 @@ impl OnDisk {
         OnDisk(path)
     }
 
-    /// What the program in `variable` prints about the file. `None`: there is no program, or it fails, and says why.
+    /// The output of the program in `variable` for the file. `None` if there is no program, or if it fails, which is
+    /// reported.
     fn ask(&self, variable: &str, before: &[&str], after: &[&str]) -> Option<String> {
         let output = Command::new(env::var_os(variable)?).args(before).arg(&self.0).args(after).output();
         let output = output.unwrap_or_else(|e| fail(&format!("{variable}: {e}")));
@@ -142,7 +143,7 @@ impl OnDisk {
         None
     }
 
-    /// What the bench for CUDA says of its fastest run.
+    /// The CUDA bench's report of its fastest run.
     fn device(&self, flags: u32) -> Option<OnDevice> {
         let text = self.ask("HYBZ_CUDA_BENCH", &["lines"], &["1", &flags.to_string()])?;
         text.lines().filter_map(OnDevice::parse).min_by(|a, b| a.ms.total_cmp(&b.ms))
@@ -193,7 +194,7 @@ fn ratio(value: Option<f64>, to: Option<f64>) -> String {
     value.zip(to).map_or(NO_DEVICE.to_owned(), |(value, to)| format!("{:.2}", value / to))
 }
 
-/// Milliseconds on so many cores.
+/// Milliseconds on this many cores.
 fn on_cores(text: &[u8], cores: usize) -> f64 {
     let pool = hybz::sort::pool().threads(NonZeroUsize::new(cores).expect("a core")).build();
     let run = |_| {
@@ -235,7 +236,7 @@ pub fn sets(names: &[&str]) {
     });
 }
 
-/// The same sets with flags that are compared with others.
+/// The same sets with flags to compare.
 fn knobs(names: &[&str], variants: &[(&str, u32)]) {
     each(names, |set, text| {
         println!("set,variant,tied,rounds,sorted_again,device_ms,times_the_first");
@@ -252,7 +253,7 @@ fn knobs(names: &[&str], variants: &[(&str, u32)]) {
     });
 }
 
-/// Table 4.3: lines that are single leave the list, or stay.
+/// Table 4.3: unique lines leave the list, or stay.
 pub fn singles(names: &[&str]) {
     println!(
         "# Deshpande 2014: leaving single lines out makes sorting 0.9 to 4.5 times as fast. Both his keys, 8 bytes"
@@ -288,7 +289,7 @@ pub fn numbers(names: &[&str]) {
     );
 }
 
-/// Table 4.5: another device. It has one column here, of the device that is there.
+/// Table 4.5: another device. It has one column here, for the device present.
 pub fn device(names: &[&str]) {
     println!(
         "# Deshpande 2014: a K20C takes 0.92 to 1.25 times the GTX 580's speed. This is one device; run it on others."
@@ -300,7 +301,7 @@ pub fn device(names: &[&str]) {
     });
 }
 
-/// Figure 4.7: time by how many bytes all lines have in common.
+/// Figure 4.7: time by the length of the prefix that all lines have in common.
 pub fn ties(most: usize) {
     println!(
         "# Deshpande 2014: the time is linear in the length of the tie. So is it with his algorithm here; hybz passes"

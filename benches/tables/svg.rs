@@ -7,7 +7,7 @@ const LEFT: usize = 190;
 const WIDTH: usize = 620;
 const FONT: &str = r#"font-family="sans-serif" font-size="12""#;
 
-/// Columns that name a line; all others are measured.
+/// Columns that name a line; all others are measurements.
 const NAMES: [&str; 6] = ["block", "perturbed", "format", "cpu", "gpu", "step"];
 
 /// Draws the column named `column` of the CSV file `csv` to stdout.

@@ -16,7 +16,7 @@ struct Case {
     Bytes coded, text;
 };
 
-// For each strip two numbers of 32 bits, the bytes of its code and of its text, and then both.
+// For each strip: two numbers of 32 bits, the bytes of its code and of its text, and then both.
 std::vector<Case> read_cases(const char *path) {
     std::ifstream file(path, std::ios::binary);
     std::vector<Case> cases;
@@ -31,7 +31,7 @@ std::vector<Case> read_cases(const char *path) {
     return cases;
 }
 
-// Decodes one word after the other: whether the strip is right.
+// Decodes one word after the other. Returns whether the strip is valid.
 bool plain_decode(const Bytes &in, size_t length, Bytes &out) {
     out.clear();
     size_t at = 0;
@@ -114,7 +114,7 @@ struct Job {
         return run_as_is();
     }
 
-    // Some of the strips, each with no more memory than it has bytes: for tools that watch the bounds of memory.
+    // Runs some of the strips, each in memory of exactly its size, for tools that check memory bounds.
     int run_alone(size_t most) const {
         int wrong = 0;
         for (size_t s = 0; s < strips.size(); s += 1 + strips.size() / most) {

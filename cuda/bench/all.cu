@@ -1,9 +1,9 @@
 // all.cu: strips of ALL, a warp for each; a counter hands them out.
 //
-// A lane for each of a segment's 32 words: prefix sums give the places of their codes and of their texts, and since no
-// word refers to its own segment, all of them are written at once (copies.cuh).
+// There is a lane for each of a segment's 32 words: prefix sums give the positions of their codes and of their texts,
+// and since no word refers to its own segment, all of them are written at once (copies.cuh).
 //
-// Nothing in a strip is trusted: whatever it says, no byte is read or written outside its input and output.
+// Nothing in a strip is trusted: whatever it contains, no byte is read or written outside its input and output.
 #include "all.hpp"
 #include "../copies.cuh"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kAllWarps = 4;
 
-// What a word stands for: bytes of one kind, or text from `back` bytes before the segment.
+// The meaning of a word: bytes of one kind, or text from `back` bytes before the segment.
 struct AllWord {
     uint32_t length, back, byte;
 };
@@ -28,7 +28,7 @@ __device__ AllWord word_of(uint32_t value, uint32_t size) {
 
 __device__ uint32_t four_bytes(const uint8_t *in) { return in[0] | in[1] << 8 | in[2] << 16 | uint32_t(in[3]) << 24; }
 
-// Decodes a strip: whether it is right, in all lanes.
+// Decodes a strip. Returns whether it is valid, in all lanes.
 __device__ bool decode_strip(const uint8_t *in, uint32_t coded, uint8_t *out, uint32_t length) {
     const uint32_t lane = threadIdx.x & 31, below = (1u << lane) - 1;
     uint32_t from = 0, at = 0;
@@ -43,7 +43,7 @@ __device__ bool decode_strip(const uint8_t *in, uint32_t coded, uint8_t *out, ui
         for (uint32_t k = 0; k < size && there; k++) value |= uint32_t(in[begin + k]) << 8 * k;
         const AllWord word = word_of(value, size);
         uint32_t end = at + sum_up_to(word.length);
-        // Words behind the end of the text are not there.
+        // Words after the end of the text do not exist.
         const bool mine = end - word.length < length;
         const bool copied = word.back > 0;
         const bool wrong = !there || end > length || word.back > at || (copied && word.length > word.back);

@@ -14,8 +14,8 @@ struct AllStrip {
     uint32_t coded, length; // bytes of both
 };
 
-// Decodes strips in device memory; `strips` and `status` too, and `next`, the number of the next strip. A status of 0
-// is right. Returns the launch's error.
+// Decodes strips in device memory, which also holds `strips`, `status` and `next`, the number of the next strip. A
+// status of 0 means valid. Returns the launch's error.
 int decode_all(const uint8_t *in, const AllStrip *strips, uint32_t count, uint8_t *out, uint32_t *status,
                uint32_t *next);
 

@@ -1,4 +1,4 @@
-// check.cpp: every pipeline on every shape, alone and in batches, against the reference.
+// check.cpp: compares every pipeline with the reference on every shape, alone and in batches.
 #include "common.hpp"
 
 namespace hybz {
@@ -37,7 +37,7 @@ std::vector<Batch> batches(size_t count) {
     return all;
 }
 
-// Copies the batch to where a lane reads it; returns the lengths.
+// Copies the batch to the lane's input; returns the lengths.
 std::vector<uint32_t> fill(uint8_t *text, const std::vector<Shape> &all, const Batch &batch) {
     std::vector<uint32_t> lengths;
     for (size_t i : batch) {
@@ -48,10 +48,10 @@ std::vector<uint32_t> fill(uint8_t *text, const std::vector<Shape> &all, const B
     return lengths;
 }
 
-// Counts what is wrong.
+// Counts errors.
 struct Tally {
     int wrong = 0, done = 0;
-    // `what`: what is wrong with a block of a batch, or null.
+    // `what`: the error in a block of a batch, or null.
     void add(const Shape &shape, const Batch &batch, const char *what) {
         done++;
         if (!what) return;
@@ -64,7 +64,7 @@ struct Tally {
     }
 };
 
-// Whether the device's counts are the simulation's.
+// Whether the device's counts equal the simulation's.
 bool counts_agree(const std::vector<Shape> &all, const Batch &batch, const uint8_t *text, const hybz_report &report) {
     std::vector<uint32_t> table(kTableEntries);
     code_table(text, size_t(report.bytes), table.data());
@@ -87,7 +87,7 @@ bool counts_agree(const std::vector<Shape> &all, const Batch &batch, const uint8
     return same;
 }
 
-// The first byte of a column that is wrong, in words; null if column and origin are right.
+// Describes the first wrong byte of a column; null if column and origin are right.
 const char *column_error(const Column &expected, const uint8_t *column, uint32_t origin) {
     static char text[80];
     const size_t first =
@@ -125,14 +125,14 @@ int check_bwt(uint32_t max_length) {
 
 namespace {
 
-// What hybz_lane_thirds returns for a block.
+// The results of hybz_lane_thirds for a block.
 struct ThirdRows {
     std::vector<uint32_t> keys;
     std::vector<uint8_t> bytes;
     uint32_t origin = ~0u;
 };
 
-// From the ranks of all suffixes, the end mark's included, as hybz.h and thirds.cu define them.
+// Computed from the ranks of all suffixes, including the end mark's, as hybz.h and thirds.cu define them.
 ThirdRows expected_thirds(const Text &text, uint32_t turn) {
     const uint32_t n = uint32_t(text.size());
     std::vector<uint8_t> column(n + 1);
@@ -168,7 +168,7 @@ int check_thirds(uint32_t max_length) {
     Tally tally;
     for (uint32_t n : {64u, 200u, 5000u, 5001u, 70000u, 899981u}) {
         if (n > max_length) break;
-        // Suffixes are sorted, whether or not the block was turned to its least rotation.
+        // Suffixes are sorted, whether or not the block was rotated to its least rotation.
         const std::vector<Shape> all = shapes(n);
         const auto turn_of = [&](size_t i) { return uint32_t(i * 97) % size_of(all[i]); };
         std::vector<ThirdRows> expected(all.size());

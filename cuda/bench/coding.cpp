@@ -1,6 +1,5 @@
-// coding.cpp: hybz_lane_tokens, hybz_lane_choose and hybz_lane_segments on batches that Rust's test
-// coding_cases_for_the_kernels has written, with the prices and shares that a core made: each step must give what the
-// core's does.
+// coding.cpp: runs hybz_lane_tokens, hybz_lane_choose and hybz_lane_segments on batches written by Rust's test
+// coding_cases_for_the_kernels, with the prices and shares that a core computed. Each step must give the core's result.
 #include "common.hpp"
 #include <fstream>
 
@@ -128,7 +127,7 @@ int check_case(const CodingCase &c, size_t number, double (&ms)[4]) {
         ms[2] = report.bits_ms;
         ms[3] = report.download_ms;
     }
-    // Without room nothing comes back, and nothing is written.
+    // Without room nothing is returned, and nothing is written.
     hybz_report report{};
     uint64_t filled = 1;
     bytes.spoil();

@@ -1,4 +1,4 @@
-// common.hpp: what the bench's parts share: lanes with their pinned memory, blocks of files, expected results.
+// common.hpp: shared by the bench's parts: lanes with their pinned memory, blocks of files, expected results.
 #pragma once
 #include "../sim/coding.hpp"
 #include "../sim/shapes.hpp"
@@ -49,7 +49,7 @@ template <class T> struct Pinned {
 
 constexpr uint32_t kTimeout = 60000; // ms
 
-// A lane, and what it returned last. Each kind has `run`, and `spoil` to overwrite what an earlier run returned.
+// A lane and its last results. Each kind has `run`, and `spoil` to overwrite the results of an earlier run.
 struct Lane {
     hybz_lane *lane = nullptr;
     std::vector<uint32_t> origins;
@@ -141,7 +141,7 @@ struct Column {
     uint32_t origin = ~0u;
 };
 
-// The column by the reference sort, or of a long block, for which that takes too long, by the simulation.
+// The column by the reference sort, or by the simulation for a long block, for which the reference takes too long.
 inline Column expected_column(const Text &block) {
     const uint32_t n = uint32_t(block.size());
     Column column;
@@ -157,7 +157,7 @@ inline Column expected_column(const Text &block) {
     return column;
 }
 
-// A block, coded.
+// A coded block.
 struct Coded {
     uint32_t origin;
     ReferenceCoding coding;

@@ -1,12 +1,12 @@
-// decode.cpp: hybz_lane_decode on every shape, alone and in batches: what the reference coding made must become the
-// shape again; what is not regular must be odd.
+// decode.cpp: runs hybz_lane_decode on every shape, alone and in batches. The output of the reference coding must
+// decode to the shape, and irregular blocks must be odd.
 #include "common.hpp"
 
 namespace hybz {
 
 namespace {
 
-// What a batch is sent as.
+// The input of a batch.
 struct Sent {
     std::vector<hybz_block> heads;
     std::vector<uint8_t> input;
@@ -31,7 +31,7 @@ struct DecodeLane : Lane {
     }
 };
 
-// Adds a block, its codes from bit `shift` of a word on, as they may stand in a stream.
+// Adds a block, with its codes from bit `shift` of a word on, as in a stream.
 void add(Sent &sent, const Coded &block, uint32_t shift) {
     const ReferenceCoding &coding = block.coding;
     hybz_block head{};
@@ -46,7 +46,7 @@ void add(Sent &sent, const Coded &block, uint32_t shift) {
     std::copy(coding.used.begin(), coding.used.end(), head.used);
     for (size_t t = 0; t < coding.lengths.size(); t++)
         for (size_t s = 0; s < coding.lengths[t].size(); s++) head.lengths[t][s] = uint8_t(coding.lengths[t][s]);
-    sent.input.resize(sent.input.size() + (head.end_bit + 31) / 32 * 4 + 8, 0xff); // what follows belongs to others
+    sent.input.resize(sent.input.size() + (head.end_bit + 31) / 32 * 4 + 8, 0xff); // others follow
     for (size_t bit = 0; bit < coding.bits.size(); bit++) {
         uint8_t &byte = sent.input[head.at + (shift + bit) / 8];
         const uint8_t mask = uint8_t(0x80 >> (shift + bit) % 8);
@@ -58,7 +58,7 @@ void add(Sent &sent, const Coded &block, uint32_t shift) {
     sent.heads.push_back(head);
 }
 
-// What is wrong with a decoded block, or null.
+// Describes the error of a decoded block, or returns null.
 const char *error_of(const hybz_decoded &decoded, const hybz_block &head, const Text &expected, const uint8_t *text) {
     if (decoded.odd) return "odd";
     if (decoded.rows != expected.size()) return "rows";

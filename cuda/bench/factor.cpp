@@ -1,7 +1,8 @@
-// factor.cpp: hybz_lane_factor on shapes and files, against one core in the manner of KKP3; and its device time.
+// factor.cpp: compares hybz_lane_factor on shapes and files with one core in the manner of KKP3; and measures its
+// device time.
 //
 // The core's suffix arrays are libsais's, if the program is built with it (cuda/bench/build.sh OUT -DHYBZ_LIBSAIS -I
-// DIR DIR/libsais.o). Else they are made by the reference sort, which is for shapes only.
+// DIR DIR/libsais.o). Otherwise the reference sort makes them, for shapes only.
 #include "common.hpp"
 #include <fstream>
 #include <iterator>
@@ -32,7 +33,7 @@ std::vector<int32_t> suffixes_of(const Text &text) {
     return all;
 }
 
-// The nearest smaller values by position; the suffixes' own array is the stack (src/factor/neighbours.rs).
+// The nearest smaller values by position; the suffix array itself serves as the stack (src/factor/neighbours.rs).
 std::vector<Pair> neighbours_of(std::vector<int32_t> suffixes) {
     std::vector<Pair> pairs(suffixes.size());
     int32_t last = -1;
@@ -143,8 +144,8 @@ struct FactorLane : Lane {
     }
 };
 
-// What is wrong with what a lane found, or null. Sources of factors that are cut may be others (hybz.h); so these are
-// compared with the text.
+// Describes an error in a lane's results, or returns null. Sources of factors that are cut may differ (hybz.h), so
+// their texts are compared.
 const char *difference(const FactorLane &lane, const Text &text, const Expected &want, const Factors &factors,
                        uint32_t divisions) {
     if (lane.counts.runs != want.runs) return "runs";
@@ -170,11 +171,11 @@ std::vector<Shape> factor_shapes(uint32_t n) {
     all.push_back({"period_2", text_by(n, [](uint32_t i) { return 'a' + i % 2; })});
     all.push_back({"period_3", text_by(n, [](uint32_t i) { return 'a' + i % 3; })});
     all.push_back({"period_129", text_by(n, [](uint32_t i) { return i % 129 * 7; })});
-    // The second half is the first, and begins beside the start of any run.
+    // The second half repeats the first, and does not begin at the start of a run.
     Text half = random_text(seed, n / 2, 4, 'a'), doubled = half;
     doubled.insert(doubled.end(), half.begin(), half.end());
     all.push_back({"doubled", doubled});
-    // The same many times, each time a byte is other: neighbours are at other distances than the positions.
+    // Many copies, each with another changed byte: neighbours are at other distances than the positions.
     Text copies;
     const Text part = random_text(seed, std::max(n / 20, 16u), 3, 'a');
     while (copies.size() < n) {

@@ -1,5 +1,5 @@
-// large.cpp: hybz_lane_decode_large on batches that Rust's test cases_for_the_kernels has written: what hybz's encoder
-// made must become the codes that a core finds; what a core finds damaged must be odd, or have other codes.
+// large.cpp: runs hybz_lane_decode_large on batches written by Rust's test cases_for_the_kernels. Blocks from hybz's
+// encoder must decode to a core's codes; blocks that a core finds damaged must be odd, or have other codes.
 #include "common.hpp"
 #include <fstream>
 #include <iterator>
@@ -9,7 +9,7 @@ namespace hybz {
 namespace {
 
 struct Expected {
-    uint32_t kind; // 0: regular; 1: a core finds it damaged before it is text; 2: not so
+    uint32_t kind; // 0: regular; 1: a core finds damage before it has text; 2: a core finds damage in the text
     uint64_t hash;
 };
 
@@ -20,7 +20,7 @@ struct Case {
     uint32_t rows = 0;
 };
 
-// Reads the file; the numbers are those of this machine.
+// Reads the file; numbers have this machine's byte order.
 std::vector<Case> read_cases(const char *path) {
     std::ifstream file(path, std::ios::binary);
     std::vector<Case> cases;
@@ -74,14 +74,14 @@ int compare(const Case &one, const LargeLane &lane, size_t number) {
         const char *what = nullptr;
         if (one.expected[b].kind == 1) what = lane.odd[b] ? nullptr : "not odd";
         else if (!lane.odd[b]) what = hash == one.expected[b].hash ? nullptr : "codes";
-        // A core takes a symbol that does not exist for another one; the device finds it odd.
+        // A core reads a nonexistent symbol as another one; the device makes the block odd.
         else if (one.expected[b].kind == 0) what = "odd";
         if (what) printf("WRONG case %zu block %zu: %s\n", number, b, what), wrong++;
     }
     return wrong;
 }
 
-// Batches that the lane must refuse: whatever it is told, it reads and writes where it may.
+// Batches that the lane must refuse: whatever its input, it must stay within bounds.
 int check_impossible(const Case &usual) {
     int wrong = 0;
     LargeLane lane(4, usual.rows + 1000);
@@ -123,7 +123,7 @@ int check_large(const char *path) {
     size_t blocks = 0;
     for (size_t number = 0; number < cases.size(); number++) {
         const Case &one = cases[number];
-        // Input needs room, too, which a lane has by its rows.
+        // Input needs room, too, which depends on the lane's rows.
         const size_t room = std::max<size_t>(one.rows, one.input.size() * 2);
         LargeLane lane(uint32_t(one.heads.size()), uint32_t(room));
         for (int round = 0; round < 2; round++) {

@@ -1,4 +1,5 @@
-// lines.cpp: hybz_lane_lines on shapes of lines, against the standard library's sort; and its device time on files.
+// lines.cpp: compares hybz_lane_lines on shapes of lines with the standard library's sort; measures its device time on
+// files.
 #include "common.hpp"
 #include <cuda_runtime.h>
 #include <random>
@@ -79,7 +80,7 @@ std::vector<LineShape> line_shapes(uint32_t length) {
         while (text.size() < length) (text += line()) += '\n';
         all.push_back({name, std::move(text)});
     };
-    // Nearly all lines must have six bytes: more are not for a lane.
+    // Nearly all lines must have six bytes: a lane does not take more lines.
     const auto letters = [&](uint32_t count, uint32_t alphabet) {
         Bytes line;
         for (uint32_t i = 0; i < count; i++) line += char('a' + below(alphabet));
@@ -103,7 +104,8 @@ std::vector<LineShape> line_shapes(uint32_t length) {
     });
     add("paths", [&] { return "/usr/share/doc/a-long-name/" + letters(2, 3) + "/" + letters(60, 1) + letters(3, 3); });
     add("long tie, then one byte", [&] { return Bytes(700, 'x') + letters(1, 3); });
-    // Groups of about as many lines as are sorted at once, that part before, at and behind what is compared at once.
+    // Groups of about as many lines as are sorted at once, that differ before, at and after the end of the bytes
+    // compared at once.
     Bytes head, tail;
     add("small groups", [&] {
         if (below(14) == 0 || head.empty()) {
@@ -163,7 +165,7 @@ int check_on_device(LinesLane &lane, const LineShape &shape) {
     return compare(lane, expected_lines({shape.text}, '\n', 0), shape.name, 0);
 }
 
-// Parts that are sorted and kept on the device, then two ranges of pieces of them: the lines up to `middle`, which
+// Parts that are sorted and kept on the device, then two ranges made of pieces of them: the lines up to `middle`, which
 // come first in every part, and the others, with lines from the host before them.
 int check_kept(LinesLane &lane, const LineShape &shape) {
     const Bytes middle = "m", host[2] = {"aa host line\n", "zz a host line\nn\n"};
@@ -216,7 +218,7 @@ int check_refused() {
     return wrong;
 }
 
-// Codes are for tying fewer lines than plain characters do.
+// Codes must tie fewer lines than plain characters.
 int check_codes(LinesLane &lane, const std::vector<LineShape> &all) {
     for (const LineShape &shape : all) {
         if (shape.name != std::string_view("words")) continue;
@@ -243,7 +245,7 @@ Bytes read_file(const char *path) {
     return text;
 }
 
-// The sum of the lines' hashes: of the same lines in any order the same.
+// The sum of the lines' hashes, which does not depend on their order.
 uint64_t sum_of_lines(const char *text, size_t size, bool *ascending) {
     const size_t parts = 64;
     std::atomic<uint64_t> sum{0};
@@ -256,7 +258,7 @@ uint64_t sum_of_lines(const char *text, size_t size, bool *ascending) {
     parallel(parts, [&](size_t part) {
         uint64_t mine = 0;
         std::string_view before;
-        // The first line of the next part too, for the order.
+        // Also the first line of the next part, to check the order.
         for (size_t at = begin_of(part), end = begin_of(part + 1); at < size;) {
             const size_t length = size_t(static_cast<const char *>(memchr(text + at, '\n', size - at)) - text) - at;
             const std::string_view line(text + at, length);
@@ -311,7 +313,7 @@ int check_lines(uint32_t max_length) {
         wrong += check_ranges(lane, shape, {shape.text}, '\n', &runs);
         wrong += check_on_device(lane, shape);
         wrong += check_kept(lane, shape);
-        // Five ranges of other shapes; and lines that end with NUL, in which there is '\n'.
+        // Five ranges of different shapes; and lines that end with NUL and contain '\n'.
         const LineShape &other = all[(&shape - all.data() + 3) % all.size()];
         wrong += check_ranges(lane, shape, {"\n", shape.text, "z\na\n", other.text, shape.text}, '\n', &runs);
         Bytes zeros = shape.text;
@@ -339,7 +341,7 @@ int time_lines(const char *path, uint32_t ranges, uint32_t flags) {
     size_t longest = 0;
     for (const Bytes &part : parts) longest = std::max(longest, part.size());
     LinesLane lane(uint32_t(parts.size()), uint32_t(longest));
-    // Lines that are left out, or turned round, are compared with a sort of the standard library.
+    // Results with lines left out or reversed are compared with a sort of the standard library.
     const bool whole = !(flags & (HYBZ_LINES_UNIQUE | HYBZ_LINES_REVERSE));
     std::vector<Bytes> want;
     if (!whole) want = expected_lines(parts, '\n', flags);

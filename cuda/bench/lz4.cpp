@@ -1,4 +1,4 @@
-// lz4.cpp: hybz_lz4_decode on shapes, damaged blocks and files, against what was encoded.
+// lz4.cpp: compares the results of hybz_lz4_decode on shapes, damaged blocks and files with the original texts.
 #include "lz4.hpp"
 #include <random>
 
@@ -24,7 +24,7 @@ void put_sequence(Bytes &out, const uint8_t *literals, size_t count, size_t dist
 
 } // namespace
 
-// A plain encoder: the last place with the same four bytes, as long as it matches. It keeps LZ4's rule that a block
+// A plain encoder: takes the last place with the same four bytes, and the match there. It keeps LZ4's rule that a block
 // ends in at least five literals.
 Bytes encode(const uint8_t *text, size_t size) {
     Bytes out;
@@ -124,7 +124,7 @@ struct Job {
         must(hybz_lz4_destroy(lz4), "destroy");
         int wrong = 0;
         for (uint32_t b = 0; b < count; b++) {
-            // What a damaged block leaves in its own place means nothing.
+            // The output of a damaged block is undefined.
             if (damaged[b]) memset(got.data() + blocks[b].to, 0x11, blocks[b].length);
             if (status[b] != damaged[b]) printf("WRONG %s block %u: status %u\n", name, b, status[b]), wrong++;
         }
@@ -151,7 +151,7 @@ int check_shapes(uint32_t length, size_t *blocks) {
     return wrong + all.run("shapes", false) + loaded.run("shapes, from the host", true);
 }
 
-// HYBZ_SEED, a number, makes other random blocks (fuzz/run.sh lz4_kernel).
+// HYBZ_SEED, a number, gives other random blocks (fuzz/run.sh lz4_kernel).
 uint32_t seed(uint32_t own) {
     const char *const given = getenv("HYBZ_SEED");
     return own + (given ? 16 * uint32_t(strtoul(given, nullptr, 10)) : 0);
@@ -184,8 +184,7 @@ int check_sequences(size_t *blocks) {
     return job.run("sequences", false);
 }
 
-// Bytes changed, cut, or said to be of another length: right exactly where the twin says so, and nothing written
-// outside.
+// Changed bytes, cuts, and wrong lengths: valid exactly if the twin says so, and nothing written out of bounds.
 int check_damage(size_t *blocks) {
     std::mt19937 random(seed(5));
     Bytes text(3000), out;
@@ -213,8 +212,8 @@ int check_damage(size_t *blocks) {
     return job.run("damage", false);
 }
 
-// Good and spoilt blocks each in memory of exactly its size, at any address: for a sanitizer, which sees what is read
-// or written outside.
+// Valid and damaged blocks, each in memory of exactly its size, at any address: for a sanitizer, which detects accesses
+// out of bounds.
 int check_alone(size_t *blocks) {
     std::mt19937 random(seed(3));
     int wrong = 0;

@@ -1,4 +1,4 @@
-// lz4.hpp: what the bench's parts about LZ4 share.
+// lz4.hpp: shared by the bench's parts about LZ4.
 #pragma once
 #include "common.hpp"
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@ using Bytes = std::vector<uint8_t>;
 
 // A plain encoder of a block.
 Bytes encode(const uint8_t *text, size_t size);
-// Decodes a block one byte after the other: whether it is right.
+// Decodes a block one byte after the other. Returns whether it is valid.
 bool plain_decode(const Bytes &in, size_t size, Bytes &out);
 
 struct DeviceBytes {

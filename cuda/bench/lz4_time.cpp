@@ -1,4 +1,4 @@
-// lz4_time.cpp: what hybz_lz4_decode does in device memory, and hybz_lz4_load from the host.
+// lz4_time.cpp: times hybz_lz4_decode in device memory, and hybz_lz4_load from the host.
 //
 // Built with nvCOMP's headers on the path, and with HYBZ_NVCOMP naming its library, it decodes the same blocks by
 // nvCOMP in the same run.
@@ -14,7 +14,7 @@ namespace hybz {
 
 namespace {
 
-// Blocks as they stand in a file, and their text.
+// Blocks as in a file, and their text.
 struct Blocks {
     std::vector<Bytes> coded;
     std::vector<uint32_t> lengths;
@@ -35,8 +35,8 @@ uint32_t le32(const Bytes &bytes, size_t at) {
     return value;
 }
 
-// The blocks of a file: those of its first LZ4 frame, of independent blocks; or, of any other file, 64 KiB each by the
-// bench's plain encoder.
+// The blocks of a file: those of its first LZ4 frame, which must be independent, or, for any other file, 64 KiB each by
+// the bench's plain encoder.
 Blocks read_blocks(const char *path) {
     std::ifstream file(path, std::ios::binary);
     const Bytes bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -88,7 +88,7 @@ struct Timed {
     Pinned<uint8_t> &got; // by the last decoder
     const Bytes &text;    // of one repetition
 
-    // Whether what is in device memory is the text, over and over. The memory is spoilt afterwards.
+    // Whether device memory holds the text, over and over. Overwrites the memory afterwards.
     bool is_right() {
         copy(got.memory, out.memory, out_size, cudaMemcpyDeviceToHost);
         bool right = true;

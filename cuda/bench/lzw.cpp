@@ -10,7 +10,7 @@ namespace hybz {
 
 namespace {
 
-// What must be found of a strip; the text that there is is `text`.
+// The expected result for a strip; its text is `text`.
 struct Answer {
     hybz_lzw_found found{HYBZ_LZW_RIGHT, 0, 0};
     Bytes text;
@@ -85,7 +85,7 @@ struct Job {
     std::vector<hybz_lzw_strip> strips;
     std::vector<hybz_lzw_found> wants;
     Bytes in, want;
-    std::vector<size_t> undefined; // what follows the text of a damaged strip
+    std::vector<size_t> undefined; // offsets after the text of damaged strips
 
     void add(const Bytes &coded, size_t length, const Answer &answer) {
         in.resize(in.size() + 64, 0xee);
@@ -105,7 +105,7 @@ struct Job {
         return run_as_is(name, total);
     }
 
-    // The strips one by one, each with no more memory than it has bytes: for tools that watch the bounds of memory.
+    // Runs the strips one by one, each in memory of exactly its size, for tools that check memory bounds.
     int run_alone(const char *name, size_t most, size_t *total) const {
         int wrong = 0;
         for (size_t s = 0; s < strips.size(); s += 1 + strips.size() / most) {
@@ -185,7 +185,7 @@ int check_shapes(uint32_t length, size_t *total) {
                 if (answer.found.status != HYBZ_LZW_RIGHT || answer.text != text)
                     printf("WRONG twin: %s\n", shape.name.c_str()), wrong++;
                 job.add(coded, size, answer);
-                // Less text than there is, and more.
+                // Ask for less text than there is, and for more.
                 if (size > 3) job.add(coded, size - 3);
                 job.add(coded, size + 1);
             }
@@ -193,7 +193,7 @@ int check_shapes(uint32_t length, size_t *total) {
     return wrong + job.run("shapes", total) + job.run_alone("shapes, alone", 10, total);
 }
 
-// Codes in one order, each with the width that it has without clears.
+// Codes in one order of bits, each with the width it has without clears.
 Bytes strip_of(const std::vector<uint32_t> &codes, bool old) {
     Writer out;
     out.old = old;
@@ -203,7 +203,7 @@ Bytes strip_of(const std::vector<uint32_t> &codes, bool old) {
     return out.bytes;
 }
 
-// Any codes that mean something, long chains among them, runs, and tables that are not cleared where they are full.
+// Random valid codes: long chains, runs, and tables that are not cleared when they are full.
 int check_codes(uint32_t rounds, size_t *total) {
     std::mt19937 random(7);
     Job job;
@@ -230,7 +230,7 @@ int check_codes(uint32_t rounds, size_t *total) {
     return job.run("codes", total) + job.run_alone("codes, alone", rounds / 2, total);
 }
 
-// Bytes changed or cut, lengths that are wrong, and noise.
+// Changed or cut bytes, wrong lengths, and noise.
 int check_damage(uint32_t rounds, size_t *total) {
     std::mt19937 random(5);
     Job job;
@@ -280,8 +280,8 @@ int check_lzw(uint32_t max_length) {
     return wrong != 0;
 }
 
-// A file of strips that Rust has decoded: for each strip six numbers of 32 bits (bytes of codes, of text that is
-// wanted, of text that there is, and the three of hybz_lzw_found), the codes, and the text.
+// A file of strips decoded by Rust. For each strip: six numbers of 32 bits (bytes of codes, of text wanted, of text
+// present, and the three of hybz_lzw_found), the codes, and the text.
 int check_lzw_cases(const char *path) {
     std::ifstream file(path, std::ios::binary);
     const Bytes all{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -38,7 +38,7 @@ inline uint32_t width_of(uint32_t number, bool old) {
     return width;
 }
 
-// Encodes a strip; clears where the table is full, and after every `clear` codes.
+// Encodes a strip; clears when the table is full, and after every `clear` codes.
 inline Bytes encode(const uint8_t *text, size_t size, bool old = false, uint32_t clear = ~0u) {
     Writer out;
     out.old = old;
@@ -70,8 +70,8 @@ inline Bytes encode(const uint8_t *text, size_t size, bool old = false, uint32_t
     return out.bytes;
 }
 
-// What a core does: a table of places, and strings copied from there in steps of 16 bytes. For good strips only; 32
-// bytes behind the text may be written.
+// Decodes as a core does: a table of places, and strings copied from there in steps of 16 bytes. For valid strips only;
+// 32 bytes after the text may be overwritten.
 inline void quick_decode(const uint8_t *coded, uint8_t *text, size_t length) {
     uint32_t starts[4097];
     uint32_t number = 0, width = 9;

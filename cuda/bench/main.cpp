@@ -7,16 +7,16 @@
 //     bench suffixes [LENGTH]    hybz_lane_suffixes: the same, periodic shapes too
 //     bench decode [LENGTH]      hybz_lane_decode: what the reference coding made becomes the shape again
 //     bench decode FILE LANES BLOCKS
-//                                what lanes do at once that decode the file's first 32 blocks, repeated up to BLOCKS
+//                                the throughput of LANES lanes on the file's first 32 blocks, repeated up to BLOCKS
 //     bench large CASES          hybz_lane_decode_large on batches that a test of Rust has written: HYBZ_CASES=CASES
 //                                cargo test --lib cases_for_the_kernels
-//     bench coding CASES         hybz_lane_tokens and what follows, on batches that the same test has written: each
-//                                step must count and make what a core does
+//     bench coding CASES         hybz_lane_tokens and later steps, on batches that the same test has written: each
+//                                step must give the results of a core
 //     bench lines [LENGTH]       hybz_lane_lines on shapes of lines, against the standard library's sort
 //     bench lines FILE RANGES [FLAGS]
 //                                its device time on the file's lines, with HYBZ_LINES_ flags (a number)
 //     bench lz4 [LENGTH]         hybz_lz4_decode on shapes, sequences and damage, against plain twins
-//     bench lz4 FILE TIMES       what it does in device memory, and from the host, with 64 KiB blocks of the file, or
+//     bench lz4 FILE TIMES       its throughput in device memory, and from the host, with 64 KiB blocks of the file, or
 //                                with the blocks of a frame (.lz4); and nvCOMP, see lz4_time.cpp
 //     bench factor [LENGTH]      hybz_lane_factor on shapes, against one core
 //     bench factor FILE TIMES [LENGTH [DIVISIONS]]
@@ -25,9 +25,9 @@
 //     bench lzw CASES cases      the same on strips that a test of Rust has written and decoded: HYBZ_LZW_CASES=CASES
 //                                cargo test --lib lzw_cases
 //     bench lzw FILE STRIPS BYTES
-//                                what it does with so many strips of so many bytes, and what a core does
+//                                its throughput with STRIPS strips of BYTES bytes, and a core's
 //     bench all CASES [STRIPS]   strips of ALL that `cargo bench --bench tables -- all-cases CASES SET` has written:
-//                                whole and damaged, against a plain twin; or the time of so many
+//                                whole and damaged, against a plain twin; or the time of STRIPS
 //     bench time FILE [BLOCKS]   device time a byte of hybz_lane_bwt on the file's blocks (run-length-coded as bzip2
 //                                does), repeated up to BLOCKS (256)
 //     bench resident FILE [BLOCKS]
@@ -37,7 +37,7 @@
 //     bench lanes FILE LANES BLOCKS [code]
 //                                bytes a second of several lanes at once (which code as well), transfers included
 //     bench start DEVICES LANES together | leaders | serial
-//                                when lanes have their contexts, pinned memory and device memory
+//                                the times at which lanes have their contexts, pinned and device memory
 //
 // cuda/sim/emulate.sh builds it for a CPU, where the checks of up to some thousand bytes take seconds.
 #include "common.hpp"

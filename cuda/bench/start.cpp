@@ -1,4 +1,4 @@
-// start.cpp: what starting lanes costs, by its parts: contexts, pinned memory, device memory.
+// start.cpp: the cost of starting lanes, by parts: contexts, pinned memory, device memory.
 #include "common.hpp"
 #include <condition_variable>
 #include <mutex>
@@ -14,7 +14,7 @@ struct Times {
     double context, pinned, lane, end;
 };
 
-// Where so many threads wait for each other.
+// A barrier for this many threads.
 struct Barrier {
     std::mutex mutex;
     std::condition_variable changed;

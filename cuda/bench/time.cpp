@@ -1,4 +1,4 @@
-// time.cpp: device time a byte of each pipeline on the blocks of a file, and what several lanes do at once.
+// time.cpp: device time per byte of each pipeline on the blocks of a file, and the throughput of several lanes at once.
 #include "common.hpp"
 
 namespace hybz {
@@ -44,7 +44,7 @@ std::vector<Text> blocks_of(const char *path) {
 
 namespace {
 
-// Copies `count` of the blocks, in turn from number `from` on, to where a lane reads them; returns their lengths.
+// Copies `count` of the blocks, in turn from number `from` on, to the lane's input; returns their lengths.
 std::vector<uint32_t> fill(uint8_t *text, const std::vector<Text> &blocks, uint32_t count, uint32_t from) {
     std::vector<uint32_t> lengths;
     for (uint32_t b = 0; b < count; b++) {
@@ -197,7 +197,7 @@ int time_suffixes(const char *path, uint32_t length, uint32_t count) {
         report.download_ms * ps, best.ms * ps, 1e3 / (best.ms * ps), double(report.bytes) / best.wall_ms / 1e6);
 
     std::atomic<int> wrong{0};
-    const size_t each = ((lengths[0] - 1) >> 15) + 1; // the first block is as long as any
+    const size_t each = ((lengths[0] - 1) >> 15) + 1; // no block is longer than the first
     parallel(lengths.size(), [&](size_t b) {
         const size_t at = b * length;
         wrong += !walks_back(lane.text.memory + at, lengths[b], lane.column.memory + at + b, lane.origins[b],

@@ -28,7 +28,7 @@ static int check(const std::vector<Column> &columns) {
     c.chunk_pitch = (c.max_length + kChunk - 1) / kChunk;
     c.group_pitch = c.max_length / kGroup + 2;
     const size_t blocks = columns.size(), n = blocks * c.max_length;
-    // Memory as on the device: anything in it, and nothing after it that anybody may touch.
+    // Memory as on the device: initially garbage, and nothing after it that may be touched.
     std::vector<uint8_t> order(blocks * 256, 0xA5), selectors(blocks * c.group_pitch, 0xA5);
     std::vector<uint32_t> last(blocks * c.chunk_pitch * 256, 0xA5A5A5A5), frequencies(blocks * kRow, 0),
         offsets(blocks * c.group_pitch, 0xA5A5A5A5), codes(blocks * HYBZ_MAX_TABLES * kRow, 0xA5A5A5A5),
@@ -68,7 +68,7 @@ static int check(const std::vector<Column> &columns) {
     return wrong;
 }
 
-// Around each number of tables; runs of all lengths; frequencies whose codes get too long.
+// Columns around each number of tables; runs of all lengths; frequencies whose codes get too long.
 static std::vector<Column> edge_columns() {
     std::vector<Column> all;
     uint64_t seed = 12345;

@@ -160,7 +160,7 @@ inline ReferenceCoding reference_coding(const std::vector<uint8_t> &column) {
     return coding;
 }
 
-// What differs between a block that the device coded and the reference; null if nothing does.
+// Describes a difference between a block that the device coded and the reference; null if there is none.
 inline const char *difference(const ReferenceCoding &reference, const hybz_coded &coded, const uint8_t *bytes) {
     if (coded.symbols != reference.symbols.size()) return "symbols";
     if (coded.tables != reference.lengths.size()) return "tables";

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds a program with all kernels and lanes, run on a CPU: cuda/sim/emulate.sh OUT SOURCE... [compiler options]
-# A launch, kernel<<<grid, threads, 0, stream>>>(arguments), is the one thing that is not C++: it becomes a call.
+# A launch, kernel<<<grid, threads, 0, stream>>>(arguments), is the only syntax that is not C++: it becomes a call.
 #
 # EMULATED=FOLDER keeps the compiled kernels there for the next program; remove the folder after a change.
 set -eu

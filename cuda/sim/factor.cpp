@@ -1,6 +1,5 @@
-// Tests the steps of factor.cuh, emulated, at every position: which neighbours each suffix has, and how long the
-// longest earlier occurrence of each position is. (bench factor sees only where factors begin.)
-// Build: emulate.sh OUT factor.cpp
+// Tests the steps of factor.cuh, emulated, at every position: the neighbours of each suffix, and the length of the
+// longest earlier occurrence. (bench factor tests them only where factors begin.) Build: emulate.sh OUT factor.cpp
 #include "../factor.cuh"
 #include "shapes.hpp"
 #include "sim.hpp"
@@ -35,7 +34,7 @@ struct Device {
     }
 };
 
-// Compares the neighbours of each row but the mark's with those that a stack finds.
+// Compares the neighbours of each row, except the mark's, with those that a stack finds.
 int check_neighbours(const char *name, Device &device) {
     find_neighbours(device.f, nullptr);
     const std::vector<uint32_t> &order = device.order;
@@ -59,7 +58,7 @@ int check_neighbours(const char *name, Device &device) {
     return 0;
 }
 
-// Compares the lengths with what the text has in common with both neighbours (which are right).
+// Compares the lengths with the common prefixes with both neighbours (which are right).
 int check_longest(const char *name, Device &device) {
     find_longest(device.f, nullptr);
     const uint32_t n = device.f.n;
@@ -83,7 +82,7 @@ int check_longest(const char *name, Device &device) {
 
 } // namespace
 
-// Neighbours of orders that need not be of a text, with the three levels of the tree: the mark, then n positions.
+// Neighbours in orders that are not those of a text, with the three levels of the tree: the mark, then n positions.
 int check_orders() {
     int wrong = 0;
     uint64_t seed = 88172645463325252u;

@@ -1,5 +1,5 @@
 // Tests the simulation against the reference sort on every shape, with more keys, steps and sizes of small groups than
-// the device uses; prints how many rotations are in the rounds.
+// the device uses; prints the number of rotations in the rounds.
 //     sim [FILE]    (a file: its first blocks of 900 kB, the bytes as they are)
 #include "shapes.hpp"
 #include "sim.hpp"

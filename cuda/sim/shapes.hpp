@@ -1,4 +1,4 @@
-// shapes.hpp: the blocks that every sort must get right, each with the reason why it is here.
+// shapes.hpp: the blocks that every sort must get right, each with the reason for including it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -50,7 +50,7 @@ inline Text fibonacci_word(uint32_t n) {
     return b;
 }
 
-// Every word of some number of bits once, by the greedy rule: a one unless that word has been.
+// Every word of some number of bits once, by the greedy rule: a one unless that word has occurred.
 inline Text de_bruijn_word(uint32_t n) {
     int order = 6;
     while ((2u << order) <= n) order++;
@@ -66,7 +66,7 @@ inline Text de_bruijn_word(uint32_t n) {
     return text;
 }
 
-// Words from a small dictionary, and now and then 300 bytes from far away again.
+// Words from a small dictionary, and occasionally 300 bytes copied from far back.
 inline Text words_text(uint64_t &seed, uint32_t n) {
     Text text;
     std::vector<Text> dictionary;
@@ -113,7 +113,7 @@ inline std::vector<Shape> shapes(uint32_t n) {
     all.push_back({"de_bruijn", de_bruijn_word(n)});
     // Every byte after every other, nearly periodic.
     all.push_back({"all_256", text_by(n, [](uint32_t i) { return i ^ (i >> 8) * 7; })});
-    // What text does.
+    // Like text.
     all.push_back({"words", words_text(seed, n)});
     return all;
 }

@@ -1,8 +1,8 @@
 // sim.hpp: the sort of cuda/*.cu on a CPU, one rotation after the other, and plainer ones to test both against.
 //
-// simulate() takes the same decisions as the device (keys, which groups count as large, snapshots, steps), so besides
-// the last column and the origin its counts of rotations per round must equal the device's, exactly. The reference_
-// functions are twins so simple that they are unlikely to be wrong: rank doubling by std::sort.
+// simulate() makes the same decisions as the device (keys, large groups, snapshots, steps), so not only the last column
+// and the origin but also its counts of rotations per round must equal the device's exactly. The reference_ functions
+// are twins so simple that they are unlikely to be wrong: rank doubling by std::sort.
 #pragma once
 #include "../codes.hpp"
 #include "../hybz.h"
@@ -149,7 +149,7 @@ struct Sim {
         return bits >> (64 - layout.code_bits) << layout.unused | complete;
     }
 
-    // Splits a group by the snapshot of the ranks; appends what stays tied to `tied`.
+    // Splits a group by the snapshot of the ranks; appends the groups that stay tied to `tied`.
     void split(const SimGroup &g, std::vector<uint32_t> &new_rank, uint64_t &resolved, std::vector<SimGroup> &tied) {
         std::vector<std::pair<uint32_t, uint32_t>> pairs;
         for (uint32_t j = g.start; j < g.start + g.size; j++)

@@ -95,7 +95,7 @@ fn tail_word(data: &[u8], byte: usize) -> u64 {
 #[derive(Clone, Debug)]
 pub struct BitReader<'a> {
     data: &'a [u8],
-    /// The next byte of which the word does not hold all bits.
+    /// The next byte with bits not yet in the word.
     byte: usize,
     /// The next bits, first bit on top. Below the `ready` bits there are zeros, or bits that the next refill loads
     /// again.

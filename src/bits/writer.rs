@@ -144,7 +144,7 @@ pub fn append_bits(out: &mut BitWriter, bytes: &[u8], bit_len: u64) {
     }
 }
 
-/// The same for the `bit_len` bits from bit `from` on.
+/// Appends the `bit_len` bits from bit `from` on.
 pub fn append_bits_from(out: &mut BitWriter, bytes: &[u8], from: u64, bit_len: u64) {
     let byte = (from / 8) as usize;
     let head = ((8 - from % 8) % 8).min(bit_len);

@@ -1,4 +1,4 @@
-//! Decodes one block of a `.bz2` stream: the fast path, and the reference decoder behind it.
+//! Decodes one block of a `.bz2` stream: the fast path, and the reference decoder as its fallback.
 //!
 //! ```text
 //! header -> Huffman codes -> zero runs and MTF -> T -> walk -> run lengths -> CRC
@@ -35,7 +35,7 @@ pub struct Decoder {
     symbols: Box<[u8; SYMBOL_BYTES]>,
     mtf: mtf::MtfDecoder,
     pub(super) bwt: inverse::Inverse,
-    /// A text that is only compared.
+    /// A text that is compared and then discarded.
     pub(super) room: Vec<u8>,
     /// The same, run-length-coded.
     pub(super) coded: Vec<u8>,
@@ -59,12 +59,12 @@ impl Decoder {
 
     /// Decodes the block whose magic begins at bit `start` of `data`. Bits from `end` on are ignored.
     ///
-    /// `limit` is the most bytes that the block may have before run-length decoding: 100,000 times the stream's level,
-    /// or 900,000 if the caller does not know the level and checks [`DecodedBlock::block_len`] later. `end_bit` of the
-    /// result counts from the first bit of `data`.
+    /// `limit` is the max length of the block before run-length decoding: 100,000 times the stream's level, or 900,000
+    /// if the caller does not know the level and checks [`DecodedBlock::block_len`] later. `end_bit` of the result
+    /// counts from the first bit of `data`.
     ///
     /// # Errors
-    /// [`DecodeError::OutOfData`] only if the data end inside the block; otherwise what is wrong with the block.
+    /// [`DecodeError::OutOfData`] only if the data end inside the block; otherwise the damage of the block.
     pub fn decode(&mut self, data: &[u8], start: u64, end: u64, limit: u32) -> Result<DecodedBlock, DecodeError> {
         let end = end.min(data.len() as u64 * 8);
         match self.decode_fast(data, start, end, limit) {
@@ -73,8 +73,8 @@ impl Decoder {
         }
     }
 
-    /// Decodes a block with the reference decoder, from any source of bits. It consumes exactly the block's bits, from
-    /// the magic on.
+    /// Decodes a block with the reference decoder, from any source of bits. It consumes exactly the block's bits,
+    /// including its magic.
     ///
     /// # Errors
     /// As for [`decode`](Self::decode).
@@ -102,8 +102,8 @@ impl Decoder {
         Ok(DecodedBlock { text, crc, block_len: rows as u32, end_bit })
     }
 
-    /// Decodes a block up to its run-length-coded text: `self.bwt` then has the pieces of that. Returns how long it is,
-    /// and the bit after the last code.
+    /// Decodes a block up to its run-length-coded text, whose pieces are then in `self.bwt`. Returns the length of that
+    /// text, and the bit after the last code.
     pub(super) fn open(&mut self, data: &[u8], start: u64, end: u64, limit: u32) -> Result<(usize, u64), Irregular> {
         let limit = limit.min(MAX_BLOCK as u32);
         let mut bits = SliceBits::new(data, start, end);
@@ -114,8 +114,8 @@ impl Decoder {
         self.decode_codes(data, bits.position(), end, limit)
     }
 
-    /// Decodes what follows the header in `self`, from bit `start` on: `self.bwt` then has the pieces of the
-    /// run-length-coded text. Returns how long that is, and the bit after the last code.
+    /// Decodes what follows the header in `self`, from bit `start` on, up to the run-length-coded text, whose pieces
+    /// are then in `self.bwt`. Returns the length of that text, and the bit after the last code.
     fn decode_codes(&mut self, data: &[u8], start: u64, end: u64, limit: u32) -> Result<(usize, u64), Irregular> {
         self.groups.start_block(&self.header)?;
         self.mtf.begin(&self.header.used, limit);
@@ -139,8 +139,8 @@ impl Decoder {
         Ok((rows, reader.position()))
     }
 
-    /// What a device does: the run-length-coded text of a block whose header has been read, and the bit after its last
-    /// code.
+    /// The steps of a device: returns the run-length-coded text of a block whose header has been read, and the bit
+    /// after its last code.
     #[cfg(test)]
     pub fn coded_text(&mut self, header: Bz2BlockHeader, data: &[u8], start: u64, end: u64) -> Option<(Vec<u8>, u64)> {
         self.header = header;

@@ -96,7 +96,7 @@ fn encode_column(
 pub struct CodedSymbols<'a> {
     /// The row that holds the block itself.
     pub origin: u32,
-    /// Which bytes occur in the block.
+    /// For each byte, whether it occurs in the block.
     pub used: &'a [bool; 256],
     /// The number of symbols, EOB included.
     pub symbols: usize,
@@ -113,8 +113,8 @@ pub struct CodedSymbols<'a> {
 impl Encoder {
     /// Writes a block from its parts: the head of the block, then the codes.
     ///
-    /// Returns `None` for parts that no block of `block_len` bytes (before run-length decoding) can have. Whether they
-    /// are the parts of this block is not checked.
+    /// Returns `None` if no block of `block_len` bytes (before run-length decoding) can have these parts. Does not
+    /// check whether they are the parts of this block.
     pub fn assemble(
         &mut self,
         coded: &CodedSymbols<'_>,
@@ -141,7 +141,7 @@ impl Encoder {
     }
 }
 
-/// Writes what comes before a block's codes, into a buffer that also has room for the codes.
+/// Writes the head of a block into a buffer that also has room for the codes.
 fn write_head(used: &[bool; 256], tables: &HuffmanTables, alphabet: usize, origin: u32, crc: u32) -> BitWriter {
     let head_bits = 48 + 32 + 1 + 24 + 16 + 256;
     let mut out = BitWriter::with_capacity(head_bits + tables.bits_needed(alphabet));
@@ -160,7 +160,7 @@ impl Default for Encoder {
     }
 }
 
-/// Writes which bytes are used: a bit for each sixteen bytes, then sixteen bits for each sixteen of which any is used.
+/// Writes the set of used bytes: a bit for each sixteen bytes, then sixteen bits for each sixteen of which any is used.
 fn write_used(used: &[bool; 256], out: &mut BitWriter) {
     let bits = |flags: &mut dyn Iterator<Item = bool>| flags.fold(0, |word, flag| word << 1 | u64::from(flag));
     out.write(bits(&mut used.chunks(16).map(|part| part.contains(&true))), 16);

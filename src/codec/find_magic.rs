@@ -2,9 +2,9 @@
 //!
 //! Whatever the magic's bit offset in its first byte, it fills the three bytes after that byte with known values. For
 //! each byte of the data a set of 8 bits tells at which offsets it could be the first, the second or the third of these
-//! three. The search intersects three such sets and compares in full only what is left, once in two million bytes of
+//! three. The search intersects three such sets and fully compares only what is left, once in two million bytes of
 //! noise. With AVX2 the sets come from two shuffles, by the low and by the high nibble (the "Teddy" idea of Hyperscan,
-//! G. Langdale 2015): 32 bytes in some 15 instructions, 22 GB/s on a Zen 5 core. Elsewhere they come from tables of
+//! G. Langdale 2015): 32 bytes in some 15 instructions, 22 GB/s on a Zen 5 core. Other CPUs look them up in tables of
 //! 256.
 //!
 //! Finding a magic proves nothing: it can also occur inside a block, by chance or on purpose. Only the chain of blocks
@@ -25,7 +25,7 @@ pub fn find(data: &[u8], from_bit: u64) -> Option<u64> {
     find_portable(data, first, from_bit)
 }
 
-/// The same for the magic that ends a stream. Only recovery looks for it, so it has no vector code.
+/// Finds the magic that ends a stream. Only recovery searches for it, so it has no vector code.
 pub fn find_end(data: &[u8], from_bit: u64) -> Option<u64> {
     let first = usize::try_from(from_bit / 8).ok()?.checked_add(1)?;
     find_with(&END_OFFSETS, END_MAGIC, data, first, from_bit)
@@ -36,8 +36,8 @@ const fn whole_byte(magic: u64, byte: u32, shift: u32) -> u8 {
     (magic >> (40 + shift - 8 * byte)) as u8
 }
 
-/// By the value of the first, second or third whole byte: the bit offsets at which the magic could have it there, one
-/// bit each.
+/// For each value of the first, second or third whole byte: the bit offsets at which the magic has that value there,
+/// one bit each.
 type Offsets = [[u8; 256]; 3];
 
 const fn offsets(magic: u64) -> Offsets {
@@ -224,7 +224,7 @@ mod tests {
             count += 1;
         }
         assert_eq!(count, 400);
-        // With one bit wrong it is no magic.
+        // With one wrong bit it is not a magic.
         for wrong in 0..48 {
             for start in 0..8 {
                 let mut data = vec![0; 50];

@@ -55,8 +55,8 @@ impl Bz2BlockHeader {
         self.used.len() + 2
     }
 
-    /// Reads a header, from its magic on, into `self`, and reuses its memory. `limit` is the most bytes that the block
-    /// may have: 100,000 times the stream's level.
+    /// Reads a header, including its magic, into `self`, and reuses its memory. `limit` is the max length of the block:
+    /// 100,000 times the stream's level.
     pub fn read<B: BitSource + ?Sized>(&mut self, bits: &mut B, limit: u32) -> Result<(), DecodeError> {
         for shift in (0..48).step_by(8).rev() {
             if u64::from(read(bits, 8)?) != BLOCK_MAGIC >> shift & 0xff {

@@ -1,16 +1,16 @@
-//! What verification says of a coded block that is not what its text should have become.
+//! The ways in which verification finds a coded block to be wrong.
 
 use crate::error::{Damage, DecodeError};
 use std::fmt;
 
-/// Why a coded block is not right.
+/// Why a coded block is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch {
     /// It cannot be decoded.
     Undecodable(DecodeError),
     /// It is the block of another text.
     Text,
-    /// A part of it has a value that no encoder writes, or that is not the one of this text.
+    /// A part of it has a value that no encoder writes, or that does not belong to this text.
     Part(&'static str),
 }
 

@@ -1,7 +1,7 @@
 //! The reference decoder of a block: it defines what is a bzip2 block and what the block holds.
 //!
 //! It is written to be exact, not fast. It follows bzip2 1.0.8 field by field, in the same order, and every fast path
-//! leaves to it whatever is unusual. It reads from any [`BitSource`] and never one bit more than the block has, so it
+//! leaves all unusual cases to it. It reads from any [`BitSource`] and never one bit more than the block has, so it
 //! also reads blocks whose header is longer than any buffer (a code length may go up and down without limit).
 //!
 //! bzip2 1.0.8 accepts some things that other decoders reject: incomplete codes; over-subscribed codes, as long as no
@@ -25,7 +25,7 @@ pub struct ReferenceBlock {
     pub coded: Vec<u8>,
 }
 
-/// Reads one block from its magic on. `limit` is the most bytes that it may have before run-length decoding.
+/// Reads one block, including its magic. `limit` is its max length before run-length decoding.
 pub fn decode(bits: &mut dyn BitSource, limit: u32) -> Result<ReferenceBlock, DecodeError> {
     let mut header = Bz2BlockHeader::default();
     header.read(bits, limit)?;

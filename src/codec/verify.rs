@@ -1,22 +1,21 @@
-//! Verifies a coded block of a `.bz2` stream: it is decoded, and the text is compared with the one that was to be
-//! coded.
+//! Verifies a coded block of a `.bz2` stream: decodes it and compares the result with the original text.
 //!
-//! The text is compared byte by byte, because whoever cut it still has it, to code it again if need be. Length and CRC
+//! The text is compared byte by byte, because the caller still has it, to code it again if need be. Length and CRC
 //! alone would miss one wrong block in four billion, and take as long. Text that travels run-length-coded is compared
-//! in that form, and by the CRC that was made when it was read. The decoder shares no code with the encoder. Whether
-//! bzip2 would have chosen the same tables, it does not say: only coding again would.
+//! in that form, and by the CRC that was made when it was read. The decoder shares no code with the encoder.
+//! Verification does not tell whether bzip2 would have chosen the same tables: only coding again would.
 //!
-//! A decoded text does not need all bits of a block to be what they are, so these are looked at, too: the runs must be
-//! cut where bzip2 cuts them (300 zeros are 255 and 45; their rotation, 45 and 255, is the same text); a block that is
-//! so short that randomising would not change it must not claim to be randomised; each table must be complete, as
-//! Huffman's are (of a length that no symbol of the text needs, no text tells; but each bit of a table changes its
-//! Kraft sum, or the place of everything behind it); and the codes must end with the block. What remains is the origin
-//! of a periodic block, whose rotations tie: any of several rows gives the text, and one is bzip2's.
-//! [`Proof::ButOrigin`] says that only coding it again tells.
+//! The decoded text does not depend on all bits of a block, so some are checked separately. The runs must be cut where
+//! bzip2 cuts them (300 zeros are 255 and 45; their rotation, 45 and 255, is the same text). A block that is so short
+//! that randomising would not change it must not claim to be randomised. Each table must be complete, as Huffman's are:
+//! the text does not confirm the length of a code that it does not use, but each bit of a table changes its Kraft sum,
+//! or the position of everything after it. The codes must end with the block. What remains is the origin of a periodic
+//! block, whose rotations tie: any of several rows gives the text, and one is bzip2's. [`Proof::ButOrigin`] marks
+//! this case, in which only coding again can tell.
 //!
-//! Against decoding, this writes no text for others: the room for it is used again. By samples of a whole process (one
-//! core, dickens), it is 0.22 of the time of coding, 3/4 of it the inverse BWT and the codes; coding then takes 0.02 to
-//! 0.03 longer, because it finds other things in the caches.
+//! Compared with decoding, this writes no text for a consumer: its memory is reused. By samples of a whole process (one
+//! core, dickens), it takes 0.22 of the time of coding, 3/4 of it the inverse BWT and the codes; coding then takes 0.02
+//! to 0.03 longer, because its caches have been overwritten.
 
 use super::decoder::Decoder;
 use super::mismatch::Mismatch;
@@ -27,7 +26,7 @@ use crate::block::{CodedBlock, Part, Text};
 use crate::crc;
 use crate::format::bzip2::{MAX_BLOCK, MAX_CODE, MAX_WRITTEN_CODE};
 
-/// How much of a block is proven to be right.
+/// How much of a block was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
     /// All of it.
@@ -36,7 +35,7 @@ pub enum Proof {
     ButOrigin,
 }
 
-/// What has been decoded of a block.
+/// Properties of a decoded block.
 struct Found {
     /// Where its codes end.
     end_bit: u64,
@@ -47,10 +46,10 @@ struct Found {
 }
 
 impl Decoder {
-    /// Whether `block` is what encoding `text` gives.
+    /// Verifies that `block` is the result of encoding `text`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The mismatch.
     pub fn verify(&mut self, block: &CodedBlock, text: &Text) -> Result<Proof, Mismatch> {
         let limit = MAX_BLOCK as u32;
         let found = match self.open(&block.bytes, 0, block.bit_len, limit) {
@@ -59,7 +58,7 @@ impl Decoder {
                 let proof = if only && self.bwt.is_one_cycle() { Proof::Whole } else { Proof::ButOrigin };
                 Found { end_bit, block_len: rows as u32, crc, proof }
             }
-            // The fast path is not the last word here either.
+            // Here, too, the fast path does not have the last word.
             Err(_) => {
                 let mut bits = SliceBits::new(&block.bytes, 0, block.bit_len);
                 let decoded = self.decode_reference(&mut bits, limit)?;
@@ -80,8 +79,7 @@ impl Decoder {
         Ok(found.proof)
     }
 
-    /// Compares the block that has been opened with its text. Returns its CRC, and whether its runs are cut as bzip2
-    /// cuts them.
+    /// Compares the opened block with its text. Returns its CRC, and whether its runs are cut as bzip2 cuts them.
     fn compare(&mut self, text: &Text, rows: usize) -> Result<(u32, bool), Mismatch> {
         if !matches!(text, Text::RunLength { .. }) {
             let mut expander = InMemoryExpander::with_room(std::mem::take(&mut self.room), rows);
@@ -89,7 +87,7 @@ impl Decoder {
                 && let Ok(decoded) = expander.finish()?
             {
                 right(is_text(text, &decoded))?;
-                // Of several ways to cut runs, which give the same text, one is bzip2's.
+                // Several ways to cut runs give the same text; one is bzip2's.
                 self.coded.clear();
                 run_length::encode(&decoded, &mut self.coded);
                 let mut rest = &self.coded[..];
@@ -145,7 +143,7 @@ fn is_same(decoded: &Text, text: &Text) -> bool {
     }
 }
 
-/// Whether a table is one that an encoder writes: Kraft's sum is 1, and no code is longer than 17 bits.
+/// Whether an encoder could have written a table: Kraft's sum is 1, and no code is longer than 17 bits.
 fn is_complete(lengths: &[u8]) -> bool {
     let sum = lengths.iter().map(|&length| 1u64 << (MAX_CODE - length)).sum::<u64>();
     sum == 1 << MAX_CODE && lengths.iter().all(|&length| length <= MAX_WRITTEN_CODE)
@@ -158,7 +156,7 @@ mod tests {
     use crate::shapes::{EDGES, SHAPES};
     use std::sync::Arc;
 
-    /// A text in every form in which one travels.
+    /// A text in every form that is passed around.
     fn forms(text: &[u8]) -> Vec<Text> {
         let bytes = Arc::new(text.to_vec());
         let part = |range| Part { bytes: Arc::clone(&bytes), range };
@@ -193,7 +191,7 @@ mod tests {
         assert_eq!(decoder.fallbacks(), 0);
     }
 
-    /// 46 MB of zeros, and a plain text that is a little longer than plain texts are when they are decoded.
+    /// 46 MB of zeros, and a plain text slightly longer than those that decoders return.
     #[test]
     fn long_texts() {
         let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
@@ -246,7 +244,7 @@ mod tests {
         }
     }
 
-    /// What a block says of itself beside its bits.
+    /// The fields of a block that are not part of its bits.
     #[test]
     fn other_facts_are_found() {
         let (text, mut decoder) = (Text::Plain(b"to be or not to be".to_vec()), Decoder::new());

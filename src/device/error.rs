@@ -3,48 +3,48 @@
 use crate::gpu::DeviceError;
 use std::fmt;
 
-/// Why frames were not decoded on a device. What is in the device's memory then means nothing.
+/// Why frames were not decoded on a device. The contents of the device's memory are then undefined.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The frames are damaged or cut, or need a dictionary. Blocks and bits are those that the cores' decoders name.
+    /// The frames are damaged or cut, or need a dictionary. Block and bit are those that the cores' decoders report.
     Frame(crate::Error),
-    /// The bytes do not begin with a frame of LZ4.
+    /// The bytes do not begin with an LZ4 frame.
     NotLz4,
-    /// The blocks of a frame reach into those before, so that only one could be decoded at a time. Decode it on the
-    /// cores ([`decompress`](crate::decompress)).
+    /// The blocks of a frame refer to earlier blocks, so only one could be decoded at a time. Decode it on the cores
+    /// ([`decompress`](crate::decompress)).
     Linked {
         /// The first byte of the frame.
         offset: u64,
     },
-    /// A legacy frame: its blocks have more text than a device takes. Decode it on the cores.
+    /// A legacy frame: its blocks have more text than a device supports. Decode it on the cores.
     Legacy {
         /// The first byte of the frame.
         offset: u64,
     },
     /// There are fewer bytes than the layout was made from.
     Short {
-        /// How many the layout was made from.
+        /// The number of bytes the layout was made from.
         layout: u64,
-        /// How many there are.
+        /// The number of bytes given.
         found: u64,
     },
-    /// Memory of the device is too small.
+    /// The device memory given is too small.
     Room {
-        /// How many bytes it must have.
+        /// The number of bytes needed.
         needed: u64,
-        /// How many it has.
+        /// The number of bytes given.
         found: u64,
     },
-    /// Memory is that of another device.
+    /// The memory belongs to another device.
     OtherDevice {
-        /// The decoder's.
+        /// The decoder's device.
         decoder: i32,
-        /// The memory's.
+        /// The memory's device.
         memory: i32,
     },
-    /// There is no such device, it has too little memory, or it failed. After [`DeviceError::Lost`] it may still be at
-    /// work: leave the memory alone.
+    /// There is no such device, it has too little memory, or it failed. After [`DeviceError::Lost`] it may still be
+    /// running: don't touch the memory.
     Device(DeviceError),
 }
 

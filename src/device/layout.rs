@@ -1,4 +1,4 @@
-//! Where the blocks of LZ4 frames are, and where their text goes.
+//! The positions of LZ4 blocks in their frames, and of their text.
 
 use super::Error;
 use crate::error::{Damage, Error as FrameError};
@@ -12,7 +12,7 @@ use std::thread;
 /// A length that is not known yet.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Where the blocks of LZ4 frames are, and where their text goes: what a device must know of them.
+/// The positions of LZ4 blocks in their frames, and of their text: what a device must know to decode them.
 ///
 /// ```
 /// use hybz::{Settings, device::Layout, lz4::Frame};
@@ -31,26 +31,26 @@ pub struct Layout {
     coded_len: u64,
 }
 
-/// A frame whose end was not seen yet, or whose index may follow.
+/// A frame whose end was not reached yet, or whose index may follow.
 #[derive(Clone, Copy)]
 struct Open {
     at: u64,
     /// Its first block.
     first: usize,
     header: Header,
-    /// Where it ends.
+    /// The position of its end.
     end: u64,
 }
 
 impl Layout {
-    /// The layout of frames one after the other, with skippable ones between them: all of a file.
+    /// The layout of a whole file: consecutive frames, with skippable ones between them.
     ///
-    /// Of blocks that have an [`Index`] behind their frame nothing is read but their lengths. Of others, the lengths of
-    /// their texts stand nowhere: all cores read their tokens.
+    /// If an [`Index`] follows a frame, only the lengths of its blocks are read. Otherwise the lengths of the texts are
+    /// not stored, and all cores parse the blocks' tokens.
     ///
     /// # Errors
-    /// [`Error::NotLz4`], [`Error::Linked`], [`Error::Legacy`]; and [`Error::Frame`] for what is damaged, cut or needs
-    /// a dictionary, an index that is not that of its frame, and bytes that follow the last frame.
+    /// [`Error::NotLz4`], [`Error::Linked`], [`Error::Legacy`]; and [`Error::Frame`] for frames that are damaged, cut
+    /// or need a dictionary, for an index that belongs to another frame, and for bytes after the last frame.
     pub fn read(coded: &[u8]) -> Result<Layout, Error> {
         let mut reading =
             Reading { layout: Layout::default(), open: None, frames: Vec::new(), skipped: 0, complete: 0 };
@@ -62,26 +62,26 @@ impl Layout {
         Ok(layout)
     }
 
-    /// How many bytes of text there are.
+    /// Bytes of text.
     pub fn text_len(&self) -> u64 {
         self.text_len
     }
 
-    /// How many bytes it was read of.
+    /// Bytes of the file.
     pub fn coded_len(&self) -> u64 {
         self.coded_len
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Whether the blocks have the checksums that are stored with them, on all cores. Frames of hybz have none of
-    /// blocks, only one of the text.
+    /// Verifies the stored checksums of the blocks, on all cores. Frames of hybz have no checksums of blocks, only one
+    /// of the text.
     ///
     /// # Errors
-    /// [`Error::Frame`] for the first block that does not; [`Error::Short`].
+    /// [`Error::Frame`] for the first block with a wrong checksum; [`Error::Short`].
     pub fn check_blocks(&self, coded: &[u8]) -> Result<(), Error> {
         self.check_len(coded.len() as u64)?;
         in_parts(&self.checksums, |(number, stored)| {
@@ -101,12 +101,12 @@ impl Layout {
         if found < self.coded_len { Err(Error::Short { layout: self.coded_len, found }) } else { Ok(()) }
     }
 
-    /// What is wrong if a device cannot decode this block.
+    /// The error for a block that a device cannot decode.
     pub(super) fn damaged(&self, number: usize) -> Error {
         damaged(&self.blocks, number, Damage::Lz4Block)
     }
 
-    /// Finds the lengths of those blocks' texts that are not stored anywhere.
+    /// Computes the lengths of texts that are not stored.
     fn measure(&mut self, coded: &[u8], frames: &[Open]) -> Result<(), Error> {
         let mut unknown = Vec::new();
         for (frame, range) in with_blocks(frames, self.blocks.len()) {
@@ -124,7 +124,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Gives each block its place in the text, and checks the lengths that the headers state.
+    /// Assigns each block its offset in the text, and checks the lengths stated in headers.
     fn place(&mut self, frames: &[Open]) -> Result<(), Error> {
         for (frame, range) in with_blocks(frames, self.blocks.len()) {
             let before = self.text_len;
@@ -133,10 +133,10 @@ impl Layout {
                 self.text_len += u64::from(block.length);
             }
             let found = self.text_len - before;
-            // For `lz4` a length of 0 is one that is not known.
+            // `lz4` treats a length of 0 as unknown.
             if let Some(stated) = frame.header.text_len.filter(|&stated| stated != found && stated > 0) {
                 let damage = Damage::Lz4TextLength { stated, found };
-                // At its end mark, which the checksum follows.
+                // The position of its end mark, which the checksum follows.
                 let mark = frame.end - if frame.header.text_checksum { 8 } else { 4 };
                 let (block, bit_offset) = (range.end as u64 + 1, mark * 8);
                 return Err(Error::Frame(FrameError::Data { block, bit_offset, damage }));
@@ -146,7 +146,7 @@ impl Layout {
     }
 }
 
-/// Each frame with the range of its blocks, of `count` in all.
+/// Each frame with the range of its blocks; `count` is the total number of blocks.
 fn with_blocks(frames: &[Open], count: usize) -> impl Iterator<Item = (&Open, Range<usize>)> {
     let ends = frames.iter().skip(1).map(|frame| frame.first).chain([count]);
     frames.iter().zip(ends).map(|(frame, end)| (frame, frame.first..end))
@@ -157,14 +157,14 @@ fn bytes_of<'a>(coded: &'a [u8], block: &Lz4ForDevice) -> &'a [u8] {
 }
 
 fn damaged(blocks: &[Lz4ForDevice], number: usize, damage: Damage) -> Error {
-    // The length stands before the bytes.
+    // The length field precedes the bytes.
     Error::Frame(FrameError::Data { block: number as u64 + 1, bit_offset: (blocks[number].from - 4) * 8, damage })
 }
 
-/// Does something with each of `all` on all cores, and returns the results in order, or the first error.
+/// Calls `each` for all elements on all cores, and returns the results in order, or the first error.
 fn in_parts<T: Sync, R: Send>(all: &[T], each: impl Fn(&T) -> Result<R, Error> + Sync) -> Result<Vec<R>, Error> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    // A thread takes longer to start than some blocks to be read.
+    // Starting a thread takes longer than parsing a few blocks.
     let part = all.len().div_ceil(threads).max(64);
     if all.len() <= part {
         return all.iter().map(each).collect();
@@ -174,7 +174,7 @@ fn in_parts<T: Sync, R: Send>(all: &[T], each: impl Fn(&T) -> Result<R, Error> +
         let work = |part| move || all_of(part, each);
         let parts: Vec<_> = all
             .chunks(part)
-            // Where no thread can be started, this one does it.
+            // If a thread cannot be started, this one does its part.
             .map(|part| thread::Builder::new().spawn_scoped(scope, work(part)).map_err(|_| part))
             .collect();
         let mut results = Vec::with_capacity(all.len());
@@ -193,15 +193,15 @@ fn all_of<T, R>(part: &[T], each: &(impl Fn(&T) -> Result<R, Error> + Sync)) -> 
     part.iter().map(each).collect()
 }
 
-/// A layout that is being read.
+/// The state of reading a layout.
 struct Reading {
     layout: Layout,
-    /// The last frame, to which an index may belong.
+    /// The last frame, which an index may follow.
     open: Option<Open>,
     frames: Vec<Open>,
-    /// Where what is passed over began.
+    /// The position of the current skippable frame.
     skipped: u64,
-    /// How many blocks have ended.
+    /// The number of complete blocks.
     complete: u64,
 }
 
@@ -264,7 +264,7 @@ impl Reading {
         self.layout.blocks.push(Lz4ForDevice { from, to: 0, coded, length, plain: stored.into(), unused: 0 });
     }
 
-    /// A skippable frame: if it is the index of the frame before it, that says how much text blocks have.
+    /// Takes a skippable frame: if it is the index of the frame before it, it gives the text lengths of blocks.
     fn index(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let Some(open) = self.open.take() else { return Ok(()) };
         if !Index::claims(bytes) {
@@ -274,19 +274,19 @@ impl Reading {
         let index = Index::parse(bytes).map_err(bad)?;
         let blocks = &mut self.layout.blocks[open.first..];
         if index.frame_len() != open.end - open.at || index.blocks().len() != blocks.len() {
-            return Err(bad("it is that of another frame"));
+            return Err(bad("it belongs to another frame"));
         }
         for (block, indexed) in blocks.iter_mut().zip(index.blocks()) {
             let stands = block.from - 4 - open.at == indexed.offset;
             if !stands || block.plain != 0 && block.length != indexed.text_len {
-                return Err(bad("a block is not what the index says"));
+                return Err(bad("a block differs from the index"));
             }
             block.length = indexed.text_len;
         }
         Ok(())
     }
 
-    /// What is no frame.
+    /// The error for bytes that are not a frame.
     fn other(&self, offset: u64) -> Error {
         if offset == 0 { Error::NotLz4 } else { Error::Frame(FrameError::TrailingGarbage { offset }) }
     }

@@ -1,8 +1,8 @@
 //! LZ4 frames decoded into the memory of a device, where their text stays (feature `cuda`).
 //!
-//! [`Layout::read`] finds the blocks of frames, and a [`Decoder`] decodes them: from the host's memory
-//! ([`load`](Decoder::load)), while more of them is on its way, or from the device's ([`decode`](Decoder::decode)). A
-//! warp of the device takes a block, so what counts is that there are thousands: frames of blocks of 64 KiB, as
+//! [`Layout::read`] finds the blocks of frames, and a [`Decoder`] decodes them from host memory
+//! ([`load`](Decoder::load)), overlapping transfer and decoding, or from device memory ([`decode`](Decoder::decode)).
+//! Each warp of the device takes a block, so throughput needs thousands of blocks: frames of blocks of 64 KiB, as
 //! [`Settings::lz4`](crate::Settings::lz4) and `lz4 -B4 -BI` write them. Larger blocks, of up to 4 MiB, are decoded
 //! too, but a file of a gigabyte has too few of those to keep a device busy.
 //!
@@ -13,7 +13,7 @@
 //! let layout = Layout::read(&coded)?;
 //! let mut decoder = Decoder::open("0", layout.blocks())?;
 //! // Two addresses in the device's memory, with coded.len() bytes and layout.text_len().
-//! // SAFETY: nobody else uses them, and all that was under way there is done.
+//! // SAFETY: nothing else uses them, and all earlier work on them is done.
 //! unsafe { decoder.load_at(&coded, &layout, staging, text) }?;
 //! # Ok(())
 //! # }
@@ -27,14 +27,14 @@
 //! | | |
 //! |---|---|
 //! | headers of frames | their checksums, versions, reserved bits, lengths stated |
-//! | an index behind a frame | its checksum; its places and lengths, against the frame's |
+//! | the index of a frame | its checksum; its places and lengths, against the frame's |
 //! | each block | its lengths and distances, that it ends with literals, that it is all of its text |
 //! | checksums of blocks | by [`Layout::check_blocks`], on the cores, if wanted |
 //! | the checksum of the text | not: it is one chain over all of the text, which never comes to the host |
 //!
-//! Whatever a block says, nothing is read or written outside its own bytes and its own text. Damage that leaves all
-//! lengths as they were is only found by the checksums of blocks (`lz4 -BX`). Linked blocks and legacy frames are an
-//! [`Error`] that says so: the cores decode those.
+//! Whatever a block contains, nothing is read or written outside its own bytes and its own text. Damage that leaves all
+//! lengths as they were is detected only by the checksums of blocks (`lz4 -BX`). Linked blocks and legacy frames return
+//! an [`Error`]; the cores can decode those.
 
 mod error;
 mod layout;
@@ -48,7 +48,7 @@ use std::time::Duration;
 pub use error::Error;
 pub use layout::Layout;
 
-/// How long a device may take: so long and, for each byte of text, as long as for 100 MB/s.
+/// The timeout of a device: this long, plus the time that the text takes at 100 MB/s.
 const TIMEOUT: Duration = Duration::from_secs(20);
 const TIMEOUT_PER_BYTE: f64 = 1e-8;
 
@@ -62,9 +62,9 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// On the first of the devices that `device` names (as [`gpu::select`](crate::gpu::select) takes them), for
-    /// `blocks` blocks at once, at least 1: 36 bytes of the device's memory and of pinned memory for each. Frames of
-    /// more blocks are decoded in parts.
+    /// Opens the first device that `device` names (in the syntax of [`gpu::select`](crate::gpu::select)), for `blocks`
+    /// blocks at once, at least 1. Each takes 36 bytes of device memory and of pinned memory. Frames of more blocks are
+    /// decoded in parts.
     ///
     /// # Errors
     /// [`Error::Device`] if there is no such device, or not enough memory.
@@ -77,12 +77,12 @@ impl Decoder {
         Decoder { lane, ordinal, damaged: Vec::new() }
     }
 
-    /// Decodes frames from the host's memory into `text`; `staging` is for their bytes. The text is the first
-    /// [`text_len`](Layout::text_len) bytes of it.
+    /// Decodes frames from host memory into the first [`text_len`](Layout::text_len) bytes of `text`; `staging`
+    /// receives the coded bytes.
     ///
     /// # Errors
-    /// [`Error::Frame`] for the first damaged block; [`Error::Room`], [`Error::Short`] and [`Error::OtherDevice`],
-    /// where nothing was begun; [`Error::Device`].
+    /// [`Error::Frame`] for the first damaged block; [`Error::Room`], [`Error::Short`] and [`Error::OtherDevice`]
+    /// before anything is started; [`Error::Device`].
     pub fn load(
         &mut self,
         coded: &[u8],
@@ -93,17 +93,17 @@ impl Decoder {
         layout.check_len(coded.len() as u64)?;
         let staging = self.settle(staging, layout.coded_len())?;
         let text = self.settle(text, layout.text_len())?;
-        // SAFETY: what settled is memory of the device, as much as was asked for, and borrowed.
+        // SAFETY: `settle` returned memory of this device, of at least the length asked for, and both are borrowed.
         #[allow(unsafe_code)]
         unsafe {
             self.run(Coded::Host(&coded[..layout.coded_len() as usize], staging), layout, text)
         }
     }
 
-    /// The same from the device's memory. (The layout is read of the same bytes on the host.)
+    /// Decodes frames from device memory. (The layout is read from the same bytes on the host.)
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// See [`load`](Self::load).
     pub fn decode(
         &mut self,
         coded: &mut impl DeviceBytes,
@@ -120,37 +120,37 @@ impl Decoder {
         }
     }
 
-    /// [`load`](Self::load) by addresses in the device's memory: `staging` has [`coded_len`](Layout::coded_len) bytes,
+    /// [`load`](Self::load) with addresses in device memory: `staging` has [`coded_len`](Layout::coded_len) bytes,
     /// `text` has [`text_len`](Layout::text_len).
     ///
     /// # Safety
-    /// Both are in this decoder's device's memory, in its primary context, with as many bytes, and do not overlap;
-    /// nobody else uses them meanwhile, and what was under way there is done.
+    /// Both ranges have that many bytes in the memory of this decoder's device, in its primary context, and do not
+    /// overlap. Nothing else uses them during the call, and all earlier work on them is done.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// See [`load`](Self::load).
     #[allow(unsafe_code)]
     pub unsafe fn load_at(&mut self, coded: &[u8], layout: &Layout, staging: u64, text: u64) -> Result<(), Error> {
         layout.check_len(coded.len() as u64)?;
-        // SAFETY: the caller vouches for the addresses.
+        // SAFETY: the caller guarantees it.
         unsafe { self.run(Coded::Host(&coded[..layout.coded_len() as usize], staging), layout, text) }
     }
 
-    /// [`decode`](Self::decode) by addresses in the device's memory: `coded` has [`coded_len`](Layout::coded_len)
-    /// bytes, `text` has [`text_len`](Layout::text_len).
+    /// [`decode`](Self::decode) with addresses in device memory: `coded` has [`coded_len`](Layout::coded_len) bytes,
+    /// `text` has [`text_len`](Layout::text_len).
     ///
     /// # Safety
-    /// As for [`load_at`](Self::load_at).
+    /// See [`load_at`](Self::load_at).
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// See [`load`](Self::load).
     #[allow(unsafe_code)]
     pub unsafe fn decode_at(&mut self, coded: u64, layout: &Layout, text: u64) -> Result<(), Error> {
-        // SAFETY: the caller vouches for the addresses.
+        // SAFETY: the caller guarantees it.
         unsafe { self.run(Coded::Device(coded, layout.coded_len()), layout, text) }
     }
 
-    /// The address of memory that must have so many bytes.
+    /// The address of memory that must have `needed` bytes.
     fn settle(&self, memory: &mut impl DeviceBytes, needed: u64) -> Result<u64, Error> {
         let (found, ordinal) = (memory.bytes(), memory.ordinal());
         if ordinal != self.ordinal {
@@ -162,10 +162,10 @@ impl Decoder {
         Ok(memory.settle()?)
     }
 
-    /// Decodes all blocks, as many at once as the device takes.
+    /// Decodes all blocks, as many at a time as the device takes.
     ///
     /// # Safety
-    /// The addresses have as many bytes as the layout says, on this device, and nobody else uses them meanwhile.
+    /// The addresses have as many bytes as the layout says, on this device, and nothing else uses them during the call.
     #[allow(unsafe_code)]
     unsafe fn run(&mut self, coded: Coded<'_>, layout: &Layout, text: u64) -> Result<(), Error> {
         let at_once = self.lane.max_blocks();
@@ -175,7 +175,7 @@ impl Decoder {
             let bytes: f64 = blocks.iter().map(|block| f64::from(block.length)).sum();
             let timeout = TIMEOUT + Duration::from_secs_f64(bytes * TIMEOUT_PER_BYTE);
             let text_len = layout.text_len();
-            // SAFETY: the caller vouches for the addresses.
+            // SAFETY: the caller guarantees it.
             unsafe { self.lane.decode(coded, blocks, text, text_len, &mut self.damaged, timeout) }?;
             if let Some(first) = self.damaged.iter().position(|&damaged| damaged != 0) {
                 return Err(layout.damaged(part * at_once + first));

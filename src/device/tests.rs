@@ -1,4 +1,4 @@
-//! Frames through `Decoder`, beside the decoders of the cores: on a device that is pretended, and on a real one.
+//! Compares `Decoder`, on a fake device and on a real one, with the decoders of the cores.
 #![allow(unsafe_code)]
 
 use super::{Decoder, Error, Layout};
@@ -12,8 +12,8 @@ use std::io::Write;
 use std::slice;
 use std::time::Duration;
 
-/// A device whose memory is the host's, and which does what the kernel does: one block after the other by the plain
-/// twin. It holds some blocks at once.
+/// A fake device in host memory that does what the kernel does, one block after the other with the plain twin. It takes
+/// a limited number of blocks at once.
 struct Pretended(usize);
 
 impl DecodeLz4 for Pretended {
@@ -31,7 +31,7 @@ impl DecodeLz4 for Pretended {
         _: Duration,
     ) -> Result<(), DeviceError> {
         assert!(blocks.len() <= self.0 && blocks.len() == damaged.len());
-        // SAFETY: the addresses are those of `Memory`.
+        // SAFETY: the addresses come from `Memory`.
         let (coded, text) = unsafe {
             let coded = match coded {
                 Coded::Device(at, len) => slice::from_raw_parts(at as *const u8, len as usize),
@@ -61,7 +61,7 @@ impl DecodeLz4 for Pretended {
 /// Memory of the device with this number.
 struct Memory(Vec<u8>, i32);
 
-// SAFETY: the vector is borrowed as long as its address is used.
+// SAFETY: the vector is borrowed while its address is in use.
 unsafe impl DeviceBytes for Memory {
     fn ordinal(&self) -> i32 {
         self.1
@@ -94,7 +94,7 @@ fn compress(text: &[u8], frame: Frame) -> Vec<u8> {
     crate::compress(text, &Settings::new().lz4(frame)).unwrap()
 }
 
-/// By both ways.
+/// Decodes from host memory and from device memory.
 fn decode(coded: &[u8], at_once: usize) -> Result<Vec<u8>, Error> {
     let layout = Layout::read(coded)?;
     assert_eq!(layout.coded_len(), coded.len() as u64);
@@ -115,7 +115,7 @@ fn refused(coded: &[u8]) -> Error {
     }
 }
 
-/// All independent frames that `lz4_flex` writes.
+/// Settings for every kind of independent frame that `lz4_flex` writes.
 fn infos(len: u64) -> Vec<FrameInfo> {
     let sizes = [BlockSize::Max64KB, BlockSize::Max256KB, BlockSize::Max1MB, BlockSize::Max4MB];
     let all = sizes.into_iter().flat_map(|size| (0..8).map(move |bits| (size, bits)));
@@ -154,7 +154,7 @@ fn frames_of_all_kinds() {
         all.extend_from_slice(&text);
     }
     assert!(!all.is_empty());
-    // Frames with and without an index one after the other, in parts of a few blocks.
+    // Consecutive frames with and without an index, in parts of a few blocks.
     for at_once in [7, 100_000] {
         assert!(decode(&many, at_once).unwrap() == all);
     }
@@ -201,9 +201,9 @@ fn what_is_for_the_cores() {
     assert!(matches!(error, Error::Frame(FrameError::Data { damage: Damage::Lz4Dictionary(7), .. })), "{error:?}");
 }
 
-/// Whatever the cores refuse is refused, apart from checksums of the text; the damaged block is named.
-/// What is said of blocks and bits is what cores say. (These find a wrong checksum of a block when they come to it; a
-/// layout is read before, and a damaged block is found last.)
+/// The device refuses what the cores refuse, apart from checksums of the text, and reports the same block and bit. (The
+/// cores find a wrong checksum when they come to the block. A device first reads the layout, and finds damaged blocks
+/// last.)
 fn same_place(ours: &FrameError, theirs: &FrameError, what: &str) {
     match (ours, theirs) {
         (
@@ -237,14 +237,14 @@ fn damage() {
             let checked = Layout::read(&wrong).and_then(|layout| layout.check_blocks(&wrong));
             match (checked.and_then(|()| decode(&wrong, 9)), on_cores) {
                 (Ok(read), Ok(right)) => assert!(read == right, "{number}, bit {bit}"),
-                // The checksum of the text, or its length, which another flag makes of it.
+                // A wrong checksum of the text, or a wrong length that results from a changed flag.
                 (Ok(_), Err(error)) => assert!(
                     matches!(error, FrameError::Data { damage: Damage::Lz4Checksum { part: "text", .. }, .. }),
                     "{number}, bit {bit}: {error}"
                 ),
                 (Err(Error::Frame(ours)), Err(theirs)) => same_place(&ours, &theirs, &format!("{number}, bit {bit}")),
                 (Err(_), Err(_)) => {}
-                // An index that lies, which the cores do not read.
+                // A false index, which the cores do not read.
                 (Err(error), Ok(_)) => assert!(number == 1 && bit / 8 >= files[2].len(), "{number}, {bit}: {error}"),
             }
         }
@@ -262,14 +262,14 @@ fn damage() {
         panic!("{error:?}")
     };
     assert_eq!(bit_offset, (block.from - 4) * 8);
-    // What the layout was read of is not what the device gets: a distance of 0.
+    // The device gets other bytes than the layout was read from: a distance of 0.
     wrong[block.from as usize..][..block.coded as usize].fill(0);
     let mut decoder = Decoder::on(Box::new(Pretended(3)), 0);
     let error = decoder.load(&wrong, &layout, &mut zeros(layout.coded_len()), &mut zeros(500_000)).unwrap_err();
     assert!(matches!(error, Error::Frame(FrameError::Data { block: 5, damage: Damage::Lz4Block, .. })), "{error:?}");
 }
 
-/// An index whose own checksum is right, and which lies.
+/// False indexes whose own checksum is right.
 #[test]
 fn an_index_that_lies() {
     let text = words(300_000);
@@ -335,7 +335,7 @@ fn no_device() {
     }
 }
 
-/// On a real device: all frames, by all ways, and damaged blocks between good ones.
+/// On a real device: all frames, from host and device memory, and damaged blocks between good ones.
 #[test]
 fn gpu_decodes_frames() {
     match crate::gpu::devices() {
@@ -365,7 +365,8 @@ fn on_a_device() {
         decoder.decode(&mut staging, &layout, &mut decoded.slice_mut(..)).unwrap();
         assert!(from_device(&decoded) == text);
     }
-    // Bytes that the layout was not read of: right exactly where the twin says so, and nothing else is written.
+    // Other bytes than the layout was read from: results are right exactly where the twin's are, and nothing else is
+    // written.
     let coded = compress(&text[..4_000_000], Frame::new());
     let layout = Layout::read(&coded).unwrap();
     for seed in 0..200_usize {

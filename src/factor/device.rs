@@ -1,4 +1,4 @@
-//! Factors found by a GPU, and checked by a core.
+//! Finds factors on a GPU; a core checks them.
 
 use super::measure::of_bytes;
 use super::{Factor, Measures, factors};
@@ -9,18 +9,18 @@ use crate::gpu::{
 use std::fmt;
 use std::time::Duration;
 
-/// How long a text may take, whatever its length, and per byte (20 MB/s: texts that repeat a lot take longest).
+/// The timeout for any text, to which a time per byte is added (20 MB/s: very repetitive texts take longest).
 const TIMEOUT: Duration = Duration::from_secs(10);
 const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(50);
 
-/// Finds the factors of texts on a GPU: as many and as long as [`factors`] and [`measure`](super::measure()) find, each
-/// a copy of an earlier place that may be another one.
+/// Finds the factors of texts on a GPU. Their number and lengths are those that [`factors`] and
+/// [`measure`](super::measure()) find; a source may be a different earlier place with the same text.
 ///
-/// A core checks that each factor's text is what it is a copy of, that the byte behind the copy differs, and that a
-/// letter has not been before. What it does not see is a longer factor that begins elsewhere, nor a wrong number of
-/// runs: only sorting again would show these.
+/// A core checks that each copy equals its source, that the byte after the copy differs from the byte after the source,
+/// and that a letter has not occurred before. It does not detect a longer factor with another source, nor a wrong
+/// number of runs: only sorting again would show these.
 ///
-/// It has up to 90 bytes of device memory for each byte of the longest text, from the beginning.
+/// It takes up to 90 bytes of device memory for each byte of the longest text, when it is opened.
 ///
 /// ```no_run
 /// # fn example(text: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
@@ -40,15 +40,15 @@ pub struct DeviceFactorizer {
     found: FactorsByDevice,
 }
 
-/// Opens a lane for texts of up to so many bytes.
+/// Opens a lane for texts of up to this many bytes.
 type Open = Box<dyn FnMut(usize) -> Result<Box<dyn FindFactors>, DeviceError> + Send>;
 
 impl DeviceFactorizer {
-    /// Longer texts are an error.
+    /// The max length of a text.
     pub const MAX_TEXT: usize = MAX_WIDE_BLOCK;
 
-    /// On the first of the devices that `devices` names (as [`gpu::select`](crate::gpu::select) takes them), or of all
-    /// that are visible, for texts of up to `bytes` bytes. A longer one makes it take more memory.
+    /// Opens the first device that `devices` names (in the syntax of [`gpu::select`](crate::gpu::select)), or the first
+    /// visible one, for texts of up to `bytes` bytes. A longer text makes it take more memory.
     ///
     /// # Errors
     /// If there is no such device, or not enough memory on it.
@@ -63,11 +63,11 @@ impl DeviceFactorizer {
         Ok(DeviceFactorizer { open, lane, found: FactorsByDevice::default() })
     }
 
-    /// The exact factors of `text`, in order.
+    /// Returns the exact factors of `text`, in order.
     ///
     /// # Errors
     /// If the text has more than [`MAX_TEXT`](Self::MAX_TEXT) bytes, if there is not enough memory on the device, or if
-    /// the device fails or finds something wrong. After any of these it must not be used again.
+    /// the device fails or returns a wrong result. After any of these it must not be used again.
     pub fn factors(&mut self, text: &[u8]) -> Result<Vec<Factor>, DeviceError> {
         let mut all = Vec::new();
         self.find(text, false, &mut |factor| all.push(factor))?;
@@ -77,7 +77,7 @@ impl DeviceFactorizer {
     /// Measures a text.
     ///
     /// # Errors
-    /// Those of [`factors`](Self::factors).
+    /// See [`factors`](Self::factors).
     pub fn measure(&mut self, text: &[u8]) -> Result<Measures, DeviceError> {
         let mut found = of_bytes(text);
         found.runs = self.find(text, true, &mut |factor| {
@@ -87,20 +87,20 @@ impl DeviceFactorizer {
         Ok(found)
     }
 
-    /// The steps of the last text that the device had (a core does those of less than 64 bytes) by name, each with
-    /// milliseconds of device time.
+    /// The steps of the last text that the device factorized, by name, each with milliseconds of device time. (A core
+    /// does texts of less than 64 bytes.)
     pub fn times(&self) -> impl Iterator<Item = (&'static str, f32)> {
         FACTOR_STEPS.into_iter().zip(self.found.times)
     }
 
-    /// Gives all factors to `take`, and returns the runs if they are wanted.
+    /// Passes all factors to `take`, and returns the number of runs if it is wanted.
     fn find(&mut self, text: &[u8], runs: bool, take: &mut dyn FnMut(Factor)) -> Result<u64, DeviceError> {
         if text.len() < MIN_DEVICE_BLOCK {
             return on_a_core(text, take);
         }
         let lane = self.lane.take().ok_or_else(|| DeviceError::Other("the device has failed before".to_owned()))?;
         let mut lane = if text.len() > lane.size().max_length {
-            // What there is goes first: there need not be memory for both.
+            // The old lane goes first: there may not be memory for both.
             drop(lane);
             (self.open)(fitting(text.len())?)?
         } else {
@@ -130,7 +130,7 @@ impl fmt::Debug for DeviceFactorizer {
     }
 }
 
-/// The length of a lane for texts of up to so many bytes.
+/// The length of a lane for texts of up to `bytes` bytes.
 fn fitting(bytes: usize) -> Result<usize, DeviceError> {
     match bytes.max(MIN_DEVICE_BLOCK) {
         fits @ ..=MAX_WIDE_BLOCK => Ok(fits),
@@ -138,36 +138,36 @@ fn fitting(bytes: usize) -> Result<usize, DeviceError> {
     }
 }
 
-/// A text that is too short for a device.
+/// Factorizes a text that is too short for a device.
 fn on_a_core(text: &[u8], take: &mut dyn FnMut(Factor)) -> Result<u64, DeviceError> {
     let memory = |error: crate::Error| DeviceError::Memory(error.to_string());
     factors(text).map_err(memory)?.for_each(take);
     Ok(super::measure(text).map_err(memory)?.runs)
 }
 
-/// What is wrong with the numbers, whatever the factors are.
+/// Checks the numbers without looking at the factors.
 fn check_counts(found: &FactorsByDevice, len: usize, runs: bool) -> Result<(), DeviceError> {
     let (factors, letters) = (1..=len as u64, 2..=len as u64 + 1);
     match factors.contains(&found.factors.into()) && (!runs || letters.contains(&found.runs.into())) {
         true => Ok(()),
-        false => Err(DeviceError::Wrong("the device counted what cannot be")),
+        false => Err(DeviceError::Wrong("the device returned impossible counts")),
     }
 }
 
-/// How far a text's factors are checked.
+/// The state of checking a text's factors.
 struct Check<'a> {
     text: &'a [u8],
     at: usize,
-    /// Letters that have been. A byte of a copy was one before.
+    /// Letters seen so far. Bytes of a copy are among them.
     seen: [bool; 256],
 }
 
 impl Check<'_> {
-    /// The next factor, if it is right.
+    /// Returns the next factor if it is right.
     fn next(&mut self, factor: FactorByDevice) -> Result<Factor, DeviceError> {
         let FactorByDevice { source, len } = factor;
         let found = if len == 0 { self.letter(source) } else { self.copy(source as usize, len as usize) };
-        let found = found.ok_or(DeviceError::Wrong("the device found a factor that is none"))?;
+        let found = found.ok_or(DeviceError::Wrong("the device returned an invalid factor"))?;
         self.at += found.text_len();
         Ok(found)
     }
@@ -189,7 +189,7 @@ impl Check<'_> {
     fn end(&self) -> Result<(), DeviceError> {
         match self.at == self.text.len() {
             true => Ok(()),
-            false => Err(DeviceError::Wrong("the device's factors are not all of the text")),
+            false => Err(DeviceError::Wrong("the device's factors do not cover the text")),
         }
     }
 }

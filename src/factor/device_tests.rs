@@ -1,14 +1,14 @@
-//! Factors by devices that are not there, and by those that are.
+//! Tests factors with fake devices, and with real ones if there are any.
 
 use super::*;
 use crate::factor::{factors, measure};
 use crate::gpu::{self, DeviceLane};
 use crate::skip::{Need, skip};
 
-/// What is done to the answers of a lane.
+/// Corrupts the answer of a lane.
 type Spoil = fn(&mut FactorsByDevice, &mut Vec<FactorByDevice>);
 
-/// A lane whose work a core does.
+/// A fake lane whose work is done by a core.
 struct Fake {
     size: LaneSize,
     all: Vec<FactorByDevice>,
@@ -86,11 +86,11 @@ fn a_device_factorizes_as_a_core_does() {
     assert!(matches!(fitting(MAX_WIDE_BLOCK + 1), Err(DeviceError::Other(_))));
 }
 
-/// What a core sees of factors that are wrong.
+/// The core detects wrong factors.
 #[test]
 fn wrong_factors_are_found() {
     let spoils: [Spoil; 9] = [
-        // Another source, a longer factor, a shorter one with the rest in another, one less, letters instead.
+        // Another source; a longer factor; a factor split in two; one fewer; wrong letters.
         |_, all| all.iter_mut().rfind(|factor| factor.len > 3).unwrap().source ^= 1,
         |_, all| all.iter_mut().rfind(|factor| factor.len > 3).unwrap().len += 1,
         |found, all| {
@@ -119,7 +119,7 @@ fn wrong_factors_are_found() {
     }
 }
 
-/// The same with real devices, where there are any.
+/// As above with real devices, if there are any.
 #[test]
 fn every_gpu_factorizes_as_a_core_does() {
     let devices = match gpu::devices() {

@@ -1,4 +1,4 @@
-//! What is measured of a text.
+//! Measures of how repetitive a text is.
 
 use super::neighbours;
 use super::parse::Parse;
@@ -11,13 +11,13 @@ use crate::Error;
 pub struct Measures {
     /// The length of the text, n.
     pub bytes: u64,
-    /// How many different bytes occur in it.
+    /// The number of different bytes in it.
     pub alphabet: u32,
-    /// The order-0 entropy in bits for each byte: what no code of single bytes can go below.
+    /// The order-0 entropy in bits per byte: a lower bound for codes of single bytes.
     pub entropy: f64,
-    /// The runs of equal letters in the Burrows-Wheeler transform of the text and an end mark (r).
+    /// The number of runs of equal letters in the Burrows-Wheeler transform of the text and an end mark (r).
     pub runs: u64,
-    /// The exact LZ77 factors (z).
+    /// The number of exact LZ77 factors (z).
     pub factors: u64,
     /// The length of the longest factor.
     pub longest: u64,
@@ -39,18 +39,18 @@ fn ratio(bytes: u64, parts: u64) -> f64 {
     if parts > 0 { bytes as f64 / parts as f64 } else { 0.0 }
 }
 
-/// What is done of a measurement.
+/// The progress of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The suffixes are sorted.
     Sorted,
     /// The neighbours are found.
     Neighbours,
-    /// So many bytes are factorized.
+    /// This many bytes are factorized.
     Parsed(u64),
 }
 
-/// Bytes after which a parse tells how far it is.
+/// The number of bytes between reports of progress.
 const OFTEN: usize = 1 << 20;
 
 /// Measures a text.
@@ -63,12 +63,12 @@ const OFTEN: usize = 1 << 20;
 /// ```
 ///
 /// # Errors
-/// Those of [`factors`](super::factors).
+/// See [`factors`](super::factors).
 pub fn measure(text: &[u8]) -> Result<Measures, Error> {
     measure_in_steps(text, &mut |_| ())
 }
 
-/// The same. `done` is called after each step.
+/// As [`measure`], but calls `done` after each step.
 pub fn measure_in_steps(text: &[u8], done: &mut dyn FnMut(Step)) -> Result<Measures, Error> {
     let sorted = suffixes::sort(text)?;
     done(Step::Sorted);
@@ -89,7 +89,7 @@ pub fn measure_in_steps(text: &[u8], done: &mut dyn FnMut(Step)) -> Result<Measu
     Ok(found)
 }
 
-/// What is measured of the bytes, wherever they are.
+/// Measures the counts of bytes.
 pub(super) fn of_bytes(text: &[u8]) -> Measures {
     let counts = counts(text);
     Measures {
@@ -101,7 +101,7 @@ pub(super) fn of_bytes(text: &[u8]) -> Measures {
 }
 
 fn counts(text: &[u8]) -> [u64; 256] {
-    // Four tables: else equal neighbours wait for each other.
+    // Four tables, so that equal neighbours do not wait for each other.
     let mut tables = [[0u64; 256]; 4];
     let (fours, rest) = text.as_chunks::<4>();
     for four in fours {
@@ -112,11 +112,11 @@ fn counts(text: &[u8]) -> [u64; 256] {
 }
 
 fn entropy(counts: &[u64; 256], len: usize) -> f64 {
-    // libm's logarithm is the same on all machines, so that the digits printed are.
+    // libm's logarithm gives the same digits on all machines.
     let part = |&count: &u64| {
         let share = count as f64 / len as f64;
         -share * libm::log2(share)
     };
-    // Not by sum(): that of nothing is -0.
+    // Not sum(), which returns -0 for no terms.
     counts.iter().filter(|count| **count > 0 && **count < len as u64).map(part).fold(0.0, |sum, part| sum + part)
 }

@@ -1,8 +1,8 @@
-//! Exact LZ77 factors of a text, and what they and its suffix array say about how repetitive it is.
+//! Exact LZ77 factors of a text, and what they and its suffix array tell about how repetitive it is.
 //!
 //! The factors are those of the literature (Crochemore, Kärkkäinen, Puglisi): from left to right, each is the longest
 //! string that also begins earlier in the text, where the two may overlap; a byte that has not occurred before is a
-//! factor by itself. There is no window and no smallest length, so this is a measure and no format.
+//! factor by itself. There is no window and no min length, so this is a measure and not a format.
 //!
 //! ```
 //! use hybz::factor::{Factor, expand, factors};
@@ -13,24 +13,24 @@
 //! # Ok::<(), hybz::Error>(())
 //! ```
 //!
-//! # How
+//! # Algorithm
 //!
-//! libsais sorts the suffixes. The longest earlier occurrence of what begins at position i begins at one of two places:
-//! at the nearest suffix before i's in sorted order that begins earlier in the text (PSV, previous smaller value), or
-//! at the nearest behind it (NSV); Crochemore and Ilie, 2008. One pass over the suffix array with a stack finds both
-//! for all positions ([`neighbours`]), and they lie beside each other in memory, by position, as in KKP3 (Kärkkäinen,
-//! Kempa, Puglisi, CPM 2013). Only where a factor begins is the text compared with both, at the same time ([`parse`]).
-//! All of it takes linear time for any text.
+//! libsais sorts the suffixes. The longest earlier occurrence of the text at position i begins at one of two places: at
+//! the nearest suffix before i's in sorted order that begins earlier in the text (PSV, previous smaller value), or at
+//! the nearest such suffix after it (NSV); Crochemore and Ilie, 2008. One pass over the suffix array with a stack finds
+//! both for all positions ([`neighbours`]). They are stored next to each other, by position, as in KKP3 (Kärkkäinen,
+//! Kempa, Puglisi, CPM 2013). Only at the start of a factor is the text compared with both, at the same time
+//! ([`parse`]). All of it takes linear time for any text.
 //!
-//! [`tiled`] does the same in the way of a GPU: many threads that share little. It is slower on a core, and there as
-//! the twin of the kernels in `cuda/`, which [`DeviceFactorizer`] runs.
+//! [`tiled`] does the same in the way of a GPU, with many threads that share little. It is slower on a core, and serves
+//! as the twin of the kernels in `cuda/`, which [`DeviceFactorizer`] runs.
 //!
 //! # Limits
 //!
-//! A text may have [`MAX_TEXT`] bytes: indices are `i32`. Beside the text, [`factors`] takes at most 12 bytes for each
-//! of its bytes and 8 kB ([`memory_needed`]), and keeps 8 for each while factors are taken from it. [`measure`] takes
-//! the same. If there is not so much, they return [`Error::NoMemory`]. They use one thread:
-//! several texts are measured at the same time by calling them in several.
+//! A text may have [`MAX_TEXT`] bytes: indices are `i32`. In addition to the text, [`factors`] takes at most 12 bytes
+//! for each of its bytes and 8 kB ([`memory_needed`]), and keeps 8 for each while the iterator is alive. [`measure`]
+//! takes the same. If there is not enough memory, they return [`Error::NoMemory`]. They use one thread; call them in
+//! several threads to measure several texts at the same time.
 
 mod device;
 mod measure;
@@ -52,13 +52,14 @@ use crate::Error;
 use parse::Parse;
 use std::iter::FusedIterator;
 
-/// The longest text that can be factorized, in bytes: 2^31 - 1.
+/// The max length of a text in bytes: 2^31 - 1.
 pub const MAX_TEXT: usize = i32::MAX as usize;
 
-/// What [`factors`] and [`measure`] take for each byte of the text at most: the suffix array and two neighbours.
+/// The memory that [`factors`] and [`measure`] take at most for each byte of the text: the suffix array and two
+/// neighbours.
 const BYTES_FOR_EACH: u64 = 12;
 
-/// How much memory [`factors`] or [`measure`] take for a text of `len` bytes, beside the text, in bytes.
+/// The memory in bytes that [`factors`] or [`measure`] take for a text of `len` bytes, not counting the text.
 pub fn memory_needed(len: u64) -> u64 {
     len.saturating_mul(BYTES_FOR_EACH).saturating_add(suffixes::ROOM as u64 * 4)
 }
@@ -68,18 +69,18 @@ pub fn memory_needed(len: u64) -> u64 {
 pub enum Factor {
     /// A byte that has not occurred before.
     Letter(u8),
-    /// What begins at an earlier position. It may reach into the factor itself: `a`, then a copy of 9 bytes from where
-    /// that `a` is, are ten of them.
+    /// A copy of text that begins earlier. It may overlap its source: `a` and a copy of 9 bytes from that `a` make ten
+    /// of them.
     Copy {
-        /// Where it begins. Of two places with equally long copies it is that whose suffix is the smaller one.
+        /// Where the source begins. Of two equally long candidates it is the one whose suffix is smaller.
         source: u32,
-        /// How many bytes it has: at least 1.
+        /// Its length in bytes, at least 1.
         len: u32,
     },
 }
 
 impl Factor {
-    /// How many bytes of the text it stands for.
+    /// The number of bytes it stands for.
     pub fn text_len(&self) -> usize {
         match *self {
             Factor::Letter(_) => 1,
@@ -88,7 +89,7 @@ impl Factor {
     }
 }
 
-/// The exact LZ77 factors of `text`, in order. They are found while the iterator is read.
+/// The exact LZ77 factors of `text`, in order. The iterator finds them lazily.
 ///
 /// # Errors
 /// [`Error::TooLong`] for more than [`MAX_TEXT`] bytes, [`Error::NoMemory`] if there is not enough of it.
@@ -97,7 +98,7 @@ pub fn factors(text: &[u8]) -> Result<Factors<'_>, Error> {
     Ok(Factors { parse: Parse::new(text.len()), text, pairs })
 }
 
-/// The factors of a text: what [`factors`] returns.
+/// The iterator that [`factors`] returns.
 #[derive(Clone)]
 pub struct Factors<'a> {
     text: &'a [u8],
@@ -106,7 +107,7 @@ pub struct Factors<'a> {
 }
 
 impl Factors<'_> {
-    /// Where in the text the next factor begins; its length, if there is none.
+    /// The offset in the text of the next factor; at the end, the length of the text.
     pub fn position(&self) -> usize {
         self.parse.position()
     }
@@ -134,10 +135,10 @@ impl std::fmt::Debug for Factors<'_> {
     }
 }
 
-/// The text that these factors stand for.
+/// Returns the text that these factors stand for.
 ///
 /// # Errors
-/// [`Error::BadFactor`] if a factor copies from where nothing is yet, or nothing; [`Error::TooLong`] if the text has
+/// [`Error::BadFactor`] if a factor's source is not before it, or its length is 0; [`Error::TooLong`] if the text has
 /// more than [`MAX_TEXT`] bytes; [`Error::NoMemory`].
 pub fn expand(factors: impl IntoIterator<Item = Factor>) -> Result<Vec<u8>, Error> {
     let mut text: Vec<u8> = Vec::new();
@@ -154,7 +155,7 @@ pub fn expand(factors: impl IntoIterator<Item = Factor>) -> Result<Vec<u8>, Erro
                 if source >= text.len() || len == 0 {
                     return Err(Error::BadFactor { number });
                 }
-                // What overlaps repeats: each round copies all that is there, a whole number of periods, so that the
+                // An overlapping copy repeats: each round copies everything there is, a whole number of periods, so the
                 // next one copies twice as much.
                 let mut left = len;
                 while left > 0 {

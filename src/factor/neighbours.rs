@@ -1,22 +1,22 @@
-//! All nearest smaller values of a suffix array: of each suffix the nearest ones before and behind it, in sorted order,
+//! All nearest smaller values of a suffix array: for each suffix, the nearest ones before and after it in sorted order
 //! that begin earlier in the text.
 
 use super::suffixes::zeros;
 use crate::Error;
 
-/// What a position has that lacks a neighbour.
+/// Marks a missing neighbour.
 pub const NONE: i32 = -1;
 
-/// Where a position's two neighbours begin, the smaller and the larger suffix, or [`NONE`]. Together they are one
-/// access to memory.
+/// The positions of the two neighbours, of the smaller and the larger suffix, or [`NONE`]. Stored together, they are
+/// one memory access.
 pub type Pair = [i32; 2];
 
-/// The neighbours of each position of the text. The suffixes' own array is the stack.
+/// The neighbours of each position of the text. The suffix array itself serves as the stack.
 pub fn by_position(mut suffixes: Vec<i32>) -> Result<Vec<Pair>, Error> {
-    // Each position is on the stack once, and written when it leaves it.
+    // Each position is pushed once, and its pair is written when it is popped.
     let mut pairs = zeros([0; 2], suffixes.len())?;
-    // The stack: positions that rise from bottom to top. Its top is `last`, the others are suffixes[..height]. Below
-    // all is NONE, which is smaller than all.
+    // The stack: positions that increase from bottom to top. Its top is `last`, the others are suffixes[..height].
+    // Below them is NONE, which is smaller than all.
     let (mut last, mut height) = (NONE, 0);
     for row in 0..suffixes.len() {
         let here = suffixes[row];

@@ -1,9 +1,9 @@
-//! The lazy parse: the longest earlier occurrence is looked for only where a factor begins.
+//! The lazy parse: the longest earlier occurrence is computed only where a factor begins.
 
 use super::Factor;
 use super::neighbours::{NONE, Pair};
 
-/// How far a parse is.
+/// The state of a parse.
 #[derive(Clone, Copy, Debug)]
 pub struct Parse {
     at: usize,
@@ -16,17 +16,17 @@ impl Parse {
         Parse { at: 0, end: len }
     }
 
-    /// A parse of the bytes `at..end` of a text. The last factor is cut where they end; sources may be before them.
+    /// A parse of the bytes `at..end` of a text. The last factor is cut at `end`; sources may lie before `at`.
     pub fn part(at: usize, end: usize) -> Parse {
         Parse { at, end }
     }
 
-    /// Where the next factor begins.
+    /// The position of the next factor.
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// The next factor of the text whose neighbours these are.
+    /// The next factor of the text, given its neighbours.
     pub fn next(&mut self, text: &[u8], pairs: &[Pair]) -> Option<Factor> {
         if self.at >= self.end {
             return None;
@@ -50,8 +50,8 @@ pub fn factor_at(text: &[u8], pair: Pair, at: usize) -> Factor {
     }
 }
 
-/// The one of two positions from which more is common with what begins at `at`, and how much; the first, if it is the
-/// same. Both are compared at the same time, so that the memory of both is waited for at the same time.
+/// The position of the two that shares the longer prefix with the text at `at`, and the prefix's length; `first` on a
+/// tie. Both are compared at the same time, so that their cache misses overlap.
 fn longer(text: &[u8], first: i32, second: i32, at: usize) -> (i32, usize) {
     let (one, two) = (first as usize, second as usize);
     let mut len = 0;
@@ -71,7 +71,8 @@ fn longer(text: &[u8], first: i32, second: i32, at: usize) -> (i32, usize) {
     if a >= b { (first, a) } else { (second, b) }
 }
 
-/// How many bytes the suffixes at `before` and `at`, which is behind it, have in common, if they have `len`.
+/// The length of the common prefix of the suffixes at `before` and at `at`, which comes later, if `len` bytes are known
+/// to be common.
 pub fn common(text: &[u8], before: usize, at: usize, mut len: usize) -> usize {
     while let (Some(a), Some(b)) = (word(text, before + len), word(text, at + len)) {
         if a != b {
@@ -82,7 +83,7 @@ pub fn common(text: &[u8], before: usize, at: usize, mut len: usize) -> usize {
     len + text[at + len..].iter().zip(&text[before + len..]).take_while(|(a, b)| a == b).count()
 }
 
-/// Eight bytes, the first of them lowest.
+/// Eight bytes, the first one lowest.
 fn word(text: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*text.get(at..)?.first_chunk()?))
 }

@@ -1,15 +1,15 @@
-//! The devices that a pool is to use.
+//! The choice of devices for a pool.
 
 use super::{Backend, Device, backend, likely, select};
 use std::sync::{Arc, OnceLock};
 
-/// The devices on a list, as [`select`] takes it, or all that are visible. Nothing is looked for before one is asked
-/// for. Clones are the same choice.
+/// The devices on a list, in the syntax of [`select`], or all visible ones. The search starts when the first device is
+/// requested. Clones share the choice.
 #[derive(Clone)]
 pub(crate) struct Choice {
     list: Option<String>,
     found: Arc<OnceLock<Found>>,
-    /// By place on the list: whether the device has been started.
+    /// By position in the list: whether the device has been started.
     started: Arc<[OnceLock<()>]>,
 }
 
@@ -23,18 +23,18 @@ impl Choice {
         Choice { list: list.map(str::to_owned), found: Arc::default(), started }
     }
 
-    /// How many there will be: those on the list, or those that there seem to be.
+    /// The expected number of devices: those on the list, or the likely number of visible ones.
     pub fn count(&self) -> usize {
         self.started.len()
     }
 
-    /// The device with this number, started, for one that is going to open a lane on it.
+    /// The device with this number, started, for a caller that is about to open a lane on it.
     pub fn device(&self, number: usize) -> Result<(&'static dyn Backend, Device), String> {
         let (backend, devices) = self.found.get_or_init(|| self.find()).as_ref().map_err(String::clone)?;
         let device = devices.get(number).cloned();
         let device = device.ok_or_else(|| format!("only {number} GPUs to be used"))?;
-        // One lane makes the context while the others wait: together they would be in each other's way.
-        // (There may be more than there seemed to be.)
+        // One lane creates the context while the others wait: concurrent creation would slow them down. (There may be
+        // more devices than expected.)
         if let Some(started) = self.started.get(number) {
             started.get_or_init(|| backend.start(&device));
         }

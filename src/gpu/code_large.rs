@@ -1,4 +1,4 @@
-//! What goes to a device that codes blocks of `.hbz` streams, and what comes back
+//! The input and output of a device that codes blocks of `.hbz` streams
 //! ([`Offload::CodeLarge`](super::Offload::CodeLarge)).
 
 use super::{DeviceError, DeviceLane};
@@ -10,11 +10,11 @@ use std::time::Duration;
 
 /// A lane that codes blocks of `.hbz` streams. A batch takes several calls, in this order.
 pub trait CodeLargeBlocks: DeviceLane {
-    /// Sorts all suffixes of each block that [`texts`](DeviceLane::texts) holds, makes tokens of the last columns, and
-    /// chooses selectors for the first time. There are entry points at multiples of 2^`entry_log`; the tokens have
-    /// these weights.
+    /// Sorts all suffixes of each block in [`texts`](DeviceLane::texts), makes tokens of the last columns, and makes
+    /// the first choice of selectors. There are entry points at multiples of 2^`entry_log`; the tokens have these
+    /// weights.
     ///
-    /// After any error the lane must not be used again, only dropped; so it is with the others.
+    /// After any error the lane must not be used again, only dropped. The same holds for the other methods.
     fn tokens(
         &mut self,
         lengths: &[u32],
@@ -23,10 +23,10 @@ pub trait CodeLargeBlocks: DeviceLane {
         timeout: Duration,
     ) -> Result<Tokenized<'_>, DeviceError>;
 
-    /// Chooses again, with these prices of each block: in all segments or in those that are looked at.
+    /// Chooses again, with these prices for each block: in all segments, or only in the sampled ones.
     fn choose(&mut self, prices: &[Prices], all: bool, timeout: Duration) -> Result<&[Tally], DeviceError>;
 
-    /// Encodes all segments with these shares of each block.
+    /// Encodes all segments with these shares for each block.
     fn segments(&mut self, shares: &[SharesForDevice], timeout: Duration) -> Result<CodedSegments<'_>, DeviceError>;
 }
 
@@ -36,22 +36,22 @@ pub trait CodeLargeBlocks: DeviceLane {
 pub struct TokensByDevice {
     /// Whether code c occurs: bit c % 32 of word c / 32.
     pub used: [u32; 8],
-    /// How many tokens.
+    /// The number of tokens.
     pub tokens: u32,
-    /// How many selectors.
+    /// The number of selectors.
     pub selectors: u32,
-    /// One segment of so many is looked at, but for the last rounds.
+    /// One of this many segments is sampled, except in the last rounds.
     pub step: u32,
 }
 
-/// A batch, sorted, in tokens.
+/// A batch that was sorted and turned into tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Tokenized<'a> {
     /// Its blocks.
     pub blocks: &'a [TokensByDevice],
-    /// What was chosen first.
+    /// The first choices.
     pub tallies: &'a [Tally],
-    /// The rows of the entry points: for each block as many as the longest one has.
+    /// The rows of the entry points. Each block has as many entries as the longest one.
     pub entries: &'a [u32],
 }
 
@@ -61,12 +61,12 @@ pub struct Tokenized<'a> {
 pub struct SharesForDevice {
     /// By selector and class.
     pub tokens: [[u16; TOKENS]; MAX_TABLES * CLASSES],
-    /// By the selector before.
+    /// By the previous selector.
     pub selectors: [[u16; MAX_TABLES]; MAX_TABLES],
 }
 
 impl SharesForDevice {
-    /// From the tables of tokens and those of selectors.
+    /// Converts tables of tokens and tables of selectors.
     pub fn new(tokens: &[Shares], selectors: &[Shares]) -> SharesForDevice {
         let mut new =
             SharesForDevice { tokens: [[0; TOKENS]; MAX_TABLES * CLASSES], selectors: [[0; MAX_TABLES]; MAX_TABLES] };
@@ -76,27 +76,27 @@ impl SharesForDevice {
     }
 }
 
-/// A segment, encoded: `struct hybz_coded_segment` of `cuda/hybz.h`.
+/// An encoded segment: `struct hybz_coded_segment` of `cuda/hybz.h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct CodedSegment {
-    /// It has so many bits, and zeros up to a whole byte.
+    /// The number of bits, after which zeros fill the last byte.
     pub bits: u32,
     /// Its tokens.
     pub tokens: u32,
 }
 
-/// A batch, encoded.
+/// An encoded batch.
 #[derive(Clone, Copy, Debug)]
 pub struct CodedSegments<'a> {
     /// The segments of all blocks.
     pub segments: &'a [CodedSegment],
-    /// Their bytes; none if there was no room for them.
+    /// Their bytes; empty if there was no room for them.
     pub bytes: &'a [u8],
 }
 
-/// The most bytes of segments that a lane for so many bytes of codes returns: more than random ones make, which take
-/// 1.01 bytes a code.
+/// The max number of bytes of segments that a lane returns for `bytes` bytes of codes: more than random codes take,
+/// which is 1.01 bytes a code.
 pub const fn segment_room(blocks: usize, bytes: usize) -> usize {
     bytes + bytes / 16 + 1024 * blocks
 }

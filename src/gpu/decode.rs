@@ -1,4 +1,4 @@
-//! What goes to a device that decodes, and what comes back ([`Offload::Decode`](super::Offload::Decode)).
+//! The input and output of a device that decodes ([`Offload::Decode`](super::Offload::Decode)).
 
 use super::{DeviceError, DeviceLane};
 use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// A lane that decodes blocks.
 pub trait DecodeBlocks: DeviceLane {
     /// Decodes blocks up to their run-length-coded texts. The first `bytes` bytes of [`texts`](DeviceLane::texts) hold
-    /// codes and selectors of all of them: `max_length` bytes for each block, shared between them as needed.
+    /// the codes and selectors of all blocks: at most `max_length` bytes for each block on average.
     fn decode(
         &mut self,
         blocks: &[BlockForDevice],
@@ -16,27 +16,27 @@ pub trait DecodeBlocks: DeviceLane {
     ) -> Result<DecodedBatch<'_>, DeviceError>;
 }
 
-/// One block to be decoded: `struct hybz_block` of `cuda/hybz.h`.
+/// A block to decode: `struct hybz_block` of `cuda/hybz.h`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct BlockForDevice {
-    /// The byte of the input at which its bits begin, a multiple of 4.
+    /// The offset in the input of its bits, a multiple of 4.
     pub at: u32,
     /// The first bit of its codes, counted from there.
     pub first_bit: u32,
-    /// No bit from here on belongs to it.
+    /// The end of its bits, counted from there.
     pub end_bit: u32,
-    /// The byte of the input at which its selectors begin, one byte each.
+    /// The offset in the input of its selectors, one byte each.
     pub selectors_at: u32,
-    /// How many selectors there are.
+    /// The number of selectors.
     pub selectors: u32,
     /// The row of the block itself.
     pub origin: u32,
-    /// The most rows that it may have.
+    /// The max number of rows.
     pub limit: u32,
-    /// How many symbols its alphabet has.
+    /// The number of symbols in its alphabet.
     pub symbols: u32,
-    /// How many tables there are.
+    /// The number of tables.
     pub tables: u32,
     /// The bytes in use, ascending.
     pub used: [u8; 256],
@@ -44,21 +44,21 @@ pub struct BlockForDevice {
     pub lengths: [[u8; MAX_SYMBOLS]; MAX_TABLES],
 }
 
-/// What became of a block: `struct hybz_decoded` of `cuda/hybz.h`. Nothing in it is checked yet.
+/// The result for a block: `struct hybz_decoded` of `cuda/hybz.h`. Nothing in it is checked yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct DecodedByDevice {
-    /// Not 0: something about it is unusual or wrong, and a core must look at it.
+    /// Not 0: it is unusual or wrong in some way, and a core must decode it.
     pub odd: u32,
     /// The bit after its last code, counted as [`BlockForDevice::first_bit`].
     pub end_bit: u32,
-    /// How many bytes of run-length-coded text it has.
+    /// The length of its run-length-coded text.
     pub rows: u32,
-    /// Where in the texts they begin.
+    /// The offset of that in the texts.
     pub at: u32,
 }
 
-/// A batch, decoded.
+/// A decoded batch.
 #[derive(Clone, Copy, Debug)]
 pub struct DecodedBatch<'a> {
     /// Its blocks.

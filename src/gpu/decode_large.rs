@@ -1,17 +1,17 @@
-//! What goes to a device that decodes blocks of `.hbz` streams, and what comes back
+//! The input and output of a device that decodes blocks of `.hbz` streams
 //! ([`Offload::DecodeLarge`](super::Offload::DecodeLarge)).
 
 use super::{DeviceError, DeviceLane};
 use crate::codec::hbz::decode::{Block, PayloadParts};
 use std::time::Duration;
 
-/// The most blocks in a batch.
+/// The max number of blocks in a batch.
 pub const MAX_LARGE: usize = 64;
-/// The most rows that a lane can have, all blocks of a batch together.
+/// The max number of rows of a lane, for all blocks of a batch together.
 pub const MAX_ROWS: usize = 1 << 30;
-/// There may be 2^16 rows from entry point to entry point: one chain of so many dependent loads takes 40 ms.
+/// The max distance of entry points is 2^16 rows: a chain of that many dependent loads takes 40 ms.
 pub const MAX_ENTRY_LOG: u8 = 16;
-/// Blocks begin at multiples of so many rows.
+/// Blocks begin at multiples of this many rows.
 pub const ROW_UNIT: usize = 16;
 
 /// A lane that decodes blocks of `.hbz` streams.
@@ -26,36 +26,36 @@ pub trait DecodeCodes: DeviceLane {
         timeout: Duration,
     ) -> Result<DecodedCodes<'_>, DeviceError>;
 
-    /// Makes the lane larger, for so many rows. What [`texts`](DeviceLane::texts) holds is lost. Returns whether there
-    /// was enough memory; if not, the lane is as large as it was.
+    /// Enlarges the lane to this many rows and discards the contents of [`texts`](DeviceLane::texts). Returns whether
+    /// there was enough memory; if not, the lane keeps its size.
     ///
     /// # Errors
     /// After an error the lane must not be used again, only dropped.
     fn reserve(&mut self, rows: usize) -> Result<bool, DeviceError>;
 }
 
-/// How many bytes of input a lane for so many blocks and rows has room for.
+/// The number of input bytes for which a lane of this size has room.
 pub const fn input_room(blocks: usize, rows: usize) -> usize {
     rows / 2 + (16 << 10) * blocks + (64 << 10)
 }
 
-/// A block to be decoded: `struct hybz_large` of `cuda/hybz.h`.
+/// A block to decode: `struct hybz_large` of `cuda/hybz.h`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct LargeForDevice {
-    /// Its rows.
+    /// Its number of rows.
     pub rows: u32,
-    /// Where they begin among those of all blocks: a multiple of [`ROW_UNIT`].
+    /// The position of its rows among those of all blocks: a multiple of [`ROW_UNIT`].
     pub base: u32,
-    /// The base-2 logarithm of the rows from entry point to entry point: 12 to [`MAX_ENTRY_LOG`].
+    /// The base-2 logarithm of the distance of entry points in rows: 12 to [`MAX_ENTRY_LOG`].
     pub entry_log: u32,
-    /// How many selectors there are.
+    /// The number of selectors.
     pub selectors: u32,
-    /// The byte of the input at which its [`SegmentForDevice`]s begin.
+    /// The offset in the input of its [`SegmentForDevice`]s.
     pub segments_at: u32,
-    /// The byte at which the rows of its entry points begin, 32 bits each.
+    /// The offset of the rows of its entry points, 32 bits each.
     pub entries_at: u32,
-    /// The byte at which the shares of its tables begin, 16 bits each: those of tokens, then those of selectors.
+    /// The offset of the shares of its tables, 16 bits each: those of tokens, then those of selectors.
     pub shares_at: u32,
     /// The first move-to-front list: the codes in use, then zeros.
     pub list: [u8; 256],
@@ -65,32 +65,32 @@ pub struct LargeForDevice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct SegmentForDevice {
-    /// The byte of the input at which it begins.
+    /// Its offset in the input.
     pub at: u32,
-    /// Its bytes.
+    /// Its number of bytes.
     pub bytes: u32,
-    /// Its tokens.
+    /// Its number of tokens.
     pub tokens: u32,
 }
 
-/// A batch, decoded.
+/// A decoded batch.
 #[derive(Clone, Copy, Debug)]
 pub struct DecodedCodes<'a> {
-    /// By block: not 0 if something about it is unusual or wrong, and a core must look at it.
+    /// By block: not 0 if it is unusual or wrong in some way, and a core must decode it.
     pub odd: &'a [u32],
-    /// From each block's base on its codes, in the order of the text. Nothing in them is checked yet.
+    /// At each block's base: its codes, in the order of the text. Nothing in them is checked yet.
     pub codes: &'a [u8],
 }
 
 impl LargeForDevice {
-    /// How many bytes of input a block takes.
+    /// The number of input bytes of a block.
     pub fn input_len(parts: &PayloadParts<'_>) -> usize {
         let shares = parts.shares.tokens.iter().chain(&parts.shares.selectors).map(Vec::len).sum::<usize>();
         let tables = parts.segments.len() * size_of::<SegmentForDevice>() + parts.entries.len() * 4 + shares * 2;
         coded_len(parts).next_multiple_of(4) + tables.next_multiple_of(4)
     }
 
-    /// Writes what the device needs of a block to the input from byte `at` on, a multiple of 4; there must be room for
+    /// Writes the block's data for the device to the input, at byte `at`, a multiple of 4; there must be room for
     /// [`input_len`](Self::input_len) bytes. Its rows begin at `base`.
     pub fn write(block: &Block, base: u32, input: &mut [u8], at: usize) -> LargeForDevice {
         let parts = block.parts();
@@ -122,12 +122,12 @@ impl LargeForDevice {
     }
 }
 
-/// The bytes of all segments of a block, one after the other.
+/// The number of bytes of all segments of a block.
 fn coded_len(parts: &PayloadParts<'_>) -> usize {
     parts.segments.iter().map(|segment| segment.bytes.len()).sum()
 }
 
-/// Where the next bytes go.
+/// A cursor in the input.
 struct Room<'a> {
     bytes: &'a mut [u8],
     at: usize,
@@ -139,7 +139,7 @@ impl Room<'_> {
         self.at += bytes.len();
     }
 
-    /// Goes on at a multiple of 4: there.
+    /// Advances to a multiple of 4, and returns that offset.
     fn align(&mut self) -> u32 {
         let end = self.at.next_multiple_of(4);
         self.bytes[self.at..end].fill(0);

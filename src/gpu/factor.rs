@@ -7,34 +7,35 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct FactorByDevice {
-    /// Where it begins earlier, or a letter.
+    /// The position of its source, or a letter.
     pub source: u32,
-    /// 0 if it is a letter that has not been before.
+    /// 0 for a letter that has not occurred before.
     pub len: u32,
 }
 
-/// What was found in a text.
+/// The results for a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FactorsByDevice {
-    /// How many factors.
+    /// The number of factors.
     pub factors: u32,
-    /// The runs of equal letters in the Burrows-Wheeler transform of the text and an end mark; 0 if not wanted.
+    /// The number of runs of equal letters in the Burrows-Wheeler transform of the text and an end mark; 0 if not
+    /// wanted.
     pub runs: u32,
     /// Milliseconds of device time for each step, in the order of [`FACTOR_STEPS`].
     pub times: [f32; FACTOR_STEPS.len()],
 }
 
-/// The steps of finding factors.
+/// The steps that are timed.
 pub const FACTOR_STEPS: [&str; 6] = ["upload", "sort", "neighbours", "longest", "path", "runs"];
 
-/// How many factors [`FindFactors::fetch`] returns at most.
+/// The max number of factors that [`FindFactors::fetch`] returns.
 pub const MAX_FETCHED: usize = 1 << 20;
 
 /// A lane that finds factors (`cuda/factor.cu`), of one text of up to `max_length` bytes. Its
-/// [`texts`](DeviceLane::texts) are empty: it takes the text from where it is.
+/// [`texts`](DeviceLane::texts) are empty: it reads the text from the caller's memory.
 pub trait FindFactors: DeviceLane {
-    /// Finds the factors of a text of at least [`MIN_DEVICE_BLOCK`](super::MIN_DEVICE_BLOCK) bytes; exactly if there
-    /// are less than two `divisions`, else they are cut at the ends of so many equal ones (the PLZ of Ching 2014).
+    /// Finds the factors of a text of at least [`MIN_DEVICE_BLOCK`](super::MIN_DEVICE_BLOCK) bytes. They are exact if
+    /// `divisions` is less than 2; otherwise they are cut at the ends of that many equal parts (the PLZ of Ching 2014).
     ///
     /// After any error the lane must not be used again, only dropped.
     fn find(
@@ -45,6 +46,6 @@ pub trait FindFactors: DeviceLane {
         timeout: Duration,
     ) -> Result<FactorsByDevice, DeviceError>;
 
-    /// Some of the factors of the last text, up to [`MAX_FETCHED`].
+    /// Fetches up to [`MAX_FETCHED`] factors of the last text.
     fn fetch(&mut self, from: u32, count: usize, timeout: Duration) -> Result<&[FactorByDevice], DeviceError>;
 }

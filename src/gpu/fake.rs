@@ -1,4 +1,4 @@
-//! A device that is not there: does the work on the CPU, and fails when and how the test says.
+//! A fake device for tests: it does the work on the CPU and fails as scripted.
 
 use super::{
     BlockForDevice, CodeBlocks, CodeLargeBlocks, CodedBatch, CodedByDevice, CodedSegment, CodedSegments, DecodeBlocks,
@@ -29,15 +29,15 @@ pub enum Fault {
     Memory,
     /// The context is lost.
     Sticky,
-    /// The kernel does not end: told after the timeout is over.
+    /// The kernel hangs: the call fails after the timeout.
     Hang,
-    /// It says all is well, and a byte of the middle block is wrong; of coded blocks, a bit in the middle of each.
+    /// The call succeeds, and a byte of the middle block is wrong; for coded blocks, a bit in the middle of each.
     Wrong,
-    /// It says all is well, and one bit of one block of the batch is wrong, which is not the block that is looked at.
+    /// The call succeeds, and one bit of one block of the batch is wrong: not the block that is verified.
     OneBit,
-    /// It says all is well, and two different bytes of the middle of the columns have changed places.
+    /// The call succeeds, and two different bytes in the middle of the columns are swapped.
     Swapped,
-    /// It has no memory to grow, whatever the call.
+    /// It never has memory to grow.
     Fixed,
 }
 
@@ -52,7 +52,7 @@ pub struct FakeLane {
     coded: Vec<CodedByDevice>,
     decoded: Vec<DecodedByDevice>,
     odd: Vec<u32>,
-    /// The blocks that are being coded, and of these what was answered last.
+    /// The blocks being coded, each with its last answer.
     steps: Vec<Steps>,
     about: Vec<TokensByDevice>,
     tallies: Vec<Tally>,
@@ -63,12 +63,12 @@ pub struct FakeLane {
 }
 
 impl FakeLane {
-    /// A lane that fails at its call number `fault.0` (the first is 0), and works before and after.
+    /// A lane that fails at call number `fault.0`, from 0, and works before and after that.
     pub fn new(size: LaneSize, fault: Option<(usize, Fault)>) -> Self {
         FakeLane {
             bwt: ForwardBwt::new(Arc::default()),
             size,
-            // What a lane for `.hbz` has is less than this, or a little more for tables.
+            // A lane for `.hbz` needs less than this, or a little more for tables.
             texts: vec![0; (size.max_blocks * size.max_length).max(input_room_of(size))],
             columns: Vec::new(),
             keys: Vec::new(),
@@ -86,7 +86,7 @@ impl FakeLane {
         }
     }
 
-    /// Fails if it is this call's turn; answers whether the call is to do wrong.
+    /// Fails if it is this call's turn; returns whether the call's result is to be wrong.
     fn begin(&mut self, timeout: Duration) -> Result<bool, DeviceError> {
         let fault = self.fault.filter(|(call, _)| *call == self.calls).map(|(_, fault)| fault);
         self.calls += 1;
@@ -167,7 +167,7 @@ impl SortThirds for FakeLane {
 impl CodeBlocks for FakeLane {
     fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>, DeviceError> {
         let wrong = self.begin(timeout)?;
-        // The call before was number `calls - 1`, and so is the block that is looked at.
+        // The call before had number `calls - 1`, which is also the number of the block that is verified.
         let one = matches!(self.fault, Some((call, Fault::OneBit)) if call + 1 == self.calls);
         let one = one.then_some(self.calls % lengths.len());
         let (mut symbols, mut tables) = (MtfSymbols::default(), HuffmanTables::default());
@@ -236,7 +236,7 @@ impl FakeLane {
             at += length;
             let order = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run().unwrap();
             let mut rows = vec![0; length];
-            // The end mark's suffix is the first, and not in the array.
+            // The end mark's suffix comes first, and is not in the array.
             self.columns.push(text[length - 1]);
             for (row, &from) in order.suffix_array().iter().enumerate() {
                 self.columns.push(if from == 0 { 0 } else { text[from as usize - 1] });
@@ -340,12 +340,12 @@ impl CodeLargeBlocks for FakeLane {
     }
 }
 
-/// What a lane for blocks of `.hbz` streams has room for.
+/// The input room of a lane for blocks of `.hbz` streams.
 fn input_room_of(size: LaneSize) -> usize {
     input_room(size.max_blocks, size.max_blocks * size.max_length)
 }
 
-/// What a fake device keeps.
+/// The kept text of a fake device.
 struct FakeText(Mutex<Vec<u8>>);
 
 impl KeptText for FakeText {
@@ -354,7 +354,7 @@ impl KeptText for FakeText {
     }
 }
 
-/// The memory of one that a fake lane has made.
+/// The memory of kept text made by a fake lane.
 fn text_of(kept: &dyn KeptText) -> MutexGuard<'_, Vec<u8>> {
     kept.as_any().downcast_ref::<FakeText>().expect("text of a fake lane").0.lock().expect("no panic")
 }
@@ -464,7 +464,7 @@ impl DecodeCodes for FakeLane {
 }
 
 impl LargeForDevice {
-    /// The block that was written to the input, as much of it as there is.
+    /// Reads back the block that was written to the input, as far as it is there.
     fn read(&self, input: &[u8]) -> Block {
         let words = |at: u32, count: usize| -> Vec<u32> {
             let bytes = &input[at as usize..][..4 * count];

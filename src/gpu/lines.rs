@@ -11,47 +11,47 @@ use std::time::Duration;
 pub struct LineOrder {
     /// The byte that ends a line.
     pub end: u8,
-    /// Whether the largest comes first.
+    /// The largest line comes first.
     pub reverse: bool,
 }
 
-/// A batch of ranges of lines, sorted.
+/// A sorted batch of ranges of lines.
 #[derive(Clone, Copy, Debug)]
 pub struct SortedLines<'a> {
-    /// The ranges back to back, each as long as it was.
+    /// The ranges back to back, with unchanged lengths.
     pub text: &'a [u8],
 }
 
 /// Text in the memory of a device, for all lanes of that device.
 pub trait KeptText: Send + Sync {
-    /// For the lanes: what it is.
+    /// For lanes to downcast.
     fn as_any(&self) -> &dyn Any;
 }
 
-/// A range of lines of which some are in [`DeviceLane::texts`], and some are kept.
+/// A range of lines: some in [`DeviceLane::texts`], and some kept on the device.
 #[derive(Clone, Debug, Default)]
 pub struct RangeInParts {
-    /// Bytes in the host's memory, those of all ranges of a batch back to back: they come first.
+    /// The number of bytes in host memory, which come first; those of all ranges of a batch are back to back.
     pub host: u32,
-    /// Which bytes of the kept text follow.
+    /// The parts of the kept text that follow.
     pub kept: Vec<Range<u64>>,
 }
 
 impl RangeInParts {
-    /// All bytes.
+    /// The total number of bytes.
     pub fn bytes(&self) -> u64 {
         u64::from(self.host) + self.kept.iter().map(|kept| kept.end - kept.start).sum::<u64>()
     }
 }
 
-/// A lane that sorts lines by their bytes (`cuda/sort_lines.cu`). Its size is in ranges and bytes of a range; what
-/// counts are all of them together.
+/// A lane that sorts lines by their bytes (`cuda/sort_lines.cu`). Its size gives a number of ranges and the bytes of a
+/// range; only their product is a limit.
 pub trait SortLines: DeviceLane {
-    /// How many lines a batch may have.
+    /// The max number of lines in a batch.
     fn max_lines(&self) -> u64;
 
-    /// Sorts each of the ranges that [`texts`](DeviceLane::texts) holds back to back, which have these lengths: at
-    /// least 1, and the last byte of each ends a line.
+    /// Sorts each of the ranges that [`texts`](DeviceLane::texts) holds back to back, given their lengths. Each has at
+    /// least 1 byte, and its last byte ends a line.
     ///
     /// After any error the lane must not be used again, only dropped.
     fn sort_lines(
@@ -61,11 +61,11 @@ pub trait SortLines: DeviceLane {
         timeout: Duration,
     ) -> Result<SortedLines<'_>, DeviceError>;
 
-    /// Takes so many bytes of the device's memory for text that is kept.
+    /// Allocates `bytes` bytes of device memory for kept text.
     fn keep(&mut self, bytes: u64) -> Result<Arc<dyn KeptText>, DeviceError>;
 
-    /// Sorts the first `length` bytes of [`texts`](DeviceLane::texts), ascending, and keeps them from `at` on: as
-    /// [`sort_lines`](Self::sort_lines), but nothing comes back to the host.
+    /// Sorts the first `length` bytes of [`texts`](DeviceLane::texts), ascending, and keeps them at offset `at`. As
+    /// [`sort_lines`](Self::sort_lines), but nothing is copied to the host.
     fn sort_and_keep(
         &mut self,
         length: u32,
@@ -75,7 +75,7 @@ pub trait SortLines: DeviceLane {
         timeout: Duration,
     ) -> Result<(), DeviceError>;
 
-    /// Sorts ranges that are in parts, as [`sort_lines`](Self::sort_lines) does.
+    /// As [`sort_lines`](Self::sort_lines), for ranges that are in parts.
     fn sort_parts(
         &mut self,
         ranges: &[RangeInParts],
@@ -84,12 +84,12 @@ pub trait SortLines: DeviceLane {
         timeout: Duration,
     ) -> Result<SortedLines<'_>, DeviceError>;
 
-    /// Sorts `length` bytes at `text` into `sorted`, both addresses in the device's memory; of equal lines only one if
-    /// `unique`. Returns how many bytes that makes.
+    /// Sorts `length` bytes at `text` into `sorted`, both device addresses; with `unique` it keeps one of equal lines.
+    /// Returns the number of bytes written.
     ///
     /// # Safety
-    /// Both have `length` bytes, which nobody writes meanwhile, on this lane's device and in its primary context; what
-    /// was to be written to `text` has been.
+    /// Both addresses have `length` bytes on this lane's device, in its primary context; nothing else writes to them
+    /// during the call, and all earlier writes to `text` are complete.
     #[allow(unsafe_code)]
     unsafe fn sort_on_device(
         &mut self,
@@ -101,6 +101,6 @@ pub trait SortLines: DeviceLane {
         timeout: Duration,
     ) -> Result<u32, DeviceError> {
         let _ = (text, length, order, unique, sorted, timeout);
-        Err(DeviceError::Other("this device sorts what comes from the host only".to_owned()))
+        Err(DeviceError::Other("this device sorts only text from the host".to_owned()))
     }
 }

@@ -1,51 +1,52 @@
-//! Devices that decode blocks of LZ4 into their own memory, and what such memory is.
+//! Devices that decode LZ4 blocks into device memory, and the interface of such memory.
 
 use super::DeviceError;
 use std::time::Duration;
 
-/// A block of LZ4, as `cuda/lz4.cu` takes it (`struct hybz_lz4_block`).
+/// An LZ4 block, as `cuda/lz4.cu` takes it (`struct hybz_lz4_block`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lz4ForDevice {
-    /// The first byte of the block among the coded bytes.
+    /// The offset of the block in the coded bytes.
     pub from: u64,
-    /// The first byte of its text.
+    /// The offset of its text.
     pub to: u64,
-    /// How many coded bytes it has.
+    /// Its number of coded bytes.
     pub coded: u32,
-    /// How many bytes of text; at most [`MAX_LZ4`].
+    /// The length of its text; at most [`MAX_LZ4`].
     pub length: u32,
-    /// Not 0: it is stored as it is.
+    /// Not 0: it is stored uncoded.
     pub plain: u32,
     /// Padding.
     pub unused: u32,
 }
 
-/// The most text that a block has on a device, in bytes.
+/// The max length in bytes of a block's text on a device.
 pub const MAX_LZ4: u32 = 4 << 20;
 
-/// Where coded bytes are.
+/// The location of coded bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum Coded<'a> {
-    /// In the device's memory: address and bytes.
+    /// In device memory: address and number of bytes.
     Device(u64, u64),
-    /// In the host's, and an address in the device's with room for as many: copying and decoding overlap.
+    /// In host memory, with a device address that has room for as many bytes: copying and decoding overlap.
     Host(&'a [u8], u64),
 }
 
-/// What decodes blocks of LZ4 on a device (`cuda/lz4.cu`).
+/// Decodes LZ4 blocks on a device (`cuda/lz4.cu`).
 pub trait DecodeLz4: Send {
-    /// How many blocks it takes at once.
+    /// The max number of blocks at once.
     fn max_blocks(&self) -> usize;
 
-    /// Decodes blocks, which lie one after the other on both sides (gaps are allowed), to the `text_len` bytes at the
-    /// address `text`. Whatever they say, nothing outside those is written. For each block `damaged` becomes 0 or 1.
+    /// Decodes blocks to the `text_len` bytes at the address `text`. Their coded bytes and their texts are in ascending
+    /// order; gaps are allowed. Whatever they contain, nothing outside the text is written. For each block `damaged`
+    /// becomes 0 or 1.
     ///
     /// After any error it must not be used again, only dropped.
     ///
     /// # Safety
-    /// The addresses are in this device's memory, in its primary context, with as many bytes as said, which nobody else
-    /// uses meanwhile; what was to be written there has been.
+    /// The addresses are in this device's memory, in its primary context, with the stated number of bytes. Nothing else
+    /// uses them during the call, and all earlier writes to them are complete.
     #[allow(unsafe_code)]
     unsafe fn decode(
         &mut self,
@@ -61,19 +62,19 @@ pub trait DecodeLz4: Send {
 /// Bytes in a device's memory. With the feature `cuda`, these are cudarc's `CudaSlice<u8>` and `CudaViewMut<u8>`.
 ///
 /// # Safety
-/// What [`settle`](Self::settle) returns stays valid as long as the value is borrowed.
+/// The address that [`settle`](Self::settle) returns stays valid as long as the value is borrowed.
 #[allow(unsafe_code)]
 pub unsafe trait DeviceBytes {
     /// The number of the device.
     fn ordinal(&self) -> i32;
 
-    /// How many bytes there are.
+    /// The number of bytes.
     fn bytes(&self) -> u64;
 
-    /// Waits until nothing is under way with these bytes, and returns their address: as many as [`bytes`](Self::bytes)
-    /// says may be read and written there, in the device's primary context.
+    /// Waits until all work on these bytes is complete, and returns their address: [`bytes`](Self::bytes) bytes may be
+    /// read and written there, in the device's primary context.
     ///
     /// # Errors
-    /// What went wrong with that, or with the device before.
+    /// Any failure of the wait, or of earlier work on the device.
     fn settle(&mut self) -> Result<u64, DeviceError>;
 }

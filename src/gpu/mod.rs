@@ -1,10 +1,10 @@
-//! The door to GPUs: batches of blocks sorted, or coded all the way, on a device.
+//! The interface to GPUs: batches of blocks that a device sorts or codes.
 //!
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, behind the cargo feature of that name, is the only one.
-//! Another one is a folder beside it and a line in `BACKENDS`. There is one trait for each thing that a device can
-//! take off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`],
-//! [`CodeLargeBlocks`], [`DecodeBlocks`], [`DecodeCodes`]; [`SortLines`] for [`sort`](crate::sort), [`FindFactors`]
-//! for [`factor`](crate::factor), [`DecodeLz4`] for [`device`](crate::device), and [`DecodeStrips`] for
+//! Another one is a folder next to it and a line in `BACKENDS`. There is one trait for each task that a device can take
+//! off the cores ([`Offload`]): [`SortColumns`], [`SortThirds`], [`CodeBlocks`], [`SortSuffixes`], [`CodeLargeBlocks`],
+//! [`DecodeBlocks`], [`DecodeCodes`]; [`SortLines`] for [`sort`](crate::sort), [`FindFactors`] for
+//! [`factor`](crate::factor), [`DecodeLz4`] for [`device`](crate::device), and [`DecodeStrips`] for
 //! [`lzw`](crate::lzw). In tests `fake` does the work on the CPU and fails as scripted.
 
 use crate::format::bzip2::{MAX_SYMBOLS, MAX_TABLES};
@@ -42,13 +42,13 @@ pub use lz4::{Coded, DecodeLz4, DeviceBytes, Lz4ForDevice, MAX_LZ4};
 pub use select::select;
 pub use strips::{DecodeStrips, MAX_STRIP, StripForDevice, StripFound, StripsSize};
 
-/// What can be reached. Where several have devices, the first counts.
+/// The compiled-in backends. The first one with devices is used.
 const BACKENDS: &[&dyn Backend] = &[
     #[cfg(feature = "cuda")]
     &cuda::Cuda,
 ];
 
-/// What a device takes off the cores.
+/// What a device does for the cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Offload {
     /// The device sorts all rotations and returns the last column; a core codes it.
@@ -57,34 +57,34 @@ pub enum Offload {
     /// codes them (the shape of Deshpande's thesis, 2014, chapter 4).
     Hybrid,
     /// The device sorts all rotations and codes the columns; the lane's thread writes the heads of the blocks before
-    /// the codes. There is nothing left for a core.
+    /// the codes. The cores do nothing.
     #[default]
     Resident,
-    /// Of blocks of `.hbz` streams: the device sorts all suffixes, and returns the last column and the entry points; a
-    /// core codes. (The lane's thread does what comes before the sort.)
+    /// For blocks of `.hbz` streams: the device sorts all suffixes, and returns the last column and the entry points; a
+    /// core codes. (The lane's thread does the steps before the sort.)
     Suffixes,
-    /// The same, and the device codes; the lane's thread writes the heads of the blocks. There is nothing left for a
-    /// core.
+    /// As [`Suffixes`](Self::Suffixes), but the device codes; the lane's thread writes the heads of the blocks. The
+    /// cores do nothing.
     CodeLarge,
-    /// The other direction, of `.bz2` streams: the device decodes blocks up to their run-length-coded text; the lane's
-    /// thread reads the headers before, and expands the text and checks it after that.
+    /// The other direction, for `.bz2` streams: the lane's thread reads the headers, the device decodes blocks up to
+    /// their run-length-coded text, and the thread expands and checks the text.
     Decode,
-    /// The same of `.hbz` streams: the device decodes blocks up to their codes; the lane's thread reads the payloads up
-    /// to their segments before, and replaces the codes by text and checks it after that.
+    /// The same for `.hbz` streams: the lane's thread reads the payloads up to their segments, the device decodes
+    /// blocks up to their codes, and the thread replaces the codes by text and checks it.
     DecodeLarge,
 }
 
-/// The shortest block that a device sorts, in bytes: a core does a shorter one before a transfer has begun.
+/// The min length in bytes of a block that a device sorts: a core finishes a shorter one before a transfer has begun.
 pub const MIN_DEVICE_BLOCK: usize = 64;
 
-/// The longest block of a lane for [`Offload::Suffixes`], in bytes; and all blocks of one lane together are less than
-/// 2^31.
+/// The max length in bytes of a block of a lane for [`Offload::Suffixes`]; all blocks of one lane together have less
+/// than 2^31.
 pub const MAX_WIDE_BLOCK: usize = crate::format::hbz::MAX_BLOCK as usize;
 
-/// The most blocks in a batch.
+/// The max number of blocks in a batch.
 pub const MAX_BATCH: usize = 512;
 
-/// A GPU that this process may use (CUDA hides those that CUDA_VISIBLE_DEVICES does not name).
+/// A GPU that this process may use (CUDA hides those not listed in CUDA_VISIBLE_DEVICES).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
     /// Its number among the visible ones.
@@ -99,16 +99,16 @@ pub struct Device {
     pub memory: u64,
 }
 
-/// Why a device did not do what it was asked for.
+/// Why a device did not do its work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceError {
-    /// Not enough memory, on the device or pinned: a smaller lane may do.
+    /// Not enough memory, on the device or pinned: a smaller lane may work.
     Memory(String),
-    /// The context is lost or hangs. Nothing in this process must touch it again.
+    /// The context is lost or hangs. This process must not touch it again.
     Lost(String),
-    /// What it returned is not right: it computes wrongly. No lane of the device must be asked again.
+    /// It returned a wrong result. None of the device's lanes must be used again.
     Wrong(&'static str),
-    /// Anything else.
+    /// Any other error.
     Other(String),
 }
 
@@ -123,22 +123,22 @@ impl fmt::Display for DeviceError {
 
 impl std::error::Error for DeviceError {}
 
-/// How many blocks a lane is to hold, and how long these may be.
+/// The capacity of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneSize {
-    /// The most blocks in a batch.
+    /// The max number of blocks in a batch.
     pub max_blocks: usize,
-    /// The longest block, in bytes.
+    /// The max length of a block in bytes.
     pub max_length: usize,
 }
 
 /// Finds devices, and opens lanes on them.
 pub trait Backend: Sync {
-    /// How many devices there seem to be: a look that costs nothing.
+    /// The likely number of devices, without asking a driver.
     fn likely(&self) -> usize;
     /// The devices that this process may use, or why there are none.
     fn devices(&self) -> Result<Vec<Device>, String>;
-    /// Makes what all lanes of a device share, before the first is opened. What fails here fails there again.
+    /// Creates what all lanes of a device share, before the first is opened. An error here occurs again in `open_...`.
     fn start(&self, device: &Device) {
         let _ = device;
     }
@@ -152,14 +152,14 @@ pub trait Backend: Sync {
     fn open_suffixes(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortSuffixes>, DeviceError>;
     /// Opens a lane for [`Offload::CodeLarge`].
     fn open_large_coder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn CodeLargeBlocks>, DeviceError>;
-    /// Opens a lane for [`Offload::Decode`]: `max_length` is how many bytes of compressed data a block may have.
+    /// Opens a lane for [`Offload::Decode`]: `max_length` is the max number of compressed bytes of a block.
     fn open_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeBlocks>, DeviceError>;
-    /// Opens a lane for [`Offload::DecodeLarge`]: blocks of any length that have `max_blocks * max_length` rows
-    /// together.
+    /// Opens a lane for [`Offload::DecodeLarge`]: blocks of any length with at most `max_blocks * max_length` rows in
+    /// total.
     fn open_large_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeCodes>, DeviceError>;
     /// Opens a lane that sorts lines.
     fn open_lines(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortLines>, DeviceError>;
-    /// Opens what decodes up to `max_blocks` blocks of LZ4 at once.
+    /// Opens a decoder for up to `max_blocks` LZ4 blocks at once.
     fn open_lz4(&self, device: &Device, max_blocks: usize) -> Result<Box<dyn DecodeLz4>, DeviceError>;
     /// Opens a lane that finds factors; `max_blocks` must be 1.
     fn open_factors(&self, device: &Device, size: LaneSize) -> Result<Box<dyn FindFactors>, DeviceError>;
@@ -167,7 +167,7 @@ pub trait Backend: Sync {
     fn open_strips(&self, device: &Device, size: StripsSize) -> Result<Box<dyn DecodeStrips>, DeviceError>;
 }
 
-/// How many devices there seem to be: a look that costs nothing, while asking a driver takes tenths of a second.
+/// The likely number of devices. It is fast, while asking a driver takes tenths of a second.
 pub fn likely() -> usize {
     BACKENDS.iter().map(|backend| backend.likely()).find(|&count| count > 0).unwrap_or(0)
 }
@@ -180,7 +180,7 @@ pub fn devices() -> Result<Vec<Device>, String> {
     backend().map(|(_, devices)| devices)
 }
 
-/// The backend that has devices, and these.
+/// The first backend with devices, and its devices.
 #[doc(hidden)]
 pub fn backend() -> Result<(&'static dyn Backend, Vec<Device>), String> {
     let mut reason = "this hybz was built without GPU support (feature `cuda`)".to_owned();
@@ -193,15 +193,15 @@ pub fn backend() -> Result<(&'static dyn Backend, Vec<Device>), String> {
     Err(reason)
 }
 
-/// A lane of a device: what all kinds have in common.
+/// A lane of a device: the common part of all kinds.
 pub trait DeviceLane: Send {
-    /// The most blocks in a batch, and the longest block.
+    /// The capacity of the lane.
     fn size(&self) -> LaneSize;
 
-    /// Where the blocks of the next batch go, back to back: room for `max_blocks` of `max_length` bytes.
+    /// The buffer for the blocks of the next batch, back to back: `max_blocks` of `max_length` bytes.
     fn texts(&mut self) -> &mut [u8];
 
-    /// How long the steps have taken so far.
+    /// The time of each step so far.
     fn steps(&self) -> Steps {
         Steps::default()
     }
@@ -209,17 +209,17 @@ pub trait DeviceLane: Send {
 
 /// A lane that sorts rotations ([`Offload::Bwt`]).
 pub trait SortColumns: DeviceLane {
-    /// Transforms the blocks that [`texts`](DeviceLane::texts) holds, which have these lengths: at least
-    /// [`MIN_DEVICE_BLOCK`] each, and none of them periodic.
+    /// Transforms the blocks in [`texts`](DeviceLane::texts), given their lengths: at least [`MIN_DEVICE_BLOCK`] each,
+    /// and none of them periodic.
     ///
-    /// After any error the lane must not be used again, only dropped; so it is with the others.
+    /// After any error the lane must not be used again, only dropped. The same holds for the other lanes.
     fn sort(&mut self, lengths: &[u32], timeout: Duration) -> Result<Sorted<'_>, DeviceError>;
 }
 
 /// A lane that sorts two lists of rotations ([`Offload::Hybrid`]).
 pub trait SortThirds: DeviceLane {
-    /// Sorts two lists of each of the blocks that [`texts`](DeviceLane::texts) holds. Each has been turned to its least
-    /// rotation, and began at `turns` of it before.
+    /// Sorts two lists for each of the blocks in [`texts`](DeviceLane::texts). Each block has been rotated to its least
+    /// rotation; `turns` has the position in it of the original beginning.
     fn thirds(&mut self, lengths: &[u32], turns: &[u32], timeout: Duration) -> Result<SortedThirds<'_>, DeviceError>;
 }
 
@@ -231,8 +231,7 @@ pub trait CodeBlocks: DeviceLane {
 
 /// A lane that sorts suffixes ([`Offload::Suffixes`]).
 pub trait SortSuffixes: DeviceLane {
-    /// Sorts all suffixes of each block, periodic or not, and tells in which rows those at multiples of 2^`entry_log`
-    /// are.
+    /// Sorts all suffixes of each block, periodic or not, and returns the rows of those at multiples of 2^`entry_log`.
     fn suffixes(
         &mut self,
         lengths: &[u32],
@@ -241,7 +240,7 @@ pub trait SortSuffixes: DeviceLane {
     ) -> Result<SortedSuffixes<'_>, DeviceError>;
 }
 
-/// How long the steps of a lane have taken so far, in milliseconds of device time.
+/// The time of each step of a lane so far, in milliseconds of device time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Steps {
     /// Batches.
@@ -260,28 +259,28 @@ pub struct Steps {
     pub large: f64,
     /// Rounds: new ranks.
     pub commit: f64,
-    /// The other third, and what goes to the cores (hybrid).
+    /// The other third, and the data for the cores (hybrid).
     pub thirds: f64,
-    /// Move-to-front and zero runs (where the device codes).
+    /// Move-to-front and zero runs (if the device codes).
     pub mtf: f64,
-    /// Tables and selectors (the same).
+    /// Tables and selectors (if the device codes).
     pub tables: f64,
-    /// Codes (the same).
+    /// Codes (if the device codes).
     pub bits: f64,
     /// Codes to symbols (decode).
     pub symbols: f64,
     /// Symbols to columns (decode).
     pub columns: f64,
-    /// Columns to vectors (decode, of `.hbz` streams).
+    /// Columns to vectors (decode `.hbz` streams).
     pub vector: f64,
-    /// Columns to texts (decode); of `.hbz` streams vectors to codes.
+    /// Columns to texts (decode); for `.hbz` streams, vectors to codes.
     pub walk: f64,
     /// Columns, lists, codes or texts from the device.
     pub download: f64,
 }
 
 impl Steps {
-    /// The steps that have taken any time, by name, in milliseconds.
+    /// The steps with a time above 0, by name, in milliseconds.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let all = [
             ("upload", self.upload),
@@ -305,20 +304,20 @@ impl Steps {
     }
 }
 
-/// One block of a batch, coded: `struct hybz_coded` of `cuda/hybz.h`. Nothing in it is checked yet.
+/// A coded block of a batch: `struct hybz_coded` of `cuda/hybz.h`. Nothing in it is checked yet.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct CodedByDevice {
-    /// In which row the block itself stands.
+    /// The row of the block itself.
     pub origin: u32,
-    /// How many symbols there are, EOB included.
+    /// The number of symbols, EOB included.
     pub symbols: u32,
-    /// How many tables.
+    /// The number of tables.
     pub tables: u32,
-    /// How many bits the codes take; 0 if that is so much that they are not there.
+    /// The number of bits of the codes; 0 if there are so many that they were left out.
     pub bits: u32,
-    /// Where in the batch's bytes the codes begin, in whole words of 32 bits; behind them each group's selector, a byte
-    /// each.
+    /// The offset of the codes in the batch's bytes, in words of 32 bits. After the codes comes each group's selector,
+    /// a byte each.
     pub at: u32,
     /// Whether byte c occurs: bit c % 32 of word c / 32.
     pub used: [u32; 8],
@@ -327,7 +326,7 @@ pub struct CodedByDevice {
 }
 
 impl CodedByDevice {
-    /// Nothing.
+    /// An empty entry.
     pub const EMPTY: CodedByDevice = CodedByDevice {
         origin: 0,
         symbols: 0,
@@ -338,50 +337,51 @@ impl CodedByDevice {
         lengths: [[0; MAX_SYMBOLS]; MAX_TABLES],
     };
 
-    /// The most bytes of codes and selectors that a block of so many bytes has.
+    /// The max number of bytes of codes and selectors of a block of `length` bytes.
     pub const fn most_bytes(length: usize) -> usize {
         (length + length / 4 + 128) / 4 * 4
     }
 }
 
-/// A batch, coded.
+/// A coded batch.
 #[derive(Clone, Copy, Debug)]
 pub struct CodedBatch<'a> {
     /// Its blocks.
     pub blocks: &'a [CodedByDevice],
-    /// Codes and selectors of all of them.
+    /// The codes and selectors of all blocks.
     pub bytes: &'a [u8],
 }
 
-/// A batch of which two lists of rotations are sorted: each block's as in [`Thirds`](crate::codec::bwt::merge::Thirds),
-/// back to back.
+/// A batch with two lists of sorted rotations: each block's as in [`Thirds`](crate::codec::bwt::merge::Thirds), back to
+/// back.
 #[derive(Clone, Copy, Debug)]
 pub struct SortedThirds<'a> {
-    /// What the rows are compared by.
+    /// The keys by which the rows are compared.
     pub keys: &'a [u32],
     /// The bytes before the rows.
     pub bytes: &'a [u8],
-    /// In which row, of both lists, each block itself stands.
+    /// For each block and list, the row of the block itself.
     pub origins: &'a [u32],
 }
 
-/// A batch of which all suffixes are sorted, those of the end marks (below all bytes) included.
+/// A batch with all suffixes sorted, including those of the end marks (which are below all bytes).
 #[derive(Clone, Copy, Debug)]
 pub struct SortedSuffixes<'a> {
-    /// For each block the bytes before the rows, one more than the block has, back to back: 0 where there is none
-    /// before.
+    /// For each block the bytes before the rows, one more than the block has, back to back; 0 for the row of the whole
+    /// block.
     pub columns: &'a [u8],
-    /// In which row of each block the whole block stands.
+    /// The row of each whole block.
     pub origins: &'a [u32],
-    /// The rows of the entry points, the end mark's row not counted: for each block as many as the longest one has.
+    /// The rows of the entry points, not counting the end mark's row. Each block has as many entries as the longest
+    /// one.
     pub entries: &'a [u32],
 }
 
-/// A batch, transformed.
+/// A transformed batch.
 #[derive(Clone, Copy, Debug)]
 pub struct Sorted<'a> {
     /// The last columns, back to back.
     pub columns: &'a [u8],
-    /// In which row of each block the block itself stands.
+    /// The row of each block itself.
     pub origins: &'a [u32],
 }

@@ -1,9 +1,9 @@
-//! Which devices the user means: by number, UUID or PCI id, as nvidia-smi prints them.
+//! Selects devices as the user names them: by number, UUID or PCI id, as nvidia-smi prints them.
 
 use super::Device;
 
-/// The devices that `list` names, comma-separated: `0`, `GPU-4f0b...` (or a beginning of it that only one device has)
-/// or `0000:1b:00.0` (or `1b:00.0`). A device named twice counts once.
+/// The devices that `list` names, comma-separated: `0`, `GPU-4f0b...` (or a unique prefix of it) or `0000:1b:00.0` (or
+/// `1b:00.0`). A device named twice counts once.
 pub fn select(list: &str, devices: &[Device]) -> Result<Vec<Device>, String> {
     let mut chosen: Vec<Device> = Vec::new();
     for name in list.split(',').map(str::trim) {
@@ -21,7 +21,7 @@ fn find<'a>(name: &str, devices: &'a [Device]) -> Result<&'a Device, String> {
         if let Some(uuid) = lower.strip_prefix("gpu-") {
             !uuid.is_empty() && device.uuid.to_lowercase().starts_with(&lower)
         } else if lower.contains(':') {
-            // nvidia-smi writes the domain with 8 digits, CUDA with 4, people with none.
+            // nvidia-smi writes the domain with 8 digits, CUDA with 4; users omit it.
             let short = device.pci.split_once(':').map_or("", |(_, short)| short);
             [&*device.pci, short].iter().any(|pci| pci.trim_start_matches('0') == lower.trim_start_matches('0'))
         } else {

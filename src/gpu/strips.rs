@@ -3,13 +3,13 @@
 use super::DeviceError;
 use std::time::Duration;
 
-/// Where a strip is among the codes of a batch, and where its text goes: `struct hybz_lzw_strip` of `cuda/hybz.h`.
+/// The position of a strip in the codes of a batch, and of its text: `struct hybz_lzw_strip` of `cuda/hybz.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct StripForDevice {
-    /// Its first byte in the input.
+    /// The offset of its codes in the input.
     pub from: u64,
-    /// Its first byte in the output. Texts lie one after the other there; gaps are allowed.
+    /// The offset of its text in the output. Texts are in ascending order there; gaps are allowed.
     pub to: u64,
     /// Bytes of codes, at most [`MAX_STRIP`].
     pub coded: u32,
@@ -17,35 +17,35 @@ pub struct StripForDevice {
     pub length: u32,
 }
 
-/// What a device found of a strip: `struct hybz_lzw_found`.
+/// The device's result for a strip: `struct hybz_lzw_found`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct StripFound {
-    /// `HYBZ_LZW_...`: 0 if the strip is right.
+    /// `HYBZ_LZW_...`: 0 if the strip is valid.
     pub status: u32,
-    /// Which code is not known, or how much text there is.
+    /// The unknown code, or the length of the text.
     pub code: u32,
-    /// How many codes are known.
+    /// The number of known codes.
     pub known: u32,
 }
 
-/// The most bytes of a strip on a device, of its codes and of its text.
+/// The max number of bytes of a strip on a device, for its codes and for its text.
 pub const MAX_STRIP: usize = 1 << 28;
 
-/// How large the batches of a lane may be.
+/// The capacity of a lane: the max size of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StripsSize {
-    /// Strips.
+    /// The number of strips.
     pub strips: usize,
-    /// Bytes of codes, of all of them.
+    /// The total bytes of codes.
     pub coded: usize,
-    /// Bytes of text.
+    /// The total bytes of text.
     pub text: usize,
 }
 
 /// A lane that decodes strips of LZW codes (`cuda/lzw.cu`).
 pub trait DecodeStrips: Send {
-    /// How large a batch may be.
+    /// The capacity.
     fn size(&self) -> StripsSize;
 
     /// Decodes strips of `coded` into `text`; `found` has an entry for each.
@@ -60,12 +60,12 @@ pub trait DecodeStrips: Send {
         timeout: Duration,
     ) -> Result<(), DeviceError>;
 
-    /// The same from `coded_len` bytes of codes at `coded` to `text_len` bytes of text at `text`, both addresses in the
-    /// device's memory.
+    /// As [`decode_strips`](Self::decode_strips), from `coded_len` bytes at `coded` to `text_len` bytes at `text`, both
+    /// device addresses.
     ///
     /// # Safety
-    /// They have so many bytes, which nobody writes meanwhile, on this lane's device and in its primary context; what
-    /// was to be written there has been.
+    /// The addresses have that many bytes on this lane's device, in its primary context; nothing else writes to them
+    /// during the call, and all earlier writes to them are complete.
     #[allow(unsafe_code)]
     unsafe fn decode_on_device(
         &mut self,

@@ -1,13 +1,13 @@
-//! Indexes of `.bz2` files: where each block begins, in the compressed file and in the text. With an index any part of
-//! the text is read by decoding only the blocks that have some of it ([`seek::Reader`](crate::seek::Reader)).
+//! Indexes of `.bz2` files: the position of each block in the compressed file and in the text. With an index any part
+//! of the text is read by decoding only the blocks that contain it ([`seek::Reader`](crate::seek::Reader)).
 //!
 //! An index is made while a file is compressed or decompressed ([`Recorder`]) or by decoding it once
-//! ([`Index::build`]). It is kept beside the file, as `FILE.bz2.bzi`. The format is specified in `docs/INDEX.md`: a
+//! ([`Index::build`]). It is kept next to the file, as `FILE.bz2.bzi`. The format is specified in `docs/INDEX.md`: a
 //! header of 64 bytes and records of 32 or 40, so that a lookup reads a few records, however long the file is. Lines of
 //! `bits,bytes`, as indexed_bzip2 and rapidgzip use them, can be read and written too.
 //!
-//! Whether an index fits a file is seen where it is used: each record has the CRC that must stand behind the magic in
-//! the file, and that the decoded text must have.
+//! Whether an index fits a file is checked on use: each record has the CRC that must follow the magic in the file, and
+//! that the decoded text must have.
 //!
 //! ```
 //! use hybz::{Level, Settings, index::Index, seek::Reader};
@@ -43,19 +43,19 @@ use std::sync::Arc;
 pub use ranges::TextRange;
 pub use recorder::Recorder;
 
-/// What is wrong with an index of which each record is good, but not what they say together.
+/// The error for an index whose records are each valid but contradict each other.
 const OUT_OF_ORDER: &str = "its records are not in order";
 
-/// Where the blocks of a `.bz2` file are. The [module](self) has an example.
+/// The index of a `.bz2` file. The [module](self) has an example.
 #[derive(Debug)]
 pub struct Index {
     header: Header,
     records: Records,
-    /// Whether it was made from lines of offsets, which have no checksums.
+    /// It was made from lines of offsets, which have no checksums.
     from_offsets: bool,
 }
 
-/// One block of a `.bz2` file, as the index has it.
+/// A block of a `.bz2` file, as described by the index.
 ///
 /// ```
 /// use hybz::{Settings, index::Index};
@@ -69,13 +69,13 @@ pub struct Index {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Block {
-    /// Counted from 1 over the whole file.
+    /// Its number in the file, from 1.
     pub number: u64,
-    /// Its stream, counted from 1 over the whole file. All from the 4,294,967,295th on have this number.
+    /// The number of its stream in the file, from 1. All streams from the 4,294,967,295th on have this number.
     pub stream: u32,
     /// The level of its stream.
     pub level: Level,
-    /// Where its magic begins in the compressed file, in bits.
+    /// The position of its magic in the compressed file, in bits.
     pub bit_offset: u64,
     /// The bit after its last.
     pub end_bit: u64,
@@ -83,7 +83,7 @@ pub struct Block {
     pub text_offset: u64,
     /// Bytes of its text.
     pub text_len: u64,
-    /// The CRC of its text, which also stands behind its magic.
+    /// The CRC of its text, which also follows its magic.
     pub crc: u32,
     /// Line ends (bytes 0x0a) in the text before it, if they were counted.
     pub lines_before: Option<u64>,
@@ -92,11 +92,11 @@ pub struct Block {
 }
 
 impl Index {
-    /// Makes the index of a `.bz2` file by decoding it once, with all stations of the settings' pool. Line ends are
-    /// counted, too.
+    /// Makes the index of a `.bz2` file by decoding it once, with all stations of the settings' pool. It has counts of
+    /// line ends.
     ///
     /// # Errors
-    /// What is wrong with the file; [`Error::HasHbz`] if it has `.hbz` streams.
+    /// Errors of the file; [`Error::HasHbz`] if it has `.hbz` streams.
     pub fn build(mut file: impl Read, settings: &Settings) -> Result<Index, Error> {
         let mut driver = Driver::decompress_counting(settings);
         let mut recorder = Recorder::new();
@@ -106,13 +106,13 @@ impl Index {
         recorder.finish()
     }
 
-    /// Opens the index of `file`, by content: a `.bzi`, or lines of offsets (`bits,bytes`).
+    /// Opens the index of `file`. Its kind is told by its content: a `.bzi`, or lines of offsets (`bits,bytes`).
     ///
-    /// Of a `.bzi` up to 64 KiB are read, however long it is; more when something is looked up. Lines of offsets are
-    /// read completely, and from `file` some bytes for each line: the CRCs, and the levels of the streams.
+    /// Up to 64 KiB of a `.bzi` are read, however long it is, and more on lookups. Lines of offsets are read
+    /// completely, and some bytes of `file` for each line: the CRCs, and the levels of the streams.
     ///
-    /// The file's last end of stream is compared here, what the index says of a block when it is used. Lines of offsets
-    /// have no checksums, so the last block is decoded, too: it must end and have as much text as they say.
+    /// The end of the file's last stream is checked here; entries for blocks are checked when they are used. Lines of
+    /// offsets have no checksums, so the last block is decoded, too: it must end, and have as much text, as they say.
     ///
     /// # Errors
     /// [`Error::NotAnIndex`], [`Error::BadIndex`], [`Error::ForeignIndex`], or [`Error::Read`]; for lines of offsets
@@ -126,12 +126,12 @@ impl Index {
         Ok(index)
     }
 
-    /// The same for a file that is damaged, or cut: its end is not looked at
-    /// ([`recover`](crate::recover::recover)). Lines of offsets are of no use there if the file is changed where they
+    /// Opens the index of a damaged or cut file, without checking the file's end
+    /// ([`recover`](crate::recover::recover)). Lines of offsets are useless here if the damage hits the places they
     /// point to.
     ///
     /// # Errors
-    /// As for [`open`](Self::open).
+    /// See [`open`](Self::open).
     pub fn open_unchecked(index: Arc<dyn ReadAt>, file: &dyn ReadAt) -> Result<Index, Error> {
         let mut bytes = [0; HEADER_LEN];
         let len = fill_at(&*index, &mut bytes, 0).map_err(Error::Read)?;
@@ -152,7 +152,7 @@ impl Index {
     /// Writes it as a `.bzi`.
     ///
     /// # Errors
-    /// [`Error::Write`], or what is wrong with the index if it is read from a file.
+    /// [`Error::Write`], and errors of the index if it is read from a file.
     pub fn write(&self, out: impl Write) -> Result<(), Error> {
         let mut out = BufWriter::new(out);
         out.write_all(&self.header.write()).map_err(Error::Write)?;
@@ -163,8 +163,8 @@ impl Index {
         out.flush().map_err(Error::Write)
     }
 
-    /// Writes it as lines of `bits,bytes`, as indexed_bzip2 and rapidgzip have them: a line for each block and for each
-    /// end of a stream that has blocks, and one for the end of the last such stream.
+    /// Writes it as lines of `bits,bytes`, as indexed_bzip2 and rapidgzip do: a line for each block, one for each end
+    /// of a stream that has blocks, and one for the end of the last such stream.
     ///
     /// ```
     /// use hybz::{Settings, index::Index};
@@ -176,37 +176,37 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// As for [`write`](Self::write).
+    /// See [`write`](Self::write).
     pub fn write_offsets(&self, out: impl Write) -> Result<(), Error> {
         let mut out = BufWriter::new(out);
         offsets::write(self, &mut out)?;
         out.flush().map_err(Error::Write)
     }
 
-    /// Bytes of text in the file.
+    /// Bytes of the file's text.
     pub fn text_len(&self) -> u64 {
         self.header.text_len
     }
 
-    /// Where the last stream ends in the compressed file, in bytes. Other bytes may follow.
+    /// The end of the last stream in the compressed file, in bytes. Other bytes may follow.
     pub fn coded_len(&self) -> u64 {
         self.header.coded_len
     }
 
-    /// How many blocks the file has.
+    /// Blocks of the file.
     pub fn blocks(&self) -> u64 {
         self.header.blocks
     }
 
-    /// How many streams the file has.
+    /// Streams of the file.
     pub fn streams(&self) -> u64 {
         self.header.streams
     }
 
-    /// The highest level of a stream. All records are looked at.
+    /// The highest level of a stream. Reads all records.
     ///
     /// # Errors
-    /// As for [`find`](Self::find).
+    /// See [`find`](Self::find).
     pub fn level(&self) -> Result<Level, Error> {
         let mut highest = Level::FASTEST;
         for number in 0..self.header.records {
@@ -215,10 +215,10 @@ impl Index {
         Ok(highest)
     }
 
-    /// How many line ends the text has, if they were counted.
+    /// Line ends in the text, if they were counted.
     ///
     /// # Errors
-    /// As for [`find`](Self::find).
+    /// See [`find`](Self::find).
     pub fn lines(&self) -> Result<Option<u64>, Error> {
         match self.header.lines {
             true => Ok(Some(self.record(self.header.records - 1)?.lines)),
@@ -226,7 +226,7 @@ impl Index {
         }
     }
 
-    /// The block that has this byte of the text; none behind the text.
+    /// The block that contains this byte of the text; `None` beyond the text.
     ///
     /// # Errors
     /// [`Error::Read`] and [`Error::BadIndex`], if the index is read from a file.
@@ -234,18 +234,19 @@ impl Index {
         if text_offset >= self.header.text_len {
             return Ok(None);
         }
-        // The last record with no more text before it: ends of streams stand before the block that follows them.
+        // The last record with no more text before it. The record of a stream's end comes before that of the next
+        // block.
         let after = self.first_after(text_offset, self.header.text_len, |record| record.text_offset)?;
         let block = self.block(after - 1)?;
         let is_there = (block.text_offset..block.text_offset + block.text_len).contains(&text_offset);
         if is_there { Ok(Some(block)) } else { Err(Error::BadIndex(OUT_OF_ORDER)) }
     }
 
-    /// The block that has the line end with this number, counted from 1: the next line begins right behind that.
-    /// Nothing if there are fewer.
+    /// The block with the line end of this number, from 1; the next line begins right after that line end. `None` if
+    /// there are fewer.
     ///
     /// # Errors
-    /// As for [`find`](Self::find); [`Error::BadIndex`] also if line ends were not counted.
+    /// See [`find`](Self::find); [`Error::BadIndex`] also if line ends were not counted.
     pub fn find_line_end(&self, number: u64) -> Result<Option<Block>, Error> {
         let Some(all) = self.lines()? else { return Err(Error::BadIndex("it has no line ends")) };
         if number == 0 || number > all {
@@ -260,7 +261,7 @@ impl Index {
     /// The block after this one.
     ///
     /// # Errors
-    /// As for [`find`](Self::find).
+    /// See [`find`](Self::find).
     pub fn next(&self, block: &Block) -> Result<Option<Block>, Error> {
         let Some(next) = self.block_from(block.record + 1)? else { return Ok(None) };
         let follows = next.bit_offset >= block.end_bit && next.text_offset == block.text_offset + block.text_len;
@@ -277,7 +278,7 @@ impl Index {
         })
     }
 
-    /// The first block among the records from this one on.
+    /// The first block at or after this record.
     fn block_from(&self, record: u64) -> Result<Option<Block>, Error> {
         for number in record..self.header.records {
             if self.record(number)?.kind == Kind::Block {
@@ -291,7 +292,7 @@ impl Index {
         self.records.get(number, &self.header)
     }
 
-    /// The block whose record this is, and what the record behind it adds.
+    /// The block of this record, which also depends on the record after it.
     fn block(&self, record: u64) -> Result<Block, Error> {
         let (this, next) = (self.record(record)?, self.record(record + 1)?);
         let bits = next.bit_offset.checked_sub(this.bit_offset);
@@ -308,7 +309,7 @@ impl Index {
             return Err(Error::BadIndex(OUT_OF_ORDER));
         };
         Ok(Block {
-            // Each stream before it has one record that is no block.
+            // Each stream before it has one record that is not a block.
             number: (record + 2).saturating_sub(this.stream.into()),
             stream: this.stream,
             level,
@@ -324,8 +325,8 @@ impl Index {
 
     /// The number of the first record at which `of` exceeds `value`, which is less than at the last record, `most`.
     ///
-    /// Blocks have about the same length, so the place is estimated: this reads a few pages of the index, where halving
-    /// would read 20 of a million records. Every third step halves, in case that the lengths are very uneven.
+    /// Blocks have about the same length, so the place is estimated: this reads a few pages of the index, where binary
+    /// search would read 20 of a million records. Every third step halves, in case the lengths are very uneven.
     fn first_after(&self, value: u64, most: u64, of: impl Fn(&Record) -> u64) -> Result<u64, Error> {
         let (mut low, mut high) = (0, self.header.records - 1);
         let (mut below, mut above) = (0, most);
@@ -343,14 +344,14 @@ impl Index {
                 (low, below) = (middle, found);
             }
         }
-        // Nothing was compared with the first record, before which there is nothing.
+        // The first record was not compared; nothing comes before it.
         Ok(high)
     }
 
     /// Whether the file has the end of the last stream where the index has it, and no stream follows.
     fn check_end(&self, file: &dyn ReadAt) -> Result<(), Error> {
         let foreign = |bit_offset| Err(Error::ForeignIndex { bit_offset });
-        // That it fits the header is seen when it is read.
+        // Reading the record checks that it fits the header.
         self.record(self.header.records - 1)?;
         let last = self.record(self.header.records - 2)?;
         let end = self.header.coded_len;
@@ -367,7 +368,7 @@ impl Index {
         if matches!(follows, bzip2::Header::Stream(_)) { foreign(end * 8) } else { Ok(()) }
     }
 
-    /// Whether the last block has the length that the index gives it, in the file and in the text.
+    /// Whether the last block ends, and has as much text, as the index says.
     fn check_last_block(&self, file: &dyn ReadAt) -> Result<(), Error> {
         let mut last = None;
         for number in (0..self.header.records).rev() {
@@ -378,7 +379,7 @@ impl Index {
         }
         let Some(block) = last else { return Ok(()) };
         let Block { number, bit_offset, end_bit, text_len, .. } = block;
-        // The end of its stream was found in the file, so this is no longer than the file.
+        // The end of its stream was found in the file, so this is not longer than the file.
         let mut bytes = vec![0; (end_bit.div_ceil(8) - bit_offset / 8) as usize];
         let len = fill_at(file, &mut bytes, bit_offset / 8).map_err(Error::Read)?;
         let start = bit_offset % 8;
@@ -391,25 +392,25 @@ impl Index {
 }
 
 impl Block {
-    /// The bytes of the compressed file that have its bits.
+    /// The bytes of the compressed file that contain its bits.
     pub(crate) fn bytes(&self) -> std::ops::Range<u64> {
         self.bit_offset / 8..self.end_bit.div_ceil(8)
     }
 
-    /// Whether the bits at its place are its magic and its CRC.
+    /// Whether these bits, from its position, are its magic and its CRC.
     pub(crate) fn begins(&self, bits: Option<(u64, u32)>) -> bool {
         bits == Some((BLOCK_MAGIC, self.crc))
     }
 }
 
-/// The 48 bits and the 32 bits behind them at some bit of a file, if it has so many.
+/// The 48 bits at a position of a file and the 32 bits after them, if the file is long enough.
 pub(crate) fn bits_at(file: &(impl ReadAt + ?Sized), bit: u64) -> Result<Option<(u64, u32)>, Error> {
     let mut bytes = [0; 11];
     let len = fill_at(file, &mut bytes, bit / 8).map_err(Error::Read)?;
     Ok(bits_of(&bytes[..len], bit % 8))
 }
 
-/// The same from bit `skew` of these bytes on.
+/// As [`bits_at`], from bit `skew` of these bytes on.
 pub(crate) fn bits_of(bytes: &[u8], skew: u64) -> Option<(u64, u32)> {
     if (bytes.len() as u64) * 8 < skew + END_BITS {
         return None;

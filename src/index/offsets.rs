@@ -1,18 +1,18 @@
 //! Lines of offsets, `bits,bytes`: what indexed_bzip2 and rapidgzip make of a `.bz2` file (`block_offsets`, `ibzip2
 //! -L`), and ratarmount keeps.
 //!
-//! As observed of indexed_bzip2 1.7.0 and rapidgzip 0.15.2: a line for each block with the bit at which it begins and
-//! the bytes of text before it. Where a stream ends there is a line for its end record, so the bytes of the text stand
-//! there twice. The parallel readers leave streams without blocks out, and add a line for the end of the last stream;
-//! the serial one has a line for the end of each stream, and none for the end. Of a file without blocks the parallel
-//! readers say `0,0`. We write what the parallel readers have, and read all of it.
+//! Observed with indexed_bzip2 1.7.0 and rapidgzip 0.15.2: a line for each block has the bit at which it begins and the
+//! bytes of text before it. Where a stream ends there is a line for its end record, so its byte offset occurs twice.
+//! The parallel readers leave out streams without blocks, and add a line for the end of the last stream. The serial one
+//! has a line for the end of each stream, and none for the end of the file. For a file without blocks the parallel
+//! readers write `0,0`. We write what the parallel readers write, and read both.
 //!
-//! CRCs, levels and streams are not in the lines. They are read from the compressed file, some bytes for each line, and
-//! so is everything between the end of a stream and the next block. The result is the same index that decoding makes,
+//! The lines lack CRCs, levels and streams. These are read from the compressed file, some bytes for each line, and so
+//! is everything between the end of a stream and the next block. The result is the same index that decoding makes,
 //! without line ends.
 //!
-//! The lines have no checksums. What contradicts the file is refused here; that the last block has the text that the
-//! lines give it is checked by [`Index::open`].
+//! The lines have no checksums. What contradicts the file is refused here; [`Index::open`] checks the length of the
+//! last block's text.
 
 use super::{Index, Recorder, bits_at};
 use crate::error::Error;
@@ -52,7 +52,7 @@ pub(super) fn write(index: &Index, out: &mut dyn Write) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads the lines of the compressed file `file`.
+/// Reads the lines for the compressed file `file`.
 pub(super) fn read(lines: &dyn ReadAt, file: &dyn ReadAt) -> Result<Index, Error> {
     let mut lines = Lines(BufReader::new(Positioned { source: lines, at: 0 }));
     let mut import = Import { file, recorder: Recorder::new(), at: 0, stream: None };
@@ -96,7 +96,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The two numbers of a line. Blanks may stand around them, but no sign.
+/// The two numbers of a line. Blanks around them are allowed, signs are not.
 fn parse(line: &[u8]) -> Option<(u64, u64)> {
     let number = |text: &str| {
         let text = text.trim_ascii();
@@ -106,13 +106,13 @@ fn parse(line: &[u8]) -> Option<(u64, u64)> {
     Some((number(bits)?, number(bytes)?))
 }
 
-/// An index that is made from the beginnings of blocks and from what stands between them in the file.
+/// Builds an index from the starts of blocks and from what the file has between them.
 struct Import<'a> {
     file: &'a dyn ReadAt,
     recorder: Recorder,
-    /// The bit at which something must begin.
+    /// The bit at which the next block or end must begin.
     at: u64,
-    /// The stream that is open: its number and its level.
+    /// The number and level of the open stream.
     stream: Option<(u64, Level)>,
 }
 
@@ -121,7 +121,7 @@ impl Import<'_> {
         Err(Error::ForeignIndex { bit_offset: self.at })
     }
 
-    /// The next block begins at `bit`, and ends at `end`.
+    /// Adds the block from `bit` to `end`.
     fn block(&mut self, bit: u64, end: u64, text_len: u64) -> Result<(), Error> {
         while self.at < bit {
             self.step()?;
@@ -150,7 +150,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// The next line has no text: a stream must end at `bit`.
+    /// Two lines have the same byte offset: a stream must end at `bit`.
     fn end_of_stream(&mut self, bit: u64) -> Result<(), Error> {
         while self.at < bit {
             self.step()?;
@@ -162,13 +162,13 @@ impl Import<'_> {
     }
 
     /// The last line is at `bit`. After the last stream with blocks it may be anywhere in the file: the parallel
-    /// readers have the end of a stream there, or 0 if there are no blocks.
+    /// readers write the end of a stream there, or 0 if there are no blocks.
     fn end_of_data(&self, bit: u64) -> Result<(), Error> {
         let is_there = (self.at..=self.file.len().saturating_mul(8)).contains(&bit);
         if is_there { Ok(()) } else { Err(Error::BadIndex("its last line is not at the end of the data")) }
     }
 
-    /// Passes what stands between blocks: the end of a stream, or the header of one.
+    /// Skips what lies between blocks: the end of a stream, or the header of one.
     fn step(&mut self) -> Result<(), Error> {
         if let Some((number, level)) = self.stream {
             let Some((END_MAGIC, combined_crc)) = bits_at(self.file, self.at)? else { return self.foreign() };
@@ -186,7 +186,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// The level of the stream that begins here, if one does.
+    /// The level of the stream that begins here, if there is one.
     fn header(&self) -> Result<Option<Level>, Error> {
         let mut bytes = [0; 4];
         let len = fill_at(self.file, &mut bytes, self.at / 8).map_err(Error::Read)?;
@@ -196,7 +196,7 @@ impl Import<'_> {
         })
     }
 
-    /// After the last block: the end of its stream, and streams without blocks.
+    /// After the last block: skips the end of its stream, and streams without blocks.
     fn finish(mut self) -> Result<Index, Error> {
         while self.at == 0 || self.stream.is_some() || self.header()?.is_some() {
             self.step()?;

@@ -1,4 +1,4 @@
-//! The index of a part of a file, for somebody who reads only that.
+//! The index of a part of a file, for a reader of that part only.
 
 use super::Index;
 use super::records::Records;
@@ -8,12 +8,12 @@ use crate::format::bzip2::HEADER_BITS;
 use std::ops::Range;
 
 impl Index {
-    /// The index of the blocks that have some of this text, and of no others: 32 or 40 bytes for each.
+    /// The index of just the blocks that contain some of this text: 32 or 40 bytes for each.
     ///
-    /// It goes to whoever reads that part of the file, on another machine for example. Offsets are those of the whole
+    /// It is for a reader of that part of the file, on another machine for example. Offsets are those of the whole
     /// file; numbers of blocks and streams count from the part's first. It is opened with
-    /// [`open_unchecked`](Self::open_unchecked), because the file goes on behind it. Text before the part cannot be
-    /// read by it (`find` returns [`Error::BadIndex`]), and where the part ends, the text ends.
+    /// [`open_unchecked`](Self::open_unchecked), because the file continues after it. Text before the part cannot be
+    /// read with it (`find` returns [`Error::BadIndex`]), and the text ends where the part ends.
     ///
     /// ```
     /// use hybz::{Level, Settings, index::Index, seek::Reader};
@@ -30,14 +30,15 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// As for [`find`](Self::find). [`Error::BadIndex`] also if the file has no text there.
+    /// See [`find`](Self::find). [`Error::BadIndex`] also if the file has no text there.
     pub fn part(&self, text: Range<u64>) -> Result<Index, Error> {
         let end = text.end.min(self.header.text_len);
         let first = if text.start < end { self.find(text.start)? } else { None };
         let first = first.ok_or(Error::BadIndex("it has no such part"))?;
         let mut records = Vec::new();
         if first.bit_offset != HEADER_BITS {
-            // Stands for everything before: readers want a record for the beginning of the file, and blocks behind it.
+            // Represents everything before the part: readers want a record for the beginning of the file, and blocks
+            // after it.
             let before = Record { kind: Kind::EndOfStream, stream: 1, ..self.record(0)? };
             records.push(Record { bit_offset: HEADER_BITS, text_offset: 0, lines: 0, ..before });
         }
@@ -54,7 +55,8 @@ impl Index {
             records.push(renumbered(record));
             number += 1;
         };
-        // The last block ends where something else begins: for readers of the part, the end of the stream.
+        // The last block ends where the next record begins. For readers of the part that record is the end of the
+        // stream.
         let last = Record { kind: Kind::EndOfStream, ..renumbered(last) };
         let end = last.bit_offset.div_ceil(8);
         records.push(last);
@@ -79,7 +81,7 @@ mod tests {
     use crate::{Level, Settings};
     use std::sync::Arc;
 
-    /// Three streams, of which the second is empty and the others have blocks of different lengths.
+    /// Three streams: the second is empty, the others have blocks of different lengths.
     fn file() -> (Vec<u8>, Vec<u8>) {
         let text: Vec<u8> = (0..200_000u32).flat_map(|n| (n.wrapping_mul(2_654_435_761)).to_le_bytes()).collect();
         let (a, b) = text.split_at(350_000);
@@ -102,7 +104,7 @@ mod tests {
         for (at, &from) in starts.iter().enumerate() {
             for &to in starts[at + 1..].iter().chain([&(text.len() as u64)]) {
                 let part = whole.part(from..to).unwrap();
-                // As it is written and read elsewhere.
+                // The part also survives being written and read.
                 let mut bytes = Vec::new();
                 part.write(&mut bytes).unwrap();
                 let part = Index::open_unchecked(Arc::new(bytes), &file).unwrap();

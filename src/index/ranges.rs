@@ -1,21 +1,21 @@
-//! Ranges of a text that readers share: each has whole blocks.
+//! Ranges of a text for readers that share it, made of whole blocks.
 
 use super::{Index, OUT_OF_ORDER};
 use crate::error::Error;
 
-/// Some blocks of a `.bz2` file, which follow each other, and their text.
+/// Consecutive blocks of a `.bz2` file, and their text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TextRange {
-    /// From 0.
+    /// Its number, from 0.
     pub number: u64,
-    /// The bytes of text before it.
+    /// Bytes of text before it.
     pub offset: u64,
-    /// The bytes of its text.
+    /// Bytes of its text.
     pub length: u64,
-    /// How many blocks it has.
+    /// Its number of blocks.
     pub blocks: u64,
-    /// Where the magic of its first block begins in the compressed file, in bits.
+    /// The position of its first block's magic in the compressed file, in bits.
     pub bit_offset: u64,
     /// The bit after the last of its last block.
     pub end_bit: u64,
@@ -24,8 +24,9 @@ pub struct TextRange {
 }
 
 impl Index {
-    /// The text in ranges for readers that share it, in order: each has whole blocks, and at least `size` bytes but for
-    /// the last. So no block is decoded twice, unless for the end of a line.
+    /// Splits the text into consecutive ranges of whole blocks for readers that share it. Each has at least `size`
+    /// bytes, except for the last. No block is decoded twice, unless a reader needs the end of a line from the next
+    /// range.
     ///
     /// ```
     /// use hybz::{Level, Settings, index::Index};

@@ -1,4 +1,4 @@
-//! Makes an index from what a stream says of its blocks.
+//! Makes an index from what a stream reports about its blocks.
 
 use super::Index;
 use super::records::Records;
@@ -7,29 +7,29 @@ use crate::format::bzi::{Header, Kind, Record};
 use crate::format::bzip2::Level;
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo};
 
-/// Makes the index of one file while it is compressed or decompressed: it takes what
-/// [`Outputs::block`](crate::flow::Outputs::block) and [`Outputs::stream`](crate::flow::Outputs::stream) are told, in
-/// that order. It takes 48 bytes of memory for each block and each stream.
+/// Makes the index of a file while it is compressed or decompressed. It takes the reports of
+/// [`Outputs::block`](crate::flow::Outputs::block) and [`Outputs::stream`](crate::flow::Outputs::stream), in that
+/// order, and 48 bytes of memory for each block and each stream.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     records: Vec<Record>,
     header: Header,
     lines: u64,
-    /// Whether there was a stream of another format.
+    /// There was a `.hbz` stream.
     has_hbz: bool,
-    /// Whether there was one without blocks.
+    /// There was a `.Z` stream, which has no blocks.
     has_lzw: bool,
-    /// Whether there was an LZ4 frame.
+    /// There was an LZ4 frame.
     has_lz4: bool,
 }
 
 impl Recorder {
-    /// Nothing so far.
+    /// An empty recorder.
     pub fn new() -> Recorder {
         Recorder::default()
     }
 
-    /// The next block.
+    /// Adds the next block.
     pub fn block(&mut self, block: &BlockInfo) {
         let &BlockInfo { bit_offset, stream, level, crc, text_len, lines, .. } = block;
         self.header.lines = lines.is_some() && (self.header.lines || self.header.blocks == 0);
@@ -39,7 +39,7 @@ impl Recorder {
         self.lines += lines.unwrap_or(0);
     }
 
-    /// The stream of the last blocks has ended.
+    /// Adds the end of the last blocks' stream.
     pub fn stream(&mut self, stream: &StreamInfo) {
         let &StreamInfo { number, format, level, bit_offset, end, combined_crc, .. } = stream;
         match format {
@@ -55,7 +55,7 @@ impl Recorder {
         self.header.coded_len = end;
     }
 
-    /// What an output completes.
+    /// Adds what an output completes.
     pub(crate) fn mark(&mut self, mark: Option<Mark>) {
         match mark {
             Some(Mark::Block(block)) => self.block(&block),
@@ -72,21 +72,21 @@ impl Recorder {
         self.records.push(Record { kind, bit_offset, text_offset, crc, stream, level, lines });
     }
 
-    /// How many streams have ended.
+    /// The number of streams that have ended.
     pub(super) fn streams(&self) -> u64 {
         self.header.streams
     }
 
-    /// Where the last block or end of a stream begins in the compressed file, in bits.
+    /// The position of the last block or end of a stream in the compressed file, in bits.
     pub fn bit_offset(&self) -> Option<u64> {
         Some(self.records.last()?.bit_offset)
     }
 
-    /// An index of the blocks of which the end is known: all but the last, until its stream ends. Nothing if there are
-    /// none, or if there was a `.hbz` stream.
+    /// An index of the blocks whose end is known: all but the last, until its stream ends. `None` if there are none, or
+    /// if there was a `.hbz` stream.
     ///
-    /// It is for reading ([`seek::Reader::with_index`](crate::seek::Reader::with_index)) what has been passed of a file
-    /// that is not read to its end yet. Written to a file, it would be refused there: it is not the whole file's.
+    /// It is for reading ([`seek::Reader::with_index`](crate::seek::Reader::with_index)) the part of a file that has
+    /// been decoded so far. Opening it from a file fails, because it does not cover the whole `.bz2`.
     ///
     /// ```
     /// use hybz::{Level, Settings, read::MultiBzDecoder, seek};
@@ -111,7 +111,7 @@ impl Recorder {
             if self.header.blocks == 1 {
                 return None;
             }
-            // Where it begins, the block before it ends: all that an end of a stream would say here.
+            // The block before it ends where it begins; an end of a stream would say no more.
             last.kind = Kind::EndOfStream;
             known.header.blocks -= 1;
             known.header.streams += 1;
@@ -121,7 +121,7 @@ impl Recorder {
         known.finish().ok().filter(|index| index.blocks() > 0)
     }
 
-    /// The index, when the whole file went well.
+    /// Returns the index after the whole file was read without error.
     ///
     /// # Errors
     /// [`Error::HasHbz`] if the file has `.hbz` streams, [`Error::HasLzw`] if it is a `.Z`, [`Error::HasLz4`] if it has

@@ -1,4 +1,4 @@
-//! The records of an index, in memory or in its file.
+//! The records of an index, in memory or in a file.
 
 use crate::error::Error;
 use crate::format::bzi::{HEADER_LEN, Header, Record};
@@ -6,17 +6,17 @@ use crate::read_at::{ReadAt, fill_at};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An index that is no longer is read at once: a request to a server costs more than so many bytes.
+/// An index up to this length is read at once: a request to a server costs more than this many bytes.
 const SMALL: u64 = 64 << 10;
-/// How many records of a longer one are read at once: 4 KiB and more.
+/// The number of records of a longer index read at once: 4 KiB and more.
 const PAGE: u64 = 128;
-/// How many such pages are kept.
+/// The number of such pages kept.
 const PAGES: usize = 32;
 
-/// Where the records are.
+/// The storage of the records.
 pub(super) enum Records {
     Memory(Vec<Record>),
-    /// Read when they are needed. The pages that were used last, the latest at the end.
+    /// Read on demand. Holds the most recently used pages, the latest at the end.
     File(Arc<dyn ReadAt>, Mutex<Vec<Page>>),
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Page {
 }
 
 impl Records {
-    /// Those of the index file whose header this is.
+    /// Opens the records of an index file with this header.
     pub fn open(file: Arc<dyn ReadAt>, header: &Header) -> Result<Records, Error> {
         if file.len() > SMALL {
             return Ok(Records::File(file, Mutex::default()));

@@ -1,5 +1,5 @@
-//! Codes and decodes blocks on a core, by the library `lz4`: its decoder is the fastest there is on cores, and what it
-//! refuses is what `lz4` refuses.
+//! Codes and decodes blocks on a core with the library `lz4`: its decoder is the fastest on cores, and it refuses
+//! exactly what the command `lz4` refuses.
 
 use super::groups::samples;
 use super::{Frame, Sample};
@@ -7,18 +7,18 @@ use crate::error::Damage;
 use crate::format::lz4::{STORED, WINDOW, checksum};
 use std::ops::Range;
 
-/// From this level on `lz4` looks for better matches.
+/// `lz4` looks for better matches from this level on.
 const FIRST_HC: u8 = 3;
-/// No bytes of a block become more bytes of text than that: a match's length grows by 255 a byte. The rest is for the
-/// last of them, and for the decoder's rules about the end of its room, which are never met then.
+/// The max ratio of text to coded bytes: a byte adds at most 255 to the length of a match. `MARGIN` covers
+/// the last bytes, and keeps the decoder clear of its special rules at the end of the buffer.
 const MAX_RATIO: usize = 255;
 const MARGIN: usize = 64;
 
-/// Some blocks of a frame, coded, each behind its length.
+/// Some coded blocks of a frame, each preceded by its length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CodedBlocks {
     pub(crate) bytes: Vec<u8>,
-    /// Of each block where it begins in `bytes`, the length of its text, and where its samples end.
+    /// For each block: its position in `bytes`, the length of its text, and the end of its samples.
     pub(crate) blocks: Vec<(usize, u32, usize)>,
     pub(crate) samples: Vec<Sample>,
 }
@@ -29,7 +29,7 @@ pub(crate) fn encode(text: &[u8], frame: Frame) -> CodedBlocks {
     coded.bytes.reserve(text.len() / 2);
     let mut room = vec![0; Frame::BLOCK_SIZE as usize];
     for block in text.chunks(Frame::BLOCK_SIZE as usize) {
-        // What does not become smaller is stored.
+        // A block that does not become smaller is stored.
         let room = &mut room[..block.len() - 1];
         let len = match frame.level {
             _ if room.is_empty() => None,
@@ -58,15 +58,15 @@ pub(crate) fn encode(text: &[u8], frame: Frame) -> CodedBlocks {
     coded
 }
 
-/// A block to be decoded.
+/// A block to decode.
 #[derive(Clone, Debug)]
 pub(crate) struct ToDecode {
-    /// Where its bytes are among those of all.
+    /// Its range in the bytes of all blocks.
     pub range: Range<usize>,
-    /// They are its text.
+    /// Its bytes are the text, uncoded.
     pub stored: bool,
     pub checksum: Option<u32>,
-    /// Where it begins in the input: its length.
+    /// The position of its length field in the input.
     pub at: u64,
 }
 
@@ -75,23 +75,23 @@ pub(crate) struct ToDecode {
 pub(crate) struct Blocks {
     pub bytes: Vec<u8>,
     pub blocks: Vec<ToDecode>,
-    /// The most text of a block.
+    /// The max text length of a block.
     pub block_size: usize,
-    /// Matches reach into the block before.
+    /// Matches may reach into the block before.
     pub linked: bool,
 }
 
-/// What they are.
+/// The result of decoding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecodedBlocks {
-    /// The text of all of them, or of those before the first that is wrong.
+    /// The text of all blocks, or of those before the first bad one.
     pub(crate) text: Vec<u8>,
-    /// Which one that is, where it begins in the input, and what is wrong with it.
+    /// The first bad block: its number, its position in the input, and its damage.
     pub(crate) wrong: Option<(usize, u64, Damage)>,
 }
 
 impl Blocks {
-    /// The most text that a block of so many bytes can have.
+    /// The max text length of a block of `len` bytes.
     pub fn max_text(&self, len: usize, stored: bool) -> usize {
         if stored { len } else { self.block_size.min(MAX_RATIO * len + MARGIN) }
     }
@@ -118,7 +118,7 @@ impl Blocks {
         DecodedBlocks { text, wrong }
     }
 
-    /// Decodes a block to `to`. Returns the length of its text.
+    /// Decodes a block into `text` from `to` on. Returns the length of its text.
     fn one(&self, block: &ToDecode, text: &mut [u8], to: usize) -> Result<usize, Damage> {
         let coded = &self.bytes[block.range.clone()];
         if let Some(stored) = block.checksum {
@@ -138,12 +138,12 @@ impl Blocks {
         } else {
             lzzzz::lz4::decompress(coded, room)
         };
-        // `lz4` decodes no bytes to no text.
+        // `lz4` would decode an empty block to an empty text.
         decoded.ok().filter(|_| !coded.is_empty()).ok_or(Damage::Lz4Block)
     }
 }
 
-/// What linked blocks behind this text need of it, and of what was before it.
+/// The history that linked blocks after this text need: its end, and if it is short, that of the history before it.
 pub(crate) fn window(history: &[u8], text: &[u8]) -> Vec<u8> {
     let old = WINDOW.saturating_sub(text.len()).min(history.len());
     [&history[history.len() - old..], &text[text.len().saturating_sub(WINDOW)..]].concat()

@@ -1,32 +1,32 @@
-//! Decodes a block 32 sequences at once, as a warp with a lane for each could, also from the places that an index has.
-//! Never a file's decoder: that is `block`. (The kernel finds tokens by pointer jumping and has a lane for each byte,
-//! and needs no places. Its own code runs in the emulation, `cuda/sim`.)
+//! Decodes a block 32 sequences at a time, as a warp with a lane for each could, optionally starting at the places of
+//! an index. Files are never decoded by this, but by `block`. (The kernel differs: it finds tokens by pointer jumping,
+//! has a lane for each byte, and needs no places. Its own code runs in the emulation, `cuda/sim`.)
 //!
 //! 1. The tokens of a group are parsed, one after the other.
-//! 2. Prefix sums of the lengths give each lane its place in the text. Each checks its sequence; the first that is
-//!    wrong ends the block.
+//! 2. Prefix sums of the lengths give each lane its place in the text. Each checks its sequence; the first bad one ends
+//!    the block.
 //! 3. All literals are copied.
-//! 4. Matches are copied in rounds: in each, all whose source ends before the first target that is not complete. That
-//!    target's own match is always among them, for its source ends where it begins, or runs into itself: then it is a
-//!    period.
+//! 4. Matches are copied in rounds. Each round copies every match whose source ends before the first incomplete target.
+//!    The match of that target is always among them: its source either ends where the target begins, or overlaps it,
+//!    which makes it periodic.
 
 use super::sequence::{Sequence, Unreadable, parse};
 
-/// The sequences of a group.
+/// Sequences in a group.
 pub const GROUP: usize = 32;
-/// An [`Index`](super::Index) has a place for each so many groups.
+/// Groups per place in an [`Index`](super::Index).
 pub const STRIDE: usize = 8;
 
 /// A place in a block at which a group of sequences begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Where it is in the block's bytes.
+    /// The offset in the block's bytes.
     pub input: u16,
-    /// Where it is in the block's text.
+    /// The offset in the block's text.
     pub output: u16,
 }
 
-/// What decoding took.
+/// Counts of what decoding took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
     /// Groups of sequences.
@@ -35,11 +35,11 @@ pub struct Effort {
     pub rounds: usize,
 }
 
-/// Decodes `coded` into `text` from `from` on; matches may begin before that. Returns where the block's text ends, and
-/// what it took.
+/// Decodes `coded` into `text` from `from` on; matches may begin before that. Returns the end of the block's text, and
+/// the counts.
 ///
 /// # Errors
-/// What is wrong with the first sequence that cannot be decoded.
+/// The error of the first sequence that cannot be decoded.
 pub fn decode(coded: &[u8], text: &mut [u8], from: usize) -> Result<(usize, Effort), Unreadable> {
     let (mut at, mut to, mut effort) = (0, from, Effort::default());
     loop {
@@ -53,11 +53,11 @@ pub fn decode(coded: &[u8], text: &mut [u8], from: usize) -> Result<(usize, Effo
     }
 }
 
-/// The same of a block that begins the text, for which an index has places: all parts of the block between these are
-/// parsed by themselves, as lanes of their own do it. Without places the block is decoded as any other.
+/// Decodes a block that begins the text, using the places of an index. The parts of the block between places are parsed
+/// independently, as separate lanes would. Without places it is the same as [`decode`].
 ///
 /// # Errors
-/// [`Unreadable::Samples`] if the places are not those of the block; the block may be good.
+/// [`Unreadable::Samples`] if the places are not those of the block; the block itself may be good.
 pub fn decode_sampled(coded: &[u8], text: &mut [u8], samples: &[Sample]) -> Result<usize, Unreadable> {
     if samples.is_empty() {
         return Ok(decode(coded, text, 0)?.0);
@@ -97,7 +97,7 @@ fn parse_part(
     if end == Some((at, to)) { Ok(()) } else { Err(Unreadable::Samples) }
 }
 
-/// The places in a block at which each [`STRIDE`]th group begins, but the first.
+/// The places at which each [`STRIDE`]th group of a block begins, except for the first.
 pub(super) fn samples(coded: &[u8], samples: &mut Vec<Sample>) -> Result<(), Unreadable> {
     let (mut at, mut to, mut count) = (0, 0, 0);
     loop {
@@ -113,7 +113,7 @@ pub(super) fn samples(coded: &[u8], samples: &mut Vec<Sample>) -> Result<(), Unr
     }
 }
 
-/// Step 1. Returns how many there are: fewer than a group at the end of the block, and where one is wrong.
+/// Step 1. Returns the number of sequences: fewer than a group at the end of the block or before a bad one.
 fn parse_group(coded: &[u8], at: &mut usize, group: &mut [Sequence; GROUP]) -> (usize, Result<(), Unreadable>) {
     for (count, lane) in group.iter_mut().enumerate() {
         match parse(coded, at) {
@@ -127,7 +127,7 @@ fn parse_group(coded: &[u8], at: &mut usize, group: &mut [Sequence; GROUP]) -> (
     (GROUP, Ok(()))
 }
 
-/// Steps 2 to 4. Returns where the text ends.
+/// Steps 2 to 4. Returns the end of the text.
 fn copy_group(
     coded: &[u8],
     group: &[Sequence],
@@ -138,7 +138,7 @@ fn copy_group(
     let mut places = [0; GROUP + 1];
     places[0] = from;
     for (lane, sequence) in group.iter().enumerate() {
-        // A lane's sum may be anything if a lane before it is wrong; the first that is wrong counts.
+        // A lane's sum is arbitrary if a lane before it is bad; only the first bad one counts.
         sequence.check(places[lane], text.len())?;
         places[lane + 1] = places[lane] + sequence.text_len();
     }
@@ -155,7 +155,7 @@ fn copy_group(
         for lane in (0..group.len()).filter(|lane| open >> lane & 1 == 1) {
             let (to, Sequence { offset, match_len, .. }) = (target(lane), group[lane]);
             let source = to - offset;
-            // Of a match that runs into itself only the first period is read.
+            // A match that overlaps its source reads only the first period.
             if source + match_len.min(offset) <= first {
                 for n in 0..match_len {
                     text[to + n] = text[source + n % offset];

@@ -1,11 +1,11 @@
-//! The index of a frame, which stands behind it in a skippable frame (docs/FORMAT.md has the layout).
+//! The index of a frame, which follows it in a skippable frame (docs/FORMAT.md has the layout).
 
 use super::groups::{self, Sample};
 use crate::error::Error;
 use crate::format::lz4::{STORED, checksum};
 use crate::read_at::{ReadAt, fill_at};
 
-/// Of the sixteen magics of skippable frames, the first byte of this one.
+/// The one of the sixteen magics of skippable frames that we use.
 const SKIPPABLE: [u8; 4] = [0x5b, 0x2a, 0x4d, 0x18];
 const MAGIC: [u8; 4] = *b"hLZ4";
 const VERSION: u8 = 1;
@@ -16,29 +16,29 @@ const ENTRY: usize = 16;
 const SAMPLE: usize = 4;
 /// Checksum, length of the skippable frame, magic.
 const TAIL: usize = 12;
-/// There are no more blocks (256 GiB of text), and the index of a longer frame is not written.
+/// The max number of blocks (256 GiB of text). A longer frame is written without an index.
 const MAX_BLOCKS: usize = 4 << 20;
-/// There are no more places within blocks (4 GiB of text at least): the blocks behind have none.
+/// The max number of places within blocks (4 GiB of text at least). Blocks after that have none.
 const MAX_SAMPLES: usize = 4 << 20;
-/// The most bytes that the whole skippable frame has.
+/// The max length of the whole skippable frame.
 const MAX_LEN: usize = FRAME_HEAD + HEAD + MAX_BLOCKS * ENTRY + MAX_SAMPLES * SAMPLE + TAIL;
 
-/// A block, as an index knows it.
+/// A block, as described by an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexedBlock {
-    /// Where its length stands, counted from the first byte of the frame.
+    /// The position of its length field, from the first byte of the frame.
     pub offset: u64,
-    /// How much text it has.
+    /// The length of its text.
     pub text_len: u32,
     /// The number of its first [`Sample`].
     first_sample: u32,
 }
 
-/// Where the blocks of a frame are, and places within them at which decoding can begin: of every eighth group of 32
-/// sequences.
+/// The positions of a frame's blocks, and the places within them at which decoding can begin: one for every eighth
+/// group of 32 sequences.
 ///
-/// What an index says is checked against itself when it is read, and against the frame when it is used
-/// ([`decode`](Self::decode)), so one that lies is an error and never wrong text.
+/// An index is checked for consistency when it is read, and against the frame when it is used
+/// ([`decode`](Self::decode)). A false index causes an error, never wrong text.
 ///
 /// ```
 /// use hybz::{Settings, lz4::{Frame, Index}};
@@ -54,13 +54,13 @@ pub struct IndexedBlock {
 pub struct Index {
     /// The frame's length, without the index.
     frame_len: u64,
-    /// Where the frame begins in the file that was read.
+    /// The position of the frame in the file that was read.
     frame_at: u64,
     text_len: u64,
     block_size: u32,
     blocks: Vec<IndexedBlock>,
     samples: Vec<Sample>,
-    /// There were more than an index may have.
+    /// The frame exceeds the limits of an index.
     full: bool,
 }
 
@@ -69,7 +69,7 @@ impl Index {
         Index { block_size, ..Index::default() }
     }
 
-    /// Adds a block, whose length is at `offset` of the frame.
+    /// Adds a block whose length field is at `offset` of the frame.
     pub(crate) fn push(&mut self, offset: u64, text_len: u32, samples: &[Sample]) {
         if self.blocks.len() == MAX_BLOCKS {
             self.full = true;
@@ -82,7 +82,7 @@ impl Index {
         }
     }
 
-    /// The skippable frame for a frame of so many bytes, unless there is more than an index may have.
+    /// The skippable frame for a frame of this length, or `None` beyond the limits of an index.
     pub(crate) fn write(&self, frame_len: u64) -> Option<Vec<u8>> {
         if self.full {
             return None;
@@ -112,10 +112,10 @@ impl Index {
         Some(bytes)
     }
 
-    /// The index at the end of a file, if one is there.
+    /// Reads the index at the end of a file, if there is one.
     ///
     /// # Errors
-    /// [`Error::Read`]; [`Error::BadIndex`] if there is one that contradicts itself.
+    /// [`Error::Read`]; [`Error::BadIndex`] if it contradicts itself.
     pub fn read<R: ReadAt + ?Sized>(file: &R) -> Result<Option<Index>, Error> {
         let end = file.len();
         let mut tail = [0; TAIL];
@@ -142,12 +142,12 @@ impl Index {
         frame.starts_with(&SKIPPABLE) && frame.get(FRAME_HEAD..FRAME_HEAD + 4) == Some(&MAGIC)
     }
 
-    /// How long the frame is that it is for.
+    /// The length of the indexed frame.
     pub(crate) fn frame_len(&self) -> u64 {
         self.frame_len
     }
 
-    /// The index that a whole skippable frame is.
+    /// Parses a whole skippable frame as an index.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Index, &'static str> {
         let ensure = |right: bool, what: &'static str| if right { Ok(()) } else { Err(what) };
         let end = bytes.len().checked_sub(TAIL).ok_or("it is cut")?;
@@ -189,12 +189,12 @@ impl Index {
         Ok(index)
     }
 
-    /// Whether everything fits everything else.
+    /// Checks that all fields are consistent.
     fn check(&self) -> Result<(), &'static str> {
         let (mut text_len, mut sampled) = (0, 0);
         for (n, block) in self.blocks.iter().enumerate() {
             let end = self.blocks.get(n + 1).map_or(self.frame_len, |next| next.offset);
-            // A length and a byte at least; and behind the last block there is the end mark.
+            // At least a length and a byte; the end mark follows the last block.
             if n == 0 && !(7..=19).contains(&block.offset) || end.checked_sub(block.offset).is_none_or(|len| len < 5) {
                 return Err("its blocks are not in order");
             }
@@ -211,7 +211,7 @@ impl Index {
             sampled = self.blocks.get(n + 1).map_or(self.samples.len(), |next| next.first_sample as usize);
             let samples =
                 self.samples.get(block.first_sample as usize..sampled).ok_or("its places are not in order")?;
-            // Each sequence takes three bytes, and four of text, at least.
+            // Each sequence takes at least three bytes, and four of text.
             let (mut input, mut output) = (0, 0);
             const STEP: u32 = (groups::GROUP * groups::STRIDE) as u32;
             for sample in samples {
@@ -221,7 +221,7 @@ impl Index {
                 (input, output) = (sample.input.into(), sample.output.into());
             }
             if u64::from(input) >= end - block.offset - 4 || output >= block.text_len {
-                return Err("a place is behind its block");
+                return Err("a place is after its block");
             }
         }
         if text_len == self.text_len && sampled == self.samples.len() {
@@ -250,11 +250,11 @@ impl Index {
         &self.samples[self.blocks[block].first_sample as usize..end]
     }
 
-    /// Where the bytes of a block are in the file: its length, and what follows it. Of the last block it is more: up to
-    /// the end of the frame, or what a block can have.
+    /// The range of a block's bytes in the file: its length field and its data. For the last block the range is longer:
+    /// up to the end of the frame, or the max length of a block.
     ///
     /// # Panics
-    /// If there is no such block, or it is where no memory reaches.
+    /// If there is no such block, or its range exceeds the address space.
     pub fn range(&self, block: usize) -> std::ops::Range<usize> {
         let at = self.blocks[block].offset;
         let next = self.blocks.get(block + 1).map_or(self.frame_len, |next| next.offset);
@@ -263,15 +263,15 @@ impl Index {
         place(at)..place(end)
     }
 
-    /// The text of a block, of which these are the bytes at its [`range`](Self::range). Decoded as a device does it.
+    /// Decodes the block whose bytes, at its [`range`](Self::range), are given. It uses the places, as a device does.
     ///
     /// # Errors
-    /// [`Error::BadIndex`] if they are not what the index says, or make no sense.
+    /// [`Error::BadIndex`] if the bytes contradict the index or cannot be decoded.
     ///
     /// # Panics
     /// If there is no such block.
     pub fn decode(&self, block: usize, bytes: &[u8]) -> Result<Vec<u8>, Error> {
-        let wrong = Error::BadIndex("a block is not what the index says");
+        let wrong = Error::BadIndex("a block differs from the index");
         let IndexedBlock { text_len, .. } = self.blocks[block];
         let Some((length, coded)) = bytes.split_first_chunk() else { return Err(wrong) };
         let word = u32::from_le_bytes(*length);

@@ -1,11 +1,11 @@
 //! LZ4 frames: what `lz4` reads and writes, for [`Settings::lz4`](crate::Settings::lz4).
 //!
 //! hybz writes frames of independent blocks of 64 KiB, with the checksum of the text, and its length where it is known.
-//! Behind a frame stands an [`Index`] in a skippable frame, which every reader of LZ4 passes over: it says where each
-//! block is, and within long blocks where decoding can begin, for devices. Nothing needs it.
+//! An [`Index`] follows each frame in a skippable frame, which every reader of LZ4 passes over. It has the position of
+//! each block, and the places within long blocks at which decoding can begin, for devices. No reader needs it.
 //!
 //! All frames are read: linked and independent blocks of 64 KiB to 4 MiB, with and without checksums and lengths,
-//! legacy and skippable ones, one after the other. Dictionaries are not: that is
+//! legacy and skippable ones, one after the other. Dictionaries are not supported:
 //! [`Damage::Lz4Dictionary`](crate::Damage::Lz4Dictionary).
 //!
 //! ```
@@ -21,9 +21,9 @@
 //! |---|---|
 //! | `walk` | the parts of frames, as their bytes come |
 //! | `block` | one block, or several, by the library `lz4` |
-//! | `sequence`, `plain` | what a block is made of, decoded one sequence after the other |
-//! | `groups` | the same, 32 sequences at once, also from the places that an index has |
-//! | `index` | where blocks are, and places within them |
+//! | `sequence`, `plain` | the parts of a block, decoded one sequence after the other |
+//! | `groups` | the same, 32 sequences at once, optionally from the places of an index |
+//! | `index` | the positions of blocks, and places within them |
 
 pub(crate) mod block;
 #[doc(hidden)]
@@ -57,7 +57,7 @@ impl Default for Frame {
 }
 
 impl Frame {
-    /// The text of a block.
+    /// The length of a block's text.
     pub const BLOCK_SIZE: u32 = 64 << 10;
 
     /// Level 1, with an index.
@@ -69,8 +69,7 @@ impl Frame {
         Frame::default()
     }
 
-    /// How much work is done, 1 to 12 as `lz4` has it: 1 and 2 are fast, from 3 on files are smaller. Others are taken
-    /// as the nearest of these.
+    /// The level, 1 to 12 as in `lz4`: 1 and 2 are fast; files are smaller from 3 on. Values outside are clamped.
     ///
     /// ```
     /// use hybz::{Settings, lz4::Frame};
@@ -84,9 +83,9 @@ impl Frame {
         self
     }
 
-    /// The length of the text, to be written into the frame's header. Text of any other length is an
-    /// [`Error::TextLength`](crate::Error::TextLength) then. Of texts of less than 1 MiB the length is known
-    /// anyway, unless the writer is flushed before.
+    /// The length of the text, to be written into the frame's header. Text of any other length is then an
+    /// [`Error::TextLength`](crate::Error::TextLength). For texts of less than 1 MiB the length is known anyway, unless
+    /// the writer is flushed earlier.
     ///
     /// ```
     /// use hybz::{Error, Settings, lz4::Frame};

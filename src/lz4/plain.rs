@@ -2,10 +2,10 @@
 
 use super::sequence::{Unreadable, parse};
 
-/// Decodes `coded` into `text` from `from` on; matches may begin before that. Returns where the block's text ends.
+/// Decodes `coded` into `text` from `from` on; matches may begin before that. Returns the end of the block's text.
 ///
 /// # Errors
-/// What is wrong with the first sequence that cannot be decoded.
+/// The error of the first sequence that cannot be decoded.
 pub fn decode(coded: &[u8], text: &mut [u8], from: usize) -> Result<usize, Unreadable> {
     let (mut at, mut to) = (0, from);
     loop {

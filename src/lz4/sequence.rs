@@ -1,18 +1,18 @@
-//! The sequences of a block, as they are parsed.
+//! Parses the sequences of a block.
 
 use std::fmt;
 
-/// Why the bytes of a block cannot be decoded.
+/// Why a block cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unreadable {
-    /// They end in the middle of a sequence.
+    /// The block ends in the middle of a sequence.
     Cut,
     /// A match has the offset 0, or begins before the text.
     Offset,
-    /// There is more text than a block may have.
+    /// The text exceeds its max length.
     TooLong,
-    /// The places that an index names are not where groups begin.
+    /// The places of an index are not starts of groups.
     Samples,
 }
 
@@ -27,24 +27,24 @@ impl fmt::Display for Unreadable {
     }
 }
 
-/// Literals, and a match behind them.
+/// Literals, and the match after them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sequence {
-    /// Where the literals are in the block's bytes, and how many.
+    /// The offset of the literals in the block's bytes, and their number.
     pub literals: usize,
     pub literals_len: usize,
-    /// How far back the match begins; the last sequence has none, and a match of no bytes.
+    /// The distance back to the match's source. The last sequence has none, and a match of length 0.
     pub offset: usize,
     pub match_len: usize,
 }
 
 impl Sequence {
-    /// How much text it is.
+    /// The length of its text.
     pub fn text_len(&self) -> usize {
         self.literals_len + self.match_len
     }
 
-    /// Whether it can stand at this place of a text of which `room` is the end.
+    /// Whether it is valid at offset `at` of a text that ends at `room`.
     pub fn check(&self, at: usize, room: usize) -> Result<(), Unreadable> {
         if self.literals_len > room - at {
             return Err(Unreadable::TooLong);
@@ -57,7 +57,7 @@ impl Sequence {
     }
 }
 
-/// The sequence at `at`, which moves behind it. It is the block's last if `at` is the end of `coded` then.
+/// Parses the sequence at `at` and moves `at` past it. If `at` is then the end of `coded`, it was the block's last.
 pub(super) fn parse(coded: &[u8], at: &mut usize) -> Result<Sequence, Unreadable> {
     let token = *coded.get(*at).ok_or(Unreadable::Cut)?;
     *at += 1;
@@ -73,14 +73,14 @@ pub(super) fn parse(coded: &[u8], at: &mut usize) -> Result<Sequence, Unreadable
     let &[low, high] = coded.get(*at..*at + 2).ok_or(Unreadable::Cut)? else { return Err(Unreadable::Cut) };
     *at += 2;
     let match_len = length(coded, at, token & 15)? + 4;
-    // A match that nothing follows: the last sequence must have literals only.
+    // The last sequence must have literals only.
     if *at == coded.len() {
         return Err(Unreadable::Cut);
     }
     Ok(Sequence { literals, literals_len, offset: u16::from_le_bytes([low, high]).into(), match_len })
 }
 
-/// A length of which a token has four bits.
+/// Reads a length that starts with four bits of a token.
 fn length(coded: &[u8], at: &mut usize, bits: u8) -> Result<usize, Unreadable> {
     let mut len = usize::from(bits);
     if bits == 15 {
@@ -96,8 +96,7 @@ fn length(coded: &[u8], at: &mut usize, bits: u8) -> Result<usize, Unreadable> {
     Ok(len)
 }
 
-/// How much text the bytes of a block are, as far as their tokens say; `None` if they make no sense, or it is more than
-/// `most`.
+/// The text length of a block according to its tokens; `None` if they are invalid or give more than `most`.
 pub(crate) fn text_len(coded: &[u8], most: usize) -> Option<usize> {
     let (mut at, mut len) = (0, 0);
     loop {

@@ -1,4 +1,4 @@
-//! The group decoder beside the plain one and `lz4`; the index, and how it lies.
+//! Compares the group decoder with the plain one and `lz4`; tests the index, also with false contents.
 
 use super::block::{encode, window};
 use super::{Frame, Index, Sample, Unreadable, groups, plain};
@@ -8,7 +8,7 @@ use crate::{Error, Settings};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Both decoders on a block, and lz4_flex's where it is good. Returns the text.
+/// Runs both decoders on a block, and lz4_flex's where the block is good. Returns the text.
 fn same(coded: &[u8], history: &[u8], room: usize) -> Result<Vec<u8>, Unreadable> {
     let text = || [history, &vec![0xaa; room]].concat();
     let (mut a, mut b) = (text(), text());
@@ -25,7 +25,7 @@ fn same(coded: &[u8], history: &[u8], room: usize) -> Result<Vec<u8>, Unreadable
     Ok(a[from..end].to_vec())
 }
 
-/// The blocks of a text, those that are coded.
+/// The coded blocks of a text.
 fn coded_blocks(text: &[u8], level: u8) -> Vec<(Vec<u8>, Vec<u8>, Vec<Sample>)> {
     let coded = encode(text, Frame::new().level(level));
     let mut first = 0;
@@ -54,7 +54,7 @@ fn shapes_by_groups() {
                 assert_eq!(groups::decode_sampled(&coded, &mut room, &samples), Ok(text.len()), "{name}");
                 assert!(room == text, "{name}");
                 sampled += samples.len();
-                // One byte too few, and a room that is too small.
+                // One byte too few, and too little room.
                 assert!(same(&coded[..coded.len() - 1], &[], text.len()).is_err() || coded.len() == 1);
                 assert_eq!(same(&coded, &[], text.len() - 1), Err(Unreadable::TooLong), "{name}");
             }
@@ -63,7 +63,7 @@ fn shapes_by_groups() {
     assert!(sampled > 20, "{sampled}");
 }
 
-/// Blocks made by hand: what no encoder writes, and all that is wrong.
+/// Blocks made by hand: valid ones that no encoder writes, and every kind of error.
 #[test]
 fn blocks_by_hand() {
     let block = |coded: &[u8]| same(coded, b"history!", 100);
@@ -71,20 +71,20 @@ fn blocks_by_hand() {
     assert_eq!(block(&[0]), Ok(vec![]));
     assert_eq!(block(&[0x20, b'a', b'b']), Ok(b"ab".to_vec()));
     assert_eq!(block(&[0x20, b'a']), Err(Unreadable::Cut));
-    // A match into the history, one that runs into itself, and all that of literals of no bytes.
+    // A match into the history, overlapping matches, and sequences without literals.
     assert_eq!(block(&[0x00, 8, 0, 0x10, b'x']), Ok(b"histx".to_vec()));
     assert_eq!(block(&[0x13, b'a', 1, 0, 0x00]), Ok(b"aaaaaaaa".to_vec()));
     assert_eq!(block(&[0x13, b'a', 2, 0, 0x00]), Ok(b"a!a!a!a!".to_vec()));
     assert_eq!(block(&[0x10, b'a', 10, 0, 0x00]), Err(Unreadable::Offset));
     assert_eq!(block(&[0x10, b'a', 0, 0, 0x00]), Err(Unreadable::Offset));
-    // A match that nothing follows, offsets and lengths that are cut.
+    // A match at the end of the block; truncated offsets and lengths.
     assert_eq!(block(&[0x10, b'a', 1, 0]), Err(Unreadable::Cut));
     assert_eq!(block(&[0x10, b'a', 1]), Err(Unreadable::Cut));
     assert_eq!(block(&[0x1f, b'a', 1, 0]), Err(Unreadable::Cut));
     assert_eq!(block(&[0x1f, b'a', 1, 0, 255]), Err(Unreadable::Cut));
     assert_eq!(block(&[0xf0, 255, 255, 255]), Err(Unreadable::Cut));
     assert_eq!(block(&[0x1f, b'a', 1, 0, 255, 0, 0]), Err(Unreadable::TooLong));
-    // The first that is wrong counts, in the same group or in the next.
+    // The first bad sequence counts, in the same group or in the next.
     let good = [0x10, b'a', 1, 0];
     for count in [1, 30, 31, 32, 33, 64] {
         let bad = [good.repeat(count), vec![0x00, 0, 0, 0x10]].concat();
@@ -95,7 +95,7 @@ fn blocks_by_hand() {
     }
 }
 
-/// Each match needs the one before it: a round for each, and never more.
+/// Each match needs the one before it: one round for each, and never more.
 #[test]
 fn rounds() {
     let chain = [[0x10, b'a', 1, 0].to_vec(), [0x00, 4, 0].repeat(31), vec![0x10, b'z']].concat();
@@ -112,7 +112,7 @@ fn rounds() {
     assert_eq!((effort.groups, effort.rounds), (1, 1));
 }
 
-/// Samples that are not those of the block are found, whatever they say.
+/// Wrong samples are always detected.
 #[test]
 fn samples_that_lie() {
     let text = crate::shapes::SHAPES.iter().find(|s| s.name == "words").map(|s| (s.make)(1 << 16)).unwrap();
@@ -149,7 +149,7 @@ fn every_block_by_the_index() {
         assert!(!index.samples(n).is_empty());
         assert!(index.decode(n, &coded[index.range(n)]).unwrap() == text);
     }
-    // Something before the frame moves it, and nothing else.
+    // Bytes before the frame change its position and nothing else.
     let moved = [b"something", &coded[..]].concat();
     let index = Index::read(&moved).unwrap().unwrap();
     assert!(index.decode(1, &moved[index.range(1)]).unwrap() == text[1 << 16..2 << 16]);
@@ -157,8 +157,8 @@ fn every_block_by_the_index() {
     assert_eq!(Index::read(&Vec::new()).unwrap(), None);
 }
 
-/// A bit that is wrong anywhere in the index is found by the checksum (or there is no index); with the checksum made
-/// right, what it says is refused, or the blocks contradict it, or it was not wrong about the text.
+/// A wrong bit anywhere in the index is found by the checksum (or there is no index). With the checksum recomputed, the
+/// index is refused, or contradicted by the blocks, or it was still right about the text.
 #[test]
 fn an_index_that_lies() {
     let (text, coded) = file(200_000);
@@ -170,7 +170,7 @@ fn an_index_that_lies() {
             let mut wrong = coded.clone();
             wrong[at] ^= 1 << bit;
             assert!(!matches!(Index::read(&wrong), Ok(Some(_))), "{at} {bit}");
-            // Everybody else passes over it, unless it is the length or the magic that is wrong.
+            // All other readers skip it, unless its length or magic is wrong.
             if at >= start + 8 {
                 assert!(crate::decompress(&wrong, &Settings::new()).unwrap() == text);
             }
@@ -236,7 +236,7 @@ proptest! {
         prop_assert!(!matches!(Index::read(&bytes), Ok(Some(_))));
     }
 
-    /// Some bytes of an index are others, and its checksum is that of these. What it then finds is right or an error.
+    /// Changes some bytes of an index and recomputes its checksum. Lookups then give the right text or an error.
     #[test]
     fn an_index_with_other_bytes(changes in vec((any::<prop::sample::Index>(), 0..8_u32), 1..4)) {
         let text: Vec<u8> = (0..150_000_usize).map(|n| b"abracadabra, "[n * n % 97 % 13]).collect();

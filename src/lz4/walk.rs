@@ -1,41 +1,40 @@
-//! Walks through the parts of LZ4 frames as their bytes come.
+//! Parses LZ4 frames incrementally, as their bytes come.
 
 use crate::format::lz4::{Header, LEGACY_BOUND, LEGACY_MAGIC, MAGIC, MAX_HEADER_LEN, SKIPPABLE_TAIL, STORED, Unread};
 
-/// What comes next.
+/// The next part of the input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Part<'a> {
-    /// All bytes are taken.
+    /// All bytes are consumed; more are needed.
     Need,
     /// A frame begins.
     Frame(Header),
-    /// A block begins: so many bytes, stored as they are or coded.
+    /// A block of `len` bytes begins, coded or stored.
     Block { len: u32, stored: bool },
     /// Bytes of the block, at least one.
     Data(&'a [u8]),
-    /// The block ends, with its checksum if the frame has such.
+    /// The block ends, with its checksum if the frame has them.
     BlockEnd(Option<u32>),
     /// The frame ends, with the checksum of its text if it has one.
     End(Option<u32>),
     /// A skippable frame ends.
     Skipped,
-    /// There is no frame; these bytes were looked at.
+    /// There is no frame; these bytes were consumed.
     Other(Vec<u8>),
-    /// A frame's header is wrong.
+    /// A frame's header is invalid.
     Wrong(Unread),
     /// A block has more bytes than the frame allows.
     TooLong(u32),
 }
 
-/// How the input ends.
+/// The state in which the input ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// Between frames.
     Clean,
     /// Where a legacy frame may end.
     Legacy,
-    /// In a magic, or what could be one, of which these many bytes are there. The flag says that it is the magic of a
-    /// frame and of nothing else.
+    /// In a possible magic, after this many bytes of it. The flag: they can only be the magic of a frame.
     Magic(usize, bool),
     /// In the middle of a frame.
     Cut,
@@ -48,25 +47,25 @@ enum State {
     Header,
     /// Before or in a block's length.
     Length,
-    /// So many bytes of the block are left.
+    /// This many bytes of the block are left.
     Data(u32),
     BlockChecksum,
     TextChecksum,
     SkippableLength,
     Skip(u32),
-    /// Nothing more is understood.
+    /// Nothing more can be parsed.
     Lost,
 }
 
-/// The walk.
+/// The parser.
 #[derive(Debug)]
 pub(crate) struct Walker {
     state: State,
-    /// The bytes of a field that is not complete.
+    /// The bytes of an incomplete field.
     head: [u8; MAX_HEADER_LEN],
     head_len: usize,
     frame: Header,
-    /// How many bytes were taken.
+    /// Bytes consumed.
     at: u64,
 }
 
@@ -77,12 +76,12 @@ impl Default for Walker {
 }
 
 impl Walker {
-    /// How many bytes were taken of the input.
+    /// Bytes of the input consumed.
     pub fn at(&self) -> u64 {
         self.at
     }
 
-    /// Takes bytes up to the next part.
+    /// Consumes bytes up to the next part.
     pub fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Part<'a> {
         loop {
             let part = match self.state {
@@ -134,12 +133,12 @@ impl Walker {
         }
     }
 
-    /// Whether some bytes of what may be a magic are taken.
+    /// Whether some bytes of a possible magic are consumed.
     pub fn is_in_magic(&self) -> bool {
         self.state == State::Magic && self.head_len > 0
     }
 
-    /// How the input ends, if it ends here.
+    /// The state in which the input ends, if it ends here.
     pub fn ending(&self) -> Ending {
         match self.state {
             State::Magic if self.head_len == 0 => Ending::Clean,
@@ -153,7 +152,7 @@ impl Walker {
         }
     }
 
-    /// Completes a field of `n` bytes. Returns whether it is complete.
+    /// Reads on in a field of `n` bytes. Returns whether it is complete.
     fn fill(&mut self, n: usize, bytes: &mut &[u8]) -> bool {
         let some = self.take((n - self.head_len) as u32, bytes);
         self.head[self.head_len..self.head_len + some.len()].copy_from_slice(some);
@@ -161,7 +160,7 @@ impl Walker {
         self.head_len == n
     }
 
-    /// The field of four bytes that is complete.
+    /// The complete field of four bytes, as a number.
     fn number(&mut self) -> u32 {
         self.head_len = 0;
         let [a, b, c, d, ..] = self.head;

@@ -1,4 +1,4 @@
-//! A stream that is decoded chunk by chunk, and in parts.
+//! A stream that is decoded chunk by chunk, with a bound on the text made at once.
 
 use super::stream::StreamDecoder;
 use crate::error::Error;
@@ -7,32 +7,32 @@ use crate::error::Error;
 #[derive(Debug)]
 pub struct Chunk {
     pub bytes: Vec<u8>,
-    /// Whether no more follow.
+    /// No chunks follow.
     pub last: bool,
-    /// How much text is made of it before somebody has taken some.
+    /// The bytes of text to make before the consumer takes some.
     pub max_text: usize,
 }
 
-/// A decoder, the bytes that it has to go on with, and where they stand in the stream.
+/// A decoder, its input so far, and the position of that in the stream.
 #[derive(Debug, Default)]
 pub struct ChunkDecoder {
     decoder: StreamDecoder,
     bytes: Vec<u8>,
-    /// How many of them are done with.
+    /// How many of `bytes` are decoded.
     taken: usize,
-    /// The offset of the first one.
+    /// The offset of the first of `bytes` in the stream.
     at: u64,
     last: bool,
     max_text: usize,
 }
 
 impl ChunkDecoder {
-    /// The bytes that are left.
+    /// The bytes that are not decoded yet.
     pub fn left(&self) -> &[u8] {
         &self.bytes[self.taken..]
     }
 
-    /// Takes another chunk.
+    /// Adds a chunk.
     pub fn add(&mut self, chunk: Chunk) {
         let Chunk { bytes, last, max_text } = chunk;
         self.at += self.taken as u64;
@@ -50,12 +50,12 @@ impl ChunkDecoder {
         self.last
     }
 
-    /// Whether so much text is as much as may be made at once.
+    /// Whether a text of this length is as much as may be made at once.
     pub fn is_paused(&self, text_len: usize) -> bool {
         text_len >= self.max_text
     }
 
-    /// Decodes as much as there is, or may be.
+    /// Decodes all bytes, or up to the bound on text.
     pub fn decode(&mut self) -> (Vec<u8>, Result<(), Error>) {
         let mut text = Vec::new();
         let decoded = self.decoder.decode(&self.bytes[self.taken..], self.last, &mut text, self.max_text);

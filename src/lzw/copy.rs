@@ -1,11 +1,11 @@
-//! Reading codes, and copying strings to where they are next.
+//! Reads codes, and copies strings to the end of the text.
 
-/// The bytes that are copied at once.
+/// The number of bytes copied at once.
 const CHUNK: usize = 16;
-/// How many bytes behind a string the fast copy may write over.
+/// The number of bytes after a string that the fast copy may overwrite.
 pub(super) const SLACK: usize = 2 * CHUNK;
 
-/// Eight bytes of `bytes` from `at` on; those behind the end are zero.
+/// Eight bytes of `bytes` from `at` on, with zeros past the end.
 #[inline(always)]
 pub(super) fn eight(bytes: &[u8], at: usize) -> [u8; 8] {
     match bytes.get(at..).and_then(<[u8]>::first_chunk) {
@@ -23,9 +23,9 @@ fn last_bytes(bytes: &[u8], at: usize) -> [u8; 8] {
     eight
 }
 
-/// Copies the `len` bytes at `from` to `to`, in chunks: there must be [`SLACK`] bytes behind them, which may be written
-/// over. The ranges may overlap by the last byte of the one and the first of the other, which then gets what follows
-/// from the copy: the string that is one byte longer than the one before it.
+/// Copies the `len` bytes at `from` to `to`, in chunks. There must be [`SLACK`] bytes after the copy, which may be
+/// overwritten. The last byte of the source may be the first byte of the copy, for a string that is one byte longer
+/// than the one before it; it then gets the value that the copy writes there.
 #[inline(always)]
 pub(super) fn string(text: &mut [u8], from: usize, to: usize, len: usize) {
     let mut done = 0;
@@ -37,11 +37,11 @@ pub(super) fn string(text: &mut [u8], from: usize, to: usize, len: usize) {
             break;
         }
     }
-    // If the last byte of the string is the first of the copy, it was not there before.
+    // If the last byte of the source is the first of the copy, it was not there before.
     text[to + len - 1] = text[from + len - 1];
 }
 
-/// The same, and not a byte behind the copy is written.
+/// As [`string`], without writing past the copy.
 pub(super) fn string_exactly(text: &mut [u8], from: usize, to: usize, len: usize) {
     let whole = len.min(to - from);
     text.copy_within(from..from + whole, to);
@@ -50,8 +50,7 @@ pub(super) fn string_exactly(text: &mut [u8], from: usize, to: usize, len: usize
     }
 }
 
-/// Copies the first `len` bytes of `from` to `to`, both with [`SLACK`] bytes behind them; in `to` these are written
-/// over.
+/// Copies the first `len` bytes of `from` to `to`. Both have [`SLACK`] bytes after them; those of `to` are overwritten.
 #[inline(always)]
 pub(super) fn between(from: &[u8], to: &mut [u8], len: usize) {
     let mut done = 0;

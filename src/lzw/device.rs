@@ -1,19 +1,18 @@
-//! Many strips, by a device.
+//! Decodes batches of strips on a device.
 
 use crate::error::Damage;
 use crate::gpu::{Choice, DecodeStrips, DeviceError, MAX_STRIP, StripForDevice, StripFound, StripsSize};
 use std::fmt;
 use std::time::Duration;
 
-/// A device that has hung is found by this, and a microsecond for each ten kilobytes.
+/// The device counts as hung after this time plus a microsecond for every ten kilobytes.
 const TIMEOUT: Duration = Duration::from_secs(10);
 const BYTES_PER_MICROSECOND: u32 = 10_000;
 
 /// Decodes batches of strips on a device, each strip as [`StripDecoder`](super::StripDecoder) does.
 ///
-/// Hundreds of strips keep a device busy; what takes longest is the way there and back, unless the codes are in its
-/// memory and the texts stay there ([`decode_on_device`](Self::decode_on_device)). A text is not checked: LZW has
-/// nothing to check it by.
+/// Hundreds of strips keep a device busy. The transfers take longest, unless the codes are in device memory and the
+/// texts stay there ([`decode_on_device`](Self::decode_on_device)). Texts are not verified: LZW has no checksum.
 ///
 /// ```no_run
 /// use hybz::lzw::DeviceStrips;
@@ -27,9 +26,9 @@ const BYTES_PER_MICROSECOND: u32 = 10_000;
 pub struct DeviceStrips(Box<dyn DecodeStrips>);
 
 impl DeviceStrips {
-    /// On the first of the devices that `device` names (as [`gpu::select`](crate::gpu::select) takes them), for batches
-    /// of up to `strips` strips with `coded` bytes of codes and `text` bytes of text in all. So much of its memory is
-    /// taken, too, and a little more. `text` may be 0 if everything is in device memory.
+    /// Opens the first device that `device` names (in the syntax of [`gpu::select`](crate::gpu::select)), for batches
+    /// of up to `strips` strips with `coded` bytes of codes and `text` bytes of text in all. It takes slightly more
+    /// than that of the device's memory. `text` may be 0 if everything is in device memory.
     ///
     /// # Errors
     /// If there is no such device, or not enough memory on it.
@@ -38,11 +37,11 @@ impl DeviceStrips {
         Ok(DeviceStrips(backend.open_strips(&device, StripsSize { strips, coded, text })?))
     }
 
-    /// Decodes strips, each from its codes and the length of its text.
+    /// Decodes strips, each from its codes and the length of its text. A damaged strip is reported in its own result.
     ///
     /// # Errors
-    /// If the batch is larger than said before or a strip has more than 256 MiB, and if the device fails: then it must
-    /// not be used again. What is wrong with a strip is in its own result.
+    /// If the batch exceeds the size given to [`open`](Self::open), if a strip has more than 256 MiB, or if the device
+    /// fails: then this must not be used again.
     pub fn decode(&mut self, strips: &[(&[u8], usize)]) -> Result<Vec<Result<Vec<u8>, Damage>>, DeviceError> {
         let (mut coded, mut text_len, mut placed) = (Vec::new(), 0, Vec::with_capacity(strips.len()));
         for &(codes, len) in strips {
@@ -61,15 +60,15 @@ impl DeviceStrips {
         found.iter().zip(texts).map(outcome).collect()
     }
 
-    /// Decodes strips that are in the device's memory, to its memory: `coded` and `text` are addresses and lengths.
-    /// Each strip says where it is in them; texts lie one after the other, gaps are allowed.
+    /// Decodes strips from device memory to device memory: `coded` and `text` are addresses and lengths. Each strip
+    /// gives its offset in `coded`; texts are written one after the other, and gaps are allowed.
     ///
     /// # Safety
-    /// Both addresses are in the memory of this device, in its primary context, with so many bytes, which do not
-    /// overlap; what writes the codes is done, and nobody else uses either meanwhile.
+    /// Both ranges are in the memory of this device, in its primary context, and do not overlap. The writes of the
+    /// codes have completed, and nothing else uses either range during the call.
     ///
     /// # Errors
-    /// As of [`decode`](Self::decode), and if a strip is not where it says.
+    /// As for [`decode`](Self::decode), and if a strip is not within `coded` or `text`.
     #[allow(unsafe_code)]
     pub unsafe fn decode_on_device(
         &mut self,
@@ -78,7 +77,7 @@ impl DeviceStrips {
         text: (u64, usize),
     ) -> Result<Vec<Result<(), Damage>>, DeviceError> {
         let mut found = vec![StripFound::default(); strips.len()];
-        // SAFETY: the caller vouches for it.
+        // SAFETY: the caller guarantees it.
         unsafe { self.0.decode_on_device(coded, strips, text, &mut found, timeout(coded.1, text.1)) }?;
         found.iter().zip(strips).map(|(found, strip)| outcome(*found, strip.length as usize)).collect()
     }
@@ -90,7 +89,8 @@ impl fmt::Debug for DeviceStrips {
     }
 }
 
-/// A code that clears takes a step of its own: codes may be nothing else, and then their text says nothing of the time.
+/// A clear takes a step of its own. Codes may consist of clears only, and then the length of the text does not bound
+/// the time.
 fn timeout(coded_len: usize, text_len: usize) -> Duration {
     let tens = u32::try_from(text_len / BYTES_PER_MICROSECOND as usize).unwrap_or(u32::MAX);
     TIMEOUT + Duration::from_micros(1) * tens + Duration::from_micros(4) * u32::try_from(coded_len).unwrap_or(u32::MAX)
@@ -103,7 +103,7 @@ fn strip(from: usize, coded: usize, to: usize, len: usize) -> Result<StripForDev
     Ok(StripForDevice { from: from as u64, to: to as u64, coded: coded as u32, length: len as u32 })
 }
 
-/// What a device's answer means for a strip whose text has `wanted` bytes.
+/// Converts a device's answer for a strip whose text has `wanted` bytes.
 pub(super) fn outcome(found: StripFound, wanted: usize) -> Result<Result<(), Damage>, DeviceError> {
     Ok(match found.status {
         0 => Ok(()),
@@ -111,6 +111,6 @@ pub(super) fn outcome(found: StripFound, wanted: usize) -> Result<Result<(), Dam
         2 => Err(Damage::LzwCode { code: found.code as u16, end: found.known }),
         3 => Err(Damage::LzwTable),
         4 => Err(Damage::LzwLength { wanted, found: found.code as usize }),
-        _ => return Err(DeviceError::Wrong("the device says what cannot be of a strip")),
+        _ => return Err(DeviceError::Wrong("the device returned an impossible result for a strip")),
     })
 }

@@ -1,4 +1,4 @@
-//! Strips for the kernels, and the kernels themselves where there is a device.
+//! Tests strips for the kernels, and the kernels themselves if there is a device.
 
 use super::device::{DeviceStrips, outcome};
 use super::{StripDecoder, StripEncoder, plain};
@@ -7,7 +7,7 @@ use crate::gpu::StripFound;
 use crate::shapes::SHAPES;
 use crate::skip::{Need, skip};
 
-/// Codes, how much text is wanted, and what a core makes of them.
+/// Codes, the length of text wanted, and what a core decodes from them.
 struct Case {
     coded: Vec<u8>,
     wanted: usize,
@@ -38,7 +38,7 @@ impl Case {
     }
 }
 
-/// Strips of all shapes, whole, cut, and changed in one place.
+/// Strips of all shapes: whole, cut, and with one change.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut state = 1u64;
@@ -63,9 +63,8 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Writes strips for `bench lzw FILE cases` of `cuda/bench/` to the file that `HYBZ_LZW_CASES` names: of each six
-/// numbers (bytes of codes, of text that is wanted, of text that there is, and what a device must find), the codes, and
-/// the text.
+/// Writes strips for `bench lzw FILE cases` of `cuda/bench/` to the file named by `HYBZ_LZW_CASES`. For each strip: six
+/// numbers (bytes of codes, of text wanted, of text present, and what a device must find), the codes, and the text.
 #[test]
 fn lzw_cases_for_the_kernels() {
     let cases = cases();

@@ -1,17 +1,17 @@
-//! Strips and tiles of TIFF files, encoded.
+//! Encodes strips and tiles of TIFF files.
 
 use crate::format::lzw::{CLEAR, END, MIN_BITS, STRIP_BITS, STRIP_CLEAR_AT, STRIP_FIRST};
 
-/// A slot holds a string's code in its lowest 12 bits, above them its last byte and the code of the rest.
+/// The lowest 12 bits of a slot are the string's code; above them are its last byte and the code of its prefix.
 const CODE_BITS: u32 = STRIP_BITS;
-/// Twice as many slots as the table has codes, so a search looks at 1.5 on average. 32 KB: the first-level cache.
+/// Twice as many slots as the table has codes, so a search looks at 1.5 on average. 32 KB fit the first-level cache.
 const SLOT_BITS: u32 = 13;
-/// No string: code 4,095 is never assigned.
+/// An empty slot: code 4,095 is never assigned.
 const EMPTY: u32 = u32::MAX;
 
-/// Encodes strips, one after the other, as the TIFF specification says.
+/// Encodes strips, one after the other, according to the TIFF specification.
 ///
-/// The table is cleared where it is full, and nowhere else. (libtiff also clears it where it seems to pay.)
+/// The table is cleared only when it is full. (libtiff also clears it when that seems to pay.)
 #[derive(Debug)]
 pub struct StripEncoder {
     slots: Box<[u32; 1 << SLOT_BITS]>,
@@ -24,7 +24,7 @@ impl Default for StripEncoder {
 }
 
 impl StripEncoder {
-    /// An encoder.
+    /// A new encoder.
     pub fn new() -> StripEncoder {
         StripEncoder::default()
     }
@@ -63,10 +63,10 @@ impl StripEncoder {
         codes.number = 0;
     }
 
-    /// The code of the string that is another's code and one byte more, or the slot where it belongs.
+    /// Finds the code of the string that is `prefix` and one more byte, or the slot where it belongs.
     #[inline(always)]
     fn find(&self, key: u32) -> Result<u32, usize> {
-        // Fibonacci hashing: the highest bits of the product depend on all of the key's.
+        // Fibonacci hashing: the highest bits of the product depend on all bits of the key.
         let mut slot = (key.wrapping_mul(0x9e37_79b1) >> (32 - SLOT_BITS)) as usize;
         loop {
             let found = self.slots[slot];
@@ -81,10 +81,10 @@ impl StripEncoder {
     }
 }
 
-/// Codes on their way into bytes.
+/// Packs codes into bytes.
 struct Codes<'a> {
     coded: &'a mut Vec<u8>,
-    /// The lowest `len` bits are not among the bytes yet.
+    /// The lowest `len` bits are not written yet.
     bits: u64,
     len: u32,
     /// The number of the next code since the last clear.
@@ -94,7 +94,7 @@ struct Codes<'a> {
 impl Codes<'_> {
     #[inline(always)]
     fn put(&mut self, code: u32) {
-        // One more than what the number needs: the codes grow one early.
+        // One more than the number needs: codes grow one early.
         let width = (32 - (STRIP_FIRST + self.number).leading_zeros()).clamp(MIN_BITS, STRIP_BITS);
         self.bits = self.bits << width | u64::from(code);
         self.len += width;

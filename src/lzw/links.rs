@@ -1,5 +1,5 @@
-//! A table of codes as links: each code's string is another's and one byte more. Its size is bounded by the number of
-//! codes, whatever they stand for; a string is written from its end.
+//! A table of codes as links: each code's string is another's and one byte more. The table's size is bounded by the
+//! number of codes, whatever the length of their strings. A string is written from its end.
 
 use crate::error::Damage;
 use crate::format::lzw::Header;
@@ -8,7 +8,7 @@ use crate::format::lzw::Header;
 #[derive(Debug)]
 pub(super) struct Links {
     entries: Vec<Entry>,
-    /// The last code, and the first byte of its string: the next entry begins with that string.
+    /// The last code and the first byte of its string, which is the prefix of the next entry.
     previous: (u16, u8),
 }
 
@@ -23,8 +23,8 @@ struct Entry {
 }
 
 impl Links {
-    /// The table behind `codes`, the first since a clear, the last of which has a string that begins with
-    /// `first_byte`; `strings` are the lengths and last bytes of the entries.
+    /// The table after `codes`, which are all since a clear; the string of the last one begins with `first_byte`.
+    /// `strings` has the lengths and last bytes of the entries.
     pub fn new(codes: &[u16], first_byte: u8, strings: impl Iterator<Item = (u32, u8)>) -> Links {
         let entries = codes.iter().zip(strings).map(|(&prefix, (len, suffix))| Entry { prefix, suffix, len });
         Links { entries: entries.collect(), previous: (codes.last().copied().unwrap_or(0), first_byte) }
@@ -77,7 +77,7 @@ impl Links {
     }
 }
 
-/// What is wrong with a code that so many others stand before.
+/// The damage reported for an out-of-range code, the `number`th since a clear.
 pub(super) fn unknown(code: u32, first: u32, number: usize) -> Damage {
     Damage::LzwCode { code: code as u16, end: if number == 0 { 256 } else { first + number as u32 } }
 }

@@ -1,4 +1,4 @@
-//! LZW: strips and tiles of TIFF files, in both directions, and `.Z` files of `compress`, to be read.
+//! LZW: strips and tiles of TIFF files in both directions, and decoding of `.Z` files of `compress`.
 //!
 //! | | |
 //! |---|---|
@@ -7,11 +7,11 @@
 //! | [`DeviceStrips`] | many, decoded on a GPU |
 //! | [`decompress`] | a `.Z` file in memory |
 //!
-//! `.Z` files are also read by all decoders of [`read`](crate::read), [`bufread`](crate::bufread),
-//! [`write`](mod@crate::write) and [`flow`](crate::flow), in bounded memory whatever they stand for. What a TIFF file
-//! is beside its strips, `examples/tiff_lzw` shows.
+//! All decoders of [`read`](crate::read), [`bufread`](crate::bufread), [`write`](mod@crate::write) and
+//! [`flow`](crate::flow) also read `.Z` files, in bounded memory however long their text is. `examples/tiff_lzw` shows
+//! the other parts of a TIFF file.
 //!
-//! How it is done: `strip`, `stream`, `links`; the format: `format::lzw`; the twins: `plain`.
+//! The algorithms are in `strip`, `stream` and `links`, the format in `format::lzw`, the twins in `plain`.
 
 mod chunks;
 mod copy;
@@ -38,10 +38,10 @@ pub use strips::{decode_strips, encode_strips};
 
 use crate::error::Error;
 
-/// What a `.Z` file holds.
+/// Decodes a `.Z` file in memory.
 ///
-/// As for gzip and ncompress, it ends where its bytes do: nothing tells a file that was cut from a complete one, and
-/// nothing says whether the text is right.
+/// As for gzip and ncompress, the file ends where its bytes do: a truncated file looks like a complete one, and there
+/// is no checksum of the text.
 ///
 /// ```
 /// let file = [0x1f, 0x9d, 0x90, 0x61, 0x02, 0x02];
@@ -51,7 +51,7 @@ use crate::error::Error;
 ///
 /// # Errors
 /// [`Error::NotBzip2`] if it does not begin as a `.Z` does, [`Error::Truncated`] if it ends within its header, and
-/// [`Error::Data`] where a code is wrong.
+/// [`Error::Data`] for a wrong code.
 pub fn decompress(coded: &[u8]) -> Result<Vec<u8>, Error> {
     let mut text = Vec::new();
     match StreamDecoder::new().decode(coded, true, &mut text, usize::MAX) {

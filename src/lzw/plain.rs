@@ -1,12 +1,13 @@
 //! The plain twins of the decoders, so simple that they are unlikely to be wrong: a table of strings, bits one by one.
-//! Tests and the fuzzer compare. And a plain encoder of `.Z`, for tests: nobody should write new ones.
+//! Tests and the fuzzer compare with them. Also a plain encoder of `.Z`, for tests only: new `.Z` files should not be
+//! written.
 
 use super::strip::{MAX_CODES, is_old};
 use crate::error::Damage;
 use crate::format::lzw::{CLEAR, END, HEADER_LEN, Header, MAGIC, STRIP_FIRST};
 use std::collections::HashMap;
 
-/// Bits in one of the two orders.
+/// Bits in either order.
 struct Bits<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -26,10 +27,10 @@ impl Bits<'_> {
     }
 }
 
-/// A table of strings, and the one that will be the beginning of the next.
+/// A table of strings, and the prefix of the next one.
 struct Table {
     strings: Vec<Vec<u8>>,
-    /// How many there are when it is empty.
+    /// The first code after the table is cleared.
     first: usize,
     max: usize,
     previous: Option<Vec<u8>>,
@@ -67,8 +68,8 @@ impl Table {
     }
 }
 
-/// The text of a `.Z` file, or of as much of it as there is up to `max` bytes and a string; and what is wrong behind
-/// it. `None` if there is no good header.
+/// The text of a `.Z` file, up to `max` bytes and a string, and the error after it, if any. `None` without a valid
+/// header.
 pub fn stream(coded: &[u8], max: usize) -> Option<(Vec<u8>, Result<(), Damage>)> {
     let header = Header::parse(coded).ok()?;
     let (first, table_max) = (header.first() as usize, 1 << header.max_bits);
@@ -77,7 +78,7 @@ pub fn stream(coded: &[u8], max: usize) -> Option<(Vec<u8>, Result<(), Damage>)>
     let (mut width, mut group, mut number) = (9, 0, 0);
     while text.len() < max {
         while width < header.max_bits && first - 1 + number >= 1 << width {
-            // The rest of eight codes is skipped.
+            // The rest of a group of eight codes is skipped.
             bits.at = group + (bits.at - group).next_multiple_of(8 * width as usize);
             (width, group) = (width + 1, bits.at);
         }
@@ -101,11 +102,11 @@ pub fn stream(coded: &[u8], max: usize) -> Option<(Vec<u8>, Result<(), Damage>)>
     Some((text, Ok(())))
 }
 
-/// What [`StripDecoder`](super::StripDecoder) gives for a text of so many bytes.
+/// The result of [`StripDecoder`](super::StripDecoder) for a text of `len` bytes.
 pub fn strip(coded: &[u8], len: usize) -> (Vec<u8>, Result<(), Damage>) {
     let old = is_old(coded);
     let mut bits = Bits { bytes: coded, at: 0, least_first: old };
-    // More strings than 12 bits can name.
+    // The table may exceed what 12 bits can name.
     let (mut table, mut text) = (Table::new(STRIP_FIRST as usize, usize::MAX), Vec::new());
     let (mut number, mut cleared) = (0, false);
     while text.len() < len {
@@ -137,8 +138,8 @@ pub fn strip(coded: &[u8], len: usize) -> (Vec<u8>, Result<(), Damage>) {
     (text, if found < len { Err(Damage::LzwLength { wanted: len, found }) } else { Ok(()) })
 }
 
-/// A `.Z` file that holds `text`, with a clear before each byte of it at which `clear_at` says so, if that is where a
-/// string begins.
+/// Compresses `text` to a `.Z` file, with a clear before each position for which `clear_at` is true, if a string begins
+/// there.
 pub fn compress(text: &[u8], header: Header, clear_at: impl Fn(usize) -> bool) -> Vec<u8> {
     let (first, max) = (header.first() as usize, 1 << header.max_bits);
     let mut bits: Vec<bool> = Vec::new();

@@ -1,33 +1,34 @@
-//! `.Z` files, decoded piece by piece.
+//! Decodes `.Z` files piece by piece.
 //!
-//! As in a strip (`strip`), a code's string lies in the text, from where an older code's does to one byte behind it. So
-//! the text since the last clear is kept as long as the table grows; once it is full, strings are copied from there.
-//! That is 0.5 MB for most texts. But 65,280 codes can stand for 2 GB: where the text outgrows [`MAX_KEPT`], the table
-//! is turned into the links that other decoders have from the beginning ([`Links`]), which are bounded, and slower.
+//! As in a strip (`strip`), the string of a code lies in the text: it begins where an older code's string begins and is
+//! one byte longer. The decoder therefore keeps the text since the last clear while the table grows, and copies strings
+//! from it once the table is full. That is 0.5 MB for most texts. But 65,280 codes can stand for 2 GB: if the text
+//! outgrows [`MAX_KEPT`], the table is converted to the links that other decoders use from the start ([`Links`]), which
+//! are bounded, and slower.
 
 use super::copy::{SLACK, between, eight, string};
 use super::links::{Links, unknown};
 use crate::error::{Damage, Error};
 use crate::format::lzw::{CLEAR, HEADER_LEN, Header, MAGIC, MIN_BITS, Unread};
 
-/// The most text that is kept. A string can be 64 KiB, so it must be several times that.
+/// The max length of the text kept. A string can be 64 KiB, so it must be several times that.
 const MAX_KEPT: usize = 2 << 20;
-/// Codes in a group, behind which a width may change.
+/// Codes in a group; the width can change only after a whole group.
 const GROUP: usize = 8;
-/// The longest string, and what a fast copy writes behind it.
+/// The longest string, and the bytes that a fast copy writes after it.
 const ROOM: usize = (1 << 16) + SLACK;
 
-/// Why a stream cannot be decoded, or no further.
+/// Why a stream cannot be decoded any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// It has no header.
+    /// It has no valid header.
     Header(Unread),
-    /// The code at this bit, counted from the first byte that was given.
+    /// The bad code at this bit, counted from the first byte that was given.
     Code(u64, Damage),
 }
 
 impl Trouble {
-    /// The same as an error of the stream, of which the decoder was given bytes `at .. end`.
+    /// Converts it to an error of the stream, of which the decoder was given bytes `at .. end`.
     pub fn placed(self, at: u64, end: u64) -> Error {
         match self {
             Trouble::Header(Unread::Magic) => Error::NotBzip2,
@@ -45,22 +46,22 @@ impl Trouble {
 #[derive(Debug, Default)]
 pub struct StreamDecoder {
     header: Option<Header>,
-    /// Whether a code has been decoded: a stream does not begin with a clear.
+    /// A code has been decoded: a stream must not begin with a clear.
     begun: bool,
-    /// How many codes there were since the last clear; those that add nothing to the full table are not counted.
+    /// The number of codes since the last clear, not counting those that add nothing to the full table.
     number: usize,
-    /// Where in `kept` each of their strings begins.
+    /// For each of them, where its string begins in `kept`.
     starts: Vec<u32>,
-    /// Their codes.
+    /// The codes themselves.
     codes: Vec<u16>,
-    /// The text since the last clear, as long as the table grows, and room behind it.
+    /// The text since the last clear while the table grows, and room after it.
     kept: Vec<u8>,
     kept_len: usize,
-    /// The table when that text is too long.
+    /// The table in the form used when that text is too long.
     links: Option<Box<Links>>,
 }
 
-/// The codes `from .. to` of those that begin with `coded`.
+/// Codes number `from .. to` in `coded`.
 struct Codes<'a> {
     coded: &'a [u8],
     width: u32,
@@ -78,37 +79,36 @@ impl Codes<'_> {
 
 /// How far codes were decoded.
 struct Step {
-    /// The number of the next one.
+    /// The number of the next code.
     done: usize,
-    /// Whether the last one clears the table.
+    /// The last code clears the table.
     cleared: bool,
 }
 
-/// A code that is wrong: its number, and why.
+/// A bad code: its number, and why.
 type Wrong = (usize, Damage);
 
-/// How much text is wanted.
+/// The text, and its length at which decoding may stop.
 struct Wanted<'a> {
     text: &'a mut Vec<u8>,
     max: usize,
 }
 
 impl Wanted<'_> {
-    /// Whether another code is to be decoded if so many were: as long as there is too little text, and then to the end
-    /// of the group.
+    /// Whether to decode another code after `done`: until there is enough text, and then to the end of the group.
     fn more(&self, done: usize) -> bool {
         self.text.len() < self.max || !done.is_multiple_of(GROUP)
     }
 }
 
 impl StreamDecoder {
-    /// A decoder at the beginning of a stream.
+    /// A new decoder, at the beginning of a stream.
     pub fn new() -> StreamDecoder {
         StreamDecoder::default()
     }
 
     /// Decodes bytes of a stream, and appends its text to `text` until that has `max` bytes, or some strings more.
-    /// Returns how many bytes are done with; the others must come again. `last` says that no more follow.
+    /// Returns how many bytes were consumed; the others must be passed again. `last` says that no more bytes follow.
     ///
     /// On an error, the text before it has been appended.
     pub fn decode(&mut self, coded: &[u8], last: bool, text: &mut Vec<u8>, max: usize) -> Result<usize, Trouble> {
@@ -135,20 +135,20 @@ impl StreamDecoder {
             let done = self
                 .run(header, codes, &mut Wanted { text, max })
                 .map_err(|(code, damage)| Trouble::Code((at * 8 + code * width as usize) as u64, damage))?;
-            // Where the width changes, the last group is padded. The last one of all may be cut.
+            // The last group before a change of width is padded. The very last one may be cut.
             at = (at + done.div_ceil(GROUP) * width as usize).min(coded.len());
         }
         Ok(at)
     }
 
-    /// The bytes of memory that it holds.
+    /// The bytes of memory it holds.
     #[cfg(test)]
     pub fn memory(&self) -> usize {
         let links = self.links.as_ref().map_or(0, |links| links.memory());
         self.kept.capacity() + 4 * self.starts.capacity() + 2 * self.codes.capacity() + links
     }
 
-    /// The bits of the next code, and how many codes have so many.
+    /// The width of the next code, and the number of codes of that width.
     fn width(&self, header: Header) -> (u32, usize) {
         let base = header.first() as usize - 1;
         let width = (usize::BITS - (base + self.number).leading_zeros()).clamp(MIN_BITS, header.max_bits);
@@ -156,12 +156,12 @@ impl StreamDecoder {
         (width, same)
     }
 
-    /// Decodes codes of one width until the table is cleared or there is enough text. Returns how many.
+    /// Decodes codes of one width until a clear, or until there is enough text. Returns how many.
     fn run(&mut self, header: Header, mut codes: Codes<'_>, wanted: &mut Wanted<'_>) -> Result<usize, Wrong> {
         while codes.from < codes.to && wanted.more(codes.from) {
             let step = match &mut self.links {
                 _ if self.number > header.table_len() && header.max_bits == MIN_BITS => {
-                    // gzip and ncompress would go on with 10 bits here, and ncompress with 9 when compressing.
+                    // gzip and ncompress would continue with 10 bits here, and ncompress with 9 when compressing.
                     return Err((codes.from, Damage::LzwTable));
                 }
                 Some(links) => {
@@ -183,7 +183,7 @@ impl StreamDecoder {
 
     /// Decodes codes while the table grows.
     fn grow(&mut self, header: Header, codes: &Codes<'_>, wanted: &mut Wanted<'_>) -> Result<Step, Wrong> {
-        // Those that add to the table, and one more, which completes its last string.
+        // The codes that add to the table, and one more, which completes the last string.
         let to = codes.to.min(codes.from + header.table_len() + 1 - self.number);
         let count = self.number + to - codes.from;
         if self.starts.len() < count {
@@ -199,7 +199,7 @@ impl StreamDecoder {
                 if self.kept_len > MAX_KEPT {
                     break;
                 }
-                // Most files are small.
+                // Most files are small, so the buffer starts small and doubles.
                 let len = (2 * self.kept.len()).clamp(self.kept_len + ROOM, MAX_KEPT + 2 * ROOM);
                 self.kept.resize(len, 0);
             }
@@ -221,7 +221,7 @@ impl StreamDecoder {
         outcome.map(|()| step)
     }
 
-    /// Decodes a code, and adds one to the table.
+    /// Decodes a code, and adds an entry to the table.
     #[inline(always)]
     fn add(&mut self, first: u32, code: u32) -> Result<(), Damage> {
         let (number, to) = (self.number, self.kept_len);
@@ -245,7 +245,7 @@ impl StreamDecoder {
         Ok(())
     }
 
-    /// Decodes codes when the table is full.
+    /// Decodes codes once the table is full.
     fn copy(&self, header: Header, codes: &Codes<'_>, wanted: &mut Wanted<'_>) -> Step {
         let mut step = Step { done: codes.from, cleared: false };
         let mut to = wanted.text.len();
@@ -273,7 +273,7 @@ impl StreamDecoder {
         step
     }
 
-    /// The table as links.
+    /// Converts the table to links.
     fn link(&self) -> Links {
         let last = self.number - 1;
         let starts = &self.starts[..=last];

@@ -1,20 +1,20 @@
-//! Strips and tiles of TIFF files, decoded.
+//! Decodes strips and tiles of TIFF files.
 //!
-//! Code 258 + j is the string of code number j since the last clear, and one byte more: the first byte of what follows
-//! it. So its string lies in the text, from where string j begins to where string j + 1 does, and the table is a list
-//! of places: for each code one is stored, two are read, and the string is copied from there.
+//! Code 258 + j stands for the string of code number j since the last clear, and one more byte: the first byte of what
+//! follows it. That string lies in the text, from where string j begins to where string j + 1 does. So the table is a
+//! list of offsets: for each code one is stored, two are read, and the string is copied from there.
 
 use super::copy::{SLACK, eight, string, string_exactly};
 use crate::error::Damage;
 use crate::format::lzw::{CLEAR, END, MIN_BITS, STRIP_BITS, STRIP_FIRST};
 
-/// The most codes after a clear. More than 12 bits can name: libtiff 4.5 goes on for so long.
+/// The max number of codes after a clear. It is more than 12 bits can name: libtiff 4.5 accepts as many.
 pub(super) const MAX_CODES: usize = 4862;
 
 /// Decodes strips, one after the other.
 ///
-/// It reads what libtiff reads: the codes of the TIFF specification, and those of libtiff's own first versions, with
-/// the least significant bit first, which nobody has written since 1990.
+/// It reads what libtiff reads: codes as in the TIFF specification, and those of libtiff's first versions, with the
+/// least significant bit first, which no program has written since 1990.
 ///
 /// ```
 /// use hybz::lzw::{StripDecoder, StripEncoder};
@@ -27,7 +27,7 @@ pub(super) const MAX_CODES: usize = 4862;
 /// ```
 #[derive(Debug)]
 pub struct StripDecoder {
-    /// Where in the text each string since the last clear begins.
+    /// The offset in the text of each string since the last clear.
     starts: Box<[u32; MAX_CODES]>,
 }
 
@@ -38,17 +38,16 @@ impl Default for StripDecoder {
 }
 
 impl StripDecoder {
-    /// A decoder.
+    /// A new decoder.
     pub fn new() -> StripDecoder {
         StripDecoder::default()
     }
 
-    /// Decodes a strip whose text has as many bytes as `text`. What follows in `coded` is ignored; there need be no
-    /// code that ends it.
+    /// Decodes a strip until `text` is full. The rest of `coded` is ignored; an end code is not required.
     ///
     /// # Errors
-    /// [`Damage::LzwStart`], [`Damage::LzwCode`] or [`Damage::LzwTable`] if the codes are not a strip's, and
-    /// [`Damage::LzwLength`] if they end too early. The text up to there is in `text`, the rest of it is undefined.
+    /// [`Damage::LzwStart`], [`Damage::LzwCode`] or [`Damage::LzwTable`] for invalid codes, and [`Damage::LzwLength`]
+    /// if they end too early. `text` then has the text decoded so far; the rest of it is undefined.
     ///
     /// # Panics
     /// If `text` has 4 GiB or more.
@@ -66,19 +65,19 @@ impl StripDecoder {
     }
 }
 
-/// Whether the first code is a clear with its least significant bit first: libtiff's test, too.
+/// Whether the first code is a clear with its least significant bit first. libtiff tests the same.
 pub(super) fn is_old(coded: &[u8]) -> bool {
     matches!(coded, [0, second, ..] if second & 1 == 1)
 }
 
-/// A strip, perhaps an `OLD` one.
+/// A strip; `OLD` means least significant bit first.
 struct Strip<'a, const OLD: bool> {
     starts: &'a mut [u32; MAX_CODES],
     coded: &'a [u8],
 }
 
 impl<const OLD: bool> Strip<'_, OLD> {
-    /// Code number `m` has `w` bits if this + m < 2^w.
+    /// Code number `m` has `w` bits if `m + EARLY` < 2^w.
     const EARLY: usize = if OLD { 257 } else { 258 };
 
     /// The code of `width` bits at bit `at`.
@@ -92,14 +91,14 @@ impl<const OLD: bool> Strip<'_, OLD> {
         }
     }
 
-    /// Returns how many bytes of text there are.
+    /// Decodes, and returns the length of the text.
     fn decode(&mut self, text: &mut [u8]) -> Result<usize, Damage> {
         let bits = self.coded.len() * 8;
         let (mut at, mut to) = (0, 0);
         if bits >= MIN_BITS as usize && !text.is_empty() && !matches!(self.code(0, MIN_BITS), CLEAR | END) {
             return Err(Damage::LzwStart);
         }
-        // Up to here there is room for the fast copy, whatever a string's length (`string` looks at that).
+        // Up to here there is room for the fast copy; `string` checks its length.
         let fast = text.len().saturating_sub(SLACK);
         'cleared: loop {
             let (mut number, mut width) = (0, MIN_BITS);
@@ -135,7 +134,7 @@ impl<const OLD: bool> Strip<'_, OLD> {
                     if to + len <= fast {
                         string(text, from, to, len);
                     } else {
-                        // A text may end within a string.
+                        // The text may end within a string.
                         let len = len.min(text.len() - to);
                         string_exactly(text, from, to, len);
                     }

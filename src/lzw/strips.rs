@@ -1,4 +1,4 @@
-//! Many strips, by all cores.
+//! Codes batches of strips on all cores.
 
 use super::{StripDecoder, StripEncoder};
 use crate::error::{Damage, Error};
@@ -67,8 +67,8 @@ pub fn encode_strips<T: IntoIterator<Item = Vec<u8>>>(
     Ordered::new(pool, tasks, charge).map(|(_, coded)| coded)
 }
 
-/// Decodes strips, each from its codes and the length of its text, in their order. Memory is bounded by that of the
-/// pool.
+/// Decodes strips, each from its codes and the length of its text, and returns them in order. The pool's budget bounds
+/// the memory.
 ///
 /// # Errors
 /// [`Error::Data`] of a strip that is damaged; its block is the strip's number, from 1, and its offset that of the

@@ -1,4 +1,4 @@
-//! Every decoder against its twin, on shapes, on noise and on damage.
+//! Compares each decoder with its twin: on shapes, on noise and on damage.
 
 use super::stream::{StreamDecoder, Trouble};
 use super::{StripDecoder, StripEncoder, plain};
@@ -6,7 +6,7 @@ use crate::error::Damage;
 use crate::format::lzw::{HEADER_LEN, Header};
 use crate::shapes::{Rng, SHAPES, random};
 
-/// What the decoder gives when it gets a stream in pieces of so many bytes, and hands out so much text at once.
+/// Decodes a stream in pieces of the lengths that `piece` gives, with at most `max` bytes of text at a time.
 fn in_pieces(coded: &[u8], mut piece: impl FnMut() -> usize, max: usize) -> (Vec<u8>, Result<(), Trouble>) {
     let (mut decoder, mut text, mut some) = (StreamDecoder::new(), Vec::new(), Vec::new());
     let (mut at, mut end) = (0, 0);
@@ -36,7 +36,7 @@ fn same(coded: &[u8], context: &str) {
         return;
     };
     let mut rng = Rng(coded.len() as u64);
-    // Byte by byte only what is short.
+    // Only short streams are decoded byte by byte.
     let small = if text.len() < 3000 { usize::MAX } else { 2 };
     let ways = [(usize::MAX, usize::MAX), (1 << 16, 1 << 20), (1, 1), (13, 1000), (1000, 1)];
     for (piece, max) in ways.into_iter().take(small) {
@@ -77,7 +77,7 @@ fn streams_of_all_shapes() {
     }
 }
 
-/// Text behind the full table, and text that is too long to be kept.
+/// Text after the table is full, and text that is too long to be kept.
 #[test]
 fn long_streams() {
     let mut rng = Rng(3);
@@ -92,17 +92,17 @@ fn long_streams() {
     }
     let coded = plain::compress(&random(500_000), HEADERS[0], |_| false);
     same(&coded, "noise");
-    // More than is kept, so that the table becomes links.
+    // More than is kept, so the table is converted to links.
     let zeros = vec![0; 4 << 20];
     let coded = plain::compress(&zeros, HEADERS[0], |_| false);
     let (found, end) = in_pieces(&coded, || 1 << 16, 1 << 20);
     assert!(found == zeros && end.is_ok());
 }
 
-/// A stream of 64 KiB that stands for 2 GB takes no more memory than others, and hands its text out piece by piece.
+/// A stream of 64 KiB that stands for 2 GB takes no more memory than others, and returns its text piece by piece.
 #[test]
 fn a_bomb() {
-    // Each code is the one that its own string makes: strings of 1, 2, 3 .. 65,281 zeros. There are 256 codes of 9
+    // Each code refers to the entry that it completes: strings of 1, 2, 3 .. 65,281 zeros. There are 256 codes of 9
     // bits, 512 of 10, and so on: whole groups, so nothing is padded.
     let header = HEADERS[0];
     let mut coded = vec![0x1f, 0x9d, 0x90];
@@ -130,7 +130,7 @@ fn a_bomb() {
     assert!(decoder.memory() < 5 << 20, "{}", decoder.memory());
 }
 
-/// Any bytes behind a header: the same text, and the same verdict.
+/// Random bytes after a header give the same text and the same error.
 #[test]
 fn noise_behind_a_header() {
     let mut rng = Rng(12);
@@ -139,7 +139,7 @@ fn noise_behind_a_header() {
         let mut coded = random(HEADER_LEN + len);
         coded.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(rng.below(255) as u8 | 1));
         coded[..2].copy_from_slice(&[0x1f, 0x9d]);
-        // Small codes, so that some of them are known.
+        // Small codes, so that some of them are valid.
         if round % 2 == 0 {
             for (at, byte) in coded.iter_mut().enumerate().skip(HEADER_LEN) {
                 *byte &= if at % 3 == 0 { 0x0f } else { 0x81 };
@@ -150,7 +150,7 @@ fn noise_behind_a_header() {
     }
 }
 
-/// A stream that is changed in one place, or cut there.
+/// A stream that is cut or changed at one place.
 #[test]
 fn damaged_streams() {
     let text = (crate::shapes::shape("words").make)(3000);
@@ -190,7 +190,7 @@ fn strips_of_all_shapes() {
             let mut found = vec![0; len];
             StripDecoder::new().decode(&coded, &mut found).unwrap();
             assert!(found == text, "{context}");
-            // Less text than there is, and more.
+            // Ask for less text than there is, and for more.
             for less in 1..len.min(50) {
                 same_strip(&coded, len - less, &context).unwrap();
             }
@@ -199,7 +199,7 @@ fn strips_of_all_shapes() {
     }
 }
 
-/// Any bytes behind a clear, in both orders of bits.
+/// Random bytes after a clear, in both orders of bits.
 #[test]
 fn noise_behind_a_clear() {
     let mut rng = Rng(5);
@@ -207,7 +207,7 @@ fn noise_behind_a_clear() {
         let mut coded = random(rng.below([8, 100, 9000][round % 3]) + 2);
         coded.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(rng.below(255) as u8 | 1));
         if round % 5 > 0 {
-            // Bytes below 128 in codes of nine bits, mostly.
+            // Mostly bytes below 128 in codes of nine bits.
             coded.iter_mut().for_each(|byte| *byte &= if rng.below(4) > 0 { 0x11 } else { 0x7f });
         }
         let start: [u8; 2] = if round % 2 == 0 { [0x80, coded[1] & 0x7f] } else { [0, coded[1] | 1] };
@@ -216,7 +216,7 @@ fn noise_behind_a_clear() {
     }
 }
 
-/// Codes in one order of bits, each with the width that it has in a strip without clears.
+/// Codes in one order of bits, each with the width it has in a strip without clears.
 fn strip_of(codes: impl Iterator<Item = u32>, old: bool) -> Vec<u8> {
     let mut bits = Vec::new();
     let mut put = |code: u32, width: u32| {
@@ -234,7 +234,7 @@ fn strip_of(codes: impl Iterator<Item = u32>, old: bool) -> Vec<u8> {
     bits.chunks(8).map(byte).collect()
 }
 
-/// Tables that are not cleared where they are full: libtiff takes 4,862 codes.
+/// Tables that are not cleared when they are full: libtiff accepts 4,862 codes.
 #[test]
 fn full_tables() {
     for old in [false, true] {
@@ -259,7 +259,7 @@ fn strips_that_are_cut_or_changed() {
     }
 }
 
-/// A stream does not begin with a clear, but one may follow another.
+/// A stream must not begin with a clear, but two clears may follow each other.
 #[test]
 fn clears() {
     let nine = |codes: &[u32]| {
@@ -282,7 +282,7 @@ fn clears() {
     }
 }
 
-/// libtiff's encoder, too, clears when 3,836 codes have been added: there is no code 4,094.
+/// Like libtiff's encoder, ours clears when 3,836 codes have been added: there is no code 4,094.
 #[test]
 fn the_encoder_clears_a_full_table() {
     let text = random(20_000);

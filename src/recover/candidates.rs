@@ -1,4 +1,4 @@
-//! All that looks like a block, decoded ahead by the stations of the pool.
+//! Everything that looks like a block, decoded ahead by the pool's stations.
 
 use crate::block::DecodedBlock;
 use crate::error::{DecodeError, Error};
@@ -11,18 +11,18 @@ use crate::stream::piece::{Cut, Issued, Piece};
 use crate::{Client, Pool};
 use std::collections::VecDeque;
 
-/// What looks like blocks in a file, in order.
+/// The candidate blocks of a file, in order.
 pub(super) struct Candidates<'a> {
     reader: Positioned<'a, dyn ReadAt + 'a>,
     scanner: Scanner,
     client: Client,
-    /// Found, but the budget has no room yet.
+    /// Found, but the memory budget has no room for it yet.
     next: Option<Span>,
     queue: VecDeque<Issued<IssuedSpan>>,
     ended: bool,
 }
 
-/// One of them: its bits, and what they decode to.
+/// One candidate: its bits, and what they decode to.
 pub(super) struct Candidate {
     pub span: Span,
     pub answer: Result<DecodedBlock, DecodeError>,
@@ -41,7 +41,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Puts on the queue what the memory budget allows.
+    /// Queues as many candidates as the memory budget allows.
     fn fill(&mut self) -> Result<(), Error> {
         if self.client.is_foreign() {
             return Err(Error::Forked);
@@ -71,7 +71,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Where the first one begins that begins at this bit of the file or later. All before it are dropped unseen.
+    /// The start of the first candidate at or after this bit. Drops the earlier ones unseen.
     pub fn seek(&mut self, bit: u64) -> Result<Option<u64>, Error> {
         loop {
             self.fill()?;
@@ -82,7 +82,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Takes the first one, and waits until it is decoded.
+    /// Takes the next candidate, waiting until it is decoded.
     pub fn take(&mut self, blocks: u64) -> Result<Option<Candidate>, Error> {
         let Some(Issued { piece: IssuedSpan { span, block: Some(ticket) }, permit }) = self.queue.pop_front() else {
             return Ok(None);

@@ -1,9 +1,9 @@
-//! Whether a block's stored CRC is what is damaged, and not the block.
+//! Tells a damaged CRC field from a damaged block.
 //!
-//! A stream ends with the CRCs of its blocks combined: each is rotated by as many bits as blocks follow it, and all are
-//! XORed. So if one stored CRC is wrong and all else is right, what is stored at the end differs from what the stored
-//! CRCs give by exactly the wrong bits of that one, rotated. That the computed CRC makes up for it by chance has a
-//! probability of 2^-32.
+//! A stream ends with the combined CRC of its blocks: each block CRC is rotated by as many bits as blocks follow it,
+//! and all are XORed. If exactly one stored CRC is wrong and everything else is right, the combined CRC differs from
+//! what the stored CRCs give by exactly the wrong bits of that one, rotated. A computed CRC makes up for the difference
+//! by chance with a probability of 2^-32.
 
 use super::marks::{Kind, Marks};
 use crate::crc;
@@ -11,19 +11,19 @@ use crate::error::Error;
 use crate::index::bits_at;
 use crate::read_at::ReadAt;
 
-/// The most blocks of a stream that are kept, for files made of magics.
+/// The max number of blocks kept for a stream, as a bound for files made of magics.
 const MAX_BLOCKS: usize = 1 << 20;
 
-/// What the stored CRCs of a stream say.
+/// The stored CRCs of a stream.
 pub(super) struct StoredCrcs {
-    /// Where its magics are, true and false ones.
+    /// The positions of its block magics, true and false ones.
     blocks: Vec<u64>,
-    /// By which bits the combined CRC at its end differs from what the CRCs of its blocks give.
+    /// The XOR of the stored combined CRC and the one that the stored block CRCs give.
     difference: u32,
 }
 
 impl StoredCrcs {
-    /// Of the stream that begins at this bit of the file. Nothing is known of a stream without an end.
+    /// Reads the stream that begins at this bit of the file. A stream without an end tells nothing.
     pub fn read(file: &dyn ReadAt, from: u64) -> Result<StoredCrcs, Error> {
         let mut found = StoredCrcs { blocks: Vec::new(), difference: 0 };
         let mut combined = 0;
@@ -45,7 +45,7 @@ impl StoredCrcs {
         Ok(found)
     }
 
-    /// Whether the block that begins at this bit is good, if its stored CRC differs from the computed one by these.
+    /// Whether the block at this bit is good although its stored CRC differs from the computed one by `wrong`.
     pub fn explain(&self, bit: u64, wrong: u32) -> bool {
         let Ok(place) = self.blocks.binary_search(&bit) else { return false };
         let behind = self.blocks.len() - 1 - place;

@@ -4,7 +4,7 @@ use crate::codec::find_magic::{find, find_end};
 use crate::error::Error;
 use crate::read_at::{ReadAt, fill_at};
 
-/// What a magic stands for.
+/// The two kinds of magics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The beginning of a block.
@@ -13,18 +13,18 @@ pub enum Kind {
     End,
 }
 
-/// A magic: it proves nothing, since the same bits may stand inside a block.
+/// A magic. It proves nothing, since the same bits may occur inside a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Where it begins in the file, in bits.
+    /// Its position in the file, in bits.
     pub bit: u64,
-    /// Which of the two it is.
+    /// Its kind.
     pub kind: Kind,
 }
 
-/// How much is searched at once.
+/// Bytes searched at once.
 const WINDOW: usize = 1 << 20;
-/// A magic that begins in the last bit of a window ends in the sixth byte behind it.
+/// A magic that begins in the last bit of a window ends in the sixth byte after the window.
 const BEHIND: usize = 6;
 
 /// All magics of a file in order, at any bit. The file is read once, in pieces of 1 MiB.
@@ -39,19 +39,19 @@ const BEHIND: usize = 6;
 pub struct Marks<'a> {
     file: &'a dyn ReadAt,
     window: Vec<u8>,
-    /// Where the window begins in the file, in bytes.
+    /// The position of the window in the file, in bytes.
     at: u64,
-    /// How many bytes of the window there are.
+    /// The length of the window in bytes.
     len: usize,
-    /// From which bit of the window on is searched.
+    /// The bit of the window at which the search continues.
     from: u64,
-    /// The next ones in the window, once looked for.
+    /// The next block and end in the window; `None` until it is searched for.
     block: Option<Option<u64>>,
     end: Option<Option<u64>>,
 }
 
 impl<'a> Marks<'a> {
-    /// Those that begin at bit `from` of the file or later.
+    /// The magics at or after bit `from` of the file.
     pub fn new(file: &'a dyn ReadAt, from: u64) -> Self {
         Marks { file, window: Vec::new(), at: from / 8, len: 0, from: from % 8, block: None, end: None }
     }
@@ -103,7 +103,7 @@ mod tests {
     use crate::bits::BitWriter;
     use crate::format::bzip2::{BLOCK_MAGIC, END_MAGIC};
 
-    /// Also those that lie across two windows.
+    /// Magics that lie across two windows are found, too.
     #[test]
     fn at_every_bit_of_a_window_s_end() {
         for shift in 0..64 {

@@ -1,10 +1,10 @@
-//! Gets out of a damaged `.bz2` file all blocks that are good.
+//! Recovers all good blocks of a damaged `.bz2` file.
 //!
-//! Blocks of a `.bz2` are independent, and each has a CRC of its text. So everything that looks like a block is decoded
-//! by the stations of the pool, and taken if its CRC is right: from left to right, where one ends the search goes on.
-//! What is between them is a hole. What is damaged between blocks loses nothing: the headers and the ends of streams.
-//! A block whose magic is damaged is found where the block before it ends; one whose CRC field is damaged is believed
-//! if the combined CRC at the end of its stream bears it out.
+//! Blocks of a `.bz2` are independent, and each has a CRC of its text. The pool's stations decode everything that looks
+//! like a block, and a block with the right CRC is taken. The search runs from left to right and continues where a good
+//! block ends. What lies between good blocks is a hole. Damage between blocks, in the headers and the ends of streams,
+//! loses nothing. A block whose magic is damaged is found where the block before it ends; one whose CRC field is
+//! damaged is accepted if the combined CRC at the end of its stream confirms it.
 //!
 //! ```
 //! use hybz::{Level, Settings, recover::{Found, recover}};
@@ -51,15 +51,15 @@ pub use rejoin::Rejoiner;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Block {
-    /// Counted from 1 over the good blocks.
+    /// Its number among the good blocks, from 1.
     pub number: u64,
-    /// Its bits in the file, from its magic on.
+    /// Its bits in the file, including its magic.
     pub bits: Range<u64>,
-    /// Where its text begins in the whole text: known up to the first hole, or by the index.
+    /// The offset of its text in the whole text: known up to the first hole, or from the index.
     pub text_offset: Option<u64>,
     /// The CRC of its text.
     pub crc: u32,
-    /// Behind a hole, and nothing follows it: it may be of another file, parts of which stand in this one.
+    /// It follows a hole and nothing follows it, so it may belong to another file of which this one has remains.
     pub doubtful: bool,
     text: Text,
     data: Arc<Vec<u8>>,
@@ -68,7 +68,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// How many bytes its text has.
+    /// Bytes of its text.
     pub fn text_len(&self) -> u64 {
         self.text.len()
     }
@@ -81,7 +81,7 @@ impl Block {
         write_text(&mut out, &self.text).map(drop).map_err(Error::Write)
     }
 
-    /// Appends its bits. (A magic or a CRC that was damaged is right in them.)
+    /// Appends its bits, with a damaged magic or CRC corrected.
     fn append_to(&self, bits: &mut BitWriter) {
         append_bits_from(bits, &self.data, self.start, self.bits.end - self.bits.start);
     }
@@ -91,26 +91,26 @@ impl Block {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hole {
-    /// The bits of the file. None at its end means that the file ends where a block should begin, none elsewhere that
-    /// nothing is left of the blocks.
+    /// The bits of the file. An empty range at the end of the file means that the file ends where a block should begin;
+    /// an empty range elsewhere, that nothing is left of the blocks.
     pub bits: Range<u64>,
-    /// How many blocks begin in it, as far as that can be seen: there may be more, if their magics are damaged.
+    /// The number of blocks seen to begin in it. There may be more if their magics are damaged.
     pub blocks: u64,
-    /// Where its text begins in the whole text: known of the first hole, or by the index.
+    /// The offset of its text in the whole text: known for the first hole, or from the index.
     pub text_offset: Option<u64>,
-    /// How much text is lost, if an index says it.
+    /// Bytes of text lost, if an index tells.
     pub text_len: Option<u64>,
     /// What is wrong.
     pub cause: Cause,
 }
 
-/// Why blocks of a hole are lost.
+/// Why the blocks of a hole are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
-    /// The first of them is damaged.
+    /// The first block is damaged.
     Damage(Damage),
-    /// No block can be seen where one should begin.
+    /// There is no recognisable block where one should begin.
     NoBlock,
     /// The file ends before the block or the stream does.
     Cut,
@@ -126,7 +126,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// Something else that is not as it should be. No text of the file is lost by it.
+/// A defect that loses no text of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Remark {
@@ -136,7 +136,7 @@ pub struct Remark {
     pub what: What,
 }
 
-/// What is wrong without a loss.
+/// The kinds of defects that lose nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What {
@@ -144,16 +144,16 @@ pub enum What {
     Header,
     /// The magic of a block is damaged.
     Magic,
-    /// The CRC field of a block is damaged: the combined CRC of the stream is that of the computed one.
+    /// The CRC field of a block is damaged: the combined CRC of the stream agrees with the computed CRC.
     BlockCrc,
     /// The end of a stream is damaged or cut.
     End,
-    /// The combined CRC of a stream does not fit its blocks, which are all good.
+    /// The combined CRC of a stream is wrong, although all of its blocks are good.
     StreamCrc,
     /// Bits that belong to no stream.
     Garbage,
-    /// A whole stream inside a damaged block: another file that is stored there, or was written over it. Its text is
-    /// left out.
+    /// A whole stream inside a damaged block: another file that was stored there or written over it. Its text is left
+    /// out.
     Nested,
 }
 
@@ -171,40 +171,40 @@ impl fmt::Display for What {
     }
 }
 
-/// What is found in a file, from its beginning to its end.
+/// What a file contains, reported from its beginning to its end.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Found {
     /// A good block.
     Block(Block),
-    /// Something is lost.
+    /// A part in which blocks are lost.
     Hole(Hole),
-    /// Something is wrong, and nothing is lost.
+    /// A defect that loses nothing.
     Remark(Remark),
 }
 
-/// What was found in a file.
+/// Totals over a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovered {
     /// Good blocks.
     pub blocks: u64,
-    /// Streams of which the header or the end is good.
+    /// Streams with a good header or a good end.
     pub streams: u64,
-    /// Bytes of their text.
+    /// Bytes of text of the good blocks.
     pub text_len: u64,
-    /// Holes between them.
+    /// Holes between good blocks.
     pub holes: u64,
 }
 
-/// Looks through a `.bz2` file and gives to `take` what is found, in order, block by block.
+/// Goes through a `.bz2` file and calls `take` with each finding, in order.
 ///
-/// With `index`, the index of the file before it was damaged ([`Index::open_unchecked`]), the places and lengths of
-/// holes in the text are known; blocks are recognised by their CRCs and lengths, also where they have moved. Memory is
-/// bounded by the pool's budget, and by 80 bytes for each block of the index.
+/// With `index`, the index of the file made before it was damaged ([`Index::open_unchecked`]), the offsets and lengths
+/// of holes in the text are known. Blocks are recognised by their CRCs and lengths, even if they have moved. Memory is
+/// bounded by the pool's budget plus 80 bytes for each block of the index.
 ///
 /// # Errors
-/// [`Error::Read`], what `take` returns, or what is wrong with the index. Damage is no error here.
+/// [`Error::Read`], errors from `take`, and errors in the index. Damage is not an error here.
 pub fn recover(
     file: &dyn ReadAt,
     settings: &Settings,

@@ -1,15 +1,15 @@
-//! Where blocks and holes are in the text.
+//! The offsets of blocks and holes in the text.
 
 use crate::error::Error;
 use crate::index::{self, Index};
 
-/// Follows the text.
+/// Keeps track of the offset in the text.
 pub(super) struct Places {
     index: Vec<index::Block>,
     text_len: u64,
     /// The first block of the index that has not been passed.
     next: usize,
-    /// Where the last good block ends in the text, if that is known.
+    /// The offset in the text at which the last good block ends, if known.
     at: Option<u64>,
 }
 
@@ -19,17 +19,17 @@ impl Places {
         Ok(Places { index: blocks, text_len: index.map_or(0, Index::text_len), next: 0, at: Some(0) })
     }
 
-    /// Where the last good block ends in the text.
+    /// The offset in the text at which the last good block ends.
     pub fn at(&self) -> Option<u64> {
         self.at
     }
 
-    /// Whether the index has text behind that place.
+    /// Whether the index has text after that offset.
     pub fn expects_more(&self) -> bool {
         !self.index.is_empty() && self.at.is_some_and(|at| at < self.text_len)
     }
 
-    /// Where the text of a good block begins. If there is no index, none of it is known behind a hole.
+    /// The offset of a good block's text. Without an index it is unknown after a hole.
     pub fn of_block(&self, bit: u64, crc: u32, text_len: u64, behind_hole: bool) -> Option<u64> {
         match self.find(bit, crc, text_len) {
             Some(place) => Some(self.index[place].text_offset),
@@ -37,16 +37,17 @@ impl Places {
         }
     }
 
-    /// Which block of the index it is.
+    /// The block's position in the index.
     fn find(&self, bit: u64, crc: u32, text_len: u64) -> Option<usize> {
         let is_it = |block: &index::Block| (block.crc, block.text_len) == (crc, text_len);
         let rest = &self.index[self.next..];
-        // Where it was, or the next that has this text: data that were inserted or cut move all that follow.
+        // Either at the recorded bit, or the next block with this CRC and length: inserted or removed data move all
+        // that follow.
         let unmoved = rest.binary_search_by_key(&bit, |block| block.bit_offset).ok().filter(|&i| is_it(&rest[i]));
         unmoved.or_else(|| rest.iter().position(is_it)).map(|i| self.next + i)
     }
 
-    /// A good block was taken, with its text here.
+    /// A good block was taken; `offset` is where its text begins.
     pub fn pass(&mut self, offset: Option<u64>, text_len: u64) {
         self.at = offset.map(|offset| offset + text_len);
         if let Some(at) = self.at {
@@ -54,12 +55,12 @@ impl Places {
         }
     }
 
-    /// Text is lost here: where the next block's text begins is not known without an index.
+    /// Text is lost here. Without an index, the offset of the next block's text is unknown.
     pub fn lose(&mut self) {
         self.at = self.at.filter(|_| !self.index.is_empty());
     }
 
-    /// How much text is missing before `offset`, or at the end.
+    /// Bytes of text missing before `offset`, or before the end.
     pub fn missing_before(&self, offset: Option<u64>) -> Option<u64> {
         if self.index.is_empty() {
             return None;
@@ -67,7 +68,7 @@ impl Places {
         offset.zip(self.at).and_then(|(offset, at)| offset.checked_sub(at))
     }
 
-    /// How much text is missing at the end.
+    /// Bytes of text missing at the end.
     pub fn missing_at_the_end(&self) -> Option<u64> {
         self.missing_before((!self.index.is_empty()).then_some(self.text_len))
     }

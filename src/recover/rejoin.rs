@@ -1,4 +1,4 @@
-//! A valid `.bz2` made of the good blocks of a damaged one.
+//! Makes a valid `.bz2` from the good blocks of a damaged one.
 
 use super::Block;
 use crate::bits::BitWriter;
@@ -7,8 +7,8 @@ use crate::error::Error;
 use crate::format::bzip2::{Level, write_stream_end, write_stream_header};
 use std::io::Write;
 
-/// Writes blocks as one stream, bit by bit as they are in the damaged file. It is of level 9, which takes the blocks of
-/// all levels.
+/// Writes blocks as one stream, with the bits they have in the damaged file. The stream is of level 9, which admits
+/// blocks of all levels.
 pub struct Rejoiner<W> {
     out: W,
     bits: BitWriter,

@@ -1,4 +1,4 @@
-//! What the bits between good blocks are: the end of a stream, the remains of a lost stream, or garbage.
+//! Classifies the bits between good blocks: the end of a stream, the remains of a lost stream, or garbage.
 
 use super::marks::Marks;
 use crate::codec::find_magic::{find, find_end};
@@ -7,23 +7,23 @@ use crate::format::bzip2::{BLOCK_MAGIC, END_BITS, END_MAGIC};
 use crate::read_at::{ReadAt, fill_at};
 use std::ops::Range;
 
-/// The max number of wrong bits in a magic that is still recognised.
+/// The max number of wrong bits at which a magic is still recognised.
 const NEAR: u32 = 2;
-/// The max number of wrong bits in the first 72 bits of a stream that are still recognised. Random bits have 36.
+/// The max number of wrong bits at which the first 72 bits of a stream are still recognised. Random bits have 36.
 const NEAR_BEGINNING: u32 = 16;
-/// Bits up to this number are read at once.
+/// Ranges of at most this many bits are read at once.
 const SHORT: u64 = 4096;
 
-/// Whether this magic is `wanted`, but for a bit or two.
+/// Whether this magic is `wanted`, give or take [`NEAR`] bits.
 pub(super) fn near(magic: u64, wanted: u64) -> bool {
     (magic ^ wanted).count_ones() <= NEAR
 }
 
-/// Whether these bits, which follow a good block, are the end of its stream and nothing else: it may be cut, or some of
-/// its bytes may be zeros. `combined` is the CRC that stands in it, if it is known.
+/// Whether these bits, which follow a good block, are just the end of its stream, possibly cut or with some bytes
+/// zeroed. `combined` is the CRC it must have, if known.
 pub(super) fn is_end(file: &dyn ReadAt, bits: Range<u64>, combined: Option<u32>) -> Result<bool, Error> {
     let (len, skew) = (bits.end - bits.start, bits.start % 8);
-    // A magic further on is the end of another block.
+    // A magic further on belongs to the end of another block.
     if !(8..END_BITS + 8).contains(&len) || has_magic(file, bits.start + 1..bits.end)? {
         return Ok(false);
     }
@@ -45,8 +45,8 @@ pub(super) fn is_end(file: &dyn ReadAt, bits: Range<u64>, combined: Option<u32>)
     Ok(len >= END_BITS && (0..128).step_by(8).all(is_zero_or_right))
 }
 
-/// Whether these bits, which should be none, show that there was another stream: they have a magic, or they are the
-/// beginning of one.
+/// Whether these bits, where nothing should be, are remains of another stream: they contain a magic, or they are the
+/// beginning of a stream.
 pub(super) fn is_of_a_stream(file: &dyn ReadAt, bits: Range<u64>) -> Result<bool, Error> {
     let mut bytes = [0; 10];
     let len = ((bits.end - bits.start) / 8).min(10) as usize;
@@ -63,7 +63,7 @@ pub(super) fn is_of_a_stream(file: &dyn ReadAt, bits: Range<u64>) -> Result<bool
     has_magic(file, bits)
 }
 
-/// Whether a magic stands in these bits.
+/// Whether these bits contain a magic.
 fn has_magic(file: &dyn ReadAt, bits: Range<u64>) -> Result<bool, Error> {
     let fits = |bit: u64| bit + 48 <= bits.end;
     if bits.end.saturating_sub(bits.start) > SHORT {

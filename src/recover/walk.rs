@@ -1,4 +1,4 @@
-//! Goes through a damaged file from left to right.
+//! Walks through a damaged file from left to right.
 
 use super::candidates::{Candidate, Candidates};
 use super::crcs::StoredCrcs;
@@ -16,15 +16,15 @@ use crate::settings::Settings;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The fewest bits that a block can have: 156 of fields, 2 tables of 3 symbols, 1 selector, 2 codes. In less than this
-/// no block can be lost.
+/// The min number of bits of a block: 156 of fields, 2 tables of 3 symbols, 1 selector, 2 codes. No block can be lost
+/// in less than this.
 const MIN_BLOCK: u64 = 174;
-/// How much of the file is read for a block that is decoded here. No encoder writes longer ones.
+/// Bytes of the file read for a block that is decoded here. No encoder writes longer ones.
 const BLOCK_BYTES: usize = 4 << 20;
-/// And if that is not enough: the most that hybz decodes of one block.
+/// The retry if that is not enough: the most that hybz decodes for one block.
 const MAX_BLOCK_BYTES: usize = 64 << 20;
 
-/// What should stand where the walk has arrived.
+/// What should come next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expect {
     /// The header of a stream, or the end of the file.
@@ -33,10 +33,10 @@ enum Expect {
     Block,
 }
 
-/// A block that is good, and where its bits are.
+/// A good block and the position of its bits.
 struct Good {
     data: Arc<Vec<u8>>,
-    /// Where `data` begin in the file, in bits.
+    /// The position of `data` in the file, in bits.
     at: u64,
     /// Its first bit in `data`.
     start: u64,
@@ -44,12 +44,12 @@ struct Good {
     mended: Option<What>,
 }
 
-/// What is known of the hole that the walk is in.
+/// What is known about the current hole.
 #[derive(Default)]
 struct Opened {
     blocks: u64,
     cause: Option<Cause>,
-    /// From where on blocks are looked for.
+    /// The bit at which the search for blocks continues.
     from: u64,
 }
 
@@ -61,16 +61,16 @@ pub(super) struct Walker<'a, T> {
     decoder: Option<Box<Decoder>>,
     places: Places,
     take: T,
-    /// Where the walk has arrived.
+    /// The current position.
     at: u64,
     expect: Expect,
-    /// Where the current stream begins, in bits, as far as that is known.
+    /// The start of the current stream in bits, if known.
     stream: u64,
     /// The combined CRC of the current stream, if all of its blocks so far are good.
     combined: Option<u32>,
     /// Good blocks of the current stream.
     blocks: u64,
-    /// Whether its header is damaged or missing: what stands there may be the rest of a block.
+    /// Whether its header is damaged or missing: the bits there may be the rest of a block.
     headless: bool,
     stored: Option<(u64, StoredCrcs)>,
     found: Recovered,
@@ -115,7 +115,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         Ok(self.found)
     }
 
-    /// The 48 bits of a magic, and the 32 behind them, zeros where the file has ended.
+    /// The 48 bits of a magic and the 32 after them, with zeros past the end of the file.
     fn magic_at(&self, bit: u64) -> Result<(u64, u32), Error> {
         let mut bytes = [0; 16];
         fill_at(self.file, &mut bytes[..11], bit / 8).map_err(Error::Read)?;
@@ -146,7 +146,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         self.found.streams += 1;
     }
 
-    /// At the place of a header.
+    /// Handles the position of a header.
     fn header(&mut self) -> Result<bool, Error> {
         let begin = self.at;
         let headless = !self.is_header(begin)?;
@@ -163,7 +163,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         Ok(true)
     }
 
-    /// At the place of a block or of the end of a stream.
+    /// Handles the position of a block or of the end of a stream.
     fn block_or_end(&mut self, opened: &mut Opened) -> Result<bool, Error> {
         let (magic, crc) = self.magic_at(self.at)?;
         if near(magic, END_MAGIC) || self.is_ruined_end(crc)? {
@@ -180,7 +180,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
                 }
             };
         }
-        // The magic is damaged, or the block's header.
+        // Either the magic or the block's header is damaged.
         match self.decode(self.at, None)? {
             Ok(good) => {
                 self.accept(Good { mended: (magic != BLOCK_MAGIC).then_some(What::Magic), ..good }, false)?;
@@ -195,11 +195,11 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         }
     }
 
-    /// Whether the end of a stream stands where the walk has arrived, though its magic cannot be recognised: its CRC is
-    /// right, and the file or another stream tells that it ends there.
+    /// Whether the end of a stream is here although its magic cannot be recognised: its CRC is right, and the end of
+    /// the file or another stream confirms the place.
     fn is_ruined_end(&self, crc: u32) -> Result<bool, Error> {
         let behind = (self.at + END_BITS).next_multiple_of(8);
-        // Without a block the CRC is 0, as it is where a file was overwritten with zeros.
+        // Without blocks the CRC is 0, which is also what a file overwritten with zeros has.
         let fits = self.blocks > 0 && self.combined == Some(crc);
         Ok(fits && behind <= self.end && (behind == self.end || self.is_header(behind)?))
     }
@@ -211,7 +211,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         let is_cut = begin + END_BITS > self.end;
         let is_wrong = self.combined.is_some_and(|combined| combined != crc);
         if is_wrong {
-            // Where a part of the end was cut out, the next stream may begin in its place.
+            // If part of the end was cut out, the next stream may begin in its place.
             for bit in (begin.next_multiple_of(8)..self.at).step_by(8) {
                 if self.is_header(bit)? {
                     self.at = bit;
@@ -220,7 +220,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             }
         }
         if self.combined.is_some() && (self.blocks == 0 || self.headless) && (is_cut || is_wrong) {
-            // Nothing shows that all of its blocks were found: the CRC is of others.
+            // Nothing proves that all of its blocks were found: the CRC belongs to others.
             self.hole(begin..begin, 0, if is_cut { Cause::Cut } else { Cause::NoBlock }, None)?;
             self.places.lose();
         } else if magic != END_MAGIC || is_cut {
@@ -232,7 +232,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         Ok(())
     }
 
-    /// What a candidate is: a good block, or why it is none.
+    /// Judges a candidate: a good block, or the reason why it is not one.
     fn judge(&mut self, candidate: Candidate) -> Result<Result<Good, Cause>, Error> {
         let Candidate { span, answer } = candidate;
         let bit = span.start_bit();
@@ -240,7 +240,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             Ok(block) => {
                 return Ok(Ok(Good { at: span.at, start: span.first, data: span.data, block, mended: None }));
             }
-            // The span was cut by bits that look like a magic: the block goes on behind them.
+            // The span was cut at bits that look like a magic; the block continues after them.
             Err(DecodeError::OutOfData) if span.end_bit() < self.end => match self.decode(bit, None)? {
                 Ok(good) => return Ok(Ok(good)),
                 Err(error) => error,
@@ -256,7 +256,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         Ok(Err(cause(error)))
     }
 
-    /// Whether these wrong bits of a block's CRC explain what is wrong with the combined CRC of its stream.
+    /// Whether the wrong bits of a block's CRC explain the difference in the combined CRC of its stream.
     fn explained(&mut self, bit: u64, wrong: u32) -> Result<bool, Error> {
         let stored = match self.stored.take() {
             Some((stream, stored)) if stream == self.stream => stored,
@@ -267,7 +267,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         Ok(explains)
     }
 
-    /// Decodes the block that begins at this bit, whatever its magic is, perhaps with another CRC than the stored one.
+    /// Decodes the block at this bit whatever its magic is, and with `crc` in place of its stored CRC if that is given.
     fn decode(&mut self, bit: u64, crc: Option<u32>) -> Result<Result<Good, DecodeError>, Error> {
         let start = bit % 8;
         for bytes in [BLOCK_BYTES, MAX_BLOCK_BYTES] {
@@ -297,7 +297,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         let text_len = text.len();
         let text_offset = self.places.of_block(bits.start, crc, text_len, behind_hole);
         if !behind_hole && self.places.missing_before(text_offset).is_some_and(|missing| missing > 0) {
-            // The index has a block that is not in the file, and not a bit is left of it.
+            // The index has a block of which not a bit is left in the file.
             let missing = self.places.missing_before(text_offset);
             self.hole(bits.start..bits.start, 0, Cause::NoBlock, missing)?;
         }
@@ -318,7 +318,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         (self.take)(Found::Block(Block { number, bits, text_offset, crc, doubtful, text, data, start }))
     }
 
-    /// Looks for the next good block. Returns whether there is one.
+    /// Looks for the next good block after a hole. Returns whether there is one.
     fn behind_a_hole(&mut self, opened: &mut Opened) -> Result<bool, Error> {
         while let Some(bit) = self.candidates.seek(opened.from)? {
             let Some(candidate) = self.candidates.take(self.found.blocks)? else { return Ok(false) };
@@ -358,8 +358,8 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         Ok(false)
     }
 
-    /// Says what is between the last good block and this one, which begins at bit `end` with its stream's header, if it
-    /// has one. Returns whether that is a hole.
+    /// Reports what lies between the last good block and this one, which begins at bit `end` together with its stream's
+    /// header, if it has one. Returns whether it is a hole.
     fn close(&mut self, end: u64, opened: &Opened, good: &Good) -> Result<bool, Error> {
         let bits = self.at..end;
         let begin = good.at + good.start;
@@ -377,25 +377,25 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         Ok(is_lost)
     }
 
-    /// Whether these bits before a good block, too few for a block, are what is left of blocks or of a stream. The
+    /// Whether these bits before a good block, too few for a block, are remains of blocks or of a stream. The good
     /// block may be the first of its stream, with a header.
     fn is_remains(&self, bits: Range<u64>, has_header: bool) -> Result<bool, Error> {
         if self.expect == Expect::Block {
             // The stream before it has an end, or more blocks.
             return Ok(!has_header || !self.is_end(bits)?);
         }
-        // Without a header there may be a damaged one.
+        // Without a header, the bits may be a damaged one.
         Ok(!has_header && bits.end - bits.start > HEADER_BITS || is_of_a_stream(self.file, bits)?)
     }
 
-    /// Whether these bits are the end of the current stream. It must have blocks: a header alone proves nothing.
+    /// Whether these bits are the end of the current stream. The stream must have blocks: a header alone proves
+    /// nothing.
     fn is_end(&self, bits: Range<u64>) -> Result<bool, Error> {
         Ok(self.blocks > 0 && is_end(self.file, bits, self.combined)?)
     }
 
-    /// Whether a stream that begins in a hole is inside a damaged block: where it ends, neither the file ends nor
-    /// another stream begins, and the next block or end that follows is of a stream that began before. Returns where it
-    /// ends.
+    /// Whether a stream that begins in a hole lies inside a damaged block: where it ends, neither the file ends nor
+    /// another stream begins, and the next block or end belongs to a stream that began earlier. Returns its end.
     fn nested(&self, header: u64, block: u64) -> Result<Option<u64>, Error> {
         if self.expect == Expect::Header {
             return Ok(None);
@@ -431,7 +431,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
         Ok(None)
     }
 
-    /// No good block follows.
+    /// Reports the rest of the file: no good block follows.
     fn tail(&mut self, opened: &Opened) -> Result<(), Error> {
         let missing = self.places.missing_at_the_end();
         let begin = self.at;
@@ -443,7 +443,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Walker<'a, T> {
             }
             return self.hole(begin..self.end, opened.blocks, cause, missing);
         }
-        // The last end of a stream in it, if it can be seen.
+        // The last recognisable end of a stream in it.
         let mut last = None;
         for mark in Marks::new(self.file, opened.from) {
             let mark = mark?;
@@ -472,7 +472,7 @@ fn cause(error: DecodeError) -> Cause {
     }
 }
 
-/// Replaces `count` bits from bit `start` on, as far as there are any.
+/// Replaces up to `count` bits from bit `start` on, as far as the data reach.
 fn set_bits(data: &mut [u8], start: u64, value: u64, count: u64) {
     for i in 0..count {
         let (byte, bit) = (((start + i) / 8) as usize, 7 - (start + i) % 8);

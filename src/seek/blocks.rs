@@ -1,4 +1,4 @@
-//! The blocks of a file as its index has them, `.bz2` or `.hbz`, and how one is decoded.
+//! The blocks of a `.bz2` or `.hbz` file as its index lists them, and how one is decoded.
 
 use super::cache::Cache;
 use super::text::Decoded;
@@ -15,28 +15,28 @@ use crate::stream::hbz::tasks::{DECODE_LARGE, DecodeLarge};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Blocks of `.hbz` files of more rows than this are decoded in stages by all stations: one that is read alone has
-/// nothing else to keep them busy.
+/// `.hbz` blocks of more rows than this are decoded in stages by all stations: a block that is read alone has no others
+/// to keep the cores busy.
 const STAGED_ROWS: u32 = 1 << 20;
 
-/// Where the blocks of a file are.
+/// The list of a file's blocks.
 pub(super) enum Blocks {
     Bzip2(Index),
     Hbz(List),
 }
 
-/// A block that is to be decoded.
+/// A block to be decoded.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    /// From 1.
+    /// Its number, from 1.
     pub number: u64,
-    /// What no other block of the file has, whatever the index claims.
+    /// A key that no other block of the file has, whatever the index claims.
     pub key: u64,
     pub text_offset: u64,
     text_len: u64,
-    /// Which bytes of the file it is in.
+    /// Its bytes in the file.
     pub bytes: Range<u64>,
-    /// What the index says of a block of a `.bz2` file.
+    /// The index entry of a `.bz2` block.
     block: Option<Block>,
 }
 
@@ -45,12 +45,12 @@ impl Wanted {
         self.text_offset.saturating_add(self.text_len)
     }
 
-    /// What it will take in the cache, at most. (Longer texts of a `.bz2` file are kept as they are coded.)
+    /// The max number of bytes it takes in the cache. (Longer texts of a `.bz2` file are kept run-length coded.)
     pub fn cost(&self) -> u64 {
         if self.block.is_some() { self.text_len.min(2 << 20) } else { self.text_len }
     }
 
-    /// The file ends at this byte, before the block does.
+    /// The error for a file that ends at this byte, before the block does.
     pub fn cut(&self, end: u64) -> Error {
         Error::Truncated { block: self.number, bit_offset: end * 8 }
     }
@@ -64,7 +64,7 @@ impl Blocks {
         }
     }
 
-    /// The block that has this byte of the text.
+    /// The block that contains this byte of the text.
     pub fn find(&self, offset: u64) -> Result<Option<Wanted>, Error> {
         match self {
             Blocks::Bzip2(index) => Ok(index.find(offset)?.map(of_index)),
@@ -84,7 +84,7 @@ impl Blocks {
         }
     }
 
-    /// Has a block decoded, whose bytes these are, for the cache.
+    /// Submits the block with these bytes for decoding into the cache.
     pub fn submit(&self, wanted: &Wanted, bytes: &[u8], client: &Client, cache: &Arc<Cache>) -> Result<(), Error> {
         let (number, key, cache) = (wanted.number, wanted.key, Arc::clone(cache));
         match (self, wanted.block) {
@@ -124,7 +124,7 @@ fn of_index(block: Block) -> Wanted {
     Wanted { number, key: block.record, text_offset, text_len, bytes: block.bytes(), block: Some(block) }
 }
 
-/// The block with this number, from 1.
+/// The block with this number, counted from 1.
 fn of_list(list: &List, number: u64) -> Option<Wanted> {
     let block = list.blocks().get(usize::try_from(number.checked_sub(1)?).ok()?)?;
     let bytes = block.at..block.at + HEADER_LEN as u64 + u64::from(block.coded_len);
@@ -142,7 +142,7 @@ fn data(block: u64, bit_offset: u64, damage: Damage) -> Error {
     Error::Data { block, bit_offset, damage }
 }
 
-/// Whether what was decoded is what the index says. `start` is the bit at which the block began in its data.
+/// Compares a decoded block with its index entry. `start` is the bit at which the block began in its data.
 fn judge(
     block: &Block,
     start: u64,
@@ -151,8 +151,8 @@ fn judge(
     let damaged = |damage| Err(data(block.number, block.bit_offset, damage));
     let decoded = match answer {
         Ok(Ok(decoded)) => decoded,
-        // Magic and CRC are where the index has them, and its record has a check of its own: so it is the file that is
-        // damaged, also if the codes go on behind the end that the index says.
+        // Magic and CRC are where the index has them, and its record has a checksum of its own, so the file is damaged.
+        // This holds even if the codes run past the end that the index gives.
         Ok(Err(DecodeError::Damaged(damage))) => return damaged(damage),
         Ok(Err(DecodeError::OutOfData)) => return damaged(Damage::Code),
         Err(TaskError(reason)) => return Err(Error::Internal { block: block.number, reason }),
@@ -165,7 +165,7 @@ fn judge(
     if fits { Ok(Decoded::new(decoded.text)) } else { Err(Error::ForeignIndex { bit_offset: block.bit_offset }) }
 }
 
-/// The task for a block of a `.hbz` file, and what vouches for its memory.
+/// The task for a block of a `.hbz` file, and the charge for its memory.
 fn large(list: &List, number: u64, bytes: &[u8], client: &Client) -> Result<(DecodeLarge, VectorCharge), Error> {
     let missing = || Error::Internal { block: number, reason: "the list has no such block".to_owned() };
     let listed = number.checked_sub(1).and_then(|at| list.blocks().get(at as usize)).ok_or_else(missing)?;

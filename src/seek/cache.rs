@@ -1,11 +1,11 @@
-//! Decoded blocks, the last used ones, up to a number of bytes.
+//! A cache of decoded blocks that drops the least recently used ones, bounded in bytes.
 
 use super::text::Decoded;
 use crate::error::Error;
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Blocks by their numbers.
+/// Blocks by number.
 pub(super) struct Cache {
     shelf: Mutex<Shelf>,
     came: Condvar,
@@ -14,9 +14,9 @@ pub(super) struct Cache {
 struct Shelf {
     blocks: HashMap<u64, Kept>,
     limit: u64,
-    /// What all blocks take, or will take once they are decoded.
+    /// The memory of all blocks, including those still being decoded.
     bytes: u64,
-    /// Counts uses, to tell which block was used last.
+    /// Counts uses, to order blocks by their last use.
     clock: u64,
 }
 
@@ -24,19 +24,19 @@ struct Kept {
     state: State,
     bytes: u64,
     used: u64,
-    /// How many readers wait for it: until they have it, it stays.
+    /// The number of readers waiting for it. It stays until they have it.
     waited_for: usize,
 }
 
 enum State {
-    /// Somebody has it decoded.
+    /// It is being decoded.
     Pending,
     Here(Arc<Decoded>),
-    /// It cannot be decoded; whoever asks is told once.
+    /// It cannot be decoded; the next reader to ask gets the error, once.
     Failed(Error),
 }
 
-/// What each block is charged beside its text: so a file of tiny blocks does not fill the map.
+/// The charge for each block in addition to its text, so that a file of tiny blocks does not fill the map.
 const OVERHEAD: u64 = 4096;
 
 impl Cache {
@@ -59,8 +59,8 @@ impl Cache {
         self.shelf().limit
     }
 
-    /// Whether the caller must see to it that this block is decoded, and [`put`](Self::put): nobody has so far. With
-    /// `wait` the caller will [`wait`](Self::wait) for it.
+    /// Whether the caller must have this block decoded and [`put`](Self::put), because no other caller has. With `wait`
+    /// the caller will [`wait`](Self::wait) for it.
     pub fn reserve(&self, number: u64, bytes: u64, wait: bool) -> bool {
         let mut shelf = self.shelf();
         shelf.clock += 1;
@@ -77,7 +77,7 @@ impl Cache {
         true
     }
 
-    /// What became of a block.
+    /// Stores the result for a block.
     pub fn put(&self, number: u64, decoded: Result<Decoded, Error>) {
         let mut shelf = self.shelf();
         if let Some(kept) = shelf.blocks.get_mut(&number) {
@@ -91,7 +91,7 @@ impl Cache {
         self.came.notify_all();
     }
 
-    /// The block cannot be decoded, unless its text has come.
+    /// Stores an error for the block unless its text has come.
     pub fn put_if_pending(&self, number: u64, error: impl FnOnce() -> Error) {
         let is_pending = |kept: &Kept| matches!(kept.state, State::Pending);
         if self.shelf().blocks.get(&number).is_some_and(is_pending) {
@@ -99,7 +99,7 @@ impl Cache {
         }
     }
 
-    /// Waits for a block that was reserved for waiting. `None`: another waiter has been told that it cannot be decoded.
+    /// Waits for a block that was reserved with `wait`. `None`: another waiter got the error that it cannot be decoded.
     pub fn wait(&self, number: u64) -> Option<Result<Arc<Decoded>, Error>> {
         let mut shelf = self.shelf();
         loop {
@@ -123,8 +123,8 @@ impl Cache {
 }
 
 impl Shelf {
-    /// Drops the blocks that were not used for the longest time until the rest fits. Those that somebody waits for, and
-    /// the one that was used last, stay.
+    /// Drops the least recently used blocks until the rest fit. Keeps blocks with waiters and the most recently used
+    /// one.
     fn make_room(&mut self) {
         while self.bytes > self.limit {
             let old = self.blocks.iter().filter(|(_, kept)| !matches!(kept.state, State::Pending));

@@ -1,4 +1,4 @@
-//! Reading a `.bz2` or `.hbz` file at any place of its text, and decoding only the blocks that are wanted.
+//! Reads a `.bz2` or `.hbz` file at any place of its text and decodes only the blocks needed.
 //!
 //! ```
 //! use hybz::{Settings, index::Index, seek::Reader};
@@ -30,25 +30,25 @@ use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Blocks in the cache, by default for each core of the pool: 8 MiB of text.
+/// The default size of the cache for each core of the pool: 8 MiB of text.
 const CACHE_PER_CORE: u64 = 8 << 20;
-/// The least that the cache holds by default.
+/// The min default size of the cache.
 const MIN_CACHE: u64 = 64 << 20;
-/// How many blocks are read ahead at most, for each core.
+/// The max number of blocks read ahead for each core.
 const AHEAD_PER_CORE: usize = 2;
-/// How much of the compressed file is read at once, where several blocks are wanted.
+/// Bytes of the compressed file read at once when several blocks are wanted.
 const READ: u64 = 4 << 20;
-/// What may stand between two blocks that are read together: the end of a stream and the header of the next.
+/// The max gap between two blocks read together: the end of a stream and the header of the next.
 const GAP: u64 = 16;
 
 /// Reads the text of a compressed file at any place. The [module](self) has an example.
 ///
-/// Any number of threads may call [`read_at`](Self::read_at) at once. Blocks are decoded by the stations of the
-/// settings' pool, all that a call wants at the same time. Decoded blocks are kept, the last used ones, up to a number
-/// of bytes ([`cache`](Self::cache)). From the third read on that begins where one before it ended, blocks are decoded
-/// ahead: one at first, twice as many for each further block, up to two for each core and half of the cache.
+/// Any number of threads may call [`read_at`](Self::read_at) at once. The stations of the settings' pool decode all
+/// blocks of a call at the same time. The least recently used blocks are dropped when the cache exceeds its size in
+/// bytes ([`cache`](Self::cache)). Blocks are decoded ahead from the third read on that begins where an earlier one
+/// ended: one block at first, twice as many for each further block, up to two for each core and half of the cache.
 ///
-/// Nothing is returned of a block whose text has not the CRC, and the length, that file and index say.
+/// Nothing is returned from a block whose text does not have the CRC and the length that file and index give.
 pub struct Reader<R> {
     source: R,
     blocks: Blocks,
@@ -60,12 +60,12 @@ pub struct Reader<R> {
 }
 
 impl<R: ReadAt> Reader<R> {
-    /// Opens a file that has no index beside it.
+    /// Opens a file without a separate index.
     ///
-    /// The index at the end of a `.hbz` file is read. A `.bz2` file is decoded once, to make its index.
+    /// The index at the end of a `.hbz` file is read. A `.bz2` file is decoded once to make its index.
     ///
     /// # Errors
-    /// What is wrong with the file; [`Error::HasHbz`] if `.bz2` and `.hbz` streams follow each other in it.
+    /// Errors of the file; [`Error::HasHbz`] if it mixes `.bz2` and `.hbz` streams.
     pub fn open(source: R, settings: &Settings) -> Result<Self, Error> {
         let mut magic = [0; MAGIC.len()];
         let len = fill_at(&source, &mut magic, 0).map_err(Error::Read)?;
@@ -75,7 +75,7 @@ impl<R: ReadAt> Reader<R> {
         }
         let list = List::read(&mut Positioned { source: &source, at: 0 })?;
         if !list.is_complete() {
-            // Cut, damaged, or a `.bz2` stream follows: nobody knows how long the text is.
+            // The file is cut or damaged, or a `.bz2` stream follows, so the length of the text is unknown.
             let block = list.blocks().len() as u64 + 1;
             let damage = crate::Damage::Magic;
             return Err(Error::Data { block, bit_offset: list.end() * 8, damage });
@@ -83,7 +83,7 @@ impl<R: ReadAt> Reader<R> {
         Ok(Self::new(source, Blocks::Hbz(list), settings))
     }
 
-    /// A `.bz2` file with its index. Nothing is read of the file.
+    /// Opens a `.bz2` file with its index. Reads nothing from the file.
     pub fn with_index(source: R, index: Index, settings: &Settings) -> Self {
         Self::new(source, Blocks::Bzip2(index), settings)
     }
@@ -95,21 +95,21 @@ impl<R: ReadAt> Reader<R> {
         Reader { source, blocks, cache: Arc::new(cache), sequences, client: pool.client(), at: 0 }
     }
 
-    /// Keeps at most so many bytes of decoded blocks; by default 8 MiB for each core of the pool, and 64 MiB at least.
+    /// Sets the size of the cache in bytes. The default is 8 MiB for each core of the pool, and at least 64 MiB.
     ///
-    /// A block that is being read is kept whatever its length. (Text of runs is kept as it is coded: 46 MB of zeros
-    /// take 0.9 MB.) This is beside the pool's own memory.
+    /// A block that is being read is kept whatever its length. (Text of long runs is kept run-length coded: 46 MB of
+    /// zeros take 0.9 MB.) The cache is not part of the pool's own memory.
     pub fn cache(self, bytes: u64) -> Self {
         self.cache.set_limit(bytes);
         self
     }
 
-    /// Bytes of text in the file.
+    /// Bytes of the file's text.
     pub fn text_len(&self) -> u64 {
         self.blocks.text_len()
     }
 
-    /// The index of a `.bz2` file; none of a `.hbz` file, which has its own.
+    /// The index of a `.bz2` file; `None` for a `.hbz` file, which contains its own.
     pub fn index(&self) -> Option<&Index> {
         match &self.blocks {
             Blocks::Bzip2(index) => Some(index),
@@ -122,8 +122,8 @@ impl<R: ReadAt> Reader<R> {
         &self.source
     }
 
-    /// Fills `buf` with the text from `offset` on, as far as there is any. Returns how many bytes that are: fewer than
-    /// `buf` has only at the end of the text, or before a block that cannot be read.
+    /// Fills `buf` with the text from `offset` on and returns the number of bytes. It is less than `buf` holds only at
+    /// the end of the text or before a block that cannot be read.
     ///
     /// # Errors
     /// If the first byte cannot be read: an error of the file or of the index, or `InvalidData` with an [`Error`]
@@ -135,7 +135,7 @@ impl<R: ReadAt> Reader<R> {
             match self.read_block(&mut buf[filled..], offset + filled as u64) {
                 Ok(0) => break,
                 Ok(n) => filled += n,
-                Err(_) if filled > 0 => break, // the next call meets it again
+                Err(_) if filled > 0 => break, // the next call gets the error again
                 Err(error) => return Err(error.into()),
             }
         }
@@ -144,7 +144,7 @@ impl<R: ReadAt> Reader<R> {
         Ok(filled)
     }
 
-    /// Fills `buf` from `offset` on, from the block there. Has further blocks decoded at the same time.
+    /// Fills `buf` from `offset` on with text of one block, and submits further blocks for decoding at the same time.
     fn read_block(&self, buf: &mut [u8], offset: u64) -> Result<usize, Error> {
         if self.client.is_foreign() {
             return Err(Error::Forked);
@@ -159,14 +159,14 @@ impl<R: ReadAt> Reader<R> {
         self.want(first.clone(), end, ahead, most);
         let decoded = match self.cache.wait(first.key) {
             Some(decoded) => decoded?,
-            // Another thread was told that it cannot be decoded: this one asks again.
+            // Another thread got the error; this one tries again.
             None => return self.read_block(buf, offset),
         };
         Ok(decoded.copy(offset - first.text_offset, buf))
     }
 
-    /// Has these blocks decoded if they are not in the cache: `first`, then those up to the text offset `end`, but no
-    /// more than `most` (or more short ones), and `ahead` more. Only so many as half of the cache holds.
+    /// Submits the blocks that are not in the cache: `first`, then those up to the text offset `end`, at most `most`
+    /// (or more short ones), then `ahead` more. Stops at half of the cache.
     fn want(&self, first: Wanted, end: u64, ahead: usize, most: usize) {
         let half = self.cache.limit() / 2;
         let mut room = half;
@@ -184,7 +184,7 @@ impl<R: ReadAt> Reader<R> {
                 extra -= 1;
             }
             room = room.saturating_sub(cost);
-            // What is ahead is of no use if its place in the index is damaged; whoever wants it will see that.
+            // A damaged index entry ahead does not matter yet; a read that needs it will get the error.
             next = if count == 0 && end <= block.text_end() && ahead == 0 {
                 None
             } else {
@@ -206,7 +206,7 @@ impl<R: ReadAt> Reader<R> {
         }
     }
 
-    /// Reads these blocks, which follow each other in the file, and has them decoded.
+    /// Reads these consecutive blocks of the file and submits them for decoding.
     fn decode(&self, blocks: &[Wanted]) {
         let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else { return };
         let at = first.bytes.start;
@@ -226,7 +226,8 @@ impl<R: ReadAt> Reader<R> {
         }
     }
 
-    /// So many bytes of the file, or fewer where it ends. Memory grows with what is there: an index may claim anything.
+    /// Reads `len` bytes of the file, or fewer at its end. Memory grows with what is there, since an index may claim
+    /// anything.
     fn read_bytes(&self, at: u64, len: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         while (bytes.len() as u64) < len {
@@ -242,7 +243,7 @@ impl<R: ReadAt> Reader<R> {
     }
 }
 
-/// Blocks of which the cache expects the text. If the source panics, nobody shall wait for them.
+/// Blocks whose text the cache expects. If the source panics, their waiters get an error.
 struct Reserved<'a> {
     cache: &'a Cache,
     blocks: &'a [Wanted],
@@ -261,7 +262,7 @@ impl<R: ReadAt> Read for Reader<R> {
     /// Reads from the current position on.
     ///
     /// # Errors
-    /// As for [`read_at`](Reader::read_at).
+    /// See [`read_at`](Reader::read_at).
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = self.read_at(buf, self.at)?;
         self.at += n as u64;
@@ -270,7 +271,7 @@ impl<R: ReadAt> Read for Reader<R> {
 }
 
 impl<R: ReadAt> Seek for Reader<R> {
-    /// Moves the position, also behind the end of the text.
+    /// Moves the position, possibly beyond the end of the text.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.at = sought(to, self.at, self.text_len())?;
         Ok(self.at)

@@ -1,24 +1,24 @@
-//! Notices who reads on from where a read before ended, and how far ahead blocks should be decoded for that.
+//! Detects sequential readers and decides how many blocks to decode ahead for them.
 
-/// How many sequences are known at once: as many threads can read, each a part of its own.
+/// The number of sequences tracked, which bounds the threads that can each read a part sequentially.
 const KNOWN: usize = 16;
-/// From so many reads in a row on, the next block is decoded ahead.
+/// The number of consecutive reads after which the next block is decoded ahead.
 const IN_A_ROW: u32 = 2;
 
-/// Reads that went on from each other.
+/// Reads that continue each other.
 struct Sequence {
-    /// Where the last one ended.
+    /// The end of the last read.
     end: u64,
     reads: u32,
-    /// The last block, and how many more were decoded ahead then.
+    /// The last block, and the number of blocks decoded ahead at that time.
     block: u64,
     ahead: usize,
 }
 
-/// All that are going on; the last used at the end.
+/// The current sequences, the most recently used one last.
 pub(super) struct Sequences {
     known: Vec<Sequence>,
-    /// How many blocks are decoded ahead at most.
+    /// The max number of blocks decoded ahead.
     most: usize,
 }
 
@@ -27,8 +27,8 @@ impl Sequences {
         Sequences { known: Vec::new(), most }
     }
 
-    /// Somebody reads at `offset`, in this block. Returns how many blocks behind those that are wanted should be
-    /// decoded: one at first, twice as many for each block that the sequence has come to since.
+    /// Notes a read at `offset`, in this block. Returns how many blocks to decode after those wanted: one at first,
+    /// twice as many for each block that the sequence has advanced since.
     pub fn ahead(&mut self, offset: u64, block: u64) -> usize {
         let Some(sequence) = self.known.iter_mut().find(|known| known.end == offset) else { return 0 };
         if sequence.reads < IN_A_ROW {
@@ -37,7 +37,7 @@ impl Sequences {
         if sequence.ahead == 0 {
             sequence.ahead = 1;
         } else if block == sequence.block {
-            return 0; // they are on their way
+            return 0; // they are already being decoded
         } else {
             sequence.ahead = (sequence.ahead * 2).min(self.most);
         }
@@ -45,7 +45,7 @@ impl Sequences {
         sequence.ahead
     }
 
-    /// A read from `offset` has ended at `end`.
+    /// Notes that the read at `offset` has ended at `end`.
     pub fn end(&mut self, offset: u64, end: u64) {
         let mut sequence = match self.known.iter().position(|known| known.end == offset) {
             Some(at) => self.known.remove(at),
@@ -73,7 +73,7 @@ mod tests {
         };
         assert_eq!([read(0, 1), read(10, 1), read(20, 1), read(30, 1)], [0, 0, 1, 0]);
         assert_eq!([read(40, 2), read(50, 3), read(60, 4), read(70, 5)], [2, 4, 6, 6]);
-        // Elsewhere, and back.
+        // Reads elsewhere, and then at the old place.
         assert_eq!([read(1000, 50), read(500, 30), read(1010, 50), read(80, 6)], [0, 0, 0, 6]);
         for other in 0..KNOWN as u64 {
             read(100_000 * (other + 1), 99);

@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 /// A decoded block.
 pub(super) struct Decoded {
     text: Text,
-    /// Of a text that is made piece by piece: how far the last reader has come. So whoever reads on from there does not
-    /// begin again; whoever reads before it does.
+    /// For text that is made in pieces: the position of the last reader. A reader that continues there does not start
+    /// over; one that reads before it does.
     walk: Mutex<Option<Walk>>,
 }
 
@@ -22,17 +22,17 @@ impl Decoded {
         Decoded { text, walk: Mutex::default() }
     }
 
-    /// What it takes in memory.
+    /// Bytes of memory it takes.
     pub fn memory(&self) -> u64 {
         match &self.text {
             Text::RunLength { coded, .. } => coded.len() as u64,
-            // Its codes, of which there are at most a third as many.
+            // The codes, at most a third as many bytes.
             Text::Compact(_) => self.text.len() / 3,
             Text::Plain(_) | Text::Parts(_) => self.text.len(),
         }
     }
 
-    /// Fills `buf` from byte `from` on. Returns how many bytes there were.
+    /// Copies text from byte `from` on to `buf`. Returns the number of bytes.
     pub fn copy(&self, from: u64, buf: &mut [u8]) -> usize {
         if let Text::Plain(bytes) = &self.text {
             let rest = usize::try_from(from).ok().and_then(|from| bytes.get(from..)).unwrap_or_default();

@@ -3,7 +3,7 @@
 //     nvtiff FILE STRIPS
 //
 // An image of 1,024 columns, 64 rows of it in a strip of 64 KiB, from a file in host memory to device memory. Its time
-// includes parsing the file and uploading it. Needs the package nvidia-nvtiff-cu13 (0.8), with WHEEL where that is:
+// includes parsing the file and uploading it. Needs the package nvidia-nvtiff-cu13 (0.8); WHEEL is its directory:
 //     nvcc -std=c++17 -O3 -I $WHEEL/nvidia/nvtiff/include -cudart static nvtiff.cpp
 //         -Xlinker $WHEEL/nvidia/nvtiff/lib/libnvtiff.so.0
 #include "../lzw_codes.hpp"

@@ -1,11 +1,11 @@
-// thrust_lines.cu: what a comparator sort of the device takes for a file's lines, as the thesis measured (table 4.2)
+// thrust_lines.cu: the time of a comparator sort on the device for a file's lines, as the thesis measured (table 4.2)
 // and as cuDF sorted strings until 2026: thrust::sort of the lines' places by comparing their bytes.
 //
 //     nvcc -std=c++17 -O3 -arch=sm_90 -cudart static -o thrust_lines cuda/bench/peers/thrust_lines.cu
 //     ./thrust_lines FILE [RUNS]
 //
-// The text and the places are in device memory before the clock starts; what it counts is the sort of the places alone,
-// which moves no text. The order is checked on the host.
+// The text and the places are in device memory before the clock starts; it times the sort of the places alone, which
+// moves no text. The order is checked on the host.
 #include <thrust/device_vector.h>
 #include <thrust/execution_policy.h>
 #include <thrust/host_vector.h>
@@ -28,7 +28,7 @@ struct Line {
     uint32_t length;
 };
 
-// Four bytes at a time where both have them: byte by byte is 1.5 times slower, which would flatter us.
+// Four bytes at a time where both lines have them: byte by byte is 1.5 times slower, which would flatter hybz.
 struct Less {
     const uint8_t *text;
 

@@ -1,10 +1,9 @@
-// Stands in for CUDA's header: a kernel's source compiled by a C++ compiler, its threads run on one CPU thread. For
-// finding errors without a device; emulate.sh builds with it.
+// Stands in for CUDA's header: a kernel's source compiled by a C++ compiler, its threads run on one CPU thread. It
+// finds errors without a device; emulate.sh builds with it.
 //
 // A CTA's threads are contexts that run until they reach a barrier or a warp function, which hand over to the next one;
 // the order in which they run changes at random from turn to turn, so that a missing barrier is likely to show. One CTA
-// runs after the other, so __shared__ is static. What a thread must not do (a warp function that not all 32 lanes
-// reach) aborts.
+// runs after the other, so __shared__ is static. Misuse (a warp function that not all 32 lanes reach) aborts.
 //
 // The host's functions work on the host's memory, at once: a stream is always empty. Fresh device memory holds garbage.
 #pragma once
@@ -130,8 +129,8 @@ struct Cta {
 };
 inline Cta cta;
 
-// To the loop in run_cta and back. Only the first entry into a thread takes a context: setcontext calls the system each
-// time.
+// Switches to the loop in run_cta and back. Only the first entry into a thread uses setcontext, which makes a system
+// call each time.
 inline void hand_over() {
     if (!_setjmp(cta.threads[cta.running].jump)) _longjmp(cta.main, 1);
 }
@@ -194,7 +193,7 @@ inline void run_cta(unsigned count, const std::function<void()> &kernel) {
             enter(thread);
         }
         if (any) continue;
-        // What waits for all threads does not wait for those that have ended.
+        // A barrier does not wait for threads that have ended.
         if (cta.barrier.arrived == cta.alive) {
             cta.barrier.arrived = 0;
             cta.barrier.turn++;

@@ -5,12 +5,12 @@
 //! later, for H = 1, 2, 4 ... Equal rotations are never told apart; their final order is decided by the moves of a
 //! quicksort that is not stable, but deterministic, because its pivots come from a small pseudo-random generator.
 //!
-//! What a pass does to a bucket depends on the order in it and on the keys, and the keys depend on no order. So all
+//! A pass over a bucket depends on the order in it and on the keys, and the keys do not depend on any order. So all
 //! keys come from the word that the block repeats, whose rotations any sort may refine, and only the bucket that
 //! contains the block itself is sorted by bzip2's moves, with all copies of its rotations. It is sorted when only the
 //! copies of one rotation are left in it: equal keys move nothing, so bzip2's later passes do not change it.
 //!
-//! Memory: 12 bytes per byte of the word, and 8 for each byte of the block that is the same as its first one.
+//! Memory: 12 bytes per byte of the word, and 8 for each byte of the block that equals its first one.
 
 use super::partition::partition;
 use std::ops::Range;
@@ -21,13 +21,13 @@ const SMALL: usize = 10;
 /// A rotation of the block.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// What it is sorted by in this pass.
+    /// The key by which this pass sorts.
     key: u32,
-    /// Where it begins.
+    /// Its first byte's position.
     start: u32,
 }
 
-/// The row in which the fallback sort leaves the block itself: `word` `times` times over. The word must be no such
+/// The row in which the fallback sort leaves the block that is `word` `times` times over. `word` must not itself be a
 /// repetition.
 pub fn origin(word: &[u8], times: usize) -> usize {
     let len = word.len();
@@ -36,7 +36,7 @@ pub fn origin(word: &[u8], times: usize) -> usize {
     // For each rotation of the word, the first row of its bucket.
     let mut heads = vec![0; len];
     let mut unsorted = refine(&mut rotations, std::iter::once(0..len).collect(), &mut heads);
-    // The bucket of the block itself. The first pass, by bytes, leaves what begins later first.
+    // The bucket of the block itself. The first pass, by bytes, leaves rotations that begin later in front.
     let mut own: Vec<Entry> = (0..len * times).rev().map(entry).filter(|entry| entry.key == word[0].into()).collect();
     let mut depth = 1;
     while own.len() > times {

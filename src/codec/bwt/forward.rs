@@ -1,21 +1,21 @@
 //! Block to last column and origin.
 //!
-//! bzip2 sorts rotations. Suffix sorters are faster, and never slow, but sort suffixes. On the block's least rotation
-//! L both orders are the same if the block is primitive (not a repetition of a shorter word). For then L is a Lyndon
-//! word: it has no border and is smaller than each of its suffixes. Suppose that suffix j of L is a proper prefix of
-//! suffix i, so that suffix i is suffix j followed by some u. Rotation i continues with u and rotation j with the
-//! beginning of L, and L < u with a difference inside u (otherwise u would be a border). So rotation j comes first, as
-//! does the shorter suffix. If neither suffix is a prefix of the other, the first difference decides both orders.
+//! bzip2 sorts rotations. Suffix sorters are faster, and never slow, but sort suffixes. On the block's least rotation L
+//! both orders are the same if the block is primitive (not a repetition of a shorter word): L is then a Lyndon word, so
+//! it has no border and is smaller than each of its suffixes. Suppose that suffix j of L is a proper prefix of suffix
+//! i, so that suffix i is suffix j followed by some u. Rotation i continues with u and rotation j with the beginning of
+//! L, and L < u with a difference inside u (otherwise u would be a border). So rotation j comes first, as does the
+//! shorter suffix. If neither suffix is a prefix of the other, the first difference decides both orders.
 //!
 //! The suffix sorter is libsais (I. Grebnov; induced sorting after Nong, Zhang and Chan, DCC 2009), linear for any
-//! block. Measured on full blocks of the Linux source (Zen 5): suffix array 75 MB/s; with the last column gathered
-//! from it and the origin looked up, 73. libsais can produce the last column itself (74), but then the origin has to
-//! come from its samples: 70 with every 16th row sampled, 62 with every second. Compiling it with -O3 or for this very
-//! CPU, huge pages for the suffix array, and more room than it asks for gained nothing. Sorting by keys of eight bytes
-//! is no alternative: 80 % of the suffixes of source code are still tied after eight bytes, 19 % after 64.
+//! block. Measured on full blocks of the Linux source (Zen 5): suffix array 75 MB/s; with the last column gathered from
+//! it and the origin looked up, 73. libsais can produce the last column itself (74), but then the origin has to come
+//! from its samples: 70 with every 16th row sampled, 62 with every second. Compiling it with -O3 or for this very CPU,
+//! huge pages for the suffix array, and more room than it asks for gained nothing. Sorting by keys of eight bytes is no
+//! alternative: 80 % of the suffixes of source code are still tied after eight bytes, 19 % after 64.
 //!
-//! A periodic block (a word w, m times) has m equal rows for each rotation of w. Its last column is that of w with
-//! each byte repeated m times; its origin comes from `periodic`.
+//! A periodic block (a word w, m times) has m equal rows for each rotation of w. Its last column is that of w with each
+//! byte repeated m times; its origin comes from `periodic`.
 
 use super::periodic::PeriodicOrigins;
 use super::rotation;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// Rows processed together.
 const ROWS: usize = 1024;
 
-/// Makes last columns, in memory of its own that it uses again for each block: 5 bytes per byte of the longest block.
+/// Computes last columns in its own memory, which it reuses for each block: 5 bytes per byte of the longest block.
 #[derive(Debug)]
 pub struct ForwardBwt {
     suffixes: Vec<i32>,
@@ -39,7 +39,7 @@ pub struct ForwardBwt {
 pub struct LastColumn<'a> {
     /// The last byte of each rotation, in the order of the rotations.
     pub bytes: &'a [u8],
-    /// Which rotation is the block itself.
+    /// The row of the block itself.
     pub origin: u32,
 }
 
@@ -51,12 +51,12 @@ impl ForwardBwt {
 
     /// Transforms a block of at least one byte and at most 2^31 - 4096.
     ///
-    /// The block is borrowed mutably because it is turned in place; afterwards it is as it was.
+    /// The block is borrowed mutably because it is rotated in place; afterwards it is as it was.
     pub fn transform(&mut self, block: &mut Vec<u8>) -> LastColumn<'_> {
         let len = block.len();
         let period = rotation::period(block);
         let times = len / period;
-        // Where the word's least rotation begins, as 1 to `period`, so that there is always a byte before it.
+        // The start of the word's least rotation, as 1 to `period`, so that there is always a byte before it.
         let start = match rotation::least(&block[..period], &mut self.candidates) {
             0 => period,
             start => start,
@@ -95,7 +95,7 @@ impl ForwardBwt {
             } else {
                 self.last.extend(column.flat_map(|byte| std::iter::repeat_n(byte, times)));
             }
-            // First whether it is here, without an early exit, so that it becomes vector code; then where.
+            // First test whether it is here, without an early exit, so that it becomes vector code; then find it.
             if part.iter().fold(false, |any, &suffix| any | (suffix == turn)) {
                 row = part.iter().position(|&suffix| suffix == turn).map(|at| number * ROWS + at);
             }
@@ -127,7 +127,7 @@ mod tests {
         if rotation::period(block) == block.len() {
             assert_eq!(made.origin as usize, row, "{what}, {} bytes: origin", block.len());
         } else {
-            // Rows tie, and any of the equal ones decodes. `periodic` tests that it is bzip2's.
+            // Rows tie, and any of the equal ones decodes. `periodic` tests that the choice is bzip2's.
             let times = block.len() / rotation::period(block);
             assert_eq!(made.origin as usize / times, row / times, "{what}, {} bytes: origin", block.len());
         }

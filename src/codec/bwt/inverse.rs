@@ -30,11 +30,11 @@
 
 use crate::format::bzip2::MAX_BLOCK;
 
-/// How many chains walk at once.
+/// The number of chains that walk at once.
 const LANES: usize = 24;
 /// Steps between two checks of the lanes, and rungs of a ladder.
 const STEPS: usize = 16;
-/// The most splitters.
+/// The max number of splitters.
 const MAX_SPLITTERS: usize = 1024;
 /// Blocks of fewer rows are walked by one chain.
 const MIN_ROWS: usize = 4096;
@@ -42,7 +42,7 @@ const MIN_ROWS: usize = 4096;
 const IDLE: usize = (1 << 20) - 1;
 /// The first rung of the first ladder.
 const LADDERS: usize = 1 << 20;
-/// Where lanes begin segments: the entries that the splitters' rows had.
+/// The entries at which lanes begin segments: those that the splitters' rows had.
 const ENTRIES: usize = LADDERS + MAX_SPLITTERS * STEPS;
 const TABLE: usize = ENTRIES + MAX_SPLITTERS;
 
@@ -72,12 +72,12 @@ pub fn plain(column: &[u8], origin: u32) -> Vec<u8> {
         .collect()
 }
 
-/// A piece of the text, walked by one lane.
+/// A segment of the text, walked by one lane.
 #[derive(Clone, Copy, Debug, Default)]
 struct Segment {
     /// The splitter's row.
     row: u32,
-    /// Where its bytes are in the lanes' memory.
+    /// The offset of its bytes in the lanes' memory.
     at: u32,
     len: u32,
     /// The segment after it.
@@ -93,16 +93,16 @@ pub struct Inverse {
     segments: Vec<Segment>,
     /// The segment with which the text begins.
     first: u32,
-    /// Whether one chain found the text, and came back to the origin before its end.
+    /// Whether one chain walked the text, and came back to the origin before its end.
     came_back: bool,
-    /// What the lanes write, each in its own part.
+    /// The output of the lanes, each in its own part.
     lanes: Vec<u8>,
 }
 
 impl Inverse {
     /// Memory for any block.
     pub fn new() -> Self {
-        // Twice as much as the lanes need together, so that one may be longer. Unused memory is never touched.
+        // Twice what the lanes need together, so that one may be longer. Unused memory is never touched.
         Inverse {
             table: vec![0; TABLE],
             rows: 0,
@@ -115,8 +115,8 @@ impl Inverse {
 
     /// Builds T from the runs of the last column.
     ///
-    /// `runs`: for each, where it begins, shifted up by 8, and its byte; the last one only says where the one before
-    /// it ends, which is at `rows` [1..=MAX_BLOCK]. The first run begins at 0, and none before its predecessor.
+    /// `runs` has a word for each run: its start, shifted left by 8, and its byte. The last word only gives the end of
+    /// the last run, which is `rows` [1..=MAX_BLOCK]. The first run begins at 0, and the starts do not decrease.
     pub fn build(&mut self, runs: &[u32], rows: usize) {
         assert!(rows <= MAX_BLOCK, "a block has at most 900,000 rows");
         self.rows = rows;
@@ -140,7 +140,7 @@ impl Inverse {
         scatter_best(runs, &mut places, &mut self.table[..rows]);
     }
 
-    /// Finds the text from row `origin` on, which must be less than the rows; then [`pieces`](Self::pieces) returns it.
+    /// Walks the text from row `origin` on, which must be less than the rows; then [`pieces`](Self::pieces) returns it.
     pub fn walk(&mut self, origin: u32) {
         assert!((origin as usize) < self.rows, "the origin is a row");
         if self.rows >= MIN_ROWS {
@@ -172,7 +172,7 @@ impl Inverse {
         Pieces { inverse: self, segment: self.first, left: self.rows }
     }
 
-    /// Whether T is one cycle, as that of every text is that does not repeat as a whole.
+    /// Whether T is one cycle. It is unless the text is a repetition.
     pub fn is_one_cycle(&self) -> bool {
         let (mut number, mut len) = (self.first, 0);
         loop {
@@ -184,7 +184,7 @@ impl Inverse {
         }
     }
 
-    /// Chooses the splitters, of which the origin is one, and turns their rows into jumps to their ladders.
+    /// Chooses the splitters, which include the origin, and turns their rows into jumps to their ladders.
     fn split(&mut self, origin: u32) {
         if self.table[IDLE] == 0 {
             self.table[IDLE] = (IDLE << 8) as u32;

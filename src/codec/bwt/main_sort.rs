@@ -55,7 +55,7 @@ const GAPS: [usize; 13] = [797_161, 265_720, 88_573, 29_524, 9841, 3280, 1093, 3
 
 /// The row in which the main sort leaves the block itself, or `None` if it gives up.
 ///
-/// `block` [10,000..=899,985] is some word `times` [2..] times over, and the word is no such repetition itself.
+/// `block` [10,000..=899,985] is some word `times` [2..] times over, and the word is not itself a repetition.
 pub fn origin(block: &[u8], times: usize) -> Option<usize> {
     // The first small bucket that is sorted contains every rotation `times` times. Without any quadrants, sorting
     // these copies takes at least `times - 1` comparisons of the whole length. A block of one letter has no such
@@ -69,7 +69,7 @@ pub fn origin(block: &[u8], times: usize) -> Option<usize> {
     if sort.gives_up() { None } else { sort.rows.iter().position(|&start| start == 0) }
 }
 
-/// What it costs to compare two rotations of a block of `len` bytes that nothing tells apart.
+/// The cost of comparing two equal rotations of a block of `len` bytes.
 fn undecided_cost(len: usize) -> usize {
     len / STEP + 2
 }
@@ -82,11 +82,11 @@ struct MainSort {
     /// For each rotation of a completed big bucket its rank there, cut to 16 bits; 0 for others. Continued as the text
     /// is.
     quadrants: Vec<u16>,
-    /// Where the rotations begin, more and more in order.
+    /// The starts of the rotations, in an order that becomes sorted.
     rows: Vec<u32>,
     /// The first row of each small bucket, and the number of rows.
     first_rows: Vec<u32>,
-    /// Units of the budget that are spent.
+    /// Units of the budget spent so far.
     spent: usize,
 }
 
@@ -263,8 +263,8 @@ impl MainSort {
     }
 }
 
-/// The letters by the sizes of their big buckets, smallest first. Which of two equally large ones comes first is
-/// decided by the moves of Shell's sort.
+/// The letters by the sizes of their big buckets, smallest first. The moves of Shell's sort decide the order of equally
+/// large ones.
 fn running_order(sizes: &[usize; 256]) -> [u8; 256] {
     let mut order: [u8; 256] = std::array::from_fn(|letter| letter as u8);
     let size = |letter: u8| sizes[usize::from(letter)];

@@ -1,24 +1,25 @@
-//! The last column, merged from two sorted lists of rotations: the second half of the hybrid shape of the GPU station.
+//! The last column, merged from two sorted lists of rotations: the second half of the GPU station's hybrid shape.
 //!
-//! That shape is Deshpande's (thesis, 2014, chapter 4), and rotations are compared as in DC3 (Kärkkäinen and Sanders
-//! 2003). Of the block turned to its least rotation, with an end mark below all bytes, the suffixes at positions 1 and
-//! 2 modulo 3 have been sorted (the sample, which includes the end mark if that is at such a position), and from these
-//! the others. One of the others, at `i`, comes before one of the sample, at `j`, if
+//! The shape is Deshpande's (thesis, 2014, chapter 4), and rotations are compared as in DC3 (Kärkkäinen and Sanders
+//! 2003). The input is the block, rotated to its least rotation and followed by an end mark below all bytes. The
+//! suffixes at positions 1 and 2 modulo 3 have been sorted (the sample, which includes the end mark if that is at such
+//! a position), and from these the others. One of the others, at `i`, comes before one of the sample, at `j`, if
 //!
 //! - `j` = 1 modulo 3: (byte at `i`, rank of `i + 1`) is less than (byte at `j`, rank of `j + 1`);
 //! - `j` = 2 modulo 3: (bytes at `i` and `i + 1`, rank of `i + 2`) is less than the same of `j`;
 //!
 //! and all these ranks are ranks in the sample. In the thesis the core looks them up: some five reads all over 4.5 MB
-//! for each rotation, which is why 63 to 72 MB/s were predicted. Here the device, which gathers cheaply while its
-//! ranks are still in its cache, delivers the compared numbers in the order of the rows, so that the core reads three
+//! for each rotation, which is why 63 to 72 MB/s were predicted. Here the device, which gathers cheaply while its ranks
+//! are still in its cache, delivers the compared numbers in the order of the rows, so that the core reads three
 //! streams. First bytes are not among them: the number of rows in a list that begin with a byte is the number of rows
 //! of another residue that this byte precedes, so the merge counts those and then proceeds from first byte to first
 //! byte.
 //!
-//! Which list the next row comes from is a coin toss, and a misprediction costs more than the step itself. So for each
-//! of the others the merge compares the next eight of the sample at once, and advances by the number of those that
-//! come first: a misprediction only where all eight do. Measured (900 kB of the Linux source): 5.1 times the rate of a
-//! full sort beside it, where row by row without a branch was 3.0; 116 MB/s on a Sapphire Rapids core.
+//! A branch on the list of the next row would be mispredicted half the time, and a misprediction costs more than the
+//! step itself. So for each of the others the merge compares the next eight of the sample at once, and advances by the
+//! number of those that come first: a misprediction only where all eight do. Measured (900 kB of the Linux source): 5.1
+//! times the rate of a full sort running at the same time, where row by row without a branch was 3.0; 116 MB/s on a
+//! Sapphire Rapids core.
 
 /// Set in the key of a sample row whose position is 2 modulo 3.
 const SECOND: u32 = 1 << 31;
@@ -26,8 +27,8 @@ const SECOND: u32 = 1 << 31;
 /// The two sorted lists of rotations of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thirds {
-    /// What rows are compared by: one number for each row of the sample and two for each other row. The first is the
-    /// rank after one symbol. The second is the next symbol (bytes: plus one) from bit 20 up and the rank after it
+    /// The numbers by which rows are compared: one for each row of the sample and two for each other row. The first is
+    /// the rank after one symbol. The second is the next symbol (bytes: plus one) from bit 20 up and the rank after it
     /// below, or 0 if the block has ended. A row of the sample has the first if its position is 1 modulo 3, else the
     /// second with bit 31 set.
     pub(crate) keys: Vec<u32>,
@@ -37,19 +38,19 @@ pub struct Thirds {
     len: usize,
 }
 
-/// How many rows of a block of `len` bytes are in the sample (the end mark's included, if it is there), and how many
-/// are not.
+/// The number of rows of a block of `len` bytes that are in the sample (including the end mark's, if it is there), and
+/// the number of the others.
 pub fn rows(len: usize) -> [usize; 2] {
     [len - len / 3, len.div_ceil(3)]
 }
 
-/// How many keys such a block has.
+/// The number of keys of such a block.
 pub fn key_count(len: usize) -> usize {
     let [sample, others] = rows(len);
     sample + 2 * others
 }
 
-/// How many bytes before rows such a block has: its length, plus one for an end mark in the sample.
+/// The number of bytes before rows of such a block: its length, plus one for an end mark in the sample.
 pub fn byte_count(len: usize) -> usize {
     rows(len).iter().sum()
 }
@@ -61,16 +62,16 @@ impl Thirds {
         (keys.len() == key_count(len) && bytes.len() == byte_count(len)).then_some(Thirds { keys, bytes, len })
     }
 
-    /// How many of the first bytes before rows are not the block's own: one if the end mark is in the sample, because
-    /// its row is the first.
+    /// The number of leading bytes before rows that are not the block's own: one if the end mark is in the sample,
+    /// because its row is the first.
     pub fn marks(len: usize) -> usize {
         usize::from(!len.is_multiple_of(3))
     }
 
-    /// Makes the last column, which is as long as the block, and returns the row in it of what is row `origin` of the
-    /// two lists (the rows of the sample counted first).
+    /// Makes the last column, which is as long as the block, and returns the row in it of row `origin` of the two lists
+    /// (counting the rows of the sample first).
     ///
-    /// Lists that no block has result in some permutation of their bytes.
+    /// Lists that do not belong to a block give some permutation of their bytes.
     pub fn merge(&self, origin: u32, column: &mut Vec<u8>) -> u32 {
         let [samples, _] = rows(self.len);
         let (sample_keys, other_keys) = self.keys.split_at(samples);
@@ -104,7 +105,7 @@ impl Thirds {
             rest = after;
             merge_lists(&a, &b, here);
         }
-        // If the lists are a block's, nothing is left of them.
+        // If the lists belong to a block, nothing is left of them.
         let (first, second) = rest.split_at_mut(sample.bytes.len());
         first.copy_from_slice(sample.bytes);
         second.copy_from_slice(others.bytes);
@@ -134,7 +135,7 @@ impl<'a, K> List<'a, K> {
     }
 }
 
-/// For each byte, how many rows of the sample and how many others begin with it.
+/// For each byte, the number of rows of the sample and of others that begin with it.
 fn first_bytes(sample_keys: &[u32], sample_bytes: &[u8], other_bytes: &[u8]) -> [[usize; 2]; 256] {
     // The byte before a row at 1 modulo 3 is the first byte of one of the others, and before the rest the first byte
     // of one of the sample. Alternating counters, because a counter just written takes time to be read again.
@@ -156,7 +157,7 @@ fn comes_first(key: u32, bounds: &[u32; 2]) -> bool {
     ((key & !SECOND) as i32) < (bounds[0] ^ (second & (bounds[0] ^ bounds[1]))) as i32
 }
 
-/// Rows of the sample compared at once: rarely do more come before the next of the others.
+/// Rows of the sample compared at once: more rarely come before the next of the others.
 const AHEAD: usize = 8;
 
 /// Merges rows that begin with the same byte.
@@ -187,7 +188,7 @@ fn merge_lists(sample: &List<'_, u32>, others: &List<'_, [u32; 2]>, column: &mut
     out.copy_from_slice(bytes);
 }
 
-/// What a device does, in the plainest way.
+/// The steps of a device, in the plainest way.
 #[cfg(test)]
 pub(crate) mod twin {
     use super::*;
@@ -203,7 +204,7 @@ pub(crate) mod twin {
         from_sample(word, turn, all.filter(|position| position % 3 != 0).collect())
     }
 
-    /// The same, from the sample sorted by the definition.
+    /// As [`thirds`], from the sample sorted by the definition.
     pub fn plain(word: &[u8], turn: usize) -> (Thirds, u32) {
         let mut sample: Vec<usize> = (0..=word.len()).filter(|position| position % 3 != 0).collect();
         sample.sort_by_key(|&position| &word[position..]);

@@ -1,8 +1,8 @@
 //! The origin of a block that is a word w repeated m times.
 //!
 //! Each rotation of such a block has m equal rows, and any of them as origin decodes to the same block. Which one is
-//! written depends on how bzip2's sorts happen to leave equal rotations: in 31 % of random cases not the last, and by
-//! no rule. Such blocks are common: in a file of zeros, all blocks but the last are periodic.
+//! written depends on how bzip2's sorts happen to leave equal rotations: in 31 % of random cases it is not the
+//! last, and there is no rule. Such blocks are common: in a file of zeros, all blocks but the last are periodic.
 //!
 //! So these blocks, and no others, are sorted as bzip2 sorts them: blocks of 10,000 bytes or more by the main sort
 //! (`main_sort`), which gives up when comparing has cost too much; shorter ones, and those, by the fallback sort
@@ -36,10 +36,11 @@
 use super::{fallback_sort, main_sort};
 use std::sync::{Mutex, PoisonError};
 
-/// The most bytes of words that are remembered (and one word of any length). A full block of zeros has a word of five.
+/// The max total length of the words remembered (besides one word of any length). A full block of zeros has a word of
+/// five.
 const MAX_BYTES: usize = 4 << 20;
 
-/// The most words that are remembered, so that looking one up stays fast.
+/// The max number of words remembered, so that a lookup stays fast.
 const MAX_WORDS: usize = 64;
 
 /// The longest block of bzip2: at level 9 it ends one as soon as it has 899,981 bytes, and the last step adds at most
@@ -51,11 +52,11 @@ const MIN_MAIN_SORT: usize = 10_000;
 
 /// Origins already found, shared by all encoders of a pool.
 ///
-/// Nobody waits for an origin that another thread is computing: the lock is held for lookups only, and threads that
+/// No thread waits for an origin that another thread is computing: the lock is held for lookups only, and threads that
 /// meet the same new block at the same time all sort it.
 #[derive(Debug, Default)]
 pub struct PeriodicOrigins {
-    /// The most recently used is last.
+    /// The most recently used one is last.
     known: Mutex<Vec<Known>>,
 }
 
@@ -67,7 +68,7 @@ struct Known {
 }
 
 impl PeriodicOrigins {
-    /// Nothing is known yet.
+    /// An empty memo.
     pub fn new() -> Self {
         Self::default()
     }
@@ -91,8 +92,8 @@ impl PeriodicOrigins {
         origin as u32
     }
 
-    /// The origin of `word` x `times`, if it is known. Words are compared whole, not by hashes: a collision would be a
-    /// wrong file.
+    /// The origin of `word` x `times`, if it is known. Words are compared whole, not by hashes: a collision would make
+    /// a wrong file.
     fn recall(&self, word: &[u8], times: usize) -> Option<u32> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let at = known.iter().position(|k| k.times == times && *k.word == *word)?;
@@ -102,7 +103,7 @@ impl PeriodicOrigins {
         Some(origin)
     }
 
-    /// Adds an origin, and forgets those that have not been asked for in the longest time.
+    /// Adds an origin, and drops the least recently used ones.
     fn remember(&self, word: &[u8], times: usize, origin: u32) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|k| k.times != times || *k.word != *word);
@@ -138,7 +139,7 @@ mod tests {
         origin >> 7 & 0xff_ffff
     }
 
-    /// Has the bzip2 crate compress the text of this block, as one block.
+    /// Compresses the text of this block with the bzip2 crate, as one block.
     fn ask_crate(block: &[u8]) -> u32 {
         // 30 is the work factor of the command.
         let mut bzip2 = Compress::new(Compression::new(level(block) as u32), 30);
@@ -156,7 +157,7 @@ mod tests {
         origin_in(&head)
     }
 
-    /// The same of the command, if there is one.
+    /// Compresses it with the command, if there is one.
     fn ask_command(block: &[u8]) -> Option<u32> {
         let command = Path::new("/usr/bin/bzip2");
         if !command.exists() {
@@ -212,7 +213,7 @@ mod tests {
         let by_crate = ask_crate(&block);
         let main = if len < MIN_MAIN_SORT || period == 1 { None } else { main_sort::origin(&block, times) };
         if made != by_crate {
-            // The crate charges less for what nothing tells apart than bzip2 does, and may not give up.
+            // The crate charges less than bzip2 for comparing equal rotations, and may not give up.
             let what = format!("{:?} x {times}: {made}, {by_crate}", &word[..period.min(100)]);
             assert!(main.is_none() && made as usize == fallback_sort::origin(word, times), "{what}");
             assert!(ask_command(&block).is_none_or(|by_command| made == by_command), "{what}");
@@ -278,7 +279,7 @@ mod tests {
         repetitive(seed, 10_000);
     }
 
-    /// One letter, where the main sort has nothing to compare; and lengths around the one from which it is used.
+    /// One letter, for which the main sort has nothing to compare; and lengths around its min length.
     #[test]
     fn one_letter_and_the_threshold() {
         for len in [5, 15, 1275, 9_995, 10_000, 10_005, 100_980] {
@@ -332,12 +333,12 @@ mod tests {
         }
         assert!(finished > 20, "{finished}");
         assert!(check(&words[..449_900], 2).is_some());
-        // One rare letter, more and more often.
+        // One rare letter, with increasing frequency.
         let word = [&shapes::letters(300, 20)[..], &[1]].concat();
         assert!((34..110).all(|times| check(&word, times).is_some()));
     }
 
-    /// Words in which few or many rotations agree for long, of many letters or few, more or less evenly distributed.
+    /// Words with few or many long repeats, over few or many letters, more or less evenly distributed.
     fn repetitive_word(rng: &mut Rng, len: usize) -> Vec<u8> {
         let copies = [0, 0, 2, 20, 100][rng.below(5)];
         let longest = [5, 40, 400][rng.below(3)];
@@ -363,7 +364,7 @@ mod tests {
         coded
     }
 
-    /// Checks `rounds` blocks of repetitive words, of which the main sort finishes some and gives up on others.
+    /// Checks `rounds` blocks of repetitive words: the main sort finishes some and gives up on others.
     fn repetitive(seed: u64, rounds: usize) {
         let rng = &mut Rng(seed);
         let (mut checked, mut finished) = (0, 0);
@@ -396,7 +397,7 @@ mod tests {
             let text: Vec<u8> = (0..450_000 / times).map(|_| letter(rng)).collect();
             let mut word = Vec::new();
             encode(&text, &mut word);
-            // What is left of a run at the end must not go on in the next copy.
+            // The rest of a run at the end must not continue in the next copy.
             word.truncate(450_000 / times - 1);
             word.push(99);
             finished += usize::from(check(&word, times).expect("bzip2 makes such a block"));

@@ -21,7 +21,7 @@ pub struct AnsDecoder<const STATES: usize>(Vec<[u32; STATES]>);
 /// The normalised frequency of each symbol: its number of states, of 2^LOG states together.
 pub type Shares = Vec<u16>;
 
-/// The symbol of each state. States are given out with an odd stride, which meets each state once and keeps a symbol's
+/// The symbol of each state. States are assigned with an odd stride, which visits each state once and keeps a symbol's
 /// states far apart.
 fn spread(shares: &[u16], states: usize) -> Vec<u8> {
     let stride = (states >> 1) + (states >> 3) + 3;
@@ -37,8 +37,8 @@ fn spread(shares: &[u16], states: usize) -> Vec<u8> {
 }
 
 impl<const STATES: usize> AnsDecoder<STATES> {
-    /// The tables for these shares; the sum of each table's shares must be `STATES`. `entry` tells what a symbol
-    /// decodes to: its byte, the number of extra bits that follow it, and its class.
+    /// The tables for these shares; each table's shares must add up to `STATES`. `entry` tells what a symbol decodes
+    /// to: its byte, the number of extra bits that follow it, and its class.
     pub fn new(tables: &[Shares], entry: impl Fn(u8) -> (u8, u32, usize)) -> Self {
         let table = |shares: &Shares| {
             assert!(shares.iter().map(|&share| usize::from(share)).sum::<usize>() == STATES, "shares of all states");
@@ -88,15 +88,15 @@ pub fn class(entry: u32) -> usize {
 /// Tables for encoding, one after the other.
 #[derive(Clone, Debug)]
 pub struct AnsEncoder {
-    /// By table and symbol: the number of bits to write is `(state + bits) >> 16`; what is left of the state, plus
-    /// `first`, is the index into `states`.
+    /// By table and symbol: the number of bits to write is `(state + bits) >> 16`; the rest of the state plus `first`
+    /// is the index into `states`.
     symbols: Vec<(u32, i32)>,
-    /// By symbol and what is left of the state: the state before.
+    /// By symbol and rest of the state: the previous state.
     states: Vec<u16>,
 }
 
 impl AnsEncoder {
-    /// The tables for these shares; the sum of each table's shares must be `states`, a power of two.
+    /// The tables for these shares; each table's shares must add up to `states`, a power of two.
     pub fn new(tables: &[Shares], states: usize) -> Self {
         let mut new = AnsEncoder { symbols: Vec::new(), states: vec![0; tables.len() * states] };
         for (table, shares) in tables.iter().enumerate() {
@@ -182,7 +182,7 @@ mod tests {
         symbols.iter().for_each(|&symbol| counts[usize::from(symbol)] += 1);
         let shares = normalize(&counts, STATES);
         assert!(shares.iter().zip(&counts).all(|(&share, &count)| (share > 0) == (count > 0)));
-        // Another table before it, so that symbols do not begin at 0.
+        // Another table in front, so that symbols do not begin at 0.
         let other = normalize(&vec![1; alphabet], STATES);
         let encoder = AnsEncoder::new(&[other, shares.clone()], STATES);
         let mut states = [STATES as u32; 2];

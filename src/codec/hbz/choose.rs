@@ -1,6 +1,6 @@
 //! Chooses the tables of a block, and which of them codes each group of 32 tokens.
 //!
-//! In this module a table means one table for each class that the token before can have: a group's tokens are coded
+//! In this module a table means one table for each class that the previous token can have: a group's tokens are coded
 //! with the tables of its selector. Everything here therefore counts joint tokens (class and token), and each class has
 //! a distribution of its own.
 //!
@@ -24,22 +24,22 @@ use super::tally::{self, NEVER, Prices, Tally, selector_count};
 use super::token::{JOINT, TOKENS};
 use crate::format::hbz::{GROUP, MAX_TABLES};
 
-/// By joint token: its cost with each table. There are 256 rows, so that no byte lies outside.
+/// By joint token: its cost with each table. There are 256 rows, so that every byte is a valid index.
 type Costs = [[u16; MAX_TABLES]; 256];
 
 /// The tables of a block.
 #[derive(Clone, Debug, Default)]
 pub struct AnsTables {
-    /// By table, and within it by the class of the token before.
+    /// By table, and within it by the class of the previous token.
     pub tokens: Vec<Shares>,
-    /// By the selector before.
+    /// By the previous selector.
     pub selectors: Vec<Shares>,
     /// The table of each group, segment by segment.
     pub choice: Vec<u8>,
 }
 
 impl AnsTables {
-    /// Chooses the tables for these joint tokens. `ends` tells where each segment's tokens end.
+    /// Chooses the tables for these joint tokens. `ends` has the end of each segment's tokens.
     pub fn choose(&mut self, tokens: &[u8], ends: &[usize]) {
         let count = selector_count(tokens.len());
         let part = tally::step(count, ends.len());
@@ -126,7 +126,7 @@ impl AnsTables {
     }
 }
 
-/// Counts what was chosen.
+/// Counts the choices.
 struct Counts {
     /// How often each token occurs in the groups of each table. There are two counts, for tokens at even and at odd
     /// places, so that a token equal to the one before it need not wait for its count.
@@ -175,7 +175,7 @@ fn segments<'a>(tokens: &'a [u8], ends: &'a [usize], step: usize) -> impl Iterat
     each.step_by(step)
 }
 
-/// The table that codes this group in the fewest bits, its selector included.
+/// The table that codes this group in the fewest bits, including its selector.
 #[inline(always)]
 fn cheapest(group: &[u8], costs: &Costs, prices: &Prices, last: u8) -> u8 {
     let mut sums = prices.selectors[usize::from(last) % MAX_TABLES];
@@ -238,7 +238,7 @@ mod tests {
         }
     }
 
-    /// A round on this CPU gives what the portable round gives, and that is what the definition gives.
+    /// A round on this CPU gives the same as the portable round and as the definition.
     #[test]
     fn rounds_are_the_portable_ones() {
         let mut rng = Rng(33);

@@ -10,20 +10,20 @@ use crate::block::{Compact, Expand, Text};
 use crate::error::Damage;
 use std::sync::Arc;
 
-/// A text as codes.
+/// A text in the form of codes.
 #[derive(Debug)]
 struct Codes {
     expander: Arc<CodeExpander>,
-    /// In order. Each begins at an entry point.
+    /// The parts in order. Each begins at an entry point.
     parts: Vec<Vec<u8>>,
     /// Codes between entry points.
     interval: usize,
-    /// Bytes of text between perturbation's; 0: there are none.
+    /// Bytes of text between perturbation bytes; 0 if there are none.
     perturbation: usize,
     text_len: u64,
 }
 
-/// The text of a compact block, from its codes as [`walk`](Block::walk) returned them, in order. It is checked.
+/// The text of a compact block, from its codes as [`walk`](Block::walk) returned them, in order. It is verified here.
 pub fn compact(block: &Block, parts: Vec<Vec<u8>>) -> Result<Text, Damage> {
     let codes = Arc::new(Codes {
         expander: Arc::clone(&block.expander),
@@ -60,7 +60,7 @@ struct Pieces {
     part: usize,
     /// The next code in the part.
     at: usize,
-    /// Bytes so far, perturbation's included.
+    /// Bytes so far, including perturbation bytes.
     before: u64,
 }
 
@@ -69,7 +69,7 @@ impl Pieces {
         Pieces { codes, part: 0, at: 0, before: 0 }
     }
 
-    /// The next piece, in which perturbation's bytes are still present. It may be empty.
+    /// The next piece, still with perturbation bytes. It may be empty.
     fn next_perturbed(&mut self) -> Result<Option<Vec<u8>>, Damage> {
         let Codes { expander, parts, interval, .. } = &*self.codes;
         let Some(part) = parts.get(self.part) else { return Ok(None) };
@@ -88,7 +88,7 @@ impl Iterator for Pieces {
 
     fn next(&mut self) -> Option<Vec<u8>> {
         loop {
-            // All escapes were good when the text was checked.
+            // All escapes were valid when the text was verified.
             let mut piece = self.next_perturbed().ok()??;
             let len = piece.len() as u64;
             if self.codes.perturbation > 0 {

@@ -39,7 +39,7 @@ impl HbzDecoder {
         HbzDecoder { mtf: segment_mtf(), vectors }
     }
 
-    /// Returns the text of a block.
+    /// Decodes a block to its text.
     pub fn decode(&mut self, stream: StreamHeader, header: BlockHeader, payload: Arc<Vec<u8>>) -> Result<Text, Damage> {
         let block = Block::parse(stream, header, payload)?;
         let runs = (0..block.segments()).map(|n| block.runs(n, &mut self.mtf)).collect::<Result<Vec<_>, _>>()?;
@@ -57,12 +57,12 @@ impl HbzDecoder {
 }
 
 impl Block {
-    /// The text of all codes of the block. It is checked.
+    /// The text of all codes of the block, verified.
     pub fn text(&self, codes: Cow<'_, [u8]>) -> Result<Text, Damage> {
         if self.is_compact() {
             return compact(self, vec![codes.into_owned()]);
         }
-        // Its length is known, so it need not be counted before: that takes half as long as this.
+        // The length is known, so it need not be counted first: that takes half as long as this.
         let most = self.max_perturbed_len() as usize;
         let text = self.expander.expand(&codes, 1 << self.stream.entry_log, most);
         let mut text = text.ok_or(Damage::BlockTooLong)?;

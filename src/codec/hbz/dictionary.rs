@@ -2,12 +2,11 @@
 //! the text, the others for strings that the text uses often, the phrases.
 //!
 //! Phrases replace bzip2's run-length step 1, which the suffix sorter does not need and which gains nothing in size.
-//! They shorten what is to be sorted and, more importantly, what is to be walked when decoding, the slowest step there.
-//! The strings are words, cut at `_`, and sequences of blanks and zeros, chosen by occurrences times bytes saved.
-//! Replacing pairs of bytes repeatedly (byte-pair encoding) would shorten the text twice as much (linux: to 59 %
-//! instead of 76), but it cuts words at odd places, and the result is 0.2 % larger. Words make it 0.4 % smaller,
-//! because the first letters of a word are no longer coded one by one. Thousands of words as codes of two bytes gain no
-//! more than their list costs.
+//! They shorten the sort and, more importantly, the walk, which is the slowest step of decoding. The strings are words,
+//! cut at `_`, and sequences of blanks and zeros, chosen by occurrences times bytes saved. Replacing pairs of bytes
+//! repeatedly (byte-pair encoding) would shorten the text twice as much (linux: to 59 % instead of 76), but it cuts
+//! words at odd places, and the result is 0.2 % larger. Words make it 0.4 % smaller, because the first letters of a
+//! word are no longer coded one by one. Thousands of words as codes of two bytes gain no more than their list costs.
 //!
 //! A large block has all 256 byte values, some of them only a few times. These get no code: they are written as an
 //! **escape** and their place among the bytes without a code, and their codes become free for phrases.
@@ -23,7 +22,7 @@ use foldhash::HashMap;
 
 /// With fewer occurrences a phrase does not repay its description.
 const MIN_OCCURRENCES: u32 = 16;
-/// How much of a block is examined: `SAMPLES` pieces of `SAMPLE` bytes.
+/// The part of a block that is examined: `SAMPLES` pieces of `SAMPLE` bytes.
 const SAMPLES: usize = 32;
 const SAMPLE: usize = 16 << 10;
 /// An escaped byte costs as much as a phrase saves with this many bytes.
@@ -46,10 +45,10 @@ pub struct Dictionary {
     codes: Vec<Meaning>,
 }
 
-/// The order of the codes: by byte, the place of the codes that begin with it.
+/// The order of the codes: for each byte, the rank of the codes that begin with it.
 const CODE_ORDER: [u8; 256] = {
     const FIRST: &[u8] = b"\n\t 0123456789_AOEIUBCDGFHRLSMNPQJKTWVXYZaoeiubcdgfhrlsmnpqjktwvxyz";
-    // Bytes that are not in the list: those below 128 between blanks and digits, the others at the end.
+    // Bytes that are not in the list: those below 128 go between blanks and digits, the others at the end.
     let mut places = [0; 256];
     let (mut place, mut byte) = (3, 0);
     let mut named = 0;
@@ -108,8 +107,8 @@ impl Dictionary {
         let free = 256 - bytes.len();
         let phrases = candidates(text);
 
-        // Escaping `n` bytes makes room for n - 1 more phrases, which is worth it as long as they save more than the
-        // escapes cost.
+        // Escaping `n` bytes makes room for n - 1 more phrases, which pays as long as they save more than the escapes
+        // cost.
         let (mut escaped, mut balance, mut best) = (0, 0i64, 0);
         for (n, &byte) in (1..bytes.len()).zip(&bytes) {
             balance -= (ESCAPE_COST * counts[usize::from(byte)]) as i64;
@@ -155,7 +154,7 @@ impl Dictionary {
     }
 }
 
-/// How often each byte occurs. Counts in four tables in turn, so that a byte equal to the one before it need not wait
+/// How often each byte occurs. Four tables are used in turn, so that a byte equal to the one before it need not wait
 /// for its count.
 fn count(text: &[u8]) -> [u64; 256] {
     let mut counts = [[0u32; 256]; 4];
@@ -171,7 +170,7 @@ fn count(text: &[u8]) -> [u64; 256] {
 
 /// The strings that could be phrases, and the number of bytes that each would save in this text, best first.
 fn candidates(text: &[u8]) -> Vec<(u64, &[u8])> {
-    // With the standard library's hash this took half as long again.
+    // The standard library's hash took half as long again.
     let mut counts: HashMap<&[u8], u32> = HashMap::default();
     let stride = (text.len() / SAMPLES).max(SAMPLE);
     let (mut seen, mut pieces) = (0, Vec::new());

@@ -2,7 +2,7 @@
 //!
 //! libsais computes the BWT of the text and a sentinel that is smaller than all bytes, and the entry points along with
 //! the last column. Unlike in bzip2 there is no origin that must be bzip2's own, so no rotations are sorted and
-//! periodic blocks are nothing special.
+//! periodic blocks are not a special case.
 //!
 //! Measured (Zen 5, 54 MB of source code in blocks of 9 MB, quiet machine): 46.5 MB/s of text, where libsais alone
 //! reaches 54.5 on the same blocks without a dictionary. Of the 21.5 ns per byte the sort takes 14.6, the dictionary
@@ -23,10 +23,10 @@ use crate::format::hbz::{GROUP, SEGMENT_LOG, SELECTOR_STATES, TOKEN_STATES, row_
 use libsais::BwtConstruction;
 use libsais::bwt::AuxIndicesSamplingRate;
 
-/// The room that libsais gets beyond the suffixes: with 6 kB and more it allocates nothing.
+/// The room that libsais gets after the suffixes: with 6 kB and more it allocates nothing.
 const EXTRA: usize = 2048;
 
-/// A block before its sort: everything but the codes, whose last column and entry points may be computed elsewhere.
+/// A block before its sort, without its codes. Their last column and entry points may be computed elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prepared {
     dictionary: Dictionary,
@@ -55,7 +55,7 @@ pub struct HbzEncoder {
 }
 
 impl HbzEncoder {
-    /// An encoder.
+    /// A new encoder.
     pub fn new() -> Self {
         Self::default()
     }
@@ -73,7 +73,7 @@ impl HbzEncoder {
         coded
     }
 
-    /// Does what comes before the sort: writes the codes of the text to `codes`, at most
+    /// Runs the steps before the sort: writes the codes of the text to `codes`, at most
     /// [`max_rows`](StreamHeader::max_rows) of them.
     ///
     /// # Panics
@@ -98,7 +98,7 @@ impl HbzEncoder {
         Prepared { dictionary, number, text_len: text.len() as u32, crc: crc::checksum(text) }
     }
 
-    /// Does what comes after the sort: makes the block's header and payload from the last column of its codes and the
+    /// Runs the steps after the sort: makes the block's header and payload from the last column of its codes and the
     /// rows of its entry points.
     pub fn finish(&mut self, prepared: &Prepared, column: &[u8], entries: &[u32]) -> (BlockHeader, Vec<u8>) {
         let rows = column.len();
@@ -139,7 +139,7 @@ impl HbzEncoder {
         made.aux_indices()[..rows.div_ceil(1 << entry_log)].iter().map(|&row| row as u32 - 1).collect()
     }
 
-    /// The segments' bytes, and of each how many bytes and tokens it has.
+    /// The bytes of all segments, and the number of bytes and tokens of each.
     fn encode_segments(&mut self) -> (Vec<(u32, u32)>, Vec<u8>) {
         let encoder = SegmentEncoder::new(&self.tables.tokens, &self.tables.selectors);
         let mut body = BitWriter::with_capacity(self.tokens.tokens.len() as u64 * 4);
@@ -160,12 +160,12 @@ impl HbzEncoder {
     }
 }
 
-/// A last column, coded.
+/// A coded last column.
 #[derive(Clone, Copy, Debug)]
 pub struct CodedColumn<'a> {
     /// Its length.
     pub rows: usize,
-    /// By code: whether it occurs.
+    /// For each code, whether it occurs.
     pub used: &'a [bool; 256],
     /// The rows of the entry points.
     pub entries: &'a [u32],
@@ -173,7 +173,7 @@ pub struct CodedColumn<'a> {
     pub tokens: &'a [Shares],
     /// The tables of selectors.
     pub selectors: &'a [Shares],
-    /// Of each segment how many bytes and tokens it has.
+    /// For each segment, its number of bytes and tokens.
     pub sizes: &'a [(u32, u32)],
     /// The bytes of all segments.
     pub body: &'a [u8],
@@ -205,7 +205,7 @@ pub fn assemble(prepared: &Prepared, coded: &CodedColumn<'_>) -> (BlockHeader, V
     (header, payload)
 }
 
-/// Writes for each code a bit that tells whether it occurs in the column, and what the code stands for.
+/// Writes, for each code, a bit that tells whether it occurs in the column, and what the code stands for.
 fn write_dictionary(dictionary: &Dictionary, used: &[bool; 256], out: &mut BitWriter) {
     out.write(dictionary.codes().len() as u64 - 1, 8);
     for (meaning, &used) in dictionary.codes().iter().zip(used) {

@@ -1,16 +1,16 @@
-//! Replaces the codes of a dictionary by the text that they stand for.
+//! Replaces the codes of a dictionary by their text.
 
 use super::dictionary::{Dictionary, Meaning};
 
-/// What a code may write behind the text that there may be.
+/// The number of bytes that a code may write past the end of the text.
 const ROOM: usize = 8;
-/// How many bytes of text [`CodeExpander::expand_some`] makes at once.
+/// The number of bytes of text that [`CodeExpander::expand_some`] makes at once.
 const PIECE: usize = 64 << 10;
 
-/// Replaces codes by the text that they stand for.
+/// Replaces codes by their text.
 #[derive(Clone, Debug)]
 pub struct CodeExpander {
-    /// By code: the first eight bytes of what it stands for, and the length.
+    /// By code: the first eight bytes of its text, and the length.
     heads: Box<[Head; 256]>,
     dictionary: Dictionary,
     /// The escape, if there is one, and the bytes that have no code.
@@ -18,7 +18,7 @@ pub struct CodeExpander {
     escaped: Vec<u8>,
 }
 
-/// The first eight bytes of what a code stands for, and the length; 0 for the escape and for what is no code.
+/// The first eight bytes of a code's text, and the length; 0 for the escape and for invalid codes.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
 struct Head {
@@ -86,8 +86,8 @@ impl CodeExpander {
         (at <= most).then_some(text)
     }
 
-    /// Appends the text of some of `coded`, which ends at an entry point or at the end of the block, to `text`: until
-    /// that has [`PIECE`] bytes, and a phrase more at most. Returns how many codes that were, or `None` if an escape
+    /// Appends the text of a prefix of `coded`, which ends at an entry point or at the end of the block, to `text`:
+    /// until that has [`PIECE`] bytes, and at most a phrase more. Returns the number of codes, or `None` if an escape
     /// stands for no byte.
     pub fn expand_some(&self, coded: &[u8], text: &mut Vec<u8>) -> Option<usize> {
         let mut codes = coded.iter();
@@ -179,7 +179,7 @@ mod tests {
         assert!(check(&text, "words") < text.len() / 2);
     }
 
-    /// A text with all byte values, some of them rare, gets phrases all the same.
+    /// A text with all byte values, some of them rare, still gets phrases.
     #[test]
     fn rare_bytes_are_escaped() {
         let mut text = (shape("words").make)(400_000);
@@ -191,7 +191,7 @@ mod tests {
         assert!(check(&text, "all bytes") < text.len() * 9 / 10);
     }
 
-    /// Escapes at every place where a part may end.
+    /// Escapes at every place at which a part may end.
     #[test]
     fn no_escape_is_torn_apart() {
         let codes = vec![Meaning::Byte(b'a'), Meaning::Escape, Meaning::Phrase(b"bcd".to_vec())];

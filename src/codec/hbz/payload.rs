@@ -1,7 +1,7 @@
 //! Reads the payload of a block up to its segments: the dictionary, the entry points, the tables and the directory.
 //!
-//! Every field is checked before it is used. What the checks allow may still be nonsense in a damaged payload, but rows
-//! stay below the number of rows, and the CRC of the text decides in the end.
+//! Every field is checked before it is used. In a damaged payload, values that pass the checks may still be nonsense,
+//! but rows stay below the number of rows, and the CRC of the text decides in the end.
 
 use super::ans::{AnsDecoder, Shares};
 use super::dictionary::{Dictionary, Meaning};
@@ -29,7 +29,7 @@ pub struct Block {
     /// The first move-to-front list.
     pub(super) list: [u8; 256],
     pub(super) shares: TableShares,
-    /// Made from the shares by the first segment that is decoded here: a device makes its own.
+    /// Made from the shares when the first segment is decoded here. A device makes its own.
     tables: OnceLock<Tables>,
     pub(super) segments: Vec<SegmentSpan>,
 }
@@ -51,7 +51,7 @@ pub(super) struct Tables {
     pub selectors: AnsDecoder<SELECTOR_STATES>,
 }
 
-/// Where a segment is in the payload, and how many tokens it has.
+/// The position of a segment in the payload, and its number of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentSpan {
     /// Its bytes.
@@ -60,7 +60,7 @@ pub struct SegmentSpan {
     pub tokens: usize,
 }
 
-/// What a payload holds before its segments, for those who decode these elsewhere.
+/// The parts of a payload before its segments, for decoding these elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct PayloadParts<'a> {
     /// The whole payload.
@@ -69,9 +69,9 @@ pub struct PayloadParts<'a> {
     pub entries: &'a [u32],
     /// The first move-to-front list: the codes in use, then zeros.
     pub list: &'a [u8; 256],
-    /// What the tables are made from.
+    /// The source of the tables.
     pub shares: &'a TableShares,
-    /// Where the segments are.
+    /// The positions of the segments.
     pub segments: &'a [SegmentSpan],
 }
 
@@ -91,19 +91,19 @@ impl Block {
         Ok(Block { stream, header, payload, expander, entries, list, shares, tables, segments })
     }
 
-    /// Whether no segment has more tokens than rows: each token is a row at least.
+    /// Whether no segment has more tokens than rows: each token stands for at least one row.
     pub fn tokens_fit_rows(&self) -> bool {
         let last = self.header.rows as usize - (self.segments.len() - 1) * SEGMENT;
         self.segments.last().is_some_and(|segment| segment.tokens <= last)
     }
 
-    /// What the payload holds.
+    /// The parts of the payload.
     pub fn parts(&self) -> PayloadParts<'_> {
         let Block { payload, entries, list, shares, segments, .. } = self;
         PayloadParts { payload, entries, list, shares, segments }
     }
 
-    /// A block of which only the codes are wanted, from what [`parts`](Self::parts) says.
+    /// A block from which only the codes are wanted, made from [`parts`](Self::parts).
     #[cfg(test)]
     pub fn from_parts(parts: PayloadParts<'_>, rows: u32, entry_log: u8) -> Block {
         let stream = StreamHeader { block_size: rows, interval: 0, seed: 0, entry_log };
@@ -164,12 +164,12 @@ impl Block {
         (rows >> self.stream.entry_log).max(1)
     }
 
-    /// The number of bytes of the payload that these segments have.
+    /// The number of bytes of these segments in the payload.
     pub fn coded_bytes(&self, segments: Range<usize>) -> u64 {
         self.segments[segments].iter().map(|segment| segment.bytes.len() as u64).sum()
     }
 
-    /// The most bytes that the text can have before perturbation's bytes are dropped.
+    /// The max length of the text, including perturbation bytes.
     pub fn max_perturbed_len(&self) -> u64 {
         self.stream.max_rows(self.header.text_len).into()
     }
@@ -179,7 +179,7 @@ fn read(bits: &mut SliceBits<'_>, count: u32, field: &'static str) -> Result<u32
     bits.bits(count).ok_or(Damage::Field(field))
 }
 
-/// Reads the dictionary, and the first move-to-front list, which is the codes that occur in the column.
+/// Reads the dictionary, and the first move-to-front list: the codes that occur in the column.
 fn read_dictionary(bits: &mut SliceBits<'_>) -> Result<(Dictionary, [u8; 256]), Damage> {
     let field = "dictionary";
     let count = read(bits, 8, field)? as usize + 1;

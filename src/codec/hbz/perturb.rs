@@ -2,11 +2,11 @@
 //!
 //! A string sort that compares in fixed steps needs as many rounds as the longest repeat is long. A byte inserted at a
 //! fixed distance breaks repeats whose positions do not differ by a multiple of k, so the sort ends soon. A suffix
-//! sorter needs none of this. Perturbation costs size: no model can predict an inserted byte, and it breaks the context
+//! sorter does not need it. Perturbation costs size: no model can predict an inserted byte, and it breaks the context
 //! of the bytes around it.
 //!
-//! The bytes come from a seeded generator and are bytes that the text has, so the alphabet does not grow. Readers drop
-//! them without looking, so the generator is not part of the format.
+//! The bytes come from a seeded generator and are bytes that occur in the text, so the alphabet does not grow. Readers
+//! drop them without looking, so the generator is not part of the format.
 
 /// Appends `text` to `out`, with one more byte after every `interval` bytes, from the generator at `seed`.
 pub fn insert(text: &[u8], interval: usize, seed: u64, out: &mut Vec<u8>) {

@@ -15,11 +15,11 @@ use super::words::{WordCutter, WordPiece};
 
 /// The number of bytes of text in a part.
 const PART: usize = 1024;
-/// The number of bytes that are copied together, needed or not.
+/// The number of bytes copied together, needed or not.
 const COPY: usize = 32;
-/// In the table: the byte has no code.
+/// A flag in the table: the byte has no code.
 const RARE: u16 = 1 << 8;
-/// The number of slots in the table of phrases, and what is in those without one.
+/// The number of slots in the table of phrases, and the value of empty slots.
 const SLOTS: usize = 1024;
 const EMPTY: u16 = u16::MAX;
 
@@ -39,8 +39,8 @@ struct Lookup<'a> {
     escape: Option<u8>,
     /// By hash: whether any phrase has it, one bit each.
     filter: [u64; 64],
-    /// The phrases by open addressing: the code, or [`EMPTY`]. (With all that is known of a phrase in its slot, this
-    /// would be most of an L1 cache.)
+    /// The phrases by open addressing: the code, or [`EMPTY`]. (Slots with all data of a phrase would fill most of an
+    /// L1 cache.)
     slots: [u16; SLOTS],
     /// By code: the phrase's first eight bytes and its length.
     keys: [u64; 256],
@@ -96,7 +96,7 @@ impl<'a> Lookup<'a> {
         new
     }
 
-    /// Sets `candidates` to those of these pieces that the filter lets pass.
+    /// Sets `candidates` to the pieces that pass the filter.
     #[inline(always)]
     fn candidates(&self, text: &[u8], pieces: &[WordPiece], candidates: &mut Vec<Candidate>) {
         candidates.resize(pieces.len().max(candidates.len()), Candidate { piece: (0, 0), key: 0, hash: 0 });
@@ -255,7 +255,7 @@ impl CodeWriter<'_> {
         self.done = to;
     }
 
-    /// Does the same byte by byte.
+    /// As [`copy_until`](Self::copy_until), byte by byte.
     #[inline(never)]
     fn translate_until(&mut self, to: usize) {
         for &byte in &self.text[self.done..to] {
@@ -346,7 +346,7 @@ mod tests {
             let mut text = Vec::new();
             while text.len() < 40_000 {
                 text.extend_from_slice(&words[rng.below(20)]);
-                // Some rounds have long sequences of blanks, and of them and words; these must be cut alike everywhere.
+                // Some rounds have long sequences of blanks, and of words and blanks; all kernels must cut these alike.
                 let blanks = if round % 2 == 0 { 1 + rng.below(10) } else { rng.below(3) * rng.below(150) };
                 text.extend(b" \0\n"[rng.below(3)..].iter().cycle().take(blanks));
                 text.extend((round % 3 == 2 && rng.below(20) == 0).then(|| rng.below(256) as u8));

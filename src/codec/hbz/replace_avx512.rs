@@ -1,14 +1,14 @@
 //! Replaces a text by codes on CPUs with AVX-512 (VBMI and VBMI2), 64 bytes at a time.
 //!
 //! A table of 256 bytes is four registers, so one look-up gives the codes of 64 bytes, and another one their kinds,
-//! from which masks of the ends of pieces follow (as in `words`). An instruction turns such a mask into the places of
-//! its bits, so no step is taken for each piece; eight pieces at once are hashed and looked up in the filter. A phrase
-//! leaves its code where it began, and takes the rest of its bytes out of a mask of what is kept; the same instruction
-//! moves the bytes that are kept together. So phrases cost no copying.
+//! from which masks of the ends of pieces follow (as in `words`). An instruction turns such a mask into the positions
+//! of its bits, so no step is taken for each piece; eight pieces at once are hashed and looked up in the filter. A
+//! phrase writes its code over its first byte, and clears the bits of its other bytes in a mask of bytes to keep; the
+//! same instruction moves the kept bytes together. So phrases cost no copying.
 //!
-//! All that comes before a block's sort, ns a byte of text, alternating with the portable kernel and the standard
-//! library's hash for the sample (Zen 5, medians of nine, the quietest of some rounds): source code 1.72 after 2.85,
-//! prose 1.74 after 2.90.
+//! The time of all steps before a block's sort, in ns per byte of text, alternating with the portable kernel and the
+//! standard library's hash for the sample (Zen 5, medians of nine, the quietest of some rounds): source code 1.72,
+//! portable 2.85; prose 1.74, portable 2.90.
 
 use super::super::dictionary::Dictionary;
 use super::super::words::{MAX_WORD, WordPiece, is_blank, is_word, push, split};
@@ -28,7 +28,7 @@ const WIDE: usize = 64;
 /// The registers of a part.
 const COUNT: usize = PART / WIDE;
 
-/// The kinds of a byte. A word's is the sign.
+/// The kinds of a byte. The sign bit marks a word's byte.
 const WORD: u8 = 1 << 7;
 const BLANK: u8 = 1;
 const WITHOUT_CODE: u8 = 2;
@@ -107,14 +107,14 @@ fn replace_wide(dictionary: &Dictionary, text: &[u8], interval: usize, out: &mut
 /// Cuts a text into pieces, as `WordCutter` does.
 #[derive(Default)]
 struct Cutter {
-    /// The masks of the 64 bytes before: which belong to words, which are blank, and where pieces begin and others end.
+    /// Masks of the previous 64 bytes: bytes of words, blanks, and positions at which pieces begin and others end.
     words: u64,
     blanks: u64,
     changes: u64,
-    /// Also of those before: where there are nine blanks, and where these are cut.
+    /// Also of the previous 64 bytes: the positions after nine blanks, and those at which blanks are cut.
     nine: u64,
     cuts: u64,
-    /// Where the last piece begins that has not ended, or that is neither a word nor blanks.
+    /// The start of the last piece if it has not ended, or if it is neither a word nor blanks.
     begin: usize,
 }
 
@@ -127,21 +127,21 @@ impl Cutter {
     fn begin_part(&self, begin: usize, pieces: &mut Pieces) {
         (pieces.started, pieces.ended, pieces.long) = (0, 0, false);
         pieces.odd.clear();
-        // If only its first byte is in the part before, `cut` finds its start itself.
+        // If only its first byte is in the previous part, `cut` finds its start itself.
         if self.is_open() && self.changes >> 63 == 0 {
             pieces.starts[0] = (self.begin + WIDE - begin) as u16;
             pieces.started = 1;
         }
     }
 
-    /// Cuts 64 bytes, `at` bytes behind the part's begin.
+    /// Cuts 64 bytes, `at` bytes after the part's beginning.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     fn cut(&mut self, begin: usize, at: usize, (words, blanks): (u64, u64), pieces: &mut Pieces) {
         let words_before = words << 1 | self.words >> 63;
         let blanks_before = blanks << 1 | self.blanks >> 63;
         let changes = (words ^ words_before) | (blanks ^ blanks_before) | self.cut_blanks(blanks);
         let changes_before = changes << 1 | self.changes >> 63;
-        // Pieces of two bytes and more: the places behind their first bytes, and those behind their last ones.
+        // Pieces of at least two bytes: the positions after their first bytes, and those after their last ones.
         let seconds = !changes & changes_before & (words | blanks);
         let ends = changes & !changes_before & (words_before | blanks_before);
         pieces.started += places(seconds, at + WIDE - 1, &mut pieces.starts[pieces.started..]);
@@ -154,7 +154,7 @@ impl Cutter {
         (self.words, self.blanks, self.changes) = (words, blanks, changes);
     }
 
-    /// Where more than eight blanks are cut into pieces.
+    /// The positions at which more than eight blanks are cut into pieces.
     #[inline(always)]
     fn cut_blanks(&mut self, blanks: u64) -> u64 {
         let both = u128::from(blanks) << 64 | u128::from(self.blanks);
@@ -185,14 +185,14 @@ impl Cutter {
         }
     }
 
-    /// Where the piece begins that has not ended at `end`, the end of the last part.
+    /// The start of the piece that has not ended at `end`, the end of the last part.
     fn open_piece(&self, end: usize) -> usize {
         if self.is_open() { self.begin } else { end }
     }
 }
 
-/// Stores the places of the bits of a mask, each plus `base`, and returns how many there are: at most 32, as no two are
-/// neighbours.
+/// Stores the positions of the bits of a mask, each plus `base`, and returns their number: at most 32, because no two
+/// are neighbours.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
 fn places(mask: u64, base: usize, to: &mut [u16]) -> usize {
     const PLACES: [u8; WIDE] = {
@@ -215,7 +215,7 @@ fn places(mask: u64, base: usize, to: &mut [u16]) -> usize {
     mask.count_ones() as usize
 }
 
-/// The pieces of two bytes or more that end in a part, as places in `Part`.
+/// The pieces of at least two bytes that end in a part, as positions in `Part`.
 struct Pieces {
     starts: [u16; PART / 2 + 64],
     started: usize,
@@ -223,7 +223,7 @@ struct Pieces {
     ended: usize,
     /// Some words may be too long.
     long: bool,
-    /// More of them, as places in the text.
+    /// More pieces, as positions in the text.
     odd: Vec<WordPiece>,
 }
 
@@ -233,7 +233,7 @@ impl Pieces {
         Pieces { starts: none, started: 0, ends: none, ended: 0, long: false, odd: Vec::with_capacity(PART) }
     }
 
-    /// Makes all of them odd, and no word too long.
+    /// Moves all pieces to `odd`, and splits words that are too long.
     #[inline(never)]
     fn split(&mut self, begin: usize) {
         for (&start, &end) in self.starts.iter().zip(&self.ends).take(self.ended) {
@@ -245,9 +245,10 @@ impl Pieces {
     }
 }
 
-/// The pieces that the filter lets pass.
+/// The pieces that pass the filter.
 struct Found {
-    /// Of each the first eight bytes; where it begins and ends, as places in `Part`, and its hash, in 16 bits each.
+    /// For each piece its first eight bytes; then its begin and its end, as positions in `Part`, and its hash, in 16
+    /// bits each.
     keys: [u64; PART / 2 + 16],
     about: [u64; PART / 2 + 16],
     len: usize,
@@ -261,7 +262,7 @@ impl Found {
         Found { keys: none, about: none, len: 0, odd: Vec::with_capacity(PART) }
     }
 
-    /// Looks pieces up in the filter, eight at a time. All of them have eight bytes of text behind their begin.
+    /// Looks up pieces in the filter, eight at a time. All of them have eight bytes of text after their beginning.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi2,popcnt")]
     fn look_for(&mut self, lookup: &Lookup<'_>, text: &[u8], begin: usize, pieces: &Pieces) {
         let (eight, most, one) = (_mm512_set1_epi64(8), _mm512_set1_epi64(64), _mm512_set1_epi64(1));
@@ -274,7 +275,7 @@ impl Found {
             let (starts, ends) = (eight_places(&pieces.starts[first..]), eight_places(&pieces.ends[first..]));
             let lens = _mm512_sub_epi64(ends, starts);
             let bits = _mm512_slli_epi64::<3>(_mm512_min_epu64(lens, eight));
-            // SAFETY: a piece begins 8 bytes or more before the text ends, and filters have 64 words.
+            // SAFETY: a piece begins at least 8 bytes before the text ends, and filters have 64 words.
             #[allow(unsafe_code)]
             let (keys, hashes, words) = unsafe {
                 let at = _mm512_add_epi64(starts, shift);
@@ -298,7 +299,7 @@ impl Found {
         lookup.candidates(text, &pieces.odd, &mut self.odd);
     }
 
-    /// All of them, and none any more.
+    /// Removes and returns all of them.
     fn candidates(&mut self, begin: usize) -> impl Iterator<Item = Candidate> {
         let len = std::mem::take(&mut self.len);
         let found = self.keys[..len].iter().zip(&self.about[..len]).map(move |(&key, &about)| {
@@ -329,7 +330,7 @@ fn store_eight(wide: __m512i, to: &mut [u64]) {
     }
 }
 
-/// Up to 64 bytes, and a bit for each that there is.
+/// Up to 64 bytes, and a mask with a bit for each byte present.
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load(bytes: &[u8]) -> (__m512i, u64) {
     let valid = u64::MAX >> (WIDE - bytes.len().min(WIDE));
@@ -339,7 +340,7 @@ fn load(bytes: &[u8]) -> (__m512i, u64) {
     (wide, valid)
 }
 
-/// A byte for each byte.
+/// A table that maps each byte to a byte.
 struct Table([__m512i; 4]);
 
 impl Table {
@@ -355,7 +356,7 @@ impl Table {
         }))
     }
 
-    /// What the table has for each of 64 bytes.
+    /// Looks up 64 bytes.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn look_up(&self, bytes: __m512i) -> __m512i {
         let low = _mm512_permutex2var_epi8(self.0[0], bytes, self.0[1]);
@@ -363,7 +364,7 @@ impl Table {
         _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), low, high)
     }
 
-    /// The same, stored.
+    /// Looks up 64 bytes and stores the result.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn of(&self, bytes: __m512i, to: &mut [u8; WIDE]) {
         // SAFETY: `to` has 64 bytes.
@@ -374,17 +375,17 @@ impl Table {
     }
 }
 
-/// A part of the text as codes, behind what was left of the part before: a piece that had not ended, of up to 64 bytes.
+/// A part of the text as codes, after the rest of the previous part: a piece that had not ended, of up to 64 bytes.
 struct Part {
     codes: [u8; WIDE + PART],
-    /// A bit for each code that is written. The last one stays 0.
+    /// A bit for each code to be written. The last one stays 0.
     keep: [u64; COUNT + 2],
-    /// A bit for each code that stands behind an escape.
+    /// A bit for each code that needs an escape before it.
     rare: [u64; COUNT + 1],
 }
 
 impl Part {
-    /// Puts a code in the place of the `len` bytes at `from`, at most 64.
+    /// Replaces the `len` bytes at `from`, at most 64, by a code.
     #[inline(always)]
     fn put(&mut self, from: usize, len: usize, code: u8) {
         self.codes[from] = code;
@@ -395,8 +396,8 @@ impl Part {
         self.rare[from / WIDE] &= !(1 << (from % WIDE));
     }
 
-    /// Writes the codes up to `end` to `out`, and returns how many these are. `at`: how many were written before, the
-    /// codes between entry points, and the escape.
+    /// Writes the codes up to `end` to `out`, and returns their number. `at`: the number written before, the codes
+    /// between entry points, and the escape.
     #[target_feature(enable = "avx512f,avx512vbmi2,popcnt")]
     fn write(&self, end: usize, at: (usize, usize, Option<u8>), out: &mut [u8]) -> usize {
         let mut len = 0;
@@ -420,7 +421,7 @@ impl Part {
         len
     }
 
-    /// The same for one register, of whose codes some need an escape.
+    /// As above for one register in which some codes need an escape.
     #[inline(never)]
     fn write_rare(&self, number: usize, mut keep: u64, at: (usize, usize, Option<u8>), out: &mut [u8]) -> usize {
         let (written, interval, escape) = at;

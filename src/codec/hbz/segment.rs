@@ -8,23 +8,23 @@ use crate::codec::mtf::decode::MtfDecoder;
 use crate::error::Damage;
 use crate::format::hbz::{GROUP, SELECTOR_STATES, TOKEN_STATES, check};
 
-/// The first symbol that takes two bytes in the form in which `mtf` takes symbols.
+/// The first symbol that takes two bytes in the form that `mtf` reads.
 const ESCAPE: u32 = 255;
-/// The number of groups that are decoded before their symbols go to `mtf`: few enough to stay in the L1 cache.
+/// The number of groups decoded before their symbols go to `mtf`: few enough to stay in the L1 cache.
 const GROUPS_AT_ONCE: usize = 48;
-/// The most bytes of symbols that these groups have.
+/// The max number of bytes of their symbols.
 const SYMBOL_BYTES: usize = GROUPS_AT_ONCE * GROUP * 2;
 
-/// The runs of one segment. Their bytes are given as places in the segment's first move-to-front list, which is not
+/// The runs of one segment. Their bytes are given as positions in the segment's first move-to-front list, which is not
 /// known yet.
 #[derive(Debug)]
 pub struct Runs {
-    /// The start of each run, shifted left by 8, and its place in the list. The last word only tells where the run
-    /// before it ends.
+    /// The start of each run, shifted left by 8, and its position in the list. The last word only gives the end of the
+    /// last run.
     pub(super) runs: Vec<u32>,
-    /// The number of rows by place in the first list.
+    /// The number of rows by position in the first list.
     pub(super) counts: [u32; 256],
-    /// The list at the end of the segment, as places in the first list.
+    /// The list at the end of the segment, as positions in the first list.
     pub(super) list: [u8; 256],
 }
 
@@ -70,7 +70,7 @@ struct TokenDecoder<'a> {
     selector: usize,
     /// The class of the last token.
     class: usize,
-    /// The number of tokens that are not decoded yet.
+    /// The number of tokens not decoded yet.
     left: usize,
 }
 
@@ -83,12 +83,12 @@ impl<'a> TokenDecoder<'a> {
         TokenDecoder { tables, bits, states, selector_state, selector: 0, class: 0, left }
     }
 
-    /// Whether the states are those with which a segment must end.
+    /// Whether the states are those at which a segment must end.
     fn is_at_end(&self) -> bool {
         self.states == [0, 0] && self.selector_state == 0
     }
 
-    /// Decodes the next groups, and returns the number of bytes of symbols that they have.
+    /// Decodes the next groups, and returns the number of bytes of their symbols.
     #[inline(always)]
     fn decode_groups(&mut self, symbols: &mut [u8; SYMBOL_BYTES]) -> usize {
         let mut len = 0;
@@ -128,8 +128,7 @@ impl<'a> TokenDecoder<'a> {
     }
 }
 
-/// Writes the symbol of an entry in the form in which `mtf` takes symbols, and returns its number of bytes. Reads at
-/// most 6 bits.
+/// Writes the symbol of an entry in the form that `mtf` reads, and returns its number of bytes. Reads at most 6 bits.
 #[inline(always)]
 fn write_symbol(entry: u32, bits: &mut BitReader<'_>, out: &mut [u8]) -> usize {
     let count = extra(entry);

@@ -1,5 +1,5 @@
-//! The steps of coding a last column one by one, as a device does them that codes blocks of `.hbz` streams: for the
-//! device of tests that is not there, and for what the kernels are compared with.
+//! The steps of coding a last column one by one, as a device that codes blocks of `.hbz` streams does them. The fake
+//! device of the tests uses them, and the kernels are compared with them.
 
 use super::ans::Shares;
 use super::choose::AnsTables;
@@ -10,7 +10,7 @@ use crate::bits::{BackWriter, BitWriter};
 use crate::codec::mtf::encode::MtfSymbols;
 use crate::format::hbz::GROUP;
 
-/// A column that is being coded.
+/// A column being coded.
 #[derive(Default)]
 pub struct Steps {
     symbols: MtfSymbols,
@@ -19,7 +19,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Makes tokens of a column, and chooses for the first time.
+    /// Makes the tokens of a column, and the first choice.
     pub fn begin(&mut self, column: &[u8]) -> Tally {
         self.symbols.encode(column);
         self.tokens.build(self.symbols.as_slice(), column.len());
@@ -27,7 +27,7 @@ impl Steps {
         self.tables.first_choice(&self.tokens.joint, &self.tokens.ends, self.step(), selectors)
     }
 
-    /// By code: whether it occurs.
+    /// For each code, whether it occurs.
     pub fn used(&self) -> &[bool; 256] {
         &self.symbols.used
     }
@@ -50,7 +50,7 @@ impl Steps {
         self.tables.round(&self.tokens.joint, &self.tokens.ends, step, prices)
     }
 
-    /// Encodes: of each segment how many bits and tokens it has, and the bytes of all.
+    /// Encodes. Returns the number of bits and tokens of each segment, and the bytes of all segments.
     pub fn encode(&self, tokens: &[Shares], selectors: &[Shares]) -> (Vec<(u32, u32)>, Vec<u8>) {
         let (encoder, mut bits, mut body) =
             (SegmentEncoder::new(tokens, selectors), BackWriter::default(), BitWriter::new());

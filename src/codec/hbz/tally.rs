@@ -1,6 +1,6 @@
-//! What was chosen for the groups of a block, what that costs, and the tables that it makes: the part of choosing that
-//! computes with logarithms, whoever counts (`choose` on a core, `cuda/choose.cu` on a GPU). So a block has the same
-//! bytes whoever codes it.
+//! The counts of the choices for the groups of a block, their costs, and the tables made from them: the part of
+//! choosing that computes with logarithms. Cores (`choose`) and GPUs (`cuda/choose.cu`) share it, so both produce the
+//! same bytes.
 
 use super::ans::{Shares, normalize};
 use super::token::{JOINT, TOKENS};
@@ -8,8 +8,8 @@ use crate::format::hbz::{MAX_TABLES, SELECTOR_STATES, TOKEN_STATES};
 
 /// The number of tokens for each table. With fewer, a table would not repay its description.
 const TOKENS_PER_TABLE: usize = 32_000;
-/// The number of rounds on a part of the segments, which part that is (one segment in `PART`, of more than
-/// `SEGMENTS_FOR_PARTS`), and the number of rounds on all.
+/// The number of rounds on a part of the segments; that part (one segment in `PART`, if there are more than
+/// `SEGMENTS_FOR_PARTS`); and the number of rounds on all.
 const ROUNDS_ON_PART: usize = 8;
 const PART: usize = 4;
 const SEGMENTS_FOR_PARTS: usize = 30;
@@ -19,12 +19,12 @@ pub const NEVER: u16 = 16 * 32;
 /// The cost of a table that does not exist: more than any group costs with any other.
 const NO_TABLE: u16 = 1 << 15;
 
-/// How many selectors a block with so many tokens has.
+/// The number of selectors of a block with this many tokens.
 pub fn selector_count(tokens: usize) -> usize {
     (tokens / TOKENS_PER_TABLE).clamp(1, MAX_TABLES)
 }
 
-/// The first rounds look at one segment of so many.
+/// The first rounds look at one segment in this many.
 pub fn step(selectors: usize, segments: usize) -> usize {
     if selectors > 1 && segments > SEGMENTS_FOR_PARTS { PART } else { 1 }
 }
@@ -44,23 +44,23 @@ pub fn rounds(selectors: usize) -> impl Iterator<Item = Round> {
     (0..count).map(|round| Round { free_moves: round == 0, all: round >= ROUNDS_ON_PART })
 }
 
-/// Of each token: 256 times the binary logarithm of its number plus 1, rounded down. The first choice goes by them.
+/// For each token, 256 times the binary logarithm of its number plus 1, rounded down. The first choice uses them.
 pub fn weights() -> [u32; TOKENS] {
     std::array::from_fn(|token| (libm::log2(token as f64 + 1.0) * 256.0) as u32)
 }
 
-/// What was chosen for a block's groups: `struct hybz_tally` of `cuda/hybz.h`.
+/// The choices for a block's groups: `struct hybz_tally` of `cuda/hybz.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Tally {
     /// By selector: how often each joint token occurs in its groups.
     pub tokens: [[u32; JOINT]; MAX_TABLES],
-    /// By the selector before: how often each selector follows.
+    /// By the previous selector: how often each selector follows.
     pub moves: [[u32; MAX_TABLES]; MAX_TABLES],
 }
 
 impl Tally {
-    /// Nothing.
+    /// An empty tally.
     pub const EMPTY: Tally = Tally { tokens: [[0; JOINT]; MAX_TABLES], moves: [[0; MAX_TABLES]; MAX_TABLES] };
 
     /// The tables of tokens, by selector and class, and those of selectors.
@@ -73,18 +73,18 @@ impl Tally {
     }
 }
 
-/// What tokens and selectors cost, in 1/32 bits: `struct hybz_prices` of `cuda/hybz.h`.
+/// The costs of tokens and selectors, in 1/32 bits: `struct hybz_prices` of `cuda/hybz.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Prices {
-    /// By joint token, with each selector. The last row is that of no token, which costs nothing.
+    /// By joint token, with each selector. The last row stands for a missing token, which costs nothing.
     pub tokens: [[u16; MAX_TABLES]; JOINT + 1],
-    /// By the selector before.
+    /// By the previous selector.
     pub selectors: [[u16; MAX_TABLES]; MAX_TABLES],
 }
 
 impl Prices {
-    /// What follows from the counts for so many selectors. With `free_moves` selectors cost nothing.
+    /// The prices that follow from the counts, for this many selectors. With `free_moves` selectors cost nothing.
     pub fn new(tally: &Tally, free_moves: bool, selectors: usize) -> Prices {
         let mut tokens = [[NEVER; MAX_TABLES]; JOINT + 1];
         tokens[JOINT] = [0; MAX_TABLES];
@@ -108,7 +108,7 @@ impl Prices {
     }
 }
 
-/// The cost of an event that occurs `times` times of `total`, in 1/32 bits.
+/// The cost of an event that occurs `times` times in `total`, in 1/32 bits.
 fn bits_32(times: u32, total: u32) -> u16 {
     if times == 0 { NEVER } else { (libm::log2(f64::from(total) / f64::from(times)) * 32.0) as u16 }
 }

@@ -40,7 +40,7 @@ fn shapes_and_edges() {
     }
 }
 
-/// Words where the dictionary takes its samples, and bytes that are rare in the samples everywhere else.
+/// Words in the samples of the dictionary, and bytes that are rare in the samples everywhere else.
 #[test]
 fn a_sample_that_deceives() {
     let words = (crate::shapes::shape("words").make)(40_000_000 / 32);

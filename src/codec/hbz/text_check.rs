@@ -1,4 +1,4 @@
-//! What is checked of a block's text, while its parts come in and before they are made.
+//! Checks a block's text: its length before it is made, its CRC as its parts come in.
 
 use super::payload::Block;
 use super::perturb;
@@ -16,12 +16,12 @@ pub struct TextCheck {
 }
 
 impl TextCheck {
-    /// The number of bytes so far, perturbation's included.
+    /// The number of bytes so far, including perturbation bytes.
     pub fn perturbed_len(&self) -> u64 {
         self.perturbed_len
     }
 
-    /// Takes the next part of the text of `block` as [`walk`](Block::walk) returned it, and drops perturbation's bytes
+    /// Adds the next part of the text of `block` as [`walk`](Block::walk) returned it, and removes perturbation bytes
     /// from it.
     pub fn add(&mut self, block: &Block, part: &mut Vec<u8>) {
         let before = self.perturbed_len;
@@ -41,24 +41,24 @@ impl TextCheck {
     }
 }
 
-/// How much text each walk of a block gives. A phrase has up to 255 bytes, so damaged blocks can claim little and give
-/// much: no walk makes text before all of them together are known to stay within what the block may have.
+/// The length of the text of each walk of a block. A phrase has up to 255 bytes, so a small damaged block can expand to
+/// a lot of text: no walk makes text before the total of all walks is known to stay within the block's bound.
 #[derive(Debug)]
 pub struct TextLens(Vec<AtomicU64>);
 
 impl TextLens {
-    /// For so many walks.
+    /// An entry for each of `walks` walks.
     pub fn new(walks: usize) -> Self {
         TextLens((0..walks).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// The place of walk `number`.
+    /// The entry of walk `number`.
     pub fn of(&self, number: usize) -> WalkLen<'_> {
         WalkLen { lens: self, number }
     }
 }
 
-/// The place of one walk in [`TextLens`].
+/// The entry of one walk in [`TextLens`].
 #[derive(Clone, Copy, Debug)]
 pub struct WalkLen<'a> {
     lens: &'a TextLens,
@@ -66,8 +66,8 @@ pub struct WalkLen<'a> {
 }
 
 impl WalkLen<'_> {
-    /// Says that the walk gives `len` bytes. Returns whether all walks so far give at most `max`. A walk that is done
-    /// again says it again.
+    /// Sets the walk's length to `len` bytes. Returns whether all walks so far have at most `max` in total. A repeated
+    /// walk sets it again.
     pub(super) fn set(self, len: u64, max: u64) -> bool {
         self.lens.0[self.number].store(len, Relaxed);
         self.lens.0.iter().map(|len| len.load(Relaxed)).sum::<u64>() <= max

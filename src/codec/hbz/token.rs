@@ -2,7 +2,7 @@
 //!
 //! A block of text uses a hundred of bzip2's 258 symbols, most of them hardly ever. In tables of 2,048 states each of
 //! these would take at least one state, and each of 16 tables would have to describe it. So ranks from 17 on share 8
-//! tokens, and the place within the token's range is written in plain bits. On source code that costs nothing
+//! tokens, and the offset within the token's range is written in plain bits. On source code that costs nothing
 //! (measured: 0.01 %), and a table takes 30 bytes.
 
 use crate::format::hbz::SEGMENT_LOG;
@@ -14,9 +14,9 @@ pub const TOKENS: usize = 26;
 /// The first token that stands for a range of ranks.
 pub const FIRST_RANGE: u8 = 18;
 
-/// The number of token classes. The class of the token before, together with the group's selector, tells which table
-/// codes a token. Measured on 203 MB of source code in blocks of 9 MB: 3 classes are 0.3 % smaller than none, these
-/// 0.45 %. The classes of two tokens before, three each, would make it 0.6 %, with half as many tables again.
+/// The number of token classes. The class of the previous token, together with the group's selector, determines the
+/// table for a token. Measured on 203 MB of source code in blocks of 9 MB: 3 classes are 0.3 % smaller than none, these
+/// 0.45 %. The classes of two previous tokens, three each, would make it 0.6 %, with half as many tables again.
 pub const CLASSES: usize = 6;
 
 /// The class of a token: one for each run digit and for rank 1, then ranks 2 and 3, ranks 4 to 8, all others.
@@ -62,7 +62,7 @@ pub struct Tokens {
     pub extras: Vec<u8>,
     /// Each token with the class of the one before it in its segment (0 for the first): class x [`TOKENS`] + token.
     pub joint: Vec<u8>,
-    /// Where each segment's tokens end.
+    /// The end of each segment's tokens.
     pub ends: Vec<usize>,
 }
 
@@ -70,8 +70,8 @@ pub struct Tokens {
 pub const JOINT: usize = CLASSES * TOKENS;
 
 impl Tokens {
-    /// Sets the tokens of these symbols (from `mtf`, EOB last), which stand for `rows` rows. A zero run is cut where a
-    /// segment ends.
+    /// Sets the tokens of these symbols (from `mtf`, EOB last), which stand for `rows` rows. A zero run is cut at the
+    /// end of a segment.
     pub fn build(&mut self, symbols: &[u16], rows: usize) {
         let symbols = &symbols[..symbols.len() - 1];
         // A run that is cut becomes a few more tokens in each segment.
@@ -141,7 +141,7 @@ impl Tokens {
         }
     }
 
-    /// Writes the last run again, in parts that end where segments end.
+    /// Writes the last run again, in parts cut at the ends of segments.
     fn cut_run(&mut self, symbols: &[u16], at: &mut Progress, rows: usize) {
         let digits = symbols[..at.symbol].iter().rev().take_while(|&&symbol| symbol < 2).count();
         let run = &symbols[at.symbol - digits..at.symbol];

@@ -1,11 +1,11 @@
 //! Stages 2 and 3 of decoding: the runs of all segments become the vector, and the walk through it gives the text.
 //!
 //! The vector holds for each row the next row and, in blocks of up to 2^24 rows, the row's byte. In larger blocks the
-//! byte is found from the row: the first column is sorted, so a small table tells where in it the row is, or nearly so.
+//! byte is derived from the row: the first column is sorted, so a small table gives its byte, or nearly so.
 //!
-//! The walk is what takes longest: each byte waits for a load from a random place of the vector. `LANES` entry points
-//! are walked at once, so that as many loads are under way. The entry points are known, so each lane writes to its
-//! place in the text; nothing has to be searched for, marked or joined, as it has in the decoder of bzip2's blocks.
+//! The walk takes longest: each byte waits for a load from a random place of the vector. `LANES` entry points are
+//! walked at once, so that as many loads are in flight. The entry points are known, so each lane writes to its place in
+//! the text, and there are no splitters to find, mark and join as in the decoder of bzip2's blocks.
 //!
 //! The vector's words are atomic because several stations write to it at once, each to its own words. Without ordering
 //! (`Relaxed`) that costs nothing, and it needs no unsafe code.
@@ -23,7 +23,7 @@ const LANES: usize = 16;
 /// With up to this many rows, the words of the vector have room for the bytes.
 const PACKED_ROWS: u32 = 1 << 24;
 
-/// What a segment needs to know from the segments before it.
+/// The state that a segment inherits from the segments before it.
 #[derive(Debug)]
 pub struct SegmentStart {
     /// The move-to-front list at its beginning.
@@ -34,7 +34,7 @@ pub struct SegmentStart {
 
 /// A vector of `rows` words.
 pub fn new_vector(rows: usize) -> Vec<AtomicU32> {
-    // The zeros come from the system, and the conversion leaves them in place: pages are first touched by the thread
+    // The system provides the zeros, and the conversion leaves them in place: pages are first touched by the thread
     // that fills them.
     let words = vec![0; rows];
     huge_pages::advise(&words);
@@ -42,7 +42,7 @@ pub fn new_vector(rows: usize) -> Vec<AtomicU32> {
 }
 
 impl Block {
-    /// Between stages 1 and 2: computes what each segment begins with, and where each byte's rows begin.
+    /// Between stages 1 and 2: computes the state at the beginning of each segment, and the first row of each byte.
     pub fn segment_starts(&self, segments: &[Runs]) -> (Vec<SegmentStart>, FirstColumn) {
         let mut list = self.list;
         let mut counts = [0u32; 256];
@@ -85,7 +85,8 @@ impl Block {
             let piece = &vector[*at as usize..(*at + (end - first)) as usize];
             *at += end - first;
             // The column's first byte belongs to the sentinel's row, which has no number, so the rows are one behind
-            // the column. The sentinel itself, which would follow at `origin`, is left out: after it they are in step.
+            // the column. The sentinel itself, which would follow at `origin`, is left out: from there on they are in
+            // step.
             for (row, word) in (first..end).zip(piece) {
                 let row = row.saturating_sub(u32::from(row <= origin));
                 word.store(row << BYTE | if BYTE > 0 { byte.into() } else { 0 }, Relaxed);
@@ -93,7 +94,7 @@ impl Block {
         }
     }
 
-    /// Stage 3: returns the text from these entry points on, in which perturbation's bytes are still present; of a
+    /// Stage 3: returns the text from these entry points on, including perturbation bytes; for a
     /// [compact](BlockHeader::is_compact) block its codes instead, one for each row.
     pub fn walk(
         &self,
@@ -120,8 +121,8 @@ impl Block {
         let rows = self.header.rows as usize;
         let from = entries.start * interval;
         let len = (entries.end * interval).min(rows) - from;
-        // All chains are walked to the end of the last one. A chain that is alone ends where the block does: in a block
-        // of a few rows the interval may be 16 million.
+        // All chains are walked to the end of the last one. A single chain ends with the block: in a block of a few
+        // rows the interval may be 16 million.
         let chain = interval.min(len);
         let mut codes = vec![0; len.next_multiple_of(chain)];
         let vector = &vector[..rows];
@@ -172,7 +173,7 @@ fn walk_lanes<'a>(starts: &[u32], chains: &mut impl Iterator<Item = &'a mut [u8]
 /// The first column of the sorted suffixes: all bytes, ascending.
 #[derive(Debug)]
 pub struct FirstColumn {
-    /// Where each byte's rows begin, and at the end the number of rows.
+    /// The first row of each byte, and at the end the number of rows.
     starts: [u32; 257],
     /// By the upper bits of a row: the byte of the first row that has them.
     bytes: Vec<u8>,

@@ -1,15 +1,15 @@
-//! The vectors of all blocks that are being decoded. They are kept from block to block: new memory would be zeroed by
-//! the system page by page, which takes 2 to 4 % of the time of a block of 9 MB.
+//! The vectors of all blocks being decoded. They are reused from block to block: new memory would be zeroed by the
+//! system page by page, which takes 2 to 4 % of the time of a block of 9 MB.
 //!
-//! Whoever has been given memory for a block ([`Vectors::charge`]) vouches for its vector. All vectors together, those
-//! that are kept included, never take more than that.
+//! A caller with a permit for a block's memory charges its vector to it ([`Vectors::charge`]). All vectors together,
+//! including the kept ones, never take more than the charges.
 
 use super::vector::new_vector;
 use std::ops::Deref;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Rows of vectors that may be kept although nobody vouches for them: 16 MiB.
+/// Rows of vectors that may be kept without a charge: 16 MiB.
 const FREE_ROWS: u64 = 4 << 20;
 
 /// The vectors of one pool.
@@ -19,9 +19,9 @@ pub struct Vectors(Mutex<Shelf>);
 #[derive(Debug)]
 struct Shelf {
     spare: Vec<Vec<AtomicU32>>,
-    /// Rows of all vectors, those in use included.
+    /// Rows of all vectors, including those in use.
     rows: u64,
-    /// Rows that somebody vouches for.
+    /// Rows that are charged.
     charged: u64,
 }
 
@@ -35,21 +35,21 @@ impl Vectors {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Vouches for a vector of so many rows, until the answer is dropped.
+    /// Charges a vector of `rows` rows, until the result is dropped.
     pub fn charge(self: &Arc<Self>, rows: u32) -> VectorCharge {
         self.shelf().charged += u64::from(rows);
         VectorCharge { vectors: Arc::clone(self), rows: rows.into() }
     }
 
-    /// A vector of at least so many rows. It holds anything.
+    /// A vector of at least `rows` rows, with arbitrary contents.
     pub fn take(self: &Arc<Self>, rows: u32) -> Vector {
         let rows = rows as usize;
-        // What is freed here is freed without the lock.
+        // A dropped vector is freed after the lock is released.
         let (kept, _short) = {
             let mut shelf = self.shelf();
             let fits = shelf.spare.iter().position(|words| words.len() >= rows);
             let kept = fits.map(|at| shelf.spare.swap_remove(at));
-            // One that is too short makes room: so there are never more than were in use at once.
+            // One that is too short makes room, so there are never more than were in use at once.
             let short = if kept.is_none() { shelf.spare.pop() } else { None };
             if kept.is_none() {
                 shelf.rows += rows as u64;
@@ -63,14 +63,14 @@ impl Vectors {
 }
 
 impl Default for Vectors {
-    /// The vectors of a pool: somebody vouches for each but a little.
+    /// The vectors of a pool: each is charged, except for a few rows.
     fn default() -> Self {
         Vectors(Mutex::new(Shelf { spare: Vec::new(), rows: 0, charged: FREE_ROWS }))
     }
 }
 
 impl Shelf {
-    /// Frees what nobody vouches for, the shortest first.
+    /// Frees vectors that exceed the charges, the shortest first.
     fn trim(&mut self) {
         self.spare.sort_unstable_by_key(|words| std::cmp::Reverse(words.len()));
         while self.rows > self.charged
@@ -81,7 +81,7 @@ impl Shelf {
     }
 }
 
-/// Somebody vouches for a vector.
+/// The charge for a vector.
 #[derive(Debug)]
 pub struct VectorCharge {
     vectors: Arc<Vectors>,
@@ -96,7 +96,7 @@ impl Drop for VectorCharge {
     }
 }
 
-/// A vector. Dropping it puts it back.
+/// A vector. Dropping it returns it.
 #[derive(Debug)]
 pub struct Vector {
     words: Vec<AtomicU32>,
@@ -136,7 +136,7 @@ mod tests {
         assert!(again.as_ptr() == at && again.len() == ROWS as usize);
         drop((again, charge));
         assert!(vectors.shelf().spare.is_empty() && vectors.shelf().rows == 0);
-        // A little is kept in any case.
+        // A few rows are kept in any case.
         drop(vectors.take(1000));
         assert_eq!(vectors.shelf().rows, 1000);
     }

@@ -1,8 +1,7 @@
-//! Verifies a coded block of a `.hbz` stream: it is decoded, and the text is compared with the one that was to be
-//! coded.
+//! Verifies a coded block of a `.hbz` stream: decodes it and compares the result with the original text.
 //!
-//! The header and the payload have CRCs of their own, which a reader checks as well: a bit that is wrong in either is
-//! found by them, and a payload that was wrong before its CRC was made by the text.
+//! The header and the payload have CRCs of their own, which a reader checks as well. They reveal a wrong bit in either;
+//! comparing the text reveals a payload that was wrong before its CRC was computed.
 
 use super::decode::HbzDecoder;
 use crate::block::Text;
@@ -11,7 +10,7 @@ use crate::format::hbz::{BlockHeader, StreamHeader};
 use std::sync::Arc;
 
 impl HbzDecoder {
-    /// Whether header and payload are what encoding `text` as block `number` of a stream gives. Returns the payload.
+    /// Whether header and payload are the result of encoding `text` as block `number` of a stream. Returns the payload.
     pub fn verify(
         &mut self,
         text: &[u8],
@@ -22,7 +21,7 @@ impl HbzDecoder {
     ) -> (Vec<u8>, Result<(), Mismatch>) {
         let payload = Arc::new(payload);
         let verdict = self.compare(text, number, stream, header, &payload);
-        // Nobody else has it any more.
+        // This is the only reference left.
         (Arc::try_unwrap(payload).unwrap_or_else(|shared| shared.to_vec()), verdict)
     }
 
@@ -34,7 +33,7 @@ impl HbzDecoder {
         header: BlockHeader,
         payload: &Arc<Vec<u8>>,
     ) -> Result<(), Mismatch> {
-        // As a reader reads it.
+        // Parsed as a reader does.
         let header = BlockHeader::parse(&header.write(), &stream, number)?;
         if header.coded_len as usize != payload.len() {
             return Err(Mismatch::Part("length of the payload"));

@@ -2,9 +2,9 @@
 //! among the phrases.
 //!
 //! A word is letters, digits and bytes from 128 on; blanks are spaces, tabs, line ends and zeros. Sixty-four bytes at a
-//! time become two masks, with a bit for each byte that belongs to a word, and for each that is blank. Shifts and
-//! exclusive ors of these give a bit for each end of a piece. No branch depends on a single byte, and pieces of one
-//! byte, which cannot be phrases, are not even looked at.
+//! time become two masks: one of the bytes that belong to a word, and one of those that are blank. Shifts and exclusive
+//! ors of these give a bit for each end of a piece. No branch depends on a single byte, and pieces of one byte, which
+//! cannot be phrases, are never looked up.
 
 use std::hint::select_unpredictable;
 
@@ -15,16 +15,16 @@ const MAX_BLANKS: usize = 8;
 /// The number of bytes that are cut together.
 const BLOCK: usize = 64;
 
-/// A piece of a text: where it begins, and where it ends.
+/// A piece of a text: its begin and its end.
 pub type WordPiece = (usize, usize);
 
 /// Cuts a text into pieces, part by part.
 #[derive(Debug, Default)]
 pub struct WordCutter {
-    /// Where the last piece begins that has not ended, or that is neither a word nor blanks.
+    /// The start of the last piece if it has not ended, or if it is neither a word nor blanks.
     begin: usize,
-    /// About the last byte: whether it belongs to a word, whether it is blank, and whether its kind differs from that
-    /// of the byte before it.
+    /// For the last byte: whether it belongs to a word, whether it is blank, and whether its kind differs from that of
+    /// the byte before it.
     word: bool,
     blank: bool,
     change: bool,
@@ -56,12 +56,12 @@ impl WordCutter {
         }
     }
 
-    /// Where the piece begins that has not ended at `end`, the end of the last part.
+    /// The start of the piece that has not ended at `end`, the end of the last part.
     pub fn open_piece(&self, end: usize) -> usize {
         if self.word || self.blank { self.begin } else { end }
     }
 
-    /// Cuts the 64 bytes at `at`, whose kinds are in these masks.
+    /// Cuts the 64 bytes at `at`, given the masks of their kinds.
     #[inline(always)]
     fn cut_block(&mut self, at: usize, words: u64, blanks: u64, pieces: &mut Vec<WordPiece>) {
         let words_before = words << 1 | u64::from(self.word);
@@ -88,7 +88,7 @@ impl WordCutter {
     }
 }
 
-/// Cuts off pieces of `max` bytes as long as more than that is left, and returns where the rest begins.
+/// Cuts off pieces of `max` bytes while more than that is left, and returns the start of the rest.
 #[cold]
 pub(super) fn split(mut from: usize, to: usize, max: usize, pieces: &mut Vec<WordPiece>) -> usize {
     while to - from > max {

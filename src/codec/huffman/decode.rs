@@ -34,7 +34,7 @@ const LENGTHS: usize = MAX_CODE as usize + 1;
 pub struct CanonicalCodes {
     shortest: u32,
     longest: u32,
-    /// The largest code of each length. If there is none, a number below the first code of that length.
+    /// The largest code of each length. If a length has no codes, a number below the first code of that length.
     limit: [i32; LENGTHS],
     /// The number to subtract from a code of each length to get its place in `order`.
     base: [i32; LENGTHS],
@@ -43,7 +43,7 @@ pub struct CanonicalCodes {
 }
 
 impl CanonicalCodes {
-    /// The codes that follow from `lengths` [2..=258, each 1..=20], the code length of each symbol.
+    /// Computes the codes from `lengths` [2..=258, each 1..=20], the code length of each symbol.
     pub fn new(lengths: &[u8]) -> Self {
         let mut counts = [0i32; LENGTHS];
         for &length in lengths {
@@ -83,7 +83,7 @@ impl CanonicalCodes {
         self.shortest
     }
 
-    /// The symbol with the code `code` of `length` bits. To be called with growing lengths, from the shortest on.
+    /// The symbol with the code `code` of `length` bits. Call it with increasing lengths, from the shortest on.
     pub fn symbol(&self, length: u32, code: u32) -> Option<u16> {
         if length > self.longest || code as i32 > self.limit[length as usize] {
             return None;
@@ -258,7 +258,7 @@ impl LookupTable {
 /// Decodes the codes of a block, some groups at a time.
 #[derive(Clone, Debug)]
 pub struct GroupDecoder {
-    /// As many tables as any block has needed so far. A small file needs two and touches only their memory.
+    /// As many tables as a block has needed so far. A small file needs two and touches only their memory.
     tables: Vec<LookupTable>,
     end_of_block: u16,
     next_group: usize,
@@ -267,8 +267,8 @@ pub struct GroupDecoder {
 /// The number of groups that [`GroupDecoder::decode_groups`] decodes at once: few enough that their symbols stay in the
 /// L1 cache.
 const GROUPS_AT_ONCE: usize = 8;
-/// The size of the buffer for [`GroupDecoder::decode_groups`]: the most bytes that it returns, and what it may write
-/// after them.
+/// The size of the buffer for [`GroupDecoder::decode_groups`]: the max number of bytes it returns, and what it may
+/// write after them.
 pub const SYMBOL_BYTES: usize = GROUPS_AT_ONCE * GROUP * 2 + 16;
 
 impl GroupDecoder {

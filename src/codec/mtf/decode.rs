@@ -36,7 +36,7 @@ struct RunState {
     runs: usize,
     /// The number of bytes in the column so far.
     len: u64,
-    /// The weight of the next run digit. It becomes zero after 32 digits in a row; `len` has passed every limit by
+    /// The weight of the next run digit. It becomes zero after 32 digits in a row; `len` has exceeded every limit by
     /// then.
     weight: u32,
 }
@@ -72,7 +72,7 @@ impl DecodeKernel {
 impl MtfDecoder {
     /// A decoder with memory for blocks of at most `max` bytes.
     pub fn new(max: usize) -> Self {
-        // One more for the end, and room for a piece that passes the limit before this is noticed.
+        // One more for the end, and room for a piece that exceeds the limit before this is noticed.
         let runs = vec![0; max + 2];
         MtfDecoder { list: [0; 256], runs, state: RunState::default(), limit: 0, kernel: DecodeKernel::best() }
     }

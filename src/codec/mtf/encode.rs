@@ -55,7 +55,7 @@ pub struct MtfSymbols {
     len: usize,
     /// How often each symbol occurs.
     pub frequencies: [u32; MAX_SYMBOLS],
-    /// Which bytes occur in the block.
+    /// For each byte, whether it occurs in the block.
     pub used: [bool; 256],
     /// The size of the alphabet: the number of bytes used, plus two.
     pub alphabet: usize,
@@ -179,7 +179,7 @@ fn heads(stretch: &[u8], before: u8) -> u64 {
         if word.len() == 8 {
             bytes.copy_from_slice(word);
         } else {
-            // Missing bytes repeat the last one, so they are no heads.
+            // Missing bytes repeat the last one, so they are not heads.
             bytes = [word[word.len() - 1]; 8];
             bytes[..word.len()].copy_from_slice(word);
         }

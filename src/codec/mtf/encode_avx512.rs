@@ -1,10 +1,10 @@
 //! Ranks by time of last use, for CPUs with AVX-512 (BW).
 //!
-//! A byte's rank is the number of other bytes used since its own last use. So the time of last use is kept for each
-//! byte, in 16 bits, 32 times in a register. The rank is the number of later times, which takes a comparison and a bit
-//! count for each register, and moving to front sets one time to now. The next byte's work does not wait for this
-//! one's, as it does with ranks and lists: only one masked move lies between them. This is twice as fast as ranks, on
-//! text and on random bytes.
+//! A byte's rank is the number of other bytes used since its own last use. The time of last use is kept for each byte,
+//! in 16 bits, 32 times in a register. The rank is the number of later times, which takes a comparison and a bit count
+//! for each register; moving to front sets one time to now. The work for the next byte does not wait for this one, as
+//! it does with ranks and lists: only one masked move lies between them. This is twice as fast as ranks, on text and on
+//! random bytes.
 //!
 //! When the 16-bit clock overflows, the times are replaced by their ranks.
 

@@ -34,7 +34,7 @@ impl InMemoryExpander {
         Self::with_room(Vec::new(), len)
     }
 
-    /// The same in the memory of an earlier text.
+    /// Reuses the memory of an earlier text.
     pub fn with_room(mut out: Vec<u8>, len: usize) -> Self {
         let room = len + len / 16 + 512;
         if out.capacity() < room {

@@ -33,7 +33,7 @@ const DISTANCES: [u16; 512] = [
     510, 357, 358, 850, 858, 364, 936, 638,
 ];
 
-/// Flips the same bits back: in the bytes at the sums of the distances, minus two.
+/// Flips these bits back: in the bytes at the sums of the distances, minus two.
 pub fn derandomise(block: &mut [u8]) {
     let mut at = 0;
     for distance in DISTANCES.iter().cycle() {
@@ -50,7 +50,7 @@ pub fn derandomise(block: &mut [u8]) {
 mod tests {
     use super::*;
 
-    /// The counter as the format's first decoder has it.
+    /// The counter as in the format's first decoder.
     fn naive(block: &mut [u8]) {
         let (mut to_go, mut entry) = (0, 0);
         for byte in block {

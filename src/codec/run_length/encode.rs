@@ -8,8 +8,8 @@ use super::{find_run, run_len};
 
 /// Appends the run-length-coded form of `plain` to `coded`. It is at most a quarter longer than `plain`.
 ///
-/// `plain` must begin where a run begins, and end where a run (or a full 255 bytes of it) ends. Texts are cut into
-/// blocks at such places.
+/// `plain` must begin at the beginning of a run, and end at the end of a run (or after a full 255 bytes of it).
+/// Splitters cut texts into blocks at such places.
 pub fn encode(plain: &[u8], coded: &mut Vec<u8>) {
     let mut at = 0;
     while let Some(start) = find_run(plain, at) {

@@ -40,9 +40,9 @@ pub(crate) fn equal_to_next_portable(window: &[u8; WINDOW]) -> u64 {
 
 /// The position of the first four equal bytes at or after `from`.
 ///
-/// Each step looks at 62 positions, whether there are runs or not: a run begins where three bytes in a row equal the
-/// byte after them. (A loop that first tested whether a window has any run was as fast on prose, but half as fast on a
-/// tar of sources, where every other window has one.)
+/// Each step looks at 62 positions, with or without runs: a run begins where three bytes in a row equal the byte after
+/// them. (A loop that first tested whether a window has any run was as fast on prose, but half as fast on a tar of
+/// sources, where every other window has one.)
 #[inline]
 pub fn find_run(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;

@@ -123,9 +123,9 @@ impl HuffmanTables {
         self.code_bits + (18 + selectors + tables) as u64
     }
 
-    /// Sets what was chosen elsewhere for a block of `symbols` symbols (EOB included) over an alphabet of `alphabet`:
-    /// the code lengths, the selectors, and the number of bits of all codes. Returns false, and changes nothing, for
-    /// what no block can have. Whether bzip2 would have chosen the same is not checked.
+    /// Sets the code lengths, the selectors, and the number of bits of all codes that were chosen elsewhere for a block
+    /// of `symbols` symbols (EOB included) over an alphabet of `alphabet`. Returns false, and changes nothing, if no
+    /// block can have them. Does not check whether bzip2 would have chosen the same.
     pub fn try_set(
         &mut self,
         lengths: &[[u8; MAX_SYMBOLS]],
@@ -257,7 +257,7 @@ mod tests {
     use crate::bits::append_bits;
     use crate::shapes::{EDGES, Rng, SHAPES};
 
-    /// bzip2's method as it is: every cost of every group added up, every frequency counted, in every round.
+    /// bzip2's own method: every cost of every group added up, every frequency counted, in every round.
     fn naive(text: &[u16], alphabet: usize) -> (Vec<Vec<u8>>, Vec<u8>) {
         let count = match text.len() {
             n if n < 200 => 2,

@@ -1,34 +1,34 @@
-//! The longest earlier occurrence of what begins at each position, in text order.
+//! The longest earlier occurrence at each position, in text order.
 //!
-//! What position i has in common with a neighbour, position i + 1 has with the neighbour of the same side, but for one
-//! byte: the neighbour's successor begins earlier than i + 1 and is on the same side of it in sorted order, and the
-//! neighbour of i + 1 is at least as near (the Phi rule). So a thread that does a run of positions one after the other
-//! compares each byte once or twice, but for its first position, of which it knows nothing. In a text of equal bytes
-//! that would be all of the text, for each thread.
+//! If position i has a common prefix with a neighbour, then position i + 1 has it with its neighbour on the same side,
+//! less one byte: the neighbour's successor begins earlier than i + 1 and is on the same side of it in sorted order,
+//! and the neighbour of i + 1 is at least as near (the Phi rule). So a thread that handles a run of consecutive
+//! positions compares each byte once or twice, except at its first position, about which it knows nothing. In a text of
+//! equal bytes that first comparison would be as long as the text, for each thread.
 //!
-//! The same rule holds over any distance, less as many bytes. So there are levels: each 128th position of each 128th
-//! and so on, until one thread does them all, then those between them, and a thread of each level begins with what the
-//! level before it found for its first position. On each level and for each side, all comparisons together are then as
-//! long as the text, and once more for what the steps leave to be compared again: at most twice the text. One of them
-//! may be as long as the text, if its second half is its first. The kernel has warps and CTAs for these, and mostly
-//! ends them sooner: what reaches the next run's first position is known there, if the neighbours go on together.
+//! The same rule holds over any distance d, less d bytes. So there are levels: each 128th position, each 128th of
+//! those, and so on, up to a level that one thread handles alone. Then come the positions in between, level by level,
+//! and a thread of each level begins with what the level before it found for its first position. On each level and for
+//! each side, all comparisons together are then as long as the text, plus what the steps leave to be compared again: at
+//! most twice the text. A single comparison may be as long as the text, if its second half is its first. The kernel has
+//! warps and CTAs for these, and mostly ends them sooner: what reaches the next run's first position is known there, if
+//! the neighbours continue together.
 
 use super::Sizes;
 use crate::factor::neighbours::{NONE, Pair};
 use crate::factor::parse::common;
 
-/// The longest earlier occurrence of a position: where and how long. Of two equally long ones that at the smaller
-/// suffix.
+/// The longest earlier occurrence of a position: where and how long. On a tie, the one at the smaller suffix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Earlier {
-    /// Undefined if there is none.
+    /// Undefined if `len` is 0.
     pub source: u32,
     /// 0 if there is none.
     pub len: u32,
 }
 
-/// How many equal bytes were compared: together, and by the thread that compared most. Each comparison also looks at a
-/// byte that differs.
+/// The number of equal bytes compared: by all threads, and by the one that compared most. Each comparison also looks at
+/// a byte that differs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     pub all: u64,
@@ -38,12 +38,12 @@ pub struct Work {
 /// The longest earlier occurrence of each position; `ranks` and `pairs` (by rank) are of the same text.
 pub fn longest(text: &[u8], ranks: &[u32], pairs: &[Pair], sizes: &Sizes) -> (Vec<Earlier>, Work) {
     let (len, run) = (text.len(), sizes.run);
-    // The distances of the levels: each is a thread's run of the level below it.
+    // The distances of the levels: each is a thread's run on the level below it.
     let mut strides = vec![1];
     while let Some(&last) = strides.last().filter(|&&last| len.div_ceil(last) > run) {
         strides.push(last * run);
     }
-    // With both neighbours, of the positions of a level.
+    // The lengths for both neighbours at the positions of a level.
     let mut known: Vec<[u32; 2]> = Vec::new();
     let mut work = Work::default();
     for &stride in strides.iter().rev() {
@@ -55,7 +55,7 @@ pub fn longest(text: &[u8], ranks: &[u32], pairs: &[Pair], sizes: &Sizes) -> (Ve
                 let at = (thread * run + number) * stride;
                 let pair = pairs[ranks[at] as usize];
                 for (len, neighbour) in lens.iter_mut().zip(pair) {
-                    // The first of a run is known, unless this is the first level: that begins with position 0.
+                    // The first of a run is known. (On the first level, that is position 0.)
                     let least = if number > 0 { len.saturating_sub(stride as u32) } else { *len };
                     *len = match neighbour {
                         NONE => 0,

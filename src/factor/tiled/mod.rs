@@ -1,5 +1,5 @@
-//! Factorization in the way of a GPU: what kernels do, written plainly. The sequential way is `neighbours` and `parse`;
-//! both give the same factors.
+//! Factorization in the way of a GPU: the algorithm of the kernels, written plainly. The sequential way is `neighbours`
+//! and `parse`; both give the same factors.
 //!
 //! | step | kernel | a thread |
 //! |---|---|---|
@@ -7,7 +7,7 @@
 //! | [`longest`] | `longest.cu`: earlier occurrences in text order, from sparse positions to all | 128 positions |
 //! | [`path`] | `path.cu`: which positions begin a factor: within pieces, groups of pieces, and all | each piece |
 //!
-//! No thread waits for another within a step; what a step reads was written by a step before it. All steps take linear
+//! No thread waits for another within a step; a step reads only what earlier steps have written. All steps take linear
 //! work for any text: no thread begins a long comparison that another one has made (see [`longest`]).
 
 pub mod longest;
@@ -21,11 +21,11 @@ use super::Factor;
 pub struct Sizes {
     /// Suffixes in a tile, a power of two.
     pub tile: usize,
-    /// Suffixes of which the lowest tree over all tiles knows the minimum; divides `tile`.
+    /// Suffixes per leaf of the tree over all tiles; divides `tile`.
     pub strip: usize,
     /// Children of a node of that tree: what a warp looks at together.
     pub fan: usize,
-    /// Positions that a thread does one after the other.
+    /// Positions that a thread handles one after the other.
     pub run: usize,
     /// Positions in a piece.
     pub piece: usize,
@@ -34,7 +34,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Those of the kernels.
+    /// The sizes of the kernels.
     pub const KERNELS: Sizes = Sizes { tile: 2048, strip: 64, fan: 32, run: 128, piece: 4096, group: 64 };
 }
 
@@ -45,7 +45,7 @@ pub fn factors(text: &[u8], suffixes: &[i32], sizes: &Sizes) -> Vec<Factor> {
     path::factors(text, &all, sizes)
 }
 
-/// The rank of each position: the inverse of the suffix array. The sort of a GPU has it already.
+/// The rank of each position: the inverse of the suffix array. A GPU's sort leaves it in memory.
 pub fn ranks(suffixes: &[i32]) -> Vec<u32> {
     let mut ranks = vec![0; suffixes.len()];
     suffixes.iter().enumerate().for_each(|(rank, &suffix)| ranks[suffix as usize] = rank as u32);

@@ -1,15 +1,15 @@
 //! All nearest smaller values by tiles and a tree (Berkman, Schieber and Vishkin 1993, with tiles for their blocks).
 //!
-//! A tile's threads build a binary tree of minima in shared memory, and each looks for its neighbours there: up until a
-//! sibling on the right side has something smaller, then down to the nearest of it. Of 2,048 suffixes in random order
-//! eight find nothing before them in their tile, and eight nothing behind: those smaller than all before (behind) them.
-//! They go on in the tree over all tiles, whose leaves are minima of strips, and at last in a strip of the suffix
-//! array.
+//! A tile's threads build a binary tree of minima in shared memory, and each searches for its neighbours there: up
+//! until a sibling on the right side has something smaller, then down to the nearest of it. Of 2,048 suffixes in random
+//! order eight find nothing before them in their tile, and eight nothing after them: those smaller than all before
+//! (after) them. They continue in the tree over all tiles, whose leaves are minima of strips, and finally in a strip of
+//! the suffix array.
 
 use super::Sizes;
 use crate::factor::neighbours::{NONE, Pair};
 
-/// More than all positions: what fills the last tile up.
+/// Larger than all positions: pads the last tile.
 const FILL: i32 = i32::MAX;
 
 /// The two neighbours of each suffix, by rank.
@@ -28,7 +28,8 @@ pub fn by_rank(suffixes: &[i32], sizes: &Sizes) -> Vec<Pair> {
     pairs
 }
 
-/// The minima of a tile. Node 1 is the root, the children of node k are 2k and 2k + 1, and the values are the last.
+/// The minima of a tile. Node 1 is the root, the children of node k are 2k and 2k + 1, and the last ones are the
+/// values.
 struct Tile(Vec<i32>);
 
 impl Tile {
@@ -53,7 +54,7 @@ impl Tile {
         None
     }
 
-    /// The nearest value behind it.
+    /// The nearest value after it that is smaller.
     fn behind(&self, at: usize, value: i32) -> Option<i32> {
         let mut node = self.0.len() / 2 + at;
         while node > 1 {
@@ -75,8 +76,7 @@ impl Tile {
     }
 }
 
-/// The minima of all strips, of so many strips together, and so on up to a level that has no more than one node's
-/// children.
+/// The minima of all strips, of `fan` strips each, and so on up to a level that has at most one node's children.
 struct Tree<'a> {
     values: &'a [i32],
     levels: Vec<Vec<i32>>,
@@ -111,9 +111,9 @@ impl<'a> Tree<'a> {
         None
     }
 
-    /// The nearest smaller value behind a tile.
+    /// The nearest smaller value after a tile.
     fn behind(&self, tile: usize, value: i32) -> Option<i32> {
-        // The first node that is not looked at yet. A whole number of nodes is behind us on each level.
+        // The first node that is not searched yet. On each level a whole number of nodes has been passed.
         let mut from = (tile + 1) * self.strips;
         for (level, nodes) in self.levels.iter().enumerate() {
             let end = from.next_multiple_of(self.fan).min(nodes.len());

@@ -1,8 +1,9 @@
-//! Which positions begin a factor: those on the path from position 0, where each position leads behind its factor.
+//! Finds the positions that begin a factor: those on the path from position 0, where each position leads to the end of
+//! its factor.
 //!
-//! A piece's threads find, from its end to its beginning, where the path leaves the piece from each of its positions:
-//! in shared memory. The same over groups of pieces, so that the path from 0 needs one step for a group, then one for a
-//! piece, all groups at the same time; and then all pieces at the same time mark the positions on it.
+//! A piece's threads compute, from its end to its beginning, where the path from each of its positions leaves the
+//! piece: in shared memory. The same is done over groups of pieces. The path from 0 then needs one step for a group,
+//! then one for a piece, all groups at the same time; finally all pieces mark the positions on it at the same time.
 
 use super::Sizes;
 use super::longest::Earlier;
@@ -11,7 +12,7 @@ use crate::factor::Factor;
 /// A position that a path does not reach.
 const UNREACHED: u32 = u32::MAX;
 
-/// The factors of a text of whose positions these are the longest earlier occurrences.
+/// The factors of a text, given the longest earlier occurrence of each position.
 pub fn factors(text: &[u8], earlier: &[Earlier], sizes: &Sizes) -> Vec<Factor> {
     let marked = marks(earlier, sizes);
     let factor = |(at, _): (usize, &bool)| match earlier[at] {
@@ -27,7 +28,7 @@ pub fn marks(earlier: &[Earlier], sizes: &Sizes) -> Vec<bool> {
     let next = |at: usize| at + earlier[at].len.max(1) as usize;
     let (piece, group) = (sizes.piece, sizes.piece * sizes.group);
 
-    // A block of threads for each piece: the first position on the path behind the piece.
+    // A block of threads for each piece: the first position on the path after the piece.
     let mut behind_piece = vec![0u32; len];
     for (number, exits) in behind_piece.chunks_mut(piece).enumerate() {
         let (begin, end) = (number * piece, number * piece + exits.len());
@@ -36,7 +37,8 @@ pub fn marks(earlier: &[Earlier], sizes: &Sizes) -> Vec<bool> {
             exits[at - begin] = if next < end { exits[next - begin] } else { next as u32 };
         }
     }
-    // A block of threads for each group, its pieces from the last one on, their positions all at the same time.
+    // A block of threads for each group: its pieces from the last one on, the positions of a piece all at the same
+    // time.
     let mut behind_group = behind_piece.clone();
     for (number, exits) in behind_group.chunks_mut(group).enumerate() {
         let (begin, end) = (number * group, number * group + exits.len());

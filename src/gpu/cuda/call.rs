@@ -1,4 +1,4 @@
-//! Turns the codes of `cuda/hybz.h` into results.
+//! Converts the return codes of `cuda/hybz.h` to results.
 #![allow(unsafe_code)]
 
 use super::ffi;
@@ -6,15 +6,15 @@ use crate::gpu::DeviceError;
 use std::ffi::{CStr, c_int};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// `Ok` for 0; otherwise an error that says what was being done and what the code means.
+/// `Ok` for 0; otherwise an error that names the operation and explains the code.
 pub fn check(code: c_int, doing: &str) -> Result<(), DeviceError> {
     if code == 0 {
         return Ok(());
     }
-    // SAFETY: it takes any number and returns a static, nul-terminated text.
+    // SAFETY: it accepts any number and returns a static, nul-terminated text.
     let text = unsafe { CStr::from_ptr(ffi::hybz_error_text(code)) };
     let text = format!("{doing}: {} ({code})", text.to_string_lossy());
-    // SAFETY: it takes any number.
+    // SAFETY: it accepts any number.
     let sticky = unsafe { ffi::hybz_is_sticky(code) } != 0;
     Err(match code {
         ffi::OUT_OF_MEMORY => DeviceError::Memory(text),
@@ -24,19 +24,19 @@ pub fn check(code: c_int, doing: &str) -> Result<(), DeviceError> {
     })
 }
 
-/// Devices, a bit each, of which a lane was lost: a kernel may still run there, and freeing memory would wait for it.
+/// A bit for each device that lost a lane: a kernel may still run there, and freeing memory would wait for it.
 static LOST: AtomicU64 = AtomicU64::new(0);
 
 fn bit(ordinal: i32) -> u64 {
     1 << (ordinal % 64)
 }
 
-/// Whether a lane of this device was lost, or of one whose number differs by 64.
+/// Whether this device, or one whose number differs by a multiple of 64, has lost a lane.
 pub(super) fn is_lost(ordinal: i32) -> bool {
     LOST.load(Relaxed) & bit(ordinal) != 0
 }
 
-/// The same for a batch of a lane of any kind on this device: if the device is lost, the process remembers that.
+/// As [`check`], for a batch of any lane on this device. If the device is lost, the process remembers it.
 pub(super) fn check_batch(code: c_int, doing: &str, ordinal: i32) -> Result<(), DeviceError> {
     let checked = check(code, doing);
     if matches!(checked, Err(DeviceError::Lost(_))) {

@@ -18,7 +18,7 @@ pub(super) struct CodingLane {
     about: Vec<TokensByDevice>,
     tallies: Vec<Tally>,
     segments: Vec<CodedSegment>,
-    /// Of the batch that is under way: its blocks, its segments, and the times so far.
+    /// The current batch: its blocks, its segments, and the times so far.
     blocks: usize,
     segment_count: usize,
     report: ffi::Report,
@@ -69,9 +69,9 @@ impl CodeLargeBlocks for CodingLane {
         let fits = !lengths.contains(&0) && entries <= lane.keys.len() / 4 && segments <= self.segments.len();
         lane.check_batch(lengths, fits)?;
         (self.blocks, self.segment_count, self.report) = (0, segments, ffi::Report::default());
-        // SAFETY: `lengths` has as many entries as said, and `about` and `tallies` room for as many; texts and keys
-        // have room for the bytes and entry points that the lengths make (checked above); all structures are declared
-        // as they are there (tested).
+        // SAFETY: `lengths` has the stated number of entries, and `about` and `tallies` have room for as many; texts
+        // and keys have room for the bytes and entry points that follow from the lengths (checked above); all
+        // structures are declared as in C (tested).
         let code = unsafe {
             ffi::hybz_lane_tokens(
                 lane.lane.as_ptr(),
@@ -95,8 +95,8 @@ impl CodeLargeBlocks for CodingLane {
 
     fn choose(&mut self, prices: &[Prices], all: bool, timeout: Duration) -> Result<&[Tally], DeviceError> {
         self.lane.check_batch(&[], self.blocks > 0 && prices.len() == self.blocks)?;
-        // SAFETY: the lane has so many blocks under way, there are prices for each, and there is room for their
-        // tallies; all structures are declared as they are there (tested).
+        // SAFETY: the lane has this many blocks in progress, `prices` has an entry for each, and there is room for
+        // their tallies; all structures are declared as in C (tested).
         let code = unsafe {
             ffi::hybz_lane_choose(
                 self.lane.lane.as_ptr(),
@@ -115,9 +115,9 @@ impl CodeLargeBlocks for CodingLane {
         self.lane.check_batch(&[], self.blocks > 0 && shares.len() == self.blocks)?;
         self.blocks = 0;
         let mut filled = 0;
-        // SAFETY: the lane has so many blocks under way, and there are shares for each; there is room for their
-        // segments (checked when they came), and columns have as many bytes as said; all structures are declared as
-        // they are there (tested).
+        // SAFETY: the lane has this many blocks in progress, and `shares` has an entry for each; there is room for
+        // their segments (checked when the batch began), and columns have the stated number of bytes; all structures
+        // are declared as in C (tested).
         let code = unsafe {
             ffi::hybz_lane_segments(
                 self.lane.lane.as_ptr(),

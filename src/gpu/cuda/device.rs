@@ -1,6 +1,6 @@
-//! Finds devices, through cudarc and the driver's library, which is loaded on the first call and not before.
+//! Finds devices, through cudarc and the driver's library, which is loaded on the first call.
 //!
-//! Nothing here makes a context (0.2 s and some hundred MB of device memory): the lane does.
+//! Nothing here creates a context, which takes 0.2 s and some hundred MB of device memory: the lane does that.
 #![allow(unsafe_code)]
 
 use crate::gpu::Device;
@@ -10,10 +10,10 @@ use std::ffi::{CStr, c_int};
 use std::fs;
 use std::path::Path;
 
-/// The oldest driver that runs CUDA 13 programs, in cuDriverGetVersion's numbers.
+/// The oldest driver that runs CUDA 13 programs, as cuDriverGetVersion numbers it.
 const MIN_DRIVER: c_int = 13_000;
 
-/// How many devices there seem to be. This reads /dev, which costs nothing; asking the driver takes tenths of a second.
+/// The likely number of devices. It reads /dev, which is fast; asking the driver takes tenths of a second.
 pub fn likely() -> usize {
     let is_device = |name: &str| {
         name.strip_prefix("nvidia")
@@ -26,14 +26,15 @@ pub fn likely() -> usize {
     env::var("CUDA_VISIBLE_DEVICES").map_or(count, |list| count.min(visible_count(&list)))
 }
 
-/// How many devices a CUDA_VISIBLE_DEVICES makes visible: entries after a bad one do not count.
+/// The number of devices that a CUDA_VISIBLE_DEVICES makes visible: entries after a bad one do not count.
 fn visible_count(list: &str) -> usize {
     list.split(',').map(str::trim).take_while(|name| !name.is_empty() && !name.starts_with('-')).count()
 }
 
 /// The devices that this process may use, or why there are none.
 pub fn devices() -> Result<Vec<Device>, String> {
-    // SAFETY: it only tries to load the library. Without one cudarc's first call would panic, so this comes first.
+    // SAFETY: it only tries to load the library. If there is none, cudarc's first call would panic, so this comes
+    // first.
     if !unsafe { sys::is_culib_present() } {
         return Err("no NVIDIA driver (libcuda) on this machine".to_owned());
     }
@@ -57,9 +58,9 @@ fn describe(ordinal: c_int) -> Result<Device, result::DriverError> {
     let hex: String = uuid.bytes.iter().map(|&byte| format!("{:02x}", byte as u8)).collect();
     let uuid = format!("GPU-{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]);
     let mut pci = [0; 32];
-    // SAFETY: `pci` has room for the length given, and cuDeviceGet returned `device`.
+    // SAFETY: `pci` has room for the stated length, and cuDeviceGet returned `device`.
     unsafe { sys::cuDeviceGetPCIBusId(pci.as_mut_ptr(), pci.len() as c_int, device) }.result()?;
-    // SAFETY: the driver ended the text with a nul.
+    // SAFETY: the driver terminated the text with a nul.
     let pci = unsafe { CStr::from_ptr(pci.as_ptr()) }.to_string_lossy().to_lowercase();
     // SAFETY: cuDeviceGet returned `device`.
     let memory = unsafe { result::device::total_mem(device) }? as u64;

@@ -17,7 +17,7 @@ pub(super) struct FactorLane {
 
 impl FactorLane {
     pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
-        // Texts are copied from where they are: to pin as much memory takes longer than one copy does.
+        // Texts are copied from unpinned memory: pinning takes longer than one copy.
         let lane = Lane::with_input(ordinal, size, ffi::FACTOR, 0, MAX_FETCHED * size_of::<FactorByDevice>(), 0)?;
         Ok(FactorLane { lane, fetched: Vec::with_capacity(MAX_FETCHED) })
     }
@@ -48,7 +48,7 @@ impl FindFactors for FactorLane {
         let lane = &mut self.lane;
         lane.check_batch(&[], (MIN_DEVICE_BLOCK..=lane.size.max_length).contains(&text.len()))?;
         let (mut counts, mut report) = (ffi::FactorCounts::default(), ffi::FactorReport::default());
-        // SAFETY: the text has so many bytes; `counts` and `report` are declared as they are there (tested).
+        // SAFETY: the text has the stated number of bytes; `counts` and `report` are declared as in C (tested).
         let code = unsafe {
             ffi::hybz_lane_factor(
                 lane.lane.as_ptr(),
@@ -74,8 +74,8 @@ impl FindFactors for FactorLane {
         let lane = &mut self.lane;
         lane.check_batch(&[], count <= MAX_FETCHED)?;
         let pinned = lane.pinned.part(&lane.columns);
-        // SAFETY: the columns have room for MAX_FETCHED factors, and begin at a multiple of a page; how many there are
-        // on the device is known there.
+        // SAFETY: the columns have room for MAX_FETCHED factors and are page-aligned; the callee knows how many the
+        // device has.
         let code = unsafe {
             ffi::hybz_lane_factors(lane.lane.as_ptr(), from, count as u32, pinned.cast(), milliseconds(timeout))
         };
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_structures_are_declared_alike() {
-        // SAFETY: it takes and touches nothing.
+        // SAFETY: it takes no arguments and has no effects.
         assert_eq!(unsafe { ffi::hybz_factor_report_bytes() }, size_of::<ffi::FactorReport>());
         assert_eq!((size_of::<FactorByDevice>(), size_of::<ffi::FactorCounts>()), (8, 8));
     }

@@ -455,12 +455,12 @@ mod tests {
         assert_eq!(limits.max_lz4, MAX_LZ4);
         assert_eq!(limits.max_lzw as usize, MAX_STRIP);
         for (blocks, rows) in [(1, 1), (64, 64 << 20), (64, 1 << 30)] {
-            // SAFETY: it takes any numbers.
+            // SAFETY: it accepts any numbers.
             let bytes = unsafe { hybz_large_input(blocks, rows) };
             assert_eq!(bytes as usize, input_room(blocks as usize, rows as usize));
         }
         for length in [64, 65, 66, 67, 1000, 899_981, 1 << 20] {
-            // SAFETY: it takes any number.
+            // SAFETY: it accepts any number.
             let bytes = unsafe { hybz_max_coded_bytes(length) };
             assert_eq!(bytes as usize, CodedByDevice::most_bytes(length as usize), "{length}");
         }

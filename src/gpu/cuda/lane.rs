@@ -1,7 +1,7 @@
-//! One lane of a GPU: a CUDA stream, its device memory, and pinned memory on the host, taken once and kept.
+//! A lane of a GPU: a CUDA stream, its device memory, and pinned memory on the host, allocated once and kept.
 //!
-//! Pinned memory costs 0.1 s for 256 MB and more, so it is taken on the lane's own thread. It is not write-combined:
-//! the CPU reads the columns in it, which would then go at a hundredth of the speed.
+//! Pinned memory costs 0.1 s for 256 MB and more, so it is allocated on the lane's own thread. It is not
+//! write-combined: the CPU reads the columns from it, at a hundredth of the speed if it were.
 #![allow(unsafe_code)]
 
 use super::call::{check, check_batch};
@@ -19,19 +19,19 @@ use std::ptr::{self, NonNull};
 use std::slice;
 use std::time::Duration;
 
-/// Pinned memory of a lane: taking it in one piece is quicker.
+/// Pinned memory of a lane. A single allocation is faster.
 pub(super) struct Pinned {
     memory: NonNull<u8>,
     bytes: usize,
 }
 
-// SAFETY: it is plain memory that `Pinned` alone owns.
+// SAFETY: it is plain memory owned by `Pinned` alone.
 unsafe impl Send for Pinned {}
 
 impl Pinned {
     fn new(device: i32, bytes: usize) -> Result<Pinned, DeviceError> {
         let mut memory: *mut c_void = ptr::null_mut();
-        // SAFETY: `memory` is a place to write to.
+        // SAFETY: `memory` is valid for writes.
         check(unsafe { ffi::hybz_pinned_alloc(device, bytes, &mut memory) }, "taking pinned memory")?;
         let memory = NonNull::new(memory.cast::<u8>());
         let memory = memory.ok_or_else(|| DeviceError::Memory("taking pinned memory: got none".to_owned()))?;
@@ -39,47 +39,47 @@ impl Pinned {
     }
 
     fn as_slice(&self) -> &[u8] {
-        // SAFETY: `new` took that many bytes, zeroed there; the device writes to them only inside calls that have
-        // `&mut`.
+        // SAFETY: `new` allocated that many bytes and zeroed them; the device writes to them only inside calls that
+        // have `&mut`.
         unsafe { slice::from_raw_parts(self.memory.as_ptr(), self.bytes) }
     }
 
     pub(super) fn as_mut_slice(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and `self` is borrowed mutably.
+        // SAFETY: as above, and `self` is mutably borrowed.
         unsafe { slice::from_raw_parts_mut(self.memory.as_ptr(), self.bytes) }
     }
 
-    /// Where a part of it begins.
+    /// The address of a part.
     pub(super) fn part(&self, part: &Range<usize>) -> *mut u8 {
         assert!(part.end <= self.bytes);
-        // SAFETY: checked just now.
+        // SAFETY: checked above.
         unsafe { self.memory.as_ptr().add(part.start) }
     }
 }
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // SAFETY: `new` took it. What this answers changes nothing any more.
+        // SAFETY: `new` allocated it. The result no longer matters.
         let _ = unsafe { ffi::hybz_pinned_free(self.memory.as_ptr().cast(), self.bytes) };
     }
 }
 
-/// What all kinds of lanes have in common.
+/// The common part of all kinds of lanes.
 pub(super) struct Lane {
     pub(super) ordinal: i32,
     pub(super) lane: NonNull<ffi::Lane>,
-    /// It outlives a lost lane: the device may still write to it.
+    /// Not freed with a lost lane: the device may still write to it.
     pub(super) pinned: ManuallyDrop<Pinned>,
-    /// Of the pinned memory: the texts.
+    /// The part of the pinned memory for texts.
     pub(super) texts: Range<usize>,
-    /// Columns, what is before the rows, or codes.
+    /// The part for columns, bytes before the rows, or codes.
     pub(super) columns: Range<usize>,
-    /// Of thirds the keys, of suffixes the rows of entry points; the others have none.
+    /// The part for keys of thirds, or for rows of entry points of suffixes; empty in other lanes.
     pub(super) keys: Range<usize>,
     origins: Vec<u32>,
     pub(super) size: LaneSize,
     pub(super) steps: Steps,
-    /// Its context is lost or in use by a kernel that hangs: nothing may be given back.
+    /// Its context is lost or runs a kernel that hangs: nothing may be freed.
     lost: bool,
 }
 
@@ -88,13 +88,13 @@ pub(super) struct Lane {
 unsafe impl Send for Lane {}
 
 impl Lane {
-    /// A lane on device `ordinal` for what `offload` (a constant of `ffi`) says, with so many bytes for columns and so
+    /// A lane on device `ordinal` for an `offload` (a constant of `ffi`), with this many bytes for columns and this
     /// many words for keys.
     fn new(ordinal: i32, size: LaneSize, offload: i32, columns: usize, keys: usize) -> Result<Lane, DeviceError> {
         Lane::with_input(ordinal, size, offload, size.max_blocks * size.max_length, columns, keys)
     }
 
-    /// The same with so many bytes for what goes to the device.
+    /// As [`new`](Self::new), with this many bytes of input for the device.
     pub(super) fn with_input(
         ordinal: i32,
         size: LaneSize,
@@ -113,7 +113,7 @@ impl Lane {
         let (texts, columns, keys) = (part(texts), part(columns), part(4 * keys));
         let pinned = Pinned::new(ordinal, end)?;
         let mut lane: *mut ffi::Lane = ptr::null_mut();
-        // SAFETY: `lane` is a place to write to; sizes out of range are refused there.
+        // SAFETY: `lane` is valid for writes; the callee refuses sizes out of range.
         let code = unsafe { ffi::hybz_lane_create(ordinal, max_blocks as u32, max_length as u32, offload, &mut lane) };
         check(code, "taking device memory")?;
         let lane = NonNull::new(lane).ok_or_else(|| DeviceError::Other("got no lane".to_owned()))?;
@@ -131,7 +131,7 @@ impl Lane {
         })
     }
 
-    /// Refuses a batch that the lane was not made for.
+    /// Refuses a batch that exceeds the lane's size.
     pub(super) fn check_batch(&self, lengths: &[u32], fits: bool) -> Result<(), DeviceError> {
         let total: usize = lengths.iter().map(|&length| length as usize).sum();
         if fits && !self.lost && lengths.len() <= self.size.max_blocks && total <= self.texts.len() {
@@ -140,14 +140,14 @@ impl Lane {
         Err(DeviceError::Other("a batch that the lane was not made for".to_owned()))
     }
 
-    /// What a batch came to: its times, or an error, after which the lane may be lost.
+    /// Ends a batch: adds its times, or returns its error, after which the lane may be lost.
     pub(super) fn finish(&mut self, code: c_int, doing: &str, report: &ffi::Report) -> Result<(), DeviceError> {
         self.check(code, doing)?;
         self.steps.add(report);
         Ok(())
     }
 
-    /// What a step of a batch came to.
+    /// Checks the return code of a step of a batch.
     pub(super) fn check(&mut self, code: c_int, doing: &str) -> Result<(), DeviceError> {
         let checked = check_batch(code, doing, self.ordinal);
         self.lost |= matches!(checked, Err(DeviceError::Lost(_)));
@@ -165,7 +165,7 @@ impl Lane {
     }
 }
 
-/// As the device is told it.
+/// The timeout as the C side takes it.
 pub(super) fn milliseconds(timeout: Duration) -> u32 {
     u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX)
 }
@@ -174,7 +174,7 @@ fn total(lengths: &[u32]) -> usize {
     lengths.iter().map(|&length| length as usize).sum()
 }
 
-/// The kinds of lanes have this in common.
+/// What all kinds of lanes implement in the same way.
 macro_rules! device_lane {
     ($name:ident) => {
         impl DeviceLane for $name {
@@ -214,8 +214,8 @@ impl SortColumns for ColumnLane {
         let lane = &mut self.lane;
         lane.check_batch(lengths, true)?;
         let mut report = ffi::Report::default();
-        // SAFETY: `lengths` has as many entries as said; texts and columns have room for their sum, origins for one
-        // each (checked above); `report` is declared as it is there (tested).
+        // SAFETY: `lengths` has the stated number of entries; texts and columns have room for their sum, origins for
+        // one each (checked above); `report` is declared as in C (tested).
         let code = unsafe {
             ffi::hybz_lane_bwt(
                 lane.lane.as_ptr(),
@@ -241,7 +241,7 @@ pub(super) struct ThirdsLane {
 impl ThirdsLane {
     pub fn new(ordinal: i32, size: LaneSize) -> Result<Self, DeviceError> {
         let LaneSize { max_blocks, max_length } = size;
-        // A shorter block has no more of either.
+        // Shorter blocks need no more of either.
         let (columns, keys) = (max_blocks * (max_length + 1), max_blocks * (key_count(max_length) + 2));
         Ok(ThirdsLane { lane: Lane::new(ordinal, size, ffi::HYBRID, columns, keys)? })
     }
@@ -255,8 +255,8 @@ impl SortThirds for ThirdsLane {
         let fits = turns.len() == lengths.len() && bytes <= lane.columns.len() && keys <= lane.keys.len() / 4;
         lane.check_batch(lengths, fits)?;
         let mut report = ffi::Report::default();
-        // SAFETY: `lengths` and `turns` have as many entries as said; texts, keys and columns have room for what the
-        // lengths make of them, origins for one each (checked above); `report` is declared as it is there (tested).
+        // SAFETY: `lengths` and `turns` have the stated number of entries; texts, keys and columns have the room that
+        // follows from the lengths, origins have one entry each (checked above); `report` is declared as in C (tested).
         let code = unsafe {
             ffi::hybz_lane_thirds(
                 lane.lane.as_ptr(),
@@ -297,9 +297,9 @@ impl CodeBlocks for CodeLane {
         lane.check_batch(lengths, lengths.iter().all(|&length| length as usize <= lane.size.max_length))?;
         let mut report = ffi::Report::default();
         let mut filled = 0;
-        // SAFETY: `lengths` has as many entries as said, and `coded` room for as many; texts have room for their sum,
-        // columns for as many bytes of codes as blocks no longer than these can have (checked above; more are not
-        // copied); `report` and `coded` are declared as they are there (tested).
+        // SAFETY: `lengths` has the stated number of entries, and `coded` has room for as many; texts have room for
+        // their sum, columns for the max number of bytes of codes of blocks up to these lengths (checked above; no more
+        // is copied); `report` and `coded` are declared as in C (tested).
         let code = unsafe {
             ffi::hybz_lane_code(
                 lane.lane.as_ptr(),
@@ -345,9 +345,8 @@ impl SortSuffixes for SuffixLane {
         let fits = !lengths.contains(&0) && rows <= lane.columns.len() && entries <= lane.keys.len() / 4;
         lane.check_batch(lengths, fits)?;
         let mut report = ffi::Report::default();
-        // SAFETY: `lengths` has as many entries as said; texts, columns and keys have room for the bytes, rows and
-        // entry points that these make, origins for one each (checked above); `report` is declared as it is there
-        // (tested).
+        // SAFETY: `lengths` has the stated number of entries; texts, columns and keys have room for the bytes, rows and
+        // entry points that follow, origins for one each (checked above); `report` is declared as in C (tested).
         let code = unsafe {
             ffi::hybz_lane_suffixes(
                 lane.lane.as_ptr(),
@@ -392,9 +391,9 @@ impl DecodeBlocks for DecodeLane {
         lane.check_batch(&[], blocks.len() <= lane.size.max_blocks && bytes <= lane.texts.len())?;
         let mut report = ffi::Report::default();
         let mut filled = 0;
-        // SAFETY: `blocks` has as many entries as said, and `decoded` room for as many; texts hold so many bytes, and
-        // columns have room for the longest texts that so many blocks can have (checked above; what `blocks` says of
-        // places in the texts is checked there); all structures are declared as they are there (tested).
+        // SAFETY: `blocks` has the stated number of entries, and `decoded` has room for as many; texts hold that many
+        // bytes, and columns have room for the longest texts of that many blocks (checked above; the callee checks the
+        // offsets in `blocks`); all structures are declared as in C (tested).
         let code = unsafe {
             ffi::hybz_lane_decode(
                 lane.lane.as_ptr(),
@@ -414,17 +413,17 @@ impl DecodeBlocks for DecodeLane {
     }
 }
 
-/// There is room for entry points as near to each other as this.
+/// The min distance of entry points, as a base-2 logarithm, for which there is room.
 pub(super) const MIN_ENTRY_LOG: u8 = 12;
 
-/// How many entry points a block of so many bytes has.
+/// The number of entry points of a block of `length` bytes.
 pub(super) fn entry_count(length: usize, entry_log: u8) -> usize {
     length.div_ceil(1 << entry_log)
 }
 
-/// Bytes that the device has written as numbers, at an address that is a multiple of four.
+/// Bytes that the device has written, as numbers; their address must be a multiple of four.
 fn as_words(bytes: &[u8]) -> &[u32] {
-    // SAFETY: any four bytes are a number.
+    // SAFETY: any four bytes are a valid number.
     let (before, words, after) = unsafe { bytes.align_to() };
     debug_assert!(before.is_empty() && after.is_empty());
     words
@@ -459,8 +458,8 @@ impl Drop for Lane {
         if self.lost {
             return;
         }
-        // SAFETY: `new` made it and nobody uses it any more; after that no copy to or from the pinned memory is under
-        // way.
+        // SAFETY: `new` created it and nothing uses it any more; after the call no copy to or from the pinned memory is
+        // in flight.
         let code = unsafe { ffi::hybz_lane_destroy(self.lane.as_ptr()) };
         if check(code, "").is_ok() {
             // SAFETY: it is not used after this.
@@ -475,7 +474,7 @@ mod tests {
 
     #[test]
     fn the_structures_are_declared_alike() {
-        // SAFETY: it takes and touches nothing.
+        // SAFETY: it takes no arguments and has no effects.
         assert_eq!(unsafe { ffi::hybz_report_bytes() }, size_of::<ffi::Report>());
         // SAFETY: as above.
         assert_eq!(unsafe { ffi::hybz_coded_bytes() }, size_of::<CodedByDevice>());

@@ -1,5 +1,5 @@
-//! A lane that decodes blocks of `.hbz` streams. It grows for a block that is longer than it: nobody knows how long
-//! blocks are before the first one comes.
+//! A lane that decodes blocks of `.hbz` streams. It grows for a longer block: the length of blocks is unknown before
+//! the first one comes.
 #![allow(unsafe_code)]
 
 use super::ffi;
@@ -12,13 +12,13 @@ use std::time::Duration;
 
 /// A lane that decodes blocks of `.hbz` streams.
 pub(super) struct LargeLane {
-    /// `None` only after a failure to take memory again.
+    /// `None` only after a failure to allocate memory again.
     lane: Option<Lane>,
     ordinal: i32,
     odd: Vec<u32>,
 }
 
-/// Takes a lane's memory.
+/// Allocates a lane.
 fn take(ordinal: i32, size: LaneSize) -> Result<Lane, DeviceError> {
     let rows = size.max_blocks * size.max_length;
     Lane::with_input(ordinal, size, ffi::DECODE_LARGE, input_room(size.max_blocks, rows), rows, 0)
@@ -64,9 +64,9 @@ impl DecodeCodes for LargeLane {
         let fits = rows <= lane.columns.len() && blocks.len() <= self.odd.len();
         lane.check_batch(&[], fits && bytes <= lane.texts.len())?;
         let mut report = ffi::Report::default();
-        // SAFETY: `blocks` has as many entries as said, and `odd` room for as many; texts hold so many bytes, and
-        // columns have room for the rows (checked above; what `blocks` says of places in the texts and of rows is
-        // checked there); all structures are declared as they are there (tested).
+        // SAFETY: `blocks` has the stated number of entries, and `odd` has room for as many; texts hold that many
+        // bytes, and columns have room for the rows (checked above; the callee checks the offsets and rows in
+        // `blocks`); all structures are declared as in C (tested).
         let code = unsafe {
             ffi::hybz_lane_decode_large(
                 lane.lane.as_ptr(),
@@ -92,7 +92,7 @@ impl DecodeCodes for LargeLane {
             self.lane = Some(old);
             return Ok(false);
         }
-        // What there is goes first: there need not be memory for both.
+        // The old lane goes first: there may not be memory for both.
         drop(old);
         let (mut lane, grown) = match take(self.ordinal, larger) {
             Err(DeviceError::Memory(_)) => (take(self.ordinal, size)?, false),

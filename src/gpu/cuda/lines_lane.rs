@@ -29,7 +29,7 @@ impl LinesLane {
         Ok(LinesLane { lane, sorted_lengths: vec![0; size.max_blocks] })
     }
 
-    /// What a batch of these lengths came to.
+    /// Ends a batch of these lengths.
     fn finish(&mut self, code: c_int, report: &ffi::LinesReport, lengths: &[u32]) -> Result<(), DeviceError> {
         let lane = &mut self.lane;
         lane.check(code, "sorting lines")?;
@@ -48,15 +48,15 @@ impl LinesLane {
     }
 }
 
-/// Memory of a device that its lanes share.
+/// Device memory shared by the device's lanes.
 struct CudaText {
     ordinal: i32,
     memory: NonNull<u8>,
     bytes: u64,
 }
 
-// SAFETY: it is an address in the device's memory, which the host does not follow; who reads and writes there is for
-// the device's streams to say.
+// SAFETY: it is an address in device memory, which the host does not dereference; the device's streams order the
+// accesses.
 unsafe impl Send for CudaText {}
 // SAFETY: as above.
 unsafe impl Sync for CudaText {}
@@ -64,16 +64,16 @@ unsafe impl Sync for CudaText {}
 impl CudaText {
     fn new(ordinal: i32, bytes: u64) -> Result<CudaText, DeviceError> {
         let mut memory: *mut c_void = ptr::null_mut();
-        // SAFETY: `memory` is a place to write to.
+        // SAFETY: `memory` is valid for writes.
         check(unsafe { ffi::hybz_device_alloc(ordinal, bytes, &mut memory) }, "taking device memory for text")?;
         let memory = NonNull::new(memory.cast::<u8>());
         let memory = memory.ok_or_else(|| DeviceError::Memory("taking device memory: got none".to_owned()))?;
         Ok(CudaText { ordinal, memory, bytes })
     }
 
-    /// Where a part of it begins.
+    /// The address of a part.
     fn part(&self, part: &Range<u64>) -> Option<*mut u8> {
-        // An address of the device: it is not followed here.
+        // A device address: it is not dereferenced here.
         (part.start <= part.end && part.end <= self.bytes)
             .then(|| self.memory.as_ptr().wrapping_add(part.start as usize))
     }
@@ -82,7 +82,7 @@ impl CudaText {
 impl Drop for CudaText {
     fn drop(&mut self) {
         if !is_lost(self.ordinal) {
-            // SAFETY: `new` took it, and every batch that used it has ended: no lane of the device was lost.
+            // SAFETY: `new` allocated it, and every batch that used it has ended: no lane of the device was lost.
             let _ = unsafe { ffi::hybz_device_free(self.ordinal, self.memory.as_ptr().cast()) };
         }
     }
@@ -94,7 +94,7 @@ impl KeptText for CudaText {
     }
 }
 
-/// The memory behind `kept`, if it is of this device.
+/// The memory of `kept`, if it belongs to this device.
 fn text_of(kept: &dyn KeptText, ordinal: i32) -> Result<&CudaText, DeviceError> {
     let text = kept.as_any().downcast_ref::<CudaText>().filter(|text| text.ordinal == ordinal);
     text.ok_or_else(|| DeviceError::Other("text of another device".to_owned()))
@@ -120,7 +120,7 @@ impl DeviceLane for LinesLane {
 
 impl SortLines for LinesLane {
     fn max_lines(&self) -> u64 {
-        // SAFETY: it takes any number, and touches nothing.
+        // SAFETY: it accepts any number, and has no effects.
         unsafe { ffi::hybz_max_lines(self.lane.texts.len() as u64) }
     }
 
@@ -133,8 +133,8 @@ impl SortLines for LinesLane {
         let lane = &mut self.lane;
         lane.check_batch(lengths, !lengths.is_empty() && !lengths.contains(&0))?;
         let mut report = ffi::LinesReport::default();
-        // SAFETY: `lengths` and `sorted_lengths` have as many entries as said, texts and columns room for as many bytes
-        // as the lengths make (checked above), and the structure is declared as it is there (tested).
+        // SAFETY: `lengths` and `sorted_lengths` have the stated number of entries, texts and columns have room for the
+        // sum of the lengths (checked above), and the structure is declared as in C (tested).
         let code = unsafe {
             ffi::hybz_lane_lines(
                 lane.lane.as_ptr(),
@@ -171,8 +171,8 @@ impl SortLines for LinesLane {
         let lane = &mut self.lane;
         lane.check_batch(&[length], length > 0)?;
         let mut report = ffi::LinesReport::default();
-        // SAFETY: the lane's texts and the device's memory at `to` have so many bytes (checked above), and no other
-        // batch uses these bytes of it: whoever has them kept there sees to that.
+        // SAFETY: the lane's texts and the device's memory at `to` have that many bytes (checked above), and no other
+        // batch uses these bytes of it, which the caller of `keep` ensures.
         let code = unsafe {
             ffi::hybz_lane_lines_keep(
                 lane.lane.as_ptr(),
@@ -212,7 +212,7 @@ impl SortLines for LinesLane {
         lane.check_batch(&lengths, !lengths.is_empty() && !lengths.contains(&0))?;
         let mut report = ffi::LinesReport::default();
         // SAFETY: all lists have as many entries as there are ranges, `slices` as many as `counts` add up to; the lane
-        // has room for so many bytes, and each slice is within the kept text (checked above).
+        // has room for the bytes, and each slice is within the kept text (checked above).
         let code = unsafe {
             ffi::hybz_lane_lines_gather(
                 lane.lane.as_ptr(),
@@ -247,7 +247,7 @@ impl SortLines for LinesLane {
         let lane = &mut self.lane;
         lane.check_batch(&[length], length > 0)?;
         let mut sorted_length = 0;
-        // SAFETY: the lane has room for so many bytes (checked above); the caller vouches for the two addresses.
+        // SAFETY: the lane has room for the bytes (checked above); the caller guarantees the two addresses.
         let code = unsafe {
             ffi::hybz_lane_lines_on_device(
                 lane.lane.as_ptr(),
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn the_structures_are_declared_alike() {
-        // SAFETY: it takes and touches nothing.
+        // SAFETY: it takes no arguments and has no effects.
         assert_eq!(unsafe { ffi::hybz_lines_report_bytes() }, size_of::<ffi::LinesReport>());
     }
 }

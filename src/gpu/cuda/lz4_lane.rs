@@ -1,4 +1,4 @@
-//! What decodes LZ4 on a device, and cudarc's memory as that of the device.
+//! The LZ4 decoder of a device, and cudarc's memory as device memory.
 #![allow(unsafe_code)]
 
 use super::call::{check, check_batch};
@@ -15,11 +15,11 @@ pub(super) struct Lz4Lane {
     lz4: NonNull<ffi::Lz4>,
     ordinal: i32,
     max_blocks: usize,
-    /// The device may still be at work: nothing of it may be freed.
+    /// The device may still be running: nothing of it may be freed.
     lost: bool,
 }
 
-// SAFETY: the library's structure belongs to no thread.
+// SAFETY: the library's structure is not bound to a thread.
 unsafe impl Send for Lz4Lane {}
 
 impl Lz4Lane {
@@ -27,7 +27,7 @@ impl Lz4Lane {
         let count =
             u32::try_from(max_blocks).map_err(|_| DeviceError::Other(format!("{max_blocks} blocks at once")))?;
         let mut lz4 = ptr::null_mut();
-        // SAFETY: `lz4` is a place to write to; it refuses other numbers than it can take.
+        // SAFETY: `lz4` is valid for writes; the callee refuses numbers out of range.
         check(unsafe { ffi::hybz_lz4_create(ordinal, count, &mut lz4) }, "opening a decoder of LZ4")?;
         let lz4 =
             NonNull::new(lz4).ok_or_else(|| DeviceError::Other("opening a decoder of LZ4: got none".to_owned()))?;
@@ -54,9 +54,9 @@ impl DecodeLz4 for Lz4Lane {
         }
         let (lz4, count, text) = (self.lz4.as_ptr(), blocks.len() as u32, text as *mut u8);
         let (first, status, timeout) = (blocks.as_ptr(), damaged.as_mut_ptr(), milliseconds(timeout));
-        // SAFETY: `blocks` and `damaged` have `count` entries, declared as there (tested); the library checks that all
-        // blocks lie within the bytes, and the caller vouches for the addresses. Whether text is copied from the host
-        // or not, it returns when nothing is under way any more; after a timeout something may be, and that is `Lost`.
+        // SAFETY: `blocks` and `damaged` have `count` entries, declared as in C (tested); the library checks that all
+        // blocks lie within the bytes, and the caller guarantees the addresses. With or without a copy from the host,
+        // nothing is in flight when it returns, except after a timeout, which is `Lost`.
         let code = unsafe {
             match coded {
                 Coded::Device(at, len) => {
@@ -77,18 +77,18 @@ impl DecodeLz4 for Lz4Lane {
 impl Drop for Lz4Lane {
     fn drop(&mut self) {
         if !self.lost {
-            // SAFETY: `new` made it, and nobody uses it any more. What this answers changes nothing.
+            // SAFETY: `new` created it, and nothing uses it any more. The result does not matter.
             let _ = unsafe { ffi::hybz_lz4_destroy(self.lz4.as_ptr()) };
         }
     }
 }
 
-/// The address of some memory, once the stream that it belongs to, and all that it waits for, is done.
+/// The address of some memory, once its stream and everything that stream waits for is done.
 fn settled(memory: &mut impl DevicePtrMut<u8>, stream: &Arc<CudaStream>) -> Result<u64, DeviceError> {
     let failed = |error: DriverError| DeviceError::Other(format!("waiting for a stream: {error}"));
     stream.context().bind_to_thread().map_err(failed)?;
-    // The stream waits for what others do with the memory. Later users of it are ordered by the host: it goes on when
-    // the device is done.
+    // The stream waits for other users of the memory. Later users are ordered by the host, which continues when the
+    // device is done.
     let address = memory.device_ptr_mut(stream).0;
     stream.synchronize().map_err(failed)?;
     Ok(address)
@@ -133,7 +133,7 @@ pub(crate) fn to_device(ordinal: i32, bytes: &[u8]) -> CudaSlice<u8> {
     context.default_stream().clone_htod(bytes).expect("memory of the device")
 }
 
-/// The bytes that are there.
+/// Copies these bytes to the host.
 #[cfg(test)]
 pub(crate) fn from_device(memory: &CudaSlice<u8>) -> Vec<u8> {
     memory.stream().clone_dtoh(memory).expect("a copy")
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_structures_are_declared_alike() {
-        // SAFETY: it takes and touches nothing.
+        // SAFETY: it takes no arguments and has no effects.
         assert_eq!(unsafe { ffi::hybz_lz4_block_bytes() }, size_of::<Lz4ForDevice>());
     }
 }

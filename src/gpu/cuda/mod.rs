@@ -35,7 +35,7 @@ impl Backend for Cuda {
 
     #[allow(unsafe_code)]
     fn start(&self, device: &Device) {
-        // SAFETY: it takes any number, and refuses those that are none of a device.
+        // SAFETY: it accepts any number, and refuses those that are not a device's.
         let _ = call::check(unsafe { ffi::hybz_device_start(device.ordinal) }, "starting a device");
     }
 

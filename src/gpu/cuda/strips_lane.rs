@@ -14,7 +14,7 @@ pub(super) struct StripsLane {
     lane: NonNull<ffi::Lzw>,
     ordinal: i32,
     size: StripsSize,
-    /// Its context is lost or in use by a kernel that hangs: nothing may be given back.
+    /// Its context is lost or runs a kernel that hangs: nothing may be freed.
     lost: bool,
 }
 
@@ -25,7 +25,7 @@ impl StripsLane {
     pub fn new(ordinal: i32, size: StripsSize) -> Result<Self, DeviceError> {
         let strips = u32::try_from(size.strips).map_err(|_| too_large())?;
         let mut lane: *mut ffi::Lzw = ptr::null_mut();
-        // SAFETY: `lane` is a place to write to; sizes out of range are refused there.
+        // SAFETY: `lane` is valid for writes; the callee refuses sizes out of range.
         let code = unsafe { ffi::hybz_lzw_create(ordinal, strips, size.coded as u64, size.text as u64, &mut lane) };
         check(code, "taking device memory")?;
         let lane = NonNull::new(lane).ok_or_else(|| DeviceError::Other("got no lane".to_owned()))?;
@@ -64,8 +64,8 @@ impl DecodeStrips for StripsLane {
         timeout: Duration,
     ) -> Result<(), DeviceError> {
         let count = self.fits(strips, found)?;
-        // SAFETY: all slices have as many entries as said, and the structures are declared as they are there (tested);
-        // strips that do not lie in them are refused there.
+        // SAFETY: all slices have the stated number of entries, and the structures are declared as in C (tested); the
+        // callee refuses strips that exceed them.
         let code = unsafe {
             ffi::hybz_lzw_decode_host(
                 self.lane.as_ptr(),
@@ -91,7 +91,7 @@ impl DecodeStrips for StripsLane {
         timeout: Duration,
     ) -> Result<(), DeviceError> {
         let count = self.fits(strips, found)?;
-        // SAFETY: as above; the caller vouches for the two addresses.
+        // SAFETY: as above; the caller guarantees the two addresses.
         let code = unsafe {
             ffi::hybz_lzw_decode(
                 self.lane.as_ptr(),
@@ -112,7 +112,7 @@ impl DecodeStrips for StripsLane {
 impl Drop for StripsLane {
     fn drop(&mut self) {
         if !self.lost {
-            // SAFETY: `new` took it. What this answers changes nothing any more.
+            // SAFETY: `new` allocated it. The result no longer matters.
             let _ = unsafe { ffi::hybz_lzw_destroy(self.lane.as_ptr()) };
         }
     }
