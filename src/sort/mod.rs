@@ -35,6 +35,10 @@
 //!             '-> parts -> (lanes) sorted, and kept on the device ----------'
 //! ```
 //!
+//! **Long lines.** Lines of more than 1 MB, or of a 256th of the memory, are not partitioned: they are sorted where
+//! they lie, in memory or in a temporary file of their own, by as many of their bytes as tell them apart, and are put
+//! between the others when these are written. So memory does not depend on their length.
+//!
 //! **Memory.** Text that waits, and jobs on their way, hold permits of the pool's budget. [`Limits`] say how much a
 //! [`Sorter`] may hold, and where it may put what is more.
 //!
@@ -53,12 +57,14 @@ mod gpu;
 mod gpu_tests;
 mod limits;
 mod local;
+mod long;
 mod merge;
 mod order;
 mod ordered;
 mod partition;
 mod rank;
 mod resident;
+mod runs;
 mod sample;
 mod sorter;
 mod spill;
@@ -70,6 +76,7 @@ mod verify;
 mod way;
 #[cfg(test)]
 mod way_tests;
+mod weave;
 #[doc(hidden)]
 pub mod work;
 mod writer;
@@ -109,8 +116,7 @@ impl Pool {
 /// ```
 ///
 /// # Errors
-/// Only what is no fault of the text: [`Error::Missorted`], [`Error::Internal`], [`Error::Forked`], and
-/// [`Error::LineTooLong`] from 4 GiB on.
+/// Only what is no fault of the text: [`Error::Missorted`], [`Error::Internal`] and [`Error::Forked`].
 pub fn sorted(text: &[u8], order: &Order, pool: &Pool) -> Result<Vec<u8>, Error> {
     let mut sorter = Sorter::new(order, Limits::new(), pool);
     sorter.push(text)?;
