@@ -1,5 +1,6 @@
-//! Cuts text that comes in pieces into chunks of whole lines.
+//! Cuts text that comes in pieces into chunks of whole lines. Lines that are too long for that go elsewhere.
 
+use super::long::LongLines;
 use super::parts::Piece;
 use super::text::{Ends, last_end};
 use crate::error::Error;
@@ -8,21 +9,46 @@ use std::sync::Arc;
 /// The longest text of a job: positions have 32 bits.
 pub(super) const MAX_JOB: u64 = u32::MAX as u64 - (1 << 20);
 
-/// Collects text until there are so many whole lines that a job is worth it.
+/// Collects text until there are enough whole lines for a job.
 #[derive(Debug)]
 pub(super) struct Chunker {
     end: u8,
-    /// How long a chunk is, if no line is longer.
+    /// The maximum length of a chunk.
     len: usize,
+    /// The maximum length of a line in a chunk, with its end: at most that of a chunk.
+    max_line: usize,
     /// What came last: perhaps not the end of a line.
     current: Vec<u8>,
+    /// Where the last line of `current` begins, which has no end yet.
+    open: usize,
     /// Chunks that are to be taken.
     ready: Vec<Piece>,
+    /// Longer lines. None if there are none.
+    long: Option<LongLines>,
+    /// What comes belongs to a long line.
+    in_long: bool,
 }
 
 impl Chunker {
+    /// For text that has no line longer than a chunk.
     pub fn new(end: u8, len: usize) -> Chunker {
-        Chunker { end, len, current: Vec::new(), ready: Vec::new() }
+        let (current, ready) = (Vec::new(), Vec::new());
+        Chunker { end, len, max_line: len, current, open: 0, ready, long: None, in_long: false }
+    }
+
+    /// Lines longer than `max_line` go to `long`.
+    pub fn with_long(end: u8, len: usize, max_line: usize, long: LongLines) -> Chunker {
+        Chunker { max_line, long: Some(long), ..Chunker::new(end, len) }
+    }
+
+    /// The long lines.
+    pub fn long(&mut self) -> Option<&mut LongLines> {
+        self.long.as_mut()
+    }
+
+    /// Takes the long lines out: all have come.
+    pub fn take_long(&mut self) -> LongLines {
+        self.long.take().unwrap_or_else(|| LongLines::new(self.end, self.len))
     }
 
     /// Whole lines that have come together.
@@ -32,12 +58,53 @@ impl Chunker {
 
     /// Takes some of a text, at most until there is a chunk. Returns how much.
     pub fn push(&mut self, text: &[u8]) -> Result<usize, Error> {
-        if self.current.len() == self.current.capacity() {
-            self.make_room()?;
+        let mut at = 0;
+        while at < text.len() && self.ready.is_empty() {
+            let rest = &text[at..text.len().min(at + self.len)];
+            at += if self.in_long { self.continue_long(rest)? } else { self.add(rest)? };
         }
-        let n = text.len().min(self.current.capacity() - self.current.len());
-        self.current.extend_from_slice(&text[..n]);
-        Ok(n)
+        Ok(at)
+    }
+
+    /// Takes some of a text that continues a long line. Returns how much.
+    fn continue_long(&mut self, text: &[u8]) -> Result<usize, Error> {
+        let Some(long) = &mut self.long else { return Err(Error::LineTooLong) };
+        match Ends::new(text, self.end).next() {
+            Some(end) => {
+                long.append(&text[..end])?;
+                long.end_line();
+                self.in_long = false;
+                Ok(end + 1)
+            }
+            None => long.append(text).map(|()| text.len()),
+        }
+    }
+
+    /// Takes some of a text that belongs to a chunk, or begins a long line. Returns how much.
+    fn add(&mut self, text: &[u8]) -> Result<usize, Error> {
+        if self.current.len() == self.len {
+            self.seal();
+        }
+        if self.current.capacity() == 0 {
+            self.current.reserve_exact(self.len);
+        }
+        let line = self.max_line - (self.current.len() - self.open);
+        let taken = text.len().min(line).min(self.len - self.current.len());
+        let text = &text[..taken];
+        let end = last_end(text, self.end);
+        if end.is_none() && taken == line {
+            let Some(long) = &mut self.long else { return Err(Error::LineTooLong) };
+            long.append(&self.current[self.open..])?;
+            long.append(text)?;
+            self.current.truncate(self.open);
+            self.in_long = true;
+            return Ok(taken);
+        }
+        if let Some(end) = end {
+            self.open = self.current.len() + end + 1;
+        }
+        self.current.extend_from_slice(text);
+        Ok(taken)
     }
 
     /// Takes a text without copying most of it.
@@ -45,64 +112,114 @@ impl Chunker {
         let first = Ends::new(&text, self.end).next();
         let (Some(first), Some(last)) = (first, last_end(&text, self.end)) else { return self.push_all(&text) };
         let mut from = 0;
-        if !self.current.is_empty() {
+        if !self.current.is_empty() || self.in_long {
             from = first + 1;
             self.push_all(&text[..from])?;
             self.seal();
         }
         let text = Arc::new(text);
         while from <= last {
-            let to = match text.get(from + self.len..last) {
-                Some(rest) => from + self.len + Ends::new(rest, self.end).next().unwrap_or(rest.len()) + 1,
-                None => last + 1,
-            };
-            if (to - from) as u64 > MAX_JOB {
-                return Err(Error::LineTooLong);
+            let to = from + self.short_lines(&text[from..=last]);
+            if to > from {
+                self.ready.push(Piece { text: Arc::clone(&text), range: from..to });
+                from = to;
+                continue;
             }
-            self.ready.push(Piece { text: Arc::clone(&text), range: from..to });
-            from = to;
+            let Some(long) = &mut self.long else { return Err(Error::LineTooLong) };
+            let end = Ends::new(&text[from..=last], self.end).next().map_or(last, |end| from + end);
+            long.append(&text[from..end])?;
+            long.end_line();
+            from = end + 1;
         }
         self.push_all(&text[last + 1..])
     }
 
-    fn push_all(&mut self, mut text: &[u8]) -> Result<(), Error> {
-        while !text.is_empty() {
-            let n = self.push(text)?;
-            text = &text[n..];
+    /// How much of a text of whole lines makes a chunk: none if its first line is long.
+    fn short_lines(&self, text: &[u8]) -> usize {
+        let mut to = 0;
+        while to < text.len().min(self.len) {
+            let near = &text[to..text.len().min(self.len).min(to + self.max_line)];
+            match last_end(near, self.end) {
+                Some(end) => to += end + 1,
+                None => break,
+            }
+        }
+        to
+    }
+
+    fn push_all(&mut self, text: &[u8]) -> Result<(), Error> {
+        let mut at = 0;
+        while at < text.len() {
+            let rest = &text[at..];
+            at += if self.in_long { self.continue_long(rest)? } else { self.add(rest)? };
         }
         Ok(())
     }
 
     /// Ends a last line that has no end.
     pub fn end_line(&mut self) -> Result<(), Error> {
-        match self.current.last() {
-            Some(&last) if last != self.end => self.push(&[self.end]).map(drop),
-            _ => Ok(()),
-        }
+        if self.in_long || self.open < self.current.len() { self.push_all(&[self.end]) } else { Ok(()) }
     }
 
     /// Hands on the whole lines that there are.
     pub fn seal(&mut self) {
-        let Some(last) = last_end(&self.current, self.end) else { return };
-        let rest = &self.current[last + 1..];
+        if self.open == 0 {
+            return;
+        }
+        let rest = &self.current[self.open..];
         let mut next = Vec::new();
         if !rest.is_empty() {
-            next.reserve_exact(self.len.max(2 * rest.len()));
+            next.reserve_exact(self.len);
             next.extend_from_slice(rest);
         }
         let text = Arc::new(std::mem::replace(&mut self.current, next));
-        self.ready.push(Piece { text, range: 0..last + 1 });
+        self.ready.push(Piece { text, range: 0..self.open });
+        self.open = 0;
     }
+}
 
-    /// Makes room in the current chunk: hands on its whole lines, or lets it grow for a longer line.
-    fn make_room(&mut self) -> Result<(), Error> {
-        self.seal();
-        if self.current.len() as u64 > MAX_JOB {
-            return Err(Error::LineTooLong);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::Rng;
+
+    /// Every line comes out once, the long ones apart, whatever the pieces are.
+    #[test]
+    fn lines_are_parted_by_their_length() {
+        let mut rng = Rng(11);
+        for case in 0..2000 {
+            let len = 1 + rng.below(60);
+            let max_line = 1 + rng.below(len);
+            let lines: Vec<Vec<u8>> = (0..rng.below(30))
+                .map(|_| {
+                    let most = [1, 5, max_line, 200][rng.below(4)];
+                    (0..rng.below(most + 1)).map(|_| b'a' + rng.below(3) as u8).collect()
+                })
+                .collect();
+            let text: Vec<u8> = lines.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect();
+            let unended = text.len() - usize::from(rng.below(2) == 0 && lines.last().is_some_and(|l| !l.is_empty()));
+            let mut chunker = Chunker::with_long(b'\n', len, max_line, LongLines::new(b'\n', 8));
+            let (mut rest, mut chunks) = (&text[..unended], Vec::new());
+            while !rest.is_empty() {
+                let (piece, after) = rest.split_at(rest.len().min(1 + rng.below(100)));
+                rest = after;
+                if rng.below(2) == 0 {
+                    chunker.push_owned(piece.to_vec()).unwrap();
+                } else {
+                    chunker.push_all(piece).unwrap();
+                }
+                chunks.extend(chunker.take());
+            }
+            chunker.end_line().unwrap();
+            chunker.seal();
+            chunks.extend(chunker.take());
+            assert!(chunks.iter().all(|chunk| chunk.bytes().len() <= len && chunk.bytes().ends_with(b"\n")));
+            let text: Vec<u8> = chunks.iter().flat_map(|chunk| chunk.bytes().to_vec()).collect();
+            let short: Vec<_> = lines.iter().filter(|line| line.len() < max_line).collect();
+            let found: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').map(|l| &l[..l.len() - 1]).collect();
+            assert_eq!(found, short, "case {case}: chunks of {len}, lines of {max_line}");
+            let long: Vec<_> = lines.iter().filter(|line| line.len() >= max_line).cloned().collect();
+            assert_eq!(chunker.long().unwrap().held_lines(), long, "case {case}");
         }
-        if self.current.len() == self.current.capacity() {
-            self.current.reserve_exact(self.len.max(self.current.len()));
-        }
-        Ok(())
     }
 }

@@ -12,17 +12,17 @@
 //! So text is usually written once and read once. Splitters are from the text that came first, which may be unlike the
 //! rest: of lines that come in order nearly all belong to the last range. That one is partitioned again by a sample of
 //! all of it, so such text is written and read twice. What no sample can partition, such as lines that agree in more
-//! bytes than a sample keeps, is cut, sorted and merged.
+//! bytes than a sample keeps, is cut, sorted and merged. Long lines do not come here: see `long.rs`.
 
 use super::Pool;
 use super::chunker::{Chunker, MAX_JOB};
 use super::flight::Flight;
 use super::limits::Temporary;
-use super::merge::merge_counted;
 use super::order::Order;
 use super::parts::{Parted, Piece, Sorted};
 use super::range::RangeText;
 use super::resident::Resident;
+use super::runs::Runs;
 use super::sample::{NEAR, Size};
 use super::spill::{Spill, Spilled};
 use super::splitters::Splitters;
@@ -31,7 +31,7 @@ use super::tasks::{PartitionChunk, SortRange};
 use super::writer::{RangeWriter, need};
 use crate::error::Error;
 use crate::schedule::{Client, Permit};
-use std::io::{BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::sync::Arc;
 
 /// So many times is a range partitioned again, at most.
@@ -69,6 +69,11 @@ impl Shares {
     /// A chunk.
     pub fn chunk(self) -> usize {
         (self.memory / 64).clamp(1 << 12, 1 << 20) as usize
+    }
+
+    /// A line that may be in a chunk. (When runs are merged, there is a line of each.)
+    pub fn line(self) -> usize {
+        (self.memory / 256).clamp(1 << 12, 1 << 20) as usize
     }
 
     /// How many ranges a text of unknown length is cut into: parts of them in a file should not be tiny.
@@ -195,6 +200,11 @@ impl External {
         Ok(())
     }
 
+    /// How much partitioned text is in memory.
+    pub fn parted_bytes(&self) -> u64 {
+        self.parted_bytes
+    }
+
     /// What lines are told apart by.
     pub fn splitters(&self) -> &Splitters {
         &self.splitters
@@ -300,6 +310,29 @@ impl External {
         below.write(temporary, out, depth + 1)
     }
 
+    /// Sorts a range piece by piece, and merges the pieces.
+    fn merge<W: Write>(
+        &self,
+        range: &Spilled,
+        spill: &Spill,
+        temporary: &mut Temporary,
+        out: &mut RangeWriter<'_, W>,
+    ) -> Result<(), Error> {
+        let mut runs = Runs::new(self.order, self.shares, temporary)?;
+        let mut flight: Flight<SortRange, ()> = Flight::new(&self.pool, self.shares.sorting());
+        let mut done = |(), sorted: Sorted| runs.push(&sorted);
+        // As few runs as possible, for each is read through a buffer.
+        let len = (self.shares.memory / 16).clamp(1 << 12, 1 << 30) as usize;
+        self.chunks(range, spill, len, |chunk| {
+            let bytes = need(chunk.range.len() as u64, 0);
+            let range = RangeText::new(vec![chunk], self.order);
+            flight.submit(SortRange { range: Arc::new(range) }, (), bytes, &mut done)
+        })?;
+        flight.finish(&mut done)?;
+        let (to, report) = out.parts();
+        runs.write_to(temporary, to, report)
+    }
+
     /// Reads a range in chunks of whole lines.
     fn chunks(
         &self,
@@ -310,7 +343,7 @@ impl External {
     ) -> Result<(), Error> {
         let mut chunker = Chunker::new(self.order.end_byte(), len);
         let mut reader = spill.reader(range);
-        let mut buffer = vec![0; len];
+        let mut buffer = vec![0; len.min(1 << 20)];
         loop {
             let n = reader.read(&mut buffer).map_err(Error::Temporary)?;
             let mut text = &buffer[..n];
@@ -320,51 +353,11 @@ impl External {
             while !text.is_empty() {
                 let taken = chunker.push(text)?;
                 text = &text[taken..];
+                chunker.take().into_iter().try_for_each(&mut take)?;
             }
-            chunker.take().into_iter().try_for_each(&mut take)?;
             if n == 0 {
-                return Ok(());
+                return chunker.take().into_iter().try_for_each(&mut take);
             }
         }
-    }
-
-    /// Sorts a range piece by piece, and merges the pieces.
-    fn merge<W: Write>(
-        &self,
-        range: &Spilled,
-        from: &Spill,
-        temporary: &mut Temporary,
-        out: &mut RangeWriter<'_, W>,
-    ) -> Result<(), Error> {
-        let mut spill = Spill::new(temporary().map_err(Error::Temporary)?);
-        let mut runs: Vec<Spilled> = Vec::new();
-        let mut lines = 0;
-        let mut flight: Flight<SortRange, ()> = Flight::new(&self.pool, self.shares.sorting());
-        let mut done = |(), sorted: Sorted| {
-            lines += sorted.lines;
-            runs.push(Spilled::default());
-            runs.last_mut().map_or(Ok(()), |run| spill.append_part(&sorted.text, run))
-        };
-        // As few runs as possible, for each is read through a buffer.
-        let len = (self.shares.memory / 16).clamp(1 << 12, 1 << 30) as usize;
-        self.chunks(range, from, len, |chunk| {
-            let bytes = need(chunk.range.len() as u64, 0);
-            let range = RangeText::new(vec![chunk], self.order);
-            flight.submit(SortRange { range: Arc::new(range) }, (), bytes, &mut done)
-        })?;
-        flight.finish(&mut done)?;
-        let buffer = (self.shares.memory / 4 / runs.len().max(1) as u64).clamp(1 << 9, 1 << 20) as usize;
-        let sources = runs.iter().map(|run| BufReader::with_capacity(buffer, spill.reader(run))).collect();
-        let (to, report) = out.parts();
-        let (kept, bytes) = merge_counted(sources, &self.order, to).map_err(|error| match error {
-            Error::Read(error) => Error::Temporary(error),
-            error => error,
-        })?;
-        report.ranges += 1;
-        report.spilled += spill.len();
-        report.lines += lines;
-        report.lines_written += kept;
-        report.bytes_written += bytes;
-        Ok(())
     }
 }

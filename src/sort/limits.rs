@@ -40,8 +40,7 @@ impl Limits {
     }
 
     /// The most bytes that the sorter may hold: text, keys, output. It needs [`temporary`](Self::temporary) files for
-    /// the rest; without them it holds everything, whatever this and the budget of the pool say. A line longer than
-    /// that is held all the same.
+    /// the rest, long lines too; without them it holds everything, whatever this and the budget of the pool say.
     pub fn memory(self, bytes: u64) -> Limits {
         Limits { memory: bytes, ..self }
     }

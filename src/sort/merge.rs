@@ -45,11 +45,16 @@ impl<R: BufRead> Source<R> {
 /// # Errors
 /// [`Error::Read`] and [`Error::Write`].
 pub fn merge(sources: Vec<impl BufRead + Send>, order: &Order, out: impl Write) -> Result<(), Error> {
-    merge_counted(sources, order, out).map(drop)
+    merge_counted(sources, order, out, |_, _| ()).map(drop)
 }
 
-/// Merges, and returns how many lines and bytes were written.
-pub(super) fn merge_counted(sources: Vec<impl BufRead>, order: &Order, out: impl Write) -> Result<(u64, u64), Error> {
+/// Merges, and returns how many lines and bytes were written. Tells `seen` each line, and whether it is kept.
+pub(super) fn merge_counted(
+    sources: Vec<impl BufRead>,
+    order: &Order,
+    out: impl Write,
+    mut seen: impl FnMut(&[u8], bool),
+) -> Result<(u64, u64), Error> {
     let (mut lines, mut bytes) = (0, 0);
     let mut out = BufWriter::with_capacity(1 << 16, out);
     let end = order.end_byte();
@@ -67,6 +72,7 @@ pub(super) fn merge_counted(sources: Vec<impl BufRead>, order: &Order, out: impl
     let mut last: Option<Vec<u8>> = None;
     while let Some(top) = heap.first_mut() {
         let repeated = order.is_unique() && last.as_ref() == Some(&top.line);
+        seen(&top.line, !repeated);
         if !repeated {
             lines += 1;
             bytes += top.line.len() as u64 + 1;

@@ -35,6 +35,10 @@
 //!             '-> parts -> (lanes) sorted, and kept on the device ----------'
 //! ```
 //!
+//! **Long lines.** Lines of more than 1 MB, or of a 256th of the memory, are not partitioned: they are sorted where
+//! they lie, in memory or in a temporary file of their own, by as many of their bytes as tell them apart, and are put
+//! between the others when these are written. So memory does not depend on their length.
+//!
 //! **Memory.** Text that waits, and jobs on their way, hold permits of the pool's budget. [`Limits`] say how much a
 //! [`Sorter`] may hold, and where it may put what is more.
 //!
@@ -56,6 +60,7 @@ mod gpu;
 mod gpu_tests;
 mod limits;
 mod local;
+mod long;
 mod merge;
 mod order;
 mod ordered;
@@ -66,6 +71,7 @@ pub mod parts;
 pub mod range;
 mod rank;
 mod resident;
+mod runs;
 mod sample;
 mod sorter;
 mod spill;
@@ -75,6 +81,7 @@ mod stored;
 pub mod tasks;
 mod text;
 mod verify;
+mod weave;
 mod writer;
 
 pub use device::DeviceSorter;
@@ -105,8 +112,7 @@ pub fn pool() -> PoolBuilder {
 /// ```
 ///
 /// # Errors
-/// Only what is no fault of the text: [`Error::Missorted`], [`Error::Internal`], [`Error::Forked`], and
-/// [`Error::LineTooLong`] from 4 GiB on.
+/// Only what is no fault of the text: [`Error::Missorted`], [`Error::Internal`] and [`Error::Forked`].
 pub fn sorted(text: &[u8], order: &Order, pool: &Pool) -> Result<Vec<u8>, Error> {
     let mut sorter = Sorter::new(order, Limits::new(), pool);
     sorter.push(text)?;

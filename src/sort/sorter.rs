@@ -5,6 +5,7 @@ use super::chunker::{Chunker, MAX_JOB};
 use super::external::{External, InMemory, Shares};
 use super::flight::Flight;
 use super::limits::{Limits, Report};
+use super::long::LongLines;
 use super::order::Order;
 use super::parts::{Parted, Piece};
 use super::range::RangeText;
@@ -12,6 +13,7 @@ use super::sample::{self, Size};
 use super::splitters::Splitters;
 use super::stored::StoredRange;
 use super::tasks::PartitionChunk;
+use super::weave::Weave;
 use super::writer::{RangeWriter, need};
 use crate::error::Error;
 use crate::schedule::{Client, Permit};
@@ -54,6 +56,11 @@ pub struct Sorter {
     /// Whole lines, until ranges are chosen: when memory is short, or when all of them are there.
     held: Vec<Piece>,
     held_bytes: u64,
+    /// For long lines in memory.
+    long_permits: Vec<Permit>,
+    long_bytes: u64,
+    /// Not all text fits into memory.
+    is_short: bool,
     external: Option<External>,
 }
 
@@ -71,7 +78,8 @@ impl Drop for Sorter {
     fn drop(&mut self) {
         // In the child of a fork another thread of the parent may have held the locks of permits and tickets.
         if self.holder.is_foreign() {
-            std::mem::forget((std::mem::take(&mut self.permits), self.external.take()));
+            let permits = [&mut self.permits, &mut self.long_permits].map(std::mem::take);
+            std::mem::forget((permits, self.external.take()));
         }
     }
 }
@@ -85,11 +93,19 @@ impl Sorter {
             limits,
             shares,
             pool: pool.clone(),
-            chunker: Chunker::new(order.end_byte(), shares.chunk()),
+            chunker: Chunker::with_long(
+                order.end_byte(),
+                shares.chunk(),
+                shares.line(),
+                LongLines::new(order.end_byte(), shares.chunk()),
+            ),
             holder: pool.client(),
             permits: Vec::new(),
             held: Vec::new(),
             held_bytes: 0,
+            long_permits: Vec::new(),
+            long_bytes: 0,
+            is_short: false,
             external: None,
         }
     }
@@ -97,8 +113,7 @@ impl Sorter {
     /// Takes text, cut anywhere.
     ///
     /// # Errors
-    /// [`Error::Temporary`], [`Error::LineTooLong`], and what is no fault of the text. After an error the sorter is of
-    /// no more use.
+    /// [`Error::Temporary`], and what is no fault of the text. After an error the sorter is of no more use.
     pub fn push(&mut self, mut text: &[u8]) -> Result<(), Error> {
         while !text.is_empty() {
             let taken = self.chunker.push(text)?;
@@ -143,8 +158,39 @@ impl Sorter {
         self.external = Some(external.with_device(bytes));
     }
 
+    /// Holds permits for long lines, or has them in a file if memory is short.
+    fn accept_long(&mut self) -> Result<(), Error> {
+        let Some(long) = self.chunker.long() else { return Ok(()) };
+        if long.held() == 0 {
+            return Ok(());
+        }
+        if self.holder.is_foreign() {
+            return Err(Error::Forked);
+        }
+        let more = long.held() - self.long_bytes;
+        let permit = if more > 0 { super::hold(&self.holder, more) } else { None };
+        let (others, most) = match &self.external {
+            Some(external) => (external.parted_bytes(), self.shares.parted()),
+            None => (self.held_bytes, self.shares.held()),
+        };
+        let short = self.is_short || more > 0 && permit.is_none() || others + long.held() > most;
+        self.long_bytes = long.held();
+        self.long_permits.extend(permit);
+        if short { self.spill_long() } else { Ok(()) }
+    }
+
+    /// Has long lines in a file from now on, if there can be one.
+    fn spill_long(&mut self) -> Result<(), Error> {
+        let (Some(long), Some(temporary)) = (self.chunker.long(), &mut self.limits.temporary) else { return Ok(()) };
+        long.go_to(temporary().map_err(Error::Temporary)?)?;
+        self.long_permits.clear();
+        self.long_bytes = 0;
+        Ok(())
+    }
+
     /// Takes the chunks that are ready.
     fn accept(&mut self) -> Result<(), Error> {
+        self.accept_long()?;
         for chunk in self.chunker.take() {
             if self.holder.is_foreign() {
                 return Err(Error::Forked);
@@ -168,6 +214,10 @@ impl Sorter {
 
     /// From now on lines are put where their ranges are as they come.
     fn go_external(&mut self) -> Result<(), Error> {
+        if self.long_bytes > 0 {
+            self.spill_long()?;
+        }
+        self.is_short = true;
         let mut external = External::with_sample(self.order, &self.pool, self.shares, &self.held);
         self.permits.clear();
         for chunk in std::mem::take(&mut self.held) {
@@ -189,7 +239,18 @@ impl Sorter {
         self.chunker.seal();
         self.accept()?;
         let mut report = Report::default();
-        let mut out = RangeWriter::new(self.order, &self.pool, self.shares.sorting(), out, &mut report);
+        let long = self.chunker.take_long();
+        let mut weave = Weave::new(self.order, long, out)?;
+        if let Err(error) = self.write_short(&mut weave, &mut report) {
+            return Err(weave.error_of(error));
+        }
+        weave.finish(&mut report)?;
+        Ok(report)
+    }
+
+    /// Writes all lines that are not long.
+    fn write_short(&mut self, out: &mut impl Write, report: &mut Report) -> Result<(), Error> {
+        let mut out = RangeWriter::new(self.order, &self.pool, self.shares.sorting(), out, report);
         if let Some(mut external) = self.external.take() {
             if let Some(text) = external.in_memory(self.limits.temporary.as_mut())? {
                 self.write_parts(text, external.splitters(), &mut out)?;
@@ -197,8 +258,7 @@ impl Sorter {
             } else if let Some(temporary) = &mut self.limits.temporary {
                 external.write_to(temporary, &mut out)?;
             }
-            drop(out);
-            return Ok(report);
+            return Ok(());
         }
         let held = std::mem::take(&mut self.held);
         if self.held_bytes <= SINGLE.min(self.shares.memory / 16) {
@@ -215,9 +275,7 @@ impl Sorter {
             self.permits.clear();
             self.write_parts(InMemory { parted, stored: None }, &splitters, &mut out)?;
         }
-        out.finish()?;
-        drop(out);
-        Ok(report)
+        out.finish()
     }
 
     /// Has chunks partitioned.

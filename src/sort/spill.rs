@@ -27,6 +27,13 @@ pub(super) struct Spilled {
     pub sum: u64,
 }
 
+impl Spilled {
+    /// What is in a file from one place on: bytes, and the sum of their lines.
+    pub fn of(from: u64, bytes: u64, sum: u64) -> Spilled {
+        Spilled { extents: vec![(from, bytes)], bytes, sum, ..Spilled::default() }
+    }
+}
+
 impl Spill {
     pub fn new(file: File) -> Spill {
         Spill { file, len: 0 }
@@ -67,14 +74,33 @@ impl Spill {
         Ok(())
     }
 
-    /// Appends a part of one range.
-    pub fn append_part(&mut self, part: &[u8], range: &mut Spilled) -> Result<(), Error> {
-        let written = self.file.seek(SeekFrom::Start(self.len)).and_then(|_| self.file.write_all(part));
+    /// Has `write` append, which meanwhile reads no range of this file.
+    pub fn append_by<T>(&mut self, write: impl FnOnce(&mut BufWriter<&File>) -> Result<T, Error>) -> Result<T, Error> {
+        self.file.seek(SeekFrom::Start(self.len)).map_err(Error::Temporary)?;
+        let mut out = BufWriter::with_capacity(1 << 16, &self.file);
+        let done = write(&mut out).map_err(|error| match error {
+            Error::Write(error) => Error::Temporary(error),
+            error => error,
+        })?;
+        out.flush().map_err(Error::Temporary)?;
+        drop(out);
+        self.len = (&self.file).stream_position().map_err(Error::Temporary)?;
+        Ok(done)
+    }
+
+    /// Appends bytes that whoever calls finds again.
+    pub fn append_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let written = self.file.seek(SeekFrom::Start(self.len)).and_then(|_| self.file.write_all(bytes));
         written.map_err(Error::Temporary)?;
-        range.extents.push((self.len, part.len() as u64));
-        range.bytes += part.len() as u64;
-        self.len += part.len() as u64;
+        self.len += bytes.len() as u64;
         Ok(())
+    }
+
+    /// Reads bytes that [`append_bytes`](Self::append_bytes) wrote at `at`.
+    pub fn read_bytes(&self, at: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        let mut file = &self.file;
+        let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(bytes));
+        read.map_err(Error::Temporary)
     }
 
     /// Reads a range as a whole.

@@ -127,28 +127,91 @@ pub(crate) fn line_sum(line: &[u8]) -> u64 {
 /// The same of a line of `len` bytes in a text. (With the last bytes copied from a line alone, partitioning and
 /// checking waited longest for these copies.)
 pub(crate) fn line_sum_at(text: &[u8], at: usize, len: usize) -> u64 {
-    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-    let product = |word: u64, number: u64| {
-        let low = (word as u32).wrapping_add(number as u32);
-        let high = ((word >> 32) as u32).wrapping_add((number >> 32) as u32);
-        u64::from(low) * u64::from(high)
-    };
     let left = len % 8;
-    let words = text[at..at + len - left].as_chunks::<8>().0;
-    let mut number: u64 = 0x2545_f491_4f6c_dd1d;
-    let mut sum = (len as u64).wrapping_mul(STEP);
-    for word in words {
-        sum = sum.wrapping_add(product(u64::from_le_bytes(*word), number));
-        number = number.wrapping_add(STEP);
-    }
+    let mut words = Words::default();
+    words.add(&text[at..at + len - left]);
     let rest = &text[at + len - left..];
     let last = match rest.first_chunk() {
         Some(bytes) => u64::from_le_bytes(*bytes) & ((1 << (8 * left)) - 1),
         None => rest[..left].iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
     };
-    // If nothing is left, this adds a number that depends on the length alone.
-    sum = sum.wrapping_add(product(last, number));
-    mix(sum)
+    words.finish(last, len as u64)
+}
+
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The sum of a line without its last bytes.
+#[derive(Clone, Debug)]
+struct Words {
+    /// What is added to the next word.
+    number: u64,
+    sum: u64,
+}
+
+impl Default for Words {
+    fn default() -> Words {
+        Words { number: 0x2545_f491_4f6c_dd1d, sum: 0 }
+    }
+}
+
+impl Words {
+    #[inline]
+    fn product(&self, word: u64) -> u64 {
+        let low = (word as u32).wrapping_add(self.number as u32);
+        let high = ((word >> 32) as u32).wrapping_add((self.number >> 32) as u32);
+        u64::from(low) * u64::from(high)
+    }
+
+    /// Adds whole words.
+    #[inline]
+    fn add(&mut self, text: &[u8]) {
+        for word in text.as_chunks::<8>().0 {
+            self.sum = self.sum.wrapping_add(self.product(u64::from_le_bytes(*word)));
+            self.number = self.number.wrapping_add(STEP);
+        }
+    }
+
+    /// The sum of the line, with its last bytes. If none is left, this adds a number that depends on the length alone.
+    #[inline]
+    fn finish(self, last: u64, len: u64) -> u64 {
+        mix(self.sum.wrapping_add(len.wrapping_mul(STEP)).wrapping_add(self.product(last)))
+    }
+}
+
+/// [`line_sum`] of a line that comes in parts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LineSum {
+    words: Words,
+    len: u64,
+    /// The bytes after the last whole word.
+    rest: [u8; 8],
+}
+
+impl LineSum {
+    /// Adds a part.
+    pub fn add(&mut self, mut text: &[u8]) {
+        let have = (self.len % 8) as usize;
+        self.len += text.len() as u64;
+        if have > 0 {
+            let more = text.len().min(8 - have);
+            self.rest[have..have + more].copy_from_slice(&text[..more]);
+            if have + more < 8 {
+                return;
+            }
+            self.words.add(&self.rest);
+            text = &text[more..];
+        }
+        let whole = text.len() / 8 * 8;
+        self.words.add(&text[..whole]);
+        self.rest[..text.len() - whole].copy_from_slice(&text[whole..]);
+    }
+
+    /// The sum of the line.
+    pub fn finish(self) -> u64 {
+        let left = self.len % 8;
+        let last = u64::from_le_bytes(self.rest) & ((1 << (8 * left)) - 1);
+        self.words.finish(last, self.len)
+    }
 }
 
 #[cfg(test)]
@@ -212,5 +275,22 @@ mod tests {
         // The same words in other places, and zeros that only the length tells from nothing.
         assert_ne!(line_sum(b"aaaaaaaabbbbbbbb"), line_sum(b"bbbbbbbbaaaaaaaa"));
         assert_ne!(line_sum(b"ab"), line_sum(b"ab\0"));
+    }
+    #[test]
+    fn a_sum_of_parts_is_that_of_the_line() {
+        let mut rng = Rng(3);
+        for len in (0..100).chain([1000]) {
+            let line: Vec<u8> = (0..len).map(|_| rng.below(256) as u8).collect();
+            for most in [1, 3, 8, 20, 1001] {
+                let mut sum = LineSum::default();
+                let mut rest = &line[..];
+                while !rest.is_empty() {
+                    let (part, after) = rest.split_at(rest.len().min(1 + rng.below(most)));
+                    sum.add(part);
+                    rest = after;
+                }
+                assert_eq!(sum.finish(), line_sum(&line), "{len} bytes in parts of up to {most}");
+            }
+        }
     }
 }

@@ -116,7 +116,7 @@ impl<'a, W: Write> RangeWriter<'a, W> {
         }
         flight.finish(&mut done)?;
         let sources = runs.iter().map(|run| &run[..]).collect();
-        let (kept, bytes) = merge_counted(sources, &self.order, &mut *self.out.to)?;
+        let (kept, bytes) = merge_counted(sources, &self.order, &mut *self.out.to, |_, _| ())?;
         self.out.report.lines += lines;
         self.out.report.lines_written += kept;
         self.out.report.bytes_written += bytes;

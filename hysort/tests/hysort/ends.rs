@@ -54,6 +54,49 @@ fn kill_at_any_time() {
     assert_eq!(place.names(), ["a", "old", "tmp"]);
 }
 
+/// A kernel in which `kill -9` comes just before a file gets the name of another one.
+const KILLS: &str = r#"
+#define _GNU_SOURCE
+#include <signal.h>
+#include <unistd.h>
+static int end(void) { kill(getpid(), SIGKILL); return -1; }
+int rename(const char *old, const char *new) { return end(); }
+int renameat(int from, const char *old, int to, const char *new) { return end(); }
+int renameat2(int from, const char *old, int to, const char *new, unsigned flags) { return end(); }
+"#;
+
+/// `kill -9` between `linkat` and `rename` leaves the old file and the complete result under a hidden name. Any later
+/// call on that name removes that one.
+#[test]
+fn leftovers() {
+    let place = Place::with(&[("a", b"b\na\n"), ("kills.c", KILLS.as_bytes())]);
+    let compiled = place.command("", "cc -w -shared -fPIC -o kills.so kills.c").status();
+    if !compiled.is_ok_and(|status| status.success()) {
+        return skip(Need::System, "no C compiler");
+    }
+    for (script, old) in [
+        ("$SORT -o old a", &b"a\nb\n"[..]),
+        ("rm old; $SORT -o old a", b"a\nb\n"),
+        ("$SORT -m -o old a", b"b\na\n"),
+        ("$SORT -o old no-such-file", b"the old file\n"),
+        ("cd / && $SORT -o $OLDPWD/old $OLDPWD/a", b"a\nb\n"),
+    ] {
+        std::fs::write(place.path("old"), b"the old file\n").unwrap();
+        let killed = place.shell("LD_PRELOAD=$PWD/kills.so exec $SORT -o old a");
+        assert_eq!((killed.code, place.get("old")), (137, b"the old file\n".to_vec()));
+        assert_eq!(place.names(), [".old.hybz-tmp", "a", "kills.c", "kills.so", "old"], "{script}");
+        assert_eq!(place.get(".old.hybz-tmp"), b"a\nb\n", "the complete result");
+        let run = place.shell(script);
+        let fails = script.contains("no-such");
+        assert_eq!((run.code, place.get("old")), (if fails { 2 } else { 0 }, old.to_vec()), "{script}");
+        let left = place.names().contains(&".old.hybz-tmp".to_owned());
+        assert_eq!(left, fails, "{script}");
+        // What cannot be read is found before the output is looked at.
+        place.shell("$SORT -o old a").silent(0);
+        assert_eq!(place.names(), ["a", "kills.c", "kills.so", "old"]);
+    }
+}
+
 /// A signal ends it as it ends sort, and the old file stays.
 #[test]
 fn signals() {

@@ -8,6 +8,7 @@ mod inputs;
 mod merging;
 mod messages;
 mod outputs;
+mod peaks;
 mod place;
 mod protected;
 mod real;

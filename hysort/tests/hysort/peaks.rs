@@ -1,0 +1,58 @@
+//! Memory: what `-S` says bounds it, however long lines are and however many are equal.
+
+use crate::place::{Place, hysort};
+use std::fs;
+use std::io::Read;
+use std::process::Stdio;
+
+/// What a pipe may hold, and its writer's buffer: so much of the output is left unread while we look.
+const UNREAD: usize = 3 << 20;
+
+/// Sorts `text` with 4 MB of memory, checks the result, and returns the peak in megabytes.
+fn peak(name: &str, text: &[u8]) -> u64 {
+    let place = Place::with(&[("a", text)]);
+    let mut expected: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    expected.sort();
+    let expected = expected.concat();
+    let mut command = place.command(hysort(), "exec $SORT -S 4M --parallel=2 -T . a");
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("bash is there");
+    let mut stdout = child.stdout.take().expect("a pipe");
+    let mut out = vec![0; expected.len().saturating_sub(UNREAD)];
+    stdout.read_exact(&mut out).expect("it writes");
+    // (The usage that wait4 tells includes that of this process before it became the command.)
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).expect("it has not ended");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux says so");
+    let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
+    stdout.read_to_end(&mut out).expect("it writes");
+    assert!(child.wait().expect("it ends").success(), "{name}");
+    assert!(out == expected, "{name}: another result");
+    assert_eq!(place.names(), ["a"]);
+    kilobytes >> 10
+}
+
+#[test]
+fn long_lines_need_no_more_memory() {
+    let line = |seed: u32, len: u32| -> Vec<u8> {
+        let mut state = seed | 1;
+        let mut bytes: Vec<u8> = (0..len)
+            .map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                b'a' + (state >> 24) as u8 % 26
+            })
+            .collect();
+        bytes.push(b'\n');
+        bytes
+    };
+    let random = |count: u32, len: u32| (0..count).flat_map(|n| line(n * 7919 + 12_345, len)).collect::<Vec<u8>>();
+    let equal = line(1, 1_000_000).repeat(60);
+    for (name, text) in [
+        ("equal lines of 1 MB", &equal),
+        ("lines of 1 MB", &random(60, 1_000_000)),
+        ("lines of 10 MB", &random(6, 10_000_000)),
+        ("one line of 60 MB", &line(3, 60_000_000)),
+        ("long and short lines", &[random(30, 1_000_000), random(3_000, 10_000)].concat()),
+    ] {
+        let megabytes = peak(name, text);
+        assert!(megabytes <= 20, "{name}: {megabytes} MB");
+    }
+}
