@@ -1,8 +1,9 @@
 //! The table of files, and under each with `-v` that of its blocks.
 
-use super::{Found, Row, Totals};
+use super::rows::Row;
+use super::{Found, Totals};
 use crate::cli::quote::for_terminal;
-use hybz::{Error, Level, StreamFormat};
+use hybz::{Level, StreamFormat};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -66,22 +67,17 @@ fn rows(rows: &[Row], text: &mut Vec<u8>) {
         "  {:>6} {:>6} {:>12} {:>10} {:>12} {:>9} {:<10} state",
         "block", "stream", "offset", "compressed", "text offset", "text", "CRC"
     );
-    for (number, row) in (1..).zip(rows) {
-        let Row { stream, at, coded_len, text_at, text_len, crc, .. } = row;
-        let state = state(row);
+    for row in rows {
+        let [number, stream, text_at, text_len] = [row.number, row.stream, row.text_at, row.text_len].map(or_dash);
+        let crc = row.crc.map_or("-".to_owned(), |crc| format!("0x{crc:08x}"));
+        let Row { at, coded_len, state, .. } = row;
         let _ = writeln!(
             text,
-            "  {number:>6} {stream:>6} {at:>12} {coded_len:>10} {text_at:>12} {text_len:>9} 0x{crc:08x} {state}",
+            "  {number:>6} {stream:>6} {at:>12} {coded_len:>10} {text_at:>12} {text_len:>9} {crc:<10} {state}",
         );
     }
 }
 
-/// Whether a block is good, or what is wrong with it.
-pub fn state(row: &Row) -> String {
-    match &row.verdict {
-        Ok(()) => "ok".to_owned(),
-        Err(Error::Data { damage, .. }) => damage.to_string(),
-        Err(Error::Truncated { .. }) => "cut".to_owned(),
-        Err(error) => error.to_string(),
-    }
+fn or_dash(number: Option<u64>) -> String {
+    number.map_or("-".to_owned(), |number| number.to_string())
 }
