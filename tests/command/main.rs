@@ -25,7 +25,10 @@ mod outputs;
 mod packaging;
 mod pipes;
 mod place;
+mod protected;
 mod races;
+#[path = "../shapes/mod.rs"]
+mod shapes;
 mod signals;
 #[path = "../skip/mod.rs"]
 mod skip;

@@ -160,10 +160,10 @@ impl Cut {
     }
 }
 
-/// 1,000 cuts. `HYBZ_CASES` makes them more.
+/// 1,000 cuts. `HYBZ_CUTS_CASES` makes them more.
 #[test]
 fn a_thousand_cuts() {
-    let cases = std::env::var("HYBZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(1000);
+    let cases = std::env::var("HYBZ_CUTS_CASES").map_or(1000, |cases| cases.parse().expect("a number"));
     let (mut rng, settings, mut wrong, mut good) = (Rng(245), settings(), Vec::new(), 0);
     for case in 0..cases {
         let (file, streams) = streams(&mut rng);
