@@ -27,6 +27,7 @@ mod pipes;
 mod place;
 mod protected;
 mod races;
+mod screens;
 #[path = "../shapes/mod.rs"]
 mod shapes;
 mod signals;
