@@ -152,12 +152,14 @@ impl Watched {
     fn watch(&mut self, frames: usize) -> String {
         let (mut last, end) = (String::new(), Instant::now() + Duration::from_secs(30));
         for frame in 0..frames {
-            loop {
+            self.terminal.is_drawn = false;
+            while !self.terminal.is_drawn {
                 let byte = self.bytes.recv_timeout(end - Instant::now()).expect("a drawing");
                 self.terminal.take(byte);
-                if byte == b'\r' && std::mem::take(&mut self.terminal.is_drawn) {
-                    break;
-                }
+            }
+            // Up to the pause after it, where the window may change.
+            while let Ok(byte) = self.bytes.recv_timeout(Duration::from_millis(50)) {
+                self.terminal.take(byte);
             }
             let shown = self.terminal.shown();
             assert_eq!(shown.len(), 1, "drawing {frame} of {} columns: {shown:#?}", self.terminal.columns);
