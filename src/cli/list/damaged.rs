@@ -148,6 +148,7 @@ impl Rest<'_> {
             text_len,
             crc,
             state,
+            is_good: crc.is_some(),
         });
     }
 }

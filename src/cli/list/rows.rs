@@ -20,6 +20,8 @@ pub struct Row {
     pub crc: Option<u32>,
     /// "ok", or what is wrong.
     pub state: Cow<'static, str>,
+    /// Whether the text is known and right, whatever is wrong with its surroundings.
+    pub is_good: bool,
 }
 
 /// The blocks that were decoded.
@@ -37,6 +39,7 @@ pub fn of_decoded(blocks: &[BlockInfo]) -> Vec<Row> {
             text_len: Some(text_len),
             crc: Some(crc),
             state: "ok".into(),
+            is_good: true,
         };
         (at, text_at) = (bytes_in, text_at + text_len);
         row
@@ -58,6 +61,7 @@ pub fn of_hbz(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
             text_at: Some(block.text_at),
             text_len: Some(block.text_len.into()),
             crc: Some(block.crc),
+            is_good: verdict.is_ok(),
             state: state(verdict),
         }
     });
