@@ -4,10 +4,12 @@
 //! A `.hbz` has an index, so its line takes no longer than reading that; if the index is damaged, the headers of the
 //! blocks are followed as far as possible. A `.bz2` does not store the length of its text: if no index is beside it
 //! that fits, it is decoded, as are `.Z` files, and files with streams of several kinds. With `-v` all files are
-//! decoded: of a damaged `.hbz` every block by itself, to show which blocks are good; of a damaged `.bz2` the blocks
-//! before the damage are shown.
+//! decoded: of a damaged `.hbz` every block by itself, to show which blocks are good; of a damaged `.bz2` that is a
+//! regular file the rest is searched as by `--recover`. From a pipe, the blocks before the damage are shown.
 
+mod damaged;
 mod json;
+mod rows;
 mod table;
 
 use crate::cli::args::{Listing, Operand, Plan, usual_index};
@@ -24,11 +26,13 @@ use crate::cli::reader::Reader;
 use crate::cli::report::{self, Failure, Note, Outcome, Report};
 use crate::cli::source::SourceFile;
 use crate::cli::temporary::TemporaryFiles;
+use damaged::FileFrom;
 use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
 use hybz::hbz::{List, MAGIC, StreamHeader};
 use hybz::index::{Index, Recorder};
 use hybz::lzw;
 use hybz::{BlockInfo, Error, Formats, Pool, StreamFormat, StreamInfo, StreamSummary};
+use rows::Row;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
@@ -117,21 +121,6 @@ enum By {
     Decoding,
 }
 
-/// What is said of a block.
-struct Row {
-    /// The number of its stream.
-    stream: u64,
-    /// Where it begins in the compressed file, in bits.
-    bit_offset: u64,
-    /// Its line's: the bytes of the compressed file done with before it.
-    at: u64,
-    coded_len: u64,
-    text_at: u64,
-    text_len: u64,
-    crc: u32,
-    verdict: Result<(), Error>,
-}
-
 impl Found {
     fn failed(failure: Failure) -> Found {
         Found { totals: None, rows: Vec::new(), offsets: Vec::new(), verdict: Err(failure) }
@@ -152,6 +141,7 @@ impl Lister {
     fn operand(&self, operand: &Operand, mut file: File) -> Result<Found, Failure> {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
+        let rest = self.rest(&mut file).map_err(read_error)?;
         let mut reader = Reader::new(file.try_clone().map_err(read_error)?);
         let head = reader.head(HEADER_LEN);
         let all = self.plan.formats == Formats::All;
@@ -196,12 +186,21 @@ impl Lister {
         let mut job = self.index_job(operand, &file)?;
         let source = Source::Stream(Box::new(io::Cursor::new(head).chain(reader)));
         let begins_as = if is_lz4 { StreamFormat::Lz4 } else { StreamFormat::Bzip2 };
-        let found = self.decoded(name, source, begins_as, job.as_mut())?;
+        let found = self.decoded(name, source, begins_as, rest, job.as_mut())?;
         if let Some(job) = job.filter(|_| found.verdict.is_ok()) {
             let source = SourceFile::of(operand, &file).map_err(read_error)?;
             self.publish(name, job, source.as_ref())?;
         }
         Ok(found)
+    }
+
+    /// The file from where it is on, if it can be gone through again after damage.
+    fn rest(&self, file: &mut File) -> io::Result<Option<FileFrom>> {
+        let is_wanted = self.plan.verbose > 0 && self.plan.listing != Listing::Offsets;
+        if !is_wanted || !file.metadata()?.is_file() {
+            return Ok(None);
+        }
+        Ok(Some(FileFrom { from: file.stream_position()?, file: file.try_clone()? }))
     }
 
     /// The index that is to be written, if its name is free.
@@ -274,17 +273,11 @@ impl Lister {
         name: &OsStr,
         source: Source,
         begins_as: StreamFormat,
+        rest: Option<FileFrom>,
         job: Option<&mut IndexJob>,
     ) -> Result<Found, Failure> {
         let decoded = self.decode(source);
-        let mut rows = Vec::new();
-        let (mut at, mut text_at) = (0, 0);
-        for block in &decoded.blocks {
-            let &BlockInfo { stream, bytes_in, bit_offset, text_len, crc, .. } = block;
-            let coded_len = bytes_in - at;
-            rows.push(Row { stream, bit_offset, at, coded_len, text_at, text_len, crc, verdict: Ok(()) });
-            (at, text_at) = (bytes_in, text_at + text_len);
-        }
+        let mut rows = rows::of_decoded(&decoded.blocks);
         let blocks = rows.len() as u64;
         let mut offsets = Vec::new();
         if self.plan.listing == Listing::Offsets && decoded.outcome.is_ok() {
@@ -311,7 +304,15 @@ impl Lister {
                 let blocks = if format == StreamFormat::Lz4 { counted } else { blocks };
                 (Some(Totals { format, by, streams, blocks, block_size, coded_len, text_len, lines: None }), Ok(()))
             }
-            Err(error) => (None, Err(self.failure(name, &error))),
+            Err(error) => {
+                let is_damage = matches!(error, Error::Data { .. } | Error::Truncated { .. });
+                let rest = rest.filter(|_| is_damage);
+                let counts = &self.report.progress.counts;
+                let gone_on = rest.map_or(Ok(()), |rest| {
+                    damaged::go_on(rest, &self.pool, counts, decoded.last_stream.as_ref(), &mut rows)
+                });
+                (None, Err(self.failure(name, &gone_on.err().unwrap_or(error))))
+            }
         };
         Ok(Found { totals, rows, offsets, verdict })
     }
@@ -327,7 +328,8 @@ impl Lister {
             (&file).take(HEADER.len() as u64).read_to_end(&mut head).map_err(read_error)?;
             if head == HEADER {
                 file.rewind().map_err(read_error)?;
-                return self.decoded(name, Source::Stream(Box::new(file)), StreamFormat::Bzip2, None);
+                let rest = self.rest(&mut file).map_err(read_error)?;
+                return self.decoded(name, Source::Stream(Box::new(file)), StreamFormat::Bzip2, rest, None);
             }
         }
         if self.plan.index.is_some() {
@@ -355,12 +357,12 @@ impl Lister {
                     None => list,
                 };
                 let verdicts = list.verify(&mut file).map_err(|error| self.failure(name, &error))?;
-                found.rows = hbz_rows(&list, verdicts);
+                found.rows = rows::of_hbz(&list, verdicts);
                 found.verdict = Err(self.failure(name, &damage));
                 return Ok(found);
             }
             let verdicts = list.blocks().iter().map(|_| Ok(())).collect();
-            found.rows = hbz_rows(&list, verdicts);
+            found.rows = rows::of_hbz(&list, verdicts);
         }
         if !list.is_complete() {
             let damage = ": damaged or cut between blocks: there may be more of them";
@@ -379,28 +381,11 @@ impl Lister {
         let input = Input { meta: (), task, count_lines: self.plan.index.is_some(), verify: hybz::Verify::Off, source };
         let (blocks, recorder) = Default::default();
         let counts = Arc::clone(&self.report.progress.counts);
-        let mut decoded = Decoded { blocks, recorder, format: None, counts, outcome: Err(Error::NotBzip2) };
+        let outcome = Err(Error::NotBzip2);
+        let mut decoded = Decoded { blocks, recorder, format: None, last_stream: None, counts, outcome };
         flow::run(&self.pool, One(Some(input)), &mut decoded);
         decoded
     }
-}
-
-fn hbz_rows(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
-    let mut stream = 0;
-    let rows = list.blocks().iter().zip(verdicts).map(|(block, verdict)| {
-        stream += u64::from(block.number == 0);
-        Row {
-            stream,
-            bit_offset: block.at * 8,
-            at: block.at,
-            coded_len: block.coded_len.into(),
-            text_at: block.text_at,
-            text_len: block.text_len.into(),
-            crc: block.crc,
-            verdict,
-        }
-    });
-    rows.collect()
 }
 
 fn failure(name: &OsStr, error: &Error, limited: bool) -> Failure {
@@ -433,6 +418,8 @@ struct Decoded {
     recorder: Recorder,
     /// If all streams are of one that has no rows.
     format: Option<StreamFormat>,
+    /// The last stream that has ended.
+    last_stream: Option<StreamInfo>,
     counts: Arc<Counts>,
     outcome: Result<StreamSummary, Error>,
 }
@@ -455,6 +442,7 @@ impl Outputs for Decoded {
         if matches!(stream.format, StreamFormat::Lzw | StreamFormat::Lz4) {
             self.format = Some(stream.format);
         }
+        self.last_stream = Some(*stream);
         self.recorder.stream(stream);
     }
 
