@@ -400,7 +400,7 @@ fn long_lines_among_others() {
         assert_eq!(counts, (lines(&text), lines(&expected), expected.len() as u64), "case {case}");
         if report.spilled > 0 { spilled += 1 } else { kept += 1 }
     }
-    assert!(spilled > cases / 3 && kept > cases / 10, "{spilled} went through files, {kept} did not");
+    assert!(spilled > cases / 5 && kept > cases / 5, "{spilled} went through files, {kept} did not");
 }
 
 /// Memory without a limit: what is long is a megabyte.
