@@ -12,7 +12,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: [&str; 38] = [
+const SOURCES: [&str; 39] = [
     "keys",
     "sort",
     "group",
@@ -51,6 +51,7 @@ const SOURCES: [&str; 38] = [
     "batch",
     "lane",
     "host",
+    "layout",
 ];
 const HEADERS: [&str; 20] = [
     "hybz.h",

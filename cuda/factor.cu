@@ -128,5 +128,3 @@ extern "C" int hybz_lane_factors(hybz_lane *lane, uint32_t from, uint32_t count,
                              lane->stream));
     return lane->wait(deadline);
 }
-
-extern "C" size_t hybz_factor_report_bytes(void) { return sizeof(hybz_factor_report); }

@@ -121,20 +121,3 @@ extern "C" void hybz_get_limits(hybz_limits *limits) {
 extern "C" uint32_t hybz_max_coded_bytes(uint32_t length) { return HYBZ_CODED_BYTES(length); }
 
 extern "C" uint64_t hybz_large_input(uint64_t blocks, uint64_t rows) { return HYBZ_LARGE_INPUT(blocks, rows); }
-
-extern "C" size_t hybz_report_bytes(void) { return sizeof(hybz_report); }
-
-extern "C" size_t hybz_coded_bytes(void) { return sizeof(hybz_coded); }
-
-extern "C" size_t hybz_block_bytes(void) { return sizeof(hybz_block); }
-
-extern "C" size_t hybz_decoded_bytes(void) { return sizeof(hybz_decoded); }
-
-extern "C" size_t hybz_large_bytes(void) { return sizeof(hybz_large); }
-
-extern "C" size_t hybz_segment_bytes(void) { return sizeof(hybz_segment); }
-
-extern "C" void hybz_coding_bytes(size_t bytes[4]) {
-    const size_t all[] = {sizeof(hybz_tokens), sizeof(hybz_tally), sizeof(hybz_prices), sizeof(hybz_shares)};
-    memcpy(bytes, all, sizeof all);
-}

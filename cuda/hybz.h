@@ -302,7 +302,6 @@ int hybz_lane_lines_gather(struct hybz_lane *lane, uint32_t ranges, const uint32
                            uint32_t *sorted_lengths, uint32_t timeout_ms, struct hybz_lines_report *report);
 /* HYBZ_MAX_LINES(bytes). */
 uint64_t hybz_max_lines(uint64_t bytes);
-size_t hybz_lines_report_bytes(void);
 
 /* A factor of a text. */
 struct hybz_factor {
@@ -335,7 +334,6 @@ int hybz_lane_factor(struct hybz_lane *lane, uint32_t length, const uint8_t *tex
 /* Copies some of the last text's factors into host memory (pinned memory is faster). */
 int hybz_lane_factors(struct hybz_lane *lane, uint32_t from, uint32_t count, struct hybz_factor *factors,
                       uint32_t timeout_ms);
-size_t hybz_factor_report_bytes(void);
 
 /* Frees everything. NULL is allowed. */
 int hybz_lane_destroy(struct hybz_lane *lane);
@@ -363,7 +361,6 @@ int hybz_lz4_load(struct hybz_lz4 *lz4, const uint8_t *in, uint64_t in_bytes, ui
                   const struct hybz_lz4_block *blocks, uint32_t count, uint8_t *out, uint64_t out_bytes,
                   uint32_t *status, uint32_t timeout_ms);
 int hybz_lz4_destroy(struct hybz_lz4 *lz4);
-size_t hybz_lz4_block_bytes(void);
 
 /* LZW (lzw.cu): strips of TIFF files, from device memory to device memory. */
 struct hybz_lzw;
@@ -394,8 +391,6 @@ int hybz_lzw_decode_host(struct hybz_lzw *lzw, const uint8_t *in, uint64_t in_by
                          const struct hybz_lzw_strip *strips, uint32_t count, uint8_t *out, uint64_t out_bytes,
                          struct hybz_lzw_found *found, uint32_t timeout_ms);
 int hybz_lzw_destroy(struct hybz_lzw *lzw);
-/* sizeof(struct hybz_lzw_strip), hybz_lzw_found. */
-void hybz_lzw_bytes(size_t bytes[2]);
 
 /* Pinned host memory that the CPU can also read at full speed (not write-combined), zeroed. */
 int hybz_pinned_alloc(int device, size_t bytes, void **memory);
@@ -421,15 +416,13 @@ void hybz_get_limits(struct hybz_limits *limits);
 uint32_t hybz_max_coded_bytes(uint32_t length);
 /* HYBZ_LARGE_INPUT(blocks, rows). */
 uint64_t hybz_large_input(uint64_t blocks, uint64_t rows);
-/* sizeof(struct hybz_report), hybz_coded, hybz_block, hybz_decoded, hybz_large and hybz_segment. */
-size_t hybz_report_bytes(void);
-size_t hybz_coded_bytes(void);
-size_t hybz_block_bytes(void);
-size_t hybz_decoded_bytes(void);
-size_t hybz_large_bytes(void);
-size_t hybz_segment_bytes(void);
-/* sizeof(struct hybz_tokens), hybz_tally, hybz_prices, hybz_shares. */
-void hybz_coding_bytes(size_t bytes[4]);
+/* A field of a structure: its first byte, and how many it has. A field without a name is the whole structure. */
+struct hybz_field {
+    const char *structure, *name;
+    uint64_t at, bytes;
+};
+/* The fields of all structures above that Rust declares too (layout.cu). */
+const struct hybz_field *hybz_fields(uint64_t *count);
 
 #ifdef __cplusplus
 }

@@ -342,5 +342,3 @@ extern "C" int hybz_lz4_destroy(hybz_lz4 *lz4) {
     delete lz4;
     return first;
 }
-
-extern "C" size_t hybz_lz4_block_bytes(void) { return sizeof(hybz_lz4_block); }

@@ -401,8 +401,3 @@ extern "C" int hybz_lzw_destroy(hybz_lzw *lzw) {
     delete lzw;
     return first;
 }
-
-extern "C" void hybz_lzw_bytes(size_t bytes[2]) {
-    bytes[0] = sizeof(hybz_lzw_strip);
-    bytes[1] = sizeof(hybz_lzw_found);
-}

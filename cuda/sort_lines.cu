@@ -341,5 +341,3 @@ extern "C" int hybz_lane_lines_gather(hybz_lane *lane, uint32_t ranges, const ui
 }
 
 extern "C" uint64_t hybz_max_lines(uint64_t bytes) { return HYBZ_MAX_LINES(bytes); }
-
-extern "C" size_t hybz_lines_report_bytes(void) { return sizeof(hybz_lines_report); }

@@ -3,6 +3,7 @@
 //! There is one test in this file, because it measures the peak memory of the whole process.
 
 mod crafted;
+mod memory;
 mod ours;
 mod program;
 
@@ -10,6 +11,7 @@ use crafted::bits::Bits;
 use crafted::block::{Block, Table};
 use crafted::cases;
 use hybz::{Error, Settings};
+use memory::{forget_peak, peak};
 use std::io::{self, Read, Write};
 
 /// Counts the bytes that are written, and drops them.
@@ -25,17 +27,6 @@ impl Write for Count {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// The process's peak memory in MB since [`forget_peak`], if there is a /proc.
-fn peak() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kb| kb / 1000)
-}
-
-fn forget_peak() {
-    let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
 /// Runs `body`, which may take less than `limit` MB.

@@ -5,12 +5,14 @@
 //! hostile` runs it with the address sanitizer, which takes memory of its own: there the peak is only printed.
 
 mod crafted_hbz;
+mod memory;
 mod shapes;
 mod skip;
 
 use crafted_hbz::{Block, Meaning, Payload, file, stream};
 use hybz::hbz::StreamHeader;
 use hybz::{Error, Pool, Settings};
+use memory::{forget_peak, peak};
 use shapes::Rng;
 use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
@@ -86,17 +88,6 @@ impl Write for Expected {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// The process's peak memory in MB since [`forget_peak`], if there is a /proc.
-fn peak() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kb| kb / 1000)
-}
-
-fn forget_peak() {
-    let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
 /// What a file of the first kind is made from.

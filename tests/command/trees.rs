@@ -205,7 +205,7 @@ fn killed_ten_times_with_a_directory_of_results() {
     killed(&["-r", "--resume", "--output-dir", "out", "tree"], "out/tree", true, Random(13));
 }
 
-/// Somebody puts links in the place of directories while the tree is walked: nothing outside is touched.
+/// Links take the place of directories while the tree is walked: nothing outside is touched.
 #[test]
 fn directories_that_become_links() {
     if !root() {
@@ -222,25 +222,31 @@ fn directories_that_become_links() {
             place.put(format!("tree/{number}/{name}"), b"hello\n");
         }
     }
+    for number in 0..300 {
+        symlink("../outside", place.path(format!("link{number}"))).expect("a link");
+    }
     let stop = AtomicBool::new(false);
-    thread::scope(|scope| {
+    let met = thread::scope(|scope| {
         scope.spawn(|| {
-            while !stop.load(Ordering::Relaxed) {
+            // Each directory is a link half of the time.
+            for [from, to] in [["link", "aside"], ["aside", "link"]].iter().cycle() {
                 for number in 0..300 {
-                    let (tree, aside) = (place.path(format!("tree/{number}")), place.path(format!("aside{number}")));
-                    fs::rename(&tree, &aside).expect("a rename");
-                    symlink("../outside", &tree).expect("a link");
-                    fs::remove_file(&tree).expect("the link");
-                    fs::rename(&aside, &tree).expect("a rename");
+                    let tree = place.path(format!("tree/{number}"));
+                    fs::rename(&tree, place.path(format!("{to}{number}"))).expect("a rename");
+                    fs::rename(place.path(format!("{from}{number}")), &tree).expect("a rename");
+                }
+                if stop.load(Ordering::Relaxed) {
+                    break;
                 }
             }
         });
-        for _ in 0..5 {
-            place.hybz(&["-qqrf", "tree"]);
-            place.hybz(&["-qqrdf", "tree"]);
-        }
+        // What was a directory when its name was read, and a link when it was opened, counts as a special file.
+        let meets = |args: &[&str]| place.hybz(args).stderr.contains("special file");
+        let met = (0..200).filter(|call| meets(&[["-rf", "-rdf"][call % 2], "tree"])).take(3).count();
         stop.store(true, Ordering::Relaxed);
+        met
     });
+    assert_eq!(met, 3, "calls that met the race");
     assert_eq!(fs::read_dir(place.path("outside")).expect("it").count(), 3);
     assert!(["a", "b", "c"].iter().all(|name| place.get(format!("outside/{name}")) == b"precious\n"));
 }

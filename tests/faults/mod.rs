@@ -42,6 +42,20 @@ pub enum Fault {
     DropPanics,
 }
 
+/// Faults with which every station of any work is tried. A wrong answer is none of them.
+pub const USUAL: [Fault; 10] = [
+    Fault::None,
+    Fault::Slow,
+    Fault::FailAlways,
+    Fault::PanicAlways,
+    Fault::PanicAfterReply,
+    Fault::Silent,
+    Fault::Half,
+    Fault::Shuffle,
+    Fault::Babble,
+    Fault::Retire(0),
+];
+
 /// In what way an answer is wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wrong {

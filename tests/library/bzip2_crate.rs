@@ -4,6 +4,7 @@
 use crate::crafted;
 use crate::ours;
 use crate::shapes;
+use crate::texts::damaged;
 use crafted::{Case, Expect, cases};
 use hybz::{LargeBlocks, Pool, Settings};
 use shapes::{EDGES, Rng, SHAPES, shape};
@@ -384,13 +385,7 @@ fn large_blocks() {
             }
         }
         for round in 0..60 {
-            let mut bad = coded.clone();
-            if round % 3 == 0 {
-                bad.truncate(rng.below(coded.len()));
-            } else {
-                let at = rng.below(bad.len());
-                bad[at] ^= 1 << rng.below(8);
-            }
+            let bad = damaged(&coded, round, &mut rng);
             let mut decoder = hybz::bufread::BzDecoder::with_settings(Pieces::new(&bad, 777), &settings());
             let (verdict, out) = read_all(&mut decoder, 999);
             assert!(matches!(verdict, Err(ErrorKind::InvalidData | ErrorKind::UnexpectedEof)), "{verdict:?}");

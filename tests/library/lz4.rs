@@ -2,6 +2,7 @@
 
 use crate::program::skip;
 use crate::shapes;
+use crate::texts::text;
 use hybz::lz4::{Frame, Index};
 use hybz::{Damage, Error, Formats, Pool, Settings};
 use lz4_flex::frame::{BlockMode, BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
@@ -420,28 +421,18 @@ fn flushes() {
     }
 }
 
-fn text() -> impl Strategy<Value = Vec<u8>> {
-    let piece = prop_oneof![
-        (any::<u8>(), 1..70_000_usize).prop_map(|(byte, n)| vec![byte; n]),
-        vec(any::<u8>(), 0..200),
-        (vec(b'a'..b'e', 1..9), 1..9000_usize).prop_map(|(word, n)| word.repeat(n)),
-        (0..shapes::SHAPES.len(), 0..90_000_usize).prop_map(|(shape, n)| (shapes::SHAPES[shape].make)(n)),
-    ];
-    vec(piece, 0..5).prop_map(|pieces| pieces.concat())
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn there_and_back(text in text(), level in 0..14_u8, index in any::<bool>(), chunk in 1..5000_usize) {
+    fn there_and_back(text in text(4, 10), level in 0..14_u8, index in any::<bool>(), chunk in 1..5000_usize) {
         let coded = compress(&text, Frame::new().level(level).index(index));
         prop_assert!(hybz::decompress(&coded, &Settings::new().scan_chunk(chunk)).unwrap() == text);
         prop_assert!(flex(&coded).unwrap() == text);
     }
 
     #[test]
-    fn theirs(text in text(), which in 0..64_usize, chunk in 1..5000_usize) {
+    fn theirs(text in text(4, 10), which in 0..64_usize, chunk in 1..5000_usize) {
         let info = infos(text.len() as u64)[which].clone();
         let coded = by_flex(&text, info);
         prop_assert!(hybz::decompress(&coded, &Settings::new().scan_chunk(chunk)).unwrap() == text);

@@ -1,27 +1,17 @@
 //! LZW through the library's doors: `.Z` streams by every reader and in the flow, strips by many cores.
 
 use crate::shapes;
-use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
+use crate::texts::text;
+use crate::through;
+use hybz::flow::Task;
 use hybz::format::lzw::Header;
 use hybz::index::Index;
 use hybz::lzw::{decode_strips, encode_strips, plain};
-use hybz::{Damage, Error, Formats, Pool, Settings, StreamFormat, StreamInfo, StreamSummary, Verify};
+use hybz::{Damage, Error, Formats, Pool, Settings, StreamFormat, Verify};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use std::io::{self, Cursor, Read, Write};
+use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
-
-/// Texts that mix runs, repeats and noise.
-fn text() -> impl Strategy<Value = Vec<u8>> {
-    let piece = prop_oneof![
-        (any::<u8>(), 1..600usize).prop_map(|(byte, n)| vec![byte; n]),
-        vec(any::<u8>(), 0..200),
-        (vec(b'a'..b'e', 1..9), 1..200usize).prop_map(|(word, n)| word.repeat(n)),
-        (0..shapes::SHAPES.len(), 0..9000usize).prop_map(|(shape, n)| (shapes::SHAPES[shape].make)(n)),
-    ];
-    vec(piece, 0..8).prop_map(|pieces| pieces.concat())
-}
 
 fn header() -> impl Strategy<Value = Header> {
     (10..=16u32, any::<bool>()).prop_map(|(max_bits, block_mode)| Header { max_bits, block_mode })
@@ -41,7 +31,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_door_gives_the_text(text in text(), header in header(), every in 1..9000usize, sip in 1..5000usize) {
+    fn every_door_gives_the_text(text in text(7, 1), header in header(), every in 1..9000usize, sip in 1..5000usize) {
         let coded = plain::compress(&text, header, |at| at % every == 0);
         let settings = Settings::new().pool(&Pool::builder().threads(NonZeroUsize::MIN).memory(1).build());
         prop_assert!(hybz::lzw::decompress(&coded).unwrap() == text);
@@ -58,7 +48,7 @@ proptest! {
     }
 
     #[test]
-    fn strips_there_and_back(texts in vec(text(), 0..40), threads in 1..4usize) {
+    fn strips_there_and_back(texts in vec(text(7, 1), 0..40), threads in 1..4usize) {
         let threads = NonZeroUsize::new(threads).unwrap();
         let pool = Pool::builder().threads(threads).memory(50_000).build();
         let coded: Vec<_> = encode_strips(&pool, texts.clone()).map(Result::unwrap).collect();
@@ -86,47 +76,6 @@ fn one_strip_is_damaged() {
     assert_eq!(pool.summary().stations.iter().map(|station| station.blocks).sum::<u64>(), 40);
 }
 
-/// Files for the flow: each its bytes.
-struct Files(std::vec::IntoIter<Vec<u8>>, Formats);
-
-impl Inputs for Files {
-    type Meta = ();
-
-    fn next_input(&mut self) -> Option<Input<()>> {
-        let source = Source::Stream(Box::new(Cursor::new(self.0.next()?)));
-        let task = Task::Decompress { formats: self.1, trailing_garbage: true };
-        Some(Input { meta: (), task, count_lines: false, verify: Verify::Off, source })
-    }
-}
-
-#[derive(Default)]
-struct Taken {
-    texts: Vec<Result<Vec<u8>, Error>>,
-    streams: Vec<StreamInfo>,
-    summaries: Vec<StreamSummary>,
-}
-
-impl Outputs for Taken {
-    type Meta = ();
-    type Out = Vec<u8>;
-
-    fn begin(&mut self, (): &mut ()) -> Option<Vec<u8>> {
-        Some(Vec::new())
-    }
-
-    fn stream(&mut self, (): &mut (), stream: &StreamInfo) {
-        self.streams.push(*stream);
-    }
-
-    fn end(&mut self, (): (), out: Vec<u8>, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
-        self.texts.push(outcome.map(|summary| {
-            self.summaries.push(summary);
-            out
-        }));
-        ControlFlow::Continue(())
-    }
-}
-
 /// Many files, some of them of other formats and some damaged, at once and one after the other.
 #[test]
 fn many_files_in_one_queue() {
@@ -139,24 +88,21 @@ fn many_files_in_one_queue() {
     for here in [false, true] {
         for (threads, memory) in [(1, 1), (2, 1 << 20), (3, 1 << 28)] {
             let pool = Pool::builder().threads(NonZeroUsize::new(threads).unwrap()).memory(memory).build();
-            let mut taken = Taken::default();
-            let inputs = Files(files.clone().into_iter(), Formats::All);
-            match here {
-                true => flow::run_here(&pool, inputs, &mut taken),
-                false => flow::run(&pool, inputs, &mut taken),
-            }
-            assert_eq!(taken.texts.len(), texts.len());
-            for (number, (found, text)) in taken.texts.iter().zip(&texts).enumerate() {
-                match (number, found) {
+            let task = Task::Decompress { formats: Formats::All, trailing_garbage: true };
+            let inputs = files.iter().map(|file| (task, Verify::Off, through::stream(file))).collect();
+            let taken = through::files(&pool, inputs, here);
+            assert_eq!(taken.out.len(), texts.len());
+            for (number, ((found, outcome), text)) in taken.out.iter().zip(&texts).enumerate() {
+                match (number, outcome) {
                     (5, Err(Error::Truncated { block: 1, bit_offset: 16 })) => {}
                     (6, Err(Error::Data { bit_offset: 33, damage: Damage::LzwCode { code: 258, end: 258 }, .. })) => {}
-                    (_, Ok(found)) => assert!(found == text, "{number}"),
+                    (_, Ok(_)) => assert!(found == text, "{number}"),
                     (_, Err(error)) => panic!("{number}: {error}"),
                 }
             }
             let streams = taken.streams.iter().filter(|stream| stream.format == StreamFormat::Lzw).count();
             assert_eq!(streams, texts.len() - 3);
-            let (stream, summary) = (taken.streams[0], taken.summaries[0]);
+            let (stream, summary) = (taken.streams[0], taken.out[0].1.as_ref().unwrap());
             assert_eq!((stream.end, summary.bytes_in), (files[0].len() as u64, files[0].len() as u64));
             assert_eq!((summary.streams, summary.blocks, summary.bytes_out), (1, 0, texts[0].len() as u64));
         }

@@ -3,7 +3,8 @@
 use crate::ours;
 use crate::program;
 use crate::reference;
-use crate::shapes;
+use crate::shapes::{Rng, shape};
+use crate::texts::{config, text};
 use hybz::{Pool, Settings};
 use program::Refusal;
 use proptest::collection::vec;
@@ -20,20 +21,9 @@ fn settings() -> Settings {
     Settings::new().pool(pool())
 }
 
-/// Texts that mix runs, repeats and noise: up to about 100 kB, mostly much less.
-fn text() -> impl Strategy<Value = Vec<u8>> {
-    let piece = prop_oneof![
-        (any::<u8>(), 1..600usize).prop_map(|(byte, n)| vec![byte; n]),
-        vec(any::<u8>(), 0..200),
-        (vec(b'a'..b'e', 1..9), 1..200usize).prop_map(|(word, n)| word.repeat(n)),
-        (0..shapes::SHAPES.len(), 0..9000usize).prop_map(|(shape, n)| (shapes::SHAPES[shape].make)(n)),
-    ];
-    vec(piece, 0..8).prop_map(|pieces| pieces.concat())
-}
-
 /// A file of one to three streams of any level, and its text.
 fn streams() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
-    vec((1..=9u8, text()), 1..4).prop_map(|parts| {
+    vec((1..=9u8, text(7, 1)), 1..4).prop_map(|parts| {
         let file = parts.iter().flat_map(|(level, text)| reference::compress(*level, text)).collect();
         (file, parts.into_iter().flat_map(|(_, text)| text).collect())
     })
@@ -122,9 +112,9 @@ fn same_verdict(file: &[u8], truth: &[u8], chunk: usize) -> Result<(), TestCaseE
 /// A file of two blocks, cut or with one bit flipped, at 500 places spread over it.
 #[test]
 fn damage_at_500_places_gets_the_verdict_of_bzip2() {
-    let text = (shapes::shape("words").make)(110_000);
+    let text = (shape("words").make)(110_000);
     let file = reference::compress(1, &text);
-    let mut places = shapes::Rng(500);
+    let mut places = Rng(500);
     for place in 0..500 {
         let bit = places.below(file.len() * 8);
         let mut damaged = file.clone();
@@ -137,24 +127,18 @@ fn damage_at_500_places_gets_the_verdict_of_bzip2() {
     }
 }
 
-/// 96 cases of each property, or as many as `PROPTEST_CASES` says.
-fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(96);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
-
 proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn the_bytes_are_those_of_bzip2(text in text(), level in 1..=9u8) {
+    fn the_bytes_are_those_of_bzip2(text in text(7, 1), level in 1..=9u8) {
         let file = ours::compress(&text, &settings().level(ours::level(level)));
         prop_assert!(file == reference::compress(level, &text));
         prop_assert!(ours::decompress(&file, &settings()) == Ok(text));
     }
 
     #[test]
-    fn pieces_do_not_matter_when_compressing(text in text(), level in 1..=9u8, a in pieces(), b in pieces()) {
+    fn pieces_do_not_matter_when_compressing(text in text(7, 1), level in 1..=9u8, a in pieces(), b in pieces()) {
         let settings = settings().level(ours::level(level));
         let expected = ours::compress(&text, &settings);
         let mut encoder = hybz::write::BzEncoder::with_settings(Vec::new(), &settings);
@@ -169,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn a_flush_ends_the_block_as_in_libbz2(parts in vec((text(), 0..3usize), 0..5), level in 1..=9u8) {
+    fn a_flush_ends_the_block_as_in_libbz2(parts in vec((text(7, 1), 0..3usize), 0..5), level in 1..=9u8) {
         let mut encoder = hybz::write::BzEncoder::with_settings(Vec::new(), &settings().level(ours::level(level)));
         for (text, flushes) in &parts {
             encoder.write_all(text).unwrap();
@@ -254,7 +238,7 @@ proptest! {
     }
 
     #[test]
-    fn a_writer_that_breaks_is_reported(text in text(), room in 0..20_000usize) {
+    fn a_writer_that_breaks_is_reported(text in text(7, 1), room in 0..20_000usize) {
         struct Full(usize);
         impl Write for Full {
             fn write(&mut self, buf: &[u8]) -> std::io::Result<usize> {
@@ -280,7 +264,7 @@ proptest! {
     }
 
     #[test]
-    fn a_reader_that_breaks_is_reported(text in text(), after in 0..20_000usize, pauses in any::<bool>()) {
+    fn a_reader_that_breaks_is_reported(text in text(7, 1), after in 0..20_000usize, pauses in any::<bool>()) {
         struct Broken<'a>(&'a [u8], bool);
         impl Read for Broken<'_> {
             fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {

@@ -2,6 +2,7 @@
 
 use crate::program::skip;
 use crate::shapes;
+use crate::texts::config;
 use hybz::sort::{self, Disorder, Limits, Order, Pool, Sorter};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -287,12 +288,6 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
         vec(prop_oneof![Just(0u8), Just(b'a'), Just(0xff)], 0..30),
         (0..40usize, any::<u8>()).prop_map(|(n, byte)| [&vec![b'p'; n][..], &[byte]].concat()),
     ]
-}
-
-/// 96 cases of each property, or as many as `PROPTEST_CASES` says.
-fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(96);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {

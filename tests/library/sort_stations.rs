@@ -3,7 +3,7 @@
 
 use crate::faults;
 use crate::shapes;
-use faults::{Company, Fault, One, Wrong, quiet, watched};
+use faults::{Company, Fault, One, USUAL, Wrong, quiet, watched};
 use hybz::schedule::{Accepts, Class, Crew, Expected};
 use hybz::sort::cpu::LineSorter;
 use hybz::sort::parts::Sorted;
@@ -149,21 +149,7 @@ fn survives(fault: Fault, most: usize, company: Company) {
 #[test]
 fn every_fault_in_every_company() {
     quiet();
-    for fault in [
-        Fault::None,
-        Fault::Slow,
-        Fault::FailAlways,
-        Fault::PanicAlways,
-        Fault::PanicAfterReply,
-        Fault::Silent,
-        Fault::Half,
-        Fault::Shuffle,
-        Fault::Babble,
-        Fault::Retire(0),
-        Fault::NamePanics,
-        Fault::MostPanics,
-        Fault::DropPanics,
-    ] {
+    for fault in USUAL.into_iter().chain([Fault::NamePanics, Fault::MostPanics, Fault::DropPanics]) {
         for (most, company) in [(1, Company::Alone), (100, Company::Twins), (3, Company::Cpu)] {
             if fault != Fault::Slow || !matches!(company, Company::Alone) {
                 survives(fault, most, company);

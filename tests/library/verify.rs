@@ -5,14 +5,14 @@ use crate::flipper;
 use crate::ours;
 use crate::reference;
 use crate::shapes;
+use crate::through;
 use flipper::{Flips, Team, flipper, slanderer, with_flipper};
-use hybz::flow::{Input, Inputs, Outputs, Source, Task, run};
+use hybz::flow::Task;
 use hybz::schedule::{Accepts, Crew, Expected, Job, Station, StationError};
 use hybz::tasks::{ENCODE, ENCODE_LARGE, EncodeBlock};
-use hybz::{Error, LargeBlocks, Level, Pool, Settings, StreamSummary, Verify};
-use std::io::{Cursor, Write};
+use hybz::{Error, LargeBlocks, Level, Pool, Settings, Verify};
+use std::io::Write;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -45,37 +45,6 @@ fn pool(company: Company, flips: Option<Flips>, team: &Arc<Team>) -> Pool {
     pool
 }
 
-/// One input through the flow.
-struct One(Option<(Vec<u8>, Task, Verify)>);
-
-impl Inputs for One {
-    type Meta = ();
-    fn next_input(&mut self) -> Option<Input<()>> {
-        let (bytes, task, verify) = self.0.take()?;
-        Some(Input { meta: (), task, count_lines: false, verify, source: Source::Stream(Box::new(Cursor::new(bytes))) })
-    }
-}
-
-struct Collected(Vec<u8>, Option<Result<StreamSummary, Error>>);
-
-impl Outputs for Collected {
-    type Meta = ();
-    type Out = Vec<u8>;
-    fn begin(&mut self, (): &mut ()) -> Option<Vec<u8>> {
-        Some(Vec::new())
-    }
-    fn end(&mut self, (): (), out: Vec<u8>, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
-        (self.0, self.1) = (out, Some(outcome));
-        ControlFlow::Continue(())
-    }
-}
-
-fn through_the_flow(pool: &Pool, text: &[u8], task: Task, verify: Verify) -> (Vec<u8>, Result<StreamSummary, Error>) {
-    let mut collected = Collected(Vec::new(), None);
-    run(pool, One(Some((text.to_vec(), task, verify))), &mut collected);
-    (collected.0, collected.1.expect("an end"))
-}
-
 /// Texts without runs, so that blocks of level 1 have 99,981 bytes.
 fn text(len: usize) -> Vec<u8> {
     let mut text = (shapes::shape("words").make)(len + len / 8);
@@ -98,7 +67,7 @@ fn one_of_many_blocks() {
         ] {
             let team = Arc::default();
             let pool = pool(company, flips, &team);
-            let (out, summary) = through_the_flow(&pool, text, task, Verify::All);
+            let (out, summary) = through::one(&pool, task, Verify::All, through::stream(text));
             let summary = summary.expect("it goes well");
             assert!(out == *right, "{company:?}, {task:?}");
             // A device may have had fewer blocks than the one that is wrong.
@@ -167,7 +136,7 @@ fn what_a_device_made() {
     let team = Arc::default();
     let flips = Some(Flips { block: 0, bit: -100, again: true });
     let pool = pool(Company::Device, flips, &team);
-    let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST), Verify::Devices);
+    let (out, summary) = through::one(&pool, Task::Compress(Level::FASTEST), Verify::Devices, through::stream(&bytes));
     let summary = summary.expect("a core codes it right");
     assert!(out == right);
     let stations = pool.summary().stations;
@@ -193,7 +162,8 @@ fn wrong_once_and_no_more() {
         let cores =
             Pool::builder().threads(NonZeroUsize::new(2).expect("two")).cores_accept(Accepts::AllBut(&[ENCODE]));
         let pool = cores.crew(crew).memory(1 << 20).build();
-        let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST), Verify::Devices);
+        let (out, summary) =
+            through::one(&pool, Task::Compress(Level::FASTEST), Verify::Devices, through::stream(&bytes));
         assert!(out == right && summary.is_ok_and(|summary| (summary.blocks, summary.recoded_blocks) == (blocks, 1)));
         let coded = team.coded.load(Relaxed) as u64;
         assert!(coded < blocks / 2, "{lanes} lanes have coded {coded} blocks");
@@ -220,7 +190,7 @@ fn a_core_that_was_wrong() {
         );
         let pool = (0..others).fold(liar, |pool, _| with_flipper(pool, Accepts::Everything, None, &right));
         let pool = pool.memory(1 << 20).build();
-        let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST), Verify::All);
+        let (out, summary) = through::one(&pool, Task::Compress(Level::FASTEST), Verify::All, through::stream(&bytes));
         assert!(out == reference::compress(1, &bytes));
         let coded = team.coded.load(Relaxed);
         // It may have been slow, and have had nothing.
@@ -236,13 +206,13 @@ fn a_core_that_was_wrong() {
 fn a_core_that_calls_right_blocks_wrong() {
     let bytes = text(99_981 * 40);
     for task in [Task::Compress(Level::FASTEST), Task::CompressLarge(LARGE)] {
-        let want = through_the_flow(&Pool::builder().build(), &bytes, task, Verify::Off).0;
+        let want = through::one(&Pool::builder().build(), task, Verify::Off, through::stream(&bytes)).0;
         let blamed = (0..20).any(|_| {
             let right = Arc::default();
             let sick = Pool::builder().without_cpu().station(Accepts::Everything, slanderer(&Arc::default()));
             let pool = (0..3).fold(sick, |pool, _| with_flipper(pool, Accepts::Everything, None, &right));
             let pool = pool.memory(1 << 20).build();
-            let (out, summary) = through_the_flow(&pool, &bytes, task, Verify::All);
+            let (out, summary) = through::one(&pool, task, Verify::All, through::stream(&bytes));
             assert!(out == want && summary.is_ok());
             let stations = pool.summary().stations;
             let wrong: Vec<_> = stations.iter().filter(|station| station.wrong > 0).collect();
@@ -295,7 +265,7 @@ fn a_core_that_calls_its_own_blocks_wrong() {
         // The core is started by the first task of a class that it takes.
         let coded = hybz::compress(b"x", &Settings::new()).expect("a block");
         assert_eq!(hybz::decompress(&coded, &Settings::new().pool(&pool)).expect("a right file"), b"x");
-        let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST), Verify::All);
+        let (out, summary) = through::one(&pool, Task::Compress(Level::FASTEST), Verify::All, through::stream(&bytes));
         let summary = summary.unwrap_or_else(|error| panic!("accelerated: {accelerated}: {error}"));
         assert!(out == right && summary.recoded_blocks == 1, "accelerated: {accelerated}, {summary:?}");
         let stations = pool.summary().stations;
@@ -311,7 +281,7 @@ fn wrong_twice() {
     for (task, company) in [(Task::Compress(Level::FASTEST), Company::Two), (Task::CompressLarge(LARGE), Company::Two)]
     {
         let pool = pool(company, Some(Flips { block: 2, bit: 700, again: true }), &Arc::default());
-        match through_the_flow(&pool, &bytes, task, Verify::All).1 {
+        match through::one(&pool, task, Verify::All, through::stream(&bytes)).1 {
             Err(Error::Miscoded { block, station, .. }) => {
                 assert!(station.starts_with("flipper"), "{station}");
                 assert!((1..=4).contains(&block), "{block}");
@@ -321,7 +291,7 @@ fn wrong_twice() {
     }
     // Whoever is alone begins anew before it codes the block again.
     let alone = pool(Company::Alone, Some(Flips { block: 2, bit: 700, again: true }), &Arc::default());
-    let (out, summary) = through_the_flow(&alone, &bytes, Task::Compress(Level::FASTEST), Verify::All);
+    let (out, summary) = through::one(&alone, Task::Compress(Level::FASTEST), Verify::All, through::stream(&bytes));
     assert!(out == reference::compress(1, &bytes) && summary.is_ok_and(|summary| summary.recoded_blocks == 1));
     let settings = Settings::new().level(Level::FASTEST).verify(Verify::All);
     let pool = pool(Company::Two, Some(Flips { block: 0, bit: 700, again: true }), &Arc::default());

@@ -314,26 +314,4 @@ mod tests {
             assert!(Thirds::new(vec![0; key_count(len) + 1], bytes, len).is_none());
         }
     }
-
-    /// Not a test: prints how fast a core merges the second megabyte of the file `HYBZ_RATE`, and how fast it sorts
-    /// that. Run it by name, with `--release -- --ignored --nocapture`.
-    #[test]
-    #[ignore = "a measurement"]
-    fn merge_rate() {
-        let Ok(text) = std::env::var("HYBZ_RATE").map(|path| std::fs::read(path).unwrap()) else { return };
-        let mut block = text[1_000_000..1_900_000].to_vec();
-        let start = rotation::least(&block, &mut Vec::new());
-        let (thirds, origin) = twin::thirds(&[&block[start..], &block[..start]].concat(), 1);
-        let (mut column, mut bwt) = (Vec::new(), ForwardBwt::new(Arc::default()));
-        let rate = |work: &mut dyn FnMut()| {
-            let began = std::time::Instant::now();
-            (0..10).for_each(|_| work());
-            9.0 / began.elapsed().as_secs_f64()
-        };
-        for _ in 0..5 {
-            let merged = rate(&mut || _ = std::hint::black_box(thirds.merge(origin, &mut column)));
-            let sorted = rate(&mut || _ = std::hint::black_box(bwt.transform(&mut block)));
-            println!("merge {merged:.1} MB/s, full sort {sorted:.1}");
-        }
-    }
 }

@@ -89,15 +89,3 @@ impl FindFactors for FactorLane {
         Ok(&self.fetched)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_structures_are_declared_alike() {
-        // SAFETY: it takes no arguments and has no effects.
-        assert_eq!(unsafe { ffi::hybz_factor_report_bytes() }, size_of::<ffi::FactorReport>());
-        assert_eq!((size_of::<FactorByDevice>(), size_of::<ffi::FactorCounts>()), (8, 8));
-    }
-}

@@ -166,6 +166,16 @@ pub struct Limits {
     pub max_lzw: u32,
 }
 
+/// `struct hybz_field`.
+#[cfg(test)]
+#[repr(C)]
+struct Field {
+    structure: *const c_char,
+    name: *const c_char,
+    at: u64,
+    bytes: u64,
+}
+
 unsafe extern "C" {
     pub fn hybz_lane_create(
         device: c_int,
@@ -323,8 +333,6 @@ unsafe extern "C" {
     pub fn hybz_device_alloc(device: c_int, bytes: u64, memory: *mut *mut c_void) -> c_int;
     pub fn hybz_device_free(device: c_int, memory: *mut c_void) -> c_int;
     pub fn hybz_max_lines(bytes: u64) -> u64;
-    #[cfg(test)]
-    pub fn hybz_lines_report_bytes() -> usize;
     pub fn hybz_lane_factor(
         lane: *mut Lane,
         length: u32,
@@ -342,8 +350,6 @@ unsafe extern "C" {
         factors: *mut FactorByDevice,
         timeout_ms: u32,
     ) -> c_int;
-    #[cfg(test)]
-    pub fn hybz_factor_report_bytes() -> usize;
     pub fn hybz_lane_destroy(lane: *mut Lane) -> c_int;
     pub fn hybz_lz4_create(device: c_int, max_blocks: u32, lz4: *mut *mut Lz4) -> c_int;
     pub fn hybz_lz4_decode(
@@ -370,8 +376,6 @@ unsafe extern "C" {
         timeout_ms: u32,
     ) -> c_int;
     pub fn hybz_lz4_destroy(lz4: *mut Lz4) -> c_int;
-    #[cfg(test)]
-    pub fn hybz_lz4_block_bytes() -> usize;
     pub fn hybz_lzw_create(device: c_int, max_strips: u32, max_coded: u64, max_text: u64, lzw: *mut *mut Lzw) -> c_int;
     pub fn hybz_lzw_decode(
         lzw: *mut Lzw,
@@ -396,8 +400,6 @@ unsafe extern "C" {
         timeout_ms: u32,
     ) -> c_int;
     pub fn hybz_lzw_destroy(lzw: *mut Lzw) -> c_int;
-    #[cfg(test)]
-    pub fn hybz_lzw_bytes(bytes: *mut [usize; 2]);
     pub fn hybz_device_start(device: c_int) -> c_int;
     pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
     pub fn hybz_pinned_free(memory: *mut c_void, bytes: usize) -> c_int;
@@ -408,30 +410,21 @@ unsafe extern "C" {
     #[cfg(test)]
     pub fn hybz_large_input(blocks: u64, rows: u64) -> u64;
     #[cfg(test)]
-    pub fn hybz_report_bytes() -> usize;
-    #[cfg(test)]
-    pub fn hybz_coded_bytes() -> usize;
-    #[cfg(test)]
-    pub fn hybz_block_bytes() -> usize;
-    #[cfg(test)]
-    pub fn hybz_decoded_bytes() -> usize;
-    #[cfg(test)]
-    pub fn hybz_large_bytes() -> usize;
-    #[cfg(test)]
-    pub fn hybz_segment_bytes() -> usize;
-    #[cfg(test)]
-    pub fn hybz_coding_bytes(bytes: *mut [usize; 4]);
+    fn hybz_fields(count: *mut u64) -> *const Field;
     pub fn hybz_is_sticky(code: c_int) -> c_int;
     pub fn hybz_error_text(code: c_int) -> *const c_char;
 }
+
+#[cfg(test)]
+#[path = "layout_tests.rs"]
+mod layout_tests;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::format::bzip2;
     use crate::gpu::{
-        MAX_BATCH, MAX_ENTRY_LOG, MAX_LARGE, MAX_LZ4, MAX_STRIP, MAX_WIDE_BLOCK, MIN_DEVICE_BLOCK, SegmentForDevice,
-        input_room,
+        MAX_BATCH, MAX_ENTRY_LOG, MAX_LARGE, MAX_LZ4, MAX_STRIP, MAX_WIDE_BLOCK, MIN_DEVICE_BLOCK, input_room,
     };
 
     #[test]
@@ -464,34 +457,5 @@ mod tests {
             let bytes = unsafe { hybz_max_coded_bytes(length) };
             assert_eq!(bytes as usize, CodedByDevice::most_bytes(length as usize), "{length}");
         }
-    }
-
-    #[test]
-    fn both_sides_have_the_same_structures() {
-        // SAFETY: they only return a number.
-        let theirs = unsafe {
-            [
-                hybz_report_bytes(),
-                hybz_coded_bytes(),
-                hybz_block_bytes(),
-                hybz_decoded_bytes(),
-                hybz_large_bytes(),
-                hybz_segment_bytes(),
-            ]
-        };
-        let ours = [
-            size_of::<Report>(),
-            size_of::<CodedByDevice>(),
-            size_of::<BlockForDevice>(),
-            size_of::<DecodedByDevice>(),
-            size_of::<LargeForDevice>(),
-            size_of::<SegmentForDevice>(),
-        ];
-        assert_eq!(theirs, ours);
-        let mut theirs = [0; 4];
-        // SAFETY: it writes four numbers.
-        unsafe { hybz_coding_bytes(&mut theirs) };
-        let ours = [size_of::<TokensByDevice>(), size_of::<Tally>(), size_of::<Prices>(), size_of::<SharesForDevice>()];
-        assert_eq!(theirs, ours);
     }
 }

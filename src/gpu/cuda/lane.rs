@@ -467,16 +467,3 @@ impl Drop for Lane {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_structures_are_declared_alike() {
-        // SAFETY: it takes no arguments and has no effects.
-        assert_eq!(unsafe { ffi::hybz_report_bytes() }, size_of::<ffi::Report>());
-        // SAFETY: as above.
-        assert_eq!(unsafe { ffi::hybz_coded_bytes() }, size_of::<CodedByDevice>());
-    }
-}

@@ -265,14 +265,3 @@ impl SortLines for LinesLane {
         Ok(sorted_length)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_structures_are_declared_alike() {
-        // SAFETY: it takes no arguments and has no effects.
-        assert_eq!(unsafe { ffi::hybz_lines_report_bytes() }, size_of::<ffi::LinesReport>());
-    }
-}

@@ -138,14 +138,3 @@ pub(crate) fn to_device(ordinal: i32, bytes: &[u8]) -> CudaSlice<u8> {
 pub(crate) fn from_device(memory: &CudaSlice<u8>) -> Vec<u8> {
     memory.stream().clone_dtoh(memory).expect("a copy")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_structures_are_declared_alike() {
-        // SAFETY: it takes no arguments and has no effects.
-        assert_eq!(unsafe { ffi::hybz_lz4_block_bytes() }, size_of::<Lz4ForDevice>());
-    }
-}

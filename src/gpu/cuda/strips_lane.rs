@@ -117,16 +117,3 @@ impl Drop for StripsLane {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_structures_are_declared_alike() {
-        let mut theirs = [0; 2];
-        // SAFETY: it writes two numbers.
-        unsafe { ffi::hybz_lzw_bytes(&mut theirs) };
-        assert_eq!(theirs, [size_of::<StripForDevice>(), size_of::<StripFound>()]);
-    }
-}

@@ -3,7 +3,7 @@
 //! One thread reads, searches and copies a compressed byte in 0.55 to 0.8 ns, which is 7 to 9 GB/s of text (source
 //! code, Sapphire Rapids): little more than one H200 beside 16 cores decodes. Searching needs nothing of what is
 //! before, so the reader of a stretch lists the magics that begin in it, and what is left to do one after the other is
-//! to copy spans: of 0.20 ns with nothing beside it, 0.04 are left (`scan_rate`, Zen 5).
+//! to copy spans: of 0.20 ns with nothing beside it, 0.04 are left (measured on Zen 5).
 
 use super::readers::{Look, Readers, Stretch};
 use super::span::{HEADER_BITS, MAX_SPAN, Span, next_magic};
@@ -208,40 +208,5 @@ mod tests {
         let input = vec![0x55; 5 * MAX_SPAN];
         let spans = spans(&input, 1000, 1 << 20, 3);
         assert!(spans.len() >= 3 && spans.iter().all(|span| !span.2), "{}", spans.len());
-    }
-
-    /// Nanoseconds a compressed byte that the manager's thread is busy, with one scanner and with several readers.
-    #[test]
-    #[ignore = "a measurement"]
-    fn scan_rate() {
-        let text = (crate::shapes::shape("random").make)(4_000_000);
-        let input = compress(&text, &Settings::new()).unwrap().repeat(100);
-        let path = std::path::Path::new("/dev/shm/hybz-scan-rate");
-        std::fs::write(path, &input).unwrap();
-        let busy = || -> f64 {
-            let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-            schedstat.split(' ').next().unwrap().parse().unwrap()
-        };
-        let drain = |scanner: &mut Scanner| while scanner.next_piece().is_some() {};
-        for round in 0..3 {
-            let mut file = std::fs::File::open(path).unwrap();
-            let (mut scanner, began) = (Scanner::new(), busy());
-            while let n @ 1.. = std::io::Read::read(&mut file, scanner.room()).unwrap() {
-                scanner.filled(n);
-                drain(&mut scanner);
-            }
-            println!("{round}: alone {:.2} ns", (busy() - began) / input.len() as f64);
-            for count in [1, 2] {
-                let shared: Arc<dyn ReadAt> = Arc::new(std::fs::File::open(path).unwrap());
-                let mut scanner = Scanner::new();
-                assert!(scanner.share_reading(&shared, 0, count));
-                let began = busy();
-                while scanner.read_on().unwrap() {
-                    drain(&mut scanner);
-                }
-                println!("{round}: with {count} readers {:.2} ns", (busy() - began) / input.len() as f64);
-            }
-        }
-        std::fs::remove_file(path).unwrap();
     }
 }

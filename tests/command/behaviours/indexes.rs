@@ -49,6 +49,19 @@ pub fn place() -> (Place, Vec<u8>) {
     (Place::with(&[("a.bz2", &coded)]), plain)
 }
 
+/// Calls for which there is one line, exit 1, and nothing else: `a.bz2` of [`two_streams`] and `plain` stay as they are.
+pub fn refused(calls: &[(&str, &str)]) {
+    let (place, _) = place();
+    place.put("plain", b"hello\n");
+    let before = place.files();
+    for (line, says) in calls {
+        let run = place.hybz(&line.split(' ').collect::<Vec<_>>());
+        assert!(run.stdout.is_empty() && run.stderr.lines().count() == 1, "{line}: {run:?}");
+        run.says(1, says);
+        assert!(place.files() == before, "{line}");
+    }
+}
+
 #[test]
 fn an_index_while_compressing() {
     let place = Place::with(&[("a", &text(450_000)), ("b", b""), ("c", &noise(250_000))]);
@@ -323,10 +336,7 @@ fn an_index_that_is_left() {
 /// Each bad value, and each pair of flags that makes no sense: one line, exit 1, and nothing has happened.
 #[test]
 fn nonsense() {
-    let (place, _) = place();
-    place.put("plain", b"hello\n");
-    let before = place.files();
-    for (line, says) in [
+    refused(&[
         ("-t --index --index-format=zip a.bz2", "--index-format wants bzi or offsets, not `zip'."),
         ("-t --index-format bzi a.bz2", "--index-format is about --index, and with -l it can be offsets."),
         ("--index --block-size 2M plain", "A .hbz file has an index of its own: --index is about .bz2."),
@@ -344,10 +354,5 @@ fn nonsense() {
         ("-lv --offsets a.bz2", "--index-format=offsets and -v cannot be used together."),
         ("-l --offsets a.bz2 a.bz2", "--index-format=offsets lists one file, not 2."),
         ("-l --index=x a.bz2 a.bz2", "--index=FILE is the index of one file, not of 2."),
-    ] {
-        let run = place.hybz(&line.split(' ').collect::<Vec<_>>());
-        assert!(run.stdout.is_empty() && run.stderr.lines().count() == 1, "{line}: {run:?}");
-        run.says(1, says);
-        assert!(place.files() == before, "{line}");
-    }
+    ]);
 }

@@ -137,5 +137,4 @@ fn each_row_is_a_test() {
     tests.sort();
     rows.sort();
     assert_eq!(rows, tests);
-    assert!(rows.len() >= 101, "{} rows", rows.len());
 }

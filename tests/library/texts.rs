@@ -1,0 +1,35 @@
+//! Texts for property tests, how many cases these have, and what goes wrong with a file.
+
+use crate::shapes::{Rng, SHAPES};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Texts of up to `pieces` pieces that mix runs, repeats and noise. Of the longest pieces `scale` says how long they
+/// are: with 1 up to 9 kB.
+pub fn text(pieces: usize, scale: usize) -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        (any::<u8>(), 1..600 * scale).prop_map(|(byte, n)| vec![byte; n]),
+        vec(any::<u8>(), 0..200),
+        (vec(b'a'..b'e', 1..9), 1..200 * scale).prop_map(|(word, n)| word.repeat(n)),
+        (0..SHAPES.len(), 0..9000 * scale).prop_map(|(shape, n)| (SHAPES[shape].make)(n)),
+    ];
+    vec(piece, 0..=pieces).prop_map(|pieces| pieces.concat())
+}
+
+/// 96 cases of each property, or as many as `PROPTEST_CASES` says.
+pub fn config() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(96);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+/// `file` with one bit flipped, or, in every third round, cut.
+pub fn damaged(file: &[u8], round: usize, rng: &mut Rng) -> Vec<u8> {
+    let mut bad = file.to_vec();
+    if round.is_multiple_of(3) {
+        bad.truncate(rng.below(file.len()));
+    } else {
+        let at = rng.below(bad.len());
+        bad[at] ^= 1 << rng.below(8);
+    }
+    bad
+}
