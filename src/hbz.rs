@@ -17,7 +17,7 @@ use crate::block::Text;
 use crate::codec::hbz::decode::HbzDecoder;
 use crate::crc::Crc;
 use crate::error::{Damage, Error};
-use crate::format::bzip2::{Header, parse_stream_header};
+use crate::format::Format;
 use crate::format::hbz::LargeBlocks;
 pub use crate::format::hbz::{BlockHeader, IndexEntry, MAGIC, StreamHeader};
 use crate::format::hbz::{
@@ -321,8 +321,8 @@ impl List {
         let mut bytes = vec![0; rest];
         input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
         input.read_exact(&mut bytes).map_err(Error::Read)?;
-        let is_bzip2 = parse_stream_header(&bytes[..rest.min(4)]) != Header::Other;
-        list.complete = open.is_none() && (rest == 0 || !(is_bzip2 || MAGIC.starts_with(&bytes)));
+        let may_follow = [Format::Bzip2, Format::Hbz].iter().any(|format| format.fits(&bytes));
+        list.complete = open.is_none() && (rest == 0 || !may_follow);
         list.end = at;
         Ok(list)
     }

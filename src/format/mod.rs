@@ -59,18 +59,6 @@ pub enum Formats {
     Bzip2,
 }
 
-impl Formats {
-    /// Whether this one is among them.
-    ///
-    /// ```
-    /// use hybz::{Format, Formats};
-    /// assert!(Formats::All.include(Format::Hbz) && !Formats::Bzip2.include(Format::Hbz));
-    /// ```
-    pub fn include(self, format: Format) -> bool {
-        self == Formats::All || format == Format::Bzip2
-    }
-}
-
 /// What the blocks of a format are to its users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -178,6 +178,12 @@ impl Format {
         read(Formats::All).map(|(row, _)| row.format)
     }
 
+    /// Whether data that begin with `head`, which may be cut short, may be of this format.
+    #[doc(hidden)]
+    pub fn fits(self, head: &[u8]) -> bool {
+        (self.row().magic)(head) != Magic::No
+    }
+
     /// A short name, such as `bz2`. Of a format that hybz does not read it is that of the program that does.
     pub fn name(self) -> &'static str {
         self.row().name
@@ -223,6 +229,28 @@ impl Format {
 }
 
 impl Formats {
+    /// Whether this format is among them.
+    ///
+    /// ```
+    /// use hybz::{Format, Formats};
+    /// assert!(Formats::All.include(Format::Hbz) && !Formats::Bzip2.include(Format::Hbz));
+    /// ```
+    pub fn include(self, format: Format) -> bool {
+        (self == Formats::All || format == Format::Bzip2) && format.row().coding.is_some()
+    }
+
+    /// The format of data that begin with these bytes, if it is one of these.
+    ///
+    /// ```
+    /// use hybz::{Format, Formats};
+    /// assert_eq!(Formats::All.of(&[0x1f, 0x9d, 0x90]), Some(Format::Lzw));
+    /// assert_eq!(Formats::Bzip2.of(&[0x1f, 0x9d, 0x90]), None);
+    /// assert_eq!(Formats::All.of(&[0x1f, 0x8b, 8]), None);
+    /// ```
+    pub fn of(self, head: &[u8]) -> Option<Format> {
+        read(self).find(|(row, _)| (row.magic)(head) == Magic::Whole).map(|(row, _)| row.format)
+    }
+
     /// Whether data that begin with `head`, which may be cut short, can be of one of these formats. What cannot is
     /// copied by `-dcf`, by bzip2's rule: that takes whatever begins as one of its files does, even a file of a single
     /// `B`. Of formats that are not hybz's own the whole magic must be there.
