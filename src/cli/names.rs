@@ -12,8 +12,8 @@ pub fn appended(path: &Path, suffix: &OsStr) -> PathBuf {
     name.into()
 }
 
-/// The suffix of a compressed file that `path` ends in, if any, what replaces it, and its format unless it is `-S`'s. Of
-/// several the longest counts: with `-S 2`, `a.bz2` still is the result of `a`.
+/// The suffix of a compressed file that `path` ends in, if any, what replaces it, and its format unless it is `-S`'s.
+/// The longest counts: with `-S 2`, `a.bz2` still is the result of `a`.
 ///
 /// When compressing, a file of another program's format is one like others, as in bzip2, unless such are written.
 pub fn ending<'a>(path: &Path, plan: &'a Plan) -> Option<(&'a [u8], &'static str, Option<Format>)> {

@@ -4,12 +4,15 @@ use super::bzip2::split::BlockOptions;
 use super::piece::{Decoding, Ends, StreamEndDetector};
 use super::{bzip2, hbz, lz4, lzw};
 use crate::Pool;
+use crate::error::Error;
 use crate::format::bzip2::{Level, magic as bzip2_magic};
 use crate::format::hbz::{LargeBlocks, MAGIC as HBZ_MAGIC};
 use crate::format::lz4::magic as lz4_magic;
 use crate::format::lzw::MAGIC as LZW_MAGIC;
 use crate::format::{Blocks, Format, Formats, IndexKind, Magic};
 use crate::lz4::Frame;
+use crate::read_at::ReadAt;
+use crate::seek::{self, blocks};
 use crate::stream::Streams;
 
 /// What is known of a format.
@@ -31,7 +34,12 @@ pub(crate) struct Row {
     pub index: IndexKind,
     /// How it is read; nothing: it is only recognised.
     pub coding: Option<Coding>,
+    /// How it is read at any place, by the index in the file.
+    pub seek: Option<Seek>,
 }
+
+/// Opens a file by the index in it.
+pub(crate) type Seek = fn(&dyn ReadAt) -> Result<Box<dyn blocks::Blocks>, Error>;
 
 /// How a format is decoded.
 #[derive(Clone, Copy)]
@@ -53,6 +61,7 @@ const FOREIGN: Row = Row {
     blocks: Blocks::None,
     index: IndexKind::None("its format is only recognised"),
     coding: None,
+    seek: None,
 };
 
 /// The decoder of what no other format takes: it says what is wrong with it.
@@ -70,6 +79,7 @@ static TABLE: &[Row] = &[
         blocks: Blocks::Listed,
         index: IndexKind::Beside,
         coding: Some(BZIP2),
+        seek: None,
     },
     Row {
         format: Format::Hbz,
@@ -81,6 +91,7 @@ static TABLE: &[Row] = &[
         blocks: Blocks::Listed,
         index: IndexKind::Within(".hbz streams have indexes of their own"),
         coding: Some(Coding { decode: hbz::decode, end: hbz::end }),
+        seek: Some(seek::hbz::open),
     },
     Row {
         format: Format::Lzw,
@@ -120,6 +131,11 @@ fn read(formats: Formats) -> impl Iterator<Item = (&'static Row, Coding)> {
 pub(crate) fn first(formats: Formats, byte: Option<u8>) -> Coding {
     let fits = |row: &Row| byte.is_some_and(|byte| (row.magic)(&[byte]) != Magic::No);
     read(formats).find(|(row, _)| fits(row)).map_or(BZIP2, |(_, coding)| coding)
+}
+
+/// How a file that begins with these bytes is opened by the index in it, if it has one.
+pub(crate) fn seek(head: &[u8]) -> Option<Seek> {
+    TABLE.iter().find(|row| (row.magic)(head) == Magic::Whole)?.seek
 }
 
 /// What follows streams of one format.
