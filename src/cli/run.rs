@@ -85,7 +85,7 @@ fn work(plan: Arc<Plan>, report: Arc<Report>) -> anyhow::Result<Outcome> {
         }
         pool = pool.threads(limits::threads(&plan)).max_memory(limits::share_of_memory());
         for lanes in limits::lanes(&plan) {
-            pool = pool.gpus(&lanes);
+            pool = pool.accelerators(&lanes);
         }
         pool.build()
     });

@@ -6,8 +6,8 @@ use crate::Client;
 use crate::block::DecodedBlock;
 use crate::error::{Damage, DecodeError, Error};
 use crate::index::{Block, Index, bits_of};
-use crate::schedule::JobError;
-use crate::work::DecodeBlock;
+use crate::schedule::TaskError;
+use crate::stream::bzip2::tasks::{DECODE, DecodeBlock};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -81,8 +81,9 @@ impl Blocks for Index {
             return Err(Error::ForeignIndex { bit_offset: block.bit_offset });
         }
         let end = start + (block.end_bit - block.bit_offset);
-        let question = DecodeBlock { data: Arc::new(bytes.to_vec()), start, end };
-        client.submit_then(question, move |answer| cache.put(key, judge(&block, start, answer)));
+        let task = DecodeBlock { data: Arc::new(bytes.to_vec()), start, end };
+        let submission = client.task(task).class(DECODE, bytes.len() as u64);
+        submission.submit_then(move |_, decoded, _| cache.put(key, judge(&block, start, decoded)));
         Ok(())
     }
 
@@ -104,7 +105,7 @@ pub(super) fn data(block: u64, bit_offset: u64, damage: Damage) -> Error {
 fn judge(
     block: &Block,
     start: u64,
-    answer: Result<Result<DecodedBlock, DecodeError>, JobError>,
+    answer: Result<Result<DecodedBlock, DecodeError>, TaskError>,
 ) -> Result<Decoded, Error> {
     let damaged = |damage| Err(data(block.number, block.bit_offset, damage));
     let decoded = match answer {
@@ -113,7 +114,7 @@ fn judge(
         // damaged, also if the codes go on behind the end that the index says.
         Ok(Err(DecodeError::Damaged(damage))) => return damaged(damage),
         Ok(Err(DecodeError::OutOfData)) => return damaged(Damage::Code),
-        Err(JobError(reason)) => return Err(Error::Internal { block: block.number, reason }),
+        Err(TaskError(reason)) => return Err(Error::Internal { block: block.number, reason }),
     };
     if decoded.block_len > block.level.block_limit() {
         return damaged(Damage::BlockTooLong);

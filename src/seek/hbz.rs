@@ -4,13 +4,13 @@ use super::blocks::{Blocks, Wanted, data};
 use super::cache::Cache;
 use super::text::Decoded;
 use crate::Client;
-use crate::codec::hbz::decode::VectorCharge;
+use crate::codec::hbz::decode::{VectorCharge, Vectors};
 use crate::error::{Damage, Error};
 use crate::format::hbz::{BlockHeader, HEADER_LEN};
 use crate::hbz::List;
 use crate::read_at::{Positioned, ReadAt};
-use crate::schedule::JobError;
-use crate::work::DecodeLarge;
+use crate::schedule::TaskError;
+use crate::stream::hbz::tasks::{DECODE_LARGE, DecodeLarge};
 use std::sync::Arc;
 
 /// Blocks of `.hbz` files of more rows than this are decoded in stages by all stations: one that is read alone has
@@ -43,14 +43,15 @@ impl Blocks for List {
 
     fn submit(&self, wanted: &Wanted, bytes: &[u8], client: &Client, cache: &Arc<Cache>) -> Result<(), Error> {
         let (number, key, cache) = (wanted.number, wanted.key, Arc::clone(cache));
-        let (question, charge) = large(self, number, bytes, client)?;
+        let (task, charge) = large(self, number, bytes, client)?;
         let Wanted { text_len, bytes, .. } = wanted.clone();
-        client.submit_then(question, move |answer| {
-            let text = match answer {
+        let work = task.bytes();
+        client.task(task).class(DECODE_LARGE, work).submit_then(move |_, decoded, _| {
+            let text = match decoded {
                 Ok(Ok(text)) if text.len() == text_len => Ok(Decoded::new(text)),
                 Ok(Ok(_)) => Err(data(number, bytes.start * 8, Damage::Field("index"))),
                 Ok(Err(damage)) => Err(data(number, bytes.start * 8, damage)),
-                Err(JobError(reason)) => Err(Error::Internal { block: number, reason }),
+                Err(TaskError(reason)) => Err(Error::Internal { block: number, reason }),
             };
             drop(charge);
             cache.put(key, text);
@@ -73,7 +74,7 @@ fn of_list(list: &List, number: u64) -> Option<Wanted> {
     })
 }
 
-/// The question for a block of a `.hbz` file, and what vouches for its memory.
+/// The task for a block of a `.hbz` file, and what vouches for its memory.
 fn large(list: &List, number: u64, bytes: &[u8], client: &Client) -> Result<(DecodeLarge, VectorCharge), Error> {
     let missing = || Error::Internal { block: number, reason: "the list has no such block".to_owned() };
     let listed = number.checked_sub(1).and_then(|at| list.blocks().get(at as usize)).ok_or_else(missing)?;
@@ -88,6 +89,6 @@ fn large(list: &List, number: u64, bytes: &[u8], client: &Client) -> Result<(Dec
         return Err(Error::Memory { block: number, needs, allowed });
     }
     let stages = (header.rows > STAGED_ROWS).then(|| client.submitter().clone());
-    let charge = client.pool().work().vectors.charge(header.rows);
+    let charge = client.pool().shared_value::<Vectors>().charge(header.rows);
     Ok((DecodeLarge { payload: Arc::new(payload.to_vec()), header, stream: listed.stream, stages }, charge))
 }
