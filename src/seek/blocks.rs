@@ -97,7 +97,7 @@ fn of_index(block: Block) -> Wanted {
     Wanted { number, key: block.record, text_offset, text_len, bytes: block.bytes(), block: Some(block) }
 }
 
-pub(super) fn data(block: u64, bit_offset: u64, damage: Damage) -> Error {
+pub(crate) fn data(block: u64, bit_offset: u64, damage: Damage) -> Error {
     Error::Data { block, bit_offset, damage }
 }
 

@@ -1,4 +1,5 @@
-//! Reading a `.bz2` or `.hbz` file at any place of its text, and decoding only the blocks that are wanted.
+//! Reading a `.bz2` file, or one that has an index in it, at any place of its text, and decoding only the blocks that
+//! are wanted.
 //!
 //! ```
 //! use hybz::{Settings, index::Index, seek::Reader};
@@ -13,10 +14,9 @@
 //! ```
 
 pub(crate) mod blocks;
-mod cache;
-pub(crate) mod hbz;
+pub(crate) mod cache;
 mod sequence;
-mod text;
+pub(crate) mod text;
 
 use crate::Client;
 use crate::error::Error;
@@ -72,8 +72,8 @@ impl<R: ReadAt> Reader<R> {
     pub fn open(source: R, settings: &Settings) -> Result<Self, Error> {
         let mut head = [0; Format::HEAD_LEN];
         let len = fill_at(&source, &mut head, 0).map_err(Error::Read)?;
-        let blocks = match formats::seek(&head[..len]) {
-            Some(open) => open(&source)?,
+        let blocks = match formats::by_index(&head[..len]) {
+            Some(by_index) => (by_index.seek)(&source)?,
             None => Box::new(Index::build(Positioned { source: &source, at: 0 }, settings)?),
         };
         Ok(Self::new(source, blocks, settings))

@@ -26,7 +26,7 @@ pub(super) const ROW: Row = Row {
     blocks: Blocks::None,
     index: IndexKind::None("a toy has no blocks"),
     coding: Some(Coding { decode, end: || Some(Box::new(End::default())) }),
-    seek: None,
+    by_index: None,
 };
 
 pub(super) fn encode() -> Ends {

@@ -6,9 +6,9 @@ use std::path::Path;
 /// A format, what its folders and files have in their paths, and how many other files of `src` name it, at most. These
 /// numbers only fall: 12 is the goal.
 const FORMATS: [(&str, &[&str], usize); 3] = [
-    ("lz4", &["/lz4/", "/lz4.rs", "/lz4_", "/device/"], 14),
-    ("lzw", &["/lzw/", "/lzw.rs", "strips"], 10),
-    ("hbz", &["/hbz/", "/hbz.rs", "/hbz_"], 27),
+    ("lz4", &["/lz4/", "/lz4.rs", "/lz4_", "/device/"], 11),
+    ("lzw", &["/lzw/", "/lzw.rs", "strips"], 8),
+    ("hbz", &["/hbz/", "/hbz_", "/gpu/large", "/gpu/suffixes"], 14),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
@@ -28,7 +28,12 @@ fn a_format_is_named_in_few_files() {
     let mut files = Vec::new();
     sources(&root, &mut files);
     assert!(files.len() > 100);
-    let is_test = |path: &str| path.ends_with("tests.rs") || path.ends_with("toy.rs") || path.ends_with("_cases.rs");
+    let is_test = |path: &str| {
+        path.ends_with("tests.rs")
+            || path.ends_with("toy.rs")
+            || path.ends_with("_cases.rs")
+            || path.ends_with("fake.rs")
+    };
     for (format, own, most) in FORMATS {
         let others = files.iter().filter(|(path, text)| {
             let path = path.strip_prefix(root.to_str().unwrap()).unwrap();

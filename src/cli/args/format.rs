@@ -9,6 +9,16 @@ use hybz::{Encoding, LargeBlocks, Level};
 
 /// The blocks of `--format=hbz`, unless `--block-size` gives their size.
 const HBZ_SIZE: u64 = 9_000_000;
+/// The flags that ask for large blocks, in messages.
+pub const LARGE_FLAGS: &str = "--block-size, --perturb or --format=hbz";
+/// Why no index is written of large blocks.
+pub const HAS_OWN_INDEX: &str = "A .hbz file has an index of its own: --index is about .bz2.";
+
+/// Whether flags ask for large blocks.
+pub fn asks_for_large(flags: &Flags) -> bool {
+    flags.block_size.is_some() || flags.perturb.is_some() || flags.format == Some(OutputFormat::Hbz)
+}
+
 /// The block size of perturbed streams, unless `--block-size` gives another.
 const PERTURBED_SIZE: u64 = 900_000;
 

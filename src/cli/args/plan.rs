@@ -3,7 +3,7 @@
 use super::batch::{self, Batch, batch};
 use super::bench::{BenchPlan, bench};
 use super::flags::{Flags, GpuPipeline, Recover};
-use super::format::encoding;
+use super::format::{LARGE_FLAGS, encoding};
 use super::measure::measure;
 use super::part::{IndexPlan, Listing, Part, Settled};
 use super::recover::recover;
@@ -295,10 +295,7 @@ fn gpus(flags: &Flags, large_blocks: bool) -> anyhow::Result<Gpus> {
         bail!("--gpu-required and {forbids} cannot be used together.");
     }
     if flags.gpu_pipeline == Some(GpuPipeline::Hybrid) && large_blocks {
-        bail!(
-            "--gpu-pipeline hybrid is about .bz2: it cannot be used together with --block-size, --perturb or \
-             --format=hbz."
-        );
+        bail!("--gpu-pipeline hybrid is about .bz2: it cannot be used together with {LARGE_FLAGS}.");
     }
     let asked = flags.gpu_required || flags.gpu_pipeline.is_some() || matches!(gpus, Gpus::These(_));
     if asked && !cfg!(feature = "cuda") {

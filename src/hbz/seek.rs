@@ -1,15 +1,15 @@
 //! The blocks of a `.hbz` file as its index has them, and how they are decoded.
 
-use super::blocks::{Blocks, Wanted, data};
-use super::cache::Cache;
-use super::text::Decoded;
+use super::List;
 use crate::Client;
 use crate::codec::hbz::decode::{VectorCharge, Vectors};
 use crate::error::{Damage, Error};
 use crate::format::hbz::{BlockHeader, HEADER_LEN};
-use crate::hbz::List;
 use crate::read_at::{Positioned, ReadAt};
 use crate::schedule::TaskError;
+use crate::seek::blocks::{Blocks, Wanted, data};
+use crate::seek::cache::Cache;
+use crate::seek::text::Decoded;
 use crate::stream::hbz::tasks::{DECODE_LARGE, DecodeLarge};
 use std::sync::Arc;
 
