@@ -13,7 +13,8 @@ use crate::cli::os::signals;
 use crate::cli::os::stdout;
 use crate::cli::tally::Tally;
 use crate::cli::temporary::{LastWords, TemporaryFiles};
-use hybz::{StationReport, StreamFormat, StreamInfo, StreamSummary, Summary};
+use hybz::format::Blocks;
+use hybz::{Format, StationReport, StreamInfo, StreamSummary, Summary};
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -76,7 +77,7 @@ pub struct Entry {
     name: OsString,
     opened: Instant,
     /// Of the stream that its bytes begin with.
-    format: Option<StreamFormat>,
+    format: Option<Format>,
     crcs: Vec<u32>,
     /// The name of the result, or `-`.
     result: Option<OsString>,
@@ -95,12 +96,7 @@ impl Entry {
     /// Begins one, if there is to be a report.
     pub fn new(plan: &Plan, name: &OsStr) -> Option<Box<Entry>> {
         plan.report.as_ref()?;
-        let written = match () {
-            () if plan.lz4.is_some() => StreamFormat::Lz4,
-            () if plan.large_blocks.is_some() => StreamFormat::Hbz,
-            () => StreamFormat::Bzip2,
-        };
-        let format = (plan.mode == Mode::Compress).then_some(written);
+        let format = (plan.mode == Mode::Compress).then(|| plan.encoding.format());
         let (opened, crcs, result, stream) = (Instant::now(), Vec::new(), None, None);
         let (complete, unsaid) = (false, None);
         Some(Box::new(Entry { name: name.to_owned(), opened, format, crcs, result, stream, complete, unsaid }))
@@ -109,7 +105,7 @@ impl Entry {
     /// A stream of it has ended.
     pub fn stream(&mut self, stream: &StreamInfo) {
         self.format.get_or_insert(stream.format);
-        if self.crcs.len() < MAX_CRCS && !matches!(stream.format, StreamFormat::Lzw | StreamFormat::Lz4) {
+        if self.crcs.len() < MAX_CRCS && stream.format.blocks() == Blocks::Listed {
             self.crcs.push(stream.combined_crc);
         }
     }
@@ -187,7 +183,7 @@ impl Account {
         let mut object = Object::of_file("file", &entry.name);
         object.put("work", self.totals.work);
         object.put("status", status(entry, !failures.is_empty()));
-        object.put("format", entry.format.map(json::format));
+        object.put("format", entry.format.map(Format::name));
         match &entry.result {
             Some(name) => object.put_name("result", name),
             None => object.put("result", Value::Null),

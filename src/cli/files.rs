@@ -23,6 +23,7 @@ use crate::cli::tally::Skipped;
 use crate::cli::underway::Underway;
 use hybz::Pool;
 use hybz::flow::{Input, Inputs, Source, Task};
+use hybz::format::IndexKind;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -114,7 +115,7 @@ impl Operands {
             (Some(part), _) => input::part((plan, &self.pool), part, operand, name, file, ready, remark)?,
             (None, Some(shard)) => {
                 let text = shards::text(name, file, &shard)?;
-                (Task::Compress(plan.level), Source::File(Arc::new(text), shard.offset))
+                (Task::Compress(plan.level.into()), Source::File(Arc::new(text), shard.offset))
             }
             (None, None) => input::whole(plan, ready, file),
         };
@@ -166,9 +167,9 @@ impl Operands {
         let (file, found) = opened.map_err(|e| Failure::unopened(plan.mode, name, &e))?;
         // As in bzip2 also with -f: a job that does `-f *` every night must not wrap its own results.
         if plan.mode == Mode::Compress
-            && let Some((suffix, _)) = ending(place.path(), &plan)
+            && let Some((suffix, _, format)) = ending(place.path(), &plan)
         {
-            let wants_index = plan.index.is_some() && !matches!(suffix, b".hbz" | b".lz4");
+            let wants_index = plan.index.is_some() && format.is_none_or(|format| format.index() == IndexKind::Beside);
             let hint: &[u8] = if wants_index { b" Its index: -t --index." } else { b"" };
             return Err(about(1, &[b" already has ", suffix, b" suffix.", hint]).remark());
         }
@@ -264,12 +265,8 @@ impl Operands {
             (Target::Stdout, _) => return Ok(Destination::Stdout),
             (Target::File(result), _) => return Ok(Destination::File(Place::typed(result))),
             (Target::Beside | Target::Below(_), Mode::Compress) => {
-                let usual = OsStr::new(match () {
-                    () if self.plan.lz4.is_some() => ".lz4",
-                    () if self.plan.large_blocks.is_some() => ".hbz",
-                    () => ".bz2",
-                });
-                appended(path, self.plan.suffix.as_deref().unwrap_or(usual))
+                let usual = self.plan.encoding.format().suffixes().first().map(|(suffix, _)| OsStr::new(suffix));
+                appended(path, self.plan.suffix.as_deref().or(usual).unwrap_or_default())
             }
             (Target::Beside | Target::Below(_), Mode::Decompress) => {
                 original_name(path, &self.plan).unwrap_or_else(|| {

@@ -1,8 +1,8 @@
 //! What to do with the bytes of an operand, and how to read them.
 
 use crate::cli::args::{Mode, Operand, Part, Plan};
+use crate::cli::formats::COPY_HEAD_LEN;
 use crate::cli::job::{Destination, Ready};
-use crate::cli::magic;
 use crate::cli::part;
 use crate::cli::ranges::Parts;
 use crate::cli::reader::Reader;
@@ -28,8 +28,8 @@ pub fn whole(plan: &Plan, ready: &Ready, file: File) -> (Task, Source) {
     match plan.mode {
         Mode::Compress => (compression(plan, source.as_ref()), reader.into_source()),
         Mode::Decompress if plan.force && matches!(destination, Destination::Stdout) => {
-            let head = reader.head(magic::LEN);
-            let task = if magic::may_be_compressed(&head, plan.formats) { decompress(plan) } else { Task::Copy };
+            let head = reader.head(COPY_HEAD_LEN);
+            let task = if plan.formats.may_begin_with(&head) { decompress(plan) } else { Task::Copy };
             (task, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))))
         }
         Mode::Decompress | Mode::Test => (decompress(plan), reader.into_source()),
@@ -41,10 +41,8 @@ pub fn whole(plan: &Plan, ready: &Ready, file: File) -> (Task, Source) {
 fn compression(plan: &Plan, source: Option<&SourceFile>) -> Task {
     const LONG: u64 = 1 << 20;
     let len = source.map(|source| &source.found).filter(|found| found.is_file()).map(Metadata::len);
-    match (plan.compression(), len) {
-        (Task::CompressLz4(frame), Some(len)) if len >= LONG => Task::CompressLz4(frame.text_len(len)),
-        (task, _) => task,
-    }
+    let long = len.filter(|&len| len >= LONG);
+    Task::Compress(long.map_or(plan.encoding, |len| plan.encoding.text_len(len)))
 }
 
 fn decompress(plan: &Plan) -> Task {

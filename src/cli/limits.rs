@@ -54,7 +54,7 @@ pub fn choose_memory(plan: &Plan, no_threads: bool) {
 
 /// Refuses blocks that do not fit into the memory that there may be: the kernel would end the process in the middle.
 pub fn check_block_size(plan: &Plan) -> anyhow::Result<()> {
-    let (Some(large), Mode::Compress) = (&plan.large_blocks, plan.mode) else { return Ok(()) };
+    let (Some(large), Mode::Compress) = (plan.encoding.large_blocks(), plan.mode) else { return Ok(()) };
     let block = u64::from(large.size()).min(expected_bytes(plan).unwrap_or(u64::MAX));
     let (needed, there) = (block * PER_LARGE_BYTE + FOR_PROGRAM, hybz::schedule::memory_of_machine());
     if needed > there {
@@ -90,8 +90,8 @@ pub fn lanes_for(plan: &Plan, mode: Mode, expected: Option<u64>) -> Vec<Lanes> {
         Gpus::Visible => None,
         Gpus::These(list) => Some(list.clone()),
     };
-    let kinds = match &plan.large_blocks {
-        _ if mode == Mode::Compress && plan.lz4.is_some() => return Vec::new(),
+    let kinds = match &plan.encoding.large_blocks() {
+        _ if mode == Mode::Compress && !plan.encoding.format().is_native() => return Vec::new(),
         _ if mode != Mode::Compress => vec![Lanes::for_decoding(), Lanes::for_decoding_large()],
         Some(large) if plan.gpu_pipeline == Offload::Bwt => {
             vec![Lanes { offload: Offload::Suffixes, ..Lanes::for_large_blocks(large) }]
@@ -137,7 +137,7 @@ pub fn threads(plan: &Plan) -> NonZeroUsize {
         return cores;
     }
     // A large block takes 12 times its size; users who ask for large blocks get half of the memory.
-    let large = plan.large_blocks.map_or(0, |large| u64::from(large.size()) * 6);
+    let large = plan.encoding.large_blocks().map_or(0, |large| u64::from(large.size()) * 6);
     cores.min(fit(share_of_memory(), PER_THREAD.max(large)))
 }
 

@@ -4,6 +4,7 @@
 use crate::cli::account::Entry;
 use crate::cli::args::{Mode, Plan, ReportPlace, Target, usual_index};
 use crate::cli::commit::{Committer, Finished, Item};
+use crate::cli::formats::no_index;
 use crate::cli::index::IndexJob;
 use crate::cli::job::{Destination, Job, Ready, State};
 use crate::cli::os::directory::{Directory, is_file};
@@ -207,7 +208,7 @@ impl Results {
     fn index(&self, name: &OsStr, index: IndexJob, ready: &Ready) -> Option<OutputFile> {
         match index.write(&self.plan, ready.source.as_ref()) {
             Ok(Ok(output)) => return Some(output),
-            Ok(Err(why)) => self.print(Note::Remark(why.remark(name))),
+            Ok(Err(why)) => self.print(Note::Remark(no_index(why, name))),
             Err(failure) => self.print(Note::Failure(failure)),
         }
         None

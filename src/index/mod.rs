@@ -40,6 +40,7 @@ use records::Records;
 use std::io::{BufWriter, Read, Write};
 use std::sync::Arc;
 
+pub use crate::hbz::List;
 pub use ranges::TextRange;
 pub use recorder::Recorder;
 
@@ -96,7 +97,7 @@ impl Index {
     /// line ends.
     ///
     /// # Errors
-    /// Errors of the file; [`Error::HasHbz`] if it has `.hbz` streams.
+    /// What is wrong with the file; [`Error::NoIndex`] if it is not a `.bz2`.
     pub fn build(mut file: impl Read, settings: &Settings) -> Result<Index, Error> {
         let mut driver = Driver::decompress_counting(settings);
         let mut recorder = Recorder::new();

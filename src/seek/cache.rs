@@ -5,8 +5,8 @@ use crate::error::Error;
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Blocks by number.
-pub(super) struct Cache {
+/// Blocks by their numbers.
+pub(crate) struct Cache {
     shelf: Mutex<Shelf>,
     came: Condvar,
 }

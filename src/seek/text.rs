@@ -5,7 +5,7 @@ use crate::block::Text;
 use std::sync::{Mutex, PoisonError};
 
 /// A decoded block.
-pub(super) struct Decoded {
+pub(crate) struct Decoded {
     text: Text,
     /// For text that is made in pieces: the position of the last reader. A reader that continues there does not start
     /// over; one that reads before it does.

@@ -63,7 +63,7 @@ fn several_readers() {
     let expected = hybz::compress(&text[from..], &Settings::new()).unwrap();
     for readers in [1, 2, 5] {
         let file = File { text: text.clone(), broken_from: u64::MAX };
-        let (out, outcome) = through(Task::Compress(Level::BEST), file, from as u64, readers);
+        let (out, outcome) = through(Task::Compress(Level::BEST.into()), file, from as u64, readers);
         assert_eq!(outcome.unwrap().bytes_in, (text.len() - from) as u64);
         assert!(out == expected, "{readers} readers");
     }
@@ -74,7 +74,7 @@ fn a_file_that_cannot_be_read_to_its_end() {
     let text = text();
     for (readers, broken_from) in [(1, 40 << 20), (3, 40 << 20), (3, 0), (4, (text.len() - 1) as u64)] {
         let file = File { text: text.clone(), broken_from };
-        let (_, outcome) = through(Task::Compress(Level::BEST), file, 0, readers);
+        let (_, outcome) = through(Task::Compress(Level::BEST.into()), file, 0, readers);
         assert!(matches!(outcome, Err(Error::Read(_))), "{readers} readers, {broken_from}: {outcome:?}");
     }
 }

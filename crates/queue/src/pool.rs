@@ -385,10 +385,10 @@ impl PoolBuilder {
     /// Each station needs memory of its own besides. A client that has nothing on its way may always send one piece, so
     /// a small number slows down but never stops.
     ///
-    /// (A block of a `.hbz` stream that needs more than all of it is refused.)
+    /// (A long block that needs more than all of it is refused.)
     ///
     /// Without this it is some pieces for each station, and room for what the accelerators hold, up to
-    /// [`max_memory`](Self::max_memory). A single block of a `.hbz` stream may then take 7 of 8 bytes of the memory of
+    /// [`max_memory`](Self::max_memory). A single block may then take 7 of 8 bytes of the memory of
     /// the machine, or of the container.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);

@@ -1,6 +1,7 @@
 //! What `--bench` measures, and which flags do not go with it.
 
-use super::flags::{Flags, OutputFormat};
+use super::flags::Flags;
+use super::format::{LARGE_FLAGS, asks_for_large};
 use super::task::{Mode, Operand};
 use anyhow::bail;
 use std::path::PathBuf;
@@ -67,9 +68,8 @@ pub fn bench(flags: &Flags, operands: &[Operand]) -> anyhow::Result<Option<Bench
     if against.iter().any(String::is_empty) {
         bail!("--against wants programs such as lbzip2,pbzip2.");
     }
-    let hbz = flags.block_size.is_some() || flags.perturb.is_some() || flags.format == Some(OutputFormat::Hbz);
-    if !against.is_empty() && hbz {
-        bail!("--against is about .bz2: it cannot be used together with --block-size, --perturb or --format=hbz.");
+    if !against.is_empty() && asks_for_large(flags) {
+        bail!("--against is about .bz2: it cannot be used together with {LARGE_FLAGS}.");
     }
     if flags.plot.as_ref().is_some_and(|file| file.is_empty()) {
         bail!("--plot wants the name of a file.");

@@ -1,6 +1,7 @@
 //! Indexes and parts of files: what the flags ask for, and which of them do not go together.
 
 use super::flags::{Flags, IndexFormat};
+use super::format::HAS_OWN_INDEX;
 use super::ranges::{Amount, Range};
 use super::task::{Mode, Operand, Target};
 use anyhow::bail;
@@ -162,7 +163,7 @@ impl Settled<'_> {
             _ => {}
         }
         if self.mode == Mode::Compress && self.large_blocks {
-            bail!("A .hbz file has an index of its own: --index is about .bz2.");
+            bail!(HAS_OWN_INDEX);
         }
         if part.is_none() && self.mode == Mode::Decompress && self.remove_sources {
             bail!("The index is of the compressed file: use -d --index with -k, -c or -o.");

@@ -2,23 +2,19 @@
 
 use super::batch::{self, Batch, batch};
 use super::bench::{BenchPlan, bench};
-use super::flags::{Flags, GpuPipeline, OutputFormat, Recover};
-use super::format::{self, lz4};
+use super::flags::{Flags, GpuPipeline, Recover};
+use super::format::{LARGE_FLAGS, encoding};
 use super::measure::measure;
 use super::part::{IndexPlan, Listing, Part, Settled};
 use super::recover::recover;
 use super::report::{ReportPlace, progress_json, report};
 use super::shards::{Shards, shards};
-use super::streams::streams;
 use super::task::{Mode, Operand, Target};
 use super::verify::{VerifyPlan, verify};
-use crate::cli::names::SUFFIXES;
 use anyhow::bail;
-use hybz::flow::Task;
 use hybz::gpu::Offload;
-use hybz::lz4::Frame;
 use hybz::shard::Shard;
-use hybz::{Formats, LargeBlocks, Level, Streams};
+use hybz::{Encoding, Format, Formats, Level};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
@@ -39,15 +35,11 @@ pub struct Plan {
     pub program: OsString,
     pub mode: Mode,
     pub level: Level,
-    /// Write `.hbz` with these blocks instead of `.bz2`.
-    pub large_blocks: Option<LargeBlocks>,
-    /// Write LZ4 frames like this instead.
-    pub lz4: Option<Frame>,
-    /// Write several `.bz2` streams.
-    pub streams: Option<Streams>,
+    /// What is written.
+    pub encoding: Encoding,
     /// What is decompressed.
     pub formats: Formats,
-    /// What names of compressed files end in, instead of `.bz2`, `.hbz` or `.lz4`.
+    /// What names of compressed files end in, instead of the suffix of their format.
     pub suffix: Option<OsString>,
     pub target: Target,
     pub operands: Vec<Operand>,
@@ -101,9 +93,6 @@ pub struct Plan {
     pub ignored_words: Vec<String>,
 }
 
-/// The block size of perturbed streams, unless `--block-size` gives another.
-const PERTURBED_SIZE: u64 = 900_000;
-
 impl Plan {
     /// The plan for these flags and operands, from a program that was called `program`.
     pub fn new(
@@ -124,10 +113,8 @@ impl Plan {
         let recover = recover(flags, &target, &operands)?;
         let report = report(flags, mode, &target, &operands)?;
         let (level, threads) = level_and_threads(flags);
-        let lz4 = lz4(flags, mode)?;
-        let large_blocks = large_blocks(flags)?;
-        let streams = streams(flags, mode)?;
-        let gpus = gpus(flags, large_blocks.is_some())?;
+        let encoding = encoding(flags, mode, level)?;
+        let gpus = gpus(flags, encoding.large_blocks().is_some())?;
         let only_reads = recover.is_some() || matches!(shards, Some(Shards::Ranges(_)));
         let remove_sources = !(only_reads || measure) && remove_sources(flags, mode, cat, &target);
         let verify = verify(flags, mode, &target, &operands, remove_sources)?;
@@ -137,7 +124,7 @@ impl Plan {
             target: &target,
             operands: &operands,
             remove_sources,
-            large_blocks: large_blocks.is_some(),
+            large_blocks: encoding.large_blocks().is_some(),
             open_ended: batch.is_open_ended(),
         };
         let (part, listing) = (settled.part()?, settled.listing()?);
@@ -146,9 +133,7 @@ impl Plan {
             program: program.to_owned(),
             mode,
             level,
-            large_blocks,
-            lz4,
-            streams,
+            encoding,
             formats: formats(program),
             suffix: suffix(flags)?,
             remove_sources,
@@ -190,18 +175,6 @@ impl Plan {
 }
 
 impl Plan {
-    /// What is done with an input that is compressed.
-    pub fn compression(&self) -> Task {
-        if let Some(frame) = self.lz4 {
-            return Task::CompressLz4(frame);
-        }
-        match (self.large_blocks, self.streams) {
-            (Some(large), _) => Task::CompressLarge(large),
-            (None, Some(streams)) => Task::CompressStreams(self.level, streams),
-            (None, None) => Task::Compress(self.level),
-        }
-    }
-
     /// Whether inputs are decompressed, in the end or on the way.
     pub fn is_decoding(&self) -> bool {
         self.mode == Mode::Decompress
@@ -283,7 +256,9 @@ fn suffix(flags: &Flags) -> anyhow::Result<Option<OsString>> {
 
 /// Whether it is a usual suffix that lacks its dot.
 fn is_known_without_dot(suffix: &OsStr) -> bool {
-    SUFFIXES.iter().any(|(known, ..)| known.as_bytes().strip_prefix(b".") == Some(suffix.as_bytes()))
+    Format::all_read()
+        .flat_map(Format::suffixes)
+        .any(|(known, _)| known.as_bytes().strip_prefix(b".") == Some(suffix.as_bytes()))
 }
 
 fn remove_sources(flags: &Flags, mode: Mode, cat: bool, target: &Target) -> bool {
@@ -304,25 +279,6 @@ fn level_and_threads(flags: &Flags) -> (Level, Option<NonZeroUsize>) {
     (level, threads)
 }
 
-/// The blocks of a `.hbz` stream, if the flags ask for one.
-fn large_blocks(flags: &Flags) -> anyhow::Result<Option<LargeBlocks>> {
-    let perturb = flags.perturb.filter(|&interval| interval > 0);
-    let hbz = flags.format == Some(OutputFormat::Hbz);
-    if flags.block_size.is_none() && perturb.is_none() && !hbz {
-        return Ok(None);
-    }
-    let usual = if perturb.is_some() { PERTURBED_SIZE } else { format::HBZ_SIZE };
-    let size = flags.block_size.unwrap_or(usual);
-    let large = u32::try_from(size).ok().filter(|&size| size >= 1_000_000 || u64::from(size) == PERTURBED_SIZE);
-    let Some(large) = large.and_then(LargeBlocks::try_new) else {
-        bail!("--block-size must be 1M to 1G, or 900k with --perturb.");
-    };
-    if size == PERTURBED_SIZE && perturb.is_none() {
-        bail!("--block-size 900k is bzip2's own: it makes sense with --perturb only.");
-    }
-    Ok(Some(large.perturbation(perturb.unwrap_or(0), flags.perturb_seed.unwrap_or(0))))
-}
-
 fn gpus(flags: &Flags, large_blocks: bool) -> anyhow::Result<Gpus> {
     let gpus = match flags.gpu.as_deref() {
         _ if flags.no_gpu || flags.small => Gpus::None,
@@ -339,10 +295,7 @@ fn gpus(flags: &Flags, large_blocks: bool) -> anyhow::Result<Gpus> {
         bail!("--gpu-required and {forbids} cannot be used together.");
     }
     if flags.gpu_pipeline == Some(GpuPipeline::Hybrid) && large_blocks {
-        bail!(
-            "--gpu-pipeline hybrid is about .bz2: it cannot be used together with --block-size, --perturb or \
-             --format=hbz."
-        );
+        bail!("--gpu-pipeline hybrid is about .bz2: it cannot be used together with {LARGE_FLAGS}.");
     }
     let asked = flags.gpu_required || flags.gpu_pipeline.is_some() || matches!(gpus, Gpus::These(_));
     if asked && !cfg!(feature = "cuda") {

@@ -54,7 +54,7 @@ fn name(plan: &Plan, terminal: bool) -> OsString {
 }
 
 fn sizes(plan: &Plan, bench: &Bench) -> String {
-    let format = match (&plan.large_blocks, &plan.bench) {
+    let format = match (plan.encoding.large_blocks(), &plan.bench) {
         (_, Some(BenchPlan { only: Some(Mode::Decompress), .. })) => String::new(),
         (Some(large), _) => format!(" in blocks of {}", shown_size(large.size() as usize)),
         (None, _) => format!(" at level {}", plan.level.get()),
@@ -133,9 +133,9 @@ pub fn json(plan: &Plan, wanted: &BenchPlan, bench: &Bench) -> Vec<u8> {
     object.put("uncompressed", bench.input.text.0.len());
     object.put("compressed", bench.input.coded.0.len());
     let compresses = wanted.only != Some(Mode::Decompress);
-    let level = compresses && plan.large_blocks.is_none();
+    let level = compresses && plan.encoding.large_blocks().is_none();
     object.put("level", level.then(|| plan.level.get()));
-    object.put("block_size", plan.large_blocks.filter(|_| compresses).map(|large| large.size()));
+    object.put("block_size", plan.encoding.large_blocks().filter(|_| compresses).map(|large| large.size()));
     object.put("gpus", bench.devices.iter().map(|device| Value::from(&*device.name)).collect::<Value>());
     object.put("time", json::seconds(wanted.time));
     object.put("absent", bench.absent.clone());

@@ -43,7 +43,7 @@ pub fn decompressed(plan: &Plan, coded: &Shared, trailing_garbage: bool, max: u6
 
 fn task(plan: &Plan, direction: Mode) -> Task {
     match direction {
-        Mode::Compress => plan.compression(),
+        Mode::Compress => Task::Compress(plan.encoding),
         _ => Task::Decompress { formats: plan.formats, trailing_garbage: plan.trailing_garbage },
     }
 }
@@ -94,7 +94,7 @@ impl One {
     fn new(task: Task, bytes: &Shared) -> One {
         let len = bytes.0.len() as u64;
         let source = match task {
-            Task::Compress(_) | Task::CompressLarge(_) if len >= LONG_FILE => Source::File(Arc::new(bytes.clone()), 0),
+            Task::Compress(_) if len >= LONG_FILE => Source::File(Arc::new(bytes.clone()), 0),
             _ => Source::Stream(Box::new(Cursor::new(bytes.clone()))),
         };
         One(Some(flow::Input { meta: (), task, count_lines: false, verify: Verify::Off, source }), len)

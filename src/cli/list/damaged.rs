@@ -3,11 +3,10 @@
 //! They are what `--recover` finds in the rest of the file. It begins with the stream that is damaged, not with the
 //! block: only the header and the end of a stream tell whether a wrong CRC field is all that is wrong with a block.
 
-use super::HEADER;
 use super::rows::Row;
 use crate::cli::counts::Counts;
 use hybz::recover::{Block, Cause, Found, Hole, What, recover};
-use hybz::{Error, Pool, ReadAt, Settings, StreamInfo};
+use hybz::{Error, Format, Pool, ReadAt, Settings, StreamInfo};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io;
@@ -42,8 +41,8 @@ pub fn go_on(
 ) -> Result<(), Error> {
     let (streams, begin) = last.map_or((0, 0), |last| (last.number, last.end));
     let file = FileFrom { from: file.from + begin, ..file };
-    let mut head = [0; HEADER.len()];
-    if file.read_at(&mut head, 0).map_err(Error::Read)? < head.len() || head != *HEADER {
+    let mut head = [0; super::HEADER_LEN];
+    if file.read_at(&mut head, 0).map_err(Error::Read)? < head.len() || !Format::Bzip2.fits(&head) {
         return Ok(()); // a stream of another format
     }
     let before = rows.iter().take_while(|row| row.stream.is_some_and(|stream| stream <= streams));

@@ -1,6 +1,6 @@
 //! What is listed of blocks.
 
-use hybz::hbz::List;
+use hybz::index::List;
 use hybz::{BlockInfo, Error};
 use std::borrow::Cow;
 
@@ -47,8 +47,8 @@ pub fn of_decoded(blocks: &[BlockInfo]) -> Vec<Row> {
     rows.collect()
 }
 
-/// The blocks of a `.hbz`.
-pub fn of_hbz(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
+/// The blocks of a file with an index in it.
+pub fn of_list(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
     let mut stream = 0;
     let rows = (1..).zip(list.blocks()).zip(verdicts).map(|((number, block), verdict)| {
         stream += u64::from(block.number == 0);

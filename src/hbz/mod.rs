@@ -13,16 +13,20 @@
 //! # Ok::<(), hybz::Error>(())
 //! ```
 
+pub(crate) mod seek;
+
 use crate::block::Text;
 use crate::codec::hbz::decode::HbzDecoder;
 use crate::crc::Crc;
 use crate::error::{Damage, Error};
-use crate::format::bzip2::{Header, parse_stream_header};
+use crate::format::Format;
+use crate::format::hbz::LargeBlocks;
 pub use crate::format::hbz::{BlockHeader, IndexEntry, MAGIC, StreamHeader};
 use crate::format::hbz::{
     ENTRY_LEN, HEADER_LEN, INDEX_HEAD, INDEX_TAIL, Next, index_count, index_len, index_tail, next,
 };
 use crate::schedule::memory_of_one_piece;
+use crate::settings::Settings;
 use crate::stream::hbz::index::{Index, Judged};
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -74,6 +78,7 @@ pub struct Listed {
 pub struct List {
     blocks: Vec<Listed>,
     streams: u64,
+    block_size: u32,
     complete: bool,
     end: u64,
     max_memory: u64,
@@ -108,6 +113,11 @@ impl List {
     /// How many streams there are; of a damaged file, how many begin.
     pub fn streams(&self) -> u64 {
         self.streams
+    }
+
+    /// The block size of the first stream, in bytes.
+    pub fn block_size(&self) -> u32 {
+        self.block_size
     }
 
     /// Whether these are all blocks. If not, the file is damaged or cut between two blocks, and there may be more
@@ -234,7 +244,7 @@ impl List {
 
     /// No blocks yet, of a file that ends here.
     fn new(end: u64) -> List {
-        List { blocks: Vec::new(), streams: 0, complete: false, end, max_memory: memory_of_one_piece() }
+        List { blocks: Vec::new(), streams: 0, block_size: 0, complete: false, end, max_memory: memory_of_one_piece() }
     }
 
     /// From the last stream to the first; `None` if anything does not fit.
@@ -256,6 +266,7 @@ impl List {
                 streams.push((begin + HEADER_LEN as u64, stream, index));
             }
             list.streams += 1;
+            list.block_size = stream.block_size;
             end = begin;
         }
         if list.streams == 0 {
@@ -284,7 +295,12 @@ impl List {
             let bytes: [u8; HEADER_LEN] = read_at(input, at)?;
             let Some((stream, index)) = &mut open else {
                 match StreamHeader::parse(&bytes) {
-                    Ok(stream) => open = Some((stream, Index::new())),
+                    Ok(stream) => {
+                        if at == 0 {
+                            list.block_size = stream.block_size;
+                        }
+                        open = Some((stream, Index::new()));
+                    }
                     Err(_) if at == 0 => return Err(Error::NotHbz),
                     Err(_) => break,
                 }
@@ -319,10 +335,26 @@ impl List {
         let mut bytes = vec![0; rest];
         input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
         input.read_exact(&mut bytes).map_err(Error::Read)?;
-        let is_bzip2 = parse_stream_header(&bytes[..rest.min(4)]) != Header::Other;
-        list.complete = open.is_none() && (rest == 0 || !(is_bzip2 || MAGIC.starts_with(&bytes)));
+        let may_follow = [Format::Bzip2, Format::Hbz].iter().any(|format| format.fits(&bytes));
+        list.complete = open.is_none() && (rest == 0 || !may_follow);
         list.end = at;
         Ok(list)
+    }
+}
+
+impl Settings {
+    /// Compress to `.hbz` with such blocks, instead of to `.bz2`. (Decompressing, the data say which they are.)
+    ///
+    /// ```
+    /// use hybz::{LargeBlocks, Settings};
+    /// let large = LargeBlocks::try_new(4 << 20).expect("1 KiB to 1 GiB");
+    /// let coded = hybz::compress(b"to be or not to be", &Settings::new().large_blocks(large))?;
+    /// assert!(coded.starts_with(&hybz::hbz::MAGIC));
+    /// assert_eq!(hybz::decompress(&coded, &Settings::new())?, b"to be or not to be");
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
+    pub fn large_blocks(self, large: LargeBlocks) -> Self {
+        self.encoding(large)
     }
 }
 
