@@ -24,6 +24,7 @@ mod lines;
 mod lz4;
 mod lzw;
 mod select;
+pub(crate) mod station;
 
 pub(crate) use choice::Choice;
 #[cfg(all(test, feature = "cuda"))]

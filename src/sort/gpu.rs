@@ -13,10 +13,9 @@ use super::range::RangeText;
 use super::stored::{Kept, PART, StoredRange};
 use super::tasks::{KeepText, SORT, STORE, SortRange, StorePart};
 use super::text::Ends;
+use crate::gpu::station::{GpuStation, Offloaded, Open, Times};
 use crate::gpu::{Choice, DeviceError, LaneSize, LineOrder, MIN_DEVICE_BLOCK, RangeInParts, SortLines};
-use crate::schedule::{
-    Accelerators, Accepts, Class, Crew, Expected, Job, PoolBuilder, Station, StationError, TypedJob,
-};
+use crate::schedule::{Accelerators, Accepts, Class, Crew, Expected, Job, PoolBuilder, TypedJob};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,8 +76,8 @@ impl LineLanes {
             crew = crew.member(move || {
                 let (backend, device) = choice.device(number)?;
                 let name = format!("gpu {} lane {lane}", device.ordinal);
-                let open: Open = Box::new(move |bytes| backend.open_lines(&device, size(bytes)));
-                Ok(Box::new(LineStation::new(name, bytes, least, open)?))
+                let open: OpenLines = Box::new(move |bytes| backend.open_lines(&device, size(bytes)));
+                Ok(Box::new(station(name, bytes, least, open)?))
             });
         }
         crew
@@ -100,42 +99,20 @@ pub(super) fn size(bytes: usize) -> LaneSize {
 }
 
 /// Opens a lane for so many bytes of text.
-type Open = Box<dyn FnMut(usize) -> Result<Box<dyn SortLines>, DeviceError> + Send>;
+pub(super) type OpenLines = Open<dyn SortLines>;
 
-/// One lane.
-pub(super) struct LineStation {
+/// One lane for `bytes` of text, or at least `least`.
+pub(super) fn station(
     name: String,
     bytes: usize,
-    /// With less it is not worth having.
     least: usize,
-    open: Open,
-    /// `None` after a failure, from which a lane may only be dropped.
-    lane: Option<Box<dyn SortLines>>,
-    /// Whether the device computes wrongly.
-    wrong: bool,
+    open: OpenLines,
+) -> Result<GpuStation<LineRanges>, String> {
+    GpuStation::new(name, bytes, least, open, LineRanges)
 }
 
-impl LineStation {
-    pub fn new(name: String, bytes: usize, least: usize, open: Open) -> Result<Self, String> {
-        let mut station = LineStation { name, bytes, least, open, lane: None, wrong: false };
-        station.reopen().map_err(|error| error.to_string())?;
-        Ok(station)
-    }
-
-    /// Opens the lane, for half as much as long as there is too little memory.
-    fn reopen(&mut self) -> Result<(), DeviceError> {
-        loop {
-            match (self.open)(self.bytes) {
-                Ok(lane) => {
-                    self.lane = Some(lane);
-                    return Ok(());
-                }
-                Err(DeviceError::Memory(_)) if self.bytes / 2 >= self.least => self.bytes /= 2,
-                Err(error) => return Err(error),
-            }
-        }
-    }
-}
+/// What the lane's thread does with ranges.
+pub(super) struct LineRanges;
 
 /// Copies texts to where a lane takes them from. Returns how many bytes that were.
 fn bring<'a>(texts: impl IntoIterator<Item = &'a Piece>, lane: &mut dyn SortLines) -> usize {
@@ -210,7 +187,7 @@ impl<'a> StoredBatch<'a> {
             && self.lines + stored.lines <= lane.max_lines()
     }
 
-    fn work(self, lane: &mut dyn SortLines) -> Result<(), DeviceError> {
+    fn work(self, lane: &mut dyn SortLines, times: &mut Times) -> Result<(), DeviceError> {
         let StoredBatch { jobs, bytes, .. } = self;
         let Some(first) = jobs.first().map(|job| Arc::clone(&job.task().range)) else { return Ok(()) };
         let Some(StoredRange { text, .. }) = &first.stored else { return Ok(()) };
@@ -222,8 +199,11 @@ impl<'a> StoredBatch<'a> {
             RangeInParts { host, kept }
         };
         let ranges: Vec<RangeInParts> = jobs.iter().map(parts).collect();
-        let sorted = lane.sort_parts(&ranges, &*text.kept.text, order_of(&first), timeout_of(bytes as usize))?;
-        complete(jobs, sorted.text)
+        times.batch(
+            ranges.len(),
+            || lane.sort_parts(&ranges, &*text.kept.text, order_of(&first), timeout_of(bytes as usize)),
+            |sorted| complete(jobs, sorted.text),
+        )
     }
 }
 
@@ -258,11 +238,14 @@ impl<'a> Batch<'a> {
     }
 
     /// Has the device sort the ranges, and answers.
-    fn work(self, lane: &mut dyn SortLines) -> Result<(), DeviceError> {
+    fn work(self, lane: &mut dyn SortLines, times: &mut Times) -> Result<(), DeviceError> {
         let Some(order) = self.order() else { return Ok(()) };
         bring(self.jobs.iter().flat_map(|job| &job.task().range.pieces), lane);
-        let sorted = lane.sort_lines(&self.lengths, order, timeout_of(self.bytes))?;
-        complete(self.jobs, sorted.text)
+        times.batch(
+            self.lengths.len(),
+            || lane.sort_lines(&self.lengths, order, timeout_of(self.bytes)),
+            |sorted| complete(self.jobs, sorted.text),
+        )
     }
 }
 
@@ -272,6 +255,7 @@ fn add_stored<'a>(
     job: TypedJob<'a, SortRange>,
     lane: &mut dyn SortLines,
     bytes: usize,
+    times: &mut Times,
 ) -> Result<StoredBatch<'a>, DeviceError> {
     let range = Arc::clone(&job.task().range);
     let Some(stored) = range.stored.as_ref().filter(|own| StoredBatch::default().takes(&range, own, lane, bytes))
@@ -280,7 +264,7 @@ fn add_stored<'a>(
         return Ok(batch);
     };
     if !batch.takes(&range, stored, lane, bytes) {
-        batch.work(lane)?;
+        batch.work(lane, times)?;
         batch = StoredBatch::default();
     }
     batch.bytes += range.len() as u64;
@@ -298,77 +282,48 @@ fn lines_of(range: &RangeText) -> u64 {
     range.pieces.iter().map(|piece| Ends::new(piece.bytes(), range.order.end_byte()).count() as u64).sum()
 }
 
-impl Station for LineStation {
-    fn name(&self) -> String {
-        self.name.clone()
+impl Offloaded for LineRanges {
+    type Lane = dyn SortLines;
+
+    fn limits(bytes: usize, _: &(dyn SortLines + 'static)) -> (usize, u64) {
+        (RANGES, bytes as u64)
     }
 
-    fn max_batch(&self) -> usize {
-        RANGES
-    }
-
-    fn max_bytes(&self) -> u64 {
-        self.bytes as u64
-    }
-
-    fn details(&self) -> Option<String> {
-        let steps = self.lane.as_ref().map(|lane| lane.steps()).unwrap_or_default();
-        let named: Vec<String> = steps.named().map(|(name, time)| format!("{name} {time:.0}")).collect();
-        Some(format!("{} batches; device, in ms: {}", steps.batches, named.join(", ")))
-    }
-
-    fn ends_crew(&self) -> bool {
-        self.wrong
-    }
-
-    fn work(&mut self, jobs: &mut [Job]) -> Result<(), StationError> {
-        // Put back only after success: after a failure (or a panic) a lane may only be dropped.
-        let Some(mut lane) = self.lane.take() else {
-            return Err(StationError { reason: "the lane is closed".to_owned(), retire: true });
-        };
-        let bytes = self.bytes;
-        let sort = || {
-            let mut batch = Batch::default();
-            let mut stored = StoredBatch::default();
-            for job in jobs {
-                if let Some(job) = job.of::<KeepText>() {
-                    keep(job, &mut *lane, bytes)?;
-                    continue;
-                }
-                if let Some(job) = job.of::<StorePart>() {
-                    store(job, &mut *lane, bytes)?;
-                    continue;
-                }
-                let Some(job) = job.of::<SortRange>() else { continue };
-                let range = &job.task().range;
-                if range.stored.is_some() {
-                    stored = add_stored(stored, job, &mut *lane, bytes)?;
-                    continue;
-                }
-                let lines = lines_of(range);
-                if !Batch::default().takes(range, lines, &*lane, bytes) || range.is_empty() {
-                    job.decline();
-                    continue;
-                }
-                if !batch.takes(range, lines, &*lane, bytes) {
-                    std::mem::take(&mut batch).work(&mut *lane)?;
-                }
-                batch.add(job, lines);
+    fn work(
+        &mut self,
+        size: usize,
+        lane: &mut (dyn SortLines + 'static),
+        jobs: &mut [Job],
+        times: &mut Times,
+    ) -> Result<(), DeviceError> {
+        let mut batch = Batch::default();
+        let mut stored = StoredBatch::default();
+        for job in jobs {
+            if let Some(job) = job.of::<KeepText>() {
+                keep(job, lane, size)?;
+                continue;
             }
-            stored.work(&mut *lane)?;
-            batch.work(&mut *lane)
-        };
-        let Err(error) = sort() else {
-            self.lane = Some(lane);
-            return Ok(());
-        };
-        drop(lane);
-        self.wrong |= matches!(error, DeviceError::Wrong(_));
-        let mut retire = self.wrong || matches!(error, DeviceError::Lost(_)) || self.bytes / 2 < self.least;
-        if !retire {
-            self.bytes /= 2;
-            retire = self.reopen().is_err();
+            if let Some(job) = job.of::<StorePart>() {
+                store(job, lane, size)?;
+                continue;
+            }
+            let Some(job) = job.of::<SortRange>() else { continue };
+            let range = &job.task().range;
+            if range.stored.is_some() {
+                stored = add_stored(stored, job, lane, size, times)?;
+                continue;
+            }
+            let lines = lines_of(range);
+            if !Batch::default().takes(range, lines, lane, size) || range.is_empty() {
+                job.decline();
+                continue;
+            }
+            if !batch.takes(range, lines, lane, size) {
+                std::mem::take(&mut batch).work(lane, times)?;
+            }
+            batch.add(job, lines);
         }
-        Err(StationError { reason: error.to_string(), retire })
+        stored.work(lane, times)?;
+        batch.work(lane, times)
     }
 }

@@ -1,6 +1,6 @@
 //! Lanes that sort lines: a fake device beside cores, in order and failing; and the real one, where there is one.
 
-use super::gpu::{LineLanes, LineStation};
+use super::gpu::{LineLanes, station};
 use super::tasks::{SORT, STORE};
 use super::{Limits, Order, Pool, Sorter, sorted};
 use crate::gpu::fake::{FakeLane, Fault};
@@ -48,7 +48,7 @@ fn pool_with(fault: Option<(usize, Fault)>, bytes: usize, budget: Option<u64>) -
             let size = LaneSize { max_blocks: 4, max_length: bytes / 4 };
             Ok(Box::new(FakeLane::new(size, fault.take())) as Box<dyn SortLines>)
         });
-        Ok(Box::new(LineStation::new("fake".to_owned(), bytes, 1 << 20, open)?))
+        Ok(Box::new(station("fake".to_owned(), bytes, 1 << 20, open)?))
     });
     let pool = super::pool().threads(NonZeroUsize::MIN).cores_accept(Accepts::AllBut(&[STORE])).crew(crew);
     match budget {

@@ -1,9 +1,18 @@
 //! How a lane divides its jobs into batches, whatever it does with them.
 
-use super::lane::{Offloaded, Times};
-use crate::gpu::{DeviceError, DeviceLane, LaneSize};
+use crate::gpu::station::{GpuStation, Offloaded, Open, Times};
+use crate::gpu::{self, DeviceError, DeviceLane, LaneSize};
 use crate::schedule::Job;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long a batch may take, whatever its size, and per byte (50 MB/s: the slowest batches seen run at 500).
+const TIMEOUT: Duration = Duration::from_secs(5);
+const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(20);
+
+/// How long a batch may take.
+pub(super) fn timeout(lengths: &[u32]) -> Duration {
+    TIMEOUT + TIMEOUT_PER_BYTE * lengths.iter().sum()
+}
 
 /// Whether a block goes to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,25 +66,37 @@ pub(super) trait Batched: Send {
     ) -> Result<(), DeviceError>;
 }
 
-impl<B: Batched> Offloaded for B {
-    type Lane = B::Lane;
-    const MIN_BATCH: usize = B::MIN_BATCH;
+/// A lane for so many blocks, or as many as there is memory for.
+pub(super) fn station<B: Batched>(
+    name: String,
+    blocks: usize,
+    open: Open<B::Lane>,
+    batched: B,
+) -> Result<GpuStation<Batches<B>>, String> {
+    GpuStation::new(name, blocks.clamp(1, gpu::MAX_BATCH), B::MIN_BATCH, open, Batches(batched))
+}
 
-    fn max_bytes(size: LaneSize) -> u64 {
-        B::max_bytes(size)
+/// Work that is done in batches of blocks.
+pub(super) struct Batches<B>(B);
+
+impl<B: Batched> Offloaded for Batches<B> {
+    type Lane = B::Lane;
+
+    fn limits(blocks: usize, lane: &B::Lane) -> (usize, u64) {
+        (blocks, B::max_bytes(lane.size()))
     }
 
     /// Does the jobs in as many batches as the lane needs.
-    fn work(&mut self, lane: &mut B::Lane, jobs: &mut [Job], times: &mut Times) -> Result<(), DeviceError> {
+    fn work(&mut self, _: usize, lane: &mut B::Lane, jobs: &mut [Job], times: &mut Times) -> Result<(), DeviceError> {
         let mut began = Instant::now();
         let mut batch = B::Batch::default();
         for index in 0..jobs.len() {
             loop {
-                match self.add(index, &jobs[index], lane, &mut batch)? {
+                match self.0.add(index, &jobs[index], lane, &mut batch)? {
                     Added::Yes => break,
                     Added::NotNow if !B::is_empty(&batch) => {
                         times.prepare += began.elapsed();
-                        self.run(lane, std::mem::take(&mut batch), jobs, times)?;
+                        self.0.run(lane, std::mem::take(&mut batch), jobs, times)?;
                         began = Instant::now();
                     }
                     Added::Never | Added::NotNow => {
@@ -86,6 +107,6 @@ impl<B: Batched> Offloaded for B {
             }
         }
         times.prepare += began.elapsed();
-        if B::is_empty(&batch) { Ok(()) } else { self.run(lane, batch, jobs, times) }
+        if B::is_empty(&batch) { Ok(()) } else { self.0.run(lane, batch, jobs, times) }
     }
 }

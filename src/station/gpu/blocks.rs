@@ -1,10 +1,10 @@
 //! Blocks of `.bz2` streams on their way to a device: run-length-coded into the texts of a lane, batch by batch.
 
 use super::batches::{Added, Batched};
-use super::lane::Times;
 use crate::block::Text;
 use crate::codec::bwt::rotation;
 use crate::codec::encoder::run_length_code;
+use crate::gpu::station::Times;
 use crate::gpu::{self, DeviceError, DeviceLane};
 use crate::schedule::Job;
 use crate::tasks::EncodeBlock;

@@ -10,14 +10,15 @@
 //! Measured (Zen 5, alone): decoding 2.2 ms a batch, head and codes 0.09 ms a block of 900 kB. Beside an H200, all
 //! cores of its host busy: 0.6 ns a byte for both, in batches of 28.
 
+use super::batches::timeout;
 use super::blocks::{Batch, BlockOffload, Entry};
-use super::lane::{Times, timeout};
 use super::trust::{computes_wrongly, too_little};
 use crate::block::CodedBlock;
 use crate::codec::Encoder;
 use crate::codec::decoder::Decoder;
 use crate::codec::encoder::CodedSymbols;
 use crate::format::bzip2::{GROUP, MAX_ENCODER_BLOCK};
+use crate::gpu::station::Times;
 use crate::gpu::{CodeBlocks, CodedBatch, CodedByDevice, DeviceError};
 use crate::schedule::Job;
 use crate::tasks::EncodeBlock;

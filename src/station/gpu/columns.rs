@@ -1,8 +1,9 @@
 //! The device sorts, and returns last columns ([`Offload::Bwt`](crate::gpu::Offload::Bwt)); cores code them.
 
+use super::batches::timeout;
 use super::blocks::{Batch, BlockOffload, Entry};
-use super::lane::{Times, timeout};
 use super::trust::{computes_wrongly, power_sums, too_little};
+use crate::gpu::station::Times;
 use crate::gpu::{DeviceError, SortColumns};
 use crate::schedule::Job;
 use crate::tasks::{EncodeBlock, Rows, SortedBlock};

@@ -8,10 +8,10 @@
 //! be read, and what the device finds odd, is declined. If a CRC is wrong, the lane's thread decodes the first such
 //! block of a batch itself: either the data are damaged, or the device computes wrongly and is not asked again.
 
-use super::batches::{Added, Batched};
-use super::lane::{Times, timeout};
+use super::batches::{Added, Batched, timeout};
 use super::trust::{computes_wrongly, too_little};
 use crate::codec::hbz::decode::{Block, HbzDecoder};
+use crate::gpu::station::Times;
 use crate::gpu::{
     DecodeCodes, DecodedCodes, DeviceError, LaneSize, LargeForDevice, MAX_ENTRY_LOG, MAX_ROWS, ROW_UNIT, input_room,
 };

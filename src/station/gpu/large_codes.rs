@@ -14,13 +14,13 @@
 //! with one core beside it. Of the 16 lanes' time 65 % is spent on the codes of the text (5.5 ns a byte, all cores
 //! busy), 20 % waiting for the device, and 15 % on answers: so the dictionary is the limit, and it is the cores'.
 
-use super::batches::{Added, Batched};
-use super::lane::{Times, timeout};
+use super::batches::{Added, Batched, timeout};
 use super::trust::{computes_wrongly, too_little};
 use crate::codec::hbz::decode::HbzDecoder;
 use crate::codec::hbz::encode::{CodedColumn, HbzEncoder, Prepared, assemble};
 use crate::codec::hbz::tally::{Prices, Tally, rounds, selector_count, step, weights};
 use crate::format::hbz::{BlockHeader, ENTRY_LOG, GROUP, SEGMENT_LOG, StreamHeader};
+use crate::gpu::station::Times;
 use crate::gpu::{
     self, CodeLargeBlocks, CodedSegment, CodedSegments, DeviceError, SharesForDevice, Tokenized, TokensByDevice,
 };

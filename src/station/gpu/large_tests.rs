@@ -1,7 +1,6 @@
 //! Lanes that decode `.hbz` blocks against the CPU codec: fake ones that fail in every way, and real ones where there
 //! are any.
 
-use super::lane::GpuStation;
 use super::*;
 use crate::codec::hbz::decode::Block;
 use crate::crc;
@@ -30,7 +29,7 @@ fn fake_with(blocks: usize, mut fault: Option<(usize, Fault)>, growth: Arc<large
     let open = Box::new(move |max_blocks| {
         Ok(Box::new(FakeLane::new(LaneSize { max_blocks, max_length: FAKE_ROWS }, fault.take())) as Box<_>)
     });
-    Box::new(GpuStation::new("fake".to_owned(), blocks, open, large::Large::new(growth)).unwrap())
+    Box::new(station("fake".to_owned(), blocks, open, large::Large::new(growth)).unwrap())
 }
 
 fn block(text: &[u8], stream: StreamHeader) -> DecodeLarge {
@@ -278,11 +277,11 @@ fn answers_that_cannot_be() {
         (|_, codes| codes.fill(0), None),
     ];
     for (number, (spoil, expected)) in spoils.into_iter().enumerate() {
-        let open: lane::Open<dyn DecodeCodes> = Box::new(move |max_blocks| {
+        let open: crate::gpu::station::Open<dyn DecodeCodes> = Box::new(move |max_blocks| {
             let fake = FakeLane::new(LaneSize { max_blocks, max_length: FAKE_ROWS }, None);
             Ok(Box::new(Spoilt(fake, spoil, Vec::new(), Vec::new())))
         });
-        let mut station = GpuStation::new("spoilt".to_owned(), 4, open, large::Large::new(unlimited())).unwrap();
+        let mut station = station("spoilt".to_owned(), 4, open, large::Large::new(unlimited())).unwrap();
         let (counts, result) = outcome(&mut station, &three);
         assert_eq!(result.is_ok(), expected.is_some(), "{number}");
         assert!(expected.is_none_or(|expected| counts == expected), "{number}: {counts:?}");

@@ -29,8 +29,8 @@ use crate::format::hbz::LargeBlocks;
 use crate::gpu::{self, Backend, Device, LaneSize, Offload};
 use crate::schedule::{Accelerators, Class, Crew, Expected, PoolBuilder, Station, memory_of_machine};
 use crate::tasks::{DECODE, DECODE_LARGE, ENCODE, ENCODE_LARGE};
+use batches::station;
 use blocks::BlockStation;
-use lane::GpuStation;
 use large::Growth;
 use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
@@ -42,7 +42,6 @@ mod codes;
 #[cfg(test)]
 mod coding_cases;
 mod columns;
-mod lane;
 mod large;
 mod large_codes;
 #[cfg(test)]
@@ -243,31 +242,31 @@ impl Lanes {
         Ok(match self.offload {
             Offload::Bwt => {
                 let open = Box::new(move |blocks| backend.open_columns(&device, size(blocks)));
-                Box::new(GpuStation::new(name, self.blocks, open, BlockStation::<columns::Columns>::default())?)
+                Box::new(station(name, self.blocks, open, BlockStation::<columns::Columns>::default())?)
             }
             Offload::Hybrid => {
                 let open = Box::new(move |blocks| backend.open_thirds(&device, size(blocks)));
-                Box::new(GpuStation::new(name, self.blocks, open, BlockStation::<thirds::Thirds>::default())?)
+                Box::new(station(name, self.blocks, open, BlockStation::<thirds::Thirds>::default())?)
             }
             Offload::Resident => {
                 let open = Box::new(move |blocks| backend.open_codes(&device, size(blocks)));
-                Box::new(GpuStation::new(name, self.blocks, open, BlockStation::<codes::Codes>::default())?)
+                Box::new(station(name, self.blocks, open, BlockStation::<codes::Codes>::default())?)
             }
             Offload::Suffixes => {
                 let open = Box::new(move |blocks| backend.open_suffixes(&device, size(blocks)));
-                Box::new(GpuStation::new(name, self.blocks, open, suffixes::Suffixes::default())?)
+                Box::new(station(name, self.blocks, open, suffixes::Suffixes::default())?)
             }
             Offload::CodeLarge => {
                 let open = Box::new(move |blocks| backend.open_large_coder(&device, size(blocks)));
-                Box::new(GpuStation::new(name, self.blocks, open, large_codes::LargeCodes::default())?)
+                Box::new(station(name, self.blocks, open, large_codes::LargeCodes::default())?)
             }
             Offload::Decode => {
                 let open = Box::new(move |blocks| backend.open_decoder(&device, size(blocks)));
-                Box::new(GpuStation::new(name, self.blocks, open, spans::Spans::default())?)
+                Box::new(station(name, self.blocks, open, spans::Spans::default())?)
             }
             Offload::DecodeLarge => {
                 let open = Box::new(move |blocks| backend.open_large_decoder(&device, size(blocks)));
-                Box::new(GpuStation::new(name, self.blocks, open, large::Large::new(growth))?)
+                Box::new(station(name, self.blocks, open, large::Large::new(growth))?)
             }
         })
     }

@@ -9,8 +9,7 @@
 //! lane's thread decodes the first such block of a batch itself: either the data are damaged, or the device computes
 //! wrongly and is not asked again.
 
-use super::batches::{Added, Batched};
-use super::lane::{Times, timeout};
+use super::batches::{Added, Batched, timeout};
 use super::trust::{computes_wrongly, too_little};
 use crate::bits::{BitSource, SliceBits};
 use crate::block::DecodedBlock;
@@ -18,6 +17,7 @@ use crate::codec::decoder::Decoder;
 use crate::codec::header::Bz2BlockHeader;
 use crate::codec::run_length::decode::decode_text;
 use crate::format::bzip2::{END_MAGIC, MAX_BLOCK};
+use crate::gpu::station::Times;
 use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedByDevice, DeviceError};
 use crate::schedule::Job;
 use crate::tasks::DecodeBlock;

@@ -1,6 +1,5 @@
 //! Lanes that decode against the CPU codec: fake ones that fail in every way, and real ones where there are any.
 
-use super::lane::GpuStation;
 use super::*;
 use crate::gpu::LaneSize;
 use crate::gpu::fake::{FakeLane, Fault};
@@ -15,7 +14,7 @@ fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station> {
     let open = Box::new(move |max_blocks| {
         Ok(Box::new(FakeLane::new(LaneSize { max_blocks, max_length: MAX_CODED }, fault.take())) as Box<_>)
     });
-    Box::new(GpuStation::new("fake".to_owned(), blocks, open, spans::Spans::default()).unwrap())
+    Box::new(station("fake".to_owned(), blocks, open, spans::Spans::default()).unwrap())
 }
 
 /// A span with a block from bit `shift` on, followed by `rest` bytes of another one.
@@ -223,11 +222,11 @@ fn answers_that_cannot_be() {
         (|block| block.at += 1, false),
     ];
     for (number, (spoil, goes_on)) in spoils.into_iter().enumerate() {
-        let open: lane::Open<dyn DecodeBlocks> = Box::new(move |max_blocks| {
+        let open: crate::gpu::station::Open<dyn DecodeBlocks> = Box::new(move |max_blocks| {
             let fake = FakeLane::new(LaneSize { max_blocks, max_length: MAX_CODED }, None);
             Ok(Box::new(Spoilt(fake, spoil, Vec::new())))
         });
-        let mut station = GpuStation::new("spoilt".to_owned(), 4, open, spans::Spans::default()).unwrap();
+        let mut station = station("spoilt".to_owned(), 4, open, spans::Spans::default()).unwrap();
         let (counts, result) = outcome(&mut station, &three);
         assert_eq!(result.is_ok(), goes_on, "{number}");
         assert_eq!(counts, if goes_on { [2, 1, 0] } else { [2, 0, 1] }, "{number}");

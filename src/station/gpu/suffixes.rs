@@ -8,11 +8,11 @@
 //! **Trust.** The column must hold the same bytes as the codes (sums, compared), the byte before each entry point must
 //! be the one that stands there, and the first entry point must be the origin.
 
-use super::batches::{Added, Batched};
-use super::lane::{Times, timeout};
+use super::batches::{Added, Batched, timeout};
 use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::hbz::encode::{HbzEncoder, Prepared};
 use crate::format::hbz::ENTRY_LOG;
+use crate::gpu::station::Times;
 use crate::gpu::{self, DeviceError, SortSuffixes, SortedSuffixes};
 use crate::schedule::Job;
 use crate::tasks::{EncodeLarge, SortedLarge};

@@ -1,12 +1,12 @@
 //! Lanes against the CPU codec: fake ones that fail in every way, and real ones where there are any.
 
 use super::blocks::{Batch, BlockStation, Entry};
-use super::lane::{GpuStation, Open};
 use super::*;
 use crate::block::Text;
 use crate::codec::encoder::run_length_code;
 use crate::format::hbz::BlockHeader;
 use crate::gpu::fake::{FakeLane, Fault};
+use crate::gpu::station::Open;
 use crate::gpu::{
     CodeBlocks, CodeLargeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodeCodes, DeviceError, DeviceLane,
     SortSuffixes, SortedSuffixes, Steps,
@@ -37,23 +37,21 @@ pub(super) fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>)
     let name = "fake".to_owned();
     match offload {
         Offload::Bwt => {
-            Box::new(GpuStation::new(name, most, opener!(fault), BlockStation::<columns::Columns>::default()).unwrap())
+            Box::new(station(name, most, opener!(fault), BlockStation::<columns::Columns>::default()).unwrap())
         }
         Offload::Hybrid => {
-            Box::new(GpuStation::new(name, most, opener!(fault), BlockStation::<thirds::Thirds>::default()).unwrap())
+            Box::new(station(name, most, opener!(fault), BlockStation::<thirds::Thirds>::default()).unwrap())
         }
         Offload::Resident => {
-            Box::new(GpuStation::new(name, most, opener!(fault), BlockStation::<codes::Codes>::default()).unwrap())
+            Box::new(station(name, most, opener!(fault), BlockStation::<codes::Codes>::default()).unwrap())
         }
-        Offload::Suffixes => {
-            Box::new(GpuStation::new(name, most, opener!(fault), suffixes::Suffixes::default()).unwrap())
-        }
+        Offload::Suffixes => Box::new(station(name, most, opener!(fault), suffixes::Suffixes::default()).unwrap()),
         Offload::CodeLarge => {
-            Box::new(GpuStation::new(name, most, opener!(fault), large_codes::LargeCodes::default()).unwrap())
+            Box::new(station(name, most, opener!(fault), large_codes::LargeCodes::default()).unwrap())
         }
-        Offload::Decode => Box::new(GpuStation::new(name, most, opener!(fault), spans::Spans::default()).unwrap()),
+        Offload::Decode => Box::new(station(name, most, opener!(fault), spans::Spans::default()).unwrap()),
         Offload::DecodeLarge => {
-            Box::new(GpuStation::new(name, most, opener!(fault), large::Large::new(Arc::default())).unwrap())
+            Box::new(station(name, most, opener!(fault), large::Large::new(Arc::default())).unwrap())
         }
     }
 }
@@ -210,7 +208,7 @@ fn large_columns_that_cannot_be() {
             let (columns, origins, entries) = Default::default();
             Ok(Box::new(Spoilt { fake, how, columns, origins, entries }))
         });
-        let mut station = GpuStation::new("spoilt".to_owned(), 1, open, suffixes::Suffixes::default()).unwrap();
+        let mut station = station("spoilt".to_owned(), 1, open, suffixes::Suffixes::default()).unwrap();
         let ([begun, _, undone], result) = outcome(&mut station, &work);
         assert_eq!((begun, undone, result.is_ok()), if how == 0 { (1, 0, true) } else { (0, 1, false) }, "{how}");
     }
@@ -239,7 +237,7 @@ fn failures() {
 #[test]
 fn too_little_memory_makes_smaller_lanes() {
     let lane = |open: Open<dyn crate::gpu::SortColumns>| {
-        GpuStation::new("fake".to_owned(), 100, open, BlockStation::<columns::Columns>::default())
+        station("fake".to_owned(), 100, open, BlockStation::<columns::Columns>::default())
     };
     let small = lane(Box::new(|most| {
         if most > 30 {

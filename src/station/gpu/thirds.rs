@@ -2,12 +2,13 @@
 //! ([`Offload::Hybrid`](crate::gpu::Offload::Hybrid)). The core that codes a block merges them first
 //! (`codec::bwt::merge`). Blocks go to the device turned to their least rotations.
 
+use super::batches::timeout;
 use super::blocks::{Batch, BlockOffload};
 use super::columns::{check, forward};
-use super::lane::{Times, timeout};
 use super::trust::{power_sums, too_little};
 use crate::codec::bwt::merge::{self, byte_count, key_count};
 use crate::codec::bwt::rotation;
+use crate::gpu::station::Times;
 use crate::gpu::{DeviceError, SortThirds};
 use crate::schedule::Job;
 use crate::tasks::Rows;

@@ -1,38 +1,37 @@
-//! A lane as a station, whatever it offloads: batches, failures, times.
+//! A lane as a station of the queue, whatever it does with its tasks: failures, smaller lanes, times.
 
-use crate::gpu::{self, DeviceError, DeviceLane, LaneSize};
+use super::{DeviceError, DeviceLane};
 use crate::schedule::{Job, Station, StationError};
 use std::time::{Duration, Instant};
 
-/// How long a batch may take, whatever its size, and per byte (50 MB/s: the slowest batches seen run at 500).
-const TIMEOUT: Duration = Duration::from_secs(5);
-const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(20);
-
-/// What a lane's thread does with jobs and a device.
-pub(super) trait Offloaded: Send {
+/// What a lane's thread does with tasks and a device.
+pub(crate) trait Offloaded: Send {
     /// The lane that it needs.
     type Lane: DeviceLane + ?Sized;
 
-    /// The fewest blocks for which such a lane is worth having.
-    const MIN_BATCH: usize;
+    /// How many tasks, and how many bytes of them, a lane of this size should take at once. What the size counts is the
+    /// offloaded work's choice: blocks, or bytes.
+    fn limits(size: usize, lane: &Self::Lane) -> (usize, u64);
 
-    /// How many bytes of jobs such a lane should take at once.
-    fn max_bytes(size: LaneSize) -> u64 {
-        let _ = size;
-        u64::MAX
-    }
-
-    /// Does some jobs: answers them, passes them on or declines them.
-    fn work(&mut self, lane: &mut Self::Lane, jobs: &mut [Job], times: &mut Times) -> Result<(), DeviceError>;
+    /// Does some tasks: completes, forwards or declines them.
+    fn work(
+        &mut self,
+        size: usize,
+        lane: &mut Self::Lane,
+        jobs: &mut [Job],
+        times: &mut Times,
+    ) -> Result<(), DeviceError>;
 }
 
-/// Opens a lane for so many blocks.
-pub(super) type Open<L> = Box<dyn FnMut(usize) -> Result<Box<L>, DeviceError> + Send>;
+/// Opens a lane of a size.
+pub(crate) type Open<L> = Box<dyn FnMut(usize) -> Result<Box<L>, DeviceError> + Send>;
 
 /// One lane.
-pub(super) struct GpuStation<O: Offloaded> {
+pub(crate) struct GpuStation<O: Offloaded> {
     name: String,
-    max_batch: usize,
+    size: usize,
+    /// A smaller lane is not worth having.
+    least: usize,
     open: Open<O::Lane>,
     /// `None` after a failure, from which a lane may only be dropped.
     lane: Option<Box<O::Lane>>,
@@ -44,7 +43,7 @@ pub(super) struct GpuStation<O: Offloaded> {
 
 /// What the lane's thread was busy with.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Times {
+pub(crate) struct Times {
     pub batches: u32,
     pub blocks: usize,
     pub prepare: Duration,
@@ -72,33 +71,30 @@ impl Times {
     }
 }
 
-/// How long a batch may take.
-pub(super) fn timeout(lengths: &[u32]) -> Duration {
-    TIMEOUT + TIMEOUT_PER_BYTE * lengths.iter().sum()
-}
-
 impl<O: Offloaded> GpuStation<O> {
-    /// A lane for `max_batch` blocks, or as many as there is memory for.
-    pub fn new(name: String, max_batch: usize, open: Open<O::Lane>, offloaded: O) -> Result<Self, String> {
-        let max_batch = max_batch.clamp(1, gpu::MAX_BATCH);
-        let mut station =
-            GpuStation { name, max_batch, open, lane: None, offloaded, times: Times::default(), wrong: false };
+    /// A lane of this size, or of half of it as often as there is too little memory, down to `least`.
+    pub fn new(name: String, size: usize, least: usize, open: Open<O::Lane>, offloaded: O) -> Result<Self, String> {
+        let times = Times::default();
+        let mut station = GpuStation { name, size, least, open, lane: None, offloaded, times, wrong: false };
         station.reopen().map_err(|error| error.to_string())?;
         Ok(station)
     }
 
-    /// Opens the lane, with half as many blocks as long as there is too little memory.
     fn reopen(&mut self) -> Result<(), DeviceError> {
         loop {
-            match (self.open)(self.max_batch) {
+            match (self.open)(self.size) {
                 Ok(lane) => {
                     self.lane = Some(lane);
                     return Ok(());
                 }
-                Err(DeviceError::Memory(_)) if self.max_batch / 2 >= O::MIN_BATCH => self.max_batch /= 2,
+                Err(DeviceError::Memory(_)) if self.size / 2 >= self.least => self.size /= 2,
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    fn limits(&self) -> (usize, u64) {
+        self.lane.as_ref().map_or((1, u64::MAX), |lane| O::limits(self.size, lane))
     }
 }
 
@@ -108,11 +104,11 @@ impl<O: Offloaded> Station for GpuStation<O> {
     }
 
     fn max_batch(&self) -> usize {
-        self.max_batch
+        self.limits().0
     }
 
     fn max_bytes(&self) -> u64 {
-        self.lane.as_ref().map_or(u64::MAX, |lane| O::max_bytes(lane.size()))
+        self.limits().1
     }
 
     fn details(&self) -> Option<String> {
@@ -138,16 +134,16 @@ impl<O: Offloaded> Station for GpuStation<O> {
         let Some(mut lane) = self.lane.take() else {
             return Err(StationError { reason: "the lane is closed".to_owned(), retire: true });
         };
-        let Err(error) = self.offloaded.work(&mut *lane, jobs, &mut self.times) else {
+        let Err(error) = self.offloaded.work(self.size, &mut *lane, jobs, &mut self.times) else {
             self.lane = Some(lane);
             return Ok(());
         };
         drop(lane);
         self.wrong |= matches!(error, DeviceError::Wrong(_));
         let lost = self.wrong || matches!(error, DeviceError::Lost(_));
-        let mut retire = lost || self.max_batch / 2 < O::MIN_BATCH;
+        let mut retire = lost || self.size / 2 < self.least;
         if !retire {
-            self.max_batch /= 2;
+            self.size /= 2;
             retire = self.reopen().is_err();
         }
         Err(StationError { reason: error.to_string(), retire })
