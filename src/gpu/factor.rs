@@ -10,7 +10,7 @@ pub struct FactorByDevice {
     /// Where it begins earlier, or a letter.
     pub source: u32,
     /// 0 if it is a letter that has not been before.
-    pub len: u32,
+    pub length: u32,
 }
 
 /// What was found in a text.

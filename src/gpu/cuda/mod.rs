@@ -14,6 +14,7 @@ mod factor_lane;
 mod ffi;
 mod lane;
 mod large_lane;
+mod layout;
 mod lines_lane;
 mod lz4_lane;
 mod strips_lane;
