@@ -1,4 +1,4 @@
-// host.cu: the parts of the interface (hybz.h) that are not lanes: pinned host memory, error codes, limits.
+// host.cu: the parts of the interface (hybz.h) that are not lanes: pinned host memory, error codes.
 #include "lane.cuh"
 #ifdef __linux__
 #include <sys/mman.h>
@@ -110,14 +110,3 @@ extern "C" const char *hybz_error_text(int code) {
     default: return cudaGetErrorString(cudaError_t(code));
     }
 }
-
-extern "C" void hybz_get_limits(hybz_limits *limits) {
-    *limits = {HYBZ_MIN_LENGTH,  HYBZ_MAX_LENGTH, HYBZ_MAX_WIDE_LENGTH, HYBZ_MAX_BLOCKS, HYBZ_MAX_ROUNDS,
-               HYBZ_MAX_SYMBOLS, HYBZ_MAX_TABLES, HYBZ_GROUP,           HYBZ_MAX_CODE,   HYBZ_MAX_ROWS,
-               HYBZ_MAX_GROUPS,  HYBZ_MAX_LARGE,  HYBZ_MAX_ENTRY_LOG,   HYBZ_MAX_LZ4,
-               HYBZ_MAX_LZW};
-}
-
-extern "C" uint32_t hybz_max_coded_bytes(uint32_t length) { return HYBZ_CODED_BYTES(length); }
-
-extern "C" uint64_t hybz_large_input(uint64_t blocks, uint64_t rows) { return HYBZ_LARGE_INPUT(blocks, rows); }

@@ -1,4 +1,4 @@
-/* hybz.h: the interface between hybz's Rust code (src/gpu/cuda/ffi.rs has the same declarations) and its CUDA code.
+/* hybz.h: the interface between hybz's Rust code (src/gpu/cuda/ffi.rs has the same declarations; layout.inc keeps both alike) and its CUDA code.
  *
  * A lane is one CUDA stream with all the device memory that a batch of blocks needs, allocated once (an arena): a batch
  * allocates nothing. One thread at a time may use a lane; different lanes, on one device or several, are independent.
@@ -404,25 +404,6 @@ int hybz_device_free(int device, void *memory);
 int hybz_is_sticky(int code);
 /* A description of a code; static memory. */
 const char *hybz_error_text(int code);
-
-/* For the Rust tests that compare declarations and limits of both sides. */
-struct hybz_limits {
-    uint32_t min_length, max_length, max_wide_length, max_blocks, max_rounds;
-    uint32_t max_symbols, max_tables, group, max_code, max_rows, max_groups;
-    uint32_t max_large, max_entry_log, max_lz4, max_lzw;
-};
-void hybz_get_limits(struct hybz_limits *limits);
-/* HYBZ_CODED_BYTES(length). */
-uint32_t hybz_max_coded_bytes(uint32_t length);
-/* HYBZ_LARGE_INPUT(blocks, rows). */
-uint64_t hybz_large_input(uint64_t blocks, uint64_t rows);
-/* A field of a structure: its first byte, and how many it has. A field without a name is the whole structure. */
-struct hybz_field {
-    const char *structure, *name;
-    uint64_t at, bytes;
-};
-/* The fields of all structures above that Rust declares too (layout.cu). */
-const struct hybz_field *hybz_fields(uint64_t *count);
 
 #ifdef __cplusplus
 }

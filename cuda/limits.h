@@ -1,7 +1,7 @@
 /* limits.h: every limit that the CUDA code and the Rust code must agree on, once.
  *
- * hybz_get_limits (hybz.h) hands these numbers to Rust, where a unit test (src/gpu/cuda/ffi.rs) compares each with the
- * constant that Rust uses. The format's own limits belong to src/format/bzip2.rs.
+ * layout.inc asserts on both sides that they are the constants that Rust uses (src/gpu/cuda/layout.rs). The format's
+ * own limits belong to src/format/bzip2.rs.
  */
 #ifndef HYBZ_LIMITS_H
 #define HYBZ_LIMITS_H

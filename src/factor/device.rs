@@ -165,7 +165,7 @@ struct Check<'a> {
 impl Check<'_> {
     /// Returns the next factor if it is right.
     fn next(&mut self, factor: FactorByDevice) -> Result<Factor, DeviceError> {
-        let FactorByDevice { source, len } = factor;
+        let FactorByDevice { source, length: len } = factor;
         let found = if len == 0 { self.letter(source) } else { self.copy(source as usize, len as usize) };
         let found = found.ok_or(DeviceError::Wrong("the device returned an invalid factor"))?;
         self.at += found.text_len();

@@ -29,8 +29,8 @@ impl FindFactors for Fake {
     fn find(&mut self, text: &[u8], _: u32, runs: bool, _: Duration) -> Result<FactorsByDevice, DeviceError> {
         assert!(text.len() >= MIN_DEVICE_BLOCK && text.len() <= self.size.max_length);
         let as_device = |factor| match factor {
-            Factor::Letter(letter) => FactorByDevice { source: letter.into(), len: 0 },
-            Factor::Copy { source, len } => FactorByDevice { source, len },
+            Factor::Letter(letter) => FactorByDevice { source: letter.into(), length: 0 },
+            Factor::Copy { source, len } => FactorByDevice { source, length: len },
         };
         self.all = factors(text).unwrap().map(as_device).collect();
         let runs = if runs { measure(text).unwrap().runs as u32 } else { 0 };
@@ -91,12 +91,12 @@ fn a_device_factorizes_as_a_core_does() {
 fn wrong_factors_are_found() {
     let spoils: [Spoil; 9] = [
         // Another source; a longer factor; a factor split in two; one fewer; wrong letters.
-        |_, all| all.iter_mut().rfind(|factor| factor.len > 3).unwrap().source ^= 1,
-        |_, all| all.iter_mut().rfind(|factor| factor.len > 3).unwrap().len += 1,
+        |_, all| all.iter_mut().rfind(|factor| factor.length > 3).unwrap().source ^= 1,
+        |_, all| all.iter_mut().rfind(|factor| factor.length > 3).unwrap().length += 1,
         |found, all| {
             let last = all.pop().unwrap();
-            all.push(FactorByDevice { len: last.len - 1, ..last });
-            all.push(FactorByDevice { source: last.source + last.len - 1, len: 1 });
+            all.push(FactorByDevice { length: last.length - 1, ..last });
+            all.push(FactorByDevice { source: last.source + last.length - 1, length: 1 });
             found.factors += 1;
         },
         |found, all| {
@@ -104,7 +104,7 @@ fn wrong_factors_are_found() {
             found.factors -= 1;
         },
         |_, all| all[0].source ^= 1,
-        |_, all| *all.last_mut().unwrap() = FactorByDevice { source: b'a'.into(), len: 0 },
+        |_, all| *all.last_mut().unwrap() = FactorByDevice { source: b'a'.into(), length: 0 },
         |_, all| all.last_mut().unwrap().source = u32::MAX,
         |found, _| found.factors = 0,
         |found, _| found.runs = 0,

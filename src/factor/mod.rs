@@ -28,7 +28,7 @@
 //! # Limits
 //!
 //! A text may have [`MAX_TEXT`] bytes: indices are `i32`. In addition to the text, [`factors`] takes at most 12 bytes
-//! for each of its bytes and 8 kB ([`memory_needed`]), and keeps 8 for each while the iterator is alive. [`measure`]
+//! for each of its bytes and 8 kB ([`memory_needed`]), and keeps 8 for each while the iterator is alive. [`measure()`]
 //! takes the same. If there is not enough memory, they return [`Error::NoMemory`]. They use one thread; call them in
 //! several threads to measure several texts at the same time.
 
@@ -55,11 +55,11 @@ use std::iter::FusedIterator;
 /// The max length of a text in bytes: 2^31 - 1.
 pub const MAX_TEXT: usize = i32::MAX as usize;
 
-/// The memory that [`factors`] and [`measure`] take at most for each byte of the text: the suffix array and two
+/// The memory that [`factors`] and [`measure()`] take at most for each byte of the text: the suffix array and two
 /// neighbours.
 const BYTES_FOR_EACH: u64 = 12;
 
-/// The memory in bytes that [`factors`] or [`measure`] take for a text of `len` bytes, not counting the text.
+/// The memory in bytes that [`factors`] or [`measure()`] take for a text of `len` bytes, not counting the text.
 pub fn memory_needed(len: u64) -> u64 {
     len.saturating_mul(BYTES_FOR_EACH).saturating_add(suffixes::ROOM as u64 * 4)
 }

@@ -10,7 +10,7 @@ pub struct FactorByDevice {
     /// The position of its source, or a letter.
     pub source: u32,
     /// 0 for a letter that has not occurred before.
-    pub len: u32,
+    pub length: u32,
 }
 
 /// The results for a text.

@@ -84,7 +84,7 @@ impl FindFactors for FactorLane {
         self.fetched.clear();
         self.fetched.extend(words.iter().map(|factor| {
             let [a, b, c, d, e, f, g, h] = *factor;
-            FactorByDevice { source: u32::from_ne_bytes([a, b, c, d]), len: u32::from_ne_bytes([e, f, g, h]) }
+            FactorByDevice { source: u32::from_ne_bytes([a, b, c, d]), length: u32::from_ne_bytes([e, f, g, h]) }
         }));
         Ok(&self.fetched)
     }

@@ -1,4 +1,4 @@
-//! The declarations of `cuda/hybz.h`, which documents them, and tests that both sides agree.
+//! The declarations of `cuda/hybz.h`, which documents them. `layout` asserts that both sides agree.
 #![allow(unsafe_code)]
 
 use crate::codec::hbz::tally::{Prices, Tally};
@@ -142,38 +142,6 @@ pub struct FactorReport {
     pub longest_ms: f32,
     pub path_ms: f32,
     pub runs_ms: f32,
-}
-
-/// `struct hybz_limits`.
-#[cfg(test)]
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Limits {
-    pub min_length: u32,
-    pub max_length: u32,
-    pub max_wide_length: u32,
-    pub max_blocks: u32,
-    pub max_rounds: u32,
-    pub max_symbols: u32,
-    pub max_tables: u32,
-    pub group: u32,
-    pub max_code: u32,
-    pub max_rows: u32,
-    pub max_groups: u32,
-    pub max_large: u32,
-    pub max_entry_log: u32,
-    pub max_lz4: u32,
-    pub max_lzw: u32,
-}
-
-/// `struct hybz_field`.
-#[cfg(test)]
-#[repr(C)]
-struct Field {
-    structure: *const c_char,
-    name: *const c_char,
-    at: u64,
-    bytes: u64,
 }
 
 unsafe extern "C" {
@@ -403,59 +371,6 @@ unsafe extern "C" {
     pub fn hybz_device_start(device: c_int) -> c_int;
     pub fn hybz_pinned_alloc(device: c_int, bytes: usize, memory: *mut *mut c_void) -> c_int;
     pub fn hybz_pinned_free(memory: *mut c_void, bytes: usize) -> c_int;
-    #[cfg(test)]
-    pub fn hybz_get_limits(limits: *mut Limits);
-    #[cfg(test)]
-    pub fn hybz_max_coded_bytes(length: u32) -> u32;
-    #[cfg(test)]
-    pub fn hybz_large_input(blocks: u64, rows: u64) -> u64;
-    #[cfg(test)]
-    fn hybz_fields(count: *mut u64) -> *const Field;
     pub fn hybz_is_sticky(code: c_int) -> c_int;
     pub fn hybz_error_text(code: c_int) -> *const c_char;
-}
-
-#[cfg(test)]
-#[path = "layout_tests.rs"]
-mod layout_tests;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::format::bzip2;
-    use crate::gpu::{
-        MAX_BATCH, MAX_ENTRY_LOG, MAX_LARGE, MAX_LZ4, MAX_STRIP, MAX_WIDE_BLOCK, MIN_DEVICE_BLOCK, input_room,
-    };
-
-    #[test]
-    fn both_sides_have_the_same_limits() {
-        let mut limits = Limits::default();
-        // SAFETY: it only writes to `limits`, which has the layout of `struct hybz_limits`.
-        unsafe { hybz_get_limits(&mut limits) };
-        assert_eq!(limits.min_length as usize, MIN_DEVICE_BLOCK);
-        assert!(limits.max_length as usize >= bzip2::MAX_BLOCK);
-        assert_eq!(limits.max_wide_length as usize, MAX_WIDE_BLOCK);
-        assert_eq!(limits.max_blocks as usize, MAX_BATCH);
-        assert_eq!(limits.max_rounds as usize, MAX_ROUNDS);
-        assert_eq!(limits.max_symbols as usize, bzip2::MAX_SYMBOLS);
-        assert_eq!(limits.max_tables as usize, bzip2::MAX_TABLES);
-        assert_eq!(limits.group as usize, bzip2::GROUP);
-        assert_eq!(limits.max_code, bzip2::MAX_WRITTEN_CODE.into());
-        assert_eq!(limits.max_rows as usize, bzip2::MAX_BLOCK);
-        assert_eq!(limits.max_groups as usize, bzip2::MAX_SELECTORS);
-        assert_eq!(limits.max_large as usize, MAX_LARGE);
-        assert_eq!(limits.max_entry_log, MAX_ENTRY_LOG.into());
-        assert_eq!(limits.max_lz4, MAX_LZ4);
-        assert_eq!(limits.max_lzw as usize, MAX_STRIP);
-        for (blocks, rows) in [(1, 1), (64, 64 << 20), (64, 1 << 30)] {
-            // SAFETY: it accepts any numbers.
-            let bytes = unsafe { hybz_large_input(blocks, rows) };
-            assert_eq!(bytes as usize, input_room(blocks as usize, rows as usize));
-        }
-        for length in [64, 65, 66, 67, 1000, 899_981, 1 << 20] {
-            // SAFETY: it accepts any number.
-            let bytes = unsafe { hybz_max_coded_bytes(length) };
-            assert_eq!(bytes as usize, CodedByDevice::most_bytes(length as usize), "{length}");
-        }
-    }
 }

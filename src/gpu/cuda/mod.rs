@@ -14,6 +14,7 @@ mod ffi;
 mod hbz_coding_lane;
 mod hbz_decoding_lane;
 mod lane;
+mod layout;
 mod lines_lane;
 mod lz4_lane;
 mod lzw_lane;
