@@ -5,9 +5,9 @@
 #     benches/run.sh NAME [--old BINARY] [--out DIR] [FILE...]
 #
 # The commands take turns, round by round, and every second round runs in reverse order. The first output of each
-# command is verified in full and not timed; later outputs go to /dev/null. DIR/results.csv gets the commands and
-# their times, DIR/env.json the machine and the versions, DIR/stderr.txt the messages of the commands; a table of
-# medians is printed last. A second scenario with the same DIR adds to these files; the same one again replaces its rows.
+# command is verified in full and not timed; later outputs go to /dev/null. DIR/results.csv gets the commands and their
+# times, DIR/env.json the machine and the versions, DIR/stderr.txt the messages of the commands; a table of medians is
+# printed last. A second scenario with the same DIR adds to these files; the same one again replaces its rows.
 #
 # It needs bash, coreutils, cmp and awk, so it also runs on a GPU machine without Rust. Settings, all optional:
 #

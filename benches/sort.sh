@@ -8,8 +8,8 @@
 # and the most memory.
 #
 # With LARGE, a number of GB, that much of words and paths is sorted once, with `-S 1G -T $PLACE` (only hysort has
-# them), in $PLACE, which should be on a disk. Needs python3 and GNU time; word lists are in Debian's packages wamerican-huge,
-# wpolish, wngerman, wfrench, witalian, wspanish.
+# them), in $PLACE, which should be on a disk. Needs python3 and GNU time; word lists are in Debian's packages
+# wamerican-huge, wpolish, wngerman, wfrench, witalian, wspanish.
 set -eu
 rounds=${1:-5} large=${2:-0} n=${N:-$(nproc)}
 hysort=$(realpath "${HYSORT:-target/release/hysort}")
