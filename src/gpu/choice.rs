@@ -3,8 +3,8 @@
 use super::{Backend, Device, backend, likely, select};
 use std::sync::{Arc, OnceLock};
 
-/// The devices on a list, in the syntax of [`select()`], or all visible ones. The search starts when the first device is
-/// requested. Clones share the choice.
+/// The devices on a list, in the syntax of [`select()`], or all visible ones. The search starts when the first device
+/// is requested. Clones share the choice.
 #[derive(Clone)]
 pub(crate) struct Choice {
     list: Option<String>,
