@@ -5,7 +5,7 @@
 //! and nothing is lost with the process. When a signal ends the process, its handler writes a summary of what was done
 //! until then; a report without a summary is one whose process was killed.
 
-use crate::cli::args::{Mode, Plan, ReportPlace};
+use crate::cli::args::{Action, FilesMode, ReportPlace, Written};
 use crate::cli::counts::{Line, Seconds};
 use crate::cli::json::{self, Object, SCHEMA};
 use crate::cli::os::file::wait_writable;
@@ -93,14 +93,13 @@ type Trouble = (u8, Vec<u8>);
 
 impl Entry {
     /// Begins one, if there is to be a report.
-    pub fn new(plan: &Plan, name: &OsStr) -> Option<Box<Entry>> {
-        plan.report.as_ref()?;
-        let written = match () {
-            () if plan.lz4.is_some() => StreamFormat::Lz4,
-            () if plan.large_blocks.is_some() => StreamFormat::Hbz,
-            () => StreamFormat::Bzip2,
-        };
-        let format = (plan.mode == Mode::Compress).then_some(written);
+    pub fn new(mode: &FilesMode, name: &OsStr) -> Option<Box<Entry>> {
+        mode.report.as_ref()?;
+        let format = mode.coding().map(|coding| match coding.format {
+            Written::Bzip2 | Written::Streams(_) => StreamFormat::Bzip2,
+            Written::Hbz(_) => StreamFormat::Hbz,
+            Written::Lz4(_) => StreamFormat::Lz4,
+        });
         let (opened, crcs, result, stream) = (Instant::now(), Vec::new(), None, None);
         let (complete, unsaid) = (false, None);
         Some(Box::new(Entry { name: name.to_owned(), opened, format, crcs, result, stream, complete, unsaid }))
@@ -131,8 +130,14 @@ impl Entry {
 }
 
 impl Account {
-    /// Opens the place of the report. What is there and is no report is "invalid data".
-    pub fn open(plan: &Plan, place: &ReportPlace, tally: &Arc<Tally>) -> io::Result<Account> {
+    /// Opens the place of the report, of `work` on so many operands if that is known. What is there and is no report is
+    /// "invalid data".
+    pub fn open(
+        place: &ReportPlace,
+        work: &'static str,
+        operands: Option<u64>,
+        tally: &Arc<Tally>,
+    ) -> io::Result<Account> {
         let file = match place {
             ReportPlace::Stderr => io::stderr().as_fd().try_clone_to_owned()?.into(),
             ReportPlace::Stdout => stdout::duplicate()?,
@@ -141,8 +146,8 @@ impl Account {
         let number = AtomicU64::default;
         let totals = Totals {
             file,
-            work: if plan.measure { "measure" } else { work(plan.mode) },
-            operands: plan.count(),
+            work,
+            operands,
             tally: Arc::clone(tally),
             started: Instant::now(),
             torn: AtomicBool::new(false),
@@ -374,11 +379,12 @@ fn status(entry: &Entry, failed: bool) -> &'static str {
     }
 }
 
-fn work(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Compress => "compress",
-        Mode::Decompress => "decompress",
-        Mode::Test => "test",
+/// What is done, in a word.
+pub fn work_name(action: Action) -> &'static str {
+    match action {
+        Action::Compress => "compress",
+        Action::Decompress => "decompress",
+        Action::Test => "test",
     }
 }
 

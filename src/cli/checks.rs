@@ -1,6 +1,6 @@
 //! bzip2's checks of what an operand's result would replace, and ours of what must not be read or replaced.
 
-use crate::cli::args::{Mode, Plan, ReportPlace, Target};
+use crate::cli::args::{Action, FilesMode, Plan, ReportPlace, Target};
 use crate::cli::os::directory::{is_directory, is_file, is_link, is_stream};
 use crate::cli::os::{file, stdout, tree};
 use crate::cli::place::Place;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// What operands are checked against.
 pub struct Checks {
-    plan: Arc<Plan>,
+    plan: Arc<Plan<FilesMode>>,
     /// The file that stdout is, if it is one: it must not be read.
     stdout: Option<Metadata>,
     /// The report, if it is a file: it must not be read either, and not be removed.
@@ -27,8 +27,8 @@ pub struct Checks {
 }
 
 impl Checks {
-    pub fn new(plan: &Arc<Plan>) -> Checks {
-        let report = match &plan.report {
+    pub fn new(plan: &Arc<Plan<FilesMode>>) -> Checks {
+        let report = match &plan.mode.report {
             Some(ReportPlace::File(path)) => fs::metadata(path).ok(),
             _ => None,
         };
@@ -47,8 +47,7 @@ impl Checks {
 
     /// Opens a file, when no operand before it will make, replace or remove it any more.
     pub fn open(&self, place: &Place, underway: &Underway) -> io::Result<(Option<File>, Metadata)> {
-        let beside = self.plan.mode != Mode::Test && self.plan.target != Target::Stdout;
-        let open = || place.open_at_once(!beside || self.plan.force);
+        let open = || place.open_at_once(!self.plan.mode.target.makes_files() || self.plan.common.force);
         let opened = open();
         let touched = match &opened {
             Ok((_, found)) => self.touched.has_file(id(found)),
@@ -71,7 +70,7 @@ impl Checks {
         let name = result.name().as_bytes();
         let mut there = result.find_link();
         // An operand before may be about to remove it.
-        if self.plan.remove_sources && there.as_ref().is_ok_and(|there| self.touched.has_file(tree::id(there))) {
+        if self.plan.mode.remove_sources && there.as_ref().is_ok_and(|there| self.touched.has_file(tree::id(there))) {
             self.touched.wait(underway);
             there = result.find_link();
         }
@@ -79,7 +78,7 @@ impl Checks {
         let found = if is_free { None } else { result.find().ok() };
         let is = |what: &[u8]| Failure::new(1, [b"Output file ", shown(result.name()).as_bytes(), what].concat());
         // A name that was typed, not made from that of a source, may lead to a directory through a link.
-        if matches!(self.plan.target, Target::File(_)) && found.as_ref().is_some_and(is_directory) {
+        if matches!(self.plan.mode.target, Target::File(_)) && found.as_ref().is_some_and(is_directory) {
             return Err(is(b" is a directory."));
         }
         if name.is_empty() || name.ends_with(b"/") {
@@ -88,20 +87,23 @@ impl Checks {
         if found.as_ref().is_some_and(|found| tree::id(found) == id(source)) {
             return Err(is(b" is the input file."));
         }
-        if self.plan.verify.file && found.as_ref().is_some_and(|found| !is_file(found)) {
+        if self.plan.mode.verify().file && found.as_ref().is_some_and(|found| !is_file(found)) {
             return Err(is(b" is not a normal file: --verify=file cannot read it again."));
         }
         if found.as_ref().is_some_and(|found| self.is_report(tree::id(found))) {
             return Err(is(b" is the report."));
         }
-        if matches!(self.plan.target, Target::File(_)) && !self.plan.force && found.as_ref().is_some_and(is_stream) {
-            return match self.plan.remove_sources {
+        if matches!(self.plan.mode.target, Target::File(_))
+            && !self.plan.common.force
+            && found.as_ref().is_some_and(is_stream)
+        {
+            return match self.plan.mode.remove_sources {
                 true => Err(is(b" is not a normal file: nothing of the input file would be left after --rm.")),
                 false => Ok(()),
             };
         }
         match there {
-            Ok(_) if !self.plan.force => {
+            Ok(_) if !self.plan.common.force => {
                 if let (Ok(directory), Ok(name)) = (result.directory(None), result.file_name()) {
                     remove_leftover(&directory, name, Some(source.uid()));
                 }
@@ -113,8 +115,8 @@ impl Checks {
     }
 
     pub fn stdout(&self, name: &OsStr, source: &Metadata) -> Result<(), Failure> {
-        if self.plan.mode == Mode::Compress && stdout::is_terminal() {
-            return Err(Failure::terminal(&self.plan.program, "write compressed data to"));
+        if self.plan.mode.action() == Action::Compress && stdout::is_terminal() {
+            return Err(Failure::terminal(&self.plan.common.program, "write compressed data to"));
         }
         stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
         if self.stdout.as_ref().is_some_and(|stdout| same_file(stdout, source)) {

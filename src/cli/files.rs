@@ -4,7 +4,7 @@
 //! not follow it). All checks are then made on the open file, so that what was checked is what is read.
 
 use crate::cli::account::Entry;
-use crate::cli::args::{Mode, Operand, Plan, Target};
+use crate::cli::args::{Action, FilesMode, Operand, Plan, Target, Work};
 use crate::cli::checks::Checks;
 use crate::cli::index::IndexJob;
 use crate::cli::input;
@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 /// The operands, as the flow wants them: opened one after the other.
 pub struct Operands {
-    plan: Arc<Plan>,
+    plan: Arc<Plan<FilesMode>>,
     report: Arc<Report>,
     pool: Pool,
     supply: Supply,
@@ -61,21 +61,21 @@ impl Prepared {
         Prepared { index: None, task: Task::Skip, source: Source::Stream(Box::new(io::empty())) }
     }
 
-    fn input(self, plan: &Plan, job: impl FnOnce(Option<IndexJob>) -> Job) -> Input<Job> {
+    fn input(self, plan: &Plan<FilesMode>, job: impl FnOnce(Option<IndexJob>) -> Job) -> Input<Job> {
         let Prepared { index, task, source } = self;
-        Input { count_lines: index.is_some(), meta: job(index), task, verify: plan.verify.blocks, source }
+        Input { count_lines: index.is_some(), meta: job(index), task, verify: plan.mode.verify().blocks, source }
     }
 }
 
 impl Operands {
-    pub fn new(plan: Arc<Plan>, report: Arc<Report>, supply: Supply, pool: &Pool) -> Self {
+    pub fn new(plan: Arc<Plan<FilesMode>>, report: Arc<Report>, supply: Supply, pool: &Pool) -> Self {
         Operands { checks: Checks::new(&plan), plan, report, pool: pool.clone(), supply }
     }
 
     /// The input that a file is, or none if it is one of hybz's own.
     fn input(&mut self, found: &Found) -> Option<Input<Job>> {
         let name = found.operand.name().to_owned();
-        let entry = Entry::new(&self.plan, &name);
+        let entry = Entry::new(&self.plan.mode, &name);
         let mut underway = self.checks.touched.begin();
         let mut remark = None;
         let opened = self.open(found, &name, &mut remark, &mut underway);
@@ -110,33 +110,34 @@ impl Operands {
     ) -> Result<Prepared, Failure> {
         let (plan, name) = (&self.plan, operand.name());
         let index = self.index(ready, underway)?;
-        let (task, source) = match (&plan.part, plan.shard) {
-            (Some(part), _) => input::part((plan, &self.pool), part, operand, name, file, ready, remark)?,
-            (None, Some(shard)) => {
-                let text = shards::text(name, file, &shard)?;
-                (Task::Compress(plan.level), Source::File(Arc::new(text), shard.offset))
+        let (task, source) = match (&plan.mode.work, plan.mode.ranges(), plan.mode.streams()) {
+            (Work::Shard { level, shard, .. }, ..) => {
+                let text = shards::text(name, file, shard)?;
+                (Task::Compress(*level), Source::File(Arc::new(text), shard.offset))
             }
-            (None, None) => input::whole(plan, ready, file),
+            (_, Some(ranges), _) => input::ranges((&plan.common, &self.pool), ranges, operand, file, ready, remark)?,
+            (.., Some(streams)) => input::streams(&plan.common, streams, name, file)?,
+            (_, None, None) => input::whole(plan, ready, file),
         };
         Ok(Prepared { index, task, source })
     }
 
     /// The index that is made of an operand, if its name is free.
     fn index(&self, ready: &Ready, underway: &mut Underway) -> Result<Option<IndexJob>, Failure> {
-        let Some(index) = self.plan.index.as_ref().filter(|_| self.plan.part.is_none()) else { return Ok(None) };
+        let Some(index) = &self.plan.mode.index else { return Ok(None) };
         let unnamed = Place::typed("");
-        let compressed = match (self.plan.mode, &ready.destination, &ready.source) {
-            (Mode::Compress, Destination::File(result), _) => result,
-            (Mode::Compress, ..) | (_, _, None) => &unnamed, // its name was typed
+        let compressed = match (self.plan.mode.action(), &ready.destination, &ready.source) {
+            (Action::Compress, Destination::File(result), _) => result,
+            (Action::Compress, ..) | (_, _, None) => &unnamed, // its name was typed
             (_, _, Some(source)) => &source.place,
         };
         let place = match index.path {
             Some(_) => Place::typed(index.path(compressed.path())),
             None => compressed.beside(index.path(compressed.path())),
         };
-        let job = IndexJob::new(place);
+        let job = IndexJob::new(index, place);
         let source = ready.source.as_ref().map(|source| &source.found);
-        let replaced = job.check(compressed.path(), source, self.plan.force)?;
+        let replaced = job.check(compressed.path(), source, self.plan.common.force)?;
         if replaced.is_some_and(|found| self.checks.is_report(tree::id(&found))) {
             return Err(Failure::about(1, "Output file ", job.place.name(), " is the report."));
         }
@@ -158,22 +159,22 @@ impl Operands {
         let (place, journal, typed) = (&found.place, &found.journal, found.typed);
         let opened = self.checks.open(place, underway);
         let plan = Arc::clone(&self.plan);
-        let beside = plan.mode != Mode::Test && plan.target != Target::Stdout;
+        let beside = plan.mode.target.makes_files();
         let about = |code, parts: &[&[u8]]| {
             Failure::new(code, [b"Input file ", shown(name).as_bytes(), &parts.concat()].concat())
         };
 
-        let (file, found) = opened.map_err(|e| Failure::unopened(plan.mode, name, &e))?;
+        let (file, found) = opened.map_err(|e| Failure::unopened(plan.mode.action(), name, &e))?;
         // As in bzip2 also with -f: a job that does `-f *` every night must not wrap its own results.
-        if plan.mode == Mode::Compress
-            && let Some((suffix, _)) = ending(place.path(), &plan)
+        if let Some(coding) = &plan.mode.coding()
+            && let Some((suffix, _)) = ending(place.path(), &plan.common, Some(coding))
         {
-            let wants_index = plan.index.is_some() && !matches!(suffix, b".hbz" | b".lz4");
+            let wants_index = plan.mode.index.is_some() && !matches!(suffix, b".hbz" | b".lz4");
             let hint: &[u8] = if wants_index { b" Its index: -t --index." } else { b"" };
             return Err(about(1, &[b" already has ", suffix, b" suffix.", hint]).remark());
         }
         if found.is_dir() {
-            let walked = plan.batch.recursive; // all others are
+            let walked = plan.mode.batch.recursive; // all others are
             let link: &[u8] = b" is a symbolic link to a directory: not followed without -f.";
             return Err(about(1, &[if walked { link } else { b" is a directory." }]));
         }
@@ -184,15 +185,15 @@ impl Operands {
             return Err(about(1, &[b" is the report."]));
         }
         let file = match file {
-            Some(file) if found.is_file() || !beside || plan.force => file,
+            Some(file) if found.is_file() || !beside || plan.common.force => file,
             _ => return Err(about(1, &[b" is not a normal file."]).remark()),
         };
-        if plan.verify.file && !found.is_file() {
+        if plan.mode.verify().file && !found.is_file() {
             return Err(about(1, &[b" is not a normal file: --verify=file cannot read it again."]));
         }
         let destination = self.destination(place, remark)?;
-        let makes_file = plan.index.is_some() || matches!(destination, Destination::File(_));
-        let resumes = plan.batch.resume && found.is_file();
+        let makes_file = plan.mode.index.is_some() || matches!(destination, Destination::File(_));
+        let resumes = plan.mode.batch.resume && found.is_file();
         match &destination {
             Destination::File(_) if resumes => {} // when its result is known not to be right
             Destination::File(result) => self.checks.result(result, &found, underway)?,
@@ -200,7 +201,7 @@ impl Operands {
             Destination::Nothing => {}
         }
         let others = found.nlink().saturating_sub(1);
-        if plan.remove_sources && !plan.force && others > 0 {
+        if plan.mode.remove_sources && !plan.common.force && others > 0 {
             let text = format!(" has {others} other link{}.", if others == 1 { "" } else { "s" });
             return Err(about(1, &[text.as_bytes()]));
         }
@@ -223,8 +224,8 @@ impl Operands {
                 self.checks.result(result, &source.found, underway)?;
             }
             if plan.has_many() {
-                let replaced = if plan.force { result.find().ok() } else { None };
-                let removed = plan.remove_sources.then_some(id(&source.found));
+                let replaced = if plan.common.force { result.find().ok() } else { None };
+                let removed = plan.mode.remove_sources.then_some(id(&source.found));
                 underway.touch(result.path(), removed.into_iter().chain(replaced.as_ref().map(tree::id)));
             }
         }
@@ -236,14 +237,14 @@ impl Operands {
         let read_error = |e| Failure::input("read", name, &e);
         process::check_stdin().map_err(read_error)?;
         let stdin = io::stdin();
-        if self.plan.mode != Mode::Compress && stdin.is_terminal() {
-            return Err(Failure::terminal(&self.plan.program, "read compressed data from"));
+        if self.plan.mode.action() != Action::Compress && stdin.is_terminal() {
+            return Err(Failure::terminal(&self.plan.common.program, "read compressed data from"));
         }
         let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(read_error)?);
         let found = file.metadata().map_err(read_error)?;
-        let destination = match (&self.plan.target, self.plan.mode) {
-            (_, Mode::Test) => Destination::Nothing,
-            (Target::File(result), _) => {
+        let destination = match &self.plan.mode.target {
+            Target::Nowhere => Destination::Nothing,
+            Target::File(result) => {
                 let result = Place::typed(result);
                 self.checks.result(&result, &found, underway)?;
                 Destination::File(result)
@@ -259,28 +260,21 @@ impl Operands {
     /// Where the result of a file goes.
     fn destination(&mut self, source: &Place, remark: &mut Option<Vec<u8>>) -> Result<Destination, Failure> {
         let path = source.path();
-        let result = match (&self.plan.target, self.plan.mode) {
-            (_, Mode::Test) => return Ok(Destination::Nothing),
+        let result = match (&self.plan.mode.target, self.plan.mode.coding()) {
+            (Target::Nowhere, _) => return Ok(Destination::Nothing),
             (Target::Stdout, _) => return Ok(Destination::Stdout),
             (Target::File(result), _) => return Ok(Destination::File(Place::typed(result))),
-            (Target::Beside | Target::Below(_), Mode::Compress) => {
-                let usual = OsStr::new(match () {
-                    () if self.plan.lz4.is_some() => ".lz4",
-                    () if self.plan.large_blocks.is_some() => ".hbz",
-                    () => ".bz2",
-                });
-                appended(path, self.plan.suffix.as_deref().unwrap_or(usual))
+            (Target::Beside | Target::Below(_), Some(coding)) => {
+                appended(path, self.plan.common.suffix.as_deref().unwrap_or(OsStr::new(coding.suffix())))
             }
-            (Target::Beside | Target::Below(_), Mode::Decompress) => {
-                original_name(path, &self.plan).unwrap_or_else(|| {
-                    let guess = appended(path, OsStr::new(".out"));
-                    let (name, shown_guess) = (shown(path.as_os_str()), shown(guess.as_os_str()));
-                    let text: [&[u8]; 4] =
-                        [b"Can't guess original name for ", name.as_bytes(), b" -- using ", shown_guess.as_bytes()];
-                    *remark = Some(text.concat());
-                    guess
-                })
-            }
+            (Target::Beside | Target::Below(_), None) => original_name(path, &self.plan.common).unwrap_or_else(|| {
+                let guess = appended(path, OsStr::new(".out"));
+                let (name, shown_guess) = (shown(path.as_os_str()), shown(guess.as_os_str()));
+                let text: [&[u8]; 4] =
+                    [b"Can't guess original name for ", name.as_bytes(), b" -- using ", shown_guess.as_bytes()];
+                *remark = Some(text.concat());
+                guess
+            }),
         };
         self.supply.result(source, source.beside(result)).map(Destination::File)
     }
@@ -291,7 +285,7 @@ impl Inputs for Operands {
 
     fn next_input(&mut self) -> Option<Input<Job>> {
         loop {
-            if self.plan.batch.fail_fast && self.report.code() > 0 {
+            if self.plan.mode.batch.fail_fast && self.report.code() > 0 {
                 return None;
             }
             match self.supply.next()? {

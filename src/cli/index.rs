@@ -1,6 +1,6 @@
 //! Files of indexes: which one belongs to an operand, reading it, writing one.
 
-use crate::cli::args::{IndexFormat, Plan, usual_index};
+use crate::cli::args::{IndexFormat, IndexPlan, usual_index};
 use crate::cli::os::directory::Directory;
 use crate::cli::os::directory::{Stat, is_directory};
 use crate::cli::os::{file, tree};
@@ -22,14 +22,16 @@ use std::sync::Arc;
 /// An index that is being made while its file is read or written.
 pub struct IndexJob {
     pub place: Place,
+    format: IndexFormat,
     pub recorder: Recorder,
     /// Once the operand is being worked on.
     output: Option<OutputFile>,
 }
 
 impl IndexJob {
-    pub fn new(place: Place) -> IndexJob {
-        IndexJob { place, recorder: Recorder::new(), output: None }
+    /// The index that was asked for, at its place.
+    pub fn new(index: &IndexPlan, place: Place) -> IndexJob {
+        IndexJob { place, format: index.format, recorder: Recorder::new(), output: None }
     }
 
     /// Whether its name is free, for the index of `compressed`, which is or comes from `source`. Returns what is found
@@ -67,8 +69,8 @@ impl IndexJob {
     }
 
     /// Writes what was recorded. Returns the file, which has no name yet, or why there is none.
-    pub fn write(self, plan: &Plan, source: Option<&SourceFile>) -> Result<Result<OutputFile, NoIndex>, Failure> {
-        let IndexJob { place, recorder, output } = self;
+    pub fn write(self, source: Option<&SourceFile>) -> Result<Result<OutputFile, NoIndex>, Failure> {
+        let IndexJob { place, format, recorder, output } = self;
         let failed = |e: &io::Error| Failure::output("write", place.name(), e);
         let index = match recorder.finish() {
             Ok(index) => index,
@@ -79,7 +81,7 @@ impl IndexJob {
             Err(error) => return Err(Failure::internal(place.name(), &error)),
         };
         let Some(mut output) = output else { return Ok(Err(NoIndex::Own)) };
-        write(&index, format(plan), &mut output).map_err(|e| failed(&e))?;
+        write(&index, format, &mut output).map_err(|e| failed(&e))?;
         if let Some(source) = source {
             output.set_attributes(source).map_err(|e| failed(&e))?;
         }
@@ -107,11 +109,6 @@ impl NoIndex {
         };
         [shown(name).as_bytes(), text].concat()
     }
-}
-
-/// The format to be written.
-fn format(plan: &Plan) -> IndexFormat {
-    plan.index.as_ref().map_or(IndexFormat::Bzi, |index| index.format)
 }
 
 /// Writes an index.

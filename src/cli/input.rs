@@ -1,6 +1,6 @@
 //! What to do with the bytes of an operand, and how to read them.
 
-use crate::cli::args::{Mode, Operand, Part, Plan};
+use crate::cli::args::{Coding, Common, FilesMode, Operand, Plan, StreamRange, TextRanges, Work};
 use crate::cli::job::{Destination, Ready};
 use crate::cli::magic;
 use crate::cli::part;
@@ -15,62 +15,64 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 
 /// All of it.
-pub fn whole(plan: &Plan, ready: &Ready, file: File) -> (Task, Source) {
+pub fn whole(plan: &Plan<FilesMode>, ready: &Ready, file: File) -> (Task, Source) {
     let Ready { source, destination, .. } = ready;
     let mut reader = match source {
         Some(source) => Reader::of(file, &source.found),
         None => Reader::new(file),
     };
     let can_be_read_again = source.as_ref().is_some_and(|source| source.found.is_file());
-    if plan.mode != Mode::Compress && !can_be_read_again {
+    let coding = plan.mode.coding();
+    if coding.is_none() && !can_be_read_again {
         reader = reader.noting(&ready.seen);
     }
-    match plan.mode {
-        Mode::Compress => (compression(plan, source.as_ref()), reader.into_source()),
-        Mode::Decompress if plan.force && matches!(destination, Destination::Stdout) => {
+    match (coding, &plan.mode.work) {
+        (Some(coding), _) => (compression(&coding, source.as_ref()), reader.into_source()),
+        (None, Work::Decompress { .. }) if plan.common.force && matches!(destination, Destination::Stdout) => {
             let head = reader.head(magic::LEN);
-            let task = if magic::may_be_compressed(&head, plan.formats) { decompress(plan) } else { Task::Copy };
+            let task = if magic::may_be_compressed(&head, plan.common.formats) {
+                decompress(&plan.common)
+            } else {
+                Task::Copy
+            };
             (task, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))))
         }
-        Mode::Decompress | Mode::Test => (decompress(plan), reader.into_source()),
+        (None, _) => (decompress(&plan.common), reader.into_source()),
     }
 }
 
 /// A frame states the length of a long file. (That of a short one is known once it is read, and some of those that the
 /// kernel makes up have another length than they say.)
-fn compression(plan: &Plan, source: Option<&SourceFile>) -> Task {
+fn compression(coding: &Coding, source: Option<&SourceFile>) -> Task {
     const LONG: u64 = 1 << 20;
     let len = source.map(|source| &source.found).filter(|found| found.is_file()).map(Metadata::len);
-    match (plan.compression(), len) {
+    match (coding.task(), len) {
         (Task::CompressLz4(frame), Some(len)) if len >= LONG => Task::CompressLz4(frame.text_len(len)),
         (task, _) => task,
     }
 }
 
-fn decompress(plan: &Plan) -> Task {
-    Task::Decompress { formats: plan.formats, trailing_garbage: plan.trailing_garbage }
+fn decompress(common: &Common) -> Task {
+    Task::Decompress { formats: common.formats, trailing_garbage: common.trailing_garbage }
 }
 
-/// A part of it.
-pub fn part(
-    (plan, pool): (&Plan, &Pool),
-    part: &Part,
+/// Ranges of its text.
+pub fn ranges(
+    (common, pool): (&Common, &Pool),
+    wanted: &TextRanges,
     operand: &Operand,
-    name: &OsStr,
     file: File,
     ready: &Ready,
     remark: &mut Option<Vec<u8>>,
 ) -> Result<(Task, Source), Failure> {
-    match part {
-        Part::Ranges { ranges, lines } => {
-            let parts = part::ranges(plan, pool, operand, file, remark)?;
-            let parts = Parts::new(parts, ranges.clone(), *lines).noting(&ready.seen);
-            Ok((Task::Copy, Source::Stream(Box::new(parts))))
-        }
-        Part::Streams { at, count } => {
-            let file = if *at > 0 { part::at(plan, name, file, *at)? } else { file };
-            let task = count.map_or_else(|| decompress(plan), |count| Task::DecompressStreams(plan.formats, count));
-            Ok((task, Source::Stream(Box::new(Reader::new(file)))))
-        }
-    }
+    let cursor = part::ranges(common, wanted, pool, operand, file, remark)?;
+    let parts = Parts::new(cursor, wanted.ranges.clone(), wanted.lines).noting(&ready.seen);
+    Ok((Task::Copy, Source::Stream(Box::new(parts))))
+}
+
+/// Some of its streams.
+pub fn streams(common: &Common, wanted: StreamRange, name: &OsStr, file: File) -> Result<(Task, Source), Failure> {
+    let file = if wanted.at > 0 { part::at(common, name, file, wanted.at)? } else { file };
+    let task = wanted.count.map_or_else(|| decompress(common), |count| Task::DecompressStreams(common.formats, count));
+    Ok((task, Source::Stream(Box::new(Reader::new(file)))))
 }

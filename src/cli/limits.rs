@@ -1,7 +1,7 @@
 //! How many threads, how much memory and which GPUs one call uses unless it is told: at most its share of the machine
 //! or container.
 
-use crate::cli::args::{Gpus, Mode, Operand, Plan};
+use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan, Written};
 use crate::cli::os::memory;
 use anyhow::bail;
 use hybz::Lanes;
@@ -24,28 +24,29 @@ const FOR_PROGRAM: u64 = 12 << 20;
 const FOR_THREADS: u64 = 100 << 20;
 
 /// Whether the caller's thread does everything: because there is little to do, or little memory.
-pub fn no_threads(plan: &Plan) -> bool {
-    is_tiny(plan) || (plan.small && plan.threads.is_none()) || hybz::schedule::memory_of_machine() < FOR_THREADS
+pub fn no_threads(plan: &Plan<FilesMode>) -> bool {
+    is_tiny(plan)
+        || (plan.common.small && plan.common.threads.is_none())
+        || hybz::schedule::memory_of_machine() < FOR_THREADS
 }
 
 /// Whether there is so little to do that starting threads, or asking how many there may be, would take longer than the
 /// work. A 1 kB file takes 0.3 ms less this way, of 1.4.
-fn is_tiny(plan: &Plan) -> bool {
-    let [operand] = &plan.operands[..] else { return false };
-    if plan.batch.list.is_some() {
+fn is_tiny(plan: &Plan<FilesMode>) -> bool {
+    let [operand] = &plan.common.operands[..] else { return false };
+    if plan.mode.batch.list.is_some() {
         return false;
     }
     // The size may be wrong (in /proc it is 0). Then one thread does more work than intended, and does it correctly.
-    let max_len = match plan.mode {
-        Mode::Compress => plan.level.block_limit().into(),
-        Mode::Decompress | Mode::Test => 16 << 10,
-    };
-    plan.verbose < 2 && !plan.gpu_required && file_len(operand).is_some_and(|len| (1..=max_len).contains(&len))
+    let max_len = plan.mode.coding().map_or(16 << 10, |coding| coding.level.block_limit().into());
+    plan.common.verbose < 2
+        && !plan.common.gpu_required
+        && file_len(operand).is_some_and(|len| (1..=max_len).contains(&len))
 }
 
 /// Makes malloc keep or give back what is freed, as it suits this call.
-pub fn choose_memory(plan: &Plan, no_threads: bool) {
-    if plan.small || memory::is_limited() {
+pub fn choose_memory(common: &Common, no_threads: bool) {
+    if common.small || memory::is_limited() {
         memory::be_sparing();
     } else if !no_threads {
         memory::keep_freed();
@@ -53,9 +54,9 @@ pub fn choose_memory(plan: &Plan, no_threads: bool) {
 }
 
 /// Refuses blocks that do not fit into the memory that there may be: the kernel would end the process in the middle.
-pub fn check_block_size(plan: &Plan) -> anyhow::Result<()> {
-    let (Some(large), Mode::Compress) = (&plan.large_blocks, plan.mode) else { return Ok(()) };
-    let block = u64::from(large.size()).min(expected_bytes(plan).unwrap_or(u64::MAX));
+pub fn check_block_size(coding: &Coding, expected: Option<u64>) -> anyhow::Result<()> {
+    let Some(large) = coding.large_blocks() else { return Ok(()) };
+    let block = u64::from(large.size()).min(expected.unwrap_or(u64::MAX));
     let (needed, there) = (block * PER_LARGE_BYTE + FOR_PROGRAM, hybz::schedule::memory_of_machine());
     if needed > there {
         let mb = |bytes: u64| bytes.div_ceil(1 << 20);
@@ -79,32 +80,34 @@ fn file_len(operand: &Operand) -> Option<u64> {
 
 /// The lanes of GPUs that may help, if any. The pool starts them when the work left is worth it; when decompressing
 /// those for the streams that come.
-pub fn lanes(plan: &Plan) -> Vec<Lanes> {
-    lanes_for(plan, plan.mode, expected_bytes(plan))
+pub fn lanes(plan: &Plan<FilesMode>) -> Vec<Lanes> {
+    lanes_for(&plan.common, plan.mode.coding(), expected_bytes(plan))
 }
 
-/// The same for work of this kind on so many bytes, if that is known.
-pub fn lanes_for(plan: &Plan, mode: Mode, expected: Option<u64>) -> Vec<Lanes> {
-    let devices = match &plan.gpus {
+/// The same for compressing like this, or for decompressing, of so many bytes if that is known.
+pub fn lanes_for(common: &Common, coding: Option<Coding>, expected: Option<u64>) -> Vec<Lanes> {
+    let devices = match &common.gpus {
         Gpus::None => return Vec::new(),
         Gpus::Visible => None,
         Gpus::These(list) => Some(list.clone()),
     };
-    let kinds = match &plan.large_blocks {
-        _ if mode == Mode::Compress && plan.lz4.is_some() => return Vec::new(),
-        _ if mode != Mode::Compress => vec![Lanes::for_decoding(), Lanes::for_decoding_large()],
-        Some(large) if plan.gpu_pipeline == Offload::Bwt => {
-            vec![Lanes { offload: Offload::Suffixes, ..Lanes::for_large_blocks(large) }]
+    let kinds = match coding.map(|coding| coding.format) {
+        None => vec![Lanes::for_decoding(), Lanes::for_decoding_large()],
+        Some(Written::Lz4(_)) => return Vec::new(),
+        Some(Written::Hbz(large)) if common.gpu_pipeline == Offload::Bwt => {
+            vec![Lanes { offload: Offload::Suffixes, ..Lanes::for_large_blocks(&large) }]
         }
-        Some(large) => vec![Lanes::for_large_blocks(large)],
-        None => vec![Lanes { offload: plan.gpu_pipeline, ..Lanes::default() }],
+        Some(Written::Hbz(large)) => vec![Lanes::for_large_blocks(&large)],
+        Some(Written::Bzip2 | Written::Streams(_)) => {
+            vec![Lanes { offload: common.gpu_pipeline, ..Lanes::default() }]
+        }
     };
     let lanes = kinds.into_iter().map(|kind| {
-        let mut lanes = Lanes { devices: devices.clone(), at_once: plan.gpu_required, ..kind };
+        let mut lanes = Lanes { devices: devices.clone(), at_once: common.gpu_required, ..kind };
         // No more lanes than there are batches have anything to do. A lane pins two to three times the text of a batch.
         let batches = expected.map_or(u64::MAX, |total| total.div_ceil(lanes.batch_bytes()));
-        let room = plan.memory.map_or(u64::MAX, |memory| memory / (3 * (lanes.blocks * lanes.max_length) as u64));
-        lanes.growth = plan.memory;
+        let room = common.memory.map_or(u64::MAX, |memory| memory / (3 * (lanes.blocks * lanes.max_length) as u64));
+        lanes.growth = common.memory;
         lanes.lanes = lanes.lanes.min(usize::try_from(batches.min(room)).unwrap_or(usize::MAX)).max(1);
         lanes
     });
@@ -113,18 +116,23 @@ pub fn lanes_for(plan: &Plan, mode: Mode, expected: Option<u64>) -> Vec<Lanes> {
 
 /// How many bytes there are to read, if that can be told beforehand. With thousands of files, stat-ing all of them
 /// first is not worth it.
-pub fn expected_bytes(plan: &Plan) -> Option<u64> {
-    if plan.operands.len() <= 64 && plan.batch.list.is_none() { plan.operands.iter().map(file_len).sum() } else { None }
+pub fn expected_bytes(plan: &Plan<FilesMode>) -> Option<u64> {
+    if plan.mode.batch.list.is_some() { None } else { len_of(&plan.common.operands) }
+}
+
+/// How many bytes operands have, if these are not too many.
+pub fn len_of(operands: &[Operand]) -> Option<u64> {
+    if operands.len() <= 64 { operands.iter().map(file_len).sum() } else { None }
 }
 
 /// The number of CPU stations: what was asked for, or one for each core that affinity and the container's quota allow,
 /// but at most as many as fit into a quarter of the memory. Of what was asked for, what fits if the process is limited.
-pub fn threads(plan: &Plan) -> NonZeroUsize {
+pub fn threads(common: &Common, coding: Option<Coding>) -> NonZeroUsize {
     let fit = |room: u64, each| {
         let room = usize::try_from(room / each).unwrap_or(usize::MAX);
         NonZeroUsize::new(room).unwrap_or(NonZeroUsize::MIN)
     };
-    if let Some(threads) = plan.threads {
+    if let Some(threads) = common.threads {
         const STACK: u64 = 2 << 20;
         return match hybz::schedule::memory_of_process() {
             Some(limit) => threads.min(fit(limit.saturating_sub(2 * FOR_PROGRAM), PER_THREAD + STACK)),
@@ -137,7 +145,7 @@ pub fn threads(plan: &Plan) -> NonZeroUsize {
         return cores;
     }
     // A large block takes 12 times its size; users who ask for large blocks get half of the memory.
-    let large = plan.large_blocks.map_or(0, |large| u64::from(large.size()) * 6);
+    let large = coding.and_then(|coding| coding.large_blocks()).map_or(0, |large| u64::from(large.size()) * 6);
     cores.min(fit(share_of_memory(), PER_THREAD.max(large)))
 }
 

@@ -53,6 +53,7 @@ pub mod run;
 pub mod shards;
 pub mod sink;
 pub mod source;
+pub mod suffixes;
 pub mod supply;
 pub mod tally;
 pub mod temporary;

@@ -1,6 +1,6 @@
 //! Opens files of which a part is decompressed.
 
-use crate::cli::args::{Amount, Operand, Part, Plan, usual_index};
+use crate::cli::args::{Amount, Common, Operand, Range, TextRanges, usual_index};
 use crate::cli::index;
 use crate::cli::magic::is_lz4;
 use crate::cli::quote::shown;
@@ -31,7 +31,7 @@ pub fn check_file(name: &OsStr, file: &mut File, flag: &str) -> Result<(), Failu
 }
 
 /// Goes to the stream that begins at byte `at` of the compressed file.
-pub fn at(plan: &Plan, name: &OsStr, mut file: File, at: u64) -> Result<File, Failure> {
+pub fn at(common: &Common, name: &OsStr, mut file: File, at: u64) -> Result<File, Failure> {
     check_file(name, &mut file, "--at")?;
     let read_error = |e: io::Error| Failure::input("read", name, &e);
     let mut head = Vec::new();
@@ -40,7 +40,7 @@ pub fn at(plan: &Plan, name: &OsStr, mut file: File, at: u64) -> Result<File, Fa
     file.seek(SeekFrom::Start(at)).map_err(read_error)?;
     let is_bzip2 = matches!(head[..], [b'B', b'Z', b'h', b'1'..=b'9', ..]);
     let is_other = head == MAGIC || head.starts_with(&hybz::lzw::MAGIC) || is_lz4(&head);
-    if is_bzip2 || (plan.formats == Formats::All && is_other) {
+    if is_bzip2 || (common.formats == Formats::All && is_other) {
         return Ok(file);
     }
     Err(Failure::about(2, "", name, &format!(": no stream begins at byte {at}.")))
@@ -49,7 +49,8 @@ pub fn at(plan: &Plan, name: &OsStr, mut file: File, at: u64) -> Result<File, Fa
 /// How the text of a file is reached for `--ranges`: by the index that was named, by the one beside the file or in it,
 /// or through everything before.
 pub fn ranges(
-    plan: &Plan,
+    common: &Common,
+    wanted: &TextRanges,
     pool: &Pool,
     operand: &Operand,
     mut file: File,
@@ -62,9 +63,9 @@ pub fn ranges(
         Operand::Stdin => None,
     };
     let coded: Coded = Arc::new(file);
-    let settings = Settings::new().pool(pool).formats(plan.formats).trailing_garbage(plan.trailing_garbage);
-    let open = Open { plan, coded, settings };
-    if let Some(index) = &plan.index {
+    let settings = Settings::new().pool(pool).formats(common.formats).trailing_garbage(common.trailing_garbage);
+    let open = Open { common, ranges: &wanted.ranges, coded, settings };
+    if let Some(index) = &wanted.index {
         let index_path = index.path(path.unwrap_or(Path::new("")));
         let index = index::open(&index_path, &*open.coded)?;
         *remark = open.uncounted(&index, &index_path);
@@ -86,7 +87,8 @@ pub fn ranges(
 
 /// A file whose text is to be reached.
 struct Open<'a> {
-    plan: &'a Plan,
+    common: &'a Common,
+    ranges: &'a [Range],
     coded: Coded,
     settings: Settings,
 }
@@ -94,7 +96,7 @@ struct Open<'a> {
 impl Open<'_> {
     /// What is ours of the memory that `-m` allows.
     fn limited(&self, reader: Reader<Coded>) -> Reader<Coded> {
-        match self.plan.memory {
+        match self.common.memory {
             Some(memory) => reader.cache(memory),
             None => reader,
         }
@@ -102,8 +104,7 @@ impl Open<'_> {
 
     /// What is said where lines are counted from the beginning although there is an index.
     fn uncounted(&self, index: &Index, path: &Path) -> Option<Vec<u8>> {
-        let Some(Part::Ranges { ranges, .. }) = &self.plan.part else { return None };
-        let by_line = ranges.iter().any(|range| matches!(range.offset, Amount::Lines(1..)));
+        let by_line = self.ranges.iter().any(|range| matches!(range.offset, Amount::Lines(1..)));
         let text = b" has no line ends; counting them from the beginning.";
         (by_line && matches!(index.lines(), Ok(None)))
             .then(|| [b"Index ", shown(path.as_os_str()).as_bytes(), text].concat())
@@ -112,14 +113,13 @@ impl Open<'_> {
     fn is_hbz(&self) -> io::Result<bool> {
         let mut head = [0; MAGIC.len()];
         let n = self.coded.read_at(&mut head, 0)?;
-        Ok(head[..n] == MAGIC && self.plan.formats == Formats::All)
+        Ok(head[..n] == MAGIC && self.common.formats == Formats::All)
     }
 
     /// Reads the first byte that is wanted: the reader will need its block anyway, and here an index that does not fit
     /// can still be left alone. What is wrong with the file itself will be found again.
     fn try_first(&self, reader: &Reader<Coded>) -> Result<(), Error> {
-        let Some(Part::Ranges { ranges, .. }) = &self.plan.part else { return Ok(()) };
-        let first = ranges.iter().find_map(|range| range.bytes()).map_or(0, |(from, _)| from);
+        let first = self.ranges.iter().find_map(|range| range.bytes()).map_or(0, |(from, _)| from);
         match reader.read_at(&mut [0], first).map_err(io::Error::downcast::<Error>) {
             Err(Ok(error @ (Error::ForeignIndex { .. } | Error::BadIndex(_)))) => Err(error),
             _ => Ok(()),
@@ -128,11 +128,7 @@ impl Open<'_> {
 
     /// Where no index is beside the file. A `.hbz` has its own; of a `.bz2` one is made if ranges go backwards.
     fn without_index(self, is_hbz: bool) -> Cursor {
-        let ascending = match &self.plan.part {
-            Some(Part::Ranges { ranges, .. }) => are_ascending(ranges),
-            _ => true,
-        };
-        if is_hbz || !ascending {
+        if is_hbz || !are_ascending(self.ranges) {
             // A file that is damaged, or has streams of both kinds, has no index: what is good is reached forwards.
             if let Ok(reader) = Reader::open(self.coded.clone(), &self.settings) {
                 return Cursor::indexed(self.limited(reader));

@@ -9,7 +9,7 @@
 //! whatever is shown, SIGUSR1 has a line written at once, as in dd: by the signal's handler, since every thread may be
 //! waiting for something.
 
-use crate::cli::args::{Operand, Plan};
+use crate::cli::args::{Batch, Common, Operand};
 use crate::cli::counts::Counts;
 use crate::cli::os::signals;
 use crate::cli::quote::shown;
@@ -44,6 +44,8 @@ const HERTZ: u8 = 10;
 
 /// The progress display of one call.
 pub struct Progress {
+    /// Whether names come from a list, so that nobody knows how much there is.
+    listed: bool,
     style: Style,
     pub counts: Arc<Counts>,
     display: Mutex<Display>,
@@ -119,27 +121,29 @@ impl Rate {
 }
 
 impl Progress {
-    pub fn new(plan: &Plan) -> Progress {
-        let style = match plan.progress {
-            _ if plan.progress_json => Style::Json,
+    pub fn new(common: &Common, batch: &Batch) -> Progress {
+        let listed = batch.list.is_some();
+        let count = (!batch.is_open_ended()).then_some(common.operands.len() as u64);
+        let style = match common.progress {
+            _ if common.progress_json => Style::Json,
             Some(false) => Style::Nothing,
-            None if plan.quiet > 0 => Style::Nothing,
+            None if common.quiet > 0 => Style::Nothing,
             asked => match (io::stderr().is_terminal(), asked) {
                 (true, _) => Style::Bar,
                 (false, Some(true)) => Style::Lines,
                 (false, _) => Style::Nothing,
             },
         };
-        let counts = Arc::new(Counts::new(plan.program.as_bytes(), plan.count()));
+        let counts = Arc::new(Counts::new(common.program.as_bytes(), count));
         // With thousands of files, stat-ing all of them first is not worth it for what may not be asked for.
         // What is left on stdin is known before anything is read from it.
-        let asked = plan.progress_json || plan.operands.len() <= MAX_STATS;
-        let known = asked.then(|| total(plan));
+        let asked = common.progress_json || common.operands.len() <= MAX_STATS;
+        let known = asked.then(|| total(common, listed));
         counts.set_total(known.flatten());
-        answer_signals(&counts, plan.progress_json);
-        let clock = plan.progress_json.then(|| objects(&counts)).flatten();
+        answer_signals(&counts, common.progress_json);
+        let clock = common.progress_json.then(|| objects(&counts)).flatten();
         let display = Display { last_line: Instant::now(), bar: None, rate: Rate::new(), total: known };
-        Progress { style, counts, display: Mutex::new(display), clock }
+        Progress { style, counts, listed, display: Mutex::new(display), clock }
     }
 
     fn lock(&self) -> MutexGuard<'_, Display> {
@@ -147,7 +151,7 @@ impl Progress {
     }
 
     /// `bytes` of the input `name` are done.
-    pub fn advance(&self, plan: &Plan, name: &OsStr, bytes: u64) {
+    pub fn advance(&self, common: &Common, name: &OsStr, bytes: u64) {
         let position = self.counts.advance(bytes);
         if matches!(self.style, Style::Nothing | Style::Json) {
             return;
@@ -159,7 +163,7 @@ impl Progress {
             return;
         }
         // A file may have grown, or its size was wrong.
-        let total = display.total.get_or_insert_with(|| total(plan)).filter(|&total| total >= position);
+        let total = display.total.get_or_insert_with(|| total(common, self.listed)).filter(|&total| total >= position);
         let per_second = display.rate.per_second(now, position);
         self.counts.set_rate(per_second);
         let (amount, rate) = (amount(position, total), rate(per_second));
@@ -295,7 +299,7 @@ fn answer_signals(counts: &Arc<Counts>, json: bool) {
 const MAX_STATS: usize = 64;
 
 /// How many bytes all operands have together, if that can be known.
-fn total(plan: &Plan) -> Option<u64> {
+fn total(common: &Common, listed: bool) -> Option<u64> {
     let size = |operand: &Operand| match operand {
         Operand::Stdin => rest_of_stdin(),
         // What cannot be opened will not be read.
@@ -304,10 +308,10 @@ fn total(plan: &Plan) -> Option<u64> {
             Err(_) => Some(0),
         },
     };
-    if plan.batch.list.is_some() {
+    if listed {
         return None;
     }
-    plan.operands.iter().map(size).sum()
+    common.operands.iter().map(size).sum()
 }
 
 /// How many bytes follow on stdin, if it is a file.

@@ -3,7 +3,7 @@
 //! The texts are bzip2's, byte for byte where programs look for them.
 
 use crate::cli::account::{Account, Entry};
-use crate::cli::args::{Mode, Plan};
+use crate::cli::args::{Action, Common};
 use crate::cli::json::Object;
 use crate::cli::os::{process, stdout};
 use crate::cli::progress::Progress;
@@ -69,8 +69,8 @@ impl Failure {
     }
 
     /// `Can't open input file NAME: ERR.`; bzip2 has another text for `-t`.
-    pub fn unopened(mode: Mode, name: &OsStr, e: &io::Error) -> Failure {
-        Failure::new(1, cannot("open", if mode == Mode::Test { "input" } else { "input file" }, name, e))
+    pub fn unopened(action: Action, name: &OsStr, e: &io::Error) -> Failure {
+        Failure::new(1, cannot("open", if action == Action::Test { "input" } else { "input file" }, name, e))
     }
 
     /// `Can't create output file NAME: ERR.`
@@ -162,12 +162,15 @@ pub struct Report {
 }
 
 impl Report {
-    pub fn new(plan: &Plan, progress: Progress) -> Report {
-        let width =
-            if plan.verbose > 0 { plan.operands.iter().map(|operand| shown(operand.name()).len()).max() } else { None };
+    pub fn new(common: &Common, progress: Progress) -> Report {
+        let width = if common.verbose > 0 {
+            common.operands.iter().map(|operand| shown(operand.name()).len()).max()
+        } else {
+            None
+        };
         Report {
-            program: plan.program.as_bytes().to_vec(),
-            quiet: plan.quiet,
+            program: common.program.as_bytes().to_vec(),
+            quiet: common.quiet,
             width: width.unwrap_or(0).max("(stdin)".len()),
             code: AtomicU8::new(0),
             progress,

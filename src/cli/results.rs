@@ -2,7 +2,7 @@
 //! files, what is to be printed of them, and in the end the exit code.
 
 use crate::cli::account::Entry;
-use crate::cli::args::{Mode, Plan, ReportPlace, Target, usual_index};
+use crate::cli::args::{Action, Common, FilesMode, Plan, ReportPlace, Target, Work, usual_index};
 use crate::cli::commit::{Committer, Finished, Item};
 use crate::cli::index::IndexJob;
 use crate::cli::job::{Destination, Job, Ready, State};
@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 /// Takes the results, in the order of the operands.
 pub struct Results {
-    plan: Arc<Plan>,
+    plan: Arc<Plan<FilesMode>>,
     report: Arc<Report>,
     verdicts: Verdicts,
     committer: Committer,
@@ -52,8 +52,8 @@ pub struct Results {
 }
 
 /// bzip2's advice after damage, with another name where `--recover` is known.
-fn advice(plan: &Plan, file: &OsStr) -> Vec<u8> {
-    let program = match plan.formats {
+fn advice(common: &Common, file: &OsStr) -> Vec<u8> {
+    let program = match common.formats {
         Formats::Bzip2 => b"the `bzip2recover' program".to_vec(),
         _ => [b"`hybz --recover ", shown(file).as_bytes(), b"'"].concat(),
     };
@@ -62,10 +62,10 @@ fn advice(plan: &Plan, file: &OsStr) -> Vec<u8> {
 }
 
 impl Results {
-    pub fn new(plan: Arc<Plan>, report: Arc<Report>, pool: &Pool) -> anyhow::Result<Results> {
+    pub fn new(plan: Arc<Plan<FilesMode>>, report: Arc<Report>, pool: &Pool) -> anyhow::Result<Results> {
         // The lines of blocks are printed as they come, so no message may wait in a queue before them.
-        let syncs = plan.sync && (plan.remove_sources || plan.batch.resume);
-        let worth_a_thread = syncs && plan.has_many() && plan.verbose < 2;
+        let syncs = plan.common.sync && (plan.mode.remove_sources || plan.mode.batch.resume);
+        let worth_a_thread = syncs && plan.has_many() && plan.common.verbose < 2;
         let committer = Committer::new(report.clone(), worth_a_thread.then(|| max_batch(&plan)));
         let temporary = match &report.account {
             Some(account) => account.temporary_files().context("Can't handle signals")?,
@@ -97,19 +97,19 @@ impl Results {
 
     /// Opens the place that a result goes to.
     fn open(&mut self, ready: &Ready) -> Result<Sink, Failure> {
-        let holes = self.plan.sparse && self.plan.is_decoding();
+        let holes = self.plan.mode.is_sparse();
         let place = match &ready.destination {
             Destination::Nothing => return Ok(Sink::Nothing),
             Destination::Stdout => {
                 self.wrote_to_stdout = true;
-                return Ok(Sink::stdout(holes && self.plan.report != Some(ReportPlace::Stdout)));
+                return Ok(Sink::stdout(holes && self.plan.mode.report != Some(ReportPlace::Stdout)));
             }
             Destination::File(place) => place,
         };
         // It may exist since the operand was opened: another operand can have a result of the same name.
-        let is_typed = matches!(self.plan.target, Target::File(_));
-        let existing = is_typed && (self.plan.force || place.is_stream());
-        if !self.plan.force && !existing && place.find_link().is_ok() {
+        let is_typed = matches!(self.plan.mode.target, Target::File(_));
+        let existing = is_typed && (self.plan.common.force || place.is_stream());
+        if !self.plan.common.force && !existing && place.find_link().is_ok() {
             return Err(Failure::exists(place.name()));
         }
         let mut create = || {
@@ -156,16 +156,18 @@ impl Results {
                 if let Some(source) = &ready.source {
                     output.set_attributes(source).map_err(Error::Write)?;
                 }
-                let reread = ready.source.as_ref().filter(|_| self.plan.verify.file);
+                let reread = ready.source.as_ref().filter(|_| self.plan.mode.verify().file);
                 let reread = reread.map(|source| Reread { source: source.again(), pool: self.pool.clone() });
                 // Devices and FIFOs are not ours to remove.
-                let mut source = ready.source.filter(|source| self.plan.remove_sources && source.found.is_file());
-                let whole = |found: &fs::Metadata| self.plan.mode != Mode::Compress || found.len() == stream.bytes_in;
+                let mut source = ready.source.filter(|source| self.plan.mode.remove_sources && source.found.is_file());
+                let whole = |found: &fs::Metadata| {
+                    self.plan.mode.action() != Action::Compress || found.len() == stream.bytes_in
+                };
                 let changed = source.take_if(|source| !whole(&source.found)).filter(|_| reread.is_none());
-                let entry = ready.entry.filter(|_| changed.is_none() && self.plan.sync);
+                let entry = ready.entry.filter(|_| changed.is_none() && self.plan.common.sync);
                 let replaces = output.replaces() || index.as_ref().is_some_and(OutputFile::replaces);
                 let safe = source.is_some() || entry.is_some() || reread.is_some() || replaces;
-                let (sync, replace, count) = (self.plan.sync && safe, self.plan.force, Some(count));
+                let (sync, replace, count) = (self.plan.common.sync && safe, self.plan.common.force, Some(count));
                 let index_left = source.as_ref().and_then(|source| self.index_left(source));
                 let finished =
                     Finished { output, index, source, sync, reread, replace, message, count, entry, underway };
@@ -183,7 +185,7 @@ impl Results {
 
     /// What is said of the index of a compressed file that is removed, if there is one: it stays.
     fn index_left(&self, source: &SourceFile) -> Option<Vec<u8>> {
-        if self.plan.mode != Mode::Decompress || self.plan.formats == Formats::Bzip2 {
+        if self.plan.mode.action() != Action::Decompress || self.plan.common.formats == Formats::Bzip2 {
             return None;
         }
         let index = source.place.beside(usual_index(source.place.path()));
@@ -196,7 +198,7 @@ impl Results {
     fn index_alone(&self, message: Vec<u8>, index: Option<OutputFile>, underway: Underway) {
         self.print(Note::Line(message));
         if let Some(output) = index {
-            let (sync, replace) = (self.plan.sync && output.replaces(), self.plan.force);
+            let (sync, replace) = (self.plan.common.sync && output.replaces(), self.plan.common.force);
             let (index, source, reread, message, count, entry) = (None, None, None, Vec::new(), None, None);
             let finished = Finished { output, index, source, sync, reread, replace, message, count, entry, underway };
             self.committer.push(Item::File(Box::new(finished)));
@@ -205,7 +207,7 @@ impl Results {
 
     /// The index that was made of an operand, complete but for its name.
     fn index(&self, name: &OsStr, index: IndexJob, ready: &Ready) -> Option<OutputFile> {
-        match index.write(&self.plan, ready.source.as_ref()) {
+        match index.write(ready.source.as_ref()) {
             Ok(Ok(output)) => return Some(output),
             Ok(Err(why)) => self.print(Note::Remark(why.remark(name))),
             Err(failure) => self.print(Note::Failure(failure)),
@@ -215,8 +217,8 @@ impl Results {
 
     /// A shard must have the blocks that its plan says.
     fn as_planned(&self, stream: StreamSummary) -> Result<StreamSummary, Error> {
-        match &self.plan.shard {
-            Some(shard)
+        match &self.plan.mode.work {
+            Work::Shard { shard, .. }
                 if (stream.bytes_in, stream.blocks, stream.combined_crc) != (shard.length, shard.blocks, shard.crc) =>
             {
                 Err(shards::changed(shard))
@@ -228,16 +230,16 @@ impl Results {
     /// Waits for what is left to do, and prints what comes after all files.
     pub fn finish(self, pool: &Pool) -> Outcome {
         self.report.progress.end();
-        let operands = self.plan.operands.len();
-        let open_ended = self.plan.batch.is_open_ended();
+        let operands = self.plan.common.operands.len();
+        let open_ended = self.plan.mode.batch.is_open_ended();
         if let Some(file) = &self.damaged {
-            self.hint(&advice(&self.plan, file));
+            self.hint(&advice(&self.plan.common, file));
         }
-        if (open_ended || self.plan.batch.resume) && self.stopped && !self.broken_pipe {
-            let program = self.plan.program.display();
+        if (open_ended || self.plan.mode.batch.resume) && self.stopped && !self.broken_pipe {
+            let program = self.plan.common.program.display();
             self.hint(format!("{program}: WARNING: some files have not been processed.\n\n").as_bytes());
-        } else if !open_ended && !self.plan.batch.resume && self.done < operands && !self.broken_pipe {
-            let (program, left) = (self.plan.program.display(), operands - self.done);
+        } else if !open_ended && !self.plan.mode.batch.resume && self.done < operands && !self.broken_pipe {
+            let (program, left) = (self.plan.common.program.display(), operands - self.done);
             let text = format!(
                 "{program}: WARNING: some files have not been processed:\n\
                  {program}:    {operands} specified on command line, {left} not processed yet.\n\n"
@@ -246,15 +248,15 @@ impl Results {
         }
         let summary = pool.summary();
         if let Some(trouble) = report::gpu_trouble(&summary) {
-            self.print(match self.plan.gpu_required {
+            self.print(match self.plan.common.gpu_required {
                 true => Note::Failure(Failure::new(1, [b"A GPU is required: ", trouble.as_bytes()].concat())),
                 false => Note::Remark(trouble.into_bytes()),
             });
-        } else if self.plan.gpu_required && report::gpus_came_late(&summary) {
+        } else if self.plan.common.gpu_required && report::gpus_came_late(&summary) {
             self.print(Note::Remark(b"no GPU was used: the CPU had done all of it before one was ready".to_vec()));
         }
         verified::remarks(&summary).into_iter().for_each(|remark| self.print(Note::Remark(remark)));
-        if self.plan.verbose >= 2 {
+        if self.plan.common.verbose >= 2 {
             self.print(Note::Line([report::stations(&summary), verified::line(&summary)].concat()));
         }
         if self.wrote_to_stdout
@@ -264,8 +266,8 @@ impl Results {
             self.print(Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
         }
         self.committer.finish();
-        if open_ended || self.plan.batch.resume {
-            self.report.print(&Note::Remark(self.report.tally.line(self.plan.mode).into_bytes()));
+        if open_ended || self.plan.mode.batch.resume {
+            self.report.print(&Note::Remark(self.report.tally.line(self.plan.mode.action()).into_bytes()));
         }
         self.report.close(Some(&summary), self.broken_pipe);
         if self.broken_pipe { Outcome::BrokenPipe } else { Outcome::Exit(self.report.code()) }
@@ -279,7 +281,7 @@ impl Results {
     }
 
     fn hint(&self, text: &[u8]) {
-        if self.plan.quiet == 0 {
+        if self.plan.common.quiet == 0 {
             self.print(Note::Line(text.to_vec()));
         }
     }
@@ -290,7 +292,7 @@ impl Outputs for Results {
     type Out = Counted;
 
     fn begin(&mut self, job: &mut Job) -> Option<Counted> {
-        if self.plan.batch.fail_fast && self.report.code() > 0 {
+        if self.plan.mode.batch.fail_fast && self.report.code() > 0 {
             self.stopped = true;
             return None;
         }
@@ -317,7 +319,7 @@ impl Outputs for Results {
         };
         match opened {
             Ok(sink) => {
-                if self.plan.verbose >= 2 {
+                if self.plan.common.verbose >= 2 {
                     self.print(Note::Line(self.report.line_start(&job.name)));
                 }
                 Some(Counted { sink, counts: Arc::clone(&self.report.progress.counts) })
@@ -346,10 +348,10 @@ impl Outputs for Results {
         if let Some(index) = &mut job.index {
             index.recorder.block(block);
         }
-        if self.plan.verbose >= 2 {
-            self.print(Note::Line(report::block_line(block, self.plan.mode == Mode::Compress).into_bytes()));
+        if self.plan.common.verbose >= 2 {
+            self.print(Note::Line(report::block_line(block, self.plan.mode.action() == Action::Compress).into_bytes()));
         }
-        self.report.progress.advance(&self.plan, &job.name, block.bytes_in);
+        self.report.progress.advance(&self.plan.common, &job.name, block.bytes_in);
     }
 
     fn end(&mut self, mut job: Job, sink: Counted, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
@@ -376,7 +378,7 @@ impl Outputs for Results {
             Ok(stream) => self.complete(&job.name, *ready, job.index, job.underway, sink, &stream),
             Err(error) => {
                 head = ready.head();
-                Err(verdicts::placed(&self.plan, sink.abandon(error)))
+                Err(verdicts::placed(&self.plan.mode, sink.abandon(error)))
             }
         };
         let Err(error) = result else {
@@ -411,7 +413,7 @@ impl Outputs for Results {
 
 /// How many files may wait for the disk together, so few that there are enough descriptors for the rest. Each has two,
 /// or three with an index, and two batches are alive: one waits and one is filled.
-fn max_batch(plan: &Plan) -> usize {
-    let each = 2 + u64::from(plan.index.is_some()) + u64::from(plan.verify.file);
+fn max_batch(plan: &Plan<FilesMode>) -> usize {
+    let each = 2 + u64::from(plan.mode.index.is_some()) + u64::from(plan.mode.verify().file);
     (process::max_descriptors().saturating_sub(24) / (2 * each)).clamp(1, 256) as usize
 }

@@ -4,7 +4,7 @@
 //! decompresses to). That is compared, unless the journal knows that neither has changed since it was, and with
 //! `--verify=file` in any case, both read from the disk.
 
-use crate::cli::args::{Mode, Plan};
+use crate::cli::args::{Action, FilesMode, Plan};
 use crate::cli::journal::{Completion, Journal, Records, is_settled};
 use crate::cli::os::directory::is_file;
 use crate::cli::os::file::forget_pages;
@@ -29,7 +29,7 @@ pub enum Found {
 
 /// Looks at the result of a source. If it is right, and the source is to be removed, removes the source.
 pub fn look(
-    plan: &Plan,
+    plan: &Plan<FilesMode>,
     pool: &Pool,
     journal: Option<&Arc<Journal>>,
     (source, file): (&SourceFile, &File),
@@ -42,40 +42,40 @@ pub fn look(
         _ => return Ok(Found::Missing(entry.filter(|_| settled))),
     };
     let name = result.file_name().map_err(|e| Failure::input("open", result.name(), &e))?;
-    let by_journal = !plan.verify.file && entry.as_ref().is_some_and(|entry| entry.is_known(name, &found));
+    let by_journal = !plan.mode.verify().file && entry.as_ref().is_some_and(|entry| entry.is_known(name, &found));
     if by_journal {
         return Ok(Found::Complete);
     }
     let (opened, _) = result.open_at_once(false).map_err(|e| Failure::input("open", result.name(), &e))?;
     let opened = opened.ok_or_else(|| Failure::exists(result.name()))?;
-    if plan.verify.file {
+    if plan.mode.verify().file {
         // What is not on the disk yet cannot be forgotten.
         opened.sync_data().map_err(|e| Failure::output("sync", result.name(), &e))?;
         forget_pages(file);
         forget_pages(&opened);
     }
-    let settings = Settings::new().pool(pool).trailing_garbage(plan.trailing_garbage);
-    let fits = match plan.mode {
-        Mode::Compress => same_text(&settings.trailing_garbage(false), &opened, file, false),
-        _ => same_text(&settings.formats(plan.formats), file, &opened, true),
+    let settings = Settings::new().pool(pool).trailing_garbage(plan.common.trailing_garbage);
+    let fits = match plan.mode.action() {
+        Action::Compress => same_text(&settings.trailing_garbage(false), &opened, file, false),
+        _ => same_text(&settings.formats(plan.common.formats), file, &opened, true),
     };
     let source_name = source.place.name();
     let right = match fits.map_err(|e| Failure::input("compare", source_name, &e))? {
         Comparison::Same => true,
         // Nobody can say what the result should be. The same as without --resume, which does not look at the result.
-        Comparison::Damaged(error) if plan.mode != Mode::Compress => {
-            return Err(report::undecodable(source_name, result.name(), &error, plan.quiet));
+        Comparison::Damaged(error) if plan.mode.action() != Action::Compress => {
+            return Err(report::undecodable(source_name, result.name(), &error, plan.common.quiet));
         }
         Comparison::Differs | Comparison::Damaged(_) => false,
     };
     if !right {
-        if plan.force {
+        if plan.common.force {
             return Ok(Found::Missing(entry.filter(|_| settled)));
         }
         let text = " already exists, and is not that of the input file.";
         return Err(Failure::about(1, "Output file ", result.name(), text));
     }
-    if plan.remove_sources {
+    if plan.mode.remove_sources {
         remove(plan, source, &opened, result)?;
     } else if let Some(entry) = entry.filter(|_| settled)
         && source_is_still(source)
@@ -97,10 +97,10 @@ fn source_is_still(source: &SourceFile) -> bool {
 }
 
 /// Removes a source whose result is complete, when that is on the disk.
-fn remove(plan: &Plan, source: &SourceFile, opened: &File, result: &Place) -> Result<(), Failure> {
+fn remove(plan: &Plan<FilesMode>, source: &SourceFile, opened: &File, result: &Place) -> Result<(), Failure> {
     let failed = |e: &io::Error| Failure::output("sync", result.name(), e);
     let directory = result.directory(None).map_err(|e| failed(&e))?;
-    if plan.sync {
+    if plan.common.sync {
         opened.sync_data().and_then(|()| directory.sync()).map_err(|e| failed(&e))?;
     }
     match source.remove(&directory) {

@@ -1,7 +1,7 @@
 //! One call of the command: a pool of stations, the operands as its inputs, their results in the order of the operands.
 
-use crate::cli::account::Account;
-use crate::cli::args::{Gpus, Plan};
+use crate::cli::account::{Account, work_name};
+use crate::cli::args::{Action, Batch, FilesMode, Gpus, Plan, ReportPlace, ShardMode};
 use crate::cli::files::Operands;
 use crate::cli::limits;
 use crate::cli::progress::Progress;
@@ -19,18 +19,14 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::thread;
 
-/// Does what the plan says.
-pub fn run(mut plan: Plan) -> anyhow::Result<Outcome> {
-    let unplanned = shards::planned(&mut plan).err();
+/// Compresses, decompresses or tests files.
+pub fn run(plan: Plan<FilesMode>) -> anyhow::Result<Outcome> {
     let plan = Arc::new(plan);
     let tally = Arc::default();
-    let account = open_account(&plan, &tally)?;
-    let report = Arc::new(Report::new(&plan, Progress::new(&plan)).with_account(account, tally));
+    let account = open_account(plan.mode.report.as_ref(), work_name(plan.mode.action()), plan.count(), &tally)?;
+    let progress = Progress::new(&plan.common, &plan.mode.batch);
+    let report = Arc::new(Report::new(&plan.common, progress).with_account(account, tally));
     let closing = Closing(Arc::clone(&report));
-    if let Some(failure) = unplanned {
-        report.print(&Note::Failure(failure));
-        return Ok(Outcome::Exit(report.code()));
-    }
     let outcome = work(plan, report);
     if let Err(error) = &outcome
         && let Some(account) = &closing.0.account
@@ -40,11 +36,32 @@ pub fn run(mut plan: Plan) -> anyhow::Result<Outcome> {
     outcome
 }
 
-/// The report that the plan asks for, if it does.
-pub fn open_account(plan: &Plan, tally: &Arc<Tally>) -> anyhow::Result<Option<Account>> {
-    let Some(place) = &plan.report else { return Ok(None) };
+/// Compresses a shard.
+pub fn run_shard(plan: Plan<ShardMode>) -> anyhow::Result<Outcome> {
+    let Plan { common, mode } = plan;
+    match shards::planned(&mode) {
+        Ok((level, shard)) => run(Plan { common, mode: mode.files(level, shard) }),
+        Err(failure) => {
+            let tally = Arc::default();
+            let account = open_account(mode.report.as_ref(), work_name(Action::Compress), Some(1), &tally)?;
+            let report = Report::new(&common, Progress::new(&common, &Batch::default())).with_account(account, tally);
+            let closing = Closing(Arc::new(report));
+            closing.0.print(&Note::Failure(failure));
+            Ok(Outcome::Exit(closing.0.code()))
+        }
+    }
+}
+
+/// The report of `work` on so many operands, if one goes to a `place`.
+pub fn open_account(
+    place: Option<&ReportPlace>,
+    work: &'static str,
+    operands: Option<u64>,
+    tally: &Arc<Tally>,
+) -> anyhow::Result<Option<Account>> {
+    let Some(place) = place else { return Ok(None) };
     let name = shown(place.name());
-    match Account::open(plan, place, tally) {
+    match Account::open(place, work, operands, tally) {
         Ok(account) => Ok(Some(account)),
         Err(e) if e.kind() == io::ErrorKind::InvalidData => {
             bail!("File {} is not a report: nothing is appended to it.", name.display())
@@ -65,25 +82,27 @@ impl Drop for Closing {
     }
 }
 
-fn work(plan: Arc<Plan>, report: Arc<Report>) -> anyhow::Result<Outcome> {
-    for remark in &plan.ignored_words {
+fn work(plan: Arc<Plan<FilesMode>>, report: Arc<Report>) -> anyhow::Result<Outcome> {
+    for remark in &plan.common.ignored_words {
         report.print(&Note::Remark(remark.clone().into_bytes()));
     }
     let mut pool = Pool::builder();
-    if let Some(memory) = plan.memory {
+    if let Some(memory) = plan.common.memory {
         pool = pool.memory(memory);
     }
-    limits::check_block_size(&plan)?;
+    if let Some(coding) = plan.mode.coding() {
+        limits::check_block_size(&coding, limits::expected_bytes(&plan))?;
+    }
     let no_threads = limits::no_threads(&plan);
-    limits::choose_memory(&plan, no_threads);
+    limits::choose_memory(&plan.common, no_threads);
     // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
     let pool = ManuallyDrop::new(if no_threads {
         pool.without_cpu().build()
     } else {
-        if plan.gpu_required {
-            require_gpus(&plan.gpus)?;
+        if plan.common.gpu_required {
+            require_gpus(&plan.common.gpus)?;
         }
-        pool = pool.threads(limits::threads(&plan)).max_memory(limits::share_of_memory());
+        pool = pool.threads(limits::threads(&plan.common, plan.mode.coding())).max_memory(limits::share_of_memory());
         for lanes in limits::lanes(&plan) {
             pool = pool.gpus(&lanes);
         }
@@ -93,7 +112,7 @@ fn work(plan: Arc<Plan>, report: Arc<Report>) -> anyhow::Result<Outcome> {
 }
 
 /// Has the pool do it.
-fn run_with(plan: Arc<Plan>, report: Arc<Report>, pool: &Pool, no_threads: bool) -> anyhow::Result<Outcome> {
+fn run_with(plan: Arc<Plan<FilesMode>>, report: Arc<Report>, pool: &Pool, no_threads: bool) -> anyhow::Result<Outcome> {
     let supply = match Supply::new(&plan, &report) {
         Ok(supply) => supply,
         Err(failure) => {
@@ -127,7 +146,7 @@ mod flipper;
 mod tests {
     use super::flipper::{Flips, with_flipper};
     use super::*;
-    use crate::cli::args::{self, Request};
+    use crate::cli::args::{self, Mode, Request};
     use hybz::schedule::Accepts;
     use std::ffi::{OsStr, OsString};
     use std::fs;
@@ -137,8 +156,10 @@ mod tests {
     fn code(flags: &[&str], file: &Path, again: bool) -> u8 {
         let words = flags.iter().map(OsString::from).chain([file.into()]);
         let Ok(Request::Run(plan)) = args::parse(OsStr::new("hybz"), words, |_| None) else { panic!("{flags:?}") };
-        let plan = Arc::new(plan);
-        let report = Arc::new(Report::new(&plan, Progress::new(&plan)));
+        let Plan { common, mode: Mode::Files(mode) } = *plan else { panic!("{flags:?}") };
+        let plan = Arc::new(Plan { common, mode });
+        let progress = Progress::new(&plan.common, &plan.mode.batch);
+        let report = Arc::new(Report::new(&plan.common, progress));
         let (team, flips) = (Arc::default(), Some(Flips { block: 2, bit: 999, again }));
         let add = |builder| with_flipper(builder, Accepts::Everything, flips, &team);
         let pool = add(add(Pool::builder().without_cpu())).build();

@@ -1,6 +1,6 @@
 //! Where input files come from: the command line, then a list, each name a file or, with `-r`, a tree.
 
-use crate::cli::args::{Mode, Operand, Plan, Target};
+use crate::cli::args::{Action, FilesMode, Operand, Plan, Target};
 use crate::cli::filelist::Names;
 use crate::cli::journal::{self, Journal};
 use crate::cli::mirror::{self, Mirror};
@@ -30,7 +30,7 @@ pub struct Found {
 
 /// All files, one after the other.
 pub struct Supply {
-    plan: Arc<Plan>,
+    plan: Arc<Plan<FilesMode>>,
     report: Arc<Report>,
     filter: Filter,
     slots: Slots,
@@ -47,7 +47,7 @@ pub struct Supply {
 
 /// Which files of trees and lists are left out.
 struct Filter {
-    plan: Arc<Plan>,
+    plan: Arc<Plan<FilesMode>>,
     avoids: Option<Id>,
 }
 
@@ -56,18 +56,18 @@ const MATCHING: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: false };
 
 impl Supply {
-    pub fn new(plan: &Arc<Plan>, report: &Arc<Report>) -> Result<Supply, Failure> {
-        let list = plan.batch.list.as_ref().map(Names::open).transpose()?;
+    pub fn new(plan: &Arc<Plan<FilesMode>>, report: &Arc<Report>) -> Result<Supply, Failure> {
+        let list = plan.mode.batch.list.as_ref().map(Names::open).transpose()?;
         let mut max = usize::MAX;
         // Many files wait for the disk at once.
         let descriptors = if plan.has_many() { process::raise_max_descriptors() } else { 0 };
-        if plan.batch.is_open_ended() {
+        if plan.mode.batch.is_open_ended() {
             // A quarter of all descriptors for directories: files that are underway, and their results, need others.
             max = usize::try_from(descriptors / 4).unwrap_or(usize::MAX).max(24);
         }
         let slots = Slots::new(max);
-        let mirror = match &plan.target {
-            Target::Below(path) => Some(Mirror::new(path, &slots, plan.sync)?),
+        let mirror = match &plan.mode.target {
+            Target::Below(path) => Some(Mirror::new(path, &slots, plan.common.sync)?),
             _ => None,
         };
         let filter = Filter { plan: Arc::clone(plan), avoids: mirror.as_ref().map(Mirror::id) };
@@ -109,7 +109,7 @@ impl Supply {
                     self.journal = None;
                 }
             }
-            let (operand, typed) = match self.plan.operands.get(self.taken) {
+            let (operand, typed) = match self.plan.common.operands.get(self.taken) {
                 Some(operand) => {
                     self.taken += 1;
                     (operand.clone(), true)
@@ -139,9 +139,9 @@ impl Supply {
             Operand::Stdin => Path::new("(stdin)"),
             Operand::File(path) => path,
         };
-        if self.plan.batch.recursive
+        if self.plan.mode.batch.recursive
             && let Operand::File(path) = &operand
-            && let Some(mut walk) = Walk::new(path, self.plan.force, &self.slots, &self.report.tally)?
+            && let Some(mut walk) = Walk::new(path, self.plan.common.force, &self.slots, &self.report.tally)?
         {
             if self.mirror.is_some() {
                 mirror::below(path)?;
@@ -160,7 +160,7 @@ impl Supply {
     /// Opens the journal of `directory`, if sources are kept: then files that are complete come again.
     fn open_journal(&mut self, directory: &Directory) {
         let plan = &self.plan;
-        if !plan.batch.resume || plan.remove_sources || !plan.sync {
+        if !plan.mode.batch.resume || plan.mode.remove_sources || !plan.common.sync {
             return;
         }
         self.journal = Journal::open(directory)
@@ -200,22 +200,23 @@ impl Supply {
 impl Filter {
     /// Whether a file is left out because of its name.
     fn by_suffix(&self, name: &Path) -> bool {
-        let Plan { mode, force, target, .. } = &*self.plan;
-        let is_compressed = |name: &Path| ending(name, &self.plan).is_some();
-        match mode {
-            Mode::Compress => {
+        let Plan { common, mode } = &*self.plan;
+        let coding = mode.coding();
+        let is_compressed = |name: &Path| ending(name, common, coding.as_ref()).is_some();
+        match mode.action() {
+            Action::Compress => {
                 let indexed = name.extension().is_some_and(|end| end == "bzi" || end == "offsets");
                 is_compressed(name) || (indexed && is_compressed(&name.with_extension("")))
             }
             // What is not compressed is copied.
-            Mode::Decompress if *force && *target == Target::Stdout => false,
-            Mode::Decompress | Mode::Test => !is_compressed(name),
+            Action::Decompress if common.force && mode.target == Target::Stdout => false,
+            Action::Decompress | Action::Test => !is_compressed(name),
         }
     }
 
     /// Whether `--exclude` says so.
     fn is_excluded(&self, name: &OsStr, path: impl FnOnce() -> PathBuf) -> bool {
-        let exclude = &self.plan.batch.exclude;
+        let exclude = &self.plan.mode.batch.exclude;
         if exclude.is_empty() {
             return false;
         }
@@ -234,7 +235,7 @@ impl Filter {
         if self.is_excluded(name, || path.to_owned()) {
             return Err(Skipped::Excluded);
         }
-        let may_walk = self.plan.batch.recursive && path.is_dir();
+        let may_walk = self.plan.mode.batch.recursive && path.is_dir();
         if !may_walk && self.by_suffix(path) { Err(Skipped::Suffix) } else { Ok(()) }
     }
 }
@@ -259,7 +260,7 @@ impl Wanted for Filter {
     }
 
     fn crosses(&self) -> bool {
-        self.plan.batch.crosses
+        self.plan.mode.batch.crosses
     }
 
     fn avoids(&self) -> Option<Id> {

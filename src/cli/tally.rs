@@ -1,6 +1,6 @@
 //! What became of the files of one call, for the line at its end.
 
-use crate::cli::args::Mode;
+use crate::cli::args::Action;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Why a file is passed over.
@@ -54,12 +54,12 @@ impl Tally {
     }
 
     /// The line: `3 files compressed, 300 bytes to 90; 2 skipped (1 already compressed, 1 link); 1 error`.
-    pub fn line(&self, mode: Mode) -> String {
+    pub fn line(&self, action: Action) -> String {
         let value = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let (verb, suffix) = match mode {
-            Mode::Compress => ("compressed", "already compressed"),
-            Mode::Decompress => ("decompressed", "without a suffix of compressed files"),
-            Mode::Test => ("tested", "without a suffix of compressed files"),
+        let (verb, suffix) = match action {
+            Action::Compress => ("compressed", "already compressed"),
+            Action::Decompress => ("decompressed", "without a suffix of compressed files"),
+            Action::Test => ("tested", "without a suffix of compressed files"),
         };
         let [by_suffix, excluded, complete, links, special, elsewhere, own] = self.skipped.each_ref().map(value);
         let counts = [
@@ -98,14 +98,14 @@ mod tests {
     #[test]
     fn lines() {
         let tally = Tally::default();
-        assert_eq!(tally.line(Mode::Test), "0 files tested, 0 bytes to 0");
+        assert_eq!(tally.line(Action::Test), "0 files tested, 0 bytes to 0");
         tally.done(300, 90);
         tally.skip(Skipped::Suffix);
         tally.skip(Skipped::Link);
         tally.skip(Skipped::Link);
         tally.failed();
         assert_eq!(
-            tally.line(Mode::Compress),
+            tally.line(Action::Compress),
             "1 file compressed, 300 bytes to 90; 3 skipped (1 already compressed, 2 links); 1 error"
         );
     }

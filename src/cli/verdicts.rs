@@ -1,6 +1,6 @@
 //! What is printed of a file when its stream has ended, well or not.
 
-use crate::cli::args::{Mode, Part, Plan, usual_index};
+use crate::cli::args::{Action, Common, FilesMode, Plan, usual_index};
 use crate::cli::index;
 use crate::cli::job::Destination;
 use crate::cli::magic;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// The words for it.
 pub struct Verdicts {
-    plan: Arc<Plan>,
+    plan: Arc<Plan<FilesMode>>,
     report: Arc<Report>,
 }
 
@@ -27,35 +27,38 @@ pub struct Verdict {
 }
 
 impl Verdicts {
-    pub fn new(plan: &Arc<Plan>, report: &Arc<Report>) -> Verdicts {
+    pub fn new(plan: &Arc<Plan<FilesMode>>, report: &Arc<Report>) -> Verdicts {
         Verdicts { plan: Arc::clone(plan), report: Arc::clone(report) }
     }
 
     /// The beginning of a file's line under `-v`; under `-vv` it was printed before the first block.
     fn line_start(&self, name: &OsStr) -> Vec<u8> {
-        if self.plan.verbose == 1 { self.report.line_start(name) } else { Vec::new() }
+        if self.plan.common.verbose == 1 { self.report.line_start(name) } else { Vec::new() }
     }
 
     /// What is printed of a stream that went well.
     pub fn success(&self, name: &OsStr, stream: &StreamSummary) -> Vec<u8> {
-        let Plan { mode, verbose, quiet, program, .. } = &*self.plan;
+        let Common { verbose, quiet, program, .. } = &self.plan.common;
+        let action = self.plan.mode.action();
         let mut message = self.line_start(name);
         if *verbose >= 2 && stream.trailing_garbage.is_none() {
-            message.extend(report::end_line(stream, *mode == Mode::Compress).bytes());
+            message.extend(report::end_line(stream, action == Action::Compress).bytes());
         }
         if stream.trailing_garbage.is_some() && *quiet == 0 {
             let text = b"trailing garbage after EOF ignored\n";
-            match mode {
-                Mode::Test if *verbose > 0 => message.extend_from_slice(text),
-                Mode::Test => message.extend([program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat()),
+            match action {
+                Action::Test if *verbose > 0 => message.extend_from_slice(text),
+                Action::Test => {
+                    message.extend([program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat())
+                }
                 _ => message.extend([b"\n", program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat()),
             }
         }
         if *verbose > 0 {
-            let end = match mode {
-                Mode::Compress => report::ratio(stream.bytes_in, stream.bytes_out),
-                Mode::Decompress => "done\n".to_owned(),
-                Mode::Test => "ok\n".to_owned(),
+            let end = match action {
+                Action::Compress => report::ratio(stream.bytes_in, stream.bytes_out),
+                Action::Decompress => "done\n".to_owned(),
+                Action::Test => "ok\n".to_owned(),
             };
             message.extend(end.bytes());
         }
@@ -74,7 +77,8 @@ impl Verdicts {
             Error::Read(e) => Failure::input("read", name, e),
             Error::ForeignIndex { .. } | Error::BadIndex(_) => {
                 let file = Path::new(name);
-                let index = self.plan.index.as_ref().map_or_else(|| usual_index(file), |index| index.path(file));
+                let index = self.plan.mode.ranges().and_then(|ranges| ranges.index.as_ref());
+                let index = index.map_or_else(|| usual_index(file), |index| index.path(file));
                 index::failure(index.as_os_str(), error)
             }
             Error::Write(e) => Failure::output("write", result, e),
@@ -84,7 +88,7 @@ impl Verdicts {
             }
             Error::Internal { .. } => Failure::internal(name, error),
             Error::Miscoded { .. } => verified::miscoded(name, error),
-            Error::Memory { .. } => Failure::memory(name, error, self.plan.memory.is_some()),
+            Error::Memory { .. } => Failure::memory(name, error, self.plan.common.memory.is_some()),
             _ => {
                 let not_bzip2 = matches!(error, Error::NotBzip2);
                 // Nothing can be recovered from nothing, and nothing is lost before garbage.
@@ -95,17 +99,17 @@ impl Verdicts {
                     Error::Data { damage, .. } => report::is_lzw(damage) || report::is_lz4(damage),
                     _ => false,
                 };
-                damage = !nothing_lost && (self.plan.mode == Mode::Test || !not_bzip2);
+                damage = !nothing_lost && (self.plan.mode.action() == Action::Test || !not_bzip2);
                 // bzip2 gives its advice for all files.
-                damage &= self.plan.formats == Formats::Bzip2 || magic::may_be_recovered(head);
-                if self.plan.mode == Mode::Test || not_bzip2 {
+                damage &= self.plan.common.formats == Formats::Bzip2 || magic::may_be_recovered(head);
+                if self.plan.mode.action() == Action::Test || not_bzip2 {
                     return Verdict { notes: vec![self.one_line(name, error, head)], damage };
                 }
-                report::damage(name, result, error, self.plan.quiet)
+                report::damage(name, result, error, self.plan.common.quiet)
             }
         };
         let mut notes = Vec::new();
-        if self.plan.verbose > 0 {
+        if self.plan.common.verbose > 0 {
             notes.push(Note::Line([self.line_start(name), b"\n".to_vec()].concat()));
         }
         notes.push(Note::Failure(failure));
@@ -114,11 +118,11 @@ impl Verdicts {
 
     /// An error that takes one line in bzip2, which begins with the name as `-v` writes it, or with the program's.
     fn one_line(&self, name: &OsStr, error: &Error, head: &[u8]) -> Note {
-        let (test, verbose) = (self.plan.mode == Mode::Test, self.plan.verbose > 0);
+        let (test, verbose) = (self.plan.mode.action() == Action::Test, self.plan.common.verbose > 0);
         let between: &[u8] = if test { b": " } else { b" is " };
         let mut text = report::verdict(error, test);
         if let (Error::NotBzip2, Formats::All, Some((format, program))) =
-            (error, self.plan.formats, magic::other_format(head))
+            (error, self.plan.common.formats, magic::other_format(head))
         {
             text = match test {
                 true => format!("{text}: it is {format} data; use {program} -t"),
@@ -134,11 +138,11 @@ impl Verdicts {
 }
 
 /// An error as one of the whole file, where a part of it was read.
-pub fn placed(plan: &Plan, error: Error) -> Error {
-    match (error, &plan.part) {
+pub fn placed(mode: &FilesMode, error: Error) -> Error {
+    match (error, mode.streams()) {
         // The text of ranges is copied, so what is wrong with it comes as an error of reading.
-        (Error::Read(e), Some(Part::Ranges { .. })) => e.downcast().unwrap_or_else(Error::Read),
-        (error, Some(Part::Streams { at, .. })) => report::behind(error, *at),
-        (error, _) => error,
+        (Error::Read(e), _) if mode.ranges().is_some() => e.downcast().unwrap_or_else(Error::Read),
+        (error, Some(streams)) => report::behind(error, streams.at),
+        (error, None) => error,
     }
 }

@@ -4,7 +4,7 @@ use super::input::Input;
 use super::peer::Peer;
 use super::printable;
 use super::work::{Shared, decompressed, timed};
-use crate::cli::args::{Mode, Plan};
+use crate::cli::args::{BenchMode, Direction, Plan};
 use hybz::{Error, Summary};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ const GOOD_ROUNDS: usize = 3;
 /// One speed, and what is known of it so far.
 pub struct Cell {
     pub who: Who,
-    pub direction: Mode,
+    pub direction: Direction,
     /// How long each round took.
     pub times: Vec<Duration>,
     /// What the stations did in the last round; of another program nothing is known.
@@ -36,7 +36,7 @@ pub enum Who {
 }
 
 impl Cell {
-    pub fn new(who: Who, direction: Mode) -> Cell {
+    pub fn new(who: Who, direction: Direction) -> Cell {
         let (times, stations, coded_len, first, failure) = Default::default();
         Cell { who, direction, times, stations, coded_len, first, failure }
     }
@@ -65,7 +65,7 @@ impl Cell {
 
     /// The direction as a word.
     pub fn work(&self) -> &'static str {
-        if self.direction == Mode::Compress { "compress" } else { "decompress" }
+        if self.direction == Direction::Compress { "compress" } else { "decompress" }
     }
 
     /// What it is called in messages.
@@ -92,10 +92,10 @@ impl Cell {
     }
 
     /// Runs it once, and verifies what comes out. Returns how many bytes it read.
-    pub fn run(&mut self, plan: &Plan, input: &Input) -> u64 {
+    pub fn run(&mut self, plan: &Plan<BenchMode>, input: &Input) -> u64 {
         let (from, to) = match self.direction {
-            Mode::Compress => (&input.text, &input.coded),
-            _ => (&input.coded, &input.text),
+            Direction::Compress => (&input.text, &input.coded),
+            Direction::Decompress => (&input.coded, &input.text),
         };
         let done = match &self.who {
             Who::Hybz { threads, gpus } => {
@@ -106,9 +106,9 @@ impl Cell {
                 })
             }
             Who::Peer { peer, threads } => {
-                let run = peer.run(plan.level, self.direction, *threads, &from.0);
+                let run = peer.run(plan.mode.coding.level, self.direction, *threads, &from.0);
                 run.and_then(|(time, result)| {
-                    if self.direction == Mode::Compress {
+                    if self.direction == Direction::Compress {
                         self.coded_len = result.len();
                         self.verify_coded(plan, input, result)?;
                     } else if result != *to.0 {
@@ -128,7 +128,7 @@ impl Cell {
     }
 
     /// What another program wrote must become the text again. Its later results are mostly its first.
-    fn verify_coded(&mut self, plan: &Plan, input: &Input, result: Vec<u8>) -> Result<(), String> {
+    fn verify_coded(&mut self, plan: &Plan<BenchMode>, input: &Input, result: Vec<u8>) -> Result<(), String> {
         if self.first.as_ref() == Some(&result) {
             return Ok(());
         }
@@ -167,7 +167,7 @@ mod tests {
 
     fn cell(millis: &[u64]) -> Cell {
         let times = millis.iter().map(|&millis| Duration::from_millis(millis)).collect();
-        Cell { times, ..Cell::new(Who::Hybz { threads: 1, gpus: false }, Mode::Compress) }
+        Cell { times, ..Cell::new(Who::Hybz { threads: 1, gpus: false }, Direction::Compress) }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What is compressed and decompressed: all files together, in memory.
 
 use super::work::{Shared, compressed, decompressed};
-use crate::cli::args::{BenchPlan, Mode, Operand, Plan};
+use crate::cli::args::{BenchMode, Direction, Operand, Plan};
 use crate::cli::magic::is_lz4;
 use crate::cli::os::file::{is_a_directory, open_at_once};
 use crate::cli::quote::shown;
@@ -25,13 +25,13 @@ pub struct Input {
 impl Input {
     /// Reads all files. What they are compressed to is decompressed again and compared; of compressed ones every CRC
     /// is checked.
-    pub fn read(plan: &Plan, wanted: &BenchPlan) -> Result<Input, Failure> {
-        let only_decompress = wanted.only == Some(Mode::Decompress);
+    pub fn read(plan: &Plan<BenchMode>) -> Result<Input, Failure> {
+        let only_decompress = plan.mode.only == Some(Direction::Decompress);
         // There are the text, what it becomes, and the result of another program.
         let room = hybz::schedule::memory_of_machine() / 8;
         let (mut text, mut coded) = (Vec::new(), Vec::new());
         let mut cut = false;
-        for path in plan.operands.iter().filter_map(|operand| match operand {
+        for path in plan.common.operands.iter().filter_map(|operand| match operand {
             Operand::File(path) => Some(path),
             Operand::Stdin => None,
         }) {
@@ -52,7 +52,7 @@ impl Input {
             match (only_decompress, is_compressed(&bytes)) {
                 (true, _) if longer => return Err(too_large()),
                 (true, _) => {
-                    let garbage = plan.trailing_garbage && plan.operands.len() == 1;
+                    let garbage = plan.common.trailing_garbage && plan.common.operands.len() == 1;
                     let left = left - bytes.len() as u64;
                     let bytes = Shared(Arc::new(bytes));
                     let plain = decompressed(plan, &bytes, garbage, left).map_err(|error| match error {

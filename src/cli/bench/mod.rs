@@ -15,7 +15,7 @@ mod plot;
 mod table;
 mod work;
 
-use crate::cli::args::{BenchPlan, Gpus, Mode, Operand, Plan};
+use crate::cli::args::{Batch, BenchMode, Common, Direction, Gpus, Operand, Plan};
 use crate::cli::limits;
 use crate::cli::os::directory::Directory;
 use crate::cli::os::stdout;
@@ -48,20 +48,22 @@ struct Bench {
 }
 
 /// Measures the plan's files.
-pub fn bench(plan: Plan) -> anyhow::Result<Outcome> {
-    let report = Report::new(&plan, Progress::new(&plan));
-    for remark in &plan.ignored_words {
+pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
+    let report = Report::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    for remark in &plan.common.ignored_words {
         report.print(&Note::Remark(remark.clone().into_bytes()));
     }
-    let Some(wanted) = &plan.bench else { bail!("There is nothing to measure.") };
-    limits::check_block_size(&plan)?;
-    limits::choose_memory(&plan, false);
+    let wanted = &plan.mode;
+    if wanted.only != Some(Direction::Decompress) {
+        limits::check_block_size(&wanted.coding, limits::len_of(&plan.common.operands))?;
+    }
+    limits::choose_memory(&plan.common, false);
     let plot = match &wanted.plot {
-        Some(path) => Some((path, plot_file(path, &plan)?)),
+        Some(path) => Some((path, plot_file(path, &plan.common)?)),
         None => None,
     };
-    let devices = devices(&plan)?;
-    let input = match Input::read(&plan, wanted) {
+    let devices = devices(&plan.common)?;
+    let input = match Input::read(&plan) {
         Ok(input) => input,
         Err(failure) => {
             report.print(&Note::Failure(failure));
@@ -71,8 +73,8 @@ pub fn bench(plan: Plan) -> anyhow::Result<Outcome> {
     if let Some(remark) = &input.remark {
         report.print(&Note::Remark(remark.clone().into_bytes()));
     }
-    let mut bench = prepare(&plan, wanted, input, devices, &report);
-    let measured = bench.measure(&plan, wanted, &report);
+    let mut bench = prepare(&plan, input, devices, &report);
+    let measured = bench.measure(&plan, &report);
     report.progress.end();
     if let (Ok(()), Some((path, file))) = (&measured, plot) {
         let name = shown(path.as_os_str());
@@ -86,16 +88,16 @@ pub fn bench(plan: Plan) -> anyhow::Result<Outcome> {
 }
 
 /// The GPUs that are measured, if any.
-fn devices(plan: &Plan) -> anyhow::Result<Vec<Device>> {
-    let found = hybz::gpu::devices().and_then(|devices| match &plan.gpus {
+fn devices(common: &Common) -> anyhow::Result<Vec<Device>> {
+    let found = hybz::gpu::devices().and_then(|devices| match &common.gpus {
         Gpus::None => Ok(Vec::new()),
         Gpus::Visible => Ok(devices),
         Gpus::These(list) => hybz::gpu::select(list, &devices),
     });
     match found {
-        Ok(devices) if plan.gpu_required && devices.is_empty() => bail!("A GPU is required: there is none."),
+        Ok(devices) if common.gpu_required && devices.is_empty() => bail!("A GPU is required: there is none."),
         Ok(devices) => Ok(devices),
-        Err(why) if plan.gpu_required || matches!(plan.gpus, Gpus::These(_)) => bail!("A GPU is required: {why}."),
+        Err(why) if common.gpu_required || matches!(common.gpus, Gpus::These(_)) => bail!("A GPU is required: {why}."),
         Err(_) => Ok(Vec::new()),
     }
 }
@@ -107,11 +109,11 @@ fn numbers_of_threads(max: usize) -> Vec<usize> {
     numbers
 }
 
-fn prepare(plan: &Plan, wanted: &BenchPlan, input: Input, devices: Vec<Device>, report: &Report) -> Bench {
-    let threads = numbers_of_threads(limits::threads(plan).get());
+fn prepare(plan: &Plan<BenchMode>, input: Input, devices: Vec<Device>, report: &Report) -> Bench {
+    let threads = numbers_of_threads(limits::threads(&plan.common, Some(plan.mode.coding)).get());
     let mut absent = Vec::new();
     let mut peers = Vec::new();
-    for name in &wanted.against {
+    for name in &plan.mode.against {
         match Peer::find(name) {
             Some(peer) => peers.push(Arc::new(peer)),
             None => {
@@ -122,8 +124,8 @@ fn prepare(plan: &Plan, wanted: &BenchPlan, input: Input, devices: Vec<Device>, 
     }
     let with_gpus: &[bool] = if devices.is_empty() { &[false] } else { &[false, true] };
     let mut cells = Vec::new();
-    for direction in [Mode::Compress, Mode::Decompress] {
-        if wanted.only.is_some_and(|only| only != direction) {
+    for direction in [Direction::Compress, Direction::Decompress] {
+        if plan.mode.only.is_some_and(|only| only != direction) {
             continue;
         }
         for &gpus in with_gpus {
@@ -140,9 +142,10 @@ fn prepare(plan: &Plan, wanted: &BenchPlan, input: Input, devices: Vec<Device>, 
 
 impl Bench {
     /// Measures everything, and prints what becomes known. An error is one of stdout.
-    fn measure(&mut self, plan: &Plan, wanted: &BenchPlan, report: &Report) -> io::Result<()> {
+    fn measure(&mut self, plan: &Plan<BenchMode>, report: &Report) -> io::Result<()> {
+        let wanted = &plan.mode;
         if !wanted.json {
-            print(report, &table::head(plan, wanted, self, stdout::is_terminal()))?;
+            print(report, &table::head(plan, self, stdout::is_terminal()))?;
         }
         let (started, mut read) = (Instant::now(), 0);
         let mut numbers: Vec<usize> = self.cells.iter().map(Cell::threads).collect();
@@ -171,11 +174,11 @@ impl Bench {
                 print(report, &table::rows(self, threads))?;
             }
         }
-        if wanted.json { print(report, &table::json(plan, wanted, self)) } else { Ok(()) }
+        if wanted.json { print(report, &table::json(plan, self)) } else { Ok(()) }
     }
 
     /// Shows that the cell `at` comes next, and how much of the time is over.
-    fn show_progress(&self, at: usize, wanted: &BenchPlan, started: Instant, report: &Report) {
+    fn show_progress(&self, at: usize, wanted: &BenchMode, started: Instant, report: &Report) {
         let share = self.cells.iter().map(|cell| cell.share(wanted.time)).sum::<f64>() / self.cells.len() as f64;
         let left = (share > 0.0).then(|| started.elapsed().mul_f64(((1.0 - share) / share).min(1e6)));
         report.progress.step(self.cells[at].title(), share, left);
@@ -195,9 +198,9 @@ fn printable(name: &str) -> String {
 }
 
 /// A file for the picture, without a name so far.
-fn plot_file(path: &Path, plan: &Plan) -> anyhow::Result<OutputFile> {
+fn plot_file(path: &Path, common: &Common) -> anyhow::Result<OutputFile> {
     let shown = shown(path.as_os_str());
-    let (name, force) = (shown.display(), plan.force);
+    let (name, force) = (shown.display(), common.force);
     if !force && fs::symlink_metadata(path).is_ok() {
         bail!("Output file {name} already exists.");
     }
@@ -207,7 +210,7 @@ fn plot_file(path: &Path, plan: &Plan) -> anyhow::Result<OutputFile> {
         }
         Operand::Stdin => false,
     };
-    if plan.operands.iter().any(is_it) {
+    if common.operands.iter().any(is_it) {
         bail!("Output file {name} is the input file.");
     }
     Directory::of(path, None)
@@ -215,9 +218,9 @@ fn plot_file(path: &Path, plan: &Plan) -> anyhow::Result<OutputFile> {
         .map_err(|e| anyhow!("Can't create output file {name}: {}.", errno_text(&e)))
 }
 
-fn draw(plan: &Plan, bench: &Bench, mut file: OutputFile) -> io::Result<()> {
+fn draw(plan: &Plan<BenchMode>, bench: &Bench, mut file: OutputFile) -> io::Result<()> {
     file.write_all(plot::svg(plan, bench).as_bytes())?;
-    file.publish(plan.force)
+    file.publish(plan.common.force)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use super::Bench;
 use super::cell::Cell;
 use super::table::{shown_speed, speed, what};
-use crate::cli::args::{Mode, Plan};
+use crate::cli::args::{BenchMode, Direction, Plan};
 use std::fmt::{self, Write};
 
 const PANEL_WIDTH: f64 = 400.0;
@@ -41,7 +41,7 @@ impl Line<'_> {
 }
 
 /// The picture.
-pub fn svg(plan: &Plan, bench: &Bench) -> String {
+pub fn svg(plan: &Plan<BenchMode>, bench: &Bench) -> String {
     let mut lines: Vec<Line<'_>> = Vec::new();
     for cell in &bench.cells {
         if !lines.iter().any(|line| line.has(cell)) {
@@ -49,7 +49,7 @@ pub fn svg(plan: &Plan, bench: &Bench) -> String {
             lines.push(Line { program: cell.program(), gpus: cell.gpus(), colour });
         }
     }
-    let directions: Vec<Mode> = [Mode::Compress, Mode::Decompress]
+    let directions: Vec<Direction> = [Direction::Compress, Direction::Decompress]
         .into_iter()
         .filter(|direction| bench.cells.iter().any(|cell| cell.direction == *direction))
         .collect();
@@ -95,7 +95,7 @@ pub fn svg(plan: &Plan, bench: &Bench) -> String {
 }
 
 /// Draws one direction, with its left axis at `left`.
-fn draw_panel(picture: &mut String, bench: &Bench, lines: &[Line<'_>], direction: Mode, left: f64) {
+fn draw_panel(picture: &mut String, bench: &Bench, lines: &[Line<'_>], direction: Direction, left: f64) {
     let bytes = bench.input.text.0.len();
     let cells = || bench.cells.iter().filter(move |cell| cell.direction == direction);
     let speeds = |cell: &Cell| cell.figures().map(|times| times.map(|time| speed(bytes, time)));
@@ -107,7 +107,7 @@ fn draw_panel(picture: &mut String, bench: &Bench, lines: &[Line<'_>], direction
     let place = |threads: usize| bench.threads.iter().position(|&number| number == threads).unwrap_or(0);
     let x = |threads: usize| left + PANEL_WIDTH * (place(threads) as f64 + 0.5) / bench.threads.len() as f64;
 
-    let title = if direction == Mode::Compress { "Compress" } else { "Decompress" };
+    let title = if direction == Direction::Compress { "Compress" } else { "Decompress" };
     let _ =
         writeln!(picture, "<text x=\"{left}\" y=\"{}\" font-weight=\"bold\">{title}, MB/s of text</text>", TOP - 16.0);
     for number in 0..=(top / step).round() as usize {
@@ -240,18 +240,20 @@ mod tests {
     #[test]
     fn pictures() {
         use super::super::{cell::Who, input::Input, peer::Peer, work::Shared};
-        use crate::cli::args::{Request, parse};
+        use crate::cli::args::{Mode, Request, parse};
         use std::ffi::{OsStr, OsString};
         use std::sync::Arc;
         use std::time::Duration;
         let words = ["--bench", "a<b"].map(OsString::from);
-        let Ok(Request::Bench(plan)) = parse(OsStr::new("hybz"), words.into_iter(), |_| None) else { panic!() };
+        let Ok(Request::Run(plan)) = parse(OsStr::new("hybz"), words.into_iter(), |_| None) else { panic!() };
+        let Plan { common, mode: Mode::Bench(mode) } = *plan else { panic!() };
+        let plan = Plan { common, mode };
         let shared = |len| Shared(Arc::new(vec![0; len]));
         let input = Input { text: shared(100_000_000), coded: shared(16_000_000), remark: None };
         let peer = Arc::new(Peer::find("/bin/sh").expect("a program"));
         let threads = vec![1, 2, 4, 8, 16];
         let mut cells = Vec::new();
-        for direction in [Mode::Compress, Mode::Decompress] {
+        for direction in [Direction::Compress, Direction::Decompress] {
             for &n in &threads {
                 let whos = [
                     (Who::Hybz { threads: n, gpus: false }, 40),

@@ -2,7 +2,7 @@
 
 use super::cell::{Cell, in_words};
 use super::{Bench, printable};
-use crate::cli::args::{BenchPlan, Mode, Operand, Plan};
+use crate::cli::args::{BenchMode, Direction, Operand, Plan};
 use crate::cli::json::{self, Object};
 use crate::cli::quote::for_terminal;
 use crate::cli::terminal::{USUAL_COLUMNS, middle_out, width};
@@ -40,38 +40,39 @@ pub fn shown_size(bytes: usize) -> String {
 }
 
 /// What was compressed, in a line for the picture.
-pub fn what(plan: &Plan, bench: &Bench) -> String {
+pub fn what(plan: &Plan<BenchMode>, bench: &Bench) -> String {
     let (name, text) = (name(plan, true), sizes(plan, bench));
     format!("{}{text}", name.display())
 }
 
 /// The file that was measured, quoted for a `terminal`, or how many files there were.
-fn name(plan: &Plan, terminal: bool) -> OsString {
-    match &plan.operands[..] {
+fn name(plan: &Plan<BenchMode>, terminal: bool) -> OsString {
+    match &plan.common.operands[..] {
         [Operand::File(path)] => for_terminal(path.as_os_str(), terminal).into_owned(),
         operands => format!("{} files", operands.len()).into(),
     }
 }
 
-fn sizes(plan: &Plan, bench: &Bench) -> String {
-    let format = match (&plan.large_blocks, &plan.bench) {
-        (_, Some(BenchPlan { only: Some(Mode::Decompress), .. })) => String::new(),
-        (Some(large), _) => format!(" in blocks of {}", shown_size(large.size() as usize)),
-        (None, _) => format!(" at level {}", plan.level.get()),
+fn sizes(plan: &Plan<BenchMode>, bench: &Bench) -> String {
+    let BenchMode { only, coding, .. } = &plan.mode;
+    let format = match (only, coding.large_blocks()) {
+        (Some(Direction::Decompress), _) => String::new(),
+        (_, Some(large)) => format!(" in blocks of {}", shown_size(large.size() as usize)),
+        (_, None) => format!(" at level {}", coding.level.get()),
     };
     let (text, coded) = (shown_size(bench.input.text.0.len()), shown_size(bench.input.coded.0.len()));
     format!(": {text} of text, {coded} compressed{format}")
 }
 
 /// Both directions, of which cells have one or both.
-fn directions(bench: &Bench) -> impl Iterator<Item = Mode> {
-    let has = |direction: &Mode| bench.cells.iter().any(|cell| cell.direction == *direction);
-    [Mode::Compress, Mode::Decompress].into_iter().filter(has)
+fn directions(bench: &Bench) -> impl Iterator<Item = Direction> {
+    let has = |direction: &Direction| bench.cells.iter().any(|cell| cell.direction == *direction);
+    [Direction::Compress, Direction::Decompress].into_iter().filter(has)
 }
 
 /// What stands above the rows: what is measured, and the names of the columns. No line is longer than 80 columns,
 /// except for a name that goes to a file.
-pub fn head(plan: &Plan, wanted: &BenchPlan, bench: &Bench, terminal: bool) -> Vec<u8> {
+pub fn head(plan: &Plan<BenchMode>, bench: &Bench, terminal: bool) -> Vec<u8> {
     let gpus = match bench.devices.len() {
         0 => "no GPU".to_owned(),
         1 => format!("a GPU ({})", bench.devices[0].name),
@@ -85,10 +86,10 @@ pub fn head(plan: &Plan, wanted: &BenchPlan, bench: &Bench, terminal: bool) -> V
     let threads = in_words(bench.threads.last().copied().unwrap_or(1));
     let mut text = format!("{sizes}\n{threads}, {gpus}; every output verified\n");
     // Writing into a String does not fail.
-    let _ = writeln!(text, "MB/s of text, medians of rounds within {} s\n", wanted.time.as_secs_f64());
+    let _ = writeln!(text, "MB/s of text, medians of rounds within {} s\n", plan.mode.time.as_secs_f64());
     let _ = write!(text, "{:<PROGRAM$} {:>7} {:>4}", "program", "threads", "GPUs");
     for direction in directions(bench) {
-        let direction = if direction == Mode::Compress { "compress" } else { "decompress" };
+        let direction = if direction == Direction::Compress { "compress" } else { "decompress" };
         let _ = write!(text, " {direction:>10} {:>5} {:>5} {:>4}", "min", "max", "runs");
     }
     text.push('\n');
@@ -125,19 +126,20 @@ pub fn rows(bench: &Bench, threads: usize) -> Vec<u8> {
 }
 
 /// The same and more, as one object.
-pub fn json(plan: &Plan, wanted: &BenchPlan, bench: &Bench) -> Vec<u8> {
+pub fn json(plan: &Plan<BenchMode>, bench: &Bench) -> Vec<u8> {
+    let BenchMode { time, only, coding, .. } = &plan.mode;
     let mut object = Object::new("bench");
     object.put("version", env!("CARGO_PKG_VERSION"));
-    let names: Vec<PathBuf> = plan.operands.iter().map(|operand| operand.name().into()).collect();
+    let names: Vec<PathBuf> = plan.common.operands.iter().map(|operand| operand.name().into()).collect();
     object.put_names("files", &names);
     object.put("uncompressed", bench.input.text.0.len());
     object.put("compressed", bench.input.coded.0.len());
-    let compresses = wanted.only != Some(Mode::Decompress);
-    let level = compresses && plan.large_blocks.is_none();
-    object.put("level", level.then(|| plan.level.get()));
-    object.put("block_size", plan.large_blocks.filter(|_| compresses).map(|large| large.size()));
+    let compresses = *only != Some(Direction::Decompress);
+    let level = compresses && coding.large_blocks().is_none();
+    object.put("level", level.then(|| coding.level.get()));
+    object.put("block_size", coding.large_blocks().filter(|_| compresses).map(|large| large.size()));
     object.put("gpus", bench.devices.iter().map(|device| Value::from(&*device.name)).collect::<Value>());
-    object.put("time", json::seconds(wanted.time));
+    object.put("time", json::seconds(*time));
     object.put("absent", bench.absent.clone());
     object.put("cells", bench.cells.iter().map(|cell| of_cell(cell, bench)).collect::<Value>());
     object.line()

@@ -1,6 +1,6 @@
 //! What hybz does: text in memory compressed and decompressed, as the command does it.
 
-use crate::cli::args::{Mode, Plan};
+use crate::cli::args::{BenchMode, Direction, Plan};
 use crate::cli::limits;
 use hybz::flow::{self, Inputs, LONG_FILE, Outputs, Source, Task};
 use hybz::{Error, Pool, ReadAt, StreamSummary, Summary, Verify};
@@ -31,33 +31,40 @@ impl AsRef<[u8]> for Shared {
 }
 
 /// The text as hybz compresses it, on all cores.
-pub fn compressed(plan: &Plan, text: &Shared) -> Result<Vec<u8>, Error> {
-    once(plan, task(plan, Mode::Compress), text, u64::MAX)
+pub fn compressed(plan: &Plan<BenchMode>, text: &Shared) -> Result<Vec<u8>, Error> {
+    once(plan, task(plan, Direction::Compress), text, u64::MAX)
 }
 
 /// The opposite. Text of more than `max` bytes is an [`Error::Write`] of the kind "file too large": a few bytes can be
 /// any amount of text.
-pub fn decompressed(plan: &Plan, coded: &Shared, trailing_garbage: bool, max: u64) -> Result<Vec<u8>, Error> {
-    once(plan, Task::Decompress { formats: plan.formats, trailing_garbage }, coded, max)
+pub fn decompressed(
+    plan: &Plan<BenchMode>,
+    coded: &Shared,
+    trailing_garbage: bool,
+    max: u64,
+) -> Result<Vec<u8>, Error> {
+    once(plan, Task::Decompress { formats: plan.common.formats, trailing_garbage }, coded, max)
 }
 
-fn task(plan: &Plan, direction: Mode) -> Task {
+fn task(plan: &Plan<BenchMode>, direction: Direction) -> Task {
     match direction {
-        Mode::Compress => plan.compression(),
-        _ => Task::Decompress { formats: plan.formats, trailing_garbage: plan.trailing_garbage },
+        Direction::Compress => plan.mode.coding.task(),
+        Direction::Decompress => {
+            Task::Decompress { formats: plan.common.formats, trailing_garbage: plan.common.trailing_garbage }
+        }
     }
 }
 
-fn once(plan: &Plan, task: Task, input: &Shared, max: u64) -> Result<Vec<u8>, Error> {
-    let pool = pool(plan, limits::threads(plan)).build();
+fn once(plan: &Plan<BenchMode>, task: Task, input: &Shared, max: u64) -> Result<Vec<u8>, Error> {
+    let pool = pool(plan, limits::threads(&plan.common, Some(plan.mode.coding))).build();
     let mut collected = Collected { max, bytes: Vec::new(), outcome: Err(Error::NotBzip2) };
     flow::run(&pool, One::new(task, input), &mut collected);
     collected.outcome.map(|_| collected.bytes)
 }
 
-fn pool(plan: &Plan, threads: NonZeroUsize) -> hybz::PoolBuilder {
+fn pool(plan: &Plan<BenchMode>, threads: NonZeroUsize) -> hybz::PoolBuilder {
     let pool = Pool::builder().threads(threads).max_memory(limits::share_of_memory());
-    match plan.memory {
+    match plan.common.memory {
         Some(memory) => pool.memory(memory),
         None => pool,
     }
@@ -65,15 +72,16 @@ fn pool(plan: &Plan, threads: NonZeroUsize) -> hybz::PoolBuilder {
 
 /// hybz as the command does it: the start of the pool is timed, its end is not.
 pub fn timed(
-    plan: &Plan,
-    direction: Mode,
+    plan: &Plan<BenchMode>,
+    direction: Direction,
     threads: usize,
     gpus: bool,
     from: &Shared,
     to: &[u8],
 ) -> Result<(Duration, Summary), String> {
     let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
-    let lanes = if gpus { limits::lanes_for(plan, direction, Some(from.0.len() as u64)) } else { Vec::new() };
+    let coding = (direction == Direction::Compress).then_some(plan.mode.coding);
+    let lanes = if gpus { limits::lanes_for(&plan.common, coding, Some(from.0.len() as u64)) } else { Vec::new() };
     let input = One::new(task(plan, direction), from);
     let mut compared = Compared { expected: to, outcome: Err(Error::NotBzip2) };
     let started = Instant::now();

@@ -10,7 +10,7 @@
 mod json;
 mod table;
 
-use crate::cli::args::{Listing, Operand, Plan, usual_index};
+use crate::cli::args::{Batch, ListMode, Listing, Operand, Plan, usual_index};
 use crate::cli::commit;
 use crate::cli::counts::Counts;
 use crate::cli::index::{self, IndexJob, NoIndex};
@@ -42,17 +42,17 @@ use std::sync::Arc;
 const HEADER: &[u8] = b"BZh";
 
 /// Lists what the operands contain, on stdout.
-pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
-    let report = Report::new(&plan, Progress::new(&plan));
-    let mut pool = Pool::builder().threads(limits::threads(&plan)).max_memory(limits::share_of_memory());
-    if let Some(memory) = plan.memory {
+pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
+    let report = Report::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    let mut pool = Pool::builder().threads(limits::threads(&plan.common, None)).max_memory(limits::share_of_memory());
+    if let Some(memory) = plan.common.memory {
         pool = pool.memory(memory);
     }
     let terminal = stdout::is_terminal();
     let lister = Lister { plan, pool: pool.build(), report, terminal, temporary: TemporaryFiles::default() };
-    let mut head = (lister.plan.listing == Listing::Table).then(table::head);
+    let mut head = (lister.plan.mode.listing == Listing::Table).then(table::head);
     let mut text = Vec::new();
-    let mut operands = lister.plan.operands.iter();
+    let mut operands = lister.plan.common.operands.iter();
     loop {
         if let Some(end) = report::print_stdout(&text)? {
             return Ok(end);
@@ -77,7 +77,7 @@ pub fn list(plan: Plan) -> anyhow::Result<Outcome> {
 }
 
 struct Lister {
-    plan: Plan,
+    plan: Plan<ListMode>,
     pool: Pool,
     report: Report,
     /// Whether stdout is a terminal.
@@ -141,8 +141,8 @@ impl Found {
 impl Lister {
     /// Appends what is printed of a file.
     fn show(&self, name: &OsStr, found: &Found, text: &mut Vec<u8>) {
-        let verbose = self.plan.verbose > 0;
-        match self.plan.listing {
+        let verbose = self.plan.common.verbose > 0;
+        match self.plan.mode.listing {
             Listing::Table => table::write(name, found, verbose, self.terminal, text),
             Listing::Json => json::write(name, found, verbose, text),
             Listing::Offsets => text.extend_from_slice(&found.offsets),
@@ -154,17 +154,17 @@ impl Lister {
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let mut reader = Reader::new(file.try_clone().map_err(read_error)?);
         let head = reader.head(HEADER_LEN);
-        let all = self.plan.formats == Formats::All;
+        let all = self.plan.common.formats == Formats::All;
         let is_lzw = all && head.starts_with(&lzw::MAGIC);
         let is_lz4 = all && is_lz4(&head);
-        if is_lzw && self.plan.listing == Listing::Offsets {
+        if is_lzw && self.plan.mode.listing == Listing::Offsets {
             return Err(Failure::about(1, "", name, " is a .Z: --index-format=offsets lists the blocks of a .bz2."));
         }
-        if is_lz4 && self.plan.listing == Listing::Offsets {
+        if is_lz4 && self.plan.mode.listing == Listing::Offsets {
             return Err(Failure::about(1, "", name, " is an .lz4: --index-format=offsets lists the blocks of a .bz2."));
         }
         if all && head.starts_with(&MAGIC) {
-            if self.plan.listing == Listing::Offsets {
+            if self.plan.mode.listing == Listing::Offsets {
                 return Err(Failure::about(
                     1,
                     "",
@@ -178,8 +178,8 @@ impl Lister {
         if let Operand::File(path) = operand
             && !is_lzw
             && !is_lz4
-            && self.plan.index.is_none()
-            && self.plan.verbose == 0
+            && self.plan.mode.index.is_none()
+            && self.plan.common.verbose == 0
         {
             let mut remark = None;
             if let Some(index) = index::beside(path, &file, &mut remark) {
@@ -206,21 +206,21 @@ impl Lister {
 
     /// The index that is to be written, if its name is free.
     fn index_job(&self, operand: &Operand, file: &File) -> Result<Option<IndexJob>, Failure> {
-        let Some(index) = &self.plan.index else { return Ok(None) };
+        let Some(index) = &self.plan.mode.index else { return Ok(None) };
         let path = match operand {
             Operand::File(path) => path.as_path(),
             Operand::Stdin => Path::new(""),
         };
-        let mut job = IndexJob::new(Place::typed(index.path(path)));
-        job.check(path, file.metadata().ok().as_ref(), self.plan.force)?;
+        let mut job = IndexJob::new(index, Place::typed(index.path(path)));
+        job.check(path, file.metadata().ok().as_ref(), self.plan.common.force)?;
         job.create(matches!(operand, Operand::File(_)), None, &self.temporary)?;
         Ok(Some(job))
     }
 
     /// Gives an index its name.
     fn publish(&self, name: &OsStr, job: IndexJob, source: Option<&SourceFile>) -> Result<(), Failure> {
-        match job.write(&self.plan, source)? {
-            Ok(output) => commit::publish(output, self.plan.force),
+        match job.write(source)? {
+            Ok(output) => commit::publish(output, self.plan.common.force),
             Err(why) => {
                 self.report.print(&Note::Remark(why.remark(name)));
                 Ok(())
@@ -236,14 +236,14 @@ impl Lister {
             process::check_stdin().map_err(read_error)?;
             let stdin = io::stdin();
             if stdin.is_terminal() {
-                return Err(Failure::terminal(&self.plan.program, "read compressed data from"));
+                return Err(Failure::terminal(&self.plan.common.program, "read compressed data from"));
             }
             return stdin.as_fd().try_clone_to_owned().map(File::from).map_err(read_error);
         };
         let is = |what: &[u8]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), what].concat());
         match file::open_at_once(path, true).map_err(|e| Failure::input("open", name, &e))? {
             (_, found) if found.is_dir() => Err(is(b" is a directory.")),
-            (Some(file), found) if found.is_file() || self.plan.force => Ok(file),
+            (Some(file), found) if found.is_file() || self.plan.common.force => Ok(file),
             _ => Err(is(b" is not a normal file.").remark()),
         }
     }
@@ -252,7 +252,7 @@ impl Lister {
     fn indexed(&self, index_name: &OsStr, index: &Index) -> Result<Found, Failure> {
         let failed = |error: Error| index::failure(index_name, &error);
         let mut offsets = Vec::new();
-        if self.plan.listing == Listing::Offsets {
+        if self.plan.mode.listing == Listing::Offsets {
             index.write_offsets(&mut offsets).map_err(failed)?;
         }
         let totals = Totals {
@@ -287,7 +287,7 @@ impl Lister {
         }
         let blocks = rows.len() as u64;
         let mut offsets = Vec::new();
-        if self.plan.listing == Listing::Offsets && decoded.outcome.is_ok() {
+        if self.plan.mode.listing == Listing::Offsets && decoded.outcome.is_ok() {
             let index = decoded.recorder.clone().finish();
             let written = index.and_then(|index| index.write_offsets(&mut offsets));
             written.map_err(|error| index::failure(name, &error))?;
@@ -330,7 +330,7 @@ impl Lister {
                 return self.decoded(name, Source::Stream(Box::new(file)), StreamFormat::Bzip2, None);
             }
         }
-        if self.plan.index.is_some() {
+        if self.plan.mode.index.is_some() {
             self.report.print(&Note::Remark(NoIndex::Own.remark(name)));
         }
         let header = head.try_into().ok().and_then(|head| StreamHeader::parse(head).ok());
@@ -345,12 +345,12 @@ impl Lister {
             lines: None,
         };
         let mut found = Found { totals: Some(totals), rows: Vec::new(), offsets: Vec::new(), verdict: Ok(()) };
-        if self.plan.verbose > 0 {
+        if self.plan.common.verbose > 0 {
             // On all cores; and if anything is wrong, block by block. The first may still read ahead then, so its file
             // has no position.
             let again = Arc::new(file.try_clone().map_err(read_error)?);
             if let Err(damage) = self.decode(Source::File(again, 0)).outcome {
-                let list = match self.plan.memory {
+                let list = match self.plan.common.memory {
                     Some(memory) => list.max_memory(memory),
                     None => list,
                 };
@@ -370,13 +370,15 @@ impl Lister {
     }
 
     fn failure(&self, name: &OsStr, error: &Error) -> Failure {
-        failure(name, error, self.plan.memory.is_some())
+        failure(name, error, self.plan.common.memory.is_some())
     }
 
     /// Decodes everything and discards the text.
     fn decode(&self, source: Source) -> Decoded {
-        let task = Task::Decompress { formats: self.plan.formats, trailing_garbage: self.plan.trailing_garbage };
-        let input = Input { meta: (), task, count_lines: self.plan.index.is_some(), verify: hybz::Verify::Off, source };
+        let task =
+            Task::Decompress { formats: self.plan.common.formats, trailing_garbage: self.plan.common.trailing_garbage };
+        let input =
+            Input { meta: (), task, count_lines: self.plan.mode.index.is_some(), verify: hybz::Verify::Off, source };
         let (blocks, recorder) = Default::default();
         let counts = Arc::clone(&self.report.progress.counts);
         let mut decoded = Decoded { blocks, recorder, format: None, counts, outcome: Err(Error::NotBzip2) };

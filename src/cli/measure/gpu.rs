@@ -1,6 +1,6 @@
 //! The GPU that measures long files, where there is one and it may.
 
-use crate::cli::args::{Gpus, Plan};
+use crate::cli::args::{Common, Gpus};
 use hybz::factor::{DeviceFactorizer, Measures};
 use hybz::gpu::{DeviceError, likely};
 use hybz::schedule::{StationReport, Summary};
@@ -43,8 +43,8 @@ pub enum Answer {
 }
 
 impl Gpu {
-    pub fn new(plan: &Plan) -> Gpu {
-        Gpu { devices: plan.gpus.clone(), state: Mutex::default() }
+    pub fn new(common: &Common) -> Gpu {
+        Gpu { devices: common.gpus.clone(), state: Mutex::default() }
     }
 
     /// Measures a text, if that is worth it.

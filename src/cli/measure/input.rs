@@ -1,6 +1,6 @@
 //! What is measured of an operand: its bytes, or with `-d` those that it is decompressed to.
 
-use crate::cli::args::{Operand, Plan};
+use crate::cli::args::{Common, Operand};
 use crate::cli::os::{file, process};
 use crate::cli::quote::shown;
 use crate::cli::reader::Reader;
@@ -22,7 +22,7 @@ pub struct Input {
 
 impl Input {
     /// Opens an operand as `-l` does: without waiting for the writer of a FIFO, and only files, unless forced.
-    pub fn open(plan: &Plan, operand: &Operand) -> Result<Input, Failure> {
+    pub fn open(common: &Common, operand: &Operand) -> Result<Input, Failure> {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let is = |what: &[u8]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), what].concat());
@@ -30,14 +30,14 @@ impl Input {
             Operand::Stdin => {
                 process::check_stdin().map_err(read_error)?;
                 if io::stdin().is_terminal() {
-                    return Err(Failure::terminal(&plan.program, "read data from"));
+                    return Err(Failure::terminal(&common.program, "read data from"));
                 }
                 File::from(io::stdin().as_fd().try_clone_to_owned().map_err(read_error)?)
             }
             Operand::File(path) => {
                 match file::open_at_once(path, true).map_err(|e| Failure::input("open", name, &e))? {
                     (_, found) if found.is_dir() => return Err(is(b" is a directory.")),
-                    (Some(file), found) if found.is_file() || plan.force => file,
+                    (Some(file), found) if found.is_file() || common.force => file,
                     _ => return Err(is(b" is not a normal file.").remark()),
                 }
             }
@@ -66,10 +66,10 @@ pub fn to_the_end(name: &OsStr, file: File, max: u64) -> Result<Option<Vec<u8>>,
 }
 
 /// What a file is decompressed to, if that is at most `max` bytes.
-pub fn decoded(plan: &Plan, name: &OsStr, file: File, pool: &Pool, max: u64) -> Result<Option<Vec<u8>>, Failure> {
-    let settings = Settings::new().pool(pool).trailing_garbage(plan.trailing_garbage);
+pub fn decoded(common: &Common, name: &OsStr, file: File, pool: &Pool, max: u64) -> Result<Option<Vec<u8>>, Failure> {
+    let settings = Settings::new().pool(pool).trailing_garbage(common.trailing_garbage);
     let mut decoder = MultiBzDecoder::with_settings(Reader::new(file), &settings);
-    all(&mut decoder, max).map_err(|e| failure(plan, name, &e))
+    all(&mut decoder, max).map_err(|e| failure(common, name, &e))
 }
 
 /// Appends at most `max` bytes.
@@ -85,11 +85,11 @@ fn all(reader: &mut impl Read, max: u64) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Why a file was not decompressed, in the words of `-t`.
-fn failure(plan: &Plan, name: &OsStr, e: &io::Error) -> Failure {
+fn failure(common: &Common, name: &OsStr, e: &io::Error) -> Failure {
     match e.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         None | Some(Error::Read(_)) => Failure::input("read", name, e),
         Some(error @ Error::Internal { .. }) => Failure::internal(name, error),
-        Some(error @ Error::Memory { .. }) => Failure::memory(name, error, plan.memory.is_some()),
+        Some(error @ Error::Memory { .. }) => Failure::memory(name, error, common.memory.is_some()),
         Some(error) => {
             Failure::new(2, [shown(name).as_bytes(), b": ", report::verdict(error, true).as_bytes()].concat())
         }

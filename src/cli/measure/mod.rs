@@ -10,7 +10,7 @@ mod input;
 mod table;
 
 use crate::cli::account::Account;
-use crate::cli::args::{Listing, Plan, ReportPlace};
+use crate::cli::args::{Batch, MeasureMode, Plan, ReportPlace};
 use crate::cli::limits;
 use crate::cli::os::stdout;
 use crate::cli::progress::Progress;
@@ -56,21 +56,23 @@ struct Times {
 }
 
 /// Measures the plan's files.
-pub fn measure(plan: Plan) -> anyhow::Result<Outcome> {
+pub fn measure(plan: Plan<MeasureMode>) -> anyhow::Result<Outcome> {
     let tally = Arc::default();
-    let account = open_account(&plan, &tally)?;
+    let operands = plan.common.operands.len() as u64;
+    let account = open_account(plan.mode.report.as_ref(), "measure", Some(operands), &tally)?;
     // If a signal ends the process, the report is ended first.
     let _last_words = account.as_ref().map(Account::temporary_files).transpose().context("Can't handle signals")?;
-    let report = Report::new(&plan, Progress::new(&plan)).with_account(account, tally);
-    for remark in &plan.ignored_words {
+    let progress = Progress::new(&plan.common, &Batch::default());
+    let report = Report::new(&plan.common, progress).with_account(account, tally);
+    for remark in &plan.common.ignored_words {
         report.print(&Note::Remark(remark.clone().into_bytes()));
     }
-    let threads = limits::threads(&plan).get();
-    limits::choose_memory(&plan, threads == 1);
-    let budget = Budget::new(plan.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2));
-    let workers = threads.min(plan.operands.len());
+    let threads = limits::threads(&plan.common, None).get();
+    limits::choose_memory(&plan.common, threads == 1);
+    let budget = Budget::new(plan.common.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2));
+    let workers = threads.min(plan.common.operands.len());
     let next = AtomicUsize::new(0);
-    let gpu = Gpu::new(&plan);
+    let gpu = Gpu::new(&plan.common);
     let measurer = Arc::new(Measurer { plan, report, budget, gpu, next, progress: Mutex::default() });
     let outcome = measurer.all(workers);
     if let (Err(error), Some(account)) = (&outcome, &measurer.report.account) {
@@ -82,7 +84,7 @@ pub fn measure(plan: Plan) -> anyhow::Result<Outcome> {
 }
 
 struct Measurer {
-    plan: Plan,
+    plan: Plan<MeasureMode>,
     report: Report,
     budget: Budget,
     gpu: Gpu,
@@ -108,7 +110,7 @@ impl Measurer {
             return Ok(Outcome::BrokenPipe);
         }
         let mut early = BTreeMap::new();
-        for number in 0..self.plan.operands.len() {
+        for number in 0..self.plan.common.operands.len() {
             let found = loop {
                 if threads.is_empty() {
                     break self.one(number);
@@ -117,7 +119,7 @@ impl Measurer {
                 {
                     Ok(Some((this, found))) if this == number => break found,
                     Ok(Some((other, found))) => drop(early.insert(other, found)),
-                    _ => break defect(self.plan.operands[number].name()),
+                    _ => break defect(self.plan.common.operands[number].name()),
                 }
             };
             printer.show(number, &found);
@@ -136,7 +138,7 @@ impl Measurer {
     fn work(&self, sender: &Sender<(usize, Found)>) {
         loop {
             let number = self.next.fetch_add(1, Relaxed);
-            if number >= self.plan.operands.len() || sender.send((number, self.one(number))).is_err() {
+            if number >= self.plan.common.operands.len() || sender.send((number, self.one(number))).is_err() {
                 return;
             }
         }
@@ -144,7 +146,7 @@ impl Measurer {
 
     /// Measures an operand. A panic is a defect of hybz, and has printed where it is.
     fn one(&self, number: usize) -> Found {
-        let operand = &self.plan.operands[number];
+        let operand = &self.plan.common.operands[number];
         let started = Instant::now();
         let mut times = Times::default();
         let measured = panic::catch_unwind(AssertUnwindSafe(|| self.measured(number, &mut times)));
@@ -158,9 +160,9 @@ impl Measurer {
     }
 
     fn measured(&self, number: usize, times: &mut Times) -> Result<Measures, Failure> {
-        let name = self.plan.operands[number].name();
+        let name = self.plan.common.operands[number].name();
         let started = Instant::now();
-        let Input { file, len } = Input::open(&self.plan, &self.plan.operands[number])?;
+        let Input { file, len } = Input::open(&self.plan.common, &self.plan.common.operands[number])?;
         let (text, permit) = self.text(name, file, len)?;
         times.read = started.elapsed();
         let mut last = Instant::now();
@@ -197,7 +199,7 @@ impl Measurer {
     /// What is measured of an open file, of this length if it is known, and the permit for it and its measurement.
     fn text(&self, name: &OsStr, file: File, len: Option<u64>) -> Result<(Vec<u8>, Permit<'_>), Failure> {
         let limit = self.budget.limit();
-        if let Some(len) = len.filter(|_| !self.plan.is_decoding()) {
+        if let Some(len) = len.filter(|_| !self.plan.mode.decode) {
             if len > MAX_TEXT as u64 {
                 return Err(too_long(name));
             }
@@ -211,8 +213,8 @@ impl Measurer {
         let mut permit = self.budget.permit(limit);
         let each = with_text(1) - with_text(0);
         let max = (limit.saturating_sub(with_text(0)) / each).min(MAX_TEXT as u64);
-        let text = match self.plan.is_decoding() {
-            true => input::decoded(&self.plan, name, file, &self.pool(), max)?,
+        let text = match self.plan.mode.decode {
+            true => input::decoded(&self.plan.common, name, file, &self.pool(), max)?,
             false => input::to_the_end(name, file, max)?,
         };
         let Some(text) = text else {
@@ -224,15 +226,16 @@ impl Measurer {
 
     /// The stations that decode.
     fn pool(&self) -> Pool {
-        let pool = Pool::builder().threads(limits::threads(&self.plan)).max_memory(limits::share_of_memory());
-        if let Some(memory) = self.plan.memory { pool.memory(memory).build() } else { pool.build() }
+        let pool =
+            Pool::builder().threads(limits::threads(&self.plan.common, None)).max_memory(limits::share_of_memory());
+        if let Some(memory) = self.plan.common.memory { pool.memory(memory).build() } else { pool.build() }
     }
 
     /// So many bytes more are done.
     fn advance(&self, name: &OsStr, bytes: u64) {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         progress.0 += bytes;
-        self.report.progress.advance(&self.plan, name, progress.0 - progress.1);
+        self.report.progress.advance(&self.plan.common, name, progress.0 - progress.1);
     }
 
     fn operand_done(&self) {
@@ -244,7 +247,7 @@ impl Measurer {
     /// A file of this length, if it is known, needs more memory than there may be.
     fn no_room(&self, name: &OsStr, len: Option<u64>) -> Failure {
         let allowed = self.budget.limit() >> 20;
-        let limit = if self.plan.memory.is_some() { "-m allows" } else { "there may be" };
+        let limit = if self.plan.common.memory.is_some() { "-m allows" } else { "there may be" };
         // Rounded so that `-m` with the first number is enough.
         let needs = len.map_or("more".to_owned(), |len| format!("{} MB of", with_text(len).div_ceil(1 << 20)));
         let text = format!(": measuring it needs {needs} memory, and {limit} {allowed} MB.");
@@ -298,24 +301,24 @@ impl Printer<'_> {
     /// Whether people read it.
     fn has_table(&self) -> bool {
         let plan = &self.measurer.plan;
-        plan.listing == Listing::Table && plan.report != Some(ReportPlace::Stdout)
+        !plan.mode.json && plan.mode.report != Some(ReportPlace::Stdout)
     }
 
     fn show(&mut self, number: usize, found: &Found) {
         let Measurer { plan, report, .. } = self.measurer;
-        let name = plan.operands[number].name();
+        let name = plan.common.operands[number].name();
         if let Some(measures) = &found.measures {
             self.total.add(measures);
             if self.has_table() {
                 self.text.extend(table::line(measures, name, self.terminal));
             }
-            if plan.verbose > 0 {
+            if plan.common.verbose > 0 {
                 report.print(&Note::Line([report.line_start(name), table::times(measures, &found.times)].concat()));
             }
         }
         let failure = found.verdict.as_ref().err();
-        let object = || table::object(plan, name, found);
-        if plan.listing == Listing::Json {
+        let object = || table::object(plan.mode.decode, name, found);
+        if plan.mode.json {
             let mut object = object();
             object.put_exit(failure.map_or(0, |failure| failure.code), failure.map(|failure| &failure.text[..]));
             self.text.extend(object.line());

@@ -1,7 +1,6 @@
 //! The lines of the table, and the objects (docs/JSON.md).
 
 use super::{Found, Times};
-use crate::cli::args::Plan;
 use crate::cli::json::{self, Object};
 use crate::cli::quote::for_terminal;
 use hybz::factor::Measures;
@@ -80,9 +79,9 @@ pub fn times(measures: &Measures, times: &Times) -> Vec<u8> {
 }
 
 /// The object of a file, but for its exit code.
-pub fn object(plan: &Plan, name: &OsStr, found: &Found) -> Object {
+pub fn object(decoded: bool, name: &OsStr, found: &Found) -> Object {
     let mut object = Object::of_file("measure", name);
-    object.put("decoded", plan.is_decoding());
+    object.put("decoded", decoded);
     if let Some(measures) = &found.measures {
         object.put("bytes", measures.bytes);
         object.put("alphabet", measures.alphabet);

@@ -3,7 +3,7 @@
 mod report;
 mod result;
 
-use crate::cli::args::{Listing, Operand, Plan, Recover, Target, usual_index};
+use crate::cli::args::{Batch, Operand, Plan, RecoverMode, Recovery, Target, usual_index};
 use crate::cli::index;
 use crate::cli::limits;
 use crate::cli::magic::is_lz4;
@@ -28,22 +28,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Recovers the operands, one after the other.
-pub fn recover(plan: Plan) -> anyhow::Result<Outcome> {
-    let report = Report::new(&plan, Progress::new(&plan));
-    for remark in &plan.ignored_words {
+pub fn recover(plan: Plan<RecoverMode>) -> anyhow::Result<Outcome> {
+    let report = Report::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    for remark in &plan.common.ignored_words {
         report.print(&Note::Remark(remark.clone().into_bytes()));
     }
-    let mut pool = Pool::builder().threads(limits::threads(&plan)).max_memory(limits::share_of_memory());
-    if let Some(memory) = plan.memory {
+    let mut pool = Pool::builder().threads(limits::threads(&plan.common, None)).max_memory(limits::share_of_memory());
+    if let Some(memory) = plan.common.memory {
         pool = pool.memory(memory);
     }
-    if plan.listing == Listing::Json
+    if plan.mode.json
         && let Some(end) = print_stdout(b"")?
     {
         return Ok(end);
     }
     let rescuer = Rescuer { plan, pool: pool.build(), report, temporary: TemporaryFiles::default() };
-    for operand in &rescuer.plan.operands {
+    for operand in &rescuer.plan.common.operands {
         let mut story = Story::default();
         let failure = rescuer.operand(operand, &mut story).err();
         rescuer.report.progress.input_done(None);
@@ -57,7 +57,7 @@ pub fn recover(plan: Plan) -> anyhow::Result<Outcome> {
             return Ok(end);
         }
     }
-    if rescuer.plan.target == Target::Stdout
+    if rescuer.plan.mode.target == Target::Stdout
         && let Err(e) = stdout::close()
     {
         rescuer.report.print(&Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
@@ -67,7 +67,7 @@ pub fn recover(plan: Plan) -> anyhow::Result<Outcome> {
 
 /// Recovers what is good.
 struct Rescuer {
-    plan: Plan,
+    plan: Plan<RecoverMode>,
     pool: Pool,
     report: Report,
     temporary: TemporaryFiles,
@@ -123,7 +123,7 @@ impl Rescuer {
         let settings = Settings::new().pool(&self.pool);
         let outcome = recover_blocks(&file, &settings, index.as_ref(), |found| match found {
             Found::Block(block) => {
-                self.report.progress.advance(&self.plan, name, block.bits.end / 8);
+                self.report.progress.advance(&self.plan.common, name, block.bits.end / 8);
                 if block.doubtful {
                     story.doubtful.push(block.bits.clone());
                 }
@@ -150,7 +150,7 @@ impl Rescuer {
         }
         story.guessed = results.guessed;
         let place = results.name();
-        match results.finish(source.as_ref(), self.plan.force, self.plan.sync) {
+        match results.finish(source.as_ref(), self.plan.common.force, self.plan.common.sync) {
             Ok(made) => story.results = made,
             Err(Error::Write(e)) => return Err(write_trouble(&place, &e)),
             Err(error) => return Err(Failure::internal(name, &error).into()),
@@ -163,7 +163,7 @@ impl Rescuer {
             Error::Read(e) => Failure::input("read", name, &e).into(),
             Error::Write(e) => write_trouble(&results.name(), &e),
             Error::BadIndex(_) => index::failure(name, &error).into(),
-            Error::Memory { .. } => Failure::memory(name, &error, self.plan.memory.is_some()).into(),
+            Error::Memory { .. } => Failure::memory(name, &error, self.plan.common.memory.is_some()).into(),
             _ => Failure::internal(name, &error).into(),
         }
     }
@@ -183,7 +183,7 @@ impl Rescuer {
             Operand::Stdin => {
                 process::check_stdin().map_err(read_error)?;
                 if io::stdin().is_terminal() {
-                    return Err(Failure::terminal(&self.plan.program, "read compressed data from"));
+                    return Err(Failure::terminal(&self.plan.common.program, "read compressed data from"));
                 }
                 io::stdin().as_fd().try_clone_to_owned().map(File::from).map_err(read_error)
             }
@@ -200,7 +200,7 @@ impl Rescuer {
             Operand::File(path) => path.as_path(),
             Operand::Stdin => Path::new(""),
         };
-        if let Some(index) = &self.plan.index {
+        if let Some(index) = &self.plan.mode.index {
             return open(&index.path(path)).map(Some);
         }
         let usual = usual_index(path);
@@ -220,31 +220,31 @@ impl Rescuer {
 
     /// Where the result goes.
     fn results(&self, operand: &Operand, file: &File, private: bool) -> Result<Results<'_>, Failure> {
-        let kind = self.plan.recover.unwrap_or(Recover::Text);
-        let path = match (&self.plan.target, operand) {
-            (Target::Stdout, _) | (_, Operand::Stdin) if !matches!(self.plan.target, Target::File(_)) => None,
+        let kind = self.plan.mode.recovery;
+        let path = match (&self.plan.mode.target, operand) {
+            (Target::Stdout, _) | (_, Operand::Stdin) if !matches!(self.plan.mode.target, Target::File(_)) => None,
             (Target::File(path), _) => Some(path.clone()),
             (_, Operand::File(path)) => Some(match kind {
-                Recover::Split => path.clone(),
+                Recovery::Split => path.clone(),
                 _ => {
-                    let original = original_name(path, &self.plan).unwrap_or_else(|| path.clone());
-                    let suffix = if kind == Recover::Bz2 { ".recovered.bz2" } else { ".recovered" };
+                    let original = original_name(path, &self.plan.common).unwrap_or_else(|| path.clone());
+                    let suffix = if kind == Recovery::Bz2 { ".recovered.bz2" } else { ".recovered" };
                     appended(&original, OsStr::new(suffix))
                 }
             }),
             (_, Operand::Stdin) => None,
         };
-        if let Some(path) = path.as_ref().filter(|_| kind != Recover::Split) {
+        if let Some(path) = path.as_ref().filter(|_| kind != Recovery::Split) {
             self.check(path, file)?;
         }
-        if path.is_none() && kind == Recover::Bz2 && stdout::is_terminal() {
-            return Err(Failure::terminal(&self.plan.program, "write compressed data to"));
+        if path.is_none() && kind == Recovery::Bz2 && stdout::is_terminal() {
+            return Err(Failure::terminal(&self.plan.common.program, "write compressed data to"));
         }
         let name = path.clone().unwrap_or_else(|| PathBuf::from("(stdout)"));
         if path.is_none() {
             stdout::check().map_err(|e| Failure::output("write", name.as_os_str(), &e))?;
         }
-        Results::new(kind, path, private, &self.temporary, self.plan.force, self.plan.sparse)
+        Results::new(kind, path, private, &self.temporary, self.plan.common.force, self.plan.mode.sparse)
             .map_err(|e| Failure::output("create", name.as_os_str(), &e))
     }
 
@@ -257,7 +257,7 @@ impl Rescuer {
                 Err(Failure::about(1, "Output file ", name, " is the input file."))
             }
             Ok(found) if found.is_dir() => Err(Failure::about(1, "Output file ", name, " is a directory.")),
-            _ if !self.plan.force && !Place::typed(path).is_stream() && fs::symlink_metadata(path).is_ok() => {
+            _ if !self.plan.common.force && !Place::typed(path).is_stream() && fs::symlink_metadata(path).is_ok() => {
                 Err(Failure::exists(name))
             }
             _ => Ok(()),
@@ -271,7 +271,7 @@ impl Rescuer {
             None if story.found.holes > 0 => 2,
             None => 0,
         };
-        if self.plan.listing == Listing::Json {
+        if self.plan.mode.json {
             let line = report::json(name, story, failure.as_ref(), code);
             if let Some(end) = print_stdout(&line)? {
                 return Ok(Some(end));

@@ -1,6 +1,6 @@
 //! What is made of the good blocks: one file, which appears when it is complete, or a file of each.
 
-use crate::cli::args::Recover;
+use crate::cli::args::Recovery;
 use crate::cli::os::directory::Directory;
 use crate::cli::output::{Out, OutputFile, Stdout};
 use crate::cli::place::Place;
@@ -39,17 +39,17 @@ enum Made {
 }
 
 impl<'a> Results<'a> {
-    /// Into the file `path`, or to stdout, with `holes` in place of zeros; of [`Recover::Split`] beside the file
+    /// Into the file `path`, or to stdout, with `holes` in place of zeros; of [`Recovery::Split`] beside the file
     /// `path`.
     pub fn new(
-        kind: Recover,
+        kind: Recovery,
         path: Option<PathBuf>,
         private: bool,
         temporary: &'a TemporaryFiles,
         replace: bool,
         holes: bool,
     ) -> io::Result<Results<'a>> {
-        let holes = holes && matches!(kind, Recover::Text | Recover::Fill);
+        let holes = holes && matches!(kind, Recovery::Text | Recovery::Fill);
         let out = || -> io::Result<Out> {
             match &path {
                 Some(path) => {
@@ -62,10 +62,10 @@ impl<'a> Results<'a> {
             }
         };
         let made = match kind {
-            Recover::Text => Made::Text(out()?),
-            Recover::Fill => Made::Fill(out()?),
-            Recover::Bz2 => Made::Bz2(Box::new(Rejoiner::new(out()?))),
-            Recover::Split => Made::Split(Vec::new()),
+            Recovery::Text => Made::Text(out()?),
+            Recovery::Fill => Made::Fill(out()?),
+            Recovery::Bz2 => Made::Bz2(Box::new(Rejoiner::new(out()?))),
+            Recovery::Split => Made::Split(Vec::new()),
         };
         Ok(Results { made, path, private, temporary, replace, last_len: None, owed: 0, guessed: false })
     }

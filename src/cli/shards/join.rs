@@ -5,7 +5,7 @@
 
 use super::plan_file::PlanFile;
 use super::{BUFFER, Trouble, create, finish, write_trouble};
-use crate::cli::args::{self, Operand, Plan};
+use crate::cli::args::{Join, Operand, Plan, ShardsMode};
 use crate::cli::limits;
 use crate::cli::os::file;
 use crate::cli::output::Out;
@@ -25,15 +25,16 @@ use std::path::Path;
 const NAMED: usize = 10;
 
 /// Joins the parts that are the operands.
-pub fn join(plan: &Plan, how: &args::Join, report: &Report) -> Result<(), Trouble> {
+pub fn join(plan: &Plan<ShardsMode>, how: &Join, report: &Report) -> Result<(), Trouble> {
     let PlanFile { level, crc, shards, .. } = PlanFile::read(&how.plan)?;
     // Whether it can be made is known before all parts are looked at.
     let temporary = TemporaryFiles::default();
     let out = create(plan, Some(&how.plan), &temporary)?;
     let parts = sorted(plan, level, &shards, report).ok_or(Trouble::Said)?;
     if how.verify {
-        let mut pool = Pool::builder().threads(limits::threads(plan)).max_memory(limits::share_of_memory());
-        if let Some(memory) = plan.memory {
+        let mut pool =
+            Pool::builder().threads(limits::threads(&plan.common, None)).max_memory(limits::share_of_memory());
+        if let Some(memory) = plan.common.memory {
             pool = pool.memory(memory);
         }
         let settings = Settings::new().pool(&pool.build());
@@ -71,7 +72,7 @@ fn again(level: Level, shard: &Shard, path: &Path) -> Result<File, Failure> {
 }
 
 /// Writes a part as it is.
-fn append(plan: &Plan, mut out: Out, name: &OsStr, mut file: File) -> Result<Out, Trouble> {
+fn append(plan: &Plan<ShardsMode>, mut out: Out, name: &OsStr, mut file: File) -> Result<Out, Trouble> {
     let (len, mut copied) = (ReadAt::len(&file), 0);
     let mut buf = vec![0; BUFFER];
     loop {
@@ -90,7 +91,7 @@ fn append(plan: &Plan, mut out: Out, name: &OsStr, mut file: File) -> Result<Out
 
 /// The parts in the order of the shards; nothing, if not every shard has exactly one: then all that is wrong has been
 /// printed.
-fn sorted<'a>(plan: &'a Plan, level: Level, shards: &[Shard], report: &Report) -> Option<Vec<&'a Path>> {
+fn sorted<'a>(plan: &'a Plan<ShardsMode>, level: Level, shards: &[Shard], report: &Report) -> Option<Vec<&'a Path>> {
     let mut of_crc: HashMap<u32, Vec<usize>> = HashMap::new();
     // From the back, as they are taken from there.
     shards.iter().enumerate().rev().for_each(|(at, shard)| of_crc.entry(shard.crc).or_default().push(at));
@@ -100,7 +101,7 @@ fn sorted<'a>(plan: &'a Plan, level: Level, shards: &[Shard], report: &Report) -
         wrong = true;
         report.print(&Note::Failure(failure));
     };
-    let operands = plan.operands.iter().filter_map(|operand| match operand {
+    let operands = plan.common.operands.iter().filter_map(|operand| match operand {
         Operand::File(path) => Some(path.as_path()),
         Operand::Stdin => None, // there are no operands
     });
@@ -172,7 +173,7 @@ fn check(shard: &Shard, path: &Path, settings: &Settings) -> Result<(), Failure>
     Err(Failure::about(1, "Part ", name, &format!(" is not of shard {}, though its CRC is.", shard.number)))
 }
 
-fn trouble(plan: &Plan, name: &OsStr, error: Error) -> Trouble {
+fn trouble(plan: &Plan<ShardsMode>, name: &OsStr, error: Error) -> Trouble {
     match error {
         Error::Read(e) => Failure::input("read", name, &e).into(),
         Error::Write(e) => write_trouble(plan, &e),

@@ -5,7 +5,7 @@ mod join;
 mod plan_file;
 mod ranges;
 
-use crate::cli::args::{Operand, Plan, Shards, Target};
+use crate::cli::args::{Batch, Operand, Plan, ShardMode, ShardsMode, ShardsTask, Target};
 use crate::cli::commit;
 use crate::cli::limits;
 use crate::cli::os::directory::Directory;
@@ -18,7 +18,7 @@ use crate::cli::report::{Failure, Note, Outcome, Report};
 use crate::cli::source::{SourceFile, same_file};
 use crate::cli::temporary::TemporaryFiles;
 use hybz::shard::{self, Shard};
-use hybz::{Error, ReadAt};
+use hybz::{Error, Level, ReadAt};
 use plan_file::PlanFile;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -29,17 +29,16 @@ use std::path::Path;
 const BUFFER: usize = 256 << 10;
 
 /// Plans shards or ranges, or joins parts.
-pub fn shards(plan: Plan) -> anyhow::Result<Outcome> {
-    limits::choose_memory(&plan, false);
-    let report = Report::new(&plan, Progress::new(&plan));
-    for remark in &plan.ignored_words {
+pub fn shards(plan: Plan<ShardsMode>) -> anyhow::Result<Outcome> {
+    limits::choose_memory(&plan.common, false);
+    let report = Report::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    for remark in &plan.common.ignored_words {
         report.print(&Note::Remark(remark.clone().into_bytes()));
     }
-    let done = match &plan.shards {
-        Some(Shards::Plan(size)) => cut(&plan, *size),
-        Some(Shards::Ranges(size)) => ranges::ranges(&plan, *size, &report),
-        Some(Shards::Join(how)) => join::join(&plan, how, &report),
-        Some(Shards::Part { .. }) | None => Ok(()),
+    let done = match &plan.mode.task {
+        ShardsTask::Plan { size, level } => cut(&plan, *size, *level),
+        ShardsTask::Ranges { size, index } => ranges::ranges(&plan, *size, index.as_ref(), &report),
+        ShardsTask::Join(how) => join::join(&plan, how, &report),
     };
     report.progress.end();
     match done {
@@ -66,11 +65,11 @@ impl From<Failure> for Trouble {
     }
 }
 
-/// The shard that the plan's `--shard` asks for, and the plan made fit for it.
-pub fn planned(plan: &mut Plan) -> Result<(), Failure> {
-    let Some(Shards::Part { number, plan: path }) = &plan.shards else { return Ok(()) };
-    if let Target::File(result) = &plan.target
-        && is_result(plan, path)
+/// The shard that `--shard` asks for, and its level.
+pub fn planned(mode: &ShardMode) -> Result<(Level, Shard), Failure> {
+    let ShardMode { number, plan: path, target, .. } = mode;
+    if let Target::File(result) = target
+        && is_result(target, path)
     {
         return Err(Failure::about(1, "Output file ", result.as_os_str(), " is an input file."));
     }
@@ -78,9 +77,7 @@ pub fn planned(plan: &mut Plan) -> Result<(), Failure> {
     let count = shards.len();
     let found = usize::try_from(*number).ok().and_then(|number| shards.get(number));
     let none = || Failure::about(1, "Plan ", path.as_os_str(), &format!(" has {count} shards, and no {number}."));
-    plan.shard = Some(*found.ok_or_else(none)?);
-    plan.level = level;
-    Ok(())
+    Ok((level, *found.ok_or_else(none)?))
 }
 
 /// A file up to the end of a shard.
@@ -113,23 +110,23 @@ pub fn changed(shard: &Shard) -> Error {
 }
 
 /// Whether the result would take the place of this file.
-fn is_result(plan: &Plan, file: &Path) -> bool {
-    let Target::File(path) = &plan.target else { return false };
+fn is_result(target: &Target, file: &Path) -> bool {
+    let Target::File(path) = target else { return false };
     let (Ok(there), Ok(file)) = (fs::metadata(path), fs::metadata(file)) else { return false };
     same_file(&file, &there)
 }
 
 /// Opens the place that a plan or a joined file goes to. `used`: the plan that is read.
-fn create(plan: &Plan, used: Option<&Path>, temporary: &TemporaryFiles) -> Result<Out, Failure> {
-    let Target::File(path) = &plan.target else {
+fn create(plan: &Plan<ShardsMode>, used: Option<&Path>, temporary: &TemporaryFiles) -> Result<Out, Failure> {
+    let Target::File(path) = &plan.mode.target else {
         stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
         return Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())));
     };
-    let is_it = |operand: &Operand| matches!(operand, Operand::File(file) if is_result(plan, Path::new(file)));
-    if plan.operands.iter().any(is_it) || used.is_some_and(|used| is_result(plan, used)) {
+    let is_it = |operand: &Operand| matches!(operand, Operand::File(file) if is_result(&plan.mode.target, file));
+    if plan.common.operands.iter().any(is_it) || used.is_some_and(|used| is_result(&plan.mode.target, used)) {
         return Err(Failure::about(1, "Output file ", path.as_os_str(), " is an input file."));
     }
-    let existing = plan.force || Place::typed(path).is_stream();
+    let existing = plan.common.force || Place::typed(path).is_stream();
     if !existing && fs::symlink_metadata(path).is_ok() {
         return Err(Failure::exists(path.as_os_str()));
     }
@@ -139,7 +136,7 @@ fn create(plan: &Plan, used: Option<&Path>, temporary: &TemporaryFiles) -> Resul
 }
 
 /// Closes it; a file gets its name.
-fn finish(out: Out, plan: &Plan) -> Result<(), Trouble> {
+fn finish(out: Out, plan: &Plan<ShardsMode>) -> Result<(), Trouble> {
     match out {
         Out::Stdout(mut out) => {
             let flushed = out.flush().and_then(|()| stdout::close());
@@ -149,15 +146,15 @@ fn finish(out: Out, plan: &Plan) -> Result<(), Trouble> {
         Out::File(mut out) => {
             let flushed = out.flush();
             let (out, _) = out.into_parts();
-            let synced = flushed.and_then(|()| if plan.sync { out.sync() } else { Ok(()) });
+            let synced = flushed.and_then(|()| if plan.common.sync { out.sync() } else { Ok(()) });
             synced.map_err(|e| write_trouble(plan, &e))?;
-            Ok(commit::publish(out, plan.force)?)
+            Ok(commit::publish(out, plan.common.force)?)
         }
     }
 }
 
-fn write_trouble(plan: &Plan, e: &io::Error) -> Trouble {
-    match &plan.target {
+fn write_trouble(plan: &Plan<ShardsMode>, e: &io::Error) -> Trouble {
+    match &plan.mode.target {
         Target::File(path) => Failure::output("write", path.as_os_str(), e).into(),
         _ if e.kind() == io::ErrorKind::BrokenPipe => Trouble::BrokenPipe,
         _ => Failure::output("write", OsStr::new("(stdout)"), e).into(),
@@ -175,8 +172,8 @@ fn open_text(path: &Path, flag: &str) -> Result<File, Failure> {
 }
 
 /// `--plan`.
-fn cut(plan: &Plan, size: u64) -> Result<(), Trouble> {
-    let Some(operand @ Operand::File(path)) = plan.operands.first() else { return Ok(()) };
+fn cut(plan: &Plan<ShardsMode>, size: u64, level: Level) -> Result<(), Trouble> {
+    let Some(operand @ Operand::File(path)) = plan.common.operands.first() else { return Ok(()) };
     let name = path.as_os_str();
     let read_error = |e: &io::Error| Failure::input("read", name, e);
     let file = open_text(path, "--plan")?;
@@ -185,9 +182,9 @@ fn cut(plan: &Plan, size: u64) -> Result<(), Trouble> {
     let temporary = TemporaryFiles::default();
     let mut out = create(plan, None, &temporary)?;
     let mut lines = plan_file::Lines::default();
-    out.write_all(&lines.head(plan.level, len)).map_err(|e| write_trouble(plan, &e))?;
+    out.write_all(&lines.head(level, len)).map_err(|e| write_trouble(plan, &e))?;
     let mut end = 0;
-    let found = shard::plan(&file, plan.level, size, |shard| {
+    let found = shard::plan(&file, level, size, |shard| {
         end = shard.offset + shard.length;
         // Whoever reads lines gets each at once.
         out.write_all(lines.shard(&shard).as_bytes()).and_then(|()| out.flush())

@@ -1,7 +1,7 @@
 //! `--plan-ranges`: the text of a compressed file in ranges, for programs that share the reading.
 
 use super::{Trouble, create, finish, open_text, write_trouble};
-use crate::cli::args::{Operand, Plan, usual_index};
+use crate::cli::args::{Common, IndexPlan, Operand, Plan, ShardsMode, usual_index};
 use crate::cli::index;
 use crate::cli::limits;
 use crate::cli::report::{self, Failure, Note, Report};
@@ -18,15 +18,15 @@ use std::path::Path;
 const HEAD: &str = "#hybz-ranges-1";
 
 /// Finds ranges, and prints them.
-pub fn ranges(plan: &Plan, size: u64, report: &Report) -> Result<(), Trouble> {
-    let Some(operand @ Operand::File(path)) = plan.operands.first() else { return Ok(()) };
+pub fn ranges(plan: &Plan<ShardsMode>, size: u64, named: Option<&IndexPlan>, report: &Report) -> Result<(), Trouble> {
+    let Some(operand @ Operand::File(path)) = plan.common.operands.first() else { return Ok(()) };
     let name = path.as_os_str();
     let file = open_text(path, "--plan-ranges")?;
     let source = SourceFile::of(operand, &file).map_err(|e| Failure::input("read", name, &e))?;
     // Whether the list can be written is known before a whole file is decoded.
     let temporary = TemporaryFiles::default();
     let mut out = create(plan, None, &temporary)?;
-    let (index, ranges) = find(plan, size, path, &file, report)?;
+    let (index, ranges) = find(&plan.common, size, named, (path, &file), report)?;
     let is_still = |source: SourceFile| source.is_unchanged(&file).unwrap_or(false);
     if !source.is_none_or(is_still) {
         return Err(
@@ -43,9 +43,15 @@ pub fn ranges(plan: &Plan, size: u64, report: &Report) -> Result<(), Trouble> {
 }
 
 /// The ranges, and the index that they are from: the one that was named, the one beside the file, or one that is made.
-fn find(plan: &Plan, size: u64, path: &Path, file: &File, report: &Report) -> Result<(Index, Vec<TextRange>), Failure> {
+fn find(
+    common: &Common,
+    size: u64,
+    named: Option<&IndexPlan>,
+    (path, file): (&Path, &File),
+    report: &Report,
+) -> Result<(Index, Vec<TextRange>), Failure> {
     let all = |index: &Index| index.ranges(size).collect::<Result<Vec<_>, _>>();
-    if let Some(named) = &plan.index {
+    if let Some(named) = named {
         let index_path = named.path(path);
         let index = index::open(&index_path, file)?;
         let ranges = all(&index).map_err(|error| index::failure(index_path.as_os_str(), &error))?;
@@ -63,27 +69,27 @@ fn find(plan: &Plan, size: u64, path: &Path, file: &File, report: &Report) -> Re
     if let Some(remark) = remark {
         report.print(&Note::Remark(remark));
     }
-    let mut pool = Pool::builder().threads(limits::threads(plan)).max_memory(limits::share_of_memory());
-    if let Some(memory) = plan.memory {
+    let mut pool = Pool::builder().threads(limits::threads(common, None)).max_memory(limits::share_of_memory());
+    if let Some(memory) = common.memory {
         pool = pool.memory(memory);
     }
     let pool = pool.build();
-    let settings = Settings::new().pool(&pool).formats(plan.formats).trailing_garbage(plan.trailing_garbage);
-    let failed = |error| failure(plan, path.as_os_str(), &error);
+    let settings = Settings::new().pool(&pool).formats(common.formats).trailing_garbage(common.trailing_garbage);
+    let failed = |error| failure(common, path.as_os_str(), &error);
     let index = Index::build(file, &settings).map_err(failed)?;
     let ranges = all(&index).map_err(failed)?;
     Ok((index, ranges))
 }
 
 /// Why a file has no ranges.
-fn failure(plan: &Plan, name: &OsStr, error: &Error) -> Failure {
+fn failure(common: &Common, name: &OsStr, error: &Error) -> Failure {
     match error {
         Error::Read(e) => Failure::input("read", name, e),
         Error::HasHbz => Failure::about(1, "Input file ", name, " has .hbz streams: --plan-ranges is about .bz2."),
         Error::HasLz4 => Failure::about(1, "Input file ", name, " is an .lz4: --plan-ranges is about .bz2."),
         Error::HasLzw => Failure::about(1, "Input file ", name, " is a .Z: --plan-ranges is about .bz2."),
         Error::Internal { .. } | Error::BadIndex(_) => Failure::internal(name, error),
-        Error::Memory { .. } => Failure::memory(name, error, plan.memory.is_some()),
+        Error::Memory { .. } => Failure::memory(name, error, common.memory.is_some()),
         _ => Failure::about(2, "", name, &format!(": {}", report::verdict(error, true))),
     }
 }

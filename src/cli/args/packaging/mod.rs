@@ -8,7 +8,7 @@
 //! HYBZ_GENERATE=1 cargo test --bin hybz packaging
 //! ```
 
-use super::flags::Shell;
+use super::choices::Shell;
 
 /// The manual page hybz(1), as roff.
 pub const MANUAL_PAGE: &str = include_str!("hybz.1");
@@ -27,7 +27,7 @@ mod tests {
     use super::super::flags::Flags;
     use super::super::help::{GROUPS, MANUAL_ONLY};
     use super::*;
-    use crate::cli::names::SUFFIXES;
+    use crate::cli::suffixes::SUFFIXES;
     use clap::{Arg, Command, CommandFactory, ValueHint};
     use clap_complete::shells::{Fish, Zsh};
     use clap_complete::{Generator, generate};
