@@ -53,7 +53,13 @@ impl Inputs for One {
     type Meta = ();
     fn next_input(&mut self) -> Option<Input<()>> {
         let source = Source::File(self.0.take()?, 0);
-        Some(Input { meta: (), task: Task::Compress(Level::BEST), count_lines: false, verify: Verify::Off, source })
+        Some(Input {
+            meta: (),
+            task: Task::Compress(Level::BEST.into()),
+            count_lines: false,
+            verify: Verify::Off,
+            source,
+        })
     }
 }
 

@@ -36,7 +36,7 @@ impl Inputs for Files {
                 _ => {
                     let mut output = input.clone().into_os_string();
                     output.push(".bz2");
-                    (Task::Compress(Level::BEST), output.into())
+                    (Task::Compress(Level::BEST.into()), output.into())
                 }
             };
             match File::open(&input) {

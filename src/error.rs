@@ -1,5 +1,6 @@
 //! Everything that can go wrong in the library, as types.
 
+use crate::format::Format;
 use std::{error, fmt, io};
 
 /// What is wrong with a piece of compressed data.
@@ -109,6 +110,26 @@ pub enum Damage {
         /// The CRC combined from the CRCs of the blocks.
         computed: u32,
     },
+}
+
+impl Damage {
+    /// The format that the damage is of, if only one format has such.
+    pub fn format(&self) -> Option<Format> {
+        match self {
+            Damage::LzwBits(_)
+            | Damage::LzwStart
+            | Damage::LzwCode { .. }
+            | Damage::LzwTable
+            | Damage::LzwLength { .. } => Some(Format::Lzw),
+            Damage::Lz4Block
+            | Damage::Lz4Checksum { .. }
+            | Damage::Lz4Dictionary(_)
+            | Damage::Lz4Field(_)
+            | Damage::Lz4Length { .. }
+            | Damage::Lz4TextLength { .. } => Some(Format::Lz4),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Damage {
@@ -236,12 +257,13 @@ pub enum Error {
         /// Where in the compressed file something else stands than the index says, in bits.
         bit_offset: u64,
     },
-    /// No index is made of a file that has `.hbz` streams: these have indexes of their own.
-    HasHbz,
-    /// No index is made of a `.Z` file: it has no blocks, and is read from its beginning.
-    HasLzw,
-    /// No index is made of LZ4 frames: hybz writes them with indexes of their own.
-    HasLz4,
+    /// No index is made of a file that has streams of another format than `.bz2`.
+    NoIndex {
+        /// That format.
+        format: Format,
+        /// Why its files have no indexes, or have them inside.
+        why: &'static str,
+    },
     /// The text has not the length that was stated for it ([`Frame::text_len`](crate::lz4::Frame::text_len)).
     TextLength {
         /// What was stated, and may have been written.
@@ -333,9 +355,7 @@ impl fmt::Display for Error {
             Error::ForeignIndex { bit_offset } => {
                 write!(f, "the index is of another file, or older than it: it does not fit at bit {bit_offset}")
             }
-            Error::HasHbz => f.write_str(".hbz streams have indexes of their own"),
-            Error::HasLzw => f.write_str("a .Z file has no blocks, and so no index"),
-            Error::HasLz4 => f.write_str("LZ4 frames have indexes of their own"),
+            Error::NoIndex { why, .. } => f.write_str(why),
             Error::TextLength { stated, found } => {
                 write!(f, "there are {found} bytes of text, but {stated} were stated")
             }
@@ -375,9 +395,7 @@ impl Error {
             Error::NotAnIndex => Error::NotAnIndex,
             &Error::BadIndex(what) => Error::BadIndex(what),
             &Error::ForeignIndex { bit_offset } => Error::ForeignIndex { bit_offset },
-            Error::HasHbz => Error::HasHbz,
-            Error::HasLzw => Error::HasLzw,
-            Error::HasLz4 => Error::HasLz4,
+            &Error::NoIndex { format, why } => Error::NoIndex { format, why },
             &Error::TextLength { stated, found } => Error::TextLength { stated, found },
             Error::Forked => Error::Forked,
             &Error::TooLong { len, max } => Error::TooLong { len, max },

@@ -17,12 +17,14 @@ use crate::block::Text;
 use crate::codec::hbz::decode::HbzDecoder;
 use crate::crc::Crc;
 use crate::error::{Damage, Error};
-use crate::format::bzip2::{Header, parse_stream_header};
+use crate::format::Format;
+use crate::format::hbz::LargeBlocks;
 pub use crate::format::hbz::{BlockHeader, IndexEntry, MAGIC, StreamHeader};
 use crate::format::hbz::{
     ENTRY_LEN, HEADER_LEN, INDEX_HEAD, INDEX_TAIL, Next, index_count, index_len, index_tail, next,
 };
 use crate::schedule::memory;
+use crate::settings::Settings;
 use crate::stream::hbz::index::{Index, Judged};
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -319,10 +321,26 @@ impl List {
         let mut bytes = vec![0; rest];
         input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
         input.read_exact(&mut bytes).map_err(Error::Read)?;
-        let is_bzip2 = parse_stream_header(&bytes[..rest.min(4)]) != Header::Other;
-        list.complete = open.is_none() && (rest == 0 || !(is_bzip2 || MAGIC.starts_with(&bytes)));
+        let may_follow = [Format::Bzip2, Format::Hbz].iter().any(|format| format.fits(&bytes));
+        list.complete = open.is_none() && (rest == 0 || !may_follow);
         list.end = at;
         Ok(list)
+    }
+}
+
+impl Settings {
+    /// Compress to `.hbz` with such blocks, instead of to `.bz2`. (Decompressing, the data say which they are.)
+    ///
+    /// ```
+    /// use hybz::{LargeBlocks, Settings};
+    /// let large = LargeBlocks::try_new(4 << 20).expect("1 KiB to 1 GiB");
+    /// let coded = hybz::compress(b"to be or not to be", &Settings::new().large_blocks(large))?;
+    /// assert!(coded.starts_with(&hybz::hbz::MAGIC));
+    /// assert_eq!(hybz::decompress(&coded, &Settings::new())?, b"to be or not to be");
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
+    pub fn large_blocks(self, large: LargeBlocks) -> Self {
+        self.encoding(large)
     }
 }
 

@@ -103,15 +103,16 @@ pub use block::{CodedBlock, Compact, DecodedBlock, Expand, Part, Text};
 pub use error::{Damage, DecodeError, Error};
 pub use format::bzip2::{InvalidLevel, Level};
 pub use format::hbz::LargeBlocks;
+pub use format::{Format, Formats};
 pub use read_at::ReadAt;
 pub use schedule::{StationReport, Summary};
 pub use settings::Settings;
 pub use station::gpu::Lanes;
-pub use stream::Formats;
+pub use stream::Encoding;
 pub use stream::Streams;
 pub use stream::flow;
 pub use stream::verify::Verify;
-pub use summary::{BlockInfo, StreamFormat, StreamInfo, StreamSummary};
+pub use summary::{BlockInfo, StreamInfo, StreamSummary};
 
 use stream::driver::Driver;
 

@@ -1,11 +1,10 @@
 //! What a caller can choose.
 
 use crate::Pool;
+use crate::format::Formats;
 use crate::format::bzip2::Level;
-use crate::format::hbz::LargeBlocks;
-use crate::lz4::Frame;
 use crate::stream::verify::Verify;
-use crate::stream::{Extent, Formats, Streams};
+use crate::stream::{Encoding, Extent, Streams};
 use std::fmt;
 
 /// How a stream is to be compressed or decompressed, and by whom. Start from [`Settings::new`].
@@ -20,10 +19,7 @@ use std::fmt;
 /// ```
 #[derive(Clone)]
 pub struct Settings {
-    pub(crate) level: Level,
-    pub(crate) large_blocks: Option<LargeBlocks>,
-    pub(crate) lz4: Option<Frame>,
-    pub(crate) streams: Option<Streams>,
+    pub(crate) encoding: Encoding,
     pub(crate) verify: Verify,
     pub(crate) formats: Formats,
     trailing_garbage: bool,
@@ -35,10 +31,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            level: Level::BEST,
-            large_blocks: None,
-            lz4: None,
-            streams: None,
+            encoding: Encoding::default(),
             verify: Verify::Off,
             formats: Formats::All,
             trailing_garbage: true,
@@ -70,42 +63,28 @@ impl Settings {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn level(mut self, level: Level) -> Self {
-        self.level = level;
+        if let Encoding::Bzip2 { level: block_size, .. } = &mut self.encoding {
+            *block_size = level;
+        }
         self
     }
 
-    /// Compress to `.hbz` with such blocks, instead of to `.bz2`. (Decompressing, the data say which they are.)
+    /// What to compress to: [`large_blocks`](Self::large_blocks), [`lz4`](Self::lz4) and this replace each other, and
+    /// [`level`](Self::level) and [`streams`](Self::streams), which are of `.bz2` and change nothing else.
     ///
     /// ```
-    /// use hybz::{LargeBlocks, Settings};
-    /// let large = LargeBlocks::try_new(4 << 20).expect("1 KiB to 1 GiB");
-    /// let coded = hybz::compress(b"to be or not to be", &Settings::new().large_blocks(large))?;
-    /// assert!(coded.starts_with(&hybz::hbz::MAGIC));
-    /// assert_eq!(hybz::decompress(&coded, &Settings::new())?, b"to be or not to be");
+    /// use hybz::{Encoding, Format, Settings, lz4::Frame};
+    /// let coded = hybz::compress(b"text", &Settings::new().encoding(Frame::new()))?;
+    /// assert_eq!(Format::of(&coded), Some(Format::Lz4));
     /// # Ok::<(), hybz::Error>(())
     /// ```
-    pub fn large_blocks(mut self, large: LargeBlocks) -> Self {
-        self.large_blocks = Some(large);
-        self
-    }
-
-    /// Compress to an LZ4 frame, instead of to `.bz2` or `.hbz`. Its blocks are not verified, whatever
-    /// [`verify`](Self::verify) says; it carries a checksum of its text.
-    ///
-    /// ```
-    /// use hybz::{Settings, lz4};
-    /// let coded = hybz::compress(b"to be or not to be", &Settings::new().lz4(lz4::Frame::new()))?;
-    /// assert!(coded.starts_with(&lz4::MAGIC));
-    /// assert_eq!(hybz::decompress(&coded, &Settings::new())?, b"to be or not to be");
-    /// # Ok::<(), hybz::Error>(())
-    /// ```
-    pub fn lz4(mut self, frame: Frame) -> Self {
-        self.lz4 = Some(frame);
+    pub fn encoding(mut self, encoding: impl Into<Encoding>) -> Self {
+        self.encoding = encoding.into();
         self
     }
 
     /// Compress to several `.bz2` streams, one after the other, and not to one. Each is what bzip2 makes of its text.
-    /// (A `.hbz` is one stream, whatever is said here: its blocks can be read alone.)
+    /// (Other formats are one stream, whatever is said here.)
     ///
     /// ```
     /// use hybz::{Settings, Streams, bufread::BzDecoder};
@@ -120,7 +99,9 @@ impl Settings {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn streams(mut self, streams: Streams) -> Self {
-        self.streams = Some(streams);
+        if let Encoding::Bzip2 { streams: lengths, .. } = &mut self.encoding {
+            *lengths = Some(streams);
+        }
         self
     }
 
@@ -163,9 +144,9 @@ impl Settings {
     /// ```
     /// use hybz::{Error, Formats, LargeBlocks, Settings};
     /// let settings = Settings::new().large_blocks(LargeBlocks::try_new(1 << 20).expect("a size that is allowed"));
-    /// let hbz = hybz::compress(b"text", &settings)?;
-    /// assert_eq!(hybz::decompress(&hbz, &settings)?, b"text");
-    /// assert!(matches!(hybz::decompress(&hbz, &settings.formats(Formats::Bzip2)), Err(Error::NotBzip2)));
+    /// let coded = hybz::compress(b"text", &settings)?;
+    /// assert_eq!(hybz::decompress(&coded, &settings)?, b"text");
+    /// assert!(matches!(hybz::decompress(&coded, &settings.formats(Formats::Bzip2)), Err(Error::NotBzip2)));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn formats(mut self, formats: Formats) -> Self {
@@ -212,10 +193,7 @@ impl Settings {
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")
-            .field("level", &self.level)
-            .field("large_blocks", &self.large_blocks)
-            .field("lz4", &self.lz4)
-            .field("streams", &self.streams)
+            .field("encoding", &self.encoding)
             .field("verify", &self.verify)
             .field("formats", &self.formats)
             .field("trailing_garbage", &self.trailing_garbage)

@@ -1,5 +1,6 @@
 //! What became of streams and blocks.
 
+pub(crate) use crate::format::Format as StreamFormat;
 use crate::format::bzip2::Level;
 
 /// What became of one stream of input.
@@ -14,8 +15,8 @@ pub struct StreamSummary {
     pub blocks: u64,
     /// bzip2 streams in it: 1 when compressing; at least 1 when decompressing.
     pub streams: u64,
-    /// The largest block size that a stream in it has, in bytes: 100,000 times the level of a `.bz2` stream, the block
-    /// size of a `.hbz` stream. 0 if no stream was read.
+    /// The largest block size that a stream in it has, in bytes: 100,000 times the level of a `.bz2` stream, for
+    /// example. 0 if no stream was read.
     pub block_size: u32,
     /// The combined CRC of the last stream.
     pub combined_crc: u32,
@@ -43,30 +44,17 @@ pub struct BlockInfo {
     pub block_len: u32,
     /// Bytes of this input done with so far.
     pub bytes_in: u64,
-    /// Where the block begins in the compressed file, in bits: its magic, or its header in a `.hbz` stream.
+    /// Where the block begins in the compressed file, in bits: its magic, or its header if the format has
+    /// such.
     pub bit_offset: u64,
     /// The stream that it belongs to, counted from 1 over the whole input.
     pub stream: u64,
-    /// The level of that stream; `None` for a `.hbz` stream.
+    /// The level of that stream; `None` if the format has none.
     pub level: Option<Level>,
     /// Line ends (bytes 0x0a) in its text, if they were to be counted ([`Input::count_lines`]).
     ///
     /// [`Input::count_lines`]: crate::flow::Input::count_lines
     pub lines: Option<u64>,
-}
-
-/// What kind of stream one is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StreamFormat {
-    /// A `.bz2` stream.
-    Bzip2,
-    /// A `.hbz` stream.
-    Hbz,
-    /// A `.Z` stream. It has neither blocks nor CRCs.
-    Lzw,
-    /// An LZ4 frame. Its blocks have no CRCs, and no [`BlockInfo`].
-    Lz4,
 }
 
 /// One stream that has ended, in the order of the input. A stream without blocks is one, too.
@@ -75,12 +63,12 @@ pub enum StreamFormat {
 pub struct StreamInfo {
     /// Counted from 1 over the whole input.
     pub number: u64,
-    /// What kind of stream it is.
+    /// Its format.
     pub format: StreamFormat,
     /// The level of a `.bz2` stream; `None` for others.
     pub level: Option<Level>,
-    /// Where the record that ends the stream begins in the compressed file, in bits: the end magic, or the index of a
-    /// `.hbz` stream. A `.Z` stream has none: where it ends.
+    /// Where the record that ends the stream begins in the compressed file, in bits: the end magic, or an index. If
+    /// the format has none: where the stream ends.
     pub bit_offset: u64,
     /// Where the stream ends in the compressed file, in bytes.
     pub end: u64,

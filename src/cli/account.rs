@@ -5,7 +5,7 @@
 //! and nothing is lost with the process. When a signal ends the process, its handler writes a summary of what was done
 //! until then; a report without a summary is one whose process was killed.
 
-use crate::cli::args::{Action, FilesMode, ReportPlace, Written};
+use crate::cli::args::{Action, FilesMode, ReportPlace};
 use crate::cli::counts::{Line, Seconds};
 use crate::cli::json::{self, Object, SCHEMA};
 use crate::cli::os::file::wait_writable;
@@ -13,7 +13,8 @@ use crate::cli::os::signals;
 use crate::cli::os::stdout;
 use crate::cli::tally::Tally;
 use crate::cli::temporary::{LastWords, TemporaryFiles};
-use hybz::{StationReport, StreamFormat, StreamInfo, StreamSummary, Summary};
+use hybz::format::Blocks;
+use hybz::{Format, StationReport, StreamInfo, StreamSummary, Summary};
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -76,7 +77,7 @@ pub struct Entry {
     name: OsString,
     opened: Instant,
     /// Of the stream that its bytes begin with.
-    format: Option<StreamFormat>,
+    format: Option<Format>,
     crcs: Vec<u32>,
     /// The name of the result, or `-`.
     result: Option<OsString>,
@@ -95,11 +96,7 @@ impl Entry {
     /// Begins one, if there is to be a report.
     pub fn new(mode: &FilesMode, name: &OsStr) -> Option<Box<Entry>> {
         mode.report.as_ref()?;
-        let format = mode.coding().map(|coding| match coding.format {
-            Written::Bzip2 | Written::Streams(_) => StreamFormat::Bzip2,
-            Written::Hbz(_) => StreamFormat::Hbz,
-            Written::Lz4(_) => StreamFormat::Lz4,
-        });
+        let format = mode.coding().map(|coding| coding.encoding.format());
         let (opened, crcs, result, stream) = (Instant::now(), Vec::new(), None, None);
         let (complete, unsaid) = (false, None);
         Some(Box::new(Entry { name: name.to_owned(), opened, format, crcs, result, stream, complete, unsaid }))
@@ -108,7 +105,7 @@ impl Entry {
     /// A stream of it has ended.
     pub fn stream(&mut self, stream: &StreamInfo) {
         self.format.get_or_insert(stream.format);
-        if self.crcs.len() < MAX_CRCS && !matches!(stream.format, StreamFormat::Lzw | StreamFormat::Lz4) {
+        if self.crcs.len() < MAX_CRCS && stream.format.blocks() == Blocks::Listed {
             self.crcs.push(stream.combined_crc);
         }
     }
@@ -192,7 +189,7 @@ impl Account {
         let mut object = Object::of_file("file", &entry.name);
         object.put("work", self.totals.work);
         object.put("status", status(entry, !failures.is_empty()));
-        object.put("format", entry.format.map(json::format));
+        object.put("format", entry.format.map(Format::name));
         match &entry.result {
             Some(name) => object.put_name("result", name),
             None => object.put("result", Value::Null),

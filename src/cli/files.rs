@@ -23,6 +23,7 @@ use crate::cli::tally::Skipped;
 use crate::cli::underway::Underway;
 use hybz::Pool;
 use hybz::flow::{Input, Inputs, Source, Task};
+use hybz::format::IndexKind;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -113,7 +114,7 @@ impl Operands {
         let (task, source) = match (&plan.mode.work, plan.mode.ranges(), plan.mode.streams()) {
             (Work::Shard { level, shard, .. }, ..) => {
                 let text = shards::text(name, file, shard)?;
-                (Task::Compress(*level), Source::File(Arc::new(text), shard.offset))
+                (Task::Compress((*level).into()), Source::File(Arc::new(text), shard.offset))
             }
             (_, Some(ranges), _) => input::ranges((&plan.common, &self.pool), ranges, operand, file, ready, remark)?,
             (.., Some(streams)) => input::streams(&plan.common, streams, name, file)?,
@@ -167,9 +168,10 @@ impl Operands {
         let (file, found) = opened.map_err(|e| Failure::unopened(plan.mode.action(), name, &e))?;
         // As in bzip2 also with -f: a job that does `-f *` every night must not wrap its own results.
         if let Some(coding) = &plan.mode.coding()
-            && let Some((suffix, _)) = ending(place.path(), &plan.common, Some(coding))
+            && let Some((suffix, _, format)) = ending(place.path(), &plan.common, Some(coding))
         {
-            let wants_index = plan.mode.index.is_some() && !matches!(suffix, b".hbz" | b".lz4");
+            let beside = format.is_none_or(|format| format.index() == IndexKind::Beside);
+            let wants_index = plan.mode.index.is_some() && beside;
             let hint: &[u8] = if wants_index { b" Its index: -t --index." } else { b"" };
             return Err(about(1, &[b" already has ", suffix, b" suffix.", hint]).remark());
         }
@@ -265,7 +267,8 @@ impl Operands {
             (Target::Stdout, _) => return Ok(Destination::Stdout),
             (Target::File(result), _) => return Ok(Destination::File(Place::typed(result))),
             (Target::Beside | Target::Below(_), Some(coding)) => {
-                appended(path, self.plan.common.suffix.as_deref().unwrap_or(OsStr::new(coding.suffix())))
+                let usual = coding.encoding.format().suffixes().first().map(|(suffix, _)| OsStr::new(suffix));
+                appended(path, self.plan.common.suffix.as_deref().or(usual).unwrap_or_default())
             }
             (Target::Beside | Target::Below(_), None) => original_name(path, &self.plan.common).unwrap_or_else(|| {
                 let guess = appended(path, OsStr::new(".out"));

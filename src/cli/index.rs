@@ -1,21 +1,20 @@
 //! Files of indexes: which one belongs to an operand, reading it, writing one.
 
 use crate::cli::args::{IndexFormat, IndexPlan, usual_index};
+use crate::cli::formats::WITHOUT_STREAMS;
 use crate::cli::os::directory::Directory;
 use crate::cli::os::directory::{Stat, is_directory};
 use crate::cli::os::{file, tree};
 use crate::cli::output::OutputFile;
 use crate::cli::place::Place;
-use crate::cli::quote::shown;
 use crate::cli::report::Failure;
 use crate::cli::source::{SourceFile, id};
 use crate::cli::temporary::TemporaryFiles;
 use hybz::index::{Index, Recorder};
-use hybz::{Error, ReadAt};
+use hybz::{Error, Format, ReadAt};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -68,46 +67,23 @@ impl IndexJob {
         Ok(())
     }
 
-    /// Writes what was recorded. Returns the file, which has no name yet, or why there is none.
-    pub fn write(self, source: Option<&SourceFile>) -> Result<Result<OutputFile, NoIndex>, Failure> {
+    /// Writes what was recorded. Returns the file, which has no name yet, or the format of which there is
+    /// none.
+    pub fn write(self, source: Option<&SourceFile>) -> Result<Result<OutputFile, Format>, Failure> {
         let IndexJob { place, format, recorder, output } = self;
         let failed = |e: &io::Error| Failure::output("write", place.name(), e);
         let index = match recorder.finish() {
             Ok(index) => index,
-            Err(Error::HasHbz) => return Ok(Err(NoIndex::Own)),
-            Err(Error::HasLzw) => return Ok(Err(NoIndex::NoBlocks)),
-            // Skippable frames alone are no stream, and nothing else is good without one.
-            Err(Error::HasLz4 | Error::BadIndex(_)) => return Ok(Err(NoIndex::Lz4)),
+            Err(Error::NoIndex { format, .. }) => return Ok(Err(format)),
+            Err(Error::BadIndex(_)) => return Ok(Err(WITHOUT_STREAMS)),
             Err(error) => return Err(Failure::internal(place.name(), &error)),
         };
-        let Some(mut output) = output else { return Ok(Err(NoIndex::Own)) };
+        let Some(mut output) = output else { return Ok(Err(WITHOUT_STREAMS)) };
         write(&index, format, &mut output).map_err(|e| failed(&e))?;
         if let Some(source) = source {
             output.set_attributes(source).map_err(|e| failed(&e))?;
         }
         Ok(Ok(output))
-    }
-}
-
-/// Why no index is written of a file.
-pub enum NoIndex {
-    /// It has `.hbz` streams.
-    Own,
-    /// It has LZ4 frames.
-    Lz4,
-    /// It is a `.Z`.
-    NoBlocks,
-}
-
-impl NoIndex {
-    /// What is said of the file.
-    pub fn remark(self, name: &OsStr) -> Vec<u8> {
-        let text: &[u8] = match self {
-            NoIndex::Own => b" has .hbz streams, which have indexes of their own: no index is written",
-            NoIndex::Lz4 => b" has LZ4 frames, whose indexes are their own: no index is written",
-            NoIndex::NoBlocks => b" is a .Z, which has no blocks: no index is written",
-        };
-        [shown(name).as_bytes(), text].concat()
     }
 }
 

@@ -1,8 +1,8 @@
 //! What to do with the bytes of an operand, and how to read them.
 
 use crate::cli::args::{Coding, Common, FilesMode, Operand, Plan, StreamRange, TextRanges, Work};
+use crate::cli::formats::COPY_HEAD_LEN;
 use crate::cli::job::{Destination, Ready};
-use crate::cli::magic;
 use crate::cli::part;
 use crate::cli::ranges::Parts;
 use crate::cli::reader::Reader;
@@ -29,12 +29,9 @@ pub fn whole(plan: &Plan<FilesMode>, ready: &Ready, file: File) -> (Task, Source
     match (coding, &plan.mode.work) {
         (Some(coding), _) => (compression(&coding, source.as_ref()), reader.into_source()),
         (None, Work::Decompress { .. }) if plan.common.force && matches!(destination, Destination::Stdout) => {
-            let head = reader.head(magic::LEN);
-            let task = if magic::may_be_compressed(&head, plan.common.formats) {
-                decompress(&plan.common)
-            } else {
-                Task::Copy
-            };
+            let head = reader.head(COPY_HEAD_LEN);
+            let may_be_compressed = plan.common.formats.may_begin_with(&head);
+            let task = if may_be_compressed { decompress(&plan.common) } else { Task::Copy };
             (task, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))))
         }
         (None, _) => (decompress(&plan.common), reader.into_source()),
@@ -46,10 +43,8 @@ pub fn whole(plan: &Plan<FilesMode>, ready: &Ready, file: File) -> (Task, Source
 fn compression(coding: &Coding, source: Option<&SourceFile>) -> Task {
     const LONG: u64 = 1 << 20;
     let len = source.map(|source| &source.found).filter(|found| found.is_file()).map(Metadata::len);
-    match (coding.task(), len) {
-        (Task::CompressLz4(frame), Some(len)) if len >= LONG => Task::CompressLz4(frame.text_len(len)),
-        (task, _) => task,
-    }
+    let (encoding, long) = (coding.encoding, len.filter(|&len| len >= LONG));
+    Task::Compress(long.map_or(encoding, |len| encoding.text_len(len)))
 }
 
 fn decompress(common: &Common) -> Task {

@@ -4,11 +4,11 @@ use crate::cli::account::Entry;
 use crate::cli::args::Range;
 use crate::cli::index::IndexJob;
 use crate::cli::journal::Completion;
-use crate::cli::magic;
 use crate::cli::place::Place;
 use crate::cli::report::Failure;
 use crate::cli::source::SourceFile;
 use crate::cli::underway::Underway;
+use hybz::Format;
 use std::ffi::OsString;
 use std::io::Read;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -62,7 +62,7 @@ impl Ready {
             && let Ok(Some(file)) = source.open_again()
         {
             // Without these bytes a message only says less.
-            let _ = file.take(magic::HEAD_LEN as u64).read_to_end(&mut head);
+            let _ = file.take(Format::HEAD_LEN as u64).read_to_end(&mut head);
         }
         head
     }
@@ -85,9 +85,9 @@ impl Seen {
     /// Notes the next bytes. Returns whether more of them are wanted.
     pub fn note(&self, bytes: &[u8]) -> bool {
         let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
-        let missing = magic::HEAD_LEN.saturating_sub(head.len());
+        let missing = Format::HEAD_LEN.saturating_sub(head.len());
         head.extend_from_slice(&bytes[..bytes.len().min(missing)]);
-        head.len() < magic::HEAD_LEN
+        head.len() < Format::HEAD_LEN
     }
 }
 

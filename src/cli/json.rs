@@ -3,7 +3,6 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use hybz::StreamFormat;
 use serde_json::{Map, Value};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -79,16 +78,6 @@ impl Object {
 impl From<Object> for Value {
     fn from(object: Object) -> Value {
         Value::Object(object.0)
-    }
-}
-
-/// The name of a format.
-pub fn format(format: StreamFormat) -> &'static str {
-    match format {
-        StreamFormat::Hbz => "hbz",
-        StreamFormat::Lzw => "Z",
-        StreamFormat::Lz4 => "lz4",
-        _ => "bz2",
     }
 }
 

@@ -1,7 +1,7 @@
 //! How many threads, how much memory and which GPUs one call uses unless it is told: at most its share of the machine
 //! or container.
 
-use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan, Written};
+use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan};
 use crate::cli::os::memory;
 use anyhow::bail;
 use hybz::Lanes;
@@ -91,16 +91,14 @@ pub fn lanes_for(common: &Common, coding: Option<Coding>, expected: Option<u64>)
         Gpus::Visible => None,
         Gpus::These(list) => Some(list.clone()),
     };
-    let kinds = match coding.map(|coding| coding.format) {
+    let kinds = match coding.map(|coding| (coding.encoding.format().is_native(), coding.encoding.large_blocks())) {
         None => vec![Lanes::for_decoding(), Lanes::for_decoding_large()],
-        Some(Written::Lz4(_)) => return Vec::new(),
-        Some(Written::Hbz(large)) if common.gpu_pipeline == Offload::Bwt => {
+        Some((false, _)) => return Vec::new(),
+        Some((true, Some(large))) if common.gpu_pipeline == Offload::Bwt => {
             vec![Lanes { offload: Offload::Suffixes, ..Lanes::for_large_blocks(&large) }]
         }
-        Some(Written::Hbz(large)) => vec![Lanes::for_large_blocks(&large)],
-        Some(Written::Bzip2 | Written::Streams(_)) => {
-            vec![Lanes { offload: common.gpu_pipeline, ..Lanes::default() }]
-        }
+        Some((true, Some(large))) => vec![Lanes::for_large_blocks(&large)],
+        Some((true, None)) => vec![Lanes { offload: common.gpu_pipeline, ..Lanes::default() }],
     };
     let lanes = kinds.into_iter().map(|kind| {
         let mut lanes = Lanes { devices: devices.clone(), at_once: common.gpu_required, ..kind };

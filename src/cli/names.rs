@@ -1,8 +1,7 @@
 //! Names of compressed files, and the names they come from.
 
 use crate::cli::args::{Coding, Common};
-use crate::cli::suffixes::{Known, SUFFIXES};
-use hybz::Formats;
+use hybz::Format;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -13,26 +12,32 @@ pub fn appended(path: &Path, suffix: &OsStr) -> PathBuf {
     name.into()
 }
 
-/// The suffix of a compressed file that `path` ends in, if any, and what replaces it. The longest counts: with `-S 2`,
-/// `a.bz2` still is the result of `a`. `coding` is what compressing writes; `None` when reading compressed files.
-pub fn ending<'a>(path: &Path, common: &'a Common, coding: Option<&Coding>) -> Option<(&'a [u8], &'static str)> {
-    let all = common.formats == Formats::All;
-    let counts = |known| match known {
-        Known::ToBzip2 => true,
-        Known::ToHybz => all,
-        Known::ForReading => all && coding.is_none(),
-        Known::ForLz4 => all && coding.is_none_or(Coding::is_lz4),
+/// The suffix of a compressed file that `path` ends in, if any, what replaces it, and its format unless it is `-S`'s.
+/// The longest counts: with `-S 2`, `a.bz2` still is the result of `a`. `coding` is what compressing writes; `None` when
+/// compressed files are read.
+///
+/// When compressing, a file of another program's format is one like others, as in bzip2, unless such are written.
+pub fn ending<'a>(
+    path: &Path,
+    common: &'a Common,
+    coding: Option<&Coding>,
+) -> Option<(&'a [u8], &'static str, Option<Format>)> {
+    let counts = |format: &Format| {
+        let is_result = |coding: &Coding| format.is_native() || *format == coding.encoding.format();
+        common.formats.include(*format) && coding.is_none_or(is_result)
     };
-    let known = SUFFIXES.iter().filter(|(.., known)| counts(*known));
-    let known = known.map(|&(suffix, original, _)| (suffix.as_bytes(), original));
-    let own = common.suffix.as_deref().map(|own| (own.as_bytes(), ""));
+    let suffixes = |format: Format| {
+        format.suffixes().iter().map(move |&(suffix, original)| (suffix.as_bytes(), original, Some(format)))
+    };
+    let known = Format::all_read().filter(counts).flat_map(suffixes);
+    let own = common.suffix.as_deref().map(|own| (own.as_bytes(), "", None));
     let name = path.as_os_str().as_bytes();
-    known.chain(own).filter(|(suffix, _)| name.ends_with(suffix)).max_by_key(|(suffix, _)| suffix.len())
+    known.chain(own).filter(|(suffix, ..)| name.ends_with(suffix)).max_by_key(|(suffix, ..)| suffix.len())
 }
 
 /// The name of the file that the compressed file `path` was made from, if its suffix says.
 pub fn original_name(path: &Path, common: &Common) -> Option<PathBuf> {
-    let (suffix, original) = ending(path, common, None)?;
+    let (suffix, original, _) = ending(path, common, None)?;
     let name = path.as_os_str().as_bytes();
     Some(OsString::from_vec([&name[..name.len() - suffix.len()], original.as_bytes()].concat()).into())
 }

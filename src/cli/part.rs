@@ -2,14 +2,13 @@
 
 use crate::cli::args::{Amount, Common, Operand, Range, TextRanges, usual_index};
 use crate::cli::index;
-use crate::cli::magic::is_lz4;
 use crate::cli::quote::shown;
 use crate::cli::ranges::{Coded, Cursor, are_ascending};
 use crate::cli::report::Failure;
-use hybz::hbz::MAGIC;
+use hybz::format::IndexKind;
 use hybz::index::Index;
 use hybz::seek::Reader;
-use hybz::{Error, Formats, Pool, ReadAt, Settings};
+use hybz::{Error, Format, Pool, ReadAt, Settings};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -36,11 +35,9 @@ pub fn at(common: &Common, name: &OsStr, mut file: File, at: u64) -> Result<File
     let read_error = |e: io::Error| Failure::input("read", name, &e);
     let mut head = Vec::new();
     file.seek(SeekFrom::Start(at)).map_err(read_error)?;
-    (&file).take(MAGIC.len() as u64).read_to_end(&mut head).map_err(read_error)?;
+    (&file).take(Format::HEAD_LEN as u64).read_to_end(&mut head).map_err(read_error)?;
     file.seek(SeekFrom::Start(at)).map_err(read_error)?;
-    let is_bzip2 = matches!(head[..], [b'B', b'Z', b'h', b'1'..=b'9', ..]);
-    let is_other = head == MAGIC || head.starts_with(&hybz::lzw::MAGIC) || is_lz4(&head);
-    if is_bzip2 || (common.formats == Formats::All && is_other) {
+    if common.formats.of(&head).is_some() {
         return Ok(file);
     }
     Err(Failure::about(2, "", name, &format!(": no stream begins at byte {at}.")))
@@ -71,8 +68,8 @@ pub fn ranges(
         *remark = open.uncounted(&index, &index_path);
         return Ok(Cursor::indexed(open.limited(Reader::with_index(open.coded.clone(), index, &open.settings))));
     }
-    let is_hbz = open.is_hbz().map_err(|e| Failure::input("read", name, &e))?;
-    if let Some(path) = path.filter(|_| !is_hbz)
+    let has_own_index = open.has_own_index().map_err(|e| Failure::input("read", name, &e))?;
+    if let Some(path) = path.filter(|_| !has_own_index)
         && let Some(index) = index::beside(path, &*open.coded, remark)
     {
         *remark = open.uncounted(&index, &usual_index(path));
@@ -82,7 +79,7 @@ pub fn ranges(
             Err(why) => *remark = Some(index::useless(&index::failure(usual_index(path).as_os_str(), &why).text)),
         }
     }
-    Ok(open.without_index(is_hbz))
+    Ok(open.without_index(has_own_index))
 }
 
 /// A file whose text is to be reached.
@@ -110,10 +107,11 @@ impl Open<'_> {
             .then(|| [b"Index ", shown(path.as_os_str()).as_bytes(), text].concat())
     }
 
-    fn is_hbz(&self) -> io::Result<bool> {
-        let mut head = [0; MAGIC.len()];
+    fn has_own_index(&self) -> io::Result<bool> {
+        let mut head = [0; Format::HEAD_LEN];
         let n = self.coded.read_at(&mut head, 0)?;
-        Ok(head[..n] == MAGIC && self.common.formats == Formats::All)
+        let format = self.common.formats.of(&head[..n]);
+        Ok(format.is_some_and(|format| matches!(format.index(), IndexKind::Within(_))))
     }
 
     /// Reads the first byte that is wanted: the reader will need its block anyway, and here an index that does not fit
@@ -126,9 +124,9 @@ impl Open<'_> {
         }
     }
 
-    /// Where no index is beside the file. A `.hbz` has its own; of a `.bz2` one is made if ranges go backwards.
-    fn without_index(self, is_hbz: bool) -> Cursor {
-        if is_hbz || !are_ascending(self.ranges) {
+    /// Where no index is beside the file. It may have its own; of a `.bz2` one is made if ranges go backwards.
+    fn without_index(self, has_own_index: bool) -> Cursor {
+        if has_own_index || !are_ascending(self.ranges) {
             // A file that is damaged, or has streams of both kinds, has no index: what is good is reached forwards.
             if let Ok(reader) = Reader::open(self.coded.clone(), &self.settings) {
                 return Cursor::indexed(self.limited(reader));

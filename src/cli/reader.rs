@@ -1,8 +1,8 @@
 //! Files as the flow reads them.
 
 use crate::cli::job::Seen;
-use crate::cli::magic;
 use crate::cli::os::file::wait_readable;
+use hybz::Format;
 use hybz::flow::{self, Source};
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -60,7 +60,7 @@ impl Reader {
         }
         match self.file.stream_position().and_then(|at| self.file.seek(SeekFrom::End(0)).map(|_| at)) {
             Ok(at) => {
-                let mut head = [0; magic::HEAD_LEN];
+                let mut head = [0; Format::HEAD_LEN];
                 if let Some(seen) = &self.seen
                     && let Ok(n) = self.file.read_at(&mut head, at)
                 {

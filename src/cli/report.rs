@@ -4,6 +4,7 @@
 
 use crate::cli::account::{Account, Entry};
 use crate::cli::args::{Action, Common};
+use crate::cli::formats::is_of;
 use crate::cli::json::Object;
 use crate::cli::os::{process, stdout};
 use crate::cli::progress::Progress;
@@ -11,6 +12,7 @@ use crate::cli::quote::shown;
 use crate::cli::tally::Tally;
 use crate::cli::terminal::{USUAL_COLUMNS, wrap};
 use anyhow::bail;
+use hybz::format::Blocks;
 use hybz::{BlockInfo, Damage, Error, StationReport, StreamSummary, Summary};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -295,7 +297,7 @@ pub fn verdict(error: &Error, test: bool) -> String {
         Error::Truncated { bit_offset: 0, .. } => "file ends unexpectedly: it is empty".to_owned(),
         Error::Truncated { .. } => format!("file ends unexpectedly: {}", place(error)),
         &Error::TrailingGarbage { offset } => garbage(offset),
-        Error::Data { damage, .. } if is_lzw(damage) || is_lz4(damage) => {
+        Error::Data { damage, .. } if !has_crcs(damage) => {
             format!("data integrity error in data: {}", place(error))
         }
         _ => format!("data integrity (CRC) error in data: {}", place(error)),
@@ -319,29 +321,17 @@ pub fn behind(error: Error, at: u64) -> Error {
     }
 }
 
-/// Whether it is damage of a `.Z`.
-pub fn is_lzw(damage: &Damage) -> bool {
-    matches!(damage, Damage::LzwBits(_) | Damage::LzwCode { .. } | Damage::LzwTable)
-}
-
-/// Whether it is damage of an LZ4 frame.
-pub fn is_lz4(damage: &Damage) -> bool {
-    matches!(
-        damage,
-        Damage::Lz4Block
-            | Damage::Lz4Checksum { .. }
-            | Damage::Lz4Dictionary(_)
-            | Damage::Lz4Field(_)
-            | Damage::Lz4Length { .. }
-            | Damage::Lz4TextLength { .. }
-    )
+/// Whether it is damage of a format whose blocks have CRCs.
+pub fn has_crcs(damage: &Damage) -> bool {
+    !is_of(damage, |blocks| blocks != Blocks::Listed)
 }
 
 /// Where the damage is.
 fn place(error: &Error) -> String {
     match error {
-        // A `.Z` has no blocks.
-        Error::Data { bit_offset, damage, .. } if is_lzw(damage) => format!("at bit {bit_offset}: {damage}"),
+        Error::Data { bit_offset, damage, .. } if is_of(damage, |blocks| blocks == Blocks::None) => {
+            format!("at bit {bit_offset}: {damage}")
+        }
         Error::Truncated { block, bit_offset } => format!("in block {block}, at bit {bit_offset}"),
         Error::Data { block, bit_offset, damage } => format!("block {block}, at bit {bit_offset}: {damage}"),
         _ => error.to_string(),

@@ -4,6 +4,7 @@
 use crate::cli::account::Entry;
 use crate::cli::args::{Action, Common, FilesMode, Plan, ReportPlace, Target, Work, usual_index};
 use crate::cli::commit::{Committer, Finished, Item};
+use crate::cli::formats::no_index;
 use crate::cli::index::IndexJob;
 use crate::cli::job::{Destination, Job, Ready, State};
 use crate::cli::os::directory::{Directory, is_file};
@@ -209,7 +210,7 @@ impl Results {
     fn index(&self, name: &OsStr, index: IndexJob, ready: &Ready) -> Option<OutputFile> {
         match index.write(ready.source.as_ref()) {
             Ok(Ok(output)) => return Some(output),
-            Ok(Err(why)) => self.print(Note::Remark(why.remark(name))),
+            Ok(Err(why)) => self.print(Note::Remark(no_index(why, name))),
             Err(failure) => self.print(Note::Failure(failure)),
         }
         None

@@ -3,10 +3,10 @@
 use crate::cli::args::{Action, Common, FilesMode, Plan, usual_index};
 use crate::cli::index;
 use crate::cli::job::Destination;
-use crate::cli::magic;
 use crate::cli::quote::shown;
 use crate::cli::report::{self, Failure, Note, Report};
 use crate::cli::verified;
+use hybz::Format;
 use hybz::{Error, Formats, StreamSummary};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -94,14 +94,14 @@ impl Verdicts {
                 // Nothing can be recovered from nothing, and nothing is lost before garbage.
                 let nothing_lost = match error {
                     Error::TrailingGarbage { .. } | Error::Truncated { bit_offset: 0, .. } => true,
-                    // Behind a wrong code of a `.Z` there is nothing that would make sense.
-                    // bzip2recover has no use for LZ4 frames.
-                    Error::Data { damage, .. } => report::is_lzw(damage) || report::is_lz4(damage),
+                    // Nothing can be recovered of other programs' formats.
+                    Error::Data { damage, .. } => !report::has_crcs(damage),
                     _ => false,
                 };
                 damage = !nothing_lost && (self.plan.mode.action() == Action::Test || !not_bzip2);
                 // bzip2 gives its advice for all files.
-                damage &= self.plan.common.formats == Formats::Bzip2 || magic::may_be_recovered(head);
+                damage &= self.plan.common.formats == Formats::Bzip2
+                    || Format::of(head).is_none_or(|format| format == Format::Bzip2);
                 if self.plan.mode.action() == Action::Test || not_bzip2 {
                     return Verdict { notes: vec![self.one_line(name, error, head)], damage };
                 }
@@ -121,12 +121,11 @@ impl Verdicts {
         let (test, verbose) = (self.plan.mode.action() == Action::Test, self.plan.common.verbose > 0);
         let between: &[u8] = if test { b": " } else { b" is " };
         let mut text = report::verdict(error, test);
-        if let (Error::NotBzip2, Formats::All, Some((format, program))) =
-            (error, self.plan.common.formats, magic::other_format(head))
-        {
+        let other = Format::of(head).filter(|&format| !Formats::All.include(format)).map(Format::name);
+        if let (Error::NotBzip2, Formats::All, Some(format)) = (error, self.plan.common.formats, other) {
             text = match test {
-                true => format!("{text}: it is {format} data; use {program} -t"),
-                false => format!("{}: it is {format} data; use {program} -d.", text.trim_end_matches('.')),
+                true => format!("{text}: it is {format} data; use {format} -t"),
+                false => format!("{}: it is {format} data; use {format} -d.", text.trim_end_matches('.')),
             };
         }
         let failure = Failure::new(2, [shown(name).as_bytes(), between, text.as_bytes()].concat());

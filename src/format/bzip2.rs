@@ -21,6 +21,7 @@
 //!
 //! Nothing inside a stream is aligned to bytes. There is no length field: a block ends where its EOB symbol ends.
 
+use super::Magic;
 use crate::bits::BitWriter;
 use std::{error, fmt};
 
@@ -178,6 +179,15 @@ pub fn parse_stream_header(bytes: &[u8]) -> Header {
             Some(level) => Header::Stream(level),
             None => Header::Other,
         },
+    }
+}
+
+/// How far the first bytes of data are the header of a stream.
+pub(crate) fn magic(head: &[u8]) -> Magic {
+    match parse_stream_header(head) {
+        Header::Stream(_) => Magic::Whole,
+        Header::Short => Magic::Part(head.len()),
+        Header::Other => Magic::No,
     }
 }
 

@@ -14,6 +14,7 @@
 //! follow that are added, up to and with the first below 255), literals, offset 2, more of the length. The last
 //! sequence has literals only.
 
+use super::Magic;
 use crate::error::Damage;
 use twox_hash::XxHash32;
 
@@ -149,9 +150,15 @@ impl Header {
     }
 }
 
-/// Whether frames of any kind begin with this byte.
-pub fn begins_with(byte: u8) -> bool {
-    byte == MAGIC[0] || byte == LEGACY_MAGIC[0] || byte & 0xf0 == 0x50
+/// How far the first bytes of data are the magic of a frame of any kind.
+pub(crate) fn magic(head: &[u8]) -> Magic {
+    let first = head.first().copied().unwrap_or(MAGIC[0]);
+    if first & 0xf0 == 0x50 {
+        let [a, b, c] = SKIPPABLE_TAIL;
+        Magic::of(head, &[first, a, b, c])
+    } else {
+        Magic::of(head, if first == MAGIC[0] { &MAGIC } else { &LEGACY_MAGIC })
+    }
 }
 
 /// xxHash32 of some bytes.

@@ -1,8 +1,106 @@
-//! What is on disk: the magics, headers and limits of the formats. Every limit is defined here and nowhere else, but
-//! those of the index of LZ4 frames (`lz4/index.rs`).
+//! Which formats there are, and what is on disk: the magics, headers and limits of those that hybz codes. Every limit
+//! is defined here and nowhere else, but those of the index of LZ4 frames (`lz4/index.rs`). What is known of each
+//! format is a row of the table in `stream/formats.rs`.
 
 pub mod bzi;
 pub mod bzip2;
 pub mod hbz;
 pub mod lz4;
 pub mod lzw;
+
+/// A format of compressed data.
+///
+/// ```
+/// use hybz::Format;
+/// assert_eq!(Format::of(b"BZh9"), Some(Format::Bzip2));
+/// assert_eq!(Format::of(&[0x1f, 0x8b, 8, 0]), Some(Format::Gzip));
+/// assert_eq!(Format::of(b"to be or not to be"), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// `.bz2`.
+    Bzip2,
+    /// `.hbz`.
+    Hbz,
+    /// LZ4 frames. Their blocks have no CRCs, and no [`BlockInfo`](crate::BlockInfo).
+    Lz4,
+    /// `.Z`. It has neither blocks nor CRCs.
+    Lzw,
+    /// gzip, which is recognised and not read.
+    Gzip,
+    /// xz, which is recognised and not read.
+    Xz,
+    /// zstd, which is recognised and not read.
+    Zstd,
+    /// The format of `stream/toy.rs`, which shows what a new one takes.
+    #[cfg(test)]
+    #[doc(hidden)]
+    Toy,
+}
+
+/// Which formats a decoder reads.
+///
+/// ```
+/// use hybz::{Error, Formats, Settings};
+/// let z = [0x1f, 0x9d, 0x90, 0x61, 0x02, 0x02];
+/// assert_eq!(hybz::decompress(&z, &Settings::new())?, b"aaa");
+/// let strict = hybz::decompress(&z, &Settings::new().formats(Formats::Bzip2));
+/// assert!(matches!(strict, Err(Error::NotBzip2)));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Formats {
+    /// All that hybz reads, by their first bytes.
+    #[default]
+    All,
+    /// `.bz2` and nothing else, as bzip2.
+    Bzip2,
+}
+
+/// What the blocks of a format are to its users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Blocks {
+    /// Each has a CRC, and is listed.
+    Listed,
+    /// They have no checksums that tell them apart, so they are counted.
+    Counted,
+    /// There are none.
+    None,
+}
+
+/// Where the index of a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IndexKind {
+    /// In another file, which hybz makes ([`index`](mod@crate::index)).
+    Beside,
+    /// In the file itself; so no other is made, for this reason.
+    Within(&'static str),
+    /// No index is made, for this reason.
+    None(&'static str),
+}
+
+/// How far the first bytes of data are those of a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Magic {
+    /// They are.
+    Whole,
+    /// They are the beginning of its magic, of this many bytes, and there are no others.
+    Part(usize),
+    /// They are not.
+    No,
+}
+
+impl Magic {
+    /// How data that begin with `head` compare with a `magic` that is always the same.
+    pub fn of(head: &[u8], magic: &[u8]) -> Magic {
+        match head.len().min(magic.len()) {
+            len if head[..len] != magic[..len] => Magic::No,
+            len if len == magic.len() => Magic::Whole,
+            len => Magic::Part(len),
+        }
+    }
+}

@@ -96,7 +96,7 @@ impl Index {
     /// counted, too.
     ///
     /// # Errors
-    /// What is wrong with the file; [`Error::HasHbz`] if it has `.hbz` streams.
+    /// What is wrong with the file; [`Error::NoIndex`] if it is not a `.bz2`.
     pub fn build(mut file: impl Read, settings: &Settings) -> Result<Index, Error> {
         let mut driver = Driver::decompress_counting(settings);
         let mut recorder = Recorder::new();

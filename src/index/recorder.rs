@@ -5,7 +5,8 @@ use super::records::Records;
 use crate::error::Error;
 use crate::format::bzi::{Header, Kind, Record};
 use crate::format::bzip2::Level;
-use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo};
+use crate::format::{Blocks, Format, IndexKind};
+use crate::summary::{BlockInfo, Mark, StreamInfo};
 
 /// Makes the index of one file while it is compressed or decompressed: it takes what
 /// [`Outputs::block`](crate::flow::Outputs::block) and [`Outputs::stream`](crate::flow::Outputs::stream) are told, in
@@ -15,12 +16,10 @@ pub struct Recorder {
     records: Vec<Record>,
     header: Header,
     lines: u64,
-    /// Whether there was a stream of another format.
-    has_hbz: bool,
-    /// Whether there was one without blocks.
-    has_lzw: bool,
-    /// Whether there was an LZ4 frame.
-    has_lz4: bool,
+    /// Another format than `.bz2`, if there was a stream of one: the last such.
+    other: Option<Format>,
+    /// Whether there was a block of another format.
+    other_blocks: bool,
 }
 
 impl Recorder {
@@ -42,12 +41,10 @@ impl Recorder {
     /// The stream of the last blocks has ended.
     pub fn stream(&mut self, stream: &StreamInfo) {
         let &StreamInfo { number, format, level, bit_offset, end, combined_crc, .. } = stream;
-        match format {
-            StreamFormat::Lzw => self.has_lzw = true,
-            StreamFormat::Lz4 => self.has_lz4 = true,
-            StreamFormat::Bzip2 | StreamFormat::Hbz => {}
+        if format.index() != IndexKind::Beside {
+            self.other = Some(format);
         }
-        if self.has_lzw || self.has_lz4 {
+        if self.other.is_some_and(|format| format.blocks() != Blocks::Listed) {
             return;
         }
         self.push(Kind::EndOfStream, bit_offset, number, level, combined_crc);
@@ -65,7 +62,7 @@ impl Recorder {
     }
 
     fn push(&mut self, kind: Kind, bit_offset: u64, stream: u64, level: Option<Level>, crc: u32) {
-        self.has_hbz |= level.is_none();
+        self.other_blocks |= level.is_none();
         let stream = u32::try_from(stream).unwrap_or(u32::MAX);
         let level = level.map_or(0, Level::get);
         let (text_offset, lines) = (self.header.text_len, self.lines);
@@ -83,7 +80,7 @@ impl Recorder {
     }
 
     /// An index of the blocks of which the end is known: all but the last, until its stream ends. Nothing if there are
-    /// none, or if there was a `.hbz` stream.
+    /// none, or if there was a stream of another format.
     ///
     /// It is for reading ([`seek::Reader::with_index`](crate::seek::Reader::with_index)) what has been passed of a file
     /// that is not read to its end yet. Written to a file, it would be refused there: it is not the whole file's.
@@ -106,7 +103,7 @@ impl Recorder {
     /// ```
     pub fn so_far(&self) -> Option<Index> {
         let mut known = self.clone();
-        let last = known.records.last_mut().filter(|_| !self.has_hbz && !self.has_lzw && !self.has_lz4)?;
+        let last = known.records.last_mut().filter(|_| self.other.is_none() && !self.other_blocks)?;
         if last.kind == Kind::Block {
             if self.header.blocks == 1 {
                 return None;
@@ -124,17 +121,11 @@ impl Recorder {
     /// The index, when the whole file went well.
     ///
     /// # Errors
-    /// [`Error::HasHbz`] if the file has `.hbz` streams, [`Error::HasLzw`] if it is a `.Z`, [`Error::HasLz4`] if it has
-    /// LZ4 frames; [`Error::BadIndex`] if no stream has ended.
+    /// [`Error::NoIndex`] if the file has streams of another format than `.bz2`; [`Error::BadIndex`] if no stream has
+    /// ended.
     pub fn finish(mut self) -> Result<Index, Error> {
-        if self.has_hbz {
-            return Err(Error::HasHbz);
-        }
-        if self.has_lz4 {
-            return Err(Error::HasLz4);
-        }
-        if self.has_lzw {
-            return Err(Error::HasLzw);
+        if let Some(format) = self.other {
+            return Err(Error::NoIndex { format, why: format.no_index() });
         }
         let Some(last) = self.records.last().copied().filter(|last| last.kind == Kind::EndOfStream) else {
             return Err(Error::BadIndex("the last stream has no end"));

@@ -42,6 +42,8 @@ pub use index::{Index, IndexedBlock};
 pub use sequence::Unreadable;
 pub(crate) use sequence::text_len;
 
+use crate::settings::Settings;
+
 /// How a frame is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
@@ -112,5 +114,21 @@ impl Frame {
     pub fn index(mut self, index: bool) -> Frame {
         self.index = index;
         self
+    }
+}
+
+impl Settings {
+    /// Compress to an LZ4 frame, instead of to `.bz2` or `.hbz`. Its blocks are not verified, whatever
+    /// [`verify`](Self::verify) says; it carries a checksum of its text.
+    ///
+    /// ```
+    /// use hybz::{Settings, lz4};
+    /// let coded = hybz::compress(b"to be or not to be", &Settings::new().lz4(lz4::Frame::new()))?;
+    /// assert!(coded.starts_with(&lz4::MAGIC));
+    /// assert_eq!(hybz::decompress(&coded, &Settings::new())?, b"to be or not to be");
+    /// # Ok::<(), hybz::Error>(())
+    /// ```
+    pub fn lz4(self, frame: Frame) -> Self {
+        self.encoding(frame)
     }
 }

@@ -65,7 +65,8 @@ impl<R: ReadAt> Reader<R> {
     /// The index at the end of a `.hbz` file is read. A `.bz2` file is decoded once, to make its index.
     ///
     /// # Errors
-    /// What is wrong with the file; [`Error::HasHbz`] if `.bz2` and `.hbz` streams follow each other in it.
+    /// What is wrong with the file; [`Error::NoIndex`] if streams of several formats follow each other in
+    /// it.
     pub fn open(source: R, settings: &Settings) -> Result<Self, Error> {
         let mut magic = [0; MAGIC.len()];
         let len = fill_at(&source, &mut magic, 0).map_err(Error::Read)?;

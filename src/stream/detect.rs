@@ -1,9 +1,8 @@
-//! The table of formats that can be decoded, and a stream whose first byte chooses among them. What follows the streams
-//! of that format is `mixed`'s.
+//! A stream whose first byte chooses among the formats. What follows the streams of that format is `mixed`'s.
 
+use super::formats;
 use super::mixed::Mixed;
-use super::piece::{Collect, Decoding, Ends, Feed, Format, Formats, Rest, Step};
-use super::{bzip2, hbz, lz4, lzw};
+use super::piece::{Collect, Decoding, Ends, Feed, Rest, Step};
 use crate::Client;
 use crate::error::Error;
 use crate::read_at::ReadAt;
@@ -13,34 +12,19 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::io;
 use std::sync::Arc;
 
-/// The formats that are read. The last one takes what no other does, and says what is wrong with it.
-fn table(formats: Formats) -> &'static [Format] {
-    const ALL: [Format; 4] = [hbz::FORMAT, lz4::FORMAT, lzw::FORMAT, bzip2::FORMAT];
-    match formats {
-        Formats::All => &ALL,
-        Formats::Bzip2 => &ALL[3..],
-    }
-}
-
 /// How much is read at first.
 const FIRST_ROOM: usize = 8 << 10;
 
 /// The two ends of a stream of any of the formats.
 pub(crate) fn decode(decoding: Decoding) -> Ends {
-    decode_as(table(decoding.formats), decoding)
-}
-
-/// The two ends of a stream of any of these formats.
-fn decode_as(formats: &'static [Format], decoding: Decoding) -> Ends {
     // Not `bounded`: what is in such a channel outlives its receiver, and with it the permits of all pieces that nobody
     // will take any more. (The test of the traps in one queue with no memory locked up.)
     let (sender, receiver) = unbounded();
-    let feed = Detecting { formats, decoding: decoding.clone(), room: Vec::new(), feed: None, collect: sender };
-    (Box::new(feed), Box::new(Detected { formats, decoding, receiver, collect: None, mixed: None }))
+    let feed = Detecting { decoding: decoding.clone(), room: Vec::new(), feed: None, collect: sender };
+    (Box::new(feed), Box::new(Detected { decoding, receiver, collect: None, mixed: None }))
 }
 
 struct Detecting {
-    formats: &'static [Format],
     decoding: Decoding,
     room: Vec<u8>,
     /// Once the first byte has come, or the end.
@@ -50,13 +34,11 @@ struct Detecting {
 }
 
 impl Detecting {
-    /// The end for this first byte; without one (the input is empty), the last format's.
+    /// The end for this first byte; there is none if the input is empty.
     fn open(&mut self, first: Option<u8>) -> &mut dyn Feed {
-        let (formats, decoding, sender) = (self.formats, &self.decoding, &self.collect);
+        let (decoding, sender) = (&self.decoding, &self.collect);
         &mut **self.feed.get_or_insert_with(|| {
-            let fits = |format: &&Format| first.is_some_and(format.begins_with);
-            let format = formats.iter().find(fits).unwrap_or(&formats[formats.len() - 1]);
-            let (feed, collect) = (format.decode)(decoding);
+            let (feed, collect) = (formats::first(decoding.formats, first).decode)(decoding);
             // If nobody is there to take it, nobody wants the text.
             let _ = sender.send(collect);
             feed
@@ -133,7 +115,6 @@ impl Feed for Detecting {
 }
 
 struct Detected {
-    formats: &'static [Format],
     decoding: Decoding,
     receiver: Receiver<Box<dyn Collect>>,
     collect: Option<Box<dyn Collect>>,
@@ -161,8 +142,8 @@ impl Collect for Detected {
                 return Ok(step);
             }
         }
-        let (formats, decoding) = (self.formats, &self.decoding);
-        let mixed = self.mixed.get_or_insert_with(|| Mixed::new(formats, decoding.clone(), collect.summary()));
+        let decoding = &self.decoding;
+        let mixed = self.mixed.get_or_insert_with(|| Mixed::new(decoding.clone(), collect.summary()));
         mixed.step(&mut **collect, wait)
     }
 
@@ -175,44 +156,6 @@ impl Collect for Detected {
             (Some(mixed), _) => mixed.summary(),
             (None, Some(collect)) => collect.summary(),
             (None, None) => StreamSummary::default(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::stream::copy::{Chunks, Unchanged};
-    use crate::stream::driver::Driver;
-    use crate::stream::piece::{Begins, connect};
-    use crate::stream::{Extent, piece};
-    use crate::{Pool, Settings};
-
-    /// A third format is its two ends and a line in the table: this one begins with `R` and is its own text.
-    const THREE: [Format; 3] = [
-        Format {
-            begins_with: |byte| byte == b'R',
-            begins: |_, _| Begins::No,
-            decode: |_| connect(Chunks::default(), Unchanged::default()),
-        },
-        hbz::FORMAT,
-        bzip2::FORMAT,
-    ];
-
-    fn read(mut input: &[u8]) -> Vec<u8> {
-        let pool = Pool::builder().build();
-        let (extent, formats) = (Extent::AllThenGarbage, Formats::All);
-        let decoding = piece::Decoding { pool: pool.clone(), chunk: None, lines: false, extent, formats };
-        crate::read::whole(Driver::new(&pool, decode_as(&THREE, decoding)), std::mem::take(&mut input)).unwrap()
-    }
-
-    #[test]
-    fn a_third_format() {
-        let raw = b"Raw text, as it is. ".repeat(10_000);
-        assert!(read(&raw) == raw);
-        let large = crate::LargeBlocks::try_new(50_000).unwrap();
-        for settings in [Settings::new(), Settings::new().large_blocks(large)] {
-            assert!(read(&crate::compress(&raw, &settings).unwrap()) == raw);
         }
     }
 }

@@ -18,20 +18,18 @@
 //! caller's thread empties all of them and waits only for the oldest piece, which is done, being worked on or next in
 //! the queue. So nothing can lock up.
 
-use super::bzip2::Streams;
 use super::bzip2::assemble::Assembler;
 use super::bzip2::parallel_read::{self, Runs};
 use super::bzip2::readers::Readers;
 use super::bzip2::split::{Block, BlockOptions, IssuedBlock, Splitter};
 use super::driver::{Advance, Driver, fill, read_some, write_text};
-use super::piece::Formats;
+use super::formats::Encoding;
 use super::piece::{Collect, Cut, Decoding, Ends, Extent, Feed, Link, Piece, Step, link};
 use super::verify::Verify;
-use super::{bzip2, copy, detect, hbz, lz4};
+use super::{copy, detect};
 use crate::error::Error;
+use crate::format::Formats;
 use crate::format::bzip2::Level;
-use crate::format::hbz::LargeBlocks;
-use crate::lz4::Frame;
 use crate::schedule::Submitter;
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 use crate::work::Codec;
@@ -53,14 +51,8 @@ pub use crate::read_at::ReadAt;
 /// What is to be done with an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Write it as one `.bz2` stream.
-    Compress(Level),
-    /// Write it as `.bz2` streams of these lengths, one after the other. One thread reads it, also beside accelerators.
-    CompressStreams(Level, Streams),
-    /// Write it as one `.hbz` stream.
-    CompressLarge(LargeBlocks),
-    /// Write it as one LZ4 frame.
-    CompressLz4(Frame),
+    /// Compress it to this. Several threads read a long file for accelerators if it becomes one `.bz2` stream.
+    Compress(Encoding),
     /// Write what its streams hold.
     Decompress {
         /// Which formats are read.
@@ -207,10 +199,7 @@ fn open(pool: &Pool, task: Task, options: BlockOptions) -> Option<Ends> {
     let decode =
         |formats, extent| Some(detect::decode(Decoding { pool: pool.clone(), chunk: None, lines, extent, formats }));
     match task {
-        Task::Compress(level) => Some(bzip2::encode(level, None, options)),
-        Task::CompressStreams(level, streams) => Some(bzip2::encode(level, Some(streams), options)),
-        Task::CompressLz4(frame) => Some(lz4::encode(frame)),
-        Task::CompressLarge(large) => Some(hbz::encode(large, pool, options.verify)),
+        Task::Compress(encoding) => Some(encoding.encode(pool, options)),
         Task::Decompress { formats, trailing_garbage } => decode(formats, Extent::all(trailing_garbage)),
         Task::DecompressStreams(formats, count) => decode(formats, Extent::Streams(count)),
         Task::Copy => Some(copy::ends()),
@@ -230,7 +219,7 @@ fn manage<I: Inputs>(pool: &Pool, mut inputs: I, begun: &Sender<Box<Begun<I::Met
             begun.send(Box::new(Begun { meta, collect, submitter })).is_ok()
         };
         let is_wanted = match (task, source) {
-            (Task::Compress(level), Source::File(file, at)) => {
+            (Task::Compress(Encoding::Bzip2 { level, streams: None }), Source::File(file, at)) => {
                 let (link, collect) = link(Assembler::new(level));
                 begin(Some(collect)) && {
                     link.end(read_file(&file, at, level, options, &client, &link));

@@ -7,19 +7,18 @@
 //! are still read ahead and decoded by all stations.
 
 use super::driver::Driver;
-use super::piece::{Begins, Collect, Decoding, Extent, Format, Rest, Step};
+use super::formats::{self, Next};
+use super::piece::{Collect, Decoding, Extent, Rest, Step};
 use crate::error::Error;
+use crate::format::Format;
 use crate::gate::Gate;
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 
-/// How many bytes tell which format begins.
-const HEAD: usize = 8;
 /// The most that is handed over at once.
 const PUSH: usize = 64 << 10;
 
 /// What follows the streams of the first format.
 pub(super) struct Mixed {
-    formats: &'static [Format],
     decoding: Decoding,
     /// The bytes that are on hand; those before `taken` are done with.
     bytes: Vec<u8>,
@@ -43,8 +42,8 @@ struct Stream {
 
 impl Mixed {
     /// What follows streams of which this became.
-    pub fn new(formats: &'static [Format], decoding: Decoding, summary: StreamSummary) -> Mixed {
-        Mixed { formats, decoding, bytes: Vec::new(), taken: 0, ended: false, stream: None, done: false, summary }
+    pub fn new(decoding: Decoding, summary: StreamSummary) -> Mixed {
+        Mixed { decoding, bytes: Vec::new(), taken: 0, ended: false, stream: None, done: false, summary }
     }
 
     /// As [`Collect::step`]. The bytes come from the joiner of the first format.
@@ -90,29 +89,35 @@ impl Mixed {
         self.want(1, first);
         loop {
             let rest = &self.bytes[self.taken..];
-            let begins = |format: &&Format| (format.begins)(rest, self.ended);
-            let found = |wanted| self.formats.iter().find(|format| begins(format) == wanted);
             let at = self.summary.bytes_in;
             if rest.is_empty() && self.ended {
                 self.done = true;
-            } else if let Some(format) = found(Begins::Yes) {
-                let decoding = Decoding { extent: Extent::Streams(1), ..self.decoding.clone() };
-                let driver = Driver::new(&decoding.pool, (format.decode)(&decoding));
-                self.stream = Some(Stream { driver, gate: Gate::new(), at, ended: false });
-            } else if rest.is_empty() || found(Begins::Perhaps).is_some() {
-                let more = rest.len() + 1;
-                if self.want(more.min(HEAD), first) {
-                    continue;
+                return Ok(None);
+            }
+            match formats::next(self.decoding.formats, rest, self.ended) {
+                Next::Stream(coding) => {
+                    let decoding = Decoding { extent: Extent::Streams(1), ..self.decoding.clone() };
+                    let driver = Driver::new(&decoding.pool, (coding.decode)(&decoding));
+                    self.stream = Some(Stream { driver, gate: Gate::new(), at, ended: false });
                 }
-                return Ok(Some(Step::Need));
-            } else if found(Begins::Cut).is_some() {
-                let bit_offset = (at + rest.len() as u64) * 8;
-                return Err(Error::Truncated { block: self.summary.blocks + 1, bit_offset });
-            } else if self.decoding.extent == Extent::AllStreams {
-                return Err(Error::TrailingGarbage { offset: at });
-            } else {
-                self.summary.trailing_garbage = Some(at);
-                self.done = true;
+                Next::Unknown => {
+                    let more = rest.len() + 1;
+                    if self.want(more.min(Format::HEAD_LEN), first) {
+                        continue;
+                    }
+                    return Ok(Some(Step::Need));
+                }
+                Next::Cut => {
+                    let bit_offset = (at + rest.len() as u64) * 8;
+                    return Err(Error::Truncated { block: self.summary.blocks + 1, bit_offset });
+                }
+                Next::Garbage if self.decoding.extent == Extent::AllStreams => {
+                    return Err(Error::TrailingGarbage { offset: at });
+                }
+                Next::Garbage => {
+                    self.summary.trailing_garbage = Some(at);
+                    self.done = true;
+                }
             }
             return Ok(None);
         }

@@ -8,7 +8,8 @@
 //! | `lz4` | LZ4 frames: `texts`, `assemble` when compressing; `scan`, `relay`, `chain` when decompressing |
 //! | `lzw` | `.Z`, only read: `chunks`, `relay`, `join` |
 //! | `copy` | an input that is only copied |
-//! | `detect` | the table of formats, and which one an input is |
+//! | `formats` | the table of formats |
+//! | `detect` | which format an input is |
 //! | `mixed` | streams of different formats one after the other |
 //! | `open` | one stream as the settings say |
 //! | `driver` | one stream on the caller's own thread: what `read` and `write` are made of |
@@ -20,14 +21,17 @@ mod copy;
 mod detect;
 pub(crate) mod driver;
 pub mod flow;
+pub(crate) mod formats;
 pub(crate) mod hbz;
 mod lz4;
 mod lzw;
 mod mixed;
 mod open;
 pub(crate) mod piece;
+#[cfg(test)]
+mod toy;
 pub(crate) mod verify;
 
 pub use bzip2::Streams;
+pub use formats::Encoding;
 pub(crate) use piece::Extent;
-pub use piece::Formats;

@@ -1,25 +1,16 @@
 //! Opens streams as the settings say.
 
 use super::bzip2::split::BlockOptions;
+use super::detect;
 use super::driver::Driver;
 use super::piece::Decoding;
-use super::{bzip2, detect, hbz, lz4};
+
 use crate::settings::Settings;
 
 impl Driver {
     pub fn compress(settings: &Settings) -> Driver {
-        let pool = settings.get_pool();
-        Driver::new(
-            pool,
-            match (settings.lz4, settings.large_blocks) {
-                (Some(frame), _) => lz4::encode(frame),
-                (None, None) => {
-                    let options = BlockOptions { count_lines: false, verify: settings.verify };
-                    bzip2::encode(settings.level, settings.streams, options)
-                }
-                (None, Some(large)) => hbz::encode(large, pool, settings.verify),
-            },
-        )
+        let (pool, options) = (settings.get_pool(), BlockOptions { count_lines: false, verify: settings.verify });
+        Driver::new(pool, settings.encoding.encode(pool, options))
     }
 
     pub fn decompress(settings: &Settings) -> Driver {

@@ -6,6 +6,7 @@
 
 use crate::block::Text;
 use crate::error::Error;
+use crate::format::Formats;
 use crate::read_at::ReadAt;
 use crate::schedule::Permit;
 use crate::summary::{Mark, StreamSummary};
@@ -147,46 +148,14 @@ pub(crate) trait Collect: Send {
 /// The two ends of a stream.
 pub(crate) type Ends = (Box<dyn Feed>, Box<dyn Collect>);
 
-/// One row of the table of formats that can be decoded (`detect`).
-pub(crate) struct Format {
-    /// Whether data that begin with this byte are of this format.
-    pub begins_with: fn(u8) -> bool,
-    /// Whether a stream of this format begins with these bytes, which stand behind a stream of another. The flag says
-    /// that no more bytes come.
-    pub begins: fn(&[u8], bool) -> Begins,
-    /// The two ends of a stream to be decoded.
-    pub decode: fn(&Decoding) -> Ends,
-}
-
-/// Whether a stream begins somewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Begins {
-    Yes,
-    No,
-    /// A few more bytes will tell.
-    Perhaps,
-    /// One begins, but the input ends there.
-    Cut,
-}
-
-/// Which formats a decoder reads.
-///
-/// ```
-/// use hybz::{Error, Formats, Settings};
-/// let z = [0x1f, 0x9d, 0x90, 0x61, 0x02, 0x02];
-/// assert_eq!(hybz::decompress(&z, &Settings::new())?, b"aaa");
-/// let strict = hybz::decompress(&z, &Settings::new().formats(Formats::Bzip2));
-/// assert!(matches!(strict, Err(Error::NotBzip2)));
-/// # Ok::<(), Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Formats {
-    /// `.bz2`, `.hbz`, `.lz4` and `.Z`, by their first bytes.
-    #[default]
-    All,
-    /// `.bz2` and nothing else, as bzip2.
-    Bzip2,
+/// Finds where a stream of one format may end.
+pub(crate) trait StreamEndDetector: Send + Sync {
+    /// Takes the next bytes of the stream. Returns the offset in them at which it may end.
+    fn take(&mut self, bytes: &[u8]) -> Option<usize>;
+    /// It does not end there. Returns whether another place is looked for; otherwise all of the input is taken.
+    fn goes_on(&mut self) -> bool {
+        false
+    }
 }
 
 /// How data are to be decoded.

@@ -5,7 +5,7 @@ use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
 use hybz::format::lzw::Header;
 use hybz::index::Index;
 use hybz::lzw::{StripPool, StripWork, decode_strips, encode_strips, plain};
-use hybz::{Damage, Error, Formats, Pool, Settings, StreamFormat, StreamInfo, StreamSummary, Verify};
+use hybz::{Damage, Error, Format, Formats, Pool, Settings, StreamInfo, StreamSummary, Verify};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::io::{self, Cursor, Read, Write};
@@ -154,7 +154,7 @@ fn many_files_in_one_queue() {
                     (_, Err(error)) => panic!("{number}: {error}"),
                 }
             }
-            let streams = taken.streams.iter().filter(|stream| stream.format == StreamFormat::Lzw).count();
+            let streams = taken.streams.iter().filter(|stream| stream.format == Format::Lzw).count();
             assert_eq!(streams, texts.len() - 3);
             let (stream, summary) = (taken.streams[0], taken.summaries[0]);
             assert_eq!((stream.end, summary.bytes_in), (files[0].len() as u64, files[0].len() as u64));
@@ -187,5 +187,5 @@ fn under_bzip2s_names() {
 #[test]
 fn a_z_has_no_index() {
     let z = plain::compress(&[7; 10_000], Header { max_bits: 16, block_mode: true }, |_| false);
-    assert!(matches!(Index::build(&z[..], &Settings::new()), Err(Error::HasLzw)));
+    assert!(matches!(Index::build(&z[..], &Settings::new()), Err(Error::NoIndex { format: Format::Lzw, .. })));
 }

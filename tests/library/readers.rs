@@ -95,7 +95,7 @@ fn several_readers() {
     let expected = hybz::compress(&text[from..], &Settings::new()).unwrap();
     for readers in [1, 2, 5] {
         let file = File { text: text.clone(), broken_from: u64::MAX };
-        let Collect(out, outcome) = through(Task::Compress(Level::BEST), file, from as u64, readers);
+        let Collect(out, outcome) = through(Task::Compress(Level::BEST.into()), file, from as u64, readers);
         assert_eq!(outcome.unwrap().unwrap().bytes_in, (text.len() - from) as u64);
         assert!(out == expected, "{readers} readers");
     }
@@ -106,7 +106,7 @@ fn a_file_that_cannot_be_read_to_its_end() {
     let text = text();
     for (readers, broken_from) in [(1, 40 << 20), (3, 40 << 20), (3, 0), (4, (text.len() - 1) as u64)] {
         let file = File { text: text.clone(), broken_from };
-        let Collect(_, outcome) = through(Task::Compress(Level::BEST), file, 0, readers);
+        let Collect(_, outcome) = through(Task::Compress(Level::BEST.into()), file, 0, readers);
         assert!(matches!(outcome, Some(Err(Error::Read(_)))), "{readers} readers, {broken_from}: {outcome:?}");
     }
 }

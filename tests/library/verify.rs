@@ -93,8 +93,8 @@ fn one_of_many_blocks() {
     for (n, company) in [Company::Alone, Company::Two, Company::Device, Company::Two].into_iter().enumerate() {
         let flips = Some(Flips { block: [3, 0, 7, 24][n], bit: [1000, -1, 130, 0][n], again: false });
         for (text, task, right, blocks) in [
-            (&bytes[..], Task::Compress(Level::FASTEST), &right, blocks),
-            (&bytes[..200_000], Task::CompressLarge(LARGE), &large, 100),
+            (&bytes[..], Task::Compress(Level::FASTEST.into()), &right, blocks),
+            (&bytes[..200_000], Task::Compress(LARGE.into()), &large, 100),
         ] {
             let team = Arc::default();
             let pool = pool(company, flips, &team);
@@ -167,7 +167,7 @@ fn what_a_device_made() {
     let team = Arc::default();
     let flips = Some(Flips { block: 0, bit: -100, again: true });
     let pool = pool(Company::Device, flips, &team);
-    let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST), Verify::Devices);
+    let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST.into()), Verify::Devices);
     let summary = summary.expect("a core codes it right");
     assert!(out == right);
     let stations = pool.summary().stations;
@@ -193,7 +193,7 @@ fn wrong_once_and_no_more() {
         let cores =
             Pool::builder().threads(NonZeroUsize::new(2).expect("two")).cores_accept(Accepts::AllBut(&[ENCODE]));
         let pool = cores.crew(crew).memory(1 << 20).build();
-        let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST), Verify::Devices);
+        let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST.into()), Verify::Devices);
         assert!(out == right && summary.is_ok_and(|summary| (summary.blocks, summary.recoded_blocks) == (blocks, 1)));
         let coded = team.coded.load(Relaxed) as u64;
         assert!(coded < blocks / 2, "{lanes} lanes have coded {coded} blocks");
@@ -220,7 +220,7 @@ fn a_core_that_was_wrong() {
         );
         let pool = (0..others).fold(liar, |pool, _| with_flipper(pool, Accepts::Everything, None, &right));
         let pool = pool.memory(1 << 20).build();
-        let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST), Verify::All);
+        let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST.into()), Verify::All);
         assert!(out == reference::compress(1, &bytes));
         let coded = team.coded.load(Relaxed);
         // It may have been slow, and have had nothing.
@@ -235,7 +235,7 @@ fn a_core_that_was_wrong() {
 #[test]
 fn a_core_that_calls_right_blocks_wrong() {
     let bytes = text(99_981 * 40);
-    for task in [Task::Compress(Level::FASTEST), Task::CompressLarge(LARGE)] {
+    for task in [Task::Compress(Level::FASTEST.into()), Task::Compress(LARGE.into())] {
         let want = through_the_flow(&Pool::builder().build(), &bytes, task, Verify::Off).0;
         let blamed = (0..20).any(|_| {
             let right = Arc::default();
@@ -295,7 +295,7 @@ fn a_core_that_calls_its_own_blocks_wrong() {
         // The core is started by the first task of a class that it takes.
         let coded = hybz::compress(b"x", &Settings::new()).expect("a block");
         assert_eq!(hybz::decompress(&coded, &Settings::new().pool(&pool)).expect("a right file"), b"x");
-        let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST), Verify::All);
+        let (out, summary) = through_the_flow(&pool, &bytes, Task::Compress(Level::FASTEST.into()), Verify::All);
         let summary = summary.unwrap_or_else(|error| panic!("accelerated: {accelerated}: {error}"));
         assert!(out == right && summary.recoded_blocks == 1, "accelerated: {accelerated}, {summary:?}");
         let stations = pool.summary().stations;
@@ -308,7 +308,8 @@ fn a_core_that_calls_its_own_blocks_wrong() {
 #[test]
 fn wrong_twice() {
     let bytes = text(99_981 * 5);
-    for (task, company) in [(Task::Compress(Level::FASTEST), Company::Two), (Task::CompressLarge(LARGE), Company::Two)]
+    for (task, company) in
+        [(Task::Compress(Level::FASTEST.into()), Company::Two), (Task::Compress(LARGE.into()), Company::Two)]
     {
         let pool = pool(company, Some(Flips { block: 2, bit: 700, again: true }), &Arc::default());
         match through_the_flow(&pool, &bytes, task, Verify::All).1 {
@@ -321,7 +322,7 @@ fn wrong_twice() {
     }
     // Whoever is alone begins anew before it codes the block again.
     let alone = pool(Company::Alone, Some(Flips { block: 2, bit: 700, again: true }), &Arc::default());
-    let (out, summary) = through_the_flow(&alone, &bytes, Task::Compress(Level::FASTEST), Verify::All);
+    let (out, summary) = through_the_flow(&alone, &bytes, Task::Compress(Level::FASTEST.into()), Verify::All);
     assert!(out == reference::compress(1, &bytes) && summary.is_ok_and(|summary| summary.recoded_blocks == 1));
     let settings = Settings::new().level(Level::FASTEST).verify(Verify::All);
     let pool = pool(Company::Two, Some(Flips { block: 0, bit: 700, again: true }), &Arc::default());

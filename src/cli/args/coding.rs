@@ -3,9 +3,8 @@
 use super::choices::OutputFormat;
 use super::flags::Flags;
 use anyhow::bail;
-use hybz::flow::Task;
 use hybz::lz4::Frame;
-use hybz::{LargeBlocks, Level, Streams};
+use hybz::{Encoding, LargeBlocks, Level, Streams};
 
 /// The blocks of `--format=hbz`, unless `--block-size` gives their size.
 const HBZ_SIZE: u64 = 9_000_000;
@@ -16,71 +15,37 @@ const PERTURBED_SIZE: u64 = 900_000;
 /// What compressing writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Coding {
-    /// bzip2's level.
+    pub encoding: Encoding,
+    /// bzip2's level that was asked for, whatever the encoding.
     pub level: Level,
-    pub format: Written,
-}
-
-/// The format, with what it has to be told.
-#[derive(Clone, Copy, Debug)]
-pub enum Written {
-    Bzip2,
-    /// Several `.bz2` streams.
-    Streams(Streams),
-    Hbz(LargeBlocks),
-    Lz4(Frame),
 }
 
 impl Coding {
     /// What the flags ask for.
     pub fn new(flags: &Flags) -> anyhow::Result<Coding> {
-        let streams = flags.stream_size.and_then(Streams::try_new);
-        let format = match (flags.format, large_blocks(flags)?, streams) {
-            // lz4's own default is its fastest level, bzip2's the one that compresses best.
-            (Some(OutputFormat::Lz4), ..) => Written::Lz4(Frame::new().level(flags.level.0.unwrap_or(1))),
-            (_, Some(blocks), _) => Written::Hbz(blocks),
-            (.., Some(streams)) => Written::Streams(streams.split_lines(flags.split_lines)),
-            (..) => Written::Bzip2,
-        };
         let level = flags.level.0.and_then(Level::try_new).unwrap_or_default();
         let level = if flags.small { level.min(Level::try_new(2).unwrap_or_default()) } else { level };
-        Ok(Coding { level, format })
+        let streams = flags.stream_size.and_then(Streams::try_new);
+        let encoding = match large_blocks(flags)? {
+            // lz4's own default is its fastest level, bzip2's the one that compresses best.
+            _ if flags.format == Some(OutputFormat::Lz4) => Frame::new().level(flags.level.0.unwrap_or(1)).into(),
+            Some(blocks) => blocks.into(),
+            None => {
+                let streams = streams.map(|streams| streams.split_lines(flags.split_lines));
+                Encoding::Bzip2 { level, streams }
+            }
+        };
+        Ok(Coding { encoding, level })
     }
 
     /// `.bz2` of this level.
     pub fn of_level(level: Level) -> Coding {
-        Coding { level, format: Written::Bzip2 }
-    }
-
-    /// What is done with an input.
-    pub fn task(&self) -> Task {
-        match self.format {
-            Written::Bzip2 => Task::Compress(self.level),
-            Written::Streams(streams) => Task::CompressStreams(self.level, streams),
-            Written::Hbz(blocks) => Task::CompressLarge(blocks),
-            Written::Lz4(frame) => Task::CompressLz4(frame),
-        }
-    }
-
-    /// What is appended to the names of files.
-    pub fn suffix(&self) -> &'static str {
-        match self.format {
-            Written::Bzip2 | Written::Streams(_) => ".bz2",
-            Written::Hbz(_) => ".hbz",
-            Written::Lz4(_) => ".lz4",
-        }
+        Coding { encoding: level.into(), level }
     }
 
     /// The blocks of a `.hbz`, if that is written.
     pub fn large_blocks(&self) -> Option<LargeBlocks> {
-        match self.format {
-            Written::Hbz(blocks) => Some(blocks),
-            _ => None,
-        }
-    }
-
-    pub fn is_lz4(&self) -> bool {
-        matches!(self.format, Written::Lz4(_))
+        self.encoding.large_blocks()
     }
 }
 
@@ -109,21 +74,25 @@ mod tests {
     use super::super::{FilesMode, Mode, Work};
     use super::*;
 
-    fn written(words: &str) -> Written {
+    fn encoding(words: &str) -> Encoding {
         match plan(words).mode {
-            Mode::Files(FilesMode { work: Work::Compress { coding, .. }, .. }) => coding.format,
+            Mode::Files(FilesMode { work: Work::Compress { coding, .. }, .. }) => coding.encoding,
             mode => panic!("{words}: {mode:?}"),
         }
     }
 
     #[test]
     fn formats() {
-        assert!(matches!(written("x"), Written::Bzip2) && matches!(written("--format=bz2 x"), Written::Bzip2));
-        for (words, frame) in [("--format=lz4 x", Frame::new()), ("--format=lz4 -9 x", Frame::new().level(9))] {
-            assert!(matches!(written(words), Written::Lz4(found) if found == frame), "{words}");
-        }
-        for (words, size) in [("--format=hbz x", 9_000_000), ("--format=hbz --block-size=2M x", 2_000_000)] {
-            assert!(matches!(written(words), Written::Hbz(blocks) if blocks.size() == size), "{words}");
+        let large = |size| Encoding::from(LargeBlocks::try_new(size).unwrap());
+        for (words, expected) in [
+            ("x", Level::BEST.into()),
+            ("--format=bz2 x", Level::BEST.into()),
+            ("--format=lz4 x", Frame::new().into()),
+            ("--format=lz4 -9 x", Frame::new().level(9).into()),
+            ("--format=hbz x", large(9_000_000)),
+            ("--format=hbz --block-size=2M x", large(2_000_000)),
+        ] {
+            assert_eq!(encoding(words), expected, "{words}");
         }
     }
 }

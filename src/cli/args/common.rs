@@ -5,10 +5,9 @@ use super::coding::Coding;
 use super::flags::Flags;
 use super::kind::Given;
 use super::task::Operand;
-use crate::cli::suffixes::SUFFIXES;
 use anyhow::bail;
-use hybz::Formats;
 use hybz::gpu::Offload;
+use hybz::{Format, Formats};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
@@ -30,7 +29,7 @@ pub struct Common {
     pub operands: Vec<Operand>,
     /// What is decompressed.
     pub formats: Formats,
-    /// What names of compressed files end in, instead of `.bz2`, `.hbz` or `.lz4`.
+    /// What names of compressed files end in, instead of the suffix of their format.
     pub suffix: Option<OsString>,
     pub force: bool,
     /// How often `-q` was given: 1 hides remarks, 2 hides errors too.
@@ -112,7 +111,8 @@ fn suffix(flags: &Flags) -> anyhow::Result<Option<OsString>> {
 
 /// Whether it is a usual suffix that lacks its dot.
 fn is_known_without_dot(suffix: &OsStr) -> bool {
-    SUFFIXES.iter().any(|(known, ..)| known.as_bytes().strip_prefix(b".") == Some(suffix.as_bytes()))
+    let mut known = Format::all_read().flat_map(Format::suffixes);
+    known.any(|(known, _)| known.as_bytes().strip_prefix(b".") == Some(suffix.as_bytes()))
 }
 
 fn progress_json(flags: &Flags) -> anyhow::Result<bool> {

@@ -34,7 +34,7 @@ mod verify;
 pub use batch::{Batch, NameList};
 pub use bench::{BenchMode, Direction};
 pub use choices::{IndexFormat, Recovery};
-pub use coding::{Coding, Written};
+pub use coding::Coding;
 pub use common::{Common, Gpus};
 pub use files::{FilesMode, Work};
 pub use index::{IndexPlan, usual_index};

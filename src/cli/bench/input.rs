@@ -2,12 +2,12 @@
 
 use super::work::{Shared, compressed, decompressed};
 use crate::cli::args::{BenchMode, Direction, Operand, Plan};
-use crate::cli::magic::is_lz4;
+use crate::cli::formats::other_than_bzip2;
 use crate::cli::os::file::{is_a_directory, open_at_once};
 use crate::cli::quote::shown;
 use crate::cli::report::{self, Failure};
 use hybz::Error;
-use hybz::hbz::MAGIC;
+use hybz::Format;
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -43,11 +43,9 @@ impl Input {
                 let text = format!(" is too large: {} MB of memory are for the input.", room >> 20);
                 Failure::about(1, "Input file ", name, &text)
             };
-            if only_decompress && bytes.starts_with(&hybz::lzw::MAGIC) {
-                return Err(Failure::about(1, "", name, " is a .Z: --bench is about .bz2 and .hbz."));
-            }
-            if only_decompress && is_lz4(&bytes) {
-                return Err(Failure::about(1, "", name, " is an .lz4: --bench is about .bz2 and .hbz."));
+            if let Some(format) = other_than_bzip2(&bytes).filter(|format| only_decompress && !format.is_native()) {
+                let text = format!(" is {}: --bench is about .bz2 and .hbz.", format.file());
+                return Err(Failure::about(1, "", name, &text));
             }
             match (only_decompress, is_compressed(&bytes)) {
                 (true, _) if longer => return Err(too_large()),
@@ -108,8 +106,8 @@ fn read(path: &Path, max: u64) -> Result<(Vec<u8>, bool), Failure> {
 /// Whether bytes begin as those of a compressed file do.
 fn is_compressed(bytes: &[u8]) -> bool {
     let magics = [&b"\x31\x41\x59\x26\x53\x59"[..], b"\x17\x72\x45\x38\x50\x90"];
-    let bzip2 = bytes.starts_with(b"BZh") && magics.iter().any(|magic| bytes.get(4..10) == Some(magic));
-    bzip2 || bytes.starts_with(&MAGIC)
+    let bzip2 = magics.iter().any(|magic| bytes.get(4..10) == Some(magic)) && Format::Bzip2.fits(&bytes[..3]);
+    bzip2 || other_than_bzip2(bytes).is_some_and(Format::is_native)
 }
 
 fn failure(name: &OsStr, error: &Error) -> Failure {

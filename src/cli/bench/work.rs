@@ -48,7 +48,7 @@ pub fn decompressed(
 
 fn task(plan: &Plan<BenchMode>, direction: Direction) -> Task {
     match direction {
-        Direction::Compress => plan.mode.coding.task(),
+        Direction::Compress => Task::Compress(plan.mode.coding.encoding),
         Direction::Decompress => {
             Task::Decompress { formats: plan.common.formats, trailing_garbage: plan.common.trailing_garbage }
         }
@@ -102,7 +102,7 @@ impl One {
     fn new(task: Task, bytes: &Shared) -> One {
         let len = bytes.0.len() as u64;
         let source = match task {
-            Task::Compress(_) | Task::CompressLarge(_) if len >= LONG_FILE => Source::File(Arc::new(bytes.clone()), 0),
+            Task::Compress(_) if len >= LONG_FILE => Source::File(Arc::new(bytes.clone()), 0),
             _ => Source::Stream(Box::new(Cursor::new(bytes.clone()))),
         };
         One(Some(flow::Input { meta: (), task, count_lines: false, verify: Verify::Off, source }), len)

@@ -12,7 +12,7 @@ pub fn write(name: &OsStr, found: &Found, verbose: bool, text: &mut Vec<u8>) {
     let mut object = Object::of_file("list", name);
     if let Some(totals) = &found.totals {
         let Totals { format, by, streams, blocks, block_size, coded_len, text_len, lines } = *totals;
-        object.put("format", json::format(format));
+        object.put("format", format.name());
         object.put("from", if by == By::Index { "index" } else { "decoding" });
         object.put("streams", streams);
         object.put("blocks", blocks);

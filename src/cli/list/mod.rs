@@ -13,9 +13,9 @@ mod table;
 use crate::cli::args::{Batch, ListMode, Listing, Operand, Plan, usual_index};
 use crate::cli::commit;
 use crate::cli::counts::Counts;
-use crate::cli::index::{self, IndexJob, NoIndex};
+use crate::cli::formats::no_index;
+use crate::cli::index::{self, IndexJob};
 use crate::cli::limits;
-use crate::cli::magic::is_lz4;
 use crate::cli::os::{file, process, stdout};
 use crate::cli::place::Place;
 use crate::cli::progress::Progress;
@@ -25,10 +25,10 @@ use crate::cli::report::{self, Failure, Note, Outcome, Report};
 use crate::cli::source::SourceFile;
 use crate::cli::temporary::TemporaryFiles;
 use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
-use hybz::hbz::{List, MAGIC, StreamHeader};
+use hybz::format::{Blocks, IndexKind};
+use hybz::hbz::{List, StreamHeader};
 use hybz::index::{Index, Recorder};
-use hybz::lzw;
-use hybz::{BlockInfo, Error, Formats, Pool, StreamFormat, StreamInfo, StreamSummary};
+use hybz::{BlockInfo, Error, Format, Pool, StreamInfo, StreamSummary};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
@@ -38,8 +38,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The first bytes of a `.bz2` stream.
-const HEADER: &[u8] = b"BZh";
+/// How many bytes tell that a `.bz2` stream follows.
+const HEADER_LEN: usize = 3;
 
 /// Lists what the operands contain, on stdout.
 pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
@@ -97,7 +97,7 @@ struct Found {
 
 /// What is said of a file as a whole.
 struct Totals {
-    format: StreamFormat,
+    format: Format,
     /// Where it comes from.
     by: By,
     streams: u64,
@@ -153,31 +153,18 @@ impl Lister {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let mut reader = Reader::new(file.try_clone().map_err(read_error)?);
-        let head = reader.head(HEADER_LEN);
-        let all = self.plan.common.formats == Formats::All;
-        let is_lzw = all && head.starts_with(&lzw::MAGIC);
-        let is_lz4 = all && is_lz4(&head);
-        if is_lzw && self.plan.mode.listing == Listing::Offsets {
-            return Err(Failure::about(1, "", name, " is a .Z: --index-format=offsets lists the blocks of a .bz2."));
+        let head = reader.head(OWN_HEADER_LEN);
+        let format = self.plan.common.formats.of(&head).unwrap_or(Format::Bzip2);
+        if self.plan.mode.listing == Listing::Offsets && format.index() != IndexKind::Beside {
+            let text = format!(" is {}: --index-format=offsets lists the blocks of a .bz2.", format.file());
+            return Err(Failure::about(1, "", name, &text));
         }
-        if is_lz4 && self.plan.mode.listing == Listing::Offsets {
-            return Err(Failure::about(1, "", name, " is an .lz4: --index-format=offsets lists the blocks of a .bz2."));
-        }
-        if all && head.starts_with(&MAGIC) {
-            if self.plan.mode.listing == Listing::Offsets {
-                return Err(Failure::about(
-                    1,
-                    "",
-                    name,
-                    " is a .hbz: --index-format=offsets lists the blocks of a .bz2.",
-                ));
-            }
+        if matches!(format.index(), IndexKind::Within(_)) {
             file.rewind().map_err(read_error)?; // a pipe cannot: blocks are listed from the end
-            return self.hbz(name, file, &head);
+            return self.by_own_index(name, file, &head);
         }
         if let Operand::File(path) = operand
-            && !is_lzw
-            && !is_lz4
+            && format.index() == IndexKind::Beside
             && self.plan.mode.index.is_none()
             && self.plan.common.verbose == 0
         {
@@ -195,8 +182,7 @@ impl Lister {
         }
         let mut job = self.index_job(operand, &file)?;
         let source = Source::Stream(Box::new(io::Cursor::new(head).chain(reader)));
-        let begins_as = if is_lz4 { StreamFormat::Lz4 } else { StreamFormat::Bzip2 };
-        let found = self.decoded(name, source, begins_as, job.as_mut())?;
+        let found = self.decoded(name, source, format, job.as_mut())?;
         if let Some(job) = job.filter(|_| found.verdict.is_ok()) {
             let source = SourceFile::of(operand, &file).map_err(read_error)?;
             self.publish(name, job, source.as_ref())?;
@@ -222,7 +208,7 @@ impl Lister {
         match job.write(source)? {
             Ok(output) => commit::publish(output, self.plan.common.force),
             Err(why) => {
-                self.report.print(&Note::Remark(why.remark(name)));
+                self.report.print(&Note::Remark(no_index(why, name)));
                 Ok(())
             }
         }
@@ -256,7 +242,7 @@ impl Lister {
             index.write_offsets(&mut offsets).map_err(failed)?;
         }
         let totals = Totals {
-            format: StreamFormat::Bzip2,
+            format: Format::Bzip2,
             by: By::Index,
             streams: index.streams(),
             blocks: index.blocks(),
@@ -273,7 +259,7 @@ impl Lister {
         &self,
         name: &OsStr,
         source: Source,
-        begins_as: StreamFormat,
+        begins_as: Format,
         job: Option<&mut IndexJob>,
     ) -> Result<Found, Failure> {
         let decoded = self.decode(source);
@@ -307,8 +293,7 @@ impl Lister {
                 // A file with streams of several formats counts as a `.bz2`.
                 let format = decoded.format.unwrap_or(begins_as);
                 let by = By::Decoding;
-                // The blocks of LZ4 frames have no checksums that tell them apart: they are counted, not listed.
-                let blocks = if format == StreamFormat::Lz4 { counted } else { blocks };
+                let blocks = if format.blocks() == Blocks::Counted { counted } else { blocks };
                 (Some(Totals { format, by, streams, blocks, block_size, coded_len, text_len, lines: None }), Ok(()))
             }
             Err(error) => (None, Err(self.failure(name, &error))),
@@ -316,7 +301,8 @@ impl Lister {
         Ok(Found { totals, rows, offsets, verdict })
     }
 
-    fn hbz(&self, name: &OsStr, mut file: File, head: &[u8]) -> Result<Found, Failure> {
+    /// Of a file that has an index in it.
+    fn by_own_index(&self, name: &OsStr, mut file: File, head: &[u8]) -> Result<Found, Failure> {
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let list = List::read(&mut file).map_err(|error| self.failure(name, &error))?;
         let coded_len = file.metadata().map_err(read_error)?.len();
@@ -324,18 +310,18 @@ impl Lister {
             // A `.bz2` stream may follow.
             let mut head = Vec::new();
             file.seek(SeekFrom::Start(list.end())).map_err(read_error)?;
-            (&file).take(HEADER.len() as u64).read_to_end(&mut head).map_err(read_error)?;
-            if head == HEADER {
+            (&file).take(HEADER_LEN as u64).read_to_end(&mut head).map_err(read_error)?;
+            if head.len() == HEADER_LEN && Format::Bzip2.fits(&head) {
                 file.rewind().map_err(read_error)?;
-                return self.decoded(name, Source::Stream(Box::new(file)), StreamFormat::Bzip2, None);
+                return self.decoded(name, Source::Stream(Box::new(file)), Format::Bzip2, None);
             }
         }
         if self.plan.mode.index.is_some() {
-            self.report.print(&Note::Remark(NoIndex::Own.remark(name)));
+            self.report.print(&Note::Remark(no_index(Format::Hbz, name)));
         }
         let header = head.try_into().ok().and_then(|head| StreamHeader::parse(head).ok());
         let totals = Totals {
-            format: StreamFormat::Hbz,
+            format: Format::Hbz,
             by: By::Index,
             streams: list.streams(),
             blocks: list.blocks().len() as u64,
@@ -355,12 +341,12 @@ impl Lister {
                     None => list,
                 };
                 let verdicts = list.verify(&mut file).map_err(|error| self.failure(name, &error))?;
-                found.rows = hbz_rows(&list, verdicts);
+                found.rows = block_rows(&list, verdicts);
                 found.verdict = Err(self.failure(name, &damage));
                 return Ok(found);
             }
             let verdicts = list.blocks().iter().map(|_| Ok(())).collect();
-            found.rows = hbz_rows(&list, verdicts);
+            found.rows = block_rows(&list, verdicts);
         }
         if !list.is_complete() {
             let damage = ": damaged or cut between blocks: there may be more of them";
@@ -387,7 +373,7 @@ impl Lister {
     }
 }
 
-fn hbz_rows(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
+fn block_rows(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
     let mut stream = 0;
     let rows = list.blocks().iter().zip(verdicts).map(|(block, verdict)| {
         stream += u64::from(block.number == 0);
@@ -415,8 +401,8 @@ fn failure(name: &OsStr, error: &Error, limited: bool) -> Failure {
     }
 }
 
-/// The length of the header of a `.hbz` stream.
-const HEADER_LEN: usize = 32;
+/// The length of the header of a stream of a file that has an index in it.
+const OWN_HEADER_LEN: usize = 32;
 
 /// A single input.
 struct One(Option<Input<()>>);
@@ -434,7 +420,7 @@ struct Decoded {
     blocks: Vec<BlockInfo>,
     recorder: Recorder,
     /// If all streams are of one that has no rows.
-    format: Option<StreamFormat>,
+    format: Option<Format>,
     counts: Arc<Counts>,
     outcome: Result<StreamSummary, Error>,
 }
@@ -454,7 +440,7 @@ impl Outputs for Decoded {
     }
 
     fn stream(&mut self, (): &mut (), stream: &StreamInfo) {
-        if matches!(stream.format, StreamFormat::Lzw | StreamFormat::Lz4) {
+        if stream.format.blocks() != Blocks::Listed {
             self.format = Some(stream.format);
         }
         self.recorder.stream(stream);

@@ -2,7 +2,8 @@
 
 use super::{Found, Row, Totals};
 use crate::cli::quote::for_terminal;
-use hybz::{Error, Level, StreamFormat};
+use hybz::format::Blocks;
+use hybz::{Error, Format, Level};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -22,10 +23,7 @@ pub fn write(name: &OsStr, found: &Found, verbose: bool, terminal: bool, text: &
         let name = for_terminal(name, terminal);
         text.extend(line(&[streams, blocks, &level(totals), coded_len, text_len, &ratio], &name));
     }
-    // A `.Z` has no blocks, and those of LZ4 frames are only counted.
-    if verbose
-        && found.totals.as_ref().is_none_or(|totals| !matches!(totals.format, StreamFormat::Lzw | StreamFormat::Lz4))
-    {
+    if verbose && found.totals.as_ref().is_none_or(|totals| totals.format.blocks() == Blocks::Listed) {
         rows(&found.rows, text);
     }
 }
@@ -37,14 +35,14 @@ fn line(columns: &[&str; 6], name: &OsStr) -> Vec<u8> {
     [columns.as_bytes(), name.as_bytes(), b"\n"].concat()
 }
 
-/// The level of a `.bz2`, or the block size of a `.hbz` as `--block-size` takes it.
+/// The level of a `.bz2`, or else the block size as `--block-size` takes it.
 fn level(totals: &Totals) -> String {
     const UNITS: [(u32, &str); 6] =
         [(1_000_000_000, "G"), (1 << 30, "Gi"), (1_000_000, "M"), (1 << 20, "Mi"), (1000, "k"), (1 << 10, "Ki")];
     let block_size = totals.block_size;
     match block_size / Level::FASTEST.block_limit() {
         _ if block_size == 0 => "-".to_owned(),
-        level @ 0..=9 if totals.format == StreamFormat::Bzip2 => level.to_string(),
+        level @ 0..=9 if totals.format == Format::Bzip2 => level.to_string(),
         _ => {
             let unit = UNITS.iter().find(|(unit, _)| block_size.is_multiple_of(*unit));
             unit.map_or(block_size.to_string(), |(unit, letter)| format!("{}{letter}", block_size / unit))

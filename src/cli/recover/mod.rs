@@ -4,9 +4,9 @@ mod report;
 mod result;
 
 use crate::cli::args::{Batch, Operand, Plan, RecoverMode, Recovery, Target, usual_index};
+use crate::cli::formats::other_than_bzip2;
 use crate::cli::index;
 use crate::cli::limits;
-use crate::cli::magic::is_lz4;
 use crate::cli::names::{appended, original_name};
 use crate::cli::os::{file, process, stdout};
 use crate::cli::part::check_file;
@@ -15,6 +15,7 @@ use crate::cli::progress::Progress;
 use crate::cli::report::{Failure, Note, Outcome, Report, print_stdout};
 use crate::cli::source::{SourceFile, same_file};
 use crate::cli::temporary::TemporaryFiles;
+use hybz::Format;
 use hybz::index::Index;
 use hybz::recover::{Found, Hole, Recovered, Remark, recover as recover_blocks};
 use hybz::{Error, Pool, ReadAt, Settings};
@@ -106,16 +107,11 @@ impl Rescuer {
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let mut file = self.open(operand)?;
         check_file(name, &mut file, "--recover")?;
-        let mut head = [0; hybz::hbz::MAGIC.len()];
+        let mut head = [0; Format::HEAD_LEN];
         let len = file.read_at(&mut head, 0).map_err(read_error)?;
-        if head[..len] == hybz::hbz::MAGIC {
-            return Err(Failure::about(1, "", name, " is a .hbz: --recover is about .bz2.").into());
-        }
-        if head[..len].starts_with(&hybz::lzw::MAGIC) {
-            return Err(Failure::about(1, "", name, " is a .Z: --recover is about .bz2.").into());
-        }
-        if is_lz4(&head[..len]) {
-            return Err(Failure::about(1, "", name, " is an .lz4: --recover is about .bz2.").into());
+        if let Some(format) = other_than_bzip2(&head[..len]) {
+            let text = format!(" is {}: --recover is about .bz2.", format.file());
+            return Err(Failure::about(1, "", name, &text).into());
         }
         let index = self.index(operand, &file)?;
         let source = SourceFile::of(operand, &file).map_err(read_error)?;

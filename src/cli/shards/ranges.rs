@@ -2,6 +2,7 @@
 
 use super::{Trouble, create, finish, open_text, write_trouble};
 use crate::cli::args::{Common, IndexPlan, Operand, Plan, ShardsMode, usual_index};
+use crate::cli::formats;
 use crate::cli::index;
 use crate::cli::limits;
 use crate::cli::report::{self, Failure, Note, Report};
@@ -85,9 +86,10 @@ fn find(
 fn failure(common: &Common, name: &OsStr, error: &Error) -> Failure {
     match error {
         Error::Read(e) => Failure::input("read", name, e),
-        Error::HasHbz => Failure::about(1, "Input file ", name, " has .hbz streams: --plan-ranges is about .bz2."),
-        Error::HasLz4 => Failure::about(1, "Input file ", name, " is an .lz4: --plan-ranges is about .bz2."),
-        Error::HasLzw => Failure::about(1, "Input file ", name, " is a .Z: --plan-ranges is about .bz2."),
+        Error::NoIndex { format, .. } => {
+            let text = format!(" {}: --plan-ranges is about .bz2.", formats::found(*format));
+            Failure::about(1, "Input file ", name, &text)
+        }
         Error::Internal { .. } | Error::BadIndex(_) => Failure::internal(name, error),
         Error::Memory { .. } => Failure::memory(name, error, common.memory.is_some()),
         _ => Failure::about(2, "", name, &format!(": {}", report::verdict(error, true))),

@@ -3,11 +3,12 @@
 //! Decompressing, `scan` (or `parallel_scan`) cuts the input at
 //! everything that looks like a block and `chain` believes what fits.
 
-use super::piece::{Begins, Decoding, Ends, Format, connect};
-use crate::format::bzip2::{Header, Level, parse_stream_header};
+use super::piece::{Decoding, Ends, StreamEndDetector, connect};
+use crate::format::bzip2::Level;
 
 pub(super) mod assemble;
 mod chain;
+mod end;
 pub(super) mod parallel_read;
 mod parallel_scan;
 pub(super) mod readers;
@@ -17,22 +18,16 @@ pub(crate) mod split;
 mod streams;
 mod walk;
 
+#[cfg(test)]
+pub(crate) use end::tests::put as put_end_magic;
 use split::BlockOptions;
 pub use streams::Streams;
 
-/// What no other format takes.
-pub(super) const FORMAT: Format = Format { begins_with: |_| true, begins, decode };
-
-fn begins(bytes: &[u8], ended: bool) -> Begins {
-    match parse_stream_header(&bytes[..bytes.len().min(4)]) {
-        Header::Stream(_) => Begins::Yes,
-        Header::Short if ended => Begins::Cut,
-        Header::Short => Begins::Perhaps,
-        Header::Other => Begins::No,
-    }
+pub(super) fn end() -> Option<Box<dyn StreamEndDetector>> {
+    Some(Box::new(end::Tail::default()))
 }
 
-fn decode(decoding: &Decoding) -> Ends {
+pub(super) fn decode(decoding: &Decoding) -> Ends {
     let scanner = decoding.chunk.map_or_else(scan::Scanner::new, scan::Scanner::with_chunk);
     connect(scanner, chain::Chain::new(decoding.extent, decoding.lines))
 }

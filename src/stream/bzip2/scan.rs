@@ -5,11 +5,11 @@
 //! So a span is speculation: `chain` believes a span's result only if the block before it ended exactly where the span
 //! begins. Here nothing is decided; a magic that was missed or invented costs time, never a byte.
 
+use super::end::find_end_magic;
 use super::parallel_scan::{Open, Shared};
 use super::span::{HEADER_BITS, MAX_SPAN, Span, next_magic};
 use crate::bits::{BitSource, SliceBits};
 use crate::format::bzip2::{BLOCK_MAGIC, END_BITS, END_MAGIC, Header, parse_stream_header};
-use crate::gate::find_end_magic;
 use crate::read_at::ReadAt;
 use crate::stream::piece::Cut;
 use std::io;

@@ -1,40 +1,23 @@
 //! The flow of a `.hbz` stream: `blocks` cuts text, `assemble` joins coded blocks; `scan` cuts the stream, `chain`
 //! joins texts and compares the `index`.
 
-use super::piece::{Begins, Decoding, Ends, Format, connect};
+use super::piece::{Decoding, Ends, StreamEndDetector, connect};
 use super::verify::Verify;
 use crate::Pool;
-use crate::format::hbz::{LargeBlocks, MAGIC};
+use crate::format::hbz::LargeBlocks;
 
 mod assemble;
 mod blocks;
 mod chain;
+mod end;
 pub(crate) mod index;
 mod scan;
 
-/// A first byte that no bzip2 stream has.
-pub(super) const FORMAT: Format = Format { begins_with: |byte| byte == MAGIC[0], begins, decode };
-
-/// How much of the magic must be there, behind a stream of another format, to be called a stream that was cut: what has
-/// less of it is garbage to bzip2, which ignores it.
-const CERTAIN: usize = 4;
-
-fn begins(bytes: &[u8], ended: bool) -> Begins {
-    let len = bytes.len().min(MAGIC.len());
-    if bytes[..len] != MAGIC[..len] {
-        Begins::No
-    } else if len == MAGIC.len() {
-        Begins::Yes
-    } else if !ended {
-        Begins::Perhaps
-    } else if len >= CERTAIN {
-        Begins::Cut
-    } else {
-        Begins::No
-    }
+pub(super) fn end() -> Option<Box<dyn StreamEndDetector>> {
+    Some(Box::new(end::Parts::default()))
 }
 
-fn decode(decoding: &Decoding) -> Ends {
+pub(super) fn decode(decoding: &Decoding) -> Ends {
     connect(scan::Scanner::new(&decoding.pool), chain::Chain::new(decoding.extent))
 }
 

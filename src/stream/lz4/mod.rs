@@ -1,20 +1,21 @@
 //! The flow of LZ4 frames: `texts` cuts text, `assemble` joins coded blocks; `scan` finds the blocks of frames, `relay`
 //! has those decoded one after the other that are linked, `chain` joins texts and checks them.
 
-use super::piece::{Begins, Decoding, Ends, Format, connect};
-use crate::format::lz4::begins_with;
+use super::piece::{Decoding, Ends, StreamEndDetector, connect};
 use crate::lz4::Frame;
 
 mod assemble;
 mod chain;
+mod end;
 mod relay;
 mod scan;
 mod texts;
 
-/// First bytes that no bzip2 stream has. Behind streams of other formats they are garbage to bzip2, and they are here.
-pub(super) const FORMAT: Format = Format { begins_with, begins: |_, _| Begins::No, decode };
+pub(super) fn end() -> Option<Box<dyn StreamEndDetector>> {
+    Some(Box::new(end::FrameEnd::default()))
+}
 
-fn decode(decoding: &Decoding) -> Ends {
+pub(super) fn decode(decoding: &Decoding) -> Ends {
     connect(scan::Scanner::new(decoding.chunk, decoding.extent), chain::Chain::new(decoding.extent))
 }
 

@@ -5,17 +5,13 @@
 //! them busy. A stream has no end but that of its input: what follows it, even another `.Z`, would be taken for codes,
 //! as gzip and ncompress do.
 
-use super::piece::{Begins, Decoding, Ends, Format, connect};
-use crate::format::lzw::MAGIC;
+use super::piece::{Decoding, Ends, connect};
 
 mod chunks;
 mod join;
 mod relay;
 
-/// A first byte that no bzip2 stream has. Behind other streams it is garbage to bzip2, and it is here.
-pub(super) const FORMAT: Format = Format { begins_with: |byte| byte == MAGIC[0], begins: |_, _| Begins::No, decode };
-
-fn decode(_: &Decoding) -> Ends {
+pub(super) fn decode(_: &Decoding) -> Ends {
     let relay = relay::Relay::new();
     connect(chunks::Chunks::new(&relay), join::Texts::new(&relay))
 }

@@ -6,7 +6,7 @@ use crate::shapes::{EDGES, Rng, SHAPES, shape};
 use hybz::flow::{Input, Inputs, Outputs, Source, Task};
 use hybz::index::{Index, Recorder};
 use hybz::seek::Reader;
-use hybz::{BlockInfo, Error, Formats, LargeBlocks, Pool, ReadAt, Settings, StreamInfo, StreamSummary, Verify};
+use hybz::{BlockInfo, Error, Format, Formats, LargeBlocks, Pool, ReadAt, Settings, StreamInfo, StreamSummary, Verify};
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ fn compressing_and_decoding_make_the_same_index() {
     let pool = pool(2);
     let check = |name: &str, text: &[u8], level_: u8| {
         for here in [false, true] {
-            let (coded, made) = recorded(&pool, Task::Compress(level(level_)), text, here);
+            let (coded, made) = recorded(&pool, Task::Compress(level(level_).into()), text, here);
             assert_eq!(bytes(&made.unwrap()), bytes(&built(&coded)), "{name}, level {level_}");
         }
     };
@@ -412,11 +412,11 @@ fn a_hbz_has_its_own() {
     let large = Settings::new().large_blocks(LargeBlocks::try_new(20_000).unwrap());
     let text = (shape("words").make)(100_000);
     let coded = hybz::compress(&text, &large).unwrap();
-    assert!(matches!(Index::build(&coded[..], &Settings::new()), Err(Error::HasHbz)));
+    assert!(matches!(Index::build(&coded[..], &Settings::new()), Err(Error::NoIndex { format: Format::Hbz, .. })));
     let mixed = [&coded[..], &file("one block").coded].concat();
-    assert!(matches!(Index::build(&mixed[..], &Settings::new()), Err(Error::HasHbz)));
-    let task = Task::CompressLarge(LargeBlocks::try_new(20_000).unwrap());
-    assert!(matches!(recorded(&pool(1), task, &text, false).1, Err(Error::HasHbz)));
+    assert!(matches!(Index::build(&mixed[..], &Settings::new()), Err(Error::NoIndex { format: Format::Hbz, .. })));
+    let task = Task::Compress(LargeBlocks::try_new(20_000).unwrap().into());
+    assert!(matches!(recorded(&pool(1), task, &text, false).1, Err(Error::NoIndex { format: Format::Hbz, .. })));
 }
 
 /// Where blocks and streams are is said in the same way of `.hbz`, and of streams of both kinds.
@@ -488,7 +488,7 @@ fn the_example_in_the_specification() {
         bytes.map(|byte| u8::from_str_radix(byte, 16).expect("a byte")).collect()
     };
     let bytes_of_spec: Vec<u8> = example.lines().filter(|line| line.starts_with("00")).flat_map(hex).collect();
-    let (coded, index) = recorded(&pool(1), Task::Compress(level(9)), b"to be or not to be\n", true);
+    let (coded, index) = recorded(&pool(1), Task::Compress(level(9).into()), b"to be or not to be\n", true);
     let index = index.unwrap();
     assert_eq!(coded.len(), 53);
     assert_eq!(bytes(&index), bytes_of_spec);

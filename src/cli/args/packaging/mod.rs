@@ -27,11 +27,11 @@ mod tests {
     use super::super::flags::Flags;
     use super::super::help::{GROUPS, MANUAL_ONLY};
     use super::*;
-    use crate::cli::suffixes::SUFFIXES;
     use clap::{Arg, Command, CommandFactory, ValueHint};
     use clap_complete::shells::{Fish, Zsh};
     use clap_complete::{Generator, generate};
     use clap_mangen::Man;
+    use hybz::Format;
     use std::path::Path;
     use std::{env, fs};
 
@@ -135,7 +135,8 @@ mod tests {
         values += &format!("        {}) values=- ;;\n", others.join("|"));
         // A value that needs `=` is not the next word.
         let attached = arguments().filter(|arg| arg.is_require_equals_set()).flat_map(names).collect::<Vec<_>>();
-        let suffixes: Vec<String> = SUFFIXES.iter().map(|(suffix, ..)| format!("*{suffix}")).collect();
+        let suffixes: Vec<String> =
+            Format::all_read().flat_map(Format::suffixes).map(|(suffix, _)| format!("*{suffix}")).collect();
         let text = include_str!("completions.bash.in");
         let text = replaced(text, "@FLAGS@", &flags.join(" "));
         let text = replaced(&text, "@VALUES@\n", &values);

@@ -1,0 +1,356 @@
+//! The table of formats: one row has all that the library and the command know of one. A format is a folder and a row.
+
+use super::bzip2::split::BlockOptions;
+use super::piece::{Decoding, Ends, StreamEndDetector};
+use super::{bzip2, hbz, lz4, lzw};
+use crate::Pool;
+use crate::format::bzip2::{Level, magic as bzip2_magic};
+use crate::format::hbz::{LargeBlocks, MAGIC as HBZ_MAGIC};
+use crate::format::lz4::magic as lz4_magic;
+use crate::format::lzw::MAGIC as LZW_MAGIC;
+use crate::format::{Blocks, Format, Formats, IndexKind, Magic};
+use crate::lz4::Frame;
+use crate::stream::Streams;
+
+/// What is known of a format.
+pub(crate) struct Row {
+    pub format: Format,
+    /// What it is called in reports and messages.
+    pub name: &'static str,
+    /// A file of it, in messages.
+    pub file: &'static str,
+    /// What names of its files end in, and what takes the place of that when they are decompressed. The first one is
+    /// what hybz writes.
+    pub suffixes: &'static [(&'static str, &'static str)],
+    /// How far the first bytes of data are those of this format.
+    pub magic: fn(&[u8]) -> Magic,
+    /// Of a format of hybz's own, how much of the magic must be there, after a stream of another format, to be called
+    /// a stream that was cut. What has less of it is garbage, which bzip2 ignores.
+    pub native: Option<usize>,
+    pub blocks: Blocks,
+    pub index: IndexKind,
+    /// How it is read; nothing: it is only recognised.
+    pub coding: Option<Coding>,
+}
+
+/// How a format is decoded.
+#[derive(Clone, Copy)]
+pub(crate) struct Coding {
+    /// The two ends of a stream to be decoded.
+    pub decode: fn(&Decoding) -> Ends,
+    /// What finds the end of a stream in its bytes; nothing if it ends where its input does.
+    pub end: fn() -> Option<Box<dyn StreamEndDetector>>,
+}
+
+/// What holds of other programs' formats, unless their row says otherwise.
+const FOREIGN: Row = Row {
+    format: Format::Gzip,
+    name: "",
+    file: "",
+    suffixes: &[],
+    magic: |_| Magic::No,
+    native: None,
+    blocks: Blocks::None,
+    index: IndexKind::None("its format is only recognised"),
+    coding: None,
+};
+
+/// The decoder of what no other format takes: it says what is wrong with it.
+const BZIP2: Coding = Coding { decode: bzip2::decode, end: bzip2::end };
+
+/// The table.
+static TABLE: &[Row] = &[
+    Row {
+        format: Format::Bzip2,
+        name: "bz2",
+        file: "a .bz2",
+        suffixes: &[(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar"), (".tz2", ".tar")],
+        magic: bzip2_magic,
+        native: Some(1),
+        blocks: Blocks::Listed,
+        index: IndexKind::Beside,
+        coding: Some(BZIP2),
+    },
+    Row {
+        format: Format::Hbz,
+        name: "hbz",
+        file: "a .hbz",
+        suffixes: &[(".hbz", "")],
+        magic: |head| Magic::of(head, &HBZ_MAGIC),
+        native: Some(4),
+        blocks: Blocks::Listed,
+        index: IndexKind::Within(".hbz streams have indexes of their own"),
+        coding: Some(Coding { decode: hbz::decode, end: hbz::end }),
+    },
+    Row {
+        format: Format::Lzw,
+        name: "Z",
+        file: "a .Z",
+        suffixes: &[(".Z", ""), (".taz", ".tar")],
+        magic: |head| Magic::of(head, &LZW_MAGIC),
+        index: IndexKind::None("a .Z file has no blocks, and so no index"),
+        coding: Some(Coding { decode: lzw::decode, end: || None }),
+        ..FOREIGN
+    },
+    Row {
+        format: Format::Lz4,
+        name: "lz4",
+        file: "an .lz4",
+        suffixes: &[(".lz4", "")],
+        magic: lz4_magic,
+        blocks: Blocks::Counted,
+        index: IndexKind::None("LZ4 frames have indexes of their own"),
+        coding: Some(Coding { decode: lz4::decode, end: lz4::end }),
+        ..FOREIGN
+    },
+    Row { name: "gzip", magic: |head| Magic::of(head, b"\x1f\x8b"), ..FOREIGN },
+    Row { format: Format::Xz, name: "xz", magic: |head| Magic::of(head, b"\xfd7zXZ\0"), ..FOREIGN },
+    Row { format: Format::Zstd, name: "zstd", magic: |head| Magic::of(head, b"\x28\xb5\x2f\xfd"), ..FOREIGN },
+    #[cfg(test)]
+    super::toy::ROW,
+];
+
+/// The rows of formats that are read.
+fn read(formats: Formats) -> impl Iterator<Item = (&'static Row, Coding)> {
+    let included = TABLE.iter().filter(move |row| formats.include(row.format));
+    included.filter_map(|row| Some((row, row.coding?)))
+}
+
+/// The decoder for data that begin with this byte: that decides, and the decoder says what is wrong with the others.
+pub(crate) fn first(formats: Formats, byte: Option<u8>) -> Coding {
+    let fits = |row: &Row| byte.is_some_and(|byte| (row.magic)(&[byte]) != Magic::No);
+    read(formats).find(|(row, _)| fits(row)).map_or(BZIP2, |(_, coding)| coding)
+}
+
+/// What follows streams of one format.
+pub(crate) enum Next {
+    /// A stream of one.
+    Stream(Coding),
+    /// A few more bytes will tell.
+    Unknown,
+    /// A stream that the end of the input cuts.
+    Cut,
+    /// Nothing that is read.
+    Garbage,
+}
+
+/// What these bytes are, which follow streams of one format. `ended` says that no more bytes come.
+pub(crate) fn next(formats: Formats, bytes: &[u8], ended: bool) -> Next {
+    let mut next = Next::Garbage;
+    for (row, coding) in read(formats) {
+        let Some(certain) = row.native else { continue };
+        match (row.magic)(bytes) {
+            Magic::Whole => return Next::Stream(coding),
+            Magic::Part(_) if !ended => next = Next::Unknown,
+            Magic::Part(len) if len >= certain => next = Next::Cut,
+            _ => {}
+        }
+    }
+    next
+}
+
+impl Format {
+    fn row(self) -> &'static Row {
+        TABLE.iter().find(|row| row.format == self).unwrap_or(&FOREIGN)
+    }
+
+    /// The format of data that begin with these bytes. [`HEAD_LEN`](Self::HEAD_LEN) of them are enough.
+    ///
+    /// ```
+    /// use hybz::Format;
+    /// assert_eq!(Format::of(&[0x1f, 0x9d, 0x90]), Some(Format::Lzw));
+    /// ```
+    pub fn of(head: &[u8]) -> Option<Format> {
+        TABLE.iter().find(|row| (row.magic)(head) == Magic::Whole).map(|row| row.format)
+    }
+
+    /// How many bytes tell what format data are of.
+    pub const HEAD_LEN: usize = 8;
+
+    /// The formats that hybz reads.
+    ///
+    /// ```
+    /// use hybz::Format;
+    /// let suffixes: Vec<&str> = Format::all_read().flat_map(Format::suffixes).map(|(suffix, _)| *suffix).collect();
+    /// assert_eq!(suffixes, [".bz2", ".bz", ".tbz2", ".tbz", ".tz2", ".hbz", ".Z", ".taz", ".lz4"]);
+    /// ```
+    pub fn all_read() -> impl Iterator<Item = Format> {
+        read(Formats::All).map(|(row, _)| row.format)
+    }
+
+    /// Whether data that begin with `head`, which may be cut short, may be of this format.
+    #[doc(hidden)]
+    pub fn fits(self, head: &[u8]) -> bool {
+        (self.row().magic)(head) != Magic::No
+    }
+
+    /// A short name, such as `bz2`. Of a format that hybz does not read it is that of the program that does.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What a file of this format is called: `a .bz2`.
+    #[doc(hidden)]
+    pub fn file(self) -> &'static str {
+        self.row().file
+    }
+
+    /// What names of its files end in, the usual suffix first, and what replaces that when they are decompressed.
+    pub fn suffixes(self) -> &'static [(&'static str, &'static str)] {
+        self.row().suffixes
+    }
+
+    /// Whether it is one of hybz's own formats, whose streams may follow others, and whose files are not compressed
+    /// again.
+    #[doc(hidden)]
+    pub fn is_native(self) -> bool {
+        self.row().native.is_some()
+    }
+
+    /// What its blocks are to its users.
+    #[doc(hidden)]
+    pub fn blocks(self) -> Blocks {
+        self.row().blocks
+    }
+
+    /// Why no index is made of its files.
+    pub(crate) fn no_index(self) -> &'static str {
+        match self.row().index {
+            IndexKind::Within(why) | IndexKind::None(why) => why,
+            IndexKind::Beside => "",
+        }
+    }
+
+    /// Where the index of a file is.
+    #[doc(hidden)]
+    pub fn index(self) -> IndexKind {
+        self.row().index
+    }
+}
+
+impl Formats {
+    /// Whether this format is among them.
+    ///
+    /// ```
+    /// use hybz::{Format, Formats};
+    /// assert!(Formats::All.include(Format::Hbz) && !Formats::Bzip2.include(Format::Hbz));
+    /// ```
+    pub fn include(self, format: Format) -> bool {
+        (self == Formats::All || format == Format::Bzip2) && format.row().coding.is_some()
+    }
+
+    /// The format of data that begin with these bytes, if it is one of these.
+    ///
+    /// ```
+    /// use hybz::{Format, Formats};
+    /// assert_eq!(Formats::All.of(&[0x1f, 0x9d, 0x90]), Some(Format::Lzw));
+    /// assert_eq!(Formats::Bzip2.of(&[0x1f, 0x9d, 0x90]), None);
+    /// assert_eq!(Formats::All.of(&[0x1f, 0x8b, 8]), None);
+    /// ```
+    pub fn of(self, head: &[u8]) -> Option<Format> {
+        read(self).find(|(row, _)| (row.magic)(head) == Magic::Whole).map(|(row, _)| row.format)
+    }
+
+    /// Whether data that begin with `head`, which may be cut short, can be of one of these formats. What cannot is
+    /// copied by `-dcf`, by bzip2's rule: that takes whatever begins as one of its files does, even a file of a single
+    /// `B`. Of formats that are not hybz's own the whole magic must be there.
+    #[doc(hidden)]
+    pub fn may_begin_with(self, head: &[u8]) -> bool {
+        read(self).any(|(row, _)| match (row.magic)(head) {
+            Magic::Whole => true,
+            Magic::Part(_) => row.native.is_some(),
+            Magic::No => false,
+        })
+    }
+}
+
+/// What text is compressed to.
+///
+/// ```
+/// use hybz::{Encoding, Format, Level};
+/// assert_eq!(Encoding::default(), Encoding::Bzip2 { level: Level::BEST, streams: None });
+/// assert_eq!(Encoding::from(hybz::lz4::Frame::new()).format(), Format::Lz4);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Encoding {
+    /// One `.bz2` stream, or several of these lengths, one after the other.
+    Bzip2 {
+        /// The block size.
+        level: Level,
+        /// Nothing: one stream.
+        streams: Option<Streams>,
+    },
+    /// One `.hbz` stream.
+    Hbz(LargeBlocks),
+    /// One LZ4 frame.
+    Lz4(Frame),
+    /// One stream of `stream/toy.rs`.
+    #[cfg(test)]
+    #[doc(hidden)]
+    Toy,
+}
+
+impl Default for Encoding {
+    fn default() -> Encoding {
+        Level::BEST.into()
+    }
+}
+
+impl From<Level> for Encoding {
+    fn from(level: Level) -> Encoding {
+        Encoding::Bzip2 { level, streams: None }
+    }
+}
+
+impl From<LargeBlocks> for Encoding {
+    fn from(large: LargeBlocks) -> Encoding {
+        Encoding::Hbz(large)
+    }
+}
+
+impl From<Frame> for Encoding {
+    fn from(frame: Frame) -> Encoding {
+        Encoding::Lz4(frame)
+    }
+}
+
+impl Encoding {
+    /// The format of what is written.
+    pub fn format(self) -> Format {
+        match self {
+            Encoding::Bzip2 { .. } => Format::Bzip2,
+            Encoding::Hbz(_) => Format::Hbz,
+            Encoding::Lz4(_) => Format::Lz4,
+            #[cfg(test)]
+            Encoding::Toy => Format::Toy,
+        }
+    }
+
+    /// The blocks, if they are larger than bzip2's.
+    pub fn large_blocks(self) -> Option<LargeBlocks> {
+        match self {
+            Encoding::Hbz(large) => Some(large),
+            _ => None,
+        }
+    }
+
+    /// The same for text of this length, which is stated if the format has a place for it.
+    pub fn text_len(self, len: u64) -> Encoding {
+        match self {
+            Encoding::Lz4(frame) => Encoding::Lz4(frame.text_len(len)),
+            other => other,
+        }
+    }
+
+    /// The two ends of a stream to be written.
+    pub(crate) fn encode(self, pool: &Pool, options: BlockOptions) -> Ends {
+        match self {
+            Encoding::Bzip2 { level, streams } => bzip2::encode(level, streams, options),
+            Encoding::Hbz(large) => hbz::encode(large, pool, options.verify),
+            Encoding::Lz4(frame) => lz4::encode(frame),
+            #[cfg(test)]
+            Encoding::Toy => super::toy::encode(),
+        }
+    }
+}
