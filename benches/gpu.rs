@@ -16,8 +16,8 @@
 
 use hybz::flow::{Input, Inputs, Outputs, ReadAt, Source, Task, run};
 use hybz::gpu::Offload;
-use hybz::schedule::{Accepts, Question, Station, StationError};
-use hybz::work::{BlockJob, ENCODE};
+use hybz::schedule::{Accepts, Job, Station, StationError};
+use hybz::tasks::{ENCODE, EncodeBlock};
 use hybz::{CodedBlock, Error, Lanes, Level, Pool, StreamSummary, Verify};
 use std::env;
 use std::fs::File;
@@ -110,17 +110,17 @@ impl Outputs for Collect {
 /// A station that does nothing: its blocks are zeros, a fifth as long as the text.
 struct Null;
 
-impl Station<BlockJob> for Null {
+impl Station for Null {
     fn name(&self) -> String {
         "null".to_owned()
     }
-    fn work(&mut self, batch: &mut [BlockJob]) -> Result<(), StationError> {
+    fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError> {
         for job in batch {
-            let BlockJob::Encode(job) = job else { continue };
-            let text_len = job.question().bytes();
+            let Some(job) = job.of::<EncodeBlock>() else { continue };
+            let text_len = job.task().0.len();
             let bytes = vec![0; text_len as usize / 5];
             let bit_len = bytes.len() as u64 * 8;
-            job.answer(CodedBlock { bytes, bit_len, crc: 0, text_len, block_len: 0 });
+            job.complete(CodedBlock { bytes, bit_len, crc: 0, text_len, block_len: 0 });
         }
         Ok(())
     }
@@ -168,9 +168,9 @@ fn main() {
         }
         builder = match mode {
             "cpu" => builder,
-            "all" | "bwt-all" | "hybrid-all" | "resident-all" => builder.gpus(&shaped(mode)),
+            "all" | "bwt-all" | "hybrid-all" | "resident-all" => builder.accelerators(&shaped(mode)),
             "gpu" | "bwt-gpu" | "hybrid-gpu" | "resident-gpu" => {
-                builder.cores_accept(Accepts::AllBut(&[ENCODE])).gpus(&shaped(mode))
+                builder.cores_accept(Accepts::AllBut(&[ENCODE])).accelerators(&shaped(mode))
             }
             "null" => {
                 let mut builder = builder.without_cpu();

@@ -2,7 +2,7 @@
 //! `cargo run --release --example overhead [TASKS]`.
 
 use crossbeam_channel::{bounded, unbounded};
-use hybz::schedule::{Class, Crew, Expected, Job, Pool, Question, Station, StationError, Work};
+use hybz::schedule::{Class, Core, Crew, Expected, Job, Pool, Station, StationError, Task};
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -12,37 +12,23 @@ use std::time::{Duration, Instant};
 /// A task that does almost nothing.
 struct Add(u64);
 
-const ADD: Class = Class(0);
+const ADD: Class = Class::new("add", 50e6);
 
-impl Question for Add {
-    type Answer = u64;
+impl Task for Add {
+    type Output = u64;
 
-    fn bytes(&self) -> u64 {
-        1000
+    fn run(&self, _: &mut Core) -> u64 {
+        self.0 + 1
     }
 }
 
-struct Adding;
-
-impl Work for Adding {
-    type Job = Job<Add>;
-
-    fn core(&self, _: usize) -> Box<dyn Station<Job<Add>>> {
-        Box::new(Adder { name: "cpu", max_batch: 1 })
-    }
-
-    fn after_fork(&self) -> Self {
-        Adding
-    }
-}
-
-/// A core, or a lane that takes many tasks at once.
+/// A lane that takes many tasks at once.
 struct Adder {
     name: &'static str,
     max_batch: usize,
 }
 
-impl Station<Job<Add>> for Adder {
+impl Station for Adder {
     fn name(&self) -> String {
         self.name.to_owned()
     }
@@ -51,10 +37,10 @@ impl Station<Job<Add>> for Adder {
         self.max_batch
     }
 
-    fn work(&mut self, jobs: &mut [Job<Add>]) -> Result<(), StationError> {
-        for job in jobs {
-            let sum = job.question().0 + 1;
-            job.answer(sum);
+    fn work(&mut self, jobs: &mut [Job]) -> Result<(), StationError> {
+        for job in jobs.iter_mut().filter_map(Job::of::<Add>) {
+            let sum = job.task().0 + 1;
+            job.complete(sum);
         }
         Ok(())
     }
@@ -111,12 +97,12 @@ fn channels(threads: usize, tasks: u64) {
     });
 }
 
-fn pool(threads: usize, lanes: usize) -> Pool<Adding> {
+fn pool(threads: usize, lanes: usize) -> Pool {
     let threads = NonZeroUsize::new(threads).expect("at least one");
     let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
-    let lane = || Ok(Box::new(Adder { name: "lane", max_batch: 32 }) as Box<dyn Station<Job<Add>>>);
+    let lane = || Ok(Box::new(Adder { name: "lane", max_batch: 32 }) as Box<dyn Station>);
     let crew = (0..lanes).fold(Crew::new(&[ADD], expected).at_once(), |crew, _| crew.member(lane));
-    Pool::with_work(Adding).threads(threads).crew(crew).build()
+    Pool::builder().threads(threads).crew(crew).build()
 }
 
 fn main() {
@@ -127,7 +113,11 @@ fn main() {
             let pool = pool(threads, lanes);
             measure(&format!("{threads:2} threads, {lanes} lanes: tickets"), tasks, || {
                 let client = pool.client();
-                submit_all(tasks, |number| client.submit(Add(number)), |ticket| ticket.wait().expect("it is done"));
+                submit_all(
+                    tasks,
+                    |number| client.task(Add(number)).class(ADD, 1000).submit(),
+                    |ticket| ticket.wait().expect("it is done"),
+                );
             });
         }
         let pool = pool(threads, 0);
@@ -139,7 +129,7 @@ fn main() {
                     scope.spawn(|| {
                         for number in 0..tasks / SUBMITTERS {
                             let left = Arc::clone(&left);
-                            client.submit_then(Add(number), move |_| {
+                            client.task(Add(number)).class(ADD, 1000).submit_then(move |_, _, _| {
                                 left.fetch_sub(1, Relaxed);
                             });
                         }

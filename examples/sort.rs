@@ -1,7 +1,7 @@
 //! Sorts the lines of a file, or of stdin, with the library: `cargo run --release --example sort [FILE [MEGABYTES]]
 //! > SORTED`. With a number of megabytes, what does not fit into them goes through a temporary file.
 
-use hybz::sort::{Limits, Order, Pool, Sorter};
+use hybz::sort::{Limits, Order, Sorter};
 use std::error::Error;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(megabytes) => Limits::new().memory(megabytes.parse::<u64>()? << 20).temporary(temporary),
         None => Limits::new(),
     };
-    let pool = Pool::builder().build();
+    let pool = hybz::sort::pool().build();
     let mut sorter = Sorter::new(&Order::new(), limits, &pool);
     let mut buffer = vec![0; 1 << 18];
     loop {

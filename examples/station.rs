@@ -1,58 +1,26 @@
-//! A kind of work of one's own on the queue, and a station of one's own for it: words are counted in lines, by the
-//! cores and by an accelerator that takes many lines at once. Run it with `cargo run --example station`.
+//! A task and a station of one's own: words are counted in lines, by the cores and by an accelerator that takes many
+//! lines at once. Run it with `cargo run --example station`.
 
-use hybz::schedule::{Class, Crew, Expected, Job, Pool, Question, Station, StationError, Work};
+use hybz::schedule::{Class, Core, Crew, Expected, Job, Pool, Station, StationError, Task};
 use std::time::Duration;
 
 /// How many words are in this line?
 struct CountWords(String);
 
-const LINES: Class = Class(0);
+const LINES: Class = Class::new("lines", 50e6);
 
-impl Question for CountWords {
-    type Answer = usize;
-    const CLASS: Class = LINES;
+impl Task for CountWords {
+    type Output = usize;
 
-    fn bytes(&self) -> u64 {
-        self.0.len() as u64
-    }
-}
-
-/// The kind of work: what lies on the queue, and how a core does it.
-struct Counting;
-
-impl Work for Counting {
-    type Job = Job<CountWords>;
-
-    fn core(&self, number: usize) -> Box<dyn Station<Job<CountWords>>> {
-        Box::new(Core(number))
-    }
-
-    fn after_fork(&self) -> Self {
-        Counting
-    }
-}
-
-struct Core(usize);
-
-impl Station<Job<CountWords>> for Core {
-    fn name(&self) -> String {
-        format!("core {}", self.0)
-    }
-
-    fn work(&mut self, batch: &mut [Job<CountWords>]) -> Result<(), StationError> {
-        for job in batch {
-            let words = job.question().0.split_whitespace().count();
-            job.answer(words);
-        }
-        Ok(())
+    fn run(&self, _: &mut Core) -> usize {
+        self.0.split_whitespace().count()
     }
 }
 
 /// It declines what is not ASCII; a core does those lines.
 struct Accelerator;
 
-impl Station<Job<CountWords>> for Accelerator {
+impl Station for Accelerator {
     fn name(&self) -> String {
         "accelerator".to_owned()
     }
@@ -61,12 +29,12 @@ impl Station<Job<CountWords>> for Accelerator {
         64
     }
 
-    fn work(&mut self, batch: &mut [Job<CountWords>]) -> Result<(), StationError> {
-        for job in batch {
-            let line = &job.question().0;
+    fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError> {
+        for job in batch.iter_mut().filter_map(Job::of::<CountWords>) {
+            let CountWords(line) = job.task();
             if line.is_ascii() {
                 let words = line.split_ascii_whitespace().count();
-                job.answer(words);
+                job.complete(words);
             } else {
                 job.decline();
             }
@@ -78,12 +46,15 @@ impl Station<Job<CountWords>> for Accelerator {
 fn main() {
     let expected = Expected { rate: 500e6, start: Duration::ZERO, end: Duration::ZERO };
     let crew = Crew::new(&[LINES], expected).at_once().member(|| Ok(Box::new(Accelerator)));
-    let pool = Pool::with_work(Counting).crew(crew).build();
+    let pool = Pool::builder().crew(crew).build();
 
     let lines = (0..10_000).map(|i| if i % 7 == 0 { "für vier Wörter hier" } else { "three words here" });
     let client = pool.client();
     // A permit bounds the memory. It goes with its ticket, and is dropped when the answer has been used.
-    let submit = |line: &str| (client.permit(line.len() as u64), client.submit(CountWords(line.to_owned())));
+    let submit = |line: &str| {
+        let bytes = line.len() as u64;
+        (client.permit(bytes), client.task(CountWords(line.to_owned())).class(LINES, bytes).submit())
+    };
     let tickets: Vec<_> = lines.map(submit).collect();
     // Tickets in the order of the input: answers in the order of the input.
     let answers = tickets.into_iter().map(|(_permit, ticket)| ticket.wait().expect("a core can count words"));

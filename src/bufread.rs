@@ -62,8 +62,8 @@ reader!(
     inner => inner, inner, inner
 );
 
-/// Reads the first stream from `R`, `.bz2` or `.hbz`, and is read as what it holds. Leaves `R` exactly at the end of
-/// the stream.
+/// Reads the first stream from `R`, of any format that hybz reads, and is read as what it holds. Leaves `R` exactly at
+/// the end of the stream.
 ///
 /// `R` never advances past the end of the stream, and is at the end once `read` has returned `Ok(0)`; before that it is
 /// ahead of the text handed out. Where it is after an error in the data is not specified.

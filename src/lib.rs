@@ -95,8 +95,6 @@ pub mod sort;
 pub mod station;
 mod stream;
 mod summary;
-#[doc(hidden)]
-pub mod work;
 pub mod write;
 
 pub use block::{CodedBlock, Compact, DecodedBlock, Expand, Part, Text};
@@ -105,7 +103,7 @@ pub use format::bzip2::{InvalidLevel, Level};
 pub use format::hbz::LargeBlocks;
 pub use format::{Format, Formats};
 pub use read_at::ReadAt;
-pub use schedule::{StationReport, Summary};
+pub use schedule::{Pool, PoolBuilder, StationReport, Summary};
 pub use settings::Settings;
 pub use station::gpu::Lanes;
 pub use stream::Encoding;
@@ -116,12 +114,16 @@ pub use summary::{BlockInfo, StreamInfo, StreamSummary};
 
 use stream::driver::Driver;
 
-/// The stations of a process and the queue they share, for compressing and decompressing.
-pub type Pool = schedule::Pool<work::Codec>;
-/// Chooses what a [`Pool`] is made of: [`Pool::builder`](schedule::Pool::builder).
-pub type PoolBuilder = schedule::PoolBuilder<work::Codec>;
-/// Somebody who submits blocks.
-pub(crate) type Client = schedule::Client<work::Codec>;
+pub(crate) use schedule::Client;
+
+/// The tasks of all formats, for tests of stations.
+#[doc(hidden)]
+pub mod tasks {
+    pub use crate::stream::bzip2::tasks::*;
+    pub use crate::stream::hbz::tasks::*;
+    pub use crate::stream::lz4::tasks::*;
+    pub use crate::stream::lzw::tasks::*;
+}
 
 /// `text` as one `.bz2` stream: bzip2's exact bytes at the settings' level.
 pub fn compress(text: &[u8], settings: &Settings) -> Result<Vec<u8>, Error> {

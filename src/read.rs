@@ -2,7 +2,7 @@
 //!
 //! | type | reads | is read as |
 //! |---|---|---|
-//! | [`BzEncoder`] | text | one `.bz2` (or `.hbz`) stream |
+//! | [`BzEncoder`] | text | one `.bz2` stream, or one of another [`Encoding`](crate::Encoding) |
 //! | [`BzDecoder`] | the first stream | its text |
 //! | [`MultiBzDecoder`] | all streams that follow each other | their texts, one after the other |
 //!
@@ -84,7 +84,7 @@ reader!(
     inner => inner, inner, inner
 );
 
-/// Reads the first stream from `R`, `.bz2` or `.hbz`, and is read as what it holds.
+/// Reads the first stream from `R`, of any format that hybz reads, and is read as what it holds.
 ///
 /// At the end of the stream `read` returns `Ok(0)` and reads no more from `R`. `R` is read through a buffer of 64 KiB,
 /// so up to that much after the end of the stream is lost; [`bufread::BzDecoder`](crate::bufread::BzDecoder) loses

@@ -69,13 +69,13 @@ impl Settings {
         self
     }
 
-    /// What to compress to: [`large_blocks`](Self::large_blocks), [`lz4`](Self::lz4) and this replace each other, and
-    /// [`level`](Self::level) and [`streams`](Self::streams), which are of `.bz2` and change nothing else.
+    /// What to compress to. This replaces what was chosen before; [`level`](Self::level) and [`streams`](Self::streams)
+    /// are of `.bz2`, and change nothing if this is another format.
     ///
     /// ```
-    /// use hybz::{Encoding, Format, Settings, lz4::Frame};
-    /// let coded = hybz::compress(b"text", &Settings::new().encoding(Frame::new()))?;
-    /// assert_eq!(Format::of(&coded), Some(Format::Lz4));
+    /// use hybz::{Encoding, Format, Level, Settings};
+    /// let coded = hybz::compress(b"text", &Settings::new().encoding(Level::FASTEST))?;
+    /// assert_eq!(Format::of(&coded), Some(Format::Bzip2));
     /// # Ok::<(), hybz::Error>(())
     /// ```
     pub fn encoding(mut self, encoding: impl Into<Encoding>) -> Self {

@@ -2,7 +2,7 @@
 //!
 //! | type | takes | writes |
 //! |---|---|---|
-//! | [`BzEncoder`] | text | one `.bz2` (or `.hbz`) stream |
+//! | [`BzEncoder`] | text | one `.bz2` stream, or one of another [`Encoding`](crate::Encoding) |
 //! | [`BzDecoder`] | the first stream | its text |
 //! | [`MultiBzDecoder`] | all streams that follow each other | their texts, one after the other |
 //!

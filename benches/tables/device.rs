@@ -23,7 +23,7 @@ pub fn seconds(text: &[u8], size: usize, interval: u32) -> Option<[f64; 2]> {
     let sort = (0..2).map(|_| sort(&mut *lane, text, &stream, &plain)).reduce(f64::min)?;
     drop(lane);
 
-    let pool = Pool::builder().gpus(&lanes).build();
+    let pool = Pool::builder().accelerators(&lanes).build();
     let settings = settings.pool(&pool);
     let all = |_| {
         let start = Instant::now();
@@ -41,7 +41,7 @@ pub fn decoding_seconds(text: &[u8], size: usize, interval: u32) -> Option<f64> 
     let large = LargeBlocks::try_new(size as u32)?.perturbation(interval, 0);
     let coded = hybz::compress(text, &Settings::new().large_blocks(large)).expect("memory");
     let lanes = Lanes { at_once: true, ..Lanes::for_decoding_large() };
-    let pool = Pool::builder().gpus(&lanes).build();
+    let pool = Pool::builder().accelerators(&lanes).build();
     let settings = Settings::new().pool(&pool);
     let decode = |_| {
         let start = Instant::now();

@@ -8,7 +8,8 @@
 use crate::all::{self, Counts, KINDS, STRIP};
 use crate::ching::each;
 use crate::peers::{COLUMNS, PICTURE, Place, ROWS, tiff};
-use hybz::lzw::{DeviceStrips, StripDecoder, StripEncoder, StripPool, StripWork, decode_strips, encode_strips};
+use hybz::Pool;
+use hybz::lzw::{DeviceStrips, StripDecoder, StripEncoder, decode_strips, encode_strips};
 use std::thread;
 use std::time::Instant;
 
@@ -63,7 +64,7 @@ pub fn lzw_compression(names: &[&str]) {
     println!("# 50,000 strips at once to do 4 to 10 GB/s (model). tiffcp and compress are whole processes.");
     each(names, |set, text| {
         println!("set,bytes,strip,strips,coded,ratio,core_MB/s,all_cores_MB/s,tiffcp_MB/s,compress_MB/s,GPU");
-        let pool = StripPool::with_work(StripWork).build();
+        let pool = Pool::builder().build();
         let place = Place::new();
         place.write("plain.tif", &tiff(text));
         place.write("text", text);
@@ -118,7 +119,7 @@ pub fn lzw_decompression(names: &[&str]) {
         let (coded, len) = (lzw(text, STRIP), text.len());
         let strips: Vec<(&[u8], usize)> =
             coded.iter().zip(text.chunks(STRIP)).map(|(coded, text)| (&coded[..], text.len())).collect();
-        let pool = StripPool::with_work(StripWork).build();
+        let pool = Pool::builder().build();
         let mut found = vec![0; len];
         let (core, ()) = best(|| {
             let mut decoder = StripDecoder::new();

@@ -33,7 +33,7 @@ pub fn by_number(set: &str, text: &[u8]) {
             let pool = Pool::builder().threads(number).build();
             let coded = line(&text, &settings, pool, &format!("{set},{name},{number},0"), false);
             if gpus > 0 {
-                let pool = Pool::builder().threads(number).gpus(&Lanes { at_once: true, ..lanes }).build();
+                let pool = Pool::builder().threads(number).accelerators(&Lanes { at_once: true, ..lanes }).build();
                 let name = format!("{set},{name},{number},{gpus}");
                 assert!(coded == line(&text, &settings, pool, &name, true), "GPUs and cores write the same bytes");
             }

@@ -6,7 +6,7 @@
 //! MSD radix sort on a core of 2013; here the cores of hybz itself stand for them, in the columns of table 4.2.
 
 use crate::{datasets, fail};
-use hybz::sort::{Order, Pool, sorted};
+use hybz::sort::{Order, sorted};
 use std::env;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -195,7 +195,7 @@ fn ratio(value: Option<f64>, to: Option<f64>) -> String {
 
 /// Milliseconds on so many cores.
 fn on_cores(text: &[u8], cores: usize) -> f64 {
-    let pool = Pool::builder().threads(NonZeroUsize::new(cores).expect("a core")).build();
+    let pool = hybz::sort::pool().threads(NonZeroUsize::new(cores).expect("a core")).build();
     let run = |_| {
         let start = Instant::now();
         let out = sorted(text, &Order::new(), &pool).expect("memory");

@@ -11,7 +11,7 @@
 mod pnm;
 mod tiff;
 
-use hybz::lzw::{StripPool, StripWork};
+use hybz::Pool;
 use std::fs;
 use tiff::{Coding, Layout, Trouble};
 
@@ -23,7 +23,7 @@ fn main() -> Result<(), Trouble> {
     let (flags, words): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|word| word.starts_with("--"));
     let [task, from, to] = &words[..] else { return Err(usage.into()) };
     let file = fs::read(from)?;
-    let pool = StripPool::with_work(StripWork).build();
+    let pool = Pool::builder().build();
     let made = match &task[..] {
         "to-tiff" => {
             let image = pnm::read(&file)?;

@@ -1,7 +1,8 @@
 //! Baseline TIFF files of 8-bit samples, grey or RGB, in strips or tiles that are LZW-coded, or not coded at all. The
 //! strips are coded by all cores; what is here beside that is where they stand in the file.
 
-use hybz::lzw::{StripPool, decode_strips, encode_strips};
+use hybz::Pool;
+use hybz::lzw::{decode_strips, encode_strips};
 
 /// What is wrong, in words.
 pub type Trouble = Box<dyn std::error::Error>;
@@ -138,7 +139,7 @@ const TILE_OFFSETS: u16 = 324;
 const TILE_LENGTHS: u16 = 325;
 
 /// The file of an image.
-pub fn write(image: &Image, coding: Coding, pool: &StripPool) -> Result<Vec<u8>, Trouble> {
+pub fn write(image: &Image, coding: Coding, pool: &Pool) -> Result<Vec<u8>, Trouble> {
     let Coding { layout, differences } = coding;
     let pieces = layout.pieces(image.width, image.height);
     let mut file = b"II*\0\0\0\0\0".to_vec();
@@ -262,7 +263,7 @@ impl<'a> Directory<'a> {
 }
 
 /// The image in a file, and how it is held.
-pub fn read(file: &[u8], pool: &StripPool) -> Result<(Image, Coding), Trouble> {
+pub fn read(file: &[u8], pool: &Pool) -> Result<(Image, Coding), Trouble> {
     let fields = Directory::open(file)?;
     let (width, height) = (fields.value(WIDTH, 0)?, fields.value(HEIGHT, 0)?);
     let samples = fields.value(SAMPLES, 1)?;

@@ -103,7 +103,7 @@ impl<'a> Opener<'a> {
     }
 
     fn decoded(&self, name: &OsStr, coded: impl Read + Send + 'static) -> Input {
-        let make = || Pool::builder().threads(self.threads).max_memory(self.memory).build();
+        let make = || hybz::sort::pool().threads(self.threads).max_memory(self.memory).build();
         // Bytes behind the last stream are no reason to fail, but to say so.
         let settings = Settings::new().pool(self.pool.get_or_init(make)).trailing_garbage(false);
         let decoder = MultiBzDecoder::with_settings(coded, &settings);

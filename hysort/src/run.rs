@@ -9,7 +9,7 @@ use crate::pieces::Stop;
 use crate::progress::Progress;
 use crate::spill::Spill;
 use crate::{check, gpus, limits, merge};
-use hybz::sort::{Limits, Pool, Report, Sorter};
+use hybz::sort::{Limits, Report, Sorter};
 use hybz::{StationReport, Summary};
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -54,9 +54,9 @@ fn sort(mut call: Call<'_>) -> Result<(), Failure> {
     let plan = call.plan;
     let (threads, memory) = (limits::threads(plan), limits::memory(plan));
     // The process ends with this call, and the kernel takes back what a pool holds faster than we could free it.
-    let mut pool = Pool::builder().threads(threads).max_memory(memory);
+    let mut pool = hybz::sort::pool().threads(threads).max_memory(memory);
     if let Some(lanes) = gpus::lanes(plan, memory)? {
-        pool = pool.gpus(&lanes);
+        pool = pool.accelerators(&lanes);
     }
     let pool = ManuallyDrop::new(pool.build());
     let spill = Arc::clone(&call.spill);

@@ -18,6 +18,12 @@ pub fn other_than_bzip2(head: &[u8]) -> Option<Format> {
     Formats::All.of(head).filter(|&format| format != Format::Bzip2)
 }
 
+/// The suffixes of hybz's own formats.
+pub fn native() -> String {
+    let usual = |format: Format| format.suffixes().first().map(|(suffix, _)| *suffix);
+    Format::all_read().filter(|format| format.is_native()).filter_map(usual).collect::<Vec<_>>().join(" and ")
+}
+
 /// What is known of a file in which this format was found.
 pub fn found(format: Format) -> String {
     match format.suffixes() {

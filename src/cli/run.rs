@@ -104,7 +104,7 @@ fn work(plan: Arc<Plan<FilesMode>>, report: Arc<Report>) -> anyhow::Result<Outco
         }
         pool = pool.threads(limits::threads(&plan.common, plan.mode.coding())).max_memory(limits::share_of_memory());
         for lanes in limits::lanes(&plan) {
-            pool = pool.gpus(&lanes);
+            pool = pool.accelerators(&lanes);
         }
         pool.build()
     });

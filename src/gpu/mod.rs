@@ -12,35 +12,35 @@ use std::fmt;
 use std::time::Duration;
 
 mod choice;
-mod code_large;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod decode;
-mod decode_large;
 mod factor;
 #[cfg(test)]
 pub(crate) mod fake;
+mod hbz_code;
+mod hbz_decode;
 mod lines;
 mod lz4;
+mod lzw;
 mod select;
-mod strips;
 
 pub(crate) use choice::Choice;
-pub use code_large::{
-    CodeLargeBlocks, CodedSegment, CodedSegments, SharesForDevice, Tokenized, TokensByDevice, segment_room,
-};
 #[cfg(all(test, feature = "cuda"))]
 pub(crate) use cuda::{from_device, to_device};
 pub use decode::{BlockForDevice, DecodeBlocks, DecodedBatch, DecodedByDevice};
-pub use decode_large::{
+pub use factor::{FACTOR_STEPS, FactorByDevice, FactorsByDevice, FindFactors, MAX_FETCHED};
+pub use hbz_code::{
+    CodeLargeBlocks, CodedSegment, CodedSegments, SharesForDevice, Tokenized, TokensByDevice, segment_room,
+};
+pub use hbz_decode::{
     DecodeCodes, DecodedCodes, LargeForDevice, MAX_ENTRY_LOG, MAX_LARGE, MAX_ROWS, ROW_UNIT, SegmentForDevice,
     input_room,
 };
-pub use factor::{FACTOR_STEPS, FactorByDevice, FactorsByDevice, FindFactors, MAX_FETCHED};
 pub use lines::{KeptText, LineOrder, RangeInParts, SortLines, SortedLines};
 pub use lz4::{Coded, DecodeLz4, DeviceBytes, Lz4ForDevice, MAX_LZ4};
+pub use lzw::{DecodeStrips, MAX_STRIP, StripForDevice, StripFound, StripsSize};
 pub use select::select;
-pub use strips::{DecodeStrips, MAX_STRIP, StripForDevice, StripFound, StripsSize};
 
 /// What can be reached. Where several have devices, the first counts.
 const BACKENDS: &[&dyn Backend] = &[

@@ -40,6 +40,7 @@ use records::Records;
 use std::io::{BufWriter, Read, Write};
 use std::sync::Arc;
 
+pub use crate::hbz::List;
 pub use ranges::TextRange;
 pub use recorder::Recorder;
 

@@ -118,7 +118,7 @@ impl Frame {
 }
 
 impl Settings {
-    /// Compress to an LZ4 frame, instead of to `.bz2` or `.hbz`. Its blocks are not verified, whatever
+    /// Compress to an LZ4 frame. Its blocks are not verified, whatever
     /// [`verify`](Self::verify) says; it carries a checksum of its text.
     ///
     /// ```

@@ -34,7 +34,7 @@ pub use device::DeviceStrips;
 pub use encode::StripEncoder;
 use stream::StreamDecoder;
 pub use strip::StripDecoder;
-pub use strips::{StripPool, StripWork, decode_strips, encode_strips};
+pub use strips::{decode_strips, encode_strips};
 
 use crate::error::Error;
 

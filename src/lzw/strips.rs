@@ -1,46 +1,26 @@
-//! Many strips, by all cores: a kind of work of its own on the scheduler's queue.
+//! Many strips, by all cores.
 
 use super::{StripDecoder, StripEncoder};
 use crate::error::{Damage, Error};
-use crate::schedule::{AnyJob, Class, Client, ErasedJob, Job, Permit, Pool, Question, Station, StationError};
-use crate::schedule::{Ticket, Work};
+use crate::schedule::{Class, Client, Core, Permit, Pool, Task, Ticket};
 use std::collections::VecDeque;
 use std::iter::Fuse;
 
-/// The stations that code strips: `StripPool::with_work(StripWork).build()` has one for each core.
-pub type StripPool = Pool<StripWork>;
-
-/// The kind of work that strips are.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct StripWork;
-
-/// Strips are coded and decoded.
-#[derive(Debug)]
-pub enum StripJob {
-    /// Its text is to be encoded.
-    #[doc(hidden)]
-    Encode(Job<Encode>),
-    /// Its codes are to be decoded.
-    #[doc(hidden)]
-    Decode(Job<Decode>),
-}
+const STRIPS: Class = Class::new("LZW strips", 50e6);
 
 /// A strip's text.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Encode(Vec<u8>);
+struct Encode(Vec<u8>);
 
 /// A strip's codes, and the length of its text.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Decode(Vec<u8>, usize);
+struct Decode(Vec<u8>, usize);
 
-impl Question for Encode {
-    type Answer = Vec<u8>;
-    const CLASS: Class = Class(0);
+impl Task for Encode {
+    type Output = Vec<u8>;
 
-    fn bytes(&self) -> u64 {
-        self.0.len() as u64
+    fn run(&self, core: &mut Core) -> Vec<u8> {
+        let mut coded = Vec::new();
+        core.state::<StripEncoder>().encode(&self.0, &mut coded);
+        coded
     }
 
     fn bytes_out(coded: &Vec<u8>) -> u64 {
@@ -48,89 +28,26 @@ impl Question for Encode {
     }
 }
 
-impl Question for Decode {
-    type Answer = Result<Vec<u8>, Damage>;
-    const CLASS: Class = Class(1);
+impl Task for Decode {
+    type Output = Result<Vec<u8>, Damage>;
 
-    fn bytes(&self) -> u64 {
-        self.0.len() as u64
+    fn run(&self, core: &mut Core) -> Self::Output {
+        let Decode(coded, len) = self;
+        let mut text = vec![0; *len];
+        core.state::<StripDecoder>().decode(coded, &mut text).map(|()| text)
     }
 
-    fn bytes_out(text: &Self::Answer) -> u64 {
+    fn bytes_out(text: &Self::Output) -> u64 {
         text.as_ref().map_or(0, |text| text.len() as u64)
-    }
-}
-
-impl AnyJob for StripJob {
-    fn erased(&mut self) -> &mut dyn ErasedJob {
-        match self {
-            StripJob::Encode(job) => job,
-            StripJob::Decode(job) => job,
-        }
-    }
-}
-
-impl From<Job<Encode>> for StripJob {
-    fn from(job: Job<Encode>) -> StripJob {
-        StripJob::Encode(job)
-    }
-}
-
-impl From<Job<Decode>> for StripJob {
-    fn from(job: Job<Decode>) -> StripJob {
-        StripJob::Decode(job)
-    }
-}
-
-impl Work for StripWork {
-    type Job = StripJob;
-    const CLASSES: usize = 2;
-
-    fn core(&self, number: usize) -> Box<dyn Station<StripJob>> {
-        Box::new(Core { number, encoder: StripEncoder::new(), decoder: StripDecoder::new() })
-    }
-
-    fn after_fork(&self) -> StripWork {
-        StripWork
-    }
-}
-
-struct Core {
-    number: usize,
-    encoder: StripEncoder,
-    decoder: StripDecoder,
-}
-
-impl Station<StripJob> for Core {
-    fn name(&self) -> String {
-        format!("cpu {}", self.number)
-    }
-
-    fn work(&mut self, batch: &mut [StripJob]) -> Result<(), StationError> {
-        for job in batch {
-            match job {
-                StripJob::Encode(job) => {
-                    let mut coded = Vec::new();
-                    self.encoder.encode(&job.question().0, &mut coded);
-                    job.answer(coded);
-                }
-                StripJob::Decode(job) => {
-                    let Decode(coded, len) = job.question();
-                    let mut text = vec![0; *len];
-                    let decoded = self.decoder.decode(coded, &mut text).map(|()| text);
-                    job.answer(decoded);
-                }
-            }
-        }
-        Ok(())
     }
 }
 
 /// Encodes strips, each from its text, in their order. Memory is bounded by that of the pool.
 ///
 /// ```
-/// use hybz::lzw::{StripPool, StripWork, decode_strips, encode_strips};
-/// let pool = StripPool::with_work(StripWork).build();
+/// use hybz::Pool;
+/// use hybz::lzw::{decode_strips, encode_strips};
+/// let pool = Pool::builder().build();
 /// let rows = [[1; 3000], [2; 3000]].map(Vec::from);
 /// let coded = encode_strips(&pool, rows.clone()).collect::<Result<Vec<_>, _>>()?;
 /// let text = decode_strips(&pool, coded.into_iter().map(|coded| (coded, 3000)));
@@ -141,13 +58,13 @@ impl Station<StripJob> for Core {
 /// # Errors
 /// [`Error::Internal`] if a core failed, which is a bug in hybz. Its block is the strip's number, from 1.
 pub fn encode_strips<T: IntoIterator<Item = Vec<u8>>>(
-    pool: &StripPool,
+    pool: &Pool,
     texts: T,
 ) -> impl Iterator<Item = Result<Vec<u8>, Error>> + use<T> {
-    let questions = texts.into_iter().map(Encode);
+    let tasks = texts.into_iter().map(|text| (text.len() as u64, Encode(text)));
     // A code of 12 bits stands for one byte at least.
     let charge = |text: &Encode| 3 * text.0.len() as u64;
-    Ordered::new(pool, questions, charge).map(|(_, coded)| coded)
+    Ordered::new(pool, tasks, charge).map(|(_, coded)| coded)
 }
 
 /// Decodes strips, each from its codes and the length of its text, in their order. Memory is bounded by that of the
@@ -155,69 +72,64 @@ pub fn encode_strips<T: IntoIterator<Item = Vec<u8>>>(
 ///
 /// # Errors
 /// [`Error::Data`] of a strip that is damaged; its block is the strip's number, from 1, and its offset that of the
-/// strip. Those behind it are still decoded. [`Error::Internal`] as of [`encode_strips`].
+/// strip. Those after it are still decoded. [`Error::Internal`] as of [`encode_strips`].
 pub fn decode_strips<S: IntoIterator<Item = (Vec<u8>, usize)>>(
-    pool: &StripPool,
+    pool: &Pool,
     strips: S,
 ) -> impl Iterator<Item = Result<Vec<u8>, Error>> + use<S> {
-    let questions = strips.into_iter().map(|(coded, len)| Decode(coded, len));
+    let tasks = strips.into_iter().map(|(coded, len)| (coded.len() as u64, Decode(coded, len)));
     let charge = |Decode(coded, len): &Decode| (coded.len() + len) as u64;
-    Ordered::new(pool, questions, charge).map(|(block, decoded)| {
+    Ordered::new(pool, tasks, charge).map(|(block, decoded)| {
         decoded.and_then(|decoded| decoded.map_err(|damage| Error::Data { block, bit_offset: 0, damage }))
     })
 }
 
-/// Answers in the order of their questions.
-struct Ordered<I: Iterator<Item: Question>, C> {
-    client: Client<StripWork>,
-    questions: Fuse<I>,
-    /// The next question, for which there was no room.
-    next: Option<I::Item>,
-    /// What a question and its answer take.
+/// Outputs in the order of their tasks.
+struct Ordered<T: Task, I: Iterator<Item = (u64, T)>, C> {
+    client: Client,
+    /// Tasks, and their bytes of input.
+    tasks: Fuse<I>,
+    /// The next task, for which there was no room.
+    next: Option<(u64, T)>,
+    /// What a task and its output take.
     charge: C,
-    underway: VecDeque<(Ticket<<I::Item as Question>::Answer>, Permit)>,
-    /// Of the oldest question on its way, from 1.
+    pending: VecDeque<(Ticket<T::Output>, Permit)>,
+    /// Of the oldest pending task, from 1.
     number: u64,
-}
-
-impl<I: Iterator<Item: Question>, C: Fn(&I::Item) -> u64> Ordered<I, C>
-where
-    Job<I::Item>: Into<StripJob>,
-{
-    fn new(pool: &StripPool, questions: I, charge: C) -> Self {
-        let (next, underway) = Default::default();
-        Ordered { client: pool.client(), questions: questions.fuse(), next, charge, underway, number: 0 }
-    }
-
-    /// Puts questions on the queue as long as there is room; one always, if there is one.
-    fn submit(&mut self) {
-        while let Some(question) = self.next.take().or_else(|| self.questions.next()) {
-            let charge = (self.charge)(&question) + PLACE;
-            let permit = match self.client.try_permit(charge) {
-                Some(permit) => permit,
-                None if self.underway.is_empty() => self.client.permit(charge),
-                None => {
-                    self.next = Some(question);
-                    return;
-                }
-            };
-            self.underway.push_back((self.client.submit(question), permit));
-        }
-    }
 }
 
 /// What a strip takes besides its bytes: its place in the queues.
 const PLACE: u64 = 512;
 
-impl<I: Iterator<Item: Question>, C: Fn(&I::Item) -> u64> Iterator for Ordered<I, C>
-where
-    Job<I::Item>: Into<StripJob>,
-{
-    type Item = (u64, Result<<I::Item as Question>::Answer, Error>);
+impl<T: Task, I: Iterator<Item = (u64, T)>, C: Fn(&T) -> u64> Ordered<T, I, C> {
+    fn new(pool: &Pool, tasks: I, charge: C) -> Self {
+        let (next, pending) = Default::default();
+        Ordered { client: pool.client(), tasks: tasks.fuse(), next, charge, pending, number: 0 }
+    }
+
+    /// Submits tasks as long as there is room; one always, if there is one.
+    fn submit(&mut self) {
+        while let Some((bytes, task)) = self.next.take().or_else(|| self.tasks.next()) {
+            let charge = (self.charge)(&task) + PLACE;
+            let permit = match self.client.try_permit(charge) {
+                Some(permit) => permit,
+                None if self.pending.is_empty() => self.client.permit(charge),
+                None => {
+                    self.next = Some((bytes, task));
+                    return;
+                }
+            };
+            self.pending.push_back((self.client.task(task).class(STRIPS, bytes).submit(), permit));
+        }
+    }
+}
+
+impl<T: Task, I: Iterator<Item = (u64, T)>, C: Fn(&T) -> u64> Iterator for Ordered<T, I, C> {
+    type Item = (u64, Result<T::Output, Error>);
 
     fn next(&mut self) -> Option<Self::Item> {
         self.submit();
-        let (ticket, _permit) = self.underway.pop_front()?;
+        let (ticket, _permit) = self.pending.pop_front()?;
         self.number += 1;
         let block = self.number;
         Some((block, ticket.wait().map_err(|error| Error::Internal { block, reason: error.0 })))

@@ -1,128 +1,159 @@
-//! Tasks whose answers are checked by another worker, and done again if they are wrong.
+//! Tasks whose outputs are checked by another worker, and done again if they are wrong.
 //!
 //! ```text
-//! ask -> (anybody) answer -> (another core) check --right--> whoever asked
-//!                               |  wrong
-//!                               '-> (a core) answer again -> (another core) check --right--> whoever asked
-//!                                                                '--wrong--> Miscomputed
+//! task -> (any worker) output -> (another core) check --right--> client
+//!                                   |  wrong
+//!                                   '-> (a core, fresh) output -> (another core) check --right--> client
+//!                                                                      '--wrong--> Miscomputed
 //! ```
 //!
-//! The second answer shows who was wrong. If it is the same as the first, the worker that called that wrong was, and a
+//! The second output shows who was wrong. If it is the same as the first, the worker that called that wrong was, and a
 //! third one checks it the second time. If not, the first one's maker was. So blame waits for the retry, and falls on
-//! one worker once. A core that is alone and calls its own answer wrong begins anew before the retry: what it keeps
+//! one worker once. A core that is alone and calls its own output wrong begins anew before the retry: what it keeps
 //! would spoil the retry as well.
 //!
-//! Each step is a job that the one before it puts on the queue, so nobody waits.
+//! Each step is a task that the one before it submits, so no thread waits.
 
-use super::job::{Job, JobError, Question};
+use super::core::Core;
 use super::produced_by::ProducedBy;
-use super::station::Work;
-use super::submitter::Submitter;
+use super::submitter::{Submission, Submitter};
+use super::task::{Result as TaskResult, Task, TaskError};
+use std::cell::RefCell;
 use std::fmt;
 
-/// A task whose answers are checked.
-pub(crate) trait Checked: Send + 'static {
-    type Answer: Send + 'static;
+/// A task whose outputs can be checked.
+pub trait Checked: Task {
+    /// What is wrong with an output.
     type Wrong: fmt::Display + Send + 'static;
-    type Ask: Question<Answer = Self::Answer>;
-    /// The same for a core, with nothing that an earlier task has left.
-    type Retry: Question<Answer = Self::Answer>;
-    /// It gives the answer back.
-    type Check: Question<Answer = (Self::Answer, Result<(), Self::Wrong>)>;
-    /// What an answer is, how it was made and how checked: `["a block", "coded", "decoded"]`.
+
+    /// What an output is, how it was made and how checked, for messages: `["a block", "coded", "decoded"]`.
     const WORDS: [&'static str; 3];
 
-    fn ask(&self) -> Self::Ask;
-    fn retry(&self) -> Self::Retry;
-    fn check(&self, answer: Self::Answer) -> Self::Check;
+    /// Whether an output is right. What is learnt about it may be written down in it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn check(&self, output: &mut Self::Output, core: &mut Core) -> Result<(), Self::Wrong>;
 
-    /// Whether this first answer is to be checked. Second answers are.
-    fn wants(&self, answer: &Self::Answer, by: ProducedBy) -> bool;
-
-    /// Whether both are the same answer.
-    fn is_same(a: &Self::Answer, b: &Self::Answer) -> bool;
+    /// Whether both are the same output.
+    fn is_same(a: &Self::Output, b: &Self::Output) -> bool;
 }
 
-/// An answer that may be used.
-pub(crate) struct Made<A> {
-    pub answer: A,
+/// Is this output right? The output is found in the task afterwards.
+pub struct Check<T: Checked> {
+    /// What was to be done.
+    pub task: T,
+    output: RefCell<T::Output>,
+}
+
+impl<T: Checked> Check<T> {
+    /// Looks at the output.
+    pub fn with_output<R>(&self, look: impl FnOnce(&T::Output) -> R) -> R {
+        look(&self.output.borrow())
+    }
+}
+
+impl<T: Checked> fmt::Debug for Check<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Check").finish_non_exhaustive()
+    }
+}
+
+impl<T: Checked> Task for Check<T> {
+    type Output = Result<(), T::Wrong>;
+
+    fn run(&self, core: &mut Core) -> Self::Output {
+        self.task.check(&mut self.output.borrow_mut(), core)
+    }
+}
+
+/// The same task on a fresh core: what a core keeps from earlier tasks may be what was wrong.
+#[derive(Debug)]
+pub struct Retry<T>(pub T);
+
+impl<T: Task> Task for Retry<T> {
+    type Output = T::Output;
+
+    fn run(&self, core: &mut Core) -> T::Output {
+        self.0.run(&mut core.fresh())
+    }
+
+    fn bytes_out(output: &T::Output) -> u64 {
+        T::bytes_out(output)
+    }
+}
+
+/// An output that may be used.
+#[derive(Debug)]
+pub struct Made<O> {
+    /// The output.
+    pub output: O,
     /// Whether it has been checked.
     pub verified: bool,
-    /// Whether the first answer was called wrong.
+    /// Whether the first output was called wrong.
     pub retried: bool,
 }
 
-/// Both answers were wrong.
-pub(crate) struct Miscomputed<E> {
-    /// Who gave the second.
+/// Both outputs were wrong.
+#[derive(Debug)]
+pub struct Miscomputed<E> {
+    /// The station that gave the second.
     pub station: String,
+    /// What is wrong with it.
     pub reason: E,
 }
 
-/// What becomes of a task.
-pub(crate) type Outcome<C> = Result<Result<Made<<C as Checked>::Answer>, Miscomputed<<C as Checked>::Wrong>>, JobError>;
+/// What becomes of a checked task.
+pub type Outcome<T> = TaskResult<Result<Made<<T as Task>::Output>, Miscomputed<<T as Checked>::Wrong>>>;
 
-/// Submits a task. `done` is called with an answer that was checked, if the task wants it; on a worker's thread, so it
-/// must not wait.
-pub(crate) fn submit<W, C>(submitter: &Submitter<W>, task: C, done: impl FnOnce(Outcome<C>) + Send + 'static)
-where
-    W: Work,
-    C: Checked,
-    Job<C::Ask>: Into<W::Job>,
-    Job<C::Retry>: Into<W::Job>,
-    Job<C::Check>: Into<W::Job>,
-{
-    let (question, submitter) = (task.ask(), submitter.clone());
-    let way = InFlight { task, submitter: submitter.clone(), done, dispute: None };
-    submitter.submit_avoiding(question, None, move |answer, maker| way.answered(answer, maker, maker));
+impl<T: Checked> Submission<'_, T> {
+    /// Puts the task on the queue. `wants` says of its first output whether it is to be checked; second outputs are.
+    /// `done` is called on a worker's thread, so it must not wait.
+    pub fn submit_checked(
+        self,
+        wants: impl FnOnce(&T::Output, ProducedBy) -> bool + Send + 'static,
+        done: impl FnOnce(Outcome<T>) + Send + 'static,
+    ) {
+        let flight = InFlight { submitter: self.submitter.clone(), done: Box::new(done), dispute: None };
+        self.submit_then(move |task: T, output, maker| match output {
+            Ok(output) if wants(&output, maker) => flight.check(task, output, maker, maker),
+            Ok(output) => flight.end(output, false),
+            Err(error) => flight.fail(error),
+        });
+    }
 }
 
 /// A task on its way through the steps.
-struct InFlight<W: Work, C: Checked, F> {
-    task: C,
-    submitter: Submitter<W>,
-    done: F,
-    /// If the first answer was called wrong.
-    dispute: Option<Dispute<C::Wrong>>,
+struct InFlight<T: Checked> {
+    submitter: Submitter,
+    done: Box<dyn FnOnce(Outcome<T>) + Send>,
+    /// If the first output was called wrong.
+    dispute: Option<Dispute<T::Wrong>>,
 }
 
-/// One worker gave an answer, and another one called it wrong: one of the two is.
+/// One worker gave an output, and another one called it wrong: one of the two is.
 struct Dispute<E> {
     maker: ProducedBy,
     by: ProducedBy,
     reason: E,
-    /// Who gave the same answer again, if it was the same.
+    /// Who gave the same output again, if it was the same.
     agrees: Option<ProducedBy>,
 }
 
-impl<W, C, F> InFlight<W, C, F>
-where
-    W: Work,
-    C: Checked,
-    F: FnOnce(Outcome<C>) + Send + 'static,
-    Job<C::Retry>: Into<W::Job>,
-    Job<C::Check>: Into<W::Job>,
-{
-    /// There is an answer, which somebody else than `avoid` checks.
-    fn answered(self, answer: Result<C::Answer, JobError>, maker: ProducedBy, avoid: ProducedBy) {
-        match answer {
-            Ok(answer) if self.dispute.is_some() || self.task.wants(&answer, maker) => self.check(answer, maker, avoid),
-            Ok(answer) => self.end(answer, false),
-            Err(error) => self.fail(error),
-        }
-    }
-
-    fn check(self, answer: C::Answer, maker: ProducedBy, avoid: ProducedBy) {
-        let (question, submitter) = (self.task.check(answer), self.submitter.clone());
-        submitter.submit_avoiding(question, Some(&avoid), move |checked, by| match checked {
-            Ok((answer, Ok(()))) => self.end(answer, true),
-            Ok((answer, Err(reason))) => self.disputed(answer, reason, maker, by),
+impl<T: Checked> InFlight<T> {
+    /// Has an output checked, not by `avoid`.
+    fn check(self, task: T, output: T::Output, maker: ProducedBy, avoid: ProducedBy) {
+        let submitter = self.submitter.clone();
+        let check = submitter.task(Check { task, output: RefCell::new(output) }).avoiding(avoid).verification();
+        check.submit_then(move |Check { task, output }, checked, by| match checked {
+            Ok(Ok(())) => self.end(output.into_inner(), true),
+            Ok(Err(reason)) => self.disputed(task, output.into_inner(), reason, maker, by),
             Err(error) => self.fail(error),
         });
     }
 
     /// What `maker` gave is wrong, says `by`.
-    fn disputed(mut self, answer: C::Answer, reason: C::Wrong, maker: ProducedBy, by: ProducedBy) {
+    fn disputed(mut self, task: T, output: T::Output, reason: T::Wrong, maker: ProducedBy, by: ProducedBy) {
         if let Some(first) = &self.dispute {
             self.blame_maker(first.maker, first.by, &first.reason);
             self.blame_maker(maker, by, &reason);
@@ -132,17 +163,20 @@ where
         if maker.is(&by) {
             self.submitter.renew(by);
         }
-        let (question, submitter) = (self.task.retry(), self.submitter.clone());
-        submitter.submit_avoiding(question, Some(&maker), move |again, second| {
-            let agrees = again.as_ref().is_ok_and(|again| C::is_same(again, &answer)).then_some(second);
+        let submitter = self.submitter.clone();
+        submitter.task(Retry(task)).avoiding(maker).submit_then(move |Retry(task), retried, second| {
+            let agrees = retried.as_ref().is_ok_and(|retried| T::is_same(retried, &output)).then_some(second);
             self.dispute = Some(Dispute { maker, by, reason, agrees });
-            self.answered(again, second, if agrees.is_some() { by } else { second });
+            match retried {
+                Ok(output) => self.check(task, output, second, if agrees.is_some() { by } else { second }),
+                Err(error) => self.fail(error),
+            }
         });
     }
 
-    /// The answer is right, as far as anybody wants to know: now it is known who was wrong before.
-    fn end(self, answer: C::Answer, verified: bool) {
-        let [what, made, _] = C::WORDS;
+    /// The output is right, as far as the client wants to know: now it is known who was wrong before.
+    fn end(self, output: T::Output, verified: bool) {
+        let [what, made, _] = T::WORDS;
         if let Some(Dispute { maker, by, reason, agrees }) = &self.dispute {
             match agrees {
                 Some(second) => {
@@ -155,19 +189,19 @@ where
             }
         }
         let retried = self.dispute.is_some();
-        (self.done)(Ok(Ok(Made { answer, verified, retried })));
+        (self.done)(Ok(Ok(Made { output, verified, retried })));
     }
 
-    /// Nobody could do a step.
-    fn fail(self, error: JobError) {
+    /// A step could not be done.
+    fn fail(self, error: TaskError) {
         if let Some(Dispute { maker, by, reason, agrees: None }) = &self.dispute {
             self.blame_maker(*maker, *by, reason);
         }
         (self.done)(Err(error));
     }
 
-    fn blame_maker(&self, maker: ProducedBy, by: ProducedBy, reason: &C::Wrong) {
-        let [what, made, checked] = C::WORDS;
+    fn blame_maker(&self, maker: ProducedBy, by: ProducedBy, reason: &T::Wrong) {
+        let [what, made, checked] = T::WORDS;
         let by = self.submitter.name(by);
         self.submitter.blame(maker, &format!("{what} that it {made} was wrong: {reason} ({by} {checked} it)"));
     }

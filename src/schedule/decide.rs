@@ -4,10 +4,9 @@
 //! woken are the same decision, and no wake-up can be lost: a worker sleeps only while it has no order, and gives the
 //! lock back in the same step. (lbzip2's `select_task` and `sched_unlock` in `process.c` join the two as well.)
 
-use super::job::Class;
 use super::policy::{self, Snapshot, Verdict};
-use super::state::{Entry, Id, State};
-use super::worker::{Holding, Life, Order, WorkerState};
+use super::state::{Entry, State};
+use super::worker::{Holding, Id, Life, Order, WorkerState};
 use std::time::Duration;
 
 /// What is to be done after a change of state, until it is [`Step::Rest`].
@@ -91,7 +90,7 @@ impl<J> State<J> {
     }
 
     fn next_continuation(&mut self, now: Duration) -> Option<Step> {
-        let is_core = |id: &Id| self.workers[*id].accepts.second_stage();
+        let is_core = |id: &Id| self.workers[*id].accepts.continuations();
         if self.continuations.is_empty() {
             return None;
         }
@@ -110,20 +109,20 @@ impl<J> State<J> {
                 return Some(self.assign(now, id, vec![entry]));
             }
         }
-        if self.core_accepts.second_stage() { self.start_core(now) } else { None }
+        if self.core_accepts.continuations() { self.start_core(now) } else { None }
     }
 
     /// The class with the oldest task among those whose oldest came after the task with this number.
-    fn oldest_class(&self, after: Option<u64>) -> Option<(u64, Class)> {
+    fn oldest_class(&self, after: Option<u64>) -> Option<(u64, usize)> {
         let oldest = self.classes.iter().enumerate().filter_map(|(class, queue)| {
             let number = queue.entries.front()?.number;
             after.is_none_or(|after| number > after).then_some((number, class))
         });
-        oldest.min().map(|(number, class)| (number, Class(class as u8)))
+        oldest.min()
     }
 
     /// The next step for the oldest task of a class.
-    fn next_of_class(&mut self, now: Duration, class: Class, more: bool) -> Result<Step, Later> {
+    fn next_of_class(&mut self, now: Duration, class: usize, more: bool) -> Result<Step, Later> {
         if self.closed {
             // No more comes, and what is left need not be shared well.
             let step = self.free_for(class, |_| true).map(|id| self.assign_first(now, id, class, 1));
@@ -157,11 +156,11 @@ impl<J> State<J> {
 
     /// A free accelerator that may start, and how much it takes. Each of them is asked: they differ, and by the rule
     /// only the fastest and the cores never both wait.
-    fn ask_accelerators(&self, now: Duration, class: Class, snapshot: &Snapshot) -> Result<(Id, usize), Later> {
+    fn ask_accelerators(&self, now: Duration, class: usize, snapshot: &Snapshot) -> Result<(Id, usize), Later> {
         let mut later = None;
         for &id in self.free.iter().rev() {
             let worker = &self.workers[id];
-            if !worker.accelerator || !worker.accepts.first_stage(class) {
+            if !worker.accelerator || !worker.accepts.class(self.classes[class].class) {
                 continue;
             }
             let rate = self.rate(now, worker, class).0;
@@ -174,13 +173,13 @@ impl<J> State<J> {
     }
 
     /// A free worker that takes tasks of a class: the one that was busy last.
-    fn free_for(&self, class: Class, wanted: impl Fn(&WorkerState<J>) -> bool) -> Option<Id> {
-        let takes = |id: &Id| self.workers[*id].accepts.first_stage(class) && wanted(&self.workers[*id]);
+    fn free_for(&self, class: usize, wanted: impl Fn(&WorkerState<J>) -> bool) -> Option<Id> {
+        let takes = |id: &Id| self.workers[*id].accepts.class(self.classes[class].class) && wanted(&self.workers[*id]);
         self.free.iter().rev().copied().find(takes)
     }
 
-    fn start_core_for(&mut self, now: Duration, class: Class) -> Option<Step> {
-        if self.core_accepts.first_stage(class) { self.start_core(now) } else { None }
+    fn start_core_for(&mut self, now: Duration, class: usize) -> Option<Step> {
+        if self.core_accepts.class(self.classes[class].class) { self.start_core(now) } else { None }
     }
 
     /// One more core, unless as many are being started as there are tasks.
@@ -202,9 +201,9 @@ impl<J> State<J> {
     }
 
     /// Gives a worker the oldest tasks of a class, one at least, and more if they fit.
-    fn assign_first(&mut self, now: Duration, id: Id, class: Class, count: usize) -> Step {
+    fn assign_first(&mut self, now: Duration, id: Id, class: usize, count: usize) -> Step {
         let max_bytes = self.workers[id].max_bytes;
-        let queue = &mut self.classes[class.index()];
+        let queue = &mut self.classes[class];
         let mut bytes = 0u64;
         let fit = queue.entries.iter().take(count).take_while(|entry| {
             bytes = bytes.saturating_add(entry.attributes.bytes);
@@ -219,8 +218,8 @@ impl<J> State<J> {
     fn assign(&mut self, now: Duration, id: Id, entries: Vec<Entry<J>>) -> Step {
         let bytes = entries.iter().map(|entry| entry.attributes.bytes as f64).sum();
         if let Some(first) = entries.first() {
-            let (class, continuation) = (first.attributes.class, first.attributes.continuation);
-            self.set_life(id, Life::Busy(Holding { class, continuation, bytes, since: now }));
+            let class = first.attributes.class.map(|class| self.index_of(class));
+            self.set_life(id, Life::Busy(Holding { class, bytes, since: now }));
         }
         self.waiting -= entries.len();
         let worker = &mut self.workers[id];

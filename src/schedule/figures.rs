@@ -1,6 +1,5 @@
 //! The figures behind a decision: rates, what is left to do, and which crews of accelerators are worth their start.
 
-use super::job::Class;
 use super::policy::{self, Snapshot};
 use super::state::State;
 use super::worker::{Life, WorkerState};
@@ -8,20 +7,19 @@ use std::time::Duration;
 
 impl<J> State<J> {
     /// Chooses the crews that are worth starting for what is left to do.
-    pub(super) fn choose_crews(&mut self, now: Duration, class: Class, more: bool) {
+    pub(super) fn choose_crews(&mut self, now: Duration, class: usize, more: bool) {
         // Those that were chosen just now have no members yet.
         let mut chosen_rate = 0.0;
         for number in 0..self.crews.len() {
             let crew = self.crews[number];
-            if crew.started || !crew.accepts.first_stage(class) {
+            if crew.started || !crew.accepts.class(self.classes[class].class) {
                 continue;
             }
             let nobody = self.due_crews.is_empty() && !self.is_served(class);
             // While cores are idle, they keep up with the input: its source is the bottleneck. (Unless it is only that
             // it takes a while to give a long block to each.)
             let is_idle = |id: &usize| !self.workers[*id].accelerator;
-            let some_idle = self.unstarted_cores > 0
-                && self.classes[class.index()].entries.len() <= self.unstarted_cores
+            let some_idle = self.unstarted_cores > 0 && self.classes[class].entries.len() <= self.unstarted_cores
                 || self.free.iter().any(is_idle);
             let worth = || {
                 let mut s = self.snapshot(now, class, more);
@@ -42,11 +40,11 @@ impl<J> State<J> {
     ///
     /// One that holds a batch for much longer than its rate allows is as slow as it shows itself: others stop counting
     /// on an accelerator that hangs.
-    pub(super) fn rate(&self, now: Duration, worker: &WorkerState<J>, class: Class) -> (f64, bool) {
-        let measured = worker.rates[class.index()].get();
+    pub(super) fn rate(&self, now: Duration, worker: &WorkerState<J>, class: usize) -> (f64, bool) {
+        let measured = worker.rates[class].get();
         let expected = || match worker.crew {
             Some(crew) if worker.accelerator => self.crews[crew].expected.rate / self.crews[crew].members.max(1) as f64,
-            _ => self.classes[class.index()].core_rate,
+            _ => self.classes[class].class.core_rate(),
         };
         let rate = measured.unwrap_or_else(expected);
         let Some(held) = worker.holds_of(class) else { return (rate, measured.is_some()) };
@@ -56,8 +54,8 @@ impl<J> State<J> {
     }
 
     /// The figures that the rule is about, for one class.
-    pub fn snapshot(&self, now: Duration, class: Class, more: bool) -> Snapshot {
-        let queue = &self.classes[class.index()];
+    pub fn snapshot(&self, now: Duration, class: usize, more: bool) -> Snapshot {
+        let queue = &self.classes[class];
         let mut s = Snapshot {
             blocks: queue.entries.len(),
             waiting: queue.bytes as f64,
@@ -68,7 +66,7 @@ impl<J> State<J> {
             ..Snapshot::default()
         };
         let (mut core_rates, mut measured_cores) = (0.0, 0);
-        for worker in self.workers.iter().filter(|worker| worker.is_there() && worker.accepts.first_stage(class)) {
+        for worker in self.workers.iter().filter(|worker| worker.is_there() && worker.accepts.class(queue.class)) {
             let (rate, measured) = self.rate(now, worker, class);
             let held = worker.holds_of(class);
             if worker.accelerator {
@@ -86,11 +84,11 @@ impl<J> State<J> {
                 }
             }
         }
-        if self.core_accepts.first_stage(class) {
+        if self.core_accepts.class(queue.class) {
             s.cores += self.unstarted_cores;
         }
         s.core_measured = measured_cores > 0;
-        s.core_rate = if measured_cores > 0 { core_rates / measured_cores as f64 } else { queue.core_rate };
+        s.core_rate = if measured_cores > 0 { core_rates / measured_cores as f64 } else { queue.class.core_rate() };
         if s.accelerators == 0 {
             s.ready_in = 0.0;
         }

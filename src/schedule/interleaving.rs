@@ -2,15 +2,16 @@
 //! that its maker must not do. Threads start or cannot be had, finish, fail with a batch in hand, come for their orders
 //! late, leave; time passes. Whatever happens, every task is done once, and nothing waits for ever.
 
+use super::class::{Accepts, Class};
 use super::decide::Step;
-use super::job::{Accepts, Class};
 use super::policy::Expected;
-use super::state::{Attributes, CrewPlan, Entry, Id, State};
-use super::worker::{Life, Order};
+use super::state::{Attributes, CrewPlan, Entry, State};
+use super::worker::{Id, Life, Order};
 use std::collections::HashSet;
 use std::time::Duration;
 
-const CLASS: Class = Class(0);
+const CLASS: Class = Class::new("code", 45e6);
+const SLOW: Class = Class::new("slow", 1e6);
 const TASKS: u8 = 2;
 /// The continuation of a task has this number more.
 const CHECK: u8 = 10;
@@ -51,7 +52,7 @@ enum Event {
 
 impl World {
     fn new(hardware: usize, closes: bool) -> World {
-        let mut state = State::new(vec![45e6], 2, Accepts::Everything, hardware);
+        let mut state = State::new(2, Accepts::Everything, hardware);
         let expected = Expected { rate: 60e6, start: Duration::from_millis(1), end: Duration::ZERO };
         let accepts = Accepts::Only(&[CLASS]);
         state.add_crew(CrewPlan { accepts, members: 1, expected, at_once: true, started: false });
@@ -125,7 +126,7 @@ impl World {
         match event {
             Event::Submit => {
                 self.to_submit -= 1;
-                let attributes = Attributes { class: CLASS, bytes: 50_000, continuation: false, avoid: None };
+                let attributes = Attributes { class: Some(CLASS), bytes: 50_000, avoid: None };
                 self.state.submit(now, self.to_submit, attributes, false);
                 if closes && self.to_submit == 0 {
                     self.state.close();
@@ -168,7 +169,7 @@ impl World {
 
     fn answer(&mut self, id: Id, job: u8) {
         if job < CHECK {
-            let attributes = Attributes { class: CLASS, bytes: 10, continuation: true, avoid: Some(id) };
+            let attributes = Attributes { class: None, bytes: 10, avoid: Some(id) };
             self.state.submit(self.clock(), job + CHECK, attributes, false);
         } else {
             assert_eq!(self.answered >> (job - CHECK) & 1, 0, "{job} was done twice");
@@ -211,11 +212,11 @@ impl World {
     /// Two worlds with the same figure have the same future.
     fn figure(&self) -> String {
         let State { workers, free, continuations, classes, unstarted_cores, waking, .. } = &self.state;
-        let tasks = |entry: &Entry<u8>| (entry.job, entry.attributes.continuation, entry.attributes.avoid);
+        let tasks = |entry: &Entry<u8>| (entry.job, entry.attributes.class.is_none(), entry.attributes.avoid);
         let life = |life: &Life| match life {
             Life::Starting(_) => 0,
             Life::Free => 1,
-            Life::Busy(held) => 2 + u8::from(held.continuation),
+            Life::Busy(held) => 2 + u8::from(held.class.is_none()),
             Life::Leaving => 4,
             Life::Gone => 5,
         };
@@ -233,7 +234,8 @@ impl World {
             .collect();
         let holds: Vec<_> =
             self.holds.iter().map(|(id, entries)| (id, entries.iter().map(tasks).collect::<Vec<_>>())).collect();
-        let waiting: Vec<_> = continuations.iter().chain(&classes[0].entries).map(tasks).collect();
+        let waiting: Vec<_> =
+            continuations.iter().chain(classes.iter().flat_map(|queue| &queue.entries)).map(tasks).collect();
         format!(
             "{workers:?}{free:?}{unstarted_cores}{waking}{waiting:?}{holds:?}{:?}{:?}{:?}{}{}{}",
             self.starting, self.woken, self.leaving, self.to_submit, self.answered, self.misfortunes
@@ -284,15 +286,15 @@ fn never_do_all_stand_free() {
         (seed >> 33) % below
     };
     for _ in 0..5000 {
-        let mut state: State<()> = State::new(vec![1e6], random(4) as usize, Accepts::Everything, 4);
+        let mut state: State<()> = State::new(random(4) as usize, Accepts::Everything, 4);
         let expected = Expected { rate: 1e6, start: Duration::ZERO, end: Duration::ZERO };
-        let (accepts, members) = (Accepts::Only(&[CLASS]), 1 + random(3) as usize);
+        let (accepts, members) = (Accepts::Only(&[SLOW]), 1 + random(3) as usize);
         state.add_crew(CrewPlan { accepts, members, expected, at_once: true, started: false });
         let (mut now, mut held) = (Duration::ZERO, Vec::new());
         for _ in 0..12 {
             for _ in 0..1 + random(4) {
                 let bytes = 1 + random(2000);
-                let attributes = Attributes { class: CLASS, bytes, continuation: false, avoid: None };
+                let attributes = Attributes { class: Some(SLOW), bytes, avoid: None };
                 state.submit(now, (), attributes, false);
             }
             while state.waiting > 0 || !held.is_empty() {

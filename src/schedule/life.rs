@@ -1,11 +1,11 @@
 //! The life of a worker's thread: its station is made, serves the queue, and retires.
 
-use super::job::{AnyJob, Progress};
+use super::job::{Job, Progress};
 use super::queue::{CallerCore, Make, Shared};
 use super::report::Counters;
-use super::state::{Entry, Id};
-use super::station::{Station, StationError, Work};
-use super::worker::Order;
+use super::state::Entry;
+use super::station::{Station, StationError};
+use super::worker::{Id, Order};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,19 +13,19 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What a worker has made of its order.
-struct Done<J> {
+struct Done {
     /// Bytes that it did, and how many of them others go on with.
     did: (u64, u64),
     /// When.
     at: Duration,
     /// What cores are to do in its place.
-    handed: Vec<Entry<J>>,
+    handed: Vec<Entry<Job>>,
     outcome: Result<(), StationError>,
 }
 
-impl<W: Work> Shared<W> {
+impl Shared {
     /// A worker's whole life.
-    pub(super) fn worker_life(self: &Arc<Self>, id: Id, make: Make<W::Job>, counters: &Arc<Counters>) {
+    pub(super) fn worker_life(self: &Arc<Self>, id: Id, make: Make, counters: &Arc<Counters>) {
         // A panic in the station's own code, be it its drop, retires it like any other failure: the queue must know who
         // is there, or a job could be left without a station.
         let life = catch_unwind(AssertUnwindSafe(|| {
@@ -44,7 +44,7 @@ impl<W: Work> Shared<W> {
             counters.set_retired(reason.clone());
         }
         while self.depart(id, retired.is_some(), counters) {
-            let core = AssertUnwindSafe(|| self.serve(id, self.work.core(id), counters));
+            let core = AssertUnwindSafe(|| self.serve(id, Box::new(self.core(id)), counters));
             retired = catch_unwind(core).unwrap_or(None);
         }
     }
@@ -62,12 +62,7 @@ impl<W: Work> Shared<W> {
     }
 
     /// Does what it is told to until the queue closes or the station retires. Returns why it retired.
-    fn serve(
-        self: &Arc<Self>,
-        id: Id,
-        mut station: Box<dyn Station<W::Job>>,
-        counters: &Arc<Counters>,
-    ) -> Option<String> {
+    fn serve(self: &Arc<Self>, id: Id, mut station: Box<dyn Station>, counters: &Arc<Counters>) -> Option<String> {
         // Dropped at the end, because that may panic.
         let mut replaced = Vec::new();
         let mut inner = self.lock();
@@ -81,7 +76,7 @@ impl<W: Work> Shared<W> {
             };
             if fresh {
                 // What was wrong is a core's, not the thread's: a new codec may do better.
-                replaced.push(std::mem::replace(&mut station, self.work.core(id)));
+                replaced.push(std::mem::replace(&mut station, Box::new(self.core(id))));
             }
             let done = self.work_off(&mut *station, entries, counters, waiting.elapsed());
             if let Some(details) = station.details() {
@@ -108,15 +103,15 @@ impl<W: Work> Shared<W> {
     /// Has a station do some jobs. Afterwards each of them is answered, or is to be handed to the cores.
     fn work_off(
         &self,
-        station: &mut dyn Station<W::Job>,
-        entries: Vec<Entry<W::Job>>,
+        station: &mut dyn Station,
+        entries: Vec<Entry<Job>>,
         counters: &Arc<Counters>,
         waited: Duration,
-    ) -> Done<W::Job> {
+    ) -> Done {
         let working = Instant::now();
         let (mut jobs, mut places) = (Vec::with_capacity(entries.len()), Vec::with_capacity(entries.len()));
         for Entry { mut job, attributes, number } in entries {
-            if job.erased().begin(counters) {
+            if job.begin(counters) {
                 jobs.push(job);
                 places.push((attributes, number));
             }
@@ -130,10 +125,10 @@ impl<W: Work> Shared<W> {
         // A core does its own failures again itself: a job that no worker can do would go round for ever.
         let may_hand = counters.accelerator.load(Relaxed) && self.lock().state.has_finisher();
         let mut handed = Vec::new();
-        for (mut job, (attributes, number)) in jobs.into_iter().zip(places) {
-            match job.erased().progress() {
-                Progress::Answered => continue,
-                Progress::PassedOn | Progress::Declined => {}
+        for (job, (attributes, number)) in jobs.into_iter().zip(places) {
+            match job.progress() {
+                Progress::Completed => continue,
+                Progress::Forwarded | Progress::Declined => {}
                 Progress::Open => {
                     counters.fallbacks.fetch_add(1, Relaxed);
                 }
@@ -148,17 +143,12 @@ impl<W: Work> Shared<W> {
     }
 
     /// The last resort: a new core does the job, on this thread.
-    fn do_here(&self, job: W::Job, counters: &Arc<Counters>) {
-        let mut job = [job];
-        job[0].erased().begin(counters);
+    fn do_here(&self, mut job: Job, counters: &Arc<Counters>) {
+        job.begin(counters);
         // A new one: the station's own codec may be in any state.
-        let done = catch_unwind(AssertUnwindSafe(|| self.work.core(0).work(&mut job)));
-        let reason = match done {
-            Ok(Ok(())) => "a core gave no answer".to_owned(),
-            Ok(Err(error)) => error.reason,
-            Err(panic) => panic_text(&*panic),
-        };
-        job[0].erased().fail(reason); // does nothing if it was answered
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| job.run(&mut self.core(0)))) {
+            job.fail(panic_text(&*panic));
+        }
     }
 
     /// Does on the caller's thread what waits, as long as nobody else is there who would.
@@ -169,20 +159,20 @@ impl<W: Work> Shared<W> {
         if !inner.state.is_unserved() {
             return;
         }
-        let CallerCore { id, station, counters } = caller.get_or_insert_with(|| {
+        let CallerCore { id, core, counters } = caller.get_or_insert_with(|| {
             let id = inner.state.add_caller(self.now());
             let counters = inner.add_handle(id);
             counters.set_name("cpu (no thread to be had)".to_owned());
-            CallerCore { id, station: self.work.core(0), counters }
+            CallerCore { id, core: self.core(0), counters }
         });
         inner.state.join(*id);
         self.settle(&mut inner, Some(*id));
         while let Some(Order::Work { entries, fresh }) = inner.state.take_order(self.now(), *id) {
             self.unlock(inner);
             if fresh {
-                *station = self.work.core(0);
+                *core = self.core(0);
             }
-            let Done { did, at, .. } = self.work_off(&mut **station, entries, counters, Duration::ZERO);
+            let Done { did, at, .. } = self.work_off(core, entries, counters, Duration::ZERO);
             inner = self.lock();
             // It fails by panicking only, and hands nothing over: a new core has answered.
             inner.state.finish(at, *id, did, Vec::new(), false);

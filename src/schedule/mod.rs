@@ -1,32 +1,38 @@
-//! The queue, the stations and the rule by which they share the work, for any kind of work.
+//! A queue of tasks that CPU cores and accelerators drain together, and the rule by which they share the work.
 //!
-//! Nothing here knows what the work is. A kind of work ([`Work`]) says what lies on the queue ([`Question`]s, as
-//! [`Job`]s) and how a CPU core does it; whoever has work makes a [`Pool`] and becomes its [`Client`].
+//! Nothing here knows what the work is. A [`Task`] knows how a core runs it; an accelerator reads the tasks of the
+//! [`Class`]es that it accepts. A client of a [`Pool`] submits tasks and gets a [`Ticket`] for each output.
 //!
 //! ```text
-//! client -- submit(question) --> queue -- take(batch) --> station: core, or accelerator
-//!    ^                                                       |
-//!    '------------------ ticket <------ answer --------------'   (or: passed on, declined --> a core)
+//! client.task(t).class(ENCODE, bytes).submit() --> [ENCODE: t t t t] --> accelerator: a batch of one class, or a core
+//! client.task(t).submit()                       --> [continuations  ] --> cores only, before everything else
+//!    ^                                                                         |
+//!    '------------------------- ticket <----------- output --------------------'  (declined, forwarded: a continuation)
 //! ```
 //!
 //! | file | |
 //! |---|---|
-//! | `job` | questions, jobs and tickets: the question's type fixes the answer's |
-//! | `produced_by` | who produced an answer |
-//! | `station` | the traits [`Work`] and [`Station`] |
+//! | `task` | tasks, tickets, duties: where outputs go |
+//! | `class` | classes of tasks, and which of them a station accepts |
+//! | `job` | a task as a station sees it |
+//! | `core` | what a core keeps from task to task |
+//! | `station` | the trait [`Station`] |
+//! | `produced_by` | who produced an output |
 //! | `policy` | the rule, as pure functions of a snapshot |
 //! | `state`, `worker` | what waits, who is there: no lock, no clock |
 //! | `decide`, `figures` | what is decided: which free worker is assigned which work |
 //! | `queue` | the lock around it, and who is woken |
 //! | `life` | the life of a worker's thread |
-//! | `submitter` | who puts jobs on the queue |
-//! | `checked` | tasks whose answers another worker checks |
+//! | `submitter` | who puts tasks on the queue |
+//! | `checked` | tasks whose outputs another worker checks |
 //! | `memory` | the budget that bounds the bytes alive |
 //! | `pool` | pools, clients, crews |
 //! | `process` | which process this is: forks |
 //! | `report` | what each station has done |
 
-pub(crate) mod checked;
+mod checked;
+mod class;
+mod core;
 mod decide;
 mod figures;
 mod inputs;
@@ -48,13 +54,18 @@ mod state;
 mod state_tests;
 mod station;
 mod submitter;
+mod task;
 mod worker;
 
-pub use job::{Accepts, AnyJob, Class, Deferred, ErasedJob, Job, JobError, Question, Ticket};
+pub use self::core::Core;
+pub use checked::{Check, Checked, Made, Miscomputed, Outcome, Retry};
+pub use class::{Accepts, Class};
+pub use job::{Job, TypedJob};
 pub use memory::{MemoryBudget, Permit, of_machine as memory_of_machine, of_process as memory_of_process};
 pub use policy::Expected;
-pub use pool::{Client, Crew, Pool, PoolBuilder, Reading};
+pub use pool::{Accelerators, Client, Crew, Pool, PoolBuilder, Reading};
 pub use produced_by::ProducedBy;
 pub use report::{StationReport, Summary};
-pub use station::{Station, StationError, Work};
-pub use submitter::Submitter;
+pub use station::{Station, StationError};
+pub use submitter::{Submission, Submitter};
+pub use task::{Duty, Start, Task, TaskError, Ticket};

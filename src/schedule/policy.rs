@@ -75,7 +75,7 @@ impl Snapshot {
     /// |---|---|---|---|---|---|---|---|
     /// | 8 GB, 16 cores, 8 lanes of one H200 | 3.03 s | 3.04 | 2.98 | 2.97 | 2.88 | | 3.75 |
     /// | 24 GB, 32 cores, 16 lanes of two H200s | | | | 4.83 s | 4.78 | 5.16 | 5.57 |
-    /// | 8 GB of `.hbz`, 16 cores, 16 lanes | | | | 4.91 s | 5.42 | | |
+    /// | 8 GB in long blocks, 16 cores, 16 lanes | | | | 4.91 s | 5.42 | | |
     /// | the same, decompressing `.bz2` | | 1.52 s | | 1.42 | 1.58 | | |
     /// | 4 GB, 4 cores, 16 lanes of an H100, decompressing | | | | 1.72 s | 2.02 | | |
     pub fn spare_cores(&self) -> usize {
@@ -140,7 +140,7 @@ const SOON: f64 = 1.0 / 8.0;
 /// Whether `left` bytes are done sooner with one more crew of accelerators.
 pub fn worth_starting(s: &Snapshot, left: f64, expected: &Expected) -> bool {
     let (start, end) = (expected.start.as_secs_f64(), expected.end.as_secs_f64());
-    // Soon it will be known what the cores do. (To wait for a block of 9 MB cost 0.6 s of the 4.3 that 8 GB of `.hbz`
+    // Soon it will be known what the cores do. (To wait for a block of 9 MB cost 0.6 s of the 4.3 that 8 GB of them
     // took; one of 900 kB takes 0.02.)
     if s.cores > 0 && !s.core_measured && s.oldest / s.core_rate < SOON * start {
         return false;

@@ -3,14 +3,15 @@
 //! Threads are started when the queue first outgrows those that are there, so a small file on a large machine costs one
 //! thread. Accelerators, which are slow to start, are started when the work left is worth it.
 
-use super::job::{Accepts, AnyJob, Class, Job, JobError, Question, Ticket};
+use super::class::{Accepts, Class};
 use super::memory::{self, MemoryBudget, Permit};
 use super::policy::Expected;
 use super::queue::{CrewMakes, Make, Shared};
 use super::report::Summary;
 use super::state::{CrewPlan, State};
-use super::station::{Station, Work};
-use super::submitter::Submitter;
+use super::station::Station;
+use super::submitter::{Submission, Submitter};
+use super::task::Task;
 use once_cell::race::OnceBox;
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -26,14 +27,14 @@ use std::time::Duration;
 /// **Forks.** A child process has none of its parent's threads. A pool that is used in a child is made anew there, with
 /// as many cores and without accelerators (a device cannot be used on both sides of a fork). Clients and tickets are
 /// those of one process: see [`Client::is_foreign`].
-pub struct Pool<W: Work>(Arc<Inner<W>>);
+pub struct Pool(Arc<Inner>);
 
-struct Inner<W: Work> {
-    shared: Arc<Shared<W>>,
+struct Inner {
+    shared: Arc<Shared>,
     plan: Plan,
     /// The same pool in a process that was forked from the one that this was made in. (No lock is in the way that
     /// another thread may have held when the process was forked.)
-    child: OnceBox<Inner<W>>,
+    child: OnceBox<Inner>,
 }
 
 /// What a pool is made of.
@@ -43,14 +44,15 @@ struct Plan {
     core_accepts: Accepts,
     memory: Option<u64>,
     max_memory: Option<u64>,
+    memory_per_core: u64,
     readers: usize,
     crews: Vec<CrewPlan>,
 }
 
 impl Plan {
     /// Makes the pool. `makes` has an entry for each crew.
-    fn build<W: Work>(self, work: W, makes: Vec<CrewMakes<W::Job>>) -> Inner<W> {
-        let own = work.memory_per_core() * self.cores.max(1) as u64;
+    fn build(self, makes: Vec<CrewMakes>) -> Inner {
+        let own = self.memory_per_core * self.cores.max(1) as u64;
         let budget = match self.memory {
             Some(memory) => MemoryBudget::fixed(memory),
             None => {
@@ -59,10 +61,9 @@ impl Plan {
                 MemoryBudget::growing(own, self.cores as u64 + 1, max.max(own), memory::of_one_piece())
             }
         };
-        let rates = (0..W::CLASSES).map(|class| work.core_rate(Class(class as u8))).collect();
-        let mut state = State::new(rates, self.cores, self.core_accepts, hardware());
+        let mut state = State::new(self.cores, self.core_accepts, hardware());
         self.crews.iter().for_each(|crew| state.add_crew(*crew));
-        Inner { shared: Shared::new(work, Arc::new(budget), state, makes), plan: self, child: OnceBox::new() }
+        Inner { shared: Shared::new(Arc::new(budget), state, makes), plan: self, child: OnceBox::new() }
     }
 }
 
@@ -76,16 +77,16 @@ fn those_that_help(cores: usize) -> usize {
     if cores <= 16 { cores } else { cores.min(hardware().saturating_mul(4).max(16)) }
 }
 
-impl<W: Work> Inner<W> {
+impl Inner {
     /// The same pool, made anew in the child of a fork.
-    fn after_fork(&self) -> Inner<W> {
-        let cannot = || -> Make<W::Job> { Box::new(|| Err("not to be had in a process that was forked".to_owned())) };
+    fn after_fork(&self) -> Inner {
+        let cannot = || -> Make { Box::new(|| Err("not to be had in a process that was forked".to_owned())) };
         let makes = |crew: &CrewPlan| CrewMakes { makes: (0..crew.members).map(|_| cannot()).collect(), held_bytes: 0 };
-        self.plan.clone().build(self.shared.work.after_fork(), self.plan.crews.iter().map(makes).collect())
+        self.plan.clone().build(self.plan.crews.iter().map(makes).collect())
     }
 }
 
-impl<W: Work> Drop for Inner<W> {
+impl Drop for Inner {
     fn drop(&mut self) {
         // The parent's stations do not end with the child.
         if !self.shared.is_foreign() {
@@ -94,21 +95,21 @@ impl<W: Work> Drop for Inner<W> {
     }
 }
 
-impl<W: Work> Clone for Pool<W> {
+impl Clone for Pool {
     fn clone(&self) -> Self {
         Pool(Arc::clone(&self.0))
     }
 }
 
-impl<W: Work> fmt::Debug for Pool<W> {
+impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool").field("summary", &self.summary()).finish()
     }
 }
 
-impl<W: Work> Pool<W> {
+impl Pool {
     /// The pool of this process.
-    fn inner(&self) -> &Inner<W> {
+    fn inner(&self) -> &Inner {
         let mut inner = &*self.0;
         // To the end: among its ancestors a process may have one of its own number, but the last that used the pool is
         // its parent, or itself.
@@ -121,25 +122,33 @@ impl<W: Work> Pool<W> {
         }
     }
 
-    fn shared(&self) -> &Arc<Shared<W>> {
+    fn shared(&self) -> &Arc<Shared> {
         &self.inner().shared
     }
 
-    /// Chooses what a pool for this kind of work is made of.
-    pub fn with_work(work: W) -> PoolBuilder<W> {
+    /// The pool of those who have none of their own: one CPU station for each core that the process may use. A child of
+    /// a fork has one of its own.
+    pub fn global() -> &'static Pool {
+        // Not a `OnceLock`: its own lock could be held when the process is forked.
+        static GLOBAL: OnceBox<Pool> = OnceBox::new();
+        GLOBAL.get_or_init(|| Box::new(Pool::builder().build()))
+    }
+
+    /// Chooses what a pool is made of.
+    pub fn builder() -> PoolBuilder {
         PoolBuilder {
-            work,
             threads: None,
             core_accepts: Accepts::Everything,
             memory: None,
             max_memory: None,
+            memory_per_core: MEMORY_PER_CORE,
             readers: 1,
             crews: Vec::new(),
         }
     }
 
     /// Somebody who submits jobs.
-    pub fn client(&self) -> Client<W> {
+    pub fn client(&self) -> Client {
         Client {
             pool: self.clone(),
             submitter: Submitter::new(self.shared()),
@@ -154,9 +163,10 @@ impl<W: Work> Pool<W> {
         Summary { stations: shared.reports(), memory: shared.budget.limit() }
     }
 
-    /// The kind of work.
-    pub(crate) fn work(&self) -> &W {
-        &self.shared().work
+    /// What the cores of this pool share: the one `S`, made when it is first asked for. It is not taken along by a
+    /// fork: another thread of the parent may have held a lock in it.
+    pub fn shared_value<S: Default + Send + Sync + 'static>(&self) -> Arc<S> {
+        self.shared().values.get()
     }
 
     /// How many CPU stations it has, or would have once there is work.
@@ -165,11 +175,11 @@ impl<W: Work> Pool<W> {
     }
 
     /// Whether it has, or would have, accelerators.
-    pub(crate) fn has_accelerators(&self) -> bool {
-        self.0.plan.crews.iter().any(|crew| !crew.accepts.second_stage())
+    pub fn has_accelerators(&self) -> bool {
+        self.0.plan.crews.iter().any(|crew| !crew.accepts.continuations())
     }
 
-    /// Whether there are accelerators for jobs of this class, started or not.
+    /// Whether there are accelerators for tasks of this class, started or not.
     pub fn has_accelerators_for(&self, class: Class) -> bool {
         self.shared().has_accelerators_for(class)
     }
@@ -188,19 +198,19 @@ impl<W: Work> Pool<W> {
     /// Says that an input is being read, of `bytes` bytes if that is known, until the answer is dropped. While more is
     /// to come, accelerators take batches as large as they can; and how much is to come decides whether they are
     /// started.
-    pub fn reading(&self, bytes: Option<u64>) -> Reading<W> {
+    pub fn reading(&self, bytes: Option<u64>) -> Reading {
         self.shared().begin_reading(bytes);
         Reading { shared: Arc::clone(self.shared()), bytes }
     }
 }
 
 /// An input is being read ([`Pool::reading`]).
-pub struct Reading<W: Work> {
-    shared: Arc<Shared<W>>,
+pub struct Reading {
+    shared: Arc<Shared>,
     bytes: Option<u64>,
 }
 
-impl<W: Work> Drop for Reading<W> {
+impl Drop for Reading {
     fn drop(&mut self) {
         if !self.shared.is_foreign() {
             self.shared.end_reading(self.bytes);
@@ -208,7 +218,7 @@ impl<W: Work> Drop for Reading<W> {
     }
 }
 
-impl<W: Work> fmt::Debug for Reading<W> {
+impl fmt::Debug for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reading").field("bytes", &self.bytes).finish_non_exhaustive()
     }
@@ -217,18 +227,18 @@ impl<W: Work> fmt::Debug for Reading<W> {
 /// Somebody who submits jobs to a pool: one stream, for example. What it submitted and nobody has begun is dropped with
 /// it.
 #[derive(Debug)]
-pub struct Client<W: Work> {
-    pool: Pool<W>,
-    submitter: Submitter<W>,
+pub struct Client {
+    pool: Pool,
+    submitter: Submitter,
     /// How many permits it holds, together with its siblings.
     permits: Arc<AtomicUsize>,
     /// Others see to it that its jobs are done with.
     detached: bool,
 }
 
-impl<W: Work> Client<W> {
+impl Client {
     /// Another client that shares this one's account of permits, but is cancelled by itself.
-    pub fn sibling(&self) -> Client<W> {
+    pub fn sibling(&self) -> Client {
         let (pool, submitter) = (self.pool.clone(), self.submitter.sibling());
         Client { pool, submitter, permits: Arc::clone(&self.permits), detached: false }
     }
@@ -239,29 +249,18 @@ impl<W: Work> Client<W> {
     }
 
     /// The pool.
-    pub fn pool(&self) -> &Pool<W> {
+    pub fn pool(&self) -> &Pool {
         &self.pool
     }
 
     /// What puts the jobs on the queue.
-    pub fn submitter(&self) -> &Submitter<W> {
+    pub fn submitter(&self) -> &Submitter {
         &self.submitter
     }
 
-    /// Asks `question` of the stations: [`Submitter::submit`].
-    pub fn submit<Q: Question>(&self, question: Q) -> Ticket<Q::Answer>
-    where
-        Job<Q>: Into<W::Job>,
-    {
-        self.submitter.submit(question)
-    }
-
-    /// Asks `question`, and has `then` called with the answer: [`Submitter::submit_then`].
-    pub fn submit_then<Q: Question>(&self, question: Q, then: impl FnOnce(Result<Q::Answer, JobError>) + Send + 'static)
-    where
-        Job<Q>: Into<W::Job>,
-    {
-        self.submitter.submit_then(question, then);
+    /// A task to be submitted: [`Submitter::task`].
+    pub fn task<T: Task>(&self, task: T) -> Submission<'_, T> {
+        self.submitter.task(task)
     }
 
     /// Whether it was made before a fork, and this is the child: nobody would do what it submits, or has submitted. A
@@ -282,7 +281,7 @@ impl<W: Work> Client<W> {
     }
 }
 
-impl<W: Work> Drop for Client<W> {
+impl Drop for Client {
     fn drop(&mut self) {
         if !self.detached {
             self.submitter.cancel();
@@ -291,17 +290,17 @@ impl<W: Work> Drop for Client<W> {
 }
 
 /// Accelerators that are started together: the lanes of one device, for example.
-pub struct Crew<J> {
+pub struct Crew {
     accepts: Accepts,
     expected: Expected,
     at_once: bool,
     held_bytes: u64,
-    makes: Vec<Make<J>>,
+    makes: Vec<Make>,
 }
 
-impl<J: AnyJob> Crew<J> {
+impl Crew {
     /// A crew of nobody yet, for jobs of these classes, of which `expected` is expected.
-    pub fn new(accepts: &'static [Class], expected: Expected) -> Crew<J> {
+    pub fn new(accepts: &'static [Class], expected: Expected) -> Crew {
         Crew { accepts: Accepts::Only(accepts), expected, at_once: false, held_bytes: 0, makes: Vec::new() }
     }
 
@@ -318,13 +317,13 @@ impl<J: AnyJob> Crew<J> {
     }
 
     /// Adds a member. `make` runs on the member's own thread.
-    pub fn member(mut self, make: impl FnOnce() -> Result<Box<dyn Station<J>>, String> + Send + 'static) -> Self {
+    pub fn member(mut self, make: impl FnOnce() -> Result<Box<dyn Station>, String> + Send + 'static) -> Self {
         self.makes.push(Box::new(make));
         self
     }
 }
 
-impl<J> fmt::Debug for Crew<J> {
+impl fmt::Debug for Crew {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Crew { accepts, expected, at_once, held_bytes, makes } = self;
         f.debug_struct("Crew")
@@ -337,18 +336,28 @@ impl<J> fmt::Debug for Crew<J> {
     }
 }
 
+/// Accelerators that can be added to a pool, such as the lanes of all GPUs.
+pub trait Accelerators {
+    /// Adds them.
+    fn add_to(&self, builder: PoolBuilder) -> PoolBuilder;
+}
+
+/// The memory budget for each core: five blocks of 900 kB on their way and their results. More only fills memory; less
+/// lets a slow block hold the others up.
+const MEMORY_PER_CORE: u64 = 11 << 20;
+
 /// Chooses what a [`Pool`] is made of.
-pub struct PoolBuilder<W: Work> {
-    work: W,
+pub struct PoolBuilder {
     threads: Option<usize>,
     core_accepts: Accepts,
     memory: Option<u64>,
     max_memory: Option<u64>,
+    memory_per_core: u64,
     readers: usize,
-    crews: Vec<Crew<W::Job>>,
+    crews: Vec<Crew>,
 }
 
-impl<W: Work> PoolBuilder<W> {
+impl PoolBuilder {
     /// How many CPU stations; by default one for each core that this process may use.
     ///
     /// A station waits for nothing but blocks, so more than four for each core (or 16, if that is more) cannot help,
@@ -376,10 +385,10 @@ impl<W: Work> PoolBuilder<W> {
     /// Each station needs memory of its own besides. A client that has nothing on its way may always send one piece, so
     /// a small number slows down but never stops.
     ///
-    /// (A block of a `.hbz` stream that needs more than all of it is refused.)
+    /// (A long block that needs more than all of it is refused.)
     ///
     /// Without this it is some pieces for each station, and room for what the accelerators hold, up to
-    /// [`max_memory`](Self::max_memory). A single block of a `.hbz` stream may then take 7 of 8 bytes of the memory of
+    /// [`max_memory`](Self::max_memory). A single block may then take 7 of 8 bytes of the memory of
     /// the machine, or of the container.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
@@ -390,6 +399,12 @@ impl<W: Work> PoolBuilder<W> {
     /// memory of the machine, or of the container.
     pub fn max_memory(mut self, bytes: u64) -> Self {
         self.max_memory = Some(bytes);
+        self
+    }
+
+    /// How many bytes the budget has for each core, unless it is [set](Self::memory).
+    pub fn memory_per_core(mut self, bytes: u64) -> Self {
+        self.memory_per_core = bytes;
         self
     }
 
@@ -406,7 +421,7 @@ impl<W: Work> PoolBuilder<W> {
     pub fn station(
         mut self,
         accepts: Accepts,
-        make: impl FnOnce() -> Result<Box<dyn Station<W::Job>>, String> + Send + 'static,
+        make: impl FnOnce() -> Result<Box<dyn Station>, String> + Send + 'static,
     ) -> Self {
         let expected = Expected { rate: 100e6, start: Duration::ZERO, end: Duration::ZERO };
         let crew = Crew { accepts, expected, at_once: true, held_bytes: 0, makes: Vec::new() };
@@ -414,27 +429,32 @@ impl<W: Work> PoolBuilder<W> {
         self
     }
 
-    /// Adds accelerators.
-    pub fn crew(mut self, crew: Crew<W::Job>) -> Self {
+    /// Adds all that `accelerators` consists of.
+    pub fn accelerators(self, accelerators: &impl Accelerators) -> Self {
+        accelerators.add_to(self)
+    }
+
+    /// Adds accelerators that are started together.
+    pub fn crew(mut self, crew: Crew) -> Self {
         self.crews.push(crew);
         self
     }
 
     /// Makes the pool. No thread is started before there is work.
-    pub fn build(self) -> Pool<W> {
-        let PoolBuilder { work, threads, core_accepts, memory, max_memory, readers, crews } = self;
+    pub fn build(self) -> Pool {
+        let PoolBuilder { threads, core_accepts, memory, max_memory, memory_per_core, readers, crews } = self;
         let cores = threads.map_or_else(hardware, those_that_help);
-        let mut plan = Plan { cores, core_accepts, memory, max_memory, readers, crews: Vec::new() };
+        let mut plan = Plan { cores, core_accepts, memory, max_memory, memory_per_core, readers, crews: Vec::new() };
         let mut makes = Vec::with_capacity(crews.len());
         for Crew { accepts, expected, at_once, held_bytes, makes: members } in crews {
             plan.crews.push(CrewPlan { accepts, members: members.len(), expected, at_once, started: false });
             makes.push(CrewMakes { makes: members, held_bytes });
         }
-        Pool(Arc::new(plan.build(work, makes)))
+        Pool(Arc::new(plan.build(makes)))
     }
 }
 
-impl<W: Work> fmt::Debug for PoolBuilder<W> {
+impl fmt::Debug for PoolBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PoolBuilder")
             .field("threads", &self.threads)

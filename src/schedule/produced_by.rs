@@ -1,18 +1,18 @@
 //! Who produced an answer, so that another worker can verify it.
 
-use super::state::Id;
+use super::worker::Id;
 
 /// The worker that produced an answer, by its number in its pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProducedBy {
-    /// `None`: the answer of a job of no pool.
+    /// `None`: the output of a job of no pool.
     pub(super) worker: Option<Id>,
-    /// The accelerator that produced it, or did a part of it and passed the rest on.
+    /// The accelerator that produced it, or did a part of it and forwarded the rest.
     pub(super) accelerator: Option<Id>,
 }
 
 impl ProducedBy {
-    /// Whether both answers are the same worker's. (An accelerator that passed a job on does not count.)
+    /// Whether both answers are the same worker's. (An accelerator that forwarded a task does not count.)
     pub fn is(&self, other: &ProducedBy) -> bool {
         self.worker == other.worker
     }

@@ -3,45 +3,48 @@
 //! The lock is held for microseconds: to change the state, and to let [`State::next`] assign what can start now.
 //! Threads are woken and started after the lock has been given back, or they would wait for it.
 
+use super::class::Class;
+use super::core::{Core, SharedValues};
 use super::decide::Step;
-use super::job::Class;
+use super::job::Job;
 use super::memory::MemoryBudget;
 use super::process;
 use super::produced_by::ProducedBy;
 use super::report::{Counters, StationReport};
-use super::state::{Attributes, Id, State};
-use super::station::{Station, Work};
-use super::worker::Order;
+use super::state::{Attributes, State};
+use super::station::Station;
+use super::worker::{Id, Order};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// Makes a station on its own thread, or says why it cannot be had.
-pub(super) type Make<J> = Box<dyn FnOnce() -> Result<Box<dyn Station<J>>, String> + Send>;
+pub(super) type Make = Box<dyn FnOnce() -> Result<Box<dyn Station>, String> + Send>;
 
 /// What the members of a crew are made by, and what each holds.
-pub(super) struct CrewMakes<J> {
-    pub makes: Vec<Make<J>>,
+pub(super) struct CrewMakes {
+    pub makes: Vec<Make>,
     pub held_bytes: u64,
 }
 
 /// What all threads of a pool share.
-pub(crate) struct Shared<W: Work> {
-    pub work: W,
+pub(crate) struct Shared {
+    /// What the cores share.
+    pub values: Arc<SharedValues>,
     pub budget: Arc<MemoryBudget>,
-    inner: Mutex<Inner<W::Job>>,
+    inner: Mutex<Inner>,
     /// By crew, until it is started.
-    crews: Mutex<Vec<CrewMakes<W::Job>>>,
+    crews: Mutex<Vec<CrewMakes>>,
     /// The core of the callers' own threads, if there was not one thread to be had. One caller at a time works.
-    pub(super) caller: Mutex<Option<CallerCore<W::Job>>>,
+    pub(super) caller: Mutex<Option<CallerCore>>,
     began: Instant,
     /// The process that made it.
     process: u64,
 }
 
 /// What the lock guards.
-pub(super) struct Inner<J> {
-    pub state: State<J>,
+pub(super) struct Inner {
+    pub state: State<Job>,
     /// By worker.
     handles: Vec<WorkerHandle>,
     /// The free worker that looks again at that time.
@@ -73,26 +76,21 @@ struct WorkerHandle {
 }
 
 /// A core that works on callers' threads.
-pub(super) struct CallerCore<J> {
+pub(super) struct CallerCore {
     pub id: Id,
-    pub station: Box<dyn Station<J>>,
+    pub core: Core,
     pub counters: Arc<Counters>,
 }
 
 /// The lock.
-pub(super) type Guard<'a, W> = MutexGuard<'a, Inner<<W as Work>::Job>>;
+pub(super) type Guard<'a> = MutexGuard<'a, Inner>;
 
-impl<W: Work> Shared<W> {
-    pub fn new(
-        work: W,
-        budget: Arc<MemoryBudget>,
-        state: State<W::Job>,
-        crews: Vec<CrewMakes<W::Job>>,
-    ) -> Arc<Shared<W>> {
+impl Shared {
+    pub fn new(budget: Arc<MemoryBudget>, state: State<Job>, crews: Vec<CrewMakes>) -> Arc<Shared> {
         let inner = Mutex::new(Inner { state, handles: Vec::new(), watcher: None, due: Due::default() });
         let (crews, caller) = (Mutex::new(crews), Mutex::new(None));
         let (began, process) = (Instant::now(), process::number());
-        Arc::new(Shared { work, budget, inner, crews, caller, began, process })
+        Arc::new(Shared { values: Arc::default(), budget, inner, crews, caller, began, process })
     }
 
     /// Whether this process was forked from the one that has the stations. Then no lock may be taken: another thread
@@ -101,7 +99,12 @@ impl<W: Work> Shared<W> {
         self.process != process::number()
     }
 
-    pub(super) fn lock(&self) -> Guard<'_, W> {
+    /// A core of this pool that has no state yet.
+    pub(super) fn core(&self, number: usize) -> Core {
+        Core::of_pool(number, Arc::clone(&self.values))
+    }
+
+    pub(super) fn lock(&self) -> Guard<'_> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -110,7 +113,7 @@ impl<W: Work> Shared<W> {
     }
 
     /// Changes the state, and has everything started that can start now.
-    pub(super) fn change<R>(self: &Arc<Self>, change: impl FnOnce(&mut State<W::Job>, Duration) -> R) -> R {
+    pub(super) fn change<R>(self: &Arc<Self>, change: impl FnOnce(&mut State<Job>, Duration) -> R) -> R {
         let mut inner = self.lock();
         let result = change(&mut inner.state, self.now());
         self.settle(&mut inner, None);
@@ -119,7 +122,7 @@ impl<W: Work> Shared<W> {
     }
 
     /// Assigns what can start now. No other place decides who is woken. `own` is the worker that asks: it is awake.
-    pub(super) fn settle(&self, inner: &mut Inner<W::Job>, own: Option<Id>) {
+    pub(super) fn settle(&self, inner: &mut Inner, own: Option<Id>) {
         let (now, more) = (self.now(), self.budget.is_waited_for());
         let again = loop {
             match inner.state.next(now, more) {
@@ -158,7 +161,7 @@ impl<W: Work> Shared<W> {
     }
 
     /// Gives the lock back; then wakes who has an order and starts the threads that are needed.
-    pub(super) fn unlock(self: &Arc<Self>, mut inner: Guard<'_, W>) {
+    pub(super) fn unlock(self: &Arc<Self>, mut inner: Guard<'_>) {
         if inner.due.is_empty() {
             return;
         }
@@ -170,7 +173,7 @@ impl<W: Work> Shared<W> {
         }
         for (id, number) in cores {
             let shared = Arc::clone(self);
-            self.spawn(id, Box::new(move || Ok(shared.work.core(number))));
+            self.spawn(id, Box::new(move || Ok(Box::new(shared.core(number)))));
         }
         if is_unserved {
             self.work_here();
@@ -190,7 +193,7 @@ impl<W: Work> Shared<W> {
     }
 
     /// Starts a worker's thread, if one can be had. If not, the other workers do the work, or the caller does.
-    fn spawn(self: &Arc<Self>, id: Id, make: Make<W::Job>) -> bool {
+    fn spawn(self: &Arc<Self>, id: Id, make: Make) -> bool {
         let counters = Arc::clone(&self.lock().handles[id].counters);
         let (shared, own) = (Arc::clone(self), Arc::clone(&counters));
         let life = move || shared.worker_life(id, make, &own);
@@ -203,7 +206,7 @@ impl<W: Work> Shared<W> {
     }
 
     /// Sleeps until a worker has an order, which it is given with the lock.
-    pub(super) fn wait<'a>(self: &'a Arc<Self>, mut inner: Guard<'a, W>, id: Id) -> (Guard<'a, W>, Order<W::Job>) {
+    pub(super) fn wait<'a>(self: &'a Arc<Self>, mut inner: Guard<'a>, id: Id) -> (Guard<'a>, Order<Job>) {
         loop {
             let was_woken = inner.state.is_waking(id);
             if let Some(order) = inner.state.take_order(self.now(), id) {
@@ -233,7 +236,7 @@ impl<W: Work> Shared<W> {
     }
 
     /// Puts a task on the queue. Waits only if there is not one worker: then the task is done here.
-    pub(super) fn submit(self: &Arc<Self>, job: W::Job, attributes: Attributes) {
+    pub(super) fn submit(self: &Arc<Self>, job: Job, attributes: Attributes) {
         let more = self.budget.is_waited_for();
         self.change(|state, now| state.submit(now, job, attributes, more));
     }
@@ -295,7 +298,7 @@ impl<W: Work> Shared<W> {
     }
 }
 
-impl<J> Inner<J> {
+impl Inner {
     /// The condvar and the counters of a new worker.
     pub fn add_handle(&mut self, id: Id) -> Arc<Counters> {
         let counters = Arc::new(Counters::new(id, self.state.is_accelerator(id)));

@@ -61,7 +61,7 @@ pub(crate) struct Counters {
     pub blocks: AtomicU64,
     pub finished: AtomicU64,
     pub bytes_in: AtomicU64,
-    /// Bytes of `bytes_in` whose job others go on with ([`Job::defer`](super::Job::defer)).
+    /// Bytes of `bytes_in` whose job others go on with ([`Start::Later`](super::Start::Later)).
     pub deferred: AtomicU64,
     pub bytes_out: AtomicU64,
     pub busy_ns: AtomicU64,
@@ -86,7 +86,7 @@ impl Counters {
     }
 
     /// Counts a block that was done (or begun, if it was the `first_stage`).
-    pub fn count_answer(&self, first_stage: bool, bytes_in: u64, bytes_out: u64) {
+    pub fn count_output(&self, first_stage: bool, bytes_in: u64, bytes_out: u64) {
         if first_stage {
             self.blocks.fetch_add(1, Relaxed);
             self.bytes_in.fetch_add(bytes_in, Relaxed);

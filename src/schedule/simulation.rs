@@ -5,20 +5,20 @@
 
 mod scenarios;
 
+use super::class::{Accepts, Class};
 use super::decide::Step;
-use super::job::{Accepts, Class};
 use super::policy::Expected;
-use super::state::{Attributes, CrewPlan, Entry, Id, State};
-use super::worker::Order;
+use super::state::{Attributes, CrewPlan, Entry, State};
+use super::worker::{Id, Order};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-const CLASS: Class = Class(0);
+const CLASS: Class = Class::new("code", 30e6);
 const BLOCK: f64 = 900e3;
 
 fn attributes(bytes: f64, continuation: bool, avoid: Option<Id>) -> Attributes {
-    Attributes { class: CLASS, bytes: bytes as u64, continuation, avoid }
+    Attributes { class: (!continuation).then_some(CLASS), bytes: bytes as u64, avoid }
 }
 
 /// What is to be done with a block.
@@ -159,7 +159,7 @@ fn nanos(seconds: f64) -> u64 {
 
 impl World {
     fn new(machine: &Machine, input: Input) -> World {
-        let mut state = State::new(vec![30e6], machine.cores, Accepts::Everything, machine.hardware);
+        let mut state = State::new(machine.cores, Accepts::Everything, machine.hardware);
         for gpu in &machine.gpus {
             let expected = Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };
             let accepts = Accepts::Only(&[CLASS]);

@@ -3,23 +3,20 @@
 //! [`State::next`] (`decide`) makes every decision, by the rule in [`policy`](super::policy). Nothing here has a lock,
 //! a clock or a thread: a test can run hours of work in a moment, and all orders of events of a small machine.
 
+use super::class::{Accepts, Class};
 use super::inputs::Inputs;
-use super::job::{Accepts, Class};
 use super::policy::Expected;
-use super::worker::{Life, Order, Rate, WorkerState};
+use super::worker::{Holding, Id, Life, Order, Rate, WorkerState};
 use std::collections::VecDeque;
 use std::time::Duration;
-
-/// A worker's number, in the order of their start.
-pub(super) type Id = usize;
 
 /// How a task is submitted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attributes {
-    pub class: Class,
+    /// `None`: a continuation, which an earlier task or an accelerator has begun. Only cores take it, and before
+    /// everything else.
+    pub class: Option<Class>,
     pub bytes: u64,
-    /// An earlier task or an accelerator has begun it. Only cores take it, and before everything else.
-    pub continuation: bool,
     /// A core that does not take this continuation, as long as there is another.
     pub avoid: Option<Id>,
 }
@@ -32,12 +29,11 @@ pub(super) struct Entry<J> {
     pub number: u64,
 }
 
-/// The tasks of one class that nobody has begun.
+/// The tasks of one class that no worker has begun.
 pub(super) struct ClassQueue<J> {
+    pub class: Class,
     pub entries: VecDeque<Entry<J>>,
     pub bytes: u64,
-    /// Bytes a second that a core is expected to do.
-    pub core_rate: f64,
 }
 
 /// Accelerators that are started together: the lanes of one device.
@@ -78,10 +74,9 @@ pub(super) struct State<J> {
 }
 
 impl<J> State<J> {
-    pub fn new(core_rates: Vec<f64>, cores: usize, core_accepts: Accepts, hardware: usize) -> Self {
-        let class = |core_rate| ClassQueue { entries: VecDeque::new(), bytes: 0, core_rate };
+    pub fn new(cores: usize, core_accepts: Accepts, hardware: usize) -> Self {
         State {
-            classes: core_rates.into_iter().map(class).collect(),
+            classes: Vec::new(),
             continuations: VecDeque::new(),
             waiting: 0,
             workers: Vec::new(),
@@ -124,20 +119,30 @@ impl<J> State<J> {
     /// Puts a task on its queue. `more` says that more is certain to come.
     pub fn submit(&mut self, now: Duration, job: J, attributes: Attributes, more: bool) {
         self.forget_if_idle();
-        let continuation = attributes.continuation || self.is_left_to_cores(attributes.class);
-        let attributes = Attributes { continuation, ..attributes };
         self.waiting += 1;
-        let entry = Entry { job, attributes, number: self.next_number };
+        let number = self.next_number;
         self.next_number += 1;
-        if continuation {
-            self.continuations.push_back(entry);
+        let class = attributes.class.map(|class| self.index_of(class));
+        let Some(class) = class.filter(|class| !self.is_left_to_cores(*class)) else {
+            let attributes = Attributes { class: None, ..attributes };
+            self.continuations.push_back(Entry { job, attributes, number });
             return;
-        }
+        };
         self.inputs.add(now, attributes.bytes);
-        let queue = &mut self.classes[attributes.class.index()];
-        queue.entries.push_back(entry);
+        let queue = &mut self.classes[class];
+        queue.entries.push_back(Entry { job, attributes, number });
         queue.bytes += attributes.bytes;
-        self.choose_crews(now, attributes.class, more);
+        self.choose_crews(now, class, more);
+    }
+
+    /// The number of a class in this pool. It gets one with its first task.
+    pub(super) fn index_of(&mut self, class: Class) -> usize {
+        let found = self.classes.iter().position(|queue| queue.class == class);
+        found.unwrap_or_else(|| {
+            self.classes.push(ClassQueue { class, entries: VecDeque::new(), bytes: 0 });
+            self.workers.iter_mut().for_each(|worker| worker.rates.push(Rate::default()));
+            self.classes.len() - 1
+        })
     }
 
     /// A core is added that is being started. Returns its number among the workers and among the cores.
@@ -153,7 +158,7 @@ impl<J> State<J> {
         let first = self.workers.len();
         for _ in 0..members {
             // A station that takes continuations is a core to the rule.
-            self.add_worker(now, !accepts.second_stage(), accepts, Some(crew));
+            self.add_worker(now, !accepts.continuations(), accepts, Some(crew));
         }
         first
     }
@@ -234,19 +239,17 @@ impl<J> State<J> {
     pub fn finish(&mut self, now: Duration, id: Id, did: (u64, u64), handed: Vec<Entry<J>>, leaves: bool) {
         let (bytes, deferred) = did;
         let worker = &mut self.workers[id];
-        if let Life::Busy(held) = worker.life
-            && !held.continuation
+        if let Life::Busy(Holding { class: Some(class), since, .. }) = worker.life
             && bytes > 0
         {
-            let class = held.class.index();
             let seconds = match deferred {
-                0 => now.saturating_sub(held.since).as_secs_f64().max(1e-9),
-                _ => bytes as f64 / self.classes[class].core_rate,
+                0 => now.saturating_sub(since).as_secs_f64().max(1e-9),
+                _ => bytes as f64 / self.classes[class].class.core_rate(),
             };
             worker.rates[class].add(bytes as f64, seconds);
         }
         for Entry { job, attributes, .. } in handed {
-            self.submit(now, job, Attributes { continuation: true, avoid: None, ..attributes }, false);
+            self.submit(now, job, Attributes { class: None, avoid: None, ..attributes }, false);
         }
         if leaves { self.set_life(id, Life::Leaving) } else { self.set_free(id) }
     }
@@ -256,11 +259,11 @@ impl<J> State<J> {
     pub fn depart(&mut self, id: Id, failed: bool) -> bool {
         self.set_life(id, Life::Gone);
         for class in 0..self.classes.len() {
-            if self.is_left_to_cores(Class(class as u8)) {
+            if self.is_left_to_cores(class) {
                 let queue = &mut self.classes[class];
                 queue.bytes = 0;
                 let left = queue.entries.drain(..).map(|mut entry| {
-                    entry.attributes.continuation = true;
+                    entry.attributes.class = None;
                     entry
                 });
                 self.continuations.extend(left);
@@ -283,7 +286,7 @@ impl<J> State<J> {
 
     /// The worker that failed goes on as a core: as one of many, if more can be started.
     fn go_on_as_core(&mut self, id: Id) {
-        let many = self.unstarted_cores > 0 && self.core_accepts.second_stage();
+        let many = self.unstarted_cores > 0 && self.core_accepts.continuations();
         let accepts = if many { self.core_accepts } else { Accepts::Everything };
         let worker = &mut self.workers[id];
         (worker.accelerator, worker.accepts, worker.crew) = (false, accepts, None);
@@ -344,28 +347,29 @@ impl<J> State<J> {
 
     /// Whether there are accelerators for a class, started or not.
     pub fn has_accelerators_for(&self, class: Class) -> bool {
-        let takes = |accepts: Accepts| !accepts.second_stage() && accepts.first_stage(class);
+        let takes = |accepts: Accepts| !accepts.continuations() && accepts.class(class);
         self.crews.iter().any(|crew| !crew.started && takes(crew.accepts))
             || self.workers.iter().any(|worker| !worker.is_gone() && takes(worker.accepts))
     }
 
     /// Whether cores leave a class to accelerators of which there are none any more. Then its tasks are continuations,
     /// as if an accelerator had declined them: all cores do them, and not one alone.
-    fn is_left_to_cores(&self, class: Class) -> bool {
-        let by_cores = !self.core_accepts.first_stage(class) && self.has_finisher();
+    fn is_left_to_cores(&self, class: usize) -> bool {
+        let by_cores = !self.core_accepts.class(self.classes[class].class) && self.has_finisher();
         by_cores && !self.may_come(class) && !self.is_served(class)
     }
 
     /// Whether the next task of a class can start accelerators for it. Tasks that wait cannot.
-    fn may_come(&self, class: Class) -> bool {
-        let is_for = |crew: &CrewPlan| !crew.started && crew.accepts.first_stage(class);
-        self.classes[class.index()].entries.is_empty() && self.crews.iter().any(is_for)
+    fn may_come(&self, class: usize) -> bool {
+        let is_for = |crew: &CrewPlan| !crew.started && crew.accepts.class(self.classes[class].class);
+        self.classes[class].entries.is_empty() && self.crews.iter().any(is_for)
     }
 
     /// Whether somebody takes tasks of this class that nobody has begun, or can be started to.
-    pub(super) fn is_served(&self, class: Class) -> bool {
-        let takes = |worker: &WorkerState<J>| !worker.is_gone() && worker.accepts.first_stage(class);
-        self.unstarted_cores > 0 && self.core_accepts.first_stage(class) || self.workers.iter().any(takes)
+    pub(super) fn is_served(&self, class: usize) -> bool {
+        let class = self.classes[class].class;
+        let takes = |worker: &WorkerState<J>| !worker.is_gone() && worker.accepts.class(class);
+        self.unstarted_cores > 0 && self.core_accepts.class(class) || self.workers.iter().any(takes)
     }
 
     /// Whether somebody takes continuations, or can be started to.
@@ -374,11 +378,11 @@ impl<J> State<J> {
     }
 
     fn is_finisher(worker: &WorkerState<J>) -> bool {
-        !worker.is_gone() && worker.accepts.second_stage()
+        !worker.is_gone() && worker.accepts.continuations()
     }
 
     fn unstarted_finishers(&self) -> usize {
-        if self.core_accepts.second_stage() { self.unstarted_cores } else { 0 }
+        if self.core_accepts.continuations() { self.unstarted_cores } else { 0 }
     }
 
     /// How many others than this worker take continuations, or can be started to.
@@ -389,18 +393,16 @@ impl<J> State<J> {
 
     /// Whether something waits that nobody takes, nor can be started to: the caller's own thread must do it.
     pub fn is_unserved(&self) -> bool {
-        let class =
-            |(class, queue): (usize, &ClassQueue<J>)| !queue.entries.is_empty() && !self.is_served(Class(class as u8));
+        let class = |(class, queue): (usize, &ClassQueue<J>)| !queue.entries.is_empty() && !self.is_served(class);
         self.waiting > 0
             && (!self.continuations.is_empty() && !self.has_finisher() || self.classes.iter().enumerate().any(class))
     }
 
     /// After a departure: whether work has lost its last worker, so that this thread must go on as a core.
     fn is_short(&self) -> bool {
-        let unserved = |class: Class| !self.is_served(class) && !self.is_left_to_cores(class) && !self.may_come(class);
+        let unserved = |class: usize| !self.is_served(class) && !self.is_left_to_cores(class) && !self.may_come(class);
         // A core that has not been started yet may have no thread.
         let finished = self.workers.iter().any(Self::is_finisher);
-        let mut classes = (0..self.classes.len()).map(|class| Class(class as u8));
-        !self.continuations.is_empty() && !finished || classes.any(unserved)
+        !self.continuations.is_empty() && !finished || (0..self.classes.len()).any(unserved)
     }
 }

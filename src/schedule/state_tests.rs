@@ -1,18 +1,18 @@
 //! Who is told what, a step at a time: jobs that avoid a core, classes that cores leave to accelerators, stations that
 //! leave, pools that live long.
 
+use super::class::{Accepts, Class};
 use super::decide::Step;
-use super::job::{Accepts, Class};
 use super::policy::Expected;
-use super::state::{Attributes, CrewPlan, Id, State};
-use super::worker::Order;
+use super::state::{Attributes, CrewPlan, State};
+use super::worker::{Id, Order};
 use std::time::Duration;
 
-const CLASS: Class = Class(0);
+const CLASS: Class = Class::new("code", 50e6);
 const BLOCK: f64 = 900e3;
 
 fn task(bytes: f64, continuation: bool) -> Attributes {
-    Attributes { class: CLASS, bytes: bytes as u64, continuation, avoid: None }
+    Attributes { class: (!continuation).then_some(CLASS), bytes: bytes as u64, avoid: None }
 }
 
 /// Lets everything start that can. Returns who was assigned what, and lists the steps that need a thread.
@@ -59,7 +59,7 @@ const NOW: Duration = Duration::ZERO;
 /// A continuation that avoids a core is for another one, as long as there is one or one can be started.
 #[test]
 fn a_core_that_is_avoided() {
-    let mut state = State::new(vec![50e6], 2, Accepts::Everything, 2);
+    let mut state = State::new(2, Accepts::Everything, 2);
     let avoiding = |avoid| Attributes { avoid: Some(avoid), ..task(BLOCK, true) };
     state.submit(NOW, 0, task(BLOCK, false), false);
     assert_eq!(settle_all(&mut state, NOW), [(0, vec![0])]);
@@ -86,7 +86,7 @@ fn a_core_that_is_avoided() {
 /// There is no thread for another core.
 #[test]
 fn a_core_that_is_avoided_and_alone() {
-    let mut state = State::new(vec![50e6], 2, Accepts::Everything, 2);
+    let mut state = State::new(2, Accepts::Everything, 2);
     state.submit(NOW, 0, task(BLOCK, false), false);
     settle_all(&mut state, NOW);
     done(&mut state, NOW, 0);
@@ -99,7 +99,7 @@ fn a_core_that_is_avoided_and_alone() {
 /// Of three cores that are blamed together one leaves, and two begin anew.
 #[test]
 fn cores_that_were_wrong() {
-    let mut state = State::new(vec![50e6], 3, Accepts::Everything, 3);
+    let mut state = State::new(3, Accepts::Everything, 3);
     (0..3).for_each(|job| state.submit(NOW, job, task(BLOCK, false), false));
     assert_eq!(settle_all(&mut state, NOW).len(), 3);
     (0..3).for_each(|id| state.blame(id));
@@ -114,17 +114,17 @@ fn cores_that_were_wrong() {
 }
 
 /// A class that cores leave to accelerators.
-const LANES: Class = Class(1);
+const LANES: Class = Class::new("lanes", 1e9);
 
 /// Two cores that leave it to crews of one lane each, which accept these classes and are started at once, or not.
 fn left_to(crews: &[(&'static [Class], bool)]) -> (State<u32>, Attributes) {
-    let mut state = State::new(vec![50e6, 1e9], 2, Accepts::AllBut(&[LANES]), 2);
+    let mut state = State::new(2, Accepts::AllBut(&[LANES]), 2);
     for &(classes, at_once) in crews {
         let start = if at_once { Duration::ZERO } else { Duration::from_secs(10) };
         let expected = Expected { rate: 1e9, start, end: Duration::ZERO };
         state.add_crew(CrewPlan { accepts: Accepts::Only(classes), members: 1, expected, at_once, started: false });
     }
-    (state, Attributes { class: LANES, ..task(BLOCK, false) })
+    (state, Attributes { class: Some(LANES), ..task(BLOCK, false) })
 }
 
 /// What cores leave to accelerators is theirs when the last accelerator is gone, and not one station's alone.
@@ -196,7 +196,7 @@ fn a_crew_that_was_not_worth_its_start() {
 /// Without cores, and without an accelerator for a class, a caller does it.
 #[test]
 fn a_caller_works() {
-    let mut state = State::new(vec![50e6], 0, Accepts::Everything, 1);
+    let mut state = State::new(0, Accepts::Everything, 1);
     state.submit(NOW, 1, task(BLOCK, false), false);
     assert!(settle_all(&mut state, NOW).is_empty() && state.is_unserved());
     let id = state.add_caller(NOW);
@@ -213,7 +213,7 @@ fn a_caller_works() {
 /// When the queue closes, what waits is done, and then all leave.
 #[test]
 fn a_queue_that_closes() {
-    let mut state = State::new(vec![50e6], 1, Accepts::Everything, 1);
+    let mut state = State::new(1, Accepts::Everything, 1);
     (1..3).for_each(|job| state.submit(NOW, job, task(BLOCK, false), false));
     assert_eq!(settle_all(&mut state, NOW), [(0, vec![1])]);
     state.close();
@@ -228,7 +228,7 @@ fn a_queue_that_closes() {
 /// What a pool did before says nothing of what it is to do now.
 #[test]
 fn a_pool_that_lives_long() {
-    let mut state = State::new(vec![50e6], 1, Accepts::Everything, 1);
+    let mut state = State::new(1, Accepts::Everything, 1);
     let expected = Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::ZERO };
     let crew = CrewPlan { accepts: Accepts::Only(&[CLASS]), members: 1, expected, at_once: false, started: false };
     state.add_crew(crew);
@@ -262,7 +262,7 @@ fn a_pool_that_lives_long() {
 /// As many cores are started as tasks wait for one; where there is no thread for one, no other is asked for.
 #[test]
 fn cores_that_are_started() {
-    let mut state = State::new(vec![50e6], 4, Accepts::Everything, 4);
+    let mut state = State::new(4, Accepts::Everything, 4);
     (0..2).for_each(|job| state.submit(NOW, job, task(BLOCK, false), false));
     assert_eq!(settle(&mut state, NOW), (vec![], vec![Step::StartCore(0, 0), Step::StartCore(1, 1)]));
     state.not_started(1);
@@ -277,7 +277,7 @@ fn cores_that_are_started() {
 /// A lane gave a wrong answer: the others of its device, which are free, leave too.
 #[test]
 fn lanes_of_a_device_that_was_wrong() {
-    let mut state = State::new(vec![50e6], 1, Accepts::Everything, 1);
+    let mut state = State::new(1, Accepts::Everything, 1);
     let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
     let accepts = Accepts::Only(&[CLASS]);
     state.add_crew(CrewPlan { accepts, members: 3, expected, at_once: true, started: false });

@@ -1,37 +1,33 @@
-//! Who puts jobs on a pool's queue.
+//! Who puts tasks on a pool's queue.
 
-use super::job::{Job, JobError, Question, Ticket};
+use super::class::Class;
+use super::job::Job;
 use super::produced_by::ProducedBy;
 use super::queue::Shared;
-use super::state::{Attributes, Id};
-use super::station::Work;
+use super::state::Attributes;
+use super::task::{Account, Node, Result, Task, Ticket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Puts jobs on a pool's queue. Clones are the same submitter.
-pub struct Submitter<W: Work> {
-    shared: Arc<Shared<W>>,
+/// Puts tasks on a pool's queue. Clones are the same submitter.
+#[derive(Clone)]
+pub struct Submitter {
+    shared: Arc<Shared>,
     cancelled: Arc<AtomicBool>,
 }
 
-impl<W: Work> Clone for Submitter<W> {
-    fn clone(&self) -> Self {
-        Submitter { shared: Arc::clone(&self.shared), cancelled: Arc::clone(&self.cancelled) }
-    }
-}
-
-impl<W: Work> std::fmt::Debug for Submitter<W> {
+impl std::fmt::Debug for Submitter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Submitter").field("cancelled", &self.cancelled).finish_non_exhaustive()
     }
 }
 
-impl<W: Work> Submitter<W> {
-    pub(super) fn new(shared: &Arc<Shared<W>>) -> Self {
+impl Submitter {
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
         Submitter { shared: Arc::clone(shared), cancelled: Arc::default() }
     }
 
-    pub(super) fn shared(&self) -> &Arc<Shared<W>> {
+    pub(super) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
@@ -40,69 +36,88 @@ impl<W: Work> Submitter<W> {
         Submitter::new(&self.shared)
     }
 
-    /// Asks `question` of the stations. Returns at once, unless there is not one station: then the answer is found
-    /// here.
-    pub fn submit<Q: Question>(&self, question: Q) -> Ticket<Q::Answer>
-    where
-        Job<Q>: Into<W::Job>,
-    {
-        let (job, ticket) = Job::with_ticket(question, Arc::clone(&self.cancelled));
-        self.send(job, None);
-        ticket
+    /// A task to be submitted. Without a [class](Submission::class) it is a continuation: only cores take it, and
+    /// before all tasks that have a class.
+    pub fn task<T: Task>(&self, task: T) -> Submission<'_, T> {
+        Submission { submitter: self, task, class: None, avoid: None, verification: false }
     }
 
-    /// Asks `question`, and has `then` called with the answer on the station's thread. It must not block, nor panic.
-    pub fn submit_then<Q: Question>(&self, question: Q, then: impl FnOnce(Result<Q::Answer, JobError>) + Send + 'static)
-    where
-        Job<Q>: Into<W::Job>,
-    {
-        self.submit_avoiding(question, None, |answer, _| then(answer));
-    }
-
-    /// The same, and `then` is told who answered. A second stage is not done by the core `avoid`, if there is another.
-    pub fn submit_avoiding<Q: Question>(
-        &self,
-        question: Q,
-        avoid: Option<&ProducedBy>,
-        then: impl FnOnce(Result<Q::Answer, JobError>, ProducedBy) + Send + 'static,
-    ) where
-        Job<Q>: Into<W::Job>,
-    {
-        let avoid = avoid.and_then(|by| by.worker);
-        self.send(Job::with_call(question, Arc::clone(&self.cancelled), then), avoid);
-    }
-
-    fn send<Q: Question>(&self, job: Job<Q>, avoid: Option<Id>)
-    where
-        Job<Q>: Into<W::Job>,
-    {
-        let (bytes, continuation) = (job.question().bytes(), job.question().is_second_stage());
-        self.shared.submit(job.into(), Attributes { class: Q::CLASS, bytes, continuation, avoid });
-    }
-
-    /// Counts an answer that has been found wrong. Whoever produced it gets no more work; a core without which there
-    /// would be less than two begins anew instead. If an accelerator did a part of it, the accelerator is blamed.
+    /// Counts an output that has been found wrong. Its producer gets no more work; a core without which there would be
+    /// less than two begins anew instead. If an accelerator did a part of it, the accelerator is blamed.
     pub fn blame(&self, by: ProducedBy, reason: &str) {
         self.shared.blame(by, reason);
     }
 
-    /// Lets the core that gave an answer begin anew, without blaming it: it may have been wrong, or not.
+    /// Lets the core that gave an output begin anew, without blaming it: it may have been wrong, or not.
     pub fn renew(&self, by: ProducedBy) {
         self.shared.renew(by);
     }
 
-    /// The name of the worker that produced an answer, as reports have it.
+    /// The name of the worker that produced an output, as reports have it.
     pub fn name(&self, by: ProducedBy) -> String {
         self.shared.name(by)
     }
 
-    /// Says that nobody wants the answers any more: jobs that no station has begun are dropped.
+    /// Says that the outputs are no longer wanted: jobs that no station has begun are dropped.
     pub fn cancel(&self) {
         self.cancelled.store(true, Relaxed);
     }
 
-    /// Whether nobody wants the answers any more.
+    /// Whether the outputs are no longer wanted.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Relaxed)
+    }
+}
+
+/// A task and how it is to be done ([`Submitter::task`]).
+#[derive(Debug)]
+#[must_use = "it is on the queue only when it has been submitted"]
+pub struct Submission<'a, T> {
+    pub(super) submitter: &'a Submitter,
+    task: T,
+    class: Option<(Class, u64)>,
+    avoid: Option<usize>,
+    verification: bool,
+}
+
+impl<T: Task> Submission<'_, T> {
+    /// Stations may take it that accept this class. `bytes` of input is how much work it is.
+    pub fn class(self, class: Class, bytes: u64) -> Self {
+        Submission { class: Some((class, bytes)), ..self }
+    }
+
+    /// A continuation is not done by the core that produced this, if there is another.
+    pub fn avoiding(self, by: ProducedBy) -> Self {
+        Submission { avoid: by.worker, ..self }
+    }
+
+    /// It checks what another worker made, and is counted as that.
+    pub fn verification(self) -> Self {
+        Submission { verification: true, ..self }
+    }
+
+    /// Puts it on the queue. Returns at once, unless there is not one station: then it is done here.
+    pub fn submit(self) -> Ticket<T::Output> {
+        let Submission { submitter, task, class, avoid, verification } = self;
+        let (node, ticket) = Node::with_ticket(task);
+        submitter.send(node, class, avoid, verification);
+        ticket
+    }
+
+    /// Puts it on the queue and has `then` called with the output on the station's thread. It must not block, nor
+    /// panic. It gets the task back, and who did it.
+    pub fn submit_then(self, then: impl FnOnce(T, Result<T::Output>, ProducedBy) + Send + 'static) {
+        let Submission { submitter, task, class, avoid, verification } = self;
+        submitter.send(Node::with_call(task, then), class, avoid, verification);
+    }
+}
+
+impl Submitter {
+    fn send<T: Task>(&self, node: Node<T>, class: Option<(Class, u64)>, avoid: Option<usize>, verification: bool) {
+        let (class, bytes) = class.unzip();
+        let bytes = bytes.unwrap_or(0);
+        let account = Account { bytes, continuation: class.is_none(), verification, ..Account::default() };
+        let job = Job::new(node, account, Arc::clone(&self.cancelled));
+        self.shared.submit(job, Attributes { class, bytes, avoid });
     }
 }

@@ -1,8 +1,11 @@
 //! What the scheduler knows of one worker: a core or an accelerator.
 
-use super::job::{Accepts, Class};
+use super::class::Accepts;
 use super::state::Entry;
 use std::time::Duration;
+
+/// A worker's number, in the order of their start.
+pub(super) type Id = usize;
 
 /// One worker.
 pub(super) struct WorkerState<J> {
@@ -41,8 +44,8 @@ pub(super) enum Life {
 /// What a worker has in hand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Holding {
-    pub class: Class,
-    pub continuation: bool,
+    /// `None`: a continuation.
+    pub class: Option<usize>,
     pub bytes: f64,
     pub since: Duration,
 }
@@ -65,10 +68,10 @@ impl<J> WorkerState<J> {
         matches!(self.life, Life::Gone)
     }
 
-    /// What it has in hand of tasks that nobody had begun.
-    pub fn holds_of(&self, class: Class) -> Option<Holding> {
+    /// What it has in hand of a class.
+    pub fn holds_of(&self, class: usize) -> Option<Holding> {
         match self.life {
-            Life::Busy(held) if held.class == class && !held.continuation => Some(held),
+            Life::Busy(held) if held.class == Some(class) => Some(held),
             _ => None,
         }
     }

@@ -1,41 +1,45 @@
-//! The blocks of a file as its index has them, `.bz2` or `.hbz`, and how one is decoded.
+//! The blocks of a file as its index has them, and how those of a `.bz2` are decoded.
 
 use super::cache::Cache;
 use super::text::Decoded;
 use crate::Client;
 use crate::block::DecodedBlock;
 use crate::error::{Damage, DecodeError, Error};
-use crate::format::hbz::{BlockHeader, HEADER_LEN};
-use crate::hbz::List;
 use crate::index::{Block, Index, bits_of};
-use crate::schedule::JobError;
-use crate::work::{DecodeBlock, DecodeLarge};
+use crate::schedule::TaskError;
+use crate::stream::bzip2::tasks::{DECODE, DecodeBlock};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Blocks of `.hbz` files of more rows than this are decoded in stages by all stations: one that is read alone has
-/// nothing else to keep them busy.
-const STAGED_ROWS: u32 = 1 << 20;
-
-/// Where the blocks of a file are.
-pub(super) enum Blocks {
-    Bzip2(Index),
-    Hbz(List),
+/// Where the blocks of a file are, and how one is decoded.
+pub(crate) trait Blocks: Send + Sync {
+    /// Bytes of text in the file.
+    fn text_len(&self) -> u64;
+    /// The block that has this byte of the text.
+    fn find(&self, offset: u64) -> Result<Option<Wanted>, Error>;
+    /// The block after this one.
+    fn next(&self, block: &Wanted) -> Result<Option<Wanted>, Error>;
+    /// Has a block decoded, whose bytes these are, for the cache.
+    fn submit(&self, wanted: &Wanted, bytes: &[u8], client: &Client, cache: &Arc<Cache>) -> Result<(), Error>;
+    /// The index, if it is in another file.
+    fn index(&self) -> Option<&Index> {
+        None
+    }
 }
 
 /// A block that is to be decoded.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     /// From 1.
     pub number: u64,
     /// What no other block of the file has, whatever the index claims.
     pub key: u64,
     pub text_offset: u64,
-    text_len: u64,
+    pub text_len: u64,
     /// Which bytes of the file it is in.
     pub bytes: Range<u64>,
-    /// What the index says of a block of a `.bz2` file.
-    block: Option<Block>,
+    /// What the index of a `.bz2` file says of it.
+    pub block: Option<Block>,
 }
 
 impl Wanted {
@@ -54,64 +58,37 @@ impl Wanted {
     }
 }
 
-impl Blocks {
-    pub fn text_len(&self) -> u64 {
-        match self {
-            Blocks::Bzip2(index) => index.text_len(),
-            Blocks::Hbz(list) => list.text_len(),
-        }
+impl Blocks for Index {
+    fn text_len(&self) -> u64 {
+        self.text_len()
     }
 
-    /// The block that has this byte of the text.
-    pub fn find(&self, offset: u64) -> Result<Option<Wanted>, Error> {
-        match self {
-            Blocks::Bzip2(index) => Ok(index.find(offset)?.map(of_index)),
-            Blocks::Hbz(list) => {
-                let after = list.blocks().partition_point(|block| block.text_at <= offset);
-                Ok(of_list(list, after as u64).filter(|block| offset < block.text_end()))
-            }
-        }
+    fn find(&self, offset: u64) -> Result<Option<Wanted>, Error> {
+        Ok(self.find(offset)?.map(of_index))
     }
 
-    /// The block after this one.
-    pub fn next(&self, block: &Wanted) -> Result<Option<Wanted>, Error> {
-        match (self, &block.block) {
-            (Blocks::Bzip2(index), Some(block)) => Ok(index.next(block)?.map(of_index)),
-            (Blocks::Bzip2(_), None) => Ok(None),
-            (Blocks::Hbz(list), _) => Ok(of_list(list, block.number + 1)),
-        }
+    fn next(&self, block: &Wanted) -> Result<Option<Wanted>, Error> {
+        Ok(match &block.block {
+            Some(block) => self.next(block)?.map(of_index),
+            None => None,
+        })
     }
 
-    /// Has a block decoded, whose bytes these are, for the cache.
-    pub fn submit(&self, wanted: &Wanted, bytes: &[u8], client: &Client, cache: &Arc<Cache>) -> Result<(), Error> {
-        let (number, key, cache) = (wanted.number, wanted.key, Arc::clone(cache));
-        match (self, wanted.block) {
-            (Blocks::Hbz(list), _) => {
-                let (question, charge) = large(list, number, bytes, client)?;
-                let Wanted { text_len, bytes, .. } = wanted.clone();
-                client.submit_then(question, move |answer| {
-                    let text = match answer {
-                        Ok(Ok(text)) if text.len() == text_len => Ok(Decoded::new(text)),
-                        Ok(Ok(_)) => Err(data(number, bytes.start * 8, Damage::Field("index"))),
-                        Ok(Err(damage)) => Err(data(number, bytes.start * 8, damage)),
-                        Err(JobError(reason)) => Err(Error::Internal { block: number, reason }),
-                    };
-                    drop(charge);
-                    cache.put(key, text);
-                });
-            }
-            (Blocks::Bzip2(_), Some(block)) => {
-                let start = block.bit_offset % 8;
-                if !block.begins(bits_of(bytes, start)) {
-                    return Err(Error::ForeignIndex { bit_offset: block.bit_offset });
-                }
-                let end = start + (block.end_bit - block.bit_offset);
-                let question = DecodeBlock { data: Arc::new(bytes.to_vec()), start, end };
-                client.submit_then(question, move |answer| cache.put(key, judge(&block, start, answer)));
-            }
-            (Blocks::Bzip2(_), None) => {}
+    fn submit(&self, wanted: &Wanted, bytes: &[u8], client: &Client, cache: &Arc<Cache>) -> Result<(), Error> {
+        let Some(block) = wanted.block else { return Ok(()) };
+        let (key, cache, start) = (wanted.key, Arc::clone(cache), block.bit_offset % 8);
+        if !block.begins(bits_of(bytes, start)) {
+            return Err(Error::ForeignIndex { bit_offset: block.bit_offset });
         }
+        let end = start + (block.end_bit - block.bit_offset);
+        let task = DecodeBlock { data: Arc::new(bytes.to_vec()), start, end };
+        let submission = client.task(task).class(DECODE, bytes.len() as u64);
+        submission.submit_then(move |_, decoded, _| cache.put(key, judge(&block, start, decoded)));
         Ok(())
+    }
+
+    fn index(&self) -> Option<&Index> {
+        Some(self)
     }
 }
 
@@ -120,21 +97,7 @@ fn of_index(block: Block) -> Wanted {
     Wanted { number, key: block.record, text_offset, text_len, bytes: block.bytes(), block: Some(block) }
 }
 
-/// The block with this number, from 1.
-fn of_list(list: &List, number: u64) -> Option<Wanted> {
-    let block = list.blocks().get(usize::try_from(number.checked_sub(1)?).ok()?)?;
-    let bytes = block.at..block.at + HEADER_LEN as u64 + u64::from(block.coded_len);
-    Some(Wanted {
-        number,
-        key: number,
-        text_offset: block.text_at,
-        text_len: block.text_len.into(),
-        bytes,
-        block: None,
-    })
-}
-
-fn data(block: u64, bit_offset: u64, damage: Damage) -> Error {
+pub(crate) fn data(block: u64, bit_offset: u64, damage: Damage) -> Error {
     Error::Data { block, bit_offset, damage }
 }
 
@@ -142,7 +105,7 @@ fn data(block: u64, bit_offset: u64, damage: Damage) -> Error {
 fn judge(
     block: &Block,
     start: u64,
-    answer: Result<Result<DecodedBlock, DecodeError>, JobError>,
+    answer: Result<Result<DecodedBlock, DecodeError>, TaskError>,
 ) -> Result<Decoded, Error> {
     let damaged = |damage| Err(data(block.number, block.bit_offset, damage));
     let decoded = match answer {
@@ -151,7 +114,7 @@ fn judge(
         // damaged, also if the codes go on behind the end that the index says.
         Ok(Err(DecodeError::Damaged(damage))) => return damaged(damage),
         Ok(Err(DecodeError::OutOfData)) => return damaged(Damage::Code),
-        Err(JobError(reason)) => return Err(Error::Internal { block: block.number, reason }),
+        Err(TaskError(reason)) => return Err(Error::Internal { block: block.number, reason }),
     };
     if decoded.block_len > block.level.block_limit() {
         return damaged(Damage::BlockTooLong);
@@ -159,28 +122,4 @@ fn judge(
     let bits = block.end_bit - block.bit_offset;
     let fits = (decoded.crc, decoded.text.len(), decoded.end_bit) == (block.crc, block.text_len, start + bits);
     if fits { Ok(Decoded::new(decoded.text)) } else { Err(Error::ForeignIndex { bit_offset: block.bit_offset }) }
-}
-
-/// The question for a block of a `.hbz` file, and what vouches for its memory.
-fn large(
-    list: &List,
-    number: u64,
-    bytes: &[u8],
-    client: &Client,
-) -> Result<(DecodeLarge, crate::codec::hbz::decode::VectorCharge), Error> {
-    let missing = || Error::Internal { block: number, reason: "the list has no such block".to_owned() };
-    let listed = number.checked_sub(1).and_then(|at| list.blocks().get(at as usize)).ok_or_else(missing)?;
-    let damaged = |damage| data(number, listed.at * 8, damage);
-    let (header, payload) = bytes.split_first_chunk::<HEADER_LEN>().ok_or_else(missing)?;
-    let header = BlockHeader::parse(header, &listed.stream, listed.number).map_err(damaged)?;
-    if (header.text_len, header.coded_len, header.crc) != (listed.text_len, listed.coded_len, listed.crc) {
-        return Err(damaged(Damage::Field("index")));
-    }
-    let (needs, allowed) = (header.decoding_bytes(&listed.stream), client.pool().budget().most());
-    if needs > allowed {
-        return Err(Error::Memory { block: number, needs, allowed });
-    }
-    let stages = (header.rows > STAGED_ROWS).then(|| client.submitter().clone());
-    let charge = client.pool().work().vectors.charge(header.rows);
-    Ok((DecodeLarge { payload: Arc::new(payload.to_vec()), header, stream: listed.stream, stages }, charge))
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Blocks by their numbers.
-pub(super) struct Cache {
+pub(crate) struct Cache {
     shelf: Mutex<Shelf>,
     came: Condvar,
 }

@@ -1,4 +1,5 @@
-//! Reading a `.bz2` or `.hbz` file at any place of its text, and decoding only the blocks that are wanted.
+//! Reading a `.bz2` file, or one that has an index in it, at any place of its text, and decoding only the blocks that
+//! are wanted.
 //!
 //! ```
 //! use hybz::{Settings, index::Index, seek::Reader};
@@ -12,17 +13,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod blocks;
-mod cache;
+pub(crate) mod blocks;
+pub(crate) mod cache;
 mod sequence;
-mod text;
+pub(crate) mod text;
 
 use crate::Client;
 use crate::error::Error;
-use crate::hbz::{List, MAGIC};
+use crate::format::Format;
 use crate::index::Index;
 use crate::read_at::{Positioned, ReadAt, fill_at, sought};
 use crate::settings::Settings;
+use crate::stream::formats;
 use blocks::{Blocks, Wanted};
 use cache::Cache;
 use sequence::Sequences;
@@ -51,7 +53,7 @@ const GAP: u64 = 16;
 /// Nothing is returned of a block whose text has not the CRC, and the length, that file and index say.
 pub struct Reader<R> {
     source: R,
-    blocks: Blocks,
+    blocks: Box<dyn Blocks>,
     cache: Arc<Cache>,
     sequences: Mutex<Sequences>,
     client: Client,
@@ -62,34 +64,27 @@ pub struct Reader<R> {
 impl<R: ReadAt> Reader<R> {
     /// Opens a file that has no index beside it.
     ///
-    /// The index at the end of a `.hbz` file is read. A `.bz2` file is decoded once, to make its index.
+    /// An index in the file is read. A `.bz2` file, which has none, is decoded once to make it.
     ///
     /// # Errors
     /// What is wrong with the file; [`Error::NoIndex`] if streams of several formats follow each other in
     /// it.
     pub fn open(source: R, settings: &Settings) -> Result<Self, Error> {
-        let mut magic = [0; MAGIC.len()];
-        let len = fill_at(&source, &mut magic, 0).map_err(Error::Read)?;
-        if magic[..len] != MAGIC {
-            let index = Index::build(Positioned { source: &source, at: 0 }, settings)?;
-            return Ok(Self::new(source, Blocks::Bzip2(index), settings));
-        }
-        let list = List::read(&mut Positioned { source: &source, at: 0 })?;
-        if !list.is_complete() {
-            // Cut, damaged, or a `.bz2` stream follows: nobody knows how long the text is.
-            let block = list.blocks().len() as u64 + 1;
-            let damage = crate::Damage::Magic;
-            return Err(Error::Data { block, bit_offset: list.end() * 8, damage });
-        }
-        Ok(Self::new(source, Blocks::Hbz(list), settings))
+        let mut head = [0; Format::HEAD_LEN];
+        let len = fill_at(&source, &mut head, 0).map_err(Error::Read)?;
+        let blocks = match formats::by_index(&head[..len]) {
+            Some(by_index) => (by_index.seek)(&source)?,
+            None => Box::new(Index::build(Positioned { source: &source, at: 0 }, settings)?),
+        };
+        Ok(Self::new(source, blocks, settings))
     }
 
     /// A `.bz2` file with its index. Nothing is read of the file.
     pub fn with_index(source: R, index: Index, settings: &Settings) -> Self {
-        Self::new(source, Blocks::Bzip2(index), settings)
+        Self::new(source, Box::new(index), settings)
     }
 
-    fn new(source: R, blocks: Blocks, settings: &Settings) -> Self {
+    fn new(source: R, blocks: Box<dyn Blocks>, settings: &Settings) -> Self {
         let pool = settings.get_pool();
         let cache = Cache::new((pool.cores() as u64 * CACHE_PER_CORE).max(MIN_CACHE));
         let sequences = Mutex::new(Sequences::new(pool.cores().max(1) * AHEAD_PER_CORE));
@@ -110,12 +105,9 @@ impl<R: ReadAt> Reader<R> {
         self.blocks.text_len()
     }
 
-    /// The index of a `.bz2` file; none of a `.hbz` file, which has its own.
+    /// The index of a `.bz2` file; none of a file that has its own in it.
     pub fn index(&self) -> Option<&Index> {
-        match &self.blocks {
-            Blocks::Bzip2(index) => Some(index),
-            Blocks::Hbz(_) => None,
-        }
+        self.blocks.index()
     }
 
     /// The file.

@@ -5,7 +5,7 @@ use crate::block::Text;
 use std::sync::{Mutex, PoisonError};
 
 /// A decoded block.
-pub(super) struct Decoded {
+pub(crate) struct Decoded {
     text: Text,
     /// Of a text that is made piece by piece: how far the last reader has come. So whoever reads on from there does not
     /// begin again; whoever reads before it does.

@@ -1,7 +1,7 @@
 //! Cuts text that comes in pieces into chunks of whole lines.
 
+use super::parts::Piece;
 use super::text::{Ends, last_end};
-use super::work::Piece;
 use crate::error::Error;
 use std::sync::Arc;
 

@@ -1,67 +1,37 @@
-//! How a CPU core sorts: one job at a time.
+//! How a CPU core sorts.
 
 use super::local::{Entry, LocalSort};
 use super::partition::{Partitioner, partition_strings};
+use super::parts::{Parted, PartedStrings, Strings};
+use super::range::{RangeText, RankPart, RankText};
+use super::splitters::Splitters;
 use super::text::Ends;
-use super::verify;
-use super::work::{
-    LineJob, Lines, PARTITION, Parted, PartedStrings, PartitionChunk, PartitionStrings, RangeText, RankPart, RankText,
-};
-use crate::schedule::{Class, Station, StationError, Work};
 
-impl Work for Lines {
-    type Job = LineJob;
-    const CLASSES: usize = 4;
-
-    fn core(&self, number: usize) -> Box<dyn Station<LineJob>> {
-        Box::new(Core::new(number))
-    }
-
-    fn after_fork(&self) -> Self {
-        Lines
-    }
-
-    fn core_rate(&self, class: Class) -> f64 {
-        if class == PARTITION { 500e6 } else { 80e6 }
-    }
-
-    /// Two ranges on their way.
-    fn memory_per_core(&self) -> u64 {
-        32 << 20
-    }
-}
-
-/// A CPU core. Its memory is that of the largest range so far.
+/// What a core keeps from range to range: as much memory as the largest range so far took.
 #[derive(Debug, Default)]
-pub struct Core {
-    number: usize,
+pub struct LineSorter {
     partitioner: Partitioner,
     sort: LocalSort,
     entries: Vec<Entry>,
     text: Vec<u8>,
 }
 
-impl Core {
-    /// The station `cpu <number>`.
-    pub fn new(number: usize) -> Core {
-        Core { number, ..Core::default() }
-    }
-
+impl LineSorter {
     /// Puts the lines of a chunk where their ranges are.
-    pub fn partition(&mut self, question: &PartitionChunk) -> Parted {
-        self.partitioner.partition(question.chunk.bytes(), question.end, &question.splitters, question.keep)
+    pub(super) fn partition(&mut self, text: &[u8], end: u8, splitters: &Splitters, keep: bool) -> Parted {
+        self.partitioner.partition(text, end, splitters, keep)
     }
 
-    /// Sorts a range.
-    pub fn sort(&mut self, range: &RangeText) -> Vec<u8> {
-        let Core { sort, entries, text, partitioner, number } = self;
+    /// Sorts a range. Cores with other numbers begin at other parts of what a device keeps.
+    pub fn sort(&mut self, range: &RangeText, number: usize) -> Vec<u8> {
+        let LineSorter { sort, entries, text, partitioner } = self;
         let text = match &range.pieces[..] {
             [piece] if range.stored.is_none() => piece.bytes(),
             pieces => {
                 text.clear();
                 pieces.iter().for_each(|piece| text.extend_from_slice(piece.bytes()));
                 if let Some(stored) = &range.stored {
-                    stored.text.append(stored.bucket, *number, partitioner, text);
+                    stored.text.append(stored.bucket, number, partitioner, text);
                 }
                 text
             }
@@ -84,13 +54,13 @@ impl Core {
     }
 
     /// Says which strings are in which range.
-    pub fn partition_strings(&mut self, question: &PartitionStrings) -> PartedStrings {
-        partition_strings(&question.strings, &question.splitters)
+    pub(super) fn partition_strings(&mut self, strings: &Strings, splitters: &Splitters) -> PartedStrings {
+        partition_strings(strings, splitters)
     }
 
     /// Sorts strings: their numbers in order.
     pub fn rank(&mut self, range: &RankText) -> Vec<u64> {
-        let Core { sort, entries, text, .. } = self;
+        let LineSorter { sort, entries, text, .. } = self;
         text.clear();
         entries.clear();
         let mut numbers = Vec::new();
@@ -114,73 +84,9 @@ impl Core {
             entries.iter().map(number).collect()
         }
     }
-
-    fn one(&mut self, job: &mut LineJob) {
-        match job {
-            LineJob::Partition(job) => {
-                let parted = self.partition(job.question());
-                job.answer(Parted { own: true, ..parted });
-            }
-            LineJob::Sort(job) => {
-                let sorted = self.sort(&job.question().range);
-                job.answer(sorted.into());
-            }
-            LineJob::Rank(job) => {
-                let numbers = self.rank(&job.question().range);
-                job.answer(numbers);
-            }
-            LineJob::PartitionStrings(job) => {
-                let parted = self.partition_strings(job.question());
-                job.answer(PartedStrings { own: true, ..parted });
-            }
-            LineJob::CheckStrings(job) => {
-                let answer = std::mem::take(&mut job.question_mut().answer);
-                let verdict = verify::strings(&job.question().question, &answer);
-                job.answer((answer, verdict));
-            }
-            LineJob::CheckChunk(job) => {
-                let answer = std::mem::take(&mut job.question_mut().answer);
-                let verdict = verify::chunk(&job.question().question, &answer);
-                job.answer((answer, verdict));
-            }
-            LineJob::CheckRange(job) => {
-                let mut answer = std::mem::take(&mut job.question_mut().answer);
-                let verdict = verify::range(&job.question().question.range, &mut answer);
-                job.answer((answer, verdict));
-            }
-            // No lane does these: then nothing is kept.
-            LineJob::Keep(job) => job.answer(None),
-            LineJob::Store(job) => job.answer(false),
-            LineJob::SortStored(job) => {
-                let sorted = self.sort(&job.question().range);
-                job.answer(sorted.into());
-            }
-            LineJob::CheckStored(job) => {
-                let mut answer = std::mem::take(&mut job.question_mut().answer);
-                let verdict = verify::range(&job.question().question.range, &mut answer);
-                job.answer((answer, verdict));
-            }
-            LineJob::CheckRanks(job) => {
-                let answer = std::mem::take(&mut job.question_mut().answer);
-                let verdict = verify::ranks(&job.question().question.range, &answer);
-                job.answer((answer, verdict));
-            }
-        }
-    }
 }
 
-impl Station<LineJob> for Core {
-    fn name(&self) -> String {
-        format!("cpu {}", self.number)
-    }
-
-    fn work(&mut self, batch: &mut [LineJob]) -> Result<(), StationError> {
-        batch.iter_mut().for_each(|job| self.one(job));
-        Ok(())
-    }
-}
-
-/// So many bytes more than its lines has [`Out`].
+/// How many bytes [`Out`] has beyond its lines.
 const SPARE: usize = 32;
 
 /// Sorted text.

@@ -16,16 +16,18 @@
 
 use super::Pool;
 use super::chunker::{Chunker, MAX_JOB};
+use super::flight::Flight;
 use super::limits::Temporary;
 use super::merge::merge_counted;
 use super::order::Order;
+use super::parts::{Parted, Piece, Sorted};
+use super::range::RangeText;
 use super::resident::Resident;
 use super::sample::{NEAR, Size};
 use super::spill::{Spill, Spilled};
 use super::splitters::Splitters;
 use super::stored::StoredText;
-use super::way::Flight;
-use super::work::{Lines, Parted, PartitionChunk, Piece, RangeText, SortRange, Sorted};
+use super::tasks::{PartitionChunk, SortRange};
 use super::writer::{RangeWriter, need};
 use crate::error::Error;
 use crate::schedule::{Client, Permit};
@@ -88,7 +90,7 @@ pub(super) struct External {
     splitters: Arc<Splitters>,
     flight: Flight<PartitionChunk, ()>,
     /// Holds permits for partitioned text.
-    holder: Client<Lines>,
+    holder: Client,
     permits: Vec<Permit>,
     parted: Vec<Parted>,
     parted_bytes: u64,
@@ -172,8 +174,8 @@ impl External {
             Ok(())
         };
         let bytes = 2 * chunk.range.len() as u64;
-        let question = PartitionChunk::new(chunk, &self.splitters, self.order.end_byte());
-        flight.ask(question, (), bytes, &mut done)?;
+        let task = PartitionChunk::new(chunk, &self.splitters, self.order.end_byte());
+        flight.submit(task, (), bytes, &mut done)?;
         match temporary {
             Some(temporary) if short || self.parted_bytes >= self.shares.parted() => self.flush(temporary),
             _ => Ok(()),
@@ -348,7 +350,7 @@ impl External {
         self.chunks(range, from, len, |chunk| {
             let bytes = need(chunk.range.len() as u64, 0);
             let range = RangeText::new(vec![chunk], self.order);
-            flight.ask(SortRange { range: Arc::new(range), again: false }, (), bytes, &mut done)
+            flight.submit(SortRange { range: Arc::new(range) }, (), bytes, &mut done)
         })?;
         flight.finish(&mut done)?;
         let buffer = (self.shares.memory / 4 / runs.len().max(1) as u64).clamp(1 << 9, 1 << 20) as usize;

@@ -8,11 +8,15 @@
 //! Of long text a device has everything (`resident.rs`): lanes sort parts as they come, which stay there, and then
 //! ranges, which are slices of the parts. Nobody else can do that: such jobs are of a class of their own.
 
-use super::stored::{KeepText, Kept, PART, STORE, SortStored, StorePart, StoredRange};
+use super::parts::{Piece, Sorted};
+use super::range::RangeText;
+use super::stored::{Kept, PART, StoredRange};
+use super::tasks::{KeepText, SORT, STORE, SortRange, StorePart};
 use super::text::Ends;
-use super::work::{LineJob, Lines, Piece, RangeText, SORT, SortRange, Sorted};
 use crate::gpu::{Choice, DeviceError, LaneSize, LineOrder, MIN_DEVICE_BLOCK, RangeInParts, SortLines};
-use crate::schedule::{Accepts, Class, Crew, Expected, Job, PoolBuilder, Question, Station, StationError};
+use crate::schedule::{
+    Accelerators, Accepts, Class, Crew, Expected, Job, PoolBuilder, Station, StationError, TypedJob,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,12 +55,12 @@ impl Default for LineLanes {
 impl LineLanes {
     /// One crew for each device. Nothing is looked for before a crew is started; a lane that cannot be had says so in
     /// its station's report.
-    fn crews(&self) -> Vec<Crew<LineJob>> {
+    fn crews(&self) -> Vec<Crew> {
         let choice = Choice::new(self.devices.as_deref());
         (0..choice.count()).map(|number| self.crew(number, &choice)).collect()
     }
 
-    fn crew(&self, number: usize, choice: &Choice) -> Crew<LineJob> {
+    fn crew(&self, number: usize, choice: &Choice) -> Crew {
         // Not measured: a quarter of what docs/ALGORITHMS.md expects of an H200 with its links; the start is that of
         // lanes that sort blocks.
         let expected = Expected { rate: 4e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };
@@ -81,11 +85,11 @@ impl LineLanes {
     }
 }
 
-impl PoolBuilder<Lines> {
+impl Accelerators for LineLanes {
     /// Adds lanes of GPUs. Without a device, or a driver, the pool works on the cores.
-    pub fn gpus(self, lanes: &LineLanes) -> Self {
-        let crews = lanes.crews();
-        let pool = if crews.is_empty() { self } else { self.cores_accept(Accepts::AllBut(&[STORE])) };
+    fn add_to(&self, builder: PoolBuilder) -> PoolBuilder {
+        let crews = self.crews();
+        let pool = if crews.is_empty() { builder } else { builder.cores_accept(Accepts::AllBut(&[STORE])) };
         crews.into_iter().fold(pool, PoolBuilder::crew)
     }
 }
@@ -147,32 +151,32 @@ fn timeout_of(bytes: usize) -> Duration {
     TIMEOUT + TIMEOUT_PER_BYTE * bytes as u32
 }
 
-/// Answers the jobs of a batch with their parts of what came back.
-fn answer<Q: Question<Answer = Sorted>>(jobs: &mut [&mut Job<Q>], mut text: &[u8]) -> Result<(), DeviceError> {
+/// Completes the jobs of a batch with their parts of what came back.
+fn complete(jobs: Vec<TypedJob<'_, SortRange>>, mut text: &[u8]) -> Result<(), DeviceError> {
     for job in jobs {
-        let length = job.question().bytes() as usize;
+        let length = job.task().range.len();
         let Some((own, rest)) = text.split_at_checked(length) else {
             return Err(DeviceError::Other("the device gave back too little".to_owned()));
         };
-        job.answer(own.to_vec().into());
+        job.complete(Sorted::from(own.to_vec()));
         text = rest;
     }
     Ok(())
 }
 
 /// Memory for text that is kept, if the device has it.
-fn keep(job: &mut Job<KeepText>, lane: &mut dyn SortLines, batch: usize) -> Result<(), DeviceError> {
-    match lane.keep(job.question().bytes) {
-        Ok(text) => job.answer(Some(Kept { text, lines: lane.max_lines() * PART / (batch as u64).max(PART) })),
-        Err(DeviceError::Memory(_)) => job.answer(None),
+fn keep(job: TypedJob<'_, KeepText>, lane: &mut dyn SortLines, batch: usize) -> Result<(), DeviceError> {
+    match lane.keep(job.task().bytes) {
+        Ok(text) => job.complete(Some(Kept { text, lines: lane.max_lines() * PART / (batch as u64).max(PART) })),
+        Err(DeviceError::Memory(_)) => job.complete(None),
         Err(error) => return Err(error),
     }
     Ok(())
 }
 
 /// Sorts a part and keeps it, unless it has too many lines.
-fn store(job: &mut Job<StorePart>, lane: &mut dyn SortLines, batch: usize) -> Result<(), DeviceError> {
-    let StorePart { kept, chunks, bytes, at, end } = job.question();
+fn store(job: TypedJob<'_, StorePart>, lane: &mut dyn SortLines, batch: usize) -> Result<(), DeviceError> {
+    let StorePart { kept, chunks, bytes, at, end } = job.task();
     if *bytes > batch as u64 {
         job.decline();
         return Ok(());
@@ -184,14 +188,14 @@ fn store(job: &mut Job<StorePart>, lane: &mut dyn SortLines, batch: usize) -> Re
         return Ok(());
     }
     lane.sort_and_keep(filled as u32, *end, &*kept.text, *at, timeout_of(filled))?;
-    job.answer(true);
+    job.complete(true);
     Ok(())
 }
 
 /// Ranges of which the device keeps some, and that it sorts together.
 #[derive(Default)]
 struct StoredBatch<'a> {
-    jobs: Vec<&'a mut Job<SortStored>>,
+    jobs: Vec<TypedJob<'a, SortRange>>,
     bytes: u64,
     lines: u64,
 }
@@ -199,7 +203,7 @@ struct StoredBatch<'a> {
 impl<'a> StoredBatch<'a> {
     /// Whether a range fits in, too. All that are on their way are of one text, or wait for another batch.
     fn takes(&self, range: &RangeText, stored: &StoredRange, lane: &dyn SortLines, bytes: usize) -> bool {
-        let text = self.jobs.first().and_then(|job| job.question().range.stored.as_ref()).map(|stored| &stored.text);
+        let text = self.jobs.first().and_then(|job| job.task().range.stored.as_ref()).map(|stored| &stored.text);
         text.is_none_or(|text| Arc::ptr_eq(text, &stored.text))
             && self.jobs.len() < lane.size().max_blocks
             && self.bytes + range.len() as u64 <= bytes as u64
@@ -207,26 +211,26 @@ impl<'a> StoredBatch<'a> {
     }
 
     fn work(self, lane: &mut dyn SortLines) -> Result<(), DeviceError> {
-        let StoredBatch { mut jobs, bytes, .. } = self;
-        let Some(first) = jobs.first().map(|job| Arc::clone(&job.question().range)) else { return Ok(()) };
+        let StoredBatch { jobs, bytes, .. } = self;
+        let Some(first) = jobs.first().map(|job| Arc::clone(&job.task().range)) else { return Ok(()) };
         let Some(StoredRange { text, .. }) = &first.stored else { return Ok(()) };
-        bring(jobs.iter().flat_map(|job| &job.question().range.pieces), lane);
-        let parts = |job: &&mut Job<SortStored>| {
-            let range = &job.question().range;
+        bring(jobs.iter().flat_map(|job| &job.task().range.pieces), lane);
+        let parts = |job: &TypedJob<'_, SortRange>| {
+            let range = &job.task().range;
             let host = range.pieces.iter().map(|piece| piece.range.len() as u32).sum();
             let kept = range.stored.iter().flat_map(|stored| stored.text.slices(stored.bucket)).collect();
             RangeInParts { host, kept }
         };
         let ranges: Vec<RangeInParts> = jobs.iter().map(parts).collect();
         let sorted = lane.sort_parts(&ranges, &*text.kept.text, order_of(&first), timeout_of(bytes as usize))?;
-        answer(&mut jobs, sorted.text)
+        complete(jobs, sorted.text)
     }
 }
 
 /// The ranges that go to the device together.
 #[derive(Default)]
 struct Batch<'a> {
-    jobs: Vec<&'a mut Job<SortRange>>,
+    jobs: Vec<TypedJob<'a, SortRange>>,
     lengths: Vec<u32>,
     bytes: usize,
     lines: u64,
@@ -234,7 +238,7 @@ struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     fn order(&self) -> Option<LineOrder> {
-        self.jobs.first().map(|job| order_of(&job.question().range))
+        self.jobs.first().map(|job| order_of(&job.task().range))
     }
 
     /// Whether a range with so many lines fits in, too.
@@ -245,8 +249,8 @@ impl<'a> Batch<'a> {
             && self.lines + lines <= lane.max_lines()
     }
 
-    fn add(&mut self, job: &'a mut Job<SortRange>, lines: u64) {
-        let len = job.question().range.len();
+    fn add(&mut self, job: TypedJob<'a, SortRange>, lines: u64) {
+        let len = job.task().range.len();
         self.lengths.push(len as u32);
         self.bytes += len;
         self.lines += lines;
@@ -254,22 +258,22 @@ impl<'a> Batch<'a> {
     }
 
     /// Has the device sort the ranges, and answers.
-    fn work(&mut self, lane: &mut dyn SortLines) -> Result<(), DeviceError> {
+    fn work(self, lane: &mut dyn SortLines) -> Result<(), DeviceError> {
         let Some(order) = self.order() else { return Ok(()) };
-        bring(self.jobs.iter().flat_map(|job| &job.question().range.pieces), lane);
+        bring(self.jobs.iter().flat_map(|job| &job.task().range.pieces), lane);
         let sorted = lane.sort_lines(&self.lengths, order, timeout_of(self.bytes))?;
-        answer(&mut self.jobs, sorted.text)
+        complete(self.jobs, sorted.text)
     }
 }
 
 /// Adds a range to a batch, which is worked first if it is full.
 fn add_stored<'a>(
     mut batch: StoredBatch<'a>,
-    job: &'a mut Job<SortStored>,
+    job: TypedJob<'a, SortRange>,
     lane: &mut dyn SortLines,
     bytes: usize,
 ) -> Result<StoredBatch<'a>, DeviceError> {
-    let range = Arc::clone(&job.question().range);
+    let range = Arc::clone(&job.task().range);
     let Some(stored) = range.stored.as_ref().filter(|own| StoredBatch::default().takes(&range, own, lane, bytes))
     else {
         job.decline();
@@ -294,7 +298,7 @@ fn lines_of(range: &RangeText) -> u64 {
     range.pieces.iter().map(|piece| Ends::new(piece.bytes(), range.order.end_byte()).count() as u64).sum()
 }
 
-impl Station<LineJob> for LineStation {
+impl Station for LineStation {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -317,7 +321,7 @@ impl Station<LineJob> for LineStation {
         self.wrong
     }
 
-    fn work(&mut self, jobs: &mut [LineJob]) -> Result<(), StationError> {
+    fn work(&mut self, jobs: &mut [Job]) -> Result<(), StationError> {
         // Put back only after success: after a failure (or a panic) a lane may only be dropped.
         let Some(mut lane) = self.lane.take() else {
             return Err(StationError { reason: "the lane is closed".to_owned(), retire: true });
@@ -327,24 +331,21 @@ impl Station<LineJob> for LineStation {
             let mut batch = Batch::default();
             let mut stored = StoredBatch::default();
             for job in jobs {
-                let job = match job {
-                    LineJob::Sort(job) => job,
-                    LineJob::Keep(job) => {
-                        keep(job, &mut *lane, bytes)?;
-                        continue;
-                    }
-                    LineJob::Store(job) => {
-                        store(job, &mut *lane, bytes)?;
-                        continue;
-                    }
-                    LineJob::SortStored(job) => {
-                        stored = add_stored(stored, job, &mut *lane, bytes)?;
-                        continue;
-                    }
-                    _ => continue,
-                };
-                let lines = lines_of(&job.question().range);
-                let range = &job.question().range;
+                if let Some(job) = job.of::<KeepText>() {
+                    keep(job, &mut *lane, bytes)?;
+                    continue;
+                }
+                if let Some(job) = job.of::<StorePart>() {
+                    store(job, &mut *lane, bytes)?;
+                    continue;
+                }
+                let Some(job) = job.of::<SortRange>() else { continue };
+                let range = &job.task().range;
+                if range.stored.is_some() {
+                    stored = add_stored(stored, job, &mut *lane, bytes)?;
+                    continue;
+                }
+                let lines = lines_of(range);
                 if !Batch::default().takes(range, lines, &*lane, bytes) || range.is_empty() {
                     job.decline();
                     continue;

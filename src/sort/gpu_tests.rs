@@ -1,8 +1,7 @@
 //! Lanes that sort lines: a fake device beside cores, in order and failing; and the real one, where there is one.
 
 use super::gpu::{LineLanes, LineStation};
-use super::stored::STORE;
-use super::work::SORT;
+use super::tasks::{SORT, STORE};
 use super::{Limits, Order, Pool, Sorter, sorted};
 use crate::gpu::fake::{FakeLane, Fault};
 use crate::gpu::{LaneSize, SortLines};
@@ -51,7 +50,7 @@ fn pool_with(fault: Option<(usize, Fault)>, bytes: usize, budget: Option<u64>) -
         });
         Ok(Box::new(LineStation::new("fake".to_owned(), bytes, 1 << 20, open)?))
     });
-    let pool = Pool::builder().threads(NonZeroUsize::MIN).cores_accept(Accepts::AllBut(&[STORE])).crew(crew);
+    let pool = super::pool().threads(NonZeroUsize::MIN).cores_accept(Accepts::AllBut(&[STORE])).crew(crew);
     match budget {
         Some(bytes) => pool.memory(bytes).build(),
         None => pool.build(),
@@ -204,7 +203,7 @@ fn gpu_sorts_lines() {
         let text = text(40 << 20, end);
         for (reverse, unique) in [(false, false), (true, false), (true, true)] {
             let took_part = (0..5).any(|_| {
-                let pool = Pool::builder().threads(NonZeroUsize::MIN).gpus(&lanes).build();
+                let pool = super::pool().threads(NonZeroUsize::MIN).accelerators(&lanes).build();
                 let order = Order::new().end(end).reverse(reverse).unique(unique);
                 assert!(sorted(&text, &order, &pool).unwrap() == twin(&text, end, reverse, unique));
                 let stations = pool.summary().stations;

@@ -5,8 +5,8 @@
 //! numbers instead.
 //!
 //! ```
-//! use hybz::sort::{Order, Pool, lines, sorted};
-//! let pool = Pool::builder().build();
+//! use hybz::sort::{Order, lines, pool, sorted};
+//! let pool = pool().build();
 //! let text = b"to\nbe\nor\nnot\nto\nbe\n";
 //! assert_eq!(sorted(text, &Order::new().unique(true), &pool)?, b"be\nnot\nor\nto\n");
 //! assert_eq!(lines(text, &Order::new(), &pool)?, [1, 5, 3, 2, 0, 4]);
@@ -48,6 +48,9 @@ mod chunker;
 pub mod cpu;
 mod device;
 mod external;
+mod flight;
+#[cfg(test)]
+mod flight_tests;
 mod gpu;
 #[cfg(test)]
 mod gpu_tests;
@@ -57,21 +60,21 @@ mod merge;
 mod order;
 mod ordered;
 mod partition;
+#[doc(hidden)]
+pub mod parts;
+#[doc(hidden)]
+pub mod range;
 mod rank;
 mod resident;
 mod sample;
 mod sorter;
 mod spill;
 mod splitters;
+mod stored;
 #[doc(hidden)]
-pub mod stored;
+pub mod tasks;
 mod text;
 mod verify;
-mod way;
-#[cfg(test)]
-mod way_tests;
-#[doc(hidden)]
-pub mod work;
 mod writer;
 
 pub use device::DeviceSorter;
@@ -82,28 +85,21 @@ pub use order::Order;
 pub use ordered::{Disorder, check};
 pub use rank::{lines, strings};
 pub use sorter::Sorter;
-pub use work::Lines;
 
 use crate::error::Error;
-use crate::schedule::{self, Client, Permit};
+use crate::schedule::{Client, Permit};
+pub use crate::schedule::{Pool, PoolBuilder};
 
-/// The stations of a process and the queue they share, for sorting.
-pub type Pool = schedule::Pool<Lines>;
-/// Chooses what a [`Pool`] is made of: [`Pool::builder`](schedule::Pool::builder).
-pub type PoolBuilder = schedule::PoolBuilder<Lines>;
-
-impl Pool {
-    /// Chooses what a pool for sorting is made of.
-    pub fn builder() -> PoolBuilder {
-        Pool::with_work(Lines)
-    }
+/// Chooses what a pool for sorting is made of: its memory budget has two ranges for each core.
+pub fn pool() -> PoolBuilder {
+    Pool::builder().memory_per_core(32 << 20)
 }
 
 /// The lines of `text` in order, each ended, a last line without its end too.
 ///
 /// ```
-/// use hybz::sort::{Order, Pool, sorted};
-/// let pool = Pool::builder().build();
+/// use hybz::sort::{Order, pool, sorted};
+/// let pool = pool().build();
 /// assert_eq!(sorted(b"b\na\nc", &Order::new(), &pool)?, b"a\nb\nc\n");
 /// # Ok::<(), hybz::Error>(())
 /// ```
@@ -120,7 +116,7 @@ pub fn sorted(text: &[u8], order: &Order, pool: &Pool) -> Result<Vec<u8>, Error>
 }
 
 /// A permit for bytes that wait. A budget that may grow does; `None` if there is no room all the same.
-fn hold(holder: &Client<Lines>, bytes: u64) -> Option<Permit> {
+fn hold(holder: &Client, bytes: u64) -> Option<Permit> {
     holder.try_permit(bytes).or_else(|| {
         holder.pool().budget().fit_station(bytes);
         holder.try_permit(bytes)

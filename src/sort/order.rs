@@ -8,8 +8,8 @@ use std::cmp::Ordering;
 /// it.
 ///
 /// ```
-/// use hybz::sort::{Order, Pool, sorted};
-/// let pool = Pool::builder().build();
+/// use hybz::sort::{Order, sorted};
+/// let pool = hybz::sort::pool().build();
 /// assert_eq!(sorted(b"pear\nfig\npear\n", &Order::new(), &pool)?, b"fig\npear\npear\n");
 /// let other = Order::new().end(b',').reverse(true).unique(true);
 /// assert_eq!(sorted(b"pear,fig,pear", &other, &pool)?, b"pear,fig,");

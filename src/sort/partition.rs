@@ -1,8 +1,8 @@
 //! Puts the lines of a chunk of text where their ranges are.
 
+use super::parts::{Bucket, Parted, PartedStrings, Strings};
 use super::splitters::Splitters;
 use super::text::{Ends, line_sum_at};
-use super::work::{Bucket, Parted, PartedStrings, Strings};
 
 /// What a core keeps from chunk to chunk.
 #[derive(Debug, Default)]

@@ -2,11 +2,13 @@
 
 use super::Pool;
 use super::chunker::MAX_JOB;
+use super::flight::Flight;
 use super::order::Order;
+use super::parts::{PartedStrings, Strings};
+use super::range::{RankPart, RankText};
 use super::sample::{Size, place};
+use super::tasks::{PartitionStrings, RankRange};
 use super::text;
-use super::way::Flight;
-use super::work::{PartedStrings, PartitionStrings, RankPart, RankRange, RankText, Strings};
 use crate::error::Error;
 use std::sync::Arc;
 
@@ -14,8 +16,8 @@ use std::sync::Arc;
 /// that are not kept ([`Order::unique`]) the first is.
 ///
 /// ```
-/// use hybz::sort::{Order, Pool, lines};
-/// let pool = Pool::builder().build();
+/// use hybz::sort::{Order, lines};
+/// let pool = hybz::sort::pool().build();
 /// assert_eq!(lines(b"pear\nfig\npear", &Order::new(), &pool)?, [1, 0, 2]);
 /// assert_eq!(lines(b"pear\nfig\npear", &Order::new().unique(true), &pool)?, [1, 0]);
 /// # Ok::<(), hybz::Error>(())
@@ -31,8 +33,8 @@ pub fn lines(text: &[u8], order: &Order, pool: &Pool) -> Result<Vec<u64>, Error>
 /// order; of those that are not kept ([`Order::unique`]) the first is.
 ///
 /// ```
-/// use hybz::sort::{Order, Pool, strings};
-/// let pool = Pool::builder().build();
+/// use hybz::sort::{Order, strings};
+/// let pool = hybz::sort::pool().build();
 /// assert_eq!(strings(&["b\n", "b", "a"], &Order::new(), &pool)?, [2, 1, 0]);
 /// # Ok::<(), hybz::Error>(())
 /// ```
@@ -109,9 +111,8 @@ fn rank_chunks(chunks: &[Arc<Strings>], order: &Order, pool: &Pool, numbers: &mu
     };
     for strings in chunks {
         let bytes = 4 * strings.ends.len() as u64;
-        let question =
-            PartitionStrings { strings: Arc::clone(strings), splitters: Arc::clone(&splitters), again: false };
-        flight.ask(question, Arc::clone(strings), bytes, &mut done)?;
+        let task = PartitionStrings { strings: Arc::clone(strings), splitters: Arc::clone(&splitters) };
+        flight.submit(task, Arc::clone(strings), bytes, &mut done)?;
     }
     flight.finish(&mut done)?;
     let mut flight = Flight::new(pool, u64::MAX);
@@ -162,5 +163,5 @@ fn rank_range(
         numbers.extend(answer);
         Ok(())
     };
-    flight.ask(RankRange { range, again: false }, (), bytes + 36 * count, &mut done)
+    flight.submit(RankRange { range }, (), bytes + 36 * count, &mut done)
 }

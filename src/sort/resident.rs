@@ -8,11 +8,12 @@
 //! The device's memory is asked for when the first chunk comes, and parts wait until it is there. What the device does
 //! not take, whatever the reason, is partitioned by cores as if there were no device.
 
+use super::flight::Flight;
 use super::order::Order;
+use super::parts::{Bucket, Parted, Piece};
 use super::splitters::Splitters;
-use super::stored::{KeepText, Kept, PART, Part, STORE, StorePart, StoredText};
-use super::way::Flight;
-use super::work::{Bucket, Lines, Parted, PartitionChunk, Piece};
+use super::stored::{Kept, PART, Part, StoredText};
+use super::tasks::{KeepText, PartitionChunk, STORE, StorePart};
 use super::{Pool, hold};
 use crate::error::Error;
 use crate::schedule::{Client, Permit, Ticket};
@@ -76,7 +77,7 @@ impl Answer {
 pub(super) struct Resident {
     end: u8,
     splitters: Arc<Splitters>,
-    client: Client<Lines>,
+    client: Client,
     permits: Vec<Permit>,
     opening: Option<Ticket<Option<Kept>>>,
     kept: Option<Kept>,
@@ -102,7 +103,7 @@ impl Resident {
         let client = pool.client();
         // Each file may lack the end of its last line.
         let room = bytes + bytes / 64 + (1 << 16);
-        let opening = Some(client.submit(KeepText { bytes: room }));
+        let opening = Some(client.task(KeepText { bytes: room }).class(STORE, 0).submit());
         Some(Resident {
             end: order.end_byte(),
             splitters: Arc::clone(splitters),
@@ -144,8 +145,8 @@ impl Resident {
         let Resident { counting, parts, splitters, end, .. } = self;
         let number = parts.len() - 1;
         parts[number].bytes += bytes;
-        let question = PartitionChunk { keep: false, ..PartitionChunk::new(chunk, splitters, *end) };
-        counting.ask(question, number, bytes, &mut |part, counted| count(parts, part, &counted))?;
+        let task = PartitionChunk { keep: false, ..PartitionChunk::new(chunk, splitters, *end) };
+        counting.submit(task, number, bytes, &mut |part, counted| count(parts, part, &counted))?;
         Ok(None)
     }
 
@@ -174,8 +175,8 @@ impl Resident {
         for part in self.parts.iter_mut().filter(|part| part.is_whole && part.answer.is_none()) {
             let Pending { chunks, bytes, at, .. } = part;
             let (kept, chunks, end) = (kept.clone(), Arc::clone(chunks), self.end);
-            let question = StorePart { kept, chunks, bytes: *bytes, at: *at, end };
-            part.answer = Some(Answer::Asked(self.client.submit(question)));
+            let task = StorePart { kept, chunks, bytes: *bytes, at: *at, end };
+            part.answer = Some(Answer::Asked(self.client.task(task).class(STORE, *bytes).submit()));
         }
     }
 

@@ -1,8 +1,8 @@
 //! Samples of lines, from which splitters are chosen.
 
+use super::parts::Piece;
 use super::splitters::{Splitters, choose};
 use super::text::{Ends, mix};
-use super::work::Piece;
 
 /// So many lines are looked at for each range.
 const SAMPLES: u64 = 32;

@@ -3,13 +3,15 @@
 use super::Pool;
 use super::chunker::{Chunker, MAX_JOB};
 use super::external::{External, InMemory, Shares};
+use super::flight::Flight;
 use super::limits::{Limits, Report};
 use super::order::Order;
+use super::parts::{Parted, Piece};
+use super::range::RangeText;
 use super::sample::{self, Size};
 use super::splitters::Splitters;
 use super::stored::StoredRange;
-use super::way::Flight;
-use super::work::{Lines, Parted, PartitionChunk, Piece, RangeText};
+use super::tasks::PartitionChunk;
 use super::writer::{RangeWriter, need};
 use crate::error::Error;
 use crate::schedule::{Client, Permit};
@@ -27,8 +29,8 @@ const EXPECTED: u64 = 16 << 20;
 /// Sorts lines that come in pieces.
 ///
 /// ```
-/// use hybz::sort::{Limits, Order, Pool, Sorter};
-/// let pool = Pool::builder().build();
+/// use hybz::sort::{Limits, Order, Sorter};
+/// let pool = hybz::sort::pool().build();
 /// let mut sorter = Sorter::new(&Order::new(), Limits::new(), &pool);
 /// sorter.push(b"not\nto")?;
 /// sorter.push(b" be\nor")?;
@@ -47,7 +49,7 @@ pub struct Sorter {
     pool: Pool,
     chunker: Chunker,
     /// Holds permits for text that waits.
-    holder: Client<Lines>,
+    holder: Client,
     permits: Vec<Permit>,
     /// Whole lines, until ranges are chosen: when memory is short, or when all of them are there.
     held: Vec<Piece>,
@@ -228,8 +230,8 @@ impl Sorter {
         };
         for chunk in chunks {
             let bytes = chunk.range.len() as u64;
-            let question = PartitionChunk::new(chunk, splitters, self.order.end_byte());
-            flight.ask(question, (), bytes, &mut done)?;
+            let task = PartitionChunk::new(chunk, splitters, self.order.end_byte());
+            flight.submit(task, (), bytes, &mut done)?;
         }
         flight.finish(&mut done)?;
         Ok(parted)

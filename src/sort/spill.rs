@@ -3,8 +3,8 @@
 //! A file has parts of many ranges, one after the other, so the number of open files does not depend on the number of
 //! ranges. Of each range it is known where its parts are.
 
+use super::parts::Parted;
 use super::splitters::Splitters;
-use super::work::Parted;
 use crate::error::Error;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};

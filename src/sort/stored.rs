@@ -1,33 +1,18 @@
 //! Text that lies on a device, sorted in parts, and in the host's memory as it came.
 //!
 //! Each part has its ranges one after the other; how long each of them is a core has counted. So a range is a slice of
-//! every part, and a lane of that device puts the slices behind each other and sorts them: text goes to the device once
+//! every part, and a lane of that device sorts the slices together: text goes to the device once
 //! and comes back once, and no core copies lines. A core that must sort such a range all the same (a lane has failed)
-//! partitions the parts, each of which is done by whoever needs it first.
-//!
-//! | question | answer | class |
-//! |---|---|---|
-//! | [`KeepText`]: memory for so much text | the memory, if a lane has it | [`STORE`] |
-//! | [`StorePart`]: sort and keep a part | whether that was done | [`STORE`] |
-//! | [`SortStored`]: the lines of a range | the same, sorted | [`STORE`] |
+//! partitions the parts; the first core that needs a part does it.
 
 use super::partition::Partitioner;
+use super::parts::{Parted, Piece};
 use super::splitters::Splitters;
-use super::work::{Parted, Piece, RangeText, Sorted};
+
 use crate::gpu::KeptText;
-use crate::schedule::{Class, Question};
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-/// What only lanes of the device that keeps the text can do. Cores have only such jobs that lanes have failed at.
-pub const STORE: Class = Class(3);
-
-/// Have memory for so many bytes of text.
-#[derive(Clone, Copy, Debug)]
-pub struct KeepText {
-    pub(crate) bytes: u64,
-}
 
 /// A part is so long at most: a batch of any lane that keeps text.
 pub(super) const PART: u64 = if cfg!(test) { 2 << 20 } else { 64 << 20 };
@@ -43,60 +28,6 @@ pub struct Kept {
 impl fmt::Debug for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Kept").field("lines", &self.lines).finish_non_exhaustive()
-    }
-}
-
-impl Question for KeepText {
-    type Answer = Option<Kept>;
-    const CLASS: Class = STORE;
-
-    fn bytes(&self) -> u64 {
-        0
-    }
-}
-
-/// Sort some chunks as one text, and keep it.
-#[derive(Clone, Debug)]
-pub struct StorePart {
-    pub(crate) kept: Kept,
-    pub(crate) chunks: Arc<Vec<Piece>>,
-    pub(crate) bytes: u64,
-    /// Where.
-    pub(crate) at: u64,
-    pub(crate) end: u8,
-}
-
-impl Question for StorePart {
-    type Answer = bool;
-    const CLASS: Class = STORE;
-
-    fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
-/// Sort a range of which some is kept on a device.
-#[derive(Clone, Debug)]
-pub struct SortStored {
-    /// The range.
-    pub range: Arc<RangeText>,
-    pub(crate) again: bool,
-}
-
-impl Question for SortStored {
-    type Answer = Sorted;
-    const CLASS: Class = STORE;
-
-    fn bytes(&self) -> u64 {
-        self.range.len() as u64
-    }
-
-    fn is_second_stage(&self) -> bool {
-        self.again
-    }
-
-    fn bytes_out(sorted: &Sorted) -> u64 {
-        sorted.text.len() as u64
     }
 }
 

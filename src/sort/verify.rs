@@ -5,10 +5,10 @@
 //! lines. To check a sorted range takes about a tenth of the time that it takes to sort it.
 
 use super::partition::Partitioner;
+use super::parts::{Bucket, Parted, PartedStrings, Sorted, Strings, Wrong};
+use super::range::{RangeText, RankPart, RankText};
+use super::splitters::Splitters;
 use super::text::{Ends, key, line_sum_at, mix};
-use super::work::{
-    Bucket, Parted, PartedStrings, PartitionChunk, PartitionStrings, RangeText, RankPart, RankText, Sorted, Wrong,
-};
 
 /// The sum of all lines of a text.
 fn sum_of(text: &[u8], end: u8) -> u64 {
@@ -87,12 +87,11 @@ pub(super) fn drop_equal(text: &mut Vec<u8>, end: u8) {
 }
 
 /// Checks a partition.
-pub(super) fn chunk(question: &PartitionChunk, parted: &Parted) -> Result<(), Wrong> {
-    let (text, end, splitters) = (question.chunk.bytes(), question.end, &question.splitters);
+pub(super) fn chunk(text: &[u8], end: u8, splitters: &Splitters, keep: bool, parted: &Parted) -> Result<(), Wrong> {
     if parted.buckets.len() != splitters.buckets() {
         return Err(Wrong("it has another number of ranges"));
     }
-    if !question.keep {
+    if !keep {
         let same =
             Partitioner::default().partition(text, end, splitters, false) == Parted { own: false, ..parted.clone() };
         return if same { Ok(()) } else { Err(Wrong("a range has other lines")) };
@@ -132,8 +131,7 @@ pub(super) fn chunk(question: &PartitionChunk, parted: &Parted) -> Result<(), Wr
 }
 
 /// Checks a partition of strings: each bucket has its own strings, in their order, and there are as many as there were.
-pub(super) fn strings(question: &PartitionStrings, parted: &PartedStrings) -> Result<(), Wrong> {
-    let (strings, splitters) = (&question.strings, &question.splitters);
+pub(super) fn strings(strings: &Strings, splitters: &Splitters, parted: &PartedStrings) -> Result<(), Wrong> {
     let PartedStrings { indices, ends, .. } = parted;
     let complete = indices.len() == strings.ends.len() && ends.last() == Some(&indices.len());
     if ends.len() != splitters.buckets() || !complete || !ends.is_sorted() {

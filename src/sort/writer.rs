@@ -1,12 +1,13 @@
 //! Has ranges sorted, and writes them in their order.
 
 use super::Pool;
+use super::flight::Flight;
 use super::limits::Report;
 use super::merge::merge_counted;
 use super::order::Order;
-use super::stored::SortStored;
-use super::way::Flight;
-use super::work::{Piece, RangeText, SortRange, Sorted};
+use super::parts::{Piece, Sorted};
+use super::range::RangeText;
+use super::tasks::SortRange;
 use crate::error::Error;
 use crate::schedule::Permit;
 use std::io::Write;
@@ -23,7 +24,7 @@ pub(super) struct RangeWriter<'a, W: Write> {
     order: Order,
     flight: Flight<SortRange, ()>,
     /// Ranges of which a device keeps some.
-    stored: Flight<SortStored, ()>,
+    stored: Flight<SortRange, ()>,
     out: Output<'a, W>,
 }
 
@@ -74,8 +75,8 @@ impl<'a, W: Write> RangeWriter<'a, W> {
             self.finish()?;
         }
         self.out.report.ranges += 1;
-        let question = SortRange { range: Arc::new(range), again: false };
-        self.flight.ask_with(question, (), bytes, room);
+        let task = SortRange { range: Arc::new(range) };
+        self.flight.submit_with(task, (), bytes, room);
         Ok(())
     }
 
@@ -87,8 +88,8 @@ impl<'a, W: Write> RangeWriter<'a, W> {
         self.out.report.ranges += 1;
         // What a device keeps does not lie here, and is sorted in one place.
         let (bytes, out) = (range.len() as u64, &mut self.out);
-        let question = SortStored { range: Arc::new(range), again: false };
-        self.stored.ask(question, (), bytes, &mut |(), sorted| out.sorted(sorted))
+        let task = SortRange { range: Arc::new(range) };
+        self.stored.submit(task, (), bytes, &mut |(), sorted| out.sorted(sorted))
     }
 
     /// Sorts and writes a range that is too long for one job: in parts of so many bytes, which are merged.
@@ -110,8 +111,8 @@ impl<'a, W: Write> RangeWriter<'a, W> {
                 part.push(piece);
             }
             let range = RangeText::new(part, self.order);
-            let question = SortRange { range: Arc::new(range), again: false };
-            flight.ask(question, (), need(bytes, 0), &mut done)?;
+            let task = SortRange { range: Arc::new(range) };
+            flight.submit(task, (), need(bytes, 0), &mut done)?;
         }
         flight.finish(&mut done)?;
         let sources = runs.iter().map(|run| &run[..]).collect();
@@ -156,7 +157,7 @@ mod tests {
     #[test]
     fn a_range_that_is_too_long_is_merged() {
         let mut rng = Rng(5);
-        let pool = Pool::builder().build();
+        let pool = crate::sort::pool().build();
         let text: Vec<Vec<u8>> =
             (0..20).map(|_| (0..300).flat_map(|_| format!("{}\n", rng.below(2000)).into_bytes()).collect()).collect();
         for (unique, reverse) in [(false, false), (true, false), (false, true), (true, true)] {

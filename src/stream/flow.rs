@@ -32,7 +32,6 @@ use crate::format::Formats;
 use crate::format::bzip2::Level;
 use crate::schedule::Submitter;
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
-use crate::work::Codec;
 use crate::{Client, Pool};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::io::{self, Read, Write};
@@ -163,7 +162,7 @@ struct Begun<M> {
     /// Where its output comes out; of an input that is only skipped there is none.
     collect: Option<Box<dyn Collect>>,
     /// By which the writer says that it wants no more of it.
-    submitter: Submitter<Codec>,
+    submitter: Submitter,
 }
 
 /// Runs all inputs through the pool. Returns when every output has been taken, or right after the first `Break`,

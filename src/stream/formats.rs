@@ -4,13 +4,18 @@ use super::bzip2::split::BlockOptions;
 use super::piece::{Decoding, Ends, StreamEndDetector};
 use super::{bzip2, hbz, lz4, lzw};
 use crate::Pool;
+use crate::error::Error;
 use crate::format::bzip2::{Level, magic as bzip2_magic};
 use crate::format::hbz::{LargeBlocks, MAGIC as HBZ_MAGIC};
 use crate::format::lz4::magic as lz4_magic;
 use crate::format::lzw::MAGIC as LZW_MAGIC;
 use crate::format::{Blocks, Format, Formats, IndexKind, Magic};
+use crate::hbz::List;
 use crate::lz4::Frame;
+use crate::read_at::ReadAt;
+use crate::seek::blocks::Blocks as SeekBlocks;
 use crate::stream::Streams;
+use std::io;
 
 /// What is known of a format.
 pub(crate) struct Row {
@@ -31,7 +36,22 @@ pub(crate) struct Row {
     pub index: IndexKind,
     /// How it is read; nothing: it is only recognised.
     pub coding: Option<Coding>,
+    /// How it is read by the index in the file.
+    pub by_index: Option<ByIndex>,
 }
+
+/// How a file is read by the index in it.
+#[derive(Clone, Copy)]
+pub(crate) struct ByIndex {
+    /// At any place.
+    pub seek: fn(&dyn ReadAt) -> Result<Box<dyn SeekBlocks>, Error>,
+    /// Its blocks.
+    pub list: fn(&mut dyn ReadSeek) -> Result<List, Error>,
+}
+
+/// What can be read from one end to the other, and moved in.
+pub(crate) trait ReadSeek: io::Read + io::Seek {}
+impl<R: io::Read + io::Seek> ReadSeek for R {}
 
 /// How a format is decoded.
 #[derive(Clone, Copy)]
@@ -53,6 +73,7 @@ const FOREIGN: Row = Row {
     blocks: Blocks::None,
     index: IndexKind::None("its format is only recognised"),
     coding: None,
+    by_index: None,
 };
 
 /// The decoder of what no other format takes: it says what is wrong with it.
@@ -70,6 +91,7 @@ static TABLE: &[Row] = &[
         blocks: Blocks::Listed,
         index: IndexKind::Beside,
         coding: Some(BZIP2),
+        by_index: None,
     },
     Row {
         format: Format::Hbz,
@@ -81,6 +103,7 @@ static TABLE: &[Row] = &[
         blocks: Blocks::Listed,
         index: IndexKind::Within(".hbz streams have indexes of their own"),
         coding: Some(Coding { decode: hbz::decode, end: hbz::end }),
+        by_index: Some(ByIndex { seek: crate::hbz::seek::open, list: |mut file| List::read(&mut file) }),
     },
     Row {
         format: Format::Lzw,
@@ -120,6 +143,11 @@ fn read(formats: Formats) -> impl Iterator<Item = (&'static Row, Coding)> {
 pub(crate) fn first(formats: Formats, byte: Option<u8>) -> Coding {
     let fits = |row: &Row| byte.is_some_and(|byte| (row.magic)(&[byte]) != Magic::No);
     read(formats).find(|(row, _)| fits(row)).map_or(BZIP2, |(_, coding)| coding)
+}
+
+/// How a file that begins with these bytes is opened by the index in it, if it has one.
+pub(crate) fn by_index(head: &[u8]) -> Option<ByIndex> {
+    TABLE.iter().find(|row| (row.magic)(head) == Magic::Whole)?.by_index
 }
 
 /// What follows streams of one format.
@@ -211,6 +239,14 @@ impl Format {
     #[doc(hidden)]
     pub fn blocks(self) -> Blocks {
         self.row().blocks
+    }
+
+    /// The blocks of a file of this format by the index in it; nothing if its files have none.
+    ///
+    /// # Errors
+    /// Those of [`List::read`].
+    pub fn list(self, file: &mut (impl io::Read + io::Seek)) -> Option<Result<List, Error>> {
+        self.row().by_index.map(|by_index| (by_index.list)(file))
     }
 
     /// Why no index is made of its files.

@@ -26,6 +26,7 @@ pub(super) const ROW: Row = Row {
     blocks: Blocks::None,
     index: IndexKind::None("a toy has no blocks"),
     coding: Some(Coding { decode, end: || Some(Box::new(End::default())) }),
+    by_index: None,
 };
 
 pub(super) fn encode() -> Ends {

@@ -1,7 +1,7 @@
-//! Stations with faults, for any kind of work.
+//! Stations with faults, for any tasks.
 #![allow(dead_code)] // each test binary uses its own part
 
-use hybz::schedule::{Accepts, AnyJob, PoolBuilder, Station, StationError, Work};
+use hybz::schedule::{Accepts, Job, PoolBuilder, Station, StationError};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::time::Duration;
@@ -58,16 +58,16 @@ pub enum Wrong {
 }
 
 /// How a fake does a job, and what it was told to do about it.
-pub type One<J> = Box<dyn FnMut(&mut J, Fault) + Send>;
+pub type One = Box<dyn FnMut(&mut Job, Fault) + Send>;
 
-pub struct Fake<J> {
+pub struct Fake {
     pub fault: Fault,
     pub most: usize,
     pub jobs: Arc<AtomicUsize>,
-    pub one: One<J>,
+    pub one: One,
 }
 
-impl<J: AnyJob> Station<J> for Fake<J> {
+impl Station for Fake {
     fn name(&self) -> String {
         assert!(self.fault != Fault::NamePanics, "the name panics");
         format!("fake, {:?}", self.fault)
@@ -78,7 +78,7 @@ impl<J: AnyJob> Station<J> for Fake<J> {
         self.most
     }
 
-    fn work(&mut self, batch: &mut [J]) -> Result<(), StationError> {
+    fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError> {
         let failure = |retire| Err(StationError { reason: "it is told to".into(), retire });
         let mut order: Vec<usize> = (0..batch.len()).collect();
         if self.fault == Fault::Shuffle {
@@ -108,20 +108,20 @@ impl<J: AnyJob> Station<J> for Fake<J> {
     }
 }
 
-impl<J> Drop for Fake<J> {
+impl Drop for Fake {
     fn drop(&mut self) {
         assert!(self.fault != Fault::DropPanics, "the drop panics");
     }
 }
 
 /// Adds a fake to a pool.
-pub fn with_fake<W: Work>(
-    builder: PoolBuilder<W>,
+pub fn with_fake(
+    builder: PoolBuilder,
     accepts: Accepts,
     (fault, most): (Fault, usize),
     jobs: &Arc<AtomicUsize>,
-    one: fn() -> One<W::Job>,
-) -> PoolBuilder<W> {
+    one: fn() -> One,
+) -> PoolBuilder {
     let jobs = Arc::clone(jobs);
     builder.station(accepts, move || Ok(Box::new(Fake { fault, most, jobs, one: one() })))
 }

@@ -2,10 +2,10 @@
 
 #![allow(dead_code)] // each test binary uses its own part
 
+use hybz::CodedBlock;
 use hybz::codec::mismatch::Mismatch;
-use hybz::schedule::{Accepts, Job, Question, Station, StationError, Work};
-use hybz::work::{BlockJob, Codec};
-use hybz::{CodedBlock, PoolBuilder};
+use hybz::schedule::{Accepts, Check, Core, Job, PoolBuilder, Retry, Station, StationError, Task};
+use hybz::tasks::{CodedLarge, EncodeBlock, EncodeLarge};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,20 +38,10 @@ struct Flipper {
     /// Calls wrong what others coded.
     slanders: bool,
     team: Arc<Team>,
-    core: Box<dyn Station<BlockJob>>,
+    core: Core,
 }
 
 impl Flipper {
-    /// What a core answers.
-    fn right<Q: Question + Clone>(&mut self, job: &Job<Q>) -> Q::Answer
-    where
-        Job<Q>: Into<BlockJob>,
-    {
-        let (inner, ticket) = Job::detached(job.question().clone());
-        self.core.work(&mut [inner.into()]).expect("a core does not fail");
-        ticket.wait().expect("a core answers")
-    }
-
     fn made(&self, crc: u32) {
         self.team.makers.lock().unwrap_or_else(PoisonError::into_inner).insert(crc, self.number);
     }
@@ -94,75 +84,67 @@ fn flip_payload(payload: &mut [u8], bit: Option<i64>) {
     }
 }
 
-impl Station<BlockJob> for Flipper {
+impl Flipper {
+    fn block(&self, mut block: CodedBlock, bit: Option<i64>) -> CodedBlock {
+        self.made(block.crc);
+        flip_block(&mut block, bit);
+        block
+    }
+
+    fn large(&self, (header, mut payload): CodedLarge, bit: Option<i64>) -> CodedLarge {
+        self.made(header.crc);
+        flip_payload(&mut payload, bit);
+        (header, payload)
+    }
+
+    fn one(&mut self, job: &mut Job) {
+        if let Some(job) = job.of::<EncodeBlock>() {
+            let block = job.task().run(&mut self.core);
+            job.complete(self.block(block, self.next_flip()));
+        } else if let Some(job) = job.of::<Retry<EncodeBlock>>() {
+            let block = job.task().run(&mut self.core);
+            job.complete(self.block(block, self.flip_again()));
+        } else if let Some(job) = job.of::<EncodeLarge>() {
+            let coded = job.task().run(&mut self.core);
+            job.complete(self.large(coded, self.next_flip()));
+        } else if let Some(job) = job.of::<Retry<EncodeLarge>>() {
+            let coded = job.task().run(&mut self.core);
+            job.complete(self.large(coded, self.flip_again()));
+        } else if let Some(job) = job.of::<Check<EncodeBlock>>() {
+            self.verifies(job.task().with_output(|block| block.crc));
+            let verdict = job.task().run(&mut self.core);
+            job.complete(if self.slanders { Err(Mismatch::Text) } else { verdict });
+        } else if let Some(job) = job.of::<Check<EncodeLarge>>() {
+            self.verifies(job.task().with_output(|(header, _)| header.crc));
+            let verdict = job.task().run(&mut self.core);
+            job.complete(if self.slanders { Err(Mismatch::Text) } else { verdict });
+        } else {
+            job.run(&mut self.core);
+        }
+    }
+}
+
+impl Station for Flipper {
     fn name(&self) -> String {
         format!("flipper {}", self.number)
     }
 
-    fn work(&mut self, batch: &mut [BlockJob]) -> Result<(), StationError> {
-        for job in batch {
-            match job {
-                BlockJob::Encode(job) => {
-                    let mut block = self.right(job);
-                    self.made(block.crc);
-                    flip_block(&mut block, self.next_flip());
-                    job.answer(block);
-                }
-                BlockJob::Recode(job) => {
-                    let mut block = self.right(job);
-                    self.made(block.crc);
-                    flip_block(&mut block, self.flip_again());
-                    job.answer(block);
-                }
-                BlockJob::EncodeLarge(job) => {
-                    let (header, mut payload) = self.right(job);
-                    self.made(header.crc);
-                    flip_payload(&mut payload, self.next_flip());
-                    job.answer((header, payload));
-                }
-                BlockJob::RecodeLarge(job) => {
-                    let (header, mut payload) = self.right(job);
-                    self.made(header.crc);
-                    flip_payload(&mut payload, self.flip_again());
-                    job.answer((header, payload));
-                }
-                job => {
-                    match &*job {
-                        BlockJob::Verify(job) => self.verifies(job.question().block.crc),
-                        BlockJob::VerifyLarge(job) => self.verifies(job.question().coded.0.crc),
-                        _ => {}
-                    }
-                    match job {
-                        BlockJob::Verify(job) if self.slanders => {
-                            let block = job.question().block.clone();
-                            job.answer((block, Err(Mismatch::Text)));
-                        }
-                        BlockJob::VerifyLarge(job) if self.slanders => {
-                            let coded = job.question().coded.clone();
-                            job.answer((coded, Err(Mismatch::Text)));
-                        }
-                        job => self.core.work(std::slice::from_mut(job))?,
-                    }
-                }
-            }
-        }
+    fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError> {
+        batch.iter_mut().for_each(|job| self.one(job));
         Ok(())
     }
 }
 
 /// What makes one.
-pub fn flipper(
-    flips: Option<Flips>,
-    team: &Arc<Team>,
-) -> impl FnOnce() -> Result<Box<dyn Station<BlockJob>>, String> + use<> {
+pub fn flipper(flips: Option<Flips>, team: &Arc<Team>) -> impl FnOnce() -> Result<Box<dyn Station>, String> + use<> {
     let (team, number) = (Arc::clone(team), Arc::strong_count(team));
-    move || Ok(Box::new(Flipper { number, flips, slanders: false, team, core: Codec::default().core(number) }))
+    move || Ok(Box::new(Flipper { number, flips, slanders: false, team, core: Core::new(number) }))
 }
 
 /// What makes one that codes right and calls wrong all that it verifies.
-pub fn slanderer(team: &Arc<Team>) -> impl FnOnce() -> Result<Box<dyn Station<BlockJob>>, String> + use<> {
+pub fn slanderer(team: &Arc<Team>) -> impl FnOnce() -> Result<Box<dyn Station>, String> + use<> {
     let (team, number) = (Arc::clone(team), Arc::strong_count(team));
-    move || Ok(Box::new(Flipper { number, flips: None, slanders: true, team, core: Codec::default().core(number) }))
+    move || Ok(Box::new(Flipper { number, flips: None, slanders: true, team, core: Core::new(number) }))
 }
 
 /// Adds one to a pool.

@@ -4,7 +4,7 @@ use crate::shapes;
 use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
 use hybz::format::lzw::Header;
 use hybz::index::Index;
-use hybz::lzw::{StripPool, StripWork, decode_strips, encode_strips, plain};
+use hybz::lzw::{decode_strips, encode_strips, plain};
 use hybz::{Damage, Error, Format, Formats, Pool, Settings, StreamInfo, StreamSummary, Verify};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -60,7 +60,7 @@ proptest! {
     #[test]
     fn strips_there_and_back(texts in vec(text(), 0..40), threads in 1..4usize) {
         let threads = NonZeroUsize::new(threads).unwrap();
-        let pool = StripPool::with_work(StripWork).threads(threads).memory(50_000).build();
+        let pool = Pool::builder().threads(threads).memory(50_000).build();
         let coded: Vec<_> = encode_strips(&pool, texts.clone()).map(Result::unwrap).collect();
         let strips = coded.into_iter().zip(texts.iter().map(Vec::len));
         let found: Vec<_> = decode_strips(&pool, strips).map(Result::unwrap).collect();
@@ -71,7 +71,7 @@ proptest! {
 /// A damaged strip is an error with its number, and those behind it are decoded.
 #[test]
 fn one_strip_is_damaged() {
-    let pool = StripPool::with_work(StripWork).build();
+    let pool = Pool::builder().build();
     let texts: Vec<Vec<u8>> = (0..20u8).map(|byte| vec![byte; 5000]).collect();
     let mut coded: Vec<_> = encode_strips(&pool, texts.clone()).map(Result::unwrap).collect();
     coded[7] = vec![0x80, 0x7f, 0xff, 0xff];

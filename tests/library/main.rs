@@ -25,6 +25,7 @@ mod bzip2_crate;
 mod decode;
 mod encoder;
 mod factor;
+mod formats;
 mod hbz;
 mod identity;
 mod interop;

@@ -4,7 +4,7 @@
 use crate::shapes;
 use hybz::flow::{Input, Inputs, LONG_FILE, Outputs, ReadAt, Source, Task, run};
 use hybz::schedule::Accepts;
-use hybz::work::{DECODE, ENCODE};
+use hybz::tasks::{DECODE, ENCODE};
 use hybz::{Error, Formats, LargeBlocks, Level, Pool, Settings, StreamSummary, Verify};
 use std::cell::RefCell;
 use std::io::{self, BufRead, ErrorKind, Read, Write};

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 fn pool() -> &'static Pool {
     static POOL: OnceLock<Pool> = OnceLock::new();
-    POOL.get_or_init(|| Pool::builder().threads(NonZeroUsize::new(2).expect("two")).build())
+    POOL.get_or_init(|| sort::pool().threads(NonZeroUsize::new(2).expect("two")).build())
 }
 
 /// What [`Order`] says, as the plain twin needs it.
@@ -406,7 +406,7 @@ fn the_smallest_budget() {
     let flags = Flags { end: b'\n', reverse: false, unique: false };
     let plain = flags.plain(&text);
     for memory in [1, 1 << 20] {
-        let pool = Pool::builder().threads(NonZeroUsize::new(2).expect("two")).memory(memory).build();
+        let pool = sort::pool().threads(NonZeroUsize::new(2).expect("two")).memory(memory).build();
         std::thread::scope(|scope| {
             for limits in [Limits::new(), limits(1 << 30), limits(1 << 20), Limits::new().memory(1)] {
                 let (pool, text, plain) = (&pool, &text, &plain);

@@ -5,8 +5,9 @@ use crate::faults;
 use crate::shapes;
 use faults::{Company, Fault, One, Wrong, quiet, watched};
 use hybz::schedule::{Accepts, Class, Crew, Expected};
-use hybz::sort::cpu::Core;
-use hybz::sort::work::{LineJob, PARTITION, RANK, SORT, Sorted};
+use hybz::sort::cpu::LineSorter;
+use hybz::sort::parts::Sorted;
+use hybz::sort::tasks::{PARTITION, PartitionChunk, PartitionStrings, RANK, RankRange, SORT, SortRange};
 use hybz::sort::{self, Limits, Order, Pool, PoolBuilder, Sorter};
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicUsize;
@@ -33,11 +34,11 @@ fn spoil(text: &mut Vec<u8>, wrong: Wrong) {
 }
 
 /// Does jobs as a core does, and then what it was told to do to the answers. Checks are for cores.
-fn one() -> One<LineJob> {
-    let mut core = Core::new(0);
-    Box::new(move |job, fault| match job {
-        LineJob::Partition(job) => {
-            let mut parted = core.partition(job.question());
+fn one() -> One {
+    let mut sorter = LineSorter::default();
+    Box::new(move |job, fault| {
+        if let Some(job) = job.of::<PartitionChunk>() {
+            let mut parted = job.task().partition(&mut sorter);
             match fault {
                 Fault::Wrong(Wrong::Empty) => parted.buckets.clear(),
                 Fault::Wrong(Wrong::Order) => {
@@ -53,17 +54,15 @@ fn one() -> One<LineJob> {
                 Fault::Wrong(wrong) => spoil(&mut parted.text, wrong),
                 _ => {}
             }
-            job.answer(parted);
-        }
-        LineJob::Sort(job) => {
-            let mut sorted = core.sort(&job.question().range);
+            job.complete(parted);
+        } else if let Some(job) = job.of::<SortRange>() {
+            let mut sorted = sorter.sort(&job.task().range, 0);
             if let Fault::Wrong(wrong) = fault {
                 spoil(&mut sorted, wrong);
             }
-            job.answer(Sorted::from(sorted));
-        }
-        LineJob::Rank(job) => {
-            let mut numbers = core.rank(&job.question().range);
+            job.complete(Sorted::from(sorted));
+        } else if let Some(job) = job.of::<RankRange>() {
+            let mut numbers = sorter.rank(&job.task().range);
             match fault {
                 Fault::Wrong(Wrong::Empty) => numbers.clear(),
                 Fault::Wrong(Wrong::Order) => numbers.rotate_left(1),
@@ -72,10 +71,9 @@ fn one() -> One<LineJob> {
                 Fault::Wrong(Wrong::Bit) => numbers[0] ^= 1 << 40,
                 _ => {}
             }
-            job.answer(numbers);
-        }
-        LineJob::PartitionStrings(job) => {
-            let mut parted = core.partition_strings(job.question());
+            job.complete(numbers);
+        } else if let Some(job) = job.of::<PartitionStrings>() {
+            let mut parted = job.task().partition(&mut sorter);
             match fault {
                 Fault::Wrong(Wrong::Empty) => parted.indices.clear(),
                 Fault::Wrong(Wrong::Order) => parted.indices.rotate_left(1),
@@ -84,17 +82,11 @@ fn one() -> One<LineJob> {
                 Fault::Wrong(Wrong::Bit) => parted.indices[0] ^= 1 << 30,
                 _ => {}
             }
-            job.answer(parted);
+            job.complete(parted);
+        } else {
+            // What devices keep: src/sort/gpu_tests.rs.
+            job.decline();
         }
-        LineJob::CheckStrings(job) => job.decline(),
-        LineJob::CheckChunk(job) => job.decline(),
-        LineJob::CheckRange(job) => job.decline(),
-        LineJob::CheckRanks(job) => job.decline(),
-        // What devices keep: src/sort/gpu_tests.rs.
-        LineJob::Keep(job) => job.decline(),
-        LineJob::Store(job) => job.decline(),
-        LineJob::SortStored(job) => job.decline(),
-        LineJob::CheckStored(job) => job.decline(),
     })
 }
 
@@ -103,12 +95,12 @@ fn with_fake(builder: PoolBuilder, fault: Fault, most: usize, jobs: &Arc<AtomicU
 }
 
 fn two_cores() -> PoolBuilder {
-    Pool::builder().threads(NonZeroUsize::new(2).expect("two"))
+    sort::pool().threads(NonZeroUsize::new(2).expect("two"))
 }
 
 fn pool_of(fault: Fault, most: usize, company: Company) -> Pool {
     let jobs = Arc::default();
-    let builder = if matches!(company, Company::Cpu) { two_cores() } else { Pool::builder().without_cpu() };
+    let builder = if matches!(company, Company::Cpu) { two_cores() } else { sort::pool().without_cpu() };
     let fakes = if matches!(company, Company::Twins) { 3 } else { 1 };
     (0..fakes).fold(builder, |builder, _| with_fake(builder, fault, most, &jobs)).build()
 }
@@ -271,7 +263,7 @@ fn an_accelerator_takes_ranges() {
         watched(format!("{fault:?}"), move || {
             let (text, sorted, _) = sample();
             let expected = Expected { rate: 500e6, start: Duration::ZERO, end: Duration::ZERO };
-            let make = move || -> Result<Box<dyn hybz::schedule::Station<LineJob>>, String> {
+            let make = move || -> Result<Box<dyn hybz::schedule::Station>, String> {
                 Ok(Box::new(faults::Fake { fault, most: 64, jobs: Arc::default(), one: one() }))
             };
             let pool = two_cores().crew(Crew::new(&[SORT], expected).at_once().member(make)).build();

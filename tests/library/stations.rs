@@ -11,37 +11,31 @@ use crate::shapes;
 use faults::{Company, Fault, One, quiet, watched};
 use hybz::codec::decoder::Decoder;
 use hybz::codec::encoder::Encoder;
-use hybz::schedule::{Accepts, Class, Crew, Expected, Job, Question, Station, StationError, Work};
-use hybz::work::{BlockJob, DECODE, ENCODE, EncodeBlock};
+use hybz::schedule::{Accepts, Class, Core, Crew, Expected, Job, Station, StationError, Task};
+use hybz::tasks::{DECODE, DecodeBlock, ENCODE, EncodeBlock};
 use hybz::{Damage, DecodeError, Error, Level, Pool, PoolBuilder, Settings, Verify};
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Does jobs; says what it was told to say of them. (That it answers another question than the one asked cannot be
+/// Does jobs; says what it was told to say of them. (That it completes another task than the one it was given cannot be
 /// written.)
-fn one() -> One<BlockJob> {
+fn one() -> One {
     let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
-    Box::new(move |job, fault| match job {
-        BlockJob::Encode(job) => match job.question() {
-            EncodeBlock::Text(text) => {
-                let block = encoder.encode(text);
-                job.answer(block);
-            }
-            EncodeBlock::Sorted(_) => job.decline(), // it takes none
-        },
-        BlockJob::Decode(job) => {
-            let question = job.question();
-            let (start, end) = (question.start, question.end);
+    Box::new(move |job, fault| {
+        if let Some(job) = job.of::<EncodeBlock>() {
+            let block = encoder.encode(&job.task().0);
+            job.complete(block);
+        } else if let Some(job) = job.of::<DecodeBlock>() {
+            let DecodeBlock { data, start, end } = job.task();
             let block = match fault {
                 Fault::SaysDamaged => Err(Damage::Code.into()),
                 Fault::SaysCut => Err(DecodeError::OutOfData),
-                _ => decoder.decode(&question.data, start, end, 900_000),
+                _ => decoder.decode(data, *start, *end, 900_000),
             };
-            job.answer(block);
+            job.complete(block);
         }
-        _ => {}
     })
 }
 

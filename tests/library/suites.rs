@@ -103,8 +103,8 @@ fn the_suites_on_gpus() {
     }
     let Some(suites) = program::shared("suites") else { return };
     let lanes = hybz::Lanes { at_once: true, lanes: 2, blocks: 3, ..hybz::Lanes::for_decoding() };
-    let cores = Accepts::AllBut(&[hybz::work::DECODE]);
-    let pool = hybz::Pool::builder().cores_accept(cores).gpus(&lanes).build();
+    let cores = Accepts::AllBut(&[hybz::tasks::DECODE]);
+    let pool = hybz::Pool::builder().cores_accept(cores).accelerators(&lanes).build();
     let on_gpus = hybz::Settings::new().pool(&pool);
     let mut complaints = Vec::new();
     for path in files(&suites).into_iter().filter(|path| compressed(path)) {

@@ -10,7 +10,8 @@ mod pnm;
 use crate::program::skip;
 use crate::shapes;
 use hybz::Damage;
-use hybz::lzw::{StripDecoder, StripEncoder, StripPool, StripWork};
+use hybz::Pool;
+use hybz::lzw::{StripDecoder, StripEncoder};
 use shapes::{Rng, SHAPES};
 use skip::{Need, skip};
 use std::fs;
@@ -18,8 +19,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use tiff::{Coding, Image, Layout};
 
-fn pool() -> StripPool {
-    StripPool::with_work(StripWork).build()
+fn pool() -> Pool {
+    Pool::builder().build()
 }
 
 /// Whether libtiff's programs are here.

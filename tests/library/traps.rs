@@ -221,8 +221,8 @@ fn hybz_agrees_on_gpus() {
     }
     for blocks in [3, 32] {
         let lanes = hybz::Lanes { at_once: true, blocks, ..hybz::Lanes::for_decoding() };
-        let cores = Accepts::AllBut(&[hybz::work::DECODE]);
-        let pool = hybz::Pool::builder().cores_accept(cores).gpus(&lanes).build();
+        let cores = Accepts::AllBut(&[hybz::tasks::DECODE]);
+        let pool = hybz::Pool::builder().cores_accept(cores).accelerators(&lanes).build();
         in_one_queue(&pool, false);
         in_one_queue(&pool, true);
         let stations = pool.summary().stations;

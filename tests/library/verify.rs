@@ -7,8 +7,8 @@ use crate::reference;
 use crate::shapes;
 use flipper::{Flips, Team, flipper, slanderer, with_flipper};
 use hybz::flow::{Input, Inputs, Outputs, Source, Task, run};
-use hybz::schedule::{Accepts, Crew, Expected, Station, StationError};
-use hybz::work::{BlockJob, ENCODE, ENCODE_LARGE};
+use hybz::schedule::{Accepts, Crew, Expected, Job, Station, StationError};
+use hybz::tasks::{ENCODE, ENCODE_LARGE, EncodeBlock};
 use hybz::{Error, LargeBlocks, Level, Pool, Settings, StreamSummary, Verify};
 use std::io::{Cursor, Write};
 use std::num::NonZeroUsize;
@@ -261,16 +261,16 @@ fn a_core_that_calls_right_blocks_wrong() {
 /// An accelerator that does its part of a block and passes the rest on.
 struct Passer;
 
-impl Station<BlockJob> for Passer {
+impl Station for Passer {
     fn name(&self) -> String {
         "passer".to_owned()
     }
 
-    fn work(&mut self, batch: &mut [BlockJob]) -> Result<(), StationError> {
+    fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError> {
         for job in batch {
-            if let BlockJob::Encode(job) = job {
-                let rest = job.question().clone();
-                job.pass_on(rest);
+            if let Some(job) = job.of::<EncodeBlock>() {
+                let rest = job.task().clone();
+                job.forward(rest);
             }
         }
         Ok(())

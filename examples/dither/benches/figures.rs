@@ -15,7 +15,6 @@ use dither::manager::{self, Verify};
 use dither::picture::{Bitmap, Picture};
 use dither::plan::{Mode, Sizes, units};
 use dither::slab::Task;
-use dither::work::Dither;
 use dither::{device, many, plain, scene, work};
 use hybz::schedule::Pool;
 use std::fmt::Write;
@@ -42,7 +41,7 @@ fn number(name: &str, otherwise: usize) -> usize {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-fn through(pool: &Pool<Dither>, mode: Mode, verify: Verify) -> Way {
+fn through(pool: &Pool, mode: Mode, verify: Verify) -> Way {
     let pool = pool.clone();
     Box::new(move |picture, _| {
         let (width, height) = (picture.width(), picture.height());
@@ -54,7 +53,7 @@ fn through(pool: &Pool<Dither>, mode: Mode, verify: Verify) -> Way {
 /// How many pictures are independent jobs.
 const MANY: usize = 8;
 
-fn as_many(pool: &Pool<Dither>) -> Way {
+fn as_many(pool: &Pool) -> Way {
     let pool = pool.clone();
     Box::new(move |_, copies| {
         let mut first = None;
@@ -79,7 +78,7 @@ fn bitmap_of(task: &Task, fast: bool) -> Bitmap {
 fn rows() -> Vec<Row> {
     let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = NonZeroUsize::new(number("DITHER_THREADS", threads)).unwrap_or(NonZeroUsize::MIN);
-    let cores = Pool::with_work(Dither).threads(threads).build();
+    let cores = work::cores().threads(threads).build();
     let (missing, crews) = match device::crews() {
         Ok(crews) => (false, crews),
         Err(reason) => {

@@ -7,9 +7,8 @@ use dither::manager::{self, Verify};
 use dither::picture::{Bitmap, Picture};
 use dither::plan::{self, Mode, Sizes};
 use dither::pnm::{self, ReadError};
-use dither::work::Dither;
 use dither::{device, many, plain, scene, work};
-use hybz::schedule::{Accepts, Pool};
+use hybz::schedule::Pool;
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
@@ -75,7 +74,7 @@ fn print_all(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(),
 }
 
 /// The pool, and whether there are GPUs in it. Says so if there should be some.
-fn pool(arguments: &Arguments) -> Result<(Pool<Dither>, bool), Failure> {
+fn pool(arguments: &Arguments) -> Result<(Pool, bool), Failure> {
     let wanted = arguments.gpu || matches!(arguments.mode, Some(Mode::Handover | Mode::Hybrid | Mode::Device));
     let crews = if wanted { device::crews() } else { Ok(Vec::new()) };
     let crews = match crews {
@@ -89,7 +88,7 @@ fn pool(arguments: &Arguments) -> Result<(Pool<Dither>, bool), Failure> {
     let there = !crews.is_empty();
     let builder = match there {
         true => work::pool(),
-        false => Pool::with_work(Dither).cores_accept(Accepts::Everything),
+        false => work::cores(),
     };
     let builder = match arguments.threads {
         Some(threads) => builder.threads(threads),
@@ -148,7 +147,7 @@ fn dither_many(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn report(pool: &Pool<Dither>) {
+fn report(pool: &Pool) {
     for station in pool.summary().stations {
         let (name, blocks, fallbacks) = (&station.name, station.blocks, station.fallbacks);
         eprint!("  {name}: {blocks} slabs, {:.1} ms, {fallbacks} left to cores", station.busy.as_secs_f64() * 1e3);

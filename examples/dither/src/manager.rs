@@ -15,13 +15,13 @@
 //! of each pixel only, which hides anything small. What is found wrong is done again by a core and checked in full,
 //! and no GPU is asked any more; what GPUs were asked before and answer later is checked in full. What they had
 //! answered before stays: its samples were right. (That a core repeats its own slab cannot be ruled out from outside
-//! hybz, nor can a station be retired from here: it just gets no more questions.)
+//! hybz, nor can a station be retired from here: it just gets no more tasks.)
 
 use crate::picture::{Bitmap, Picture};
 use crate::plan::Unit;
 use crate::slab::{Done, Task};
-use crate::work::{Ask, CORE, Check, DEVICE, Dither, EITHER};
-use hybz::schedule::{JobError, Pool, Submitter};
+use crate::work::{Ask, CORE, Check};
+use hybz::schedule::{Class, Pool, Submitter, TaskError};
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -63,8 +63,8 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-impl From<JobError> for Error {
-    fn from(error: JobError) -> Self {
+impl From<TaskError> for Error {
+    fn from(error: TaskError) -> Self {
         Error::Failed(error.0)
     }
 }
@@ -89,7 +89,7 @@ pub struct Outcome {
 ///
 /// # Panics
 /// If a unit needs another that comes after it: [`plan::units`](crate::plan::units) makes no such.
-pub fn dither(pool: &Pool<Dither>, picture: &Arc<Picture>, units: Vec<Unit>, verify: Verify) -> Result<Outcome, Error> {
+pub fn dither(pool: &Pool, picture: &Arc<Picture>, units: Vec<Unit>, verify: Verify) -> Result<Outcome, Error> {
     let client = pool.client();
     let mut manager = Manager::new(client.submitter().clone(), picture, units, verify);
     manager.run()?;
@@ -98,20 +98,20 @@ pub fn dither(pool: &Pool<Dither>, picture: &Arc<Picture>, units: Vec<Unit>, ver
 
 /// What comes to the manager.
 enum Message {
-    Answered(usize, Result<Done, JobError>),
-    Checked(usize, Result<bool, JobError>),
+    Answered(usize, Result<Done, TaskError>),
+    Checked(usize, Result<bool, TaskError>),
 }
 
 /// Sends one message, whatever happens: if a station drops the job, that is the message.
 struct Courier<T> {
     sender: Sender<Message>,
     unit: usize,
-    make: fn(usize, Result<T, JobError>) -> Message,
+    make: fn(usize, Result<T, TaskError>) -> Message,
     sent: bool,
 }
 
 impl<T> Courier<T> {
-    fn send(&mut self, answer: Result<T, JobError>) {
+    fn send(&mut self, answer: Result<T, TaskError>) {
         self.sent = true;
         // Perhaps the manager has given up.
         let _ = self.sender.send((self.make)(self.unit, answer));
@@ -121,7 +121,7 @@ impl<T> Courier<T> {
 impl<T> Drop for Courier<T> {
     fn drop(&mut self) {
         if !self.sent {
-            self.send(Err(JobError("a station dropped the job".to_owned())));
+            self.send(Err(TaskError("a station dropped the job".to_owned())));
         }
     }
 }
@@ -138,14 +138,14 @@ struct Progress {
     done: Option<Arc<Done>>,
     checks: usize,
     right: bool,
-    /// The class of the question that was asked last.
-    asked: u8,
+    /// The class with which it was submitted last.
+    asked: Option<Class>,
     /// It was wrong before.
     again: bool,
 }
 
 struct Manager<'a> {
-    submitter: Submitter<Dither>,
+    submitter: Submitter,
     picture: &'a Arc<Picture>,
     units: Vec<Unit>,
     progress: Vec<Progress>,
@@ -164,7 +164,7 @@ struct Manager<'a> {
 }
 
 impl<'a> Manager<'a> {
-    fn new(submitter: Submitter<Dither>, picture: &'a Arc<Picture>, units: Vec<Unit>, verify: Verify) -> Self {
+    fn new(submitter: Submitter, picture: &'a Arc<Picture>, units: Vec<Unit>, verify: Verify) -> Self {
         let mut progress: Vec<Progress> = units.iter().map(|_| Progress::default()).collect();
         for (number, unit) in units.iter().enumerate() {
             for &need in &unit.needs {
@@ -229,16 +229,12 @@ impl<'a> Manager<'a> {
         self.submit(unit, class);
     }
 
-    fn submit(&mut self, unit: usize, class: u8) {
-        self.progress[unit].asked = class;
+    fn submit(&mut self, unit: usize, class: Class) {
+        self.progress[unit].asked = Some(class);
         let Some(task) = self.progress[unit].task.clone() else { return };
         let mut courier = Courier { sender: self.sender.clone(), unit, make: Message::Answered, sent: false };
-        let then = move |answer| courier.send(answer);
-        match class {
-            DEVICE => self.submitter.submit_then(Ask::<DEVICE>(task), then),
-            EITHER => self.submitter.submit_then(Ask::<EITHER>(task), then),
-            _ => self.submitter.submit_then(Ask::<CORE>(task), then),
-        }
+        let bytes = task.slab.area();
+        self.submitter.task(Ask(task)).class(class, bytes).submit_then(move |_, answer, _| courier.send(answer));
     }
 
     /// An answer has come. Returns whether the unit is done.
@@ -253,8 +249,8 @@ impl<'a> Manager<'a> {
             _ if progress.again => (0..strips).collect(),
             Verify::All => (0..strips).collect(),
             // Asked before it was found wrong.
-            Verify::Sample if progress.asked != CORE && self.distrust => (0..strips).collect(),
-            Verify::Sample if progress.asked != CORE => {
+            Verify::Sample if progress.asked != Some(CORE) && self.distrust => (0..strips).collect(),
+            Verify::Sample if progress.asked != Some(CORE) => {
                 vec![(self.random.hash_one(unit) % strips.max(1) as u64) as usize]
             }
             _ => {
@@ -269,7 +265,7 @@ impl<'a> Manager<'a> {
         for strips in strips.chunks(CHECKED_AT_ONCE) {
             let mut courier = Courier { sender: self.sender.clone(), unit, make: Message::Checked, sent: false };
             let check = Check { task: Arc::clone(&task), done: Arc::clone(&done), strips: strips.to_vec() };
-            self.submitter.submit_then(check, move |right| courier.send(right));
+            self.submitter.task(check).verification().submit_then(move |_, right, _| courier.send(right));
         }
         Ok(false)
     }
@@ -298,7 +294,7 @@ impl<'a> Manager<'a> {
         if std::mem::replace(&mut self.progress[unit].again, true) {
             return Err(Error::Wrong);
         }
-        self.distrust |= self.progress[unit].asked != CORE;
+        self.distrust |= self.progress[unit].asked != Some(CORE);
         self.submit(unit, CORE);
         Ok(())
     }

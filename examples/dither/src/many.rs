@@ -3,8 +3,8 @@
 use crate::manager::{Error, Verify};
 use crate::picture::{Bitmap, Picture};
 use crate::slab::{Done, Task};
-use crate::work::{Ask, CORE, Check, Dither, EITHER};
-use hybz::schedule::{Client, JobError, Permit, Pool, Ticket};
+use crate::work::{Ask, CORE, Check, EITHER};
+use hybz::schedule::{Client, Permit, Pool, TaskError, Ticket};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -24,7 +24,7 @@ struct Pending {
 /// # Errors
 /// The first of `pictures`' or of `sink`'s errors, or one of ours.
 pub fn dither_all<E: From<Error>>(
-    pool: &Pool<Dither>,
+    pool: &Pool,
     pictures: impl IntoIterator<Item = Result<Picture, E>>,
     verify: Verify,
     mut sink: impl FnMut(Bitmap) -> Result<(), E>,
@@ -32,7 +32,7 @@ pub fn dither_all<E: From<Error>>(
     let client = pool.client();
     let judge = Judge { client: &client, verify, random: RandomState::new(), wrong: Cell::new(0) };
     let mut pending: VecDeque<Pending> = VecDeque::new();
-    let mut finish = |Pending { ticket, task, permit }: Pending, answer: Option<Result<Done, JobError>>| {
+    let mut finish = |Pending { ticket, task, permit }: Pending, answer: Option<Result<Done, TaskError>>| {
         let done = answer.unwrap_or_else(|| ticket.wait()).map_err(Error::from)?;
         let done = judge.right(&task, done)?;
         let (width, height) = (task.picture.width(), task.picture.height());
@@ -53,10 +53,8 @@ pub fn dither_all<E: From<Error>>(
                 },
             }
         };
-        let ticket = match judge.wrong.get() {
-            0 => client.submit(Ask::<EITHER>(Arc::clone(&task))),
-            _ => client.submit(Ask::<CORE>(Arc::clone(&task))),
-        };
+        let class = if judge.wrong.get() == 0 { EITHER } else { CORE };
+        let ticket = client.task(Ask(Arc::clone(&task))).class(class, task.slab.area()).submit();
         pending.push_back(Pending { ticket, task, permit });
         while let Some(answer) = pending.front().and_then(|oldest| oldest.ticket.poll())
             && let Some(oldest) = pending.pop_front()
@@ -78,7 +76,7 @@ fn bytes_of(task: &Task) -> u64 {
 
 /// Decides whether answers are right: see `manager`.
 struct Judge<'a> {
-    client: &'a Client<Dither>,
+    client: &'a Client,
     verify: Verify,
     random: RandomState,
     wrong: Cell<usize>,
@@ -103,7 +101,7 @@ impl Judge<'_> {
             return Ok(done);
         }
         self.wrong.set(self.wrong.get() + 1);
-        let again = Arc::new(self.client.submit(Ask::<CORE>(Arc::clone(task))).wait()?);
+        let again = Arc::new(self.client.task(Ask(Arc::clone(task))).class(CORE, task.slab.area()).submit().wait()?);
         match self.is_right(task, &again, (0..strips).collect())? {
             true => Ok(again),
             false => Err(Error::Wrong),
@@ -117,6 +115,7 @@ impl Judge<'_> {
         if strips.is_empty() {
             return Ok(true);
         }
-        Ok(self.client.submit(Check { task: Arc::clone(task), done: Arc::clone(done), strips }).wait()?)
+        let check = Check { task: Arc::clone(task), done: Arc::clone(done), strips };
+        Ok(self.client.task(check).verification().submit().wait()?)
     }
 }

@@ -17,6 +17,7 @@
 
 use crate::slab::{ALIGN, STRIP, Slab};
 use crate::work::{CORE, DEVICE, EITHER};
+use hybz::schedule::Class;
 use std::fmt;
 
 /// A slab and what must be done before.
@@ -25,7 +26,7 @@ pub struct Unit {
     /// The slab.
     pub slab: Slab,
     /// The class: `CORE`, `DEVICE` or `EITHER`.
-    pub class: u8,
+    pub class: Class,
     /// The units that it needs, by their numbers. All of them are smaller than its own.
     pub needs: Vec<usize>,
 }
@@ -147,7 +148,7 @@ struct Bands {
 impl Bands {
     /// The tiles. Their numbers begin at `number`; all of them need the unit `before`. `class` says who does which
     /// column of tiles.
-    fn units(&self, number: usize, before: Option<usize>, class: impl Fn(usize) -> u8) -> Vec<Unit> {
+    fn units(&self, number: usize, before: Option<usize>, class: impl Fn(usize) -> Class) -> Vec<Unit> {
         let mut units: Vec<Unit> = Vec::new();
         // Of the band above.
         let mut upper = 0..0;

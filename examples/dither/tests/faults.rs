@@ -7,7 +7,7 @@ use common::{picture, quiet, watched};
 use dither::manager::{self, Error, Verify};
 use dither::plan::{Mode, Sizes, units};
 use dither::slab::Done;
-use dither::work::{self, Dither, DitherJob, FOR_DEVICES};
+use dither::work::{self, FOR_DEVICES, complete, slab};
 use dither::{many, plain};
 use hybz::schedule::{Accepts, Job, Pool, Station, StationError};
 use std::num::NonZeroUsize;
@@ -73,8 +73,8 @@ struct Fake {
 }
 
 impl Fake {
-    fn answer(&mut self, job: &mut DitherJob) {
-        let Some(task) = job.task() else { return job.decline() };
+    fn answer(&mut self, job: &mut Job) {
+        let Some(task) = slab(job).cloned() else { return job.decline() };
         let mut done = task.run_by_rows();
         let right = done.clone();
         match self.fault {
@@ -88,15 +88,14 @@ impl Fake {
             Fault::NoForm => done.right.push([0; 3]),
             _ => {}
         }
-        job.answer(done);
+        complete(job, done);
         if self.fault == Fault::Twice {
-            let nonsense = job.task().map(|task| Done::empty(&task.slab, task.picture.width()));
-            nonsense.into_iter().for_each(|nonsense| job.answer(nonsense));
+            complete(job, Done::empty(&task.slab, task.picture.width()));
         }
     }
 }
 
-impl Station<DitherJob> for Fake {
+impl Station for Fake {
     fn name(&self) -> String {
         assert!(self.fault != Fault::NamePanics, "the name panics");
         format!("fake, {:?}", self.fault)
@@ -106,7 +105,7 @@ impl Station<DitherJob> for Fake {
         4
     }
 
-    fn work(&mut self, batch: &mut [DitherJob]) -> Result<(), StationError> {
+    fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError> {
         let failure = |retire| Err(StationError { reason: "it is told to".into(), retire });
         let mut order: Vec<usize> = (0..batch.len()).collect();
         if self.fault == Fault::Shuffle {
@@ -130,9 +129,8 @@ impl Station<DitherJob> for Fake {
                     continue;
                 }
                 Fault::Swaps => {
-                    let task = batch[index].task().map(Arc::clone);
-                    if let Some(task) = task {
-                        batch[index] = Job::detached(work::Ask::<{ work::DEVICE }>(task)).0.into();
+                    if let Some(task) = slab(&batch[index]).cloned() {
+                        batch[index] = Job::detached(work::Ask(task)).0;
                     }
                 }
                 _ => {}
@@ -151,7 +149,7 @@ impl Drop for Fake {
 }
 
 /// A pool with `fakes` of them, as accelerators beside `threads` cores.
-fn pool(fault: Fault, fakes: usize, threads: usize) -> Pool<Dither> {
+fn pool(fault: Fault, fakes: usize, threads: usize) -> Pool {
     let builder = match NonZeroUsize::new(threads) {
         Some(threads) => work::pool().threads(threads),
         None => work::pool().without_cpu(),
@@ -159,7 +157,7 @@ fn pool(fault: Fault, fakes: usize, threads: usize) -> Pool<Dither> {
     let jobs: Arc<AtomicUsize> = Arc::default();
     let fakes = (0..fakes).map(|_| {
         let jobs = Arc::clone(&jobs);
-        move || -> Result<Box<dyn Station<DitherJob>>, String> { Ok(Box::new(Fake { fault, jobs, last: None })) }
+        move || -> Result<Box<dyn Station>, String> { Ok(Box::new(Fake { fault, jobs, last: None })) }
     });
     fakes.fold(builder, |builder, make| builder.station(Accepts::Only(FOR_DEVICES), make)).build()
 }
@@ -277,18 +275,18 @@ fn who_was_wrong_is_not_believed() {
 #[test]
 fn one_wrong_bit() {
     struct OneBit;
-    impl Station<DitherJob> for OneBit {
+    impl Station for OneBit {
         fn name(&self) -> String {
             "one bit".to_owned()
         }
 
-        fn work(&mut self, batch: &mut [DitherJob]) -> Result<(), StationError> {
+        fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError> {
             for job in batch {
-                let done = job.task().map(|task| task.run());
+                let done = slab(job).map(|task| task.run());
                 if let Some(mut done) = done {
                     let middle = done.bits.len() / 2;
                     done.bits[middle] ^= 0x10;
-                    job.answer(done);
+                    complete(job, done);
                 }
             }
             Ok(())
@@ -309,10 +307,10 @@ fn nobody_is_right() {
     quiet();
     watched("nobody".to_owned(), || {
         let everything = Accepts::Everything;
-        let make = || -> Result<Box<dyn Station<DitherJob>>, String> {
+        let make = || -> Result<Box<dyn Station>, String> {
             Ok(Box::new(Fake { fault: Fault::NoForm, jobs: Arc::default(), last: None }))
         };
-        let pool = Pool::with_work(Dither).without_cpu().station(everything, make).build();
+        let pool = work::cores().without_cpu().station(everything, make).build();
         let outcome = manager::dither(&pool, &picture(50, 50, 0), units(Mode::Cores, 50, 50, SIZES), Verify::Sample);
         assert_eq!(outcome, Err(Error::Wrong));
     });

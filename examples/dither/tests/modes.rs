@@ -7,9 +7,9 @@ use common::{picture, watched};
 use dither::manager::{self, Error, Verify};
 use dither::picture::Picture;
 use dither::plan::{Mode, Sizes, units};
-use dither::work::{self, Dither, DitherJob};
+use dither::work::{self, complete, slab};
 use dither::{many, plain};
-use hybz::schedule::{Accepts, Pool, Station, StationError};
+use hybz::schedule::{Accepts, Job, Pool, Station, StationError};
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::num::NonZeroUsize;
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Does a GPU's part row by row.
 struct StandIn;
 
-impl Station<DitherJob> for StandIn {
+impl Station for StandIn {
     fn name(&self) -> String {
         "stand-in".to_owned()
     }
@@ -29,19 +29,19 @@ impl Station<DitherJob> for StandIn {
         8
     }
 
-    fn work(&mut self, batch: &mut [DitherJob]) -> Result<(), StationError> {
+    fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError> {
         for job in batch {
-            let done = job.task().map(|task| task.run_by_rows());
-            done.into_iter().for_each(|done| job.answer(done));
+            let done = slab(job).map(|task| task.run_by_rows());
+            done.into_iter().for_each(|done| complete(job, done));
         }
         Ok(())
     }
 }
 
-fn pool(threads: usize, gpu: bool) -> Pool<Dither> {
+fn pool(threads: usize, gpu: bool) -> Pool {
     let builder = match gpu {
         true => work::pool().crew(work::crew(|| Ok(Box::new(StandIn)))),
-        false => Pool::with_work(Dither),
+        false => work::cores(),
     };
     match NonZeroUsize::new(threads) {
         Some(threads) => builder.threads(threads),
@@ -50,7 +50,7 @@ fn pool(threads: usize, gpu: bool) -> Pool<Dither> {
     .build()
 }
 
-fn check(pool: &Pool<Dither>, picture: &Arc<Picture>, mode: Mode, sizes: Sizes, verify: Verify) {
+fn check(pool: &Pool, picture: &Arc<Picture>, mode: Mode, sizes: Sizes, verify: Verify) {
     let units = units(mode, picture.width(), picture.height(), sizes);
     let outcome = manager::dither(pool, picture, units, verify).expect("a core can do it");
     assert!(outcome.bitmap == plain::dither(picture), "{picture:?}, {mode}, {sizes:?}");
@@ -125,7 +125,7 @@ proptest! {
         watched("many".to_owned(), move || {
             let builder = match gpu {
                 true => work::pool().crew(work::crew(|| Ok(Box::new(StandIn)))),
-                false => Pool::with_work(Dither),
+                false => work::cores(),
             };
             let builder = match NonZeroUsize::new(threads) {
                 Some(threads) => builder.threads(threads),
@@ -149,12 +149,12 @@ proptest! {
 fn memory_bounds_the_pictures() {
     /// Waits until so many pictures have been read.
     struct Late(Arc<AtomicUsize>, usize);
-    impl Station<DitherJob> for Late {
+    impl Station for Late {
         fn name(&self) -> String {
             "late".to_owned()
         }
 
-        fn work(&mut self, batch: &mut [DitherJob]) -> Result<(), StationError> {
+        fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError> {
             while self.0.load(Ordering::Relaxed) < self.1 {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -166,7 +166,7 @@ fn memory_bounds_the_pictures() {
         watched(format!("{memory} bytes"), move || {
             let read: Arc<AtomicUsize> = Arc::default();
             let late = Late(Arc::clone(&read), at_once);
-            let builder = Pool::with_work(Dither).without_cpu().memory(memory);
+            let builder = work::cores().without_cpu().memory(memory);
             let pool = builder.station(Accepts::Everything, move || Ok(Box::new(late))).build();
             let (alive, peak) = (Cell::new(0), Cell::new(0));
             let pictures = (0..20).map(|kind| {

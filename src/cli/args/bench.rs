@@ -1,6 +1,6 @@
 //! What `--bench` measures.
 
-use super::coding::Coding;
+use super::coding::{Coding, LARGE_FLAGS};
 use super::kind::Given;
 use super::table;
 use anyhow::bail;
@@ -50,7 +50,7 @@ impl BenchMode {
             bail!("--against wants programs such as lbzip2,pbzip2.");
         }
         if !against.is_empty() && (coding.large_blocks().is_some() || flags.perturb.is_some()) {
-            bail!("--against is about .bz2: it cannot be used together with --block-size, --perturb or --format=hbz.");
+            bail!("--against is about .bz2: it cannot be used together with {LARGE_FLAGS}.");
         }
         if flags.plot.as_ref().is_some_and(|file| file.is_empty()) {
             bail!("--plot wants the name of a file.");

@@ -12,6 +12,12 @@ const HBZ_SIZE: u64 = 9_000_000;
 /// The block size of perturbed streams, unless `--block-size` gives another.
 const PERTURBED_SIZE: u64 = 900_000;
 
+/// The flags that ask for the blocks of a `.hbz`.
+pub const LARGE_FLAGS: &str = "--block-size, --perturb or --format=hbz";
+
+/// Why such a file gets no index.
+pub const HAS_OWN_INDEX: &str = "A .hbz file has an index of its own: --index is about .bz2.";
+
 /// What compressing writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Coding {

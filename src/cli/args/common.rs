@@ -1,7 +1,7 @@
 //! The options that calls of every mode have.
 
 use super::choices::{GpuPipeline, ProgressFormat};
-use super::coding::Coding;
+use super::coding::{Coding, LARGE_FLAGS};
 use super::flags::Flags;
 use super::kind::Given;
 use super::task::Operand;
@@ -139,10 +139,7 @@ fn gpus(flags: &Flags, coding: &Coding) -> anyhow::Result<Gpus> {
         bail!("--gpu-required and {forbids} cannot be used together.");
     }
     if flags.gpu_pipeline == Some(GpuPipeline::Hybrid) && coding.large_blocks().is_some() {
-        bail!(
-            "--gpu-pipeline hybrid is about .bz2: it cannot be used together with --block-size, --perturb or \
-             --format=hbz."
-        );
+        bail!("--gpu-pipeline hybrid is about .bz2: it cannot be used together with {LARGE_FLAGS}.");
     }
     let asked = flags.gpu_required || flags.gpu_pipeline.is_some() || matches!(gpus, Gpus::These(_));
     if asked && !cfg!(feature = "cuda") {

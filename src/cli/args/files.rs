@@ -1,7 +1,7 @@
 //! The modes that make files of files: `-z`, `-d` and `-t`, and `--shard`.
 
 use super::batch::Batch;
-use super::coding::Coding;
+use super::coding::{Coding, HAS_OWN_INDEX};
 use super::index::{self, IndexPlan};
 use super::kind::{Given, Kind};
 use super::part::{Part, StreamRange, TextRanges, part, streams};
@@ -61,7 +61,7 @@ impl FilesMode {
             _ => Work::Compress { coding, verify: VerifyPlan::new(given, &target, remove_sources)? },
         };
         if matches!(work, Work::Compress { .. }) && given.flags.index.is_some() && coding.large_blocks().is_some() {
-            bail!("A .hbz file has an index of its own: --index is about .bz2.");
+            bail!(HAS_OWN_INDEX);
         }
         let index = match &work {
             Work::Decompress { part: Some(_), .. } => None,

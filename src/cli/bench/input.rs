@@ -2,7 +2,7 @@
 
 use super::work::{Shared, compressed, decompressed};
 use crate::cli::args::{BenchMode, Direction, Operand, Plan};
-use crate::cli::formats::other_than_bzip2;
+use crate::cli::formats::{native, other_than_bzip2};
 use crate::cli::os::file::{is_a_directory, open_at_once};
 use crate::cli::quote::shown;
 use crate::cli::report::{self, Failure};
@@ -44,7 +44,7 @@ impl Input {
                 Failure::about(1, "Input file ", name, &text)
             };
             if let Some(format) = other_than_bzip2(&bytes).filter(|format| only_decompress && !format.is_native()) {
-                let text = format!(" is {}: --bench is about .bz2 and .hbz.", format.file());
+                let text = format!(" is {}: --bench is about {}.", format.file(), native());
                 return Err(Failure::about(1, "", name, &text));
             }
             match (only_decompress, is_compressed(&bytes)) {

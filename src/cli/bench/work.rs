@@ -85,7 +85,7 @@ pub fn timed(
     let input = One::new(task(plan, direction), from);
     let mut compared = Compared { expected: to, outcome: Err(Error::NotBzip2) };
     let started = Instant::now();
-    let pool = lanes.iter().fold(pool(plan, threads), |pool, lanes| pool.gpus(lanes)).build();
+    let pool = lanes.iter().fold(pool(plan, threads), |pool, lanes| pool.accelerators(lanes)).build();
     flow::run(&pool, input, &mut compared);
     let time = started.elapsed();
     match compared.outcome {

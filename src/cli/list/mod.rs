@@ -1,10 +1,10 @@
 //! `-l`: one line for each compressed file, and with `-v` one for each of its blocks; or the same as JSON, or the
 //! offsets of the blocks.
 //!
-//! A `.hbz` has an index, so its line takes no longer than reading that; if the index is damaged, the headers of the
-//! blocks are followed as far as possible. A `.bz2` does not store the length of its text: if no index is beside it
-//! that fits, it is decoded, as are `.Z` files, and files with streams of several kinds. With `-v` all files are
-//! decoded: of a damaged `.hbz` every block by itself, to show which blocks are good; of a damaged `.bz2` the blocks
+//! A file with an index in it takes no longer than reading that; if the index is damaged, the headers of the blocks are
+//! followed as far as possible. A `.bz2` does not store the length of its text: if no index is beside it that fits, it
+//! is decoded, as are files of other formats, and files with streams of several. With `-v` all files are decoded: of a
+//! damaged file with an index in it every block by itself, to show which blocks are good; of a damaged `.bz2` the blocks
 //! before the damage are shown.
 
 mod json;
@@ -26,7 +26,7 @@ use crate::cli::source::SourceFile;
 use crate::cli::temporary::TemporaryFiles;
 use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
 use hybz::format::{Blocks, IndexKind};
-use hybz::hbz::{List, StreamHeader};
+use hybz::index::List;
 use hybz::index::{Index, Recorder};
 use hybz::{BlockInfo, Error, Format, Pool, StreamInfo, StreamSummary};
 use std::ffi::OsStr;
@@ -153,7 +153,7 @@ impl Lister {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
         let mut reader = Reader::new(file.try_clone().map_err(read_error)?);
-        let head = reader.head(OWN_HEADER_LEN);
+        let head = reader.head(Format::HEAD_LEN);
         let format = self.plan.common.formats.of(&head).unwrap_or(Format::Bzip2);
         if self.plan.mode.listing == Listing::Offsets && format.index() != IndexKind::Beside {
             let text = format!(" is {}: --index-format=offsets lists the blocks of a .bz2.", format.file());
@@ -161,7 +161,9 @@ impl Lister {
         }
         if matches!(format.index(), IndexKind::Within(_)) {
             file.rewind().map_err(read_error)?; // a pipe cannot: blocks are listed from the end
-            return self.by_own_index(name, file, &head);
+            if let Some(list) = format.list(&mut file) {
+                return self.by_own_index(name, file, format, list.map_err(|error| self.failure(name, &error))?);
+            }
         }
         if let Operand::File(path) = operand
             && format.index() == IndexKind::Beside
@@ -302,9 +304,8 @@ impl Lister {
     }
 
     /// Of a file that has an index in it.
-    fn by_own_index(&self, name: &OsStr, mut file: File, head: &[u8]) -> Result<Found, Failure> {
+    fn by_own_index(&self, name: &OsStr, mut file: File, format: Format, list: List) -> Result<Found, Failure> {
         let read_error = |e: io::Error| Failure::input("read", name, &e);
-        let list = List::read(&mut file).map_err(|error| self.failure(name, &error))?;
         let coded_len = file.metadata().map_err(read_error)?.len();
         if list.end() < coded_len {
             // A `.bz2` stream may follow.
@@ -317,15 +318,14 @@ impl Lister {
             }
         }
         if self.plan.mode.index.is_some() {
-            self.report.print(&Note::Remark(no_index(Format::Hbz, name)));
+            self.report.print(&Note::Remark(no_index(format, name)));
         }
-        let header = head.try_into().ok().and_then(|head| StreamHeader::parse(head).ok());
         let totals = Totals {
-            format: Format::Hbz,
+            format,
             by: By::Index,
             streams: list.streams(),
             blocks: list.blocks().len() as u64,
-            block_size: header.map_or(0, |header| header.block_size),
+            block_size: list.block_size(),
             coded_len,
             text_len: list.text_len(),
             lines: None,
@@ -400,9 +400,6 @@ fn failure(name: &OsStr, error: &Error, limited: bool) -> Failure {
         _ => Failure::new(2, [shown(name).as_bytes(), b": ", report::verdict(error, true).as_bytes()].concat()),
     }
 }
-
-/// The length of the header of a stream of a file that has an index in it.
-const OWN_HEADER_LEN: usize = 32;
 
 /// A single input.
 struct One(Option<Input<()>>);

@@ -1,6 +1,6 @@
 //! NVIDIA GPUs: the kernels in `cuda/` at the repository's root, declared in `ffi`, called through `call`, owned by
-//! `lane`, `coding_lane`, `large_lane`, `lines_lane`, `lz4_lane`, `factor_lane` and `strips_lane`; `device` finds
-//! devices.
+//! `lane`, `hbz_coding_lane`, `hbz_decoding_lane`, `lines_lane`, `lz4_lane`, `factor_lane` and `lzw_lane`; `device`
+//! finds devices.
 
 use super::{
     Backend, CodeBlocks, CodeLargeBlocks, DecodeBlocks, DecodeCodes, DecodeLz4, DecodeStrips, Device, DeviceError,
@@ -8,15 +8,15 @@ use super::{
 };
 
 mod call;
-mod coding_lane;
 mod device;
 mod factor_lane;
 mod ffi;
+mod hbz_coding_lane;
+mod hbz_decoding_lane;
 mod lane;
-mod large_lane;
 mod lines_lane;
 mod lz4_lane;
-mod strips_lane;
+mod lzw_lane;
 
 #[cfg(test)]
 pub(crate) use lz4_lane::{from_device, to_device};
@@ -56,7 +56,7 @@ impl Backend for Cuda {
     }
 
     fn open_large_coder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn CodeLargeBlocks>, DeviceError> {
-        Ok(Box::new(coding_lane::CodingLane::new(device.ordinal, size)?))
+        Ok(Box::new(hbz_coding_lane::CodingLane::new(device.ordinal, size)?))
     }
 
     fn open_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeBlocks>, DeviceError> {
@@ -64,7 +64,7 @@ impl Backend for Cuda {
     }
 
     fn open_large_decoder(&self, device: &Device, size: LaneSize) -> Result<Box<dyn DecodeCodes>, DeviceError> {
-        Ok(Box::new(large_lane::LargeLane::new(device.ordinal, size)?))
+        Ok(Box::new(hbz_decoding_lane::LargeLane::new(device.ordinal, size)?))
     }
 
     fn open_lines(&self, device: &Device, size: LaneSize) -> Result<Box<dyn SortLines>, DeviceError> {
@@ -80,6 +80,6 @@ impl Backend for Cuda {
     }
 
     fn open_strips(&self, device: &Device, size: StripsSize) -> Result<Box<dyn DecodeStrips>, DeviceError> {
-        Ok(Box::new(strips_lane::StripsLane::new(device.ordinal, size)?))
+        Ok(Box::new(lzw_lane::StripsLane::new(device.ordinal, size)?))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::lane::{Offloaded, Times};
 use crate::gpu::{DeviceError, DeviceLane, LaneSize};
-use crate::work::BlockJob;
+use crate::schedule::Job;
 use std::time::Instant;
 
 /// Whether a block goes to the device.
@@ -32,14 +32,14 @@ pub(super) trait Batched: Send {
         u64::MAX
     }
 
-    /// Puts a job's block behind those in the batch. An empty batch has room for whatever can be added at all.
+    /// Adds a job's block to the batch. An empty batch has room for whatever can be added at all.
     ///
     /// # Errors
     /// The lane failed.
     fn add(
         &mut self,
         index: usize,
-        job: &BlockJob,
+        job: &Job,
         lane: &mut Self::Lane,
         batch: &mut Self::Batch,
     ) -> Result<Added, DeviceError>;
@@ -52,7 +52,7 @@ pub(super) trait Batched: Send {
         &mut self,
         lane: &mut Self::Lane,
         batch: Self::Batch,
-        jobs: &mut [BlockJob],
+        jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError>;
 }
@@ -66,7 +66,7 @@ impl<B: Batched> Offloaded for B {
     }
 
     /// Does the jobs in as many batches as the lane needs.
-    fn work(&mut self, lane: &mut B::Lane, jobs: &mut [BlockJob], times: &mut Times) -> Result<(), DeviceError> {
+    fn work(&mut self, lane: &mut B::Lane, jobs: &mut [Job], times: &mut Times) -> Result<(), DeviceError> {
         let mut began = Instant::now();
         let mut batch = B::Batch::default();
         for index in 0..jobs.len() {
@@ -79,7 +79,7 @@ impl<B: Batched> Offloaded for B {
                         began = Instant::now();
                     }
                     Added::Never | Added::NotNow => {
-                        decline(&mut jobs[index]);
+                        jobs[index].decline();
                         break;
                     }
                 }
@@ -87,26 +87,5 @@ impl<B: Batched> Offloaded for B {
         }
         times.prepare += began.elapsed();
         if B::is_empty(&batch) { Ok(()) } else { self.run(lane, batch, jobs, times) }
-    }
-}
-
-/// It is a job for a core.
-fn decline(job: &mut BlockJob) {
-    match job {
-        BlockJob::Encode(job) => job.decline(),
-        BlockJob::Decode(job) => job.decline(),
-        BlockJob::EncodeLarge(job) => job.decline(),
-        BlockJob::DecodeLarge(job) => job.decline(),
-        BlockJob::Runs(job) => job.decline(),
-        BlockJob::Fill(job) => job.decline(),
-        BlockJob::Walk(job) => job.decline(),
-        // Not on accelerators' queues either.
-        BlockJob::Recode(job) => job.decline(),
-        BlockJob::Verify(job) => job.decline(),
-        BlockJob::RecodeLarge(job) => job.decline(),
-        BlockJob::VerifyLarge(job) => job.decline(),
-        BlockJob::DecodeLzw(job) => job.decline(),
-        BlockJob::EncodeLz4(job) => job.decline(),
-        BlockJob::DecodeLz4(job) => job.decline(),
     }
 }

@@ -6,7 +6,8 @@ use crate::block::Text;
 use crate::codec::bwt::rotation;
 use crate::codec::encoder::run_length_code;
 use crate::gpu::{self, DeviceError, DeviceLane};
-use crate::work::{BlockJob, EncodeBlock};
+use crate::schedule::Job;
+use crate::tasks::EncodeBlock;
 
 /// What a kind of lane does with a batch.
 pub(super) trait BlockOffload: Send + Default {
@@ -27,7 +28,7 @@ pub(super) trait BlockOffload: Send + Default {
         &mut self,
         lane: &mut Self::Lane,
         batch: &Batch,
-        jobs: &mut [BlockJob],
+        jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError>;
 }
@@ -101,15 +102,8 @@ impl<B: BlockOffload> Batched for BlockStation<B> {
     type Batch = Batch;
     const MIN_BATCH: usize = 16;
 
-    fn add(
-        &mut self,
-        index: usize,
-        job: &BlockJob,
-        lane: &mut B::Lane,
-        batch: &mut Batch,
-    ) -> Result<Added, DeviceError> {
-        let BlockJob::Encode(job) = job else { return Ok(Added::Never) };
-        let EncodeBlock::Text(text) = job.question() else { return Ok(Added::Never) };
+    fn add(&mut self, index: usize, job: &Job, lane: &mut B::Lane, batch: &mut Batch) -> Result<Added, DeviceError> {
+        let Some(EncodeBlock(text)) = job.task() else { return Ok(Added::Never) };
         if batch.entries.len() == lane.size().max_blocks {
             return Ok(Added::NotNow);
         }
@@ -124,7 +118,7 @@ impl<B: BlockOffload> Batched for BlockStation<B> {
         &mut self,
         lane: &mut B::Lane,
         batch: Batch,
-        jobs: &mut [BlockJob],
+        jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
         self.offload.run(lane, &batch, jobs, times)

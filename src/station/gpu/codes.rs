@@ -19,7 +19,8 @@ use crate::codec::decoder::Decoder;
 use crate::codec::encoder::CodedSymbols;
 use crate::format::bzip2::{GROUP, MAX_ENCODER_BLOCK};
 use crate::gpu::{CodeBlocks, CodedBatch, CodedByDevice, DeviceError};
-use crate::work::BlockJob;
+use crate::schedule::Job;
+use crate::tasks::EncodeBlock;
 
 /// What it takes to finish and to check blocks; made when it is first needed.
 #[derive(Default)]
@@ -40,7 +41,7 @@ impl BlockOffload for Codes {
         &mut self,
         lane: &mut (dyn CodeBlocks + 'static),
         batch: &Batch,
-        jobs: &mut [BlockJob],
+        jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
         let sample = times.batches as usize;
@@ -50,9 +51,9 @@ impl BlockOffload for Codes {
             |coded| {
                 let blocks = self.check_all(batch, coded, sample)?;
                 for (entry, block) in batch.entries.iter().zip(blocks) {
-                    let BlockJob::Encode(job) = &mut jobs[entry.index] else { continue };
+                    let Some(job) = jobs[entry.index].of::<EncodeBlock>() else { continue };
                     match block {
-                        Some(block) => job.answer(block),
+                        Some(block) => job.complete(block),
                         // Its bits were too many to keep: a core codes the block.
                         None => job.decline(),
                     }

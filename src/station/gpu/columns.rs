@@ -4,7 +4,8 @@ use super::blocks::{Batch, BlockOffload, Entry};
 use super::lane::{Times, timeout};
 use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::gpu::{DeviceError, SortColumns};
-use crate::work::{BlockJob, EncodeBlock, Rows, SortedBlock};
+use crate::schedule::Job;
+use crate::tasks::{EncodeBlock, Rows, SortedBlock};
 
 #[derive(Default)]
 pub(super) struct Columns;
@@ -20,7 +21,7 @@ impl BlockOffload for Columns {
         &mut self,
         lane: &mut (dyn SortColumns + 'static),
         batch: &Batch,
-        jobs: &mut [BlockJob],
+        jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
         times.batch(
@@ -32,7 +33,7 @@ impl BlockOffload for Columns {
                     let (column, rest) = columns.split_at_checked(entry.len).ok_or_else(too_little)?;
                     columns = rest;
                     check(entry, column, 0, origin)?;
-                    pass_on(entry, Rows::Column(column.to_vec()), origin, jobs);
+                    forward(entry, Rows::Column(column.to_vec()), origin, jobs);
                 }
                 Ok(())
             },
@@ -53,9 +54,9 @@ pub(super) fn check(entry: &Entry, rows: &[u8], marks: usize, origin: u32) -> Re
     }
 }
 
-/// Passes a sorted block on to the cores.
-pub(super) fn pass_on(entry: &Entry, rows: Rows, origin: u32, jobs: &mut [BlockJob]) {
-    if let BlockJob::Encode(job) = &mut jobs[entry.index] {
-        job.pass_on(EncodeBlock::Sorted(SortedBlock { rows, origin, crc: entry.crc, text_len: entry.text_len }));
+/// Forwards a sorted block to the cores.
+pub(super) fn forward(entry: &Entry, rows: Rows, origin: u32, jobs: &mut [Job]) {
+    if let Some(job) = jobs[entry.index].of::<EncodeBlock>() {
+        job.forward(SortedBlock { rows, origin, crc: entry.crc, text_len: entry.text_len });
     }
 }

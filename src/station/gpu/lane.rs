@@ -1,8 +1,7 @@
 //! A lane as a station, whatever it offloads: batches, failures, times.
 
 use crate::gpu::{self, DeviceError, DeviceLane, LaneSize};
-use crate::schedule::{Station, StationError};
-use crate::work::BlockJob;
+use crate::schedule::{Job, Station, StationError};
 use std::time::{Duration, Instant};
 
 /// How long a batch may take, whatever its size, and per byte (50 MB/s: the slowest batches seen run at 500).
@@ -24,7 +23,7 @@ pub(super) trait Offloaded: Send {
     }
 
     /// Does some jobs: answers them, passes them on or declines them.
-    fn work(&mut self, lane: &mut Self::Lane, jobs: &mut [BlockJob], times: &mut Times) -> Result<(), DeviceError>;
+    fn work(&mut self, lane: &mut Self::Lane, jobs: &mut [Job], times: &mut Times) -> Result<(), DeviceError>;
 }
 
 /// Opens a lane for so many blocks.
@@ -103,7 +102,7 @@ impl<O: Offloaded> GpuStation<O> {
     }
 }
 
-impl<O: Offloaded> Station<BlockJob> for GpuStation<O> {
+impl<O: Offloaded> Station for GpuStation<O> {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -134,7 +133,7 @@ impl<O: Offloaded> Station<BlockJob> for GpuStation<O> {
         self.wrong
     }
 
-    fn work(&mut self, jobs: &mut [BlockJob]) -> Result<(), StationError> {
+    fn work(&mut self, jobs: &mut [Job]) -> Result<(), StationError> {
         // Put back only after success: after a failure (or a panic) a lane may only be dropped.
         let Some(mut lane) = self.lane.take() else {
             return Err(StationError { reason: "the lane is closed".to_owned(), retire: true });

@@ -15,7 +15,8 @@ use crate::codec::hbz::decode::{Block, HbzDecoder};
 use crate::gpu::{
     DecodeCodes, DecodedCodes, DeviceError, LaneSize, LargeForDevice, MAX_ENTRY_LOG, MAX_ROWS, ROW_UNIT, input_room,
 };
-use crate::work::{BlockJob, DecodeLarge};
+use crate::schedule::Job;
+use crate::tasks::DecodeLarge;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -83,12 +84,11 @@ impl Batched for Large {
     fn add(
         &mut self,
         index: usize,
-        job: &BlockJob,
+        job: &Job,
         lane: &mut (dyn DecodeCodes + 'static),
         batch: &mut Batch,
     ) -> Result<Added, DeviceError> {
-        let BlockJob::DecodeLarge(job) = job else { return Ok(Added::Never) };
-        let DecodeLarge { payload, header, stream, .. } = job.question();
+        let Some(DecodeLarge { payload, header, stream, .. }) = job.task() else { return Ok(Added::Never) };
         if stream.entry_log > MAX_ENTRY_LOG {
             return Ok(Added::Never); // nobody writes such
         }
@@ -123,7 +123,7 @@ impl Batched for Large {
         &mut self,
         lane: &mut (dyn DecodeCodes + 'static),
         batch: Batch,
-        jobs: &mut [BlockJob],
+        jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
         let Batch { entries, blocks, filled, .. } = batch;
@@ -177,11 +177,11 @@ impl Large {
         entries: &[Entry],
         blocks: &[LargeForDevice],
         decoded: DecodedCodes<'_>,
-        jobs: &mut [BlockJob],
+        jobs: &mut [Job],
     ) -> Result<(), DeviceError> {
         let mut suspects = 1;
         for (number, (Entry { index, block }, for_device)) in entries.iter().zip(blocks).enumerate() {
-            let BlockJob::DecodeLarge(job) = &mut jobs[*index] else { continue };
+            let Some(job) = jobs[*index].of::<DecodeLarge>() else { continue };
             let from = for_device.base as usize;
             let odd = decoded.odd.get(number).ok_or_else(too_little)?;
             let codes = decoded.codes.get(from..from + for_device.rows as usize).ok_or_else(too_little)?;
@@ -190,14 +190,14 @@ impl Large {
                 continue;
             }
             match block.text(Cow::Borrowed(codes)) {
-                Ok(text) => job.answer(Ok(text)),
+                Ok(text) => job.complete(Ok(text)),
                 Err(_) if suspects == 0 => job.decline(),
                 Err(_) => {
                     suspects -= 1;
-                    let DecodeLarge { payload, header, stream, .. } = job.question();
+                    let DecodeLarge { payload, header, stream, .. } = job.task();
                     let judged = self.decoder.get_or_insert_default().decode(*stream, *header, Arc::clone(payload));
                     let right = judged.is_ok();
-                    job.answer(judged);
+                    job.complete(judged);
                     if right {
                         return Err(computes_wrongly());
                     }

@@ -24,7 +24,8 @@ use crate::format::hbz::{BlockHeader, ENTRY_LOG, GROUP, SEGMENT_LOG, StreamHeade
 use crate::gpu::{
     self, CodeLargeBlocks, CodedSegment, CodedSegments, DeviceError, SharesForDevice, Tokenized, TokensByDevice,
 };
-use crate::work::{BlockJob, EncodeLarge};
+use crate::schedule::Job;
+use crate::tasks::EncodeLarge;
 use std::sync::Arc;
 
 /// One block of so many batches is decoded: 0.1 s for 9 MB.
@@ -62,12 +63,11 @@ impl Batched for LargeCodes {
     fn add(
         &mut self,
         index: usize,
-        job: &BlockJob,
+        job: &Job,
         lane: &mut (dyn CodeLargeBlocks + 'static),
         batch: &mut Batch,
     ) -> Result<Added, DeviceError> {
-        let BlockJob::EncodeLarge(job) = job else { return Ok(Added::Never) };
-        let EncodeLarge::Text { text, number, stream } = job.question() else { return Ok(Added::Never) };
+        let Some(EncodeLarge { text, number, stream }) = job.task() else { return Ok(Added::Never) };
         if batch.entries.len() == lane.size().max_blocks {
             return Ok(Added::NotNow);
         }
@@ -95,7 +95,7 @@ impl Batched for LargeCodes {
         &mut self,
         lane: &mut (dyn CodeLargeBlocks + 'static),
         batch: Batch,
-        jobs: &mut [BlockJob],
+        jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
         let sample = times.batches;
@@ -113,8 +113,8 @@ impl Batched for LargeCodes {
                     self.check(&batch.entries[number], &blocks[number])?;
                 }
                 for (entry, block) in batch.entries.iter().zip(blocks) {
-                    if let BlockJob::EncodeLarge(job) = &mut jobs[entry.index] {
-                        job.answer(block);
+                    if let Some(job) = jobs[entry.index].of::<EncodeLarge>() {
+                        job.complete(block);
                     }
                 }
                 Ok(())

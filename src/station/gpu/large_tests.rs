@@ -9,17 +9,16 @@ use crate::error::Damage;
 use crate::format::hbz::{BlockHeader, StreamHeader};
 use crate::gpu::fake::{FakeLane, Fault};
 use crate::gpu::{DecodeCodes, DecodedCodes, DeviceError, DeviceLane, LargeForDevice, ROW_UNIT};
-use crate::schedule::{Accepts, Job, StationError};
+use crate::schedule::{Accepts, Core, Job, StationError, Task};
 use crate::shapes::{Rng, SHAPES, shape};
-use crate::station::cpu::CpuStation;
-use crate::work::{DecodeLarge, EncodeLarge};
+use crate::tasks::{DECODE_LARGE, DecodeLarge, EncodeLarge};
 use crate::{Pool, Settings, Text};
 use std::num::NonZeroUsize;
 
 /// Rows of a fake lane for each of its blocks: some blocks are longer than the lane.
 const FAKE_ROWS: usize = 4000;
 
-fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station<BlockJob>> {
+fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station> {
     fake_with(blocks, fault, unlimited())
 }
 
@@ -27,11 +26,7 @@ fn unlimited() -> Arc<large::Growth> {
     Arc::new(large::Growth::new(u64::MAX))
 }
 
-fn fake_with(
-    blocks: usize,
-    mut fault: Option<(usize, Fault)>,
-    growth: Arc<large::Growth>,
-) -> Box<dyn Station<BlockJob>> {
+fn fake_with(blocks: usize, mut fault: Option<(usize, Fault)>, growth: Arc<large::Growth>) -> Box<dyn Station> {
     let open = Box::new(move |max_blocks| {
         Ok(Box::new(FakeLane::new(LaneSize { max_blocks, max_length: FAKE_ROWS }, fault.take())) as Box<_>)
     });
@@ -39,10 +34,7 @@ fn fake_with(
 }
 
 fn block(text: &[u8], stream: StreamHeader) -> DecodeLarge {
-    let (job, ticket) = Job::detached(EncodeLarge::Text { text: text.to_vec().into(), number: 0, stream });
-    let mut core = CpuStation::new(0, Arc::default(), Arc::default());
-    core.work(&mut [job.into()]).unwrap();
-    let (header, payload) = ticket.poll().unwrap().unwrap();
+    let (header, payload) = EncodeLarge { text: text.to_vec().into(), number: 0, stream }.run(&mut Core::new(0));
     DecodeLarge { payload: Arc::new(payload), header, stream, stages: None }
 }
 
@@ -90,24 +82,15 @@ fn whole(answer: Result<Text, Damage>) -> Result<Vec<u8>, Damage> {
 }
 
 /// Does the batch. Checks every answer against a core's own. Returns how many were answered, declined and left undone.
-fn outcome(station: &mut dyn Station<BlockJob>, blocks: &[DecodeLarge]) -> ([usize; 3], Result<(), StationError>) {
-    let mut core = CpuStation::new(0, Arc::default(), Arc::default());
-    let (mut jobs, tickets): (Vec<BlockJob>, Vec<_>) = blocks
-        .iter()
-        .map(|block| {
-            let (job, ticket) = Job::detached(block.clone());
-            (BlockJob::from(job), ticket)
-        })
-        .unzip();
+fn outcome(station: &mut dyn Station, blocks: &[DecodeLarge]) -> ([usize; 3], Result<(), StationError>) {
+    let mut core = Core::new(0);
+    let (mut jobs, tickets): (Vec<Job>, Vec<_>) = blocks.iter().cloned().map(Job::detached).unzip();
     let result = station.work(&mut jobs);
     let mut counts = [0; 3];
     for (number, ((block, job), ticket)) in blocks.iter().zip(&jobs).zip(tickets).enumerate() {
-        let BlockJob::DecodeLarge(job) = job else { panic!("{job:?}") };
         counts[if job.is_declined() { 1 } else { usize::from(job.is_open()) * 2 }] += 1;
         if let Some(answer) = ticket.poll() {
-            let (alone, alones) = Job::detached(block.clone());
-            core.work(&mut [alone.into()]).unwrap();
-            assert!(whole(answer.unwrap()) == whole(alones.poll().unwrap().unwrap()), "block {number}");
+            assert!(whole(answer.unwrap()) == whole(block.run(&mut core)), "block {number}");
         }
     }
     (counts, result)
@@ -121,8 +104,8 @@ fn decodes_what_is_usual() {
         assert!(result.is_ok() && undone == 0, "{result:?}");
         assert_eq!((done, declined), (all.len(), 0));
     }
-    assert!(Accepts::Only(Lanes::for_decoding_large().accepts()).first_stage(DECODE_LARGE));
-    assert!(!Accepts::Only(Lanes::for_decoding_large().accepts()).first_stage(DECODE));
+    assert!(Accepts::Only(Lanes::for_decoding_large().accepts()).class(DECODE_LARGE));
+    assert!(!Accepts::Only(Lanes::for_decoding_large().accepts()).class(DECODE));
     // A text that is much longer than its rows.
     let compact = block(&vec![b' '; 1 << 20], stream(0, 12));
     assert!(compact.header.is_compact());
@@ -248,7 +231,7 @@ fn on_every_device() {
         let large = LargeBlocks::try_new(size).unwrap().perturbation(interval, 1);
         let coded = crate::compress(&text, &Settings::new().large_blocks(large)).unwrap();
         let lanes = Lanes { at_once: true, lanes: 2, ..Lanes::for_decoding_large() };
-        let pool = Pool::builder().cores_accept(Accepts::AllBut(&[DECODE_LARGE])).gpus(&lanes).build();
+        let pool = Pool::builder().cores_accept(Accepts::AllBut(&[DECODE_LARGE])).accelerators(&lanes).build();
         assert!(crate::decompress(&coded, &Settings::new().pool(&pool)).unwrap() == text, "{size} {interval}");
         let stations = pool.summary().stations;
         let on_device: u64 = stations.iter().filter(|s| s.name.starts_with("gpu")).map(|s| s.blocks).sum();

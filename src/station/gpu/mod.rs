@@ -27,8 +27,8 @@
 use crate::format::bzip2::MAX_ENCODER_BLOCK;
 use crate::format::hbz::LargeBlocks;
 use crate::gpu::{self, Backend, Device, LaneSize, Offload};
-use crate::schedule::{Class, Crew, Expected, PoolBuilder, Station, memory_of_machine};
-use crate::work::{BlockJob, Codec, DECODE, DECODE_LARGE, ENCODE, ENCODE_LARGE};
+use crate::schedule::{Accelerators, Class, Crew, Expected, PoolBuilder, Station, memory_of_machine};
+use crate::tasks::{DECODE, DECODE_LARGE, ENCODE, ENCODE_LARGE};
 use blocks::BlockStation;
 use lane::GpuStation;
 use large::Growth;
@@ -207,12 +207,12 @@ impl Lanes {
 
     /// One crew for each device. Nothing is looked for before a crew is started; a lane that cannot be had says so in
     /// its station's report.
-    pub fn crews(&self) -> Vec<Crew<BlockJob>> {
+    pub fn crews(&self) -> Vec<Crew> {
         let choice = gpu::Choice::new(self.devices.as_deref());
         (0..choice.count()).map(|number| self.crew(number, &choice)).collect()
     }
 
-    fn crew(&self, number: usize, choice: &gpu::Choice) -> Crew<BlockJob> {
+    fn crew(&self, number: usize, choice: &gpu::Choice) -> Crew {
         let mut crew = Crew::new(self.accepts(), self.expected()).held_bytes(self.held_bytes());
         if self.at_once {
             crew = crew.at_once();
@@ -237,7 +237,7 @@ impl Lanes {
         device: Device,
         name: String,
         growth: Arc<Growth>,
-    ) -> Result<Box<dyn Station<BlockJob>>, String> {
+    ) -> Result<Box<dyn Station>, String> {
         let max_length = self.max_length;
         let size = move |max_blocks| LaneSize { max_blocks, max_length };
         Ok(match self.offload {
@@ -278,9 +278,9 @@ fn decoding_lanes() -> usize {
     std::thread::available_parallelism().map_or(8, NonZero::get).clamp(8, 16)
 }
 
-impl PoolBuilder<Codec> {
+impl Accelerators for Lanes {
     /// Adds lanes of GPUs, and the readers that feed them. Without a device, or a driver, the pool works on the cores.
-    pub fn gpus(self, lanes: &Lanes) -> Self {
-        lanes.crews().into_iter().fold(self.readers(lanes.readers()), PoolBuilder::crew)
+    fn add_to(&self, builder: PoolBuilder) -> PoolBuilder {
+        self.crews().into_iter().fold(builder.readers(self.readers()), PoolBuilder::crew)
     }
 }

@@ -19,7 +19,8 @@ use crate::codec::header::Bz2BlockHeader;
 use crate::codec::run_length::decode::decode_text;
 use crate::format::bzip2::{END_MAGIC, MAX_BLOCK};
 use crate::gpu::{BlockForDevice, DecodeBlocks, DecodedByDevice, DeviceError};
-use crate::work::{BlockJob, DecodeBlock};
+use crate::schedule::Job;
+use crate::tasks::DecodeBlock;
 
 /// What the device may read behind a block's bits.
 const PADDING: usize = 8;
@@ -55,13 +56,13 @@ impl Batched for Spans {
     fn add(
         &mut self,
         index: usize,
-        job: &BlockJob,
+        job: &Job,
         lane: &mut (dyn DecodeBlocks + 'static),
         batch: &mut Batch,
     ) -> Result<Added, DeviceError> {
-        let BlockJob::Decode(job) = job else { return Ok(Added::Never) };
+        let Some(span) = job.task() else { return Ok(Added::Never) };
         let full = batch.entries.len() == lane.size().max_blocks;
-        Ok(if full { Added::NotNow } else { self.add_span(index, job.question(), lane, batch) })
+        Ok(if full { Added::NotNow } else { self.add_span(index, span, lane, batch) })
     }
 
     fn is_empty(batch: &Batch) -> bool {
@@ -73,7 +74,7 @@ impl Batched for Spans {
         &mut self,
         lane: &mut (dyn DecodeBlocks + 'static),
         batch: Batch,
-        jobs: &mut [BlockJob],
+        jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
         let Batch { entries, blocks, filled } = batch;
@@ -87,18 +88,18 @@ impl Batched for Spans {
                 }
                 let mut suspects = 1;
                 for (entry, found) in entries.iter().zip(decoded.blocks) {
-                    let BlockJob::Decode(job) = &mut jobs[entry.index] else { continue };
-                    match finish(entry, found, decoded.texts, job.question()) {
-                        Outcome::Done(block) => job.answer(Ok(block)),
+                    let Some(job) = jobs[entry.index].of::<DecodeBlock>() else { continue };
+                    match finish(entry, found, decoded.texts, job.task()) {
+                        Outcome::Done(block) => job.complete(Ok(block)),
                         Outcome::Odd => job.decline(),
                         Outcome::WrongCrc if suspects == 0 => job.decline(),
                         Outcome::WrongCrc => {
                             suspects -= 1;
-                            let DecodeBlock { data, start, end } = job.question();
+                            let DecodeBlock { data, start, end } = job.task();
                             let decoder = self.decoder.get_or_insert_default();
                             let judged = decoder.decode(data, *start, *end, MAX_BLOCK as u32);
                             let right = judged.is_ok();
-                            job.answer(judged);
+                            job.complete(judged);
                             if right {
                                 return Err(computes_wrongly());
                             }

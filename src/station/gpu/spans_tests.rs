@@ -4,14 +4,13 @@ use super::lane::GpuStation;
 use super::*;
 use crate::gpu::LaneSize;
 use crate::gpu::fake::{FakeLane, Fault};
-use crate::schedule::{Accepts, Job, StationError};
+use crate::schedule::{Accepts, Core, Job, StationError, Task};
 use crate::shapes::{Rng, SHAPES, shape};
-use crate::station::cpu::CpuStation;
-use crate::work::{DecodeBlock, EncodeBlock};
+use crate::tasks::{DECODE, DecodeBlock, EncodeBlock};
 use crate::{Level, Pool, Settings};
 use std::num::NonZeroUsize;
 
-fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station<BlockJob>> {
+fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station> {
     let mut fault = fault;
     let open = Box::new(move |max_blocks| {
         Ok(Box::new(FakeLane::new(LaneSize { max_blocks, max_length: MAX_CODED }, fault.take())) as Box<_>)
@@ -19,10 +18,9 @@ fn fake(blocks: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station<BlockJo
     Box::new(GpuStation::new("fake".to_owned(), blocks, open, spans::Spans::default()).unwrap())
 }
 
-/// A span with a block from bit `shift` on; behind it `rest` bytes of another one.
+/// A span with a block from bit `shift` on, followed by `rest` bytes of another one.
 fn span(text: &[u8], shift: u64, rest: usize) -> DecodeBlock {
-    let block = CpuStation::new(0, Arc::default(), Arc::default())
-        .encode(&EncodeBlock::Text(crate::Text::Plain(text.to_vec())));
+    let block = EncodeBlock(crate::Text::Plain(text.to_vec())).run(&mut Core::new(0));
     let mut data = crate::bits::BitWriter::new();
     data.write(0, shift as u32);
     crate::bits::append_bits(&mut data, &block.bytes, block.bit_len);
@@ -68,22 +66,15 @@ fn damaged_spans() -> Vec<DecodeBlock> {
 
 /// Does the batch, and what is declined by a core. Checks every answer against a core's own. Returns how many were
 /// answered, declined and left undone.
-fn outcome(station: &mut dyn Station<BlockJob>, spans: &[DecodeBlock]) -> ([usize; 3], Result<(), StationError>) {
-    let mut core = CpuStation::new(0, Arc::default(), Arc::default());
-    let (mut jobs, tickets): (Vec<BlockJob>, Vec<_>) = spans
-        .iter()
-        .map(|span| {
-            let (job, ticket) = Job::detached(span.clone());
-            (BlockJob::from(job), ticket)
-        })
-        .unzip();
+fn outcome(station: &mut dyn Station, spans: &[DecodeBlock]) -> ([usize; 3], Result<(), StationError>) {
+    let mut core = Core::new(0);
+    let (mut jobs, tickets): (Vec<Job>, Vec<_>) = spans.iter().cloned().map(Job::detached).unzip();
     let result = station.work(&mut jobs);
     let mut counts = [0; 3];
     for (number, ((span, job), ticket)) in spans.iter().zip(&jobs).zip(tickets).enumerate() {
-        let BlockJob::Decode(job) = job else { panic!("{job:?}") };
         counts[if job.is_declined() { 1 } else { usize::from(job.is_open()) * 2 }] += 1;
         if let Some(answer) = ticket.poll() {
-            assert!(answer == Ok(core.decode(span)), "span {number}");
+            assert!(answer == Ok(span.run(&mut core)), "span {number}");
         }
     }
     (counts, result)
@@ -97,8 +88,8 @@ fn decodes_what_is_usual() {
         assert!(result.is_ok() && undone == 0, "{result:?}");
         assert_eq!((done, declined), (all.len(), 0));
     }
-    assert!(Accepts::Only(Lanes::for_decoding().accepts()).first_stage(DECODE));
-    assert!(!Accepts::Only(Lanes::for_decoding().accepts()).first_stage(ENCODE));
+    assert!(Accepts::Only(Lanes::for_decoding().accepts()).class(DECODE));
+    assert!(!Accepts::Only(Lanes::for_decoding().accepts()).class(ENCODE));
 }
 
 #[test]
@@ -185,7 +176,7 @@ fn on_every_device() {
     for level in 1..=9 {
         let coded = crate::compress(&text, &Settings::new().level(Level::try_new(level).unwrap())).unwrap();
         let lanes = Lanes { at_once: true, ..Lanes::for_decoding() };
-        let pool = Pool::builder().cores_accept(Accepts::AllBut(&[DECODE])).gpus(&lanes).build();
+        let pool = Pool::builder().cores_accept(Accepts::AllBut(&[DECODE])).accelerators(&lanes).build();
         assert!(crate::decompress(&coded, &Settings::new().pool(&pool)).unwrap() == text, "level {level}");
         let stations = pool.summary().stations;
         let on_device: u64 = stations.iter().filter(|s| s.name.starts_with("gpu")).map(|s| s.blocks).sum();

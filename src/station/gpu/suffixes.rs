@@ -14,7 +14,8 @@ use super::trust::{computes_wrongly, power_sums, too_little};
 use crate::codec::hbz::encode::{HbzEncoder, Prepared};
 use crate::format::hbz::ENTRY_LOG;
 use crate::gpu::{self, DeviceError, SortSuffixes, SortedSuffixes};
-use crate::work::{BlockJob, EncodeLarge, SortedLarge};
+use crate::schedule::Job;
+use crate::tasks::{EncodeLarge, SortedLarge};
 
 /// A block in the batch.
 struct Entry {
@@ -46,7 +47,7 @@ pub(super) struct Suffixes {
 impl Suffixes {
     /// Puts a block into codes, behind those in the batch. Returns whether it is one for the device.
     fn add_block(&mut self, index: usize, block: &EncodeLarge, lane: &mut dyn SortSuffixes, batch: &mut Batch) -> bool {
-        let EncodeLarge::Text { text, number, stream } = block else { return false };
+        let EncodeLarge { text, number, stream } = block;
         if stream.entry_log != ENTRY_LOG {
             return false; // nobody writes such
         }
@@ -73,15 +74,15 @@ impl Batched for Suffixes {
     fn add(
         &mut self,
         index: usize,
-        job: &BlockJob,
+        job: &Job,
         lane: &mut (dyn SortSuffixes + 'static),
         batch: &mut Batch,
     ) -> Result<Added, DeviceError> {
-        let BlockJob::EncodeLarge(job) = job else { return Ok(Added::Never) };
+        let Some(block) = job.task() else { return Ok(Added::Never) };
         if batch.entries.len() == lane.size().max_blocks {
             return Ok(Added::NotNow);
         }
-        Ok(if self.add_block(index, job.question(), lane, batch) { Added::Yes } else { Added::Never })
+        Ok(if self.add_block(index, block, lane, batch) { Added::Yes } else { Added::Never })
     }
 
     fn is_empty(batch: &Batch) -> bool {
@@ -93,19 +94,19 @@ impl Batched for Suffixes {
         &mut self,
         lane: &mut (dyn SortSuffixes + 'static),
         batch: Batch,
-        jobs: &mut [BlockJob],
+        jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
         let Batch { entries, lengths, .. } = batch;
         times.batch(
             entries.len(),
             || lane.suffixes(&lengths, ENTRY_LOG, timeout(&lengths)),
-            |sorted| pass_on(entries, sorted, jobs),
+            |sorted| forward(entries, sorted, jobs),
         )
     }
 }
 
-fn pass_on(entries: Vec<Entry>, sorted: SortedSuffixes<'_>, jobs: &mut [BlockJob]) -> Result<(), DeviceError> {
+fn forward(entries: Vec<Entry>, sorted: SortedSuffixes<'_>, jobs: &mut [Job]) -> Result<(), DeviceError> {
     let each = sorted.entries.len() / entries.len();
     let (mut columns, mut rows) = (sorted.columns, sorted.entries);
     for (entry, &origin) in entries.into_iter().zip(sorted.origins) {
@@ -116,12 +117,8 @@ fn pass_on(entries: Vec<Entry>, sorted: SortedSuffixes<'_>, jobs: &mut [BlockJob
         check(&entry, for_columns.0, origin, points)?;
         let (above, below) = for_columns.0.split_at(origin as usize);
         let column = [above, &below[1..]].concat();
-        if let BlockJob::EncodeLarge(job) = &mut jobs[entry.index] {
-            job.pass_on(EncodeLarge::Sorted(SortedLarge {
-                prepared: entry.prepared,
-                column,
-                entries: points.to_vec(),
-            }));
+        if let Some(job) = jobs[entry.index].of::<EncodeLarge>() {
+            job.forward(SortedLarge { prepared: entry.prepared, column, entries: points.to_vec() });
         }
     }
     Ok(())

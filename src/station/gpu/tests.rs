@@ -11,10 +11,9 @@ use crate::gpu::{
     CodeBlocks, CodeLargeBlocks, CodedBatch, CodedByDevice, DecodeBlocks, DecodeCodes, DeviceError, DeviceLane,
     SortSuffixes, SortedSuffixes, Steps,
 };
-use crate::schedule::{Accepts, Job, StationError, Ticket};
+use crate::schedule::{Accepts, Core, Job, StationError, Task, Ticket};
 use crate::shapes::SHAPES;
-use crate::station::cpu::CpuStation;
-use crate::work::{EncodeBlock, EncodeLarge};
+use crate::tasks::{EncodeBlock, EncodeLarge};
 use crate::{CodedBlock, Level, Pool, Settings};
 use std::num::NonZeroUsize;
 
@@ -34,7 +33,7 @@ macro_rules! opener {
     }};
 }
 
-pub(super) fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station<BlockJob>> {
+pub(super) fn fake(offload: Offload, most: usize, fault: Option<(usize, Fault)>) -> Box<dyn Station> {
     let name = "fake".to_owned();
     match offload {
         Offload::Bwt => {
@@ -77,7 +76,7 @@ fn large_texts() -> Vec<Input> {
     let lens = [1, 64, 5000, 100_000];
     let all = SHAPES.iter().flat_map(|shape| lens.map(|len| (shape.make)(len))).zip(0..);
     let inputs = all.flat_map(|(text, number)| {
-        streams.map(|stream| Input::Large(EncodeLarge::Text { text: text.clone().into(), number, stream }))
+        streams.map(|stream| Input::Large(EncodeLarge { text: text.clone().into(), number, stream }))
     });
     inputs.collect()
 }
@@ -88,47 +87,40 @@ enum Wanted {
     Large(Ticket<(BlockHeader, Vec<u8>)>),
 }
 
-fn job(input: &Input) -> (BlockJob, Wanted) {
+fn job(input: &Input) -> (Job, Wanted) {
     match input.clone() {
         Input::Block(text) => {
-            let (job, ticket) = Job::detached(EncodeBlock::Text(text));
-            (job.into(), Wanted::Block(ticket))
+            let (job, ticket) = Job::detached(EncodeBlock(text));
+            (job, Wanted::Block(ticket))
         }
         Input::Large(question) => {
             let (job, ticket) = Job::detached(question);
-            (job.into(), Wanted::Large(ticket))
+            (job, Wanted::Large(ticket))
         }
     }
 }
 
 /// Does the batch. Returns how many blocks were done or passed on, declined, and not done, having checked the first.
-fn outcome(station: &mut dyn Station<BlockJob>, inputs: &[Input]) -> ([usize; 3], Result<(), StationError>) {
-    let mut core = CpuStation::new(0, Arc::default(), Arc::default());
+fn outcome(station: &mut dyn Station, inputs: &[Input]) -> ([usize; 3], Result<(), StationError>) {
+    let mut core = Core::new(0);
     let (mut jobs, wanted): (Vec<_>, Vec<_>) = inputs.iter().map(job).unzip();
     let result = station.work(&mut jobs);
     let mut counts = [0; 3];
     for (index, ((input, job), wanted)) in inputs.iter().zip(&mut jobs).zip(wanted).enumerate() {
-        let (open, declined) = match job {
-            BlockJob::Encode(job) => (job.is_open(), job.is_declined()),
-            BlockJob::EncodeLarge(job) => (job.is_open(), job.is_declined()),
-            other => panic!("{other:?}"),
-        };
+        let (open, declined) = (job.is_open(), job.is_declined());
         counts[if open { 2 } else { usize::from(declined) }] += 1;
         if open || declined {
             continue;
         }
-        // What was passed on, a core finishes.
-        core.work(std::slice::from_mut(job)).unwrap();
+        // What was forwarded, a core finishes.
+        job.run(&mut core);
         match (input, wanted) {
             (Input::Block(text), Wanted::Block(ticket)) => {
-                let alone = core.encode(&EncodeBlock::Text(text.clone()));
+                let alone = EncodeBlock(text.clone()).run(&mut core);
                 assert_eq!(ticket.poll(), Some(Ok(alone)), "block {index}");
             }
             (Input::Large(question), Wanted::Large(ticket)) => {
-                let (mut alone, alones) = self::job(&Input::Large(question.clone()));
-                core.work(std::slice::from_mut(&mut alone)).unwrap();
-                let Wanted::Large(alones) = alones else { panic!() };
-                assert!(ticket.poll() == alones.poll(), "block {index}");
+                assert!(ticket.poll() == Some(Ok(question.run(&mut core))), "block {index}");
             }
             _ => panic!("block {index}"),
         }
@@ -157,8 +149,8 @@ fn sorts_large_blocks_and_leaves_others() {
         assert!(begun > batch.len() / 2 && left > batch.len() / 8, "{begun} {left}");
     }
     // No lane is given the other kind.
-    assert!(OFFLOADS.iter().all(|&offload| !accepts(offload).first_stage(ENCODE_LARGE)));
-    assert!(LARGE.iter().all(|&offload| !accepts(offload).first_stage(ENCODE)));
+    assert!(OFFLOADS.iter().all(|&offload| !accepts(offload).class(ENCODE_LARGE)));
+    assert!(LARGE.iter().all(|&offload| !accepts(offload).class(ENCODE)));
 }
 
 /// A lane whose answer is spoilt in one way.
@@ -211,7 +203,7 @@ impl SortSuffixes for Spoilt {
 fn large_columns_that_cannot_be() {
     let text: Vec<u8> = (SHAPES[SHAPES.len() - 1].make)(100_000);
     let stream = LargeBlocks::try_new(100_000).unwrap().stream();
-    let work = [Input::Large(EncodeLarge::Text { text: text.into(), number: 0, stream })];
+    let work = [Input::Large(EncodeLarge { text: text.into(), number: 0, stream })];
     for how in 0..=11 {
         let open: Open<dyn SortSuffixes> = Box::new(move |max_blocks| {
             let fake = FakeLane::new(LaneSize { max_blocks, max_length: 200_000 }, None);
@@ -267,7 +259,7 @@ fn lanes(offload: Offload, blocks: usize, max_length: usize) -> Lanes {
 
 /// A pool that leaves nothing but finishing to the cores.
 fn pool_of(lanes: &Lanes) -> Pool {
-    Pool::builder().cores_accept(Accepts::AllBut(&[ENCODE, ENCODE_LARGE])).gpus(lanes).build()
+    Pool::builder().cores_accept(Accepts::AllBut(&[ENCODE, ENCODE_LARGE])).accelerators(lanes).build()
 }
 
 /// A second backend is a type that finds devices and opens lanes, and a line in the table.
@@ -531,7 +523,7 @@ fn lanes_that_come_late_or_never() {
     let settings = Settings::new().large_blocks(LargeBlocks::try_new(40_000).unwrap());
     let plain = crate::compress(&text, &settings).unwrap();
     let slow = || std::thread::sleep(Duration::from_millis(50));
-    type Make = fn() -> Result<Box<dyn Station<BlockJob>>, String>;
+    type Make = fn() -> Result<Box<dyn Station>, String>;
     let makes: [(Make, Option<u64>); 4] = [
         (|| Ok(fake(Offload::Suffixes, 2, None)), None),
         (|| Err("there is no such device".to_owned()), Some(10)),

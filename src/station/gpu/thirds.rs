@@ -3,13 +3,14 @@
 //! (`codec::bwt::merge`). Blocks go to the device turned to their least rotations.
 
 use super::blocks::{Batch, BlockOffload};
-use super::columns::{check, pass_on};
+use super::columns::{check, forward};
 use super::lane::{Times, timeout};
 use super::trust::{power_sums, too_little};
 use crate::codec::bwt::merge::{self, byte_count, key_count};
 use crate::codec::bwt::rotation;
 use crate::gpu::{DeviceError, SortThirds};
-use crate::work::{BlockJob, Rows};
+use crate::schedule::Job;
+use crate::tasks::Rows;
 
 #[derive(Default)]
 pub(super) struct Thirds;
@@ -29,7 +30,7 @@ impl BlockOffload for Thirds {
         &mut self,
         lane: &mut (dyn SortThirds + 'static),
         batch: &Batch,
-        jobs: &mut [BlockJob],
+        jobs: &mut [Job],
         times: &mut Times,
     ) -> Result<(), DeviceError> {
         times.batch(
@@ -43,7 +44,7 @@ impl BlockOffload for Thirds {
                     (keys, bytes) = (for_keys.1, for_bytes.1);
                     check(entry, for_bytes.0, merge::Thirds::marks(entry.len), origin)?;
                     if let Some(thirds) = merge::Thirds::new(for_keys.0.to_vec(), for_bytes.0.to_vec(), entry.len) {
-                        pass_on(entry, Rows::Thirds(thirds), origin, jobs);
+                        forward(entry, Rows::Thirds(thirds), origin, jobs);
                     }
                 }
                 Ok(())

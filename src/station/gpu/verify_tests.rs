@@ -4,7 +4,7 @@ use super::tests::{accepts, fake};
 use crate::gpu::Offload;
 use crate::gpu::fake::Fault;
 use crate::schedule::Accepts;
-use crate::work::ENCODE;
+use crate::tasks::ENCODE;
 use crate::{Level, Pool, Settings, StationReport, Verify};
 use std::num::NonZeroUsize;
 

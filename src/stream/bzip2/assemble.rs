@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::format::bzip2;
 use crate::format::bzip2::{END_BITS, HEADER_BITS, Level};
 use crate::stream::piece::{Issued, Join, Step};
-use crate::stream::verify::take;
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
@@ -102,8 +101,8 @@ impl Join for Assembler {
         }
         let number = self.summary.blocks + 1;
         let lines = front.piece.lines;
-        let Some(made) = take(&front.piece.ticket, wait, number)? else { return Ok(Step::Pending) };
-        let block = made.answer;
+        let Some(made) = front.piece.ticket.take(wait, number)? else { return Ok(Step::Pending) };
+        let block = made.output;
         self.summary.verified_blocks += u64::from(made.verified);
         self.summary.recoded_blocks += u64::from(made.retried);
         append_bits(&mut self.bits, &block.bytes, block.bit_len);

@@ -16,6 +16,7 @@ pub(crate) mod scan;
 pub(crate) mod span;
 pub(crate) mod split;
 mod streams;
+pub(crate) mod tasks;
 mod walk;
 
 #[cfg(test)]

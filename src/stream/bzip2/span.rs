@@ -1,12 +1,12 @@
 //! A span: a stretch of compressed input that begins with what looks like a block, and how such beginnings are found.
 
+use super::tasks::{DECODE, DecodeBlock};
 use crate::Client;
 use crate::block::DecodedBlock;
 use crate::codec::find_magic;
 use crate::error::DecodeError;
 use crate::schedule::Ticket;
 use crate::stream::piece::Piece;
-use crate::work::DecodeBlock;
 use std::sync::Arc;
 
 /// A span longer than this is handed on without waiting for the next magic. No block that an encoder writes is as long:
@@ -57,8 +57,11 @@ impl Piece for Span {
     }
 
     fn issue(self, client: &Client) -> IssuedSpan {
-        let question = || DecodeBlock { data: Arc::clone(&self.data), start: self.first, end: self.end };
-        let block = self.coded.then(|| client.submit(question()));
+        let block = self.coded.then(|| {
+            let task = DecodeBlock { data: Arc::clone(&self.data), start: self.first, end: self.end };
+            let bytes = task.bytes();
+            client.task(task).class(DECODE, bytes).submit()
+        });
         IssuedSpan { span: self, block }
     }
 }

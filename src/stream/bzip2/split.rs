@@ -8,6 +8,7 @@
 //! A block is handed on as plain text, which a station then run-length-codes and checksums. Only where the text is much
 //! longer than the block (46 MB of zeros make one block) is it coded here, piece by piece, to keep memory bounded.
 
+use super::tasks::{ENCODE, EncodeBlock};
 use crate::Client;
 use crate::block::{CodedBlock, Text};
 use crate::codec::run_length;
@@ -15,8 +16,7 @@ use crate::crc::Crc;
 use crate::format::bzip2::Level;
 use crate::stream::driver::count_lines;
 use crate::stream::piece::{Cut, Piece};
-use crate::stream::verify::{MadeTicket, Verify, code, code_verified, shared};
-use crate::work::EncodeBlock;
+use crate::stream::verify::{CodedTicket, Verify, encode};
 use std::collections::VecDeque;
 
 pub(crate) use crate::block::MAX_PLAIN_TEXT;
@@ -226,7 +226,7 @@ pub(crate) struct Block {
 
 /// A block on its way.
 pub(crate) struct IssuedBlock {
-    pub ticket: MadeTicket<CodedBlock>,
+    pub ticket: CodedTicket<CodedBlock>,
     /// Line ends in its text, if they were to be counted.
     pub lines: Option<u64>,
     pub begins_stream: bool,
@@ -239,8 +239,6 @@ impl Piece for Block {
         let alive = match &self.text {
             Text::Plain(plain) => plain.capacity() as u64,
             Text::Parts(_) | Text::Compact(_) => self.text.len(),
-            // Each job has a copy, and one is kept for coding it again.
-            Text::RunLength { coded, .. } if self.options.verify != Verify::Off => 3 * coded.capacity() as u64,
             Text::RunLength { coded, .. } => coded.capacity() as u64,
         };
         // The coded block is a little longer than the run-length-coded text at the very worst.
@@ -250,10 +248,8 @@ impl Piece for Block {
     fn issue(self, client: &Client) -> IssuedBlock {
         let BlockOptions { count_lines: lines, verify } = self.options;
         let lines = lines.then(|| count_lines(&self.text));
-        let ticket = match verify.with(client.pool()) {
-            Verify::Off => code(client, EncodeBlock::Text(self.text)),
-            verify => code_verified(client, shared(self.text), verify),
-        };
+        let (bytes, verify) = (self.text.len(), verify.with(client.pool()));
+        let ticket = encode(client, EncodeBlock(self.text), ENCODE, bytes, verify);
         IssuedBlock { ticket, lines, begins_stream: self.begins_stream }
     }
 }

@@ -6,12 +6,12 @@ use crate::error::Error;
 use crate::format::hbz::BlockHeader;
 use crate::format::hbz::{HEADER_LEN, IndexEntry, StreamHeader, write_index};
 use crate::stream::piece::{Issued, Join, Step};
-use crate::stream::verify::{MadeTicket, take};
+use crate::stream::verify::CodedTicket;
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
 use std::collections::VecDeque;
 
 /// A block on its way.
-type Coded = MadeTicket<(BlockHeader, Vec<u8>)>;
+type Coded = CodedTicket<(BlockHeader, Vec<u8>)>;
 
 /// Joins coded blocks.
 pub(crate) struct Assembler {
@@ -72,8 +72,8 @@ impl Join for Assembler {
             return Ok(Step::Out(Text::Plain(index), Some(Mark::Stream(info))));
         };
         let number = self.summary.blocks + 1;
-        let Some(made) = take(&piece.piece, wait, number)? else { return Ok(Step::Pending) };
-        let (header, payload) = made.answer;
+        let Some(made) = piece.piece.take(wait, number)? else { return Ok(Step::Pending) };
+        let (header, payload) = made.output;
         self.pieces.pop_front();
         self.summary.verified_blocks += u64::from(made.verified);
         self.summary.recoded_blocks += u64::from(made.retried);

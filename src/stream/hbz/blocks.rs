@@ -1,10 +1,11 @@
 //! Cuts text into large blocks: so many bytes each, nothing else ends one.
 
 use super::ENCODE_BYTES;
+use super::tasks::{ENCODE_LARGE, EncodeLarge};
 use crate::format::hbz::BlockHeader;
 use crate::format::hbz::StreamHeader;
 use crate::stream::piece::{Cut, Piece};
-use crate::stream::verify::{LargeText, MadeTicket, Source, Verify, code, code_verified};
+use crate::stream::verify::{CodedTicket, Verify, encode};
 use crate::{Client, Pool};
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ pub(crate) struct Block {
 }
 
 impl Piece for Block {
-    type Issued = MadeTicket<(BlockHeader, Vec<u8>)>;
+    type Issued = CodedTicket<(BlockHeader, Vec<u8>)>;
 
     fn charge(&self) -> u64 {
         self.text.len() as u64 * ENCODE_BYTES
@@ -85,10 +86,7 @@ impl Piece for Block {
 
     fn issue(self, client: &Client) -> Self::Issued {
         let Block { text, number, stream, verify } = self;
-        let source = LargeText { text: Arc::new(text), number, stream };
-        match verify {
-            Verify::Off => code(client, source.encode()),
-            verify => code_verified(client, source, verify),
-        }
+        let bytes = text.len() as u64;
+        encode(client, EncodeLarge { text: Arc::new(text), number, stream }, ENCODE_LARGE, bytes, verify)
     }
 }

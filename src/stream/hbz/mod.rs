@@ -12,6 +12,8 @@ mod chain;
 mod end;
 pub(crate) mod index;
 mod scan;
+mod stages;
+pub(crate) mod tasks;
 
 pub(super) fn end() -> Option<Box<dyn StreamEndDetector>> {
     Some(Box::new(end::Parts::default()))

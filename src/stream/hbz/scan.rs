@@ -6,13 +6,13 @@
 //! arrived, not with what a header claims. What does not look right is passed on as it is: the joiner, which sees
 //! everything in order, says what is wrong with it.
 
+use super::tasks::{DECODE_LARGE, DecodeLarge};
 use crate::block::Text;
-use crate::codec::hbz::decode::VectorCharge;
+use crate::codec::hbz::decode::{VectorCharge, Vectors};
 use crate::error::Damage;
 use crate::format::hbz::{self, BlockHeader, HEADER_LEN, Next, StreamHeader};
 use crate::schedule::Ticket;
 use crate::stream::piece::{Cut, Piece};
-use crate::work::DecodeLarge;
 use crate::{Client, Pool};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -95,12 +95,14 @@ impl Piece for Part {
     fn issue(self, client: &Client) -> IssuedPart {
         match self {
             Part::Bytes(bytes, block) => {
-                let vectors = &client.pool().work().vectors;
+                let vectors = client.pool().shared_value::<Vectors>();
                 IssuedPart::Bytes(bytes, block.map(|(_, header)| vectors.charge(header.rows)))
             }
             Part::Payload(Payload { bytes, header, stream, staged }) => {
                 let stages = staged.then(|| client.submitter().clone());
-                IssuedPart::Text(client.submit(DecodeLarge { payload: Arc::new(bytes), header, stream, stages }))
+                let task = DecodeLarge { payload: Arc::new(bytes), header, stream, stages };
+                let bytes = task.bytes();
+                IssuedPart::Text(client.task(task).class(DECODE_LARGE, bytes).submit())
             }
             Part::Cut(bytes) => IssuedPart::Cut(bytes),
             Part::TooLarge { needs, allowed } => IssuedPart::TooLarge { needs, allowed },

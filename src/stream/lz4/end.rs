@@ -1,5 +1,5 @@
-//! Where an LZ4 frame ends: it states the length of each of its blocks, and ends after the last. A legacy frame does not
-//! say which is the last, so all bytes are taken.
+//! Where an LZ4 frame ends: it states the length of each of its blocks, and ends after the last. A legacy frame does
+//! not say which is the last, so all bytes are taken.
 
 use crate::lz4::walk::{Part, Walker};
 use crate::stream::piece::StreamEndDetector;

@@ -9,6 +9,7 @@ mod chain;
 mod end;
 mod relay;
 mod scan;
+pub(crate) mod tasks;
 mod texts;
 
 pub(super) fn end() -> Option<Box<dyn StreamEndDetector>> {

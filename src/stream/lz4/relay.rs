@@ -2,9 +2,9 @@
 //!
 //! The job that is done puts the next one on the queue, so nobody waits.
 
+use super::tasks::{DECODE_LZ4, DecodeLz4};
 use crate::lz4::block::{Blocks, DecodedBlocks, window};
-use crate::schedule::{Deferred, Submitter, Ticket};
-use crate::work::{Codec, DecodeLz4};
+use crate::schedule::{Duty, Submitter, Ticket};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +15,7 @@ struct State {
     /// The end of the text so far, when no job is under way.
     history: Option<Arc<Vec<u8>>>,
     /// The next blocks.
-    waiting: VecDeque<(Blocks, Deferred<DecodedBlocks>)>,
+    waiting: VecDeque<(Blocks, Duty<DecodedBlocks>)>,
 }
 
 impl Relay {
@@ -28,7 +28,7 @@ impl Relay {
     }
 
     /// Has blocks decoded when those before them are.
-    pub fn add(self: &Arc<Self>, blocks: Blocks, submitter: &Submitter<Codec>) -> Ticket<DecodedBlocks> {
+    pub fn add(self: &Arc<Self>, blocks: Blocks, submitter: &Submitter) -> Ticket<DecodedBlocks> {
         let (duty, ticket) = Ticket::with_duty();
         self.state().waiting.push_back((blocks, duty));
         self.next(submitter);
@@ -36,7 +36,7 @@ impl Relay {
     }
 
     /// Begins with the next blocks, if there are any and it is their turn.
-    fn next(self: &Arc<Self>, submitter: &Submitter<Codec>) {
+    fn next(self: &Arc<Self>, submitter: &Submitter) {
         let mut state = self.state();
         if state.waiting.is_empty() {
             return;
@@ -46,12 +46,13 @@ impl Relay {
         // Not under the lock: if there is no station, it is done here.
         drop(state);
         let (relay, then) = (Arc::clone(self), submitter.clone());
-        submitter.submit_then(DecodeLz4 { blocks, history: Arc::clone(&history) }, move |answer| {
-            let behind = answer.as_ref().ok().filter(|decoded| decoded.wrong.is_none());
-            // Behind damage nothing is decoded: the joiner ends there.
-            let behind = behind.map(|decoded| Arc::new(window(&history, &decoded.text)));
-            relay.state().history = behind;
-            duty.send(answer);
+        let task = DecodeLz4 { blocks, history };
+        let bytes = task.bytes();
+        submitter.task(task).class(DECODE_LZ4, bytes).submit_then(move |DecodeLz4 { history, .. }, decoded, _| {
+            // After damage nothing is decoded: the joiner ends there.
+            let good = decoded.as_ref().ok().filter(|decoded| decoded.wrong.is_none());
+            relay.state().history = good.map(|decoded| Arc::new(window(&history, &decoded.text)));
+            duty.fulfil(decoded);
             relay.next(&then);
         });
     }

@@ -1,6 +1,7 @@
 //! Finds the blocks of frames.
 
 use super::relay::Relay;
+use super::tasks::{DECODE_LZ4, DecodeLz4};
 use crate::Client;
 use crate::error::Damage;
 use crate::format::lz4::{Header, WINDOW};
@@ -8,7 +9,6 @@ use crate::lz4::block::{Blocks, DecodedBlocks, ToDecode};
 use crate::lz4::walk::{Ending, Part, Walker};
 use crate::schedule::Ticket;
 use crate::stream::piece::{Cut, Extent, Piece};
-use crate::work::DecodeLz4;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -71,7 +71,11 @@ impl Piece for Found {
                 let count = blocks.blocks.len() as u64;
                 let ticket = match relay {
                     Some(relay) => relay.add(blocks, client.submitter()),
-                    None => client.submit(DecodeLz4 { blocks, history: Arc::default() }),
+                    None => {
+                        let task = DecodeLz4 { blocks, history: Arc::default() };
+                        let bytes = task.bytes();
+                        client.task(task).class(DECODE_LZ4, bytes).submit()
+                    }
                 };
                 IssuedFound::Blocks { ticket, count, hashed }
             }

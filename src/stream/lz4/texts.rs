@@ -1,11 +1,11 @@
 //! Cuts text into jobs of several blocks.
 
+use super::tasks::{ENCODE_LZ4, EncodeLz4};
 use crate::Client;
 use crate::lz4::Frame;
 use crate::lz4::block::CodedBlocks;
 use crate::schedule::Ticket;
 use crate::stream::piece::{Cut, Piece};
-use crate::work::EncodeLz4;
 use std::collections::VecDeque;
 use std::hash::Hasher;
 use twox_hash::XxHash32;
@@ -49,7 +49,8 @@ impl Piece for TextPiece {
         match self {
             TextPiece::Text(text, is_all, frame) => {
                 let text_len = text.len() as u64;
-                IssuedText::Blocks { ticket: client.submit(EncodeLz4 { text, frame }), text_len, is_all }
+                let ticket = client.task(EncodeLz4 { text, frame }).class(ENCODE_LZ4, text_len).submit();
+                IssuedText::Blocks { ticket, text_len, is_all }
             }
             TextPiece::End(end) => IssuedText::End(end),
         }

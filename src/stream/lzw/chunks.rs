@@ -5,7 +5,6 @@ use crate::Client;
 use crate::lzw::Chunk;
 use crate::schedule::{Submitter, Ticket};
 use crate::stream::piece::{Cut, Piece};
-use crate::work::Codec;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -31,7 +30,7 @@ pub(super) struct IssuedChunk {
     /// Its text, or the next part of it.
     pub ticket: Ticket<Part>,
     /// Where the rest of it goes, if it has that much text.
-    pub submitter: Submitter<Codec>,
+    pub submitter: Submitter,
 }
 
 impl Piece for ChunkPiece {

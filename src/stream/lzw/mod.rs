@@ -10,6 +10,7 @@ use super::piece::{Decoding, Ends, connect};
 mod chunks;
 mod join;
 mod relay;
+pub(crate) mod tasks;
 
 pub(super) fn decode(_: &Decoding) -> Ends {
     let relay = relay::Relay::new();

@@ -4,10 +4,10 @@
 //! The job that is done with a chunk puts the next one on the queue, so nobody waits. A chunk may have more text than
 //! may be alive at once; then its job ends early, and goes on when the joiner has taken that much.
 
+use super::tasks::{DECODE_LZW, DecodeLzw};
 use crate::error::Error;
 use crate::lzw::{Chunk, ChunkDecoder};
-use crate::schedule::{Deferred, JobError, Submitter, Ticket};
-use crate::work::{Codec, DecodeLzw};
+use crate::schedule::{Duty, Submitter, TaskError, Ticket};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -36,7 +36,7 @@ struct State {
     /// Whether that one is in the middle of a chunk, and the joiner's turn.
     paused: bool,
     /// The next chunks.
-    waiting: VecDeque<(Chunk, Deferred<Part>)>,
+    waiting: VecDeque<(Chunk, Duty<Part>)>,
 }
 
 impl Relay {
@@ -50,7 +50,7 @@ impl Relay {
     }
 
     /// Has a chunk decoded when those before it are.
-    pub fn add(self: &Arc<Self>, chunk: Chunk, submitter: &Submitter<Codec>) -> Ticket<Part> {
+    pub fn add(self: &Arc<Self>, chunk: Chunk, submitter: &Submitter) -> Ticket<Part> {
         let (duty, ticket) = Ticket::with_duty();
         self.state().waiting.push_back((chunk, duty));
         self.next(submitter);
@@ -58,7 +58,7 @@ impl Relay {
     }
 
     /// Has more text made of the chunk of which a part was taken.
-    pub fn go_on(self: &Arc<Self>, submitter: &Submitter<Codec>) -> Ticket<Part> {
+    pub fn go_on(self: &Arc<Self>, submitter: &Submitter) -> Ticket<Part> {
         let (duty, ticket) = Ticket::with_duty();
         let mut state = self.state();
         state.paused = false;
@@ -71,7 +71,7 @@ impl Relay {
     }
 
     /// Begins with the next chunk, if there is one and it is its turn.
-    fn next(self: &Arc<Self>, submitter: &Submitter<Codec>) {
+    fn next(self: &Arc<Self>, submitter: &Submitter) {
         let mut state = self.state();
         if state.paused || state.decoder.is_none() {
             return;
@@ -84,32 +84,28 @@ impl Relay {
     }
 
     /// Puts a job on the queue. (Not under the lock: if there is no station, it is done here.)
-    fn submit(self: &Arc<Self>, decoder: Box<ChunkDecoder>, duty: Deferred<Part>, submitter: &Submitter<Codec>) {
+    fn submit(self: &Arc<Self>, decoder: Box<ChunkDecoder>, duty: Duty<Part>, submitter: &Submitter) {
         let (relay, then) = (Arc::clone(self), submitter.clone());
-        submitter.submit_then(DecodeLzw(Some(decoder)), move |answer| match answer {
+        let bytes = decoder.left().len() as u64;
+        let submission = submitter.task(DecodeLzw::new(decoder)).class(DECODE_LZW, bytes);
+        submission.submit_then(move |_, decoded, _| match decoded {
             Ok(Some((decoder, text, Ok(())))) => relay.done(decoder, text, duty, &then),
-            Ok(Some((_, text, Err(error)))) => duty.send(Ok(Part { text, end: End::Failed(error) })),
+            Ok(Some((_, text, Err(error)))) => duty.fulfil(Ok(Part { text, end: End::Failed(error) })),
             // What the decoder knew is lost with the core that had it.
-            Ok(None) => duty.send(Err(JobError("the decoder of a .Z stream failed".to_owned()))),
-            Err(error) => duty.send(Err(error)),
+            Ok(None) => duty.fulfil(Err(TaskError("the decoder of a .Z stream failed".to_owned()))),
+            Err(error) => duty.fulfil(Err(error)),
         });
     }
 
     /// A job has ended.
-    fn done(
-        self: &Arc<Self>,
-        decoder: Box<ChunkDecoder>,
-        text: Vec<u8>,
-        duty: Deferred<Part>,
-        submitter: &Submitter<Codec>,
-    ) {
+    fn done(self: &Arc<Self>, decoder: Box<ChunkDecoder>, text: Vec<u8>, duty: Duty<Part>, submitter: &Submitter) {
         let paused = decoder.is_paused(text.len());
         let complete = decoder.is_last() && !paused;
         let mut state = self.state();
         state.paused = paused;
         state.decoder = (!complete).then_some(decoder);
         drop(state);
-        duty.send(Ok(Part { text, end: if paused { End::More } else { End::Chunk } }));
+        duty.fulfil(Ok(Part { text, end: if paused { End::More } else { End::Chunk } }));
         self.next(submitter);
     }
 }

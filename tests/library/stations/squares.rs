@@ -1,85 +1,52 @@
-//! Another kind of work on the same queue: numbers to be squared, by cores, by accelerators that take many at once, and
-//! by accelerators that do a part and pass the rest on.
+//! Other tasks on the same queue: numbers to be squared, by cores, by accelerators that take many at once, and by
+//! accelerators that do a part and forward the rest.
 
 use super::*;
 
-/// Multiply the two.
+/// Square the number.
 #[derive(Clone, Copy)]
-pub enum Square {
-    Of(u64),
-    /// As far as an accelerator got: the product of the lower halves is known.
-    Rest {
-        number: u64,
-        low: u64,
-    },
+struct Square(u64);
+
+/// The rest of it: the product of the lower halves is known.
+struct Rest {
+    number: u64,
+    low: u64,
 }
 
-const SQUARE: Class = Class(0);
-
-impl Question for Square {
-    type Answer = u64;
-    const CLASS: Class = SQUARE;
-
-    fn bytes(&self) -> u64 {
-        8
-    }
-
-    fn is_second_stage(&self) -> bool {
-        matches!(self, Square::Rest { .. })
-    }
-}
+const SQUARE: Class = Class::new("square", 50e6);
 
 fn low(number: u64) -> u64 {
     (number & 0xff) * (number & 0xff)
 }
 
-impl Square {
-    fn answer(self) -> u64 {
-        match self {
-            Square::Of(number) => number * number,
-            Square::Rest { number, low } => {
-                let high = number & !0xff;
-                high * high + 2 * high * (number & 0xff) + low
-            }
-        }
+/// Whether this core has squared a number before.
+#[derive(Default)]
+struct Used(bool);
+
+impl Task for Square {
+    type Output = u64;
+
+    fn run(&self, core: &mut Core) -> u64 {
+        let Used(used) = core.state();
+        assert!(self.0 != 13 || !*used, "13 is unlucky but for a fresh core");
+        *used = true;
+        self.0 * self.0
     }
 }
 
-pub struct Squares;
+impl Task for Rest {
+    type Output = u64;
 
-impl Work for Squares {
-    type Job = Job<Square>;
-
-    fn core(&self, number: usize) -> Box<dyn Station<Job<Square>>> {
-        Box::new(Core(number))
-    }
-
-    fn after_fork(&self) -> Self {
-        Squares
+    fn run(&self, _: &mut Core) -> u64 {
+        let high = self.number & !0xff;
+        high * high + 2 * high * (self.number & 0xff) + self.low
     }
 }
 
-struct Core(usize);
-
-impl Station<Job<Square>> for Core {
-    fn name(&self) -> String {
-        format!("core {}", self.0)
-    }
-
-    fn work(&mut self, batch: &mut [Job<Square>]) -> Result<(), StationError> {
-        for job in batch {
-            assert!(!matches!(job.question(), Square::Of(13) if self.0 != 0), "13 is unlucky but for a fresh core");
-            let answer = job.question().answer();
-            job.answer(answer);
-        }
-        Ok(())
-    }
-}
-
-/// Does even numbers, passes on what is divisible by 3, declines the rest; fails at every seventh batch.
+/// Does even numbers, forwards what is divisible by 3, declines the rest; fails at every seventh batch.
 struct Accelerator(usize);
 
-impl Station<Job<Square>> for Accelerator {
+impl Station for Accelerator {
     fn name(&self) -> String {
         "accelerator".into()
     }
@@ -88,13 +55,15 @@ impl Station<Job<Square>> for Accelerator {
         50
     }
 
-    fn work(&mut self, batch: &mut [Job<Square>]) -> Result<(), StationError> {
+    fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError> {
         self.0 += 1;
         for job in &mut *batch {
-            match *job.question() {
-                Square::Of(number) if number % 3 == 0 => job.pass_on(Square::Rest { number, low: low(number) }),
-                question @ Square::Of(number) if number % 2 == 0 => job.answer(question.answer()),
-                Square::Of(number) if number % 5 == 0 => {} // forgotten
+            let Some(job) = job.of::<Square>() else { continue };
+            let Square(number) = *job.task();
+            match number {
+                _ if number % 3 == 0 => job.forward(Rest { number, low: low(number) }),
+                _ if number % 2 == 0 => job.complete(number * number),
+                _ if number % 5 == 0 => {} // forgotten
                 _ => job.decline(),
             }
         }
@@ -117,7 +86,7 @@ fn another_kind_of_work() {
 
 /// Has 20,000 numbers squared. Returns whether lanes did some, and cores finished what they passed on.
 fn squares(threads: usize, lanes: usize) -> bool {
-    let mut builder = hybz::schedule::Pool::with_work(Squares).memory(800);
+    let mut builder = Pool::builder().memory(800);
     builder = match NonZeroUsize::new(threads) {
         Some(threads) => builder.threads(threads),
         None => builder.without_cpu(),
@@ -138,7 +107,7 @@ fn squares(threads: usize, lanes: usize) -> bool {
             drop::<hybz::schedule::Permit>(permit);
         }
         let permit = client.permit(8);
-        tickets.push_back((client.submit(Square::Of(number)), permit));
+        tickets.push_back((client.task(Square(number)).class(SQUARE, 8).submit(), permit));
     }
     answers.extend(tickets.iter().map(|(ticket, _)| ticket.wait().expect("and always again")));
     assert!((0..20_000).map(|number| number * number).eq(answers));
@@ -153,7 +122,7 @@ fn squares(threads: usize, lanes: usize) -> bool {
 /// A lane that finds that its device computes wrongly: none of its crew is asked again.
 struct Sick(bool);
 
-impl Station<Job<Square>> for Sick {
+impl Station for Sick {
     fn name(&self) -> String {
         "sick".into()
     }
@@ -162,7 +131,7 @@ impl Station<Job<Square>> for Sick {
         self.0
     }
 
-    fn work(&mut self, _: &mut [Job<Square>]) -> Result<(), StationError> {
+    fn work(&mut self, _: &mut [Job]) -> Result<(), StationError> {
         Err(StationError { reason: "it computes wrongly".into(), retire: self.0 })
     }
 }
@@ -175,16 +144,16 @@ fn a_device_that_computes_wrongly() {
         let crew = Crew::new(&[SQUARE], expected).at_once();
         // The second lane only fails: alone it would be asked again and again.
         let crew = crew.member(|| Ok(Box::new(Sick(true)))).member(|| Ok(Box::new(Sick(false))));
-        let builder = hybz::schedule::Pool::with_work(Squares);
+        let builder = Pool::builder();
         let pool = builder.threads(NonZeroUsize::MIN).crew(crew).build();
         let client = pool.client();
         let retired = || {
             let stations = pool.summary().stations;
-            let lanes: Vec<_> = stations.into_iter().filter(|station| station.name != "core 0").collect();
+            let lanes: Vec<_> = stations.into_iter().filter(|station| station.name != "cpu 0").collect();
             lanes.len() == 2 && lanes.iter().all(|station| station.retired.is_some())
         };
         while !retired() {
-            let answer = client.submit(Square::Of(9)).wait();
+            let answer = client.task(Square(9)).class(SQUARE, 8).submit().wait();
             assert_eq!(answer, Ok(81));
         }
     });

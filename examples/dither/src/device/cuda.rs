@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::pack::{Batch, Kernel, KernelError, Lane};
-use crate::work::{DitherJob, crew};
+use crate::work::crew;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 use hybz::schedule::Crew;
@@ -24,7 +24,7 @@ struct Aligned<T: ?Sized>(T);
 static IMAGE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/dither.fatbin")));
 
 /// A crew for each GPU.
-pub fn crews() -> Result<Vec<Crew<DitherJob>>, String> {
+pub fn crews() -> Result<Vec<Crew>, String> {
     // SAFETY: it only tries to load the library. Without one cudarc's first call would panic, so this comes first.
     if !unsafe { sys::is_culib_present() } {
         return Err("no NVIDIA driver (libcuda) on this machine".to_owned());

@@ -6,14 +6,13 @@ pub mod pack;
 #[cfg(feature = "cuda")]
 mod cuda;
 
-use crate::work::DitherJob;
 use hybz::schedule::Crew;
 
 /// The GPUs of this machine as crews for a pool, or why there are none.
 ///
 /// # Errors
 /// Why there are none, in words.
-pub fn crews() -> Result<Vec<Crew<DitherJob>>, String> {
+pub fn crews() -> Result<Vec<Crew>, String> {
     #[cfg(feature = "cuda")]
     return cuda::crews();
     #[cfg(not(feature = "cuda"))]

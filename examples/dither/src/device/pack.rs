@@ -2,8 +2,8 @@
 //! hands batches to a kernel, wherever that runs: on a GPU, or emulated in a test.
 
 use crate::slab::{Done, STRIP, Task};
-use crate::work::DitherJob;
-use hybz::schedule::{Station, StationError};
+use crate::work::{complete, slab};
+use hybz::schedule::{Job, Station, StationError};
 use std::sync::Arc;
 
 /// Room at both ends of a line: `ROOM` of the kernel.
@@ -176,7 +176,7 @@ pub struct Lane<K>(pub K);
 /// How many slabs are taken at once. A GPU has room for the strips of some large pictures, or of many small ones.
 const MAX_BATCH: usize = 64;
 
-impl<K: Kernel> Station<DitherJob> for Lane<K> {
+impl<K: Kernel> Station for Lane<K> {
     fn name(&self) -> String {
         self.0.name()
     }
@@ -189,10 +189,10 @@ impl<K: Kernel> Station<DitherJob> for Lane<K> {
         self.0.most_bytes() as u64 / 2
     }
 
-    fn work(&mut self, batch: &mut [DitherJob]) -> Result<(), StationError> {
+    fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError> {
         let (mut tasks, mut jobs, mut bytes) = (Vec::new(), Vec::new(), 0usize);
         for job in batch {
-            let fits = job.task().filter(|task| Batch::takes(task)).cloned();
+            let fits = slab(job).filter(|task| Batch::takes(task)).cloned();
             let fits = fits.filter(|task| bytes.saturating_add(Batch::bytes(task)) <= self.0.most_bytes());
             match fits {
                 Some(task) => {
@@ -210,7 +210,7 @@ impl<K: Kernel> Station<DitherJob> for Lane<K> {
         match self.0.run(&packed) {
             Ok(output) if output.len() == packed.output => {
                 for (job, done) in jobs.into_iter().zip(packed.unpack(&tasks, &output)) {
-                    job.answer(done);
+                    complete(job, done);
                 }
                 Ok(())
             }

@@ -5,12 +5,12 @@
 //! So nobody waits for a stage, several blocks can be on their way at once, and whoever wants the text has one ticket
 //! for it.
 
+use super::tasks::{DecodeRuns, FillVector, WalkEntries};
 use crate::block::{Part, Text};
 use crate::codec::hbz::decode::{Block, FirstColumn, Runs, TextCheck, TextLens, Vector, Vectors, compact};
 use crate::error::Damage;
 use crate::format::hbz::SEGMENT_LOG;
-use crate::schedule::{Deferred, JobError, Submitter};
-use crate::work::{Codec, DecodeRuns, FillVector, WalkEntries};
+use crate::schedule::{Duty, Submitter, TaskError};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,7 +20,7 @@ const JOB_ROWS: usize = 1 << 19;
 /// A block on its way through the stages.
 struct Stages {
     block: Arc<Block>,
-    submitter: Submitter<Codec>,
+    submitter: Submitter,
     vectors: Arc<Vectors>,
     progress: Mutex<Progress>,
 }
@@ -36,13 +36,13 @@ struct Progress {
     parts: Vec<Part>,
     check: TextCheck,
     /// `None` once the block has been answered for.
-    reply: Option<Deferred<Result<Text, Damage>>>,
+    duty: Option<Duty<Result<Text, Damage>>>,
 }
 
 /// Why a block cannot be decoded.
 enum Stop {
     Damaged(Damage),
-    Failed(JobError),
+    Failed(TaskError),
 }
 
 impl From<Damage> for Stop {
@@ -51,19 +51,14 @@ impl From<Damage> for Stop {
     }
 }
 
-impl From<JobError> for Stop {
-    fn from(error: JobError) -> Self {
+impl From<TaskError> for Stop {
+    fn from(error: TaskError) -> Self {
         Stop::Failed(error)
     }
 }
 
-/// Submits the first stage; `reply` gets the text.
-pub(super) fn start(
-    block: Block,
-    submitter: Submitter<Codec>,
-    vectors: Arc<Vectors>,
-    reply: Deferred<Result<Text, Damage>>,
-) {
+/// Submits the first stage; `duty` gets the text.
+pub(super) fn start(block: Block, submitter: Submitter, vectors: Arc<Vectors>, duty: Duty<Result<Text, Damage>>) {
     let ranges: Vec<_> = ranges(block.segments(), JOB_ROWS >> SEGMENT_LOG).collect();
     let progress = Progress {
         left: ranges.len(),
@@ -72,13 +67,13 @@ pub(super) fn start(
         next_text: 0,
         parts: Vec::new(),
         check: TextCheck::default(),
-        reply: Some(reply),
+        duty: Some(duty),
     };
     let stages = Arc::new(Stages { block: Arc::new(block), submitter, vectors, progress: Mutex::new(progress) });
     for (number, segments) in ranges.into_iter().enumerate() {
-        let (question, own) = (DecodeRuns { block: Arc::clone(&stages.block), segments }, Arc::clone(&stages));
-        stages.submitter.submit_then(question, move |answer| {
-            own.after(answer.map_err(Stop::from).and_then(|runs| Ok(runs?)), |stages, runs| {
+        let (task, own) = (DecodeRuns { block: Arc::clone(&stages.block), segments }, Arc::clone(&stages));
+        stages.submitter.task(task).submit_then(move |_, runs, _| {
+            own.after(runs.map_err(Stop::from).and_then(|runs| Ok(runs?)), |stages, runs| {
                 stages.take_runs(number, runs)
             });
         });
@@ -93,8 +88,8 @@ impl Stages {
     /// What follows a job: `take` its result, unless that, or the result, ends the block.
     fn after<A>(self: &Arc<Self>, answer: Result<A, Stop>, take: impl FnOnce(&Arc<Self>, A) -> Result<(), Stop>) {
         let Err(stop) = answer.and_then(|answer| take(self, answer)) else { return };
-        if let Some(reply) = self.progress().reply.take() {
-            reply.send(match stop {
+        if let Some(duty) = self.progress().duty.take() {
+            duty.fulfil(match stop {
                 Stop::Damaged(damage) => Ok(Err(damage)),
                 Stop::Failed(error) => Err(error),
             });
@@ -106,7 +101,7 @@ impl Stages {
         progress.runs[number] = Some(runs);
         progress.left -= 1;
         // After damage no other stage begins.
-        if progress.left > 0 || progress.reply.is_none() {
+        if progress.left > 0 || progress.duty.is_none() {
             return Ok(());
         }
         let runs: Vec<Runs> = std::mem::take(&mut progress.runs).into_iter().flatten().flatten().collect();
@@ -123,10 +118,10 @@ impl Stages {
         self.progress().left = ranges.len();
         for segments in ranges {
             let (first, parts) = (segments.start, parts[segments].to_vec());
-            let question = FillVector { block: Arc::clone(&self.block), parts, first, vector: Arc::clone(&vector) };
+            let task = FillVector { block: Arc::clone(&self.block), parts, first, vector: Arc::clone(&vector) };
             let (own, vector, first_column) = (Arc::clone(self), Arc::clone(&vector), Arc::clone(&first_column));
-            self.submitter.submit_then(question, move |answer| {
-                own.after(answer.map_err(Stop::from), |stages, ()| {
+            self.submitter.task(task).submit_then(move |_, filled, _| {
+                own.after(filled.map_err(Stop::from), |stages, ()| {
                     let left = {
                         let mut progress = stages.progress();
                         progress.left -= 1;
@@ -153,9 +148,9 @@ impl Stages {
             let (block, vector, first_column) =
                 (Arc::clone(&self.block), Arc::clone(&vector), Arc::clone(&first_column));
             let (own, lens) = (Arc::clone(self), Arc::clone(&lens));
-            let question = WalkEntries { block, entries, vector, first_column, number, lens };
-            self.submitter.submit_then(question, move |answer| {
-                own.after(answer.map_err(Stop::from).and_then(|text| Ok(text?)), |stages, text| {
+            let task = WalkEntries { block, entries, vector, first_column, number, lens };
+            self.submitter.task(task).submit_then(move |_, text, _| {
+                own.after(text.map_err(Stop::from).and_then(|text| Ok(text?)), |stages, text| {
                     stages.take_text(number, text)
                 });
             });
@@ -165,15 +160,15 @@ impl Stages {
     /// Takes the texts that are next in the block, while other stations walk the ones after them.
     fn take_text(self: &Arc<Self>, number: usize, text: Vec<u8>) -> Result<(), Stop> {
         let mut progress = self.progress();
-        let Progress { left, texts, next_text, parts, check, reply, .. } = &mut *progress;
+        let Progress { left, texts, next_text, parts, check, duty, .. } = &mut *progress;
         texts[number] = Some(text);
         *left -= 1;
         if self.block.is_compact() {
             if *left == 0
-                && let Some(reply) = reply.take()
+                && let Some(duty) = duty.take()
             {
                 let codes = std::mem::take(texts).into_iter().flatten().collect();
-                reply.send(Ok(compact(&self.block, codes)));
+                duty.fulfil(Ok(compact(&self.block, codes)));
             }
             return Ok(());
         }
@@ -183,10 +178,10 @@ impl Stages {
             parts.push(Part { range: 0..text.len(), bytes: Arc::new(text) });
         }
         if *left == 0
-            && let Some(reply) = reply.take()
+            && let Some(duty) = duty.take()
         {
             let parts = std::mem::take(parts);
-            reply.send(Ok(check.finish(&self.block).map(|()| Text::Parts(parts))));
+            duty.fulfil(Ok(check.finish(&self.block).map(|()| Text::Parts(parts))));
         }
         Ok(())
     }

@@ -13,6 +13,8 @@
 //! # Ok::<(), hybz::Error>(())
 //! ```
 
+pub(crate) mod seek;
+
 use crate::block::Text;
 use crate::codec::hbz::decode::HbzDecoder;
 use crate::crc::Crc;
@@ -76,6 +78,7 @@ pub struct Listed {
 pub struct List {
     blocks: Vec<Listed>,
     streams: u64,
+    block_size: u32,
     complete: bool,
     end: u64,
     max_memory: u64,
@@ -110,6 +113,11 @@ impl List {
     /// How many streams there are; of a damaged file, how many begin.
     pub fn streams(&self) -> u64 {
         self.streams
+    }
+
+    /// The block size of the first stream, in bytes.
+    pub fn block_size(&self) -> u32 {
+        self.block_size
     }
 
     /// Whether these are all blocks. If not, the file is damaged or cut between two blocks, and there may be more
@@ -236,7 +244,7 @@ impl List {
 
     /// No blocks yet, of a file that ends here.
     fn new(end: u64) -> List {
-        List { blocks: Vec::new(), streams: 0, complete: false, end, max_memory: memory::of_one_piece() }
+        List { blocks: Vec::new(), streams: 0, block_size: 0, complete: false, end, max_memory: memory::of_one_piece() }
     }
 
     /// From the last stream to the first; `None` if anything does not fit.
@@ -258,6 +266,7 @@ impl List {
                 streams.push((begin + HEADER_LEN as u64, stream, index));
             }
             list.streams += 1;
+            list.block_size = stream.block_size;
             end = begin;
         }
         if list.streams == 0 {
@@ -286,7 +295,12 @@ impl List {
             let bytes: [u8; HEADER_LEN] = read_at(input, at)?;
             let Some((stream, index)) = &mut open else {
                 match StreamHeader::parse(&bytes) {
-                    Ok(stream) => open = Some((stream, Index::new())),
+                    Ok(stream) => {
+                        if at == 0 {
+                            list.block_size = stream.block_size;
+                        }
+                        open = Some((stream, Index::new()));
+                    }
                     Err(_) if at == 0 => return Err(Error::NotHbz),
                     Err(_) => break,
                 }

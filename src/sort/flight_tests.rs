@@ -1,25 +1,23 @@
-//! Who is blamed when an answer is called wrong.
+//! Who is blamed when an output is called wrong.
 
-use super::cpu::Core;
-use super::work::{LineJob, Wrong};
-use super::{Order, Pool, sorted};
-use crate::schedule::{Accepts, Station, StationError};
+use super::parts::Wrong;
+use super::tasks::SortRange;
+use super::{Order, sorted};
+use crate::schedule::{Accepts, Check, Core, Job, Station, StationError};
 
 /// A core that calls every sorted range wrong.
 struct Slanderer(Core);
 
-impl Station<LineJob> for Slanderer {
+impl Station for Slanderer {
     fn name(&self) -> String {
         "slanderer".to_owned()
     }
 
-    fn work(&mut self, batch: &mut [LineJob]) -> Result<(), StationError> {
+    fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError> {
         for job in batch {
-            if let LineJob::CheckRange(job) = job {
-                let answer = std::mem::take(&mut job.question_mut().answer);
-                job.answer((answer, Err(Wrong("it says so"))));
-            } else {
-                self.0.work(std::slice::from_mut(job))?;
+            match job.of::<Check<SortRange>>() {
+                Some(check) => check.complete(Err(Wrong("it says so"))),
+                None => job.run(&mut self.0),
             }
         }
         Ok(())
@@ -36,9 +34,9 @@ fn a_core_that_calls_right_ranges_wrong() {
     let right = lines.concat();
     for others in [0, 3] {
         let blamed = (0..20).any(|_| {
-            let slanderer = || Ok(Box::new(Slanderer(Core::new(0))) as Box<dyn Station<LineJob>>);
-            let pool = Pool::builder().without_cpu().station(Accepts::Everything, slanderer);
-            let core = || Ok(Box::new(Core::new(1)) as Box<dyn Station<LineJob>>);
+            let slanderer = || Ok(Box::new(Slanderer(Core::new(0))) as Box<dyn Station>);
+            let pool = super::pool().without_cpu().station(Accepts::Everything, slanderer);
+            let core = || Ok(Box::new(Core::new(1)) as Box<dyn Station>);
             let pool = (0..others).fold(pool, |pool, _| pool.station(Accepts::Everything, core)).build();
             assert!(sorted(&text, &Order::new(), &pool).unwrap() == right);
             let stations = pool.summary().stations;

@@ -1,0 +1,45 @@
+//! A format is a folder and a row: few other files name one.
+
+use std::fs;
+use std::path::Path;
+
+/// A format, what its folders and files have in their paths, and how many other files of `src` name it, at most. These
+/// numbers only fall: 12 is the goal.
+const FORMATS: [(&str, &[&str], usize); 3] = [
+    ("lz4", &["/lz4/", "/lz4.rs", "/lz4_", "/device/"], 11),
+    ("lzw", &["/lzw/", "/lzw.rs", "strips"], 8),
+    ("hbz", &["/hbz/", "/hbz_", "/gpu/large", "/gpu/suffixes"], 14),
+];
+
+fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push((path.display().to_string(), fs::read_to_string(&path).unwrap().to_lowercase()));
+        }
+    }
+}
+
+#[test]
+fn a_format_is_named_in_few_files() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    assert!(files.len() > 100);
+    let is_test = |path: &str| {
+        path.ends_with("tests.rs")
+            || path.ends_with("toy.rs")
+            || path.ends_with("_cases.rs")
+            || path.ends_with("fake.rs")
+    };
+    for (format, own, most) in FORMATS {
+        let others = files.iter().filter(|(path, text)| {
+            let path = path.strip_prefix(root.to_str().unwrap()).unwrap();
+            text.contains(format) && !is_test(path) && !own.iter().any(|own| path.contains(own))
+        });
+        let names: Vec<&str> = others.map(|(path, _)| &path[..]).collect();
+        assert!(names.len() <= most, "{} files name {format}: {names:#?}", names.len());
+    }
+}
