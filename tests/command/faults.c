@@ -18,6 +18,7 @@
  *   misled    linkat gives the name to the file `decoy`, as a /proc that is not the kernel's would
  *   swapped   a rename is followed by one of the file `decoy` to the same name
  *   nothread  no thread can be created for the part after the result is complete
+ *   protected opening the name of a link fails with EACCES, as fs.protected_symlinks has it in directories like /tmp
  *
  * The first fault that is caused makes the file that FAULT_DONE names, so that a test knows that there was one.
  *
@@ -261,29 +262,29 @@ int unlinkat(int directory, const char *name, int flags)
     return fails("unlink") ? -1 : REAL(unlinkat)(directory, name, flags);
 }
 
-static int open_refused(int flags)
+/* Whether the open of a name is refused. */
+static int open_refused(int directory, const char *name, int flags)
 {
-    if ((flags & O_TMPFILE) != O_TMPFILE) return 0;
-    return unknown("tmpfile", EOPNOTSUPP);
+    if ((flags & O_TMPFILE) == O_TMPFILE) return unknown("tmpfile", EOPNOTSUPP);
+    struct stat found;
+    if (flags & O_NOFOLLOW || !has("protected") || !strncmp(name, "/dev/", 5) || !strncmp(name, "/proc/", 6)) return 0;
+    if (fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW) == -1 || !S_ISLNK(found.st_mode)) return 0;
+    return unknown("protected", EACCES);
 }
 
-int openat(int directory, const char *name, int flags, ...)
-{
-    va_list rest;
-    va_start(rest, flags);
-    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
-    va_end(rest);
-    return open_refused(flags) ? -1 : REAL(openat)(directory, name, flags, mode);
-}
-
-int openat64(int directory, const char *name, int flags, ...)
-{
-    va_list rest;
-    va_start(rest, flags);
-    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
-    va_end(rest);
-    return open_refused(flags) ? -1 : REAL(openat64)(directory, name, flags, mode);
-}
+#define OPEN(call, parameters, directory, arguments) \
+    int call parameters \
+    { \
+        va_list rest; \
+        va_start(rest, flags); \
+        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0; \
+        va_end(rest); \
+        return open_refused(directory, name, flags) ? -1 : REAL(call) arguments; \
+    }
+OPEN(open, (const char *name, int flags, ...), AT_FDCWD, (name, flags, mode))
+OPEN(open64, (const char *name, int flags, ...), AT_FDCWD, (name, flags, mode))
+OPEN(openat, (int directory, const char *name, int flags, ...), directory, (directory, name, flags, mode))
+OPEN(openat64, (int directory, const char *name, int flags, ...), directory, (directory, name, flags, mode))
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*work)(void *), void *argument)
 {

@@ -29,7 +29,7 @@ pub fn shim() -> Option<&'static Path> {
 }
 
 /// Runs hybz with a fault (see `faults.c` for their names).
-fn with_fault(place: &Place, fault: &str, args: &[&str]) -> Option<Run> {
+pub fn with_fault(place: &Place, fault: &str, args: &[&str]) -> Option<Run> {
     Some(run(place.called("hybz").args(args).env("LD_PRELOAD", shim()?).env("FAULT", fault)))
 }
 

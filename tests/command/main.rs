@@ -25,7 +25,11 @@ mod outputs;
 mod packaging;
 mod pipes;
 mod place;
+mod protected;
 mod races;
+mod screens;
+#[path = "../shapes/mod.rs"]
+mod shapes;
 mod signals;
 #[path = "../skip/mod.rs"]
 mod skip;

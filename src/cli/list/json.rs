@@ -1,9 +1,9 @@
 //! One JSON object for each file, on a line of its own. docs/JSON.md says what its members mean; they never change
 //! their meaning.
 
-use super::{By, Found, Row, Totals};
+use super::rows::Row;
+use super::{By, Found, Totals};
 use crate::cli::json::{self, Object};
-use crate::cli::list::table::state;
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 
@@ -24,17 +24,17 @@ pub fn write(name: &OsStr, found: &Found, verbose: bool, text: &mut Vec<u8>) {
         }
     }
     if verbose {
-        object.put("block_list", (1..).zip(&found.rows).map(|(number, row)| block(number, row)).collect::<Value>());
+        object.put("block_list", found.rows.iter().map(block).collect::<Value>());
     }
     let failure = found.verdict.as_ref().err();
     object.put_exit(failure.map_or(0, |failure| failure.code), failure.map(|failure| &failure.text[..]));
     text.extend(object.line());
 }
 
-fn block(number: u64, row: &Row) -> Value {
-    let Row { stream, bit_offset, text_at, text_len, crc, .. } = *row;
+fn block(row: &Row) -> Value {
+    let Row { number, stream, bit_offset, text_at, text_len, crc, ref state, .. } = *row;
     json!({
         "number": number, "stream": stream, "bit_offset": bit_offset, "text_offset": text_at, "text_length": text_len,
-        "crc": json::crc(crc), "state": state(row),
+        "crc": crc.map(json::crc), "state": state,
     })
 }

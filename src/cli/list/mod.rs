@@ -4,10 +4,12 @@
 //! A file with an index in it takes no longer than reading that; if the index is damaged, the headers of the blocks are
 //! followed as far as possible. A `.bz2` does not store the length of its text: if no index is beside it that fits, it
 //! is decoded, as are files of other formats, and files with streams of several. With `-v` all files are decoded: of a
-//! damaged file with an index in it every block by itself, to show which blocks are good; of a damaged `.bz2` the blocks
-//! before the damage are shown.
+//! damaged file with an index in it every block by itself, to show which blocks are good; of a damaged `.bz2` that is a
+//! regular file the rest is searched as by `--recover`. From a pipe, the blocks before the damage are shown.
 
+mod damaged;
 mod json;
+mod rows;
 mod table;
 
 use crate::cli::args::{Batch, ListMode, Listing, Operand, Plan, usual_index};
@@ -24,11 +26,13 @@ use crate::cli::reader::Reader;
 use crate::cli::report::{self, Failure, Note, Outcome, Report};
 use crate::cli::source::SourceFile;
 use crate::cli::temporary::TemporaryFiles;
+use damaged::FileFrom;
 use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
 use hybz::format::{Blocks, IndexKind};
 use hybz::index::List;
 use hybz::index::{Index, Recorder};
 use hybz::{BlockInfo, Error, Format, Pool, StreamInfo, StreamSummary};
+use rows::Row;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
@@ -117,21 +121,6 @@ enum By {
     Decoding,
 }
 
-/// What is said of a block.
-struct Row {
-    /// The number of its stream.
-    stream: u64,
-    /// Where it begins in the compressed file, in bits.
-    bit_offset: u64,
-    /// Its line's: the bytes of the compressed file done with before it.
-    at: u64,
-    coded_len: u64,
-    text_at: u64,
-    text_len: u64,
-    crc: u32,
-    verdict: Result<(), Error>,
-}
-
 impl Found {
     fn failed(failure: Failure) -> Found {
         Found { totals: None, rows: Vec::new(), offsets: Vec::new(), verdict: Err(failure) }
@@ -152,6 +141,7 @@ impl Lister {
     fn operand(&self, operand: &Operand, mut file: File) -> Result<Found, Failure> {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
+        let rest = self.rest(&mut file).map_err(read_error)?;
         let mut reader = Reader::new(file.try_clone().map_err(read_error)?);
         let head = reader.head(Format::HEAD_LEN);
         let format = self.plan.common.formats.of(&head).unwrap_or(Format::Bzip2);
@@ -184,12 +174,21 @@ impl Lister {
         }
         let mut job = self.index_job(operand, &file)?;
         let source = Source::Stream(Box::new(io::Cursor::new(head).chain(reader)));
-        let found = self.decoded(name, source, format, job.as_mut())?;
+        let found = self.decoded(name, source, format, rest, job.as_mut())?;
         if let Some(job) = job.filter(|_| found.verdict.is_ok()) {
             let source = SourceFile::of(operand, &file).map_err(read_error)?;
             self.publish(name, job, source.as_ref())?;
         }
         Ok(found)
+    }
+
+    /// The file from where it is on, if it can be gone through again after damage.
+    fn rest(&self, file: &mut File) -> io::Result<Option<FileFrom>> {
+        let is_wanted = self.plan.common.verbose > 0 && self.plan.mode.listing != Listing::Offsets;
+        if !is_wanted || !file.metadata()?.is_file() {
+            return Ok(None);
+        }
+        Ok(Some(FileFrom { from: file.stream_position()?, file: file.try_clone()? }))
     }
 
     /// The index that is to be written, if its name is free.
@@ -262,17 +261,11 @@ impl Lister {
         name: &OsStr,
         source: Source,
         begins_as: Format,
+        rest: Option<FileFrom>,
         job: Option<&mut IndexJob>,
     ) -> Result<Found, Failure> {
         let decoded = self.decode(source);
-        let mut rows = Vec::new();
-        let (mut at, mut text_at) = (0, 0);
-        for block in &decoded.blocks {
-            let &BlockInfo { stream, bytes_in, bit_offset, text_len, crc, .. } = block;
-            let coded_len = bytes_in - at;
-            rows.push(Row { stream, bit_offset, at, coded_len, text_at, text_len, crc, verdict: Ok(()) });
-            (at, text_at) = (bytes_in, text_at + text_len);
-        }
+        let mut rows = rows::of_decoded(&decoded.blocks);
         let blocks = rows.len() as u64;
         let mut offsets = Vec::new();
         if self.plan.mode.listing == Listing::Offsets && decoded.outcome.is_ok() {
@@ -298,7 +291,15 @@ impl Lister {
                 let blocks = if format.blocks() == Blocks::Counted { counted } else { blocks };
                 (Some(Totals { format, by, streams, blocks, block_size, coded_len, text_len, lines: None }), Ok(()))
             }
-            Err(error) => (None, Err(self.failure(name, &error))),
+            Err(error) => {
+                let is_damage = matches!(error, Error::Data { .. } | Error::Truncated { .. });
+                let rest = rest.filter(|_| is_damage);
+                let counts = &self.report.progress.counts;
+                let gone_on = rest.map_or(Ok(()), |rest| {
+                    damaged::go_on(rest, &self.pool, counts, decoded.last_stream.as_ref(), &mut rows)
+                });
+                (None, Err(self.failure(name, &gone_on.err().unwrap_or(error))))
+            }
         };
         Ok(Found { totals, rows, offsets, verdict })
     }
@@ -314,7 +315,8 @@ impl Lister {
             (&file).take(HEADER_LEN as u64).read_to_end(&mut head).map_err(read_error)?;
             if head.len() == HEADER_LEN && Format::Bzip2.fits(&head) {
                 file.rewind().map_err(read_error)?;
-                return self.decoded(name, Source::Stream(Box::new(file)), Format::Bzip2, None);
+                let rest = self.rest(&mut file).map_err(read_error)?;
+                return self.decoded(name, Source::Stream(Box::new(file)), Format::Bzip2, rest, None);
             }
         }
         if self.plan.mode.index.is_some() {
@@ -341,12 +343,12 @@ impl Lister {
                     None => list,
                 };
                 let verdicts = list.verify(&mut file).map_err(|error| self.failure(name, &error))?;
-                found.rows = block_rows(&list, verdicts);
+                found.rows = rows::of_hbz(&list, verdicts);
                 found.verdict = Err(self.failure(name, &damage));
                 return Ok(found);
             }
             let verdicts = list.blocks().iter().map(|_| Ok(())).collect();
-            found.rows = block_rows(&list, verdicts);
+            found.rows = rows::of_hbz(&list, verdicts);
         }
         if !list.is_complete() {
             let damage = ": damaged or cut between blocks: there may be more of them";
@@ -367,28 +369,11 @@ impl Lister {
             Input { meta: (), task, count_lines: self.plan.mode.index.is_some(), verify: hybz::Verify::Off, source };
         let (blocks, recorder) = Default::default();
         let counts = Arc::clone(&self.report.progress.counts);
-        let mut decoded = Decoded { blocks, recorder, format: None, counts, outcome: Err(Error::NotBzip2) };
+        let outcome = Err(Error::NotBzip2);
+        let mut decoded = Decoded { blocks, recorder, format: None, last_stream: None, counts, outcome };
         flow::run(&self.pool, One(Some(input)), &mut decoded);
         decoded
     }
-}
-
-fn block_rows(list: &List, verdicts: Vec<Result<(), Error>>) -> Vec<Row> {
-    let mut stream = 0;
-    let rows = list.blocks().iter().zip(verdicts).map(|(block, verdict)| {
-        stream += u64::from(block.number == 0);
-        Row {
-            stream,
-            bit_offset: block.at * 8,
-            at: block.at,
-            coded_len: block.coded_len.into(),
-            text_at: block.text_at,
-            text_len: block.text_len.into(),
-            crc: block.crc,
-            verdict,
-        }
-    });
-    rows.collect()
 }
 
 fn failure(name: &OsStr, error: &Error, limited: bool) -> Failure {
@@ -418,6 +403,8 @@ struct Decoded {
     recorder: Recorder,
     /// If all streams are of one that has no rows.
     format: Option<Format>,
+    /// The last stream that has ended.
+    last_stream: Option<StreamInfo>,
     counts: Arc<Counts>,
     outcome: Result<StreamSummary, Error>,
 }
@@ -440,6 +427,7 @@ impl Outputs for Decoded {
         if stream.format.blocks() != Blocks::Listed {
             self.format = Some(stream.format);
         }
+        self.last_stream = Some(*stream);
         self.recorder.stream(stream);
     }
 

@@ -1,9 +1,9 @@
 //! The table of files, and under each with `-v` that of its blocks.
 
-use super::{Found, Row, Totals};
+use super::rows::Row;
+use super::{Found, Totals};
 use crate::cli::quote::for_terminal;
-use hybz::format::Blocks;
-use hybz::{Error, Format, Level};
+use hybz::{Format, Level};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -13,17 +13,21 @@ pub fn head() -> Vec<u8> {
     line(&["streams", "blocks", "level", "compressed", "uncompressed", "ratio"], OsStr::new("name"))
 }
 
-/// Appends the lines of a file.
+/// Appends the lines of a file. Of a damaged one only its name is known, and it is shown if blocks follow.
 pub fn write(name: &OsStr, found: &Found, verbose: bool, terminal: bool, text: &mut Vec<u8>) {
+    // A `.Z` has no blocks, and those of LZ4 frames are only counted.
+    let has_rows = verbose && !found.rows.is_empty();
+    let name = for_terminal(name, terminal);
     if let Some(totals) = &found.totals {
         let Totals { streams, blocks, coded_len, text_len, .. } = totals;
         let ratio = ratio(*text_len, *coded_len);
         let numbers = [streams, blocks, coded_len, text_len].map(u64::to_string);
         let [streams, blocks, coded_len, text_len] = &numbers;
-        let name = for_terminal(name, terminal);
         text.extend(line(&[streams, blocks, &level(totals), coded_len, text_len, &ratio], &name));
+    } else if has_rows {
+        text.extend(line(&["-"; 6], &name));
     }
-    if verbose && found.totals.as_ref().is_none_or(|totals| totals.format.blocks() == Blocks::Listed) {
+    if has_rows {
         rows(&found.rows, text);
     }
 }
@@ -64,22 +68,25 @@ fn rows(rows: &[Row], text: &mut Vec<u8>) {
         "  {:>6} {:>6} {:>12} {:>10} {:>12} {:>9} {:<10} state",
         "block", "stream", "offset", "compressed", "text offset", "text", "CRC"
     );
-    for (number, row) in (1..).zip(rows) {
-        let Row { stream, at, coded_len, text_at, text_len, crc, .. } = row;
-        let state = state(row);
+    for row in rows {
+        let [number, stream, text_at, text_len] = [row.number, row.stream, row.text_at, row.text_len].map(or_dash);
+        let crc = row.crc.map_or("-".to_owned(), |crc| format!("0x{crc:08x}"));
+        let Row { at, coded_len, state, is_good, .. } = row;
+        // What is wrong has a line of its own: the table is to be no wider than 80 columns.
+        let (mark, words) = match &**state {
+            short @ ("ok" | "cut") => (short, ""),
+            words => (if *is_good { "ok" } else { "bad" }, words),
+        };
         let _ = writeln!(
             text,
-            "  {number:>6} {stream:>6} {at:>12} {coded_len:>10} {text_at:>12} {text_len:>9} 0x{crc:08x} {state}",
+            "  {number:>6} {stream:>6} {at:>12} {coded_len:>10} {text_at:>12} {text_len:>9} {crc:<10} {mark}",
         );
+        if !words.is_empty() {
+            let _ = writeln!(text, "  {:>6} {words}", "");
+        }
     }
 }
 
-/// Whether a block is good, or what is wrong with it.
-pub fn state(row: &Row) -> String {
-    match &row.verdict {
-        Ok(()) => "ok".to_owned(),
-        Err(Error::Data { damage, .. }) => damage.to_string(),
-        Err(Error::Truncated { .. }) => "cut".to_owned(),
-        Err(error) => error.to_string(),
-    }
+fn or_dash(number: Option<u64>) -> String {
+    number.map_or("-".to_owned(), |number| number.to_string())
 }

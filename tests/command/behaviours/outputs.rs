@@ -1,7 +1,7 @@
 //! How results come to be, what they inherit, when sources go, and what signals leave.
 
 use super::rows;
-use crate::faults::shim;
+use crate::faults::{shim, with_fault};
 use crate::place::{Place, as_nobody, compressed, decompressed, installed, noise, root, run, same_as_bzip2, text};
 use crate::skip::{Need, skip};
 use rustix::process::{Pid, Signal, kill_process};
@@ -41,7 +41,9 @@ rows! {
     "SIGINT" | "rc 1, the partial result removed" | "killed by it, so that shell loops stop; nothing is left" => sigint;
     "SIGTERM, SIGHUP" | "rc 1, the partial result removed" | "killed by them; nothing is left" => sigterm_and_sighup;
     "SIGXFSZ (`ulimit -f`)" | "a partial result is left" | "killed by it; nothing is left" => sigxfsz;
-    "SIGKILL, SIGQUIT" | "a partial result is left" | "nothing is left, on file systems with nameless files" => sigkill;
+    "SIGKILL, SIGQUIT" | "a partial result is left" | "nothing is left, on file systems with nameless files; with `-f` \
+     over an old file, SIGKILL between `linkat` and `rename` leaves it and the complete new one as `.NAME.hybz-tmp`, \
+     which the next call on that name removes" => sigkill;
 }
 
 #[test]
@@ -294,4 +296,16 @@ fn sigxfsz() {
 fn sigkill() {
     ends_by(Signal::KILL);
     ends_by(Signal::QUIT);
+    let bytes = text(150_000);
+    for later in ["hybz -1kf a", "rm a.bz2; hybz -1k a", "hybz -1kq a"] {
+        let place = Place::with(&[("a", &bytes), ("a.bz2", b"old")]);
+        let Some(run) = with_fault(&place, "killrename", &["-1f", "a"]) else { return };
+        assert_eq!(run.code, 128 + Signal::KILL.as_raw(), "{run:?}");
+        assert_eq!(place.names(), [".a.bz2.hybz-tmp", "a", "a.bz2"]);
+        assert!(place.get(".a.bz2.hybz-tmp") == compressed(&bytes) && place.get("a.bz2") == b"old");
+        let refused = later.ends_with("-1kq a");
+        assert_eq!(place.shell(later).code, i32::from(refused), "{later}");
+        assert_eq!(place.names(), ["a", "a.bz2"], "{later}");
+        assert!(place.get("a.bz2") == if refused { b"old".to_vec() } else { compressed(&bytes) }, "{later}");
+    }
 }

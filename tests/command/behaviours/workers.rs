@@ -1,7 +1,9 @@
 //! Threads, memory, and lists.
 
 use super::rows;
-use crate::place::{Place, bzip2_installed, compressed, installed, run, same_as_bzip2, text};
+use crate::json::objects;
+use crate::place::{Place, Run, bzip2_installed, compressed, installed, run, same_as_bzip2, text};
+use serde_json::Value;
 use std::thread;
 
 rows! {
@@ -17,6 +19,8 @@ rows! {
     "`-l`" | "bad flag" | "streams, blocks, level, bytes, ratio and name of each file" => lists;
     "`-lv`" | "bad flag" | "also each block, checked" => lists_of_blocks;
     "`-l` of damaged and other files" | "bad flag" | "rc 2; the others are listed" => lists_of_damaged_files;
+    "`-lv` of a damaged .bz2" | "bad flag" | "rc 2; also the damaged places, and the blocks after them" =>
+        lists_of_damaged_blocks;
 }
 
 /// The rows of CPU stations in the table of `-vv`.
@@ -140,5 +144,102 @@ fn lists_of_damaged_files() {
         "hybz: empty: file ends unexpectedly: it is empty\n",
     ] {
         assert!(run.stderr.contains(text), "{}", run.stderr);
+    }
+}
+
+/// The words of each row of blocks, and in one word those of the line after it that says what is wrong.
+fn block_rows(list: &str) -> Vec<Vec<&str>> {
+    let mut rows: Vec<Vec<&str>> = Vec::new();
+    for line in list.lines().skip_while(|line| !line.ends_with(" state")).skip(1) {
+        assert!(line.len() <= 80, "{line}");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match (rows.last_mut(), matches!(words[..], [_, _, _, _, _, _, _, "ok" | "bad" | "cut"])) {
+            (Some(last), false) => last.push(line.trim_start()),
+            _ => rows.push(words),
+        }
+    }
+    rows
+}
+
+/// The rows in both forms. The exit code and the message are those of `-l`.
+fn listed(place: &Place, name: &str) -> (String, Vec<Value>) {
+    let lists: [Run; 2] = [&["-lv", name][..], &["-lv", "--json", name]].map(|args| place.hybz(args));
+    let plain = place.hybz(&["-l", name]);
+    for run in &lists {
+        assert_eq!((run.code, &run.stderr), (2, &plain.stderr), "{run:?}");
+    }
+    let object = objects(&lists[1].stdout).remove(0);
+    assert!(object["exit"] == 2 && object.get("blocks").is_none(), "{object}");
+    (lists[0].out(), object["block_list"].as_array().expect("a list").clone())
+}
+
+#[test]
+fn lists_of_damaged_blocks() {
+    let place = Place::with(&[("a.bz2", &compressed(&text(450_000)))]);
+    let good = place.hybz(&["-lv", "a.bz2"]).silent(0).out();
+    let good = block_rows(&good);
+    assert_eq!(good.len(), 5);
+    let mut coded = place.get("a.bz2");
+    let [second, third]: [usize; 2] = [1, 2].map(|row: usize| good[row][2].parse().expect("an offset"));
+    coded[(second + third) / 2] ^= 1;
+    place.put("bad.bz2", &coded);
+    let (list, json) = listed(&place, "bad.bz2");
+    let rows = block_rows(&list);
+    assert_eq!(rows.len(), 5, "{list}");
+    assert_eq!((&rows[0], &rows[1][..5]), (&good[0], &good[1][..5]));
+    assert_eq!(rows[1][5..8], ["-", "-", "bad"], "{list}");
+    assert_eq!((rows[1].len(), &json[1]["state"]), (9, &Value::from(rows[1][8])));
+    assert!(list.contains(" -  bad.bz2\n"), "{list}");
+    for member in ["text_length", "crc"] {
+        assert!(json[1].get(member).is_some_and(Value::is_null), "{:?}", json[1]);
+    }
+    for row in 2..5 {
+        // How many blocks are lost is not known, nor how long their text is.
+        let [offset, bytes, len, crc] = [2, 3, 5, 6].map(|column: usize| good[row][column]);
+        assert_eq!(rows[row], ["-", "-", offset, bytes, "-", len, crc, "ok"], "{list}");
+        let object = &json[row];
+        let known = ["number", "stream", "text_offset"].map(|member| object[member].is_null());
+        assert_eq!((known, &object["state"]), ([true; 3], &Value::from("ok")), "{object}");
+        assert_eq!((object["text_length"].to_string(), &object["crc"]), (len.to_owned(), &Value::from(&crc[2..])));
+        assert_eq!(object["bit_offset"].as_u64().map(|bit| bit / 8), offset.parse().ok());
+    }
+    // From the place of a descriptor on.
+    let run = place.shell("{ head -c 7 /dev/zero; cat bad.bz2; } > later; exec < later; head -c 7 > null; hybz -lv");
+    assert_eq!((run.code, block_rows(&run.out())), (2, rows));
+}
+
+/// Where no block is lost all is known of the blocks after the damage.
+#[test]
+fn lists_of_damaged_streams() {
+    let place = Place::new();
+    let coded = compressed(&text(150_000));
+    place.put("two.bz2", &[&coded[..], &coded].concat());
+    let good = place.hybz(&["-lv", "two.bz2"]).silent(0).out();
+    // The combined CRC of the first stream, its last block's CRC field, and the rest of the second cut off.
+    let end = coded.len();
+    let field: usize = block_rows(&good)[1][2].parse::<usize>().expect("an offset") + 8;
+    for (damage, lost, states) in [
+        (end - 3, None, ["ok", "ok", "ok", "ok"]),
+        (field, None, ["ok", "ok the stored CRC of a block is damaged", "ok", "ok"]),
+        (2 * end - 30, Some(3), ["ok", "ok", "ok", "cut"]),
+    ] {
+        let mut bad = place.get("two.bz2");
+        if lost.is_some() {
+            bad.truncate(damage)
+        } else {
+            bad[damage] ^= 1
+        };
+        place.put("bad.bz2", &bad);
+        let list = listed(&place, "bad.bz2").0;
+        let (rows, good) = (block_rows(&list), block_rows(&good));
+        assert_eq!(rows.len(), 4, "{list}");
+        for (row, state) in states.into_iter().enumerate() {
+            assert_eq!(rows[row][7..].join(" "), state, "{list}");
+            let known = if lost == Some(row) { "1110100" } else { "1111111" };
+            let known = known.bytes().map(|one| one == b'1');
+            for ((column, is_known), right) in rows[row].iter().zip(known).zip(&good[row]) {
+                assert!(if is_known { column == right } else { column != right }, "{row}: {list}");
+            }
+        }
     }
 }

@@ -170,10 +170,10 @@ fn right_or_refused(listed: &Listed, lines: &[u8], settings: &Settings) -> Resul
     Ok(refused)
 }
 
-/// 1,000 single changes. `HYBZ_CASES` makes them more.
+/// 1,000 single changes. `HYBZ_OFFSETS_CASES` makes them more.
 #[test]
 fn a_thousand_wrong_lines() {
-    let cases = std::env::var("HYBZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(1000);
+    let cases = std::env::var("HYBZ_OFFSETS_CASES").map_or(1000, |cases| cases.parse().expect("a number"));
     let files = [
         small_streams(),
         small_streams(),
