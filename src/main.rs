@@ -6,7 +6,7 @@ mod cli;
 
 use cli::args::{self, Mode, Plan, Refusal, Request};
 use cli::os::{memory, process};
-use cli::report::{Outcome, errno_text, print_stdout};
+use cli::messages::{Outcome, errno_text, print_stdout};
 use cli::{bench, bzip2recover, list, measure, recover, run, shards};
 use std::env;
 use std::ffi::OsString;

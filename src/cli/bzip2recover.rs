@@ -3,7 +3,7 @@
 //! As there, nothing is decoded or checked: what stands between two magics becomes a file. Other than there, there is
 //! no bound on the number of blocks (bzip2recover's is 50,000).
 
-use crate::cli::report::errno_text;
+use crate::cli::messages::errno_text;
 use hybz::bits::{BitWriter, append_bits_from};
 use hybz::recover::Marks;
 use hybz::{Error, ReadAt};

@@ -9,10 +9,10 @@ use crate::cli::journal::{Completion, Records};
 use crate::cli::os::directory::Directory;
 use crate::cli::os::tree::{self, Id};
 use crate::cli::output::OutputFile;
-use crate::cli::report::{Failure, Note, Report};
+use crate::cli::messages::{Failure, Note, Messages};
 use crate::cli::reread::Reread;
 use crate::cli::source::SourceFile;
-use crate::cli::underway::Underway;
+use crate::cli::pending::Pending;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -41,7 +41,7 @@ pub struct Finished {
     /// Where it is noted that it is complete.
     pub entry: Option<Completion>,
     /// Dropped at the end.
-    pub underway: Underway,
+    pub pending: Pending,
 }
 
 /// What is handed over, in the order of the operands.
@@ -52,18 +52,18 @@ pub enum Item {
 
 /// Does the last steps, at once or on a thread.
 pub struct Committer {
-    report: Arc<Report>,
+    messages: Arc<Messages>,
     made: Arc<Made>,
     thread: Option<(Arc<Batches>, JoinHandle<()>)>,
 }
 
 impl Committer {
     /// With `max_batch`, a thread does the steps for at most so many files at once.
-    pub fn new(report: Arc<Report>, max_batch: Option<usize>) -> Committer {
+    pub fn new(messages: Arc<Messages>, max_batch: Option<usize>) -> Committer {
         let made = Arc::<Made>::default();
         let thread = max_batch.and_then(|max_batch| {
             let batches = Arc::new(Batches::new(max_batch));
-            let (its_batches, its_report, its_made) = (batches.clone(), report.clone(), made.clone());
+            let (its_batches, its_report, its_made) = (batches.clone(), messages.clone(), made.clone());
             let work = move || {
                 let _gone = Gone(&its_batches);
                 while let Some(batch) = its_batches.take() {
@@ -73,17 +73,17 @@ impl Committer {
             // Without a thread it works too, but more slowly.
             Some((batches, thread::Builder::new().name("commit".into()).spawn(work).ok()?))
         });
-        Committer { report, made, thread }
+        Committer { messages, made, thread }
     }
 
     pub fn push(&self, item: Item) {
         match &self.thread {
             Some((batches, _)) => {
                 if !batches.push(item) {
-                    self.report.raise(3); // the thread panicked, and printed why
+                    self.messages.raise(3); // the thread panicked, and printed why
                 }
             }
-            None => commit(vec![item], &self.report, &self.made),
+            None => commit(vec![item], &self.messages, &self.made),
         }
     }
 
@@ -92,7 +92,7 @@ impl Committer {
         if let Some((batches, thread)) = self.thread {
             batches.close();
             if thread.join().is_err() {
-                self.report.raise(3);
+                self.messages.raise(3);
             }
         }
     }
@@ -190,7 +190,7 @@ struct Named {
     failure: Option<Failure>,
     /// Why its index has no name.
     index_failure: Option<Failure>,
-    _underway: Underway,
+    _underway: Pending,
 }
 
 /// The results that this call has made with -f and whose sources it removes: one must not replace another, or nothing
@@ -216,7 +216,7 @@ impl Made {
     }
 }
 
-fn commit(items: Vec<Item>, report: &Report, made: &Made) {
+fn commit(items: Vec<Item>, messages: &Messages, made: &Made) {
     let mut named: Vec<Result<Named, Note>> = sync_files(items)
         .into_iter()
         .map(|(item, synced)| match item {
@@ -228,11 +228,11 @@ fn commit(items: Vec<Item>, report: &Report, made: &Made) {
     let mut records = Records::default();
     for file in named {
         match file {
-            Err(note) => report.print(&note),
-            Ok(Named { failure: Some(failure), .. }) => report.print(&Note::Failure(failure)),
+            Err(note) => messages.print(&note),
+            Ok(Named { failure: Some(failure), .. }) => messages.print(&Note::Failure(failure)),
             Ok(Named { name, source, message, count, entry, directory, index_failure, .. }) => {
                 if let Some((bytes_in, bytes_out)) = count {
-                    report.tally.done(bytes_in, bytes_out);
+                    messages.tally.done(bytes_in, bytes_out);
                 }
                 if let Some(entry) = entry
                     && let Ok(found) = directory.find_link(&name)
@@ -240,12 +240,12 @@ fn commit(items: Vec<Item>, report: &Report, made: &Made) {
                     records.push(entry, &name, &found);
                 }
                 if !message.is_empty() {
-                    report.print(&Note::Line(message));
+                    messages.print(&Note::Line(message));
                 }
                 // An index can be made again, so it does not keep the source.
                 let removed = source.and_then(|source| remove(&source, &directory));
                 for failure in removed.into_iter().chain(index_failure) {
-                    report.print(&Note::Failure(failure));
+                    messages.print(&Note::Failure(failure));
                 }
             }
         }
@@ -281,7 +281,7 @@ fn sync_files(items: Vec<Item>) -> Vec<(Item, io::Result<()>)> {
 
 /// Closes a result and gives it its name.
 fn give_name(file: Finished, synced: io::Result<()>, made: &Made) -> Named {
-    let Finished { output, index, source, sync, reread, replace, message, count, entry, underway } = file;
+    let Finished { output, index, source, sync, reread, replace, message, count, entry, pending } = file;
     let (path, name, directory) = (output.path.clone(), output.name.clone(), output.directory.clone());
     let checked = match synced {
         Err(e) => Err(Failure::output("write", path.as_os_str(), &e)),
@@ -311,7 +311,7 @@ fn give_name(file: Finished, synced: io::Result<()>, made: &Made) -> Named {
         publish(index, replace)
     };
     let index_failure = index.filter(|_| failure.is_none()).and_then(|index| name_index(index).err());
-    Named { path, name, directory, sync, source, message, count, entry, failure, index_failure, _underway: underway }
+    Named { path, name, directory, sync, source, message, count, entry, failure, index_failure, _underway: pending }
 }
 
 /// Closes a file and gives it its name.

@@ -2,7 +2,7 @@
 
 use crate::cli::args::NameList;
 use crate::cli::os::{file, process};
-use crate::cli::report::{Failure, errno_text};
+use crate::cli::messages::{Failure, errno_text};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};

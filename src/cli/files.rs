@@ -3,9 +3,9 @@
 //! A file is opened first (without waiting for the other end of a FIFO, and without following a link where bzip2 would
 //! not follow it). All checks are then made on the open file, so that what was checked is what is read.
 
-use crate::cli::account::Entry;
+use crate::cli::report::Entry;
 use crate::cli::args::{Action, FilesMode, Operand, Plan, Target, Work};
-use crate::cli::checks::Checks;
+use crate::cli::preconditions::Preconditions;
 use crate::cli::index::IndexJob;
 use crate::cli::input;
 use crate::cli::job::{Complete, Destination, Job, Ready, State};
@@ -14,13 +14,13 @@ use crate::cli::names::{appended, ending, original_name};
 use crate::cli::os::{process, tree};
 use crate::cli::place::Place;
 use crate::cli::quote::shown;
-use crate::cli::report::{Failure, Report};
+use crate::cli::messages::{Failure, Messages};
 use crate::cli::resume;
 use crate::cli::shards;
 use crate::cli::source::{SourceFile, id, list_of};
-use crate::cli::supply::{Found, Supply};
+use crate::cli::operand_iter::{Found, OperandIter};
 use crate::cli::tally::Skipped;
-use crate::cli::underway::Underway;
+use crate::cli::pending::Pending;
 use hybz::Pool;
 use hybz::flow::{Input, Inputs, Source, Task};
 use hybz::format::IndexKind;
@@ -35,10 +35,10 @@ use std::sync::Arc;
 /// The operands, as the flow wants them: opened one after the other.
 pub struct Operands {
     plan: Arc<Plan<FilesMode>>,
-    report: Arc<Report>,
+    messages: Arc<Messages>,
     pool: Pool,
-    supply: Supply,
-    checks: Checks,
+    iter: OperandIter,
+    preconditions: Preconditions,
 }
 
 /// A file that was looked at.
@@ -69,35 +69,35 @@ impl Prepared {
 }
 
 impl Operands {
-    pub fn new(plan: Arc<Plan<FilesMode>>, report: Arc<Report>, supply: Supply, pool: &Pool) -> Self {
-        Operands { checks: Checks::new(&plan), plan, report, pool: pool.clone(), supply }
+    pub fn new(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>, iter: OperandIter, pool: &Pool) -> Self {
+        Operands { preconditions: Preconditions::new(&plan), plan, messages, pool: pool.clone(), iter }
     }
 
     /// The input that a file is, or none if it is one of hybz's own.
     fn input(&mut self, found: &Found) -> Option<Input<Job>> {
         let name = found.operand.name().to_owned();
         let entry = Entry::new(&self.plan.mode, &name);
-        let mut underway = self.checks.touched.begin();
+        let mut pending = self.preconditions.locks.begin();
         let mut remark = None;
-        let opened = self.open(found, &name, &mut remark, &mut underway);
+        let opened = self.open(found, &name, &mut remark, &mut pending);
         let (state, prepared) = match opened {
             Ok(Opened::Own) => {
-                self.report.tally.skip(Skipped::Own);
+                self.messages.tally.skip(Skipped::Own);
                 return None;
             }
             Ok(Opened::Complete(complete)) => {
-                self.report.tally.skip(Skipped::Complete);
+                self.messages.tally.skip(Skipped::Complete);
                 (State::Complete(complete), Prepared::nothing())
             }
             Ok(Opened::Ready(ready, file)) => {
-                match self.prepare(&ready, &found.operand, file, &mut remark, &mut underway) {
+                match self.prepare(&ready, &found.operand, file, &mut remark, &mut pending) {
                     Ok(prepared) => (State::Ready(ready), prepared),
                     Err(failure) => (State::Failed(failure), Prepared::nothing()),
                 }
             }
             Err(failure) => (State::Failed(failure), Prepared::nothing()),
         };
-        Some(prepared.input(&self.plan, |index| Job { name, remark, state, index, entry, underway }))
+        Some(prepared.input(&self.plan, |index| Job { name, remark, state, index, entry, pending }))
     }
 
     /// What is done with an operand that passed all checks.
@@ -107,10 +107,10 @@ impl Operands {
         operand: &Operand,
         file: File,
         remark: &mut Option<Vec<u8>>,
-        underway: &mut Underway,
+        pending: &mut Pending,
     ) -> Result<Prepared, Failure> {
         let (plan, name) = (&self.plan, operand.name());
-        let index = self.index(ready, underway)?;
+        let index = self.index(ready, pending)?;
         let (task, source) = match (&plan.mode.work, plan.mode.ranges(), plan.mode.streams()) {
             (Work::Shard { level, shard, .. }, ..) => {
                 let text = shards::text(name, file, shard)?;
@@ -124,7 +124,7 @@ impl Operands {
     }
 
     /// The index that is made of an operand, if its name is free.
-    fn index(&self, ready: &Ready, underway: &mut Underway) -> Result<Option<IndexJob>, Failure> {
+    fn index(&self, ready: &Ready, pending: &mut Pending) -> Result<Option<IndexJob>, Failure> {
         let Some(index) = &self.plan.mode.index else { return Ok(None) };
         let unnamed = Place::typed("");
         let compressed = match (self.plan.mode.action(), &ready.destination, &ready.source) {
@@ -139,10 +139,10 @@ impl Operands {
         let job = IndexJob::new(index, place);
         let source = ready.source.as_ref().map(|source| &source.found);
         let replaced = job.check(compressed.path(), source, self.plan.common.force)?;
-        if replaced.is_some_and(|found| self.checks.is_report(tree::id(&found))) {
+        if replaced.is_some_and(|found| self.preconditions.is_report(tree::id(&found))) {
             return Err(Failure::about(1, "Output file ", job.place.name(), " is the report."));
         }
-        underway.touch(job.place.path(), replaced.iter().map(tree::id));
+        pending.touch(job.place.path(), replaced.iter().map(tree::id));
         Ok(Some(job))
     }
 
@@ -152,13 +152,13 @@ impl Operands {
         found: &Found,
         name: &OsStr,
         remark: &mut Option<Vec<u8>>,
-        underway: &mut Underway,
+        pending: &mut Pending,
     ) -> Result<Opened, Failure> {
         if found.operand == Operand::Stdin {
-            return self.open_stdin(name, underway).map(|(ready, file)| Opened::Ready(Box::new(ready), file));
+            return self.open_stdin(name, pending).map(|(ready, file)| Opened::Ready(Box::new(ready), file));
         }
         let (place, journal, typed) = (&found.place, &found.journal, found.typed);
-        let opened = self.checks.open(place, underway);
+        let opened = self.preconditions.open(place, pending);
         let plan = Arc::clone(&self.plan);
         let beside = plan.mode.target.makes_files();
         let about = |code, parts: &[&[u8]]| {
@@ -180,7 +180,7 @@ impl Operands {
             let link: &[u8] = b" is a symbolic link to a directory: not followed without -f.";
             return Err(about(1, &[if walked { link } else { b" is a directory." }]));
         }
-        if self.checks.is_report(id(&found)) {
+        if self.preconditions.is_report(id(&found)) {
             if !typed {
                 return Ok(Opened::Own);
             }
@@ -198,8 +198,8 @@ impl Operands {
         let resumes = plan.mode.batch.resume && found.is_file();
         match &destination {
             Destination::File(_) if resumes => {} // when its result is known not to be right
-            Destination::File(result) => self.checks.result(result, &found, underway)?,
-            Destination::Stdout => self.checks.stdout(name, &found)?,
+            Destination::File(result) => self.preconditions.result(result, &found, pending)?,
+            Destination::Stdout => self.preconditions.stdout(name, &found)?,
             Destination::Nothing => {}
         }
         let others = found.nlink().saturating_sub(1);
@@ -213,8 +213,8 @@ impl Operands {
         if let Destination::File(result) = &destination {
             if resumes {
                 // An operand before may be about to make it, or to replace it.
-                if self.checks.touched.has_name(result.path()) {
-                    self.checks.touched.wait(underway);
+                if self.preconditions.locks.has_name(result.path()) {
+                    self.preconditions.locks.wait(pending);
                 }
                 match resume::look(&plan, &self.pool, journal.as_ref(), (&source, &file), result)? {
                     resume::Found::Complete => {
@@ -223,19 +223,19 @@ impl Operands {
                     }
                     resume::Found::Missing(for_later) => entry = for_later,
                 }
-                self.checks.result(result, &source.found, underway)?;
+                self.preconditions.result(result, &source.found, pending)?;
             }
             if plan.has_many() {
                 let replaced = if plan.common.force { result.find().ok() } else { None };
                 let removed = plan.mode.remove_sources.then_some(id(&source.found));
-                underway.touch(result.path(), removed.into_iter().chain(replaced.as_ref().map(tree::id)));
+                pending.touch(result.path(), removed.into_iter().chain(replaced.as_ref().map(tree::id)));
             }
         }
         let ready = Ready { source: Some(source), destination, entry, seen: Arc::default() };
         Ok(Opened::Ready(Box::new(ready), file))
     }
 
-    fn open_stdin(&self, name: &OsStr, underway: &Underway) -> Result<(Ready, File), Failure> {
+    fn open_stdin(&self, name: &OsStr, pending: &Pending) -> Result<(Ready, File), Failure> {
         let read_error = |e| Failure::input("read", name, &e);
         process::check_stdin().map_err(read_error)?;
         let stdin = io::stdin();
@@ -248,11 +248,11 @@ impl Operands {
             Target::Nowhere => Destination::Nothing,
             Target::File(result) => {
                 let result = Place::typed(result);
-                self.checks.result(&result, &found, underway)?;
+                self.preconditions.result(&result, &found, pending)?;
                 Destination::File(result)
             }
             _ => {
-                self.checks.stdout(name, &found)?;
+                self.preconditions.stdout(name, &found)?;
                 Destination::Stdout
             }
         };
@@ -279,7 +279,7 @@ impl Operands {
                 guess
             }),
         };
-        self.supply.result(source, source.beside(result)).map(Destination::File)
+        self.iter.result(source, source.beside(result)).map(Destination::File)
     }
 }
 
@@ -288,19 +288,19 @@ impl Inputs for Operands {
 
     fn next_input(&mut self) -> Option<Input<Job>> {
         loop {
-            if self.plan.mode.batch.fail_fast && self.report.code() > 0 {
+            if self.plan.mode.batch.fail_fast && self.messages.code() > 0 {
                 return None;
             }
-            match self.supply.next()? {
+            match self.iter.next()? {
                 Ok(found) => {
                     if let Some(input) = self.input(&found) {
                         return Some(input);
                     }
                 }
                 Err(failure) => {
-                    let (name, underway) = (OsString::new(), self.checks.touched.begin());
+                    let (name, pending) = (OsString::new(), self.preconditions.locks.begin());
                     let state = State::Failed(failure);
-                    let job = |index| Job { name, remark: None, state, index, entry: None, underway };
+                    let job = |index| Job { name, remark: None, state, index, entry: None, pending };
                     return Some(Prepared::nothing().input(&self.plan, job));
                 }
             }

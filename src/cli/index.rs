@@ -7,7 +7,7 @@ use crate::cli::os::directory::{Stat, is_directory};
 use crate::cli::os::{file, tree};
 use crate::cli::output::OutputFile;
 use crate::cli::place::Place;
-use crate::cli::report::Failure;
+use crate::cli::messages::Failure;
 use crate::cli::source::{SourceFile, id};
 use crate::cli::temporary::TemporaryFiles;
 use hybz::index::{Index, Recorder};

@@ -6,7 +6,7 @@ use crate::cli::job::{Destination, Ready};
 use crate::cli::part;
 use crate::cli::ranges::Parts;
 use crate::cli::reader::Reader;
-use crate::cli::report::Failure;
+use crate::cli::messages::Failure;
 use crate::cli::source::SourceFile;
 use hybz::Pool;
 use hybz::flow::{Source, Task};

@@ -1,13 +1,13 @@
 //! What is known of an operand when it has been opened and checked, or has failed.
 
-use crate::cli::account::Entry;
+use crate::cli::report::Entry;
 use crate::cli::args::Range;
 use crate::cli::index::IndexJob;
 use crate::cli::journal::Completion;
 use crate::cli::place::Place;
-use crate::cli::report::Failure;
+use crate::cli::messages::Failure;
 use crate::cli::source::SourceFile;
-use crate::cli::underway::Underway;
+use crate::cli::pending::Pending;
 use hybz::Format;
 use std::ffi::OsString;
 use std::io::Read;
@@ -25,7 +25,7 @@ pub struct Job {
     /// What the report says of it.
     pub entry: Option<Box<Entry>>,
     /// Dropped when its result has its name, and its source is removed.
-    pub underway: Underway,
+    pub pending: Pending,
 }
 
 /// What is to be done with an operand.

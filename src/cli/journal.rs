@@ -15,7 +15,7 @@
 
 use crate::cli::os::directory::{Directory, Stat, distrusted};
 use crate::cli::os::file;
-use crate::cli::report::errno_text;
+use crate::cli::messages::errno_text;
 use crate::cli::source::SourceFile;
 use crc_fast::{CrcAlgorithm, checksum};
 use std::ffi::OsStr;

@@ -8,7 +8,7 @@ use crate::cli::os::last_mode::LastMode;
 use crate::cli::os::slots::Slots;
 use crate::cli::os::tree::{self, Attributes, Id};
 use crate::cli::output::mode_for;
-use crate::cli::report::Failure;
+use crate::cli::messages::Failure;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;

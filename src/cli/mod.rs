@@ -15,11 +15,11 @@
 //! `limits` (threads and memory), `temporary` (named temporary files and signals) and `os` (all calls of the operating
 //! system that std does not make).
 
-pub mod account;
+pub mod report;
 pub mod args;
 pub mod bench;
 pub mod bzip2recover;
-pub mod checks;
+pub mod preconditions;
 pub mod commit;
 pub mod counts;
 pub mod filelist;
@@ -45,7 +45,7 @@ pub mod quote;
 pub mod ranges;
 pub mod reader;
 pub mod recover;
-pub mod report;
+pub mod messages;
 pub mod reread;
 pub mod results;
 pub mod resume;
@@ -53,11 +53,11 @@ pub mod run;
 pub mod shards;
 pub mod sink;
 pub mod source;
-pub mod supply;
+pub mod operand_iter;
 pub mod tally;
 pub mod temporary;
 pub mod terminal;
-pub mod underway;
-pub mod verdicts;
+pub mod pending;
+pub mod outcome_text;
 pub mod verified;
 pub mod walk;

@@ -1,425 +1,405 @@
-//! Messages to the user, and the exit code. Every message goes through here and is written in one piece.
+//! `--report`: an account of the call for programs, one object for each file and a summary, as docs/JSON.md has them.
 //!
-//! The texts are bzip2's, byte for byte where programs look for them.
+//! The objects of files come in the order of the operands, each when its file is done: its result has its name and its
+//! source is removed, or it failed. They are written line by line, not kept until the end, so that a monitor can follow
+//! and nothing is lost with the process. When a signal ends the process, its handler writes a summary of what was done
+//! until then; a report without a summary is one whose process was killed.
 
-use crate::cli::account::{Account, Entry};
-use crate::cli::args::{Action, Common};
-use crate::cli::formats::is_of;
-use crate::cli::json::Object;
-use crate::cli::os::{process, stdout};
-use crate::cli::progress::Progress;
-use crate::cli::quote::shown;
+use crate::cli::args::{Action, FilesMode, ReportPlace};
+use crate::cli::counts::{Line, Seconds};
+use crate::cli::json::{self, Object, SCHEMA};
+use crate::cli::os::file::wait_writable;
+use crate::cli::os::signals;
+use crate::cli::os::stdout;
 use crate::cli::tally::Tally;
-use crate::cli::terminal::{USUAL_COLUMNS, wrap};
-use anyhow::bail;
+use crate::cli::temporary::{LastWords, TemporaryFiles};
 use hybz::format::Blocks;
-use hybz::{BlockInfo, Damage, Error, StationReport, StreamSummary, Summary};
-use std::ffi::OsStr;
+use hybz::{Format, StationReport, StreamInfo, StreamSummary, Summary};
+use serde_json::{Value, json};
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
-use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
-/// How a call ended.
-pub enum Outcome {
-    Exit(u8),
-    /// The reader of our stdout is gone.
-    BrokenPipe,
-}
+/// How every report begins.
+const BEGINNING: &[u8] = b"{\"schema\":";
+/// How many CRCs of streams are listed: a file may have a million streams.
+const MAX_CRCS: usize = 1000;
 
-/// Prints what was asked for on stdout. Returns how the process ends if nobody reads it. A closed stdout is an error
-/// also if there is nothing to print.
-pub fn print_stdout(text: &[u8]) -> anyhow::Result<Option<Outcome>> {
-    match stdout::print(text) {
-        Ok(()) => Ok(None),
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(Some(Outcome::BrokenPipe)),
-        Err(e) => bail!("Can't write output file (stdout): {}.", errno_text(&e)),
-    }
-}
-
-/// Why an operand failed.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    /// The exit code: 1 environment, 2 damaged data, 3 a defect in hybz.
-    pub code: u8,
-    /// Whether a single `-q` hides it, as in bzip2.
-    pub remark: bool,
-    /// The message, without the program's name in front.
-    pub text: Vec<u8>,
-}
-
-impl Failure {
-    pub fn new(code: u8, text: Vec<u8>) -> Failure {
-        Failure { code, remark: false, text }
-    }
-
-    /// `WHAT NAME TEXT`, as in `Input file NAME is a directory.`
-    pub fn about(code: u8, what: &str, name: &OsStr, text: &str) -> Failure {
-        Failure::new(code, [what.as_bytes(), shown(name).as_bytes(), text.as_bytes()].concat())
-    }
-
-    /// The same, but hidden by `-q`.
-    pub fn remark(self) -> Failure {
-        Failure { remark: true, ..self }
-    }
-
-    /// `Can't open input file NAME: ERR.`
-    pub fn input(what: &str, name: &OsStr, e: &io::Error) -> Failure {
-        Failure::new(1, cannot(what, "input file", name, e))
-    }
-
-    /// `Can't open input file NAME: ERR.`; bzip2 has another text for `-t`.
-    pub fn unopened(action: Action, name: &OsStr, e: &io::Error) -> Failure {
-        Failure::new(1, cannot("open", if action == Action::Test { "input" } else { "input file" }, name, e))
-    }
-
-    /// `Can't create output file NAME: ERR.`
-    pub fn output(what: &str, name: &OsStr, e: &io::Error) -> Failure {
-        Failure::new(1, cannot(what, "output file", name, e))
-    }
-
-    /// `Can't make the directory NAME: ERR.`
-    pub fn directory(path: &Path, e: &io::Error) -> Failure {
-        let text = format!(": {}.", errno_text(e));
-        Failure::about(1, "Can't make the directory ", path.as_os_str(), &text)
-    }
-
-    /// bzip2's refusal to `what` a terminal.
-    pub fn terminal(program: &OsStr, what: &str) -> Failure {
-        let program = program.display();
-        Failure::new(1, format!("I won't {what} a terminal.\n{program}: For help, type: `{program} --help'.").into())
-    }
-
-    /// A defect in hybz, met while it worked on the operand `name`.
-    pub fn internal(name: &OsStr, error: &Error) -> Failure {
-        Failure::new(3, [shown(name).as_bytes(), format!(": {error}: a defect of hybz.").as_bytes()].concat())
-    }
-
-    /// A block of the operand `name` needs more memory than one may have: than `-m` allows, or than there is.
-    pub fn memory(name: &OsStr, error: &Error, limited: bool) -> Failure {
-        let &Error::Memory { block, needs, allowed } = error else { return Failure::internal(name, error) };
-        // Rounded so that `-m` with the first number is enough.
-        let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
-        let limit = if limited { format!("-m allows {allowed}") } else { format!("only {allowed} can be had") };
-        Failure::new(
-            1,
-            [shown(name).as_bytes(), format!(": block {block} needs {needs} MB, {limit}.").as_bytes()].concat(),
-        )
-    }
-
-    /// The source is not what was read any more.
-    pub fn changed(name: &OsStr) -> Failure {
-        Failure::new(1, [b"Input file ", shown(name).as_bytes(), b" changed while it was read: not removed."].concat())
-    }
-
-    /// `Output file NAME already exists.`
-    pub fn exists(name: &OsStr) -> Failure {
-        Failure::new(1, [b"Output file ", shown(name).as_bytes(), b" already exists."].concat())
-    }
-}
-
-fn cannot(what: &str, which: &str, name: &OsStr, e: &io::Error) -> Vec<u8> {
-    let (before, after) = (format!("Can't {what} {which} "), format!(": {}.", errno_text(e)));
-    [before.as_bytes(), shown(name).as_bytes(), after.as_bytes()].concat()
-}
-
-/// What to do when there is not enough memory.
-const TRY_LESS: &str = "try -m1 -p1, or -s";
-
-/// The C library's text for an error, without the number that Rust adds.
-pub fn errno_text(e: &io::Error) -> String {
-    let text = e.to_string();
-    let text = text.split_once(" (os error ").map_or(&*text, |(text, _)| text);
-    if e.kind() == io::ErrorKind::OutOfMemory { format!("{text} ({TRY_LESS})") } else { text.to_owned() }
-}
-
-/// One message.
-pub enum Note {
-    Failure(Failure),
-    /// One that belongs to no file.
-    Apart(Failure),
-    /// Printed after the program's name, unless `-q` hides it.
-    Remark(Vec<u8>),
-    /// Printed as it is, and always: what `-v` asks for.
-    Line(Vec<u8>),
-    /// The same, and a failure that it tells of.
-    Verdict(Failure, Vec<u8>),
-    /// Into the report: what became of a file, with the failures before this.
-    Entry(Box<Entry>),
-}
-
-/// The printer of all messages of one call.
+/// The report of one call.
 pub struct Report {
-    program: Vec<u8>,
-    quiet: u8,
-    /// The width of names in the lines of `-v`: that of the longest name, but at least that of `(stdin)`.
-    width: usize,
-    code: AtomicU8,
-    pub progress: Progress,
-    /// What `--report` asks for.
-    pub account: Option<Account>,
-    pub tally: Arc<Tally>,
+    place: OsString,
+    totals: Arc<Totals>,
+    /// What went wrong since the last object.
+    failures: Mutex<Vec<Trouble>>,
+    /// Of no file.
+    apart: Mutex<Vec<Trouble>>,
+    /// Whether the report could not be written.
+    unwritable: AtomicBool,
+}
+
+/// What a signal handler knows.
+struct Totals {
+    file: File,
+    work: &'static str,
+    operands: Option<u64>,
+    tally: Arc<Tally>,
+    started: Instant,
+    /// The beginning of a line is written, and its end is not.
+    torn: AtomicBool,
+    /// [`OPEN`], or who writes the summary, or has written it.
+    state: AtomicU8,
+    files: AtomicU64,
+    failed: AtomicU64,
+    complete: AtomicU64,
+    bytes_in: AtomicU64,
+    bytes_out: AtomicU64,
+    blocks: AtomicU64,
+    streams: AtomicU64,
+    verified: AtomicU64,
+    recoded: AtomicU64,
+}
+
+const OPEN: u8 = 0;
+const CLOSED: u8 = 1;
+/// The process is being ended, by a signal or for lack of memory.
+const ENDING: u8 = 2;
+
+/// What is known of a file.
+pub struct Entry {
+    name: OsString,
+    opened: Instant,
+    /// Of the stream that its bytes begin with.
+    format: Option<Format>,
+    crcs: Vec<u32>,
+    /// The name of the result, or `-`.
+    result: Option<OsString>,
+    /// All of it, if the work on it went well.
+    stream: Option<StreamSummary>,
+    /// Whether there was nothing to do.
+    complete: bool,
+    /// What is wrong and is not said.
+    unsaid: Option<Trouble>,
+}
+
+/// What went wrong: an exit code and a text.
+type Trouble = (u8, Vec<u8>);
+
+impl Entry {
+    /// Begins one, if there is to be a report.
+    pub fn new(mode: &FilesMode, name: &OsStr) -> Option<Box<Entry>> {
+        mode.report.as_ref()?;
+        let format = mode.coding().map(|coding| coding.encoding.format());
+        let (opened, crcs, result, stream) = (Instant::now(), Vec::new(), None, None);
+        let (complete, unsaid) = (false, None);
+        Some(Box::new(Entry { name: name.to_owned(), opened, format, crcs, result, stream, complete, unsaid }))
+    }
+
+    /// A stream of it has ended.
+    pub fn stream(&mut self, stream: &StreamInfo) {
+        self.format.get_or_insert(stream.format);
+        if self.crcs.len() < MAX_CRCS && stream.format.blocks() == Blocks::Listed {
+            self.crcs.push(stream.combined_crc);
+        }
+    }
+
+    /// All of it was read and written, or not; what is left to do with the result is yet to come.
+    pub fn ended(&mut self, result: Option<&OsStr>, stream: Option<&StreamSummary>) {
+        (self.result, self.stream) = (result.map(OsStr::to_owned), stream.copied());
+    }
+
+    /// Its `result` was there, and right.
+    pub fn complete(&mut self, result: &OsStr) {
+        (self.result, self.complete) = (Some(result.to_owned()), true);
+    }
+
+    /// It failed, and no message says so.
+    pub fn failed_in_silence(&mut self, code: u8, text: &[u8]) {
+        self.unsaid = Some((code, text.to_owned()));
+    }
 }
 
 impl Report {
-    pub fn new(common: &Common, progress: Progress) -> Report {
-        let width = if common.verbose > 0 {
-            common.operands.iter().map(|operand| shown(operand.name()).len()).max()
-        } else {
-            None
+    /// Opens the place of the report, of `work` on so many operands if that is known. What is there and is no report is
+    /// "invalid data".
+    pub fn open(
+        place: &ReportPlace,
+        work: &'static str,
+        operands: Option<u64>,
+        tally: &Arc<Tally>,
+    ) -> io::Result<Report> {
+        let file = match place {
+            ReportPlace::Stderr => io::stderr().as_fd().try_clone_to_owned()?.into(),
+            ReportPlace::Stdout => stdout::duplicate()?,
+            ReportPlace::File(path) => open_file(path)?,
         };
-        Report {
-            program: common.program.as_bytes().to_vec(),
-            quiet: common.quiet,
-            width: width.unwrap_or(0).max("(stdin)".len()),
-            code: AtomicU8::new(0),
-            progress,
-            account: None,
-            tally: Arc::default(),
-        }
-    }
-
-    /// With an account of the call for programs, and the tally that it tells of.
-    pub fn with_account(self, account: Option<Account>, tally: Arc<Tally>) -> Report {
-        Report { account, tally, ..self }
-    }
-
-    /// The highest exit code of all failures.
-    pub fn code(&self) -> u8 {
-        self.code.load(Ordering::Relaxed)
-    }
-
-    pub fn raise(&self, code: u8) {
-        self.code.fetch_max(code, Ordering::Relaxed);
-    }
-
-    pub fn print(&self, note: &Note) {
-        let (shown, text) = match note {
-            Note::Failure(failure) | Note::Apart(failure) => {
-                self.fail(failure, matches!(note, Note::Apart(_)));
-                (
-                    self.quiet < if failure.remark { 1 } else { 2 },
-                    [&self.program[..], b": ", &failure.text, b"\n"].concat(),
-                )
-            }
-            Note::Remark(text) => (self.quiet == 0, [&self.program[..], b": ", text, b"\n"].concat()),
-            Note::Line(line) => (true, line.clone()),
-            Note::Verdict(failure, line) => {
-                self.fail(failure, false);
-                (true, line.clone())
-            }
-            Note::Entry(entry) => return self.account_for(|account| account.file(entry)),
+        let number = AtomicU64::default;
+        let totals = Totals {
+            file,
+            work,
+            operands,
+            tally: Arc::clone(tally),
+            started: Instant::now(),
+            torn: AtomicBool::new(false),
+            state: AtomicU8::new(OPEN),
+            files: number(),
+            failed: number(),
+            complete: number(),
+            bytes_in: number(),
+            bytes_out: number(),
+            blocks: number(),
+            streams: number(),
+            verified: number(),
+            recoded: number(),
         };
-        if shown {
-            // If stderr fails, there is nowhere to report it.
-            self.progress.suspend(|| drop(io::stderr().write_all(&text)));
+        let (totals, failures, unwritable) = (Arc::new(totals), Mutex::default(), AtomicBool::new(false));
+        Ok(Report { place: place.name().to_owned(), totals, failures, apart: Mutex::default(), unwritable })
+    }
+
+    /// In words, for errors.
+    pub fn place(&self) -> &OsStr {
+        &self.place
+    }
+
+    /// Temporary files with whose removal, when a signal ends the process, the summary is written.
+    pub fn temporary_files(&self) -> io::Result<TemporaryFiles> {
+        let totals = Arc::clone(&self.totals);
+        let last_words: LastWords = Box::new(move |signal| totals.last_words(signal));
+        TemporaryFiles::with_last_words(last_words)
+    }
+
+    /// Something went wrong with the file whose object is next, or with none if that is the summary, or if it stands
+    /// `apart`.
+    pub fn failed(&self, code: u8, text: &[u8], apart: bool) {
+        let mut failures = if apart { lock(&self.apart) } else { lock(&self.failures) };
+        failures.push((code, text.to_owned()));
+    }
+
+    /// Writes the object of a file.
+    pub fn file(&self, entry: &Entry) -> io::Result<()> {
+        let mut failures = std::mem::take(&mut *lock(&self.failures));
+        failures.extend(entry.unsaid.clone());
+        let mut object = Object::of_file("file", &entry.name);
+        object.put("work", self.totals.work);
+        object.put("status", status(entry, !failures.is_empty()));
+        object.put("format", entry.format.map(Format::name));
+        match &entry.result {
+            Some(name) => object.put_name("result", name),
+            None => object.put("result", Value::Null),
+        }
+        if let Some(stream) = &entry.stream {
+            object.put("bytes_in", stream.bytes_in);
+            object.put("bytes_out", stream.bytes_out);
+            object.put("blocks", stream.blocks);
+            object.put("streams", stream.streams);
+            object.put("crcs", entry.crcs.iter().map(|crc| json::crc(*crc)).collect::<Value>());
+            object.put("trailing_garbage", stream.trailing_garbage);
+            object.put("verified", stream.verified_blocks);
+            object.put("recoded", stream.recoded_blocks);
+        }
+        object.put("seconds", json::seconds(entry.opened.elapsed()));
+        put_failures(&mut object, &failures, 0);
+        self.totals.wait_if_ending();
+        self.totals.count(entry, !failures.is_empty());
+        self.write(&object.line())
+    }
+
+    /// Writes the object of a file of which so many bytes were measured; `object` is all but its exit code.
+    pub fn measured(&self, mut object: Object, bytes: u64) -> io::Result<()> {
+        let failures = std::mem::take(&mut *lock(&self.failures));
+        put_failures(&mut object, &failures, 0);
+        self.totals.wait_if_ending();
+        self.totals.files.fetch_add(1, Relaxed);
+        self.totals.failed.fetch_add(u64::from(!failures.is_empty()), Relaxed);
+        self.totals.bytes_in.fetch_add(bytes, Relaxed);
+        self.write(&object.line())
+    }
+
+    /// Writes the summary, unless there is one, of a call that ends with `code`; `broken` says that the reader of
+    /// stdout was gone.
+    pub fn summary(&self, pool: Option<&Summary>, code: u8, broken: bool) -> io::Result<()> {
+        let was = self.totals.state.compare_exchange(OPEN, CLOSED, SeqCst, SeqCst);
+        self.totals.wait_if_ending();
+        if was.is_err() {
+            return Ok(());
+        }
+        let Totals { work, operands, started, files, failed, bytes_in, bytes_out, blocks, streams, .. } = &*self.totals;
+        let Totals { verified, recoded, complete, tally, .. } = &*self.totals;
+        let mut object = Object::new("summary");
+        object.put("version", env!("CARGO_PKG_VERSION"));
+        object.put("work", *work);
+        object.put("operands", *operands);
+        for (key, number) in [
+            ("files", files),
+            ("failed", failed),
+            ("complete", complete),
+            ("bytes_in", bytes_in),
+            ("bytes_out", bytes_out),
+            ("blocks", blocks),
+            ("streams", streams),
+            ("verified", verified),
+            ("recoded", recoded),
+        ] {
+            object.put(key, number.load(Relaxed));
+        }
+        object.put("skipped", tally.skipped());
+        let stations = pool.map_or(&[][..], |pool| &pool.stations);
+        object.put("fallbacks", stations.iter().map(|station| station.fallbacks).sum::<u64>());
+        object.put("stations", stations.iter().map(station).collect::<Value>());
+        object.put("seconds", json::seconds(started.elapsed()));
+        object.put("interrupted", broken);
+        object.put("signal", broken.then_some(libc::SIGPIPE));
+        let mut failures = std::mem::take(&mut *lock(&self.apart));
+        failures.append(&mut lock(&self.failures));
+        put_failures(&mut object, &failures, code);
+        self.write(&object.line())
+    }
+
+    /// After an error nothing more is written: what follows half a line cannot be read.
+    fn write(&self, line: &[u8]) -> io::Result<()> {
+        if self.unwritable.load(Relaxed) {
+            return Ok(());
+        }
+        self.totals.write(line).inspect_err(|_| self.unwritable.store(true, Relaxed))
+    }
+}
+
+impl Totals {
+    /// Counts a file.
+    fn count(&self, entry: &Entry, failed: bool) {
+        self.files.fetch_add(1, Relaxed);
+        self.failed.fetch_add(u64::from(failed), Relaxed);
+        self.complete.fetch_add(u64::from(entry.complete), Relaxed);
+        if let Some(stream) = &entry.stream {
+            self.bytes_in.fetch_add(stream.bytes_in, Relaxed);
+            self.bytes_out.fetch_add(stream.bytes_out, Relaxed);
+            self.blocks.fetch_add(stream.blocks, Relaxed);
+            self.streams.fetch_add(stream.streams, Relaxed);
+            self.verified.fetch_add(stream.verified_blocks, Relaxed);
+            self.recoded.fetch_add(stream.recoded_blocks, Relaxed);
         }
     }
 
-    fn fail(&self, failure: &Failure, apart: bool) {
-        self.raise(failure.code);
-        self.tally.failed();
-        if let Some(account) = &self.account {
-            account.failed(failure.code, &failure.text, apart);
+    /// While the process is being ended, nothing is written behind the summary. Whoever would, waits for the end: else
+    /// the sources of more files would be removed, and no object would say so.
+    fn wait_if_ending(&self) {
+        while self.state.load(SeqCst) == ENDING {
+            thread::sleep(Duration::from_secs(1));
         }
     }
 
-    /// Lets `write` write to the report, if there is one.
-    fn account_for(&self, write: impl FnOnce(&Account) -> io::Result<()>) {
-        let Some(account) = &self.account else { return };
-        let mut written = Ok(());
-        self.progress.suspend(|| written = write(account));
-        if let Err(e) = written {
-            let text = format!(": {}.", errno_text(&e));
-            self.print(&Note::Failure(Failure::about(1, "Can't write report ", account.place(), &text)));
+    /// Writes a line: with one call, unless it is too long for a pipe.
+    fn write(&self, mut line: &[u8]) -> io::Result<()> {
+        while !line.is_empty() {
+            match (&self.file).write(line) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => line = &line[written..],
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => wait_writable(&self.file)?,
+                Err(e) => return Err(e),
+            }
+            self.torn.store(!line.is_empty(), Relaxed);
+        }
+        Ok(())
+    }
+
+    /// The summary of what was done when a signal came, or when there was no more memory (0). Called in the handler:
+    /// so it has no stations.
+    fn last_words(&self, signal: i32) {
+        if self.state.compare_exchange(OPEN, ENDING, SeqCst, SeqCst).is_err() {
+            return;
+        }
+        let mut line = Line::default();
+        if self.torn.load(Relaxed) {
+            line.push(b"\n");
+        }
+        let work = self.work;
+        let number = |number: &AtomicU64| number.load(Relaxed);
+        // A line has room for more numbers than these.
+        let _ = write!(line, r#"{{"schema":{SCHEMA},"type":"summary","version":"{}","#, env!("CARGO_PKG_VERSION"));
+        let _ = write!(line, r#""work":"{work}","operands":"#);
+        let _ = line.number(self.operands);
+        let _ = write!(line, r#","files":{},"skipped":{},"#, number(&self.files), self.tally.skipped());
+        let _ = write!(line, r#""failed":{},"complete":{},"#, number(&self.failed), number(&self.complete));
+        let _ = write!(line, r#""bytes_in":{},"#, number(&self.bytes_in));
+        let _ = write!(line, r#""bytes_out":{},"blocks":{},"#, number(&self.bytes_out), number(&self.blocks));
+        let _ = write!(line, r#""streams":{},"verified":{},"#, number(&self.streams), number(&self.verified));
+        let _ = write!(line, r#""recoded":{},"fallbacks":null,"#, number(&self.recoded));
+        let _ = write!(line, r#""stations":null,"seconds":{},"interrupted":true,"#, Seconds(self.started.elapsed()));
+        let _ = match signal {
+            0 => writeln!(line, r#""signal":null,"exit":1,"error":"out of memory"}}"#),
+            signal => writeln!(line, r#""signal":{signal},"exit":{}}}"#, 128 + signal),
+        };
+        signals::write_at_once(self.file.as_fd(), line.bytes());
+    }
+}
+
+/// Opens a report to append to it. What is there must be one, or nothing, or no regular file.
+fn open_file(path: &Path) -> io::Result<File> {
+    let found = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0);
+    if found {
+        let mut head = Vec::new();
+        File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut head)?;
+        if head != BEGINNING {
+            return Err(io::ErrorKind::InvalidData.into());
         }
     }
-
-    /// Into the report: what was measured of a file, with the failures before this.
-    pub fn measured(&self, object: impl FnOnce() -> Object, bytes: u64) {
-        self.account_for(|account| account.measured(object(), bytes));
+    let mut file = File::options().append(true).create(true).open(path)?;
+    // A process that was killed may have left half a line.
+    if found && !ends_with_line(path)? {
+        file.write_all(b"\n")?;
     }
-
-    /// Ends the report, if there is one and it has not ended.
-    pub fn close(&self, summary: Option<&Summary>, broken_pipe: bool) {
-        let code = if broken_pipe { self.code().max(process::broken_pipe_code()) } else { self.code() };
-        self.account_for(|account| account.summary(summary, code, broken_pipe));
-    }
-
-    /// `  NAME: `, the beginning of every line of `-v`.
-    pub fn line_start(&self, name: &OsStr) -> Vec<u8> {
-        let name = shown(name);
-        let name = name.as_bytes();
-        [b"  ", name, b": ", " ".repeat(self.width.saturating_sub(name.len())).as_bytes()].concat()
-    }
+    Ok(file)
 }
 
-/// What `-v` prints of a file that was compressed.
-pub fn ratio(bytes_in: u64, bytes_out: u64) -> String {
-    if bytes_in == 0 {
-        return " no data compressed.\n".to_owned();
-    }
-    let (read, written) = (bytes_in as f64, bytes_out as f64);
-    format!(
-        "{:6.3}:1, {:6.3} bits/byte, {:5.2}% saved, {bytes_in} in, {bytes_out} out.\n",
-        read / written,
-        8.0 * written / read,
-        100.0 * (1.0 - written / read),
-    )
+fn ends_with_line(path: &Path) -> io::Result<bool> {
+    let mut last = [0];
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
 }
 
-/// What `-vv` prints of a block that was compressed or decompressed.
-pub fn block_line(block: &BlockInfo, compressed: bool) -> String {
-    let BlockInfo { number, crc, combined_crc, block_len, .. } = block;
-    match compressed {
-        true => {
-            format!("\n    block {number}: crc = 0x{crc:08x}, combined CRC = 0x{combined_crc:08x}, size = {block_len}")
-        }
-        false => format!("\n    [{number}: huff+mtf rt+rld]"),
+/// What became of a file, in a word.
+fn status(entry: &Entry, failed: bool) -> &'static str {
+    match failed {
+        true => "failed",
+        false if entry.complete => "complete",
+        false => "done",
     }
 }
 
-/// What `-vv` prints at the end of a file, before the line of `-v`.
-pub fn end_line(stream: &StreamSummary, compressed: bool) -> String {
-    match compressed {
-        true => format!("\n    final combined CRC = 0x{:08x}\n   ", stream.combined_crc),
-        false => "\n    ".to_owned(),
+/// What is done, in a word.
+pub fn work_name(action: Action) -> &'static str {
+    match action {
+        Action::Compress => "compress",
+        Action::Decompress => "decompress",
+        Action::Test => "test",
     }
 }
 
-/// What is wrong with compressed data, in the words of `-t`, or of `-d` for data that are not compressed at all.
-pub fn verdict(error: &Error, test: bool) -> String {
-    match error {
-        Error::NotBzip2 if test => "bad magic number (file not created by bzip2)".to_owned(),
-        Error::NotBzip2 => "not a bzip2 file.".to_owned(),
-        Error::Truncated { bit_offset: 0, .. } => "file ends unexpectedly: it is empty".to_owned(),
-        Error::Truncated { .. } => format!("file ends unexpectedly: {}", place(error)),
-        &Error::TrailingGarbage { offset } => garbage(offset),
-        Error::Data { damage, .. } if !has_crcs(damage) => {
-            format!("data integrity error in data: {}", place(error))
-        }
-        _ => format!("data integrity (CRC) error in data: {}", place(error)),
-    }
-}
-
-/// What is said of bytes after the last stream that are not allowed there. Nothing is damaged, so no advice follows.
-fn garbage(offset: u64) -> String {
-    format!("garbage after the end, from byte {offset}")
-}
-
-/// An error of what begins at byte `at` of a file, as one of the file.
-pub fn behind(error: Error, at: u64) -> Error {
-    let bits = at * 8;
-    match error {
-        Error::Truncated { block, bit_offset } => Error::Truncated { block, bit_offset: bits + bit_offset },
-        Error::Data { block, bit_offset, damage } => Error::Data { block, bit_offset: bits + bit_offset, damage },
-        Error::BlockTooLarge { block, bit_offset } => Error::BlockTooLarge { block, bit_offset: bits + bit_offset },
-        Error::TrailingGarbage { offset } => Error::TrailingGarbage { offset: at + offset },
-        error => error,
-    }
-}
-
-/// Whether it is damage of a format whose blocks have CRCs.
-pub fn has_crcs(damage: &Damage) -> bool {
-    !is_of(damage, |blocks| blocks != Blocks::Listed)
-}
-
-/// Where the damage is.
-fn place(error: &Error) -> String {
-    match error {
-        Error::Data { bit_offset, damage, .. } if is_of(damage, |blocks| blocks == Blocks::None) => {
-            format!("at bit {bit_offset}: {damage}")
-        }
-        Error::Truncated { block, bit_offset } => format!("in block {block}, at bit {bit_offset}"),
-        Error::Data { block, bit_offset, damage } => format!("block {block}, at bit {bit_offset}: {damage}"),
-        _ => error.to_string(),
-    }
-}
-
-/// Why the file `name` was not decompressed, whose bytes are what `error` says.
-pub fn undecodable(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure {
-    match error {
-        Error::NotBzip2 => Failure::about(2, "", name, &format!(" is {}", verdict(error, false))),
-        _ => damage(name, result, error, quiet),
-    }
-}
-
-/// Why the damaged file `name` was not decompressed.
-pub fn damage(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure {
-    let (name, result) = (shown(name), shown(result));
-    let (name, result) = (name.as_bytes(), result.as_bytes());
-    let what = match error {
-        Error::Truncated { bit_offset: 0, .. } => {
-            return Failure::new(2, [b"Compressed file ends unexpectedly; ", name, b" is empty."].concat());
-        }
-        &Error::TrailingGarbage { offset } => {
-            return Failure::new(2, [name, b": ", garbage(offset).as_bytes()].concat());
-        }
-        Error::Truncated { .. } => "Compressed file ends unexpectedly;",
-        _ => "Data integrity error when decompressing.",
-    };
-    if quiet > 0 {
-        return Failure::new(2, [name, b": ", what.trim_end_matches(';').as_bytes()].concat());
-    }
-    let place = place(error);
-    let files: [&[u8]; 4] = [b"\n\tInput file = ", name, b", output file = ", result];
-    Failure::new(2, [what.as_bytes(), b"\n\t", place.as_bytes(), &files.concat()].concat())
-}
-
-/// What went wrong with a GPU, if anything did: the report of the first lane that has one.
-pub fn gpu_trouble(summary: &Summary) -> Option<String> {
-    let lanes = summary.stations.iter().filter(|station| station.accelerator);
-    let trouble = |lane: &&StationReport| lane.retired.is_some() || lane.failure.is_some();
-    // A device may lack the memory for some of its lanes. That costs time; it is trouble only if no lane works.
-    let some_work = lanes.clone().any(|lane| lane.blocks > 0 && !trouble(&lane));
-    let mut troubled = lanes.filter(|lane| trouble(lane) && !(some_work && lane.name == STARTING));
-    let lane = troubled.next()?;
-    let why = lane.retired.as_ref().or(lane.failure.as_ref())?;
-    Some(match &*lane.name {
-        STARTING => format!("a GPU could not be used: {why}"),
-        name => format!("{name} failed, and the CPU did its work: {why}"),
+fn station(station: &StationReport) -> Value {
+    let StationReport { name, accelerator, blocks, finished, bytes_in, bytes_out, fallbacks, .. } = station;
+    json!({
+        "name": name, "accelerator": accelerator, "blocks": blocks, "finished": finished, "bytes_in": bytes_in,
+        "bytes_out": bytes_out, "busy": json::seconds(station.busy), "waited": json::seconds(station.waited),
+        "fallbacks": fallbacks, "wrong": station.wrong, "failure": station.failure, "retired": station.retired,
     })
 }
 
-/// Whether accelerators were started, and the cores had done all of the work before one of them could.
-pub fn gpus_came_late(summary: &Summary) -> bool {
-    let mut lanes = summary.stations.iter().filter(|station| station.accelerator).peekable();
-    lanes.peek().is_some() && lanes.all(|lane| lane.blocks == 0)
+fn lock(failures: &Mutex<Vec<Trouble>>) -> MutexGuard<'_, Vec<Trouble>> {
+    failures.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The name of a station while its thread still creates it.
-const STARTING: &str = "starting";
-
-/// The table of stations at the end of `-vv`: how many blocks each did, how fast, how busy it was, and how often
-/// another station had to do its work again.
-///
-/// If no station did anything, because there was nothing to do, there is no table.
-pub fn stations(summary: &Summary) -> Vec<u8> {
-    if summary.stations.is_empty() {
-        return Vec::new();
-    }
-    let mut text = format!(
-        "  {:<11} {:>6} {:>8} {:>8} {:>8} {:>7} {:>6} {:>7}{:>10}\n",
-        "station", "blocks", "finished", "MB in", "MB out", "MB/s", "busy s", "waits s", "fallbacks"
-    );
-    for station in &summary.stations {
-        let StationReport { name, blocks, finished, bytes_in, bytes_out, fallbacks, .. } = station;
-        let (busy, waits) = (station.busy.as_secs_f64(), station.waited.as_secs_f64());
-        let (read, written) = (*bytes_in as f64 / 1e6, *bytes_out as f64 / 1e6);
-        let rate = if busy > 0.0 { read / busy } else { 0.0 };
-        // Writing into a String does not fail.
-        let _ = writeln!(
-            text,
-            "  {name:<11} {blocks:>6} {finished:>8} {read:>8.1} {written:>8.1} {rate:>7.1} {busy:>6.1} \
-             {waits:>7.1}{fallbacks:>10}"
-        );
-        let retired = station.retired.as_ref().map(|why| format!("retired: {why}"));
-        for remark in retired.iter().chain(&station.details) {
-            wrap(remark, 0, 6, USUAL_COLUMNS, &mut text);
-        }
-    }
-    let _ = writeln!(text, "  blocks in flight: at most {:.1} MiB", summary.memory as f64 / 1048576.0);
-    text.into_bytes()
+fn put_failures(object: &mut Object, failures: &[Trouble], code: u8) {
+    let code = failures.iter().map(|(code, _)| *code).fold(code, u8::max);
+    let texts: Vec<&[u8]> = failures.iter().map(|(_, text)| &text[..]).collect();
+    object.put_exit(code, (!texts.is_empty()).then(|| texts.join(&b'\n')).as_deref());
 }

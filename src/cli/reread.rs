@@ -8,7 +8,7 @@
 use crate::cli::os::file;
 use crate::cli::output::OutputFile;
 use crate::cli::quote::shown;
-use crate::cli::report::Failure;
+use crate::cli::messages::Failure;
 use crate::cli::source::SourceFile;
 use hybz::read::MultiBzDecoder;
 use hybz::{Pool, Settings};

@@ -1,7 +1,7 @@
 //! The results of one call, as the flow hands them over in the order of the operands: their bytes to stdout or into
 //! files, what is to be printed of them, and in the end the exit code.
 
-use crate::cli::account::Entry;
+use crate::cli::report::Entry;
 use crate::cli::args::{Action, Common, FilesMode, Plan, ReportPlace, Target, Work, usual_index};
 use crate::cli::commit::{Committer, Finished, Item};
 use crate::cli::formats::no_index;
@@ -11,14 +11,14 @@ use crate::cli::os::directory::{Directory, is_file};
 use crate::cli::os::{process, stdout};
 use crate::cli::output::OutputFile;
 use crate::cli::quote::shown;
-use crate::cli::report::{self, Failure, Note, Outcome, Report};
+use crate::cli::messages::{self, Failure, Note, Outcome, Messages};
 use crate::cli::reread::Reread;
 use crate::cli::shards;
 use crate::cli::sink::{Counted, Sink};
 use crate::cli::source::SourceFile;
 use crate::cli::temporary::{TemporaryFiles, remove_leftover};
-use crate::cli::underway::Underway;
-use crate::cli::verdicts::{self, Verdicts};
+use crate::cli::pending::Pending;
+use crate::cli::outcome_text::{self, OutcomeText};
 use crate::cli::verified;
 use anyhow::Context as _;
 use hybz::flow::Outputs;
@@ -34,8 +34,8 @@ use std::sync::Arc;
 /// Takes the results, in the order of the operands.
 pub struct Results {
     plan: Arc<Plan<FilesMode>>,
-    report: Arc<Report>,
-    verdicts: Verdicts,
+    messages: Arc<Messages>,
+    texts: OutcomeText,
     committer: Committer,
     temporary: TemporaryFiles,
     /// The directory of the last result: the next one is usually in the same.
@@ -63,19 +63,19 @@ fn advice(common: &Common, file: &OsStr) -> Vec<u8> {
 }
 
 impl Results {
-    pub fn new(plan: Arc<Plan<FilesMode>>, report: Arc<Report>, pool: &Pool) -> anyhow::Result<Results> {
+    pub fn new(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>, pool: &Pool) -> anyhow::Result<Results> {
         // The lines of blocks are printed as they come, so no message may wait in a queue before them.
         let syncs = plan.common.sync && (plan.mode.remove_sources || plan.mode.batch.resume);
         let worth_a_thread = syncs && plan.has_many() && plan.common.verbose < 2;
-        let committer = Committer::new(report.clone(), worth_a_thread.then(|| max_batch(&plan)));
-        let temporary = match &report.account {
-            Some(account) => account.temporary_files().context("Can't handle signals")?,
+        let committer = Committer::new(messages.clone(), worth_a_thread.then(|| max_batch(&plan)));
+        let temporary = match &messages.report {
+            Some(report) => report.temporary_files().context("Can't handle signals")?,
             None => TemporaryFiles::default(),
         };
         Ok(Results {
-            verdicts: Verdicts::new(&plan, &report),
+            texts: OutcomeText::new(&plan, &messages),
             plan,
-            report,
+            messages,
             committer,
             temporary,
             directory: None,
@@ -91,7 +91,7 @@ impl Results {
     /// Prints a message, after those of the operands before.
     fn print(&self, note: Note) {
         if let Note::Failure(failure) | Note::Apart(failure) = &note {
-            self.report.raise(failure.code); // at once, for --fail-fast
+            self.messages.raise(failure.code); // at once, for --fail-fast
         }
         self.committer.push(Item::Note(note));
     }
@@ -131,24 +131,24 @@ impl Results {
         name: &OsStr,
         ready: Ready,
         index: Option<IndexJob>,
-        underway: Underway,
+        pending: Pending,
         sink: Sink,
         stream: &StreamSummary,
     ) -> Result<(), Error> {
-        let message = self.verdicts.success(name, stream);
+        let message = self.texts.success(name, stream);
         let index = index.and_then(|index| self.index(name, index, &ready));
         let count = (stream.bytes_in, stream.bytes_out);
         match sink {
             Sink::Nothing => {
-                self.report.tally.done(count.0, count.1);
-                self.index_alone(message, index, underway);
+                self.messages.tally.done(count.0, count.1);
+                self.index_alone(message, index, pending);
             }
             Sink::Stdout(mut stdout) => {
                 let flushed = stdout.flush();
                 let _ = stdout.into_parts(); // dropping it would write once more
                 flushed.map_err(Error::Write)?;
-                self.report.tally.done(count.0, count.1);
-                self.index_alone(message, index, underway);
+                self.messages.tally.done(count.0, count.1);
+                self.index_alone(message, index, pending);
             }
             Sink::File(mut file) => {
                 let flushed = file.flush();
@@ -171,7 +171,7 @@ impl Results {
                 let (sync, replace, count) = (self.plan.common.sync && safe, self.plan.common.force, Some(count));
                 let index_left = source.as_ref().and_then(|source| self.index_left(source));
                 let finished =
-                    Finished { output, index, source, sync, reread, replace, message, count, entry, underway };
+                    Finished { output, index, source, sync, reread, replace, message, count, entry, pending };
                 self.committer.push(Item::File(Box::new(finished)));
                 if let Some(remark) = index_left {
                     self.print(Note::Remark(remark));
@@ -196,12 +196,12 @@ impl Results {
     }
 
     /// Where there is no other file to be named: prints the message, and hands over the index.
-    fn index_alone(&self, message: Vec<u8>, index: Option<OutputFile>, underway: Underway) {
+    fn index_alone(&self, message: Vec<u8>, index: Option<OutputFile>, pending: Pending) {
         self.print(Note::Line(message));
         if let Some(output) = index {
             let (sync, replace) = (self.plan.common.sync && output.replaces(), self.plan.common.force);
             let (index, source, reread, message, count, entry) = (None, None, None, Vec::new(), None, None);
-            let finished = Finished { output, index, source, sync, reread, replace, message, count, entry, underway };
+            let finished = Finished { output, index, source, sync, reread, replace, message, count, entry, pending };
             self.committer.push(Item::File(Box::new(finished)));
         }
     }
@@ -230,7 +230,7 @@ impl Results {
 
     /// Waits for what is left to do, and prints what comes after all files.
     pub fn finish(self, pool: &Pool) -> Outcome {
-        self.report.progress.end();
+        self.messages.progress.end();
         let operands = self.plan.common.operands.len();
         let open_ended = self.plan.mode.batch.is_open_ended();
         if let Some(file) = &self.damaged {
@@ -248,17 +248,17 @@ impl Results {
             self.hint(text.as_bytes());
         }
         let summary = pool.summary();
-        if let Some(trouble) = report::gpu_trouble(&summary) {
+        if let Some(trouble) = messages::gpu_trouble(&summary) {
             self.print(match self.plan.common.gpu_required {
                 true => Note::Failure(Failure::new(1, [b"A GPU is required: ", trouble.as_bytes()].concat())),
                 false => Note::Remark(trouble.into_bytes()),
             });
-        } else if self.plan.common.gpu_required && report::gpus_came_late(&summary) {
+        } else if self.plan.common.gpu_required && messages::gpus_came_late(&summary) {
             self.print(Note::Remark(b"no GPU was used: the CPU had done all of it before one was ready".to_vec()));
         }
         verified::remarks(&summary).into_iter().for_each(|remark| self.print(Note::Remark(remark)));
         if self.plan.common.verbose >= 2 {
-            self.print(Note::Line([report::stations(&summary), verified::line(&summary)].concat()));
+            self.print(Note::Line([messages::stations(&summary), verified::line(&summary)].concat()));
         }
         if self.wrote_to_stdout
             && !self.broken_pipe
@@ -268,14 +268,14 @@ impl Results {
         }
         self.committer.finish();
         if open_ended || self.plan.mode.batch.resume {
-            self.report.print(&Note::Remark(self.report.tally.line(self.plan.mode.action()).into_bytes()));
+            self.messages.print(&Note::Remark(self.messages.tally.line(self.plan.mode.action()).into_bytes()));
         }
-        self.report.close(Some(&summary), self.broken_pipe);
-        if self.broken_pipe { Outcome::BrokenPipe } else { Outcome::Exit(self.report.code()) }
+        self.messages.close(Some(&summary), self.broken_pipe);
+        if self.broken_pipe { Outcome::BrokenPipe } else { Outcome::Exit(self.messages.code()) }
     }
 
     /// Puts what became of a file into the report, behind its messages.
-    fn account_for(&self, entry: Option<Box<Entry>>) {
+    fn write_report(&self, entry: Option<Box<Entry>>) {
         if let Some(entry) = entry {
             self.print(Note::Entry(entry));
         }
@@ -293,7 +293,7 @@ impl Outputs for Results {
     type Out = Counted;
 
     fn begin(&mut self, job: &mut Job) -> Option<Counted> {
-        if self.plan.mode.batch.fail_fast && self.report.code() > 0 {
+        if self.plan.mode.batch.fail_fast && self.messages.code() > 0 {
             self.stopped = true;
             return None;
         }
@@ -310,27 +310,27 @@ impl Outputs for Results {
             State::Failed(failure) => Err(failure.clone()),
             State::Complete(complete) => {
                 self.done += 1;
-                self.report.progress.input_done(Some(complete.bytes));
+                self.messages.progress.input_done(Some(complete.bytes));
                 if let Some(entry) = &mut job.entry {
                     entry.complete(&complete.result);
                 }
-                self.account_for(job.entry.take());
+                self.write_report(job.entry.take());
                 return None;
             }
         };
         match opened {
             Ok(sink) => {
                 if self.plan.common.verbose >= 2 {
-                    self.print(Note::Line(self.report.line_start(&job.name)));
+                    self.print(Note::Line(self.messages.line_start(&job.name)));
                 }
-                Some(Counted { sink, counts: Arc::clone(&self.report.progress.counts) })
+                Some(Counted { sink, counts: Arc::clone(&self.messages.progress.counts) })
             }
             Err(failure) => {
                 self.done += 1;
-                self.report.progress.input_done(None);
+                self.messages.progress.input_done(None);
                 let apart = job.entry.is_none();
                 self.print(if apart { Note::Apart(failure) } else { Note::Failure(failure) });
-                self.account_for(job.entry.take());
+                self.write_report(job.entry.take());
                 None
             }
         }
@@ -350,15 +350,15 @@ impl Outputs for Results {
             index.recorder.block(block);
         }
         if self.plan.common.verbose >= 2 {
-            self.print(Note::Line(report::block_line(block, self.plan.mode.action() == Action::Compress).into_bytes()));
+            self.print(Note::Line(messages::block_line(block, self.plan.mode.action() == Action::Compress).into_bytes()));
         }
-        self.report.progress.advance(&self.plan.common, &job.name, block.bytes_in);
+        self.messages.progress.advance(&self.plan.common, &job.name, block.bytes_in);
     }
 
     fn end(&mut self, mut job: Job, sink: Counted, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
         let sink = sink.sink;
         self.done += 1;
-        self.report.progress.input_done(outcome.as_ref().ok().map(|stream| stream.bytes_in));
+        self.messages.progress.input_done(outcome.as_ref().ok().map(|stream| stream.bytes_in));
         let mut entry = job.entry.take();
         let State::Ready(ready) = job.state else { return ControlFlow::Continue(()) };
         let destination = ready.destination.clone();
@@ -376,14 +376,14 @@ impl Outputs for Results {
         }
         let (mut head, has_name) = (Vec::new(), ready.source.is_some());
         let result = match outcome.and_then(|stream| self.as_planned(stream)) {
-            Ok(stream) => self.complete(&job.name, *ready, job.index, job.underway, sink, &stream),
+            Ok(stream) => self.complete(&job.name, *ready, job.index, job.pending, sink, &stream),
             Err(error) => {
                 head = ready.head();
-                Err(verdicts::placed(&self.plan.mode, sink.abandon(error)))
+                Err(outcome_text::placed(&self.plan.mode, sink.abandon(error)))
             }
         };
         let Err(error) = result else {
-            self.account_for(entry);
+            self.write_report(entry);
             return ControlFlow::Continue(());
         };
         let to_stdout = matches!(destination, Destination::Stdout);
@@ -396,7 +396,7 @@ impl Outputs for Results {
                 }
             }
             _ => {
-                let verdict = self.verdicts.failure(&job.name, &destination, &error, &head);
+                let verdict = self.texts.failure(&job.name, &destination, &error, &head);
                 if verdict.damage {
                     let only = has_name && self.damaged.is_none();
                     self.damaged = Some(if only { job.name } else { OsString::from("FILE") });
@@ -404,7 +404,7 @@ impl Outputs for Results {
                 verdict.notes.into_iter().for_each(|note| self.print(note));
             }
         }
-        self.account_for(entry);
+        self.write_report(entry);
         // What follows on stdout would hide that something is missing, unless exactly one whole file is.
         let goes_on = !to_stdout || matches!(error, Error::NotBzip2 | Error::TrailingGarbage { .. });
         self.stopped |= !goes_on;

@@ -10,7 +10,7 @@ use crate::cli::os::directory::is_file;
 use crate::cli::os::file::forget_pages;
 use crate::cli::os::tree;
 use crate::cli::place::Place;
-use crate::cli::report::{self, Failure};
+use crate::cli::messages::{self, Failure};
 use crate::cli::source::{SourceFile, id};
 use hybz::read::MultiBzDecoder;
 use hybz::{Error, Pool, Settings};
@@ -64,7 +64,7 @@ pub fn look(
         Comparison::Same => true,
         // Nobody can say what the result should be. The same as without --resume, which does not look at the result.
         Comparison::Damaged(error) if plan.mode.action() != Action::Compress => {
-            return Err(report::undecodable(source_name, result.name(), &error, plan.common.quiet));
+            return Err(messages::undecodable(source_name, result.name(), &error, plan.common.quiet));
         }
         Comparison::Differs | Comparison::Damaged(_) => false,
     };

@@ -1,15 +1,15 @@
 //! One call of the command: a pool of stations, the operands as its inputs, their results in the order of the operands.
 
-use crate::cli::account::{Account, work_name};
+use crate::cli::report::{Report, work_name};
 use crate::cli::args::{Action, Batch, FilesMode, Gpus, Plan, ReportPlace, ShardMode};
 use crate::cli::files::Operands;
 use crate::cli::limits;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
-use crate::cli::report::{Note, Outcome, Report, errno_text};
+use crate::cli::messages::{Note, Outcome, Messages, errno_text};
 use crate::cli::results::Results;
 use crate::cli::shards;
-use crate::cli::supply::Supply;
+use crate::cli::operand_iter::OperandIter;
 use crate::cli::tally::Tally;
 use anyhow::{anyhow, bail};
 use hybz::Pool;
@@ -23,15 +23,15 @@ use std::thread;
 pub fn run(plan: Plan<FilesMode>) -> anyhow::Result<Outcome> {
     let plan = Arc::new(plan);
     let tally = Arc::default();
-    let account = open_account(plan.mode.report.as_ref(), work_name(plan.mode.action()), plan.count(), &tally)?;
+    let report = open_report(plan.mode.report.as_ref(), work_name(plan.mode.action()), plan.count(), &tally)?;
     let progress = Progress::new(&plan.common, &plan.mode.batch);
-    let report = Arc::new(Report::new(&plan.common, progress).with_account(account, tally));
-    let closing = Closing(Arc::clone(&report));
-    let outcome = work(plan, report);
+    let messages = Arc::new(Messages::new(&plan.common, progress).with_report(report, tally));
+    let closing = Closing(Arc::clone(&messages));
+    let outcome = work(plan, messages);
     if let Err(error) = &outcome
-        && let Some(account) = &closing.0.account
+        && let Some(report) = &closing.0.report
     {
-        account.failed(1, format!("{error:#}").as_bytes(), true);
+        report.failed(1, format!("{error:#}").as_bytes(), true);
     }
     outcome
 }
@@ -43,9 +43,9 @@ pub fn run_shard(plan: Plan<ShardMode>) -> anyhow::Result<Outcome> {
         Ok((level, shard)) => run(Plan { common, mode: mode.files(level, shard) }),
         Err(failure) => {
             let tally = Arc::default();
-            let account = open_account(mode.report.as_ref(), work_name(Action::Compress), Some(1), &tally)?;
-            let report = Report::new(&common, Progress::new(&common, &Batch::default())).with_account(account, tally);
-            let closing = Closing(Arc::new(report));
+            let report = open_report(mode.report.as_ref(), work_name(Action::Compress), Some(1), &tally)?;
+            let messages = Messages::new(&common, Progress::new(&common, &Batch::default())).with_report(report, tally);
+            let closing = Closing(Arc::new(messages));
             closing.0.print(&Note::Failure(failure));
             Ok(Outcome::Exit(closing.0.code()))
         }
@@ -53,16 +53,16 @@ pub fn run_shard(plan: Plan<ShardMode>) -> anyhow::Result<Outcome> {
 }
 
 /// The report of `work` on so many operands, if one goes to a `place`.
-pub fn open_account(
+pub fn open_report(
     place: Option<&ReportPlace>,
     work: &'static str,
     operands: Option<u64>,
     tally: &Arc<Tally>,
-) -> anyhow::Result<Option<Account>> {
+) -> anyhow::Result<Option<Report>> {
     let Some(place) = place else { return Ok(None) };
     let name = shown(place.name());
-    match Account::open(place, work, operands, tally) {
-        Ok(account) => Ok(Some(account)),
+    match Report::open(place, work, operands, tally) {
+        Ok(report) => Ok(Some(report)),
         Err(e) if e.kind() == io::ErrorKind::InvalidData => {
             bail!("File {} is not a report: nothing is appended to it.", name.display())
         }
@@ -71,7 +71,7 @@ pub fn open_account(
 }
 
 /// Ends the report, whatever ends the work.
-struct Closing(Arc<Report>);
+struct Closing(Arc<Messages>);
 
 impl Drop for Closing {
     fn drop(&mut self) {
@@ -82,9 +82,9 @@ impl Drop for Closing {
     }
 }
 
-fn work(plan: Arc<Plan<FilesMode>>, report: Arc<Report>) -> anyhow::Result<Outcome> {
+fn work(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>) -> anyhow::Result<Outcome> {
     for remark in &plan.common.ignored_words {
-        report.print(&Note::Remark(remark.clone().into_bytes()));
+        messages.print(&Note::Remark(remark.clone().into_bytes()));
     }
     let mut pool = Pool::builder();
     if let Some(memory) = plan.common.memory {
@@ -108,20 +108,20 @@ fn work(plan: Arc<Plan<FilesMode>>, report: Arc<Report>) -> anyhow::Result<Outco
         }
         pool.build()
     });
-    run_with(plan, report, &pool, no_threads)
+    run_with(plan, messages, &pool, no_threads)
 }
 
 /// Has the pool do it.
-fn run_with(plan: Arc<Plan<FilesMode>>, report: Arc<Report>, pool: &Pool, no_threads: bool) -> anyhow::Result<Outcome> {
-    let supply = match Supply::new(&plan, &report) {
-        Ok(supply) => supply,
+fn run_with(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>, pool: &Pool, no_threads: bool) -> anyhow::Result<Outcome> {
+    let iter = match OperandIter::new(&plan, &messages) {
+        Ok(iter) => iter,
         Err(failure) => {
-            report.print(&Note::Failure(failure));
-            return Ok(Outcome::Exit(report.code()));
+            messages.print(&Note::Failure(failure));
+            return Ok(Outcome::Exit(messages.code()));
         }
     };
-    let mut results = Results::new(plan.clone(), report.clone(), pool)?;
-    let operands = Operands::new(plan, report, supply, pool);
+    let mut results = Results::new(plan.clone(), messages.clone(), pool)?;
+    let operands = Operands::new(plan, messages, iter, pool);
     match no_threads {
         true => flow::run_here(pool, operands, &mut results),
         false => flow::run(pool, operands, &mut results),
@@ -159,11 +159,11 @@ mod tests {
         let Plan { common, mode: Mode::Files(mode) } = *plan else { panic!("{flags:?}") };
         let plan = Arc::new(Plan { common, mode });
         let progress = Progress::new(&plan.common, &plan.mode.batch);
-        let report = Arc::new(Report::new(&plan.common, progress));
+        let messages = Arc::new(Messages::new(&plan.common, progress));
         let (team, flips) = (Arc::default(), Some(Flips { block: 2, bit: 999, again }));
         let add = |builder| with_flipper(builder, Accepts::Everything, flips, &team);
         let pool = add(add(Pool::builder().without_cpu())).build();
-        match run_with(plan, report, &pool, false).unwrap() {
+        match run_with(plan, messages, &pool, false).unwrap() {
             Outcome::Exit(code) => code,
             Outcome::BrokenPipe => panic!("no pipe"),
         }

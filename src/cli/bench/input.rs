@@ -5,7 +5,7 @@ use crate::cli::args::{BenchMode, Direction, Operand, Plan};
 use crate::cli::formats::{native, other_than_bzip2};
 use crate::cli::os::file::{is_a_directory, open_at_once};
 use crate::cli::quote::shown;
-use crate::cli::report::{self, Failure};
+use crate::cli::messages::{self, Failure};
 use hybz::Error;
 use hybz::Format;
 use std::ffi::OsStr;
@@ -114,6 +114,6 @@ fn failure(name: &OsStr, error: &Error) -> Failure {
     match error {
         Error::Internal { .. } => Failure::internal(name, error),
         Error::Memory { .. } => Failure::memory(name, error, true),
-        _ => Failure::new(2, [shown(name).as_bytes(), b": ", report::verdict(error, true).as_bytes()].concat()),
+        _ => Failure::new(2, [shown(name).as_bytes(), b": ", messages::verdict(error, true).as_bytes()].concat()),
     }
 }

@@ -22,7 +22,7 @@ use crate::cli::os::stdout;
 use crate::cli::output::OutputFile;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
-use crate::cli::report::{Failure, Note, Outcome, Report, errno_text};
+use crate::cli::messages::{Failure, Note, Outcome, Messages, errno_text};
 use crate::cli::source::same_file;
 use crate::cli::temporary::TemporaryFiles;
 use anyhow::{anyhow, bail};
@@ -49,9 +49,9 @@ struct Bench {
 
 /// Measures the plan's files.
 pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
-    let report = Report::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
     for remark in &plan.common.ignored_words {
-        report.print(&Note::Remark(remark.clone().into_bytes()));
+        messages.print(&Note::Remark(remark.clone().into_bytes()));
     }
     let wanted = &plan.mode;
     if wanted.only != Some(Direction::Decompress) {
@@ -66,22 +66,22 @@ pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
     let input = match Input::read(&plan) {
         Ok(input) => input,
         Err(failure) => {
-            report.print(&Note::Failure(failure));
-            return Ok(Outcome::Exit(report.code()));
+            messages.print(&Note::Failure(failure));
+            return Ok(Outcome::Exit(messages.code()));
         }
     };
     if let Some(remark) = &input.remark {
-        report.print(&Note::Remark(remark.clone().into_bytes()));
+        messages.print(&Note::Remark(remark.clone().into_bytes()));
     }
-    let mut bench = prepare(&plan, input, devices, &report);
-    let measured = bench.measure(&plan, &report);
-    report.progress.end();
+    let mut bench = prepare(&plan, input, devices, &messages);
+    let measured = bench.measure(&plan, &messages);
+    messages.progress.end();
     if let (Ok(()), Some((path, file))) = (&measured, plot) {
         let name = shown(path.as_os_str());
         draw(&plan, &bench, file).map_err(|e| anyhow!("Can't write plot {}: {}.", name.display(), errno_text(&e)))?;
     }
     match measured {
-        Ok(()) => Ok(Outcome::Exit(report.code())),
+        Ok(()) => Ok(Outcome::Exit(messages.code())),
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(Outcome::BrokenPipe),
         Err(e) => bail!("Can't write output file (stdout): {}.", errno_text(&e)),
     }
@@ -109,7 +109,7 @@ fn numbers_of_threads(max: usize) -> Vec<usize> {
     numbers
 }
 
-fn prepare(plan: &Plan<BenchMode>, input: Input, devices: Vec<Device>, report: &Report) -> Bench {
+fn prepare(plan: &Plan<BenchMode>, input: Input, devices: Vec<Device>, messages: &Messages) -> Bench {
     let threads = numbers_of_threads(limits::threads(&plan.common, Some(plan.mode.coding)).get());
     let mut absent = Vec::new();
     let mut peers = Vec::new();
@@ -117,7 +117,7 @@ fn prepare(plan: &Plan<BenchMode>, input: Input, devices: Vec<Device>, report: &
         match Peer::find(name) {
             Some(peer) => peers.push(Arc::new(peer)),
             None => {
-                report.print(&Note::Remark(format!("{} is not installed: left out", printable(name)).into_bytes()));
+                messages.print(&Note::Remark(format!("{} is not installed: left out", printable(name)).into_bytes()));
                 absent.push(name.clone());
             }
         }
@@ -142,10 +142,10 @@ fn prepare(plan: &Plan<BenchMode>, input: Input, devices: Vec<Device>, report: &
 
 impl Bench {
     /// Measures everything, and prints what becomes known. An error is one of stdout.
-    fn measure(&mut self, plan: &Plan<BenchMode>, report: &Report) -> io::Result<()> {
+    fn measure(&mut self, plan: &Plan<BenchMode>, messages: &Messages) -> io::Result<()> {
         let wanted = &plan.mode;
         if !wanted.json {
-            print(report, &table::head(plan, self, stdout::is_terminal()))?;
+            print(messages, &table::head(plan, self, stdout::is_terminal()))?;
         }
         let (started, mut read) = (Instant::now(), 0);
         let mut numbers: Vec<usize> = self.cells.iter().map(Cell::threads).collect();
@@ -156,9 +156,9 @@ impl Bench {
             loop {
                 let next = group.iter().copied().filter(|&at| self.cells[at].goes_on(wanted.time)).collect::<Vec<_>>();
                 for &at in &next {
-                    self.show_progress(at, wanted, started, report);
+                    self.show_progress(at, wanted, started, messages);
                     read += self.cells[at].run(plan, &self.input);
-                    report.progress.counts.advance(read);
+                    messages.progress.counts.advance(read);
                 }
                 if next.is_empty() {
                     break;
@@ -167,28 +167,28 @@ impl Bench {
             for cell in group.iter().map(|&at| &self.cells[at]) {
                 if let Some(failure) = &cell.failure {
                     let text = format!("{}: {failure}.", cell.title());
-                    report.print(&Note::Failure(Failure::new(if cell.is_ours() { 3 } else { 1 }, text.into_bytes())));
+                    messages.print(&Note::Failure(Failure::new(if cell.is_ours() { 3 } else { 1 }, text.into_bytes())));
                 }
             }
             if !wanted.json {
-                print(report, &table::rows(self, threads))?;
+                print(messages, &table::rows(self, threads))?;
             }
         }
-        if wanted.json { print(report, &table::json(plan, self)) } else { Ok(()) }
+        if wanted.json { print(messages, &table::json(plan, self)) } else { Ok(()) }
     }
 
     /// Shows that the cell `at` comes next, and how much of the time is over.
-    fn show_progress(&self, at: usize, wanted: &BenchMode, started: Instant, report: &Report) {
+    fn show_progress(&self, at: usize, wanted: &BenchMode, started: Instant, messages: &Messages) {
         let share = self.cells.iter().map(|cell| cell.share(wanted.time)).sum::<f64>() / self.cells.len() as f64;
         let left = (share > 0.0).then(|| started.elapsed().mul_f64(((1.0 - share) / share).min(1e6)));
-        report.progress.step(self.cells[at].title(), share, left);
+        messages.progress.step(self.cells[at].title(), share, left);
     }
 }
 
 /// Writes to stdout at once.
-fn print(report: &Report, text: &[u8]) -> io::Result<()> {
+fn print(messages: &Messages, text: &[u8]) -> io::Result<()> {
     let mut written = Ok(());
-    report.progress.suspend(|| written = stdout::print(text));
+    messages.progress.suspend(|| written = stdout::print(text));
     written
 }
 

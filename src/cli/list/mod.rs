@@ -23,7 +23,7 @@ use crate::cli::place::Place;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
 use crate::cli::reader::Reader;
-use crate::cli::report::{self, Failure, Note, Outcome, Report};
+use crate::cli::messages::{self, Failure, Note, Outcome, Messages};
 use crate::cli::source::SourceFile;
 use crate::cli::temporary::TemporaryFiles;
 use damaged::FileFrom;
@@ -47,35 +47,35 @@ const HEADER_LEN: usize = 3;
 
 /// Lists what the operands contain, on stdout.
 pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
-    let report = Report::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
     let mut pool = Pool::builder().threads(limits::threads(&plan.common, None)).max_memory(limits::share_of_memory());
     if let Some(memory) = plan.common.memory {
         pool = pool.memory(memory);
     }
     let terminal = stdout::is_terminal();
-    let lister = Lister { plan, pool: pool.build(), report, terminal, temporary: TemporaryFiles::default() };
+    let lister = Lister { plan, pool: pool.build(), messages, terminal, temporary: TemporaryFiles::default() };
     let mut head = (lister.plan.mode.listing == Listing::Table).then(table::head);
     let mut text = Vec::new();
     let mut operands = lister.plan.common.operands.iter();
     loop {
-        if let Some(end) = report::print_stdout(&text)? {
+        if let Some(end) = messages::print_stdout(&text)? {
             return Ok(end);
         }
         text.clear();
-        let Some(operand) = operands.next() else { return Ok(Outcome::Exit(lister.report.code())) };
+        let Some(operand) = operands.next() else { return Ok(Outcome::Exit(lister.messages.code())) };
         let opened = lister.open(operand);
         // Shown when a file is open: what follows may take long, or wait for a pipe.
         if opened.is_ok()
             && let Some(head) = head.take()
-            && let Some(end) = report::print_stdout(&head)?
+            && let Some(end) = messages::print_stdout(&head)?
         {
             return Ok(end);
         }
         let found = opened.and_then(|file| lister.operand(operand, file)).unwrap_or_else(Found::failed);
-        lister.report.progress.input_done(None);
+        lister.messages.progress.input_done(None);
         lister.show(operand.name(), &found, &mut text);
         if let Err(failure) = found.verdict {
-            lister.report.print(&Note::Failure(failure));
+            lister.messages.print(&Note::Failure(failure));
         }
     }
 }
@@ -83,7 +83,7 @@ pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
 struct Lister {
     plan: Plan<ListMode>,
     pool: Pool,
-    report: Report,
+    messages: Messages,
     /// Whether stdout is a terminal.
     terminal: bool,
     temporary: TemporaryFiles,
@@ -169,7 +169,7 @@ impl Lister {
                 }
             }
             if let Some(remark) = remark {
-                self.report.print(&Note::Remark(remark));
+                self.messages.print(&Note::Remark(remark));
             }
         }
         let mut job = self.index_job(operand, &file)?;
@@ -209,7 +209,7 @@ impl Lister {
         match job.write(source)? {
             Ok(output) => commit::publish(output, self.plan.common.force),
             Err(why) => {
-                self.report.print(&Note::Remark(no_index(why, name)));
+                self.messages.print(&Note::Remark(no_index(why, name)));
                 Ok(())
             }
         }
@@ -294,7 +294,7 @@ impl Lister {
             Err(error) => {
                 let is_damage = matches!(error, Error::Data { .. } | Error::Truncated { .. });
                 let rest = rest.filter(|_| is_damage);
-                let counts = &self.report.progress.counts;
+                let counts = &self.messages.progress.counts;
                 let gone_on = rest.map_or(Ok(()), |rest| {
                     damaged::go_on(rest, &self.pool, counts, decoded.last_stream.as_ref(), &mut rows)
                 });
@@ -320,7 +320,7 @@ impl Lister {
             }
         }
         if self.plan.mode.index.is_some() {
-            self.report.print(&Note::Remark(no_index(format, name)));
+            self.messages.print(&Note::Remark(no_index(format, name)));
         }
         let totals = Totals {
             format,
@@ -368,7 +368,7 @@ impl Lister {
         let input =
             Input { meta: (), task, count_lines: self.plan.mode.index.is_some(), verify: hybz::Verify::Off, source };
         let (blocks, recorder) = Default::default();
-        let counts = Arc::clone(&self.report.progress.counts);
+        let counts = Arc::clone(&self.messages.progress.counts);
         let outcome = Err(Error::NotBzip2);
         let mut decoded = Decoded { blocks, recorder, format: None, last_stream: None, counts, outcome };
         flow::run(&self.pool, One(Some(input)), &mut decoded);
@@ -382,7 +382,7 @@ fn failure(name: &OsStr, error: &Error, limited: bool) -> Failure {
         Error::Internal { .. } => Failure::internal(name, error),
         Error::Memory { .. } => Failure::memory(name, error, limited),
         Error::NotBzip2 => Failure::new(2, [shown(name).as_bytes(), b" is not a bzip2 file."].concat()),
-        _ => Failure::new(2, [shown(name).as_bytes(), b": ", report::verdict(error, true).as_bytes()].concat()),
+        _ => Failure::new(2, [shown(name).as_bytes(), b": ", messages::verdict(error, true).as_bytes()].concat()),
     }
 }
 

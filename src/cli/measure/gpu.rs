@@ -113,10 +113,10 @@ impl Gpu {
 }
 
 fn started() -> StationReport {
-    let mut report = StationReport::default();
-    "gpu".clone_into(&mut report.name);
-    report.accelerator = true;
-    report
+    let mut messages = StationReport::default();
+    "gpu".clone_into(&mut messages.name);
+    messages.accelerator = true;
+    messages
 }
 
 #[cfg(test)]

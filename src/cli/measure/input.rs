@@ -4,7 +4,7 @@ use crate::cli::args::{Common, Operand};
 use crate::cli::os::{file, process};
 use crate::cli::quote::shown;
 use crate::cli::reader::Reader;
-use crate::cli::report::{self, Failure};
+use crate::cli::messages::{self, Failure};
 use hybz::read::MultiBzDecoder;
 use hybz::{Error, Pool, Settings};
 use std::ffi::OsStr;
@@ -91,7 +91,7 @@ fn failure(common: &Common, name: &OsStr, e: &io::Error) -> Failure {
         Some(error @ Error::Internal { .. }) => Failure::internal(name, error),
         Some(error @ Error::Memory { .. }) => Failure::memory(name, error, common.memory.is_some()),
         Some(error) => {
-            Failure::new(2, [shown(name).as_bytes(), b": ", report::verdict(error, true).as_bytes()].concat())
+            Failure::new(2, [shown(name).as_bytes(), b": ", messages::verdict(error, true).as_bytes()].concat())
         }
     }
 }

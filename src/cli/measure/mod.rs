@@ -9,14 +9,14 @@ mod gpu;
 mod input;
 mod table;
 
-use crate::cli::account::Account;
+use crate::cli::report::Report;
 use crate::cli::args::{Batch, MeasureMode, Plan, ReportPlace};
 use crate::cli::limits;
 use crate::cli::os::stdout;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
-use crate::cli::report::{Failure, Note, Outcome, Report, print_stdout};
-use crate::cli::run::open_account;
+use crate::cli::messages::{Failure, Note, Outcome, Messages, print_stdout};
+use crate::cli::run::open_report;
 use anyhow::Context;
 use budget::{Budget, Permit};
 use gpu::{Answer, Gpu};
@@ -59,13 +59,13 @@ struct Times {
 pub fn measure(plan: Plan<MeasureMode>) -> anyhow::Result<Outcome> {
     let tally = Arc::default();
     let operands = plan.common.operands.len() as u64;
-    let account = open_account(plan.mode.report.as_ref(), "measure", Some(operands), &tally)?;
+    let report = open_report(plan.mode.report.as_ref(), "measure", Some(operands), &tally)?;
     // If a signal ends the process, the report is ended first.
-    let _last_words = account.as_ref().map(Account::temporary_files).transpose().context("Can't handle signals")?;
+    let _last_words = report.as_ref().map(Report::temporary_files).transpose().context("Can't handle signals")?;
     let progress = Progress::new(&plan.common, &Batch::default());
-    let report = Report::new(&plan.common, progress).with_account(account, tally);
+    let messages = Messages::new(&plan.common, progress).with_report(report, tally);
     for remark in &plan.common.ignored_words {
-        report.print(&Note::Remark(remark.clone().into_bytes()));
+        messages.print(&Note::Remark(remark.clone().into_bytes()));
     }
     let threads = limits::threads(&plan.common, None).get();
     limits::choose_memory(&plan.common, threads == 1);
@@ -73,19 +73,19 @@ pub fn measure(plan: Plan<MeasureMode>) -> anyhow::Result<Outcome> {
     let workers = threads.min(plan.common.operands.len());
     let next = AtomicUsize::new(0);
     let gpu = Gpu::new(&plan.common);
-    let measurer = Arc::new(Measurer { plan, report, budget, gpu, next, progress: Mutex::default() });
+    let measurer = Arc::new(Measurer { plan, messages, budget, gpu, next, progress: Mutex::default() });
     let outcome = measurer.all(workers);
-    if let (Err(error), Some(account)) = (&outcome, &measurer.report.account) {
-        account.failed(1, format!("{error:#}").as_bytes(), true);
+    if let (Err(error), Some(report)) = (&outcome, &measurer.messages.report) {
+        report.failed(1, format!("{error:#}").as_bytes(), true);
     }
-    measurer.report.progress.end();
-    measurer.report.close(measurer.gpu.summary().as_ref(), matches!(outcome, Ok(Outcome::BrokenPipe)));
+    measurer.messages.progress.end();
+    measurer.messages.close(measurer.gpu.summary().as_ref(), matches!(outcome, Ok(Outcome::BrokenPipe)));
     outcome
 }
 
 struct Measurer {
     plan: Plan<MeasureMode>,
-    report: Report,
+    messages: Messages,
     budget: Budget,
     gpu: Gpu,
     /// The first operand that nobody has taken.
@@ -131,7 +131,7 @@ impl Measurer {
         // without them.)
         threads.into_iter().for_each(|thread| drop(thread.join()));
         printer.end();
-        Ok(if printer.flush()? { Outcome::BrokenPipe } else { Outcome::Exit(self.report.code()) })
+        Ok(if printer.flush()? { Outcome::BrokenPipe } else { Outcome::Exit(self.messages.code()) })
     }
 
     /// Takes operands until there is none, or nobody waits for what is found.
@@ -178,7 +178,7 @@ impl Measurer {
             Answer::Core => {}
             Answer::Failed(why) => {
                 let remark = format!(": a GPU failed at it ({why}), and a core measures it");
-                self.report.print(&Note::Remark([shown(name).as_bytes(), remark.as_bytes()].concat()));
+                self.messages.print(&Note::Remark([shown(name).as_bytes(), remark.as_bytes()].concat()));
             }
         }
         let mut told = 0;
@@ -235,12 +235,12 @@ impl Measurer {
     fn advance(&self, name: &OsStr, bytes: u64) {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         progress.0 += bytes;
-        self.report.progress.advance(&self.plan.common, name, progress.0 - progress.1);
+        self.messages.progress.advance(&self.plan.common, name, progress.0 - progress.1);
     }
 
     fn operand_done(&self) {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        self.report.progress.input_done(Some(progress.0 - progress.1));
+        self.messages.progress.input_done(Some(progress.0 - progress.1));
         progress.1 = progress.0;
     }
 
@@ -305,7 +305,7 @@ impl Printer<'_> {
     }
 
     fn show(&mut self, number: usize, found: &Found) {
-        let Measurer { plan, report, .. } = self.measurer;
+        let Measurer { plan, messages, .. } = self.measurer;
         let name = plan.common.operands[number].name();
         if let Some(measures) = &found.measures {
             self.total.add(measures);
@@ -313,7 +313,7 @@ impl Printer<'_> {
                 self.text.extend(table::line(measures, name, self.terminal));
             }
             if plan.common.verbose > 0 {
-                report.print(&Note::Line([report.line_start(name), table::times(measures, &found.times)].concat()));
+                messages.print(&Note::Line([messages.line_start(name), table::times(measures, &found.times)].concat()));
             }
         }
         let failure = found.verdict.as_ref().err();
@@ -324,9 +324,9 @@ impl Printer<'_> {
             self.text.extend(object.line());
         }
         if let Some(failure) = failure {
-            report.print(&Note::Failure(failure.clone()));
+            messages.print(&Note::Failure(failure.clone()));
         }
-        report.measured(object, found.measures.map_or(0, |measures| measures.bytes));
+        messages.measured(object, found.measures.map_or(0, |measures| measures.bytes));
     }
 
     /// The last line of the table, if there are several.
@@ -340,7 +340,7 @@ impl Printer<'_> {
     fn flush(&mut self) -> anyhow::Result<bool> {
         let mut written = Ok(None);
         let text = std::mem::take(&mut self.text);
-        self.measurer.report.progress.suspend(|| {
+        self.measurer.messages.progress.suspend(|| {
             written = print_stdout(&text);
         });
         Ok(written?.is_some())

@@ -12,7 +12,7 @@ use crate::cli::os::{file, process, stdout};
 use crate::cli::part::check_file;
 use crate::cli::place::Place;
 use crate::cli::progress::Progress;
-use crate::cli::report::{Failure, Note, Outcome, Report, print_stdout};
+use crate::cli::messages::{Failure, Note, Outcome, Messages, print_stdout};
 use crate::cli::source::{SourceFile, same_file};
 use crate::cli::temporary::TemporaryFiles;
 use hybz::Format;
@@ -30,9 +30,9 @@ use std::sync::Arc;
 
 /// Recovers the operands, one after the other.
 pub fn recover(plan: Plan<RecoverMode>) -> anyhow::Result<Outcome> {
-    let report = Report::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
     for remark in &plan.common.ignored_words {
-        report.print(&Note::Remark(remark.clone().into_bytes()));
+        messages.print(&Note::Remark(remark.clone().into_bytes()));
     }
     let mut pool = Pool::builder().threads(limits::threads(&plan.common, None)).max_memory(limits::share_of_memory());
     if let Some(memory) = plan.common.memory {
@@ -43,17 +43,17 @@ pub fn recover(plan: Plan<RecoverMode>) -> anyhow::Result<Outcome> {
     {
         return Ok(end);
     }
-    let rescuer = Rescuer { plan, pool: pool.build(), report, temporary: TemporaryFiles::default() };
+    let rescuer = Rescuer { plan, pool: pool.build(), messages, temporary: TemporaryFiles::default() };
     for operand in &rescuer.plan.common.operands {
         let mut story = Story::default();
         let failure = rescuer.operand(operand, &mut story).err();
-        rescuer.report.progress.input_done(None);
+        rescuer.messages.progress.input_done(None);
         if failure.as_ref().is_some_and(|failure| matches!(failure, Trouble::BrokenPipe)) {
             return Ok(Outcome::BrokenPipe);
         }
         let failure =
             failure.and_then(|trouble| if let Trouble::Failure(failure) = trouble { Some(failure) } else { None });
-        rescuer.report.progress.end();
+        rescuer.messages.progress.end();
         if let Some(end) = rescuer.tell(operand.name(), &story, failure)? {
             return Ok(end);
         }
@@ -61,16 +61,16 @@ pub fn recover(plan: Plan<RecoverMode>) -> anyhow::Result<Outcome> {
     if rescuer.plan.mode.target == Target::Stdout
         && let Err(e) = stdout::close()
     {
-        rescuer.report.print(&Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
+        rescuer.messages.print(&Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
     }
-    Ok(Outcome::Exit(rescuer.report.code()))
+    Ok(Outcome::Exit(rescuer.messages.code()))
 }
 
 /// Recovers what is good.
 struct Rescuer {
     plan: Plan<RecoverMode>,
     pool: Pool,
-    report: Report,
+    messages: Messages,
     temporary: TemporaryFiles,
 }
 
@@ -119,7 +119,7 @@ impl Rescuer {
         let settings = Settings::new().pool(&self.pool);
         let outcome = recover_blocks(&file, &settings, index.as_ref(), |found| match found {
             Found::Block(block) => {
-                self.report.progress.advance(&self.plan.common, name, block.bits.end / 8);
+                self.messages.progress.advance(&self.plan.common, name, block.bits.end / 8);
                 if block.doubtful {
                     story.doubtful.push(block.bits.clone());
                 }
@@ -136,7 +136,7 @@ impl Rescuer {
             }
             _ => Ok(()),
         });
-        self.report.progress.counts.advance(file.len());
+        self.messages.progress.counts.advance(file.len());
         story.found = match outcome {
             Ok(found) => found,
             Err(error) => return Err(self.trouble(name, &results, error)),
@@ -208,7 +208,7 @@ impl Rescuer {
             Err(failure) => {
                 let why = failure.text.trim_ascii_end();
                 let text = [why.strip_suffix(b".").unwrap_or(why), b"; recovering without it."].concat();
-                self.report.print(&Note::Remark(text));
+                self.messages.print(&Note::Remark(text));
                 Ok(None)
             }
         }
@@ -276,13 +276,13 @@ impl Rescuer {
         for text in report::words(name, story) {
             let failed = failure.is_some() || matches!(text, report::Line::Remark(_));
             match text {
-                report::Line::Hole(text) if !failed => self.report.print(&Note::Failure(Failure::new(2, text))),
-                report::Line::Hole(text) | report::Line::Remark(text) => self.report.print(&Note::Remark(text)),
+                report::Line::Hole(text) if !failed => self.messages.print(&Note::Failure(Failure::new(2, text))),
+                report::Line::Hole(text) | report::Line::Remark(text) => self.messages.print(&Note::Remark(text)),
             }
         }
         match failure {
-            Some(failure) => self.report.print(&Note::Failure(failure)),
-            None => self.report.print(&Note::Remark(report::summary(name, story))),
+            Some(failure) => self.messages.print(&Note::Failure(failure)),
+            None => self.messages.print(&Note::Remark(report::summary(name, story))),
         }
         Ok(None)
     }

@@ -3,7 +3,7 @@
 use super::Story;
 use crate::cli::json::Object;
 use crate::cli::quote::shown;
-use crate::cli::report::Failure;
+use crate::cli::messages::Failure;
 use hybz::recover::{Hole, What};
 use serde_json::{Value, json};
 use std::ffi::OsStr;

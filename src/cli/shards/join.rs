@@ -10,7 +10,7 @@ use crate::cli::limits;
 use crate::cli::os::file;
 use crate::cli::output::Out;
 use crate::cli::quote::shown;
-use crate::cli::report::{Failure, Note, Report};
+use crate::cli::messages::{Failure, Note, Messages};
 use crate::cli::temporary::TemporaryFiles;
 use hybz::read::MultiBzDecoder;
 use hybz::shard::{Joiner, Part, Shard};
@@ -25,12 +25,12 @@ use std::path::Path;
 const NAMED: usize = 10;
 
 /// Joins the parts that are the operands.
-pub fn join(plan: &Plan<ShardsMode>, how: &Join, report: &Report) -> Result<(), Trouble> {
+pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<(), Trouble> {
     let PlanFile { level, crc, shards, .. } = PlanFile::read(&how.plan)?;
     // Whether it can be made is known before all parts are looked at.
     let temporary = TemporaryFiles::default();
     let out = create(plan, Some(&how.plan), &temporary)?;
-    let parts = sorted(plan, level, &shards, report).ok_or(Trouble::Said)?;
+    let parts = sorted(plan, level, &shards, messages).ok_or(Trouble::Said)?;
     if how.verify {
         let mut pool =
             Pool::builder().threads(limits::threads(&plan.common, None)).max_memory(limits::share_of_memory());
@@ -91,7 +91,7 @@ fn append(plan: &Plan<ShardsMode>, mut out: Out, name: &OsStr, mut file: File) -
 
 /// The parts in the order of the shards; nothing, if not every shard has exactly one: then all that is wrong has been
 /// printed.
-fn sorted<'a>(plan: &'a Plan<ShardsMode>, level: Level, shards: &[Shard], report: &Report) -> Option<Vec<&'a Path>> {
+fn sorted<'a>(plan: &'a Plan<ShardsMode>, level: Level, shards: &[Shard], messages: &Messages) -> Option<Vec<&'a Path>> {
     let mut of_crc: HashMap<u32, Vec<usize>> = HashMap::new();
     // From the back, as they are taken from there.
     shards.iter().enumerate().rev().for_each(|(at, shard)| of_crc.entry(shard.crc).or_default().push(at));
@@ -99,7 +99,7 @@ fn sorted<'a>(plan: &'a Plan<ShardsMode>, level: Level, shards: &[Shard], report
     let mut wrong = false;
     let mut say = |failure: Failure| {
         wrong = true;
-        report.print(&Note::Failure(failure));
+        messages.print(&Note::Failure(failure));
     };
     let operands = plan.common.operands.iter().filter_map(|operand| match operand {
         Operand::File(path) => Some(path.as_path()),

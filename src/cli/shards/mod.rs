@@ -14,7 +14,7 @@ use crate::cli::output::{Out, OutputFile, Stdout};
 use crate::cli::part::check_file;
 use crate::cli::place::Place;
 use crate::cli::progress::Progress;
-use crate::cli::report::{Failure, Note, Outcome, Report};
+use crate::cli::messages::{Failure, Note, Outcome, Messages};
 use crate::cli::source::{SourceFile, same_file};
 use crate::cli::temporary::TemporaryFiles;
 use hybz::shard::{self, Shard};
@@ -31,23 +31,23 @@ const BUFFER: usize = 256 << 10;
 /// Plans shards or ranges, or joins parts.
 pub fn shards(plan: Plan<ShardsMode>) -> anyhow::Result<Outcome> {
     limits::choose_memory(&plan.common, false);
-    let report = Report::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
     for remark in &plan.common.ignored_words {
-        report.print(&Note::Remark(remark.clone().into_bytes()));
+        messages.print(&Note::Remark(remark.clone().into_bytes()));
     }
     let done = match &plan.mode.task {
         ShardsTask::Plan { size, level } => cut(&plan, *size, *level),
-        ShardsTask::Ranges { size, index } => ranges::ranges(&plan, *size, index.as_ref(), &report),
-        ShardsTask::Join(how) => join::join(&plan, how, &report),
+        ShardsTask::Ranges { size, index } => ranges::ranges(&plan, *size, index.as_ref(), &messages),
+        ShardsTask::Join(how) => join::join(&plan, how, &messages),
     };
-    report.progress.end();
+    messages.progress.end();
     match done {
         Ok(()) => {}
         Err(Trouble::BrokenPipe) => return Ok(Outcome::BrokenPipe),
-        Err(Trouble::Failure(failure)) => report.print(&Note::Failure(failure)),
+        Err(Trouble::Failure(failure)) => messages.print(&Note::Failure(failure)),
         Err(Trouble::Said) => {}
     }
-    Ok(Outcome::Exit(report.code()))
+    Ok(Outcome::Exit(messages.code()))
 }
 
 /// Why there is no result.

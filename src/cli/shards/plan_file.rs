@@ -6,7 +6,7 @@
 
 use crate::cli::os::file;
 use crate::cli::reader::Reader;
-use crate::cli::report::Failure;
+use crate::cli::messages::Failure;
 use hybz::Level;
 use hybz::crc::Crc;
 use hybz::shard::Shard;

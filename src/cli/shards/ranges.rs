@@ -5,7 +5,7 @@ use crate::cli::args::{Common, IndexPlan, Operand, Plan, ShardsMode, usual_index
 use crate::cli::formats;
 use crate::cli::index;
 use crate::cli::limits;
-use crate::cli::report::{self, Failure, Note, Report};
+use crate::cli::messages::{self, Failure, Note, Messages};
 use crate::cli::source::SourceFile;
 use crate::cli::temporary::TemporaryFiles;
 use hybz::index::{Index, TextRange};
@@ -19,7 +19,7 @@ use std::path::Path;
 const HEAD: &str = "#hybz-ranges-1";
 
 /// Finds ranges, and prints them.
-pub fn ranges(plan: &Plan<ShardsMode>, size: u64, named: Option<&IndexPlan>, report: &Report) -> Result<(), Trouble> {
+pub fn ranges(plan: &Plan<ShardsMode>, size: u64, named: Option<&IndexPlan>, messages: &Messages) -> Result<(), Trouble> {
     let Some(operand @ Operand::File(path)) = plan.common.operands.first() else { return Ok(()) };
     let name = path.as_os_str();
     let file = open_text(path, "--plan-ranges")?;
@@ -27,7 +27,7 @@ pub fn ranges(plan: &Plan<ShardsMode>, size: u64, named: Option<&IndexPlan>, rep
     // Whether the list can be written is known before a whole file is decoded.
     let temporary = TemporaryFiles::default();
     let mut out = create(plan, None, &temporary)?;
-    let (index, ranges) = find(&plan.common, size, named, (path, &file), report)?;
+    let (index, ranges) = find(&plan.common, size, named, (path, &file), messages)?;
     let is_still = |source: SourceFile| source.is_unchanged(&file).unwrap_or(false);
     if !source.is_none_or(is_still) {
         return Err(
@@ -49,7 +49,7 @@ fn find(
     size: u64,
     named: Option<&IndexPlan>,
     (path, file): (&Path, &File),
-    report: &Report,
+    messages: &Messages,
 ) -> Result<(Index, Vec<TextRange>), Failure> {
     let all = |index: &Index| index.ranges(size).collect::<Result<Vec<_>, _>>();
     if let Some(named) = named {
@@ -68,7 +68,7 @@ fn find(
         }
     }
     if let Some(remark) = remark {
-        report.print(&Note::Remark(remark));
+        messages.print(&Note::Remark(remark));
     }
     let mut pool = Pool::builder().threads(limits::threads(common, None)).max_memory(limits::share_of_memory());
     if let Some(memory) = common.memory {
@@ -92,7 +92,7 @@ fn failure(common: &Common, name: &OsStr, error: &Error) -> Failure {
         }
         Error::Internal { .. } | Error::BadIndex(_) => Failure::internal(name, error),
         Error::Memory { .. } => Failure::memory(name, error, common.memory.is_some()),
-        _ => Failure::about(2, "", name, &format!(": {}", report::verdict(error, true))),
+        _ => Failure::about(2, "", name, &format!(": {}", messages::verdict(error, true))),
     }
 }
 

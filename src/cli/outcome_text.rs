@@ -4,7 +4,7 @@ use crate::cli::args::{Action, Common, FilesMode, Plan, usual_index};
 use crate::cli::index;
 use crate::cli::job::Destination;
 use crate::cli::quote::shown;
-use crate::cli::report::{self, Failure, Note, Report};
+use crate::cli::messages::{self, Failure, Note, Messages};
 use crate::cli::verified;
 use hybz::Format;
 use hybz::{Error, Formats, StreamSummary};
@@ -14,9 +14,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The words for it.
-pub struct Verdicts {
+pub struct OutcomeText {
     plan: Arc<Plan<FilesMode>>,
-    report: Arc<Report>,
+    messages: Arc<Messages>,
 }
 
 /// What is printed of a stream that failed.
@@ -26,14 +26,14 @@ pub struct Verdict {
     pub damage: bool,
 }
 
-impl Verdicts {
-    pub fn new(plan: &Arc<Plan<FilesMode>>, report: &Arc<Report>) -> Verdicts {
-        Verdicts { plan: Arc::clone(plan), report: Arc::clone(report) }
+impl OutcomeText {
+    pub fn new(plan: &Arc<Plan<FilesMode>>, messages: &Arc<Messages>) -> OutcomeText {
+        OutcomeText { plan: Arc::clone(plan), messages: Arc::clone(messages) }
     }
 
     /// The beginning of a file's line under `-v`; under `-vv` it was printed before the first block.
     fn line_start(&self, name: &OsStr) -> Vec<u8> {
-        if self.plan.common.verbose == 1 { self.report.line_start(name) } else { Vec::new() }
+        if self.plan.common.verbose == 1 { self.messages.line_start(name) } else { Vec::new() }
     }
 
     /// What is printed of a stream that went well.
@@ -42,7 +42,7 @@ impl Verdicts {
         let action = self.plan.mode.action();
         let mut message = self.line_start(name);
         if *verbose >= 2 && stream.trailing_garbage.is_none() {
-            message.extend(report::end_line(stream, action == Action::Compress).bytes());
+            message.extend(messages::end_line(stream, action == Action::Compress).bytes());
         }
         if stream.trailing_garbage.is_some() && *quiet == 0 {
             let text = b"trailing garbage after EOF ignored\n";
@@ -56,7 +56,7 @@ impl Verdicts {
         }
         if *verbose > 0 {
             let end = match action {
-                Action::Compress => report::ratio(stream.bytes_in, stream.bytes_out),
+                Action::Compress => messages::ratio(stream.bytes_in, stream.bytes_out),
                 Action::Decompress => "done\n".to_owned(),
                 Action::Test => "ok\n".to_owned(),
             };
@@ -95,7 +95,7 @@ impl Verdicts {
                 let nothing_lost = match error {
                     Error::TrailingGarbage { .. } | Error::Truncated { bit_offset: 0, .. } => true,
                     // Nothing can be recovered of other programs' formats.
-                    Error::Data { damage, .. } => !report::has_crcs(damage),
+                    Error::Data { damage, .. } => !messages::has_crcs(damage),
                     _ => false,
                 };
                 damage = !nothing_lost && (self.plan.mode.action() == Action::Test || !not_bzip2);
@@ -105,7 +105,7 @@ impl Verdicts {
                 if self.plan.mode.action() == Action::Test || not_bzip2 {
                     return Verdict { notes: vec![self.one_line(name, error, head)], damage };
                 }
-                report::damage(name, result, error, self.plan.common.quiet)
+                messages::damage(name, result, error, self.plan.common.quiet)
             }
         };
         let mut notes = Vec::new();
@@ -120,7 +120,7 @@ impl Verdicts {
     fn one_line(&self, name: &OsStr, error: &Error, head: &[u8]) -> Note {
         let (test, verbose) = (self.plan.mode.action() == Action::Test, self.plan.common.verbose > 0);
         let between: &[u8] = if test { b": " } else { b" is " };
-        let mut text = report::verdict(error, test);
+        let mut text = messages::verdict(error, test);
         let other = Format::of(head).filter(|&format| !Formats::All.include(format)).map(Format::name);
         if let (Error::NotBzip2, Formats::All, Some(format)) = (error, self.plan.common.formats, other) {
             text = match test {
@@ -141,7 +141,7 @@ pub fn placed(mode: &FilesMode, error: Error) -> Error {
     match (error, mode.streams()) {
         // The text of ranges is copied, so what is wrong with it comes as an error of reading.
         (Error::Read(e), _) if mode.ranges().is_some() => e.downcast().unwrap_or_else(Error::Read),
-        (error, Some(streams)) => report::behind(error, streams.at),
+        (error, Some(streams)) => messages::behind(error, streams.at),
         (error, None) => error,
     }
 }

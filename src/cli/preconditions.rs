@@ -5,10 +5,10 @@ use crate::cli::os::directory::{is_directory, is_file, is_link, is_stream};
 use crate::cli::os::{file, stdout, tree};
 use crate::cli::place::Place;
 use crate::cli::quote::shown;
-use crate::cli::report::Failure;
+use crate::cli::messages::Failure;
 use crate::cli::source::{id, same_file};
 use crate::cli::temporary::remove_leftover;
-use crate::cli::underway::{Touched, Underway};
+use crate::cli::pending::{PathLocks, Pending};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -17,26 +17,26 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
 /// What operands are checked against.
-pub struct Checks {
+pub struct Preconditions {
     plan: Arc<Plan<FilesMode>>,
     /// The file that stdout is, if it is one: it must not be read.
     stdout: Option<Metadata>,
     /// The report, if it is a file: it must not be read either, and not be removed.
     report: Option<Metadata>,
-    pub touched: Touched,
+    pub locks: PathLocks,
 }
 
-impl Checks {
-    pub fn new(plan: &Arc<Plan<FilesMode>>) -> Checks {
+impl Preconditions {
+    pub fn new(plan: &Arc<Plan<FilesMode>>) -> Preconditions {
         let report = match &plan.mode.report {
             Some(ReportPlace::File(path)) => fs::metadata(path).ok(),
             _ => None,
         };
-        Checks {
+        Preconditions {
             plan: Arc::clone(plan),
             stdout: stdout::regular_file(),
             report: report.filter(Metadata::is_file),
-            touched: Touched::default(),
+            locks: PathLocks::default(),
         }
     }
 
@@ -46,32 +46,32 @@ impl Checks {
     }
 
     /// Opens a file, when no operand before it will make, replace or remove it any more.
-    pub fn open(&self, place: &Place, underway: &Underway) -> io::Result<(Option<File>, Metadata)> {
+    pub fn open(&self, place: &Place, pending: &Pending) -> io::Result<(Option<File>, Metadata)> {
         let open = || place.open_at_once(!self.plan.mode.target.makes_files() || self.plan.common.force);
         let opened = open();
-        let touched = match &opened {
-            Ok((_, found)) => self.touched.has_file(id(found)),
+        let locks = match &opened {
+            Ok((_, found)) => self.locks.has_file(id(found)),
             // A link may lead to a result that is not there yet.
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                self.touched.has_name(place.path()) || place.find_link().is_ok_and(|found| is_link(&found))
+                self.locks.has_name(place.path()) || place.find_link().is_ok_and(|found| is_link(&found))
             }
             Err(_) => false,
         };
-        if !touched {
+        if !locks {
             return opened;
         }
         drop(opened);
-        self.touched.wait(underway);
+        self.locks.wait(pending);
         open()
     }
 
     /// Refuses a result that exists (which is checked again when the result gets its name), or that is the source.
-    pub fn result(&self, result: &Place, source: &Metadata, underway: &Underway) -> Result<(), Failure> {
+    pub fn result(&self, result: &Place, source: &Metadata, pending: &Pending) -> Result<(), Failure> {
         let name = result.name().as_bytes();
         let mut there = result.find_link();
         // An operand before may be about to remove it.
-        if self.plan.mode.remove_sources && there.as_ref().is_ok_and(|there| self.touched.has_file(tree::id(there))) {
-            self.touched.wait(underway);
+        if self.plan.mode.remove_sources && there.as_ref().is_ok_and(|there| self.locks.has_file(tree::id(there))) {
+            self.locks.wait(pending);
             there = result.find_link();
         }
         let is_free = there.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::NotFound);

@@ -16,8 +16,8 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// An operand that is not done yet; dropped when it is.
-pub struct Underway {
-    touched: Touched,
+pub struct Pending {
+    locks: PathLocks,
     /// What it makes, replaces or removes.
     names: Vec<Vec<u8>>,
     files: Vec<Id>,
@@ -25,7 +25,7 @@ pub struct Underway {
 
 /// What the operands that are underway make, replace or remove.
 #[derive(Clone, Default)]
-pub struct Touched(Arc<Shared>);
+pub struct PathLocks(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
@@ -43,15 +43,15 @@ struct State {
     files: HashMap<Id, usize>,
 }
 
-impl Touched {
+impl PathLocks {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// One more operand.
-    pub fn begin(&self) -> Underway {
+    pub fn begin(&self) -> Pending {
         self.lock().operands += 1;
-        Underway { touched: self.clone(), names: Vec::new(), files: Vec::new() }
+        Pending { locks: self.clone(), names: Vec::new(), files: Vec::new() }
     }
 
     /// Whether an operand may make a file of this name.
@@ -65,7 +65,7 @@ impl Touched {
     }
 
     /// Waits until all operands are done, except `this` one, which has just begun.
-    pub fn wait(&self, _this: &Underway) {
+    pub fn wait(&self, _this: &Pending) {
         let mut state = self.lock();
         while state.operands > 1 {
             state = self.0.few.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -73,10 +73,10 @@ impl Touched {
     }
 }
 
-impl Underway {
+impl Pending {
     /// The operand will make `result`, and replace or remove the files `gone`.
     pub fn touch(&mut self, result: &Path, gone: impl Iterator<Item = Id>) {
-        let mut state = self.touched.lock();
+        let mut state = self.locks.lock();
         self.names.push(key(result));
         *state.names.entry(key(result)).or_default() += 1;
         for file in gone {
@@ -86,14 +86,14 @@ impl Underway {
     }
 }
 
-impl Drop for Underway {
+impl Drop for Pending {
     fn drop(&mut self) {
-        let mut state = self.touched.lock();
+        let mut state = self.locks.lock();
         self.names.iter().for_each(|name| forget(&mut state.names, name));
         self.files.iter().for_each(|file| forget(&mut state.files, file));
         state.operands -= 1;
         if state.operands <= 1 {
-            self.touched.0.few.notify_all();
+            self.locks.0.few.notify_all();
         }
     }
 }
@@ -118,14 +118,14 @@ mod tests {
 
     #[test]
     fn what_is_done_is_forgotten() {
-        let touched = Touched::default();
-        let (mut first, mut second) = (touched.begin(), touched.begin());
+        let locks = PathLocks::default();
+        let (mut first, mut second) = (locks.begin(), locks.begin());
         first.touch(Path::new("d/A.bz2"), [(1, 2)].into_iter());
         second.touch(Path::new("e/a.BZ2"), [(1, 2), (1, 3)].into_iter());
         drop(first);
-        assert!(touched.has_name(Path::new("a.bz2")) && touched.has_file((1, 2)) && touched.has_file((1, 3)));
+        assert!(locks.has_name(Path::new("a.bz2")) && locks.has_file((1, 2)) && locks.has_file((1, 3)));
         drop(second);
-        let state = touched.lock();
+        let state = locks.lock();
         assert_eq!((state.operands, state.names.len(), state.files.len()), (0, 0, 0));
     }
 }

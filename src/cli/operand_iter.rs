@@ -10,7 +10,7 @@ use crate::cli::os::process;
 use crate::cli::os::slots::Slots;
 use crate::cli::os::tree::{Id, Kind};
 use crate::cli::place::Place;
-use crate::cli::report::{Failure, Note, Report};
+use crate::cli::messages::{Failure, Note, Messages};
 use crate::cli::tally::Skipped;
 use crate::cli::temporary;
 use crate::cli::walk::{Walk, Wanted};
@@ -29,9 +29,9 @@ pub struct Found {
 }
 
 /// All files, one after the other.
-pub struct Supply {
+pub struct OperandIter {
     plan: Arc<Plan<FilesMode>>,
-    report: Arc<Report>,
+    messages: Arc<Messages>,
     filter: Filter,
     slots: Slots,
     /// How many operands of the command line have been taken.
@@ -55,8 +55,8 @@ struct Filter {
 const MATCHING: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: false };
 
-impl Supply {
-    pub fn new(plan: &Arc<Plan<FilesMode>>, report: &Arc<Report>) -> Result<Supply, Failure> {
+impl OperandIter {
+    pub fn new(plan: &Arc<Plan<FilesMode>>, messages: &Arc<Messages>) -> Result<OperandIter, Failure> {
         let list = plan.mode.batch.list.as_ref().map(Names::open).transpose()?;
         let mut max = usize::MAX;
         // Many files wait for the disk at once.
@@ -71,9 +71,9 @@ impl Supply {
             _ => None,
         };
         let filter = Filter { plan: Arc::clone(plan), avoids: mirror.as_ref().map(Mirror::id) };
-        let mut supply = Supply {
+        let mut iter = OperandIter {
             plan: Arc::clone(plan),
-            report: Arc::clone(report),
+            messages: Arc::clone(messages),
             filter,
             slots,
             taken: 0,
@@ -84,10 +84,10 @@ impl Supply {
             journal: None,
         };
         if let Some(mirror) = &mirror {
-            supply.open_journal(mirror.root());
+            iter.open_journal(mirror.root());
         }
-        supply.mirror = mirror;
-        Ok(supply)
+        iter.mirror = mirror;
+        Ok(iter)
     }
 
     /// The next file, or why there is none where there should be.
@@ -118,7 +118,7 @@ impl Supply {
                     Ok(path) => match self.filter.of_list(&path) {
                         Ok(()) => (Operand::File(path), false),
                         Err(why) => {
-                            self.report.tally.skip(why);
+                            self.messages.tally.skip(why);
                             continue;
                         }
                     },
@@ -141,7 +141,7 @@ impl Supply {
         };
         if self.plan.mode.batch.recursive
             && let Operand::File(path) = &operand
-            && let Some(mut walk) = Walk::new(path, self.plan.common.force, &self.slots, &self.report.tally)?
+            && let Some(mut walk) = Walk::new(path, self.plan.common.force, &self.slots, &self.messages.tally)?
         {
             if self.mirror.is_some() {
                 mirror::below(path)?;
@@ -167,7 +167,7 @@ impl Supply {
             .map_err(|why| {
                 let text = format!(" cannot be used: {why}.");
                 let path = directory.path().join(journal::NAME);
-                self.report.print(&Note::Remark(Failure::about(1, "The journal ", path.as_os_str(), &text).text));
+                self.messages.print(&Note::Remark(Failure::about(1, "The journal ", path.as_os_str(), &text).text));
             })
             .ok();
     }
