@@ -6,13 +6,13 @@
 //! however many names it got. Messages take the same way, so that they come in the order of the operands.
 
 use crate::cli::journal::{Completion, Records};
+use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::os::directory::Directory;
 use crate::cli::os::tree::{self, Id};
 use crate::cli::output::OutputFile;
-use crate::cli::messages::{Failure, Note, Messages};
+use crate::cli::pending::Pending;
 use crate::cli::reread::Reread;
 use crate::cli::source::SourceFile;
-use crate::cli::pending::Pending;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io;

@@ -1,8 +1,8 @@
 //! The names that `--filelist` gives, one after the other: the list is never in memory as a whole.
 
 use crate::cli::args::NameList;
-use crate::cli::os::{file, process};
 use crate::cli::messages::{Failure, errno_text};
+use crate::cli::os::{file, process};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};

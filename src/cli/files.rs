@@ -3,29 +3,30 @@
 //! A file is opened first (without waiting for the other end of a FIFO, and without following a link where bzip2 would
 //! not follow it). All checks are then made on the open file, so that what was checked is what is read.
 
-use crate::cli::report::Entry;
 use crate::cli::args::{Action, FilesMode, Operand, Plan, Target, Work};
-use crate::cli::preconditions::Preconditions;
 use crate::cli::index::IndexJob;
 use crate::cli::input;
 use crate::cli::job::{Complete, Destination, Job, Ready, State};
+use crate::cli::journal::Journal;
 use crate::cli::limits;
-use crate::cli::names::{appended, ending, original_name};
-use crate::cli::os::{process, tree};
-use crate::cli::place::Place;
-use crate::cli::quote::shown;
 use crate::cli::messages::{Failure, Messages};
+use crate::cli::names::{appended, ending, original_name};
+use crate::cli::operand_iter::{Found, OperandIter};
+use crate::cli::os::{process, tree};
+use crate::cli::pending::Pending;
+use crate::cli::place::Place;
+use crate::cli::preconditions::Preconditions;
+use crate::cli::quote::shown;
+use crate::cli::report::Entry;
 use crate::cli::resume;
 use crate::cli::shards;
 use crate::cli::source::{SourceFile, id, list_of};
-use crate::cli::operand_iter::{Found, OperandIter};
 use crate::cli::tally::Skipped;
-use crate::cli::pending::Pending;
 use hybz::Pool;
 use hybz::flow::{Input, Inputs, Source, Task};
 use hybz::format::IndexKind;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
@@ -160,39 +161,8 @@ impl Operands {
         let (place, journal, typed) = (&found.place, &found.journal, found.typed);
         let opened = self.preconditions.open(place, pending);
         let plan = Arc::clone(&self.plan);
-        let beside = plan.mode.target.makes_files();
-        let about = |code, parts: &[&[u8]]| {
-            Failure::new(code, [b"Input file ", shown(name).as_bytes(), &parts.concat()].concat())
-        };
-
-        let (file, found) = opened.map_err(|e| Failure::unopened(plan.mode.action(), name, &e))?;
-        // As in bzip2 also with -f: a job that does `-f *` every night must not wrap its own results.
-        if let Some(coding) = &plan.mode.coding()
-            && let Some((suffix, _, format)) = ending(place.path(), &plan.common, Some(coding))
-        {
-            let beside = format.is_none_or(|format| format.index() == IndexKind::Beside);
-            let wants_index = plan.mode.index.is_some() && beside;
-            let hint: &[u8] = if wants_index { b" Its index: -t --index." } else { b"" };
-            return Err(about(1, &[b" already has ", suffix, b" suffix.", hint]).remark());
-        }
-        if found.is_dir() {
-            let walked = plan.mode.batch.recursive; // all others are
-            let link: &[u8] = b" is a symbolic link to a directory: not followed without -f.";
-            return Err(about(1, &[if walked { link } else { b" is a directory." }]));
-        }
-        if self.preconditions.is_report(id(&found)) {
-            if !typed {
-                return Ok(Opened::Own);
-            }
-            return Err(about(1, &[b" is the report."]));
-        }
-        let file = match file {
-            Some(file) if found.is_file() || !beside || plan.common.force => file,
-            _ => return Err(about(1, &[b" is not a normal file."]).remark()),
-        };
-        if plan.mode.verify().file && !found.is_file() {
-            return Err(about(1, &[b" is not a normal file: --verify=file cannot read it again."]));
-        }
+        let opened = opened.map_err(|e| Failure::unopened(plan.mode.action(), name, &e))?;
+        let Some((file, found)) = self.check_source(place, name, typed, opened)? else { return Ok(Opened::Own) };
         let destination = self.destination(place, remark)?;
         let makes_file = plan.mode.index.is_some() || matches!(destination, Destination::File(_));
         let resumes = plan.mode.batch.resume && found.is_file();
@@ -205,18 +175,14 @@ impl Operands {
         let others = found.nlink().saturating_sub(1);
         if plan.mode.remove_sources && !plan.common.force && others > 0 {
             let text = format!(" has {others} other link{}.", if others == 1 { "" } else { "s" });
-            return Err(about(1, &[text.as_bytes()]));
+            return Err(Failure::about(1, "Input file ", name, &text));
         }
         let acl = if makes_file { list_of(&file) } else { None };
         let source = SourceFile { place: place.clone(), found, acl };
         let mut entry = None;
         if let Destination::File(result) = &destination {
             if resumes {
-                // An operand before may be about to make it, or to replace it.
-                if self.preconditions.locks.has_name(result.path()) {
-                    self.preconditions.locks.wait(pending);
-                }
-                match resume::look(&plan, &self.pool, journal.as_ref(), (&source, &file), result)? {
+                match self.look_at_result(journal.as_ref(), (&source, &file), result, pending)? {
                     resume::Found::Complete => {
                         let (result, bytes) = (result.name().to_owned(), source.found.len());
                         return Ok(Opened::Complete(Complete { result, bytes }));
@@ -233,6 +199,58 @@ impl Operands {
         }
         let ready = Ready { source: Some(source), destination, entry, seen: Arc::default() };
         Ok(Opened::Ready(Box::new(ready), file))
+    }
+
+    /// Looks at the result that `--resume` finds.
+    fn look_at_result(
+        &self,
+        journal: Option<&Arc<Journal>>,
+        source: (&SourceFile, &File),
+        result: &Place,
+        pending: &Pending,
+    ) -> Result<resume::Found, Failure> {
+        // An operand before may be about to make it, or to replace it.
+        if self.preconditions.locks.has_name(result.path()) {
+            self.preconditions.locks.wait(pending);
+        }
+        resume::look(&self.plan, &self.pool, journal, source, result)
+    }
+
+    /// Refuses sources that are no files, or compressed already. Returns nothing for the report, unless it was typed.
+    fn check_source(
+        &self,
+        place: &Place,
+        name: &OsStr,
+        typed: bool,
+        (file, found): (Option<File>, Metadata),
+    ) -> Result<Option<(File, Metadata)>, Failure> {
+        let plan = &self.plan;
+        let about =
+            |parts: &[&[u8]]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), &parts.concat()].concat());
+        // As in bzip2 also with -f: a job that does `-f *` every night must not wrap its own results.
+        if let Some(coding) = &plan.mode.coding()
+            && let Some((suffix, _, format)) = ending(place.path(), &plan.common, Some(coding))
+        {
+            let beside = format.is_none_or(|format| format.index() == IndexKind::Beside);
+            let hint: &[u8] = if plan.mode.index.is_some() && beside { b" Its index: -t --index." } else { b"" };
+            return Err(about(&[b" already has ", suffix, b" suffix.", hint]).remark());
+        }
+        if found.is_dir() {
+            let walked = plan.mode.batch.recursive; // all others are
+            let link: &[u8] = b" is a symbolic link to a directory: not followed without -f.";
+            return Err(about(&[if walked { link } else { b" is a directory." }]));
+        }
+        if self.preconditions.is_report(id(&found)) {
+            return if typed { Err(about(&[b" is the report."])) } else { Ok(None) };
+        }
+        let file = match file {
+            Some(file) if found.is_file() || !plan.mode.target.makes_files() || plan.common.force => file,
+            _ => return Err(about(&[b" is not a normal file."]).remark()),
+        };
+        if plan.mode.verify().file && !found.is_file() {
+            return Err(about(&[b" is not a normal file: --verify=file cannot read it again."]));
+        }
+        Ok(Some((file, found)))
     }
 
     fn open_stdin(&self, name: &OsStr, pending: &Pending) -> Result<(Ready, File), Failure> {

@@ -2,12 +2,12 @@
 
 use crate::cli::args::{IndexFormat, IndexPlan, usual_index};
 use crate::cli::formats::WITHOUT_STREAMS;
+use crate::cli::messages::Failure;
 use crate::cli::os::directory::Directory;
 use crate::cli::os::directory::{Stat, is_directory};
 use crate::cli::os::{file, tree};
 use crate::cli::output::OutputFile;
 use crate::cli::place::Place;
-use crate::cli::messages::Failure;
 use crate::cli::source::{SourceFile, id};
 use crate::cli::temporary::TemporaryFiles;
 use hybz::index::{Index, Recorder};

@@ -3,10 +3,10 @@
 use crate::cli::args::{Coding, Common, FilesMode, Operand, Plan, StreamRange, TextRanges, Work};
 use crate::cli::formats::COPY_HEAD_LEN;
 use crate::cli::job::{Destination, Ready};
+use crate::cli::messages::Failure;
 use crate::cli::part;
 use crate::cli::ranges::Parts;
 use crate::cli::reader::Reader;
-use crate::cli::messages::Failure;
 use crate::cli::source::SourceFile;
 use hybz::Pool;
 use hybz::flow::{Source, Task};

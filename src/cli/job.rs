@@ -1,13 +1,13 @@
 //! What is known of an operand when it has been opened and checked, or has failed.
 
-use crate::cli::report::Entry;
 use crate::cli::args::Range;
 use crate::cli::index::IndexJob;
 use crate::cli::journal::Completion;
-use crate::cli::place::Place;
 use crate::cli::messages::Failure;
-use crate::cli::source::SourceFile;
 use crate::cli::pending::Pending;
+use crate::cli::place::Place;
+use crate::cli::report::Entry;
+use crate::cli::source::SourceFile;
 use hybz::Format;
 use std::ffi::OsString;
 use std::io::Read;

@@ -13,9 +13,9 @@
 //! only if nobody but its user can have written it, and only as far as a tree can need it: reading it takes no more
 //! memory than that.
 
+use crate::cli::messages::errno_text;
 use crate::cli::os::directory::{Directory, Stat, distrusted};
 use crate::cli::os::file;
-use crate::cli::messages::errno_text;
 use crate::cli::source::SourceFile;
 use crc_fast::{CrcAlgorithm, checksum};
 use std::ffi::OsStr;

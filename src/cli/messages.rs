@@ -2,13 +2,13 @@
 //!
 //! The texts are bzip2's, byte for byte where programs look for them.
 
-use crate::cli::report::{Report, Entry};
 use crate::cli::args::{Action, Common};
 use crate::cli::formats::is_of;
 use crate::cli::json::Object;
 use crate::cli::os::{process, stdout};
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
+use crate::cli::report::{Entry, Report};
 use crate::cli::tally::Tally;
 use crate::cli::terminal::{USUAL_COLUMNS, wrap};
 use anyhow::bail;

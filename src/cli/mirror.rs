@@ -3,12 +3,12 @@
 //! The result of `a/b/c` is `DIR/a/b/c.bz2`, that of `/a/b` `DIR/a/b.bz2`. A name with `..` is refused, and beneath DIR
 //! no symbolic link is followed: nothing is ever written outside it.
 
+use crate::cli::messages::Failure;
 use crate::cli::os::directory::{self, Directory};
 use crate::cli::os::last_mode::LastMode;
 use crate::cli::os::slots::Slots;
 use crate::cli::os::tree::{self, Attributes, Id};
 use crate::cli::output::mode_for;
-use crate::cli::messages::Failure;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;

@@ -15,11 +15,9 @@
 //! `limits` (threads and memory), `temporary` (named temporary files and signals) and `os` (all calls of the operating
 //! system that std does not make).
 
-pub mod report;
 pub mod args;
 pub mod bench;
 pub mod bzip2recover;
-pub mod preconditions;
 pub mod commit;
 pub mod counts;
 pub mod filelist;
@@ -34,18 +32,23 @@ pub mod json;
 pub mod limits;
 pub mod list;
 pub mod measure;
+pub mod messages;
 pub mod mirror;
 pub mod names;
+pub mod operand_iter;
 pub mod os;
+pub mod outcome_text;
 pub mod output;
 pub mod part;
+pub mod pending;
 pub mod place;
+pub mod preconditions;
 pub mod progress;
 pub mod quote;
 pub mod ranges;
 pub mod reader;
 pub mod recover;
-pub mod messages;
+pub mod report;
 pub mod reread;
 pub mod results;
 pub mod resume;
@@ -53,11 +56,8 @@ pub mod run;
 pub mod shards;
 pub mod sink;
 pub mod source;
-pub mod operand_iter;
 pub mod tally;
 pub mod temporary;
 pub mod terminal;
-pub mod pending;
-pub mod outcome_text;
 pub mod verified;
 pub mod walk;

@@ -3,6 +3,7 @@
 use crate::cli::args::{Action, FilesMode, Operand, Plan, Target};
 use crate::cli::filelist::Names;
 use crate::cli::journal::{self, Journal};
+use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::mirror::{self, Mirror};
 use crate::cli::names::ending;
 use crate::cli::os::directory::Directory;
@@ -10,7 +11,6 @@ use crate::cli::os::process;
 use crate::cli::os::slots::Slots;
 use crate::cli::os::tree::{Id, Kind};
 use crate::cli::place::Place;
-use crate::cli::messages::{Failure, Note, Messages};
 use crate::cli::tally::Skipped;
 use crate::cli::temporary;
 use crate::cli::walk::{Walk, Wanted};

@@ -3,8 +3,8 @@
 use crate::cli::args::{Action, Common, FilesMode, Plan, usual_index};
 use crate::cli::index;
 use crate::cli::job::Destination;
+use crate::cli::messages::{self, Failure, Messages, Note};
 use crate::cli::quote::shown;
-use crate::cli::messages::{self, Failure, Note, Messages};
 use crate::cli::verified;
 use hybz::Format;
 use hybz::{Error, Formats, StreamSummary};

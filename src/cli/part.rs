@@ -2,9 +2,9 @@
 
 use crate::cli::args::{Amount, Common, Operand, Range, TextRanges, usual_index};
 use crate::cli::index;
+use crate::cli::messages::Failure;
 use crate::cli::quote::shown;
 use crate::cli::ranges::{Coded, Cursor, are_ascending};
-use crate::cli::messages::Failure;
 use hybz::format::IndexKind;
 use hybz::index::Index;
 use hybz::seek::Reader;

@@ -1,14 +1,14 @@
 //! bzip2's checks of what an operand's result would replace, and ours of what must not be read or replaced.
 
 use crate::cli::args::{Action, FilesMode, Plan, ReportPlace, Target};
+use crate::cli::messages::Failure;
 use crate::cli::os::directory::{is_directory, is_file, is_link, is_stream};
 use crate::cli::os::{file, stdout, tree};
+use crate::cli::pending::{PathLocks, Pending};
 use crate::cli::place::Place;
 use crate::cli::quote::shown;
-use crate::cli::messages::Failure;
 use crate::cli::source::{id, same_file};
 use crate::cli::temporary::remove_leftover;
-use crate::cli::pending::{PathLocks, Pending};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io;

@@ -5,10 +5,10 @@
 //! else than it was given, is seen only here. The system is asked to forget what it has in memory of both files; where
 //! it cannot (tmpfs, for one), they are read from there.
 
+use crate::cli::messages::Failure;
 use crate::cli::os::file;
 use crate::cli::output::OutputFile;
 use crate::cli::quote::shown;
-use crate::cli::messages::Failure;
 use crate::cli::source::SourceFile;
 use hybz::read::MultiBzDecoder;
 use hybz::{Pool, Settings};

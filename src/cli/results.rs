@@ -1,24 +1,24 @@
 //! The results of one call, as the flow hands them over in the order of the operands: their bytes to stdout or into
 //! files, what is to be printed of them, and in the end the exit code.
 
-use crate::cli::report::Entry;
 use crate::cli::args::{Action, Common, FilesMode, Plan, ReportPlace, Target, Work, usual_index};
 use crate::cli::commit::{Committer, Finished, Item};
 use crate::cli::formats::no_index;
 use crate::cli::index::IndexJob;
 use crate::cli::job::{Destination, Job, Ready, State};
+use crate::cli::messages::{self, Failure, Messages, Note, Outcome};
 use crate::cli::os::directory::{Directory, is_file};
 use crate::cli::os::{process, stdout};
+use crate::cli::outcome_text::{self, OutcomeText};
 use crate::cli::output::OutputFile;
+use crate::cli::pending::Pending;
 use crate::cli::quote::shown;
-use crate::cli::messages::{self, Failure, Note, Outcome, Messages};
+use crate::cli::report::Entry;
 use crate::cli::reread::Reread;
 use crate::cli::shards;
 use crate::cli::sink::{Counted, Sink};
 use crate::cli::source::SourceFile;
 use crate::cli::temporary::{TemporaryFiles, remove_leftover};
-use crate::cli::pending::Pending;
-use crate::cli::outcome_text::{self, OutcomeText};
 use crate::cli::verified;
 use anyhow::Context as _;
 use hybz::flow::Outputs;
@@ -350,7 +350,9 @@ impl Outputs for Results {
             index.recorder.block(block);
         }
         if self.plan.common.verbose >= 2 {
-            self.print(Note::Line(messages::block_line(block, self.plan.mode.action() == Action::Compress).into_bytes()));
+            self.print(Note::Line(
+                messages::block_line(block, self.plan.mode.action() == Action::Compress).into_bytes(),
+            ));
         }
         self.messages.progress.advance(&self.plan.common, &job.name, block.bytes_in);
     }

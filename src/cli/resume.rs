@@ -6,14 +6,15 @@
 
 use crate::cli::args::{Action, FilesMode, Plan};
 use crate::cli::journal::{Completion, Journal, Records, is_settled};
-use crate::cli::os::directory::is_file;
+use crate::cli::messages::{self, Failure};
+use crate::cli::os::directory::{Stat, is_file};
 use crate::cli::os::file::forget_pages;
 use crate::cli::os::tree;
 use crate::cli::place::Place;
-use crate::cli::messages::{self, Failure};
 use crate::cli::source::{SourceFile, id};
 use hybz::read::MultiBzDecoder;
 use hybz::{Error, Pool, Settings};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::sync::Arc;
@@ -80,16 +81,21 @@ pub fn look(
     } else if let Some(entry) = entry.filter(|_| settled)
         && source_is_still(source)
     {
-        // It may not be on the disk yet, whoever wrote it.
-        let written = opened.sync_data().and_then(|()| result.directory(None)?.sync());
-        if let (Ok(()), Ok(now)) = (written, result.find_link())
-            && tree::id(&now) == tree::id(&found)
-            && (now.st_ctime, now.st_ctime_nsec) == (found.st_ctime, found.st_ctime_nsec)
-        {
-            Records::default().push(entry, name, &now);
-        }
+        note(entry, &opened, result, name, &found);
     }
     Ok(Found::Complete)
+}
+
+/// Puts a result into the journal, if it is on the disk and still what was `found`.
+fn note(entry: Completion, opened: &File, result: &Place, name: &OsStr, found: &Stat) {
+    // Another program may have written it just now.
+    let written = opened.sync_data().and_then(|()| result.directory(None)?.sync());
+    if let (Ok(()), Ok(now)) = (written, result.find_link())
+        && tree::id(&now) == tree::id(found)
+        && (now.st_ctime, now.st_ctime_nsec) == (found.st_ctime, found.st_ctime_nsec)
+    {
+        Records::default().push(entry, name, &now);
+    }
 }
 
 fn source_is_still(source: &SourceFile) -> bool {

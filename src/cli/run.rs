@@ -1,15 +1,15 @@
 //! One call of the command: a pool of stations, the operands as its inputs, their results in the order of the operands.
 
-use crate::cli::report::{Report, work_name};
 use crate::cli::args::{Action, Batch, FilesMode, Gpus, Plan, ReportPlace, ShardMode};
 use crate::cli::files::Operands;
 use crate::cli::limits;
+use crate::cli::messages::{Messages, Note, Outcome, errno_text};
+use crate::cli::operand_iter::OperandIter;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
-use crate::cli::messages::{Note, Outcome, Messages, errno_text};
+use crate::cli::report::{Report, work_name};
 use crate::cli::results::Results;
 use crate::cli::shards;
-use crate::cli::operand_iter::OperandIter;
 use crate::cli::tally::Tally;
 use anyhow::{anyhow, bail};
 use hybz::Pool;
@@ -112,7 +112,12 @@ fn work(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>) -> anyhow::Result<O
 }
 
 /// Has the pool do it.
-fn run_with(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>, pool: &Pool, no_threads: bool) -> anyhow::Result<Outcome> {
+fn run_with(
+    plan: Arc<Plan<FilesMode>>,
+    messages: Arc<Messages>,
+    pool: &Pool,
+    no_threads: bool,
+) -> anyhow::Result<Outcome> {
     let iter = match OperandIter::new(&plan, &messages) {
         Ok(iter) => iter,
         Err(failure) => {

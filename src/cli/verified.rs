@@ -1,7 +1,7 @@
 //! What is printed of `--verify`.
 
-use crate::cli::quote::shown;
 use crate::cli::messages::Failure;
+use crate::cli::quote::shown;
 use hybz::{Error, Summary};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -3,9 +3,9 @@
 use super::work::{Shared, compressed, decompressed};
 use crate::cli::args::{BenchMode, Direction, Operand, Plan};
 use crate::cli::formats::{native, other_than_bzip2};
+use crate::cli::messages::{self, Failure};
 use crate::cli::os::file::{is_a_directory, open_at_once};
 use crate::cli::quote::shown;
-use crate::cli::messages::{self, Failure};
 use hybz::Error;
 use hybz::Format;
 use std::ffi::OsStr;

@@ -17,12 +17,12 @@ mod work;
 
 use crate::cli::args::{Batch, BenchMode, Common, Direction, Gpus, Operand, Plan};
 use crate::cli::limits;
+use crate::cli::messages::{Failure, Messages, Note, Outcome, errno_text};
 use crate::cli::os::directory::Directory;
 use crate::cli::os::stdout;
 use crate::cli::output::OutputFile;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
-use crate::cli::messages::{Failure, Note, Outcome, Messages, errno_text};
 use crate::cli::source::same_file;
 use crate::cli::temporary::TemporaryFiles;
 use anyhow::{anyhow, bail};

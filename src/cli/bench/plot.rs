@@ -149,11 +149,15 @@ fn draw_panel(picture: &mut String, bench: &Bench, lines: &[Line<'_>], direction
         let _ = writeln!(picture, "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>");
         labels.extend(last);
     }
-    let beside = APART * lines.len() as f64 / 2.0 + 8.0;
-    for Label { x, y, text, colour } in apart(labels, bottom) {
+    draw_labels(picture, apart(labels, bottom), APART * lines.len() as f64 / 2.0 + 8.0);
+}
+
+/// Writes labels to the right of their places.
+fn draw_labels(picture: &mut String, labels: Vec<Label>, distance: f64) {
+    for Label { x, y, text, colour } in labels {
         // On a white edge, so that it can be read over a line.
         for look in ["stroke=\"white\" stroke-width=\"4\"".to_owned(), format!("fill=\"{colour}\"")] {
-            let _ = writeln!(picture, "<text x=\"{:.1}\" y=\"{:.1}\" {look}>{text}</text>", x + beside, y + 4.5);
+            let _ = writeln!(picture, "<text x=\"{:.1}\" y=\"{:.1}\" {look}>{text}</text>", x + distance, y + 4.5);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! What is measured of an operand: its bytes, or with `-d` those that it is decompressed to.
 
 use crate::cli::args::{Common, Operand};
+use crate::cli::messages::{self, Failure};
 use crate::cli::os::{file, process};
 use crate::cli::quote::shown;
 use crate::cli::reader::Reader;
-use crate::cli::messages::{self, Failure};
 use hybz::read::MultiBzDecoder;
 use hybz::{Error, Pool, Settings};
 use std::ffi::OsStr;

@@ -9,13 +9,13 @@ mod gpu;
 mod input;
 mod table;
 
-use crate::cli::report::Report;
 use crate::cli::args::{Batch, MeasureMode, Plan, ReportPlace};
 use crate::cli::limits;
+use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
 use crate::cli::os::stdout;
 use crate::cli::progress::Progress;
 use crate::cli::quote::shown;
-use crate::cli::messages::{Failure, Note, Outcome, Messages, print_stdout};
+use crate::cli::report::Report;
 use crate::cli::run::open_report;
 use anyhow::Context;
 use budget::{Budget, Permit};

@@ -7,12 +7,12 @@ use crate::cli::args::{Batch, Operand, Plan, RecoverMode, Recovery, Target, usua
 use crate::cli::formats::other_than_bzip2;
 use crate::cli::index;
 use crate::cli::limits;
+use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
 use crate::cli::names::{appended, original_name};
 use crate::cli::os::{file, process, stdout};
 use crate::cli::part::check_file;
 use crate::cli::place::Place;
 use crate::cli::progress::Progress;
-use crate::cli::messages::{Failure, Note, Outcome, Messages, print_stdout};
 use crate::cli::source::{SourceFile, same_file};
 use crate::cli::temporary::TemporaryFiles;
 use hybz::Format;

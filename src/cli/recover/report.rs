@@ -2,8 +2,8 @@
 
 use super::Story;
 use crate::cli::json::Object;
-use crate::cli::quote::shown;
 use crate::cli::messages::Failure;
+use crate::cli::quote::shown;
 use hybz::recover::{Hole, What};
 use serde_json::{Value, json};
 use std::ffi::OsStr;

@@ -7,10 +7,10 @@ use super::plan_file::PlanFile;
 use super::{BUFFER, Trouble, create, finish, write_trouble};
 use crate::cli::args::{Join, Operand, Plan, ShardsMode};
 use crate::cli::limits;
+use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::os::file;
 use crate::cli::output::Out;
 use crate::cli::quote::shown;
-use crate::cli::messages::{Failure, Note, Messages};
 use crate::cli::temporary::TemporaryFiles;
 use hybz::read::MultiBzDecoder;
 use hybz::shard::{Joiner, Part, Shard};
@@ -91,7 +91,12 @@ fn append(plan: &Plan<ShardsMode>, mut out: Out, name: &OsStr, mut file: File) -
 
 /// The parts in the order of the shards; nothing, if not every shard has exactly one: then all that is wrong has been
 /// printed.
-fn sorted<'a>(plan: &'a Plan<ShardsMode>, level: Level, shards: &[Shard], messages: &Messages) -> Option<Vec<&'a Path>> {
+fn sorted<'a>(
+    plan: &'a Plan<ShardsMode>,
+    level: Level,
+    shards: &[Shard],
+    messages: &Messages,
+) -> Option<Vec<&'a Path>> {
     let mut of_crc: HashMap<u32, Vec<usize>> = HashMap::new();
     // From the back, as they are taken from there.
     shards.iter().enumerate().rev().for_each(|(at, shard)| of_crc.entry(shard.crc).or_default().push(at));

@@ -4,9 +4,9 @@
 //! tab before it. So a line that was changed, swapped, removed or doubled is found. The end has the combined CRC of the
 //! whole text, which the CRCs and block counts of the shards must give, too.
 
+use crate::cli::messages::Failure;
 use crate::cli::os::file;
 use crate::cli::reader::Reader;
-use crate::cli::messages::Failure;
 use hybz::Level;
 use hybz::crc::Crc;
 use hybz::shard::Shard;

@@ -5,7 +5,7 @@ use crate::cli::args::{Common, IndexPlan, Operand, Plan, ShardsMode, usual_index
 use crate::cli::formats;
 use crate::cli::index;
 use crate::cli::limits;
-use crate::cli::messages::{self, Failure, Note, Messages};
+use crate::cli::messages::{self, Failure, Messages, Note};
 use crate::cli::source::SourceFile;
 use crate::cli::temporary::TemporaryFiles;
 use hybz::index::{Index, TextRange};
@@ -19,7 +19,12 @@ use std::path::Path;
 const HEAD: &str = "#hybz-ranges-1";
 
 /// Finds ranges, and prints them.
-pub fn ranges(plan: &Plan<ShardsMode>, size: u64, named: Option<&IndexPlan>, messages: &Messages) -> Result<(), Trouble> {
+pub fn ranges(
+    plan: &Plan<ShardsMode>,
+    size: u64,
+    named: Option<&IndexPlan>,
+    messages: &Messages,
+) -> Result<(), Trouble> {
     let Some(operand @ Operand::File(path)) = plan.common.operands.first() else { return Ok(()) };
     let name = path.as_os_str();
     let file = open_text(path, "--plan-ranges")?;

@@ -11,11 +11,11 @@
 
 mod names;
 
+use crate::cli::messages::{Failure, errno_text};
 use crate::cli::os::directory::Directory;
 use crate::cli::os::slots::Slots;
 use crate::cli::os::tree::{self, Attributes, Id, Kind};
 use crate::cli::place::Place;
-use crate::cli::messages::{Failure, errno_text};
 use crate::cli::tally::{Skipped, Tally};
 use names::Names;
 use std::ffi::OsStr;
