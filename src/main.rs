@@ -6,8 +6,8 @@ mod cli;
 
 use cli::args::{self, Mode, Plan, Refusal, Request};
 use cli::messages::{Outcome, errno_text, print_stdout};
+use cli::modes::{bench, bzip2recover, list, measure, recover, run, shards};
 use cli::os::{memory, process};
-use cli::{bench, bzip2recover, list, measure, recover, run, shards};
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -48,7 +48,7 @@ pub use report::ReportPlace;
 pub use shards::{Join, ShardMode, ShardsMode, ShardsTask};
 pub use task::{Action, Operand, Target};
 
-use crate::cli::terminal;
+use crate::cli::messages::terminal;
 use applicable::Call;
 use bad_flag::bad_flag;
 use clap::CommandFactory;
