@@ -304,8 +304,8 @@ pub enum Error {
     /// A temporary file could not be made, written or read ([`sort::Limits`](crate::sort::Limits)): the disk is full,
     /// for example.
     Temporary(io::Error),
-    /// A string whose number is asked for has 4 GiB or more; or such strings, that have so many bytes together, agree in
-    /// more bytes than a sample keeps ([`sort`](crate::sort)).
+    /// A string whose number is asked for has 4 GiB or more; or such strings, that have so many bytes together, agree
+    /// in more bytes than a sample keeps ([`sort`](crate::sort)).
     LineTooLong,
     /// Lines were sorted, found out of order or not to be the lines that there were, sorted again by a core, and found
     /// wrong again. This is a defect of hybz or of the machine: nothing of them has been written.

@@ -21,11 +21,12 @@
 //! ```
 //!
 //! **Compressing**, the splitter (`stream::bzip2::split`) reads text into a buffer and looks for the end of the block,
-//! which bzip2 defines by run-length tokens. The block becomes a task, which goes on the queue ([`schedule`]); its ticket,
-//! the receiving end of its output, goes to the joiner (`stream::bzip2::assemble`), both in input order. A station takes
-//! the task and codes the block with the steps in [`codec`]. The joiner waits for the oldest ticket only, so outputs
-//! need no sorting; it appends the block's bits to the stream. (With accelerators, for which one reader is too slow, several threads read a long file
-//! and find the runs in it, and only the block ends are found one after the other: `stream::bzip2::parallel_read`.)
+//! which bzip2 defines by run-length tokens. The block becomes a task, which goes on the queue ([`schedule`]); its
+//! ticket, the receiving end of its output, goes to the joiner (`stream::bzip2::assemble`), both in input order. A
+//! station takes the task and codes the block with the steps in [`codec`]. The joiner waits for the oldest ticket only,
+//! so outputs need no sorting; it appends the block's bits to the stream. (With accelerators, for which one reader is
+//! too slow, several threads read a long file and find the runs in it, and only the block ends are found one after the
+//! other: `stream::bzip2::parallel_read`.)
 //!
 //! **Decompressing**, nobody knows where blocks begin: a block has a 48-bit magic at any bit offset and no length. The
 //! scanner (`stream::bzip2::scan`) cuts the input at everything that looks like a magic, and stations decode each span
@@ -50,11 +51,11 @@
 //! MB. A stream that has nothing on its way gets a permit whatever the budget says.
 //!
 //! **Why nothing locks up.** A station waits for the queue and for nothing else (and a lane for its device, with a
-//! timeout), and every task that it takes is completed or forwarded. The queue itself has no bound (the budget has one),
-//! so putting a job on it never waits. The joiner waits for its oldest ticket: that job is done, being done, or in the
-//! queue before every younger one. A job that the rule leaves to the accelerators is looked at again when they should
-//! have come for it, and when one of them leaves. A thread that waits for memory waits for the joiner, and the joiner
-//! releases what it holds before it asks for more.
+//! timeout), and every task that it takes is completed or forwarded. The queue itself has no bound (the budget has
+//! one), so putting a job on it never waits. The joiner waits for its oldest ticket: that job is done, being done, or
+//! in the queue before every younger one. A job that the rule leaves to the accelerators is looked at again when they
+//! should have come for it, and when one of them leaves. A thread that waits for memory waits for the joiner, and the
+//! joiner releases what it holds before it asks for more.
 
 mod adapter;
 #[doc(hidden)]

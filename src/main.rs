@@ -4,10 +4,10 @@
 
 mod cli;
 
-use cli::args::{self, Refusal, Request};
+use cli::args::{self, Mode, Plan, Refusal, Request};
+use cli::messages::{Outcome, errno_text, print_stdout};
+use cli::modes::{bench, bzip2recover, list, measure, recover, run, shards};
 use cli::os::{memory, process};
-use cli::report::{Outcome, errno_text, print_stdout};
-use cli::{bench, bzip2recover, list, measure, recover, run, shards};
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -49,12 +49,7 @@ fn call() -> ExitCode {
 
     let (quiet, result) = match args::parse(&program, words, |name| env::var_os(name)) {
         Ok(Request::Show(text)) => (0, printing(|| Ok(print_stdout(text.as_bytes())?.unwrap_or(Outcome::Exit(0))))),
-        Ok(Request::Run(plan)) => (plan.quiet, unless_it_panics(|| run::run(plan))),
-        Ok(Request::List(plan)) => (plan.quiet, printing(|| list::list(plan))),
-        Ok(Request::Bench(plan)) => (plan.quiet, printing(|| bench::bench(plan))),
-        Ok(Request::Measure(plan)) => (plan.quiet, printing(|| measure::measure(plan))),
-        Ok(Request::Shards(plan)) => (plan.quiet, unless_it_panics(|| shards::shards(plan))),
-        Ok(Request::Recover(plan)) => (plan.quiet, unless_it_panics(|| recover::recover(plan))),
+        Ok(Request::Run(plan)) => (plan.common.quiet, run_mode(*plan)),
         Err(Refusal { error, quiet }) => (quiet, Err(error)),
     };
     match result {
@@ -68,6 +63,19 @@ fn call() -> ExitCode {
             let _ = io::stderr().write_all(&text);
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Does what the mode is about.
+fn run_mode(Plan { common, mode }: Plan) -> anyhow::Result<Outcome> {
+    match mode {
+        Mode::Files(mode) => unless_it_panics(|| run::run(Plan { common, mode })),
+        Mode::Shard(mode) => unless_it_panics(|| run::run_shard(Plan { common, mode })),
+        Mode::Shards(mode) => unless_it_panics(|| shards::shards(Plan { common, mode })),
+        Mode::Recover(mode) => unless_it_panics(|| recover::recover(Plan { common, mode })),
+        Mode::List(mode) => printing(|| list::list(Plan { common, mode })),
+        Mode::Bench(mode) => printing(|| bench::bench(Plan { common, mode })),
+        Mode::Measure(mode) => printing(|| measure::measure(Plan { common, mode })),
     }
 }
 

@@ -64,7 +64,7 @@ impl<'a> Device<'a> {
         while from < count {
             let some = (count - from).min(MAX_FETCHED as u32);
             for factor in self.lane.fetch(from, some as usize, TIMEOUT).expect("factors") {
-                take(match factor.len {
+                take(match factor.length {
                     0 => Factor::Letter(factor.source as u8),
                     len => Factor::Copy { source: factor.source, len },
                 });

@@ -56,7 +56,8 @@ struct LargeLane : Lane {
     std::vector<uint32_t> odd;
     LargeLane(uint32_t blocks, uint32_t rows)
         : Lane(blocks, (rows + blocks - 1) / blocks, HYBZ_DECODE_LARGE),
-          input(HYBZ_LARGE_INPUT(uint64_t(blocks), uint64_t(rows + blocks - 1) / blocks * blocks)), codes(rows), odd(blocks) {}
+          input(HYBZ_LARGE_INPUT(uint64_t(blocks), uint64_t(rows + blocks - 1) / blocks * blocks)), codes(rows),
+          odd(blocks) {}
     void run(const Case &one) {
         codes.spoil();
         memcpy(input.memory, one.input.data(), one.input.size());

@@ -8,8 +8,8 @@
 use crate::args::Plan;
 use crate::cli::os::acl::Acl;
 use crate::cli::os::directory::Directory;
+use crate::cli::os::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
 use crate::cli::os::{file, stdout};
-use crate::cli::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
 use crate::failure::{Failure, STDOUT};
 use crate::reserve::Reserve;
 use crate::target::{Found, Made, Spot};

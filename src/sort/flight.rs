@@ -17,8 +17,8 @@ fn used<O>(outcome: Result<Result<Made<O>, Miscomputed<Wrong>>, TaskError>) -> R
     }
 }
 
-/// Tasks of one type in flight, in order, within the memory budget. They have a client of their own, which always gets a
-/// permit while it holds none: so it always moves.
+/// Tasks of one type in flight, in order, within the memory budget. They have a client of their own, which always gets
+/// a permit while it holds none: so it always moves.
 pub(super) struct Flight<T: LineTask, N> {
     client: Client,
     /// How many may be on their way, and how many bytes.

@@ -7,7 +7,7 @@
 //! client.task(t).class(ENCODE, bytes).submit() --> [ENCODE: t t t t] --> accelerator: a batch of one class, or a core
 //! client.task(t).submit()                       --> [continuations  ] --> cores only, before everything else
 //!    ^                                                                         |
-//!    '------------------------- ticket <----------- output --------------------'  (declined, forwarded: a continuation)
+//!    '------------------------- ticket <----------- output --------------------'  (declined: a continuation)
 //! ```
 //!
 //! | file | |

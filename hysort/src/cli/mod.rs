@@ -5,8 +5,5 @@
 #[path = "../../../src/cli/os/mod.rs"]
 pub mod os;
 #[allow(dead_code)]
-#[path = "../../../src/cli/quote.rs"]
+#[path = "../../../src/cli/messages/quote.rs"]
 pub mod quote;
-#[allow(dead_code)]
-#[path = "../../../src/cli/temporary.rs"]
-pub mod temporary;

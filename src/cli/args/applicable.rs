@@ -3,8 +3,9 @@
 
 use super::environment::Environment;
 use super::flags::Flags;
-use super::plan::{Plan, mode};
-use super::task::{Mode, Operand};
+use super::kind::Kind;
+use super::plan::Plan;
+use super::task::Operand;
 use anyhow::anyhow;
 use clap::CommandFactory;
 use std::ffi::{OsStr, OsString};
@@ -26,34 +27,19 @@ struct Unit<'a> {
     taken: bool,
 }
 
-/// The modes, each as flags with which it is a call.
-const MODES: [&[&str]; 11] =
-    [COMPRESS, DECOMPRESS, TEST, LIST, RECOVER, BENCH, MEASURE, PLAN, PLAN_RANGES, SHARD, JOIN];
-const COMPRESS: &[&str] = &["-z"];
-const DECOMPRESS: &[&str] = &["-d"];
-const TEST: &[&str] = &["-t"];
-const LIST: &[&str] = &["-l"];
-const RECOVER: &[&str] = &["--recover"];
-const BENCH: &[&str] = &["--bench"];
-const MEASURE: &[&str] = &["--measure"];
-const PLAN: &[&str] = &["--plan=1M"];
-const PLAN_RANGES: &[&str] = &["--plan-ranges=1M"];
-const SHARD: &[&str] = &["--shard=0", "--plan-file=plan"];
-const JOIN: &[&str] = &["--join=plan"];
-
 impl Call<'_> {
     /// The plan for a call whose `flags`, all together, contradict each other as `error` says.
-    pub fn without_other_modes(&self, flags: &Flags, error: anyhow::Error) -> anyhow::Result<(Flags, Plan)> {
+    pub fn without_other_modes(&self, flags: &Flags, error: anyhow::Error) -> anyhow::Result<Plan> {
         if self.environment.flags.is_empty() {
             return Err(error);
         }
         let this = self.mode(flags);
-        let with = |mode: &&[&str]| {
-            let words: Vec<&OsStr> = mode.iter().chain(&["x"]).map(OsStr::new).collect();
+        let with = |kind: Kind| {
+            let words: Vec<&OsStr> = kind.words().iter().chain(&["x"]).map(OsStr::new).collect();
             fitting(self.environment, &words)
         };
-        let here = with(&this);
-        let elsewhere: Vec<_> = MODES.iter().filter(|mode| **mode != this).map(with).collect();
+        let here = with(this);
+        let elsewhere: Vec<_> = Kind::ALL.into_iter().filter(|kind| *kind != this).map(with).collect();
         let mut units = units(self.environment);
         for (number, unit) in units.iter_mut().enumerate() {
             unit.taken = here[number] || !elsewhere.iter().any(|there| there[number]);
@@ -61,21 +47,11 @@ impl Call<'_> {
         self.plan(&units).map_err(|error| self.named(&mut units, error))
     }
 
-    /// The mode of a call with these flags.
-    fn mode(&self, flags: &Flags) -> &'static [&'static str] {
-        match mode(self.program, flags).0 {
-            _ if flags.recover.is_some() => RECOVER,
-            _ if flags.list => LIST,
-            _ if flags.bench.is_some() => BENCH,
-            _ if flags.measure => MEASURE,
-            _ if flags.plan.is_some() => PLAN,
-            _ if flags.plan_ranges.is_some() => PLAN_RANGES,
-            _ if flags.shard.is_some() => SHARD,
-            _ if flags.join.is_some() => JOIN,
-            Mode::Compress => COMPRESS,
-            Mode::Decompress => DECOMPRESS,
-            Mode::Test => TEST,
-        }
+    /// The mode of a call with these flags. What was typed decides, if it asks for a mode.
+    fn mode(&self, flags: &Flags) -> Kind {
+        let typed = Flags::command().try_get_matches_from(self.typed).ok();
+        let typed = typed.and_then(|mut found| Flags::from_matches(&mut found).ok());
+        typed.and_then(|typed| Kind::asked_for(&typed)).unwrap_or_else(|| Kind::of(self.program, flags))
     }
 
     /// The error, and the flag of a variable that brings it about, if one does.
@@ -96,7 +72,7 @@ impl Call<'_> {
         error
     }
 
-    fn plan(&self, units: &[Unit<'_>]) -> anyhow::Result<(Flags, Plan)> {
+    fn plan(&self, units: &[Unit<'_>]) -> anyhow::Result<Plan> {
         let taken = units.iter().filter(|unit| unit.taken).flat_map(|unit| unit.words);
         let words: Vec<&OsStr> = taken.chain(self.typed).map(OsString::as_os_str).collect();
         plan(self.program, &words, self.more, &self.environment.ignored_words)
@@ -135,10 +111,9 @@ fn units(environment: &Environment) -> Vec<Unit<'_>> {
     units
 }
 
-fn plan(program: &OsStr, words: &[&OsStr], more: &[Operand], ignored: &[String]) -> anyhow::Result<(Flags, Plan)> {
+fn plan(program: &OsStr, words: &[&OsStr], more: &[Operand], ignored: &[String]) -> anyhow::Result<Plan> {
     let mut found = Flags::command().try_get_matches_from(words)?;
     let flags = Flags::from_matches(&mut found)?;
     let operands = flags.files.iter().map(|file| Operand::typed(file)).chain(more.iter().cloned()).collect();
-    let plan = Plan::new(program, &flags, operands, ignored.to_vec())?;
-    Ok((flags, plan))
+    Plan::new(program, &flags, operands, ignored.to_vec())
 }

@@ -2,7 +2,7 @@
 
 use super::environment::Environment;
 use super::values::MAX_THREADS;
-use crate::cli::quote::shown;
+use crate::cli::messages::quote::shown;
 use anyhow::anyhow;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, ValueHint};

@@ -4,10 +4,11 @@
 //! bzip2's rules hold: flags and files in any order, short flags in clusters (`-v4k`), long flags only in full, and the
 //! last of contradicting flags wins.
 
+use super::choices::{GpuPipeline, IndexFormat, OutputFormat, ProgressFormat, Recovery, Shell, Verified};
 use super::level::LevelFlags;
 use super::ranges::{Ranges, ranges};
 use super::values::{MAX_THREADS, interval, pattern, seconds, shard_size, size, text_length};
-use clap::{ArgAction, ArgMatches, FromArgMatches, Parser, ValueEnum, ValueHint, value_parser};
+use clap::{ArgAction, ArgMatches, FromArgMatches, Parser, ValueHint, value_parser};
 use glob::Pattern;
 use std::ffi::OsString;
 
@@ -78,7 +79,7 @@ pub struct Flags {
     /// is reported, with --json to standard output. The exit code is 0 if nothing is lost, 2 if something is, and 1
     /// if nothing is found. Called as bzip2recover, hybz does what that program does.
     #[arg(long, value_name = "RESULT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
-    pub recover: Option<Recover>,
+    pub recover: Option<Recovery>,
 
     /// Write to standard output and keep the input files.
     #[arg(short = 'c', long)]
@@ -482,78 +483,4 @@ impl Flags {
         }
         Ok(flags)
     }
-}
-
-/// What GPUs do of the work on a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum GpuPipeline {
-    /// GPUs do everything
-    Resident,
-    /// GPUs sort, and CPU cores do the rest
-    Bwt,
-    /// GPUs sort two lists, and CPU cores merge them and do the rest
-    Hybrid,
-}
-
-/// What is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OutputFormat {
-    /// bzip2's format
-    Bz2,
-    /// Large blocks
-    Hbz,
-    /// LZ4 frames
-    Lz4,
-}
-
-/// What is verified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Verified {
-    /// Each block
-    Blocks,
-    /// Each block, and the files as they are on the disk
-    File,
-    /// Nothing, not even what a GPU made
-    None,
-}
-
-/// What is made of the good blocks of a damaged file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Recover {
-    /// Their text
-    Text,
-    /// Their text, with zeros where text is lost
-    Fill,
-    /// A valid .bz2
-    Bz2,
-    /// A .bz2 of each
-    Split,
-}
-
-/// How progress is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ProgressFormat {
-    /// A bar, or lines
-    Text,
-    /// JSON objects
-    Json,
-    /// Nothing
-    Never,
-}
-
-/// Formats of indexes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum IndexFormat {
-    /// The format of docs/INDEX.md
-    Bzi,
-    /// Lines of BITS,BYTES
-    Offsets,
-}
-
-/// Shells that completions can be written for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Shell {
-    Bash,
-    Zsh,
-    Fish,
 }

@@ -1,7 +1,7 @@
 //! What `-h` and `--help` print, from the table of flags: `-h` those of daily use, `--help` all in groups, each in the
 //! width of the terminal. (clap's own help moves all texts of a group under their flags if one of these is long.)
 
-use crate::cli::terminal::{width, wrap};
+use crate::cli::messages::terminal::{width, wrap};
 use clap::{Arg, ArgAction, Command};
 
 /// The flags of `-h`.

@@ -7,11 +7,17 @@ mod applicable;
 mod bad_flag;
 mod batch;
 mod bench;
+mod choices;
+mod coding;
+mod common;
 mod environment;
+mod files;
 mod flags;
-mod format;
 mod help;
+mod index;
+mod kind;
 mod level;
+mod list;
 mod measure;
 mod packaging;
 mod part;
@@ -20,22 +26,29 @@ mod ranges;
 mod recover;
 mod report;
 mod shards;
-mod streams;
+mod table;
 mod task;
 mod values;
 mod verify;
 
-pub use batch::NameList;
-pub use bench::BenchPlan;
-pub use flags::{IndexFormat, Recover};
-pub use part::{Listing, Part, usual_index};
-pub use plan::{Gpus, Plan};
+pub use batch::{Batch, NameList};
+pub use bench::{BenchMode, Direction};
+pub use choices::{IndexFormat, Recovery};
+pub use coding::Coding;
+pub use common::{Common, Gpus};
+pub use files::{FilesMode, Work};
+pub use index::{IndexPlan, usual_index};
+pub use list::{ListMode, Listing};
+pub use measure::MeasureMode;
+pub use part::{StreamRange, TextRanges};
+pub use plan::{Mode, Plan};
 pub use ranges::{Amount, Range};
+pub use recover::RecoverMode;
 pub use report::ReportPlace;
-pub use shards::{Join, Shards};
-pub use task::{Mode, Operand, Target};
+pub use shards::{Join, ShardMode, ShardsMode, ShardsTask};
+pub use task::{Action, Operand, Target};
 
-use crate::cli::terminal;
+use crate::cli::messages::terminal;
 use applicable::Call;
 use bad_flag::bad_flag;
 use clap::CommandFactory;
@@ -51,18 +64,7 @@ use std::mem::ManuallyDrop;
 pub enum Request {
     /// A text for stdout, such as the help.
     Show(String),
-    /// Compress, decompress or test the operands.
-    Run(Plan),
-    /// List what the operands contain.
-    List(Plan),
-    /// Measure how fast the operands are compressed and decompressed.
-    Bench(Plan),
-    /// Measure how repetitive the operands are.
-    Measure(Plan),
-    /// Get what is good out of damaged operands.
-    Recover(Plan),
-    /// Plan shards or ranges, or join parts.
-    Shards(Plan),
+    Run(Box<Plan>),
 }
 
 /// Why a command line is refused.
@@ -106,21 +108,26 @@ pub fn parse(
     let more: Vec<Operand> = words.map(|word| Operand::File(word.into())).collect();
     let operands = flags.files.iter().map(|file| Operand::typed(file)).chain(more.iter().cloned()).collect();
     let quiet = flags.quiet;
-    let planned = match Plan::new(program, &flags, operands, environment.ignored_words.clone()) {
-        Ok(plan) => Ok((flags, plan)),
+    let plan = match Plan::new(program, &flags, operands, environment.ignored_words.clone()) {
+        Ok(plan) => Ok(plan),
         Err(error) => {
             let call = Call { program, environment: &environment, typed: &typed, more: &more };
             call.without_other_modes(&flags, error)
         }
     };
-    let (flags, plan) = planned.map_err(|error| Refusal { error, quiet })?;
-    let request = match () {
-        () if flags.recover.is_some() => Request::Recover,
-        () if flags.list => Request::List,
-        () if flags.bench.is_some() => Request::Bench,
-        () if flags.measure => Request::Measure,
-        () if flags.plan.is_some() || flags.plan_ranges.is_some() || flags.join.is_some() => Request::Shards,
-        () => Request::Run,
-    };
-    Ok(request(plan))
+    plan.map(|plan| Request::Run(Box::new(plan))).map_err(|error| Refusal { error, quiet })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The plan for these words.
+    pub fn plan(words: &str) -> Plan {
+        match parse(OsStr::new("hybz"), words.split_whitespace().map(Into::into), |_| None) {
+            Ok(Request::Run(plan)) => *plan,
+            Ok(Request::Show(text)) => panic!("{words}: {text}"),
+            Err(refusal) => panic!("{words}: {}", refusal.error),
+        }
+    }
 }

@@ -1,20 +1,32 @@
-//! What `--plan`, `--plan-ranges`, `--shard` and `--join` ask for, and which flags do not go with them.
+//! What `--plan`, `--plan-ranges`, `--shard` and `--join` ask for.
 
-use super::flags::{Flags, Verified};
-use super::task::{Mode, Operand, Target};
+use super::batch::Batch;
+use super::files::{FilesMode, Work};
+use super::flags::Flags;
+use super::index::IndexPlan;
+use super::kind::Given;
+use super::report::{ReportPlace, report};
+use super::table::WITHOUT_PLAN;
+use super::task::{Operand, Target, target};
 use anyhow::bail;
-use std::path::PathBuf;
+use hybz::shard::Shard;
+use hybz::{Level, Verify};
+use std::path::{Path, PathBuf};
 
-/// What is done with the shards of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shards {
-    /// Find those of so many bytes, or more.
-    Plan(u64),
-    /// Find ranges of so many bytes, or more, in the text of a compressed file.
-    Ranges(u64),
-    /// Compress the one with this number.
-    Part { number: u64, plan: PathBuf },
-    /// Join their parts.
+/// A plan is made, or what was made by one is joined.
+#[derive(Clone, Debug)]
+pub struct ShardsMode {
+    pub target: Target,
+    pub task: ShardsTask,
+}
+
+#[derive(Clone, Debug)]
+pub enum ShardsTask {
+    /// Find shards of at least `size` bytes.
+    Plan { size: u64, level: Level },
+    /// Find ranges of at least `size` bytes in the text of a compressed file.
+    Ranges { size: u64, index: Option<IndexPlan> },
+    /// Join the parts that were made of shards.
     Join(Join),
 }
 
@@ -28,81 +40,80 @@ pub struct Join {
     pub verify: bool,
 }
 
-const PLAN_FILE: &str = "--plan-file is about --shard and --join=streams.";
-
-/// What is done with shards, if anything.
-pub fn shards(flags: &Flags, mode: Mode, target: &Target, operands: &[Operand]) -> anyhow::Result<Option<Shards>> {
-    let (flag, shards) = match (flags.plan, flags.plan_ranges, flags.shard, &flags.join) {
-        (None, None, None, None) if flags.plan_file.is_none() => return Ok(None),
-        (None, None, None, None) => bail!("{PLAN_FILE}"),
-        (Some(size), None, None, None) => ("--plan", Shards::Plan(size)),
-        (None, Some(size), None, None) => ("--plan-ranges", Shards::Ranges(size)),
-        (None, None, Some(number), None) => match &flags.plan_file {
-            Some(plan) => ("--shard", Shards::Part { number, plan: plan.into() }),
-            None => bail!("--shard wants a plan: --plan-file PLAN."),
-        },
-        (None, None, None, Some(_)) => ("--join", Shards::Join(join(flags)?)),
-        _ => bail!("Only one of --plan, --plan-ranges, --shard and --join can be used."),
-    };
-    let wants_plan_file = matches!(shards, Shards::Part { .. } | Shards::Join(Join { streams: true, .. }));
-    if flags.plan_file.is_some() && !wants_plan_file {
-        bail!("{PLAN_FILE}");
-    }
-    let (part, ranges) = (flags.shard.is_some(), flags.plan_ranges.is_some());
-    let others = [
-        (mode != Mode::Compress && !flags.test && !flags.list && !ranges, "-d"),
-        (ranges && flags.compress, "-z"),
-        (flags.test, "-t"),
-        (flags.list, "-l"),
-        (flags.recover.is_some(), "--recover"),
-        (flags.bench.is_some(), "--bench"),
-        (flags.measure, "--measure"),
-        (flags.recursive, "-r"),
-        (flags.filelist.is_some(), "--filelist"),
-        (flags.output_dir.is_some(), "--output-dir"),
-        (flags.resume, "--resume"),
-        (flags.rm, "--rm"),
-        (flags.suffix.is_some(), "-S"),
-        (flags.index.is_some() && !ranges, "--index"),
-        (flags.index_format.is_some() && ranges, "--index-format"),
-        (flags.ranges.is_some() && ranges, "--ranges"),
-        (flags.at.is_some() && ranges, "--at"),
-        (flags.streams.is_some() && ranges, "--streams"),
-        (flags.block_size.is_some(), "--block-size"),
-        (flags.perturb.is_some(), "--perturb"),
-        (!part && flags.report.is_some(), "--report"),
-        ((flags.plan.is_some() || ranges) && flags.verify.is_some(), "--verify"),
-        (part && flags.verify == Some(Verified::File), "--verify=file"),
-    ];
-    if let Some((_, other)) = others.iter().find(|(given, _)| *given) {
-        bail!("{flag} and {other} cannot be used together.");
-    }
-    match (&shards, operands) {
-        (Shards::Join(_), [Operand::Stdin]) | (_, [Operand::File(_)]) => {}
-        (Shards::Join(_), _) if !operands.contains(&Operand::Stdin) => {}
-        (Shards::Join(_), _) => bail!("--join reads files, not standard input."),
-        _ => bail!("{flag} wants one file."),
-    }
-    if let (Target::File(result), Shards::Part { plan, .. } | Shards::Join(Join { plan, .. })) = (target, &shards)
-        && result == plan
-    {
-        bail!("{flag} and -o cannot be about the same file.");
-    }
-    if *target == Target::Beside && flags.plan.is_none() && !ranges {
-        bail!("{flag} wants a name for its result: -o FILE, or -c for standard output.");
-    }
-    Ok(Some(shards))
+/// One shard of a file is compressed.
+#[derive(Clone, Debug)]
+pub struct ShardMode {
+    pub number: u64,
+    pub plan: PathBuf,
+    pub target: Target,
+    pub report: Option<ReportPlace>,
+    verify: Verify,
 }
 
-/// How `--join` joins.
+impl ShardsMode {
+    pub fn plan(given: &Given<'_>, size: u64, level: Level) -> anyhow::Result<ShardsMode> {
+        check_file(given)?;
+        Ok(ShardsMode { target: target(given)?, task: ShardsTask::Plan { size, level } })
+    }
+
+    pub fn ranges(given: &Given<'_>, size: u64) -> anyhow::Result<ShardsMode> {
+        check_file(given)?;
+        let index = IndexPlan::new(given)?;
+        Ok(ShardsMode { target: target(given)?, task: ShardsTask::Ranges { size, index } })
+    }
+
+    pub fn join(given: &Given<'_>) -> anyhow::Result<ShardsMode> {
+        let join = join(given.flags)?;
+        if given.operands.len() > 1 && given.reads_stdin() {
+            bail!("--join reads files, not standard input.");
+        }
+        let target = named_target(given, &join.plan)?;
+        Ok(ShardsMode { target, task: ShardsTask::Join(join) })
+    }
+}
+
+impl ShardMode {
+    pub fn new(given: &Given<'_>, number: u64) -> anyhow::Result<ShardMode> {
+        let Some(plan) = &given.flags.plan_file else { bail!("--shard wants a plan: --plan-file PLAN.") };
+        let plan = PathBuf::from(plan);
+        check_file(given)?;
+        let target = named_target(given, &plan)?;
+        let verify = if given.flags.verify.is_some() { Verify::All } else { Verify::Off };
+        Ok(ShardMode { number, plan, report: report(given, &target)?, target, verify })
+    }
+
+    /// The work, once the plan has been read.
+    pub fn files(self, level: Level, shard: Shard) -> FilesMode {
+        let work = Work::Shard { level, shard, verify: self.verify };
+        let (batch, index, remove_sources) = (Batch::default(), None, false);
+        FilesMode { work, target: self.target, batch, index, report: self.report, remove_sources }
+    }
+}
+
+fn check_file(given: &Given<'_>) -> anyhow::Result<()> {
+    match given.operands[..] {
+        [Operand::File(_)] => Ok(()),
+        _ => bail!("{} wants one file.", given.kind.flag()),
+    }
+}
+
+/// The target of a result that is not named after its source, and is not the file `plan`.
+fn named_target(given: &Given<'_>, plan: &Path) -> anyhow::Result<Target> {
+    let (flag, target) = (given.kind.flag(), target(given)?);
+    match &target {
+        Target::File(result) if result == plan => bail!("{flag} and -o cannot be about the same file."),
+        Target::Beside => bail!("{flag} wants a name for its result: -o FILE, or -c for standard output."),
+        _ => Ok(target),
+    }
+}
+
 fn join(flags: &Flags) -> anyhow::Result<Join> {
-    if flags.verify == Some(Verified::File) {
-        bail!("--join decodes parts with --verify: --verify=file is about compressing.");
-    }
     let streams = flags.join.as_ref().is_some_and(|plan| plan == "streams");
-    let plan = if streams { &flags.plan_file } else { &flags.join };
-    match plan {
-        Some(plan) => Ok(Join { plan: plan.into(), streams, verify: flags.verify.is_some() }),
-        None => bail!("--join=streams wants a plan: --plan-file PLAN. (A plan of this name is ./streams.)"),
+    let Some(plan) = (if streams { &flags.plan_file } else { &flags.join }) else {
+        bail!("--join=streams wants a plan: --plan-file PLAN. (A plan of this name is ./streams.)")
+    };
+    if flags.plan_file.is_some() && !streams {
+        bail!("{WITHOUT_PLAN}");
     }
+    Ok(Join { plan: plan.into(), streams, verify: flags.verify.is_some() })
 }

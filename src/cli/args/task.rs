@@ -1,11 +1,13 @@
-//! What is done, with which operands, and where results go.
+//! What is done with files, which files these are, and where results go.
 
+use super::kind::{Given, Kind};
+use anyhow::bail;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// What is done with the operands.
+/// What is done with files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum Action {
     Compress,
     Decompress,
     Test,
@@ -22,6 +24,15 @@ pub enum Target {
     Below(PathBuf),
     /// The only result into this file.
     File(PathBuf),
+    /// There are no results.
+    Nowhere,
+}
+
+impl Target {
+    /// Whether results of files are files.
+    pub fn makes_files(&self) -> bool {
+        !matches!(self, Target::Stdout | Target::Nowhere)
+    }
 }
 
 /// One thing to read.
@@ -44,4 +55,19 @@ impl Operand {
             Operand::File(path) => path.as_os_str(),
         }
     }
+}
+
+/// Where results go.
+pub fn target(given: &Given<'_>) -> anyhow::Result<Target> {
+    let flags = given.flags;
+    let results = if given.kind == Kind::Join { 1 } else { given.typed };
+    Ok(match &flags.output {
+        _ if given.kind == Kind::Test => Target::Nowhere,
+        Some(_) if results > 1 => bail!("-o takes the result of one input file, not of {results}."),
+        // -f must not replace the link /dev/stdout.
+        Some(file) if file != "-" && file != "/dev/stdout" => Target::File(file.into()),
+        Some(_) => Target::Stdout,
+        None if given.to_stdout() => Target::Stdout,
+        None => flags.output_dir.as_ref().map_or(Target::Beside, |directory| Target::Below(directory.into())),
+    })
 }

@@ -1,7 +1,8 @@
-//! What is verified while compressing, and which flags do not go with it.
+//! What is verified while compressing.
 
-use super::flags::{Flags, Verified};
-use super::task::{Mode, Operand, Target};
+use super::choices::Verified;
+use super::kind::Given;
+use super::task::Target;
 use anyhow::bail;
 use hybz::Verify;
 
@@ -14,53 +15,39 @@ pub struct VerifyPlan {
     pub file: bool,
 }
 
-/// What the flags ask for.
-pub fn verify(
-    flags: &Flags,
-    mode: Mode,
-    target: &Target,
-    operands: &[Operand],
-    remove_sources: bool,
-) -> anyhow::Result<VerifyPlan> {
-    let Some(verified) = flags.verify else {
-        let by_itself = mode == Mode::Compress && remove_sources && !flags.no_verify;
-        return Ok(VerifyPlan { blocks: if by_itself { Verify::Devices } else { Verify::Off }, file: false });
-    };
-    let flag = if verified == Verified::File { "--verify=file" } else { "--verify" };
-    let other = match mode {
-        _ if flags.recover.is_some() => "--recover",
-        _ if flags.list => "-l",
-        Mode::Compress => "",
-        Mode::Decompress => "-d",
-        Mode::Test => "-t",
-    };
-    if !other.is_empty() {
-        bail!("{flag} is about compressing: it cannot be used together with {other}.");
-    }
-    if verified == Verified::File {
-        if *target == Target::Stdout {
+impl VerifyPlan {
+    pub const NOTHING: VerifyPlan = VerifyPlan { blocks: Verify::Off, file: false };
+
+    /// What the flags ask for. What a device made is verified without a flag if the source is to be removed.
+    pub fn new(given: &Given<'_>, target: &Target, remove_sources: bool) -> anyhow::Result<VerifyPlan> {
+        let Some(verified) = given.flags.verify else {
+            let by_itself = remove_sources && !given.flags.no_verify;
+            return Ok(VerifyPlan { blocks: if by_itself { Verify::Devices } else { Verify::Off }, file: false });
+        };
+        let file = verified == Verified::File;
+        if file && *target == Target::Stdout {
             bail!("--verify=file reads the result again from the disk: it cannot be used together with -c.");
         }
-        if operands.contains(&Operand::Stdin) {
+        if file && given.reads_stdin() {
             bail!("--verify=file reads the input file again from the disk: it cannot be used with stdin.");
         }
-        if flags.no_sync {
+        if file && given.flags.no_sync {
             bail!("--verify=file reads what is on the disk: it cannot be used together with --no-sync.");
         }
+        Ok(VerifyPlan { blocks: Verify::All, file })
     }
-    Ok(VerifyPlan { blocks: Verify::All, file: verified == Verified::File })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Plan, Request, parse};
+    use super::super::tests::plan;
+    use super::super::{FilesMode, Mode};
     use super::*;
-    use std::ffi::OsStr;
 
-    fn plan(words: &str) -> Plan {
-        match parse(OsStr::new("hybz"), words.split_whitespace().map(Into::into), |_| None) {
-            Ok(Request::Run(plan)) => plan,
-            _ => panic!("{words}"),
+    fn verified(words: &str) -> VerifyPlan {
+        match plan(words).mode {
+            Mode::Files(files) => FilesMode::verify(&files),
+            mode => panic!("{words}: {mode:?}"),
         }
     }
 
@@ -80,8 +67,8 @@ mod tests {
             ("--verify --no-verify a", Verify::Off),
             ("--no-verify --verify=file a", Verify::All),
         ] {
-            assert_eq!(plan(words).verify.blocks, blocks, "{words}");
+            assert_eq!(verified(words).blocks, blocks, "{words}");
         }
-        assert!(plan("--verify=file a").verify.file && !plan("--verify a").verify.file);
+        assert!(verified("--verify=file a").file && !verified("--verify a").file);
     }
 }

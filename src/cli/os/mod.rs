@@ -11,4 +11,5 @@ pub mod signals;
 pub mod slots;
 mod startup;
 pub mod stdout;
+pub mod temporary;
 pub mod tree;

@@ -49,7 +49,8 @@ pub fn place() -> (Place, Vec<u8>) {
     (Place::with(&[("a.bz2", &coded)]), plain)
 }
 
-/// Calls for which there is one line, exit 1, and nothing else: `a.bz2` of [`two_streams`] and `plain` stay as they are.
+/// Calls for which there is one line, exit 1, and nothing else: `a.bz2` of [`two_streams`] and `plain` stay as they
+/// are.
 pub fn refused(calls: &[(&str, &str)]) {
     let (place, _) = place();
     place.put("plain", b"hello\n");

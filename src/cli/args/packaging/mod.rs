@@ -8,7 +8,7 @@
 //! HYBZ_GENERATE=1 cargo test --bin hybz packaging
 //! ```
 
-use super::flags::Shell;
+use super::choices::Shell;
 
 /// The manual page hybz(1), as roff.
 pub const MANUAL_PAGE: &str = include_str!("hybz.1");

@@ -1,0 +1,104 @@
+//! What compressing writes.
+
+use super::choices::OutputFormat;
+use super::flags::Flags;
+use anyhow::bail;
+use hybz::lz4::Frame;
+use hybz::{Encoding, LargeBlocks, Level, Streams};
+
+/// The blocks of `--format=hbz`, unless `--block-size` gives their size.
+const HBZ_SIZE: u64 = 9_000_000;
+
+/// The block size of perturbed streams, unless `--block-size` gives another.
+const PERTURBED_SIZE: u64 = 900_000;
+
+/// The flags that ask for the blocks of a `.hbz`.
+pub const LARGE_FLAGS: &str = "--block-size, --perturb or --format=hbz";
+
+/// Why such a file gets no index.
+pub const HAS_OWN_INDEX: &str = "A .hbz file has an index of its own: --index is about .bz2.";
+
+/// What compressing writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Coding {
+    pub encoding: Encoding,
+    /// bzip2's level that was asked for, whatever the encoding.
+    pub level: Level,
+}
+
+impl Coding {
+    /// What the flags ask for.
+    pub fn new(flags: &Flags) -> anyhow::Result<Coding> {
+        let level = flags.level.0.and_then(Level::try_new).unwrap_or_default();
+        let level = if flags.small { level.min(Level::try_new(2).unwrap_or_default()) } else { level };
+        let streams = flags.stream_size.and_then(Streams::try_new);
+        let encoding = match large_blocks(flags)? {
+            // lz4's own default is its fastest level, bzip2's the one that compresses best.
+            _ if flags.format == Some(OutputFormat::Lz4) => Frame::new().level(flags.level.0.unwrap_or(1)).into(),
+            Some(blocks) => blocks.into(),
+            None => {
+                let streams = streams.map(|streams| streams.split_lines(flags.split_lines));
+                Encoding::Bzip2 { level, streams }
+            }
+        };
+        Ok(Coding { encoding, level })
+    }
+
+    /// `.bz2` of this level.
+    pub fn of_level(level: Level) -> Coding {
+        Coding { encoding: level.into(), level }
+    }
+
+    /// The blocks of a `.hbz`, if that is written.
+    pub fn large_blocks(&self) -> Option<LargeBlocks> {
+        self.encoding.large_blocks()
+    }
+}
+
+/// The blocks of a `.hbz` stream, if the flags ask for one.
+fn large_blocks(flags: &Flags) -> anyhow::Result<Option<LargeBlocks>> {
+    let perturb = flags.perturb.filter(|&interval| interval > 0);
+    let hbz = flags.format == Some(OutputFormat::Hbz);
+    if flags.block_size.is_none() && perturb.is_none() && !hbz {
+        return Ok(None);
+    }
+    let usual = if perturb.is_some() { PERTURBED_SIZE } else { HBZ_SIZE };
+    let size = flags.block_size.unwrap_or(usual);
+    let large = u32::try_from(size).ok().filter(|&size| size >= 1_000_000 || u64::from(size) == PERTURBED_SIZE);
+    let Some(large) = large.and_then(LargeBlocks::try_new) else {
+        bail!("--block-size must be 1M to 1G, or 900k with --perturb.");
+    };
+    if size == PERTURBED_SIZE && perturb.is_none() {
+        bail!("--block-size 900k is bzip2's own: it makes sense with --perturb only.");
+    }
+    Ok(Some(large.perturbation(perturb.unwrap_or(0), flags.perturb_seed.unwrap_or(0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::plan;
+    use super::super::{FilesMode, Mode, Work};
+    use super::*;
+
+    fn encoding(words: &str) -> Encoding {
+        match plan(words).mode {
+            Mode::Files(FilesMode { work: Work::Compress { coding, .. }, .. }) => coding.encoding,
+            mode => panic!("{words}: {mode:?}"),
+        }
+    }
+
+    #[test]
+    fn formats() {
+        let large = |size| Encoding::from(LargeBlocks::try_new(size).unwrap());
+        for (words, expected) in [
+            ("x", Level::BEST.into()),
+            ("--format=bz2 x", Level::BEST.into()),
+            ("--format=lz4 x", Frame::new().into()),
+            ("--format=lz4 -9 x", Frame::new().level(9).into()),
+            ("--format=hbz x", large(9_000_000)),
+            ("--format=hbz --block-size=2M x", large(2_000_000)),
+        ] {
+            assert_eq!(encoding(words), expected, "{words}");
+        }
+    }
+}

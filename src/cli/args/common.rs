@@ -1,0 +1,149 @@
+//! The options that calls of every mode have.
+
+use super::choices::{GpuPipeline, ProgressFormat};
+use super::coding::{Coding, LARGE_FLAGS};
+use super::flags::Flags;
+use super::kind::Given;
+use super::task::Operand;
+use anyhow::bail;
+use hybz::gpu::Offload;
+use hybz::{Format, Formats};
+use std::ffi::{OsStr, OsString};
+use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStrExt;
+
+/// Which GPUs help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gpus {
+    None,
+    /// All that are visible, if the input is worth it.
+    Visible,
+    /// Those in this list, if the input is worth it.
+    These(String),
+}
+
+/// The options of a call, whatever its mode.
+#[derive(Clone, Debug)]
+pub struct Common {
+    pub program: OsString,
+    pub operands: Vec<Operand>,
+    /// What is decompressed.
+    pub formats: Formats,
+    /// What names of compressed files end in, instead of the suffix of their format.
+    pub suffix: Option<OsString>,
+    pub force: bool,
+    /// How often `-q` was given: 1 hides remarks, 2 hides errors too.
+    pub quiet: u8,
+    /// How often `-v` was given: 1 prints a line for each file, 2 also a line for each block and the table of stations.
+    pub verbose: u8,
+    /// Whether to show progress; `None`: if stderr is a terminal.
+    pub progress: Option<bool>,
+    /// Whether it is shown as JSON, in any case.
+    pub progress_json: bool,
+    /// Whether results must be on the disk before their sources are removed.
+    pub sync: bool,
+    pub trailing_garbage: bool,
+    pub threads: Option<NonZeroUsize>,
+    /// Whether little memory counts more than speed.
+    pub small: bool,
+    pub memory: Option<u64>,
+    pub gpus: Gpus,
+    /// Whether it is an error if a GPU is missing or fails.
+    pub gpu_required: bool,
+    /// How GPUs and cores share the work.
+    pub gpu_pipeline: Offload,
+    /// Remarks about words in environment variables that were ignored.
+    pub ignored_words: Vec<String>,
+}
+
+impl Common {
+    pub fn new(given: &Given<'_>, coding: &Coding, ignored_words: Vec<String>) -> anyhow::Result<Common> {
+        let flags = given.flags;
+        Ok(Common {
+            program: given.program.to_owned(),
+            operands: given.operands.clone(),
+            formats: formats(given.program),
+            suffix: suffix(flags)?,
+            force: flags.force,
+            quiet: flags.quiet,
+            verbose: flags.verbose,
+            progress: if flags.progress.is_some() { Some(true) } else { flags.no_progress.then_some(false) },
+            progress_json: progress_json(flags)?,
+            sync: !flags.no_sync,
+            trailing_garbage: flags.ignore_trailing_garbage != Some(0),
+            threads: flags.threads.and_then(|threads| NonZeroUsize::new(usize::try_from(threads).ok()?)),
+            small: flags.small,
+            memory: flags.memory,
+            gpus: gpus(flags, coding)?,
+            gpu_required: flags.gpu_required,
+            gpu_pipeline: match flags.gpu_pipeline {
+                Some(GpuPipeline::Bwt) => Offload::Bwt,
+                Some(GpuPipeline::Hybrid) => Offload::Hybrid,
+                Some(GpuPipeline::Resident) => Offload::Resident,
+                None => Offload::default(),
+            },
+            ignored_words,
+        })
+    }
+}
+
+/// What is decompressed: under bzip2's own names nothing but what bzip2 decompresses.
+fn formats(program: &OsStr) -> Formats {
+    let name = program.to_string_lossy();
+    match name.strip_suffix(".exe").unwrap_or(&name) {
+        "bzip2" | "bunzip2" | "bzcat" => Formats::Bzip2,
+        _ => Formats::All,
+    }
+}
+
+fn suffix(flags: &Flags) -> anyhow::Result<Option<OsString>> {
+    match &flags.suffix {
+        Some(suffix) if suffix.is_empty() || suffix.as_bytes().contains(&b'/') => {
+            bail!("-S wants a suffix such as .bz2, not `{}'.", suffix.display())
+        }
+        Some(suffix) if is_known_without_dot(suffix) => {
+            let suffix = suffix.display();
+            bail!("-S {suffix} would make a{suffix} of a: use -S .{suffix}.")
+        }
+        suffix => Ok(suffix.clone()),
+    }
+}
+
+/// Whether it is a usual suffix that lacks its dot.
+fn is_known_without_dot(suffix: &OsStr) -> bool {
+    let mut known = Format::all_read().flat_map(Format::suffixes);
+    known.any(|(known, _)| known.as_bytes().strip_prefix(b".") == Some(suffix.as_bytes()))
+}
+
+fn progress_json(flags: &Flags) -> anyhow::Result<bool> {
+    let json = flags.progress == Some(ProgressFormat::Json);
+    if json && flags.verbose > 1 {
+        bail!("--progress=json and -vv cannot be used together.");
+    }
+    Ok(json)
+}
+
+fn gpus(flags: &Flags, coding: &Coding) -> anyhow::Result<Gpus> {
+    let gpus = match flags.gpu.as_deref() {
+        _ if flags.no_gpu || flags.small => Gpus::None,
+        Some("none") => Gpus::None,
+        None => Gpus::Visible,
+        Some(list) => Gpus::These(list.to_owned()),
+    };
+    if flags.gpu_required && gpus == Gpus::None {
+        let forbids = match () {
+            () if flags.no_gpu => "--no-gpu",
+            () if flags.small => "-s",
+            () => "--gpu none",
+        };
+        bail!("--gpu-required and {forbids} cannot be used together.");
+    }
+    if flags.gpu_pipeline == Some(GpuPipeline::Hybrid) && coding.large_blocks().is_some() {
+        bail!("--gpu-pipeline hybrid is about .bz2: it cannot be used together with {LARGE_FLAGS}.");
+    }
+    let asked = flags.gpu_required || flags.gpu_pipeline.is_some() || matches!(gpus, Gpus::These(_));
+    if asked && !cfg!(feature = "cuda") {
+        bail!("This hybz was built without GPU support (feature `cuda').");
+    }
+    Ok(gpus)
+}

@@ -1,0 +1,128 @@
+//! The modes that make files of files: `-z`, `-d` and `-t`, and `--shard`.
+
+use super::batch::Batch;
+use super::coding::{Coding, HAS_OWN_INDEX};
+use super::index::{self, IndexPlan};
+use super::kind::{Given, Kind};
+use super::part::{Part, StreamRange, TextRanges, part, streams};
+use super::report::{ReportPlace, report};
+use super::task::{Action, Target, target};
+use super::verify::VerifyPlan;
+use anyhow::bail;
+use hybz::shard::Shard;
+use hybz::{Level, Verify};
+
+/// Each input is compressed, decompressed or tested by itself.
+#[derive(Clone, Debug)]
+pub struct FilesMode {
+    pub work: Work,
+    pub target: Target,
+    /// Trees and lists of files.
+    pub batch: Batch,
+    /// The index that is written of each compressed file.
+    pub index: Option<IndexPlan>,
+    pub report: Option<ReportPlace>,
+    /// Whether a source is removed once its result is safe.
+    pub remove_sources: bool,
+}
+
+/// What is done with each input.
+#[derive(Clone, Debug)]
+pub enum Work {
+    Compress {
+        coding: Coding,
+        verify: VerifyPlan,
+    },
+    /// One shard of the only input is compressed.
+    Shard {
+        level: Level,
+        shard: Shard,
+        verify: Verify,
+    },
+    Decompress {
+        part: Option<Part>,
+        sparse: bool,
+    },
+    Test {
+        streams: Option<StreamRange>,
+    },
+}
+
+impl FilesMode {
+    /// What the flags ask for. `coding` is what compressing would write.
+    pub fn new(given: &Given<'_>, coding: Coding) -> anyhow::Result<FilesMode> {
+        let target = target(given)?;
+        let batch = Batch::new(given)?;
+        let remove_sources = removes_sources(given, &target);
+        let report = report(given, &target)?;
+        let work = match given.kind {
+            Kind::Decompress => Work::Decompress { part: part(given, &target)?, sparse: !given.flags.no_sparse },
+            Kind::Test => Work::Test { streams: streams(given)? },
+            _ => Work::Compress { coding, verify: VerifyPlan::new(given, &target, remove_sources)? },
+        };
+        if matches!(work, Work::Compress { .. }) && given.flags.index.is_some() && coding.large_blocks().is_some() {
+            bail!(HAS_OWN_INDEX);
+        }
+        let index = match &work {
+            Work::Decompress { part: Some(_), .. } => None,
+            _ => index::written(given, &target, remove_sources)?,
+        };
+        Ok(FilesMode { work, target, batch, index, report, remove_sources })
+    }
+
+    pub fn action(&self) -> Action {
+        match self.work {
+            Work::Compress { .. } | Work::Shard { .. } => Action::Compress,
+            Work::Decompress { .. } => Action::Decompress,
+            Work::Test { .. } => Action::Test,
+        }
+    }
+
+    /// What compressing writes, if that is done.
+    pub fn coding(&self) -> Option<Coding> {
+        match self.work {
+            Work::Compress { coding, .. } => Some(coding),
+            Work::Shard { level, .. } => Some(Coding::of_level(level)),
+            Work::Decompress { .. } | Work::Test { .. } => None,
+        }
+    }
+
+    pub fn verify(&self) -> VerifyPlan {
+        match self.work {
+            Work::Compress { verify, .. } => verify,
+            Work::Shard { verify, .. } => VerifyPlan { blocks: verify, file: false },
+            Work::Decompress { .. } | Work::Test { .. } => VerifyPlan::NOTHING,
+        }
+    }
+
+    /// The ranges of the text that are wanted, if not all of it is.
+    pub fn ranges(&self) -> Option<&TextRanges> {
+        match &self.work {
+            Work::Decompress { part: Some(Part::Ranges(ranges)), .. } => Some(ranges),
+            _ => None,
+        }
+    }
+
+    /// The streams that are wanted, if not all are.
+    pub fn streams(&self) -> Option<StreamRange> {
+        match &self.work {
+            Work::Decompress { part: Some(Part::Streams(streams)), .. } => Some(*streams),
+            Work::Test { streams } => *streams,
+            _ => None,
+        }
+    }
+
+    /// Whether zeros in results become holes.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self.work, Work::Decompress { sparse: true, .. })
+    }
+}
+
+fn removes_sources(given: &Given<'_>, target: &Target) -> bool {
+    match target {
+        Target::Beside => !given.flags.keep,
+        // Users who name the result do not expect the source to be removed.
+        Target::File(_) | Target::Below(_) => given.flags.rm && !given.is_cat(),
+        Target::Stdout | Target::Nowhere => false,
+    }
+}

@@ -1,0 +1,74 @@
+//! Files of indexes: their names, and when one can be written.
+
+use super::choices::IndexFormat;
+use super::kind::{Given, Kind};
+use super::task::Target;
+use anyhow::bail;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The index of a compressed file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexPlan {
+    /// Its name, if it was typed.
+    pub path: Option<PathBuf>,
+    pub format: IndexFormat,
+}
+
+impl IndexPlan {
+    /// The index that `--index` names, if it was given.
+    pub fn new(given: &Given<'_>) -> anyhow::Result<Option<IndexPlan>> {
+        let Some(index) = &given.flags.index else { return Ok(None) };
+        let path = (!index.is_empty()).then(|| PathBuf::from(index));
+        if path.is_some() && given.operands.len() > 1 {
+            bail!("--index=FILE is the index of one file, not of {}.", given.operands.len());
+        }
+        if path.is_none() && given.reads_stdin() && matches!(given.kind, Kind::List | Kind::Recover | Kind::PlanRanges)
+        {
+            return without_name(given, "standard input");
+        }
+        Ok(Some(IndexPlan { path, format: given.flags.index_format.unwrap_or(IndexFormat::Bzi) }))
+    }
+
+    /// The name of the index of the compressed file `path`.
+    pub fn path(&self, path: &Path) -> PathBuf {
+        let suffix = match self.format {
+            IndexFormat::Bzi => ".bzi",
+            IndexFormat::Offsets => ".offsets",
+        };
+        self.path.clone().unwrap_or_else(|| with_suffix(path, suffix))
+    }
+}
+
+/// The index that is written while files are compressed, decompressed or tested.
+pub fn written(given: &Given<'_>, target: &Target, remove_sources: bool) -> anyhow::Result<Option<IndexPlan>> {
+    let Some(index) = IndexPlan::new(given)? else { return Ok(None) };
+    if given.kind == Kind::Decompress && remove_sources {
+        bail!("The index is of the compressed file: use -d --index with -k, -c or -o.");
+    }
+    // The index is named after the compressed file.
+    let (has_name, unnamed) = match (given.kind, target) {
+        (Kind::Compress, Target::Stdout) => (false, "-c"),
+        (Kind::Compress, Target::File(_)) => (true, ""),
+        _ => (!given.reads_stdin(), "standard input"),
+    };
+    if index.path.is_none() && !has_name { without_name(given, unnamed) } else { Ok(Some(index)) }
+}
+
+fn without_name(given: &Given<'_>, unnamed: &str) -> anyhow::Result<Option<IndexPlan>> {
+    if given.operands.len() > 1 || given.flags.recursive || given.flags.filelist.is_some() {
+        bail!("--index and {unnamed} cannot be used together for several files: their indexes need names.");
+    }
+    bail!("The index needs a name: use --index=FILE.")
+}
+
+/// The name where an index is looked for if none was typed.
+pub fn usual_index(path: &Path) -> PathBuf {
+    with_suffix(path, ".bzi")
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name: OsString = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}

@@ -1,0 +1,38 @@
+//! What `-l` prints.
+
+use super::index::IndexPlan;
+use super::kind::Given;
+use anyhow::bail;
+
+/// Files are listed.
+#[derive(Clone, Debug)]
+pub struct ListMode {
+    pub listing: Listing,
+    /// The index that is written of a file.
+    pub index: Option<IndexPlan>,
+}
+
+/// What is printed of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listing {
+    Table,
+    Json,
+    Offsets,
+}
+
+impl ListMode {
+    pub fn new(given: &Given<'_>) -> anyhow::Result<ListMode> {
+        let flags = given.flags;
+        let listing = match (flags.json, flags.offsets) {
+            (false, false) => Listing::Table,
+            (true, false) => Listing::Json,
+            (true, true) => bail!("--json and --index-format=offsets cannot be used together."),
+            (false, true) if flags.verbose > 0 => bail!("--index-format=offsets and -v cannot be used together."),
+            (false, true) => match given.operands.len() {
+                1 => Listing::Offsets,
+                operands => bail!("--index-format=offsets lists one file, not {operands}."),
+            },
+        };
+        Ok(ListMode { listing, index: IndexPlan::new(given)? })
+    }
+}

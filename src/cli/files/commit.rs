@@ -1,0 +1,348 @@
+//! The last steps of a file: its data on the disk, its name, its source removed, its message printed, in this order.
+//!
+//! A source is removed only when its result would survive a power cut: data synced, named, directory synced. Waiting
+//! for the disk takes 0.3 ms a file on a fast one and 10 ms on a slow one, and the stations would be idle for as long.
+//! So with several files a thread does these steps, for all files that are ready at once: one sync of a directory,
+//! however many names it got. Messages take the same way, so that they come in the order of the operands.
+
+use crate::cli::files::journal::{Completion, Records};
+use crate::cli::files::output::OutputFile;
+use crate::cli::files::pending::Pending;
+use crate::cli::files::reread::Reread;
+use crate::cli::files::source::SourceFile;
+use crate::cli::messages::{Failure, Messages, Note};
+use crate::cli::os::directory::Directory;
+use crate::cli::os::tree::{self, Id};
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// A complete result, and what is left to do with it.
+pub struct Finished {
+    pub output: OutputFile,
+    /// Its index, which gets its name only if the result gets its own.
+    pub index: Option<OutputFile>,
+    /// The source, if it is to be removed.
+    pub source: Option<SourceFile>,
+    /// Whether the data must be on the disk before the result gets its name.
+    pub sync: bool,
+    /// Compares it with its source, both read again from the disk, before it gets its name.
+    pub reread: Option<Reread>,
+    /// Whether the result may replace another file.
+    pub replace: bool,
+    /// What to print if all goes well.
+    pub message: Vec<u8>,
+    /// How much was read and written for it, if that is counted.
+    pub count: Option<(u64, u64)>,
+    /// Where it is noted that it is complete.
+    pub entry: Option<Completion>,
+    /// Dropped at the end.
+    pub pending: Pending,
+}
+
+/// What is handed over, in the order of the operands.
+pub enum Item {
+    File(Box<Finished>),
+    Note(Note),
+}
+
+/// Does the last steps, at once or on a thread.
+pub struct Committer {
+    messages: Arc<Messages>,
+    made: Arc<Made>,
+    thread: Option<(Arc<Batches>, JoinHandle<()>)>,
+}
+
+impl Committer {
+    /// With `max_batch`, a thread does the steps for at most so many files at once.
+    pub fn new(messages: Arc<Messages>, max_batch: Option<usize>) -> Committer {
+        let made = Arc::<Made>::default();
+        let thread = max_batch.and_then(|max_batch| {
+            let batches = Arc::new(Batches::new(max_batch));
+            let (its_batches, its_report, its_made) = (batches.clone(), messages.clone(), made.clone());
+            let work = move || {
+                let _gone = Gone(&its_batches);
+                while let Some(batch) = its_batches.take() {
+                    commit(batch, &its_report, &its_made);
+                }
+            };
+            // Without a thread it works too, but more slowly.
+            Some((batches, thread::Builder::new().name("commit".into()).spawn(work).ok()?))
+        });
+        Committer { messages, made, thread }
+    }
+
+    pub fn push(&self, item: Item) {
+        match &self.thread {
+            Some((batches, _)) => {
+                if !batches.push(item) {
+                    self.messages.raise(3); // the thread panicked, and printed why
+                }
+            }
+            None => commit(vec![item], &self.messages, &self.made),
+        }
+    }
+
+    /// Waits until everything is done.
+    pub fn finish(self) {
+        if let Some((batches, thread)) = self.thread {
+            batches.close();
+            if thread.join().is_err() {
+                self.messages.raise(3);
+            }
+        }
+    }
+}
+
+/// How long to wait for a batch to fill up. A commit of the file system's journal for every file would be a load on the
+/// disk, and nobody waits for these files.
+const BATCH_TIME: Duration = Duration::from_millis(100);
+
+/// The way of the items to the thread. It is woken by the first item of a batch and by the last, not by each: for small
+/// files that is a fifth of all calls of the system.
+struct Batches {
+    max: usize,
+    waiting: Mutex<Waiting>,
+    /// Rung for the thread, by the first item and the last.
+    bell: Condvar,
+    /// Rung by the thread, when a full batch was taken.
+    room: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    items: Vec<Item>,
+    /// Nothing more comes.
+    closed: bool,
+    /// Nothing more is taken.
+    gone: bool,
+}
+
+/// Says that the thread is gone when it is dropped, by a panic too.
+struct Gone<'a>(&'a Batches);
+
+impl Drop for Gone<'_> {
+    fn drop(&mut self) {
+        self.0.lock().gone = true;
+        self.0.room.notify_all();
+    }
+}
+
+impl Batches {
+    fn new(max: usize) -> Batches {
+        Batches { max, waiting: Mutex::default(), bell: Condvar::new(), room: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands over an item, when there is room. Returns false if nobody takes it.
+    fn push(&self, item: Item) -> bool {
+        let mut waiting = self.lock();
+        while waiting.items.len() >= self.max && !waiting.gone {
+            waiting = self.room.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        waiting.items.push(item);
+        if waiting.items.len() == 1 || waiting.items.len() == self.max {
+            self.bell.notify_one();
+        }
+        !waiting.gone
+    }
+
+    fn close(&self) {
+        self.lock().closed = true;
+        self.bell.notify_one();
+    }
+
+    /// The next batch: a full one, or what has come some time after its first item. `None` if nothing more comes.
+    fn take(&self) -> Option<Vec<Item>> {
+        let mut waiting = self.lock();
+        while waiting.items.is_empty() && !waiting.closed {
+            waiting = self.bell.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        let fills = |waiting: &mut Waiting| waiting.items.len() < self.max && !waiting.closed;
+        let waited = self.bell.wait_timeout_while(waiting, BATCH_TIME, fills);
+        let (mut waiting, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let batch = std::mem::take(&mut waiting.items);
+        if batch.len() >= self.max {
+            self.room.notify_one();
+        }
+        (!batch.is_empty()).then_some(batch)
+    }
+}
+
+/// A file of a batch that has its name, or has failed.
+struct Named {
+    path: PathBuf,
+    name: OsString,
+    directory: Directory,
+    /// Whether the directory must be synced.
+    sync: bool,
+    source: Option<SourceFile>,
+    message: Vec<u8>,
+    count: Option<(u64, u64)>,
+    entry: Option<Completion>,
+    failure: Option<Failure>,
+    /// Why its index has no name.
+    index_failure: Option<Failure>,
+    _underway: Pending,
+}
+
+/// The results that this call has made with -f and whose sources it removes: one must not replace another, or nothing
+/// is left of a source. 16 bytes for each file.
+#[derive(Default)]
+struct Made(Mutex<HashSet<Id>>);
+
+impl Made {
+    fn lock(&self) -> MutexGuard<'_, HashSet<Id>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the file under the name of this result is one of them.
+    fn has(&self, output: &OutputFile) -> bool {
+        let made = self.lock();
+        !made.is_empty() && output.directory.find_link(&output.name).is_ok_and(|found| made.contains(&tree::id(&found)))
+    }
+
+    fn add(&self, directory: &Directory, name: &OsStr) {
+        if let Ok(found) = directory.find_link(name) {
+            self.lock().insert(tree::id(&found));
+        }
+    }
+}
+
+fn commit(items: Vec<Item>, messages: &Messages, made: &Made) {
+    let mut named: Vec<Result<Named, Note>> = sync_files(items)
+        .into_iter()
+        .map(|(item, synced)| match item {
+            Item::Note(note) => Err(note),
+            Item::File(file) => Ok(give_name(*file, synced, made)),
+        })
+        .collect();
+    sync_directories(named.iter_mut().flatten());
+    let mut records = Records::default();
+    for file in named {
+        match file {
+            Err(note) => messages.print(&note),
+            Ok(Named { failure: Some(failure), .. }) => messages.print(&Note::Failure(failure)),
+            Ok(Named { name, source, message, count, entry, directory, index_failure, .. }) => {
+                if let Some((bytes_in, bytes_out)) = count {
+                    messages.tally.done(bytes_in, bytes_out);
+                }
+                if let Some(entry) = entry
+                    && let Ok(found) = directory.find_link(&name)
+                {
+                    records.push(entry, &name, &found);
+                }
+                if !message.is_empty() {
+                    messages.print(&Note::Line(message));
+                }
+                // An index can be made again, so it does not keep the source.
+                let removed = source.and_then(|source| remove(&source, &directory));
+                for failure in removed.into_iter().chain(index_failure) {
+                    messages.print(&Note::Failure(failure));
+                }
+            }
+        }
+    }
+}
+
+/// Waits until the data of all files are on the disk.
+///
+/// First all data are sent off, then each file is waited for: a journalling file system then needs one commit, not one
+/// for each file. 2,000 files of 30 kB on a busy ext4: 8.6 s before, 5.2 s in batches of 64, 4.5 s in batches of 256.
+fn sync_files(items: Vec<Item>) -> Vec<(Item, io::Result<()>)> {
+    if items.len() > 1 {
+        for item in &items {
+            if let Item::File(file) = item
+                && file.sync
+            {
+                file.output.start_sync();
+            }
+        }
+    }
+    let sync = |item: &Item| match item {
+        Item::File(file) if file.sync => file.output.sync(),
+        _ => Ok(()),
+    };
+    items
+        .into_iter()
+        .map(|item| {
+            let synced = sync(&item);
+            (item, synced)
+        })
+        .collect()
+}
+
+/// Closes a result and gives it its name.
+fn give_name(file: Finished, synced: io::Result<()>, made: &Made) -> Named {
+    let Finished { output, index, source, sync, reread, replace, message, count, entry, pending } = file;
+    let (path, name, directory) = (output.path.clone(), output.name.clone(), output.directory.clone());
+    let checked = match synced {
+        Err(e) => Err(Failure::output("write", path.as_os_str(), &e)),
+        Ok(()) => reread.map_or(Ok(()), |reread| reread.check(&output)),
+    };
+    let of_another = || {
+        Failure::about(
+            1,
+            "Output file ",
+            path.as_os_str(),
+            " is the result of another input file of this call: it stays.",
+        )
+    };
+    let named = checked.and_then(|()| match replace && made.has(&output) {
+        true => Err(of_another()),
+        false => publish(output, replace),
+    });
+    if named.is_ok() && replace && source.is_some() {
+        made.add(&directory, &name);
+    }
+    let failure = named.err();
+    let name_index = |index: OutputFile| {
+        // Nothing but another index can be lost by it.
+        if sync && index.replaces() {
+            index.sync().map_err(|e| Failure::output("write", index.path.as_os_str(), &e))?;
+        }
+        publish(index, replace)
+    };
+    let index_failure = index.filter(|_| failure.is_none()).and_then(|index| name_index(index).err());
+    Named { path, name, directory, sync, source, message, count, entry, failure, index_failure, _underway: pending }
+}
+
+/// Closes a file and gives it its name.
+pub fn publish(output: OutputFile, replace: bool) -> Result<(), Failure> {
+    let path = output.path.clone();
+    output.publish(replace).map_err(|e| match e.kind() {
+        io::ErrorKind::AlreadyExists => Failure::exists(path.as_os_str()),
+        _ => Failure::output("create", path.as_os_str(), &e),
+    })
+}
+
+/// Waits until the names of these files are on the disk, with one sync for each directory.
+fn sync_directories<'a>(files: impl Iterator<Item = &'a mut Named>) {
+    let mut synced: Vec<(Directory, io::Result<()>)> = Vec::new();
+    for file in files.filter(|file| file.sync && file.failure.is_none()) {
+        let directory = &file.directory;
+        if !synced.iter().any(|(known, _)| known.is(directory)) {
+            synced.push((directory.clone(), directory.sync()));
+        }
+        if let Some((_, Err(e))) = synced.iter().find(|(known, _)| known.is(directory)) {
+            file.failure = Some(Failure::output("sync the directory of", file.path.as_os_str(), e));
+        }
+    }
+}
+
+/// Removes a source, if it is still what was read.
+fn remove(source: &SourceFile, beside: &Directory) -> Option<Failure> {
+    let name = source.place.name();
+    match source.remove(beside) {
+        Ok(true) => None,
+        Ok(false) => Some(Failure::changed(name)),
+        Err(e) => Some(Failure::input("remove", name, &e)),
+    }
+}

@@ -1,0 +1,80 @@
+//! The names that `--filelist` gives, one after the other: the list is never in memory as a whole.
+
+use crate::cli::args::NameList;
+use crate::cli::messages::{Failure, errno_text};
+use crate::cli::os::{file, process};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+/// An open list.
+pub struct Names {
+    /// The list's own name.
+    name: OsString,
+    reader: BufReader<File>,
+    end: u8,
+    failed: bool,
+}
+
+/// Longer names than this are refused: no file system has them.
+const MAX_NAME: u64 = 1 << 20;
+
+impl Names {
+    pub fn open(list: &NameList) -> Result<Names, Failure> {
+        let (name, opened) = match &list.file {
+            None => (OsString::from("(stdin)"), stdin()),
+            Some(path) => (path.clone().into_os_string(), File::open(path)),
+        };
+        let refused = |e: &io::Error| Failure::about(1, "Can't read the list ", &name, &reason(e));
+        let file = opened.map_err(|e| refused(&e))?;
+        if file.metadata().is_ok_and(|found| found.is_dir()) {
+            return Err(refused(&file::is_a_directory()));
+        }
+        Ok(Names { name, reader: BufReader::new(file), end: if list.null { 0 } else { b'\n' }, failed: false })
+    }
+
+    /// The next name that is not empty.
+    pub fn next(&mut self) -> Option<Result<PathBuf, Failure>> {
+        while !self.failed {
+            let mut name = Vec::new();
+            let limit = MAX_NAME + 1;
+            match self.reader.by_ref().take(limit).read_until(self.end, &mut name) {
+                Ok(0) => return None,
+                Ok(n) if n as u64 == limit && name.last() != Some(&self.end) => {
+                    self.failed = true;
+                    let text = " has a name of more than a million bytes: the rest of it is not read.";
+                    return Some(Err(Failure::about(1, "The list ", &self.name, text)));
+                }
+                Ok(_) => {}
+                Err(e) => {
+                    self.failed = true;
+                    return Some(Err(Failure::about(1, "Can't read the list ", &self.name, &reason(&e))));
+                }
+            }
+            if name.last() == Some(&self.end) {
+                name.pop();
+            }
+            if name.contains(&0) {
+                self.failed = true;
+                let text = " has a name with a zero byte in it: is it for --null?";
+                return Some(Err(Failure::about(1, "The list ", &self.name, text)));
+            }
+            if !name.is_empty() {
+                return Some(Ok(OsString::from_vec(name).into()));
+            }
+        }
+        None
+    }
+}
+
+fn stdin() -> io::Result<File> {
+    process::check_stdin()?;
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+fn reason(e: &io::Error) -> String {
+    format!(": {}.", errno_text(e))
+}

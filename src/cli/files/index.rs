@@ -1,0 +1,139 @@
+//! Files of indexes: which one belongs to an operand, reading it, writing one.
+
+use crate::cli::args::{IndexFormat, IndexPlan, usual_index};
+use crate::cli::files::output::OutputFile;
+use crate::cli::files::place::Place;
+use crate::cli::files::source::{SourceFile, id};
+use crate::cli::messages::Failure;
+use crate::cli::messages::formats::WITHOUT_STREAMS;
+use crate::cli::os::directory::Directory;
+use crate::cli::os::directory::{Stat, is_directory};
+use crate::cli::os::temporary::TemporaryFiles;
+use crate::cli::os::{file, tree};
+use hybz::index::{Index, Recorder};
+use hybz::{Error, Format, ReadAt};
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata};
+use std::io::{self, BufWriter};
+use std::path::Path;
+use std::sync::Arc;
+
+/// An index that is being made while its file is read or written.
+pub struct IndexJob {
+    pub place: Place,
+    format: IndexFormat,
+    pub recorder: Recorder,
+    /// Once the operand is being worked on.
+    output: Option<OutputFile>,
+}
+
+impl IndexJob {
+    /// The index that was asked for, at its place.
+    pub fn new(index: &IndexPlan, place: Place) -> IndexJob {
+        IndexJob { place, format: index.format, recorder: Recorder::new(), output: None }
+    }
+
+    /// Whether its name is free, for the index of `compressed`, which is or comes from `source`. Returns what is found
+    /// under the name and will be replaced, if it may be.
+    pub fn check(&self, compressed: &Path, source: Option<&Metadata>, replace: bool) -> Result<Option<Stat>, Failure> {
+        let name = self.place.name();
+        let is = |what| Failure::about(1, "Output file ", name, what);
+        let found = self.place.find_link().ok();
+        if self.place.path() == compressed {
+            return Err(is(" would be its own index."));
+        }
+        match (&found, source) {
+            (Some(found), Some(source)) if tree::id(found) == id(source) => Err(is(" is the input file.")),
+            (Some(_), _) if !replace => Err(Failure::exists(name)),
+            (Some(found), _) if is_directory(found) => Err(Failure::output("create", name, &file::is_a_directory())),
+            _ => Ok(found),
+        }
+    }
+
+    /// Creates the file, before the work: it would be in vain if that failed.
+    pub fn create(
+        &mut self,
+        private: bool,
+        last: Option<&Directory>,
+        temporary: &TemporaryFiles,
+    ) -> Result<(), Failure> {
+        let create = || {
+            let directory = self.place.directory(last)?;
+            // What is there may be replaced (`check`), but a device or a FIFO is written to.
+            OutputFile::create(self.place.path(), directory, private, self.place.is_typed(), temporary)
+        };
+        let output = create().map_err(|e| Failure::output("create", self.place.name(), &e))?;
+        self.output = Some(output);
+        Ok(())
+    }
+
+    /// Writes what was recorded. Returns the file, which has no name yet, or the format of which there is
+    /// none.
+    pub fn write(self, source: Option<&SourceFile>) -> Result<Result<OutputFile, Format>, Failure> {
+        let IndexJob { place, format, recorder, output } = self;
+        let failed = |e: &io::Error| Failure::output("write", place.name(), e);
+        let index = match recorder.finish() {
+            Ok(index) => index,
+            Err(Error::NoIndex { format, .. }) => return Ok(Err(format)),
+            Err(Error::BadIndex(_)) => return Ok(Err(WITHOUT_STREAMS)),
+            Err(error) => return Err(Failure::internal(place.name(), &error)),
+        };
+        let Some(mut output) = output else { return Ok(Err(WITHOUT_STREAMS)) };
+        write(&index, format, &mut output).map_err(|e| failed(&e))?;
+        if let Some(source) = source {
+            output.set_attributes(source).map_err(|e| failed(&e))?;
+        }
+        Ok(Ok(output))
+    }
+}
+
+/// Writes an index.
+pub fn write(index: &Index, format: IndexFormat, out: &mut impl io::Write) -> io::Result<()> {
+    let out = BufWriter::new(out);
+    match format {
+        IndexFormat::Bzi => index.write(out),
+        IndexFormat::Offsets => index.write_offsets(out),
+    }
+    .map_err(io::Error::from)
+}
+
+/// The index that is beside `path`, if one is there and fits `coded`. If it does not, the remark says so.
+pub fn beside(path: &Path, coded: &dyn ReadAt, remark: &mut Option<Vec<u8>>) -> Option<Index> {
+    let name = usual_index(path);
+    if !fs::metadata(&name).is_ok_and(|found| found.is_file()) {
+        return None;
+    }
+    match open(&name, coded) {
+        Ok(index) => Some(index),
+        Err(failure) => {
+            *remark = Some(useless(&failure.text));
+            None
+        }
+    }
+}
+
+/// What is said of an index that was found but is of no use.
+pub fn useless(why: &[u8]) -> Vec<u8> {
+    [why.trim_ascii_end().strip_suffix(b".").unwrap_or(why), b"; decoding without it."].concat()
+}
+
+/// The index in this file, of the compressed file `coded`.
+pub fn open(path: &Path, coded: &dyn ReadAt) -> Result<Index, Failure> {
+    let file = open_file(path)?;
+    Index::open(Arc::new(file), coded).map_err(|error| failure(path.as_os_str(), &error))
+}
+
+/// Opens the file of an index, which must be a regular one: its end is read first.
+pub fn open_file(path: &Path) -> Result<File, Failure> {
+    let name = path.as_os_str();
+    let file = file::open_regular(path).map_err(|e| Failure::input("open", name, &e))?;
+    file.ok_or_else(|| Failure::about(1, "Index ", name, " is not a normal file."))
+}
+
+/// Why an index cannot be used.
+pub fn failure(name: &OsStr, error: &Error) -> Failure {
+    match error {
+        Error::Read(e) => Failure::input("read", name, e),
+        _ => Failure::about(1, "Index ", name, &format!(": {error}.")),
+    }
+}

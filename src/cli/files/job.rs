@@ -1,0 +1,101 @@
+//! What is known of an operand when it has been opened and checked, or has failed.
+
+use crate::cli::args::Range;
+use crate::cli::files::index::IndexJob;
+use crate::cli::files::journal::Completion;
+use crate::cli::files::pending::Pending;
+use crate::cli::files::place::Place;
+use crate::cli::files::source::SourceFile;
+use crate::cli::messages::Failure;
+use crate::cli::messages::report::Entry;
+use hybz::Format;
+use std::ffi::OsString;
+use std::io::Read;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// What is known about one operand before the work.
+pub struct Job {
+    /// Its name in messages.
+    pub name: OsString,
+    /// A remark that bzip2 prints before the work.
+    pub remark: Option<Vec<u8>>,
+    pub state: State,
+    /// The index that is made of it.
+    pub index: Option<IndexJob>,
+    /// What the report says of it.
+    pub entry: Option<Box<Entry>>,
+    /// Dropped when its result has its name, and its source is removed.
+    pub pending: Pending,
+}
+
+/// What is to be done with an operand.
+pub enum State {
+    Ready(Box<Ready>),
+    /// Nothing: `--resume` finds its result there and right.
+    Complete(Complete),
+    /// Nothing: it failed a check.
+    Failed(Failure),
+}
+
+/// A result that is there, and right.
+pub struct Complete {
+    pub result: OsString,
+    /// The length of the source.
+    pub bytes: u64,
+}
+
+/// An operand that passed all checks.
+pub struct Ready {
+    /// The file; `None` is stdin.
+    pub source: Option<SourceFile>,
+    pub destination: Destination,
+    /// Where it is noted that its result is complete.
+    pub entry: Option<Completion>,
+    pub seen: Arc<Seen>,
+}
+
+impl Ready {
+    /// The first bytes of the compressed data, as far as they are known: read again from a file that has not changed.
+    pub fn head(&self) -> Vec<u8> {
+        let mut head = self.seen.head();
+        if let Some(source) = self.source.as_ref().filter(|source| head.is_empty() && source.found.is_file())
+            && let Ok(Some(file)) = source.open_again()
+        {
+            // Without these bytes a message only says less.
+            let _ = file.take(Format::HEAD_LEN as u64).read_to_end(&mut head);
+        }
+        head
+    }
+}
+
+/// What is noted of an operand while it is read.
+#[derive(Default)]
+pub struct Seen {
+    /// The first bytes of what cannot be read again, such as a pipe.
+    head: Mutex<Vec<u8>>,
+    /// The first range that begins at the end of the text or after it.
+    pub beyond: OnceLock<Range>,
+}
+
+impl Seen {
+    fn head(&self) -> Vec<u8> {
+        self.head.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes the next bytes. Returns whether more of them are wanted.
+    pub fn note(&self, bytes: &[u8]) -> bool {
+        let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing = Format::HEAD_LEN.saturating_sub(head.len());
+        head.extend_from_slice(&bytes[..bytes.len().min(missing)]);
+        head.len() < Format::HEAD_LEN
+    }
+}
+
+/// Where the result of one operand goes.
+#[derive(Clone, Debug)]
+pub enum Destination {
+    Stdout,
+    File(Place),
+    /// The operand is only tested.
+    Nothing,
+}

@@ -1,0 +1,184 @@
+//! The journal of `--resume`: which results need not be compared with their sources again.
+//!
+//! It is a file of 16 bytes and then eight for each result that was complete: a CRC-64 over name, inode, size and times
+//! (of the last change, and of the inode's) of the source as it was opened, and of the result after it got its name. If
+//! neither has changed since, the CRC is the same. So nothing in the journal can be half right: a record that is cut,
+//! or garbage, fits no file. Whatever it lacks is compared once more, and nothing is ever removed because of it.
+//!
+//! A record is written only when its result is on the disk and named, so that it cannot survive a power cut that the
+//! result does not. And a source that changed just before it was opened gets none: it could change once more without a
+//! change of its times, which some systems count in steps of 10 ms, and some in steps of 2 s.
+//!
+//! A tree may belong to somebody who does not mean well, and a journal decides what is not compared. So it is believed
+//! only if nobody but its user can have written it, and only as far as a tree can need it: reading it takes no more
+//! memory than that.
+
+use crate::cli::files::source::SourceFile;
+use crate::cli::messages::errno_text;
+use crate::cli::os::directory::{Directory, Stat, distrusted};
+use crate::cli::os::file;
+use crc_fast::{CrcAlgorithm, checksum};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// Its name, in the walked directory or in that of `--output-dir`.
+pub const NAME: &str = ".hybz-journal";
+
+const HEADER: &[u8; 16] = b"hybz journal 1\n\0";
+
+/// How many records are read of any journal: 128 MiB of them. A file system with more files allows more.
+const MIN_MAX_RECORDS: u64 = 16 << 20;
+
+/// How much is read at once.
+const PIECE: usize = 64 << 10;
+
+/// An open journal.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    /// What was in it, in order.
+    known: Vec<u64>,
+}
+
+/// A source as it was opened, for the record of its result.
+pub struct Completion {
+    journal: Arc<Journal>,
+    /// A CRC over what is known of it.
+    source: u64,
+}
+
+impl Journal {
+    /// Opens the journal in a directory, or makes it. `None` if there is none and none can be made, or if the file of
+    /// its name is something else; the text says what is wrong.
+    pub fn open(directory: &Directory) -> Result<Arc<Journal>, String> {
+        let failed = |e: io::Error| errno_text(&e);
+        let mut file = directory.open_to_append(OsStr::new(NAME)).map_err(failed)?;
+        if let Some(why) = distrusted(&file).map_err(failed)? {
+            return Err(why.to_owned());
+        }
+        let len = file.metadata().map_err(failed)?.len();
+        if len == 0 {
+            file.write_all(HEADER).map_err(failed)?;
+            return Ok(Arc::new(Journal { file, known: Vec::new() }));
+        }
+        let mut header = [0; HEADER.len()];
+        match file.read_exact(&mut header) {
+            Ok(()) if header == *HEADER => {}
+            Err(e) if e.kind() != io::ErrorKind::UnexpectedEof => return Err(failed(e)),
+            _ => return Err("it is something else".to_owned()),
+        }
+        let records = len.saturating_sub(HEADER.len() as u64);
+        // A tree can be on several file systems, and a result that is made again gets another record.
+        if records / 8 > MIN_MAX_RECORDS.max(2 * file::files_beside(&file)) {
+            return Err("it is longer than this tree can need, and can be removed".to_owned());
+        }
+        // A record that was cut off must not shift those that follow.
+        let torn = records % 8;
+        if torn > 0 {
+            file.set_len(len - torn).map_err(failed)?;
+        }
+        let mut known = read_records(&file, records / 8).map_err(failed)?;
+        known.sort_unstable();
+        known.dedup();
+        Ok(Arc::new(Journal { file, known }))
+    }
+
+    /// Writes records, in one piece.
+    fn append(&self, records: &[u64]) {
+        let bytes: Vec<u8> = records.iter().flat_map(|record| record.to_le_bytes()).collect();
+        // What is missing in the journal is compared again.
+        let _ = (&self.file).write_all(&bytes);
+    }
+}
+
+/// Reads at most `count` records.
+fn read_records(file: &File, count: u64) -> io::Result<Vec<u64>> {
+    let mut known = Vec::new();
+    let mut reader = BufReader::with_capacity(PIECE, file.take(8 * count));
+    let mut record = [0; 8];
+    for _ in 0..count {
+        match reader.read_exact(&mut record) {
+            Ok(()) => known.push(u64::from_le_bytes(record)),
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => break,
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(known)
+}
+
+impl Completion {
+    /// The entry of a source that was opened just now.
+    pub fn new(journal: &Arc<Journal>, source: &SourceFile) -> Completion {
+        let found = &source.found;
+        let numbers = [
+            found.ino(),
+            found.len(),
+            found.mtime() as u64,
+            found.mtime_nsec() as u64,
+            found.ctime() as u64,
+            found.ctime_nsec() as u64,
+        ];
+        let name = source.place.path().file_name().unwrap_or_default();
+        Completion { journal: Arc::clone(journal), source: crc(name, &numbers) }
+    }
+
+    fn record(&self, name: &OsStr, result: &Stat) -> u64 {
+        let numbers = [
+            self.source,
+            result.st_ino,
+            result.st_size as u64,
+            result.st_mtime as u64,
+            result.st_mtime_nsec as u64,
+            result.st_ctime as u64,
+            result.st_ctime_nsec as u64,
+        ];
+        crc(name, &numbers)
+    }
+
+    /// Whether the journal says that this result of the source is complete.
+    pub fn is_known(&self, name: &OsStr, result: &Stat) -> bool {
+        self.journal.known.binary_search(&self.record(name, result)).is_ok()
+    }
+}
+
+fn crc(name: &OsStr, numbers: &[u64]) -> u64 {
+    let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
+    let bytes: Vec<u8> = name.as_bytes().iter().copied().chain(numbers).collect();
+    checksum(CrcAlgorithm::Crc64Nvme, &bytes)
+}
+
+/// Whether a source has not changed for so long that any further change shows in its times.
+pub fn is_settled(source: &SourceFile, now: SystemTime) -> bool {
+    let found = &source.found;
+    let changed = |seconds: i64, nanoseconds: i64| {
+        let step = if nanoseconds == 0 { Duration::from_secs(2) } else { Duration::from_millis(100) };
+        let (seconds, nanoseconds) = (u64::try_from(seconds).unwrap_or(0), u32::try_from(nanoseconds).unwrap_or(0));
+        SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds) + step
+    };
+    now > changed(found.ctime(), found.ctime_nsec()) && now > changed(found.mtime(), found.mtime_nsec())
+}
+
+/// Results that are complete, on the disk and named, for their journals.
+#[derive(Default)]
+pub struct Records(Vec<(Arc<Journal>, u64)>);
+
+impl Records {
+    pub fn push(&mut self, entry: Completion, name: &OsStr, result: &Stat) {
+        let record = entry.record(name, result);
+        self.0.push((entry.journal, record));
+    }
+}
+
+impl Drop for Records {
+    fn drop(&mut self) {
+        for records in self.0.chunk_by(|(a, _), (b, _)| Arc::ptr_eq(a, b)) {
+            let numbers: Vec<u64> = records.iter().map(|(_, record)| *record).collect();
+            records[0].0.append(&numbers);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! `--output-dir`: the directories that results go to, which are made like those of the sources.
+//!
+//! The result of `a/b/c` is `DIR/a/b/c.bz2`, that of `/a/b` `DIR/a/b.bz2`. A name with `..` is refused, and beneath DIR
+//! no symbolic link is followed: nothing is ever written outside it.
+
+use crate::cli::files::output::mode_for;
+use crate::cli::messages::Failure;
+use crate::cli::os::directory::{self, Directory};
+use crate::cli::os::last_mode::LastMode;
+use crate::cli::os::slots::Slots;
+use crate::cli::os::tree::{self, Attributes, Id};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// The directory DIR.
+pub struct Mirror {
+    root: Directory,
+    id: Id,
+    /// The same, for [`LastMode`].
+    top: Arc<OwnedFd>,
+    /// The last directory that a result went to, beneath DIR: the next one is usually the same.
+    last: (PathBuf, Directory),
+    /// The last modes of the directories on the way to that. They stay as they are until the way is left.
+    last_modes: Vec<Option<Arc<LastMode>>>,
+    slots: Slots,
+    /// Whether the names of directories that are made must be on the disk.
+    sync: bool,
+}
+
+impl Mirror {
+    /// Opens DIR, and makes it if it is missing.
+    pub fn new(path: &Path, slots: &Slots, sync: bool) -> Result<Mirror, Failure> {
+        let open = || -> io::Result<(Directory, Id, OwnedFd)> {
+            let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+            let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+            fs::create_dir_all(path)?;
+            for made in missing.into_iter().filter(|_| sync) {
+                Directory::of(made, None)?.sync()?;
+            }
+            let (root, found) = tree::open(path, true, slots)?.ok_or(io::ErrorKind::NotADirectory)?;
+            let top = root.as_fd().try_clone_to_owned()?;
+            Ok((root, tree::id(&found), top))
+        };
+        let (root, id, top) = open().map_err(|e| Failure::directory(path, &e))?;
+        let (last, last_modes) = ((PathBuf::new(), root.clone()), Vec::new());
+        Ok(Mirror { top: Arc::new(top), last, last_modes, root, id, slots: slots.clone(), sync })
+    }
+
+    pub fn id(&self) -> Id {
+        self.id
+    }
+
+    pub fn root(&self) -> &Directory {
+        &self.root
+    }
+
+    /// The directory `below` DIR, which is made if it is missing. `attributes` says what the first so many parts of
+    /// `below` are like where the source is.
+    pub fn directory(
+        &mut self,
+        below: &Path,
+        attributes: impl Fn(usize) -> Option<Attributes>,
+    ) -> Result<Directory, Failure> {
+        if self.last.0 == below {
+            return Ok(self.last.1.clone());
+        }
+        // Down from the last one, if that is above. A walk mostly goes that way.
+        if !below.starts_with(&self.last.0) {
+            let common = below.iter().zip(&self.last.0).take_while(|(a, b)| a == b).count();
+            self.last_modes.truncate(common);
+            self.last = (PathBuf::new(), self.root.clone());
+        }
+        let known = self.last.0.iter().count();
+        for (depth, name) in below.iter().enumerate().skip(known) {
+            self.go_down(depth, name, || attributes(depth + 1)).inspect_err(|_| self.last_modes.truncate(depth))?;
+        }
+        Ok(self.last.1.clone())
+    }
+
+    /// To the directory `name` of the last one, which is at `depth`.
+    fn go_down(
+        &mut self,
+        depth: usize,
+        name: &OsStr,
+        attributes: impl FnOnce() -> Option<Attributes>,
+    ) -> Result<(), Failure> {
+        let (below, parent) = (self.last.0.join(name), &self.last.1);
+        let path = parent.path().join(name);
+        let wanted = tree::Wanted {
+            parent,
+            name,
+            below: (&self.top, &below),
+            above: self.last_modes[..depth].iter().rev().flatten().next(),
+            narrowed: mode_for,
+            sync: self.sync,
+        };
+        let (fd, mut last_mode) = wanted.open_or_make(attributes).map_err(|e| Failure::directory(&path, &e))?;
+        match self.last_modes.get(depth) {
+            Some(known) => last_mode = known.clone(),
+            None => self.last_modes.push(last_mode.clone()),
+        }
+        self.last = (below, Directory::opened(path, fd, last_mode, Some(self.slots.take())));
+        Ok(())
+    }
+}
+
+/// Where the source `path` is beneath DIR: without `/` at the beginning, and without `.`.
+pub fn below(path: &Path) -> Result<PathBuf, Failure> {
+    let name = |part| match part {
+        Component::Normal(name) => Some(Ok(name)),
+        Component::ParentDir => Some(Err(())),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    };
+    path.components().filter_map(name).collect::<Result<PathBuf, ()>>().map_err(|()| {
+        let text = " has `..' in its name, which may lead out of the output directory.";
+        Failure::about(1, "Input file ", path.as_os_str(), text)
+    })
+}
+
+/// What the first `count` parts of the name that was typed are like.
+pub fn typed_attributes(path: &Path, count: usize) -> Option<Attributes> {
+    let is_name = |part: &&OsStr| *part != "." && *part != "/";
+    let parts: PathBuf = path.iter().filter(is_name).take(count).collect();
+    let path = if path.is_absolute() { Path::new("/").join(parts) } else { parts };
+    directory::find(&path, true).ok().map(|found| (&found).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::below;
+    use std::path::Path;
+
+    #[test]
+    fn places_of_results() {
+        for (path, expected) in [("a/b", "a/b"), ("/a//b", "a/b"), ("./a/./b/", "a/b"), (".", ""), ("/", "")] {
+            assert_eq!(below(Path::new(path)).ok().as_deref(), Some(Path::new(expected)), "{path}");
+        }
+        for path in ["..", "a/../b", "/..", "a/.."] {
+            assert!(below(Path::new(path)).is_err(), "{path}");
+        }
+    }
+}

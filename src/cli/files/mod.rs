@@ -1,0 +1,20 @@
+//! Files: which ones there are, their names, how they are read, and how results get theirs.
+
+pub mod commit;
+pub mod filelist;
+pub mod holes;
+pub mod index;
+pub mod job;
+pub mod journal;
+pub mod mirror;
+pub mod names;
+pub mod operand_iter;
+pub mod output;
+pub mod pending;
+pub mod place;
+pub mod preconditions;
+pub mod reader;
+pub mod reread;
+pub mod sink;
+pub mod source;
+pub mod walk;

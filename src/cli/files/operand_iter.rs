@@ -1,0 +1,269 @@
+//! Where input files come from: the command line, then a list, each name a file or, with `-r`, a tree.
+
+use crate::cli::args::{Action, FilesMode, Operand, Plan, Target};
+use crate::cli::files::filelist::Names;
+use crate::cli::files::journal::{self, Journal};
+use crate::cli::files::mirror::{self, Mirror};
+use crate::cli::files::names::ending;
+use crate::cli::files::place::Place;
+use crate::cli::files::walk::{Walk, Wanted};
+use crate::cli::messages::tally::Skipped;
+use crate::cli::messages::{Failure, Messages, Note};
+use crate::cli::os::directory::Directory;
+use crate::cli::os::process;
+use crate::cli::os::slots::Slots;
+use crate::cli::os::temporary;
+use crate::cli::os::tree::{Id, Kind};
+use glob::MatchOptions;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file to work on.
+pub struct Found {
+    pub operand: Operand,
+    pub place: Place,
+    /// Whether it is on the command line.
+    pub typed: bool,
+    pub journal: Option<Arc<Journal>>,
+}
+
+/// All files, one after the other.
+pub struct OperandIter {
+    plan: Arc<Plan<FilesMode>>,
+    messages: Arc<Messages>,
+    filter: Filter,
+    slots: Slots,
+    /// How many operands of the command line have been taken.
+    taken: usize,
+    list: Option<Names>,
+    walk: Option<Walk>,
+    /// The operand of the walk.
+    top: PathBuf,
+    mirror: Option<Mirror>,
+    /// Of the directory of results, or of the walk.
+    journal: Option<Arc<Journal>>,
+}
+
+/// Which files of trees and lists are left out.
+struct Filter {
+    plan: Arc<Plan<FilesMode>>,
+    avoids: Option<Id>,
+}
+
+/// `*` and `?` as in a shell, but a leading dot is no exception.
+const MATCHING: MatchOptions =
+    MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: false };
+
+impl OperandIter {
+    pub fn new(plan: &Arc<Plan<FilesMode>>, messages: &Arc<Messages>) -> Result<OperandIter, Failure> {
+        let list = plan.mode.batch.list.as_ref().map(Names::open).transpose()?;
+        let mut max = usize::MAX;
+        // Many files wait for the disk at once.
+        let descriptors = if plan.has_many() { process::raise_max_descriptors() } else { 0 };
+        if plan.mode.batch.is_open_ended() {
+            // A quarter of all descriptors for directories: files that are underway, and their results, need others.
+            max = usize::try_from(descriptors / 4).unwrap_or(usize::MAX).max(24);
+        }
+        let slots = Slots::new(max);
+        let mirror = match &plan.mode.target {
+            Target::Below(path) => Some(Mirror::new(path, &slots, plan.common.sync)?),
+            _ => None,
+        };
+        let filter = Filter { plan: Arc::clone(plan), avoids: mirror.as_ref().map(Mirror::id) };
+        let mut iter = OperandIter {
+            plan: Arc::clone(plan),
+            messages: Arc::clone(messages),
+            filter,
+            slots,
+            taken: 0,
+            list,
+            walk: None,
+            top: PathBuf::new(),
+            mirror: None,
+            journal: None,
+        };
+        if let Some(mirror) = &mirror {
+            iter.open_journal(mirror.root());
+        }
+        iter.mirror = mirror;
+        Ok(iter)
+    }
+
+    /// The next file, or why there is none where there should be.
+    pub fn next(&mut self) -> Option<Result<Found, Failure>> {
+        loop {
+            if let Some(walk) = &mut self.walk {
+                match walk.next(&self.filter) {
+                    Some(found) => {
+                        let journal = self.journal.clone();
+                        let found = found.map(|place| {
+                            let operand = Operand::File(place.path().to_owned());
+                            Found { operand, place, typed: false, journal }
+                        });
+                        return Some(found);
+                    }
+                    None => self.walk = None,
+                }
+                if self.mirror.is_none() {
+                    self.journal = None;
+                }
+            }
+            let (operand, typed) = match self.plan.common.operands.get(self.taken) {
+                Some(operand) => {
+                    self.taken += 1;
+                    (operand.clone(), true)
+                }
+                None => match self.list.as_mut()?.next()? {
+                    Ok(path) => match self.filter.of_list(&path) {
+                        Ok(()) => (Operand::File(path), false),
+                        Err(why) => {
+                            self.messages.tally.skip(why);
+                            continue;
+                        }
+                    },
+                    Err(failure) => return Some(Err(failure)),
+                },
+            };
+            match self.begin(operand, typed) {
+                Ok(None) => {}
+                Ok(Some(found)) => return Some(Ok(found)),
+                Err(failure) => return Some(Err(failure)),
+            }
+        }
+    }
+
+    /// An operand: the walk through it begins, or it is a file.
+    fn begin(&mut self, operand: Operand, typed: bool) -> Result<Option<Found>, Failure> {
+        let path = match &operand {
+            Operand::Stdin => Path::new("(stdin)"),
+            Operand::File(path) => path,
+        };
+        if self.plan.mode.batch.recursive
+            && let Operand::File(path) = &operand
+            && let Some(mut walk) = Walk::new(path, self.plan.common.force, &self.slots, &self.messages.tally)?
+        {
+            if self.mirror.is_some() {
+                mirror::below(path)?;
+            } else if let Some(top) = walk.top().cloned() {
+                self.open_journal(&top);
+            }
+            let read = walk.read_top(&self.filter);
+            self.top = path.clone();
+            self.walk = Some(walk);
+            return read.map(|()| None);
+        }
+        let place = Place::typed(path);
+        Ok(Some(Found { operand, place, typed, journal: self.journal.clone() }))
+    }
+
+    /// Opens the journal of `directory`, if sources are kept: then files that are complete come again.
+    fn open_journal(&mut self, directory: &Directory) {
+        let plan = &self.plan;
+        if !plan.mode.batch.resume || plan.mode.remove_sources || !plan.common.sync {
+            return;
+        }
+        self.journal = Journal::open(directory)
+            .map_err(|why| {
+                let text = format!(" cannot be used: {why}.");
+                let path = directory.path().join(journal::NAME);
+                self.messages.print(&Note::Remark(Failure::about(1, "The journal ", path.as_os_str(), &text).text));
+            })
+            .ok();
+    }
+
+    /// Where the result of the last file, `source`, goes, whose name would be `beside` it.
+    pub fn result(&mut self, source: &Place, beside: Place) -> Result<Place, Failure> {
+        let Some(mirror) = &mut self.mirror else { return Ok(beside) };
+        let no_name = |e| Failure::output("create", beside.name(), &e);
+        let name = beside.file_name().map_err(no_name)?;
+        let directory = match &self.walk {
+            Some(walk) => {
+                let top = mirror::below(&self.top)?;
+                let depth = top.components().count();
+                mirror.directory(&top.join(walk.below()), |parts| match parts.checked_sub(depth) {
+                    Some(level) => walk.attributes(level),
+                    None => mirror::typed_attributes(&self.top, parts),
+                })
+            }
+            None => {
+                let below = mirror::below(source.path())?;
+                let parent = below.parent().unwrap_or(Path::new(""));
+                mirror.directory(parent, |parts| mirror::typed_attributes(source.path(), parts))
+            }
+        }?;
+        let path = directory.path().join(name);
+        Ok(Place::within(directory, path))
+    }
+}
+
+impl Filter {
+    /// Whether a file is left out because of its name.
+    fn by_suffix(&self, name: &Path) -> bool {
+        let Plan { common, mode } = &*self.plan;
+        let coding = mode.coding();
+        let is_compressed = |name: &Path| ending(name, common, coding.as_ref()).is_some();
+        match mode.action() {
+            Action::Compress => {
+                let indexed = name.extension().is_some_and(|end| end == "bzi" || end == "offsets");
+                is_compressed(name) || (indexed && is_compressed(&name.with_extension("")))
+            }
+            // What is not compressed is copied.
+            Action::Decompress if common.force && mode.target == Target::Stdout => false,
+            Action::Decompress | Action::Test => !is_compressed(name),
+        }
+    }
+
+    /// Whether `--exclude` says so.
+    fn is_excluded(&self, name: &OsStr, path: impl FnOnce() -> PathBuf) -> bool {
+        let exclude = &self.plan.mode.batch.exclude;
+        if exclude.is_empty() {
+            return false;
+        }
+        // A byte that is no text counts as one character.
+        let (name, path) = (name.to_string_lossy(), path());
+        let path = path.to_string_lossy();
+        exclude.iter().any(|glob| glob.matches_with(&name, MATCHING) || glob.matches_with(&path, MATCHING))
+    }
+
+    /// Whether a file of a list is left out. (With `-r` it may be a directory, which has no suffix.)
+    fn of_list(&self, path: &Path) -> Result<(), Skipped> {
+        let name = path.file_name().unwrap_or_default();
+        if is_own(name) {
+            return Err(Skipped::Own);
+        }
+        if self.is_excluded(name, || path.to_owned()) {
+            return Err(Skipped::Excluded);
+        }
+        let may_walk = self.plan.mode.batch.recursive && path.is_dir();
+        if !may_walk && self.by_suffix(path) { Err(Skipped::Suffix) } else { Ok(()) }
+    }
+}
+
+/// Whether files of this name are hybz's own: a journal, or a result that a process which was killed left unfinished.
+fn is_own(name: &OsStr) -> bool {
+    name == journal::NAME || temporary::is_hidden_name(name)
+}
+
+impl Wanted for Filter {
+    fn wants(&self, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skipped> {
+        if kind == Kind::File && is_own(name) {
+            return Err(Skipped::Own);
+        }
+        if self.is_excluded(name, || below.join(name)) {
+            return Err(Skipped::Excluded);
+        }
+        if kind == Kind::File && self.by_suffix(Path::new(name)) {
+            return Err(Skipped::Suffix);
+        }
+        Ok(())
+    }
+
+    fn crosses(&self) -> bool {
+        self.plan.mode.batch.crosses
+    }
+
+    fn avoids(&self) -> Option<Id> {
+        self.avoids
+    }
+}

@@ -1,0 +1,344 @@
+//! Files that appear complete or not at all.
+//!
+//! A result is written to a file without a name (`O_TMPFILE`) in the result's directory, which nobody else may read,
+//! and gets its name by `linkat` when it is complete. Nothing that ends the process, not even SIGKILL, can leave a part
+//! of it behind, and because `linkat` refuses a name that is taken, "already exists" is free of races. To replace a
+//! file (`-f`), the complete result gets a hidden name, which is then renamed over the old file: SIGKILL in between
+//! leaves the old file and the hidden one, which the next call that makes the same result removes. Where the file
+//! system cannot create files without a name, a hidden file is used from the beginning.
+//!
+//! A source goes only after its result has its name, and the name is looked up again before that is believed.
+//!
+//! Owner, mode, access control list and times are set on the open file, never by name. A file system that has none of
+//! its own (vfat, exFAT, some of FUSE) gives every file those of its mount.
+
+use crate::cli::files::holes::{Holes, PIECE, Run, ZEROS};
+use crate::cli::files::source::SourceFile;
+use crate::cli::os::acl::Acl;
+use crate::cli::os::directory::{Directory, is_file};
+use crate::cli::os::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
+use crate::cli::os::{file, stdout};
+use std::ffi::OsString;
+use std::fs::{self, File, FileTimes, Permissions};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+/// A result that is being written.
+pub struct OutputFile {
+    pub path: PathBuf,
+    pub name: OsString,
+    pub directory: Directory,
+    file: File,
+    kind: Kind,
+    /// The holes it gets in place of zeros, if it does.
+    holes: Option<Holes>,
+}
+
+enum Kind {
+    /// It has no name yet; to replace a file it will have a hidden one for a moment.
+    Unnamed(TemporaryFiles),
+    /// It has a hidden name.
+    Hidden(TemporaryName),
+    /// It is a device or FIFO that existed before, and stays.
+    Existing,
+}
+
+impl OutputFile {
+    /// Creates the file `path` in its directory, for its owner only if it is `private`. With `existing`, a device or
+    /// FIFO of that name is written to as it is.
+    pub fn create(
+        path: &Path,
+        directory: Directory,
+        private: bool,
+        existing: bool,
+        temporary: &TemporaryFiles,
+    ) -> io::Result<OutputFile> {
+        let name = path.file_name().ok_or_else(file::is_a_directory)?.to_owned();
+        let owner = directory.find_link(&name).ok().filter(is_file).map(|old| old.st_uid);
+        remove_leftover(&directory, &name, owner);
+        let (file, kind) = if existing && fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            (file::open_device(path)?, Kind::Existing)
+        } else if let Some(file) = directory.create_unnamed(private)? {
+            (file, Kind::Unnamed(temporary.clone()))
+        } else {
+            let (file, name) = temporary.create(&directory, &name, private)?;
+            (file, Kind::Hidden(name))
+        };
+        Ok(OutputFile { path: path.to_owned(), name, directory, file, kind, holes: None })
+    }
+
+    /// Lets long runs of zeros become holes, if that is `wanted` and the file is a new one. Before the first write.
+    pub fn with_holes(mut self, wanted: bool) -> OutputFile {
+        self.holes = (wanted && !matches!(self.kind, Kind::Existing)).then(Holes::default);
+        self
+    }
+
+    /// Gives the result the owner, mode, access control list and times of its source.
+    pub fn set_attributes(&self, source: &SourceFile) -> io::Result<()> {
+        if matches!(self.kind, Kind::Existing) {
+            return Ok(());
+        }
+        let found = &source.found;
+        // The group first: users who may not give a file away may still be in its group. Only root can do the second.
+        let (owner, group) = (Some(found.uid()), Some(found.gid()));
+        let group_kept = fchown(&self.file, owner, group).is_ok() || {
+            let group_kept = fchown(&self.file, None, group).is_ok();
+            let _ = fchown(&self.file, owner, None);
+            group_kept
+        };
+        let mut mode = mode_for(source.acl.as_ref().map_or(found.mode(), |acl| acl.narrowed(found.mode())), group_kept);
+        if Acl::remove(&self.file).is_err() {
+            mode &= 0o700; // the directory's defaults may give others more than the source does
+        }
+        unless_unsupported(self.file.set_permissions(Permissions::from_mode(mode)))?;
+        if let Some(acl) = source.acl.as_ref().filter(|_| group_kept) {
+            let _ = acl.set(&self.file); // else it stays narrow
+        }
+        let times = FileTimes::new().set_accessed(found.accessed()?).set_modified(found.modified()?);
+        unless_unsupported(self.file.set_times(times))
+    }
+
+    /// Whether it will replace another file.
+    pub fn replaces(&self) -> bool {
+        !matches!(self.kind, Kind::Existing) && self.directory.find_link(&self.name).is_ok()
+    }
+
+    /// Starts to write the data to the disk, and does not wait.
+    pub fn start_sync(&self) {
+        file::start_writing(&self.file);
+    }
+
+    /// Waits until the data are on the disk.
+    pub fn sync(&self) -> io::Result<()> {
+        match self.kind {
+            Kind::Existing => Ok(()),
+            _ => self.file.sync_data(),
+        }
+    }
+
+    /// Reads from its beginning what is on the disk.
+    pub fn read_again(&self) -> impl Read {
+        file::forget_pages(&self.file);
+        FromStart { file: &self.file, at: 0 }
+    }
+
+    /// Closes the file and gives it its name, over another file only if `replace`. After an error nothing is left of
+    /// it.
+    pub fn publish(mut self, replace: bool) -> io::Result<()> {
+        self.flush()?;
+        let OutputFile { path: _, name, directory, file, kind, holes: _ } = self;
+        match kind {
+            Kind::Existing => file::close(file.into()),
+            Kind::Hidden(hidden) => {
+                // The copy keeps the lock until the name is the final one.
+                let kept = file.as_fd().try_clone_to_owned()?;
+                file::close(file.into())?;
+                hidden.rename(|hidden| match directory.leads_to(hidden, kept.as_fd()) {
+                    true => directory.rename(hidden, &name, replace),
+                    false => Err(file::not_found()),
+                })?;
+                directory.expect(&name, kept.as_fd())
+            }
+            Kind::Unnamed(temporary) => {
+                // The errors of closing must be known before there is a name, and a name needs an open file: keep a
+                // copy.
+                let kept = file.as_fd().try_clone_to_owned()?;
+                file::close(file.into())?;
+                match directory.link(kept.as_fd(), &name) {
+                    Err(e) if replace && e.kind() == io::ErrorKind::AlreadyExists => {
+                        let hidden = temporary.link(&directory, &name, kept.as_fd())?;
+                        hidden.rename(|hidden| directory.rename(hidden, &name, true))?;
+                        directory.expect(&name, kept.as_fd())
+                    }
+                    done => done,
+                }
+            }
+        }
+    }
+}
+
+/// Ignores that a file system has no modes or times of its own.
+fn unless_unsupported(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(e) if file::is_unsupported(&e) => Ok(()),
+        done => done,
+    }
+}
+
+/// The permissions of a result. If its group is not the source's, group and others get only what both had (xz's rule),
+/// so nobody can do more with the result than with the source.
+pub fn mode_for(source: u32, group_kept: bool) -> u32 {
+    let mode = source & 0o777;
+    if group_kept {
+        return mode;
+    }
+    let both = (mode >> 3) & mode & 0o7;
+    (mode & 0o700) | (both << 3) | both
+}
+
+/// Reads a file from its beginning, wherever it is being written.
+struct FromStart<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl Read for FromStart<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read_at(buf, self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(holes) = &mut self.holes else { return self.file.write(bytes) };
+        match holes.first_run(bytes) {
+            Run::Zeros(zeros) => {
+                holes.pass(zeros);
+                Ok(zeros)
+            }
+            Run::Data(len) => {
+                if holes.gap > 0 {
+                    self.file.seek(SeekFrom::Start(holes.at))?;
+                    holes.gap = 0;
+                }
+                let written = self.file.write(&bytes[..len])?;
+                holes.at += written as u64;
+                Ok(written)
+            }
+        }
+    }
+
+    /// Makes the file as long as what was written to it. This changes its time.
+    fn flush(&mut self) -> io::Result<()> {
+        let Some(holes @ Holes { gap: 1.., .. }) = &mut self.holes else { return Ok(()) };
+        // Some file systems do not lengthen files like this.
+        if self.file.set_len(holes.at).is_err() {
+            self.file.seek(SeekFrom::Start(holes.at - 1))?;
+            self.file.write_all(&[0])?;
+        }
+        self.file.seek(SeekFrom::Start(holes.at))?;
+        holes.gap = 0;
+        Ok(())
+    }
+}
+
+/// From how many bytes on a pipe is made larger. Small results leave it alone: the system counts a user's pages.
+const LONG: u64 = 8 << 20;
+
+/// Stdout without a buffer.
+#[derive(Default)]
+pub struct Stdout {
+    written: u64,
+    /// Whether it may get holes, and it has not been looked at yet whether it can.
+    may_have_holes: bool,
+    holes: Option<Holes>,
+}
+
+impl Stdout {
+    /// With holes in place of long runs of zeros, if that is `wanted` and stdout is a file to whose end is written.
+    pub fn with_holes(wanted: bool) -> Stdout {
+        Stdout { written: 0, may_have_holes: wanted, holes: None }
+    }
+
+    /// Puts the zeros that were passed over into the file: as a hole, but for the `last` of them.
+    fn end_gap(&mut self, last: u64) -> io::Result<()> {
+        let Some(holes @ Holes { gap: 1.., .. }) = &mut self.holes else { return Ok(()) };
+        let hole = holes.gap.saturating_sub(last);
+        if hole > 0 && stdout::leave_hole(hole)? {
+            holes.gap -= hole;
+        }
+        while holes.gap > 0 {
+            match stdout::write(&ZEROS[..holes.gap.min(PIECE as u64) as usize])? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => holes.gap -= written as u64,
+            }
+        }
+        Ok(())
+    }
+
+    fn write_through(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = stdout::write(bytes)?;
+        let before = self.written;
+        self.written += written as u64;
+        if before < LONG && self.written >= LONG {
+            stdout::enlarge_pipe();
+        }
+        Ok(written)
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.may_have_holes && bytes.len() >= PIECE {
+            self.may_have_holes = false;
+            self.holes = stdout::end().map(Holes::at);
+        }
+        let Some(holes) = &mut self.holes else { return self.write_through(bytes) };
+        match holes.first_run(bytes) {
+            Run::Zeros(zeros) => {
+                holes.pass(zeros);
+                Ok(zeros)
+            }
+            Run::Data(len) => {
+                self.end_gap(0)?;
+                let written = self.write_through(&bytes[..len])?;
+                if let Some(holes) = &mut self.holes {
+                    holes.at += written as u64;
+                }
+                Ok(written)
+            }
+        }
+    }
+
+    /// Leaves stdout at the end of what was written to it, for the next program that writes there. The last byte is
+    /// written: to set the length could cut off what others write there meanwhile.
+    fn flush(&mut self) -> io::Result<()> {
+        self.end_gap(1)
+    }
+}
+
+impl Drop for Stdout {
+    fn drop(&mut self) {
+        let _ = self.flush(); // after an error, which is reported
+    }
+}
+
+/// One of the two, with a buffer.
+pub enum Out {
+    Stdout(BufWriter<Stdout>),
+    File(BufWriter<OutputFile>),
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Out::Stdout(out) => out.write(bytes),
+            Out::File(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Out::Stdout(out) => out.flush(),
+            Out::File(out) => out.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mode_for;
+
+    #[test]
+    fn nobody_can_do_more_with_the_result() {
+        assert_eq!(mode_for(0o104755, true), 0o755);
+        for (source, without_group) in [(0o644, 0o644), (0o640, 0o600), (0o604, 0o600), (0o775, 0o755), (0o6771, 0o711)]
+        {
+            assert_eq!(mode_for(source, false), without_group, "{source:o}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! bzip2's checks of what an operand's result would replace, and ours of what must not be read or replaced.
+
+use crate::cli::args::{Action, FilesMode, Plan, ReportPlace, Target};
+use crate::cli::files::pending::{PathLocks, Pending};
+use crate::cli::files::place::Place;
+use crate::cli::files::source::{id, same_file};
+use crate::cli::messages::Failure;
+use crate::cli::messages::quote::shown;
+use crate::cli::os::directory::{is_directory, is_file, is_link, is_stream};
+use crate::cli::os::temporary::remove_leftover;
+use crate::cli::os::{file, stdout, tree};
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
+
+/// What operands are checked against.
+pub struct Preconditions {
+    plan: Arc<Plan<FilesMode>>,
+    /// The file that stdout is, if it is one: it must not be read.
+    stdout: Option<Metadata>,
+    /// The report, if it is a file: it must not be read either, and not be removed.
+    report: Option<Metadata>,
+    pub locks: PathLocks,
+}
+
+impl Preconditions {
+    pub fn new(plan: &Arc<Plan<FilesMode>>) -> Preconditions {
+        let report = match &plan.mode.report {
+            Some(ReportPlace::File(path)) => fs::metadata(path).ok(),
+            _ => None,
+        };
+        Preconditions {
+            plan: Arc::clone(plan),
+            stdout: stdout::regular_file(),
+            report: report.filter(Metadata::is_file),
+            locks: PathLocks::default(),
+        }
+    }
+
+    /// Whether the file is the report.
+    pub fn is_report(&self, found: tree::Id) -> bool {
+        self.report.as_ref().is_some_and(|report| id(report) == found)
+    }
+
+    /// Opens a file, when no operand before it will make, replace or remove it any more.
+    pub fn open(&self, place: &Place, pending: &Pending) -> io::Result<(Option<File>, Metadata)> {
+        let open = || place.open_at_once(!self.plan.mode.target.makes_files() || self.plan.common.force);
+        let opened = open();
+        let locks = match &opened {
+            Ok((_, found)) => self.locks.has_file(id(found)),
+            // A link may lead to a result that is not there yet.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                self.locks.has_name(place.path()) || place.find_link().is_ok_and(|found| is_link(&found))
+            }
+            Err(_) => false,
+        };
+        if !locks {
+            return opened;
+        }
+        drop(opened);
+        self.locks.wait(pending);
+        open()
+    }
+
+    /// Refuses a result that exists (which is checked again when the result gets its name), or that is the source.
+    pub fn result(&self, result: &Place, source: &Metadata, pending: &Pending) -> Result<(), Failure> {
+        let name = result.name().as_bytes();
+        let mut there = result.find_link();
+        // An operand before may be about to remove it.
+        if self.plan.mode.remove_sources && there.as_ref().is_ok_and(|there| self.locks.has_file(tree::id(there))) {
+            self.locks.wait(pending);
+            there = result.find_link();
+        }
+        let is_free = there.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
+        let found = if is_free { None } else { result.find().ok() };
+        let is = |what: &[u8]| Failure::new(1, [b"Output file ", shown(result.name()).as_bytes(), what].concat());
+        // A name that was typed, not made from that of a source, may lead to a directory through a link.
+        if matches!(self.plan.mode.target, Target::File(_)) && found.as_ref().is_some_and(is_directory) {
+            return Err(is(b" is a directory."));
+        }
+        if name.is_empty() || name.ends_with(b"/") {
+            return Err(Failure::output("create", result.name(), &file::not_found()));
+        }
+        if found.as_ref().is_some_and(|found| tree::id(found) == id(source)) {
+            return Err(is(b" is the input file."));
+        }
+        if self.plan.mode.verify().file && found.as_ref().is_some_and(|found| !is_file(found)) {
+            return Err(is(b" is not a normal file: --verify=file cannot read it again."));
+        }
+        if found.as_ref().is_some_and(|found| self.is_report(tree::id(found))) {
+            return Err(is(b" is the report."));
+        }
+        if matches!(self.plan.mode.target, Target::File(_))
+            && !self.plan.common.force
+            && found.as_ref().is_some_and(is_stream)
+        {
+            return match self.plan.mode.remove_sources {
+                true => Err(is(b" is not a normal file: nothing of the input file would be left after --rm.")),
+                false => Ok(()),
+            };
+        }
+        match there {
+            Ok(_) if !self.plan.common.force => {
+                if let (Ok(directory), Ok(name)) = (result.directory(None), result.file_name()) {
+                    remove_leftover(&directory, name, Some(source.uid()));
+                }
+                Err(Failure::exists(result.name()))
+            }
+            Ok(there) if is_directory(&there) => Err(Failure::output("create", result.name(), &file::is_a_directory())),
+            _ => Ok(()),
+        }
+    }
+
+    pub fn stdout(&self, name: &OsStr, source: &Metadata) -> Result<(), Failure> {
+        if self.plan.mode.action() == Action::Compress && stdout::is_terminal() {
+            return Err(Failure::terminal(&self.plan.common.program, "write compressed data to"));
+        }
+        stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
+        if self.stdout.as_ref().is_some_and(|stdout| same_file(stdout, source)) {
+            let name = shown(name);
+            return Err(Failure::new(1, [b"Input file ", name.as_bytes(), b" is the output file."].concat()));
+        }
+        Ok(())
+    }
+}

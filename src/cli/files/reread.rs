@@ -1,0 +1,151 @@
+//! `--verify=file`: when a result is on the disk, and before it gets its name, source and result are read again and
+//! compared.
+//!
+//! What blocks are verified against is the text as it was read. A read that went wrong, or a disk that keeps something
+//! else than it was given, is seen only here. The system is asked to forget what it has in memory of both files; where
+//! it cannot (tmpfs, for one), they are read from there.
+
+use crate::cli::files::output::OutputFile;
+use crate::cli::files::source::SourceFile;
+use crate::cli::messages::Failure;
+use crate::cli::messages::quote::shown;
+use crate::cli::os::file;
+use hybz::read::MultiBzDecoder;
+use hybz::{Pool, Settings};
+use std::io::{self, Read};
+
+/// What it takes to read both files again.
+pub struct Reread {
+    pub source: SourceFile,
+    pub pool: Pool,
+}
+
+/// How much is compared at once.
+const PIECE: usize = 1 << 20;
+
+/// Why the files are not known to be the same.
+enum Trouble {
+    Source(io::Error),
+    Result(io::Error),
+    /// The text differs from this byte on.
+    Differs(u64),
+}
+
+impl Reread {
+    /// Compares the source with what is on the disk of its result.
+    pub fn check(&self, output: &OutputFile) -> Result<(), Failure> {
+        let name = self.source.place.name();
+        let changed = || Failure::about(1, "Input file ", name, " changed while it was read: its result was not kept.");
+        let unreadable = |e: &io::Error| Failure::input("read", name, e);
+        let source = self.source.open_again().map_err(|e| unreadable(&e))?.ok_or_else(changed)?;
+        file::forget_pages(&source);
+        let trouble = match self.compare(&source, output) {
+            Ok(()) => return Ok(()),
+            Err(Trouble::Source(e)) => return Err(unreadable(&e)),
+            Err(trouble) => trouble,
+        };
+        // Somebody wrote to it: that is no defect.
+        if !self.source.is_unchanged(&source).map_err(|e| unreadable(&e))? {
+            return Err(changed());
+        }
+        let is_damage = |e: &io::Error| matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof);
+        let why = match trouble {
+            Trouble::Differs(at) => format!("they differ at byte {at}"),
+            Trouble::Result(e) if !is_damage(&e) => {
+                let text = format!(" cannot be read again: {e}. There is no result.");
+                return Err(Failure::about(1, "Output file ", output.path.as_os_str(), &text));
+            }
+            Trouble::Result(e) | Trouble::Source(e) => e.to_string(),
+        };
+        let result = shown(output.path.as_os_str());
+        let result = result.display();
+        let text =
+            format!(" and its result {result}, read again from the disk, are not the same: {why}. There is no result.");
+        Err(Failure::about(3, "Input file ", name, &text))
+    }
+
+    fn compare(&self, mut source: &std::fs::File, output: &OutputFile) -> Result<(), Trouble> {
+        let mut result = MultiBzDecoder::with_settings(output.read_again(), &Settings::new().pool(&self.pool));
+        let (mut expected, mut found) = (vec![0; PIECE], vec![0; PIECE]);
+        let mut at = 0;
+        loop {
+            let wanted = fill(&mut source, &mut expected).map_err(Trouble::Source)?;
+            let there = fill(&mut result, &mut found).map_err(Trouble::Result)?;
+            if expected[..wanted] != found[..there] {
+                let same = expected[..wanted].iter().zip(&found[..there]).take_while(|(a, b)| a == b).count();
+                return Err(Trouble::Differs(at + same as u64));
+            }
+            if wanted < PIECE {
+                return Ok(());
+            }
+            at += PIECE as u64;
+        }
+    }
+}
+
+/// Reads as much as there is, up to the length of `buf`.
+fn fill(reader: &mut dyn Read, buf: &mut [u8]) -> io::Result<usize> {
+    let mut len = 0;
+    while len < buf.len() {
+        match reader.read(&mut buf[len..]) {
+            Ok(0) => break,
+            Ok(n) => len += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::files::place::Place;
+    use crate::cli::os::directory::Directory;
+    use crate::cli::os::temporary::TemporaryFiles;
+    use std::fs::File;
+    use std::io::Write;
+
+    /// The verdict on `coded` as the result of a source with this text, to which `meanwhile` is done.
+    fn verdict(text: &[u8], coded: &[u8], meanwhile: impl FnOnce(&mut File)) -> Result<(), Failure> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        std::fs::write(&path, text).unwrap();
+        let found = std::fs::metadata(&path).unwrap();
+        let source = SourceFile { place: Place::typed(path.clone()), found, acl: None };
+        let directory = Directory::of(&path, None).unwrap();
+        let result = dir.path().join("a.bz2");
+        let mut output = OutputFile::create(&result, directory, true, false, &TemporaryFiles::default()).unwrap();
+        output.write_all(coded).unwrap();
+        output.sync().unwrap();
+        meanwhile(&mut File::options().append(true).open(&path).unwrap());
+        Reread { source, pool: Pool::builder().build() }.check(&output)
+    }
+
+    #[test]
+    fn every_difference_is_found() {
+        let text: Vec<u8> = (0..3_000_000u32).flat_map(|i| (i / 3).to_le_bytes()).collect();
+        let coded = hybz::compress(&text, &Settings::new()).unwrap();
+        assert!(verdict(&text, &coded, |_| ()).is_ok());
+        assert!(verdict(b"", &hybz::compress(b"", &Settings::new()).unwrap(), |_| ()).is_ok());
+        let says = |verdict: Result<(), Failure>, code: u8, words: &str| {
+            let failure = verdict.unwrap_err();
+            let text = String::from_utf8(failure.text).unwrap();
+            assert!(failure.code == code && text.contains(words), "{} {text}", failure.code);
+        };
+        for (other, at) in [
+            (text[..text.len() - 1].to_vec(), text.len() - 1),
+            ([&text[..], b"x"].concat(), text.len()),
+            ([&text[..PIECE], b"x", &text[PIECE..]].concat(), PIECE),
+            (Vec::new(), 0),
+        ] {
+            let place = format!("they differ at byte {at}.");
+            says(verdict(&other, &coded, |_| ()), 3, &place);
+        }
+        says(verdict(&text, &coded[..coded.len() - 100], |_| ()), 3, "file ends unexpectedly");
+        let mut damaged = coded.clone();
+        damaged[20_000] ^= 1;
+        says(verdict(&text, &damaged, |_| ()), 3, "data integrity error");
+        says(verdict(&text, &coded, |a| a.write_all(b"more").unwrap()), 1, "changed while it was read");
+    }
+}

@@ -1,0 +1,80 @@
+//! Where the bytes of a result go, and the count of them.
+
+use crate::cli::files::output::{OutputFile, Stdout};
+use crate::cli::messages::counts::Counts;
+use hybz::Error;
+use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
+
+/// Where the bytes of one result go. Streams begin and end with a few bytes, which are written together with their
+/// blocks.
+pub enum Sink {
+    Nothing,
+    Stdout(BufWriter<Stdout>),
+    File(BufWriter<OutputFile>),
+}
+
+const BUFFER: usize = 8 << 10;
+impl Sink {
+    /// With holes in place of zeros, if they are wanted and possible.
+    pub fn stdout(holes: bool) -> Sink {
+        Sink::Stdout(BufWriter::with_capacity(BUFFER, Stdout::with_holes(holes)))
+    }
+
+    pub fn file(output: OutputFile) -> Sink {
+        Sink::File(BufWriter::with_capacity(BUFFER, output))
+    }
+
+    /// After an error: whole blocks are still written to stdout; a file vanishes. Returns the error to report.
+    pub fn abandon(self, error: Error) -> Error {
+        match self {
+            Sink::Nothing => {}
+            Sink::File(file) => drop(file.into_parts()),
+            Sink::Stdout(stdout) if matches!(error, Error::Write(_)) => drop(stdout.into_parts()),
+            Sink::Stdout(mut stdout) => {
+                let flushed = stdout.flush();
+                let _ = stdout.into_parts();
+                if let Err(e) = flushed {
+                    return Error::Write(e);
+                }
+            }
+        }
+        error
+    }
+}
+
+/// A sink, and the count of what goes into it.
+pub struct Counted {
+    pub sink: Sink,
+    pub counts: Arc<Counts>,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.sink.write(bytes)?;
+        self.counts.wrote(written as u64);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Sink::Nothing => Ok(bytes.len()),
+            Sink::Stdout(stdout) => stdout.write(bytes),
+            Sink::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Sink::Nothing => Ok(()),
+            Sink::Stdout(stdout) => stdout.flush(),
+            Sink::File(file) => file.flush(),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The file that a result comes from: its attributes are the result's, and it may be removed afterwards.
+
+use crate::cli::args::Operand;
+use crate::cli::files::place::Place;
+use crate::cli::os::acl::Acl;
+use crate::cli::os::directory::{Directory, Stat};
+use crate::cli::os::tree::Id;
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+
+/// A source file as it was when it was opened.
+pub struct SourceFile {
+    pub place: Place,
+    pub found: Metadata,
+    pub acl: Option<Acl>,
+}
+
+impl SourceFile {
+    /// The file that a result has its attributes from, if the operand is one.
+    pub fn of(operand: &Operand, file: &File) -> io::Result<Option<SourceFile>> {
+        let Operand::File(path) = operand else { return Ok(None) };
+        Ok(Some(SourceFile { place: Place::typed(path), found: file.metadata()?, acl: list_of(file) }))
+    }
+
+    /// The same once more, to read its data again: who only compares data needs no access control list.
+    pub fn again(&self) -> SourceFile {
+        SourceFile { place: self.place.clone(), found: self.found.clone(), acl: None }
+    }
+
+    /// Opens the file again; nothing if its name leads to another one, or it has changed.
+    pub fn open_again(&self) -> io::Result<Option<File>> {
+        let (file, _) = self.place.open_at_once(true)?;
+        match file {
+            Some(file) if self.is_unchanged(&file)? => Ok(Some(file)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether this open file is the one that was opened first, and has not changed since.
+    pub fn is_unchanged(&self, file: &File) -> io::Result<bool> {
+        Ok(self.is_still(&rustix::fs::fstat(file)?))
+    }
+
+    /// Removes the file if its name still leads to what was opened, and that has not changed. (Whoever sets the time
+    /// of the last change back cannot do so with that of the inode's.) Returns whether it did.
+    ///
+    /// Both concern the name in one open directory, that of the result if it is the same: a directory that is replaced
+    /// in between does not matter.
+    pub fn remove(&self, beside: &Directory) -> io::Result<bool> {
+        let directory = self.place.directory(Some(beside))?;
+        let name = self.place.file_name()?;
+        if self.is_still(&directory.find(name)?) {
+            return directory.remove(name).map(|()| true);
+        }
+        Ok(false)
+    }
+
+    /// Whether the file has not changed since it was opened.
+    pub fn is_still(&self, now: &Stat) -> bool {
+        let then = &self.found;
+        (now.st_dev, now.st_ino, now.st_size as u64) == (then.dev(), then.ino(), then.len())
+            && (now.st_mtime, now.st_mtime_nsec) == (then.mtime(), then.mtime_nsec())
+            && (now.st_ctime, now.st_ctime_nsec) == (then.ctime(), then.ctime_nsec())
+    }
+}
+
+/// The file's access control list. One that cannot be read may forbid anything.
+pub fn list_of(file: &File) -> Option<Acl> {
+    Acl::of(file).unwrap_or_else(|_| Some(Acl::unknown()))
+}
+
+/// The device and inode of a file.
+pub fn id(found: &Metadata) -> Id {
+    (found.dev(), found.ino())
+}
+
+/// Whether both are of one file.
+pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
+    id(a) == id(b)
+}

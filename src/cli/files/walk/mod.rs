@@ -1,0 +1,212 @@
+//! The walk through a directory and those below it, one file after the other.
+//!
+//! Of each directory the files come first, then its directories, both in the order of their names' bytes: two walks
+//! through the same tree are the same. All names of a directory are read before the first of its files is opened, so
+//! what hybz makes beside a file is not met. What is in memory are the names of one directory's files, and of the
+//! directories still to be walked in it and in those above it.
+//!
+//! Symbolic links are not followed. Each directory is opened from the one above it, and each file from its directory
+//! ([`Place`]): nobody can lead the walk out of the tree, and no path is too long. Only the lowest directories are kept
+//! open; one further up is opened again from the one below it, if it still is the same.
+
+mod names;
+
+use crate::cli::files::place::Place;
+use crate::cli::messages::tally::{Skipped, Tally};
+use crate::cli::messages::{Failure, errno_text};
+use crate::cli::os::directory::Directory;
+use crate::cli::os::slots::Slots;
+use crate::cli::os::tree::{self, Attributes, Id, Kind};
+use names::Names;
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// So many directories are kept open, the lowest ones.
+const MAX_OPEN: usize = 16;
+
+/// Which files of a tree are wanted.
+pub trait Wanted {
+    /// Whether the file or directory of this name is, which is at `below` beneath the operand.
+    fn wants(&self, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skipped>;
+    /// Whether other file systems are walked too.
+    fn crosses(&self) -> bool;
+    /// A directory that is not walked: where results go.
+    fn avoids(&self) -> Option<Id>;
+}
+
+/// A walk through one tree.
+pub struct Walk {
+    device: u64,
+    levels: Vec<Level>,
+    /// The directory of the last level, as a path and beneath the operand.
+    path: PathBuf,
+    below: PathBuf,
+    slots: Slots,
+    tally: Arc<Tally>,
+}
+
+/// A directory on the way from the operand down to where the walk is.
+struct Level {
+    id: Id,
+    attributes: Attributes,
+    /// `None` if it was closed because it is far up.
+    directory: Option<Directory>,
+    files: Names,
+    directories: Names,
+}
+
+impl Walk {
+    /// The walk through `path`, or `None` if that is no directory. It is followed, if it is a link, only with `follow`.
+    pub fn new(path: &Path, follow: bool, slots: &Slots, tally: &Arc<Tally>) -> Result<Option<Walk>, Failure> {
+        let opened = tree::open(path, follow, slots).map_err(|e| unreadable(path, &e))?;
+        let Some((directory, found)) = opened else { return Ok(None) };
+        let id = tree::id(&found);
+        let top = Level {
+            id,
+            attributes: (&found).into(),
+            directory: Some(directory),
+            files: Names::default(),
+            directories: Names::default(),
+        };
+        Ok(Some(Walk {
+            device: id.0,
+            levels: vec![top],
+            path: path.to_owned(),
+            below: PathBuf::new(),
+            slots: slots.clone(),
+            tally: Arc::clone(tally),
+        }))
+    }
+
+    /// Reads the operand itself, which comes before all else.
+    pub fn read_top(&mut self, wanted: &impl Wanted) -> Result<(), Failure> {
+        self.read(wanted)
+    }
+
+    /// Where the walk is, beneath the operand.
+    pub fn below(&self) -> &Path {
+        &self.below
+    }
+
+    /// The attributes of the directory `depth` levels below the operand, on the way to where the walk is.
+    pub fn attributes(&self, depth: usize) -> Option<Attributes> {
+        Some(self.levels.get(depth)?.attributes)
+    }
+
+    /// The operand's directory, while it is open.
+    pub fn top(&self) -> Option<&Directory> {
+        self.levels.first()?.directory.as_ref()
+    }
+
+    /// The next file, or what went wrong on the way to it.
+    pub fn next(&mut self, wanted: &impl Wanted) -> Option<Result<Place, Failure>> {
+        loop {
+            let level = self.levels.last_mut()?;
+            if let Some(name) = level.files.next() {
+                if let Some(directory) = &level.directory {
+                    return Some(Ok(Place::within(directory.clone(), self.path.join(name))));
+                }
+            } else if let Some(name) = level.directories.next() {
+                let name = name.to_owned();
+                if let Err(failure) = self.enter(&name, wanted) {
+                    return Some(Err(failure));
+                }
+            } else if let Err(failure) = self.leave() {
+                return Some(Err(failure));
+            }
+        }
+    }
+
+    /// Goes down.
+    fn enter(&mut self, name: &OsStr, wanted: &impl Wanted) -> Result<(), Failure> {
+        let Some(Level { directory: Some(parent), .. }) = self.levels.last() else { return Ok(()) };
+        let path = self.path.join(name);
+        let opened = match tree::open_child(parent, name, path.clone(), &self.slots) {
+            Ok(opened) => opened,
+            Err(e) => return Err(unreadable(&path, &e)),
+        };
+        let Some((directory, found)) = opened else {
+            self.tally.skip(Skipped::Special); // it was replaced
+            return Ok(());
+        };
+        let id = tree::id(&found);
+        if id.0 != self.device && !wanted.crosses() {
+            self.tally.skip(Skipped::Elsewhere);
+            return Ok(());
+        }
+        if wanted.avoids() == Some(id) {
+            return Ok(());
+        }
+        if self.levels.iter().any(|above| above.id == id) {
+            return Err(Failure::about(1, "Directory ", path.as_os_str(), " contains itself: not walked."));
+        }
+        if let Some(far) = self.levels.len().checked_sub(MAX_OPEN) {
+            self.levels[far].directory = None;
+        }
+        let (files, directories) = (Names::default(), Names::default());
+        self.levels.push(Level { id, attributes: (&found).into(), directory: Some(directory), files, directories });
+        self.path = path;
+        self.below.push(name);
+        self.read(wanted)
+    }
+
+    /// Reads the names of the last level.
+    fn read(&mut self, wanted: &impl Wanted) -> Result<(), Failure> {
+        let Some(Level { directory: Some(directory), files, directories, .. }) = self.levels.last_mut() else {
+            return Ok(());
+        };
+        let read = tree::read(directory, |name, kind| match wanted.wants(kind, name, &self.below) {
+            Err(why) => self.tally.skip(why),
+            Ok(()) => match kind {
+                Kind::File => files.push(name),
+                Kind::Directory => directories.push(name),
+                Kind::Link => self.tally.skip(Skipped::Link),
+                Kind::Special => self.tally.skip(Skipped::Special),
+            },
+        });
+        files.sort();
+        directories.sort();
+        read.map_err(|e| unreadable(&self.path, &e))
+    }
+
+    /// Goes up.
+    fn leave(&mut self) -> Result<(), Failure> {
+        let left = self.levels.pop().and_then(|level| level.directory);
+        if self.levels.is_empty() {
+            return Ok(());
+        }
+        let path = std::mem::take(&mut self.path);
+        self.path = path.parent().unwrap_or(Path::new("")).to_owned();
+        self.below.pop();
+        let Some(level) = self.levels.last_mut() else { return Ok(()) };
+        if level.directory.is_some() {
+            return Ok(());
+        }
+        let above = match left {
+            Some(left) => tree::open_parent(&left, self.path.clone(), &self.slots),
+            None => Err(io::ErrorKind::NotFound.into()),
+        };
+        match above {
+            Ok((directory, found)) if tree::id(&found) == level.id => {
+                level.directory = Some(directory);
+                Ok(())
+            }
+            _ => {
+                let failure = Failure::about(
+                    1,
+                    "Directory ",
+                    self.path.as_os_str(),
+                    " was moved while it was read: the rest of the tree is left.",
+                );
+                self.levels.clear();
+                Err(failure)
+            }
+        }
+    }
+}
+
+fn unreadable(path: &Path, e: &io::Error) -> Failure {
+    Failure::about(1, "Can't read directory ", path.as_os_str(), &format!(": {}.", errno_text(e)))
+}

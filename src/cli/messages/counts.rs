@@ -1,0 +1,232 @@
+//! How far a call is: counters that one thread writes and anybody reads, and the lines that are made of them. A signal
+//! handler reads them, too (SIGUSR1 asks for such a line at any time), so nothing here allocates or takes a lock.
+
+use crate::cli::messages::json::SCHEMA;
+use crate::cli::messages::progress::screen::CLEAR;
+use std::fmt::{self, Write};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// The counters of one call.
+pub struct Counts {
+    program: Vec<u8>,
+    started: Instant,
+    /// Bytes read of all inputs so far.
+    read: AtomicU64,
+    /// Bytes of the inputs that are done. Only its writer reads it.
+    done: AtomicU64,
+    written: AtomicU64,
+    /// Bytes of all inputs together, or [`UNKNOWN`].
+    total: AtomicU64,
+    /// Inputs that are done, successfully or not.
+    files: AtomicU64,
+    /// How many inputs there are.
+    operands: Option<u64>,
+    /// Bytes a second of the last time that it was measured, or [`UNKNOWN`].
+    rate: AtomicU64,
+    /// Whether a bar is on the terminal.
+    pub bar: AtomicBool,
+}
+
+const UNKNOWN: u64 = u64::MAX;
+
+impl Counts {
+    pub fn new(program: &[u8], operands: Option<u64>) -> Counts {
+        Counts {
+            program: program.to_vec(),
+            started: Instant::now(),
+            read: AtomicU64::new(0),
+            done: AtomicU64::new(0),
+            written: AtomicU64::new(0),
+            total: AtomicU64::new(UNKNOWN),
+            files: AtomicU64::new(0),
+            operands,
+            rate: AtomicU64::new(UNKNOWN),
+            bar: AtomicBool::new(false),
+        }
+    }
+
+    /// How many bytes all inputs have, if that is known.
+    pub fn set_total(&self, total: Option<u64>) {
+        self.total.store(total.unwrap_or(UNKNOWN), Relaxed);
+    }
+
+    /// `bytes` of the input that is underway are read. Returns how many of all are.
+    pub fn advance(&self, bytes: u64) -> u64 {
+        let read = self.done.load(Relaxed) + bytes;
+        self.read.store(read, Relaxed);
+        read
+    }
+
+    /// So many bytes more are written.
+    pub fn wrote(&self, bytes: u64) {
+        self.written.fetch_add(bytes, Relaxed);
+    }
+
+    /// An input is done: all of its `bytes` are read, or those that were counted before it failed.
+    pub fn input_done(&self, bytes: Option<u64>) {
+        let read = match bytes {
+            Some(bytes) => self.advance(bytes),
+            None => self.read.load(Relaxed),
+        };
+        self.done.store(read, Relaxed);
+        self.files.fetch_add(1, Relaxed);
+    }
+
+    pub fn read(&self) -> u64 {
+        self.read.load(Relaxed)
+    }
+
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// It goes at `rate` bytes a second now.
+    pub fn set_rate(&self, rate: f64) {
+        self.rate.store(rate as u64, Relaxed);
+    }
+
+    fn rate(&self, read: u64, time: Duration) -> u64 {
+        match self.rate.load(Relaxed) {
+            UNKNOWN => (u128::from(read) * 1000 / time.as_millis().max(1)) as u64,
+            rate => rate,
+        }
+    }
+
+    fn total(&self, read: u64) -> Option<u64> {
+        // A file that grew, or whose size was wrong: nothing is known any more.
+        Some(self.total.load(Relaxed)).filter(|&total| total != UNKNOWN && total >= read)
+    }
+
+    /// A line of words for people.
+    pub fn words(&self) -> Line {
+        let (read, written, time) = (self.read(), self.written.load(Relaxed), self.elapsed());
+        let mut line = Line::default();
+        if self.bar.load(Relaxed) {
+            line.push(CLEAR); // the bar is drawn again below the line
+        }
+        line.push(&self.program);
+        // A line that is too long is cut; nothing else can go wrong.
+        let _ = write!(line, ": {}", Mega(read));
+        let _ = self.total(read).map_or(Ok(()), |total| write!(line, " of {}", Mega(total)));
+        let _ = write!(line, " MB read, {} MB written, {}", Mega(written), self.files.load(Relaxed));
+        let _ = self.operands.map_or(Ok(()), |operands| write!(line, " of {operands}"));
+        let _ = write!(line, " files done, {}.{} s, ", time.as_secs(), time.subsec_millis() / 100);
+        let _ = writeln!(line, "{} MB/s", Mega(self.rate(read, time)));
+        line
+    }
+
+    /// The same as an object.
+    pub fn json(&self, end: bool) -> Line {
+        let (read, time) = (self.read(), self.elapsed());
+        let (rate, total) = (self.rate(read, time), self.total(read));
+        let left = total.filter(|_| rate > 0).map(|total| (total - read).div_ceil(rate));
+        let (written, files) = (self.written.load(Relaxed), self.files.load(Relaxed));
+        let mut line = Line::default();
+        let _ = write!(line, r#"{{"schema":{SCHEMA},"type":"progress","read":{read},"written":{written},"total":"#);
+        let _ = line.number(total);
+        let _ = write!(line, r#","files":{files},"operands":"#);
+        let _ = line.number(self.operands);
+        let _ = write!(line, r#","seconds":{}"#, Seconds(time));
+        let _ = write!(line, r#","rate":{rate},"left":"#);
+        let _ = line.number(left);
+        let _ = writeln!(line, r#","end":{end}}}"#);
+        line
+    }
+}
+
+/// Bytes in millions, with one digit behind the point.
+struct Mega(u64);
+
+impl fmt::Display for Mega {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.0 / 1_000_000, self.0 / 100_000 % 10)
+    }
+}
+
+/// Seconds as a number of JSON.
+pub struct Seconds(pub Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:06}", self.0.as_secs(), self.0.subsec_micros())
+    }
+}
+
+/// A line that is put together without allocating. What does not fit is cut.
+pub struct Line {
+    bytes: [u8; 1024],
+    len: usize,
+}
+
+impl Default for Line {
+    fn default() -> Line {
+        Line { bytes: [0; 1024], len: 0 }
+    }
+}
+
+impl Line {
+    pub fn push(&mut self, bytes: &[u8]) {
+        let room = &mut self.bytes[self.len..];
+        let len = bytes.len().min(room.len());
+        room[..len].copy_from_slice(&bytes[..len]);
+        self.len += len;
+    }
+
+    /// A number of JSON, or null.
+    pub fn number(&mut self, number: Option<u64>) -> fmt::Result {
+        match number {
+            Some(number) => write!(self, "{number}"),
+            None => self.write_str("null"),
+        }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+impl Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.push(text.as_bytes());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn text(line: &Line) -> &str {
+        std::str::from_utf8(line.bytes()).expect("UTF-8")
+    }
+
+    #[test]
+    fn lines() {
+        let counts = Counts::new(b"hybz", Some(3));
+        counts.set_total(Some(20_000_000));
+        counts.advance(5_000_000);
+        counts.input_done(None);
+        counts.advance(2_550_000);
+        counts.wrote(1_000_000);
+        counts.set_rate(1e6);
+        let words = counts.words();
+        assert!(text(&words).starts_with("hybz: 7.5 of 20.0 MB read, 1.0 MB written, 1 of 3 files done, 0.0 s, "));
+        assert!(text(&words).ends_with(" 1.0 MB/s\n"));
+        let object: Value = serde_json::from_str(text(&counts.json(true))).expect("JSON");
+        assert_eq!((object["read"].as_u64(), object["total"].as_u64()), (Some(7_550_000), Some(20_000_000)));
+        assert_eq!((object["left"].as_u64(), object["end"].as_bool()), (Some(13), Some(true)));
+        // More than there should be: nothing is known any more.
+        counts.input_done(Some(30_000_000));
+        let object: Value = serde_json::from_str(text(&counts.json(false))).expect("JSON");
+        assert!(object["total"].is_null() && object["left"].is_null() && object["files"] == 2, "{object}");
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        let counts = Counts::new(&[b'n'; 3000], Some(1));
+        assert_eq!(counts.words().bytes(), [b'n'; 1024]);
+    }
+}

@@ -1,0 +1,50 @@
+//! What messages of the command say of formats. All else is known of them in the library's table.
+
+use crate::cli::messages::quote::shown;
+use hybz::format::{Blocks, IndexKind};
+use hybz::{Damage, Format, Formats};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// How many bytes `-dcf` looks at.
+pub const COPY_HEAD_LEN: usize = 4;
+
+/// The format of a file without streams that is good: skippable frames may stand alone, and nothing else is good
+/// without a stream.
+pub const WITHOUT_STREAMS: Format = Format::Lz4;
+
+/// The format of data that begin with `head`, unless they may be a `.bz2`, if it is one that hybz reads.
+pub fn other_than_bzip2(head: &[u8]) -> Option<Format> {
+    Formats::All.of(head).filter(|&format| format != Format::Bzip2)
+}
+
+/// The suffixes of hybz's own formats.
+pub fn native() -> String {
+    let usual = |format: Format| format.suffixes().first().map(|(suffix, _)| *suffix);
+    Format::all_read().filter(|format| format.is_native()).filter_map(usual).collect::<Vec<_>>().join(" and ")
+}
+
+/// What is known of a file in which this format was found.
+pub fn found(format: Format) -> String {
+    match format.suffixes() {
+        [(suffix, _), ..] if format.is_native() => format!("has {suffix} streams"),
+        _ => format!("is {}", format.file()),
+    }
+}
+
+/// Why no index is written of a file of this format.
+pub fn no_index(format: Format, name: &OsStr) -> Vec<u8> {
+    let why = match format {
+        Format::Lz4 => " has LZ4 frames, whose indexes are their own".to_owned(),
+        _ => match format.index() {
+            IndexKind::Within(_) => format!(" {}, which have indexes of their own", found(format)),
+            _ => format!(" {}, which has no blocks", found(format)),
+        },
+    };
+    [shown(name).as_bytes(), why.as_bytes(), b": no index is written"].concat()
+}
+
+/// Whether it is damage of a format that has no CRCs, or no blocks.
+pub fn is_of(damage: &Damage, has: impl Fn(Blocks) -> bool) -> bool {
+    damage.format().is_some_and(|format| has(format.blocks()))
+}

@@ -1,0 +1,435 @@
+//! Messages to the user, and the exit code. Every message goes through here and is written in one piece.
+//!
+//! The texts are bzip2's, byte for byte where programs look for them.
+
+pub mod counts;
+pub mod formats;
+pub mod json;
+pub mod progress;
+pub mod quote;
+pub mod report;
+pub mod tally;
+pub mod terminal;
+pub mod verified;
+
+use crate::cli::args::{Action, Common};
+use crate::cli::messages::formats::is_of;
+use crate::cli::messages::json::Object;
+use crate::cli::messages::progress::Progress;
+use crate::cli::messages::quote::shown;
+use crate::cli::messages::report::{Entry, Report};
+use crate::cli::messages::tally::Tally;
+use crate::cli::messages::terminal::{USUAL_COLUMNS, wrap};
+use crate::cli::os::{process, stdout};
+use anyhow::bail;
+use hybz::format::Blocks;
+use hybz::{BlockInfo, Damage, Error, StationReport, StreamSummary, Summary};
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// How a call ended.
+pub enum Outcome {
+    Exit(u8),
+    /// The reader of our stdout is gone.
+    BrokenPipe,
+}
+
+/// Prints what was asked for on stdout. Returns how the process ends if nobody reads it. A closed stdout is an error
+/// also if there is nothing to print.
+pub fn print_stdout(text: &[u8]) -> anyhow::Result<Option<Outcome>> {
+    match stdout::print(text) {
+        Ok(()) => Ok(None),
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(Some(Outcome::BrokenPipe)),
+        Err(e) => bail!("Can't write output file (stdout): {}.", errno_text(&e)),
+    }
+}
+
+/// Why an operand failed.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The exit code: 1 environment, 2 damaged data, 3 a defect in hybz.
+    pub code: u8,
+    /// Whether a single `-q` hides it, as in bzip2.
+    pub remark: bool,
+    /// The message, without the program's name in front.
+    pub text: Vec<u8>,
+}
+
+impl Failure {
+    pub fn new(code: u8, text: Vec<u8>) -> Failure {
+        Failure { code, remark: false, text }
+    }
+
+    /// `WHAT NAME TEXT`, as in `Input file NAME is a directory.`
+    pub fn about(code: u8, what: &str, name: &OsStr, text: &str) -> Failure {
+        Failure::new(code, [what.as_bytes(), shown(name).as_bytes(), text.as_bytes()].concat())
+    }
+
+    /// The same, but hidden by `-q`.
+    pub fn remark(self) -> Failure {
+        Failure { remark: true, ..self }
+    }
+
+    /// `Can't open input file NAME: ERR.`
+    pub fn input(what: &str, name: &OsStr, e: &io::Error) -> Failure {
+        Failure::new(1, cannot(what, "input file", name, e))
+    }
+
+    /// `Can't open input file NAME: ERR.`; bzip2 has another text for `-t`.
+    pub fn unopened(action: Action, name: &OsStr, e: &io::Error) -> Failure {
+        Failure::new(1, cannot("open", if action == Action::Test { "input" } else { "input file" }, name, e))
+    }
+
+    /// `Can't create output file NAME: ERR.`
+    pub fn output(what: &str, name: &OsStr, e: &io::Error) -> Failure {
+        Failure::new(1, cannot(what, "output file", name, e))
+    }
+
+    /// `Can't make the directory NAME: ERR.`
+    pub fn directory(path: &Path, e: &io::Error) -> Failure {
+        let text = format!(": {}.", errno_text(e));
+        Failure::about(1, "Can't make the directory ", path.as_os_str(), &text)
+    }
+
+    /// bzip2's refusal to `what` a terminal.
+    pub fn terminal(program: &OsStr, what: &str) -> Failure {
+        let program = program.display();
+        Failure::new(1, format!("I won't {what} a terminal.\n{program}: For help, type: `{program} --help'.").into())
+    }
+
+    /// A defect in hybz, met while it worked on the operand `name`.
+    pub fn internal(name: &OsStr, error: &Error) -> Failure {
+        Failure::new(3, [shown(name).as_bytes(), format!(": {error}: a defect of hybz.").as_bytes()].concat())
+    }
+
+    /// A block of the operand `name` needs more memory than one may have: than `-m` allows, or than there is.
+    pub fn memory(name: &OsStr, error: &Error, limited: bool) -> Failure {
+        let &Error::Memory { block, needs, allowed } = error else { return Failure::internal(name, error) };
+        // Rounded so that `-m` with the first number is enough.
+        let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
+        let limit = if limited { format!("-m allows {allowed}") } else { format!("only {allowed} can be had") };
+        Failure::new(
+            1,
+            [shown(name).as_bytes(), format!(": block {block} needs {needs} MB, {limit}.").as_bytes()].concat(),
+        )
+    }
+
+    /// The source is not what was read any more.
+    pub fn changed(name: &OsStr) -> Failure {
+        Failure::new(1, [b"Input file ", shown(name).as_bytes(), b" changed while it was read: not removed."].concat())
+    }
+
+    /// `Output file NAME already exists.`
+    pub fn exists(name: &OsStr) -> Failure {
+        Failure::new(1, [b"Output file ", shown(name).as_bytes(), b" already exists."].concat())
+    }
+}
+
+fn cannot(what: &str, which: &str, name: &OsStr, e: &io::Error) -> Vec<u8> {
+    let (before, after) = (format!("Can't {what} {which} "), format!(": {}.", errno_text(e)));
+    [before.as_bytes(), shown(name).as_bytes(), after.as_bytes()].concat()
+}
+
+/// What to do when there is not enough memory.
+const TRY_LESS: &str = "try -m1 -p1, or -s";
+
+/// The C library's text for an error, without the number that Rust adds.
+pub fn errno_text(e: &io::Error) -> String {
+    let text = e.to_string();
+    let text = text.split_once(" (os error ").map_or(&*text, |(text, _)| text);
+    if e.kind() == io::ErrorKind::OutOfMemory { format!("{text} ({TRY_LESS})") } else { text.to_owned() }
+}
+
+/// One message.
+pub enum Note {
+    Failure(Failure),
+    /// One that belongs to no file.
+    Apart(Failure),
+    /// Printed after the program's name, unless `-q` hides it.
+    Remark(Vec<u8>),
+    /// Printed as it is, and always: what `-v` asks for.
+    Line(Vec<u8>),
+    /// The same, and a failure that it tells of.
+    Verdict(Failure, Vec<u8>),
+    /// Into the report: what became of a file, with the failures before this.
+    Entry(Box<Entry>),
+}
+
+/// The printer of all messages of one call.
+pub struct Messages {
+    program: Vec<u8>,
+    quiet: u8,
+    /// The width of names in the lines of `-v`: that of the longest name, but at least that of `(stdin)`.
+    width: usize,
+    code: AtomicU8,
+    pub progress: Progress,
+    /// What `--report` asks for.
+    pub report: Option<Report>,
+    pub tally: Arc<Tally>,
+}
+
+impl Messages {
+    pub fn new(common: &Common, progress: Progress) -> Messages {
+        let width = if common.verbose > 0 {
+            common.operands.iter().map(|operand| shown(operand.name()).len()).max()
+        } else {
+            None
+        };
+        Messages {
+            program: common.program.as_bytes().to_vec(),
+            quiet: common.quiet,
+            width: width.unwrap_or(0).max("(stdin)".len()),
+            code: AtomicU8::new(0),
+            progress,
+            report: None,
+            tally: Arc::default(),
+        }
+    }
+
+    /// With an account of the call for programs, and the tally that it tells of.
+    pub fn with_report(self, report: Option<Report>, tally: Arc<Tally>) -> Messages {
+        Messages { report, tally, ..self }
+    }
+
+    /// The highest exit code of all failures.
+    pub fn code(&self) -> u8 {
+        self.code.load(Ordering::Relaxed)
+    }
+
+    pub fn raise(&self, code: u8) {
+        self.code.fetch_max(code, Ordering::Relaxed);
+    }
+
+    pub fn print(&self, note: &Note) {
+        let (shown, text) = match note {
+            Note::Failure(failure) | Note::Apart(failure) => {
+                self.fail(failure, matches!(note, Note::Apart(_)));
+                (
+                    self.quiet < if failure.remark { 1 } else { 2 },
+                    [&self.program[..], b": ", &failure.text, b"\n"].concat(),
+                )
+            }
+            Note::Remark(text) => (self.quiet == 0, [&self.program[..], b": ", text, b"\n"].concat()),
+            Note::Line(line) => (true, line.clone()),
+            Note::Verdict(failure, line) => {
+                self.fail(failure, false);
+                (true, line.clone())
+            }
+            Note::Entry(entry) => return self.write_report(|report| report.file(entry)),
+        };
+        if shown {
+            // If stderr fails, there is nowhere to report it.
+            self.progress.suspend(|| drop(io::stderr().write_all(&text)));
+        }
+    }
+
+    fn fail(&self, failure: &Failure, apart: bool) {
+        self.raise(failure.code);
+        self.tally.failed();
+        if let Some(report) = &self.report {
+            report.failed(failure.code, &failure.text, apart);
+        }
+    }
+
+    /// Lets `write` write to the report, if there is one.
+    fn write_report(&self, write: impl FnOnce(&Report) -> io::Result<()>) {
+        let Some(report) = &self.report else { return };
+        let mut written = Ok(());
+        self.progress.suspend(|| written = write(report));
+        if let Err(e) = written {
+            let text = format!(": {}.", errno_text(&e));
+            self.print(&Note::Failure(Failure::about(1, "Can't write report ", report.place(), &text)));
+        }
+    }
+
+    /// Into the report: what was measured of a file, with the failures before this.
+    pub fn measured(&self, object: impl FnOnce() -> Object, bytes: u64) {
+        self.write_report(|report| report.measured(object(), bytes));
+    }
+
+    /// Ends the report, if there is one and it has not ended.
+    pub fn close(&self, summary: Option<&Summary>, broken_pipe: bool) {
+        let code = if broken_pipe { self.code().max(process::broken_pipe_code()) } else { self.code() };
+        self.write_report(|report| report.summary(summary, code, broken_pipe));
+    }
+
+    /// `  NAME: `, the beginning of every line of `-v`.
+    pub fn line_start(&self, name: &OsStr) -> Vec<u8> {
+        let name = shown(name);
+        let name = name.as_bytes();
+        [b"  ", name, b": ", " ".repeat(self.width.saturating_sub(name.len())).as_bytes()].concat()
+    }
+}
+
+/// What `-v` prints of a file that was compressed.
+pub fn ratio(bytes_in: u64, bytes_out: u64) -> String {
+    if bytes_in == 0 {
+        return " no data compressed.\n".to_owned();
+    }
+    let (read, written) = (bytes_in as f64, bytes_out as f64);
+    format!(
+        "{:6.3}:1, {:6.3} bits/byte, {:5.2}% saved, {bytes_in} in, {bytes_out} out.\n",
+        read / written,
+        8.0 * written / read,
+        100.0 * (1.0 - written / read),
+    )
+}
+
+/// What `-vv` prints of a block that was compressed or decompressed.
+pub fn block_line(block: &BlockInfo, compressed: bool) -> String {
+    let BlockInfo { number, crc, combined_crc, block_len, .. } = block;
+    match compressed {
+        true => {
+            format!("\n    block {number}: crc = 0x{crc:08x}, combined CRC = 0x{combined_crc:08x}, size = {block_len}")
+        }
+        false => format!("\n    [{number}: huff+mtf rt+rld]"),
+    }
+}
+
+/// What `-vv` prints at the end of a file, before the line of `-v`.
+pub fn end_line(stream: &StreamSummary, compressed: bool) -> String {
+    match compressed {
+        true => format!("\n    final combined CRC = 0x{:08x}\n   ", stream.combined_crc),
+        false => "\n    ".to_owned(),
+    }
+}
+
+/// What is wrong with compressed data, in the words of `-t`, or of `-d` for data that are not compressed at all.
+pub fn verdict(error: &Error, test: bool) -> String {
+    match error {
+        Error::NotBzip2 if test => "bad magic number (file not created by bzip2)".to_owned(),
+        Error::NotBzip2 => "not a bzip2 file.".to_owned(),
+        Error::Truncated { bit_offset: 0, .. } => "file ends unexpectedly: it is empty".to_owned(),
+        Error::Truncated { .. } => format!("file ends unexpectedly: {}", place(error)),
+        &Error::TrailingGarbage { offset } => garbage(offset),
+        Error::Data { damage, .. } if !has_crcs(damage) => {
+            format!("data integrity error in data: {}", place(error))
+        }
+        _ => format!("data integrity (CRC) error in data: {}", place(error)),
+    }
+}
+
+/// What is said of bytes after the last stream that are not allowed there. Nothing is damaged, so no advice follows.
+fn garbage(offset: u64) -> String {
+    format!("garbage after the end, from byte {offset}")
+}
+
+/// An error of what begins at byte `at` of a file, as one of the file.
+pub fn behind(error: Error, at: u64) -> Error {
+    let bits = at * 8;
+    match error {
+        Error::Truncated { block, bit_offset } => Error::Truncated { block, bit_offset: bits + bit_offset },
+        Error::Data { block, bit_offset, damage } => Error::Data { block, bit_offset: bits + bit_offset, damage },
+        Error::BlockTooLarge { block, bit_offset } => Error::BlockTooLarge { block, bit_offset: bits + bit_offset },
+        Error::TrailingGarbage { offset } => Error::TrailingGarbage { offset: at + offset },
+        error => error,
+    }
+}
+
+/// Whether it is damage of a format whose blocks have CRCs.
+pub fn has_crcs(damage: &Damage) -> bool {
+    !is_of(damage, |blocks| blocks != Blocks::Listed)
+}
+
+/// Where the damage is.
+fn place(error: &Error) -> String {
+    match error {
+        Error::Data { bit_offset, damage, .. } if is_of(damage, |blocks| blocks == Blocks::None) => {
+            format!("at bit {bit_offset}: {damage}")
+        }
+        Error::Truncated { block, bit_offset } => format!("in block {block}, at bit {bit_offset}"),
+        Error::Data { block, bit_offset, damage } => format!("block {block}, at bit {bit_offset}: {damage}"),
+        _ => error.to_string(),
+    }
+}
+
+/// Why the file `name` was not decompressed, whose bytes are what `error` says.
+pub fn undecodable(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure {
+    match error {
+        Error::NotBzip2 => Failure::about(2, "", name, &format!(" is {}", verdict(error, false))),
+        _ => damage(name, result, error, quiet),
+    }
+}
+
+/// Why the damaged file `name` was not decompressed.
+pub fn damage(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure {
+    let (name, result) = (shown(name), shown(result));
+    let (name, result) = (name.as_bytes(), result.as_bytes());
+    let what = match error {
+        Error::Truncated { bit_offset: 0, .. } => {
+            return Failure::new(2, [b"Compressed file ends unexpectedly; ", name, b" is empty."].concat());
+        }
+        &Error::TrailingGarbage { offset } => {
+            return Failure::new(2, [name, b": ", garbage(offset).as_bytes()].concat());
+        }
+        Error::Truncated { .. } => "Compressed file ends unexpectedly;",
+        _ => "Data integrity error when decompressing.",
+    };
+    if quiet > 0 {
+        return Failure::new(2, [name, b": ", what.trim_end_matches(';').as_bytes()].concat());
+    }
+    let place = place(error);
+    let files: [&[u8]; 4] = [b"\n\tInput file = ", name, b", output file = ", result];
+    Failure::new(2, [what.as_bytes(), b"\n\t", place.as_bytes(), &files.concat()].concat())
+}
+
+/// What went wrong with a GPU, if anything did: the report of the first lane that has one.
+pub fn gpu_trouble(summary: &Summary) -> Option<String> {
+    let lanes = summary.stations.iter().filter(|station| station.accelerator);
+    let trouble = |lane: &&StationReport| lane.retired.is_some() || lane.failure.is_some();
+    // A device may lack the memory for some of its lanes. That costs time; it is trouble only if no lane works.
+    let some_work = lanes.clone().any(|lane| lane.blocks > 0 && !trouble(&lane));
+    let mut troubled = lanes.filter(|lane| trouble(lane) && !(some_work && lane.name == STARTING));
+    let lane = troubled.next()?;
+    let why = lane.retired.as_ref().or(lane.failure.as_ref())?;
+    Some(match &*lane.name {
+        STARTING => format!("a GPU could not be used: {why}"),
+        name => format!("{name} failed, and the CPU did its work: {why}"),
+    })
+}
+
+/// Whether accelerators were started, and the cores had done all of the work before one of them could.
+pub fn gpus_came_late(summary: &Summary) -> bool {
+    let mut lanes = summary.stations.iter().filter(|station| station.accelerator).peekable();
+    lanes.peek().is_some() && lanes.all(|lane| lane.blocks == 0)
+}
+
+/// The name of a station while its thread still creates it.
+const STARTING: &str = "starting";
+
+/// The table of stations at the end of `-vv`: how many blocks each did, how fast, how busy it was, and how often
+/// another station had to do its work again.
+///
+/// If no station did anything, because there was nothing to do, there is no table.
+pub fn stations(summary: &Summary) -> Vec<u8> {
+    if summary.stations.is_empty() {
+        return Vec::new();
+    }
+    let mut text = format!(
+        "  {:<11} {:>6} {:>8} {:>8} {:>8} {:>7} {:>6} {:>7}{:>10}\n",
+        "station", "blocks", "finished", "MB in", "MB out", "MB/s", "busy s", "waits s", "fallbacks"
+    );
+    for station in &summary.stations {
+        let StationReport { name, blocks, finished, bytes_in, bytes_out, fallbacks, .. } = station;
+        let (busy, waits) = (station.busy.as_secs_f64(), station.waited.as_secs_f64());
+        let (read, written) = (*bytes_in as f64 / 1e6, *bytes_out as f64 / 1e6);
+        let rate = if busy > 0.0 { read / busy } else { 0.0 };
+        // Writing into a String does not fail.
+        let _ = writeln!(
+            text,
+            "  {name:<11} {blocks:>6} {finished:>8} {read:>8.1} {written:>8.1} {rate:>7.1} {busy:>6.1} \
+             {waits:>7.1}{fallbacks:>10}"
+        );
+        let retired = station.retired.as_ref().map(|why| format!("retired: {why}"));
+        for remark in retired.iter().chain(&station.details) {
+            wrap(remark, 0, 6, USUAL_COLUMNS, &mut text);
+        }
+    }
+    let _ = writeln!(text, "  blocks in flight: at most {:.1} MiB", summary.memory as f64 / 1048576.0);
+    text.into_bytes()
+}

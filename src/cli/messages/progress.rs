@@ -1,0 +1,364 @@
+//! The progress display: how far, how fast, how long still. The only place that uses indicatif.
+//!
+//! Nothing is shown in the first second: most calls are over by then. The rate is that of the last seconds. (The
+//! estimate of indicatif begins when its bar does, and takes what was done before as done in no time.) On a terminal,
+//! [`row`] makes the one row that is shown and [`screen`] puts it there. It is drawn again every quarter of a second,
+//! so it fits a window whose size has changed, also while nothing moves.
+//!
+//! With `--progress=json` a thread writes an object every second, also while nothing moves, and one at the end. And
+//! whatever is shown, SIGUSR1 has a line written at once, as in dd: by the signal's handler, since every thread may be
+//! waiting for something.
+
+use crate::cli::args::{Batch, Common, Operand};
+use crate::cli::messages::counts::Counts;
+use crate::cli::messages::quote::shown;
+use crate::cli::os::signals;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use row::{Row, amount, clock, rate};
+use rustix::fs::{FileType, SeekFrom, fstat, seek};
+use rustix::stdio;
+use screen::{Screen, row_columns};
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+mod row;
+pub mod screen;
+
+/// How long nothing is shown, and how long it takes from one line to the next.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// Over which time the rate is measured.
+const WINDOW: Duration = Duration::from_secs(5);
+/// The time between two measurements, and between two drawings of a row.
+const SPACING: Duration = Duration::from_millis(250);
+/// How often in a second a row is drawn at most.
+const HERTZ: u8 = 10;
+
+/// The progress display of one call.
+pub struct Progress {
+    /// Whether names come from a list, so that nobody knows how much there is.
+    listed: bool,
+    style: Style,
+    pub counts: Arc<Counts>,
+    display: Mutex<Display>,
+    /// Who writes the objects of `--progress=json`, until the sender is dropped.
+    clock: Option<Clock>,
+}
+
+/// A thread that ends when the sender is dropped.
+type Clock = (Sender<()>, JoinHandle<()>);
+
+enum Style {
+    Nothing,
+    /// One line of a terminal, redrawn again and again.
+    Bar,
+    /// A line every second, where stderr is not a terminal.
+    Lines,
+    /// An object every second.
+    Json,
+}
+
+struct Display {
+    last_line: Instant,
+    /// What is on the terminal, if anything is.
+    bar: Option<Bar>,
+    rate: Rate,
+    /// The bytes of all inputs, if they are known, once they were asked for.
+    total: Option<Option<u64>>,
+}
+
+/// The row on the terminal.
+struct Bar {
+    bar: ProgressBar,
+    row: Arc<Mutex<Row>>,
+    /// What draws it again while nothing moves.
+    clock: Option<Clock>,
+}
+
+/// How fast it goes, over the last seconds.
+struct Rate {
+    /// When so many bytes were done, the oldest first.
+    measured: VecDeque<(Duration, u64)>,
+}
+
+impl Rate {
+    /// From the start of the process, when nothing was done.
+    fn new() -> Rate {
+        Rate { measured: VecDeque::from([(Duration::ZERO, 0)]) }
+    }
+
+    /// After the time `now`, `bytes` are done.
+    fn measure(&mut self, now: Duration, bytes: u64) {
+        if self.measured.back().is_none_or(|&(last, _)| now >= last + SPACING) {
+            self.measured.push_back((now, bytes));
+            while self.measured.get(1).is_some_and(|&(second, _)| second + WINDOW <= now) {
+                self.measured.pop_front();
+            }
+        }
+    }
+
+    /// Bytes a second.
+    fn per_second(&self, now: Duration, bytes: u64) -> f64 {
+        let &(then, before) = self.measured.front().unwrap_or(&(Duration::ZERO, 0));
+        let seconds = now.saturating_sub(then).as_secs_f64();
+        if seconds > 0.0 { bytes.saturating_sub(before) as f64 / seconds } else { 0.0 }
+    }
+
+    /// How long the rest up to `total` takes.
+    fn left(&self, now: Duration, bytes: u64, total: Option<u64>) -> Option<Duration> {
+        let rate = self.per_second(now, bytes);
+        let rest = total?.saturating_sub(bytes) as f64;
+        (rate >= 1.0).then(|| Duration::from_secs_f64((rest / rate).min(1e15)))
+    }
+}
+
+impl Progress {
+    pub fn new(common: &Common, batch: &Batch) -> Progress {
+        let listed = batch.list.is_some();
+        let count = (!batch.is_open_ended()).then_some(common.operands.len() as u64);
+        let style = match common.progress {
+            _ if common.progress_json => Style::Json,
+            Some(false) => Style::Nothing,
+            None if common.quiet > 0 => Style::Nothing,
+            asked => match (io::stderr().is_terminal(), asked) {
+                (true, _) => Style::Bar,
+                (false, Some(true)) => Style::Lines,
+                (false, _) => Style::Nothing,
+            },
+        };
+        let counts = Arc::new(Counts::new(common.program.as_bytes(), count));
+        // With thousands of files, stat-ing all of them first is not worth it for what may not be asked for.
+        // What is left on stdin is known before anything is read from it.
+        let asked = common.progress_json || common.operands.len() <= MAX_STATS;
+        let known = asked.then(|| total(common, listed));
+        counts.set_total(known.flatten());
+        answer_signals(&counts, common.progress_json);
+        let clock = common.progress_json.then(|| objects(&counts)).flatten();
+        let display = Display { last_line: Instant::now(), bar: None, rate: Rate::new(), total: known };
+        Progress { style, counts, listed, display: Mutex::new(display), clock }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Display> {
+        self.display.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `bytes` of the input `name` are done.
+    pub fn advance(&self, common: &Common, name: &OsStr, bytes: u64) {
+        let position = self.counts.advance(bytes);
+        if matches!(self.style, Style::Nothing | Style::Json) {
+            return;
+        }
+        let mut display = self.lock();
+        let now = self.counts.elapsed();
+        display.rate.measure(now, position);
+        if now < INTERVAL {
+            return;
+        }
+        // A file may have grown, or its size was wrong.
+        let total = display.total.get_or_insert_with(|| total(common, self.listed)).filter(|&total| total >= position);
+        let per_second = display.rate.per_second(now, position);
+        self.counts.set_rate(per_second);
+        let (amount, rate) = (amount(position, total), rate(per_second));
+        let left = display.rate.left(now, position, total);
+        if matches!(self.style, Style::Bar) {
+            let share = total.map(|total| if total > 0 { position as f64 / total as f64 } else { 1.0 });
+            self.draw(&mut display, Row { name: shown(name).display().to_string(), share, amount, rate, left });
+        } else if display.last_line.elapsed() >= INTERVAL {
+            display.last_line = Instant::now();
+            let left = left.map(|left| format!(", {} left", clock(left))).unwrap_or_default();
+            // In one piece; and if stderr fails, there is nowhere to report it.
+            let line = format!("{}: {}, {rate}{left}\n", name.display(), amount.trim_start());
+            let _ = io::stderr().write_all(line.as_bytes());
+        }
+    }
+
+    /// Shows a step of a work whose length is known only roughly: `share` of it is done, and the rest takes `left`.
+    pub fn step(&self, name: String, share: f64, left: Option<Duration>) {
+        if matches!(self.style, Style::Bar) && self.counts.elapsed() >= INTERVAL {
+            let row = Row { name, share: Some(share), left, ..Row::default() };
+            self.draw(&mut self.lock(), row);
+        }
+    }
+
+    fn draw(&self, display: &mut Display, row: Row) {
+        let bar = display.bar.get_or_insert_with(Bar::new);
+        *bar.row.lock().unwrap_or_else(PoisonError::into_inner) = row;
+        self.counts.bar.store(true, Ordering::Relaxed);
+        bar.bar.tick();
+    }
+
+    /// An input is done: of `bytes` bytes, if it did not fail.
+    pub fn input_done(&self, bytes: Option<u64>) {
+        self.counts.input_done(bytes);
+    }
+
+    /// Lets `print` write to the terminal, with the bar out of the way.
+    pub fn suspend(&self, print: impl FnOnce()) {
+        match &self.lock().bar {
+            Some(bar) => bar.bar.suspend(print),
+            None => print(),
+        }
+    }
+
+    /// Removes the bar from the terminal.
+    pub fn end(&self) {
+        let Some(Bar { bar, clock, .. }) = self.lock().bar.take() else { return };
+        stop(clock);
+        self.counts.bar.store(false, Ordering::Relaxed);
+        bar.finish_and_clear();
+    }
+}
+
+impl Bar {
+    fn new() -> Bar {
+        let row = Arc::new(Mutex::new(Row::default()));
+        let shown = Arc::clone(&row);
+        let write = move |_: &ProgressState, to: &mut dyn fmt::Write| {
+            // Laid out when it is drawn: the window may have changed.
+            let row = shown.lock().unwrap_or_else(PoisonError::into_inner).fit(row_columns());
+            let _ = to.write_str(&row);
+        };
+        let bar = ProgressBar::no_length();
+        bar.set_draw_target(ProgressDrawTarget::term_like_with_hz(Box::new(Screen::default()), HERTZ));
+        if let Ok(style) = ProgressStyle::with_template("{row}") {
+            bar.set_style(style.with_key("row", write));
+        }
+        let drawn = bar.clone();
+        let draw = move |end: Receiver<()>| {
+            while end.recv_timeout(SPACING) == Err(RecvTimeoutError::Timeout) {
+                drawn.tick();
+            }
+        };
+        Bar { bar, row, clock: thread_until_dropped(draw) }
+    }
+}
+
+impl Drop for Progress {
+    /// The last object comes when all is done, or when an error or a panic has ended the work.
+    fn drop(&mut self) {
+        stop(self.clock.take());
+        self.end();
+        if matches!(self.style, Style::Json) {
+            let _ = io::stderr().write_all(self.counts.json(true).bytes());
+        }
+    }
+}
+
+/// Starts a thread, if there is one to be had.
+fn thread_until_dropped(work: impl FnOnce(Receiver<()>) + Send + 'static) -> Option<Clock> {
+    let (sender, end) = channel();
+    Some((sender, thread::Builder::new().name("progress".to_owned()).spawn(move || work(end)).ok()?))
+}
+
+fn stop(clock: Option<Clock>) {
+    if let Some((sender, thread)) = clock {
+        drop(sender);
+        let _ = thread.join();
+    }
+}
+
+/// Writes an object every second, until the sender is dropped. Without a thread there is only the one at the end.
+fn objects(counts: &Arc<Counts>) -> Option<Clock> {
+    let counts = Arc::clone(counts);
+    thread_until_dropped(move |end| {
+        let mut rate = Rate::new();
+        let (mut next, mut ticks) = (SPACING, 0u32);
+        while end.recv_timeout(next.saturating_sub(counts.elapsed())) == Err(RecvTimeoutError::Timeout) {
+            let (now, read) = (counts.elapsed(), counts.read());
+            rate.measure(now, read);
+            counts.set_rate(rate.per_second(now, read));
+            (next, ticks) = (next + SPACING, ticks + 1);
+            if ticks.is_multiple_of((INTERVAL.as_millis() / SPACING.as_millis()) as u32) {
+                let _ = io::stderr().write_all(counts.json(false).bytes());
+            }
+        }
+    })
+}
+
+/// Has SIGUSR1 answered.
+#[allow(unsafe_code)]
+fn answer_signals(counts: &Arc<Counts>, json: bool) {
+    let counts = Arc::clone(counts);
+    let answer = move || {
+        let line = if json { counts.json(false) } else { counts.words() };
+        signals::write_stderr(line.bytes());
+    };
+    // SAFETY: it reads atomics and the clock, puts a line together on the stack and writes it with one system call.
+    let _ = unsafe { signals::on_question(answer) };
+}
+
+/// How many operands are looked at, to say how much there is, where nobody may ask.
+const MAX_STATS: usize = 64;
+
+/// How many bytes all operands have together, if that can be known.
+fn total(common: &Common, listed: bool) -> Option<u64> {
+    let size = |operand: &Operand| match operand {
+        Operand::Stdin => rest_of_stdin(),
+        // What cannot be opened will not be read.
+        Operand::File(path) => match fs::metadata(path) {
+            Ok(found) => found.is_file().then_some(found.len()),
+            Err(_) => Some(0),
+        },
+    };
+    if listed {
+        return None;
+    }
+    common.operands.iter().map(size).sum()
+}
+
+/// How many bytes follow on stdin, if it is a file.
+fn rest_of_stdin() -> Option<u64> {
+    let found = fstat(stdio::stdin()).ok()?;
+    let at = seek(stdio::stdin(), SeekFrom::Current(0)).ok()?;
+    let is_file = FileType::from_raw_mode(found.st_mode).is_file();
+    u64::try_from(found.st_size).ok().filter(|_| is_file).map(|len| len.saturating_sub(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// A second at 10 MiB/s, then 10 s at 2 MiB/s, in blocks of 1 MiB: what is done before the first line took its
+    /// time, and later lines forget it.
+    #[test]
+    fn the_rate_is_that_of_the_last_seconds() {
+        let mut rate = Rate::new();
+        for block in 1..=10 {
+            rate.measure(Duration::from_millis(block * 100), block * MIB);
+        }
+        let shown = |rate: &Rate, now, bytes, total| {
+            let seconds = rate.left(now, bytes, total).map(|left| left.as_secs_f64().round());
+            (rate.per_second(now, bytes) / MIB as f64, seconds)
+        };
+        assert_eq!(shown(&rate, INTERVAL, 10 * MIB, Some(40 * MIB)), (10.0, Some(3.0)));
+        for block in 1..=20 {
+            rate.measure(INTERVAL + Duration::from_millis(block * 500), (10 + block) * MIB);
+        }
+        let now = Duration::from_secs(11);
+        assert_eq!(shown(&rate, now, 30 * MIB, Some(40 * MIB)), (2.0, Some(5.0)));
+        assert_eq!(shown(&rate, now, 30 * MIB, None), (2.0, None));
+        assert!(rate.measured.len() <= 22, "one measurement for each 250 ms of 5 s, and two");
+    }
+
+    /// Nothing came in the last seconds: no time can be told.
+    #[test]
+    fn a_rate_of_nothing() {
+        let mut rate = Rate::new();
+        for second in 0..20 {
+            rate.measure(Duration::from_secs(second), MIB);
+        }
+        assert_eq!(rate.per_second(Duration::from_secs(19), MIB), 0.0);
+        assert_eq!(rate.left(Duration::from_secs(19), MIB, Some(2 * MIB)), None);
+        assert_eq!(Rate::new().per_second(Duration::ZERO, 5), 0.0);
+    }
+}

@@ -1,0 +1,77 @@
+//! How indicatif draws on stderr: one row, with the cursor at its beginning.
+//!
+//! A terminal that becomes narrower breaks a row that no longer fits into several. The cursor stays at the character
+//! at which it was, so here it is still before all of them, and clearing to the end of the screen leaves nothing. With
+//! the cursor after the row, all but the last of them would stay. While the row is written the terminal does not wrap.
+
+use crate::cli::messages::terminal;
+use indicatif::TermLike;
+use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Removes the row, from a signal's handler too.
+pub const CLEAR: &[u8] = b"\r\x1b[J";
+
+/// The terminal that stderr is.
+#[derive(Debug, Default)]
+pub struct Screen {
+    /// What will be written next.
+    row: Mutex<String>,
+}
+
+impl Screen {
+    fn row(&self) -> MutexGuard<'_, String> {
+        self.row.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How wide a row may be. The last column stays free: some terminals wrap when it is written.
+pub fn row_columns() -> usize {
+    terminal::columns(io::stderr()).saturating_sub(1)
+}
+
+impl TermLike for Screen {
+    fn width(&self) -> u16 {
+        terminal::columns(io::stderr()).try_into().unwrap_or(u16::MAX)
+    }
+
+    fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.write_str(text)
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        self.row().push_str(text);
+        Ok(())
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.row().clear();
+        Ok(())
+    }
+
+    /// Writes the row in one piece.
+    fn flush(&self) -> io::Result<()> {
+        let row = std::mem::take(&mut *self.row());
+        let row = row.trim();
+        if row.is_empty() {
+            return io::stderr().write_all(CLEAR);
+        }
+        io::stderr().write_all(format!("\r\x1b[?7l{row}\x1b[J\x1b[?7h\r").as_bytes())
+    }
+}

@@ -1,0 +1,405 @@
+//! `--report`: an account of the call for programs, one object for each file and a summary, as docs/JSON.md has them.
+//!
+//! The objects of files come in the order of the operands, each when its file is done: its result has its name and its
+//! source is removed, or it failed. They are written line by line, not kept until the end, so that a monitor can follow
+//! and nothing is lost with the process. When a signal ends the process, its handler writes a summary of what was done
+//! until then; a report without a summary is one whose process was killed.
+
+use crate::cli::args::{Action, FilesMode, ReportPlace};
+use crate::cli::messages::counts::{Line, Seconds};
+use crate::cli::messages::json::{self, Object, SCHEMA};
+use crate::cli::messages::tally::Tally;
+use crate::cli::os::file::wait_writable;
+use crate::cli::os::signals;
+use crate::cli::os::stdout;
+use crate::cli::os::temporary::{LastWords, TemporaryFiles};
+use hybz::format::Blocks;
+use hybz::{Format, StationReport, StreamInfo, StreamSummary, Summary};
+use serde_json::{Value, json};
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How every report begins.
+const BEGINNING: &[u8] = b"{\"schema\":";
+/// How many CRCs of streams are listed: a file may have a million streams.
+const MAX_CRCS: usize = 1000;
+
+/// The report of one call.
+pub struct Report {
+    place: OsString,
+    totals: Arc<Totals>,
+    /// What went wrong since the last object.
+    failures: Mutex<Vec<Trouble>>,
+    /// Of no file.
+    apart: Mutex<Vec<Trouble>>,
+    /// Whether the report could not be written.
+    unwritable: AtomicBool,
+}
+
+/// What a signal handler knows.
+struct Totals {
+    file: File,
+    work: &'static str,
+    operands: Option<u64>,
+    tally: Arc<Tally>,
+    started: Instant,
+    /// The beginning of a line is written, and its end is not.
+    torn: AtomicBool,
+    /// [`OPEN`], or who writes the summary, or has written it.
+    state: AtomicU8,
+    files: AtomicU64,
+    failed: AtomicU64,
+    complete: AtomicU64,
+    bytes_in: AtomicU64,
+    bytes_out: AtomicU64,
+    blocks: AtomicU64,
+    streams: AtomicU64,
+    verified: AtomicU64,
+    recoded: AtomicU64,
+}
+
+const OPEN: u8 = 0;
+const CLOSED: u8 = 1;
+/// The process is being ended, by a signal or for lack of memory.
+const ENDING: u8 = 2;
+
+/// What is known of a file.
+pub struct Entry {
+    name: OsString,
+    opened: Instant,
+    /// Of the stream that its bytes begin with.
+    format: Option<Format>,
+    crcs: Vec<u32>,
+    /// The name of the result, or `-`.
+    result: Option<OsString>,
+    /// All of it, if the work on it went well.
+    stream: Option<StreamSummary>,
+    /// Whether there was nothing to do.
+    complete: bool,
+    /// What is wrong and is not said.
+    unsaid: Option<Trouble>,
+}
+
+/// What went wrong: an exit code and a text.
+type Trouble = (u8, Vec<u8>);
+
+impl Entry {
+    /// Begins one, if there is to be a report.
+    pub fn new(mode: &FilesMode, name: &OsStr) -> Option<Box<Entry>> {
+        mode.report.as_ref()?;
+        let format = mode.coding().map(|coding| coding.encoding.format());
+        let (opened, crcs, result, stream) = (Instant::now(), Vec::new(), None, None);
+        let (complete, unsaid) = (false, None);
+        Some(Box::new(Entry { name: name.to_owned(), opened, format, crcs, result, stream, complete, unsaid }))
+    }
+
+    /// A stream of it has ended.
+    pub fn stream(&mut self, stream: &StreamInfo) {
+        self.format.get_or_insert(stream.format);
+        if self.crcs.len() < MAX_CRCS && stream.format.blocks() == Blocks::Listed {
+            self.crcs.push(stream.combined_crc);
+        }
+    }
+
+    /// All of it was read and written, or not; what is left to do with the result is yet to come.
+    pub fn ended(&mut self, result: Option<&OsStr>, stream: Option<&StreamSummary>) {
+        (self.result, self.stream) = (result.map(OsStr::to_owned), stream.copied());
+    }
+
+    /// Its `result` was there, and right.
+    pub fn complete(&mut self, result: &OsStr) {
+        (self.result, self.complete) = (Some(result.to_owned()), true);
+    }
+
+    /// It failed, and no message says so.
+    pub fn failed_in_silence(&mut self, code: u8, text: &[u8]) {
+        self.unsaid = Some((code, text.to_owned()));
+    }
+}
+
+impl Report {
+    /// Opens the place of the report, of `work` on so many operands if that is known. What is there and is no report is
+    /// "invalid data".
+    pub fn open(
+        place: &ReportPlace,
+        work: &'static str,
+        operands: Option<u64>,
+        tally: &Arc<Tally>,
+    ) -> io::Result<Report> {
+        let file = match place {
+            ReportPlace::Stderr => io::stderr().as_fd().try_clone_to_owned()?.into(),
+            ReportPlace::Stdout => stdout::duplicate()?,
+            ReportPlace::File(path) => open_file(path)?,
+        };
+        let number = AtomicU64::default;
+        let totals = Totals {
+            file,
+            work,
+            operands,
+            tally: Arc::clone(tally),
+            started: Instant::now(),
+            torn: AtomicBool::new(false),
+            state: AtomicU8::new(OPEN),
+            files: number(),
+            failed: number(),
+            complete: number(),
+            bytes_in: number(),
+            bytes_out: number(),
+            blocks: number(),
+            streams: number(),
+            verified: number(),
+            recoded: number(),
+        };
+        let (totals, failures, unwritable) = (Arc::new(totals), Mutex::default(), AtomicBool::new(false));
+        Ok(Report { place: place.name().to_owned(), totals, failures, apart: Mutex::default(), unwritable })
+    }
+
+    /// In words, for errors.
+    pub fn place(&self) -> &OsStr {
+        &self.place
+    }
+
+    /// Temporary files with whose removal, when a signal ends the process, the summary is written.
+    pub fn temporary_files(&self) -> io::Result<TemporaryFiles> {
+        let totals = Arc::clone(&self.totals);
+        let last_words: LastWords = Box::new(move |signal| totals.last_words(signal));
+        TemporaryFiles::with_last_words(last_words)
+    }
+
+    /// Something went wrong with the file whose object is next, or with none if that is the summary, or if it stands
+    /// `apart`.
+    pub fn failed(&self, code: u8, text: &[u8], apart: bool) {
+        let mut failures = if apart { lock(&self.apart) } else { lock(&self.failures) };
+        failures.push((code, text.to_owned()));
+    }
+
+    /// Writes the object of a file.
+    pub fn file(&self, entry: &Entry) -> io::Result<()> {
+        let mut failures = std::mem::take(&mut *lock(&self.failures));
+        failures.extend(entry.unsaid.clone());
+        let mut object = Object::of_file("file", &entry.name);
+        object.put("work", self.totals.work);
+        object.put("status", status(entry, !failures.is_empty()));
+        object.put("format", entry.format.map(Format::name));
+        match &entry.result {
+            Some(name) => object.put_name("result", name),
+            None => object.put("result", Value::Null),
+        }
+        if let Some(stream) = &entry.stream {
+            object.put("bytes_in", stream.bytes_in);
+            object.put("bytes_out", stream.bytes_out);
+            object.put("blocks", stream.blocks);
+            object.put("streams", stream.streams);
+            object.put("crcs", entry.crcs.iter().map(|crc| json::crc(*crc)).collect::<Value>());
+            object.put("trailing_garbage", stream.trailing_garbage);
+            object.put("verified", stream.verified_blocks);
+            object.put("recoded", stream.recoded_blocks);
+        }
+        object.put("seconds", json::seconds(entry.opened.elapsed()));
+        put_failures(&mut object, &failures, 0);
+        self.totals.wait_if_ending();
+        self.totals.count(entry, !failures.is_empty());
+        self.write(&object.line())
+    }
+
+    /// Writes the object of a file of which so many bytes were measured; `object` is all but its exit code.
+    pub fn measured(&self, mut object: Object, bytes: u64) -> io::Result<()> {
+        let failures = std::mem::take(&mut *lock(&self.failures));
+        put_failures(&mut object, &failures, 0);
+        self.totals.wait_if_ending();
+        self.totals.files.fetch_add(1, Relaxed);
+        self.totals.failed.fetch_add(u64::from(!failures.is_empty()), Relaxed);
+        self.totals.bytes_in.fetch_add(bytes, Relaxed);
+        self.write(&object.line())
+    }
+
+    /// Writes the summary, unless there is one, of a call that ends with `code`; `broken` says that the reader of
+    /// stdout was gone.
+    pub fn summary(&self, pool: Option<&Summary>, code: u8, broken: bool) -> io::Result<()> {
+        let was = self.totals.state.compare_exchange(OPEN, CLOSED, SeqCst, SeqCst);
+        self.totals.wait_if_ending();
+        if was.is_err() {
+            return Ok(());
+        }
+        let Totals { work, operands, started, files, failed, bytes_in, bytes_out, blocks, streams, .. } = &*self.totals;
+        let Totals { verified, recoded, complete, tally, .. } = &*self.totals;
+        let mut object = Object::new("summary");
+        object.put("version", env!("CARGO_PKG_VERSION"));
+        object.put("work", *work);
+        object.put("operands", *operands);
+        for (key, number) in [
+            ("files", files),
+            ("failed", failed),
+            ("complete", complete),
+            ("bytes_in", bytes_in),
+            ("bytes_out", bytes_out),
+            ("blocks", blocks),
+            ("streams", streams),
+            ("verified", verified),
+            ("recoded", recoded),
+        ] {
+            object.put(key, number.load(Relaxed));
+        }
+        object.put("skipped", tally.skipped());
+        let stations = pool.map_or(&[][..], |pool| &pool.stations);
+        object.put("fallbacks", stations.iter().map(|station| station.fallbacks).sum::<u64>());
+        object.put("stations", stations.iter().map(station).collect::<Value>());
+        object.put("seconds", json::seconds(started.elapsed()));
+        object.put("interrupted", broken);
+        object.put("signal", broken.then_some(libc::SIGPIPE));
+        let mut failures = std::mem::take(&mut *lock(&self.apart));
+        failures.append(&mut lock(&self.failures));
+        put_failures(&mut object, &failures, code);
+        self.write(&object.line())
+    }
+
+    /// After an error nothing more is written: what follows half a line cannot be read.
+    fn write(&self, line: &[u8]) -> io::Result<()> {
+        if self.unwritable.load(Relaxed) {
+            return Ok(());
+        }
+        self.totals.write(line).inspect_err(|_| self.unwritable.store(true, Relaxed))
+    }
+}
+
+impl Totals {
+    /// Counts a file.
+    fn count(&self, entry: &Entry, failed: bool) {
+        self.files.fetch_add(1, Relaxed);
+        self.failed.fetch_add(u64::from(failed), Relaxed);
+        self.complete.fetch_add(u64::from(entry.complete), Relaxed);
+        if let Some(stream) = &entry.stream {
+            self.bytes_in.fetch_add(stream.bytes_in, Relaxed);
+            self.bytes_out.fetch_add(stream.bytes_out, Relaxed);
+            self.blocks.fetch_add(stream.blocks, Relaxed);
+            self.streams.fetch_add(stream.streams, Relaxed);
+            self.verified.fetch_add(stream.verified_blocks, Relaxed);
+            self.recoded.fetch_add(stream.recoded_blocks, Relaxed);
+        }
+    }
+
+    /// While the process is being ended, nothing is written behind the summary. Whoever would, waits for the end: else
+    /// the sources of more files would be removed, and no object would say so.
+    fn wait_if_ending(&self) {
+        while self.state.load(SeqCst) == ENDING {
+            thread::sleep(Duration::from_secs(1));
+        }
+    }
+
+    /// Writes a line: with one call, unless it is too long for a pipe.
+    fn write(&self, mut line: &[u8]) -> io::Result<()> {
+        while !line.is_empty() {
+            match (&self.file).write(line) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => line = &line[written..],
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => wait_writable(&self.file)?,
+                Err(e) => return Err(e),
+            }
+            self.torn.store(!line.is_empty(), Relaxed);
+        }
+        Ok(())
+    }
+
+    /// The summary of what was done when a signal came, or when there was no more memory (0). Called in the handler:
+    /// so it has no stations.
+    fn last_words(&self, signal: i32) {
+        if self.state.compare_exchange(OPEN, ENDING, SeqCst, SeqCst).is_err() {
+            return;
+        }
+        let mut line = Line::default();
+        if self.torn.load(Relaxed) {
+            line.push(b"\n");
+        }
+        let work = self.work;
+        let number = |number: &AtomicU64| number.load(Relaxed);
+        // A line has room for more numbers than these.
+        let _ = write!(line, r#"{{"schema":{SCHEMA},"type":"summary","version":"{}","#, env!("CARGO_PKG_VERSION"));
+        let _ = write!(line, r#""work":"{work}","operands":"#);
+        let _ = line.number(self.operands);
+        let _ = write!(line, r#","files":{},"skipped":{},"#, number(&self.files), self.tally.skipped());
+        let _ = write!(line, r#""failed":{},"complete":{},"#, number(&self.failed), number(&self.complete));
+        let _ = write!(line, r#""bytes_in":{},"#, number(&self.bytes_in));
+        let _ = write!(line, r#""bytes_out":{},"blocks":{},"#, number(&self.bytes_out), number(&self.blocks));
+        let _ = write!(line, r#""streams":{},"verified":{},"#, number(&self.streams), number(&self.verified));
+        let _ = write!(line, r#""recoded":{},"fallbacks":null,"#, number(&self.recoded));
+        let _ = write!(line, r#""stations":null,"seconds":{},"interrupted":true,"#, Seconds(self.started.elapsed()));
+        let _ = match signal {
+            0 => writeln!(line, r#""signal":null,"exit":1,"error":"out of memory"}}"#),
+            signal => writeln!(line, r#""signal":{signal},"exit":{}}}"#, 128 + signal),
+        };
+        signals::write_at_once(self.file.as_fd(), line.bytes());
+    }
+}
+
+/// Opens a report to append to it. What is there must be one, or nothing, or no regular file.
+fn open_file(path: &Path) -> io::Result<File> {
+    let found = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0);
+    if found {
+        let mut head = Vec::new();
+        File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut head)?;
+        if head != BEGINNING {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+    }
+    let mut file = File::options().append(true).create(true).open(path)?;
+    // A process that was killed may have left half a line.
+    if found && !ends_with_line(path)? {
+        file.write_all(b"\n")?;
+    }
+    Ok(file)
+}
+
+fn ends_with_line(path: &Path) -> io::Result<bool> {
+    let mut last = [0];
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+/// What became of a file, in a word.
+fn status(entry: &Entry, failed: bool) -> &'static str {
+    match failed {
+        true => "failed",
+        false if entry.complete => "complete",
+        false => "done",
+    }
+}
+
+/// What is done, in a word.
+pub fn work_name(action: Action) -> &'static str {
+    match action {
+        Action::Compress => "compress",
+        Action::Decompress => "decompress",
+        Action::Test => "test",
+    }
+}
+
+fn station(station: &StationReport) -> Value {
+    let StationReport { name, accelerator, blocks, finished, bytes_in, bytes_out, fallbacks, .. } = station;
+    json!({
+        "name": name, "accelerator": accelerator, "blocks": blocks, "finished": finished, "bytes_in": bytes_in,
+        "bytes_out": bytes_out, "busy": json::seconds(station.busy), "waited": json::seconds(station.waited),
+        "fallbacks": fallbacks, "wrong": station.wrong, "failure": station.failure, "retired": station.retired,
+    })
+}
+
+fn lock(failures: &Mutex<Vec<Trouble>>) -> MutexGuard<'_, Vec<Trouble>> {
+    failures.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn put_failures(object: &mut Object, failures: &[Trouble], code: u8) {
+    let code = failures.iter().map(|(code, _)| *code).fold(code, u8::max);
+    let texts: Vec<&[u8]> = failures.iter().map(|(_, text)| &text[..]).collect();
+    object.put_exit(code, (!texts.is_empty()).then(|| texts.join(&b'\n')).as_deref());
+}

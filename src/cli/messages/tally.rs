@@ -1,0 +1,112 @@
+//! What became of the files of one call, for the line at its end.
+
+use crate::cli::args::Action;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Why a file is passed over.
+#[derive(Clone, Copy, Debug)]
+pub enum Skipped {
+    /// Its name has, or lacks, the suffix of a compressed file.
+    Suffix,
+    /// `--exclude` says so.
+    Excluded,
+    /// Its result is there, and right.
+    Complete,
+    Link,
+    /// A FIFO, a socket or a device.
+    Special,
+    /// A directory on another file system.
+    Elsewhere,
+    /// One that hybz itself writes: a journal, an unfinished result, the report.
+    Own,
+}
+
+const REASONS: usize = 7;
+
+/// Counts, from all threads.
+#[derive(Debug, Default)]
+pub struct Tally {
+    done: AtomicU64,
+    bytes_in: AtomicU64,
+    bytes_out: AtomicU64,
+    failed: AtomicU64,
+    skipped: [AtomicU64; REASONS],
+}
+
+impl Tally {
+    pub fn skip(&self, why: Skipped) {
+        self.skipped[why as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn done(&self, bytes_in: u64, bytes_out: u64) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+        self.bytes_in.fetch_add(bytes_in, Ordering::Relaxed);
+        self.bytes_out.fetch_add(bytes_out, Ordering::Relaxed);
+    }
+
+    pub fn failed(&self) {
+        self.failed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many files were passed over.
+    pub fn skipped(&self) -> u64 {
+        self.skipped.iter().map(|count| count.load(Ordering::Relaxed)).sum()
+    }
+
+    /// The line: `3 files compressed, 300 bytes to 90; 2 skipped (1 already compressed, 1 link); 1 error`.
+    pub fn line(&self, action: Action) -> String {
+        let value = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let (verb, suffix) = match action {
+            Action::Compress => ("compressed", "already compressed"),
+            Action::Decompress => ("decompressed", "without a suffix of compressed files"),
+            Action::Test => ("tested", "without a suffix of compressed files"),
+        };
+        let [by_suffix, excluded, complete, links, special, elsewhere, own] = self.skipped.each_ref().map(value);
+        let counts = [
+            (by_suffix, suffix.to_owned()),
+            (excluded, "excluded".to_owned()),
+            (complete, "complete before".to_owned()),
+            (links, plural(links, "link", "links").to_owned()),
+            (special, plural(special, "special file", "special files").to_owned()),
+            (elsewhere, format!("{} on other file systems", plural(elsewhere, "directory", "directories"))),
+            (own, "of hybz's own".to_owned()),
+        ];
+        let done = value(&self.done);
+        let (bytes_in, bytes_out) = (value(&self.bytes_in), value(&self.bytes_out));
+        let mut line = format!("{done} {} {verb}, {bytes_in} bytes to {bytes_out}", plural(done, "file", "files"));
+        if self.skipped() > 0 {
+            let skipped = self.skipped();
+            let reasons: Vec<String> =
+                counts.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")).collect();
+            line += &format!("; {skipped} skipped ({})", reasons.join(", "));
+        }
+        match value(&self.failed) {
+            0 => line,
+            failed => format!("{line}; {failed} {}", plural(failed, "error", "errors")),
+        }
+    }
+}
+
+fn plural<'a>(count: u64, one: &'a str, several: &'a str) -> &'a str {
+    if count == 1 { one } else { several }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines() {
+        let tally = Tally::default();
+        assert_eq!(tally.line(Action::Test), "0 files tested, 0 bytes to 0");
+        tally.done(300, 90);
+        tally.skip(Skipped::Suffix);
+        tally.skip(Skipped::Link);
+        tally.skip(Skipped::Link);
+        tally.failed();
+        assert_eq!(
+            tally.line(Action::Compress),
+            "1 file compressed, 300 bytes to 90; 3 skipped (1 already compressed, 2 links); 1 error"
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! What is printed of `--verify`.
+
+use crate::cli::messages::Failure;
+use crate::cli::messages::quote::shown;
+use hybz::{Error, Summary};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// A block of the operand `name` was wrong twice.
+pub fn miscoded(name: &OsStr, error: &Error) -> Failure {
+    let text = format!(": {error}. This is a defect of hybz or of this machine.");
+    Failure::new(3, [shown(name).as_bytes(), text.as_bytes()].concat())
+}
+
+/// A remark for each core that coded a block wrong. (Of GPUs, `report::gpu_trouble` has one.)
+pub fn remarks(summary: &Summary) -> Vec<Vec<u8>> {
+    let cores = summary.stations.iter().filter(|station| station.wrong > 0 && !station.accelerator);
+    let remark = |station: &hybz::StationReport| {
+        let hybz::StationReport { name, wrong, .. } = station;
+        let blocks = if *wrong == 1 { "a block" } else { "blocks" };
+        let last = station.failure.as_deref().unwrap_or_default();
+        let end = if station.retired.is_some() { "; it got no more work" } else { "" };
+        let text =
+            format!("{name} coded {blocks} wrong ({wrong} in all), which another core found; the last: {last}{end}");
+        text.into_bytes()
+    };
+    cores.map(remark).collect()
+}
+
+/// The line of `-vv`, if anything was verified.
+pub fn line(summary: &Summary) -> Vec<u8> {
+    let (mut verified, mut wrong, mut by) = (0, 0, Vec::new());
+    for station in &summary.stations {
+        verified += station.verified;
+        wrong += station.wrong;
+        if station.verified > 0 {
+            by.push(format!("{} {}", station.name, station.verified));
+        }
+    }
+    match verified {
+        0 => Vec::new(),
+        _ => format!("  verified: {verified} blocks ({}), of which {wrong} were wrong\n", by.join(", ")).into_bytes(),
+    }
+}

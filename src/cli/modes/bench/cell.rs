@@ -1,0 +1,193 @@
+//! One speed: a program, a direction, a number of threads, with or without GPUs.
+
+use super::input::Input;
+use super::peer::Peer;
+use super::printable;
+use super::work::{Shared, decompressed, timed};
+use crate::cli::args::{BenchMode, Direction, Plan};
+use hybz::{Error, Summary};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Rounds after which a cell is done in any case: of a small input a round takes microseconds.
+const MAX_ROUNDS: usize = 1000;
+/// Rounds that are run even if the time for them may be exceeded a little.
+const GOOD_ROUNDS: usize = 3;
+
+/// One speed, and what is known of it so far.
+pub struct Cell {
+    pub who: Who,
+    pub direction: Direction,
+    /// How long each round took.
+    pub times: Vec<Duration>,
+    /// What the stations did in the last round; of another program nothing is known.
+    pub stations: Option<Summary>,
+    /// The length of the compressed bytes.
+    pub coded_len: usize,
+    /// What another program compressed the text to in its first round, which was verified.
+    first: Option<Vec<u8>>,
+    pub failure: Option<String>,
+}
+
+/// Who does the work.
+pub enum Who {
+    Hybz { threads: usize, gpus: bool },
+    Peer { peer: Arc<Peer>, threads: usize },
+}
+
+impl Cell {
+    pub fn new(who: Who, direction: Direction) -> Cell {
+        let (times, stations, coded_len, first, failure) = Default::default();
+        Cell { who, direction, times, stations, coded_len, first, failure }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &str {
+        match &self.who {
+            Who::Hybz { .. } => "hybz",
+            Who::Peer { peer, .. } => &peer.name,
+        }
+    }
+
+    pub fn threads(&self) -> usize {
+        match self.who {
+            Who::Hybz { threads, .. } | Who::Peer { threads, .. } => threads,
+        }
+    }
+
+    pub fn gpus(&self) -> bool {
+        matches!(self.who, Who::Hybz { gpus: true, .. })
+    }
+
+    pub fn is_ours(&self) -> bool {
+        matches!(self.who, Who::Hybz { .. })
+    }
+
+    /// The direction as a word.
+    pub fn work(&self) -> &'static str {
+        if self.direction == Direction::Compress { "compress" } else { "decompress" }
+    }
+
+    /// What it is called in messages.
+    pub fn title(&self) -> String {
+        let gpus = if self.gpus() { " and GPUs" } else { "" };
+        format!("{} with {}{gpus}, {}", printable(self.program()), in_words(self.threads()), self.work())
+    }
+
+    /// Whether it is to run once more, if each cell has so much time.
+    pub fn goes_on(&self, time: Duration) -> bool {
+        let (rounds, spent) = (self.times.len(), self.spent());
+        let next = spent.checked_div(rounds as u32).unwrap_or_default();
+        let in_time = spent + next <= time || (rounds < GOOD_ROUNDS && spent < time);
+        self.failure.is_none() && rounds < MAX_ROUNDS && (rounds == 0 || in_time)
+    }
+
+    /// How much of it is done, from 0 to 1, if each cell has so much time.
+    pub fn share(&self, time: Duration) -> f64 {
+        if self.goes_on(time) { (self.spent().as_secs_f64() / time.as_secs_f64().max(1e-9)).min(1.0) } else { 1.0 }
+    }
+
+    fn spent(&self) -> Duration {
+        self.times.iter().sum()
+    }
+
+    /// Runs it once, and verifies what comes out. Returns how many bytes it read.
+    pub fn run(&mut self, plan: &Plan<BenchMode>, input: &Input) -> u64 {
+        let (from, to) = match self.direction {
+            Direction::Compress => (&input.text, &input.coded),
+            Direction::Decompress => (&input.coded, &input.text),
+        };
+        let done = match &self.who {
+            Who::Hybz { threads, gpus } => {
+                timed(plan, self.direction, *threads, *gpus, from, &to.0).map(|(time, summary)| {
+                    self.stations = Some(summary);
+                    self.coded_len = input.coded.0.len();
+                    time
+                })
+            }
+            Who::Peer { peer, threads } => {
+                let run = peer.run(plan.mode.coding.level, self.direction, *threads, &from.0);
+                run.and_then(|(time, result)| {
+                    if self.direction == Direction::Compress {
+                        self.coded_len = result.len();
+                        self.verify_coded(plan, input, result)?;
+                    } else if result != *to.0 {
+                        return Err("its output is not the text".to_owned());
+                    } else {
+                        self.coded_len = from.0.len();
+                    }
+                    Ok(time)
+                })
+            }
+        };
+        match done {
+            Ok(time) => self.times.push(time),
+            Err(failure) => self.failure = Some(failure),
+        }
+        from.0.len() as u64
+    }
+
+    /// What another program wrote must become the text again. Its later results are mostly its first.
+    fn verify_coded(&mut self, plan: &Plan<BenchMode>, input: &Input, result: Vec<u8>) -> Result<(), String> {
+        if self.first.as_ref() == Some(&result) {
+            return Ok(());
+        }
+        let result = Shared(Arc::new(result));
+        match decompressed(plan, &result, false, input.text.0.len() as u64) {
+            Ok(text) if text == *input.text.0 => {
+                self.first = Arc::try_unwrap(result.0).ok();
+                Ok(())
+            }
+            Ok(_) | Err(Error::Write(_)) => Err("its output is not that of the text".to_owned()),
+            Err(error) => Err(format!("its output cannot be decompressed: {error}")),
+        }
+    }
+
+    /// The median, the shortest and the longest time; nothing if it failed.
+    pub fn figures(&self) -> Option<[Duration; 3]> {
+        if self.failure.is_some() || self.times.is_empty() {
+            return None;
+        }
+        let mut times = self.times.clone();
+        times.sort_unstable();
+        let middle = times.len() / 2;
+        let median = if times.len() % 2 == 1 { times[middle] } else { (times[middle - 1] + times[middle]) / 2 };
+        Some([median, times[0], times[times.len() - 1]])
+    }
+}
+
+/// A number of threads.
+pub fn in_words(threads: usize) -> String {
+    format!("{threads} thread{}", if threads == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(millis: &[u64]) -> Cell {
+        let times = millis.iter().map(|&millis| Duration::from_millis(millis)).collect();
+        Cell { times, ..Cell::new(Who::Hybz { threads: 1, gpus: false }, Direction::Compress) }
+    }
+
+    #[test]
+    fn medians() {
+        let millis = |cell: Cell| cell.figures().map(|figures| figures.map(|time| time.as_millis()));
+        assert_eq!(millis(cell(&[3, 1, 2])), Some([2, 1, 3]));
+        assert_eq!(millis(cell(&[4, 1, 2, 10])), Some([3, 1, 10]));
+        assert_eq!(millis(cell(&[])), None);
+        assert_eq!(millis(Cell { failure: Some("no".to_owned()), ..cell(&[1]) }), None);
+    }
+
+    #[test]
+    fn rounds() {
+        let second = Duration::from_secs(1);
+        assert!(cell(&[]).goes_on(Duration::ZERO) && !cell(&[5]).goes_on(Duration::ZERO));
+        assert!(cell(&[600]).goes_on(second) && !cell(&[600, 600]).goes_on(second));
+        assert!(cell(&[100; 9]).goes_on(second) && !cell(&[100; 10]).goes_on(second));
+        assert!(!cell(&[1200]).goes_on(second) && !cell(&[0; 1000]).goes_on(second));
+        assert!(!Cell { failure: Some("no".to_owned()), ..cell(&[1]) }.goes_on(second));
+        let shares = [&[][..], &[250], &[600, 600]].map(|millis| cell(millis).share(second));
+        assert_eq!(shares, [0.0, 0.25, 1.0]);
+    }
+}

@@ -1,0 +1,119 @@
+//! What is compressed and decompressed: all files together, in memory.
+
+use super::work::{Shared, compressed, decompressed};
+use crate::cli::args::{BenchMode, Direction, Operand, Plan};
+use crate::cli::messages::formats::{native, other_than_bzip2};
+use crate::cli::messages::quote::shown;
+use crate::cli::messages::{self, Failure};
+use crate::cli::os::file::{is_a_directory, open_at_once};
+use hybz::Error;
+use hybz::Format;
+use std::ffi::OsStr;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The text, and what it is compressed to.
+pub struct Input {
+    pub text: Shared,
+    pub coded: Shared,
+    /// What is to be said of it.
+    pub remark: Option<String>,
+}
+
+impl Input {
+    /// Reads all files. What they are compressed to is decompressed again and compared; of compressed ones every CRC
+    /// is checked.
+    pub fn read(plan: &Plan<BenchMode>) -> Result<Input, Failure> {
+        let only_decompress = plan.mode.only == Some(Direction::Decompress);
+        // There are the text, what it becomes, and the result of another program.
+        let room = hybz::schedule::memory_of_machine() / 8;
+        let (mut text, mut coded) = (Vec::new(), Vec::new());
+        let mut cut = false;
+        for path in plan.common.operands.iter().filter_map(|operand| match operand {
+            Operand::File(path) => Some(path),
+            Operand::Stdin => None,
+        }) {
+            let name = path.as_os_str();
+            let left = room.saturating_sub(text.len() as u64 + coded.len() as u64);
+            let (bytes, longer) = read(path, left)?;
+            cut |= longer;
+            let too_large = || {
+                let text = format!(" is too large: {} MB of memory are for the input.", room >> 20);
+                Failure::about(1, "Input file ", name, &text)
+            };
+            if let Some(format) = other_than_bzip2(&bytes).filter(|format| only_decompress && !format.is_native()) {
+                let text = format!(" is {}: --bench is about {}.", format.file(), native());
+                return Err(Failure::about(1, "", name, &text));
+            }
+            match (only_decompress, is_compressed(&bytes)) {
+                (true, _) if longer => return Err(too_large()),
+                (true, _) => {
+                    let garbage = plan.common.trailing_garbage && plan.common.operands.len() == 1;
+                    let left = left - bytes.len() as u64;
+                    let bytes = Shared(Arc::new(bytes));
+                    let plain = decompressed(plan, &bytes, garbage, left).map_err(|error| match error {
+                        Error::Write(e) if e.kind() == io::ErrorKind::FileTooLarge => too_large(),
+                        error => failure(name, &error),
+                    })?;
+                    text.extend(plain);
+                    coded.extend_from_slice(&bytes.0);
+                }
+                (false, true) => {
+                    let text = " is compressed: use -d to measure how it is decompressed.";
+                    return Err(Failure::about(1, "Input file ", name, text));
+                }
+                (false, false) => text.extend(bytes),
+            }
+        }
+        if text.is_empty() {
+            return Err(Failure::new(1, b"There is nothing to measure: the input is empty.".to_vec()));
+        }
+        let text = Shared(Arc::new(text));
+        if !only_decompress {
+            let all = OsStr::new("the input");
+            coded = compressed(plan, &text).map_err(|error| failure(all, &error))?;
+        }
+        let coded = Shared(Arc::new(coded));
+        if !only_decompress && !decompressed(plan, &coded, false, u64::MAX).is_ok_and(|again| again == *text.0) {
+            return Err(Failure::new(3, b"what was compressed is not the text: a defect of hybz.".to_vec()));
+        }
+        let remark = cut.then(|| format!("only the first {} MB are measured: memory is for no more", room >> 20));
+        Ok(Input { text, coded, remark })
+    }
+}
+
+/// At most so many bytes of a file, and whether there are more.
+fn read(path: &Path, max: u64) -> Result<(Vec<u8>, bool), Failure> {
+    let name = path.as_os_str();
+    let mut file = match open_at_once(path, true) {
+        Ok((_, found)) if found.is_dir() => Err(is_a_directory()),
+        Ok((file, found)) if found.is_file() => file.ok_or_else(is_a_directory),
+        Ok(_) => return Err(Failure::about(1, "Input file ", name, " is not a normal file.")),
+        Err(e) => Err(e),
+    }
+    .map_err(|e| Failure::input("open", name, &e))?;
+    let mut bytes = Vec::new();
+    let read = (&mut file).take(max).read_to_end(&mut bytes).and_then(|len| {
+        let longer = len as u64 == max && file.read(&mut [0])? > 0;
+        Ok(longer)
+    });
+    let longer = read.map_err(|e| Failure::input("read", name, &e))?;
+    Ok((bytes, longer))
+}
+
+/// Whether bytes begin as those of a compressed file do.
+fn is_compressed(bytes: &[u8]) -> bool {
+    let magics = [&b"\x31\x41\x59\x26\x53\x59"[..], b"\x17\x72\x45\x38\x50\x90"];
+    let bzip2 = magics.iter().any(|magic| bytes.get(4..10) == Some(magic)) && Format::Bzip2.fits(&bytes[..3]);
+    bzip2 || other_than_bzip2(bytes).is_some_and(Format::is_native)
+}
+
+fn failure(name: &OsStr, error: &Error) -> Failure {
+    match error {
+        Error::Internal { .. } => Failure::internal(name, error),
+        Error::Memory { .. } => Failure::memory(name, error, true),
+        _ => Failure::new(2, [shown(name).as_bytes(), b": ", messages::verdict(error, true).as_bytes()].concat()),
+    }
+}

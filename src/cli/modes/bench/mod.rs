@@ -1,0 +1,237 @@
+//! `--bench`: how fast this machine does a user's own files, with how many threads, with and without GPUs, and beside
+//! other programs.
+//!
+//! All files are one input in memory ([`input`]). A cell is one speed: a program, a direction, a number of threads
+//! ([`cell`]; [`work`] is how hybz does it, [`peer`] other programs). Cells with the same number of threads take turns,
+//! round after round, so a machine that is busy for a while slows down all of them, and their rows are printed when
+//! they are done. Every output is compared while it is written, with the text or with
+//! the bytes of hybz's first run, which were decoded and compared with the text. The medians become a table or an
+//! object ([`table`]), and a picture ([`plot`]).
+
+mod cell;
+mod input;
+mod peer;
+mod plot;
+mod table;
+mod work;
+
+use crate::cli::args::{Batch, BenchMode, Common, Direction, Gpus, Operand, Plan};
+use crate::cli::files::output::OutputFile;
+use crate::cli::files::source::same_file;
+use crate::cli::messages::progress::Progress;
+use crate::cli::messages::quote::shown;
+use crate::cli::messages::{Failure, Messages, Note, Outcome, errno_text};
+use crate::cli::modes::limits;
+use crate::cli::os::directory::Directory;
+use crate::cli::os::stdout;
+use crate::cli::os::temporary::TemporaryFiles;
+use anyhow::{anyhow, bail};
+use cell::{Cell, Who};
+use hybz::gpu::Device;
+use input::Input;
+use peer::Peer;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What is measured, and what was.
+struct Bench {
+    input: Input,
+    threads: Vec<usize>,
+    devices: Vec<Device>,
+    cells: Vec<Cell>,
+    /// Programs that are not installed.
+    absent: Vec<String>,
+}
+
+/// Measures the plan's files.
+pub fn bench(plan: Plan<BenchMode>) -> anyhow::Result<Outcome> {
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    for remark in &plan.common.ignored_words {
+        messages.print(&Note::Remark(remark.clone().into_bytes()));
+    }
+    let wanted = &plan.mode;
+    if wanted.only != Some(Direction::Decompress) {
+        limits::check_block_size(&wanted.coding, limits::len_of(&plan.common.operands))?;
+    }
+    limits::choose_memory(&plan.common, false);
+    let plot = match &wanted.plot {
+        Some(path) => Some((path, plot_file(path, &plan.common)?)),
+        None => None,
+    };
+    let devices = devices(&plan.common)?;
+    let input = match Input::read(&plan) {
+        Ok(input) => input,
+        Err(failure) => {
+            messages.print(&Note::Failure(failure));
+            return Ok(Outcome::Exit(messages.code()));
+        }
+    };
+    if let Some(remark) = &input.remark {
+        messages.print(&Note::Remark(remark.clone().into_bytes()));
+    }
+    let mut bench = prepare(&plan, input, devices, &messages);
+    let measured = bench.measure(&plan, &messages);
+    messages.progress.end();
+    if let (Ok(()), Some((path, file))) = (&measured, plot) {
+        let name = shown(path.as_os_str());
+        draw(&plan, &bench, file).map_err(|e| anyhow!("Can't write plot {}: {}.", name.display(), errno_text(&e)))?;
+    }
+    match measured {
+        Ok(()) => Ok(Outcome::Exit(messages.code())),
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(Outcome::BrokenPipe),
+        Err(e) => bail!("Can't write output file (stdout): {}.", errno_text(&e)),
+    }
+}
+
+/// The GPUs that are measured, if any.
+fn devices(common: &Common) -> anyhow::Result<Vec<Device>> {
+    let found = hybz::gpu::devices().and_then(|devices| match &common.gpus {
+        Gpus::None => Ok(Vec::new()),
+        Gpus::Visible => Ok(devices),
+        Gpus::These(list) => hybz::gpu::select(list, &devices),
+    });
+    match found {
+        Ok(devices) if common.gpu_required && devices.is_empty() => bail!("A GPU is required: there is none."),
+        Ok(devices) => Ok(devices),
+        Err(why) if common.gpu_required || matches!(common.gpus, Gpus::These(_)) => bail!("A GPU is required: {why}."),
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
+/// 1, 2, 4 and so on, and `max`.
+fn numbers_of_threads(max: usize) -> Vec<usize> {
+    let mut numbers: Vec<usize> = (0..).map(|power| 1 << power).take_while(|&number| number < max).collect();
+    numbers.push(max);
+    numbers
+}
+
+fn prepare(plan: &Plan<BenchMode>, input: Input, devices: Vec<Device>, messages: &Messages) -> Bench {
+    let threads = numbers_of_threads(limits::threads(&plan.common, Some(plan.mode.coding)).get());
+    let mut absent = Vec::new();
+    let mut peers = Vec::new();
+    for name in &plan.mode.against {
+        match Peer::find(name) {
+            Some(peer) => peers.push(Arc::new(peer)),
+            None => {
+                messages.print(&Note::Remark(format!("{} is not installed: left out", printable(name)).into_bytes()));
+                absent.push(name.clone());
+            }
+        }
+    }
+    let with_gpus: &[bool] = if devices.is_empty() { &[false] } else { &[false, true] };
+    let mut cells = Vec::new();
+    for direction in [Direction::Compress, Direction::Decompress] {
+        if plan.mode.only.is_some_and(|only| only != direction) {
+            continue;
+        }
+        for &gpus in with_gpus {
+            cells.extend(threads.iter().map(|&threads| Cell::new(Who::Hybz { threads, gpus }, direction)));
+        }
+        for peer in &peers {
+            let numbers = if peer.takes_threads() { &threads[..] } else { &[1] };
+            let cell = |&threads: &usize| Cell::new(Who::Peer { peer: Arc::clone(peer), threads }, direction);
+            cells.extend(numbers.iter().map(cell));
+        }
+    }
+    Bench { input, threads, devices, cells, absent }
+}
+
+impl Bench {
+    /// Measures everything, and prints what becomes known. An error is one of stdout.
+    fn measure(&mut self, plan: &Plan<BenchMode>, messages: &Messages) -> io::Result<()> {
+        let wanted = &plan.mode;
+        if !wanted.json {
+            print(messages, &table::head(plan, self, stdout::is_terminal()))?;
+        }
+        let (started, mut read) = (Instant::now(), 0);
+        let mut numbers: Vec<usize> = self.cells.iter().map(Cell::threads).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        for threads in numbers {
+            let group: Vec<usize> = (0..self.cells.len()).filter(|&at| self.cells[at].threads() == threads).collect();
+            loop {
+                let next = group.iter().copied().filter(|&at| self.cells[at].goes_on(wanted.time)).collect::<Vec<_>>();
+                for &at in &next {
+                    self.show_progress(at, wanted, started, messages);
+                    read += self.cells[at].run(plan, &self.input);
+                    messages.progress.counts.advance(read);
+                }
+                if next.is_empty() {
+                    break;
+                }
+            }
+            for cell in group.iter().map(|&at| &self.cells[at]) {
+                if let Some(failure) = &cell.failure {
+                    let text = format!("{}: {failure}.", cell.title());
+                    messages.print(&Note::Failure(Failure::new(if cell.is_ours() { 3 } else { 1 }, text.into_bytes())));
+                }
+            }
+            if !wanted.json {
+                print(messages, &table::rows(self, threads))?;
+            }
+        }
+        if wanted.json { print(messages, &table::json(plan, self)) } else { Ok(()) }
+    }
+
+    /// Shows that the cell `at` comes next, and how much of the time is over.
+    fn show_progress(&self, at: usize, wanted: &BenchMode, started: Instant, messages: &Messages) {
+        let share = self.cells.iter().map(|cell| cell.share(wanted.time)).sum::<f64>() / self.cells.len() as f64;
+        let left = (share > 0.0).then(|| started.elapsed().mul_f64(((1.0 - share) / share).min(1e6)));
+        messages.progress.step(self.cells[at].title(), share, left);
+    }
+}
+
+/// Writes to stdout at once.
+fn print(messages: &Messages, text: &[u8]) -> io::Result<()> {
+    let mut written = Ok(());
+    messages.progress.suspend(|| written = stdout::print(text));
+    written
+}
+
+/// The name of a program, which was typed, as messages show it.
+fn printable(name: &str) -> String {
+    shown(OsStr::new(name)).display().to_string()
+}
+
+/// A file for the picture, without a name so far.
+fn plot_file(path: &Path, common: &Common) -> anyhow::Result<OutputFile> {
+    let shown = shown(path.as_os_str());
+    let (name, force) = (shown.display(), common.force);
+    if !force && fs::symlink_metadata(path).is_ok() {
+        bail!("Output file {name} already exists.");
+    }
+    let is_it = |operand: &Operand| match operand {
+        Operand::File(file) => {
+            fs::metadata(file).ok().zip(fs::metadata(path).ok()).is_some_and(|(a, b)| same_file(&a, &b))
+        }
+        Operand::Stdin => false,
+    };
+    if common.operands.iter().any(is_it) {
+        bail!("Output file {name} is the input file.");
+    }
+    Directory::of(path, None)
+        .and_then(|directory| OutputFile::create(path, directory, false, force, &TemporaryFiles::default()))
+        .map_err(|e| anyhow!("Can't create output file {name}: {}.", errno_text(&e)))
+}
+
+fn draw(plan: &Plan<BenchMode>, bench: &Bench, mut file: OutputFile) -> io::Result<()> {
+    file.write_all(plot::svg(plan, bench).as_bytes())?;
+    file.publish(plan.common.force)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbers_of_threads;
+
+    #[test]
+    fn threads() {
+        assert_eq!(numbers_of_threads(1), [1]);
+        assert_eq!(numbers_of_threads(2), [1, 2]);
+        assert_eq!(numbers_of_threads(6), [1, 2, 4, 6]);
+        assert_eq!(numbers_of_threads(16), [1, 2, 4, 8, 16]);
+    }
+}

@@ -1,0 +1,184 @@
+//! What was measured, as a table for people and as an object (docs/JSON.md).
+
+use super::cell::{Cell, in_words};
+use super::{Bench, printable};
+use crate::cli::args::{BenchMode, Direction, Operand, Plan};
+use crate::cli::messages::json::{self, Object};
+use crate::cli::messages::quote::for_terminal;
+use crate::cli::messages::terminal::{USUAL_COLUMNS, middle_out, width};
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Bytes of text a second, in millions.
+pub fn speed(bytes: usize, time: Duration) -> f64 {
+    bytes as f64 / time.as_secs_f64().max(1e-9) / 1e6
+}
+
+/// A speed as people read it: with three digits or more.
+pub fn shown_speed(speed: f64) -> String {
+    let decimals = if speed < 9.995 {
+        2
+    } else if speed < 99.95 {
+        1
+    } else {
+        0
+    };
+    format!("{speed:.decimals$}")
+}
+
+/// A size in millions of bytes, or in thousands.
+pub fn shown_size(bytes: usize) -> String {
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+/// What was compressed, in a line for the picture.
+pub fn what(plan: &Plan<BenchMode>, bench: &Bench) -> String {
+    let (name, text) = (name(plan, true), sizes(plan, bench));
+    format!("{}{text}", name.display())
+}
+
+/// The file that was measured, quoted for a `terminal`, or how many files there were.
+fn name(plan: &Plan<BenchMode>, terminal: bool) -> OsString {
+    match &plan.common.operands[..] {
+        [Operand::File(path)] => for_terminal(path.as_os_str(), terminal).into_owned(),
+        operands => format!("{} files", operands.len()).into(),
+    }
+}
+
+fn sizes(plan: &Plan<BenchMode>, bench: &Bench) -> String {
+    let BenchMode { only, coding, .. } = &plan.mode;
+    let format = match (only, coding.large_blocks()) {
+        (Some(Direction::Decompress), _) => String::new(),
+        (_, Some(large)) => format!(" in blocks of {}", shown_size(large.size() as usize)),
+        (_, None) => format!(" at level {}", coding.level.get()),
+    };
+    let (text, coded) = (shown_size(bench.input.text.0.len()), shown_size(bench.input.coded.0.len()));
+    format!(": {text} of text, {coded} compressed{format}")
+}
+
+/// Both directions, of which cells have one or both.
+fn directions(bench: &Bench) -> impl Iterator<Item = Direction> {
+    let has = |direction: &Direction| bench.cells.iter().any(|cell| cell.direction == *direction);
+    [Direction::Compress, Direction::Decompress].into_iter().filter(has)
+}
+
+/// What stands above the rows: what is measured, and the names of the columns. No line is longer than 80 columns,
+/// except for a name that goes to a file.
+pub fn head(plan: &Plan<BenchMode>, bench: &Bench, terminal: bool) -> Vec<u8> {
+    let gpus = match bench.devices.len() {
+        0 => "no GPU".to_owned(),
+        1 => format!("a GPU ({})", bench.devices[0].name),
+        count => format!("{count} GPUs ({})", bench.devices[0].name),
+    };
+    let (name, sizes) = (name(plan, terminal), sizes(plan, bench));
+    let name = match name.to_str() {
+        Some(name) if terminal => middle_out(name, USUAL_COLUMNS.saturating_sub(width(&sizes))).into(),
+        _ => name,
+    };
+    let threads = in_words(bench.threads.last().copied().unwrap_or(1));
+    let mut text = format!("{sizes}\n{threads}, {gpus}; every output verified\n");
+    // Writing into a String does not fail.
+    let _ = writeln!(text, "MB/s of text, medians of rounds within {} s\n", plan.mode.time.as_secs_f64());
+    let _ = write!(text, "{:<PROGRAM$} {:>7} {:>4}", "program", "threads", "GPUs");
+    for direction in directions(bench) {
+        let direction = if direction == Direction::Compress { "compress" } else { "decompress" };
+        let _ = write!(text, " {direction:>10} {:>5} {:>5} {:>4}", "min", "max", "runs");
+    }
+    text.push('\n');
+    [name.as_bytes(), text.as_bytes()].concat()
+}
+
+/// The columns of the name of a program.
+const PROGRAM: usize = 9;
+
+/// The rows of all programs with so many threads, with and without GPUs.
+pub fn rows(bench: &Bench, threads: usize) -> Vec<u8> {
+    let mut text = String::new();
+    let key = |cell: &Cell| (cell.program().to_owned(), cell.threads(), cell.gpus());
+    let first = bench.cells.first().map(|cell| cell.direction);
+    for row in bench.cells.iter().filter(|cell| Some(cell.direction) == first && cell.threads() == threads) {
+        let (program, gpus) = (middle_out(&printable(row.program()), PROGRAM), if row.gpus() { "yes" } else { "-" });
+        let _ = write!(text, "{program:<PROGRAM$} {threads:>7} {gpus:>4}");
+        for direction in directions(bench) {
+            let cell = bench.cells.iter().find(|cell| cell.direction == direction && key(cell) == key(row));
+            let speeds = cell.and_then(Cell::figures).map(|times| {
+                let bytes = bench.input.text.0.len();
+                times.map(|time| shown_speed(speed(bytes, time)))
+            });
+            let rounds = cell.map_or(0, |cell| cell.times.len()).to_string();
+            let [median, max, min, rounds] = match speeds {
+                Some([median, max, min]) => [median, max, min, rounds],
+                None => ["failed", "-", "-", "-"].map(str::to_owned),
+            };
+            let _ = write!(text, " {median:>10} {min:>5} {max:>5} {rounds:>4}");
+        }
+        text.push('\n');
+    }
+    text.into_bytes()
+}
+
+/// The same and more, as one object.
+pub fn json(plan: &Plan<BenchMode>, bench: &Bench) -> Vec<u8> {
+    let BenchMode { time, only, coding, .. } = &plan.mode;
+    let mut object = Object::new("bench");
+    object.put("version", env!("CARGO_PKG_VERSION"));
+    let names: Vec<PathBuf> = plan.common.operands.iter().map(|operand| operand.name().into()).collect();
+    object.put_names("files", &names);
+    object.put("uncompressed", bench.input.text.0.len());
+    object.put("compressed", bench.input.coded.0.len());
+    let compresses = *only != Some(Direction::Decompress);
+    let level = compresses && coding.large_blocks().is_none();
+    object.put("level", level.then(|| coding.level.get()));
+    object.put("block_size", coding.large_blocks().filter(|_| compresses).map(|large| large.size()));
+    object.put("gpus", bench.devices.iter().map(|device| Value::from(&*device.name)).collect::<Value>());
+    object.put("time", json::seconds(*time));
+    object.put("absent", bench.absent.clone());
+    object.put("cells", bench.cells.iter().map(|cell| of_cell(cell, bench)).collect::<Value>());
+    object.line()
+}
+
+fn of_cell(cell: &Cell, bench: &Bench) -> Value {
+    let mut value = json!({
+        "program": cell.program(), "work": cell.work(), "threads": cell.threads(), "gpus": cell.gpus(),
+        "rounds": cell.times.len(), "verified": cell.failure.is_none() && !cell.times.is_empty(),
+    });
+    let Some(object) = value.as_object_mut() else { return value };
+    let mut put = |key: &str, value: Value| drop(object.insert(key.to_owned(), value));
+    if let Some([median, min, max]) = cell.figures() {
+        put("median", json::seconds(median));
+        put("min", json::seconds(min));
+        put("max", json::seconds(max));
+        put("rate", speed(bench.input.text.0.len(), median).mul_add(1e6, 0.5).floor().into());
+        put("compressed", cell.coded_len.into());
+    }
+    if let Some(summary) = &cell.stations {
+        let on_gpus = summary.stations.iter().filter(|station| station.accelerator);
+        put("gpu_blocks", on_gpus.map(|station| station.blocks).sum::<u64>().into());
+        put("fallbacks", summary.stations.iter().map(|station| station.fallbacks).sum::<u64>().into());
+    }
+    if let Some(failure) = &cell.failure {
+        put("error", failure.clone().into());
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        let shown = [0.1234, 9.994, 9.996, 99.94, 99.96, 2994.2].map(shown_speed);
+        assert_eq!(shown, ["0.12", "9.99", "10.0", "99.9", "100", "2994"]);
+        assert_eq!([9999, 10_000, 203_000_000].map(shown_size), ["9999 bytes", "10.0 kB", "203.0 MB"]);
+        assert_eq!(speed(3_000_000, Duration::from_secs(2)), 1.5);
+    }
+}

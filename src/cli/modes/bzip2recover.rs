@@ -1,0 +1,143 @@
+//! The program `bzip2recover`, if hybz is called by that name: its arguments, files, messages and exit codes.
+//!
+//! As there, nothing is decoded or checked: what stands between two magics becomes a file. Other than there, there is
+//! no bound on the number of blocks (bzip2recover's is 50,000).
+
+use crate::cli::messages::errno_text;
+use hybz::bits::{BitWriter, append_bits_from};
+use hybz::recover::Marks;
+use hybz::{Error, ReadAt};
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::OpenOptionsExt;
+use std::process::ExitCode;
+
+/// Names of this many bytes are refused.
+const MAX_NAME: usize = 1980;
+/// What bzip2recover takes for a block has more bits than this behind its magic.
+const MIN_BITS: u64 = 130;
+/// What is left at the end of the file is mentioned if it has so many bits.
+const MIN_REST: u64 = 40;
+const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
+const END_MAGIC: u64 = 0x1772_4538_5090;
+
+/// Why it ends with exit code 1: what it says.
+struct Ends(Vec<u8>);
+
+/// What stands between two magics: its first and last bit.
+type Block = (u64, u64);
+
+/// Does all of it.
+pub fn run(called: &OsStr, words: impl Iterator<Item = OsString>) -> ExitCode {
+    say(b"bzip2recover 1.0.8: extracts blocks from damaged .bz2 files.\n");
+    match extract(called.as_bytes(), &words.collect::<Vec<_>>()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Ends(text)) => {
+            say(&text);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn say(text: &[u8]) {
+    // If stderr fails, there is nowhere to report it.
+    let _ = io::stderr().write_all(text);
+}
+
+fn extract(program: &[u8], words: &[OsString]) -> Result<(), Ends> {
+    let ends = |parts: &[&[u8]]| Ends([&[program, b": "], parts, &[b"\n"]].concat().concat());
+    let [name] = words else {
+        let usage = b"\trestrictions on size of recovered file: None";
+        return Err(ends(&[b"usage is `", program, b" damaged_file_name'.\n", usage]));
+    };
+    let name = name.as_bytes();
+    if name.len() >= MAX_NAME {
+        let len = name.len().to_string();
+        return Err(ends(&[b"supplied filename is suspiciously (>= ", len.as_bytes(), b" chars) long.  Bye!"]));
+    }
+    let file = File::open(OsStr::from_bytes(name)).map_err(|_| ends(&[b"can't read `", name, b"'"]))?;
+    say(&[program, b": searching for block boundaries ...\n"].concat());
+    let failed = |e: &io::Error| {
+        let (why, prefix) = (errno_text(e), [b"\n", program, b": "].concat());
+        let rest = [&prefix, why.as_bytes(), &prefix, b"warning: output file(s) may be incomplete."].concat();
+        ends(&[b"I/O error reading `", name, b"', possible reason follows.", &rest])
+    };
+    let blocks = find(&file).map_err(|error| failed(&error.into()))?;
+    if blocks.is_empty() {
+        return Err(ends(&[b"sorry, I couldn't find any block boundaries."]));
+    }
+    say(&[program, b": splitting into blocks\n"].concat());
+    for (number, &(first, last)) in (1..).zip(&blocks) {
+        // Two magics without a bit between them: bzip2recover counts that, and makes no file of it.
+        if last < first {
+            continue;
+        }
+        let result = result_name(name, number);
+        say(&[format!("   writing block {number} to `").as_bytes(), result.as_bytes(), b"' ...\n"].concat());
+        let options = OpenOptions::new().write(true).create_new(true).mode(0o600).clone();
+        let cannot = || ends(&[b"can't write `", result.as_bytes(), b"'"]);
+        let mut out = options.open(&result).map_err(|_| cannot())?;
+        let bytes = block(&file, first, last).map_err(|e| failed(&e))?;
+        out.write_all(&bytes).map_err(|e| {
+            let why = errno_text(&e);
+            let rest = [b"\n", program, b": ", why.as_bytes(), b"\n", program, b": "].concat();
+            let end: &[u8] = b"warning: output file(s) may be incomplete.";
+            ends(&[b"I/O error reading `", name, b"', possible reason follows.", &rest, end])
+        })?;
+    }
+    say(&[program, b": finished\n"].concat());
+    Ok(())
+}
+
+/// Finds the blocks, and prints where they are.
+fn find(file: &File) -> Result<Vec<Block>, Error> {
+    let mut blocks = Vec::new();
+    // How many magics there were, and where the last one ended.
+    let (mut magics, mut first) = (0u64, 0);
+    for mark in Marks::new(file, 0) {
+        let bit = mark?.bit;
+        let last = bit.saturating_sub(1);
+        if magics > 0 && last.wrapping_sub(first) >= MIN_BITS {
+            blocks.push((first, last));
+            say(format!("   block {} runs from {first} to {last}\n", blocks.len()).as_bytes());
+        }
+        (magics, first) = (magics + 1, bit + 48);
+    }
+    let end = file.len() * 8;
+    if magics > 0 && end + 1 >= first + MIN_REST {
+        say(format!("   block {magics} runs from {first} to {end} (incomplete)\n").as_bytes());
+    }
+    Ok(blocks)
+}
+
+/// `rec00001NAME.bz2` in the directory of NAME.
+fn result_name(name: &[u8], number: u64) -> OsString {
+    let base = name.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
+    let number = format!("rec{number:05}");
+    let suffix: &[u8] = if name.ends_with(b".bz2") { b"" } else { b".bz2" };
+    OsString::from_vec([&name[..base], number.as_bytes(), &name[base..], suffix].concat())
+}
+
+/// A stream of one block, whose bits behind its magic are these. Its own CRC is that of the stream.
+fn block(file: &File, first: u64, last: u64) -> io::Result<Vec<u8>> {
+    let (begin, end) = (first / 8, last / 8 + 1);
+    let mut bytes = vec![0; (end - begin) as usize];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], begin + filled as u64) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(n) => filled += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    let mut bits = BitWriter::with_capacity(bytes.len() as u64 * 8 + 256);
+    b"BZh9".iter().for_each(|&byte| bits.write(byte.into(), 8));
+    bits.write(BLOCK_MAGIC, 48);
+    append_bits_from(&mut bits, &bytes, first % 8, last - first + 1);
+    bits.write(END_MAGIC, 48);
+    append_bits_from(&mut bits, &bytes, first % 8, 32);
+    Ok(bits.finish())
+}

@@ -1,0 +1,438 @@
+//! `-l`: one line for each compressed file, and with `-v` one for each of its blocks; or the same as JSON, or the
+//! offsets of the blocks.
+//!
+//! A file with an index in it takes no longer than reading that; if the index is damaged, the headers of the blocks are
+//! followed as far as possible. A `.bz2` does not store the length of its text: if no index is beside it that fits, it
+//! is decoded, as are files of other formats, and files with streams of several. With `-v` all files are decoded: of a
+//! damaged file with an index in it every block by itself, to show which blocks are good; of a damaged `.bz2` that is a
+//! regular file the rest is searched as by `--recover`. From a pipe, the blocks before the damage are shown.
+
+mod damaged;
+mod json;
+mod rows;
+mod table;
+
+use crate::cli::args::{Batch, ListMode, Listing, Operand, Plan, usual_index};
+use crate::cli::files::commit;
+use crate::cli::files::index::{self, IndexJob};
+use crate::cli::files::place::Place;
+use crate::cli::files::reader::Reader;
+use crate::cli::files::source::SourceFile;
+use crate::cli::messages::counts::Counts;
+use crate::cli::messages::formats::no_index;
+use crate::cli::messages::progress::Progress;
+use crate::cli::messages::quote::shown;
+use crate::cli::messages::{self, Failure, Messages, Note, Outcome};
+use crate::cli::modes::limits;
+use crate::cli::os::temporary::TemporaryFiles;
+use crate::cli::os::{file, process, stdout};
+use damaged::FileFrom;
+use hybz::flow::{self, Input, Inputs, Outputs, Source, Task};
+use hybz::format::{Blocks, IndexKind};
+use hybz::index::List;
+use hybz::index::{Index, Recorder};
+use hybz::{BlockInfo, Error, Format, Pool, StreamInfo, StreamSummary};
+use rows::Row;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How many bytes tell that a `.bz2` stream follows.
+const HEADER_LEN: usize = 3;
+
+/// Lists what the operands contain, on stdout.
+pub fn list(plan: Plan<ListMode>) -> anyhow::Result<Outcome> {
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    let mut pool = Pool::builder().threads(limits::threads(&plan.common, None)).max_memory(limits::share_of_memory());
+    if let Some(memory) = plan.common.memory {
+        pool = pool.memory(memory);
+    }
+    let terminal = stdout::is_terminal();
+    let lister = Lister { plan, pool: pool.build(), messages, terminal, temporary: TemporaryFiles::default() };
+    let mut head = (lister.plan.mode.listing == Listing::Table).then(table::head);
+    let mut text = Vec::new();
+    let mut operands = lister.plan.common.operands.iter();
+    loop {
+        if let Some(end) = messages::print_stdout(&text)? {
+            return Ok(end);
+        }
+        text.clear();
+        let Some(operand) = operands.next() else { return Ok(Outcome::Exit(lister.messages.code())) };
+        let opened = lister.open(operand);
+        // Shown when a file is open: what follows may take long, or wait for a pipe.
+        if opened.is_ok()
+            && let Some(head) = head.take()
+            && let Some(end) = messages::print_stdout(&head)?
+        {
+            return Ok(end);
+        }
+        let found = opened.and_then(|file| lister.operand(operand, file)).unwrap_or_else(Found::failed);
+        lister.messages.progress.input_done(None);
+        lister.show(operand.name(), &found, &mut text);
+        if let Err(failure) = found.verdict {
+            lister.messages.print(&Note::Failure(failure));
+        }
+    }
+}
+
+struct Lister {
+    plan: Plan<ListMode>,
+    pool: Pool,
+    messages: Messages,
+    /// Whether stdout is a terminal.
+    terminal: bool,
+    temporary: TemporaryFiles,
+}
+
+/// What was found in a file.
+struct Found {
+    /// All of it, unless it is damaged.
+    totals: Option<Totals>,
+    rows: Vec<Row>,
+    /// The lines of offsets, where they are asked for.
+    offsets: Vec<u8>,
+    verdict: Result<(), Failure>,
+}
+
+/// What is said of a file as a whole.
+struct Totals {
+    format: Format,
+    /// Where it comes from.
+    by: By,
+    streams: u64,
+    blocks: u64,
+    /// The largest block size of a stream, in bytes; 0: not known.
+    block_size: u32,
+    coded_len: u64,
+    text_len: u64,
+    /// How many line ends the text has, if an index says it.
+    lines: Option<u64>,
+}
+
+/// Where the numbers come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Index,
+    Decoding,
+}
+
+impl Found {
+    fn failed(failure: Failure) -> Found {
+        Found { totals: None, rows: Vec::new(), offsets: Vec::new(), verdict: Err(failure) }
+    }
+}
+
+impl Lister {
+    /// Appends what is printed of a file.
+    fn show(&self, name: &OsStr, found: &Found, text: &mut Vec<u8>) {
+        let verbose = self.plan.common.verbose > 0;
+        match self.plan.mode.listing {
+            Listing::Table => table::write(name, found, verbose, self.terminal, text),
+            Listing::Json => json::write(name, found, verbose, text),
+            Listing::Offsets => text.extend_from_slice(&found.offsets),
+        }
+    }
+
+    fn operand(&self, operand: &Operand, mut file: File) -> Result<Found, Failure> {
+        let name = operand.name();
+        let read_error = |e: io::Error| Failure::input("read", name, &e);
+        let rest = self.rest(&mut file).map_err(read_error)?;
+        let mut reader = Reader::new(file.try_clone().map_err(read_error)?);
+        let head = reader.head(Format::HEAD_LEN);
+        let format = self.plan.common.formats.of(&head).unwrap_or(Format::Bzip2);
+        if self.plan.mode.listing == Listing::Offsets && format.index() != IndexKind::Beside {
+            let text = format!(" is {}: --index-format=offsets lists the blocks of a .bz2.", format.file());
+            return Err(Failure::about(1, "", name, &text));
+        }
+        if matches!(format.index(), IndexKind::Within(_)) {
+            file.rewind().map_err(read_error)?; // a pipe cannot: blocks are listed from the end
+            if let Some(list) = format.list(&mut file) {
+                return self.by_own_index(name, file, format, list.map_err(|error| self.failure(name, &error))?);
+            }
+        }
+        if let Operand::File(path) = operand
+            && format.index() == IndexKind::Beside
+            && self.plan.mode.index.is_none()
+            && self.plan.common.verbose == 0
+        {
+            let mut remark = None;
+            if let Some(index) = index::beside(path, &file, &mut remark) {
+                // Of a long index only some records have been looked at.
+                match self.indexed(usual_index(path).as_os_str(), &index) {
+                    Ok(found) => return Ok(found),
+                    Err(failure) => remark = Some(index::useless(&failure.text)),
+                }
+            }
+            if let Some(remark) = remark {
+                self.messages.print(&Note::Remark(remark));
+            }
+        }
+        let mut job = self.index_job(operand, &file)?;
+        let source = Source::Stream(Box::new(io::Cursor::new(head).chain(reader)));
+        let found = self.decoded(name, source, format, rest, job.as_mut())?;
+        if let Some(job) = job.filter(|_| found.verdict.is_ok()) {
+            let source = SourceFile::of(operand, &file).map_err(read_error)?;
+            self.publish(name, job, source.as_ref())?;
+        }
+        Ok(found)
+    }
+
+    /// The file from where it is on, if it can be gone through again after damage.
+    fn rest(&self, file: &mut File) -> io::Result<Option<FileFrom>> {
+        let is_wanted = self.plan.common.verbose > 0 && self.plan.mode.listing != Listing::Offsets;
+        if !is_wanted || !file.metadata()?.is_file() {
+            return Ok(None);
+        }
+        Ok(Some(FileFrom { from: file.stream_position()?, file: file.try_clone()? }))
+    }
+
+    /// The index that is to be written, if its name is free.
+    fn index_job(&self, operand: &Operand, file: &File) -> Result<Option<IndexJob>, Failure> {
+        let Some(index) = &self.plan.mode.index else { return Ok(None) };
+        let path = match operand {
+            Operand::File(path) => path.as_path(),
+            Operand::Stdin => Path::new(""),
+        };
+        let mut job = IndexJob::new(index, Place::typed(index.path(path)));
+        job.check(path, file.metadata().ok().as_ref(), self.plan.common.force)?;
+        job.create(matches!(operand, Operand::File(_)), None, &self.temporary)?;
+        Ok(Some(job))
+    }
+
+    /// Gives an index its name.
+    fn publish(&self, name: &OsStr, job: IndexJob, source: Option<&SourceFile>) -> Result<(), Failure> {
+        match job.write(source)? {
+            Ok(output) => commit::publish(output, self.plan.common.force),
+            Err(why) => {
+                self.messages.print(&Note::Remark(no_index(why, name)));
+                Ok(())
+            }
+        }
+    }
+
+    /// Opens an operand without waiting for the writer of a FIFO, and refuses what `-t` refuses, and FIFOs.
+    fn open(&self, operand: &Operand) -> Result<File, Failure> {
+        let name = operand.name();
+        let Operand::File(path) = operand else {
+            let read_error = |e: io::Error| Failure::input("read", name, &e);
+            process::check_stdin().map_err(read_error)?;
+            let stdin = io::stdin();
+            if stdin.is_terminal() {
+                return Err(Failure::terminal(&self.plan.common.program, "read compressed data from"));
+            }
+            return stdin.as_fd().try_clone_to_owned().map(File::from).map_err(read_error);
+        };
+        let is = |what: &[u8]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), what].concat());
+        match file::open_at_once(path, true).map_err(|e| Failure::input("open", name, &e))? {
+            (_, found) if found.is_dir() => Err(is(b" is a directory.")),
+            (Some(file), found) if found.is_file() || self.plan.common.force => Ok(file),
+            _ => Err(is(b" is not a normal file.").remark()),
+        }
+    }
+
+    /// Of a file whose index is there, under this name.
+    fn indexed(&self, index_name: &OsStr, index: &Index) -> Result<Found, Failure> {
+        let failed = |error: Error| index::failure(index_name, &error);
+        let mut offsets = Vec::new();
+        if self.plan.mode.listing == Listing::Offsets {
+            index.write_offsets(&mut offsets).map_err(failed)?;
+        }
+        let totals = Totals {
+            format: Format::Bzip2,
+            by: By::Index,
+            streams: index.streams(),
+            blocks: index.blocks(),
+            block_size: index.level().map_err(failed)?.block_limit(),
+            coded_len: index.coded_len(),
+            text_len: index.text_len(),
+            lines: index.lines().map_err(failed)?,
+        };
+        Ok(Found { totals: Some(totals), rows: Vec::new(), offsets, verdict: Ok(()) })
+    }
+
+    /// Of a file that must be decoded.
+    fn decoded(
+        &self,
+        name: &OsStr,
+        source: Source,
+        begins_as: Format,
+        rest: Option<FileFrom>,
+        job: Option<&mut IndexJob>,
+    ) -> Result<Found, Failure> {
+        let decoded = self.decode(source);
+        let mut rows = rows::of_decoded(&decoded.blocks);
+        let blocks = rows.len() as u64;
+        let mut offsets = Vec::new();
+        if self.plan.mode.listing == Listing::Offsets && decoded.outcome.is_ok() {
+            let index = decoded.recorder.clone().finish();
+            let written = index.and_then(|index| index.write_offsets(&mut offsets));
+            written.map_err(|error| index::failure(name, &error))?;
+        }
+        if let Some(job) = job {
+            job.recorder = decoded.recorder;
+        }
+        let (totals, verdict) = match decoded.outcome {
+            Ok(StreamSummary {
+                streams,
+                bytes_in: coded_len,
+                bytes_out: text_len,
+                block_size,
+                blocks: counted,
+                ..
+            }) => {
+                // A file with streams of several formats counts as a `.bz2`.
+                let format = decoded.format.unwrap_or(begins_as);
+                let by = By::Decoding;
+                let blocks = if format.blocks() == Blocks::Counted { counted } else { blocks };
+                (Some(Totals { format, by, streams, blocks, block_size, coded_len, text_len, lines: None }), Ok(()))
+            }
+            Err(error) => {
+                let is_damage = matches!(error, Error::Data { .. } | Error::Truncated { .. });
+                let rest = rest.filter(|_| is_damage);
+                let counts = &self.messages.progress.counts;
+                let gone_on = rest.map_or(Ok(()), |rest| {
+                    damaged::go_on(rest, &self.pool, counts, decoded.last_stream.as_ref(), &mut rows)
+                });
+                (None, Err(self.failure(name, &gone_on.err().unwrap_or(error))))
+            }
+        };
+        Ok(Found { totals, rows, offsets, verdict })
+    }
+
+    /// Of a file that has an index in it.
+    fn by_own_index(&self, name: &OsStr, mut file: File, format: Format, list: List) -> Result<Found, Failure> {
+        let read_error = |e: io::Error| Failure::input("read", name, &e);
+        let coded_len = file.metadata().map_err(read_error)?.len();
+        if list.end() < coded_len {
+            // A `.bz2` stream may follow.
+            let mut head = Vec::new();
+            file.seek(SeekFrom::Start(list.end())).map_err(read_error)?;
+            (&file).take(HEADER_LEN as u64).read_to_end(&mut head).map_err(read_error)?;
+            if head.len() == HEADER_LEN && Format::Bzip2.fits(&head) {
+                file.rewind().map_err(read_error)?;
+                let rest = self.rest(&mut file).map_err(read_error)?;
+                return self.decoded(name, Source::Stream(Box::new(file)), Format::Bzip2, rest, None);
+            }
+        }
+        if self.plan.mode.index.is_some() {
+            self.messages.print(&Note::Remark(no_index(format, name)));
+        }
+        let totals = Totals {
+            format,
+            by: By::Index,
+            streams: list.streams(),
+            blocks: list.blocks().len() as u64,
+            block_size: list.block_size(),
+            coded_len,
+            text_len: list.text_len(),
+            lines: None,
+        };
+        let mut found = Found { totals: Some(totals), rows: Vec::new(), offsets: Vec::new(), verdict: Ok(()) };
+        if self.plan.common.verbose > 0 {
+            // On all cores; and if anything is wrong, block by block. The first may still read ahead then, so its file
+            // has no position.
+            let again = Arc::new(file.try_clone().map_err(read_error)?);
+            if let Err(damage) = self.decode(Source::File(again, 0)).outcome {
+                let list = match self.plan.common.memory {
+                    Some(memory) => list.max_memory(memory),
+                    None => list,
+                };
+                let verdicts = list.verify(&mut file).map_err(|error| self.failure(name, &error))?;
+                found.rows = rows::of_list(&list, verdicts);
+                found.verdict = Err(self.failure(name, &damage));
+                return Ok(found);
+            }
+            let verdicts = list.blocks().iter().map(|_| Ok(())).collect();
+            found.rows = rows::of_list(&list, verdicts);
+        }
+        if !list.is_complete() {
+            let damage = ": damaged or cut between blocks: there may be more of them";
+            found.verdict = Err(Failure::about(2, "", name, damage));
+        }
+        Ok(found)
+    }
+
+    fn failure(&self, name: &OsStr, error: &Error) -> Failure {
+        failure(name, error, self.plan.common.memory.is_some())
+    }
+
+    /// Decodes everything and discards the text.
+    fn decode(&self, source: Source) -> Decoded {
+        let task =
+            Task::Decompress { formats: self.plan.common.formats, trailing_garbage: self.plan.common.trailing_garbage };
+        let input =
+            Input { meta: (), task, count_lines: self.plan.mode.index.is_some(), verify: hybz::Verify::Off, source };
+        let (blocks, recorder) = Default::default();
+        let counts = Arc::clone(&self.messages.progress.counts);
+        let outcome = Err(Error::NotBzip2);
+        let mut decoded = Decoded { blocks, recorder, format: None, last_stream: None, counts, outcome };
+        flow::run(&self.pool, One(Some(input)), &mut decoded);
+        decoded
+    }
+}
+
+fn failure(name: &OsStr, error: &Error, limited: bool) -> Failure {
+    match error {
+        Error::Read(e) => Failure::input("read", name, e),
+        Error::Internal { .. } => Failure::internal(name, error),
+        Error::Memory { .. } => Failure::memory(name, error, limited),
+        Error::NotBzip2 => Failure::new(2, [shown(name).as_bytes(), b" is not a bzip2 file."].concat()),
+        _ => Failure::new(2, [shown(name).as_bytes(), b": ", messages::verdict(error, true).as_bytes()].concat()),
+    }
+}
+
+/// A single input.
+struct One(Option<Input<()>>);
+
+impl Inputs for One {
+    type Meta = ();
+
+    fn next_input(&mut self) -> Option<Input<()>> {
+        self.0.take()
+    }
+}
+
+/// What was decoded.
+struct Decoded {
+    blocks: Vec<BlockInfo>,
+    recorder: Recorder,
+    /// If all streams are of one that has no rows.
+    format: Option<Format>,
+    /// The last stream that has ended.
+    last_stream: Option<StreamInfo>,
+    counts: Arc<Counts>,
+    outcome: Result<StreamSummary, Error>,
+}
+
+impl Outputs for Decoded {
+    type Meta = ();
+    type Out = io::Sink;
+
+    fn begin(&mut self, (): &mut ()) -> Option<io::Sink> {
+        Some(io::sink())
+    }
+
+    fn block(&mut self, (): &mut (), block: &BlockInfo) {
+        self.counts.advance(block.bytes_in);
+        self.blocks.push(*block);
+        self.recorder.block(block);
+    }
+
+    fn stream(&mut self, (): &mut (), stream: &StreamInfo) {
+        if stream.format.blocks() != Blocks::Listed {
+            self.format = Some(stream.format);
+        }
+        self.last_stream = Some(*stream);
+        self.recorder.stream(stream);
+    }
+
+    fn end(&mut self, (): (), _: io::Sink, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
+        self.outcome = outcome;
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,144 @@
+//! The GPU that measures long files, where there is one and it may.
+
+use crate::cli::args::{Common, Gpus};
+use hybz::factor::{DeviceFactorizer, Measures};
+use hybz::gpu::{DeviceError, likely};
+use hybz::schedule::{StationReport, Summary};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// From so many bytes on, 32 MiB, a file is worth a GPU's start: a core takes three seconds for it, and the start one.
+const WORTH: usize = 32 << 20;
+
+/// One GPU, for all threads: it does in a moment what they would each take seconds for, so they wait for it.
+pub struct Gpu {
+    devices: Gpus,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    device: Device,
+    /// None before it is asked for anything.
+    done: Option<StationReport>,
+}
+
+#[derive(Default)]
+enum Device {
+    #[default]
+    Closed,
+    Open(DeviceFactorizer),
+    /// There is none, or it failed.
+    Gone,
+}
+
+/// What became of a text.
+pub enum Answer {
+    /// Measured, in the steps that it says.
+    Measured(Measures, String),
+    /// It is too short or too long, or there is no GPU.
+    Core,
+    /// A GPU failed at it, and is not asked again, unless it has too little memory for this one.
+    Failed(String),
+}
+
+impl Gpu {
+    pub fn new(common: &Common) -> Gpu {
+        Gpu { devices: common.gpus.clone(), state: Mutex::default() }
+    }
+
+    /// Measures a text, if that is worth it.
+    pub fn measure(&self, text: &[u8]) -> Answer {
+        if !(WORTH..=DeviceFactorizer::MAX_TEXT).contains(&text.len()) || self.devices == Gpus::None {
+            return Answer::Core;
+        }
+        let mut state = self.state();
+        let State { device, done } = &mut *state;
+        if let Device::Closed = device {
+            // Nobody asked for a GPU where there is none.
+            if self.devices == Gpus::Visible && likely() == 0 {
+                *device = Device::Gone;
+                return Answer::Core;
+            }
+        }
+        if let Device::Gone = device {
+            return Answer::Core;
+        }
+        let done = done.get_or_insert_with(started);
+        let begun = Instant::now();
+        let measured = self.try_measure(device, text);
+        done.busy += begun.elapsed();
+        match measured {
+            Ok((measures, steps)) => {
+                done.blocks += 1;
+                done.bytes_in += text.len() as u64;
+                Answer::Measured(measures, steps)
+            }
+            Err(error) => {
+                done.fallbacks += 1;
+                done.wrong += u64::from(matches!(error, DeviceError::Wrong(_)));
+                done.failure = Some(error.to_string());
+                // For a shorter text there may be enough memory.
+                *device = if matches!(error, DeviceError::Memory(_)) { Device::Closed } else { Device::Gone };
+                if let Device::Gone = device {
+                    done.retired = Some("it failed".to_owned());
+                }
+                Answer::Failed(error.to_string())
+            }
+        }
+    }
+
+    /// On the device, which is opened first if it is not.
+    fn try_measure(&self, device: &mut Device, text: &[u8]) -> Result<(Measures, String), DeviceError> {
+        if !matches!(device, Device::Open(_)) {
+            let list = if let Gpus::These(list) = &self.devices { Some(&**list) } else { None };
+            *device = Device::Open(DeviceFactorizer::open(list, text.len())?);
+        }
+        let Device::Open(opened) = device else { return Err(DeviceError::Other("not open".to_owned())) };
+        let measures = opened.measure(text)?;
+        let steps: Vec<String> = opened.times().map(|(step, ms)| format!("{step} {:.3}", ms / 1e3)).collect();
+        Ok((measures, steps.join(", ")))
+    }
+
+    /// What it did, if it was asked for anything: the station of a report.
+    pub fn summary(&self) -> Option<Summary> {
+        let mut summary = Summary::default();
+        summary.stations.push(self.state().done.clone()?);
+        Some(summary)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn started() -> StationReport {
+    let mut messages = StationReport::default();
+    "gpu".clone_into(&mut messages.name);
+    messages.accelerator = true;
+    messages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where there is no GPU, one that was not asked for is not missed, and one that was is, once.
+    #[test]
+    fn a_gpu_that_is_not_there_finds_no_factors() {
+        let text = vec![0; WORTH];
+        let mut all = vec![(Gpus::None, false), (Gpus::These("GPU-none".to_owned()), true)];
+        if likely() == 0 {
+            all.push((Gpus::Visible, false));
+        }
+        for (devices, is_named) in all {
+            let gpu = Gpu { devices, state: Mutex::default() };
+            assert!(matches!(gpu.measure(&text[1..]), Answer::Core));
+            assert!(gpu.summary().is_none());
+            assert_eq!(matches!(gpu.measure(&text), Answer::Failed(_)), is_named);
+            assert!(matches!(gpu.measure(&text), Answer::Core));
+            let counted = gpu.summary().map(|summary| (summary.stations[0].fallbacks, summary.stations[0].blocks));
+            assert_eq!(counted, is_named.then_some((1, 0)));
+        }
+    }
+}

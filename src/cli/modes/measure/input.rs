@@ -1,0 +1,97 @@
+//! What is measured of an operand: its bytes, or with `-d` those that it is decompressed to.
+
+use crate::cli::args::{Common, Operand};
+use crate::cli::files::reader::Reader;
+use crate::cli::messages::quote::shown;
+use crate::cli::messages::{self, Failure};
+use crate::cli::os::{file, process};
+use hybz::read::MultiBzDecoder;
+use hybz::{Error, Pool, Settings};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+
+/// An operand that is open.
+pub struct Input {
+    pub file: File,
+    /// How long it is, if that is known.
+    pub len: Option<u64>,
+}
+
+impl Input {
+    /// Opens an operand as `-l` does: without waiting for the writer of a FIFO, and only files, unless forced.
+    pub fn open(common: &Common, operand: &Operand) -> Result<Input, Failure> {
+        let name = operand.name();
+        let read_error = |e: io::Error| Failure::input("read", name, &e);
+        let is = |what: &[u8]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), what].concat());
+        let file = match operand {
+            Operand::Stdin => {
+                process::check_stdin().map_err(read_error)?;
+                if io::stdin().is_terminal() {
+                    return Err(Failure::terminal(&common.program, "read data from"));
+                }
+                File::from(io::stdin().as_fd().try_clone_to_owned().map_err(read_error)?)
+            }
+            Operand::File(path) => {
+                match file::open_at_once(path, true).map_err(|e| Failure::input("open", name, &e))? {
+                    (_, found) if found.is_dir() => return Err(is(b" is a directory.")),
+                    (Some(file), found) if found.is_file() || common.force => file,
+                    _ => return Err(is(b" is not a normal file.").remark()),
+                }
+            }
+        };
+        let found = file.metadata().map_err(read_error)?;
+        if found.is_dir() {
+            return Err(is(b" is a directory."));
+        }
+        // Stdin may be in the middle of a file, and files of /proc say that they are empty.
+        let whole = matches!(operand, Operand::File(_)) && found.is_file() && found.len() > 0;
+        Ok(Input { file, len: whole.then_some(found.len()) })
+    }
+}
+
+/// The bytes of a file that had so many when it was opened: no more of them, should it grow.
+pub fn plain(name: &OsStr, file: File, len: u64) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    let room = text.try_reserve_exact(len as usize).map_err(|_| io::ErrorKind::OutOfMemory.into());
+    let read = room.and_then(|()| read(&mut Reader::new(file), len, &mut text));
+    read.map(|()| text).map_err(|e| Failure::input("read", name, &e))
+}
+
+/// All bytes of a file, if it has at most `max`.
+pub fn to_the_end(name: &OsStr, file: File, max: u64) -> Result<Option<Vec<u8>>, Failure> {
+    all(&mut Reader::new(file), max).map_err(|e| Failure::input("read", name, &e))
+}
+
+/// What a file is decompressed to, if that is at most `max` bytes.
+pub fn decoded(common: &Common, name: &OsStr, file: File, pool: &Pool, max: u64) -> Result<Option<Vec<u8>>, Failure> {
+    let settings = Settings::new().pool(pool).trailing_garbage(common.trailing_garbage);
+    let mut decoder = MultiBzDecoder::with_settings(Reader::new(file), &settings);
+    all(&mut decoder, max).map_err(|e| failure(common, name, &e))
+}
+
+/// Appends at most `max` bytes.
+fn read(reader: &mut impl Read, max: u64, text: &mut Vec<u8>) -> io::Result<()> {
+    reader.take(max).read_to_end(text).map(|_| ())
+}
+
+fn all(reader: &mut impl Read, max: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut text = Vec::new();
+    read(reader, max, &mut text)?;
+    text.shrink_to_fit();
+    Ok((reader.read(&mut [0])? == 0).then_some(text))
+}
+
+/// Why a file was not decompressed, in the words of `-t`.
+fn failure(common: &Common, name: &OsStr, e: &io::Error) -> Failure {
+    match e.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        None | Some(Error::Read(_)) => Failure::input("read", name, e),
+        Some(error @ Error::Internal { .. }) => Failure::internal(name, error),
+        Some(error @ Error::Memory { .. }) => Failure::memory(name, error, common.memory.is_some()),
+        Some(error) => {
+            Failure::new(2, [shown(name).as_bytes(), b": ", messages::verdict(error, true).as_bytes()].concat())
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! `--measure`: how repetitive files are, as a table or as JSON.
+//!
+//! A file is measured by one thread, several files at the same time by several, in so much memory as there may be
+//! ([`budget`]). What is in a file is measured as it is; with `-d` the text of a compressed one ([`input`]). Lines come
+//! in the order of the files ([`table`]). Long files are for a GPU, if there is one ([`gpu`]).
+
+mod budget;
+mod gpu;
+mod input;
+mod table;
+
+use crate::cli::args::{Batch, MeasureMode, Plan, ReportPlace};
+use crate::cli::messages::progress::Progress;
+use crate::cli::messages::quote::shown;
+use crate::cli::messages::report::Report;
+use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
+use crate::cli::modes::limits;
+use crate::cli::modes::run::open_report;
+use crate::cli::os::stdout;
+use anyhow::Context;
+use budget::{Budget, Permit};
+use gpu::{Answer, Gpu};
+use hybz::Pool;
+use hybz::factor::{MAX_TEXT, Measures, Step, measure_in_steps, memory_needed};
+use input::Input;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What was found in a file.
+pub struct Found {
+    measures: Option<Measures>,
+    verdict: Result<(), Failure>,
+    times: Times,
+}
+
+/// How long it took.
+#[derive(Clone, Default)]
+struct Times {
+    /// To read it, and to decode it if that was asked for.
+    read: Duration,
+    sort: Duration,
+    neighbours: Duration,
+    parse: Duration,
+    /// If a GPU measured it: how long that took, and in which steps.
+    gpu: Option<(Duration, String)>,
+    /// From its opening.
+    all: Duration,
+}
+
+/// Measures the plan's files.
+pub fn measure(plan: Plan<MeasureMode>) -> anyhow::Result<Outcome> {
+    let tally = Arc::default();
+    let operands = plan.common.operands.len() as u64;
+    let report = open_report(plan.mode.report.as_ref(), "measure", Some(operands), &tally)?;
+    // If a signal ends the process, the report is ended first.
+    let _last_words = report.as_ref().map(Report::temporary_files).transpose().context("Can't handle signals")?;
+    let progress = Progress::new(&plan.common, &Batch::default());
+    let messages = Messages::new(&plan.common, progress).with_report(report, tally);
+    for remark in &plan.common.ignored_words {
+        messages.print(&Note::Remark(remark.clone().into_bytes()));
+    }
+    let threads = limits::threads(&plan.common, None).get();
+    limits::choose_memory(&plan.common, threads == 1);
+    let budget = Budget::new(plan.common.memory.unwrap_or_else(|| hybz::schedule::memory_of_machine() / 2));
+    let workers = threads.min(plan.common.operands.len());
+    let next = AtomicUsize::new(0);
+    let gpu = Gpu::new(&plan.common);
+    let measurer = Arc::new(Measurer { plan, messages, budget, gpu, next, progress: Mutex::default() });
+    let outcome = measurer.all(workers);
+    if let (Err(error), Some(report)) = (&outcome, &measurer.messages.report) {
+        report.failed(1, format!("{error:#}").as_bytes(), true);
+    }
+    measurer.messages.progress.end();
+    measurer.messages.close(measurer.gpu.summary().as_ref(), matches!(outcome, Ok(Outcome::BrokenPipe)));
+    outcome
+}
+
+struct Measurer {
+    plan: Plan<MeasureMode>,
+    messages: Messages,
+    budget: Budget,
+    gpu: Gpu,
+    /// The first operand that nobody has taken.
+    next: AtomicUsize,
+    /// Bytes that are done of all files, and of them those of files that were done when one was last.
+    progress: Mutex<(u64, u64)>,
+}
+
+impl Measurer {
+    /// Measures all operands with so many threads, and prints what they find.
+    fn all(self: &Arc<Self>, workers: usize) -> anyhow::Result<Outcome> {
+        let (sender, receiver) = channel();
+        let mut threads = Vec::new();
+        for _ in 0..if workers > 1 { workers } else { 0 } {
+            let (this, sender) = (Arc::clone(self), sender.clone());
+            // If none can be started, this thread does it all.
+            threads.extend(thread::Builder::new().spawn(move || this.work(&sender)));
+        }
+        drop(sender);
+        let mut printer = Printer::new(self);
+        if printer.flush()? {
+            return Ok(Outcome::BrokenPipe);
+        }
+        let mut early = BTreeMap::new();
+        for number in 0..self.plan.common.operands.len() {
+            let found = loop {
+                if threads.is_empty() {
+                    break self.one(number);
+                }
+                match early.remove(&number).map_or_else(|| receiver.recv().map(Some), |found| Ok(Some((number, found))))
+                {
+                    Ok(Some((this, found))) if this == number => break found,
+                    Ok(Some((other, found))) => drop(early.insert(other, found)),
+                    _ => break defect(self.plan.common.operands[number].name()),
+                }
+            };
+            printer.show(number, &found);
+            if printer.flush()? {
+                return Ok(Outcome::BrokenPipe);
+            }
+        }
+        // They have nothing left to do, and hold the progress. (Where nobody reads what is printed, the process ends
+        // without them.)
+        threads.into_iter().for_each(|thread| drop(thread.join()));
+        printer.end();
+        Ok(if printer.flush()? { Outcome::BrokenPipe } else { Outcome::Exit(self.messages.code()) })
+    }
+
+    /// Takes operands until there is none, or nobody waits for what is found.
+    fn work(&self, sender: &Sender<(usize, Found)>) {
+        loop {
+            let number = self.next.fetch_add(1, Relaxed);
+            if number >= self.plan.common.operands.len() || sender.send((number, self.one(number))).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Measures an operand. A panic is a defect of hybz, and has printed where it is.
+    fn one(&self, number: usize) -> Found {
+        let operand = &self.plan.common.operands[number];
+        let started = Instant::now();
+        let mut times = Times::default();
+        let measured = panic::catch_unwind(AssertUnwindSafe(|| self.measured(number, &mut times)));
+        times.all = started.elapsed();
+        self.operand_done();
+        match measured {
+            Ok(Ok(measures)) => Found { measures: Some(measures), verdict: Ok(()), times },
+            Ok(Err(failure)) => Found { measures: None, verdict: Err(failure), times },
+            Err(_) => defect(operand.name()),
+        }
+    }
+
+    fn measured(&self, number: usize, times: &mut Times) -> Result<Measures, Failure> {
+        let name = self.plan.common.operands[number].name();
+        let started = Instant::now();
+        let Input { file, len } = Input::open(&self.plan.common, &self.plan.common.operands[number])?;
+        let (text, permit) = self.text(name, file, len)?;
+        times.read = started.elapsed();
+        let mut last = Instant::now();
+        let mut lap = || std::mem::replace(&mut last, Instant::now()).elapsed();
+        // A file counts as much as it is long, whatever it is decompressed to.
+        let (bytes, counts) = (text.len() as u64, len.unwrap_or(text.len() as u64));
+        match self.gpu.measure(&text) {
+            Answer::Measured(measures, steps) => {
+                times.gpu = Some((lap(), steps));
+                self.advance(name, counts);
+                return Ok(measures);
+            }
+            Answer::Core => {}
+            Answer::Failed(why) => {
+                let remark = format!(": a GPU failed at it ({why}), and a core measures it");
+                self.messages.print(&Note::Remark([shown(name).as_bytes(), remark.as_bytes()].concat()));
+            }
+        }
+        let mut told = 0;
+        let found = measure_in_steps(&text, &mut |step| {
+            match step {
+                Step::Sorted => times.sort = lap(),
+                Step::Neighbours => times.neighbours = lap(),
+                Step::Parsed(_) => times.parse += lap(),
+            }
+            let done = (share(step, bytes) * counts as f64) as u64;
+            self.advance(name, done - told);
+            told = done;
+        });
+        drop(permit);
+        found.map_err(|error| Failure::about(1, "", name, &format!(": {error}.")))
+    }
+
+    /// What is measured of an open file, of this length if it is known, and the permit for it and its measurement.
+    fn text(&self, name: &OsStr, file: File, len: Option<u64>) -> Result<(Vec<u8>, Permit<'_>), Failure> {
+        let limit = self.budget.limit();
+        if let Some(len) = len.filter(|_| !self.plan.mode.decode) {
+            if len > MAX_TEXT as u64 {
+                return Err(too_long(name));
+            }
+            if with_text(len) > limit {
+                return Err(self.no_room(name, Some(len)));
+            }
+            let permit = self.budget.permit(with_text(len));
+            return Ok((input::plain(name, file, len)?, permit));
+        }
+        // What is read from a pipe, or decoded, may have any length: it gets all of the memory, and nobody else then.
+        let mut permit = self.budget.permit(limit);
+        let each = with_text(1) - with_text(0);
+        let max = (limit.saturating_sub(with_text(0)) / each).min(MAX_TEXT as u64);
+        let text = match self.plan.mode.decode {
+            true => input::decoded(&self.plan.common, name, file, &self.pool(), max)?,
+            false => input::to_the_end(name, file, max)?,
+        };
+        let Some(text) = text else {
+            return Err(if max == MAX_TEXT as u64 { too_long(name) } else { self.no_room(name, None) });
+        };
+        permit.shrink(with_text(text.len() as u64));
+        Ok((text, permit))
+    }
+
+    /// The stations that decode.
+    fn pool(&self) -> Pool {
+        let pool =
+            Pool::builder().threads(limits::threads(&self.plan.common, None)).max_memory(limits::share_of_memory());
+        if let Some(memory) = self.plan.common.memory { pool.memory(memory).build() } else { pool.build() }
+    }
+
+    /// So many bytes more are done.
+    fn advance(&self, name: &OsStr, bytes: u64) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        progress.0 += bytes;
+        self.messages.progress.advance(&self.plan.common, name, progress.0 - progress.1);
+    }
+
+    fn operand_done(&self) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        self.messages.progress.input_done(Some(progress.0 - progress.1));
+        progress.1 = progress.0;
+    }
+
+    /// A file of this length, if it is known, needs more memory than there may be.
+    fn no_room(&self, name: &OsStr, len: Option<u64>) -> Failure {
+        let allowed = self.budget.limit() >> 20;
+        let limit = if self.plan.common.memory.is_some() { "-m allows" } else { "there may be" };
+        // Rounded so that `-m` with the first number is enough.
+        let needs = len.map_or("more".to_owned(), |len| format!("{} MB of", with_text(len).div_ceil(1 << 20)));
+        let text = format!(": measuring it needs {needs} memory, and {limit} {allowed} MB.");
+        Failure::about(1, "", name, &text)
+    }
+}
+
+/// The share of the work on so many bytes that is done with this step, as it is with a file of text.
+fn share(step: Step, bytes: u64) -> f64 {
+    match step {
+        Step::Sorted => 0.5,
+        Step::Neighbours => 0.8,
+        Step::Parsed(at) if at == bytes => 1.0,
+        Step::Parsed(at) => 0.8 + 0.2 * at as f64 / bytes as f64,
+    }
+}
+
+/// What a text of this length and measuring it take together.
+fn with_text(len: u64) -> u64 {
+    memory_needed(len).saturating_add(len)
+}
+
+fn too_long(name: &OsStr) -> Failure {
+    Failure::about(1, "", name, &format!(" is too long: at most {MAX_TEXT} bytes can be measured."))
+}
+
+fn defect(name: &OsStr) -> Found {
+    let verdict = Err(Failure::about(3, "", name, ": a defect of hybz."));
+    Found { measures: None, verdict, times: Times::default() }
+}
+
+/// Prints what is found: the table or objects on stdout, the report to its place, the rest to stderr.
+struct Printer<'a> {
+    measurer: &'a Measurer,
+    /// What is not written yet.
+    text: Vec<u8>,
+    terminal: bool,
+    total: table::Total,
+}
+
+impl Printer<'_> {
+    fn new(measurer: &Measurer) -> Printer<'_> {
+        let mut printer =
+            Printer { measurer, text: Vec::new(), terminal: stdout::is_terminal(), total: table::Total::default() };
+        if printer.has_table() {
+            printer.text = table::head();
+        }
+        printer
+    }
+
+    /// Whether people read it.
+    fn has_table(&self) -> bool {
+        let plan = &self.measurer.plan;
+        !plan.mode.json && plan.mode.report != Some(ReportPlace::Stdout)
+    }
+
+    fn show(&mut self, number: usize, found: &Found) {
+        let Measurer { plan, messages, .. } = self.measurer;
+        let name = plan.common.operands[number].name();
+        if let Some(measures) = &found.measures {
+            self.total.add(measures);
+            if self.has_table() {
+                self.text.extend(table::line(measures, name, self.terminal));
+            }
+            if plan.common.verbose > 0 {
+                messages.print(&Note::Line([messages.line_start(name), table::times(measures, &found.times)].concat()));
+            }
+        }
+        let failure = found.verdict.as_ref().err();
+        let object = || table::object(plan.mode.decode, name, found);
+        if plan.mode.json {
+            let mut object = object();
+            object.put_exit(failure.map_or(0, |failure| failure.code), failure.map(|failure| &failure.text[..]));
+            self.text.extend(object.line());
+        }
+        if let Some(failure) = failure {
+            messages.print(&Note::Failure(failure.clone()));
+        }
+        messages.measured(object, found.measures.map_or(0, |measures| measures.bytes));
+    }
+
+    /// The last line of the table, if there are several.
+    fn end(&mut self) {
+        if self.has_table() {
+            self.text.extend(self.total.line());
+        }
+    }
+
+    /// Writes what there is. Returns whether nobody reads it.
+    fn flush(&mut self) -> anyhow::Result<bool> {
+        let mut written = Ok(None);
+        let text = std::mem::take(&mut self.text);
+        self.measurer.messages.progress.suspend(|| {
+            written = print_stdout(&text);
+        });
+        Ok(written?.is_some())
+    }
+}

@@ -1,0 +1,98 @@
+//! The lines of the table, and the objects (docs/JSON.md).
+
+use super::{Found, Times};
+use crate::cli::messages::json::{self, Object};
+use crate::cli::messages::quote::for_terminal;
+use hybz::factor::Measures;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// The names of the columns.
+pub fn head() -> Vec<u8> {
+    columns(["bytes", "alphabet", "entropy", "runs", "n/r", "factors", "n/z", "longest"], OsStr::new("name"))
+}
+
+/// The line of a file.
+pub fn line(measures: &Measures, name: &OsStr, terminal: bool) -> Vec<u8> {
+    let Measures { bytes, alphabet, entropy, runs, factors, longest, .. } = measures;
+    let [bytes, runs, factors, longest] = [bytes, runs, factors, longest].map(u64::to_string);
+    let (alphabet, entropy) = (alphabet.to_string(), format!("{entropy:.4}"));
+    let (per_run, per_factor) = (shown(measures.mean_run()), shown(measures.mean()));
+    let numbers = [&*bytes, &alphabet, &entropy, &runs, &per_run, &factors, &per_factor, &longest];
+    columns(numbers, &for_terminal(name, terminal))
+}
+
+/// However wide a number is, a blank stands before it.
+fn columns(numbers: [&str; 8], name: &OsStr) -> Vec<u8> {
+    let [bytes, alphabet, entropy, runs, per_run, factors, per_factor, longest] = numbers;
+    let numbers = format!(
+        "{bytes:>13} {alphabet:>8} {entropy:>7} {runs:>11} {per_run:>8} {factors:>11} {per_factor:>8} {longest:>10}  "
+    );
+    [numbers.as_bytes(), name.as_bytes(), b"\n"].concat()
+}
+
+/// A mean length.
+fn shown(mean: f64) -> String {
+    let decimals = if mean < 9999.995 { 2 } else { 0 };
+    format!("{mean:.decimals$}")
+}
+
+/// All files together. Their alphabets and entropies are not added: each file is a text by itself.
+#[derive(Default)]
+pub struct Total {
+    files: usize,
+    sum: Measures,
+}
+
+impl Total {
+    pub fn add(&mut self, measures: &Measures) {
+        self.files += 1;
+        self.sum.bytes += measures.bytes;
+        self.sum.runs += measures.runs;
+        self.sum.factors += measures.factors;
+        self.sum.longest = self.sum.longest.max(measures.longest);
+    }
+
+    /// Its line, if there is more than one file.
+    pub fn line(&self) -> Vec<u8> {
+        if self.files < 2 {
+            return Vec::new();
+        }
+        let Measures { bytes, runs, factors, longest, .. } = &self.sum;
+        let [bytes, runs, factors, longest] = [bytes, runs, factors, longest].map(u64::to_string);
+        let (per_run, per_factor) = (shown(self.sum.mean_run()), shown(self.sum.mean()));
+        let name = format!("({} files)", self.files);
+        columns([&bytes, "-", "-", &runs, &per_run, &factors, &per_factor, &longest], OsStr::new(&name))
+    }
+}
+
+/// What `-v` prints of a file.
+pub fn times(measures: &Measures, times: &Times) -> Vec<u8> {
+    let [read, sort, neighbours, parse, all] =
+        [times.read, times.sort, times.neighbours, times.parse, times.all].map(|time| time.as_secs_f64());
+    let rate = measures.bytes as f64 / 1e6 / all.max(1e-9);
+    let steps = match &times.gpu {
+        Some((gpu, steps)) => format!("by a GPU in {:.2} ({steps})", gpu.as_secs_f64()),
+        None => format!("sorted in {sort:.2}, neighbours in {neighbours:.2}, factors in {parse:.2}"),
+    };
+    format!("read in {read:.2} s, {steps}: {rate:.1} MB/s\n").into_bytes()
+}
+
+/// The object of a file, but for its exit code.
+pub fn object(decoded: bool, name: &OsStr, found: &Found) -> Object {
+    let mut object = Object::of_file("measure", name);
+    object.put("decoded", decoded);
+    if let Some(measures) = &found.measures {
+        object.put("bytes", measures.bytes);
+        object.put("alphabet", measures.alphabet);
+        object.put("entropy", measures.entropy);
+        object.put("runs", measures.runs);
+        object.put("mean_run", measures.mean_run());
+        object.put("factors", measures.factors);
+        object.put("mean_factor", measures.mean());
+        object.put("longest", measures.longest);
+        object.put("gpu", found.times.gpu.is_some());
+    }
+    object.put("seconds", json::seconds(found.times.all));
+    object
+}

@@ -1,0 +1,299 @@
+//! `--recover`: what is good in damaged files, into new files, and what is lost, in words or as JSON.
+
+mod report;
+mod result;
+
+use crate::cli::args::{Batch, Operand, Plan, RecoverMode, Recovery, Target, usual_index};
+use crate::cli::files::index;
+use crate::cli::files::names::{appended, original_name};
+use crate::cli::files::place::Place;
+use crate::cli::files::source::{SourceFile, same_file};
+use crate::cli::messages::formats::other_than_bzip2;
+use crate::cli::messages::progress::Progress;
+use crate::cli::messages::{Failure, Messages, Note, Outcome, print_stdout};
+use crate::cli::modes::limits;
+use crate::cli::modes::run::part::check_file;
+use crate::cli::os::temporary::TemporaryFiles;
+use crate::cli::os::{file, process, stdout};
+use hybz::Format;
+use hybz::index::Index;
+use hybz::recover::{Found, Hole, Recovered, Remark, recover as recover_blocks};
+use hybz::{Error, Pool, ReadAt, Settings};
+use result::Results;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, IsTerminal};
+use std::ops::Range;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Recovers the operands, one after the other.
+pub fn recover(plan: Plan<RecoverMode>) -> anyhow::Result<Outcome> {
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    for remark in &plan.common.ignored_words {
+        messages.print(&Note::Remark(remark.clone().into_bytes()));
+    }
+    let mut pool = Pool::builder().threads(limits::threads(&plan.common, None)).max_memory(limits::share_of_memory());
+    if let Some(memory) = plan.common.memory {
+        pool = pool.memory(memory);
+    }
+    if plan.mode.json
+        && let Some(end) = print_stdout(b"")?
+    {
+        return Ok(end);
+    }
+    let rescuer = Rescuer { plan, pool: pool.build(), messages, temporary: TemporaryFiles::default() };
+    for operand in &rescuer.plan.common.operands {
+        let mut story = Story::default();
+        let failure = rescuer.operand(operand, &mut story).err();
+        rescuer.messages.progress.input_done(None);
+        if failure.as_ref().is_some_and(|failure| matches!(failure, Trouble::BrokenPipe)) {
+            return Ok(Outcome::BrokenPipe);
+        }
+        let failure =
+            failure.and_then(|trouble| if let Trouble::Failure(failure) = trouble { Some(failure) } else { None });
+        rescuer.messages.progress.end();
+        if let Some(end) = rescuer.tell(operand.name(), &story, failure)? {
+            return Ok(end);
+        }
+    }
+    if rescuer.plan.mode.target == Target::Stdout
+        && let Err(e) = stdout::close()
+    {
+        rescuer.messages.print(&Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
+    }
+    Ok(Outcome::Exit(rescuer.messages.code()))
+}
+
+/// Recovers what is good.
+struct Rescuer {
+    plan: Plan<RecoverMode>,
+    pool: Pool,
+    messages: Messages,
+    temporary: TemporaryFiles,
+}
+
+/// Why an operand was not recovered.
+enum Trouble {
+    Failure(Failure),
+    /// The reader of our stdout is gone.
+    BrokenPipe,
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Trouble {
+        Trouble::Failure(failure)
+    }
+}
+
+/// What was found in a file.
+#[derive(Default)]
+struct Story {
+    found: Recovered,
+    holes: Vec<Hole>,
+    remarks: Vec<Remark>,
+    /// The bits of good blocks that may be of another file.
+    doubtful: Vec<Range<u64>>,
+    /// The files that were made; none if they went to stdout.
+    results: Vec<PathBuf>,
+    /// Whether holes were filled though no index says how long they are.
+    guessed: bool,
+}
+
+impl Rescuer {
+    fn operand(&self, operand: &Operand, story: &mut Story) -> Result<(), Trouble> {
+        let name = operand.name();
+        let read_error = |e: io::Error| Failure::input("read", name, &e);
+        let mut file = self.open(operand)?;
+        check_file(name, &mut file, "--recover")?;
+        let mut head = [0; Format::HEAD_LEN];
+        let len = file.read_at(&mut head, 0).map_err(read_error)?;
+        if let Some(format) = other_than_bzip2(&head[..len]) {
+            let text = format!(" is {}: --recover is about .bz2.", format.file());
+            return Err(Failure::about(1, "", name, &text).into());
+        }
+        let index = self.index(operand, &file)?;
+        let source = SourceFile::of(operand, &file).map_err(read_error)?;
+        let mut results = self.results(operand, &file, source.is_some())?;
+        let settings = Settings::new().pool(&self.pool);
+        let outcome = recover_blocks(&file, &settings, index.as_ref(), |found| match found {
+            Found::Block(block) => {
+                self.messages.progress.advance(&self.plan.common, name, block.bits.end / 8);
+                if block.doubtful {
+                    story.doubtful.push(block.bits.clone());
+                }
+                results.block(&block)
+            }
+            Found::Hole(hole) => {
+                results.hole(&hole)?;
+                story.holes.push(hole);
+                Ok(())
+            }
+            Found::Remark(remark) => {
+                story.remarks.push(remark);
+                Ok(())
+            }
+            _ => Ok(()),
+        });
+        self.messages.progress.counts.advance(file.len());
+        story.found = match outcome {
+            Ok(found) => found,
+            Err(error) => return Err(self.trouble(name, &results, error)),
+        };
+        if story.found.blocks == 0 && (story.found.streams == 0 || story.found.holes > 0) {
+            return Err(Failure::about(1, "", name, ": no good block of a .bz2 is in it.").into());
+        }
+        story.guessed = results.guessed;
+        let place = results.name();
+        match results.finish(source.as_ref(), self.plan.common.force, self.plan.common.sync) {
+            Ok(made) => story.results = made,
+            Err(Error::Write(e)) => return Err(write_trouble(&place, &e)),
+            Err(error) => return Err(Failure::internal(name, &error).into()),
+        }
+        Ok(())
+    }
+
+    fn trouble(&self, name: &OsStr, results: &Results<'_>, error: Error) -> Trouble {
+        match error {
+            Error::Read(e) => Failure::input("read", name, &e).into(),
+            Error::Write(e) => write_trouble(&results.name(), &e),
+            Error::BadIndex(_) => index::failure(name, &error).into(),
+            Error::Memory { .. } => Failure::memory(name, &error, self.plan.common.memory.is_some()).into(),
+            _ => Failure::internal(name, &error).into(),
+        }
+    }
+
+    fn open(&self, operand: &Operand) -> Result<File, Failure> {
+        let name = operand.name();
+        let read_error = |e: io::Error| Failure::input("read", name, &e);
+        match operand {
+            Operand::File(path) => {
+                let opened = file::open_at_once(path, true).map_err(|e| Failure::input("open", name, &e))?;
+                match opened {
+                    (_, found) if found.is_dir() => Err(Failure::about(1, "Input file ", name, " is a directory.")),
+                    (Some(file), _) => Ok(file),
+                    (None, _) => Err(Failure::input("open", name, &file::not_found())),
+                }
+            }
+            Operand::Stdin => {
+                process::check_stdin().map_err(read_error)?;
+                if io::stdin().is_terminal() {
+                    return Err(Failure::terminal(&self.plan.common.program, "read compressed data from"));
+                }
+                io::stdin().as_fd().try_clone_to_owned().map(File::from).map_err(read_error)
+            }
+        }
+    }
+
+    /// The index that was named, or the one beside the file.
+    fn index(&self, operand: &Operand, coded: &File) -> Result<Option<Index>, Failure> {
+        let open = |path: &Path| {
+            let file = index::open_file(path)?;
+            Index::open_unchecked(Arc::new(file), coded).map_err(|error| index::failure(path.as_os_str(), &error))
+        };
+        let path = match operand {
+            Operand::File(path) => path.as_path(),
+            Operand::Stdin => Path::new(""),
+        };
+        if let Some(index) = &self.plan.mode.index {
+            return open(&index.path(path)).map(Some);
+        }
+        let usual = usual_index(path);
+        if *operand == Operand::Stdin || !fs::metadata(&usual).is_ok_and(|found| found.is_file()) {
+            return Ok(None);
+        }
+        match open(&usual) {
+            Ok(index) => Ok(Some(index)),
+            Err(failure) => {
+                let why = failure.text.trim_ascii_end();
+                let text = [why.strip_suffix(b".").unwrap_or(why), b"; recovering without it."].concat();
+                self.messages.print(&Note::Remark(text));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Where the result goes.
+    fn results(&self, operand: &Operand, file: &File, private: bool) -> Result<Results<'_>, Failure> {
+        let kind = self.plan.mode.recovery;
+        let path = match (&self.plan.mode.target, operand) {
+            (Target::Stdout, _) | (_, Operand::Stdin) if !matches!(self.plan.mode.target, Target::File(_)) => None,
+            (Target::File(path), _) => Some(path.clone()),
+            (_, Operand::File(path)) => Some(match kind {
+                Recovery::Split => path.clone(),
+                _ => {
+                    let original = original_name(path, &self.plan.common).unwrap_or_else(|| path.clone());
+                    let suffix = if kind == Recovery::Bz2 { ".recovered.bz2" } else { ".recovered" };
+                    appended(&original, OsStr::new(suffix))
+                }
+            }),
+            (_, Operand::Stdin) => None,
+        };
+        if let Some(path) = path.as_ref().filter(|_| kind != Recovery::Split) {
+            self.check(path, file)?;
+        }
+        if path.is_none() && kind == Recovery::Bz2 && stdout::is_terminal() {
+            return Err(Failure::terminal(&self.plan.common.program, "write compressed data to"));
+        }
+        let name = path.clone().unwrap_or_else(|| PathBuf::from("(stdout)"));
+        if path.is_none() {
+            stdout::check().map_err(|e| Failure::output("write", name.as_os_str(), &e))?;
+        }
+        Results::new(kind, path, private, &self.temporary, self.plan.common.force, self.plan.mode.sparse)
+            .map_err(|e| Failure::output("create", name.as_os_str(), &e))
+    }
+
+    /// Refuses a result that is there, or that is the source.
+    fn check(&self, path: &Path, file: &File) -> Result<(), Failure> {
+        let name = path.as_os_str();
+        let source = file.metadata().map_err(|e| Failure::input("read", name, &e))?;
+        match fs::metadata(path) {
+            Ok(found) if same_file(&found, &source) => {
+                Err(Failure::about(1, "Output file ", name, " is the input file."))
+            }
+            Ok(found) if found.is_dir() => Err(Failure::about(1, "Output file ", name, " is a directory.")),
+            _ if !self.plan.common.force && !Place::typed(path).is_stream() && fs::symlink_metadata(path).is_ok() => {
+                Err(Failure::exists(name))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Says what was found. Returns how the process ends if nobody reads it.
+    fn tell(&self, name: &OsStr, story: &Story, failure: Option<Failure>) -> anyhow::Result<Option<Outcome>> {
+        let code = match &failure {
+            Some(failure) => failure.code,
+            None if story.found.holes > 0 => 2,
+            None => 0,
+        };
+        if self.plan.mode.json {
+            let line = report::json(name, story, failure.as_ref(), code);
+            if let Some(end) = print_stdout(&line)? {
+                return Ok(Some(end));
+            }
+        }
+        for text in report::words(name, story) {
+            let failed = failure.is_some() || matches!(text, report::Line::Remark(_));
+            match text {
+                report::Line::Hole(text) if !failed => self.messages.print(&Note::Failure(Failure::new(2, text))),
+                report::Line::Hole(text) | report::Line::Remark(text) => self.messages.print(&Note::Remark(text)),
+            }
+        }
+        match failure {
+            Some(failure) => self.messages.print(&Note::Failure(failure)),
+            None => self.messages.print(&Note::Remark(report::summary(name, story))),
+        }
+        Ok(None)
+    }
+}
+
+fn write_trouble(path: &Path, e: &io::Error) -> Trouble {
+    if e.kind() == io::ErrorKind::BrokenPipe {
+        return Trouble::BrokenPipe;
+    }
+    if e.kind() == io::ErrorKind::AlreadyExists {
+        return Failure::exists(path.as_os_str()).into();
+    }
+    Failure::output("write", path.as_os_str(), e).into()
+}

@@ -1,0 +1,168 @@
+//! What is made of the good blocks: one file, which appears when it is complete, or a file of each.
+
+use crate::cli::args::Recovery;
+use crate::cli::files::output::{Out, OutputFile, Stdout};
+use crate::cli::files::place::Place;
+use crate::cli::files::source::SourceFile;
+use crate::cli::os::directory::Directory;
+use crate::cli::os::temporary::TemporaryFiles;
+use hybz::Error;
+use hybz::recover::{Block, Hole, Rejoiner};
+use std::ffi::OsString;
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+const BUFFER: usize = 64 << 10;
+
+/// What is being made.
+pub struct Results<'a> {
+    made: Made,
+    path: Option<PathBuf>,
+    private: bool,
+    temporary: &'a TemporaryFiles,
+    replace: bool,
+    /// The length of the last good block's text.
+    last_len: Option<u64>,
+    /// Lost blocks whose zeros are not written yet, because no block came before.
+    owed: u64,
+    /// Whether the length of a hole was guessed.
+    pub guessed: bool,
+}
+
+enum Made {
+    Text(Out),
+    Fill(Out),
+    Bz2(Box<Rejoiner<Out>>),
+    /// The files so far.
+    Split(Vec<PathBuf>),
+}
+
+impl<'a> Results<'a> {
+    /// Into the file `path`, or to stdout, with `holes` in place of zeros; of [`Recovery::Split`] beside the file
+    /// `path`.
+    pub fn new(
+        kind: Recovery,
+        path: Option<PathBuf>,
+        private: bool,
+        temporary: &'a TemporaryFiles,
+        replace: bool,
+        holes: bool,
+    ) -> io::Result<Results<'a>> {
+        let holes = holes && matches!(kind, Recovery::Text | Recovery::Fill);
+        let out = || -> io::Result<Out> {
+            match &path {
+                Some(path) => {
+                    // A device or FIFO that exists is written to as it is.
+                    let existing = replace || Place::typed(path).is_stream();
+                    let file = create(path, private, existing, temporary)?;
+                    Ok(Out::File(BufWriter::with_capacity(BUFFER, file.with_holes(holes))))
+                }
+                None => Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::with_holes(holes)))),
+            }
+        };
+        let made = match kind {
+            Recovery::Text => Made::Text(out()?),
+            Recovery::Fill => Made::Fill(out()?),
+            Recovery::Bz2 => Made::Bz2(Box::new(Rejoiner::new(out()?))),
+            Recovery::Split => Made::Split(Vec::new()),
+        };
+        Ok(Results { made, path, private, temporary, replace, last_len: None, owed: 0, guessed: false })
+    }
+
+    /// The name in messages.
+    pub fn name(&self) -> PathBuf {
+        match (&self.made, &self.path) {
+            (Made::Split(made), Some(path)) => split_name(path, made.len() as u64 + 1),
+            (_, path) => path.clone().unwrap_or_else(|| PathBuf::from("(stdout)")),
+        }
+    }
+
+    /// Takes the next good block.
+    pub fn block(&mut self, block: &Block) -> Result<(), Error> {
+        let (owed, len) = (std::mem::take(&mut self.owed), block.text_len());
+        match &mut self.made {
+            Made::Text(out) => block.write_text(out)?,
+            Made::Fill(out) => {
+                zeros(out, owed * self.last_len.unwrap_or(len))?;
+                block.write_text(out)?;
+            }
+            Made::Bz2(out) => out.push(block)?,
+            Made::Split(made) => {
+                let path = self.path.as_deref().unwrap_or(Path::new(""));
+                let path = split_name(path, made.len() as u64 + 1);
+                let file = create(&path, self.private, false, self.temporary).map_err(Error::Write)?;
+                let mut one = Rejoiner::new(BufWriter::new(file));
+                one.push(block)?;
+                let file = one.finish()?.into_inner().map_err(|e| Error::Write(e.into_error()))?;
+                file.publish(self.replace).map_err(Error::Write)?;
+                made.push(path);
+            }
+        }
+        self.last_len = Some(len);
+        Ok(())
+    }
+
+    /// Takes the next hole.
+    pub fn hole(&mut self, hole: &Hole) -> Result<(), Error> {
+        let Made::Fill(out) = &mut self.made else { return Ok(()) };
+        if let Some(len) = hole.text_len {
+            return zeros(out, len);
+        }
+        self.guessed = true;
+        let blocks = if hole.bits.is_empty() { 0 } else { hole.blocks.max(1) };
+        match self.last_len {
+            Some(len) => zeros(out, blocks * len),
+            None => {
+                self.owed += blocks;
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives the file its name. Returns the names of all that were made.
+    pub fn finish(self, source: Option<&SourceFile>, replace: bool, sync: bool) -> Result<Vec<PathBuf>, Error> {
+        let out = match self.made {
+            Made::Text(out) | Made::Fill(out) => out,
+            Made::Bz2(out) => out.finish()?,
+            Made::Split(made) => return Ok(made),
+        };
+        let file = match out {
+            Out::Stdout(mut out) => {
+                out.flush().map_err(Error::Write)?;
+                return Ok(Vec::new());
+            }
+            Out::File(mut out) => {
+                out.flush().map_err(Error::Write)?; // of the file, too, before its times are set
+                out.into_parts().0
+            }
+        };
+        let publish = || {
+            if let Some(source) = source {
+                file.set_attributes(source)?;
+            }
+            if sync && file.replaces() {
+                file.sync()?;
+            }
+            file.publish(replace)
+        };
+        publish().map_err(Error::Write)?;
+        Ok(self.path.into_iter().collect())
+    }
+}
+
+fn create(path: &Path, private: bool, existing: bool, temporary: &TemporaryFiles) -> io::Result<OutputFile> {
+    OutputFile::create(path, Directory::of(path, None)?, private, existing, temporary)
+}
+
+fn zeros(out: &mut Out, count: u64) -> Result<(), Error> {
+    io::copy(&mut io::repeat(0).take(count), out).map(drop).map_err(Error::Write)
+}
+
+/// `rec00001NAME.bz2` beside NAME, as bzip2recover has it.
+pub fn split_name(path: &Path, number: u64) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    let suffix: &[u8] = if name.ends_with(b".bz2") { b"" } else { b".bz2" };
+    let name = [format!("rec{number:05}").as_bytes(), name, suffix].concat();
+    path.with_file_name(OsString::from_vec(name))
+}

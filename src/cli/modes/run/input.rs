@@ -1,0 +1,73 @@
+//! What to do with the bytes of an operand, and how to read them.
+
+use crate::cli::args::{Coding, Common, FilesMode, Operand, Plan, StreamRange, TextRanges, Work};
+use crate::cli::files::job::{Destination, Ready};
+use crate::cli::files::reader::Reader;
+use crate::cli::files::source::SourceFile;
+use crate::cli::messages::Failure;
+use crate::cli::messages::formats::COPY_HEAD_LEN;
+use crate::cli::modes::run::part;
+use crate::cli::modes::run::ranges::Parts;
+use hybz::Pool;
+use hybz::flow::{Source, Task};
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+
+/// All of it.
+pub fn whole(plan: &Plan<FilesMode>, ready: &Ready, file: File) -> (Task, Source) {
+    let Ready { source, destination, .. } = ready;
+    let mut reader = match source {
+        Some(source) => Reader::of(file, &source.found),
+        None => Reader::new(file),
+    };
+    let can_be_read_again = source.as_ref().is_some_and(|source| source.found.is_file());
+    let coding = plan.mode.coding();
+    if coding.is_none() && !can_be_read_again {
+        reader = reader.noting(&ready.seen);
+    }
+    match (coding, &plan.mode.work) {
+        (Some(coding), _) => (compression(&coding, source.as_ref()), reader.into_source()),
+        (None, Work::Decompress { .. }) if plan.common.force && matches!(destination, Destination::Stdout) => {
+            let head = reader.head(COPY_HEAD_LEN);
+            let may_be_compressed = plan.common.formats.may_begin_with(&head);
+            let task = if may_be_compressed { decompress(&plan.common) } else { Task::Copy };
+            (task, Source::Stream(Box::new(io::Cursor::new(head).chain(reader))))
+        }
+        (None, _) => (decompress(&plan.common), reader.into_source()),
+    }
+}
+
+/// A frame states the length of a long file. (That of a short one is known once it is read, and some of those that the
+/// kernel makes up have another length than they say.)
+fn compression(coding: &Coding, source: Option<&SourceFile>) -> Task {
+    const LONG: u64 = 1 << 20;
+    let len = source.map(|source| &source.found).filter(|found| found.is_file()).map(Metadata::len);
+    let (encoding, long) = (coding.encoding, len.filter(|&len| len >= LONG));
+    Task::Compress(long.map_or(encoding, |len| encoding.text_len(len)))
+}
+
+fn decompress(common: &Common) -> Task {
+    Task::Decompress { formats: common.formats, trailing_garbage: common.trailing_garbage }
+}
+
+/// Ranges of its text.
+pub fn ranges(
+    (common, pool): (&Common, &Pool),
+    wanted: &TextRanges,
+    operand: &Operand,
+    file: File,
+    ready: &Ready,
+    remark: &mut Option<Vec<u8>>,
+) -> Result<(Task, Source), Failure> {
+    let cursor = part::ranges(common, wanted, pool, operand, file, remark)?;
+    let parts = Parts::new(cursor, wanted.ranges.clone(), wanted.lines).noting(&ready.seen);
+    Ok((Task::Copy, Source::Stream(Box::new(parts))))
+}
+
+/// Some of its streams.
+pub fn streams(common: &Common, wanted: StreamRange, name: &OsStr, file: File) -> Result<(Task, Source), Failure> {
+    let file = if wanted.at > 0 { part::at(common, name, file, wanted.at)? } else { file };
+    let task = wanted.count.map_or_else(|| decompress(common), |count| Task::DecompressStreams(common.formats, count));
+    Ok((task, Source::Stream(Box::new(Reader::new(file)))))
+}

@@ -1,0 +1,331 @@
+//! Operands become inputs: opened so that nothing hangs, checked in bzip2's order, their results named.
+//!
+//! A file is opened first (without waiting for the other end of a FIFO, and without following a link where bzip2 would
+//! not follow it). All checks are then made on the open file, so that what was checked is what is read.
+
+use crate::cli::args::{Action, FilesMode, Operand, Plan, Target, Work};
+use crate::cli::files::index::IndexJob;
+use crate::cli::files::job::{Complete, Destination, Job, Ready, State};
+use crate::cli::files::journal::Journal;
+use crate::cli::files::names::{appended, ending, original_name};
+use crate::cli::files::operand_iter::{Found, OperandIter};
+use crate::cli::files::pending::Pending;
+use crate::cli::files::place::Place;
+use crate::cli::files::preconditions::Preconditions;
+use crate::cli::files::source::{SourceFile, id, list_of};
+use crate::cli::messages::quote::shown;
+use crate::cli::messages::report::Entry;
+use crate::cli::messages::tally::Skipped;
+use crate::cli::messages::{Failure, Messages};
+use crate::cli::modes::limits;
+use crate::cli::modes::run::input;
+use crate::cli::modes::run::resume;
+use crate::cli::modes::shards;
+use crate::cli::os::{process, tree};
+use hybz::Pool;
+use hybz::flow::{Input, Inputs, Source, Task};
+use hybz::format::IndexKind;
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Metadata};
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
+
+/// The operands, as the flow wants them: opened one after the other.
+pub struct Operands {
+    plan: Arc<Plan<FilesMode>>,
+    messages: Arc<Messages>,
+    pool: Pool,
+    iter: OperandIter,
+    preconditions: Preconditions,
+}
+
+/// A file that was looked at.
+enum Opened {
+    Ready(Box<Ready>, File),
+    Complete(Complete),
+    /// It is one that hybz itself writes.
+    Own,
+}
+
+/// What is done with an operand.
+struct Prepared {
+    index: Option<IndexJob>,
+    task: Task,
+    source: Source,
+}
+
+impl Prepared {
+    /// Nothing: the operand only has its place in the order.
+    fn nothing() -> Prepared {
+        Prepared { index: None, task: Task::Skip, source: Source::Stream(Box::new(io::empty())) }
+    }
+
+    fn input(self, plan: &Plan<FilesMode>, job: impl FnOnce(Option<IndexJob>) -> Job) -> Input<Job> {
+        let Prepared { index, task, source } = self;
+        Input { count_lines: index.is_some(), meta: job(index), task, verify: plan.mode.verify().blocks, source }
+    }
+}
+
+impl Operands {
+    pub fn new(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>, iter: OperandIter, pool: &Pool) -> Self {
+        Operands { preconditions: Preconditions::new(&plan), plan, messages, pool: pool.clone(), iter }
+    }
+
+    /// The input that a file is, or none if it is one of hybz's own.
+    fn input(&mut self, found: &Found) -> Option<Input<Job>> {
+        let name = found.operand.name().to_owned();
+        let entry = Entry::new(&self.plan.mode, &name);
+        let mut pending = self.preconditions.locks.begin();
+        let mut remark = None;
+        let opened = self.open(found, &name, &mut remark, &mut pending);
+        let (state, prepared) = match opened {
+            Ok(Opened::Own) => {
+                self.messages.tally.skip(Skipped::Own);
+                return None;
+            }
+            Ok(Opened::Complete(complete)) => {
+                self.messages.tally.skip(Skipped::Complete);
+                (State::Complete(complete), Prepared::nothing())
+            }
+            Ok(Opened::Ready(ready, file)) => {
+                match self.prepare(&ready, &found.operand, file, &mut remark, &mut pending) {
+                    Ok(prepared) => (State::Ready(ready), prepared),
+                    Err(failure) => (State::Failed(failure), Prepared::nothing()),
+                }
+            }
+            Err(failure) => (State::Failed(failure), Prepared::nothing()),
+        };
+        Some(prepared.input(&self.plan, |index| Job { name, remark, state, index, entry, pending }))
+    }
+
+    /// What is done with an operand that passed all checks.
+    fn prepare(
+        &self,
+        ready: &Ready,
+        operand: &Operand,
+        file: File,
+        remark: &mut Option<Vec<u8>>,
+        pending: &mut Pending,
+    ) -> Result<Prepared, Failure> {
+        let (plan, name) = (&self.plan, operand.name());
+        let index = self.index(ready, pending)?;
+        let (task, source) = match (&plan.mode.work, plan.mode.ranges(), plan.mode.streams()) {
+            (Work::Shard { level, shard, .. }, ..) => {
+                let text = shards::text(name, file, shard)?;
+                (Task::Compress((*level).into()), Source::File(Arc::new(text), shard.offset))
+            }
+            (_, Some(ranges), _) => input::ranges((&plan.common, &self.pool), ranges, operand, file, ready, remark)?,
+            (.., Some(streams)) => input::streams(&plan.common, streams, name, file)?,
+            (_, None, None) => input::whole(plan, ready, file),
+        };
+        Ok(Prepared { index, task, source })
+    }
+
+    /// The index that is made of an operand, if its name is free.
+    fn index(&self, ready: &Ready, pending: &mut Pending) -> Result<Option<IndexJob>, Failure> {
+        let Some(index) = &self.plan.mode.index else { return Ok(None) };
+        let unnamed = Place::typed("");
+        let compressed = match (self.plan.mode.action(), &ready.destination, &ready.source) {
+            (Action::Compress, Destination::File(result), _) => result,
+            (Action::Compress, ..) | (_, _, None) => &unnamed, // its name was typed
+            (_, _, Some(source)) => &source.place,
+        };
+        let place = match index.path {
+            Some(_) => Place::typed(index.path(compressed.path())),
+            None => compressed.beside(index.path(compressed.path())),
+        };
+        let job = IndexJob::new(index, place);
+        let source = ready.source.as_ref().map(|source| &source.found);
+        let replaced = job.check(compressed.path(), source, self.plan.common.force)?;
+        if replaced.is_some_and(|found| self.preconditions.is_report(tree::id(&found))) {
+            return Err(Failure::about(1, "Output file ", job.place.name(), " is the report."));
+        }
+        pending.touch(job.place.path(), replaced.iter().map(tree::id));
+        Ok(Some(job))
+    }
+
+    /// Opens an operand and makes bzip2's checks in bzip2's order.
+    fn open(
+        &mut self,
+        found: &Found,
+        name: &OsStr,
+        remark: &mut Option<Vec<u8>>,
+        pending: &mut Pending,
+    ) -> Result<Opened, Failure> {
+        if found.operand == Operand::Stdin {
+            return self.open_stdin(name, pending).map(|(ready, file)| Opened::Ready(Box::new(ready), file));
+        }
+        let (place, journal, typed) = (&found.place, &found.journal, found.typed);
+        let opened = self.preconditions.open(place, pending);
+        let plan = Arc::clone(&self.plan);
+        let opened = opened.map_err(|e| Failure::unopened(plan.mode.action(), name, &e))?;
+        let Some((file, found)) = self.check_source(place, name, typed, opened)? else { return Ok(Opened::Own) };
+        let destination = self.destination(place, remark)?;
+        let makes_file = plan.mode.index.is_some() || matches!(destination, Destination::File(_));
+        let resumes = plan.mode.batch.resume && found.is_file();
+        match &destination {
+            Destination::File(_) if resumes => {} // when its result is known not to be right
+            Destination::File(result) => self.preconditions.result(result, &found, pending)?,
+            Destination::Stdout => self.preconditions.stdout(name, &found)?,
+            Destination::Nothing => {}
+        }
+        let others = found.nlink().saturating_sub(1);
+        if plan.mode.remove_sources && !plan.common.force && others > 0 {
+            let text = format!(" has {others} other link{}.", if others == 1 { "" } else { "s" });
+            return Err(Failure::about(1, "Input file ", name, &text));
+        }
+        let acl = if makes_file { list_of(&file) } else { None };
+        let source = SourceFile { place: place.clone(), found, acl };
+        let mut entry = None;
+        if let Destination::File(result) = &destination {
+            if resumes {
+                match self.look_at_result(journal.as_ref(), (&source, &file), result, pending)? {
+                    resume::Found::Complete => {
+                        let (result, bytes) = (result.name().to_owned(), source.found.len());
+                        return Ok(Opened::Complete(Complete { result, bytes }));
+                    }
+                    resume::Found::Missing(for_later) => entry = for_later,
+                }
+                self.preconditions.result(result, &source.found, pending)?;
+            }
+            if plan.has_many() {
+                let replaced = if plan.common.force { result.find().ok() } else { None };
+                let removed = plan.mode.remove_sources.then_some(id(&source.found));
+                pending.touch(result.path(), removed.into_iter().chain(replaced.as_ref().map(tree::id)));
+            }
+        }
+        let ready = Ready { source: Some(source), destination, entry, seen: Arc::default() };
+        Ok(Opened::Ready(Box::new(ready), file))
+    }
+
+    /// Looks at the result that `--resume` finds.
+    fn look_at_result(
+        &self,
+        journal: Option<&Arc<Journal>>,
+        source: (&SourceFile, &File),
+        result: &Place,
+        pending: &Pending,
+    ) -> Result<resume::Found, Failure> {
+        // An operand before may be about to make it, or to replace it.
+        if self.preconditions.locks.has_name(result.path()) {
+            self.preconditions.locks.wait(pending);
+        }
+        resume::look(&self.plan, &self.pool, journal, source, result)
+    }
+
+    /// Refuses sources that are no files, or compressed already. Returns nothing for the report, unless it was typed.
+    fn check_source(
+        &self,
+        place: &Place,
+        name: &OsStr,
+        typed: bool,
+        (file, found): (Option<File>, Metadata),
+    ) -> Result<Option<(File, Metadata)>, Failure> {
+        let plan = &self.plan;
+        let about =
+            |parts: &[&[u8]]| Failure::new(1, [b"Input file ", shown(name).as_bytes(), &parts.concat()].concat());
+        // As in bzip2 also with -f: a job that does `-f *` every night must not wrap its own results.
+        if let Some(coding) = &plan.mode.coding()
+            && let Some((suffix, _, format)) = ending(place.path(), &plan.common, Some(coding))
+        {
+            let beside = format.is_none_or(|format| format.index() == IndexKind::Beside);
+            let hint: &[u8] = if plan.mode.index.is_some() && beside { b" Its index: -t --index." } else { b"" };
+            return Err(about(&[b" already has ", suffix, b" suffix.", hint]).remark());
+        }
+        if found.is_dir() {
+            let walked = plan.mode.batch.recursive; // all others are
+            let link: &[u8] = b" is a symbolic link to a directory: not followed without -f.";
+            return Err(about(&[if walked { link } else { b" is a directory." }]));
+        }
+        if self.preconditions.is_report(id(&found)) {
+            return if typed { Err(about(&[b" is the report."])) } else { Ok(None) };
+        }
+        let file = match file {
+            Some(file) if found.is_file() || !plan.mode.target.makes_files() || plan.common.force => file,
+            _ => return Err(about(&[b" is not a normal file."]).remark()),
+        };
+        if plan.mode.verify().file && !found.is_file() {
+            return Err(about(&[b" is not a normal file: --verify=file cannot read it again."]));
+        }
+        Ok(Some((file, found)))
+    }
+
+    fn open_stdin(&self, name: &OsStr, pending: &Pending) -> Result<(Ready, File), Failure> {
+        let read_error = |e| Failure::input("read", name, &e);
+        process::check_stdin().map_err(read_error)?;
+        let stdin = io::stdin();
+        if self.plan.mode.action() != Action::Compress && stdin.is_terminal() {
+            return Err(Failure::terminal(&self.plan.common.program, "read compressed data from"));
+        }
+        let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(read_error)?);
+        let found = file.metadata().map_err(read_error)?;
+        let destination = match &self.plan.mode.target {
+            Target::Nowhere => Destination::Nothing,
+            Target::File(result) => {
+                let result = Place::typed(result);
+                self.preconditions.result(&result, &found, pending)?;
+                Destination::File(result)
+            }
+            _ => {
+                self.preconditions.stdout(name, &found)?;
+                Destination::Stdout
+            }
+        };
+        Ok((Ready { source: None, destination, entry: None, seen: Arc::default() }, file))
+    }
+
+    /// Where the result of a file goes.
+    fn destination(&mut self, source: &Place, remark: &mut Option<Vec<u8>>) -> Result<Destination, Failure> {
+        let path = source.path();
+        let result = match (&self.plan.mode.target, self.plan.mode.coding()) {
+            (Target::Nowhere, _) => return Ok(Destination::Nothing),
+            (Target::Stdout, _) => return Ok(Destination::Stdout),
+            (Target::File(result), _) => return Ok(Destination::File(Place::typed(result))),
+            (Target::Beside | Target::Below(_), Some(coding)) => {
+                let usual = coding.encoding.format().suffixes().first().map(|(suffix, _)| OsStr::new(suffix));
+                appended(path, self.plan.common.suffix.as_deref().or(usual).unwrap_or_default())
+            }
+            (Target::Beside | Target::Below(_), None) => original_name(path, &self.plan.common).unwrap_or_else(|| {
+                let guess = appended(path, OsStr::new(".out"));
+                let (name, shown_guess) = (shown(path.as_os_str()), shown(guess.as_os_str()));
+                let text: [&[u8]; 4] =
+                    [b"Can't guess original name for ", name.as_bytes(), b" -- using ", shown_guess.as_bytes()];
+                *remark = Some(text.concat());
+                guess
+            }),
+        };
+        self.iter.result(source, source.beside(result)).map(Destination::File)
+    }
+}
+
+impl Inputs for Operands {
+    type Meta = Job;
+
+    fn next_input(&mut self) -> Option<Input<Job>> {
+        loop {
+            if self.plan.mode.batch.fail_fast && self.messages.code() > 0 {
+                return None;
+            }
+            match self.iter.next()? {
+                Ok(found) => {
+                    if let Some(input) = self.input(&found) {
+                        return Some(input);
+                    }
+                }
+                Err(failure) => {
+                    let (name, pending) = (OsString::new(), self.preconditions.locks.begin());
+                    let state = State::Failed(failure);
+                    let job = |index| Job { name, remark: None, state, index, entry: None, pending };
+                    return Some(Prepared::nothing().input(&self.plan, job));
+                }
+            }
+        }
+    }
+
+    fn expected_bytes(&self) -> Option<u64> {
+        limits::expected_bytes(&self.plan)
+    }
+}

@@ -1,0 +1,147 @@
+//! What is printed of a file when its stream has ended, well or not.
+
+use crate::cli::args::{Action, Common, FilesMode, Plan, usual_index};
+use crate::cli::files::index;
+use crate::cli::files::job::Destination;
+use crate::cli::messages::quote::shown;
+use crate::cli::messages::verified;
+use crate::cli::messages::{self, Failure, Messages, Note};
+use hybz::Format;
+use hybz::{Error, Formats, StreamSummary};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The words for it.
+pub struct OutcomeText {
+    plan: Arc<Plan<FilesMode>>,
+    messages: Arc<Messages>,
+}
+
+/// What is printed of a stream that failed.
+pub struct Verdict {
+    pub notes: Vec<Note>,
+    /// Whether `--recover` or bzip2recover may find something.
+    pub damage: bool,
+}
+
+impl OutcomeText {
+    pub fn new(plan: &Arc<Plan<FilesMode>>, messages: &Arc<Messages>) -> OutcomeText {
+        OutcomeText { plan: Arc::clone(plan), messages: Arc::clone(messages) }
+    }
+
+    /// The beginning of a file's line under `-v`; under `-vv` it was printed before the first block.
+    fn line_start(&self, name: &OsStr) -> Vec<u8> {
+        if self.plan.common.verbose == 1 { self.messages.line_start(name) } else { Vec::new() }
+    }
+
+    /// What is printed of a stream that went well.
+    pub fn success(&self, name: &OsStr, stream: &StreamSummary) -> Vec<u8> {
+        let Common { verbose, quiet, program, .. } = &self.plan.common;
+        let action = self.plan.mode.action();
+        let mut message = self.line_start(name);
+        if *verbose >= 2 && stream.trailing_garbage.is_none() {
+            message.extend(messages::end_line(stream, action == Action::Compress).bytes());
+        }
+        if stream.trailing_garbage.is_some() && *quiet == 0 {
+            let text = b"trailing garbage after EOF ignored\n";
+            match action {
+                Action::Test if *verbose > 0 => message.extend_from_slice(text),
+                Action::Test => {
+                    message.extend([program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat())
+                }
+                _ => message.extend([b"\n", program.as_bytes(), b": ", shown(name).as_bytes(), b": ", text].concat()),
+            }
+        }
+        if *verbose > 0 {
+            let end = match action {
+                Action::Compress => messages::ratio(stream.bytes_in, stream.bytes_out),
+                Action::Decompress => "done\n".to_owned(),
+                Action::Test => "ok\n".to_owned(),
+            };
+            message.extend(end.bytes());
+        }
+        message
+    }
+
+    /// Why a stream failed whose file begins with `head`.
+    pub fn failure(&self, name: &OsStr, destination: &Destination, error: &Error, head: &[u8]) -> Verdict {
+        let result = match destination {
+            Destination::Stdout => OsStr::new("(stdout)"),
+            Destination::File(place) => place.name(),
+            Destination::Nothing => OsStr::new("(none)"),
+        };
+        let mut damage = false;
+        let failure = match error {
+            Error::Read(e) => Failure::input("read", name, e),
+            Error::ForeignIndex { .. } | Error::BadIndex(_) => {
+                let file = Path::new(name);
+                let index = self.plan.mode.ranges().and_then(|ranges| ranges.index.as_ref());
+                let index = index.map_or_else(|| usual_index(file), |index| index.path(file));
+                index::failure(index.as_os_str(), error)
+            }
+            Error::Write(e) => Failure::output("write", result, e),
+            &Error::TextLength { stated, found } => {
+                let text = format!(" had {stated} bytes, and {found} when it was read: it changed meanwhile.");
+                Failure::about(1, "Input file ", name, &text)
+            }
+            Error::Internal { .. } => Failure::internal(name, error),
+            Error::Miscoded { .. } => verified::miscoded(name, error),
+            Error::Memory { .. } => Failure::memory(name, error, self.plan.common.memory.is_some()),
+            _ => {
+                let not_bzip2 = matches!(error, Error::NotBzip2);
+                // Nothing can be recovered from nothing, and nothing is lost before garbage.
+                let nothing_lost = match error {
+                    Error::TrailingGarbage { .. } | Error::Truncated { bit_offset: 0, .. } => true,
+                    // Nothing can be recovered of other programs' formats.
+                    Error::Data { damage, .. } => !messages::has_crcs(damage),
+                    _ => false,
+                };
+                damage = !nothing_lost && (self.plan.mode.action() == Action::Test || !not_bzip2);
+                // bzip2 gives its advice for all files.
+                damage &= self.plan.common.formats == Formats::Bzip2
+                    || Format::of(head).is_none_or(|format| format == Format::Bzip2);
+                if self.plan.mode.action() == Action::Test || not_bzip2 {
+                    return Verdict { notes: vec![self.one_line(name, error, head)], damage };
+                }
+                messages::damage(name, result, error, self.plan.common.quiet)
+            }
+        };
+        let mut notes = Vec::new();
+        if self.plan.common.verbose > 0 {
+            notes.push(Note::Line([self.line_start(name), b"\n".to_vec()].concat()));
+        }
+        notes.push(Note::Failure(failure));
+        Verdict { notes, damage }
+    }
+
+    /// An error that takes one line in bzip2, which begins with the name as `-v` writes it, or with the program's.
+    fn one_line(&self, name: &OsStr, error: &Error, head: &[u8]) -> Note {
+        let (test, verbose) = (self.plan.mode.action() == Action::Test, self.plan.common.verbose > 0);
+        let between: &[u8] = if test { b": " } else { b" is " };
+        let mut text = messages::verdict(error, test);
+        let other = Format::of(head).filter(|&format| !Formats::All.include(format)).map(Format::name);
+        if let (Error::NotBzip2, Formats::All, Some(format)) = (error, self.plan.common.formats, other) {
+            text = match test {
+                true => format!("{text}: it is {format} data; use {format} -t"),
+                false => format!("{}: it is {format} data; use {format} -d.", text.trim_end_matches('.')),
+            };
+        }
+        let failure = Failure::new(2, [shown(name).as_bytes(), between, text.as_bytes()].concat());
+        match verbose {
+            true => Note::Verdict(failure, [&self.line_start(name), text.as_bytes(), b"\n"].concat()),
+            false => Note::Failure(failure),
+        }
+    }
+}
+
+/// An error as one of the whole file, where a part of it was read.
+pub fn placed(mode: &FilesMode, error: Error) -> Error {
+    match (error, mode.streams()) {
+        // The text of ranges is copied, so what is wrong with it comes as an error of reading.
+        (Error::Read(e), _) if mode.ranges().is_some() => e.downcast().unwrap_or_else(Error::Read),
+        (error, Some(streams)) => messages::behind(error, streams.at),
+        (error, None) => error,
+    }
+}

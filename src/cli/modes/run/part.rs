@@ -1,0 +1,137 @@
+//! Opens files of which a part is decompressed.
+
+use crate::cli::args::{Amount, Common, Operand, Range, TextRanges, usual_index};
+use crate::cli::files::index;
+use crate::cli::messages::Failure;
+use crate::cli::messages::quote::shown;
+use crate::cli::modes::run::ranges::{Coded, Cursor, are_ascending};
+use hybz::format::IndexKind;
+use hybz::index::Index;
+use hybz::seek::Reader;
+use hybz::{Error, Format, Pool, ReadAt, Settings};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Refuses what cannot be read at any place.
+pub fn check_file(name: &OsStr, file: &mut File, flag: &str) -> Result<(), Failure> {
+    let say = |what: String| Failure::about(1, "Input file ", name, &what);
+    let read_error = |e: io::Error| Failure::input("read", name, &e);
+    if !file.metadata().map_err(read_error)?.is_file() {
+        return Err(say(format!(" is not a file on a disk: {flag} cannot go to a place in it.")));
+    }
+    if file.stream_position().map_err(read_error)? > 0 {
+        return Err(say(format!(" is not at its beginning: {flag} counts from there.")));
+    }
+    Ok(())
+}
+
+/// Goes to the stream that begins at byte `at` of the compressed file.
+pub fn at(common: &Common, name: &OsStr, mut file: File, at: u64) -> Result<File, Failure> {
+    check_file(name, &mut file, "--at")?;
+    let read_error = |e: io::Error| Failure::input("read", name, &e);
+    let mut head = Vec::new();
+    file.seek(SeekFrom::Start(at)).map_err(read_error)?;
+    (&file).take(Format::HEAD_LEN as u64).read_to_end(&mut head).map_err(read_error)?;
+    file.seek(SeekFrom::Start(at)).map_err(read_error)?;
+    if common.formats.of(&head).is_some() {
+        return Ok(file);
+    }
+    Err(Failure::about(2, "", name, &format!(": no stream begins at byte {at}.")))
+}
+
+/// How the text of a file is reached for `--ranges`: by the index that was named, by the one beside the file or in it,
+/// or through everything before.
+pub fn ranges(
+    common: &Common,
+    wanted: &TextRanges,
+    pool: &Pool,
+    operand: &Operand,
+    mut file: File,
+    remark: &mut Option<Vec<u8>>,
+) -> Result<Cursor, Failure> {
+    let name = operand.name();
+    check_file(name, &mut file, "--ranges")?;
+    let path = match operand {
+        Operand::File(path) => Some(path.as_path()),
+        Operand::Stdin => None,
+    };
+    let coded: Coded = Arc::new(file);
+    let settings = Settings::new().pool(pool).formats(common.formats).trailing_garbage(common.trailing_garbage);
+    let open = Open { common, ranges: &wanted.ranges, coded, settings };
+    if let Some(index) = &wanted.index {
+        let index_path = index.path(path.unwrap_or(Path::new("")));
+        let index = index::open(&index_path, &*open.coded)?;
+        *remark = open.uncounted(&index, &index_path);
+        return Ok(Cursor::indexed(open.limited(Reader::with_index(open.coded.clone(), index, &open.settings))));
+    }
+    let has_own_index = open.has_own_index().map_err(|e| Failure::input("read", name, &e))?;
+    if let Some(path) = path.filter(|_| !has_own_index)
+        && let Some(index) = index::beside(path, &*open.coded, remark)
+    {
+        *remark = open.uncounted(&index, &usual_index(path));
+        let reader = open.limited(Reader::with_index(open.coded.clone(), index, &open.settings));
+        match open.try_first(&reader) {
+            Ok(()) => return Ok(Cursor::indexed(reader)),
+            Err(why) => *remark = Some(index::useless(&index::failure(usual_index(path).as_os_str(), &why).text)),
+        }
+    }
+    Ok(open.without_index(has_own_index))
+}
+
+/// A file whose text is to be reached.
+struct Open<'a> {
+    common: &'a Common,
+    ranges: &'a [Range],
+    coded: Coded,
+    settings: Settings,
+}
+
+impl Open<'_> {
+    /// What is ours of the memory that `-m` allows.
+    fn limited(&self, reader: Reader<Coded>) -> Reader<Coded> {
+        match self.common.memory {
+            Some(memory) => reader.cache(memory),
+            None => reader,
+        }
+    }
+
+    /// What is said where lines are counted from the beginning although there is an index.
+    fn uncounted(&self, index: &Index, path: &Path) -> Option<Vec<u8>> {
+        let by_line = self.ranges.iter().any(|range| matches!(range.offset, Amount::Lines(1..)));
+        let text = b" has no line ends; counting them from the beginning.";
+        (by_line && matches!(index.lines(), Ok(None)))
+            .then(|| [b"Index ", shown(path.as_os_str()).as_bytes(), text].concat())
+    }
+
+    fn has_own_index(&self) -> io::Result<bool> {
+        let mut head = [0; Format::HEAD_LEN];
+        let n = self.coded.read_at(&mut head, 0)?;
+        let format = self.common.formats.of(&head[..n]);
+        Ok(format.is_some_and(|format| matches!(format.index(), IndexKind::Within(_))))
+    }
+
+    /// Reads the first byte that is wanted: the reader will need its block anyway, and here an index that does not fit
+    /// can still be left alone. What is wrong with the file itself will be found again.
+    fn try_first(&self, reader: &Reader<Coded>) -> Result<(), Error> {
+        let first = self.ranges.iter().find_map(|range| range.bytes()).map_or(0, |(from, _)| from);
+        match reader.read_at(&mut [0], first).map_err(io::Error::downcast::<Error>) {
+            Err(Ok(error @ (Error::ForeignIndex { .. } | Error::BadIndex(_)))) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where no index is beside the file. It may have its own; of a `.bz2` one is made if ranges go backwards.
+    fn without_index(self, has_own_index: bool) -> Cursor {
+        if has_own_index || !are_ascending(self.ranges) {
+            // A file that is damaged, or has streams of both kinds, has no index: what is good is reached forwards.
+            if let Ok(reader) = Reader::open(self.coded.clone(), &self.settings) {
+                return Cursor::indexed(self.limited(reader));
+            }
+        }
+        Cursor::forward(self.coded, self.settings)
+    }
+}

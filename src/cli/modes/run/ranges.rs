@@ -1,0 +1,374 @@
+//! `--ranges`: parts of the text, one after the other, as a reader that the flow copies to where they go.
+//!
+//! With an index only the blocks are decoded that have some of them. Without one, everything is decoded from the
+//! beginning, by all stations, up to the end of the last part; unless parts go backwards: then an index is made first.
+
+use crate::cli::args::{Amount, Range};
+use crate::cli::files::job::Seen;
+use hybz::index::Index;
+use hybz::read::MultiBzDecoder;
+use hybz::seek::Reader;
+use hybz::{ReadAt, Settings};
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::vec;
+
+/// How much is looked at at once when line ends are looked for.
+const PIECE: usize = 64 << 10;
+
+/// A compressed file.
+pub type Coded = Arc<dyn ReadAt>;
+
+/// The parts, as what is read.
+pub struct Parts {
+    text: Cursor,
+    ranges: vec::IntoIter<Range>,
+    /// Whether whole lines are given.
+    lines: bool,
+    now: Now,
+    /// Where the last range of whole lines ended: the text is at the first line that begins there or behind.
+    ended: Option<u64>,
+    /// The range that is being read, until it has given a byte.
+    empty: Option<Range>,
+    /// Where it is noted that a range begins at the end or after it.
+    seen: Option<Arc<Seen>>,
+}
+
+/// What is to be read next.
+#[derive(Clone, Copy)]
+enum Now {
+    /// The next range.
+    Next,
+    /// Everything up to this byte.
+    UpTo(u64),
+    /// The same, and then the rest of the line, unless the last byte was a line end.
+    LinesUpTo { end: u64, at_start: bool },
+    /// So many lines.
+    Lines(u64),
+}
+
+impl Parts {
+    /// These ranges of a text; with `lines`, the lines that begin in them.
+    pub fn new(text: Cursor, ranges: Vec<Range>, lines: bool) -> Parts {
+        Parts { text, ranges: ranges.into_iter(), lines, now: Now::Next, ended: None, empty: None, seen: None }
+    }
+
+    /// Notes in `seen` the first range that begins at the end of the text or after it. (Whole lines are another matter:
+    /// no line may begin in a range.)
+    pub fn noting(self, seen: &Arc<Seen>) -> Parts {
+        Parts { seen: Some(Arc::clone(seen)).filter(|_| !self.lines), ..self }
+    }
+
+    /// Notes the last range if it has given nothing, although it wanted something after the beginning of the text.
+    fn note_empty(&mut self) {
+        let none = |amount: Amount| matches!(amount, Amount::Bytes(0) | Amount::Lines(0));
+        if let (Some(range), Some(seen)) = (self.empty.take(), &self.seen)
+            && !none(range.size)
+            && !none(range.offset)
+        {
+            let _ = seen.beyond.set(range); // only the first is told
+        }
+    }
+
+    /// Goes to where a range begins. Returns what is to be read there.
+    fn begin(&mut self, range: Range) -> io::Result<Now> {
+        match (range.bytes(), range.offset) {
+            (Some((from, end)), _) if self.lines => return self.first_line(from, end),
+            (_, Amount::Bytes(from)) => self.text.go(from)?,
+            (_, Amount::Lines(line)) => self.text.go_to_line(line)?,
+            (_, Amount::All) => {}
+        }
+        Ok(match range.size {
+            Amount::Bytes(len) => Now::UpTo(self.text.at.saturating_add(len)),
+            Amount::Lines(count) => Now::Lines(count),
+            Amount::All => Now::UpTo(u64::MAX),
+        })
+    }
+
+    /// Goes to the first line that begins at byte `from` or after it. A line begins where a line end was before.
+    fn first_line(&mut self, from: u64, end: u64) -> io::Result<Now> {
+        if from >= end {
+            return Ok(Now::UpTo(0));
+        }
+        // Behind a range before this one, the text may be there already: that range's last line ends there.
+        let is_there = self.ended.is_some_and(|ended| ended <= from) && self.text.at >= from;
+        self.ended = Some(end);
+        if !is_there {
+            self.text.go(from.saturating_sub(1))?;
+            if from > 0 {
+                self.text.pass_line_ends(1)?;
+            }
+        }
+        Ok(if self.text.at < end { Now::LinesUpTo { end, at_start: true } } else { Now::UpTo(0) })
+    }
+}
+
+impl Read for Parts {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            let n = match self.now {
+                Now::Next => {
+                    self.note_empty();
+                    let Some(range) = self.ranges.next() else { return Ok(0) };
+                    self.empty = Some(range);
+                    self.now = self.begin(range)?;
+                    continue;
+                }
+                Now::UpTo(end) => self.text.copy(buf, end.saturating_sub(self.text.at))?,
+                Now::LinesUpTo { end, at_start } if self.text.at < end => {
+                    let n = self.text.copy(buf, end - self.text.at)?;
+                    let at_start = if n > 0 { buf[n - 1] == b'\n' } else { at_start };
+                    self.now = Now::LinesUpTo { end, at_start };
+                    n
+                }
+                Now::LinesUpTo { at_start: true, .. } | Now::Lines(0) => 0,
+                Now::LinesUpTo { .. } => self.copy_lines(buf, 1)?,
+                Now::Lines(count) => self.copy_lines(buf, count)?,
+            };
+            if n > 0 {
+                self.empty = None;
+                return Ok(n);
+            }
+            self.now = Now::Next;
+        }
+    }
+}
+
+impl Parts {
+    /// Reads on, up to the end of so many lines.
+    fn copy_lines(&mut self, buf: &mut [u8], count: u64) -> io::Result<usize> {
+        let piece = self.text.piece()?;
+        let piece = &piece[..piece.len().min(buf.len())];
+        let (n, ends) = up_to_line_end(piece, count);
+        buf[..n].copy_from_slice(&piece[..n]);
+        self.text.consume(n);
+        self.now = Now::Lines(count - ends);
+        Ok(n)
+    }
+}
+
+/// How long the beginning of `piece` is that has at most so many line ends, and how many it has.
+fn up_to_line_end(piece: &[u8], most: u64) -> (usize, u64) {
+    let ends = piece.iter().filter(|byte| **byte == b'\n').count() as u64;
+    if ends < most {
+        return (piece.len(), ends);
+    }
+    let nth = most.checked_sub(1).and_then(|before| usize::try_from(before).ok());
+    let at = nth.and_then(|nth| piece.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(nth));
+    (at.map_or(0, |(at, _)| at + 1), most)
+}
+
+/// A place in the text.
+pub struct Cursor {
+    way: Way,
+    /// Bytes `begin..` are read and not used yet.
+    bytes: Vec<u8>,
+    begin: usize,
+    /// Where they begin in the text.
+    at: u64,
+    /// In which line that is, where it is known.
+    line: Option<Line>,
+}
+
+/// A place among the lines.
+#[derive(Clone, Copy)]
+struct Line {
+    /// How many line ends are before the place.
+    ends: u64,
+    /// Whether the line begins at the place. It does not after the end of a text without a line end at its end.
+    begins: bool,
+}
+
+impl Line {
+    const FIRST: Line = Line { ends: 0, begins: true };
+
+    /// The place after these bytes.
+    fn after(self, bytes: &[u8]) -> Line {
+        let Some(last) = bytes.last() else { return self };
+        let ends = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        Line { ends: self.ends + ends, begins: *last == b'\n' }
+    }
+
+    /// How many line ends are between this place and the beginning of a line (counted from 0) that is not before it.
+    fn to(self, line: u64) -> Option<u64> {
+        line.checked_sub(self.ends).filter(|ends| *ends > 0 || self.begins)
+    }
+}
+
+/// How a place in the text is reached.
+enum Way {
+    Indexed(Box<Reader<Coded>>),
+    /// Through everything that is before it.
+    Forward {
+        coded: Coded,
+        settings: Settings,
+        decoder: Box<MultiBzDecoder<FromStart>>,
+    },
+}
+
+/// Reads a file from its beginning.
+struct FromStart(Coded, u64);
+
+impl Read for FromStart {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.0.read_at(buf, self.1)?;
+        self.1 += n as u64;
+        Ok(n)
+    }
+}
+
+impl Cursor {
+    /// By an index.
+    pub fn indexed(reader: Reader<Coded>) -> Cursor {
+        Cursor::new(Way::Indexed(Box::new(reader)))
+    }
+
+    /// Through everything before.
+    pub fn forward(coded: Coded, settings: Settings) -> Cursor {
+        let decoder = Box::new(MultiBzDecoder::with_settings(FromStart(coded.clone(), 0), &settings));
+        Cursor::new(Way::Forward { coded, settings, decoder })
+    }
+
+    fn new(way: Way) -> Cursor {
+        Cursor { way, bytes: Vec::new(), begin: 0, at: 0, line: Some(Line::FIRST) }
+    }
+
+    /// Goes to a byte of the text, or to the end if that is before it.
+    fn go(&mut self, to: u64) -> io::Result<()> {
+        if to == self.at {
+            return Ok(());
+        }
+        self.line = (to == 0).then_some(Line::FIRST);
+        match &mut self.way {
+            Way::Indexed(_) => {
+                self.bytes.clear();
+                (self.begin, self.at) = (0, to);
+                return Ok(());
+            }
+            Way::Forward { coded, settings, decoder } if to < self.at => {
+                **decoder = MultiBzDecoder::with_settings(FromStart(coded.clone(), 0), settings);
+                self.bytes.clear();
+                (self.begin, self.at) = (0, 0);
+            }
+            Way::Forward { .. } => {}
+        }
+        while self.at < to {
+            let n = self.piece()?.len();
+            if n == 0 {
+                break;
+            }
+            self.consume(n.min(usize::try_from(to - self.at).unwrap_or(usize::MAX)));
+        }
+        Ok(())
+    }
+
+    /// Goes to where this line begins, counted from 0.
+    fn go_to_line(&mut self, line: u64) -> io::Result<()> {
+        let index = match &self.way {
+            Way::Indexed(reader) => reader.index(),
+            Way::Forward { .. } => None,
+        };
+        // Without line ends in the index, everything before the line is decoded.
+        let lines = index.map_or(Ok(None), Index::lines)?;
+        if let (Some(index), Some(all)) = (index, lines)
+            && line > all
+        {
+            return self.go(index.text_len());
+        }
+        let block = match index.filter(|_| lines.is_some()) {
+            Some(index) => index.find_line_end(line)?,
+            None => None,
+        };
+        // The block of the line end before it is nearer than this place, unless the line is in the same block.
+        let nearer = |at: u64| block.as_ref().is_none_or(|block| block.text_offset <= at);
+        let ends = match (self.line.and_then(|here| here.to(line)), block) {
+            (Some(ends), _) if nearer(self.at) => ends,
+            (_, Some(block)) => {
+                self.go(block.text_offset)?;
+                let ends = block.lines_before.unwrap_or(0);
+                self.line.get_or_insert(Line { ends, begins: false });
+                // The block has the line end before the line.
+                line.saturating_sub(ends)
+            }
+            (_, None) => {
+                self.go(0)?;
+                line
+            }
+        };
+        self.pass_line_ends(ends)
+    }
+
+    /// Goes on behind so many line ends.
+    fn pass_line_ends(&mut self, mut count: u64) -> io::Result<()> {
+        while count > 0 {
+            let (n, ends) = up_to_line_end(self.piece()?, count);
+            if n == 0 {
+                break;
+            }
+            self.consume(n);
+            count -= ends;
+        }
+        Ok(())
+    }
+
+    /// Copies at most so many bytes.
+    fn copy(&mut self, buf: &mut [u8], most: u64) -> io::Result<usize> {
+        let most = buf.len().min(usize::try_from(most).unwrap_or(usize::MAX));
+        let buf = &mut buf[..most];
+        let rest = &self.bytes[self.begin..];
+        if rest.is_empty() && most > 0 {
+            let n = self.way.read(buf, self.at)?;
+            self.at += n as u64;
+            self.line = None;
+            return Ok(n);
+        }
+        let n = rest.len().min(most);
+        buf[..n].copy_from_slice(&rest[..n]);
+        self.consume(n);
+        Ok(n)
+    }
+
+    /// The next bytes; none at the end.
+    fn piece(&mut self) -> io::Result<&[u8]> {
+        if self.begin == self.bytes.len() {
+            self.bytes.resize(PIECE, 0);
+            self.begin = 0;
+            let read = self.way.read(&mut self.bytes, self.at);
+            self.bytes.truncate(*read.as_ref().unwrap_or(&0));
+            read?;
+        }
+        Ok(&self.bytes[self.begin..])
+    }
+
+    fn consume(&mut self, n: usize) {
+        let used = &self.bytes[self.begin..self.begin + n];
+        self.line = self.line.map(|line| line.after(used));
+        self.begin += n;
+        self.at += n as u64;
+    }
+}
+
+impl Way {
+    /// Reads from `at` on, which is where it has come to unless there is an index.
+    fn read(&mut self, buf: &mut [u8], at: u64) -> io::Result<usize> {
+        match self {
+            Way::Indexed(reader) => reader.read_at(buf, at),
+            Way::Forward { decoder, .. } => decoder.read(buf),
+        }
+    }
+}
+
+/// Whether these ranges can be read one after the other without going back.
+pub fn are_ascending(ranges: &[Range]) -> bool {
+    let ascend = |of: fn(&Range) -> Option<(u64, u64)>| {
+        let places: Option<Vec<_>> = ranges.iter().map(of).collect();
+        places.is_some_and(|places| places.windows(2).all(|pair| pair[0].1 <= pair[1].0))
+    };
+    ranges.len() == 1 || ascend(Range::bytes) || ascend(Range::lines)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,422 @@
+//! The results of one call, as the flow hands them over in the order of the operands: their bytes to stdout or into
+//! files, what is to be printed of them, and in the end the exit code.
+
+use crate::cli::args::{Action, Common, FilesMode, Plan, ReportPlace, Target, Work, usual_index};
+use crate::cli::files::commit::{Committer, Finished, Item};
+use crate::cli::files::index::IndexJob;
+use crate::cli::files::job::{Destination, Job, Ready, State};
+use crate::cli::files::output::OutputFile;
+use crate::cli::files::pending::Pending;
+use crate::cli::files::reread::Reread;
+use crate::cli::files::sink::{Counted, Sink};
+use crate::cli::files::source::SourceFile;
+use crate::cli::messages::formats::no_index;
+use crate::cli::messages::quote::shown;
+use crate::cli::messages::report::Entry;
+use crate::cli::messages::verified;
+use crate::cli::messages::{self, Failure, Messages, Note, Outcome};
+use crate::cli::modes::run::outcome_text::{self, OutcomeText};
+use crate::cli::modes::shards;
+use crate::cli::os::directory::{Directory, is_file};
+use crate::cli::os::temporary::{TemporaryFiles, remove_leftover};
+use crate::cli::os::{process, stdout};
+use anyhow::Context as _;
+use hybz::flow::Outputs;
+use hybz::{BlockInfo, Error, Formats, Pool, StreamInfo, StreamSummary};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
+
+/// Takes the results, in the order of the operands.
+pub struct Results {
+    plan: Arc<Plan<FilesMode>>,
+    messages: Arc<Messages>,
+    texts: OutcomeText,
+    committer: Committer,
+    temporary: TemporaryFiles,
+    /// The directory of the last result: the next one is usually in the same.
+    directory: Option<Directory>,
+    /// Who decodes results that are read again.
+    pool: Pool,
+    /// How many operands are done, successfully or not.
+    done: usize,
+    /// Whether some were passed over because of `--fail-fast`, or because stdout is of no use any more.
+    stopped: bool,
+    wrote_to_stdout: bool,
+    broken_pipe: bool,
+    /// The damaged file to name in the advice at the end; FILE if there are several, or it has no name.
+    damaged: Option<OsString>,
+}
+
+/// bzip2's advice after damage, with another name where `--recover` is known.
+fn advice(common: &Common, file: &OsStr) -> Vec<u8> {
+    let program = match common.formats {
+        Formats::Bzip2 => b"the `bzip2recover' program".to_vec(),
+        _ => [b"`hybz --recover ", shown(file).as_bytes(), b"'"].concat(),
+    };
+    let end = b" to attempt to recover\ndata from undamaged sections of corrupted files.\n\n";
+    [b"\nYou can use ", &program[..], end].concat()
+}
+
+impl Results {
+    pub fn new(plan: Arc<Plan<FilesMode>>, messages: Arc<Messages>, pool: &Pool) -> anyhow::Result<Results> {
+        // The lines of blocks are printed as they come, so no message may wait in a queue before them.
+        let syncs = plan.common.sync && (plan.mode.remove_sources || plan.mode.batch.resume);
+        let worth_a_thread = syncs && plan.has_many() && plan.common.verbose < 2;
+        let committer = Committer::new(messages.clone(), worth_a_thread.then(|| max_batch(&plan)));
+        let temporary = match &messages.report {
+            Some(report) => report.temporary_files().context("Can't handle signals")?,
+            None => TemporaryFiles::default(),
+        };
+        Ok(Results {
+            texts: OutcomeText::new(&plan, &messages),
+            plan,
+            messages,
+            committer,
+            temporary,
+            directory: None,
+            pool: pool.clone(),
+            done: 0,
+            stopped: false,
+            wrote_to_stdout: false,
+            broken_pipe: false,
+            damaged: None,
+        })
+    }
+
+    /// Prints a message, after those of the operands before.
+    fn print(&self, note: Note) {
+        if let Note::Failure(failure) | Note::Apart(failure) = &note {
+            self.messages.raise(failure.code); // at once, for --fail-fast
+        }
+        self.committer.push(Item::Note(note));
+    }
+
+    /// Opens the place that a result goes to.
+    fn open(&mut self, ready: &Ready) -> Result<Sink, Failure> {
+        let holes = self.plan.mode.is_sparse();
+        let place = match &ready.destination {
+            Destination::Nothing => return Ok(Sink::Nothing),
+            Destination::Stdout => {
+                self.wrote_to_stdout = true;
+                return Ok(Sink::stdout(holes && self.plan.mode.report != Some(ReportPlace::Stdout)));
+            }
+            Destination::File(place) => place,
+        };
+        // It may exist since the operand was opened: another operand can have a result of the same name.
+        let is_typed = matches!(self.plan.mode.target, Target::File(_));
+        let existing = is_typed && (self.plan.common.force || place.is_stream());
+        if !self.plan.common.force && !existing && place.find_link().is_ok() {
+            return Err(Failure::exists(place.name()));
+        }
+        let mut create = || {
+            let directory = place.directory(self.directory.as_ref())?;
+            self.directory = Some(directory.clone());
+            if let Some(source) = &ready.source {
+                remove_leftover(&directory, place.file_name()?, Some(source.found.uid()));
+            }
+            OutputFile::create(place.path(), directory, ready.source.is_some(), existing, &self.temporary)
+        };
+        let output = create().map_err(|e| Failure::output("create", place.name(), &e))?;
+        Ok(Sink::file(output.with_holes(holes)))
+    }
+
+    /// After a stream that went well: hands over what is left to do with its result.
+    fn complete(
+        &self,
+        name: &OsStr,
+        ready: Ready,
+        index: Option<IndexJob>,
+        pending: Pending,
+        sink: Sink,
+        stream: &StreamSummary,
+    ) -> Result<(), Error> {
+        let message = self.texts.success(name, stream);
+        let index = index.and_then(|index| self.index(name, index, &ready));
+        let count = (stream.bytes_in, stream.bytes_out);
+        match sink {
+            Sink::Nothing => {
+                self.messages.tally.done(count.0, count.1);
+                self.index_alone(message, index, pending);
+            }
+            Sink::Stdout(mut stdout) => {
+                let flushed = stdout.flush();
+                let _ = stdout.into_parts(); // dropping it would write once more
+                flushed.map_err(Error::Write)?;
+                self.messages.tally.done(count.0, count.1);
+                self.index_alone(message, index, pending);
+            }
+            Sink::File(mut file) => {
+                let flushed = file.flush();
+                let (output, _) = file.into_parts();
+                flushed.map_err(Error::Write)?;
+                if let Some(source) = &ready.source {
+                    output.set_attributes(source).map_err(Error::Write)?;
+                }
+                let reread = ready.source.as_ref().filter(|_| self.plan.mode.verify().file);
+                let reread = reread.map(|source| Reread { source: source.again(), pool: self.pool.clone() });
+                // Devices and FIFOs are not ours to remove.
+                let mut source = ready.source.filter(|source| self.plan.mode.remove_sources && source.found.is_file());
+                let whole = |found: &fs::Metadata| {
+                    self.plan.mode.action() != Action::Compress || found.len() == stream.bytes_in
+                };
+                let changed = source.take_if(|source| !whole(&source.found)).filter(|_| reread.is_none());
+                let entry = ready.entry.filter(|_| changed.is_none() && self.plan.common.sync);
+                let replaces = output.replaces() || index.as_ref().is_some_and(OutputFile::replaces);
+                let safe = source.is_some() || entry.is_some() || reread.is_some() || replaces;
+                let (sync, replace, count) = (self.plan.common.sync && safe, self.plan.common.force, Some(count));
+                let index_left = source.as_ref().and_then(|source| self.index_left(source));
+                let finished =
+                    Finished { output, index, source, sync, reread, replace, message, count, entry, pending };
+                self.committer.push(Item::File(Box::new(finished)));
+                if let Some(remark) = index_left {
+                    self.print(Note::Remark(remark));
+                }
+                if let Some(source) = changed {
+                    self.print(Note::Failure(Failure::changed(source.place.name())));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is said of the index of a compressed file that is removed, if there is one: it stays.
+    fn index_left(&self, source: &SourceFile) -> Option<Vec<u8>> {
+        if self.plan.mode.action() != Action::Decompress || self.plan.common.formats == Formats::Bzip2 {
+            return None;
+        }
+        let index = source.place.beside(usual_index(source.place.path()));
+        let found = index.find_link().ok().filter(is_file)?;
+        let (index, name) = (shown(index.name()), shown(source.place.name()));
+        (found.st_size > 0).then(|| [index.as_bytes(), b" is kept: it is the index of ", name.as_bytes()].concat())
+    }
+
+    /// Where there is no other file to be named: prints the message, and hands over the index.
+    fn index_alone(&self, message: Vec<u8>, index: Option<OutputFile>, pending: Pending) {
+        self.print(Note::Line(message));
+        if let Some(output) = index {
+            let (sync, replace) = (self.plan.common.sync && output.replaces(), self.plan.common.force);
+            let (index, source, reread, message, count, entry) = (None, None, None, Vec::new(), None, None);
+            let finished = Finished { output, index, source, sync, reread, replace, message, count, entry, pending };
+            self.committer.push(Item::File(Box::new(finished)));
+        }
+    }
+
+    /// The index that was made of an operand, complete but for its name.
+    fn index(&self, name: &OsStr, index: IndexJob, ready: &Ready) -> Option<OutputFile> {
+        match index.write(ready.source.as_ref()) {
+            Ok(Ok(output)) => return Some(output),
+            Ok(Err(why)) => self.print(Note::Remark(no_index(why, name))),
+            Err(failure) => self.print(Note::Failure(failure)),
+        }
+        None
+    }
+
+    /// A shard must have the blocks that its plan says.
+    fn as_planned(&self, stream: StreamSummary) -> Result<StreamSummary, Error> {
+        match &self.plan.mode.work {
+            Work::Shard { shard, .. }
+                if (stream.bytes_in, stream.blocks, stream.combined_crc) != (shard.length, shard.blocks, shard.crc) =>
+            {
+                Err(shards::changed(shard))
+            }
+            _ => Ok(stream),
+        }
+    }
+
+    /// Waits for what is left to do, and prints what comes after all files.
+    pub fn finish(self, pool: &Pool) -> Outcome {
+        self.messages.progress.end();
+        let operands = self.plan.common.operands.len();
+        let open_ended = self.plan.mode.batch.is_open_ended();
+        if let Some(file) = &self.damaged {
+            self.hint(&advice(&self.plan.common, file));
+        }
+        if (open_ended || self.plan.mode.batch.resume) && self.stopped && !self.broken_pipe {
+            let program = self.plan.common.program.display();
+            self.hint(format!("{program}: WARNING: some files have not been processed.\n\n").as_bytes());
+        } else if !open_ended && !self.plan.mode.batch.resume && self.done < operands && !self.broken_pipe {
+            let (program, left) = (self.plan.common.program.display(), operands - self.done);
+            let text = format!(
+                "{program}: WARNING: some files have not been processed:\n\
+                 {program}:    {operands} specified on command line, {left} not processed yet.\n\n"
+            );
+            self.hint(text.as_bytes());
+        }
+        let summary = pool.summary();
+        if let Some(trouble) = messages::gpu_trouble(&summary) {
+            self.print(match self.plan.common.gpu_required {
+                true => Note::Failure(Failure::new(1, [b"A GPU is required: ", trouble.as_bytes()].concat())),
+                false => Note::Remark(trouble.into_bytes()),
+            });
+        } else if self.plan.common.gpu_required && messages::gpus_came_late(&summary) {
+            self.print(Note::Remark(b"no GPU was used: the CPU had done all of it before one was ready".to_vec()));
+        }
+        verified::remarks(&summary).into_iter().for_each(|remark| self.print(Note::Remark(remark)));
+        if self.plan.common.verbose >= 2 {
+            self.print(Note::Line([messages::stations(&summary), verified::line(&summary)].concat()));
+        }
+        if self.wrote_to_stdout
+            && !self.broken_pipe
+            && let Err(e) = stdout::close()
+        {
+            self.print(Note::Failure(Failure::output("write", OsStr::new("(stdout)"), &e)));
+        }
+        self.committer.finish();
+        if open_ended || self.plan.mode.batch.resume {
+            self.messages.print(&Note::Remark(self.messages.tally.line(self.plan.mode.action()).into_bytes()));
+        }
+        self.messages.close(Some(&summary), self.broken_pipe);
+        if self.broken_pipe { Outcome::BrokenPipe } else { Outcome::Exit(self.messages.code()) }
+    }
+
+    /// Puts what became of a file into the report, behind its messages.
+    fn write_report(&self, entry: Option<Box<Entry>>) {
+        if let Some(entry) = entry {
+            self.print(Note::Entry(entry));
+        }
+    }
+
+    fn hint(&self, text: &[u8]) {
+        if self.plan.common.quiet == 0 {
+            self.print(Note::Line(text.to_vec()));
+        }
+    }
+}
+
+impl Outputs for Results {
+    type Meta = Job;
+    type Out = Counted;
+
+    fn begin(&mut self, job: &mut Job) -> Option<Counted> {
+        if self.plan.mode.batch.fail_fast && self.messages.code() > 0 {
+            self.stopped = true;
+            return None;
+        }
+        if let Some(remark) = job.remark.take() {
+            self.print(Note::Remark(remark));
+        }
+        let opened = match &job.state {
+            State::Ready(ready) => {
+                let private = ready.source.is_some();
+                let (last, temporary) = (self.directory.as_ref(), &self.temporary);
+                let index = job.index.as_mut().map_or(Ok(()), |index| index.create(private, last, temporary));
+                index.and_then(|()| self.open(ready))
+            }
+            State::Failed(failure) => Err(failure.clone()),
+            State::Complete(complete) => {
+                self.done += 1;
+                self.messages.progress.input_done(Some(complete.bytes));
+                if let Some(entry) = &mut job.entry {
+                    entry.complete(&complete.result);
+                }
+                self.write_report(job.entry.take());
+                return None;
+            }
+        };
+        match opened {
+            Ok(sink) => {
+                if self.plan.common.verbose >= 2 {
+                    self.print(Note::Line(self.messages.line_start(&job.name)));
+                }
+                Some(Counted { sink, counts: Arc::clone(&self.messages.progress.counts) })
+            }
+            Err(failure) => {
+                self.done += 1;
+                self.messages.progress.input_done(None);
+                let apart = job.entry.is_none();
+                self.print(if apart { Note::Apart(failure) } else { Note::Failure(failure) });
+                self.write_report(job.entry.take());
+                None
+            }
+        }
+    }
+
+    fn stream(&mut self, job: &mut Job, stream: &StreamInfo) {
+        if let Some(index) = &mut job.index {
+            index.recorder.stream(stream);
+        }
+        if let Some(entry) = &mut job.entry {
+            entry.stream(stream);
+        }
+    }
+
+    fn block(&mut self, job: &mut Job, block: &BlockInfo) {
+        if let Some(index) = &mut job.index {
+            index.recorder.block(block);
+        }
+        if self.plan.common.verbose >= 2 {
+            self.print(Note::Line(
+                messages::block_line(block, self.plan.mode.action() == Action::Compress).into_bytes(),
+            ));
+        }
+        self.messages.progress.advance(&self.plan.common, &job.name, block.bytes_in);
+    }
+
+    fn end(&mut self, mut job: Job, sink: Counted, outcome: Result<StreamSummary, Error>) -> ControlFlow<()> {
+        let sink = sink.sink;
+        self.done += 1;
+        self.messages.progress.input_done(outcome.as_ref().ok().map(|stream| stream.bytes_in));
+        let mut entry = job.entry.take();
+        let State::Ready(ready) = job.state else { return ControlFlow::Continue(()) };
+        let destination = ready.destination.clone();
+        if let Some(entry) = &mut entry {
+            let result = match &destination {
+                Destination::Stdout => Some(OsStr::new("-")),
+                Destination::File(place) => Some(place.name()),
+                Destination::Nothing => None,
+            };
+            entry.ended(result, outcome.as_ref().ok());
+        }
+        if let Some(range) = ready.seen.beyond.get() {
+            let text = format!(": the text ends before the range {range} begins.");
+            self.print(Note::Remark([shown(&job.name).as_bytes(), text.as_bytes()].concat()));
+        }
+        let (mut head, has_name) = (Vec::new(), ready.source.is_some());
+        let result = match outcome.and_then(|stream| self.as_planned(stream)) {
+            Ok(stream) => self.complete(&job.name, *ready, job.index, job.pending, sink, &stream),
+            Err(error) => {
+                head = ready.head();
+                Err(outcome_text::placed(&self.plan.mode, sink.abandon(error)))
+            }
+        };
+        let Err(error) = result else {
+            self.write_report(entry);
+            return ControlFlow::Continue(());
+        };
+        let to_stdout = matches!(destination, Destination::Stdout);
+        match &error {
+            Error::Write(e) if to_stdout && e.kind() == io::ErrorKind::BrokenPipe => {
+                self.broken_pipe = true;
+                if let Some(entry) = &mut entry {
+                    let failure = Failure::output("write", OsStr::new("(stdout)"), e);
+                    entry.failed_in_silence(failure.code, &failure.text);
+                }
+            }
+            _ => {
+                let verdict = self.texts.failure(&job.name, &destination, &error, &head);
+                if verdict.damage {
+                    let only = has_name && self.damaged.is_none();
+                    self.damaged = Some(if only { job.name } else { OsString::from("FILE") });
+                }
+                verdict.notes.into_iter().for_each(|note| self.print(note));
+            }
+        }
+        self.write_report(entry);
+        // What follows on stdout would hide that something is missing, unless exactly one whole file is.
+        let goes_on = !to_stdout || matches!(error, Error::NotBzip2 | Error::TrailingGarbage { .. });
+        self.stopped |= !goes_on;
+        if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+}
+
+/// How many files may wait for the disk together, so few that there are enough descriptors for the rest. Each has two,
+/// or three with an index, and two batches are alive: one waits and one is filled.
+fn max_batch(plan: &Plan<FilesMode>) -> usize {
+    let each = 2 + u64::from(plan.mode.index.is_some()) + u64::from(plan.mode.verify().file);
+    (process::max_descriptors().saturating_sub(24) / (2 * each)).clamp(1, 256) as usize
+}

@@ -1,0 +1,158 @@
+//! `--resume`: whether the result of a source is there already, and right.
+//!
+//! A result is right if it decompresses to exactly the source's bytes (with -d: if it is exactly what the source
+//! decompresses to). That is compared, unless the journal knows that neither has changed since it was, and with
+//! `--verify=file` in any case, both read from the disk.
+
+use crate::cli::args::{Action, FilesMode, Plan};
+use crate::cli::files::journal::{Completion, Journal, Records, is_settled};
+use crate::cli::files::place::Place;
+use crate::cli::files::source::{SourceFile, id};
+use crate::cli::messages::{self, Failure};
+use crate::cli::os::directory::{Stat, is_file};
+use crate::cli::os::file::forget_pages;
+use crate::cli::os::tree;
+use hybz::read::MultiBzDecoder;
+use hybz::{Error, Pool, Settings};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// What is known of the result of a source.
+pub enum Found {
+    /// It is there and right, and nothing is left to do.
+    Complete,
+    /// It is not there, or not right. When it is, it goes into the journal.
+    Missing(Option<Completion>),
+}
+
+/// Looks at the result of a source. If it is right, and the source is to be removed, removes the source.
+pub fn look(
+    plan: &Plan<FilesMode>,
+    pool: &Pool,
+    journal: Option<&Arc<Journal>>,
+    (source, file): (&SourceFile, &File),
+    result: &Place,
+) -> Result<Found, Failure> {
+    let entry = journal.map(|journal| Completion::new(journal, source));
+    let settled = is_settled(source, SystemTime::now());
+    let found = match result.find_link() {
+        Ok(found) if is_file(&found) && tree::id(&found) != id(&source.found) => found,
+        _ => return Ok(Found::Missing(entry.filter(|_| settled))),
+    };
+    let name = result.file_name().map_err(|e| Failure::input("open", result.name(), &e))?;
+    let by_journal = !plan.mode.verify().file && entry.as_ref().is_some_and(|entry| entry.is_known(name, &found));
+    if by_journal {
+        return Ok(Found::Complete);
+    }
+    let (opened, _) = result.open_at_once(false).map_err(|e| Failure::input("open", result.name(), &e))?;
+    let opened = opened.ok_or_else(|| Failure::exists(result.name()))?;
+    if plan.mode.verify().file {
+        // What is not on the disk yet cannot be forgotten.
+        opened.sync_data().map_err(|e| Failure::output("sync", result.name(), &e))?;
+        forget_pages(file);
+        forget_pages(&opened);
+    }
+    let settings = Settings::new().pool(pool).trailing_garbage(plan.common.trailing_garbage);
+    let fits = match plan.mode.action() {
+        Action::Compress => same_text(&settings.trailing_garbage(false), &opened, file, false),
+        _ => same_text(&settings.formats(plan.common.formats), file, &opened, true),
+    };
+    let source_name = source.place.name();
+    let right = match fits.map_err(|e| Failure::input("compare", source_name, &e))? {
+        Comparison::Same => true,
+        // Nobody can say what the result should be. The same as without --resume, which does not look at the result.
+        Comparison::Damaged(error) if plan.mode.action() != Action::Compress => {
+            return Err(messages::undecodable(source_name, result.name(), &error, plan.common.quiet));
+        }
+        Comparison::Differs | Comparison::Damaged(_) => false,
+    };
+    if !right {
+        if plan.common.force {
+            return Ok(Found::Missing(entry.filter(|_| settled)));
+        }
+        let text = " already exists, and is not that of the input file.";
+        return Err(Failure::about(1, "Output file ", result.name(), text));
+    }
+    if plan.mode.remove_sources {
+        remove(plan, source, &opened, result)?;
+    } else if let Some(entry) = entry.filter(|_| settled)
+        && source_is_still(source)
+    {
+        note(entry, &opened, result, name, &found);
+    }
+    Ok(Found::Complete)
+}
+
+/// Puts a result into the journal, if it is on the disk and still what was `found`.
+fn note(entry: Completion, opened: &File, result: &Place, name: &OsStr, found: &Stat) {
+    // Another program may have written it just now.
+    let written = opened.sync_data().and_then(|()| result.directory(None)?.sync());
+    if let (Ok(()), Ok(now)) = (written, result.find_link())
+        && tree::id(&now) == tree::id(found)
+        && (now.st_ctime, now.st_ctime_nsec) == (found.st_ctime, found.st_ctime_nsec)
+    {
+        Records::default().push(entry, name, &now);
+    }
+}
+
+fn source_is_still(source: &SourceFile) -> bool {
+    source.place.find().is_ok_and(|now| source.is_still(&now))
+}
+
+/// Removes a source whose result is complete, when that is on the disk.
+fn remove(plan: &Plan<FilesMode>, source: &SourceFile, opened: &File, result: &Place) -> Result<(), Failure> {
+    let failed = |e: &io::Error| Failure::output("sync", result.name(), e);
+    let directory = result.directory(None).map_err(|e| failed(&e))?;
+    if plan.common.sync {
+        opened.sync_data().and_then(|()| directory.sync()).map_err(|e| failed(&e))?;
+    }
+    match source.remove(&directory) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Failure::changed(source.place.name())),
+        Err(e) => Err(Failure::input("remove", source.place.name(), &e)),
+    }
+}
+
+enum Comparison {
+    Same,
+    Differs,
+    /// What is compressed is damaged.
+    Damaged(Error),
+}
+
+/// Whether `coded` decompresses to exactly the bytes of `text`. With `all`, damage counts behind a difference, too.
+/// Both are read from their beginning, and are at it again afterwards.
+fn same_text(settings: &Settings, mut coded: &File, mut text: &File, all: bool) -> io::Result<Comparison> {
+    let mut decoded = MultiBzDecoder::with_settings(coded, settings);
+    let (mut a, mut b) = (vec![0; 64 << 10], vec![0; 64 << 10]);
+    let mut same = true;
+    let mut compare = || loop {
+        let n = match decoded.read(&mut a) {
+            Ok(n) => n,
+            Err(e) if matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) => {
+                return e.downcast().map(Comparison::Damaged);
+            }
+            Err(e) => return Err(e),
+        };
+        if n == 0 {
+            same = same && text.read(&mut b)? == 0;
+        } else if same {
+            same = match text.read_exact(&mut b[..n]) {
+                Ok(()) => a[..n] == b[..n],
+                Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => false,
+                Err(e) => return Err(e),
+            };
+        }
+        if n == 0 || !(same || all) {
+            return Ok(if same { Comparison::Same } else { Comparison::Differs });
+        }
+    };
+    let compared = compare()?;
+    drop(decoded);
+    coded.rewind()?;
+    text.rewind()?;
+    Ok(compared)
+}

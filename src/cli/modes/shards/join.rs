@@ -1,0 +1,187 @@
+//! `--join`: which part is of which shard, and their blocks, or the parts themselves, behind each other.
+//!
+//! A part says with its combined CRC which shard it is of. Shards of the same text have the same parts, so it does not
+//! matter which of these goes where.
+
+use super::plan_file::PlanFile;
+use super::{BUFFER, Trouble, create, finish, write_trouble};
+use crate::cli::args::{Join, Operand, Plan, ShardsMode};
+use crate::cli::files::output::Out;
+use crate::cli::messages::quote::shown;
+use crate::cli::messages::{Failure, Messages, Note};
+use crate::cli::modes::limits;
+use crate::cli::os::file;
+use crate::cli::os::temporary::TemporaryFiles;
+use hybz::read::MultiBzDecoder;
+use hybz::shard::{Joiner, Part, Shard};
+use hybz::{Error, Level, Pool, ReadAt, Settings};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// How many missing shards are named.
+const NAMED: usize = 10;
+
+/// Joins the parts that are the operands.
+pub fn join(plan: &Plan<ShardsMode>, how: &Join, messages: &Messages) -> Result<(), Trouble> {
+    let PlanFile { level, crc, shards, .. } = PlanFile::read(&how.plan)?;
+    // Whether it can be made is known before all parts are looked at.
+    let temporary = TemporaryFiles::default();
+    let out = create(plan, Some(&how.plan), &temporary)?;
+    let parts = sorted(plan, level, &shards, messages).ok_or(Trouble::Said)?;
+    if how.verify {
+        let mut pool =
+            Pool::builder().threads(limits::threads(&plan.common, None)).max_memory(limits::share_of_memory());
+        if let Some(memory) = plan.common.memory {
+            pool = pool.memory(memory);
+        }
+        let settings = Settings::new().pool(&pool.build());
+        shards.iter().zip(&parts).try_for_each(|(shard, part)| check(shard, part, &settings))?;
+    }
+    // Opened one at a time: there may be more than descriptors.
+    let mut files = shards.iter().zip(parts).map(|(shard, path)| (shard, path.as_os_str(), again(level, shard, path)));
+    let out = if how.streams && !shards.is_empty() {
+        files.try_fold(out, |out, (_, name, file)| append(plan, out, name, file?))?
+    } else {
+        let mut joiner = Joiner::new(level, out);
+        for (shard, name, file) in files {
+            joiner.part(shard, &file?).map_err(|error| trouble(plan, name, error))?;
+        }
+        // Before the stream gets its end and the file its name.
+        if joiner.crc() != crc {
+            let text =
+                format!(" is of blocks with the CRC {crc:08x}, and those of the parts have {:08x}.", joiner.crc());
+            return Err(Failure::about(1, "Plan ", how.plan.as_os_str(), &text).into());
+        }
+        joiner.finish().map_err(|error| trouble(plan, OsStr::new("(none)"), error))?.0
+    };
+    finish(out, plan)
+}
+
+/// Opens a part again, which must still be of this shard.
+fn again(level: Level, shard: &Shard, path: &Path) -> Result<File, Failure> {
+    let name = path.as_os_str();
+    let file = open_file(path)?;
+    match Part::open(&file) {
+        Ok(part) if (part.level, part.crc) == (level, shard.crc) => Ok(file),
+        Err(Error::Read(e)) => Err(Failure::input("read", name, &e)),
+        _ => Err(Failure::about(1, "Part ", name, " has changed.")),
+    }
+}
+
+/// Writes a part as it is.
+fn append(plan: &Plan<ShardsMode>, mut out: Out, name: &OsStr, mut file: File) -> Result<Out, Trouble> {
+    let (len, mut copied) = (ReadAt::len(&file), 0);
+    let mut buf = vec![0; BUFFER];
+    loop {
+        match file.read(&mut buf) {
+            Ok(0) if copied == len => return Ok(out),
+            Ok(0) => return Err(Failure::about(1, "Part ", name, " has changed.").into()),
+            Ok(n) => {
+                out.write_all(&buf[..n]).map_err(|e| write_trouble(plan, &e))?;
+                copied += n as u64;
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(Failure::input("read", name, &e).into()),
+        }
+    }
+}
+
+/// The parts in the order of the shards; nothing, if not every shard has exactly one: then all that is wrong has been
+/// printed.
+fn sorted<'a>(
+    plan: &'a Plan<ShardsMode>,
+    level: Level,
+    shards: &[Shard],
+    messages: &Messages,
+) -> Option<Vec<&'a Path>> {
+    let mut of_crc: HashMap<u32, Vec<usize>> = HashMap::new();
+    // From the back, as they are taken from there.
+    shards.iter().enumerate().rev().for_each(|(at, shard)| of_crc.entry(shard.crc).or_default().push(at));
+    let mut parts: Vec<Option<&Path>> = vec![None; shards.len()];
+    let mut wrong = false;
+    let mut say = |failure: Failure| {
+        wrong = true;
+        messages.print(&Note::Failure(failure));
+    };
+    let operands = plan.common.operands.iter().filter_map(|operand| match operand {
+        Operand::File(path) => Some(path.as_path()),
+        Operand::Stdin => None, // there are no operands
+    });
+    for path in operands {
+        let is = |what: &str| Failure::about(1, "Part ", path.as_os_str(), what);
+        match open(path) {
+            Err(failure) => say(failure),
+            Ok(part) if part.level != level => {
+                let levels = (part.level.get(), level.get());
+                say(is(&format!(" is of level {}, and the plan of level {}.", levels.0, levels.1)));
+            }
+            Ok(part) => match of_crc.get_mut(&part.crc).map(Vec::pop) {
+                Some(Some(shard)) => parts[shard] = Some(path),
+                None => say(is(" is of no shard of the plan: it is of another one, or its file has changed.")),
+                Some(None) => {
+                    let shard = shards.iter().position(|shard| shard.crc == part.crc).unwrap_or(0);
+                    let other = parts[shard].unwrap_or(path);
+                    let other = shown(other.as_os_str());
+                    say(is(&format!(" is of shard {shard}, of which {} is a part, too.", other.display())));
+                }
+            },
+        }
+    }
+    let missing = parts.iter().enumerate().filter(|(_, part)| part.is_none()).map(|(shard, _)| shard.to_string());
+    let missing: Vec<String> = missing.collect();
+    match &missing[..] {
+        [] => {}
+        [one] => say(Failure::new(1, format!("Shard {one} has no part.").into())),
+        many if many.len() <= NAMED => {
+            say(Failure::new(1, format!("Shards {} have no parts.", many.join(", ")).into()))
+        }
+        many => {
+            let (count, first) = (many.len(), many[..NAMED].join(", "));
+            say(Failure::new(1, format!("{count} shards have no parts: {first} and others.").into()));
+        }
+    }
+    if wrong { None } else { parts.into_iter().collect() }
+}
+
+/// Opens the file of a part, and does not wait for the writer of a FIFO.
+fn open_file(path: &Path) -> Result<File, Failure> {
+    let name = path.as_os_str();
+    let file = file::open_regular(path).map_err(|e| Failure::input("open", name, &e))?;
+    file.ok_or_else(|| Failure::about(1, "Part ", name, " is not a normal file."))
+}
+
+/// Looks at both ends of a part.
+fn open(path: &Path) -> Result<Part, Failure> {
+    let name = path.as_os_str();
+    let file = open_file(path)?;
+    Part::open(&file).map_err(|error| match error {
+        Error::Read(e) => Failure::input("read", name, &e),
+        Error::NotBzip2 => Failure::about(1, "Part ", name, " is not a .bz2 file."),
+        _ => Failure::about(1, "Part ", name, " does not end as a .bz2 file: it is cut, or something follows."),
+    })
+}
+
+/// Decodes a part. (Its CRCs are then known to be right, and together they are the shard's.)
+fn check(shard: &Shard, path: &Path, settings: &Settings) -> Result<(), Failure> {
+    let name = path.as_os_str();
+    let file = open_file(path)?;
+    let mut decoder = MultiBzDecoder::with_settings(file, settings);
+    let decoded = io::copy(&mut decoder, &mut io::sink());
+    let decoded = decoded.map_err(|e| Failure::about(1, "Part ", name, &format!(" is damaged: {e}.")))?;
+    let found = decoder.summary();
+    if (decoded, found.blocks, found.streams) == (shard.length, shard.blocks, 1) {
+        return Ok(());
+    }
+    Err(Failure::about(1, "Part ", name, &format!(" is not of shard {}, though its CRC is.", shard.number)))
+}
+
+fn trouble(plan: &Plan<ShardsMode>, name: &OsStr, error: Error) -> Trouble {
+    match error {
+        Error::Read(e) => Failure::input("read", name, &e).into(),
+        Error::Write(e) => write_trouble(plan, &e),
+        error => Failure::about(1, "Part ", name, &format!(" has changed: {error}.")).into(),
+    }
+}

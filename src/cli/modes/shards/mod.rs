@@ -1,0 +1,203 @@
+//! `--plan`, `--shard` and `--join`: one file compressed in parts, wherever that is done, into what bzip2 would have
+//! written. `--plan-ranges`: one file read in parts.
+
+mod join;
+mod plan_file;
+mod ranges;
+
+use crate::cli::args::{Batch, Operand, Plan, ShardMode, ShardsMode, ShardsTask, Target};
+use crate::cli::files::commit;
+use crate::cli::files::output::{Out, OutputFile, Stdout};
+use crate::cli::files::place::Place;
+use crate::cli::files::source::{SourceFile, same_file};
+use crate::cli::messages::progress::Progress;
+use crate::cli::messages::{Failure, Messages, Note, Outcome};
+use crate::cli::modes::limits;
+use crate::cli::modes::run::part::check_file;
+use crate::cli::os::directory::Directory;
+use crate::cli::os::temporary::TemporaryFiles;
+use crate::cli::os::{file, stdout};
+use hybz::shard::{self, Shard};
+use hybz::{Error, Level, ReadAt};
+use plan_file::PlanFile;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// How much is written at once.
+const BUFFER: usize = 256 << 10;
+
+/// Plans shards or ranges, or joins parts.
+pub fn shards(plan: Plan<ShardsMode>) -> anyhow::Result<Outcome> {
+    limits::choose_memory(&plan.common, false);
+    let messages = Messages::new(&plan.common, Progress::new(&plan.common, &Batch::default()));
+    for remark in &plan.common.ignored_words {
+        messages.print(&Note::Remark(remark.clone().into_bytes()));
+    }
+    let done = match &plan.mode.task {
+        ShardsTask::Plan { size, level } => cut(&plan, *size, *level),
+        ShardsTask::Ranges { size, index } => ranges::ranges(&plan, *size, index.as_ref(), &messages),
+        ShardsTask::Join(how) => join::join(&plan, how, &messages),
+    };
+    messages.progress.end();
+    match done {
+        Ok(()) => {}
+        Err(Trouble::BrokenPipe) => return Ok(Outcome::BrokenPipe),
+        Err(Trouble::Failure(failure)) => messages.print(&Note::Failure(failure)),
+        Err(Trouble::Said) => {}
+    }
+    Ok(Outcome::Exit(messages.code()))
+}
+
+/// Why there is no result.
+enum Trouble {
+    Failure(Failure),
+    /// It has been printed.
+    Said,
+    /// The reader of our stdout is gone.
+    BrokenPipe,
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Trouble {
+        Trouble::Failure(failure)
+    }
+}
+
+/// The shard that `--shard` asks for, and its level.
+pub fn planned(mode: &ShardMode) -> Result<(Level, Shard), Failure> {
+    let ShardMode { number, plan: path, target, .. } = mode;
+    if let Target::File(result) = target
+        && is_result(target, path)
+    {
+        return Err(Failure::about(1, "Output file ", result.as_os_str(), " is an input file."));
+    }
+    let PlanFile { level, shards, .. } = PlanFile::read(path)?;
+    let count = shards.len();
+    let found = usize::try_from(*number).ok().and_then(|number| shards.get(number));
+    let none = || Failure::about(1, "Plan ", path.as_os_str(), &format!(" has {count} shards, and no {number}."));
+    Ok((level, *found.ok_or_else(none)?))
+}
+
+/// A file up to the end of a shard.
+pub struct UpTo {
+    file: File,
+    end: u64,
+}
+
+impl ReadAt for UpTo {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        let most = self.end.saturating_sub(offset).min(buf.len() as u64) as usize;
+        self.file.read_at(&mut buf[..most], offset)
+    }
+
+    fn len(&self) -> u64 {
+        self.end
+    }
+}
+
+/// The text of a shard.
+pub fn text(name: &OsStr, mut file: File, shard: &Shard) -> Result<UpTo, Failure> {
+    check_file(name, &mut file, "--shard")?;
+    Ok(UpTo { file, end: shard.offset + shard.length })
+}
+
+/// Why a shard is not as it was planned.
+pub fn changed(shard: &Shard) -> Error {
+    let text = format!("shard {} is not what the plan says: the file has changed, or is another", shard.number);
+    Error::Read(io::Error::other(text))
+}
+
+/// Whether the result would take the place of this file.
+fn is_result(target: &Target, file: &Path) -> bool {
+    let Target::File(path) = target else { return false };
+    let (Ok(there), Ok(file)) = (fs::metadata(path), fs::metadata(file)) else { return false };
+    same_file(&file, &there)
+}
+
+/// Opens the place that a plan or a joined file goes to. `used`: the plan that is read.
+fn create(plan: &Plan<ShardsMode>, used: Option<&Path>, temporary: &TemporaryFiles) -> Result<Out, Failure> {
+    let Target::File(path) = &plan.mode.target else {
+        stdout::check().map_err(|e| Failure::output("write", OsStr::new("(stdout)"), &e))?;
+        return Ok(Out::Stdout(BufWriter::with_capacity(BUFFER, Stdout::default())));
+    };
+    let is_it = |operand: &Operand| matches!(operand, Operand::File(file) if is_result(&plan.mode.target, file));
+    if plan.common.operands.iter().any(is_it) || used.is_some_and(|used| is_result(&plan.mode.target, used)) {
+        return Err(Failure::about(1, "Output file ", path.as_os_str(), " is an input file."));
+    }
+    let existing = plan.common.force || Place::typed(path).is_stream();
+    if !existing && fs::symlink_metadata(path).is_ok() {
+        return Err(Failure::exists(path.as_os_str()));
+    }
+    let create = |path: &Path| OutputFile::create(path, Directory::of(path, None)?, false, existing, temporary);
+    let file = create(path).map_err(|e| Failure::output("create", path.as_os_str(), &e))?;
+    Ok(Out::File(BufWriter::with_capacity(BUFFER, file)))
+}
+
+/// Closes it; a file gets its name.
+fn finish(out: Out, plan: &Plan<ShardsMode>) -> Result<(), Trouble> {
+    match out {
+        Out::Stdout(mut out) => {
+            let flushed = out.flush().and_then(|()| stdout::close());
+            let _ = out.into_parts(); // dropping it would write once more
+            flushed.map_err(|e| write_trouble(plan, &e))
+        }
+        Out::File(mut out) => {
+            let flushed = out.flush();
+            let (out, _) = out.into_parts();
+            let synced = flushed.and_then(|()| if plan.common.sync { out.sync() } else { Ok(()) });
+            synced.map_err(|e| write_trouble(plan, &e))?;
+            Ok(commit::publish(out, plan.common.force)?)
+        }
+    }
+}
+
+fn write_trouble(plan: &Plan<ShardsMode>, e: &io::Error) -> Trouble {
+    match &plan.mode.target {
+        Target::File(path) => Failure::output("write", path.as_os_str(), e).into(),
+        _ if e.kind() == io::ErrorKind::BrokenPipe => Trouble::BrokenPipe,
+        _ => Failure::output("write", OsStr::new("(stdout)"), e).into(),
+    }
+}
+
+/// Opens the file that is planned, without waiting for the writer of a FIFO: only a file on a disk is taken.
+fn open_text(path: &Path, flag: &str) -> Result<File, Failure> {
+    let name = path.as_os_str();
+    let unopened = |e: io::Error| Failure::input("open", name, &e);
+    let (file, _) = file::open_at_once(path, true).map_err(unopened)?;
+    let mut file = file.ok_or_else(|| unopened(file::not_found()))?;
+    check_file(name, &mut file, flag)?;
+    Ok(file)
+}
+
+/// `--plan`.
+fn cut(plan: &Plan<ShardsMode>, size: u64, level: Level) -> Result<(), Trouble> {
+    let Some(operand @ Operand::File(path)) = plan.common.operands.first() else { return Ok(()) };
+    let name = path.as_os_str();
+    let read_error = |e: &io::Error| Failure::input("read", name, e);
+    let file = open_text(path, "--plan")?;
+    let source = SourceFile::of(operand, &file).map_err(|e| read_error(&e))?;
+    let len = file.metadata().map_err(|e| read_error(&e))?.len();
+    let temporary = TemporaryFiles::default();
+    let mut out = create(plan, None, &temporary)?;
+    let mut lines = plan_file::Lines::default();
+    out.write_all(&lines.head(level, len)).map_err(|e| write_trouble(plan, &e))?;
+    let mut end = 0;
+    let found = shard::plan(&file, level, size, |shard| {
+        end = shard.offset + shard.length;
+        // Whoever reads lines gets each at once.
+        out.write_all(lines.shard(&shard).as_bytes()).and_then(|()| out.flush())
+    });
+    let crc = found.map_err(|error| match error {
+        Error::Read(e) => read_error(&e).into(),
+        Error::Write(e) => write_trouble(plan, &e),
+        error => Trouble::Failure(Failure::internal(name, &error)),
+    })?;
+    let is_still = |source: SourceFile| source.is_unchanged(&file).unwrap_or(false);
+    if end != len || !source.is_none_or(is_still) {
+        return Err(Failure::about(1, "Input file ", name, " changed while it was read: its plan is of no use.").into());
+    }
+    out.write_all(lines.end(crc).as_bytes()).map_err(|e| write_trouble(plan, &e))?;
+    finish(out, plan)
+}

@@ -1,0 +1,350 @@
+//! The text of a plan: a head, a line for each shard, and an end. Fields are separated by tabs.
+//!
+//! The last field of these lines is a check: the CRC-32 of bzip2 of all of them so far, each without its check and the
+//! tab before it. So a line that was changed, swapped, removed or doubled is found. The end has the combined CRC of the
+//! whole text, which the CRCs and block counts of the shards must give, too.
+
+use crate::cli::files::reader::Reader;
+use crate::cli::messages::Failure;
+use crate::cli::os::file;
+use hybz::Level;
+use hybz::crc::Crc;
+use hybz::shard::Shard;
+use std::ffi::OsStr;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+/// How a plan begins. (Lines with # are comments for programs that hand out shards.)
+const HEAD: &str = "#hybz-plan-2";
+/// Plans of this format had no checks.
+const OLD_HEAD: &str = "#hybz-plan-1";
+/// The line after the head. It is always the same, so it needs no check.
+const NAMES: &[u8] = b"#number\toffset\tlength\tblocks\tcrc\tcheck\n";
+const END: &str = "#end";
+/// More than the longest line has.
+const MAX_LINE: u64 = 128;
+/// How many characters of a wrong line are shown.
+const MAX_SHOWN: usize = 60;
+
+/// A plan.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PlanFile {
+    pub level: Level,
+    /// The bytes of the file that is cut.
+    pub len: u64,
+    /// The combined CRC of all blocks.
+    pub crc: u32,
+    pub shards: Vec<Shard>,
+}
+
+/// Makes the lines of a plan, in their order.
+#[derive(Default)]
+pub struct Lines(Crc);
+
+impl Lines {
+    /// The first two lines, of a plan for a file of `len` bytes.
+    pub fn head(&mut self, level: Level, len: u64) -> Vec<u8> {
+        let head = self.checked(&format!("{HEAD}\t{}\t{len}", level.get()));
+        [head.as_bytes(), NAMES].concat()
+    }
+
+    /// The line of a shard.
+    pub fn shard(&mut self, shard: &Shard) -> String {
+        let Shard { number, offset, length, blocks, crc, .. } = shard;
+        self.checked(&format!("{number}\t{offset}\t{length}\t{blocks}\t{crc:08x}"))
+    }
+
+    /// The last line, with the combined CRC of all blocks.
+    pub fn end(&mut self, crc: u32) -> String {
+        self.checked(&format!("{END}\t{crc:08x}"))
+    }
+
+    fn checked(&mut self, fields: &str) -> String {
+        self.0.update(fields.as_bytes());
+        self.0.update(b"\n");
+        format!("{fields}\t{:08x}\n", self.0.finish())
+    }
+}
+
+/// Why a plan cannot be used.
+#[derive(Debug)]
+enum Refused {
+    Read(io::Error),
+    /// What the plan does.
+    Plan(String),
+}
+
+impl From<io::Error> for Refused {
+    fn from(e: io::Error) -> Refused {
+        Refused::Read(e)
+    }
+}
+
+impl From<&str> for Refused {
+    fn from(what: &str) -> Refused {
+        Refused::Plan(what.to_owned())
+    }
+}
+
+impl PlanFile {
+    /// Reads a complete plan. A pipe is read to its end, and refused if nobody writes to it.
+    pub fn read(path: &Path) -> Result<PlanFile, Failure> {
+        let name = path.as_os_str();
+        let unopened = |e: &io::Error| Failure::input("open", name, e);
+        let (file, found) = file::open_at_once(path, true).map_err(|e| unopened(&e))?;
+        let file = file.ok_or_else(|| unopened(&file::not_found()))?;
+        if found.is_dir() {
+            return Err(unopened(&file::is_a_directory()));
+        }
+        let mut reader = BufReader::new(Reader::at_once(file));
+        // Only a writer makes a FIFO that was opened at once read as anything but empty.
+        if found.file_type().is_fifo() && reader.fill_buf().is_ok_and(<[u8]>::is_empty) {
+            return Err(not_a_plan(name, "is a FIFO that nobody writes to"));
+        }
+        Self::parse(reader).map_err(|refused| match refused {
+            Refused::Read(e) => Failure::input("read", name, &e),
+            Refused::Plan(what) => not_a_plan(name, &what),
+        })
+    }
+
+    fn parse(mut reader: impl BufRead) -> Result<PlanFile, Refused> {
+        let mut lines = Lines::default();
+        let first = next_line(&mut reader)?;
+        let (level, len) = head(&first)?;
+        let found = [first, next_line(&mut reader)?].concat();
+        if found != lines.head(level, len) {
+            return Err("does not begin as one, or its first lines have changed".into());
+        }
+        let (mut shards, mut end, mut combined) = (Vec::new(), 0u64, 0u32);
+        loop {
+            let line = next_line(&mut reader)?;
+            let Some(text) = whole(&line) else { return Err(Refused::Plan(unfinished(&line, end, len))) };
+            if let Some(crc) = the_end(text) {
+                let same = lines.end(crc).as_bytes() == line;
+                match next_line(&mut reader)? {
+                    _ if !same => return Err(changed(&line)),
+                    _ if end != len => return Err(Refused::Plan(unfinished(b"", end, len))),
+                    _ if combined != crc => return Err("has shards whose CRCs do not give that of the whole".into()),
+                    rest if !rest.is_empty() => return Err("goes on after its end".into()),
+                    _ => return Ok(PlanFile { level, len, crc, shards }),
+                }
+            }
+            let follows = |shard: &Shard| shard.number == shards.len() as u64 && shard.offset == end;
+            let shard = shard(text).filter(follows).ok_or_else(|| does_not_follow(&line))?;
+            // Compared as text: a number has only one spelling.
+            if lines.shard(&shard).as_bytes() != line {
+                return Err(changed(&line));
+            }
+            end = end.checked_add(shard.length).ok_or("is of more bytes than there can be")?;
+            combined = combined.rotate_left((shard.blocks % 32) as u32) ^ shard.crc;
+            shards.push(shard);
+        }
+    }
+}
+
+/// Reads a line with its line end, or as much of a longer one as no line has. Empty at the end of the file.
+fn next_line(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
+    Ok(line)
+}
+
+/// The text of a line that has its line end.
+fn whole(line: &[u8]) -> Option<&str> {
+    str::from_utf8(line.strip_suffix(b"\n")?).ok()
+}
+
+fn head(line: &[u8]) -> Result<(Level, u64), Refused> {
+    let fields: Vec<&str> = whole(line).unwrap_or_default().split('\t').collect();
+    let head = match fields[..] {
+        [HEAD, level, len, _] => level.parse().ok().and_then(Level::try_new).zip(len.parse().ok()),
+        [OLD_HEAD, ..] => {
+            return Err(Refused::Plan(format!("is of an older format ({OLD_HEAD}): make it again with --plan")));
+        }
+        _ => None,
+    };
+    head.ok_or_else(|| "does not begin as one".into())
+}
+
+fn shard(line: &str) -> Option<Shard> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [number, offset, length, blocks, crc, _] = fields[..] else { return None };
+    let number_of = |field: &str| field.parse::<u64>().ok();
+    let crc = u32::from_str_radix(crc, 16).ok()?;
+    let (length, blocks) = (number_of(length)?, number_of(blocks)?);
+    (length > 0 && blocks > 0).then_some(())?;
+    Some(Shard::new(number_of(number)?, number_of(offset)?, length, blocks, crc))
+}
+
+/// The CRC in the last line.
+fn the_end(line: &str) -> Option<u32> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [END, crc, _] = fields[..] else { return None };
+    u32::from_str_radix(crc, 16).ok()
+}
+
+/// What is said where a whole line should be, after shards up to byte `end`.
+fn unfinished(line: &[u8], end: u64, len: u64) -> String {
+    match line {
+        [] if end == len => format!("has no line {END}: it is not complete"),
+        [] => format!("ends at byte {end} of {len}: it is not complete"),
+        _ if line.len() as u64 == MAX_LINE || line.ends_with(b"\n") => {
+            format!("has a line that does not follow: `{}'", printable(line))
+        }
+        _ => format!("ends within a line: `{}'", printable(line)),
+    }
+}
+
+fn does_not_follow(line: &[u8]) -> Refused {
+    Refused::Plan(format!("has a line that does not follow: `{}'", printable(line)))
+}
+
+fn changed(line: &[u8]) -> Refused {
+    Refused::Plan(format!("has changed since it was made, here or before: `{}'", printable(line)))
+}
+
+/// The beginning of a line, without what a terminal would act on.
+fn printable(line: &[u8]) -> String {
+    let line = String::from_utf8_lossy(line.strip_suffix(b"\n").unwrap_or(line));
+    line.chars().take(MAX_SHOWN).map(|c| if c.is_control() && c != '\t' { '?' } else { c }).collect()
+}
+
+fn not_a_plan(name: &OsStr, what: &str) -> Failure {
+    Failure::about(1, "Plan ", name, &format!(" {what}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(level: Level, len: u64, shards: &[Shard], crc: u32) -> Vec<u8> {
+        let mut lines = Lines::default();
+        let mut text = lines.head(level, len);
+        shards.iter().for_each(|shard| text.extend(lines.shard(shard).bytes()));
+        text.extend(lines.end(crc).bytes());
+        text
+    }
+
+    fn example() -> (Vec<Shard>, u32) {
+        let shards = vec![Shard::new(0, 0, 10, 1, 7), Shard::new(1, 10, 90, 2, u32::MAX), Shard::new(2, 100, 5, 1, 7)];
+        (shards, ((7u32.rotate_left(2) ^ u32::MAX).rotate_left(1)) ^ 7)
+    }
+
+    fn refused(text: &[u8]) -> String {
+        match PlanFile::parse(text) {
+            Err(Refused::Plan(what)) => what,
+            other => panic!("{other:?} of {}", String::from_utf8_lossy(text)),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let (shards, crc) = example();
+        let plan = text(Level::BEST, 105, &shards, crc);
+        assert_eq!(PlanFile::parse(&plan[..]).unwrap(), PlanFile { level: Level::BEST, len: 105, crc, shards });
+        assert_eq!(PlanFile::parse(&text(Level::FASTEST, 0, &[], 0)[..]).unwrap().shards, []);
+        // The longest lines there can be.
+        let longest = Shard::new(0, 0, u64::MAX, u64::MAX, u32::MAX);
+        let plan = text(Level::BEST, u64::MAX, &[longest], u32::MAX);
+        assert_eq!(PlanFile::parse(&plan[..]).unwrap().shards, [longest]);
+        assert!(
+            Lines::default().shard(&Shard::new(u64::MAX, u64::MAX, u64::MAX, u64::MAX, 0)).len() < MAX_LINE as usize
+        );
+    }
+
+    #[test]
+    fn the_checks_are_as_documented() {
+        let plan = String::from_utf8(text(Level::BEST, 10, &[Shard::new(0, 0, 10, 1, 7)], 7)).unwrap();
+        let (mut sofar, mut lines) = (String::new(), 0);
+        for line in plan.lines().filter(|line| !line.starts_with("#number")) {
+            let (fields, check) = line.rsplit_once('\t').unwrap();
+            sofar += &format!("{fields}\n");
+            assert_eq!(check, format!("{:08x}", hybz::crc::checksum(sofar.as_bytes())), "{line}");
+            lines += 1;
+        }
+        assert_eq!(lines, 3);
+    }
+
+    #[test]
+    fn whatever_has_changed_is_refused() {
+        let (shards, crc) = example();
+        let plan = text(Level::BEST, 105, &shards, crc);
+        for at in 0..plan.len() {
+            for bit in 0..8 {
+                let mut bad = plan.clone();
+                bad[at] ^= 1 << bit;
+                refused(&bad);
+            }
+            for digit in (*b"0123456789abcdef").into_iter().filter(|&digit| digit != plan[at]) {
+                let mut bad = plan.clone();
+                bad[at] = digit;
+                refused(&bad);
+                bad.insert(at, plan[at]);
+                refused(&bad);
+            }
+            refused(&plan[..at]);
+            refused(&[&plan[..at], &plan[at + 1..]].concat());
+        }
+        let lines: Vec<&[u8]> = plan.split_inclusive(|&byte| byte == b'\n').collect();
+        for a in 0..lines.len() {
+            let (before, after) = (lines[..a].concat(), lines[a + 1..].concat());
+            refused(&[&before[..], &after].concat());
+            refused(&[&before[..], lines[a], lines[a], &after].concat());
+            refused(&[&before[..], b"#\n", lines[a], &after].concat());
+            for b in a + 1..lines.len() {
+                let mut swapped = lines.clone();
+                swapped.swap(a, b);
+                refused(&swapped.concat());
+            }
+        }
+        assert_eq!(refused(&[&plan[..], b"x"].concat()), "goes on after its end");
+    }
+
+    /// Checks of its own do not make a plan a right one.
+    #[test]
+    fn what_does_not_agree_is_refused() {
+        let (shards, crc) = example();
+        // The block count of the first shard has no effect: no CRC comes before it.
+        for (blocks, crc_bits) in [(0, 1), (1, 0)] {
+            let mut bad = shards.clone();
+            bad[1].blocks += blocks;
+            bad[1].crc ^= crc_bits;
+            let what = refused(&text(Level::BEST, 105, &bad, crc));
+            assert!(what.starts_with("has shards whose CRCs"), "{what}");
+        }
+        assert_eq!(refused(&text(Level::BEST, 106, &shards, crc)), "ends at byte 105 of 106: it is not complete");
+        assert!(refused(&text(Level::BEST, 10, &shards[..1], 8)).starts_with("has shards whose CRCs"));
+        let huge = [Shard::new(0, 0, u64::MAX, 1, 0), Shard::new(1, u64::MAX, 1, 1, 0)];
+        assert_eq!(refused(&text(Level::BEST, 0, &huge, 0)), "is of more bytes than there can be");
+    }
+
+    #[test]
+    fn what_is_no_plan() {
+        for bad in ["", "x", "0\t0\t10\t1\t7\n", "#hybz-plan-2", "#hybz-plan-3\t9\t0\t00000000\n"] {
+            assert_eq!(refused(bad.as_bytes()), "does not begin as one", "{bad:?}");
+        }
+        let old = refused(b"#hybz-plan-1\t9\t100\n#number\toffset\tlength\tblocks\tcrc\n0\t0\t100\t1\t00000007\n");
+        assert_eq!(old, "is of an older format (#hybz-plan-1): make it again with --plan");
+        // Nothing is read after the first line that does not belong there.
+        struct Endless(Vec<u8>, usize);
+        impl Read for Endless {
+            fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+                assert!(self.1 < 100_000, "{} bytes were read", self.1);
+                let from = self.1.min(self.0.len());
+                let n = buf.len().min(if from < self.0.len() { self.0.len() - from } else { usize::MAX });
+                buf[..n].fill(0);
+                let known = n.min(self.0.len() - from);
+                buf[..known].copy_from_slice(&self.0[from..from + known]);
+                self.1 += n;
+                Ok(n)
+            }
+        }
+        let (shards, crc) = example();
+        let plan = text(Level::BEST, 105, &shards, crc);
+        for len in 0..=plan.len() {
+            let endless = BufReader::new(Endless(plan[..len].to_vec(), 0));
+            assert!(matches!(PlanFile::parse(endless), Err(Refused::Plan(_))), "{len}");
+        }
+    }
+}
