@@ -4,8 +4,8 @@
 use super::environment::Environment;
 use super::flags::Flags;
 use super::kind::Kind;
+use super::operand::Operand;
 use super::plan::Plan;
-use super::task::Operand;
 use anyhow::anyhow;
 use clap::CommandFactory;
 use std::ffi::{OsStr, OsString};

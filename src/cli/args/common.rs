@@ -4,7 +4,7 @@ use super::choices::{GpuPipeline, ProgressFormat};
 use super::coding::{Coding, LARGE_FLAGS};
 use super::flags::Flags;
 use super::kind::Given;
-use super::task::Operand;
+use super::operand::Operand;
 use anyhow::bail;
 use hybz::gpu::Offload;
 use hybz::{Format, Formats};

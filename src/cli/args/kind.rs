@@ -1,7 +1,7 @@
 //! Which mode a call is in, found once from the flags and the program's name.
 
 use super::flags::Flags;
-use super::task::Operand;
+use super::operand::Operand;
 use anyhow::bail;
 use std::ffi::OsStr;
 

@@ -8,10 +8,10 @@ use super::flags::Flags;
 use super::kind::{Given, Kind};
 use super::list::ListMode;
 use super::measure::MeasureMode;
+use super::operand::Operand;
 use super::recover::RecoverMode;
 use super::shards::{ShardMode, ShardsMode};
 use super::table;
-use super::task::Operand;
 use anyhow::bail;
 use std::ffi::OsStr;
 

@@ -1,8 +1,7 @@
-//! What is done with files, which files these are, and where results go.
+//! What is done with files, and where results go.
 
 use super::kind::{Given, Kind};
 use anyhow::bail;
-use std::ffi::OsStr;
 use std::path::PathBuf;
 
 /// What is done with files.
@@ -32,28 +31,6 @@ impl Target {
     /// Whether results of files are files.
     pub fn makes_files(&self) -> bool {
         !matches!(self, Target::Stdout | Target::Nowhere)
-    }
-}
-
-/// One thing to read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Operand {
-    Stdin,
-    File(PathBuf),
-}
-
-impl Operand {
-    /// What was typed: `-` is stdin, but only before `--`.
-    pub fn typed(file: &OsStr) -> Operand {
-        if file == "-" { Operand::Stdin } else { Operand::File(file.into()) }
-    }
-
-    /// Its name in messages.
-    pub fn name(&self) -> &OsStr {
-        match self {
-            Operand::Stdin => OsStr::new("(stdin)"),
-            Operand::File(path) => path.as_os_str(),
-        }
     }
 }
 
