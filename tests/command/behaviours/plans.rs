@@ -8,6 +8,8 @@ use crate::shapes::Rng;
 rows! {
     "a plan with a digit changed, lines swapped, removed, doubled, cut" | "no shards" | "refused by `--join` and \
      `--shard`; rc 1; nothing is written" => changed_plans;
+    "plans changed at random: bytes, lines, numbers" | "no shards" | "refused, or the results are right"
+        => plans_changed_at_random;
     "a plan whose checks are right and whose CRCs disagree" | "no shards" | "refused; rc 1; nothing is written"
         => plans_that_disagree;
     "a plan of an older hybz" | "no shards" | "refused, naming `--plan`; rc 1" => old_plans;
