@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-/// A format, what its folders and files have in their paths, and how many other files of `src` name it, at most. These
-/// numbers only fall: 12 is the goal.
+/// A format, what its folders and files have in their paths, and how many other files of `src` name it, at most, the
+/// flags aside. These numbers only fall.
 const FORMATS: [(&str, &[&str], usize); 3] = [
-    ("lz4", &["/lz4/", "/lz4.rs", "/lz4_", "/device/"], 11),
-    ("lzw", &["/lzw/", "/lzw.rs", "strips"], 8),
-    ("hbz", &["/hbz/", "/hbz_", "/gpu/large", "/gpu/suffixes"], 14),
+    ("lz4", &["/lz4/", "/lz4.rs", "/lz4_", "/device/"], 10),
+    ("lzw", &["/lzw/", "/lzw.rs", "/lzw_", "strips"], 8),
+    ("hbz", &["/hbz/", "/hbz.rs", "/hbz_", "/gpu/large", "/gpu/suffixes"], 13),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
@@ -28,8 +28,9 @@ fn a_format_is_named_in_few_files() {
     let mut files = Vec::new();
     sources(&root, &mut files);
     assert!(files.len() > 100);
-    let is_test = |path: &str| {
-        path.ends_with("tests.rs")
+    let is_apart = |path: &str| {
+        path.starts_with("/cli/args/")
+            || path.ends_with("tests.rs")
             || path.ends_with("toy.rs")
             || path.ends_with("_cases.rs")
             || path.ends_with("fake.rs")
@@ -37,7 +38,7 @@ fn a_format_is_named_in_few_files() {
     for (format, own, most) in FORMATS {
         let others = files.iter().filter(|(path, text)| {
             let path = path.strip_prefix(root.to_str().unwrap()).unwrap();
-            text.contains(format) && !is_test(path) && !own.iter().any(|own| path.contains(own))
+            text.contains(format) && !is_apart(path) && !own.iter().any(|own| path.contains(own))
         });
         let names: Vec<&str> = others.map(|(path, _)| &path[..]).collect();
         assert!(names.len() <= most, "{} files name {format}: {names:#?}", names.len());

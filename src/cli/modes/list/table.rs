@@ -15,7 +15,7 @@ pub fn head() -> Vec<u8> {
 
 /// Appends the lines of a file. Of a damaged one only its name is known, and it is shown if blocks follow.
 pub fn write(name: &OsStr, found: &Found, verbose: bool, terminal: bool, text: &mut Vec<u8>) {
-    // A `.Z` has no blocks, and those of LZ4 frames are only counted.
+    // Blocks that a format only counts, or does not have, have no rows.
     let has_rows = verbose && !found.rows.is_empty();
     let name = for_terminal(name, terminal);
     if let Some(totals) = &found.totals {
