@@ -125,7 +125,7 @@ impl<O: Offloaded> Station for GpuStation<O> {
         ))
     }
 
-    fn ends_crew(&self) -> bool {
+    fn ends_group(&self) -> bool {
         self.wrong
     }
 

@@ -15,7 +15,7 @@ use super::tasks::{KeepText, SORT, STORE, SortRange, StorePart};
 use super::text::Ends;
 use crate::gpu::station::{GpuStation, Offloaded, Open, Times};
 use crate::gpu::{Choice, DeviceError, LaneSize, LineOrder, MIN_DEVICE_BLOCK, RangeInParts, SortLines};
-use crate::schedule::{Accelerators, Accepts, Class, Crew, Expected, Job, PoolBuilder, TypedJob};
+use crate::schedule::{Accelerators, Accepts, Class, Expected, Job, PoolBuilder, TypedJob, WorkerGroup};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,44 +52,44 @@ impl Default for LineLanes {
 }
 
 impl LineLanes {
-    /// One crew for each device. Nothing is looked for before a crew is started; a lane that cannot be had says so in
+    /// One group for each device. Nothing is looked for before a group is started; a lane that cannot be had says so in
     /// its station's report.
-    fn crews(&self) -> Vec<Crew> {
+    fn groups(&self) -> Vec<WorkerGroup> {
         let choice = Choice::new(self.devices.as_deref());
-        (0..choice.count()).map(|number| self.crew(number, &choice)).collect()
+        (0..choice.count()).map(|number| self.group(number, &choice)).collect()
     }
 
-    fn crew(&self, number: usize, choice: &Choice) -> Crew {
+    fn group(&self, number: usize, choice: &Choice) -> WorkerGroup {
         // Not measured: a quarter of what docs/ALGORITHMS.md expects of an H200 with its links; the start is that of
         // lanes that sort blocks.
         let expected = Expected { rate: 4e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };
         // Lanes that have no room for a part are of no use to text that is kept.
         let keeps = number == 0 && self.bytes as u64 >= PART;
         let (accepts, least) = if keeps { (FIRST_ACCEPTS, PART as usize) } else { (ACCEPTS, MIN_BYTES) };
-        let mut crew = Crew::new(accepts, expected).held_bytes(3 * self.bytes as u64);
+        let mut group = WorkerGroup::new(accepts, expected).held_bytes(3 * self.bytes as u64);
         if self.at_once {
-            crew = crew.at_once();
+            group = group.at_once();
         }
         let bytes = self.bytes;
         for lane in 0..self.lanes {
             let choice = choice.clone();
-            crew = crew.member(move || {
+            group = group.member(move || {
                 let (backend, device) = choice.device(number)?;
                 let name = format!("gpu {} lane {lane}", device.ordinal);
                 let open: OpenLines = Box::new(move |bytes| backend.open_lines(&device, size(bytes)));
                 Ok(Box::new(station(name, bytes, least, open)?))
             });
         }
-        crew
+        group
     }
 }
 
 impl Accelerators for LineLanes {
     /// Adds lanes of GPUs. Without a device, or a driver, the pool works on the cores.
     fn add_to(&self, builder: PoolBuilder) -> PoolBuilder {
-        let crews = self.crews();
-        let pool = if crews.is_empty() { builder } else { builder.cores_accept(Accepts::AllBut(&[STORE])) };
-        crews.into_iter().fold(pool, PoolBuilder::crew)
+        let groups = self.groups();
+        let pool = if groups.is_empty() { builder } else { builder.cores_accept(Accepts::AllBut(&[STORE])) };
+        groups.into_iter().fold(pool, PoolBuilder::group)
     }
 }
 

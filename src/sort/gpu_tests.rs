@@ -5,7 +5,7 @@ use super::tasks::{SORT, STORE};
 use super::{Limits, Order, Pool, Sorter, sorted};
 use crate::gpu::fake::{FakeLane, Fault};
 use crate::gpu::{LaneSize, SortLines};
-use crate::schedule::{Accepts, Crew, Expected, StationReport};
+use crate::schedule::{Accepts, Expected, StationReport, WorkerGroup};
 use crate::shapes::Rng;
 use crate::skip::{Need, skip};
 use std::num::NonZeroUsize;
@@ -42,7 +42,7 @@ fn pool(fault: Option<(usize, Fault)>, bytes: usize) -> Pool {
 
 fn pool_with(fault: Option<(usize, Fault)>, bytes: usize, budget: Option<u64>) -> Pool {
     let expected = Expected { rate: 1e12, start: Duration::ZERO, end: Duration::ZERO };
-    let crew = Crew::new(&[SORT, STORE], expected).at_once().member(move || {
+    let group = WorkerGroup::new(&[SORT, STORE], expected).at_once().member(move || {
         let mut fault = fault;
         let open = Box::new(move |bytes: usize| {
             let size = LaneSize { max_blocks: 4, max_length: bytes / 4 };
@@ -50,7 +50,7 @@ fn pool_with(fault: Option<(usize, Fault)>, bytes: usize, budget: Option<u64>) -
         });
         Ok(Box::new(station("fake".to_owned(), bytes, 1 << 20, open)?))
     });
-    let pool = super::pool().threads(NonZeroUsize::MIN).cores_accept(Accepts::AllBut(&[STORE])).crew(crew);
+    let pool = super::pool().threads(NonZeroUsize::MIN).cores_accept(Accepts::AllBut(&[STORE])).group(group);
     match budget {
         Some(bytes) => pool.memory(bytes).build(),
         None => pool.build(),

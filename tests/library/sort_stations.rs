@@ -4,7 +4,7 @@
 use crate::faults;
 use crate::shapes;
 use faults::{Company, Fault, One, USUAL, Wrong, quiet, watched};
-use hybz::schedule::{Accepts, Class, Crew, Expected};
+use hybz::schedule::{Accepts, Class, Expected, WorkerGroup};
 use hybz::sort::cpu::LineSorter;
 use hybz::sort::parts::Sorted;
 use hybz::sort::tasks::{PARTITION, PartitionChunk, PartitionStrings, RANK, RankRange, SORT, SortRange};
@@ -252,7 +252,7 @@ fn an_accelerator_takes_ranges() {
             let make = move || -> Result<Box<dyn hybz::schedule::Station>, String> {
                 Ok(Box::new(faults::Fake { fault, most: 64, jobs: Arc::default(), one: one() }))
             };
-            let pool = two_cores().crew(Crew::new(&[SORT], expected).at_once().member(make)).build();
+            let pool = two_cores().group(WorkerGroup::new(&[SORT], expected).at_once().member(make)).build();
             for _ in 0..3 {
                 assert!(sort::sorted(text, &Order::new(), &pool).unwrap() == *sorted);
             }

@@ -11,7 +11,7 @@ use crate::shapes;
 use faults::{Company, Fault, One, USUAL, quiet, watched};
 use hybz::codec::decoder::Decoder;
 use hybz::codec::encoder::Encoder;
-use hybz::schedule::{Accepts, Class, Core, Crew, Expected, Job, Station, StationError, Task};
+use hybz::schedule::{Accepts, Class, Core, Expected, Job, Station, StationError, Task, WorkerGroup};
 use hybz::tasks::{DECODE, DecodeBlock, ENCODE, EncodeBlock};
 use hybz::{Damage, DecodeError, Error, Level, Pool, PoolBuilder, Settings, Verify};
 use std::num::NonZeroUsize;

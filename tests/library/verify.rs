@@ -8,7 +8,7 @@ use crate::shapes;
 use crate::through;
 use flipper::{Flips, Team, flipper, slanderer, with_flipper};
 use hybz::flow::Task;
-use hybz::schedule::{Accepts, Crew, Expected, Job, Station, StationError};
+use hybz::schedule::{Accepts, Expected, Job, Station, StationError, WorkerGroup};
 use hybz::tasks::{ENCODE, ENCODE_LARGE, EncodeBlock};
 use hybz::{Error, LargeBlocks, Level, Pool, Settings, Verify};
 use std::io::Write;
@@ -157,12 +157,12 @@ fn wrong_once_and_no_more() {
         let team = Arc::default();
         let flips = Some(Flips { block: 0, bit: 1000, again: false });
         let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
-        let crew =
-            (0..lanes).fold(Crew::new(&[ENCODE], expected).at_once(), |crew, _| crew.member(flipper(flips, &team)));
+        let group = (0..lanes)
+            .fold(WorkerGroup::new(&[ENCODE], expected).at_once(), |group, _| group.member(flipper(flips, &team)));
         // The cores leave all coding to the device while it is there, and few blocks are on their way at once.
         let cores =
             Pool::builder().threads(NonZeroUsize::new(2).expect("two")).cores_accept(Accepts::AllBut(&[ENCODE]));
-        let pool = cores.crew(crew).memory(1 << 20).build();
+        let pool = cores.group(group).memory(1 << 20).build();
         let (out, summary) =
             through::one(&pool, Task::Compress(Level::FASTEST.into()), Verify::Devices, through::stream(&bytes));
         assert!(out == right && summary.is_ok_and(|summary| (summary.blocks, summary.recoded_blocks) == (blocks, 1)));

@@ -2,7 +2,7 @@
 //! `cargo run --release --example overhead [TASKS]`.
 
 use crossbeam_channel::{bounded, unbounded};
-use hybz_queue::{Class, Core, Crew, Expected, Job, Pool, Station, StationError, Task};
+use hybz_queue::{Class, Core, Expected, Job, Pool, Station, StationError, Task, WorkerGroup};
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -101,8 +101,8 @@ fn pool(threads: usize, lanes: usize) -> Pool {
     let threads = NonZeroUsize::new(threads).expect("at least one");
     let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
     let lane = || Ok(Box::new(Adder { name: "lane", max_batch: 32 }) as Box<dyn Station>);
-    let crew = (0..lanes).fold(Crew::new(&[ADD], expected).at_once(), |crew, _| crew.member(lane));
-    Pool::builder().threads(threads).crew(crew).build()
+    let group = (0..lanes).fold(WorkerGroup::new(&[ADD], expected).at_once(), |group, _| group.member(lane));
+    Pool::builder().threads(threads).group(group).build()
 }
 
 fn main() {

@@ -1,7 +1,7 @@
 //! A task and a station of one's own: words are counted in lines, by the cores and by an accelerator that takes many
 //! lines at once. Run it with `cargo run --example station`.
 
-use hybz_queue::{Class, Core, Crew, Expected, Job, Pool, Station, StationError, Task};
+use hybz_queue::{Class, Core, Expected, Job, Pool, Station, StationError, Task, WorkerGroup};
 use std::time::Duration;
 
 /// How many words are in this line?
@@ -45,8 +45,8 @@ impl Station for Accelerator {
 
 fn main() {
     let expected = Expected { rate: 500e6, start: Duration::ZERO, end: Duration::ZERO };
-    let crew = Crew::new(&[LINES], expected).at_once().member(|| Ok(Box::new(Accelerator)));
-    let pool = Pool::builder().crew(crew).build();
+    let group = WorkerGroup::new(&[LINES], expected).at_once().member(|| Ok(Box::new(Accelerator)));
+    let pool = Pool::builder().group(group).build();
 
     let lines = (0..10_000).map(|i| if i % 7 == 0 { "für vier Wörter hier" } else { "three words here" });
     let client = pool.client();

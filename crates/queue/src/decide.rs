@@ -16,8 +16,8 @@ pub(super) enum Step {
     Assigned(Id),
     /// A thread is needed for this worker, the core of that number.
     StartCore(Id, usize),
-    /// Threads are needed for the members of this crew. The first of them has that number among the workers.
-    StartCrew(usize, Id),
+    /// Threads are needed for the members of this group. The first of them has that number among the workers.
+    StartGroup(usize, Id),
     /// Nothing more can start now. If nothing happens for so long, [`State::watcher`] must ask again.
     Rest(Option<Duration>),
 }
@@ -35,8 +35,8 @@ fn sooner(a: Later, b: Later) -> Later {
 impl<J> State<J> {
     /// The next thing to do. Call it after every change until it rests. `more` says that more work is certain to come.
     pub fn next(&mut self, now: Duration, more: bool) -> Step {
-        if let Some(crew) = self.due_crews.pop_front() {
-            return Step::StartCrew(crew, self.add_members(now, crew));
+        if let Some(group) = self.due_groups.pop_front() {
+            return Step::StartGroup(group, self.add_members(now, group));
         }
         if self.look_for_leavers
             && let Some(id) = self.leaver()
@@ -185,7 +185,7 @@ impl<J> State<J> {
     /// One more core, unless as many are being started as there are tasks.
     fn start_core(&mut self, now: Duration) -> Option<Step> {
         let is_starting = |worker: &&WorkerState<J>| {
-            !worker.accelerator && worker.crew.is_none() && matches!(worker.life, Life::Starting(_))
+            !worker.accelerator && worker.group.is_none() && matches!(worker.life, Life::Starting(_))
         };
         if self.unstarted_cores == 0 || self.workers.iter().filter(is_starting).count() >= self.waiting {
             return None;

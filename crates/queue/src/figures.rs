@@ -1,4 +1,4 @@
-//! The figures behind a decision: rates, what is left to do, and which crews of accelerators are worth their start.
+//! The figures behind a decision: rates, what is left to do, and which groups of accelerators are worth their start.
 
 use super::policy::{self, Snapshot};
 use super::state::State;
@@ -6,16 +6,16 @@ use super::worker::{Life, WorkerState};
 use std::time::Duration;
 
 impl<J> State<J> {
-    /// Chooses the crews that are worth starting for what is left to do.
-    pub(super) fn choose_crews(&mut self, now: Duration, class: usize, more: bool) {
+    /// Chooses the groups that are worth starting for what is left to do.
+    pub(super) fn choose_groups(&mut self, now: Duration, class: usize, more: bool) {
         // Those that were chosen just now have no members yet.
         let mut chosen_rate = 0.0;
-        for number in 0..self.crews.len() {
-            let crew = self.crews[number];
-            if crew.started || !crew.accepts.class(self.classes[class].class) {
+        for number in 0..self.groups.len() {
+            let group = self.groups[number];
+            if group.started || !group.accepts.class(self.classes[class].class) {
                 continue;
             }
-            let nobody = self.due_crews.is_empty() && !self.is_served(class);
+            let nobody = self.due_groups.is_empty() && !self.is_served(class);
             // While cores are idle, they keep up with the input: its source is the bottleneck. (Unless it is only that
             // it takes a while to give a long block to each.)
             let is_idle = |id: &usize| !self.workers[*id].accelerator;
@@ -24,14 +24,14 @@ impl<J> State<J> {
             let worth = || {
                 let mut s = self.snapshot(now, class, more);
                 s.accelerator_rate += chosen_rate;
-                let long = s.oldest / s.core_rate >= crew.expected.start.as_secs_f64();
+                let long = s.oldest / s.core_rate >= group.expected.start.as_secs_f64();
                 let keeps_up = some_idle && self.inputs.rate(now) <= s.core_rate * s.cores as f64;
-                (long || !keeps_up) && policy::worth_starting(&s, s.waiting + self.inputs.to_come(), &crew.expected)
+                (long || !keeps_up) && policy::worth_starting(&s, s.waiting + self.inputs.to_come(), &group.expected)
             };
-            if crew.at_once || nobody || worth() {
-                self.crews[number].started = true;
-                chosen_rate += crew.expected.rate;
-                self.due_crews.push_back(number);
+            if group.at_once || nobody || worth() {
+                self.groups[number].started = true;
+                chosen_rate += group.expected.rate;
+                self.due_groups.push_back(number);
             }
         }
     }
@@ -42,8 +42,10 @@ impl<J> State<J> {
     /// on an accelerator that hangs.
     pub(super) fn rate(&self, now: Duration, worker: &WorkerState<J>, class: usize) -> (f64, bool) {
         let measured = worker.rates[class].get();
-        let expected = || match worker.crew {
-            Some(crew) if worker.accelerator => self.crews[crew].expected.rate / self.crews[crew].members.max(1) as f64,
+        let expected = || match worker.group {
+            Some(group) if worker.accelerator => {
+                self.groups[group].expected.rate / self.groups[group].members.max(1) as f64
+            }
             _ => self.classes[class].class.core_rate(),
         };
         let rate = measured.unwrap_or_else(expected);
@@ -98,7 +100,7 @@ impl<J> State<J> {
     /// Seconds until a worker can take work. One that takes longer than expected may take as long again.
     fn ready_in(&self, now: Duration, worker: &WorkerState<J>) -> f64 {
         let Life::Starting(since) = worker.life else { return 0.0 };
-        let expected = worker.crew.map_or(0.0, |crew| self.crews[crew].expected.start.as_secs_f64());
+        let expected = worker.group.map_or(0.0, |group| self.groups[group].expected.start.as_secs_f64());
         let elapsed = now.saturating_sub(since).as_secs_f64();
         if elapsed < expected { expected - elapsed } else { elapsed }
     }

@@ -5,7 +5,7 @@
 use super::class::{Accepts, Class};
 use super::decide::Step;
 use super::policy::Expected;
-use super::state::{Attributes, CrewPlan, Entry, State};
+use super::state::{Attributes, Entry, GroupPlan, State};
 use super::worker::{Id, Life, Order};
 use std::collections::HashSet;
 use std::time::Duration;
@@ -55,7 +55,7 @@ impl World {
         let mut state = State::new(2, Accepts::Everything, hardware);
         let expected = Expected { rate: 60e6, start: Duration::from_millis(1), end: Duration::ZERO };
         let accepts = Accepts::Only(&[CLASS]);
-        state.add_crew(CrewPlan { accepts, members: 1, expected, at_once: true, started: false });
+        state.add_group(GroupPlan { accepts, members: 1, expected, at_once: true, started: false });
         let (starting, woken, holds, leaving) = Default::default();
         let misfortunes = u8::from(!closes);
         World {
@@ -190,7 +190,7 @@ impl World {
             match self.state.next(self.clock(), false) {
                 Step::Assigned(id) => self.woken.push(id),
                 Step::StartCore(id, _) => self.starting.push(id),
-                Step::StartCrew(_, first) => self.starting.push(first),
+                Step::StartGroup(_, first) => self.starting.push(first),
                 Step::Rest(again) => {
                     assert!(again.is_none() || self.state.watcher().is_some() || !self.events().is_empty());
                     self.alarm = again.is_some();
@@ -289,7 +289,7 @@ fn never_do_all_stand_free() {
         let mut state: State<()> = State::new(random(4) as usize, Accepts::Everything, 4);
         let expected = Expected { rate: 1e6, start: Duration::ZERO, end: Duration::ZERO };
         let (accepts, members) = (Accepts::Only(&[SLOW]), 1 + random(3) as usize);
-        state.add_crew(CrewPlan { accepts, members, expected, at_once: true, started: false });
+        state.add_group(GroupPlan { accepts, members, expected, at_once: true, started: false });
         let (mut now, mut held) = (Duration::ZERO, Vec::new());
         for _ in 0..12 {
             for _ in 0..1 + random(4) {
@@ -302,7 +302,7 @@ fn never_do_all_stand_free() {
                     match state.next(now, false) {
                         Step::Assigned(id) => held.push((id, state.take_order(now, id).expect("it was assigned"))),
                         Step::StartCore(id, _) => state.ready(id, 1, u64::MAX),
-                        Step::StartCrew(_, first) => {
+                        Step::StartGroup(_, first) => {
                             (first..first + members).for_each(|id| state.ready(id, 4, u64::MAX))
                         }
                         Step::Rest(_) => break,

@@ -26,7 +26,7 @@
 //! | `submitter` | who puts tasks on the queue |
 //! | `checked` | tasks whose outputs another worker checks |
 //! | `memory` | the budget that bounds the bytes alive |
-//! | `pool` | pools, clients, crews |
+//! | `pool` | pools, clients, groups |
 //! | `process` | which process this is: forks |
 //! | `report` | what each station has done |
 
@@ -66,7 +66,7 @@ pub use memory::{
     of_process as memory_of_process,
 };
 pub use policy::Expected;
-pub use pool::{Accelerators, Client, Crew, Pool, PoolBuilder, Reading};
+pub use pool::{Accelerators, Client, Pool, PoolBuilder, Reading, WorkerGroup};
 pub use produced_by::ProducedBy;
 pub use report::{StationReport, Summary};
 pub use station::{Station, StationError};

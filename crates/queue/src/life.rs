@@ -87,7 +87,7 @@ impl Shared {
             inner = self.lock();
             if let Some(StationError { reason, .. }) = &failure {
                 counters.set_failure(reason);
-                if retires && station.ends_crew() {
+                if retires && station.ends_group() {
                     inner.state.blame(id);
                 }
             }

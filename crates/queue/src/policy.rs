@@ -24,7 +24,7 @@ use std::time::Duration;
 /// What an accelerator is expected to do, until it has been measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
-    /// Bytes a second, all members of the crew together.
+    /// Bytes a second, all members of the group together.
     pub rate: f64,
     /// From the decision to start it until it can take work.
     pub start: Duration,
@@ -137,7 +137,7 @@ pub fn share(s: &Snapshot, own_rate: f64, max_batch: usize) -> usize {
 /// For so much of an accelerator's start it is worth to wait for the first figures of the cores.
 const SOON: f64 = 1.0 / 8.0;
 
-/// Whether `left` bytes are done sooner with one more crew of accelerators.
+/// Whether `left` bytes are done sooner with one more group of accelerators.
 pub fn worth_starting(s: &Snapshot, left: f64, expected: &Expected) -> bool {
     let (start, end) = (expected.start.as_secs_f64(), expected.end.as_secs_f64());
     // Soon it will be known what the cores do. (To wait for a block of 9 MB cost 0.6 s of the 4.3 that 8 GB of them
@@ -282,22 +282,22 @@ mod tests {
 
     #[test]
     fn what_is_worth_a_start() {
-        let crew = Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };
+        let group = Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };
         let cores = Snapshot { accelerators: 0, accelerator_rate: 0.0, ..usual() };
         for (left, worth) in [(100e6, false), (400e6, false), (1e9, true), (8e9, true)] {
-            assert_eq!(worth_starting(&cores, left, &crew), worth, "{left}");
+            assert_eq!(worth_starting(&cores, left, &group), worth, "{left}");
         }
         // Zeros: the cores do 2 GB/s of them, each.
-        assert!(!worth_starting(&Snapshot { core_rate: 2e9, ..cores }, 2e9, &crew));
+        assert!(!worth_starting(&Snapshot { core_rate: 2e9, ..cores }, 2e9, &group));
         // Nothing is known of the cores yet: that waits for a block of 20 ms, not for one of 200 ms.
         let unmeasured = Snapshot { core_measured: false, ..cores };
-        assert!(!worth_starting(&unmeasured, 8e9, &crew));
-        assert!(worth_starting(&Snapshot { oldest: 9e6, ..unmeasured }, 8e9, &crew));
-        assert!(worth_starting(&Snapshot { oldest: 1e9, ..unmeasured }, 1e9, &crew));
+        assert!(!worth_starting(&unmeasured, 8e9, &group));
+        assert!(worth_starting(&Snapshot { oldest: 9e6, ..unmeasured }, 8e9, &group));
+        assert!(worth_starting(&Snapshot { oldest: 1e9, ..unmeasured }, 1e9, &group));
         // Nobody else is there.
-        assert!(worth_starting(&Snapshot { cores: 0, ..unmeasured }, 1.0, &crew));
+        assert!(worth_starting(&Snapshot { cores: 0, ..unmeasured }, 1.0, &group));
         // A second device for much, and not for little.
         let beside = Snapshot { accelerator_rate: 3e9, ..cores };
-        assert!(worth_starting(&beside, 24e9, &crew) && !worth_starting(&beside, 2e9, &crew));
+        assert!(worth_starting(&beside, 24e9, &group) && !worth_starting(&beside, 2e9, &group));
     }
 }

@@ -6,9 +6,9 @@
 use super::class::{Accepts, Class};
 use super::memory::{self, MemoryBudget, Permit};
 use super::policy::Expected;
-use super::queue::{CrewMakes, Make, Shared};
+use super::queue::{GroupMakes, Make, Shared};
 use super::report::Summary;
-use super::state::{CrewPlan, State};
+use super::state::{GroupPlan, State};
 use super::station::Station;
 use super::submitter::{Submission, Submitter};
 use super::task::Task;
@@ -46,12 +46,12 @@ struct Plan {
     max_memory: Option<u64>,
     memory_per_core: u64,
     readers: usize,
-    crews: Vec<CrewPlan>,
+    groups: Vec<GroupPlan>,
 }
 
 impl Plan {
-    /// Makes the pool. `makes` has an entry for each crew.
-    fn build(self, makes: Vec<CrewMakes>) -> Inner {
+    /// Makes the pool. `makes` has an entry for each group.
+    fn build(self, makes: Vec<GroupMakes>) -> Inner {
         let own = self.memory_per_core * self.cores.max(1) as u64;
         let budget = match self.memory {
             Some(memory) => MemoryBudget::fixed(memory),
@@ -62,7 +62,7 @@ impl Plan {
             }
         };
         let mut state = State::new(self.cores, self.core_accepts, hardware());
-        self.crews.iter().for_each(|crew| state.add_crew(*crew));
+        self.groups.iter().for_each(|group| state.add_group(*group));
         Inner { shared: Shared::new(Arc::new(budget), state, makes), plan: self, child: OnceBox::new() }
     }
 }
@@ -81,8 +81,9 @@ impl Inner {
     /// The same pool, made anew in the child of a fork.
     fn after_fork(&self) -> Inner {
         let cannot = || -> Make { Box::new(|| Err("not to be had in a process that was forked".to_owned())) };
-        let makes = |crew: &CrewPlan| CrewMakes { makes: (0..crew.members).map(|_| cannot()).collect(), held_bytes: 0 };
-        self.plan.clone().build(self.plan.crews.iter().map(makes).collect())
+        let makes =
+            |group: &GroupPlan| GroupMakes { makes: (0..group.members).map(|_| cannot()).collect(), held_bytes: 0 };
+        self.plan.clone().build(self.plan.groups.iter().map(makes).collect())
     }
 }
 
@@ -143,7 +144,7 @@ impl Pool {
             max_memory: None,
             memory_per_core: MEMORY_PER_CORE,
             readers: 1,
-            crews: Vec::new(),
+            groups: Vec::new(),
         }
     }
 
@@ -176,7 +177,7 @@ impl Pool {
 
     /// Whether it has, or would have, accelerators.
     pub fn has_accelerators(&self) -> bool {
-        self.0.plan.crews.iter().any(|crew| !crew.accepts.continuations())
+        self.0.plan.groups.iter().any(|group| !group.accepts.continuations())
     }
 
     /// Whether there are accelerators for tasks of this class, started or not.
@@ -290,7 +291,7 @@ impl Drop for Client {
 }
 
 /// Accelerators that are started together: the lanes of one device, for example.
-pub struct Crew {
+pub struct WorkerGroup {
     accepts: Accepts,
     expected: Expected,
     at_once: bool,
@@ -298,13 +299,13 @@ pub struct Crew {
     makes: Vec<Make>,
 }
 
-impl Crew {
-    /// A crew of nobody yet, for jobs of these classes, of which `expected` is expected.
-    pub fn new(accepts: &'static [Class], expected: Expected) -> Crew {
-        Crew { accepts: Accepts::Only(accepts), expected, at_once: false, held_bytes: 0, makes: Vec::new() }
+impl WorkerGroup {
+    /// A group of nobody yet, for jobs of these classes, of which `expected` is expected.
+    pub fn new(accepts: &'static [Class], expected: Expected) -> WorkerGroup {
+        WorkerGroup { accepts: Accepts::Only(accepts), expected, at_once: false, held_bytes: 0, makes: Vec::new() }
     }
 
-    /// The crew is started with the first job. (Otherwise when the work left is done sooner with it.)
+    /// The group is started with the first job. (Otherwise when the work left is done sooner with it.)
     pub fn at_once(mut self) -> Self {
         self.at_once = true;
         self
@@ -323,10 +324,10 @@ impl Crew {
     }
 }
 
-impl fmt::Debug for Crew {
+impl fmt::Debug for WorkerGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Crew { accepts, expected, at_once, held_bytes, makes } = self;
-        f.debug_struct("Crew")
+        let WorkerGroup { accepts, expected, at_once, held_bytes, makes } = self;
+        f.debug_struct("WorkerGroup")
             .field("accepts", accepts)
             .field("expected", expected)
             .field("at_once", at_once)
@@ -354,7 +355,7 @@ pub struct PoolBuilder {
     max_memory: Option<u64>,
     memory_per_core: u64,
     readers: usize,
-    crews: Vec<Crew>,
+    groups: Vec<WorkerGroup>,
 }
 
 impl PoolBuilder {
@@ -367,8 +368,8 @@ impl PoolBuilder {
         self
     }
 
-    /// No CPU stations: only those added with [`station`](Self::station) or [`crew`](Self::crew) work. What they cannot
-    /// do, the plain way of a core still does on their threads.
+    /// No CPU stations: only those added with [`station`](Self::station) or [`group`](Self::group) work. What they
+    /// cannot do, the plain way of a core still does on their threads.
     pub fn without_cpu(mut self) -> Self {
         self.threads = Some(0);
         self
@@ -424,8 +425,8 @@ impl PoolBuilder {
         make: impl FnOnce() -> Result<Box<dyn Station>, String> + Send + 'static,
     ) -> Self {
         let expected = Expected { rate: 100e6, start: Duration::ZERO, end: Duration::ZERO };
-        let crew = Crew { accepts, expected, at_once: true, held_bytes: 0, makes: Vec::new() };
-        self.crews.push(crew.member(make));
+        let group = WorkerGroup { accepts, expected, at_once: true, held_bytes: 0, makes: Vec::new() };
+        self.groups.push(group.member(make));
         self
     }
 
@@ -435,20 +436,20 @@ impl PoolBuilder {
     }
 
     /// Adds accelerators that are started together.
-    pub fn crew(mut self, crew: Crew) -> Self {
-        self.crews.push(crew);
+    pub fn group(mut self, group: WorkerGroup) -> Self {
+        self.groups.push(group);
         self
     }
 
     /// Makes the pool. No thread is started before there is work.
     pub fn build(self) -> Pool {
-        let PoolBuilder { threads, core_accepts, memory, max_memory, memory_per_core, readers, crews } = self;
+        let PoolBuilder { threads, core_accepts, memory, max_memory, memory_per_core, readers, groups } = self;
         let cores = threads.map_or_else(hardware, those_that_help);
-        let mut plan = Plan { cores, core_accepts, memory, max_memory, memory_per_core, readers, crews: Vec::new() };
-        let mut makes = Vec::with_capacity(crews.len());
-        for Crew { accepts, expected, at_once, held_bytes, makes: members } in crews {
-            plan.crews.push(CrewPlan { accepts, members: members.len(), expected, at_once, started: false });
-            makes.push(CrewMakes { makes: members, held_bytes });
+        let mut plan = Plan { cores, core_accepts, memory, max_memory, memory_per_core, readers, groups: Vec::new() };
+        let mut makes = Vec::with_capacity(groups.len());
+        for WorkerGroup { accepts, expected, at_once, held_bytes, makes: members } in groups {
+            plan.groups.push(GroupPlan { accepts, members: members.len(), expected, at_once, started: false });
+            makes.push(GroupMakes { makes: members, held_bytes });
         }
         Pool(Arc::new(plan.build(makes)))
     }
@@ -461,7 +462,7 @@ impl fmt::Debug for PoolBuilder {
             .field("memory", &self.memory)
             .field("max_memory", &self.max_memory)
             .field("readers", &self.readers)
-            .field("crews", &self.crews)
+            .field("groups", &self.groups)
             .finish_non_exhaustive()
     }
 }

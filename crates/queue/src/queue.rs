@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 /// Makes a station on its own thread, or says why it cannot be had.
 pub(super) type Make = Box<dyn FnOnce() -> Result<Box<dyn Station>, String> + Send>;
 
-/// What the members of a crew are made by, and what each holds.
-pub(super) struct CrewMakes {
+/// What the members of a group are made by, and what each holds.
+pub(super) struct GroupMakes {
     pub makes: Vec<Make>,
     pub held_bytes: u64,
 }
@@ -33,8 +33,8 @@ pub(crate) struct Shared {
     pub values: Arc<SharedValues>,
     pub budget: Arc<MemoryBudget>,
     inner: Mutex<Inner>,
-    /// By crew, until it is started.
-    crews: Mutex<Vec<CrewMakes>>,
+    /// By group, until it is started.
+    groups: Mutex<Vec<GroupMakes>>,
     /// The core of the callers' own threads, if there was not one thread to be had. One caller at a time works.
     pub(super) caller: Mutex<Option<CallerCore>>,
     began: Instant,
@@ -58,15 +58,15 @@ struct Due {
     wake: Vec<Arc<Condvar>>,
     /// Cores that need a thread: their numbers among the workers and among the cores.
     cores: Vec<(Id, usize)>,
-    /// Crews whose members need threads, and the number of the first member.
-    crews: Vec<(usize, Id)>,
+    /// Groups whose members need threads, and the number of the first member.
+    groups: Vec<(usize, Id)>,
     /// Something waits that nobody takes: this thread must do it.
     is_unserved: bool,
 }
 
 impl Due {
     fn is_empty(&self) -> bool {
-        self.wake.is_empty() && self.cores.is_empty() && self.crews.is_empty() && !self.is_unserved
+        self.wake.is_empty() && self.cores.is_empty() && self.groups.is_empty() && !self.is_unserved
     }
 }
 
@@ -86,11 +86,11 @@ pub(super) struct CallerCore {
 pub(super) type Guard<'a> = MutexGuard<'a, Inner>;
 
 impl Shared {
-    pub fn new(budget: Arc<MemoryBudget>, state: State<Job>, crews: Vec<CrewMakes>) -> Arc<Shared> {
+    pub fn new(budget: Arc<MemoryBudget>, state: State<Job>, groups: Vec<GroupMakes>) -> Arc<Shared> {
         let inner = Mutex::new(Inner { state, handles: Vec::new(), watcher: None, due: Due::default() });
-        let (crews, caller) = (Mutex::new(crews), Mutex::new(None));
+        let (groups, caller) = (Mutex::new(groups), Mutex::new(None));
         let (began, process) = (Instant::now(), process::number());
-        Arc::new(Shared { values: Arc::default(), budget, inner, crews, caller, began, process })
+        Arc::new(Shared { values: Arc::default(), budget, inner, groups, caller, began, process })
     }
 
     /// Whether this process was forked from the one that has the stations. Then no lock may be taken: another thread
@@ -138,13 +138,13 @@ impl Shared {
                     inner.add_handle(id);
                     inner.due.cores.push((id, number));
                 }
-                Step::StartCrew(crew, first) => {
+                Step::StartGroup(group, first) => {
                     let mut id = first;
                     while inner.state.has(id) {
                         inner.add_handle(id);
                         id += 1;
                     }
-                    inner.due.crews.push((crew, first));
+                    inner.due.groups.push((group, first));
                 }
                 Step::Rest(again) => break again,
             }
@@ -165,11 +165,11 @@ impl Shared {
         if inner.due.is_empty() {
             return;
         }
-        let Due { wake, cores, crews, is_unserved } = std::mem::take(&mut inner.due);
+        let Due { wake, cores, groups, is_unserved } = std::mem::take(&mut inner.due);
         drop(inner);
         wake.iter().for_each(|condvar| condvar.notify_one());
-        for (crew, first) in crews {
-            self.start_crew(crew, first);
+        for (group, first) in groups {
+            self.start_group(group, first);
         }
         for (id, number) in cores {
             let shared = Arc::clone(self);
@@ -180,10 +180,10 @@ impl Shared {
         }
     }
 
-    fn start_crew(self: &Arc<Self>, crew: usize, first: Id) {
-        let CrewMakes { makes, held_bytes } = {
-            let mut crews = self.crews.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut crews[crew], CrewMakes { makes: Vec::new(), held_bytes: 0 })
+    fn start_group(self: &Arc<Self>, group: usize, first: Id) {
+        let GroupMakes { makes, held_bytes } = {
+            let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut groups[group], GroupMakes { makes: Vec::new(), held_bytes: 0 })
         };
         for (id, make) in (first..).zip(makes) {
             if self.spawn(id, make) {

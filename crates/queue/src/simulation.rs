@@ -8,7 +8,7 @@ mod scenarios;
 use super::class::{Accepts, Class};
 use super::decide::Step;
 use super::policy::Expected;
-use super::state::{Attributes, CrewPlan, Entry, State};
+use super::state::{Attributes, Entry, GroupPlan, State};
 use super::worker::{Id, Order};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -163,7 +163,7 @@ impl World {
         for gpu in &machine.gpus {
             let expected = Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };
             let accepts = Accepts::Only(&[CLASS]);
-            state.add_crew(CrewPlan { accepts, members: gpu.lanes, expected, at_once: false, started: false });
+            state.add_group(GroupPlan { accepts, members: gpu.lanes, expected, at_once: false, started: false });
         }
         World {
             machine: machine.clone(),
@@ -252,8 +252,8 @@ impl World {
                     self.add(id, None, self.machine.core_rate);
                     self.at(self.now, Event::Ready(id));
                 }
-                Step::StartCrew(crew, first) => {
-                    let gpu = self.machine.gpus[crew];
+                Step::StartGroup(group, first) => {
+                    let gpu = self.machine.gpus[group];
                     self.started_gpus += 1;
                     self.gpus_from = self.gpus_from.min(self.now);
                     for id in first..first + gpu.lanes {

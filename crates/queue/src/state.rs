@@ -38,7 +38,7 @@ pub(super) struct ClassQueue<J> {
 
 /// Accelerators that are started together: the lanes of one device.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CrewPlan {
+pub(super) struct GroupPlan {
     pub accepts: Accepts,
     pub members: usize,
     pub expected: Expected,
@@ -55,9 +55,9 @@ pub(super) struct State<J> {
     pub(super) workers: Vec<WorkerState<J>>,
     /// The workers that are free; at the end the one that was busy last, whose caches are warm.
     pub(super) free: Vec<Id>,
-    pub(super) crews: Vec<CrewPlan>,
-    /// Crews that are to be started, in their order.
-    pub(super) due_crews: VecDeque<usize>,
+    pub(super) groups: Vec<GroupPlan>,
+    /// Groups that are to be started, in their order.
+    pub(super) due_groups: VecDeque<usize>,
     /// Cores that can still be started, and what cores accept.
     pub(super) unstarted_cores: usize,
     pub(super) started_cores: usize,
@@ -81,8 +81,8 @@ impl<J> State<J> {
             waiting: 0,
             workers: Vec::new(),
             free: Vec::new(),
-            crews: Vec::new(),
-            due_crews: VecDeque::new(),
+            groups: Vec::new(),
+            due_groups: VecDeque::new(),
             unstarted_cores: cores,
             started_cores: 0,
             core_accepts,
@@ -95,8 +95,8 @@ impl<J> State<J> {
         }
     }
 
-    pub fn add_crew(&mut self, crew: CrewPlan) {
-        self.crews.push(crew);
+    pub fn add_group(&mut self, group: GroupPlan) {
+        self.groups.push(group);
     }
 
     /// An input is being read, of so many bytes if that is known.
@@ -132,7 +132,7 @@ impl<J> State<J> {
         let queue = &mut self.classes[class];
         queue.entries.push_back(Entry { job, attributes, number });
         queue.bytes += attributes.bytes;
-        self.choose_crews(now, class, more);
+        self.choose_groups(now, class, more);
     }
 
     /// The number of a class in this pool. It gets one with its first task.
@@ -152,13 +152,13 @@ impl<J> State<J> {
         (self.add_worker(now, false, self.core_accepts, None), number)
     }
 
-    /// The members of a crew are added, which are being started. Returns the number of the first.
-    pub(super) fn add_members(&mut self, now: Duration, crew: usize) -> Id {
-        let CrewPlan { accepts, members, .. } = self.crews[crew];
+    /// The members of a group are added, which are being started. Returns the number of the first.
+    pub(super) fn add_members(&mut self, now: Duration, group: usize) -> Id {
+        let GroupPlan { accepts, members, .. } = self.groups[group];
         let first = self.workers.len();
         for _ in 0..members {
             // A station that takes continuations is a core to the rule.
-            self.add_worker(now, !accepts.continuations(), accepts, Some(crew));
+            self.add_worker(now, !accepts.continuations(), accepts, Some(group));
         }
         first
     }
@@ -170,11 +170,11 @@ impl<J> State<J> {
         id
     }
 
-    fn add_worker(&mut self, now: Duration, accelerator: bool, accepts: Accepts, crew: Option<usize>) -> Id {
+    fn add_worker(&mut self, now: Duration, accelerator: bool, accepts: Accepts, group: Option<usize>) -> Id {
         self.workers.push(WorkerState {
             accelerator,
             accepts,
-            crew,
+            group,
             life: Life::Starting(now),
             max_batch: 1,
             max_bytes: u64::MAX,
@@ -278,7 +278,7 @@ impl<J> State<J> {
 
     /// There was no thread for a worker. If it was a core, there is none for others.
     pub fn not_started(&mut self, id: Id) {
-        if self.workers[id].crew.is_none() {
+        if self.workers[id].group.is_none() {
             self.unstarted_cores = 0;
         }
         self.depart(id, false);
@@ -289,7 +289,7 @@ impl<J> State<J> {
         let many = self.unstarted_cores > 0 && self.core_accepts.continuations();
         let accepts = if many { self.core_accepts } else { Accepts::Everything };
         let worker = &mut self.workers[id];
-        (worker.accelerator, worker.accepts, worker.crew) = (false, accepts, None);
+        (worker.accelerator, worker.accepts, worker.group) = (false, accepts, None);
         (worker.max_batch, worker.max_bytes) = (1, u64::MAX);
         (worker.distrusted, worker.fresh, worker.awake) = (false, false, true);
         worker.rates.fill(Rate::default());
@@ -299,8 +299,8 @@ impl<J> State<J> {
     /// A worker gave a wrong answer: no more work for it, nor for others of its device. A core without which there
     /// would be less than two begins anew instead.
     pub fn blame(&mut self, id: Id) {
-        match self.workers[id].crew {
-            Some(crew) => self.distrust_crew(crew),
+        match self.workers[id].group {
+            Some(group) => self.distrust_group(group),
             None => self.workers[id].distrusted = true,
         }
         self.look_for_leavers = true;
@@ -311,8 +311,8 @@ impl<J> State<J> {
         self.workers[id].fresh = true;
     }
 
-    fn distrust_crew(&mut self, crew: usize) {
-        let members = self.workers.iter_mut().filter(|worker| worker.crew == Some(crew));
+    fn distrust_group(&mut self, group: usize) {
+        let members = self.workers.iter_mut().filter(|worker| worker.group == Some(group));
         members.for_each(|worker| worker.distrusted = true);
     }
 
@@ -342,13 +342,13 @@ impl<J> State<J> {
 
     /// Whether accelerators have been started, or there are none to start.
     pub fn is_accelerated(&self) -> bool {
-        self.crews.is_empty() || self.crews.iter().any(|crew| crew.started)
+        self.groups.is_empty() || self.groups.iter().any(|group| group.started)
     }
 
     /// Whether there are accelerators for a class, started or not.
     pub fn has_accelerators_for(&self, class: Class) -> bool {
         let takes = |accepts: Accepts| !accepts.continuations() && accepts.class(class);
-        self.crews.iter().any(|crew| !crew.started && takes(crew.accepts))
+        self.groups.iter().any(|group| !group.started && takes(group.accepts))
             || self.workers.iter().any(|worker| !worker.is_gone() && takes(worker.accepts))
     }
 
@@ -361,8 +361,8 @@ impl<J> State<J> {
 
     /// Whether the next task of a class can start accelerators for it. Tasks that wait cannot.
     fn may_come(&self, class: usize) -> bool {
-        let is_for = |crew: &CrewPlan| !crew.started && crew.accepts.class(self.classes[class].class);
-        self.classes[class].entries.is_empty() && self.crews.iter().any(is_for)
+        let is_for = |group: &GroupPlan| !group.started && group.accepts.class(self.classes[class].class);
+        self.classes[class].entries.is_empty() && self.groups.iter().any(is_for)
     }
 
     /// Whether somebody takes tasks of this class that nobody has begun, or can be started to.

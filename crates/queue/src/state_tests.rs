@@ -4,7 +4,7 @@
 use super::class::{Accepts, Class};
 use super::decide::Step;
 use super::policy::Expected;
-use super::state::{Attributes, CrewPlan, State};
+use super::state::{Attributes, GroupPlan, State};
 use super::worker::{Id, Order};
 use std::time::Duration;
 
@@ -116,13 +116,13 @@ fn cores_that_were_wrong() {
 /// A class that cores leave to accelerators.
 const LANES: Class = Class::new("lanes", 1e9);
 
-/// Two cores that leave it to crews of one lane each, which accept these classes and are started at once, or not.
-fn left_to(crews: &[(&'static [Class], bool)]) -> (State<u32>, Attributes) {
+/// Two cores that leave it to groups of one lane each, which accept these classes and are started at once, or not.
+fn left_to(groups: &[(&'static [Class], bool)]) -> (State<u32>, Attributes) {
     let mut state = State::new(2, Accepts::AllBut(&[LANES]), 2);
-    for &(classes, at_once) in crews {
+    for &(classes, at_once) in groups {
         let start = if at_once { Duration::ZERO } else { Duration::from_secs(10) };
         let expected = Expected { rate: 1e9, start, end: Duration::ZERO };
-        state.add_crew(CrewPlan { accepts: Accepts::Only(classes), members: 1, expected, at_once, started: false });
+        state.add_group(GroupPlan { accepts: Accepts::Only(classes), members: 1, expected, at_once, started: false });
     }
     (state, Attributes { class: Some(LANES), ..task(BLOCK, false) })
 }
@@ -137,7 +137,7 @@ fn a_class_without_accelerators() {
     assert_eq!(settle_all(&mut state, NOW).len(), 2);
     (0..2).for_each(|id| done(&mut state, NOW, id));
     state.submit(NOW, 1, of_lanes, false);
-    assert_eq!(settle(&mut state, NOW), (vec![], vec![Step::StartCrew(0, 2)]));
+    assert_eq!(settle(&mut state, NOW), (vec![], vec![Step::StartGroup(0, 2)]));
     state.submit(NOW, 2, of_lanes, false);
     assert_eq!(settle_all(&mut state, NOW), []);
     state.ready(2, 1, u64::MAX);
@@ -161,7 +161,7 @@ fn a_class_without_accelerators() {
 fn a_class_whose_accelerators_do_not_start() {
     let (mut state, of_lanes) = left_to(&[(&[LANES], true)]);
     state.submit(NOW, 1, of_lanes, false);
-    assert_eq!(settle(&mut state, NOW), (vec![], vec![Step::StartCrew(0, 0)]));
+    assert_eq!(settle(&mut state, NOW), (vec![], vec![Step::StartGroup(0, 0)]));
     (2..4).for_each(|job| state.submit(NOW, job, of_lanes, false));
     assert_eq!(settle(&mut state, NOW), (vec![], vec![]));
     // It goes on as one of three cores.
@@ -177,20 +177,20 @@ fn a_class_whose_accelerators_do_not_start() {
 
 /// Jobs do not wait for accelerators that only another job would start.
 #[test]
-fn a_crew_that_was_not_worth_its_start() {
+fn a_group_that_was_not_worth_its_start() {
     let (mut state, of_lanes) = left_to(&[(&[LANES, CLASS], true), (&[LANES, CLASS], false)]);
     state.submit(NOW, 1, task(BLOCK, false), false);
     let (assigned, starts) = settle(&mut state, NOW);
-    assert_eq!((assigned, starts), (vec![], vec![Step::StartCrew(0, 0), Step::StartCore(1, 0)]));
+    assert_eq!((assigned, starts), (vec![], vec![Step::StartGroup(0, 0), Step::StartCore(1, 0)]));
     state.ready(1, 1, u64::MAX);
     // Both are left to the lane.
     state.submit(NOW, 2, of_lanes, false);
     assert_eq!(settle(&mut state, NOW), (vec![], vec![]));
     assert!(!state.depart(0, true));
     assert_eq!(settle(&mut state, NOW), (vec![(1, vec![2])], vec![Step::StartCore(2, 1)]));
-    // The next one starts the other crew.
+    // The next one starts the other group.
     state.submit(NOW, 3, of_lanes, false);
-    assert_eq!(settle(&mut state, NOW), (vec![], vec![Step::StartCrew(1, 3)]));
+    assert_eq!(settle(&mut state, NOW), (vec![], vec![Step::StartGroup(1, 3)]));
 }
 
 /// Without cores, and without an accelerator for a class, a caller does it.
@@ -230,8 +230,8 @@ fn a_queue_that_closes() {
 fn a_pool_that_lives_long() {
     let mut state = State::new(1, Accepts::Everything, 1);
     let expected = Expected { rate: 1e9, start: Duration::from_millis(600), end: Duration::ZERO };
-    let crew = CrewPlan { accepts: Accepts::Only(&[CLASS]), members: 1, expected, at_once: false, started: false };
-    state.add_crew(crew);
+    let group = GroupPlan { accepts: Accepts::Only(&[CLASS]), members: 1, expected, at_once: false, started: false };
+    state.add_group(group);
     let finish = |state: &mut State<u32>, seconds: u64| {
         state.finish(Duration::from_millis(seconds * 1000 + 140), 0, (7_000_000, 0), Vec::new(), false);
     };
@@ -256,7 +256,7 @@ fn a_pool_that_lives_long() {
     state.submit(later, 3, task(7e6, false), false);
     assert_eq!(settle(&mut state, later), (vec![(0, vec![3])], vec![]));
     state.submit(later, 4, task(7e6, false), false);
-    assert_eq!(settle(&mut state, later), (vec![], vec![Step::StartCrew(0, 1)]));
+    assert_eq!(settle(&mut state, later), (vec![], vec![Step::StartGroup(0, 1)]));
 }
 
 /// As many cores are started as tasks wait for one; where there is no thread for one, no other is asked for.
@@ -280,7 +280,7 @@ fn lanes_of_a_device_that_was_wrong() {
     let mut state = State::new(1, Accepts::Everything, 1);
     let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
     let accepts = Accepts::Only(&[CLASS]);
-    state.add_crew(CrewPlan { accepts, members: 3, expected, at_once: true, started: false });
+    state.add_group(GroupPlan { accepts, members: 3, expected, at_once: true, started: false });
     state.submit(NOW, 0, task(BLOCK, false), false);
     settle_all(&mut state, NOW);
     (0..3).for_each(|id| state.ready(id, 1, u64::MAX));

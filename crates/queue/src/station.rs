@@ -26,8 +26,9 @@ pub trait Station: Send {
         None
     }
 
-    /// When it retires: whether all of its [`Crew`](super::Crew) must, because their device computes wrongly.
-    fn ends_crew(&self) -> bool {
+    /// When it retires: whether all of its [`WorkerGroup`](super::WorkerGroup) must, because their device computes
+    /// wrongly.
+    fn ends_group(&self) -> bool {
         false
     }
 

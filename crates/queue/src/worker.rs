@@ -11,8 +11,8 @@ pub(super) type Id = usize;
 pub(super) struct WorkerState<J> {
     pub accelerator: bool,
     pub accepts: Accepts,
-    /// The crew it belongs to, whose figures stand for those that it has not shown yet.
-    pub crew: Option<usize>,
+    /// The group it belongs to, whose figures stand for those that it has not shown yet.
+    pub group: Option<usize>,
     pub life: Life,
     pub max_batch: usize,
     pub max_bytes: u64,

@@ -79,14 +79,14 @@ fn rows() -> Vec<Row> {
     let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = NonZeroUsize::new(number("DITHER_THREADS", threads)).unwrap_or(NonZeroUsize::MIN);
     let cores = work::cores().threads(threads).build();
-    let (missing, crews) = match device::crews() {
-        Ok(crews) => (false, crews),
+    let (missing, groups) = match device::groups() {
+        Ok(groups) => (false, groups),
         Err(reason) => {
             println!("no GPU: {reason}\n");
             (true, Vec::new())
         }
     };
-    let pool = crews.into_iter().fold(work::pool().threads(threads), |builder, crew| builder.crew(crew)).build();
+    let pool = groups.into_iter().fold(work::pool().threads(threads), |builder, group| builder.group(group)).build();
     let row = |name: &str, figure, run| Row { name: name.to_owned(), figure, run, copies: 0, missing: false };
     let gpu = |name: &str, figure, mode| Row {
         name: name.to_owned(),

@@ -76,16 +76,16 @@ fn print_all(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(),
 /// The pool, and whether there are GPUs in it. Says so if there should be some.
 fn pool(arguments: &Arguments) -> Result<(Pool, bool), Failure> {
     let wanted = arguments.gpu || matches!(arguments.mode, Some(Mode::Handover | Mode::Hybrid | Mode::Device));
-    let crews = if wanted { device::crews() } else { Ok(Vec::new()) };
-    let crews = match crews {
-        Ok(crews) => crews,
+    let groups = if wanted { device::groups() } else { Ok(Vec::new()) };
+    let groups = match groups {
+        Ok(groups) => groups,
         Err(reason) if arguments.gpu => return Err(Failure::new(ENVIRONMENT, format!("no GPU: {reason}"))),
         Err(reason) => {
             eprintln!("dither: no GPU: {reason}; cores do its part");
             Vec::new()
         }
     };
-    let there = !crews.is_empty();
+    let there = !groups.is_empty();
     let builder = match there {
         true => work::pool(),
         false => work::cores(),
@@ -94,7 +94,7 @@ fn pool(arguments: &Arguments) -> Result<(Pool, bool), Failure> {
         Some(threads) => builder.threads(threads),
         None => builder,
     };
-    Ok((crews.into_iter().fold(builder, |builder, crew| builder.crew(crew)).build(), there))
+    Ok((groups.into_iter().fold(builder, |builder, group| builder.group(group)).build(), there))
 }
 
 fn verify(arguments: &Arguments, gpus: bool) -> Verify {

@@ -8,7 +8,7 @@
 //! | [`Check`] | none | cores |
 
 use crate::slab::{Done, Task};
-use hybz::schedule::{self, Accepts, Class, Core, Crew, Expected, Job, Pool, PoolBuilder, Station};
+use hybz::schedule::{self, Accepts, Class, Core, Expected, Job, Pool, PoolBuilder, Station, WorkerGroup};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -79,8 +79,8 @@ pub fn pool() -> PoolBuilder {
     cores().cores_accept(Accepts::AllBut(&[DEVICE]))
 }
 
-/// A crew of one accelerator, which is there from the first job.
-pub fn crew(make: impl FnOnce() -> Result<Box<dyn Station>, String> + Send + 'static) -> Crew {
+/// A group of one accelerator, which is there from the first job.
+pub fn group(make: impl FnOnce() -> Result<Box<dyn Station>, String> + Send + 'static) -> WorkerGroup {
     let expected = Expected { rate: 10e9, start: Duration::from_millis(300), end: Duration::from_millis(100) };
-    Crew::new(FOR_DEVICES, expected).at_once().member(make)
+    WorkerGroup::new(FOR_DEVICES, expected).at_once().member(make)
 }

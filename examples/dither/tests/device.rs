@@ -162,7 +162,7 @@ fn in_a_pool() {
     }
     watched("emulated".to_owned(), || {
         let make = || Ok(Box::new(Lane(Emulated::new(2, 3).ok_or("no g++")?)) as Box<_>);
-        let pool = work::pool().crew(work::crew(make)).build();
+        let pool = work::pool().group(work::group(make)).build();
         for (width, height) in [(400, 300), (333, 65), (1200, 1000)] {
             let picture = picture(width, height, 3);
             for (_, mode) in Mode::ALL {
@@ -213,7 +213,7 @@ fn a_lost_device() {
     }
     watched("lost".to_owned(), || {
         for runs in [0, 1, 2] {
-            let pool = work::pool().crew(work::crew(move || Ok(Box::new(Lane(Lost(runs)))))).build();
+            let pool = work::pool().group(work::group(move || Ok(Box::new(Lane(Lost(runs)))))).build();
             let picture = picture(300, 300, 1);
             let sizes = Sizes { band: 32, tile: 64, ends: 64, strip: 1 };
             let units = units(Mode::Hybrid, 300, 300, sizes);

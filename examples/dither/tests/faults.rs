@@ -293,7 +293,7 @@ fn one_wrong_bit() {
         }
     }
     watched("one bit".to_owned(), || {
-        let pool = work::pool().crew(work::crew(|| Ok(Box::new(OneBit)))).build();
+        let pool = work::pool().group(work::group(|| Ok(Box::new(OneBit)))).build();
         let picture = picture(300, 1000, 0);
         let whole = || units(Mode::Device, 300, 1000, SIZES);
         let outcome = manager::dither(&pool, &picture, whole(), Verify::All).expect("cores");
@@ -335,7 +335,7 @@ fn a_station_that_cannot_be_had() {
                 Some(threads) => work::pool().threads(threads),
                 None => work::pool().without_cpu(),
             };
-            let pool = builder.crew(work::crew(|| Err("no such device".to_owned()))).build();
+            let pool = builder.group(work::group(|| Err("no such device".to_owned()))).build();
             let picture = picture(200, 200, 0);
             let outcome = manager::dither(&pool, &picture, units(Mode::Handover, 200, 200, SIZES), Verify::Sample);
             assert!(outcome.expect("cores").bitmap == plain::dither(&picture));

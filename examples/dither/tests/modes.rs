@@ -40,7 +40,7 @@ impl Station for StandIn {
 
 fn pool(threads: usize, gpu: bool) -> Pool {
     let builder = match gpu {
-        true => work::pool().crew(work::crew(|| Ok(Box::new(StandIn)))),
+        true => work::pool().group(work::group(|| Ok(Box::new(StandIn)))),
         false => work::cores(),
     };
     match NonZeroUsize::new(threads) {
@@ -124,7 +124,7 @@ proptest! {
     ) {
         watched("many".to_owned(), move || {
             let builder = match gpu {
-                true => work::pool().crew(work::crew(|| Ok(Box::new(StandIn)))),
+                true => work::pool().group(work::group(|| Ok(Box::new(StandIn)))),
                 false => work::cores(),
             };
             let builder = match NonZeroUsize::new(threads) {

@@ -27,7 +27,7 @@
 use crate::format::bzip2::MAX_ENCODER_BLOCK;
 use crate::format::hbz::LargeBlocks;
 use crate::gpu::{self, Backend, Device, LaneSize, Offload};
-use crate::schedule::{Accelerators, Class, Crew, Expected, PoolBuilder, Station, memory_of_machine};
+use crate::schedule::{Accelerators, Class, Expected, PoolBuilder, Station, WorkerGroup, memory_of_machine};
 use crate::tasks::{DECODE, DECODE_LARGE, ENCODE, ENCODE_LARGE};
 use batches::station;
 use blocks::BlockStation;
@@ -204,29 +204,29 @@ impl Lanes {
         }
     }
 
-    /// One crew for each device. Nothing is looked for before a crew is started; a lane that cannot be had says so in
+    /// One group for each device. Nothing is looked for before a group is started; a lane that cannot be had says so in
     /// its station's report.
-    pub fn crews(&self) -> Vec<Crew> {
+    pub fn groups(&self) -> Vec<WorkerGroup> {
         let choice = gpu::Choice::new(self.devices.as_deref());
-        (0..choice.count()).map(|number| self.crew(number, &choice)).collect()
+        (0..choice.count()).map(|number| self.group(number, &choice)).collect()
     }
 
-    fn crew(&self, number: usize, choice: &gpu::Choice) -> Crew {
-        let mut crew = Crew::new(self.accepts(), self.expected()).held_bytes(self.held_bytes());
+    fn group(&self, number: usize, choice: &gpu::Choice) -> WorkerGroup {
+        let mut group = WorkerGroup::new(self.accepts(), self.expected()).held_bytes(self.held_bytes());
         if self.at_once {
-            crew = crew.at_once();
+            group = group.at_once();
         }
         let growth: Arc<OnceLock<Arc<Growth>>> = Arc::default();
         for lane in 0..self.lanes {
             let (own, choice, growth) = (self.clone(), choice.clone(), Arc::clone(&growth));
-            crew = crew.member(move || {
+            group = group.member(move || {
                 let (backend, device) = choice.device(number)?;
                 let name = format!("gpu {} lane {lane}", device.ordinal);
                 let most = || own.growth.unwrap_or_else(|| memory_of_machine() / 8);
                 own.open(backend, device, name, growth.get_or_init(|| Arc::new(Growth::new(most()))).clone())
             });
         }
-        crew
+        group
     }
 
     /// Opens one lane of a device.
@@ -280,6 +280,6 @@ fn decoding_lanes() -> usize {
 impl Accelerators for Lanes {
     /// Adds lanes of GPUs, and the readers that feed them. Without a device, or a driver, the pool works on the cores.
     fn add_to(&self, builder: PoolBuilder) -> PoolBuilder {
-        self.crews().into_iter().fold(builder.readers(self.readers()), PoolBuilder::crew)
+        self.groups().into_iter().fold(builder.readers(self.readers()), PoolBuilder::group)
     }
 }

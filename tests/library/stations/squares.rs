@@ -92,11 +92,11 @@ fn squares(threads: usize, lanes: usize) -> bool {
         None => builder.without_cpu(),
     };
     let expected = Expected { rate: 1e6, start: Duration::ZERO, end: Duration::ZERO };
-    let mut crew = Crew::new(&[SQUARE], expected).at_once();
+    let mut group = WorkerGroup::new(&[SQUARE], expected).at_once();
     for _ in 0..lanes {
-        crew = crew.member(|| Ok(Box::new(Accelerator(0))));
+        group = group.member(|| Ok(Box::new(Accelerator(0))));
     }
-    let pool = builder.crew(crew).build();
+    let pool = builder.group(group).build();
     let client = pool.client();
     let mut tickets = std::collections::VecDeque::new();
     let mut answers = Vec::new();
@@ -119,7 +119,7 @@ fn squares(threads: usize, lanes: usize) -> bool {
     finished > 0 && accelerated > 0
 }
 
-/// A lane that finds that its device computes wrongly: none of its crew is asked again.
+/// A lane that finds that its device computes wrongly: none of its group is asked again.
 struct Sick(bool);
 
 impl Station for Sick {
@@ -127,7 +127,7 @@ impl Station for Sick {
         "sick".into()
     }
 
-    fn ends_crew(&self) -> bool {
+    fn ends_group(&self) -> bool {
         self.0
     }
 
@@ -141,11 +141,11 @@ fn a_device_that_computes_wrongly() {
     quiet();
     watched("a sick device".into(), || {
         let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
-        let crew = Crew::new(&[SQUARE], expected).at_once();
+        let group = WorkerGroup::new(&[SQUARE], expected).at_once();
         // The second lane only fails: alone it would be asked again and again.
-        let crew = crew.member(|| Ok(Box::new(Sick(true)))).member(|| Ok(Box::new(Sick(false))));
+        let group = group.member(|| Ok(Box::new(Sick(true)))).member(|| Ok(Box::new(Sick(false))));
         let builder = Pool::builder();
-        let pool = builder.threads(NonZeroUsize::MIN).crew(crew).build();
+        let pool = builder.threads(NonZeroUsize::MIN).group(group).build();
         let client = pool.client();
         let retired = || {
             let stations = pool.summary().stations;

@@ -2,10 +2,10 @@
 #![allow(unsafe_code)]
 
 use super::pack::{Batch, Kernel, KernelError, Lane};
-use crate::work::crew;
+use crate::work::group;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
-use hybz::schedule::Crew;
+use hybz::schedule::WorkerGroup;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,8 +23,8 @@ struct Aligned<T: ?Sized>(T);
 
 static IMAGE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/dither.fatbin")));
 
-/// A crew for each GPU.
-pub fn crews() -> Result<Vec<Crew>, String> {
+/// A group for each GPU.
+pub fn groups() -> Result<Vec<WorkerGroup>, String> {
     // SAFETY: it only tries to load the library. Without one cudarc's first call would panic, so this comes first.
     if !unsafe { sys::is_culib_present() } {
         return Err("no NVIDIA driver (libcuda) on this machine".to_owned());
@@ -46,7 +46,7 @@ pub fn crews() -> Result<Vec<Crew>, String> {
             Ok(device) => Ok(Box::new(Lane(device)) as Box<_>),
             Err(error) => Err(describe("opening the GPU", &error)),
         };
-        crew(make)
+        group(make)
     };
     Ok((0..count).map(make).collect())
 }

@@ -6,15 +6,15 @@ pub mod pack;
 #[cfg(feature = "cuda")]
 mod cuda;
 
-use hybz::schedule::Crew;
+use hybz::schedule::WorkerGroup;
 
-/// The GPUs of this machine as crews for a pool, or why there are none.
+/// The GPUs of this machine as groups for a pool, or why there are none.
 ///
 /// # Errors
 /// Why there are none, in words.
-pub fn crews() -> Result<Vec<Crew>, String> {
+pub fn groups() -> Result<Vec<WorkerGroup>, String> {
     #[cfg(feature = "cuda")]
-    return cuda::crews();
+    return cuda::groups();
     #[cfg(not(feature = "cuda"))]
     return Err("built without the feature `cuda`".to_owned());
 }
