@@ -1,5 +1,5 @@
-//! Flags of environment variables that are about another mode than that of the call: they are passed over, as bzip2
-//! passes over `BZIP2=-9` with `-d`. What was typed is not.
+//! Ignores flags of environment variables that belong to another mode than that of the call, as bzip2 ignores
+//! `BZIP2=-9` with `-d`. Flags that were typed are never ignored.
 
 use super::environment::Environment;
 use super::flags::Flags;
@@ -16,7 +16,7 @@ pub struct Call<'a> {
     pub environment: &'a Environment,
     /// The words up to `--`.
     pub typed: &'a [OsString],
-    /// The operands behind it.
+    /// The operands after it.
     pub more: &'a [Operand],
 }
 
@@ -80,7 +80,7 @@ impl Call<'_> {
 }
 
 /// Which flags of the variables can come before these words: alone, or with others. One may need another that comes
-/// behind it.
+/// after it.
 fn fitting(environment: &Environment, words: &[&OsStr]) -> Vec<bool> {
     let mut units = units(environment);
     let fits = |units: &[Unit<'_>], number: usize, with_others: bool| {

@@ -124,6 +124,23 @@ pub fn parse(
 mod tests {
     use super::*;
 
+    /// A mode that was typed counts, not that of a variable.
+    #[test]
+    fn modes_of_variables() {
+        for (variable, typed) in [("--recover", "-z"), ("-l", "--bench"), ("--bench", "--measure"), ("--plan=1M", "-d")]
+        {
+            let words = [typed, "x"].map(OsString::from).into_iter();
+            let parsed = parse(OsStr::new("hybz"), words, |name| (name == "HYBZ").then(|| variable.into()));
+            let Ok(Request::Run(plan)) = parsed else { panic!("{variable} {typed}") };
+            let is_typed = match (typed, plan.mode) {
+                ("--bench", Mode::Bench(_)) | ("--measure", Mode::Measure(_)) => true,
+                ("-z" | "-d", Mode::Files(files)) => (files.action() == Action::Compress) == (typed == "-z"),
+                _ => false,
+            };
+            assert!(is_typed, "{variable} {typed}");
+        }
+    }
+
     /// The plan for these words.
     pub fn plan(words: &str) -> Plan {
         match parse(OsStr::new("hybz"), words.split_whitespace().map(Into::into), |_| None) {

@@ -3,11 +3,11 @@
 use super::values::text_length;
 use std::fmt;
 
-/// So much of the text.
+/// A length or an offset in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     Bytes(u64),
-    /// Lines; the bytes up to the end of so many line ends.
+    /// The bytes up to the end of this many lines.
     Lines(u64),
     /// All there is.
     All,

@@ -336,7 +336,7 @@ mod tests {
         }
     }
 
-    /// Whoever adds a flag says in which modes it can be used.
+    /// A new flag needs a row of the table, or a place in `EVERYWHERE`.
     #[test]
     fn every_flag_has_its_place() {
         let in_tables = TABLE.iter().map(|row| row.0.name).chain(NEEDS.iter().map(|need| need.0.name));

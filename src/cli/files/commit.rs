@@ -58,7 +58,7 @@ pub struct Committer {
 }
 
 impl Committer {
-    /// With `max_batch`, a thread does the steps for at most so many files at once.
+    /// With `max_batch`, a thread does the steps for at most that many files at once.
     pub fn new(messages: Arc<Messages>, max_batch: Option<usize>) -> Committer {
         let made = Arc::<Made>::default();
         let thread = max_batch.and_then(|max_batch| {
@@ -141,7 +141,7 @@ impl Batches {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over an item, when there is room. Returns false if nobody takes it.
+    /// Hands over an item, when there is room. Returns false if the thread has ended.
     fn push(&self, item: Item) -> bool {
         let mut waiting = self.lock();
         while waiting.items.len() >= self.max && !waiting.gone {

@@ -97,7 +97,7 @@ pub fn write(index: &Index, format: IndexFormat, out: &mut impl io::Write) -> io
     .map_err(io::Error::from)
 }
 
-/// The index that is beside `path`, if one is there and fits `coded`. If it does not, the remark says so.
+/// The index next to `path`, if there is one and it fits `coded`. If it does not, the remark says so.
 pub fn beside(path: &Path, coded: &dyn ReadAt, remark: &mut Option<Vec<u8>>) -> Option<Index> {
     let name = usual_index(path);
     if !fs::metadata(&name).is_ok_and(|found| found.is_file()) {

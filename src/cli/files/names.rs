@@ -13,8 +13,8 @@ pub fn appended(path: &Path, suffix: &OsStr) -> PathBuf {
 }
 
 /// The suffix of a compressed file that `path` ends in, if any, what replaces it, and its format unless it is `-S`'s.
-/// The longest counts: with `-S 2`, `a.bz2` still is the result of `a`. `coding` is what compressing writes; `None`
-/// when compressed files are read.
+/// The longest counts: with `-S 2`, `a.bz2` still is the result of `a`. `coding` is what compressing writes; it is
+/// `None` when compressed files are read.
 ///
 /// When compressing, a file of another program's format is one like others, as in bzip2, unless such are written.
 pub fn ending<'a>(

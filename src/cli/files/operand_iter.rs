@@ -172,7 +172,7 @@ impl OperandIter {
             .ok();
     }
 
-    /// Where the result of the last file, `source`, goes, whose name would be `beside` it.
+    /// The place of the result of the last file, `source`; without a mirror that is `beside`.
     pub fn result(&mut self, source: &Place, beside: Place) -> Result<Place, Failure> {
         let Some(mirror) = &mut self.mirror else { return Ok(beside) };
         let no_name = |e| Failure::output("create", beside.name(), &e);

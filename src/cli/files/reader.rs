@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Reads a file that was opened without waiting, as if it had been opened with waiting.
 pub struct Reader {
     file: File,
-    /// A FIFO that nobody has opened for writing yet reads as empty: wait for its writer first.
+    /// A FIFO without a writer reads as empty: wait for its first writer.
     wait_first: bool,
     /// It is on a disk and so long that several threads may be worth starting to read it.
     is_long: bool,

@@ -136,7 +136,7 @@ impl Counts {
     }
 }
 
-/// Bytes in millions, with one digit behind the point.
+/// Bytes in millions, with one decimal.
 struct Mega(u64);
 
 impl fmt::Display for Mega {

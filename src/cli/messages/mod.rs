@@ -39,7 +39,7 @@ pub enum Outcome {
     BrokenPipe,
 }
 
-/// Prints what was asked for on stdout. Returns how the process ends if nobody reads it. A closed stdout is an error
+/// Prints what was asked for on stdout. Returns how the process ends if its reader is gone. A closed stdout is an error
 /// also if there is nothing to print.
 pub fn print_stdout(text: &[u8]) -> anyhow::Result<Option<Outcome>> {
     match stdout::print(text) {

@@ -44,7 +44,7 @@ const HERTZ: u8 = 10;
 
 /// The progress display of one call.
 pub struct Progress {
-    /// Whether names come from a list, so that nobody knows how much there is.
+    /// Whether names come from a list: then the total is unknown.
     listed: bool,
     style: Style,
     pub counts: Arc<Counts>,
@@ -85,7 +85,7 @@ struct Bar {
 
 /// How fast it goes, over the last seconds.
 struct Rate {
-    /// When so many bytes were done, the oldest first.
+    /// Times, and how many bytes were done then; the oldest first.
     measured: VecDeque<(Duration, u64)>,
 }
 
@@ -295,7 +295,7 @@ fn answer_signals(counts: &Arc<Counts>, json: bool) {
     let _ = unsafe { signals::on_question(answer) };
 }
 
-/// How many operands are looked at, to say how much there is, where nobody may ask.
+/// Up to how many operands are looked at for a total that may never be shown.
 const MAX_STATS: usize = 64;
 
 /// How many bytes all operands have together, if that can be known.

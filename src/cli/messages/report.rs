@@ -127,7 +127,7 @@ impl Entry {
 }
 
 impl Report {
-    /// Opens the place of the report, of `work` on so many operands if that is known. What is there and is no report is
+    /// Opens the place of the report of `work`. `operands` is their number, if known. A file there that is no report is
     /// "invalid data".
     pub fn open(
         place: &ReportPlace,
@@ -211,7 +211,7 @@ impl Report {
         self.write(&object.line())
     }
 
-    /// Writes the object of a file of which so many bytes were measured; `object` is all but its exit code.
+    /// Writes the object of a file of which `bytes` were measured; `object` is all but its exit code.
     pub fn measured(&self, mut object: Object, bytes: u64) -> io::Result<()> {
         let failures = std::mem::take(&mut *lock(&self.failures));
         put_failures(&mut object, &failures, 0);
@@ -287,7 +287,7 @@ impl Totals {
         }
     }
 
-    /// While the process is being ended, nothing is written behind the summary. Whoever would, waits for the end: else
+    /// While the process is being ended, nothing is written after the summary. Whoever would, waits for the end: else
     /// the sources of more files would be removed, and no object would say so.
     fn wait_if_ending(&self) {
         while self.state.load(SeqCst) == ENDING {

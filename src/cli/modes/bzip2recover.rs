@@ -16,9 +16,9 @@ use std::process::ExitCode;
 
 /// Names of this many bytes are refused.
 const MAX_NAME: usize = 1980;
-/// What bzip2recover takes for a block has more bits than this behind its magic.
+/// bzip2recover takes data for a block if more bits than this follow the magic.
 const MIN_BITS: u64 = 130;
-/// What is left at the end of the file is mentioned if it has so many bits.
+/// The rest at the end of the file is mentioned if it has at least this many bits.
 const MIN_REST: u64 = 40;
 const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
 const END_MAGIC: u64 = 0x1772_4538_5090;
@@ -120,7 +120,7 @@ fn result_name(name: &[u8], number: u64) -> OsString {
     OsString::from_vec([&name[..base], number.as_bytes(), &name[base..], suffix].concat())
 }
 
-/// A stream of one block, whose bits behind its magic are these. Its own CRC is that of the stream.
+/// A stream of one block; these are the bits after the block's magic. Its own CRC is that of the stream.
 fn block(file: &File, first: u64, last: u64) -> io::Result<Vec<u8>> {
     let (begin, end) = (first / 8, last / 8 + 1);
     let mut bytes = vec![0; (end - begin) as usize];

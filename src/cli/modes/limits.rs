@@ -84,7 +84,7 @@ pub fn lanes(plan: &Plan<FilesMode>) -> Vec<Lanes> {
     lanes_for(&plan.common, plan.mode.coding(), expected_bytes(plan))
 }
 
-/// The same for compressing like this, or for decompressing, of so many bytes if that is known.
+/// The same for a coding, or for decompressing (`None`). `expected` is the length of the input, if known.
 pub fn lanes_for(common: &Common, coding: Option<Coding>, expected: Option<u64>) -> Vec<Lanes> {
     let devices = match &common.gpus {
         Gpus::None => return Vec::new(),

@@ -18,7 +18,7 @@ pub fn take_effect(signal: i32) {
 /// Has `handle` called with the number of any signal that would end the process, in its place. Signals that were
 /// ignored when the process was started (by `nohup`) stay ignored.
 ///
-/// A handler and not a thread that waits: where no thread can be started, files still must not be left behind.
+/// A handler and not a thread that waits: where no thread can be started, files still must not be left over.
 ///
 /// # Safety
 /// `handle` is called inside a signal handler, on any thread: it may not allocate, wait, or take a lock that the

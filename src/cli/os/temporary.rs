@@ -1,4 +1,4 @@
-//! Named temporary files, and the signals that must not leave one behind.
+//! Named temporary files, which signals must not leave on the disk.
 //!
 //! A result normally has no name until it is complete, so a signal can end the process at any time and there is nothing
 //! to clean up: no handler is installed. Only where named temporary files are needed does a handler remove those files

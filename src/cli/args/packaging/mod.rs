@@ -1,4 +1,4 @@
-//! What packagers install beside the program: the manual page and shell completions.
+//! What packagers install with the program: the manual page and shell completions.
 //!
 //! The test below makes them from the flags and compares them with the files here. Because they are kept as files, the
 //! program does not contain the code that makes them (216 kB), and packagers who build for another machine need not run

@@ -6,7 +6,7 @@
 //! directories still to be walked in it and in those above it.
 //!
 //! Symbolic links are not followed. Each directory is opened from the one above it, and each file from its directory
-//! ([`Place`]): nobody can lead the walk out of the tree, and no path is too long. Only the lowest directories are kept
+//! ([`Place`]): nothing leads the walk out of the tree, and no path is too long. Only the lowest directories are kept
 //! open; one further up is opened again from the one below it, if it still is the same.
 
 mod names;

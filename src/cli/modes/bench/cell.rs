@@ -74,7 +74,7 @@ impl Cell {
         format!("{} with {}{gpus}, {}", printable(self.program()), in_words(self.threads()), self.work())
     }
 
-    /// Whether it is to run once more, if each cell has so much time.
+    /// Whether it is to run once more, if each cell has this much time.
     pub fn goes_on(&self, time: Duration) -> bool {
         let (rounds, spent) = (self.times.len(), self.spent());
         let next = spent.checked_div(rounds as u32).unwrap_or_default();
@@ -82,7 +82,7 @@ impl Cell {
         self.failure.is_none() && rounds < MAX_ROUNDS && (rounds == 0 || in_time)
     }
 
-    /// How much of it is done, from 0 to 1, if each cell has so much time.
+    /// How much of it is done, from 0 to 1, if each cell has this much time.
     pub fn share(&self, time: Duration) -> f64 {
         if self.goes_on(time) { (self.spent().as_secs_f64() / time.as_secs_f64().max(1e-9)).min(1.0) } else { 1.0 }
     }

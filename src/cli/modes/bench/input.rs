@@ -84,7 +84,7 @@ impl Input {
     }
 }
 
-/// At most so many bytes of a file, and whether there are more.
+/// At most `max` bytes of a file, and whether there are more.
 fn read(path: &Path, max: u64) -> Result<(Vec<u8>, bool), Failure> {
     let name = path.as_os_str();
     let mut file = match open_at_once(path, true) {

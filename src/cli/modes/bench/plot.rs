@@ -10,7 +10,7 @@ use std::fmt::{self, Write};
 const PANEL_WIDTH: f64 = 400.0;
 const PANEL_HEIGHT: f64 = 260.0;
 const LEFT: f64 = 64.0;
-/// For the numbers beside the last dots.
+/// For the numbers next to the last dots.
 const RIGHT: f64 = 44.0;
 const TOP: f64 = 72.0;
 /// Under a panel: the numbers of threads, and what they are.
@@ -18,7 +18,7 @@ const BELOW: f64 = 60.0;
 const LEGEND_LINE: f64 = 20.0;
 /// How far lines stand apart at one number of threads, so that their bars do not hide each other.
 const APART: f64 = 7.0;
-/// The height of a number beside a line.
+/// The height of a number next to a line.
 const LABEL: f64 = 14.0;
 /// Colours that can be told apart without red and green (Okabe and Ito, 2008).
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#444444"];
@@ -162,7 +162,7 @@ fn draw_labels(picture: &mut String, labels: Vec<Label>, distance: f64) {
     }
 }
 
-/// A speed, beside its place.
+/// A speed, next to its place.
 #[derive(Clone, Debug, PartialEq)]
 struct Label {
     x: f64,
@@ -189,7 +189,7 @@ fn step(max: f64) -> f64 {
     fits.unwrap_or(1.0) * power
 }
 
-/// A number beside a line of the grid.
+/// A number next to a line of the grid.
 fn tick(speed: f64, step: f64) -> String {
     let decimals = if step >= 1.0 { 0 } else { (-libm::log10(step)).ceil().max(0.0) as usize };
     format!("{speed:.decimals$}")

@@ -99,7 +99,7 @@ pub fn head(plan: &Plan<BenchMode>, bench: &Bench, terminal: bool) -> Vec<u8> {
 /// The columns of the name of a program.
 const PROGRAM: usize = 9;
 
-/// The rows of all programs with so many threads, with and without GPUs.
+/// The rows of all programs with this many threads, with and without GPUs.
 pub fn rows(bench: &Bench, threads: usize) -> Vec<u8> {
     let mut text = String::new();
     let key = |cell: &Cell| (cell.program().to_owned(), cell.threads(), cell.gpus());

@@ -128,7 +128,7 @@ struct Collected {
     outcome: Result<StreamSummary, Error>,
 }
 
-/// At most so many bytes.
+/// Collects at most `max` bytes.
 struct AtMost {
     max: u64,
     bytes: Vec<u8>,

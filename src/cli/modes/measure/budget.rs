@@ -18,7 +18,7 @@ impl Budget {
         self.limit
     }
 
-    /// Waits until there are so many bytes. Who asks for more than all of them gets them when nobody has any.
+    /// Waits until this many bytes are free. A request for more than the limit is granted when nothing is taken.
     pub fn permit(&self, bytes: u64) -> Permit<'_> {
         let mut used = self.used();
         while *used > 0 && *used + bytes > self.limit {
@@ -40,7 +40,7 @@ pub struct Permit<'a> {
 }
 
 impl Permit<'_> {
-    /// Gives back all but so many bytes.
+    /// Gives back all but this many bytes.
     pub fn shrink(&mut self, bytes: u64) {
         let back = self.bytes.saturating_sub(bytes);
         *self.budget.used() -= back;
@@ -81,7 +81,7 @@ mod tests {
         });
         assert!((50..=100).contains(&most.load(SeqCst)), "{most:?}");
         assert_eq!(*budget.used(), 0);
-        // More than there is, when nobody has any.
+        // More than the limit, when nothing is taken.
         drop(budget.permit(1000));
     }
 }

@@ -7,7 +7,7 @@ use hybz::schedule::{StationReport, Summary};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// From so many bytes on, 32 MiB, a file is worth a GPU's start: a core takes three seconds for it, and the start one.
+/// A file of at least 32 MiB is worth a GPU's start: a core takes three seconds for it, and the start one.
 const WORTH: usize = 32 << 20;
 
 /// One GPU, for all threads: it does in a moment what they would each take seconds for, so they wait for it.
@@ -55,7 +55,7 @@ impl Gpu {
         let mut state = self.state();
         let State { device, done } = &mut *state;
         if let Device::Closed = device {
-            // Nobody asked for a GPU where there is none.
+            // No GPU was asked for, and there is none.
             if self.devices == Gpus::Visible && likely() == 0 {
                 *device = Device::Gone;
                 return Answer::Core;

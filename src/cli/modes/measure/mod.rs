@@ -88,14 +88,14 @@ struct Measurer {
     messages: Messages,
     budget: Budget,
     gpu: Gpu,
-    /// The first operand that nobody has taken.
+    /// The first operand that no thread has taken.
     next: AtomicUsize,
     /// Bytes that are done of all files, and of them those of files that were done when one was last.
     progress: Mutex<(u64, u64)>,
 }
 
 impl Measurer {
-    /// Measures all operands with so many threads, and prints what they find.
+    /// Measures all operands with `workers` threads, and prints what they find.
     fn all(self: &Arc<Self>, workers: usize) -> anyhow::Result<Outcome> {
         let (sender, receiver) = channel();
         let mut threads = Vec::new();
@@ -134,7 +134,7 @@ impl Measurer {
         Ok(if printer.flush()? { Outcome::BrokenPipe } else { Outcome::Exit(self.messages.code()) })
     }
 
-    /// Takes operands until there is none, or nobody waits for what is found.
+    /// Takes operands until there is none, or the printer is gone.
     fn work(&self, sender: &Sender<(usize, Found)>) {
         loop {
             let number = self.next.fetch_add(1, Relaxed);
@@ -209,7 +209,7 @@ impl Measurer {
             let permit = self.budget.permit(with_text(len));
             return Ok((input::plain(name, file, len)?, permit));
         }
-        // What is read from a pipe, or decoded, may have any length: it gets all of the memory, and nobody else then.
+        // What is read from a pipe, or decoded, may have any length: it gets all of the memory, and other files wait.
         let mut permit = self.budget.permit(limit);
         let each = with_text(1) - with_text(0);
         let max = (limit.saturating_sub(with_text(0)) / each).min(MAX_TEXT as u64);
@@ -255,7 +255,7 @@ impl Measurer {
     }
 }
 
-/// The share of the work on so many bytes that is done with this step, as it is with a file of text.
+/// The share of the work on `bytes` that is done with this step, as it is with a file of text.
 fn share(step: Step, bytes: u64) -> f64 {
     match step {
         Step::Sorted => 0.5,
@@ -336,7 +336,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes what there is. Returns whether nobody reads it.
+    /// Writes what there is. Returns whether the reader of stdout is gone.
     fn flush(&mut self) -> anyhow::Result<bool> {
         let mut written = Ok(None);
         let text = std::mem::take(&mut self.text);

@@ -186,7 +186,7 @@ impl Rescuer {
         }
     }
 
-    /// The index that was named, or the one beside the file.
+    /// The index that was named, or the one next to the file.
     fn index(&self, operand: &Operand, coded: &File) -> Result<Option<Index>, Failure> {
         let open = |path: &Path| {
             let file = index::open_file(path)?;
@@ -260,7 +260,7 @@ impl Rescuer {
         }
     }
 
-    /// Says what was found. Returns how the process ends if nobody reads it.
+    /// Reports what was found. Returns how the process ends if the reader of stdout is gone.
     fn tell(&self, name: &OsStr, story: &Story, failure: Option<Failure>) -> anyhow::Result<Option<Outcome>> {
         let code = match &failure {
             Some(failure) => failure.code,

@@ -159,7 +159,7 @@ fn zeros(out: &mut Out, count: u64) -> Result<(), Error> {
     io::copy(&mut io::repeat(0).take(count), out).map(drop).map_err(Error::Write)
 }
 
-/// `rec00001NAME.bz2` beside NAME, as bzip2recover has it.
+/// `rec00001NAME.bz2` next to NAME, as bzip2recover names it.
 pub fn split_name(path: &Path, number: u64) -> PathBuf {
     let name = path.file_name().unwrap_or_default().as_bytes();
     let suffix: &[u8] = if name.ends_with(b".bz2") { b"" } else { b".bz2" };

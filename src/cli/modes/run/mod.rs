@@ -60,7 +60,7 @@ pub fn run_shard(plan: Plan<ShardMode>) -> anyhow::Result<Outcome> {
     }
 }
 
-/// The report of `work` on so many operands, if one goes to a `place`.
+/// Opens the report of `work`, if one goes to a `place`. `operands` is their number, if known.
 pub fn open_report(
     place: Option<&ReportPlace>,
     work: &'static str,

@@ -43,7 +43,7 @@ pub fn at(common: &Common, name: &OsStr, mut file: File, at: u64) -> Result<File
     Err(Failure::about(2, "", name, &format!(": no stream begins at byte {at}.")))
 }
 
-/// How the text of a file is reached for `--ranges`: by the index that was named, by the one beside the file or in it,
+/// How the text of a file is reached for `--ranges`: by the index that was named, by the one next to the file or in it,
 /// or through everything before.
 pub fn ranges(
     common: &Common,
@@ -124,7 +124,7 @@ impl Open<'_> {
         }
     }
 
-    /// Where no index is beside the file. It may have its own; of a `.bz2` one is made if ranges go backwards.
+    /// Without an index next to the file. The file may have its own; for a `.bz2` one is made if ranges go backwards.
     fn without_index(self, has_own_index: bool) -> Cursor {
         if has_own_index || !are_ascending(self.ranges) {
             // A file that is damaged, or has streams of both kinds, has no index: what is good is reached forwards.

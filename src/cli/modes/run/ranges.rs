@@ -26,7 +26,7 @@ pub struct Parts {
     /// Whether whole lines are given.
     lines: bool,
     now: Now,
-    /// Where the last range of whole lines ended: the text is at the first line that begins there or behind.
+    /// Where the last range of whole lines ended: the text is at the first line that begins there or later.
     ended: Option<u64>,
     /// The range that is being read, until it has given a byte.
     empty: Option<Range>,
@@ -138,7 +138,7 @@ impl Read for Parts {
 }
 
 impl Parts {
-    /// Reads on, up to the end of so many lines.
+    /// Reads on, up to the end of this many lines.
     fn copy_lines(&mut self, buf: &mut [u8], count: u64) -> io::Result<usize> {
         let piece = self.text.piece()?;
         let piece = &piece[..piece.len().min(buf.len())];
@@ -150,7 +150,7 @@ impl Parts {
     }
 }
 
-/// How long the beginning of `piece` is that has at most so many line ends, and how many it has.
+/// The length of the longest beginning of `piece` with at most this many line ends, and how many it has.
 fn up_to_line_end(piece: &[u8], most: u64) -> (usize, u64) {
     let ends = piece.iter().filter(|byte| **byte == b'\n').count() as u64;
     if ends < most {
@@ -301,7 +301,7 @@ impl Cursor {
         self.pass_line_ends(ends)
     }
 
-    /// Goes on behind so many line ends.
+    /// Skips this many line ends.
     fn pass_line_ends(&mut self, mut count: u64) -> io::Result<()> {
         while count > 0 {
             let (n, ends) = up_to_line_end(self.piece()?, count);
@@ -314,7 +314,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// Copies at most so many bytes.
+    /// Copies at most this many bytes.
     fn copy(&mut self, buf: &mut [u8], most: u64) -> io::Result<usize> {
         let most = buf.len().min(usize::try_from(most).unwrap_or(usize::MAX));
         let buf = &mut buf[..most];

@@ -274,7 +274,7 @@ impl Results {
         if self.broken_pipe { Outcome::BrokenPipe } else { Outcome::Exit(self.messages.code()) }
     }
 
-    /// Puts what became of a file into the report, behind its messages.
+    /// Puts the outcome of a file into the report, after its messages.
     fn write_report(&self, entry: Option<Box<Entry>>) {
         if let Some(entry) = entry {
             self.print(Note::Entry(entry));

@@ -63,7 +63,7 @@ pub fn look(
     let source_name = source.place.name();
     let right = match fits.map_err(|e| Failure::input("compare", source_name, &e))? {
         Comparison::Same => true,
-        // Nobody can say what the result should be. The same as without --resume, which does not look at the result.
+        // The right result is unknown, so the message is that of a call without --resume.
         Comparison::Damaged(error) if plan.mode.action() != Action::Compress => {
             return Err(messages::undecodable(source_name, result.name(), &error, plan.common.quiet));
         }
@@ -123,7 +123,7 @@ enum Comparison {
     Damaged(Error),
 }
 
-/// Whether `coded` decompresses to exactly the bytes of `text`. With `all`, damage counts behind a difference, too.
+/// Whether `coded` decompresses to exactly the bytes of `text`. With `all`, damage counts after a difference, too.
 /// Both are read from their beginning, and are at it again afterwards.
 fn same_text(settings: &Settings, mut coded: &File, mut text: &File, all: bool) -> io::Result<Comparison> {
     let mut decoded = MultiBzDecoder::with_settings(coded, settings);

@@ -1,4 +1,4 @@
-//! `--join`: which part is of which shard, and their blocks, or the parts themselves, behind each other.
+//! `--join`: which part is of which shard, and their blocks, or the parts themselves, one after the other.
 //!
 //! A part says with its combined CRC which shard it is of. Shards of the same text have the same parts, so it does not
 //! matter which of these goes where.

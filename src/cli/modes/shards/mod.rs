@@ -186,7 +186,7 @@ fn cut(plan: &Plan<ShardsMode>, size: u64, level: Level) -> Result<(), Trouble> 
     let mut end = 0;
     let found = shard::plan(&file, level, size, |shard| {
         end = shard.offset + shard.length;
-        // Whoever reads lines gets each at once.
+        // A program that reads the lines gets each at once.
         out.write_all(lines.shard(&shard).as_bytes()).and_then(|()| out.flush())
     });
     let crc = found.map_err(|error| match error {

@@ -88,7 +88,7 @@ impl From<&str> for Refused {
 }
 
 impl PlanFile {
-    /// Reads a complete plan. A pipe is read to its end, and refused if nobody writes to it.
+    /// Reads a complete plan. A pipe is read to its end, and refused if it has no writer.
     pub fn read(path: &Path) -> Result<PlanFile, Failure> {
         let name = path.as_os_str();
         let unopened = |e: &io::Error| Failure::input("open", name, e);

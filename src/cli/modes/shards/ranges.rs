@@ -48,7 +48,7 @@ pub fn ranges(
     finish(out, plan)
 }
 
-/// The ranges, and the index that they are from: the one that was named, the one beside the file, or one that is made.
+/// The ranges, and the index that they are from: the one that was named, the one next to the file, or one that is made.
 fn find(
     common: &Common,
     size: u64,

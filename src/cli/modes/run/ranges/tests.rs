@@ -100,7 +100,7 @@ fn texts(rng: &mut Rng, settings: &Settings) -> Vec<Text> {
     all
 }
 
-/// A number that is often something in the text, sometimes behind it, and sometimes far behind it.
+/// A position: often in the text, sometimes past its end, and sometimes far past it.
 fn number(rng: &mut Rng, all: u64) -> u64 {
     match rng.below(12) {
         0 => 0,
@@ -144,7 +144,7 @@ fn ranges(rng: &mut Rng, plain: &[u8], lines: bool) -> Vec<Range> {
     all
 }
 
-/// Where so many lines that begin at `from` end.
+/// The end of this many lines from `from` on.
 fn skip_lines(plain: &[u8], from: usize, count: u64) -> usize {
     let lines = plain[from..].split_inclusive(|byte| *byte == b'\n');
     let count = usize::try_from(count).unwrap_or(usize::MAX);
