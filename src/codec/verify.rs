@@ -227,7 +227,7 @@ mod tests {
                 let text = Text::Plain((shape.make)(len));
                 let block = encoder.encode(&text);
                 let whole = decoder.verify(&block, &text) == Ok(Proof::Whole);
-                let step = if len < 1000 { 1 } else { 41 };
+                let step = if len < 1000 { 1 } else { 97 };
                 let bits = (0..block.bit_len).filter(|bit| bit % step == 0 || *bit < 600 || *bit > block.bit_len - 50);
                 for bit in bits {
                     let mut flipped = block.clone();

@@ -222,8 +222,8 @@ fn same_place(ours: &FrameError, theirs: &FrameError, what: &str) {
 
 #[test]
 fn damage() {
-    let text = words(3000);
-    let info = FrameInfo::new().block_mode(BlockMode::Independent).block_checksums(true).content_size(Some(3000));
+    let text = words(1500);
+    let info = FrameInfo::new().block_mode(BlockMode::Independent).block_checksums(true).content_size(Some(1500));
     let files = [by_flex(&text, &info), compress(&text, Frame::new()), compress(&text, Frame::new().index(false))];
     for (number, coded) in files.iter().enumerate() {
         for end in 0..coded.len() {
