@@ -1,4 +1,5 @@
-/* hybz.h: the interface between hybz's Rust code (src/gpu/cuda/ffi.rs has the same declarations; layout.inc keeps both alike) and its CUDA code.
+/* hybz.h: the interface between hybz's Rust code (src/gpu/cuda/ffi.rs has the same declarations, which layout.inc
+ * compares) and its CUDA code.
  *
  * A lane is one CUDA stream with all the device memory that a batch of blocks needs, allocated once (an arena): a batch
  * allocates nothing. One thread at a time may use a lane; different lanes, on one device or several, are independent.
