@@ -59,16 +59,15 @@ fn jobs_to_decode(coded: &[u8], text: &[u8], threads: usize) -> u64 {
 /// Three stages, each with a job for every 2^19 rows; those of long blocks before the end of the stream, too.
 #[test]
 fn blocks_above_16_mib_are_decoded_in_stages() {
-    let words = (shape("words").make)(1 << 20);
-    let text: Vec<u8> = (0u8..17).flat_map(|i| [&words[usize::from(i)..], &[i ^ 0x80; 3]].concat()).collect();
-    let staged = hybz::compress(&text, &large((1 << 24) + 1, 0)).unwrap();
+    // All bytes are in use, so that none stands for a phrase: there are as many rows as bytes.
+    let text = (shape("random").make)((1 << 24) + 2000);
+    let staged = hybz::compress(&text, &large((1 << 24) + 1000, 0)).unwrap();
     for threads in [1, 2, 5] {
         let jobs = jobs_to_decode(&staged, &text, threads);
         assert!(jobs >= 3 * 32, "{jobs} jobs of {threads} threads");
     }
-    let text = &text[..(1 << 24) + 100];
-    let whole = hybz::compress(text, &large(1 << 24, 0)).unwrap();
-    let jobs = jobs_to_decode(&whole, text, 2);
+    let whole = hybz::compress(&text, &large((1 << 24) - 1000, 0)).unwrap();
+    let jobs = jobs_to_decode(&whole, &text, 2);
     assert!(jobs <= 2, "{jobs} jobs");
 }
 
@@ -79,7 +78,7 @@ fn a_block_alone_is_decoded_in_stages() {
     for (interval, threads) in [(0, 1), (0, 3), (1000, 3), (7, 2)] {
         let coded = hybz::compress(&text, &large(8_000_000, interval)).unwrap();
         let jobs = jobs_to_decode(&coded, &text, threads);
-        assert!(jobs >= 3 * 11, "{interval} {threads}: {jobs} jobs");
+        assert!(jobs >= 3 * 4, "{interval} {threads}: {jobs} jobs");
         let bad = |at: usize| {
             hybz::decompress(&[&coded[..at], &[coded[at] ^ 1], &coded[at + 1..]].concat(), &Settings::new())
         };
