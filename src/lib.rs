@@ -78,6 +78,7 @@ pub mod index;
 mod lines;
 pub mod lz4;
 pub mod lzw;
+mod output;
 pub mod read;
 mod read_at;
 pub mod recover;

@@ -24,11 +24,12 @@
 //! (`Interrupted` is never returned: the inner writer is called again.) After damaged data every further call returns
 //! the same error.
 
-use crate::adapter::{Output, State, push_gated};
+use crate::adapter::{State, push_gated};
 use crate::error::Error;
 use crate::format::bzip2::Level;
 use crate::gate::Gate;
 use crate::index::Recorder;
+use crate::output::Output;
 use crate::settings::Settings;
 use crate::stream::driver::Driver;
 use crate::stream::piece::Step;

@@ -1,7 +1,7 @@
 //! The text of a block in the cache.
 
-use crate::adapter::Output;
 use crate::block::Text;
+use crate::output::Output;
 use std::sync::{Mutex, PoisonError};
 
 /// A decoded block.

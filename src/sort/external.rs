@@ -24,6 +24,7 @@ use super::range::RangeText;
 use super::resident::Resident;
 use super::runs::Runs;
 use super::sample::{NEAR, Size};
+use super::shares::Shares;
 use super::spill::{Spill, Spilled};
 use super::splitters::Splitters;
 use super::stored::StoredText;
@@ -36,56 +37,6 @@ use std::sync::Arc;
 
 /// So many times is a range partitioned again, at most.
 const MAX_DEPTH: u32 = 6;
-
-/// How memory is used: what a part of sorting may take, of all that there is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shares {
-    /// All that there is.
-    pub memory: u64,
-}
-
-impl Shares {
-    /// Text that waits to be partitioned, before the first splitters are known.
-    pub fn held(self) -> u64 {
-        self.memory / 2
-    }
-
-    /// Partitioned text that waits to be sorted, or written to a file.
-    pub fn parted(self) -> u64 {
-        self.memory / 8 * 3
-    }
-
-    /// Chunks that are being partitioned.
-    pub fn chunks(self) -> u64 {
-        self.memory / 8
-    }
-
-    /// Ranges that are being sorted, when all other text is in files. (Not all that there is: what was freed before may
-    /// still belong to the allocator.)
-    pub fn sorting(self) -> u64 {
-        self.memory / 2
-    }
-
-    /// A chunk.
-    pub fn chunk(self) -> usize {
-        (self.memory / 64).clamp(1 << 12, 1 << 20) as usize
-    }
-
-    /// A line that may be in a chunk. (When runs are merged, there is a line of each.)
-    pub fn line(self) -> usize {
-        (self.memory / 256).clamp(1 << 12, 1 << 20) as usize
-    }
-
-    /// How many ranges a text of unknown length is cut into: parts of them in a file should not be tiny.
-    fn ranges(self) -> u64 {
-        (self.memory >> 18).clamp(16, 1024)
-    }
-
-    /// How many ranges a text of this length is cut into.
-    pub fn ranges_of(self, bytes: u64) -> u64 {
-        (bytes / (self.memory / 32).clamp(1 << 12, 1 << 20)).clamp(2, 1024)
-    }
-}
 
 /// Text that is put where its ranges are as it comes, and on its way through a temporary file if there is too much.
 pub(super) struct External {

@@ -73,6 +73,7 @@ mod rank;
 mod resident;
 mod runs;
 mod sample;
+mod shares;
 mod sorter;
 mod spill;
 mod splitters;

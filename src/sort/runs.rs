@@ -4,11 +4,11 @@
 //! another file, then the next ones, until few enough are left for one merge. As there are at most as many lines of a
 //! length in a range as it has bytes, text is written again only where lines are long and many.
 
-use super::external::Shares;
 use super::limits::{Report, Temporary};
 use super::merge::merge_counted;
 use super::order::Order;
 use super::parts::Sorted;
+use super::shares::Shares;
 use super::spill::{Spill, Spilled};
 use super::text::{Ends, line_sum, line_sum_at};
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use super::Pool;
 use super::chunker::{Chunker, MAX_JOB};
-use super::external::{External, InMemory, Shares};
+use super::external::{External, InMemory};
 use super::flight::Flight;
 use super::limits::{Limits, Report};
 use super::long::LongLines;
@@ -10,6 +10,7 @@ use super::order::Order;
 use super::parts::{Parted, Piece};
 use super::range::RangeText;
 use super::sample::{self, Size};
+use super::shares::Shares;
 use super::splitters::Splitters;
 use super::stored::StoredRange;
 use super::tasks::PartitionChunk;

@@ -126,6 +126,7 @@ pub(crate) fn line_sum(line: &[u8]) -> u64 {
 
 /// The same of a line of `len` bytes in a text. (With the last bytes copied from a line alone, partitioning and
 /// checking waited longest for these copies.)
+#[inline]
 pub(crate) fn line_sum_at(text: &[u8], at: usize, len: usize) -> u64 {
     let left = len % 8;
     let mut words = Words::default();
@@ -165,10 +166,13 @@ impl Words {
     /// Adds whole words.
     #[inline]
     fn add(&mut self, text: &[u8]) {
+        // In registers: most lines are short, and this is done for each of them.
+        let mut words = self.clone();
         for word in text.as_chunks::<8>().0 {
-            self.sum = self.sum.wrapping_add(self.product(u64::from_le_bytes(*word)));
-            self.number = self.number.wrapping_add(STEP);
+            words.sum = words.sum.wrapping_add(words.product(u64::from_le_bytes(*word)));
+            words.number = words.number.wrapping_add(STEP);
         }
+        *self = words;
     }
 
     /// The sum of the line, with its last bytes. If none is left, this adds a number that depends on the length alone.

@@ -40,11 +40,14 @@ pub(crate) struct Row {
     pub by_index: Option<ByIndex>,
 }
 
+/// Finds the blocks of a file by the index in it.
+type OpenBlocks = fn(&dyn ReadAt) -> Result<Box<dyn SeekBlocks>, Error>;
+
 /// How a file is read by the index in it.
 #[derive(Clone, Copy)]
 pub(crate) struct ByIndex {
     /// At any place.
-    pub seek: fn(&dyn ReadAt) -> Result<Box<dyn SeekBlocks>, Error>,
+    pub seek: OpenBlocks,
     /// Its blocks.
     pub list: fn(&mut dyn ReadSeek) -> Result<List, Error>,
 }

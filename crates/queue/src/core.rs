@@ -1,7 +1,5 @@
 //! A CPU core, and what its thread keeps from task to task.
 
-use super::job::Job;
-use super::station::{Station, StationError};
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -85,17 +83,5 @@ impl Core {
 impl fmt::Debug for Core {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Core").field("number", &self.number).finish_non_exhaustive()
-    }
-}
-
-/// A core as a station: it runs each job as the task says.
-impl Station for Core {
-    fn name(&self) -> String {
-        format!("cpu {}", self.number)
-    }
-
-    fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError> {
-        batch.iter_mut().for_each(|job| job.run(self));
-        Ok(())
     }
 }

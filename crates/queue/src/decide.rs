@@ -4,9 +4,10 @@
 //! woken are the same decision, and no wake-up can be lost: a worker sleeps only while it has no order, and gives the
 //! lock back in the same step. (lbzip2's `select_task` and `sched_unlock` in `process.c` join the two as well.)
 
+use super::entry::{Entry, Id};
 use super::policy::{self, Snapshot, Verdict};
-use super::state::{Entry, State};
-use super::worker::{Holding, Id, Life, Order, WorkerState};
+use super::state::State;
+use super::worker::{Holding, Life, Order, WorkerState};
 use std::time::Duration;
 
 /// What is to be done after a change of state, until it is [`Step::Rest`].

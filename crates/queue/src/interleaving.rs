@@ -4,9 +4,10 @@
 
 use super::class::{Accepts, Class};
 use super::decide::Step;
+use super::entry::{Attributes, Entry, Id};
 use super::policy::Expected;
-use super::state::{Attributes, Entry, GroupPlan, State};
-use super::worker::{Id, Life, Order};
+use super::state::{GroupPlan, State};
+use super::worker::{Life, Order};
 use std::collections::HashSet;
 use std::time::Duration;
 

@@ -19,7 +19,7 @@
 //! | `station` | the trait [`Station`] |
 //! | `produced_by` | who produced an output |
 //! | `policy` | the rule, as pure functions of a snapshot |
-//! | `state`, `worker` | what waits, who is there: no lock, no clock |
+//! | `state`, `entry`, `worker` | what waits, who is there: no lock, no clock |
 //! | `decide`, `figures` | what is decided: which free worker is assigned which work |
 //! | `queue` | the lock around it, and who is woken |
 //! | `life` | the life of a worker's thread |
@@ -34,6 +34,7 @@ mod checked;
 mod class;
 mod core;
 mod decide;
+mod entry;
 mod figures;
 mod inputs;
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! The life of a worker's thread: its station is made, serves the queue, and retires.
 
+use super::entry::{Entry, Id};
 use super::job::{Job, Progress};
 use super::queue::{CallerCore, Make, Shared};
 use super::report::Counters;
-use super::state::Entry;
 use super::station::{Station, StationError};
-use super::worker::{Id, Order};
+use super::worker::Order;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,6 +1,6 @@
-//! Who produced an answer, so that another worker can verify it.
+//! Who produced an output, so that another worker can verify it.
 
-use super::worker::Id;
+use super::entry::Id;
 
 /// The worker that produced an answer, by its number in its pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,14 +6,15 @@
 use super::class::Class;
 use super::core::{Core, SharedValues};
 use super::decide::Step;
+use super::entry::{Attributes, Id};
 use super::job::Job;
 use super::memory::MemoryBudget;
 use super::process;
 use super::produced_by::ProducedBy;
 use super::report::{Counters, StationReport};
-use super::state::{Attributes, State};
+use super::state::State;
 use super::station::Station;
-use super::worker::{Id, Order};
+use super::worker::Order;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};

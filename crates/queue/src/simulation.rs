@@ -7,9 +7,10 @@ mod scenarios;
 
 use super::class::{Accepts, Class};
 use super::decide::Step;
+use super::entry::{Attributes, Entry, Id};
 use super::policy::Expected;
-use super::state::{Attributes, Entry, GroupPlan, State};
-use super::worker::{Id, Order};
+use super::state::{GroupPlan, State};
+use super::worker::Order;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;

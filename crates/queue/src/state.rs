@@ -4,30 +4,12 @@
 //! a clock or a thread: a test can run hours of work in a moment, and all orders of events of a small machine.
 
 use super::class::{Accepts, Class};
+use super::entry::{Attributes, Entry, Id};
 use super::inputs::Inputs;
 use super::policy::Expected;
-use super::worker::{Holding, Id, Life, Order, Rate, WorkerState};
+use super::worker::{Holding, Life, Order, Rate, WorkerState};
 use std::collections::VecDeque;
 use std::time::Duration;
-
-/// How a task is submitted.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Attributes {
-    /// `None`: a continuation, which an earlier task or an accelerator has begun. Only cores take it, and before
-    /// everything else.
-    pub class: Option<Class>,
-    pub bytes: u64,
-    /// A core that does not take this continuation, as long as there is another.
-    pub avoid: Option<Id>,
-}
-
-/// A task that waits.
-pub(super) struct Entry<J> {
-    pub job: J,
-    pub attributes: Attributes,
-    /// Counted over all tasks: the class with the oldest goes first.
-    pub number: u64,
-}
 
 /// The tasks of one class that no worker has begun.
 pub(super) struct ClassQueue<J> {

@@ -3,9 +3,10 @@
 
 use super::class::{Accepts, Class};
 use super::decide::Step;
+use super::entry::{Attributes, Id};
 use super::policy::Expected;
-use super::state::{Attributes, GroupPlan, State};
-use super::worker::{Id, Order};
+use super::state::{GroupPlan, State};
+use super::worker::Order;
 use std::time::Duration;
 
 const CLASS: Class = Class::new("code", 50e6);

@@ -1,5 +1,6 @@
 //! Who does the work.
 
+use super::core::Core;
 use super::job::Job;
 use std::fmt;
 
@@ -56,3 +57,15 @@ impl fmt::Display for StationError {
 }
 
 impl std::error::Error for StationError {}
+
+/// A core as a station: it runs each job as the task says.
+impl Station for Core {
+    fn name(&self) -> String {
+        format!("cpu {}", self.number())
+    }
+
+    fn work(&mut self, batch: &mut [Job]) -> Result<(), StationError> {
+        batch.iter_mut().for_each(|job| job.run(self));
+        Ok(())
+    }
+}

@@ -1,10 +1,10 @@
 //! Who puts tasks on a pool's queue.
 
 use super::class::Class;
+use super::entry::Attributes;
 use super::job::Job;
 use super::produced_by::ProducedBy;
 use super::queue::Shared;
-use super::state::Attributes;
 use super::task::{Account, Node, Result, Task, Ticket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -1,11 +1,8 @@
 //! What the scheduler knows of one worker: a core or an accelerator.
 
 use super::class::Accepts;
-use super::state::Entry;
+use super::entry::Entry;
 use std::time::Duration;
-
-/// A worker's number, in the order of their start.
-pub(super) type Id = usize;
 
 /// One worker.
 pub(super) struct WorkerState<J> {

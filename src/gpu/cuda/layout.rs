@@ -1,5 +1,6 @@
 //! Asserts that the structures and limits of `cuda/hybz.h` are the same here: each line of `cuda/layout.inc`, of which
 //! the build script makes an assertion. `cuda/layout.cu` asserts them of the other side.
+#![allow(clippy::unnecessary_cast)] // the limits have several types; the checks are written for usize
 #![allow(non_snake_case)] // macros of limits.h
 
 use super::ffi::{

@@ -5,12 +5,15 @@
 //! So nobody waits for a stage, several blocks can be on their way at once, and whoever wants the text has one ticket
 //! for it.
 
-use super::tasks::{DecodeRuns, FillVector, WalkEntries};
 use crate::block::{Part, Text};
-use crate::codec::hbz::decode::{Block, FirstColumn, Runs, TextCheck, TextLens, Vector, Vectors, compact};
+use crate::codec::hbz::decode::{
+    Block, FirstColumn, Runs, SegmentStart, TextCheck, TextLens, Vector, Vectors, compact, segment_mtf,
+};
+use crate::codec::hbz::encode::HbzEncoder;
+use crate::codec::mtf::decode::MtfDecoder;
 use crate::error::Damage;
 use crate::format::hbz::SEGMENT_LOG;
-use crate::schedule::{Duty, Submitter, TaskError};
+use crate::schedule::{Core, Duty, Submitter, Task, TaskError};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -190,4 +193,79 @@ impl Stages {
 /// `0..count` in parts of `step`.
 fn ranges(count: usize, step: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(step).map(move |from| from..count.min(from + step))
+}
+
+/// Stage 1 of decoding a long block: the runs of some segments.
+#[derive(Clone, Debug)]
+pub struct DecodeRuns {
+    /// The block.
+    pub block: Arc<Block>,
+    /// Which segments.
+    pub segments: Range<usize>,
+}
+
+/// What a core needs for segments.
+struct SegmentMtf(MtfDecoder);
+
+impl Task for DecodeRuns {
+    type Output = Result<Vec<Runs>, Damage>;
+
+    fn run(&self, core: &mut Core) -> Self::Output {
+        core.release::<HbzEncoder>();
+        let SegmentMtf(mtf) = core.state_with(|_| SegmentMtf(segment_mtf()));
+        self.segments.clone().map(|number| self.block.runs(number, mtf)).collect()
+    }
+}
+
+/// Stage 2: some segments into the vector.
+#[derive(Clone, Debug)]
+pub struct FillVector {
+    /// The block.
+    pub block: Arc<Block>,
+    /// The runs and starts of some consecutive segments.
+    pub parts: Vec<Arc<(Runs, SegmentStart)>>,
+    /// The number of the first of them.
+    pub first: usize,
+    /// The vector, a word for each row.
+    pub vector: Arc<Vector>,
+}
+
+impl Task for FillVector {
+    type Output = ();
+
+    fn run(&self, _: &mut Core) {
+        for (number, part) in (self.first..).zip(&self.parts) {
+            self.block.fill(number, &part.0, &part.1, &self.vector);
+        }
+    }
+}
+
+/// Stage 3: the text from some entry points on.
+#[derive(Clone, Debug)]
+pub struct WalkEntries {
+    /// The block.
+    pub block: Arc<Block>,
+    /// Which entry points.
+    pub entries: Range<usize>,
+    /// The vector, complete.
+    pub vector: Arc<Vector>,
+    /// Where the rows of each byte are.
+    pub first_column: Arc<FirstColumn>,
+    /// Which of the block's walks this is.
+    pub number: usize,
+    /// How much text each of them gives.
+    pub lens: Arc<TextLens>,
+}
+
+impl Task for WalkEntries {
+    /// The text, perturbation still in it, its CRC not yet compared; of a compact block its codes.
+    type Output = Result<Vec<u8>, Damage>;
+
+    fn run(&self, _: &mut Core) -> Self::Output {
+        self.block.walk(self.entries.clone(), &self.vector, &self.first_column, self.lens.of(self.number))
+    }
+
+    fn bytes_out(text: &Self::Output) -> u64 {
+        text.as_ref().map_or(0, |text| text.len() as u64)
+    }
 }

@@ -1,0 +1,71 @@
+//! Decoded text on its way to a reader's buffer, or a writer.
+
+use crate::block::{Part, Text};
+use crate::codec::run_length::decode::Expander;
+use std::vec;
+
+/// How much of a run-length-coded text is expanded at once.
+const EXPAND_CHUNK: usize = 128 << 10;
+
+/// Output that is not handed out or written yet: the text of one block at most.
+#[derive(Default)]
+pub(crate) struct Output {
+    /// `bytes[at..]`, then what is behind them.
+    bytes: Vec<u8>,
+    at: usize,
+    behind: Behind,
+}
+
+/// The rest of a text.
+#[derive(Default)]
+enum Behind {
+    #[default]
+    Nothing,
+    Parts(vec::IntoIter<Part>),
+    Runs(Vec<u8>, Expander),
+    Pieces(Box<dyn Iterator<Item = Vec<u8>> + Send>),
+}
+
+impl Output {
+    /// Takes a text as what follows. All before it must have been consumed.
+    pub fn set(&mut self, text: Text) {
+        self.at = 0;
+        self.bytes.clear();
+        match text {
+            Text::Plain(bytes) => self.bytes = bytes,
+            Text::Parts(parts) => self.behind = Behind::Parts(parts.into_iter()),
+            Text::RunLength { coded, .. } => self.behind = Behind::Runs(coded, Expander::new()),
+            Text::Compact(compact) => self.behind = Behind::Pieces(Box::new(compact.pieces())),
+        }
+    }
+
+    /// The next bytes; none if all are consumed.
+    pub fn next(&mut self) -> &[u8] {
+        while self.at == self.bytes.len() {
+            self.at = 0;
+            let more = match &mut self.behind {
+                Behind::Nothing => false,
+                Behind::Parts(parts) => parts.next().map(|part| self.bytes = part.into_vec()).is_some(),
+                Behind::Runs(coded, runs) => {
+                    self.bytes.resize(EXPAND_CHUNK, 0);
+                    let n = runs.next(coded, &mut self.bytes);
+                    self.bytes.truncate(n);
+                    n > 0
+                }
+                Behind::Pieces(pieces) => pieces.next().map(|piece| self.bytes = piece).is_some(),
+            };
+            if !more {
+                // Its memory is not charged to anybody any more.
+                self.bytes = Vec::new();
+                self.behind = Behind::Nothing;
+                break;
+            }
+        }
+        &self.bytes[self.at..]
+    }
+
+    /// Says that the first `n` of the next bytes are handed out or written.
+    pub fn consume(&mut self, n: usize) {
+        self.at += n;
+    }
+}
