@@ -265,8 +265,8 @@ impl Client {
     }
 
     /// Whether it was made before a fork, and this is the child: nobody would do what it submits, or has submitted. A
-    /// ticket's [`wait`](super::task::Ticket::wait) would never return, and even to drop tickets and permits is not safe here,
-    /// because another thread of the parent may have been about to answer: forget them.
+    /// ticket's [`wait`](super::task::Ticket::wait) would never return, and even to drop tickets and permits is not
+    /// safe here, because another thread of the parent may have been about to answer: forget them.
     pub fn is_foreign(&self) -> bool {
         self.submitter.shared().is_foreign()
     }
