@@ -41,7 +41,7 @@ impl<T: LineTask, N> Flight<T, N> {
         Flight { client: pool.client(), most, most_bytes, bytes: 0, queue: VecDeque::new() }
     }
 
-    /// So many more may be on their way: for accelerators, which take many at once.
+    /// Allows `more` tasks in flight: for accelerators, which take many at once.
     pub fn with_more(self, more: usize) -> Self {
         Flight { most: self.most + more, ..self }
     }

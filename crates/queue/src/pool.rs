@@ -300,7 +300,7 @@ pub struct WorkerGroup {
 }
 
 impl WorkerGroup {
-    /// A group of nobody yet, for jobs of these classes, of which `expected` is expected.
+    /// A group without members, for tasks of these classes, of which `expected` is expected.
     pub fn new(accepts: &'static [Class], expected: Expected) -> WorkerGroup {
         WorkerGroup { accepts: Accepts::Only(accepts), expected, at_once: false, held_bytes: 0, makes: Vec::new() }
     }

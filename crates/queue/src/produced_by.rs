@@ -2,7 +2,7 @@
 
 use super::entry::Id;
 
-/// The worker that produced an answer, by its number in its pool.
+/// The worker that produced an output, by its number in its pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProducedBy {
     /// `None`: the output of a job of no pool.
@@ -12,7 +12,7 @@ pub struct ProducedBy {
 }
 
 impl ProducedBy {
-    /// Whether both answers are the same worker's. (An accelerator that forwarded a task does not count.)
+    /// Whether both outputs are the same worker's. (An accelerator that forwarded a task does not count.)
     pub fn is(&self, other: &ProducedBy) -> bool {
         self.worker == other.worker
     }

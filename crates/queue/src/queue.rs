@@ -259,7 +259,7 @@ impl Shared {
         }
     }
 
-    /// The name of who produced an answer, as reports have it.
+    /// The name of the worker that produced an output, as reports have it.
     pub(super) fn name(&self, by: ProducedBy) -> String {
         by.worker.map_or_else(|| "a station".to_owned(), |id| self.lock().handles[id].counters.name())
     }
