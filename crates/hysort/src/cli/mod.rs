@@ -2,8 +2,8 @@
 //! or not at all, and names on a terminal.
 
 #[allow(dead_code)] // each command uses its own part
-#[path = "../../../src/cli/os/mod.rs"]
+#[path = "../../../../src/cli/os/mod.rs"]
 pub mod os;
 #[allow(dead_code)]
-#[path = "../../../src/cli/messages/quote.rs"]
+#[path = "../../../../src/cli/messages/quote.rs"]
 pub mod quote;

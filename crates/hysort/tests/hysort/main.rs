@@ -1,6 +1,6 @@
 //! The command hysort, beside GNU sort with LC_ALL=C where that is installed.
 
-#[path = "../../../tests/skip/mod.rs"]
+#[path = "../../../../tests/skip/mod.rs"]
 mod skip;
 
 mod ends;
