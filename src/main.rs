@@ -7,7 +7,7 @@ mod cli;
 use cli::args::{self, Mode, Plan, Refusal, Request};
 use cli::messages::{Outcome, errno_text, print_stdout};
 use cli::modes::{bench, bzip2recover, list, measure, recover, run, shards};
-use cli::os::{memory, process};
+use hybz_files::{memory, process};
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -15,6 +15,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::panic::{self, UnwindSafe};
 use std::path::Path;
 use std::process::ExitCode;
+
+// The other part of a fast start is `link_unwinder` in `cuda/build.rs`.
+hybz_files::without_libm!();
 
 #[global_allocator]
 static ALLOCATOR: memory::Allocator = memory::Allocator;

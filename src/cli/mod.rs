@@ -2,11 +2,10 @@
 //! outputs become files, messages and an exit code.
 //!
 //! Each room uses those after it: `modes` (what is done), `files` (operands, names and results), `messages` (what is
-//! said of it), `args` (what was typed, and what the program needs to know), `os` (calls of the operating system that
-//! std does not make).
+//! said of it), `args` (what was typed, and what the program needs to know). Calls of the operating system that std does
+//! not make are in the package `hybz-files`.
 
 pub mod args;
 pub mod files;
 pub mod messages;
 pub mod modes;
-pub mod os;

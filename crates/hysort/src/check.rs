@@ -2,12 +2,12 @@
 
 use crate::args::Plan;
 use crate::call::{Outcome, order};
-use crate::cli::quote::for_terminal;
 use crate::failure::Failure;
 use crate::input::{Input, Opener};
 use crate::limits;
 use hybz::Error;
 use hybz::sort::{self, Disorder};
+use hybz_files::quote::for_terminal;
 use std::io::{self, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
 

@@ -2,10 +2,10 @@
 //! compressed is seen by its first bytes.
 
 use crate::args::Plan;
-use crate::cli::os::{file, process};
 use crate::failure::{Failure, STDIN};
 use hybz::read::MultiBzDecoder;
 use hybz::{Pool, Settings};
+use hybz_files::{file, process};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};

@@ -3,7 +3,6 @@
 mod args;
 mod call;
 mod check;
-mod cli;
 mod failure;
 mod gpus;
 mod input;
@@ -22,12 +21,14 @@ mod target;
 
 use args::Request;
 use call::Outcome;
-use cli::os::{memory, process, stdout};
 use failure::{Failure, STDOUT};
+use hybz_files::{memory, process, stdout};
 use std::convert::Infallible;
 use std::env;
 use std::io::{self, Write};
 use std::panic;
+
+hybz_files::without_libm!();
 
 #[global_allocator]
 static ALLOCATOR: memory::Allocator = memory::Allocator;

@@ -1,7 +1,7 @@
 //! Names in messages: quoted as GNU sort quotes them, so that a name with a blank, or with bytes that move the cursor,
 //! is seen as one.
 
-use crate::cli::quote::for_terminal;
+use hybz_files::quote::for_terminal;
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

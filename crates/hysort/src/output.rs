@@ -6,13 +6,13 @@
 //! hidden one is used, which a signal removes.
 
 use crate::args::Plan;
-use crate::cli::os::acl::Acl;
-use crate::cli::os::directory::Directory;
-use crate::cli::os::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
-use crate::cli::os::{file, stdout};
 use crate::failure::{Failure, STDOUT};
 use crate::reserve::Reserve;
 use crate::target::{Found, Made, Spot};
+use hybz_files::acl::Acl;
+use hybz_files::directory::Directory;
+use hybz_files::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
+use hybz_files::{file, stdout};
 use rustix::fs::{AtFlags, Mode, StatxAttributes, StatxFlags, statx};
 use rustix::io::Errno;
 use rustix::process::geteuid;

@@ -2,7 +2,7 @@
 //! as in dd. The only place that uses indicatif.
 
 use crate::args::Plan;
-use crate::cli::os::signals;
+use hybz_files::signals;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ffi::OsString;
 use std::fs;

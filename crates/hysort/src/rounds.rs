@@ -3,9 +3,9 @@
 //! The results of a round go to one file, one after the other, and are read from there by their offsets: so the number
 //! of descriptors does not depend on the number of results.
 
-use crate::cli::os::process;
 use crate::failure::Failure;
 use crate::spill::Spill;
+use hybz_files::process;
 use rustix::fs::{FallocateFlags, fallocate};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};

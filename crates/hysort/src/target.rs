@@ -6,8 +6,8 @@
 //! directory entry that the result replaces, and that entry must be the file that the kernel opened: a link that
 //! changes meanwhile leads nowhere else.
 
-use crate::cli::os::directory::Directory;
-use crate::cli::os::file;
+use hybz_files::directory::Directory;
+use hybz_files::file;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};

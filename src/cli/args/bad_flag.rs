@@ -2,10 +2,10 @@
 
 use super::environment::Environment;
 use super::values::MAX_THREADS;
-use crate::cli::messages::quote::shown;
 use anyhow::anyhow;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, ValueHint};
+use hybz_files::quote::shown;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 

@@ -2,7 +2,7 @@
 
 use crate::cli::args::NameList;
 use crate::cli::messages::{Failure, errno_text};
-use crate::cli::os::{file, process};
+use hybz_files::{file, process};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};

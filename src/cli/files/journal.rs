@@ -15,9 +15,9 @@
 
 use crate::cli::files::source::SourceFile;
 use crate::cli::messages::errno_text;
-use crate::cli::os::directory::{Directory, Stat, distrusted};
-use crate::cli::os::file;
 use crc_fast::{CrcAlgorithm, checksum};
+use hybz_files::directory::{Directory, Stat, distrusted};
+use hybz_files::file;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};

@@ -5,10 +5,10 @@
 
 use crate::cli::files::output::mode_for;
 use crate::cli::messages::Failure;
-use crate::cli::os::directory::{self, Directory};
-use crate::cli::os::last_mode::LastMode;
-use crate::cli::os::slots::Slots;
-use crate::cli::os::tree::{self, Attributes, Id};
+use hybz_files::directory::{self, Directory};
+use hybz_files::last_mode::LastMode;
+use hybz_files::slots::Slots;
+use hybz_files::tree::{self, Attributes, Id};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;

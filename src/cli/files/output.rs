@@ -14,10 +14,10 @@
 
 use crate::cli::files::holes::{Holes, PIECE, Run, ZEROS};
 use crate::cli::files::source::SourceFile;
-use crate::cli::os::acl::Acl;
-use crate::cli::os::directory::{Directory, is_file};
-use crate::cli::os::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
-use crate::cli::os::{file, stdout};
+use hybz_files::acl::Acl;
+use hybz_files::directory::{Directory, is_file};
+use hybz_files::temporary::{TemporaryFiles, TemporaryName, remove_leftover};
+use hybz_files::{file, stdout};
 use std::ffi::OsString;
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};

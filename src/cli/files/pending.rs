@@ -7,7 +7,7 @@
 //! An operand that is done touches nothing any more: what it did can be seen in the file system. So what is remembered
 //! is bounded by how many operands are underway at once, however many there are.
 
-use crate::cli::os::tree::Id;
+use hybz_files::tree::Id;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::hash::Hash;

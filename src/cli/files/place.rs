@@ -4,8 +4,8 @@
 //! was found: whoever renames a directory in the meantime, or puts a link in its place, cannot lead hybz elsewhere, and
 //! a path may be longer than the system takes.
 
-use crate::cli::os::directory::{self, Directory, Stat};
-use crate::cli::os::file;
+use hybz_files::directory::{self, Directory, Stat};
+use hybz_files::file;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io;

@@ -1,9 +1,9 @@
 //! Files as the flow reads them.
 
 use crate::cli::files::job::Seen;
-use crate::cli::os::file::wait_readable;
 use hybz::Format;
 use hybz::flow::{self, Source};
+use hybz_files::file::wait_readable;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, FileTypeExt};

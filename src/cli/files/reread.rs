@@ -8,10 +8,10 @@
 use crate::cli::files::output::OutputFile;
 use crate::cli::files::source::SourceFile;
 use crate::cli::messages::Failure;
-use crate::cli::messages::quote::shown;
-use crate::cli::os::file;
 use hybz::read::MultiBzDecoder;
 use hybz::{Pool, Settings};
+use hybz_files::file;
+use hybz_files::quote::shown;
 use std::io::{self, Read};
 
 /// What it takes to read both files again.
@@ -101,8 +101,8 @@ fn fill(reader: &mut dyn Read, buf: &mut [u8]) -> io::Result<usize> {
 mod tests {
     use super::*;
     use crate::cli::files::place::Place;
-    use crate::cli::os::directory::Directory;
-    use crate::cli::os::temporary::TemporaryFiles;
+    use hybz_files::directory::Directory;
+    use hybz_files::temporary::TemporaryFiles;
     use std::fs::File;
     use std::io::Write;
 

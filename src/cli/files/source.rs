@@ -2,9 +2,9 @@
 
 use crate::cli::args::Operand;
 use crate::cli::files::place::Place;
-use crate::cli::os::acl::Acl;
-use crate::cli::os::directory::{Directory, Stat};
-use crate::cli::os::tree::Id;
+use hybz_files::acl::Acl;
+use hybz_files::directory::{Directory, Stat};
+use hybz_files::tree::Id;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;

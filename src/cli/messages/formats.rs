@@ -1,8 +1,8 @@
 //! What messages of the command say of formats. All else is known of them in the library's table.
 
-use crate::cli::messages::quote::shown;
 use hybz::format::{Blocks, IndexKind};
 use hybz::{Damage, Format, Formats};
+use hybz_files::quote::shown;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 

@@ -11,8 +11,8 @@
 
 use crate::cli::args::{Batch, Common, Operand};
 use crate::cli::messages::counts::Counts;
-use crate::cli::messages::quote::shown;
-use crate::cli::os::signals;
+use hybz_files::quote::shown;
+use hybz_files::signals;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use row::{Row, amount, clock, rate};
 use rustix::fs::{FileType, SeekFrom, fstat, seek};

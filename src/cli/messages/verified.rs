@@ -1,8 +1,8 @@
 //! What is printed of `--verify`.
 
 use crate::cli::messages::Failure;
-use crate::cli::messages::quote::shown;
 use hybz::{Error, Summary};
+use hybz_files::quote::shown;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 

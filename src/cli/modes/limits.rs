@@ -2,10 +2,10 @@
 //! or container.
 
 use crate::cli::args::{Coding, Common, FilesMode, Gpus, Operand, Plan};
-use crate::cli::os::memory;
 use anyhow::bail;
 use hybz::Lanes;
 use hybz::gpu::Offload;
+use hybz_files::memory;
 use std::fs::{self, File};
 use std::io;
 use std::num::NonZeroUsize;

@@ -4,11 +4,11 @@
 use super::size::{batch_size, buffer_size, parallel};
 use super::table::{command, is_refused};
 use super::words::{Word, Words};
-use crate::cli::os::process;
-use crate::cli::quote::for_terminal;
 use crate::failure::Failure;
 use crate::names::{in_plain_quotes, quoted};
 use crate::packaging;
+use hybz_files::process;
+use hybz_files::quote::for_terminal;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;

@@ -33,7 +33,7 @@ fn ten_sets() {
     let whole = std::env::var_os("HYBZ_WHOLE").is_some();
     let place = Place::with(&[]);
     for (name, script) in SETS {
-        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
         let mut text = place.shell(&format!("ROOT={root}; {{ {script}; }} 2>/dev/null")).stdout;
         text.truncate(if whole { usize::MAX } else { LEN });
         if text.is_empty() {

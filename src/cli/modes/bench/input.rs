@@ -3,11 +3,11 @@
 use super::work::{Shared, compressed, decompressed};
 use crate::cli::args::{BenchMode, Direction, Operand, Plan};
 use crate::cli::messages::formats::{native, other_than_bzip2};
-use crate::cli::messages::quote::shown;
 use crate::cli::messages::{self, Failure};
-use crate::cli::os::file::{is_a_directory, open_at_once};
 use hybz::Error;
 use hybz::Format;
+use hybz_files::file::{is_a_directory, open_at_once};
+use hybz_files::quote::shown;
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;

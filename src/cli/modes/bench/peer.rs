@@ -1,8 +1,8 @@
 //! Other programs, run with their standard input and output in memory.
 
 use crate::cli::args::Direction;
-use crate::cli::os::memory::file_in_memory;
 use hybz::Level;
+use hybz_files::memory::file_in_memory;
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};

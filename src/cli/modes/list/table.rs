@@ -2,8 +2,8 @@
 
 use super::rows::Row;
 use super::{Found, Totals};
-use crate::cli::messages::quote::for_terminal;
 use hybz::{Format, Level};
+use hybz_files::quote::for_terminal;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;

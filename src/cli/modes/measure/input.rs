@@ -2,11 +2,11 @@
 
 use crate::cli::args::{Common, Operand};
 use crate::cli::files::reader::Reader;
-use crate::cli::messages::quote::shown;
 use crate::cli::messages::{self, Failure};
-use crate::cli::os::{file, process};
 use hybz::read::MultiBzDecoder;
 use hybz::{Error, Pool, Settings};
+use hybz_files::quote::shown;
+use hybz_files::{file, process};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};

@@ -2,8 +2,8 @@
 
 use super::{Found, Times};
 use crate::cli::messages::json::{self, Object};
-use crate::cli::messages::quote::for_terminal;
 use hybz::factor::Measures;
+use hybz_files::quote::for_terminal;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 

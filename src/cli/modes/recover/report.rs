@@ -3,8 +3,8 @@
 use super::Story;
 use crate::cli::messages::Failure;
 use crate::cli::messages::json::Object;
-use crate::cli::messages::quote::shown;
 use hybz::recover::{Hole, What};
+use hybz_files::quote::shown;
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::ops::Range;

@@ -3,11 +3,11 @@
 use crate::cli::args::{Action, Common, FilesMode, Plan, usual_index};
 use crate::cli::files::index;
 use crate::cli::files::job::Destination;
-use crate::cli::messages::quote::shown;
 use crate::cli::messages::verified;
 use crate::cli::messages::{self, Failure, Messages, Note};
 use hybz::Format;
 use hybz::{Error, Formats, StreamSummary};
+use hybz_files::quote::shown;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

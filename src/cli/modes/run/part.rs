@@ -3,12 +3,12 @@
 use crate::cli::args::{Amount, Common, Operand, Range, TextRanges, usual_index};
 use crate::cli::files::index;
 use crate::cli::messages::Failure;
-use crate::cli::messages::quote::shown;
 use crate::cli::modes::run::ranges::{Coded, Cursor, are_ascending};
 use hybz::format::IndexKind;
 use hybz::index::Index;
 use hybz::seek::Reader;
 use hybz::{Error, Format, Pool, ReadAt, Settings};
+use hybz_files::quote::shown;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

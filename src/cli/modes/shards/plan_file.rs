@@ -6,10 +6,10 @@
 
 use crate::cli::files::reader::Reader;
 use crate::cli::messages::Failure;
-use crate::cli::os::file;
 use hybz::Level;
 use hybz::crc::Crc;
 use hybz::shard::Shard;
+use hybz_files::file;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::FileTypeExt;

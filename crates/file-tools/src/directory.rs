@@ -56,6 +56,7 @@ impl Directory {
         Directory(Arc::new(Open { path, fd, names_open_files: OnceLock::new(), last_mode, _slot: slot }))
     }
 
+    /// Its path, for messages: the directory may have been renamed since.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
@@ -264,6 +265,7 @@ pub fn distrusted(file: &File) -> io::Result<Option<&'static str>> {
     })
 }
 
+/// Whether it is a regular file.
 pub fn is_file(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode).is_file()
 }
@@ -274,10 +276,12 @@ pub fn is_stream(found: &Stat) -> bool {
     kind.is_fifo() || kind.is_char_device()
 }
 
+/// Whether it is a symbolic link.
 pub fn is_link(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode).is_symlink()
 }
 
+/// Whether it is a directory.
 pub fn is_directory(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode).is_dir()
 }

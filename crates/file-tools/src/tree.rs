@@ -17,8 +17,11 @@ use std::sync::Arc;
 /// What a name in a directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// A regular file.
     File,
+    /// A directory.
     Directory,
+    /// A symbolic link.
     Link,
     /// A FIFO, a socket or a device.
     Special,
@@ -27,6 +30,7 @@ pub enum Kind {
 /// The device and inode of a file: what it is, whatever its name.
 pub type Id = (u64, u64);
 
+/// The identity of the file that the system describes.
 pub fn id(found: &Stat) -> Id {
     (found.st_dev, found.st_ino)
 }
@@ -116,7 +120,9 @@ impl From<&Stat> for Attributes {
 
 /// A directory that is opened, or made if it is missing.
 pub struct Wanted<'a> {
+    /// The directory that it is in.
     pub parent: &'a Directory,
+    /// Its name there.
     pub name: &'a OsStr,
     /// Where it is below another one, to find it again.
     pub below: (&'a Arc<OwnedFd>, &'a Path),

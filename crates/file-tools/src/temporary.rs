@@ -11,9 +11,9 @@
 //! That is done before the work, whether or not the name is needed this time: a result without a name needs it only for
 //! the moment in which it replaces another file.
 
-use crate::cli::os::directory::Directory;
-use crate::cli::os::signals::{on_ending_signal, take_effect};
-use crate::cli::os::{file, memory};
+use crate::directory::Directory;
+use crate::signals::{on_ending_signal, take_effect};
+use crate::{file, memory};
 use std::collections::hash_map::RandomState;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;

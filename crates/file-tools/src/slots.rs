@@ -18,6 +18,7 @@ struct Count {
 pub struct Slot(Arc<Count>);
 
 impl Slots {
+    /// At most `max` slots are taken at any time.
     pub fn new(max: usize) -> Slots {
         Slots(Arc::new(Count { max, taken: Mutex::new(0), free: Condvar::new() }))
     }

@@ -3,8 +3,8 @@
 //! std cannot be used for it. It opens `/dev/null` in place of a closed stdout, and its `Stdout` takes "Bad file
 //! descriptor" for success, so what is written would be lost without a word.
 
-use crate::cli::os::file::wait_writable_fd;
-use crate::cli::os::process;
+use crate::file::wait_writable_fd;
+use crate::process;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::stdio;
 use std::fs::{File, Metadata};

@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+
+pub mod acl;
+pub mod directory;
+pub mod file;
+pub mod last_mode;
+pub mod memory;
+pub mod process;
+pub mod quote;
+pub mod signals;
+pub mod slots;
+pub mod startup;
+pub mod stdout;
+pub mod temporary;
+pub mod tree;
