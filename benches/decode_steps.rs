@@ -4,9 +4,6 @@
 //! bwt`. The inputs are a full block of some shapes, and of each real file that is present, coded by the `bzip2` crate.
 //! Every input is checked first: the whole decoder and the steps one by one both give the text back.
 
-#[path = "../tests/shapes/mod.rs"]
-mod shapes;
-
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use hybz::bits::reader::BitReader;
@@ -20,6 +17,7 @@ use hybz::codec::{Decoder, find_magic};
 use hybz::crc;
 use hybz::format::bzip2::MAX_BLOCK as MAX_ROWS;
 use hybz::{DecodedBlock, Text};
+use hybz_testkit::shapes;
 use std::fmt;
 use std::io::Read;
 use std::sync::OnceLock;

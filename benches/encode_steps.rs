@@ -4,9 +4,6 @@
 //! mtf`. The inputs are a full block of some shapes, and of each real file that is present. Every input is checked
 //! first: the encoder gives the same bytes as the `bzip2` crate.
 
-#[path = "../tests/shapes/mod.rs"]
-mod shapes;
-
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use hybz::Text;
@@ -20,6 +17,7 @@ use hybz::codec::selector::encode::HuffmanTables;
 use hybz::codec::{Encoder, run_length};
 use hybz::crc;
 use hybz::format::hbz::{ENTRY_LOG, StreamHeader};
+use hybz_testkit::shapes;
 use std::fmt;
 use std::io::Write;
 use std::sync::{Arc, OnceLock};

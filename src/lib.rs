@@ -84,13 +84,7 @@ mod read_at;
 pub mod recover;
 pub mod seek;
 mod settings;
-#[cfg(test)]
-#[path = "../tests/shapes/mod.rs"]
-mod shapes;
 pub mod shard;
-#[cfg(test)]
-#[path = "../tests/skip/mod.rs"]
-mod skip;
 pub mod sort;
 #[doc(hidden)]
 pub mod station;
@@ -116,6 +110,8 @@ pub use stream::flow;
 pub use stream::verify::Verify;
 pub use summary::{BlockInfo, StreamInfo, StreamSummary};
 
+#[cfg(test)]
+use hybz_testkit::{shapes, skip};
 use stream::driver::Driver;
 
 pub(crate) use schedule::Client;

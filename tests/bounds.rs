@@ -3,15 +3,14 @@
 //! There is one test in this file, because it measures the peak memory of the whole process.
 
 mod crafted;
-mod memory;
 mod ours;
-mod program;
 
 use crafted::bits::Bits;
 use crafted::block::{Block, Table};
 use crafted::cases;
 use hybz::{Error, Settings};
-use memory::{forget_peak, peak};
+use hybz_testkit::memory::{forget_peak, peak};
+use hybz_testkit::program;
 use std::io::{self, Read, Write};
 
 /// Counts the bytes that are written, and drops them.
@@ -42,7 +41,7 @@ fn check(what: &str, limit: u64, body: impl FnOnce()) {
 #[test]
 fn memory_is_bounded() {
     if peak().is_none() {
-        program::skip::skip_part(program::skip::Need::System, "no /proc states the peak memory");
+        hybz_testkit::skip::skip_part(hybz_testkit::skip::Need::System, "no /proc states the peak memory");
     }
     let pool = ours::pool(2);
     let settings = Settings::new().pool(&pool);

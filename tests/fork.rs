@@ -5,13 +5,11 @@
 #![allow(unsafe_code)]
 
 use hybz::{Level, Pool, Settings, read, write};
+use hybz_testkit::shapes;
 use std::io::{Read, Write};
 use std::num::NonZeroUsize;
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
-#[path = "shapes/mod.rs"]
-mod shapes;
 
 /// A child that takes longer hangs.
 const SECONDS: u32 = 120;

@@ -5,15 +5,13 @@
 //! hostile` runs it with the address sanitizer, which takes memory of its own: there the peak is only printed.
 
 mod crafted_hbz;
-mod memory;
-mod shapes;
-mod skip;
 
 use crafted_hbz::{Block, Meaning, Payload, file, stream};
 use hybz::hbz::StreamHeader;
 use hybz::{Error, Pool, Settings};
-use memory::{forget_peak, peak};
-use shapes::Rng;
+use hybz_testkit::memory::{forget_peak, peak};
+use hybz_testkit::shapes::Rng;
+use hybz_testkit::{shapes, skip};
 use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::sync::Arc;

@@ -1,12 +1,9 @@
 //! Any bytes as a `.bz2` file: no panic, bounded memory, and libbz2's verdict and bytes.
 #![no_main]
 
-#[path = "../../tests/reference/mod.rs"]
-mod reference;
-
 use hybz::{Error, Formats, Pool, Settings};
+use hybz_testkit::reference::{self, Refused};
 use libfuzzer_sys::fuzz_target;
-use reference::Refused;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;

@@ -1,13 +1,11 @@
 //! Any text, compressed by hybz: the bytes that libbz2 writes if it is used as the `bzip2` program uses it.
 #![no_main]
 
-#[path = "../../tests/reference/mod.rs"]
-mod reference;
-
 #[path = "../text.rs"]
 mod text;
 
 use hybz::{Level, Pool, Settings};
+use hybz_testkit::reference;
 use libfuzzer_sys::fuzz_target;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;

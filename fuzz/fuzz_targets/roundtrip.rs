@@ -1,13 +1,11 @@
 //! Any text, compressed by hybz in pieces: libbz2 and hybz itself restore it.
 #![no_main]
 
-#[path = "../../tests/reference/mod.rs"]
-mod reference;
-
 #[path = "../text.rs"]
 mod text;
 
 use hybz::{Level, Pool, Settings};
+use hybz_testkit::reference;
 use libfuzzer_sys::fuzz_target;
 use std::io::{Read, Write};
 use std::num::NonZeroUsize;

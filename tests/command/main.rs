@@ -28,12 +28,10 @@ mod place;
 mod protected;
 mod races;
 mod screens;
-#[path = "../shapes/mod.rs"]
-mod shapes;
 mod signals;
-#[path = "../skip/mod.rs"]
-mod skip;
 mod stdouts;
 mod together;
 mod tools;
 mod trees;
+
+use hybz_testkit::{shapes, skip};

@@ -180,7 +180,7 @@ pub fn run_with_input(command: &mut Command, input: &[u8]) -> Run {
     output.into()
 }
 
-/// Whether `program` is in the PATH, and what its absence is for `tests/skip`.
+/// Whether `program` is in the PATH, and what its absence is for `testkit::skip`.
 fn found(program: &str) -> Result<(), (Need, String)> {
     let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
     let peer = ["bzip2", "bzgrep", "bzdiff", "lbzip2", "pbzip2", "bzip2recover", "7z"].contains(&program);

@@ -1,8 +1,8 @@
 //! `.hbz` streams through the library: every shape, real data, small pieces, damage, lists of blocks and ranges.
 
 use crate::crafted_hbz;
-use crate::program::skip;
 use crate::shapes;
+use crate::skip;
 use crate::texts::damaged;
 use hybz::{Damage, Error, LargeBlocks, Pool, Settings};
 use shapes::{EDGES, Rng, SHAPES, shape};

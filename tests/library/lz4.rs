@@ -1,7 +1,7 @@
 //! LZ4 frames through the library's doors, beside `lz4_flex` and, where it is installed, the command `lz4`.
 
-use crate::program::skip;
 use crate::shapes;
+use crate::skip;
 use crate::texts::text;
 use hybz::lz4::{Frame, Index};
 use hybz::{Damage, Error, Formats, Pool, Settings};

@@ -7,18 +7,10 @@
 mod crafted;
 #[path = "../crafted_hbz/mod.rs"]
 mod crafted_hbz;
-#[path = "../faults/mod.rs"]
-mod faults;
 #[path = "../flipper/mod.rs"]
 mod flipper;
 #[path = "../ours/mod.rs"]
 mod ours;
-#[path = "../program/mod.rs"]
-mod program;
-#[path = "../reference/mod.rs"]
-mod reference;
-#[path = "../shapes/mod.rs"]
-mod shapes;
 
 mod all_format;
 mod bzip2_crate;
@@ -50,3 +42,5 @@ mod through;
 mod tiff_lzw;
 mod traps;
 mod verify;
+
+use hybz_testkit::{faults, program, reference, shapes, skip};

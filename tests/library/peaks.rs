@@ -6,9 +6,8 @@
 
 use crate::crafted;
 use crate::crafted_hbz;
-use crate::program;
+use crate::skip::{Need, skip, skip_part};
 use crafted_hbz::{Block, Payload};
-use program::skip::{Need, skip, skip_part};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 //! rustdoc's JSON knows the API. Its format is unstable, so this test asks a stable rustdoc for it with
 //! `RUSTC_BOOTSTRAP=1`, and is skipped if the format is not the one that the crate `public-api` was tried with.
 
-use crate::program::skip;
+use crate::skip;
 use serde_json::Value;
 use skip::{Need, skip};
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Sorting: the bytes of `LC_ALL=C sort`, whatever the lines are, in whatever pieces they come, whoever sorts them.
 
-use crate::program::skip;
 use crate::shapes;
+use crate::skip;
 use crate::texts::config;
 use hybz::sort::{self, Disorder, Limits, Order, Pool, Sorter};
 use proptest::collection::vec;

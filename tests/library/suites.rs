@@ -106,7 +106,7 @@ fn hybz_and_bzip2_agree_on_every_file() {
 fn the_suites_on_gpus() {
     use hybz::schedule::Accepts;
     if let Err(why) = hybz::gpu::devices() {
-        return program::skip::skip(program::skip::Need::Gpu, &format!("no device: {why}"));
+        return crate::skip::skip(crate::skip::Need::Gpu, &format!("no device: {why}"));
     }
     let Some(suites) = program::shared("suites") else { return };
     let lanes = hybz::Lanes { at_once: true, lanes: 2, blocks: 3, ..hybz::Lanes::for_decoding() };

@@ -7,8 +7,8 @@ mod tiff;
 #[path = "../../examples/tiff_lzw/pnm.rs"]
 mod pnm;
 
-use crate::program::skip;
 use crate::shapes;
+use crate::skip;
 use hybz::Damage;
 use hybz::Pool;
 use hybz::lzw::{StripDecoder, StripEncoder};

@@ -217,7 +217,7 @@ fn hybz_agrees_with_all_in_one_queue_and_no_memory() {
 fn hybz_agrees_on_gpus() {
     use hybz::schedule::Accepts;
     if let Err(why) = hybz::gpu::devices() {
-        return program::skip::skip(program::skip::Need::Gpu, &format!("no device: {why}"));
+        return crate::skip::skip(crate::skip::Need::Gpu, &format!("no device: {why}"));
     }
     for blocks in [3, 32] {
         let lanes = hybz::Lanes { at_once: true, blocks, ..hybz::Lanes::for_decoding() };

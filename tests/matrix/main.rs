@@ -11,13 +11,12 @@
 #[path = "../crafted/mod.rs"]
 mod crafted;
 mod harness;
-#[path = "../program/mod.rs"]
-mod program;
 mod scenario;
 mod table;
 
 use harness::Trial;
-use program::skip::{Need, skip_named};
+use hybz_testkit::program;
+use hybz_testkit::skip::{Need, skip_named};
 use scenario::{Kit, Outcome, Scenario};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};

@@ -2,8 +2,6 @@
 //! unpacking, the strips' waiting for each other, and the whole of a picture through the pool.
 
 mod common;
-#[path = "../../../tests/skip/mod.rs"]
-mod skip;
 
 use common::{in_slabs, picture, watched};
 use dither::device::pack::{Batch, Kernel, KernelError, Lane};
@@ -11,9 +9,9 @@ use dither::manager::{self, Error, Verify};
 use dither::plan::{Mode, Sizes, units};
 use dither::slab::Task;
 use dither::{many, plain, work};
+use hybz_testkit::skip::{Need, skip};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use skip::{Need, skip};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -6,9 +6,9 @@ mod twins;
 
 use crate::program;
 use crate::shapes;
+use crate::skip::{Need, skip, skip_part};
 use hybz::Error;
 use hybz::factor::{Factor, MAX_TEXT, Measures, expand, factors, measure, memory_needed, neighbours, suffixes};
-use program::skip::{Need, skip, skip_part};
 use proptest::prelude::*;
 use shapes::{EDGES, Rng, SHAPES, real_files, shape};
 use std::path::{Path, PathBuf};

@@ -6,8 +6,8 @@
 
 use super::files::{File, files, stream};
 use super::index::offsets;
-use crate::program::skip::{Need, skip};
 use crate::shapes::{Rng, shape};
+use crate::skip::{Need, skip};
 use hybz::Settings;
 use hybz::index::Index;
 use hybz::seek::Reader;

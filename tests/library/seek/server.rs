@@ -2,8 +2,8 @@
 
 use super::files::{File, files};
 use super::index::bytes;
-use crate::program::skip::{Need, skip};
 use crate::shapes::Rng;
+use crate::skip::{Need, skip};
 use hybz::index::Index;
 use hybz::seek::Reader;
 use hybz::{ReadAt, Settings};

@@ -1,8 +1,5 @@
 //! The command hysort, beside GNU sort with LC_ALL=C where that is installed.
 
-#[path = "../../../../tests/skip/mod.rs"]
-mod skip;
-
 mod ends;
 mod inputs;
 mod merging;
@@ -13,3 +10,5 @@ mod place;
 mod protected;
 mod real;
 mod shapes;
+
+use hybz_testkit::skip;

@@ -1,5 +1,4 @@
 //! The `bzip2` crate (libbz2), used as the `bzip2` program uses libbz2: a judge that needs no process.
-#![allow(dead_code)] // each test binary uses its own part
 
 use bzip2::{Action, Compress, Compression, Decompress, Error, Status};
 

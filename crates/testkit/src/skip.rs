@@ -6,10 +6,6 @@
 //!
 //! Where something must not be missing, `HYBZ_DEMAND` lists it, and a test that lacks it fails:
 //! `HYBZ_DEMAND=peers,shared cargo test`. The words are those of [`Need`], in lower case; `all` stands for all of them.
-//!
-//! Tests that use `program` find this module as `program::skip`, unit tests as `crate::skip`. Include it anywhere else
-//! with `#[path = "../skip/mod.rs"] mod skip;`.
-#![allow(dead_code)] // each test binary uses its own part
 
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;

@@ -2,13 +2,9 @@
 //!
 //! [`SHAPES`] can be made in any length (exactly `len` bytes); [`EDGES`] are small inputs whose length is the point.
 //! Everything is deterministic: the same name and length give the same bytes on every machine.
-//!
-//! Include it with `mod shapes;` from a file in `tests/`, and with `#[path = "../tests/shapes/mod.rs"] mod shapes;`
-//! from a bench. Unit tests find it as `crate::shapes`.
-#![allow(dead_code)] // each binary uses its own part
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A named kind of input, in any length.
 #[derive(Clone, Copy)]
@@ -339,5 +335,5 @@ pub fn real_files(max_len: u64) -> Vec<(String, Vec<u8>)> {
 
 /// The folder of the real files, which may be missing.
 pub fn data_dir() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data")
+    crate::shared("data")
 }

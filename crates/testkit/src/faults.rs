@@ -1,7 +1,6 @@
 //! Stations with faults, for any tasks.
-#![allow(dead_code)] // each test binary uses its own part
 
-use hybz::schedule::{Accepts, Job, PoolBuilder, Station, StationError};
+use hybz_queue::{Accepts, Job, PoolBuilder, Station, StationError};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::time::Duration;

@@ -1,10 +1,6 @@
 //! The `bzip2` program, which judges everything that hybz reads and writes, and the programs that do the same work.
-#![allow(dead_code)] // each test binary uses its own part
 
-#[path = "../skip/mod.rs"]
-pub mod skip;
-
-use skip::{Need, skip, skip_part};
+use crate::skip::{Need, skip, skip_part};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -75,7 +71,7 @@ pub fn installed_for_part(program: &str) -> bool {
 
 /// The folder `../shared/NAME`. If it is missing, the test that asks counts as skipped, and should return.
 pub fn shared(name: &str) -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared").join(name);
+    let folder = crate::shared(name);
     if !folder.is_dir() {
         skip(Need::Shared, &format!("there is no ../shared/{name}"));
         return None;
